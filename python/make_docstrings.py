@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the docstrings of a .pyi file as C++: TENON_DOCSTRING("Engine.run", "...") for each name that has one, sorted by name.
+"""Writes the docstrings of .pyi files as C++: TENON_DOCSTRING("Engine.run", "...") for each name that has one, sorted by name.
 
-make_docstrings.py FILE.pyi OUT.inc
+make_docstrings.py FILE.pyi... OUT.inc
 """
 
 import ast
@@ -30,10 +30,11 @@ def literal(text: str) -> str:
 
 
 def main() -> None:
-    source, out = map(Path, sys.argv[1:])
+    *sources, out = map(Path, sys.argv[1:])
     found: dict[str, str] = {}
-    for name, text in docstrings(ast.parse(source.read_text(encoding="utf-8")).body):
-        found.setdefault(name, text)
+    for source in sources:
+        for name, text in docstrings(ast.parse(source.read_text(encoding="utf-8")).body):
+            found.setdefault(name, text)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text("".join(f"TENON_DOCSTRING({literal(n)}, {literal(t)})\n" for n, t in sorted(found.items())), encoding="utf-8")
 

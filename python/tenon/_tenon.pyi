@@ -5,103 +5,12 @@ from typing import Any, Literal, Protocol
 
 from numpy.typing import NDArray
 
-from ._profile import Profile
-
-class SupportsDLPack(Protocol):
-    def __dlpack__(self, *args: Any, **kwargs: Any) -> Any: ...
-    def __dlpack_device__(self) -> tuple[int, int]: ...
-
-class Port:
-    """An input or output of an engine."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def dtype(self) -> str:
-        """ "f32", "i64", "bool", ..."""
-    @property
-    def kind(self) -> str:
-        """ "tensor", "sequence", "optional" or "map"; dtype and dimensions are those of each tensor inside, dtype that of map values."""
-    @property
-    def dimensions(self) -> list[str]:
-        """Each a number or what the model calls it: ["batch", "16"]."""
-    @property
-    def has_default(self) -> bool:
-        """Of an input: the model gives it a value, which a run may leave or override."""
-
-Map = dict[str, float] | dict[int, float] | dict[str, int] | dict[int, str]
-Given = NDArray[Any] | SupportsDLPack | Sequence[NDArray[Any] | SupportsDLPack] | Map | Sequence[Map] | None
-
-class Team:
-    """Threads that compute runs, for those who share the cores out on purpose: runs on different teams go side by side, on one team they
-    take turns. Results do not depend on it.
-    """
-
-    def __init__(self, *, threads: int | None = None, cpus: Sequence[int] | None = None) -> None:
-        """threads: the calling one among them; None for one on each of the CPUs. cpus: numbers of CPUs that the threads are kept to, the
-        calling one for the time of a run; None: the system chooses. Raises TenonError: bad_usage, not_supported.
-        """
-    @property
-    def threads(self) -> int: ...
-    @property
-    def cpus(self) -> list[int]:
-        """Empty where they were not chosen."""
-
-class StopToken:
-    """Ends the runs that were given it, from any thread."""
-
-    def __init__(self) -> None: ...
-    def stop(self) -> None:
-        """Ends those that run now, and those that begin before reset(): TenonError, code "cancelled"."""
-    def reset(self) -> None: ...
-    @property
-    def stopped(self) -> bool: ...
-
-class Engine:
-    """A compiled model: immutable; any number of threads may run it at once."""
-
-    @property
-    def inputs(self) -> list[Port]: ...
-    @property
-    def outputs(self) -> list[Port]: ...
-    @property
-    def missing_plugins(self) -> str:
-        """The plugins that are not there, in words, so that definitions run in their place (plugin_fallback); "": none."""
-    def run(
-        self,
-        inputs: dict[str, Given],
-        *,
-        out: dict[str, NDArray[Any] | SupportsDLPack] | None = None,
-        threads: int = 0,
-        team: Team | None = None,
-        guard: bool = False,
-        timeout: float | None = None,
-        stop: StopToken | None = None,
-        profile: Profile | None = None,
-        seed: int | None = None,
-    ) -> dict[str, Any]:
-        """Runs once, without the GIL, on at most `threads` threads (0: all) of the team (None: the process's own).
-
-        Inputs with a default (Port.has_default) may be left out. seed: of the numbers that random nodes draw; equal seeds give equal
-        results (None: each run draws others).
-
-        C-contiguous arrays are read where they lie; results own their memory: NumPy arrays (of Python's strings for texts), lists of them
-        for sequences, None for an optional without element, dicts for maps. Inputs likewise.
-        Element types that NumPy lacks (bfloat16, float8_e4m3fn, int4, ...) are those of the package ml_dtypes; elements of fewer than 8
-        bits are copied. Where it is not installed, bf16 results are DLPack capsules, and others an error.
-
-        out: arrays that receive results, by name: writable, C-contiguous, of the result's type (8 bits or more) and shape, apart from
-        inputs and each other.
-        timeout: seconds after which the run ends with an error. stop: a token whose stop() ends the run from another thread. On the main
-        thread Ctrl-C ends it with KeyboardInterrupt. A run ends between pieces of a kernel, or between the nodes of another runtime.
-        After an error the contents of `out` are undefined. profile: gets the times of the steps.
-
-        Raises TenonError: bad_input, bad_usage, not_supported, out_of_memory, deadline, cancelled.
-        """
-    def __reduce__(self) -> tuple[Any, ...]:
-        """An engine pickles: its engine file, and the names of the libraries and plugins that it needs. Copies are the engine itself."""
-    def save(self, path: str | PathLike[str], *, portable: bool = False) -> None:
-        """Writes the engine file, atomically. `portable`: without native code; compiled when it is loaded, on any CPU."""
+from ._engine import Engine as Engine
+from ._engine import Port as Port
+from ._engine import StopToken as StopToken
+from ._engine import Team as Team
+from ._engine import _load_bytes as _load_bytes
+from ._engine import load as load
 
 class SupportsSerialization(Protocol):
     """onnx.ModelProto, for one."""
@@ -212,25 +121,6 @@ def partition(
 
     dry_run: no segment is compiled, so that nothing is known of "handed_back" and "peak_bytes". Raises TenonError.
     """
-
-def load(
-    path: str | PathLike[str],
-    *,
-    verify: bool = False,
-    backend_libraries: Mapping[str, str | PathLike[str]] = ...,
-    custom_ops: Sequence[str | PathLike[str]] = ...,
-    plugins: Sequence[str | PathLike[str]] = ...,
-    plugin_any_build: bool = False,
-    embedded_plugins: bool = False,
-    isolate_plugins: bool = False,
-    plugin_patience: float = 300.0,
-    plugin_memory: int = 0,
-) -> Engine:
-    """Loads an engine file; `verify` checks every byte of it. backend_libraries, custom_ops, plugins: as for compile(). plugin_any_build:
-    takes other builds of plugins than the engine was built with. embedded_plugins: takes the libraries inside the file, which are code of
-    whoever made it. isolate_plugins, plugin_patience, plugin_memory: as for compile(). Raises TenonError."""
-
-def _load_bytes(bytes: bytes, **options: Any) -> Engine: ...
 
 class SymbolicSize:
     """A size that is not known before the model runs, as the `shape` of a plugin is given it. Arithmetic with it gives an int where that is

@@ -16,7 +16,7 @@ import tenon_runtime
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = ROOT / "examples/mlp.onnx"
-STUB = ast.parse((ROOT / "python/tenon/_tenon.pyi").read_text(encoding="utf-8"))
+STUB = [node for name in ("_tenon", "_engine") for node in ast.parse((ROOT / f"python/tenon/{name}.pyi").read_text(encoding="utf-8")).body]
 
 
 def documented(body, scope=()):
@@ -32,7 +32,7 @@ def documented(body, scope=()):
 def test_every_docstring_of_the_stub_is_there_at_run_time():
     module = importlib.import_module("tenon._tenon")
     tried = 0
-    for path, text in documented(STUB.body):
+    for path, text in documented(STUB):
         found = getattr(module, path[0], None)
         if found is None:  # a protocol, for type checkers
             continue
@@ -42,6 +42,23 @@ def test_every_docstring_of_the_stub_is_there_at_run_time():
         tried += 1
     assert tried > 60
     assert "Runs once" in tenon_runtime.Engine.run.__doc__
+
+
+@pytest.mark.parametrize("package", [tenon, tenon_runtime])
+def test_type_checkers_find_what_the_extension_has(package):
+    folder = Path(package.__file__).parent
+    assert (folder / "py.typed").exists()
+    name = f"_{package.__name__}"
+    stub = ast.parse((folder / f"{name}.pyi").read_text(encoding="utf-8")).body
+    imported = {alias.asname for node in stub if isinstance(node, ast.ImportFrom) for alias in node.names if alias.asname}
+    assert {"Engine", "Port", "StopToken", "Team", "load"} <= imported
+    shared = ast.parse((folder / "_engine.pyi").read_text(encoding="utf-8")).body
+    defined = {node.name for node in shared if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    module = importlib.import_module(f"{package.__name__}.{name}")
+    assert imported <= defined and all(hasattr(module, n) for n in imported)
+    (engine,) = (node for node in shared if isinstance(node, ast.ClassDef) and node.name == "Engine")
+    members = {node.name for node in engine.body if isinstance(node, ast.FunctionDef)}
+    assert members <= set(dir(module.Engine)) and {m for m in vars(module.Engine) if not m.startswith("_")} <= members
 
 
 def test_the_extension_uses_the_stable_abi():

@@ -234,7 +234,8 @@ WRITTEN_IN_PYTHON = {"Operand", "Profile", "StepTime", "TenonError", "plugin", "
 def test_stubs_tell_what_is_there():
     stub = Path(tenon.__file__).with_name("_tenon.pyi")
     assert stub.with_name("py.typed").exists()
-    told = {n.name: n for n in ast.parse(stub.read_text()).body if isinstance(n, ast.ClassDef | ast.FunctionDef)}
+    bodies = [ast.parse(stub.with_name(name).read_text()).body for name in ("_tenon.pyi", "_engine.pyi")]
+    told = {n.name: n for body in bodies for n in body if isinstance(n, ast.ClassDef | ast.FunctionDef)}
     for name in tenon.__all__:
         if name in WRITTEN_IN_PYTHON:  # types and all
             continue
