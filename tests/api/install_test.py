@@ -53,13 +53,15 @@ class Installed(unittest.TestCase):
             run(build / "graph", "mlp.onnx", cwd=self.folder), r"^takes x\n4 nodes\ngraph mlp\(x: f32\[batch,16\]\) \{\n(.*\n)*\}\n$"
         )
 
-    def test_shells_and_man_find_their_pages(self):
+    def test_shells_man_and_other_engines_find_their_files(self):
         tree = self.folder / "tree/share"
         for page, text in (
             ("man/man1/tenon.1", ".SS tenon run"),
             ("bash-completion/completions/tenon", "complete -o filenames -F _tenon tenon"),
             ("zsh/site-functions/_tenon", "#compdef tenon"),
             ("fish/vendor_completions.d/tenon.fish", "complete -c tenon"),
+            ("tenon/peer_bench.py", "import torch_peer"),
+            ("tenon/torch_peer.py", "def load("),
         ):
             self.assertIn(text, (tree / page).read_text(encoding="utf-8"))
 

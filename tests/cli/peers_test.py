@@ -94,23 +94,24 @@ class Peers(unittest.TestCase):
         self.assertEqual((done.returncode, error["name"]), (1, "file_missing"), error)
         self.assertIn("requirements-openvino.txt", error["advice"])
 
-    def installed(self, folder: str, **environment: object) -> subprocess.CompletedProcess:
+    def installed(self, folder: str, program: str = "bin/tenon", **environment: object) -> subprocess.CompletedProcess:
         """A comparison by a program as `cmake --install` puts it, away from the project."""
         tree = Path(folder) / "tree"
-        for source, place in ((TENON, "bin/tenon"), (ROOT / "tools/bench/peer_bench.py", "share/tenon/peer_bench.py")):
-            (tree / place).parent.mkdir(parents=True)
+        for source, place in ((TENON, program), (ROOT / "tools/bench/peer_bench.py", "share/tenon/peer_bench.py")):
+            (tree / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, tree / place)
         given = {key: value for key, value in os.environ.items() if key != "TENON_PEERS_PYTHON"} | environment
-        call = [tree / "bin/tenon", "compare", MODEL, "--with", "onnxruntime", "--json"]
+        call = [tree / program, "compare", MODEL, "--with", "onnxruntime", "--json"]
         return subprocess.run(call, capture_output=True, text=True, timeout=300, env=given, cwd=folder)
 
     def test_an_installed_program_takes_the_active_python(self):
         if not has("onnxruntime"):
             self.skipTest("needs the package onnxruntime in .venv-peers")
-        with tempfile.TemporaryDirectory() as folder:
-            done = self.installed(folder, VIRTUAL_ENV=str(PYTHON.parent.parent))
-        self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertIsNotNone(json.loads(done.stdout)["outputs"][0]["other_error"])
+        for program in ("bin/tenon", "tenon"):  # of cmake --install; of a wheel
+            with self.subTest(program), tempfile.TemporaryDirectory() as folder:
+                done = self.installed(folder, program, VIRTUAL_ENV=str(PYTHON.parent.parent))
+                self.assertEqual(done.returncode, 0, done.stdout)
+                self.assertIsNotNone(json.loads(done.stdout)["outputs"][0]["other_error"])
 
     def test_an_active_python_without_the_package_is_named(self):
         with tempfile.TemporaryDirectory() as folder:

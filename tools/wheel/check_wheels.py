@@ -19,6 +19,21 @@ VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 MOST_MEGABYTES, MOST_SECONDS = 45, 60
 EXAMPLE = (ROOT / "examples/python/run.py").read_text(encoding="utf-8")
 HELP = "import tenon; assert 'Runs once' in tenon.Engine.run.__doc__ and 'model' in tenon.compile.__doc__ and tenon.Team.__doc__"
+# Type checkers find the extension's names.
+TYPED = """
+import importlib, pathlib, sys
+folder = pathlib.Path(importlib.import_module(sys.argv[1]).__file__).parent
+for name in ("py.typed", f"_{sys.argv[1]}.pyi", "_engine.pyi"):
+    assert (folder / name).is_file(), name
+"""
+# The script that runs other engines is there, and runs in the environment's own Python, which lacks ONNX Runtime.
+PEER = """
+import json, subprocess, sys
+for verb in (["bench", "--vs"], ["compare", "--with"]):
+    command = ["tenon", verb[0], "examples/mlp.onnx", verb[1], "onnxruntime", "--json"]
+    error = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)["error"]
+    assert error["found"] == "no module onnxruntime" and sys.prefix in error["expected"], error
+"""
 RUNTIME = """
 import numpy as np, sys, tenon_runtime
 try:
@@ -83,6 +98,8 @@ def check_compiler(python: Path, folder: Path) -> tuple[float, float]:
     environment.run("python", "-c", EXAMPLE)
     first = time.monotonic() - start
     environment.run("python", "-c", HELP)
+    environment.run("python", "-c", TYPED, "tenon")
+    environment.run("python", "-c", PEER)
     assert "usage" in environment.run("python", "-m", "tenon", "--help").lower()
     return installed, first
 
@@ -105,6 +122,7 @@ def main() -> int:
                 environment = Environment(python, folder / "runtime")
                 runtime = environment.install("tenon_runtime")
                 environment.run("python", "-c", RUNTIME, folder / "compiler/m.tenon")
+                environment.run("python", "-c", TYPED, "tenon_runtime")
             except (RuntimeError, AssertionError) as error:
                 print(f"{version:8} failed: {error}", flush=True)
                 failures += 1

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kPeerScript = "tools/bench/peer_bench.py";
-constexpr const char* kInstalledScript = "share/tenon/peer_bench.py";  // beside bin/tenon
+constexpr const char* kInstalledScript = "share/tenon/peer_bench.py";  // beside bin/tenon; in a wheel beside the program itself
 constexpr const char* kProjectPython = ".venv-peers/bin/python";
 constexpr const char* kInstall = ".venv-peers/bin/pip install --no-deps -r tools/requirements-peers.txt";
 constexpr const char* kInstallOpenVino = ".venv-peers/bin/pip install --no-deps -r tools/requirements-openvino.txt";
@@ -45,10 +45,11 @@ fs::path project_folder() {
 Result<fs::path> script_of(const fs::path& project) {
   if (!project.empty()) return project / kPeerScript;
   std::error_code error;
-  const fs::path installed = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path() / kInstalledScript;
-  if (fs::exists(installed, error)) return installed;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path(), installed = folder.parent_path() / kInstalledScript;
+  for (const fs::path& script : {installed, folder / kInstalledScript})
+    if (fs::exists(script, error)) return script;
   return fail(Code::file_missing, installed.string(), "the script that runs the other engine is not there")
-      .expected("an installed program (cmake --install), or a build inside the project folder")
+      .expected("an installed program (cmake --install, or the wheel tenon-compiler), or a build inside the project folder")
       .advice("install tenon again");
 }
 
