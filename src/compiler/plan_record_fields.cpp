@@ -53,9 +53,8 @@ constexpr Field<LoopWork, double> kLoopNumbers[] = {{3, &LoopWork::operations}, 
                                                     {6, &LoopWork::loads},      {7, &LoopWork::single},    {11, &LoopWork::waits}};
 constexpr Field<Walk, Dim> kWalkSizes[] = {{1, &Walk::elements}, {2, &Walk::parts}};
 
-constexpr int64_t kMostOfSize = Walk::kAll;
 constexpr uint32_t kMostOfTile = 64;  ///< rows, and vectors
-constexpr double kMostOfNumber = 1e9;
+constexpr double kMostOfNumber = 0x1p53;
 
 // --- writing ---
 
@@ -186,7 +185,7 @@ class RecordReader {
 
   Dim size(const std::string& text) const {
     const std::optional<Dim> out = symbols_.parse(text);
-    const bool is_size = out && !out->is_overflow() && (!out->is_number() || (out->value() >= 0 && out->value() <= kMostOfSize));
+    const bool is_size = out && !out->is_overflow() && (!out->is_number() || out->value() >= 0);
     if (!is_size) throw BadField{"a size of '" + text.substr(0, 60) + "'"};
     return *out;
   }

@@ -165,12 +165,24 @@ TEST(PlanRecord, ValuesThatNoPlanHasAreRefused) {
   EXPECT_FALSE(is_read([&](PlanRecord& r) { product(r).tile.vectors = 0; }));
   EXPECT_FALSE(is_read([&](PlanRecord& r) { product(r).tile.rows = 1 << 20; }));
   EXPECT_FALSE(is_read([&](PlanRecord& r) { product(r).rows = -3; }));
-  EXPECT_FALSE(is_read([&](PlanRecord& r) { product(r).depth = codegen::Walk::kAll * 2; }));
+  EXPECT_FALSE(is_read([&](PlanRecord& r) { product(r).depth = Dim(int64_t{1} << 60) * Dim(4); }));  // overflows
   EXPECT_FALSE(is_read([&](PlanRecord& r) {
     product(r).form = (*codegen::target_named("x86_avx512_bf16"))->multiply_add(DType::bf16, DType::bf16, DType::f32);
   }));
   EXPECT_FALSE(is_read([&](PlanRecord& r) { loop(r).operations = -1; }));
   EXPECT_FALSE(is_read([&](PlanRecord& r) { loop(r).loads = std::numeric_limits<double>::quiet_NaN(); }));
+}
+
+/// What nobody bounds is Walk::kAll elements, and arithmetic makes more of them.
+TEST(PlanRecord, UnboundedWalksAreRead) {
+  const compiler::Compiled c = compiled();
+  PlanRecord record = compiler::plan_record(c);
+  record.work_of_step[0].walks.at(0).elements = Dim(codegen::Walk::kAll) * Dim(3);
+  record.work_of_step[0].products.at(0).rows = Dim((int64_t{1} << 61) - 1);
+  const auto read = compiler::decode_plan_record(encode(record, *c.graph), *c.graph, *c.code.target);
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(read->work_of_step[0].walks[0].elements, Dim(3 * codegen::Walk::kAll));
+  for (const double ns : predictions(*read, *c.code.target)) EXPECT_GT(ns, 0);
 }
 
 /// Each byte changed in several ways, and each length: an error, or a record that predictions take.
