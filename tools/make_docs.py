@@ -76,7 +76,7 @@ ROW = re.compile(
     r"\b(form_of_reduce|softmax_form|cumulative_form|arg_form|pool_loop|form_of_\w*(?:pool|sum)|add_statistics|add_root_mean_square|reduce_rows|Kind::(reduced|scanned))\b"
 )
 
-OTHERWISE = {"Col2Im": "row", "DeformConv": "contract"}  # where the words mislead
+OTHERWISE = {"Col2Im": "row", "DeformConv": "contract", "MaxPool": "row"}  # where the words mislead
 
 
 def runs_as(name: str, text: str, has) -> str:

@@ -100,6 +100,7 @@ const std::set<std::string_view> kFamilies = {"Add",
 /// Parts of "Op: sample".
 constexpr std::string_view kNewer[] = {"u8[3], u8[3]",
                                        "dilations=[2,2], pads",
+                                       "AveragePool: f16[1,2,9,8]; kernel_shape=[5,5], pads=[2,2,2,2], dilations",
                                        "SAME_UPPER, dilations",
                                        "training_mode",
                                        "mode=wrap",

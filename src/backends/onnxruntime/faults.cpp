@@ -2,9 +2,12 @@
 #include "backends/onnxruntime/faults.h"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include "backend/faults.h"
 #include "base/cpu.h"
+#include "ops/contract/einsum_equation.h"
 
 namespace tenon::backends::onnxruntime {
 
@@ -28,16 +31,42 @@ bool shares_mask_rows(const View& view) {
   return from_end(3, 2) != from_end(0, 2);
 }
 
+bool is_double(const View& view) { return view.type(0).dtype == DType::f64; }
+
+/// Axes of one ellipsis have other sizes in other operands, or nobody knows.
+bool broadcasts_ellipsis(const View& view) {
+  if (view.attributes->text("equation", "").find("...") == std::string::npos) return false;
+  std::vector<int> ranks;
+  for (const ir::Operand& o : view.inputs) {
+    if (!o.type.has_rank()) return true;
+    ranks.push_back(o.type.rank());
+  }
+  const auto equation = ops::parse_einsum(view, ranks);
+  if (!equation) return false;
+  std::vector<std::optional<Dim>> sizes(static_cast<size_t>(equation->labels));
+  for (size_t k = 0; k < ranks.size(); ++k)
+    for (size_t a = 0; a < equation->operands[k].size(); ++a) {
+      std::optional<Dim>& size = sizes[static_cast<size_t>(equation->operands[k][a])];
+      if (size && *size != (*view.type(k).shape)[a]) return true;
+      size = (*view.type(k).shape)[a];
+    }
+  return false;
+}
+
 constexpr backend::Fault kFaults[] = {
     {"", "Attention", shares_mask_rows, "a mask whose rows are shared by queries"},
     {"", "ConvInteger", [](const View& v) { return backend::may_be_many(v, 3); }, "a zero point for each channel of the weights"},
     {"", "ConvInteger", [](const View& v) { return v.type(0).dtype == DType::i8 && v.type(1).dtype == DType::u8; },
      "weights of u8 beside an image of i8"},
+    {"", "Einsum", broadcasts_ellipsis, "an ellipsis of other sizes in other operands"},
+    {"", "GRU", is_double, "elements of f64"},
+    {"", "LSTM", is_double, "elements of f64"},
     {"", "MatMulInteger", [](const View& v) { return backend::may_be_many(v, 2); }, "a zero point for each row"},
     {"", "MaxUnpool", [](const View& v) { return v.has(2); }, "its places are counted otherwise where the size of the result is given"},
     {"", "NonZero", [](const View& v) { return v.rank(0) == 0; }, "a scalar's result is of another shape"},
     {"", "QLinearMatMul", [](const View& v) { return v.rank(3) != 2 && (backend::may_be_many(v, 4) || backend::may_be_many(v, 5)); },
      "a scale for each column of several matrices"},
+    {"", "RNN", is_double, "elements of f64"},
     {"", "ScatterND", [](const View& v) { return v.type(0).dtype == DType::f16 && v.attributes->text("reduction", "none") != "none"; },
      "a reduction in f16"},
     {"", "Split", backend::splits_unknown_size, "a number of parts of a size that it does not know"},

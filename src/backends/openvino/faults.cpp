@@ -41,8 +41,19 @@ bool has_scales_inside(const View& view) {
   return (axis < 0 ? axis + rank : axis) + 1 < rank && !std::ranges::all_of(*view.type(0).shape, &Dim::is_number);
 }
 
+/// The two directions of a recurrent layer have activations of their own.
+bool has_two_activations(const View& view) {
+  const ir::Attribute* activations = view.attributes->find("activations");
+  if (!activations || view.attributes->text("direction", "forward") != "bidirectional") return false;
+  const auto* names = std::get_if<ir::Strings>(activations);
+  if (!names || names->size() % 2 != 0) return false;
+  return !std::equal(names->begin(), names->begin() + static_cast<ptrdiff_t>(names->size() / 2),
+                     names->begin() + static_cast<ptrdiff_t>(names->size() / 2));
+}
+
 constexpr std::string_view kHandsOn = "it hands the operand on, and writes over it", kNan = "NaN are lost",
-                           kUnstoppable = "nobody can stop its loops", kAxes = "it leaves the operand aside that tells the axes";
+                           kUnstoppable = "nobody can stop its loops", kAxes = "it leaves the operand aside that tells the axes",
+                           kActivations = "it takes the activations of one direction for both";
 
 constexpr backend::Fault kFaults[] = {
     {"", "ArgMax", is_of_floats, kNan},
@@ -50,7 +61,9 @@ constexpr backend::Fault kFaults[] = {
     {"", "Dropout", always, kHandsOn},
     {"", "DynamicQuantizeLinear", always, "it rounds otherwise"},
     {"", "GatherElements", gathers_from_some, "indices of other sizes than the data"},
+    {"", "GRU", has_two_activations, kActivations},
     {"", "LRN", [](const View& v) { return v.attributes->integer("size", 1) % 2 == 0; }, "an even size"},
+    {"", "LSTM", has_two_activations, kActivations},
     {"", "Loop", always, kUnstoppable},
     {"", "Max", is_alone, kHandsOn},
     {"", "Max", is_of_floats, kNan},
@@ -63,6 +76,7 @@ constexpr backend::Fault kFaults[] = {
     {"", "ReduceL2", may_reduce_nothing, "where no axes are given it leaves signs as they are"},
     {"", "ReduceLogSum", always, kAxes},
     {"", "ReduceLogSumExp", always, kAxes},
+    {"", "RNN", has_two_activations, kActivations},
     {"", "RoiAlign", [](const View& v) { return v.attributes->text("mode", "avg") == "max"; }, "the mode max"},
     {"", "Scan", always, kUnstoppable},
     {"", "SpaceToDepth", [](const View& v) { return v.attributes->text("mode", "DCR") == "CRD"; }, "it leaves the mode aside"},
