@@ -14,12 +14,22 @@ uint32_t Pool::code(codegen::TileKernel kernel, std::string tactic) {
   return found->second;
 }
 
+namespace {
+
+/// `ir::same` computes smaller lazy constants, which costs more than their room.
+bool is_large(const ir::Constant& constant) { return constant.byte_size() > int64_t{1} << 16; }
+
+}  // namespace
+
 size_t Pool::number_of(const ir::ConstantRef& constant) {
   const auto [found, fresh] = numbers_.try_emplace(constant.get(), out_.weights.size());
   if (!fresh) return found->second;
-  if (shares_equal_)
-    for (const size_t other : placed_[{constant->dtype, constant->shape}])
+  if (shares_equal_ || is_large(*constant)) {
+    std::vector<size_t>& placed = placed_[{constant->dtype, constant->shape}];
+    for (const size_t other : placed)
       if (ir::same(*constant, *out_.weights[other].constant)) return found->second = other;
+    if (is_large(*constant)) placed.push_back(out_.weights.size());
+  }
   out_.weights.push_back({constant, weight_bytes_, true});
   const int64_t end = static_cast<int64_t>(weight_bytes_) + constant->byte_size() + static_cast<int64_t>(runtime::kSlack);
   weight_bytes_ = static_cast<uint64_t>(round_up(end, 64));
@@ -36,7 +46,7 @@ void Pool::share_equal_weights() {
   shares_equal_ = true;
   for (size_t w = 0; w < out_.weights.size(); ++w) {
     const ir::Constant& constant = *out_.weights[w].constant;
-    placed_[{constant.dtype, constant.shape}].push_back(w);
+    if (!is_large(constant)) placed_[{constant.dtype, constant.shape}].push_back(w);
   }
 }
 

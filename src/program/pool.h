@@ -15,7 +15,8 @@ class Pool {
 
   /// The number of this code; equal code is generated once: what differs between layers are buffers and sizes.
   uint32_t code(codegen::TileKernel kernel, std::string tactic);
-  /// Where the constant's bytes stand: at a 64-byte border, with room behind them that a kernel may read. looked_up: by this reader.
+  /// Where the constant's bytes stand: at a 64-byte border, with room behind them that a kernel may read. Large constants that are made of
+  /// one tensor by the same steps (a weight that several products pack) stand there once. looked_up: by this reader.
   uint64_t place(const ir::ConstantRef& constant, bool looked_up = false);
   /// From now on a constant that has the bytes of one that is placed stands there too.
   void share_equal_weights();
@@ -30,7 +31,7 @@ class Pool {
   std::unordered_map<const ir::Constant*, size_t> numbers_;
   std::unordered_map<std::string, uint32_t> code_;
   using Shape = std::pair<DType, Sizes>;
-  std::map<Shape, std::vector<size_t>> placed_;
+  std::map<Shape, std::vector<size_t>> placed_;  ///< those that are compared with new ones
   bool shares_equal_ = false;
   uint64_t weight_bytes_ = 0;
 };

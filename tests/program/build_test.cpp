@@ -129,6 +129,19 @@ TEST(Build, PlacesEachWeightOnceWithRoomBehindIt) {
   EXPECT_GE(built->program.weight_bytes, built->weights[1].offset + 16 + runtime::kSlack);
 }
 
+/// Two products that each transpose the same weights (the cells of an unrolled layer).
+TEST(Build, PlacesEqualStepsOfOneTensorOnce) {
+  auto graph = graph_of("graph main(x: f32[n,256], w: f32[256,256], v: f32[256,256]) { a = MatMul(x, w) c = MatMul(a, v) return c }");
+  std::vector<float> numbers(size_t{256} * 256);
+  for (size_t k = 0; k < numbers.size(); ++k) numbers[k] = static_cast<float>(k % 97);
+  const ir::ConstantRef weight = ir::constant_of(Tensor::of_f32({256, 256}, numbers));
+  for (const char* name : {"w", "v"})
+    graph->replace_all_uses(graph->find_value(name), graph->add_constant(ir::permute(weight, {1, 0}), std::string(name) + "_transposed"));
+  auto built = build(*graph);
+  ASSERT_TRUE(built) << built.error().text();
+  EXPECT_EQ(built->weights.size(), 1u);
+}
+
 TEST(Build, BindsSizesThatASegmentBrings) {
   auto graph = graph_of("graph main(x: f32[n]) { i = NonZero(x) y = Cast(i, to=1) z = Exp(y) return z }");
   auto built = build(*graph);
