@@ -11,9 +11,14 @@ OP(abs) {
     .inputs = {{"input"}},
     .infer = infer_number_unary,
     .form = unary_of<[](Expr x) { return unary(ExprOp::abs, x); }>,
-    .reference = number_reference<[](double x) { return std::fabs(x); }, [](int64_t x) { return x < 0 ? wrap_sub(0, x) : x; }>,
-    .samples = {{"f32[2,3]", "u8[3]", "i64[4]", "i32[2,2]", "f16[3]", "i8[3] = [-128, 0, 127]", "f64[0]",
-                 "f32[4] = [nan, -inf, inf, -0.0]"}},
+    .reference =
+        [](Call& call) {
+          const bool natural = !is_signed(call.in[0]->dtype());  // u64 from 2^63 on is negative as i64
+          return each(call, Unary([](double x) { return std::fabs(x); }),
+                      IntUnary([natural](int64_t x) { return natural || x >= 0 ? x : wrap_sub(0, x); }));
+        },
+    .samples = {{"f32[2,3]", "u8[3]", "i64[4]", "i32[2,2]", "f16[3]", "i8[3] = [-128, 0, 127]", "u64[2] = [18446744073709551488, 5]",
+                 "f64[0]", "f32[4] = [nan, -inf, inf, -0.0]"}},
 };
 
 }  // namespace tenon::ops::op_abs
