@@ -121,6 +121,13 @@ TEST(ExplicitForms, ReshapesOfNothingStateTheirSizes) {
   }
 }
 
+TEST(ExplicitForms, AxesOfPadAreI64) {
+  const Written pad("graph main(x: f32[2,3]) { const a_: i64[2] = [1, 1] const b_: i32[1] = [1] y = Pad(x, a_, _, b_) return y }", 18);
+  ASSERT_EQ(pad.error, "");
+  ASSERT_EQ(pad.model.graph.initializers.size(), 2u);
+  for (const OnnxTensor& t : pad.model.graph.initializers) EXPECT_EQ(t.dtype, static_cast<int64_t>(DType::i64));
+}
+
 TEST(ExplicitForms, WhatNoVersionSaysIsRefusedOrAFunction) {
   const std::string_view hot = "graph main(x: i64[2]) { const a_: i64[2] = [0, -1] const b_: i64[] = 3 y = OneHot(a_, b_, x) return y }";
   EXPECT_TRUE(Written(hot, 10).error.contains("opset 11 or newer"));

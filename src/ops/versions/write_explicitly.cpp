@@ -76,6 +76,17 @@ Result<void> set_sizes(ir::Graph& graph, ir::NodeId node, const ir::Ints& sizes)
   return {};
 }
 
+/// Operand `slot` as i64 where it is a constant of another integer type.
+Result<void> widen_constant(ir::Graph& graph, ir::NodeId node, size_t slot) {
+  const NodeView view = graph.view(node);
+  if (!view.has(slot) || view.type(slot).dtype == DType::i64) return {};
+  const auto values = known_ints(view, slot);
+  if (!values) return {};
+  const auto count = static_cast<int64_t>(values->size());
+  graph.set_operand(node, static_cast<uint32_t>(slot), graph.add_constant(ir::constant_of(Tensor::of_i64({count}, *values))));
+  return {};
+}
+
 Result<void> state_parts(ir::Graph& graph, ir::NodeId node) {
   const NodeView view = graph.view(node);
   if (view.has(1) || view.attributes->has("split") || !view.type(0).has_rank()) return {};
@@ -119,6 +130,7 @@ Result<void> write_explicitly(ir::Graph& graph, ir::NodeId node, int64_t opset) 
   if (name == "STFT") default_attribute(graph, node, "onesided", int64_t{1});
   if (name == "GRU" || name == "LSTM" || name == "RNN") return state_hidden_size(graph, node);
   if (name == "Einsum") return align_ellipses(graph, node);
+  if (name == "Pad") return widen_constant(graph, node, 3);
   if (name == "Split") return state_parts(graph, node);
   if (name == "Reshape") return state_shape(graph, node);
   return {};
