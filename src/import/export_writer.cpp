@@ -244,6 +244,20 @@ static std::string identity_node(const std::string& from, const std::string& to)
   return node;
 }
 
+Result<void> ExportWriter::check_copy(const ir::Type& type, const std::string& name) {
+  for (const ops::OnnxSchema& version : ops::onnx_schemas("", "Identity")) {
+    if (!version.outputs[0].types.contains(type)) continue;
+    if (version.since > target_.version && target_.fixed)
+      return fail(Code::not_supported, fmt::format("output '{}'", name), "the opset cannot say the copy that the output needs")
+          .expected(fmt::format("opset {} or newer", version.since))
+          .found(fmt::format("{} at opset {}", type.text(), target_.version))
+          .advice("leave --opset out: the lowest one that works is chosen");
+    needed = std::max<int64_t>(needed, version.since);
+    return {};
+  }
+  return fail(Code::not_supported, fmt::format("output '{}'", name), "no opset of ONNX copies a value of this type").found(type.text());
+}
+
 /// Names of the outputs. A value that cannot carry the output's name, is an output twice or, in a body or function, is no
 /// result of a node there, goes through an Identity.
 Result<std::vector<std::string>> ExportWriter::outputs(std::string& out, uint32_t node_field, const ir::Graph& graph, NameScope& scope,
@@ -259,6 +273,7 @@ Result<std::vector<std::string>> ExportWriter::outputs(std::string& out, uint32_
       names.push_back(name);
       continue;
     }
+    TRY(check_copy(graph.value(id).type, name));
     const std::string copy = reserved != scope.copies.end() ? reserved->second : unique(scope, name + "_out");
     pbf_writer(out).add_message(node_field, identity_node(name, copy));
     names.push_back(copy);

@@ -68,6 +68,8 @@ class ExportWriter {
   Result<void> check_versions() const;
   Result<std::string> body_message(const ir::Graph& graph, const ir::Node& node, const ir::Body& body, NameScope& scope);
   Result<void> constants(std::string& out, const ir::Graph& graph, NameScope& scope, bool root);
+  /// An output that goes through an Identity: the opset must have that of its type.
+  Result<void> check_copy(const ir::Type& type, const std::string& name);
   Result<std::vector<std::string>> outputs(std::string& out, uint32_t node_field, const ir::Graph& graph, NameScope& scope, bool root);
   void name_values(const ir::Graph& graph, NameScope& scope, size_t formals);
   void name_constant(const ir::Graph& graph, ir::ValueId id, NameScope& scope);

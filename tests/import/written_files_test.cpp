@@ -137,6 +137,17 @@ TEST(WrittenFiles, TypesThatTheOpsetLacksAreCastWhereWiderOnesSayTheSame) {
   EXPECT_TRUE(refused.contains("the opset cannot say every node")) << "no integers at all before opset 14: " << refused;
 }
 
+TEST(WrittenFiles, CopiesOfOutputsNeedAnOpsetThatHasTheirType) {
+  auto g = graph_of("graph main(x: u4[2]) { return x }");
+  ASSERT_TRUE(g);
+  g->add_output(g->inputs()[0], "copy");
+  g->opsets = {{"", 13}};
+  EXPECT_TRUE(written(*g, {}).starts_with("21: Identity(")) << written(*g, {});
+  EXPECT_TRUE(written(*g, 21).starts_with("21: Identity(")) << written(*g, 21);
+  const std::string refused = written(*g, 20);
+  EXPECT_TRUE(refused.contains("opset 21 or newer") && refused.contains("output 'x")) << refused;
+}
+
 TEST(WrittenFiles, AFunctionHasNoConstantsOfTypesThatItsOpsetLacks) {
   auto g = graph_of(
       "graph main(x: f32[2,3,4,5], s: f32[3], b: f32[3], m: f32[3], v: f32[3]) {\n"
