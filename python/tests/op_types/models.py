@@ -99,7 +99,8 @@ def retyped_attributes(case: Case, node: onnx.NodeProto) -> None:
             del node.attribute[:]
             node.attribute.extend([*kept, oh.make_attribute(name, number_of(to))])
     for a in node.attribute:
-        if a.name == "value" and a.type == onnx.AttributeProto.TENSOR and case.results[0] != case.seed.results[0]:
+        typed = a.name in ("value", "nodes_splits", "leaf_weights")  # the others of tree ensembles have types of their own
+        if typed and a.type == onnx.AttributeProto.TENSOR and case.results[0] != case.seed.results[0]:
             a.t.CopyFrom(tensor_of(onh.to_array(a.t), to))
 
 
