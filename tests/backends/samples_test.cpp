@@ -17,22 +17,10 @@ struct Deviation {
   std::string_view which, why;
 };
 constexpr Deviation kDeviations[] = {
-    {"onnxruntime_Attention.10", "f64 by way of f32"},
-    {"onnxruntime_AveragePool.11", "refuses a dilated window of SAME over a smaller image when it runs"},
-    {"onnxruntime_BlackmanWindow.2", "f64 by way of f32"},
     {"onnxruntime_Cast.11", "out of range, which ONNX leaves open"},
-    {"onnxruntime_ContribAttention.8", "refuses a mask of rank 4 when it runs"},
     {"onnxruntime_ContribDynamicQuantizeLSTM.0", "rounds parts of the batch by their own ranges with several threads"},
-    {"onnxruntime_ContribDynamicQuantizeLSTM.1", "refuses weights and zero points that are no constants when it runs"},
-    {"onnxruntime_ContribDynamicQuantizeLSTM.2", "refuses zero points other than 0 when it runs"},
-    {"onnxruntime_ContribMatMulBnb4.3", "infers another shape for transB=0"},
-    {"onnxruntime_ContribMultiHeadAttention.4", "refuses packed queries, keys and values when it runs"},
-    {"onnxruntime_ContribMultiHeadAttention.5", "refuses packed keys and values when it runs"},
     {"onnxruntime_ContribQLinearSoftmax.0", "rounds f32"},
     {"onnxruntime_ContribQLinearSoftmax.1", "rounds f32"},
-    {"onnxruntime_Dropout.4", "random numbers of its own"},
-    {"onnxruntime_FlexAttention.2", "f64 by way of f32"},
-    {"onnxruntime_HammingWindow.2", "f64 by way of f32"},
     {"openvino_AveragePool.9", "refuses a window larger than an image of open size"},
     {"openvino_Shrink.5", "keeps NaN, which ONNX's comparisons turn into 0"},
 };

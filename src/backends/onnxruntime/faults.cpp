@@ -33,6 +33,16 @@ bool shares_mask_rows(const View& view) {
 
 bool is_double(const View& view) { return view.type(0).dtype == DType::f64; }
 
+bool makes_double(const View& view) { return view.outputs[0].dtype == DType::f64; }
+bool may_have_rank(const View& view, size_t input, int rank) {
+  return view.has(input) && (!view.type(input).has_rank() || view.rank(input) == rank);
+}
+bool has_packed_heads(const View& view) { return may_have_rank(view, 0, 5) || may_have_rank(view, 1, 5); }
+bool has_dilated_same_window(const View& view) {
+  return view.attributes->text("auto_pad", "NOTSET").starts_with("SAME") &&
+         std::ranges::any_of(view.attributes->ints("dilations"), [](int64_t d) { return d != 1; });
+}
+
 /// Axes of one ellipsis have other sizes in other operands, or nobody knows.
 bool broadcasts_ellipsis(const View& view) {
   if (view.attributes->text("equation", "").find("...") == std::string::npos) return false;
@@ -53,13 +63,21 @@ bool broadcasts_ellipsis(const View& view) {
   return false;
 }
 
+constexpr std::string_view kByFloats = "it computes f64 by way of f32";
+
 constexpr backend::Fault kFaults[] = {
     {"", "Attention", shares_mask_rows, "a mask whose rows are shared by queries"},
+    {"", "Attention", makes_double, kByFloats},
+    {"", "AveragePool", has_dilated_same_window, "a dilated window of auto_pad SAME, which it refuses when it runs"},
+    {"", "BlackmanWindow", makes_double, kByFloats},
     {"", "ConvInteger", [](const View& v) { return backend::may_be_many(v, 3); }, "a zero point for each channel of the weights"},
     {"", "ConvInteger", [](const View& v) { return v.type(0).dtype == DType::i8 && v.type(1).dtype == DType::u8; },
      "weights of u8 beside an image of i8"},
     {"", "Einsum", broadcasts_ellipsis, "an ellipsis of other sizes in other operands"},
+    {"ai.onnx.preview", "FlexAttention", makes_double, kByFloats},
     {"", "GRU", is_double, "elements of f64"},
+    {"", "HammingWindow", makes_double, kByFloats},
+    {"", "HannWindow", makes_double, kByFloats},
     {"", "LSTM", is_double, "elements of f64"},
     {"", "MatMulInteger", [](const View& v) { return backend::may_be_many(v, 2); }, "a zero point for each row"},
     {"", "MaxUnpool", [](const View& v) { return v.has(2); }, "its places are counted otherwise where the size of the result is given"},
@@ -72,7 +90,10 @@ constexpr backend::Fault kFaults[] = {
     {"", "Split", backend::splits_unknown_size, "a number of parts of a size that it does not know"},
     {"com.microsoft", "Attention", [](const View& v) { return v.has(5) && !v.has(2); },
      "an attention_bias without a bias, at which it crashes"},
+    {"com.microsoft", "Attention", [](const View& v) { return may_have_rank(v, 3, 4); }, "a mask of rank 4, which it refuses when it runs"},
     {"com.microsoft", "GroupQueryAttention", has_odd_heads, "heads whose size is no multiple of 8"},
+    {"com.microsoft", "MatMulBnb4", [](const View& v) { return v.attributes->integer("transB", 1) == 0; }, "another shape for transB=0"},
+    {"com.microsoft", "MultiHeadAttention", has_packed_heads, "packed queries, keys or values, which it refuses when it runs"},
 };
 
 /// Where u8 (or what is quantized on the way) meets i8.
@@ -108,9 +129,25 @@ bool saturates(const ir::Graph& graph, const ir::Node& node) {
   return false;
 }
 
+/// DynamicQuantizeLSTM takes weights (1, 2) and zero points (9, 11) that are constants, zero points of 0.
+bool has_open_quantization(const ir::Graph& graph, const ir::Node& node) {
+  if (node.op->name != "DynamicQuantizeLSTM" || node.op->domain != "com.microsoft") return false;
+  for (const size_t k : {1, 2, 9, 11}) {
+    if (k >= node.inputs.size() || !node.inputs[k]) continue;
+    const ir::Value& operand = graph.value(node.inputs[k]);
+    if (!operand.is_constant()) return true;
+    if (k < 9) continue;
+    const Result<Tensor> zeros = ir::materialise(*operand.constant);
+    for (int64_t e = 0; zeros && e < zeros->count(); ++e)
+      if (zeros->integer(e) != 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string_view fault_of(const ir::Graph& graph, ir::NodeId node) {
+  if (has_open_quantization(graph, graph.node(node))) return "weights and zero points that are no constants, and zero points other than 0";
   if (saturates(graph, graph.node(node)))
     return "a product with i8 that comes at run time, whose sums saturate on this CPU, which has no VNNI";
   return backend::fault_of(kFaults, graph.view(node));
