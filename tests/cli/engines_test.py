@@ -68,6 +68,16 @@ class Engines(unittest.TestCase):
                 self.assertIn("engine", error["found"])
                 self.assertNotIn("or an engine", tenon(verb, "--help").stdout)
 
+    def test_options_of_a_build_are_refused_for_engines(self):
+        given = [["--opt", "3"], ["--precision", "f32"], ["--no-winograd"], ["--without", "winograd"], ["--verify-passes"]]
+        given += [["--only-output", "y"], ["--freeze-defaults"], ["--external-data", "w.bin"]]
+        for verb in ("run", "bench"):
+            for option in given:
+                for engine in (self.engine, self.portable):
+                    with self.subTest(verb=verb, option=option, engine=engine.name):
+                        error = self.error(verb, engine, *option)
+                        self.assertEqual((error["name"], error["place"]), ("bad_usage", option[0]))
+
     def test_verbs_for_engines_say_so(self):
         for verb in ("run", "bench", "inspect"):
             self.assertIn("or an engine", " ".join(tenon(verb, "--help").stdout.split()))

@@ -27,6 +27,7 @@ std::vector<std::string> names_of_passes() {
 }  // namespace
 
 void EngineOptions::add_to(CLI::App& app, Takes takes) {
+  app_ = &app;
   model.add_to(app, takes == Takes::models ? "an ONNX model" : "an ONNX model or an engine");
   app.add_option("--opt", opt, "0: no rewriting ... 3: everything")->check(between(0, 3))->capture_default_str();
   app.add_option("--threads", threads, "threads to run on (default: what this process may use)")->check(at_least(0));
@@ -95,12 +96,22 @@ Result<compiler::LoadOptions> EngineOptions::load_options() const {
             "--segmenter")
         .found("an engine")
         .advice("build the engine again with these options");
-  if (precision != "f32")
-    return fail(Code::bad_usage, "--precision " + precision, "an engine has its precision already").advice("say it to build");
-  if (!model.outputs.empty())
-    return fail(Code::bad_usage, "--only-output " + model.outputs[0], "an engine has its outputs already").advice("say it to build");
+  TRY(check_build_options());
   return compiler::LoadOptions{
       .verify = verify, .threads = threads, .ops = TRY(model.plugins.plugins()).ops, .libraries = TRY(all_libraries())};
+}
+
+Result<void> EngineOptions::check_build_options() const {
+  for (const char* name :
+       {"--opt", "--precision", "--no-winograd", "--without", "--verify-passes", "--only-output", "--freeze-defaults", "--external-data"}) {
+    const CLI::Option* const option = app_->get_option_no_throw(name);
+    if (option && option->count() > 0)
+      return fail(Code::bad_usage, name, "the option is one of a build, and an engine is built already")
+          .expected("an ONNX model")
+          .found(model.path + ", an engine")
+          .advice("give the option to `tenon build`");
+  }
+  return {};
 }
 
 Result<void> EngineOptions::check_shapes(const runtime::Engine& engine) const {

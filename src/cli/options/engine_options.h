@@ -11,6 +11,10 @@
 #include "compiler/load.h"
 #include "runtime/engine.h"
 
+namespace CLI {
+class App;
+}
+
 namespace tenon::cli {
 
 class Console;
@@ -47,6 +51,12 @@ struct EngineOptions {
   Result<void> check_shapes(const runtime::Engine& engine) const;
   /// Loads the engine, or compiles the model in memory. load_ms gets the time taken.
   Result<std::shared_ptr<runtime::Engine>> engine(Console& console, double* load_ms = nullptr) const;
+
+ private:
+  /// Errors: bad_usage for an option that only a build has.
+  Result<void> check_build_options() const;
+
+  const CLI::App* app_ = nullptr;  ///< that has the options
 };
 
 /// Compiles, and warns of each segment that a backend failed to compile. Errors: those of compiler::compile.
