@@ -23,7 +23,10 @@ bool fails() {
 
 void* allocate(size_t size, size_t alignment) {
   void* memory = fails() ? nullptr : aligned_alloc(alignment, (size + alignment) / alignment * alignment);
-  if (memory == nullptr) throw std::bad_alloc();
+  if (memory == nullptr) {
+    if (const std::new_handler handler = std::get_new_handler()) handler();
+    throw std::bad_alloc();
+  }
   return memory;
 }
 

@@ -15,6 +15,7 @@
 #include <llvm/TargetParser/Host.h>
 
 #include <atomic>
+#include <csetjmp>
 #include <exception>
 #include <optional>
 #include <thread>
@@ -115,8 +116,16 @@ class Compiler {
     TRY(check(unit.module));
     if (machine_->addPassesToEmitFile(unit.passes, unit.out, nullptr, llvm::CodeGenFileType::ObjectFile, true))
       return fail(Code::internal, "emit", "LLVM cannot emit objects");
-    unit.passes.run(unit.module);
+    run_passes(unit);
     return std::string(unit.object.begin(), unit.object.end());
+  }
+
+  /// Throws std::bad_alloc.
+  static void run_passes(Unit& unit) {
+    std::jmp_buf no_memory;
+    const MemoryEscape escape(no_memory);
+    if (setjmp(no_memory) != 0) throw std::bad_alloc();
+    unit.passes.run(unit.module);
   }
 
   static Result<void> check(const llvm::Module& module) {

@@ -3,6 +3,7 @@
 
 #include <llvm/Support/ErrorHandling.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -29,13 +30,29 @@ Users& users() {
   std::abort();
 }
 
-[[noreturn]] void no_memory(void*, const char*, bool) { throw std::bad_alloc(); }
+thread_local std::jmp_buf* escape_of_thread = nullptr;
+
+[[noreturn]] void no_memory(void*, const char*, bool) {
+  if (escape_of_thread) std::longjmp(*escape_of_thread, 1);
+  throw std::bad_alloc();
+}
+
+std::atomic<std::new_handler> other_handler = nullptr;  ///< that was there before
+
+/// operator new calls it where there is no memory, also in LLVM's code.
+void no_memory_for_new() {
+  if (escape_of_thread) std::longjmp(*escape_of_thread, 1);
+  const std::new_handler other = other_handler;
+  if (!other) throw std::bad_alloc();
+  other();
+}
 
 }  // namespace
 
 Handlers::Handlers() {
   const std::lock_guard guard(users().mutex);
   if (users().count++ != 0) return;
+  other_handler = std::set_new_handler(no_memory_for_new);
   llvm::install_bad_alloc_error_handler(no_memory);
   llvm::install_fatal_error_handler(end_process);
 }
@@ -43,8 +60,12 @@ Handlers::Handlers() {
 Handlers::~Handlers() {
   const std::lock_guard guard(users().mutex);
   if (--users().count != 0) return;
+  if (std::get_new_handler() == no_memory_for_new) std::set_new_handler(other_handler);
   llvm::remove_bad_alloc_error_handler();
   llvm::remove_fatal_error_handler();
 }
+
+MemoryEscape::MemoryEscape(std::jmp_buf& escape) { escape_of_thread = &escape; }
+MemoryEscape::~MemoryEscape() { escape_of_thread = nullptr; }
 
 }  // namespace tenon::codegen::machine

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <csetjmp>
 
 namespace tenon::codegen::machine {
 
@@ -12,6 +13,17 @@ class Handlers {
   ~Handlers();
   Handlers(const Handlers&) = delete;
   Handlers& operator=(const Handlers&) = delete;
+};
+
+/// While one lives, its thread goes to `escape` where LLVM has no memory. The library has functions without unwind tables
+/// (SelectionDAGISel::LowerArguments, in 22.1), through which an exception would end the process. What LLVM made so far is left as it is,
+/// as after an exception.
+class MemoryEscape {
+ public:
+  explicit MemoryEscape(std::jmp_buf& escape);
+  ~MemoryEscape();
+  MemoryEscape(const MemoryEscape&) = delete;
+  MemoryEscape& operator=(const MemoryEscape&) = delete;
 };
 
 }  // namespace tenon::codegen::machine
