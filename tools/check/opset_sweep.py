@@ -62,6 +62,7 @@ KNOWN = {
     "onnx.MatMulInteger*: ONNX Runtime: *matmul_integer.cc*": "a zero point for each row",
     "onnx.ConvInteger*: ONNX Runtime: *conv_integer.cc*": "a zero point for each channel",
     "onnx.QLinearMatMul*: ONNX Runtime: *quantize_linear_matmul.cc*": "a zero point for each row",
+    "onnx.Multinomial (f16?0,3?*: ONNX Runtime: *": "no rows",
     "com.microsoft.QLinearConcat*: ONNX Runtime: *": "one type of zero points",
     "com.microsoft.Range*: ONNX Runtime: *can not be zero*": "a step of 0.25 as an integer",
     "onnx.ReduceM??*(T = bool)*: ONNX Runtime: *not defined for empty set*": "of no elements",
