@@ -77,7 +77,7 @@ KNOWN = {
     "com.microsoft.DynamicQuantizeLSTM*: result *": "rounds the input and the state to 8 bits",
     "onnx.Gather*(T = string)*: result 0 other texts": "1.31 copies the first text of each slice alone",
     "onnx.GroupNormalization*(stash_type = f16)*: result 0 differs*": "computes in f16",
-    "onnx.LSTM (f32?0,2,4?*: result ? differs*": "the state of a layer without steps is not set",
+    "onnx.LSTM (f32?0,2,4?*: result *": "the state of a layer without steps is not set",
     "onnx.LSTM*(T = bf16)*: ONNX Runtime: *running Scan node*": "a Scan of no steps",
     "onnx.MaxUnpool*1,1,5,5*: result 0 differs*": "places are those of an image of the inferred size",
     "onnx.Mod*(T = u64)*: result 0 integers differ*": "by way of floats",
