@@ -236,7 +236,10 @@ Result<void> inspect_engine(const std::string& path, const std::vector<import::R
     const Program program = TRY(runtime::decode(text_of(*bytes)));
     const auto weights = reader.find(SectionType::weights);
     if (!weights || weights->size() < program.weight_bytes)
-      return fail(Code::bad_file, path, "the weights are shorter than the program says");
+      return fail(Code::bad_file, path, "the weights are shorter than the program says")
+          .expected(fmt::format("{} bytes", program.weight_bytes))
+          .found(fmt::format("{} bytes", weights ? weights->size() : 0))
+          .advice("build the engine again");
     show_ports(program, *weights, console, out);
     show_kernels(reader, program, console, out);
     show_steps(program, text, console, out);
