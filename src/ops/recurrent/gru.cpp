@@ -78,7 +78,8 @@ OP(gru) {
                  "f32[2,4,3], f32[1,15,3], f32[1,15,5], f32[1,30], i32[2] = [4, 2], f32[2,1,5]; outputs=2, layout=1, direction=reverse",
                  "f32[3,2,4], f32[2,6,4], f32[2,6,2], f32[2,12], i32[2] = [0, 3]; outputs=2, direction=bidirectional, "
                  "linear_before_reset=1, clip=1.0, activations=[LeakyRelu,Softplus,Relu,ThresholdedRelu], activation_alpha=[0.2,0.1]",
-                 "f64[3,2,4], f64[1,6,4], f64[1,6,2]; linear_before_reset=1", "f16[3,1,4], f16[1,6,4], f16[1,6,2]"}},
+                 "f64[3,2,4], f64[1,6,4], f64[1,6,2]; linear_before_reset=1", "f16[3,1,4], f16[1,6,4], f16[1,6,2]",
+                 "f32[3,2,4], f32[2,6,4], f32[2,6,2]; direction=bidirectional, activations=[Sigmoid,Tanh,Sigmoid,Relu]"}},
 };
 
 }  // namespace tenon::ops::op_gru

@@ -61,7 +61,8 @@ OP(lstm) {
                  "direction=bidirectional, clip=0.5, activations=[HardSigmoid,Affine,Softsign,Sigmoid,ScaledTanh,Elu], "
                  "activation_alpha=[0.3,0.5,1.5], activation_beta=[0.4,0.1,0.7]",
                  "f64[3,2,4], f64[1,8,4], f64[1,8,2]; input_forget=1", "f16[3,1,4], f16[1,8,4], f16[1,8,2]; outputs=2",
-                 "f32[0,2,4], f32[1,8,4], f32[1,8,2]; outputs=3"}},
+                 "f32[0,2,4], f32[1,8,4], f32[1,8,2]; outputs=3",
+                 "f32[3,2,4], f32[2,8,4], f32[2,8,2]; direction=bidirectional, activations=[Sigmoid,Tanh,Tanh,Sigmoid,Relu,Tanh]"}},
 };
 
 }  // namespace tenon::ops::op_lstm
