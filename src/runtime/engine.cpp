@@ -151,9 +151,7 @@ Result<void> Engine::find_devices(const Devices& from) {
   return {};
 }
 
-std::span<const PortInfo> Engine::inputs() const {
-  return program().overridable.empty() ? program().inputs : program().overridable[0].inputs;
-}
+std::span<const PortInfo> Engine::inputs() const { return inputs_of(program()); }
 
 bool Engine::overrides_default(std::span<const Tensor> inputs) const {
   const size_t required = required_inputs();

@@ -171,6 +171,9 @@ struct Program {
 std::string encode(const Program& program);
 Result<Program> decode(std::string_view bytes);
 
+/// The inputs that a caller sees: those of the overridable program, where there is one.
+std::span<const PortInfo> inputs_of(const Program& program);
+
 /// Of a segment's step: its first so many buffers are operands, the others weights of its blob.
 size_t operand_count(const Program& program, const Step& step);
 

@@ -70,6 +70,8 @@ class RunOptions(unittest.TestCase):
             ports = told("inspect", model)["inputs"]
             self.assertEqual([p["name"] for p in ports], ["x", "w", "s"])
             self.assertEqual([p.get("default") for p in ports], [None, "[1, 2, 3]", "[3, 2]"])
+        for options in ([], ["--html", self.folder / "i.html"]):
+            self.assertEqual(told("inspect", engine, "--shape", "w=3", *options)["inputs"][1]["name"], "w")
 
     def test_frozen_defaults_are_no_inputs(self):
         engine = self.folder / "f.tenon"

@@ -12,12 +12,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/console/console.h"
+#include "cli/inspect/brief_text.h"
 #include "compiler/default_shapes.h"
 #include "compiler/engine_contents.h"
 #include "compiler/requested_shapes.h"
 #include "engine/reader.h"
 #include "files/mapped_file.h"
-#include "ir/literal.h"
 #include "runtime/held.h"
 #include "runtime/load.h"
 #include "runtime/program.h"
@@ -59,16 +59,14 @@ void show_sections(const engine::Reader& reader, Console& console, Json& out) {
 
 /// " = [1, 2, 3]", of many elements " = f32[64,3]"; nothing where the port has no default.
 std::string default_text(const runtime::PortInfo& port, std::span<const std::byte> weights) {
-  constexpr int64_t kMostShown = 16;
   if (!port.otherwise) return "";
   const runtime::DefaultValue& value = *port.otherwise;
-  const Tensor tensor = Tensor::view(port.dtype, value.shape, weights.data() + value.offset, nullptr);
-  return " = " + (tensor.count() <= kMostShown ? ir::elements_text(tensor) : type_text(port.dtype, value.shape));
+  return " = " + brief_text(Tensor::view(port.dtype, value.shape, weights.data() + value.offset, nullptr));
 }
 
 void show_ports(const Program& p, std::span<const std::byte> weights, Console& console, Json& out) {
   Rows rows{{"", "name", "type"}};
-  const auto& inputs = p.overridable.empty() ? p.inputs : p.overridable[0].inputs;
+  const auto inputs = runtime::inputs_of(p);
   for (const bool in : {true, false}) {
     Json& list = out[in ? "inputs" : "outputs"] = Json::array();
     for (const runtime::PortInfo& port : in ? inputs : p.outputs) {
@@ -200,7 +198,7 @@ void show_steps(const Program& p, bool text, Console& console, Json& out) {
 
 Result<void> show_memory(const Program& p, const std::string& place, const std::vector<import::RequestedShape>& requested, Console& console,
                          Json& out) {
-  TRY(compiler::check_requested(p.inputs, requested, place));
+  TRY(compiler::check_requested(runtime::inputs_of(p), requested, place));
   const auto shapes = compiler::default_shapes(p.inputs, requested);
   const auto planned = runtime::planned_bytes(p, shapes);  // figures for the report: they may fail
   std::string at;

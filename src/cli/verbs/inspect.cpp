@@ -12,6 +12,7 @@
 #include "cli/console/console.h"
 #include "cli/console/graphviz.h"
 #include "cli/console/verb.h"
+#include "cli/inspect/brief_text.h"
 #include "cli/inspect/engine_text.h"
 #include "cli/inspect/graph_page.h"
 #include "cli/options/model_options.h"
@@ -19,7 +20,6 @@
 #include "compiler/requested_shapes.h"
 #include "files/atomic_write.h"
 #include "ir/dot.h"
-#include "ir/literal.h"
 #include "ir/text.h"
 
 namespace tenon::cli::verb_inspect {
@@ -77,11 +77,10 @@ std::string bytes_text(int64_t bytes) {
   return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
-/// "[1, 2, 3]"; of many elements the type.
 std::string default_text(const ir::Value& input) {
-  constexpr int64_t kMostShown = 16;
-  const auto value = input.constant->count() <= kMostShown ? ir::materialise(*input.constant) : Result<Tensor>(Tensor());
-  return value && !value->empty_handle() ? ir::elements_text(*value) : type_text(input.constant->dtype, input.constant->shape);
+  const ir::Constant& c = *input.constant;
+  const Result<Tensor> value = c.count() <= kMostShown ? ir::materialise(c) : Result<Tensor>(Tensor());
+  return value && !value->empty_handle() ? brief_text(*value) : type_text(c.dtype, c.shape);
 }
 
 std::string input_text(const ir::Value& input) { return input.type.text() + (input.has_default() ? " = " + default_text(input) : ""); }
@@ -141,7 +140,7 @@ Result<void> draw(const Options& o, const ir::Graph& graph, const std::string& f
 Result<void> draw_engine(const Options& o, const std::vector<import::RequestedShape>& shapes, Console& console) {
   if (o.svg.empty() && o.html.empty()) return {};
   const compiler::EngineContents contents = TRY(compiler::read_contents(o.model.path, *TRY(o.model.plugins.plugins()).ops));
-  if (contents.program) TRY(compiler::check_requested(contents.program->inputs, shapes, o.model.path));
+  if (contents.program) TRY(compiler::check_requested(runtime::inputs_of(*contents.program), shapes, o.model.path));
   if (contents.program && !contents.plan && !o.html.empty())
     console.warn("the engine has no record of its plan, so the page shows no groups and no kernels: build the engine again");
   const std::string code = contents.target ? "code for " + std::string(contents.target->title) : "no native code";
