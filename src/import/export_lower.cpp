@@ -127,7 +127,7 @@ struct Lowering {
     const ops::OpDef& def = ops::def_of(*g.node(id).op);
     if (lowest > target.version) return {};
     if (target.version < def.since) TRY(downgrade(g, id, def));
-    return g.alive(id) ? ops::write_explicitly(g, id, target.version) : Result<void>();
+    return g.alive(id) ? ops::write_explicitly(g, id, static_cast<int>(target.version)) : Result<void>();
   }
 
   Result<void> downgrade(ir::Graph& g, ir::NodeId id, const ops::OpDef& def) {

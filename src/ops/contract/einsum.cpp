@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "ir/builder.h"
 #include "ops/contract/einsum_equation.h"
 #include "ops/contract/product.h"
 #include "ops/form/loops.h"
@@ -134,6 +135,38 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
+/// As the specification wants it. Ellipses that stand for fewer axes than another one get leading axes of size 1.
+Result<void> align_ellipses(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
+  const NodeView view = graph.view(node);
+  std::string text = view.attributes->text("equation", "");
+  std::erase(text, ' ');
+  struct Ellipsis {
+    size_t operand;
+    int64_t first, axes;
+  };
+  std::vector<Ellipsis> found;
+  std::string_view terms = std::string_view(text).substr(0, text.find("->"));
+  for (size_t k = 0; k < view.explicit_inputs; ++k) {
+    const std::string_view term = terms.substr(0, terms.find(','));
+    terms.remove_prefix(std::min(terms.size(), term.size() + 1));
+    if (!view.type(k).has_rank()) return {};
+    const size_t dots = term.find("...");
+    if (dots != term.npos) found.push_back({k, static_cast<int64_t>(dots), view.rank(k) - static_cast<int64_t>(term.size() - 3)});
+  }
+  int64_t widest = 0;
+  for (const Ellipsis& e : found) widest = std::max(widest, e.axes);
+  for (const Ellipsis& e : found) {
+    if (e.axes == widest) continue;
+    ir::Ints axes;
+    for (int64_t k = e.axes; k < widest; ++k) axes.push_back(e.first + k - e.axes);
+    ir::Builder build(graph, node);
+    const ir::ValueId wide = build("Unsqueeze", {graph.node(node).inputs[e.operand], build.ints(axes)});
+    TRY(build.status());
+    graph.set_operand(node, static_cast<uint32_t>(e.operand), wide);
+  }
+  return {};
+}
+
 }  // namespace
 
 OP(einsum) {
@@ -147,6 +180,7 @@ OP(einsum) {
     .reference = evaluate,
     .lowest_opset = [](const NodeView&) { return 12; },
     .first = 12,
+    .spell_out = align_ellipses,
     .samples = {{"f32[3,4], f32[4,5]; equation=[ij,jk->ik]", "f32[3,4]; equation=ij->ji", "f32[3,3]; equation=ii->i",
                  "f32[3,3]; equation=ii", "f32[2,3,4], f32[2,4,5]; equation=[bij,bjk]", "f32[2,3,4], f32[4]; equation=[...i,i->...]",
                  "f32[5,1,3,4], f32[2,4,3]; equation=[...ij,...jk->...ik]", "f32[3], f32[4]; equation=[i,j->ij]",

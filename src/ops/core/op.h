@@ -113,6 +113,9 @@ struct OpDef {
   int first = 7;  ///< lowest opset that an export writes it in
   /// Rewrites the node as `opset` wants it (attributes instead of operands, ...). Called with lowest_opset <= opset < since.
   Result<void> (*downgrade)(ir::Graph& graph, ir::NodeId node, int opset) = nullptr;
+  /// Brings a node that has the form of `opset` into the spelling that all readers take alike, where the schema allows more than one; may
+  /// insert nodes before it. null: there is one, but for axes (versions/write_explicitly.h).
+  Result<void> (*spell_out)(ir::Graph& graph, ir::NodeId node, int opset) = nullptr;
   /// Cases for every judge: "f32[2,3], i64[2] = [1, 0], _; axis=1, outputs=2". `f32[3] in 0.1..5` bounds random values.
   Names samples = {};
 };

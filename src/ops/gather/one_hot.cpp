@@ -7,6 +7,7 @@
 #include "ops/infer/shape_data.h"
 #include "ops/reference/arguments.h"
 #include "ops/reference/elements.h"
+#include "ops/versions/write_explicitly.h"
 
 namespace tenon::ops::op_one_hot {
 
@@ -78,6 +79,7 @@ OP(one_hot) {
     .reference = reference_of_one_hot,
     .lowest_opset = lowest_opset_of_one_hot,
     .first = 9,
+    .spell_out = count_result_axes_from_zero,
     .samples = {{"i64[3] = [0, -1, 2], i64[] = 4, f32[2] = [0, 1]", "i64[2,2] in 0..2, i64[1] = [3], f32[2]; axis=1",
                  "i32[2] = [5, -7], i64[] = 3, i64[2] = [2, 5]; axis=0", "f32[2] = [1, 0], i64[] = 2, f16[2]", "i64[0], i64[] = 3, u8[2]"}},
 };

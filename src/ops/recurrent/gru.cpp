@@ -73,6 +73,7 @@ OP(gru) {
         },
     .upgrade = recurrent_upgrade,
     .lowest_opset = [](const NodeView& view) { return view.attributes->integer("layout", 0) != 0 ? 14 : 7; },
+    .spell_out = state_hidden_size,
     .samples = {{"f32[4,2,3], f32[1,15,3], f32[1,15,5]; outputs=2",
                  "f32[4,2,3], f32[2,15,3], f32[2,15,5], f32[2,30]; outputs=2, direction=bidirectional, linear_before_reset=1",
                  "f32[2,4,3], f32[1,15,3], f32[1,15,5], f32[1,30], i32[2] = [4, 2], f32[2,1,5]; outputs=2, layout=1, direction=reverse",

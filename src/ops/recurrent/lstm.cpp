@@ -53,6 +53,7 @@ OP(lstm) {
         },
     .upgrade = recurrent_upgrade,
     .lowest_opset = [](const NodeView& view) { return view.attributes->integer("layout", 0) != 0 ? 14 : 7; },
+    .spell_out = state_hidden_size,
     .samples = {{"f32[4,2,3], f32[1,20,3], f32[1,20,5]; outputs=3",
                  "f32[4,2,3], f32[2,20,3], f32[2,20,5], f32[2,40]; outputs=3, direction=bidirectional",
                  "f32[2,4,3], f32[1,20,3], f32[1,20,5], f32[1,40], i32[2] = [4, 2], "

@@ -46,6 +46,7 @@ OP(rnn) {
         },
     .upgrade = recurrent_upgrade,
     .lowest_opset = [](const NodeView& view) { return view.attributes->integer("layout", 0) != 0 ? 14 : 7; },
+    .spell_out = state_hidden_size,
     .samples = {{"f32[4,2,3], f32[1,5,3], f32[1,5,5]; outputs=2",
                  "f32[4,2,3], f32[2,5,3], f32[2,5,5], f32[2,10]; outputs=2, direction=bidirectional, activations=[Relu,Tanh]",
                  "f32[2,4,3], f32[1,5,3], f32[1,5,5], f32[1,10], i32[2] = [4, 2], f32[2,1,5]; outputs=2, layout=1, direction=reverse",

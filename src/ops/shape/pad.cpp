@@ -183,6 +183,18 @@ Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   return {};
 }
 
+/// Constant axes as i64, the only type that shape inference of the package onnx reads them in.
+Result<void> widen_axes(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
+  constexpr uint32_t slot = 3;
+  const NodeView view = graph.view(node);
+  if (!view.has(slot) || view.type(slot).dtype == DType::i64) return {};
+  const auto values = known_ints(view, slot);
+  if (!values) return {};
+  const auto count = static_cast<int64_t>(values->size());
+  graph.set_operand(node, slot, graph.add_constant(ir::constant_of(Tensor::of_i64({count}, *values))));
+  return {};
+}
+
 }  // namespace
 
 OP(pad) {
@@ -196,6 +208,7 @@ OP(pad) {
     .upgrade = upgrade_pad,
     .lowest_opset = lowest_opset_of_pad,
     .downgrade = downgrade,
+    .spell_out = widen_axes,
     .samples = {{"f32[2,3], i64[4] = [0, 1, 1, 2]", "f32[2,3], i64[4] = [0, 1, 1, 2], f32[] = 1.5", "f16[4], i64[2] = [2, 1]; mode=edge",
                  "f32[4], i64[2] = [3, 2]; mode=reflect", "f32[3], i64[2] = [4, 5]; mode=wrap",
                  "i64[2,3], i64[2] = [1, 1], i64[] = 7, i64[1] = [1]", "f64[4], i64[2] = [-1, 2]", "bool[3], i64[2] = [1, 0]",

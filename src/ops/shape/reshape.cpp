@@ -159,6 +159,26 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   return opset < 5 ? attribute_to_operand(graph, node, "shape", 1) : Result<void>();
 }
 
+/// A target size of 0 that copies a size of 0: -1 beside it has no value that the package onnx can infer.
+bool copies_zero(const Type& from, const ir::Ints& shape) {
+  for (size_t k = 0; k < std::min(shape.size(), from.shape->size()); ++k)
+    if (shape[k] == 0 && (*from.shape)[k] == Dim(0)) return true;
+  return false;
+}
+
+/// Sizes in place of -1 where the input has no elements.
+Result<void> state_shape(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
+  const NodeView view = graph.view(node);
+  const auto shape = known_ints(view, 1);
+  if (!shape || std::ranges::find(*shape, -1) == shape->end() || view.attributes->integer("allowzero", 0) != 0) return {};
+  const Type &from = view.type(0), &to = view.outputs[0];
+  if (!from.has_rank() || !to.is_static() || !copies_zero(from, *shape)) return {};
+  ir::Ints sizes;
+  for (size_t k = 0; k < shape->size(); ++k) sizes.push_back((*shape)[k] == 0 ? 0 : to.dim(static_cast<int>(k)).value());
+  put_operand(graph, node, 1, graph.add_constant(ir::constant_of(Tensor::of_i64({static_cast<int64_t>(sizes.size())}, sizes))));
+  return {};
+}
+
 }  // namespace
 
 OP(reshape) {
@@ -175,6 +195,7 @@ OP(reshape) {
     .upgrade = upgrade,
     .lowest_opset = lowest_opset_of_reshape,
     .downgrade = downgrade,
+    .spell_out = state_shape,
     .samples = {{"f32[2,3,4], i64[2] = [6, 4]", "f32[2,3,4], i64[3] = [0, -1, 2]", "f32[2,3,4], i64[1] = [-1]",
                  "f16[4,6], i64[3] = [2, 2, 6]", "f64[0,3], i64[2] = [3, 0]; allowzero=1", "i64[], i64[1] = [1]", "u8[1], i64[0] = []",
                  "f32[1,4,6], i64[4] = [1, 4, 2, 3]", "f32[0,3], i64[2] = [0, -1]"}},

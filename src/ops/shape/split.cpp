@@ -181,6 +181,23 @@ Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   return opset < 13 ? operand_to_attribute(graph, node, 1, "split") : Result<void>();
 }
 
+/// The sizes of the parts where equal ones leave nothing for the last, which the package onnx cannot infer.
+Result<void> state_parts(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
+  const NodeView view = graph.view(node);
+  if (view.has(1) || view.attributes->has("split") || !view.type(0).has_rank()) return {};
+  const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
+  ir::Ints parts;
+  for (const Type& part : view.outputs) {
+    const auto size = part.has_rank() ? part.dim(axis).number() : std::nullopt;
+    if (!size) return {};
+    parts.push_back(*size);
+  }
+  if (parts.empty() || parts.back() > 0) return {};
+  graph.erase_attribute(node, "num_outputs");
+  put_operand(graph, node, 1, graph.add_constant(ir::constant_of(Tensor::of_i64({static_cast<int64_t>(parts.size())}, parts))));
+  return {};
+}
+
 }  // namespace
 
 OP(split) {
@@ -197,6 +214,7 @@ OP(split) {
     .upgrade = upgrade_split,
     .lowest_opset = lowest_opset_of_split,
     .downgrade = downgrade,
+    .spell_out = state_parts,
     .samples = {{"f32[6,2]; num_outputs=3, outputs=3", "f32[2,6], i64[2] = [2, 4]; axis=1, outputs=2", "f16[7]; num_outputs=3, outputs=3",
                  "i64[4], i64[3] = [0, 3, 1]; axis=-1, outputs=3", "f32[5]; num_outputs=4, outputs=4", "f64[0,2]; num_outputs=2, outputs=2",
                  "bool[3]; num_outputs=1"}},

@@ -6,6 +6,7 @@
 #include "ops/shape/same_bytes.h"
 #include "ops/versions/adapters.h"
 #include "ops/versions/attributes.h"
+#include "ops/versions/write_explicitly.h"
 
 namespace tenon::ops::op_unsqueeze {
 
@@ -57,6 +58,7 @@ OP(unsqueeze) {
                   int opset) { return opset < 13 ? attribute_to_operand(graph, node, "axes", 1) : Result<void>(); },
     .lowest_opset = [](const NodeView& view) { return view.inputs[1].constant ? 7 : 13; },
     .downgrade = axes_downgrade,
+    .spell_out = count_result_axes_from_zero,
     .samples = {{"f32[2,3], i64[1] = [1]", "f32[2,3], i64[2] = [0, -1]", "f16[], i64[1] = [0]", "i64[0], i64[1] = [-1]",
                  "bool[2], i64[0] = []"}},
 };

@@ -5,6 +5,7 @@
 #include "ops/infer/shape_data.h"
 #include "ops/reference/arguments.h"
 #include "ops/signal/fourier.h"
+#include "ops/versions/attributes.h"
 
 namespace tenon::ops::op_stft {
 
@@ -87,6 +88,12 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   return {cast_to(build, build("Reshape", {y, build.ints({0, 0, m.outputs, 2})}), dtype)};
 }
 
+/// Shape inference of the package onnx (1.23) takes the default for 0.
+Result<void> state_onesided(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
+  default_attribute(graph, node, "onesided", int64_t{1});
+  return {};
+}
+
 }  // namespace
 
 OP(stft) {
@@ -98,6 +105,7 @@ OP(stft) {
     .reference = evaluate,
     .definition = define,
     .first = 17,
+    .spell_out = state_onesided,
     .samples = {{"f32[1,32,1], i64[] = 8, f32[16]", "f32[2,20,1], i64[] = 4, _, i64[] = 8", "f64[1,20,2], i64[] = 5, f64[10]; onesided=0"}},
 };
 

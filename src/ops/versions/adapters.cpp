@@ -65,6 +65,13 @@ Result<void> recurrent_upgrade(Graph& graph, NodeId node, int opset) {
   return {};
 }
 
+Result<void> state_hidden_size(Graph& graph, NodeId node, int /*opset*/) {
+  const NodeView view = graph.view(node);
+  if (view.attributes->has("hidden_size") || !view.type(2).has_rank()) return {};
+  if (const auto size = view.type(2).dim(2).number()) graph.set_attribute(node, "hidden_size", *size);
+  return {};
+}
+
 Result<void> whole_p_upgrade(Graph& graph, NodeId node, int opset) {
   const ir::NodeView view = graph.view(node);
   if (opset >= 2 || !view.attributes->has("p")) return {};

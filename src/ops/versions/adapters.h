@@ -12,6 +12,8 @@ Result<void> axes_downgrade(ir::Graph& graph, ir::NodeId node, int opset);
 Result<void> broadcast_upgrade(ir::Graph& graph, ir::NodeId node, int opset);
 /// LSTM, GRU and RNN before opset 7: `output_sequence` said whether result 0 is needed, which its absence says too.
 Result<void> recurrent_upgrade(ir::Graph& graph, ir::NodeId node, int opset);
+/// LSTM, GRU and RNN: ONNX Runtime (1.31) requires `hidden_size`, an OpDef::spell_out.
+Result<void> state_hidden_size(ir::Graph& graph, ir::NodeId node, int opset);
 /// LpPool and GlobalLpPool before opset 2: `p` was a float. Errors: not_supported where it is no whole number.
 Result<void> whole_p_upgrade(ir::Graph& graph, ir::NodeId node, int opset);
 /// Axes stand in an attribute before `operand_since`.

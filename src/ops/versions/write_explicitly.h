@@ -4,15 +4,16 @@
 
 namespace tenon::ops {
 
-/// Brings a node that has the form of `opset` into the spelling that all readers take alike, where the schema allows more than one:
-/// - axes from 0 on below opset 11, which counted none from the end (where the rank is known);
-/// - STFT with its attribute onesided, whose default shape inference of the package onnx (1.23) takes for 0;
-/// - Pad with axes of i64, the only type that shape inference of the package onnx reads them in;
-/// - Einsum with ellipses that stand for equally many axes, as the specification wants it;
-/// - GRU, LSTM and RNN with their attribute hidden_size, which ONNX Runtime (1.31) requires;
-/// - Split with the sizes of its parts where equal parts leave nothing for the last, and Reshape with sizes in place of -1 where the input
-///   has no elements: neither has a size that the package onnx can infer.
-/// Does nothing for others. Errors: not_supported.
-Result<void> write_explicitly(ir::Graph& graph, ir::NodeId node, int64_t opset);
+/// First opset in which axes count from the end too.
+inline constexpr int kNegativeAxes = 11;
+
+/// Brings a node that has the form of `opset` into the spelling that all readers take alike: OpDef::spell_out, and below opset 11 axes from
+/// 0 on (where the rank of operand 0 is known). Errors: not_supported.
+Result<void> write_explicitly(ir::Graph& graph, ir::NodeId node, int opset);
+
+/// Attributes `axis` and `axes`, which count in `rank` dimensions, from 0 on.
+void count_axes_from_zero(ir::Graph& graph, ir::NodeId node, int rank);
+/// OpDef::spell_out of ops whose axes are those of result 0.
+Result<void> count_result_axes_from_zero(ir::Graph& graph, ir::NodeId node, int opset);
 
 }  // namespace tenon::ops
