@@ -80,6 +80,8 @@ TEST(ExplicitForms, RecurrentLayersStateTheirHiddenSize) {
   EXPECT_EQ(gru.number("hidden_size"), 5) << gru.error;
   const Written lstm("graph main(x: f32[4,2,3], w: f32[1,20,3], r: f32[1,20,5]) { y = LSTM(x, w, r) return y }", 22);
   EXPECT_EQ(lstm.number("hidden_size"), 5) << lstm.error;
+  const Written rnn("graph main(x: f32[4,2,3], w: f32[1,5,3], r: f32[1,5,5]) { y = RNN(x, w, r) return y }", 14);
+  EXPECT_EQ(rnn.number("hidden_size"), 5) << rnn.error;
   const Written open("graph main(x: f32[4,2,3], w: f32[1,h,3], r: f32[1,h,k]) { y = RNN(x, w, r) return y }", 14);
   EXPECT_EQ(open.nodes(), "RNN") << open.error;
   EXPECT_EQ(open.number("hidden_size"), std::nullopt);
