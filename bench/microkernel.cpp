@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 #include "cli/bench/measure.h"
 #include "cli/bench/memory_stream.h"
 #include "codegen/emit.h"
@@ -102,7 +102,7 @@ struct Bench {
   }
   double ms_of(runtime::KernelFunction kernel, const int64_t (&sizes)[3], int64_t tasks) {
     const auto start = Clock::now();
-    default_team().run(
+    default_thread_pool().run(
         tasks, 1,
         [&](int64_t begin, int64_t end, int thread) {
           void* buffers[] = {aligned(a), aligned(w), aligned(out, static_cast<size_t>(thread) * 4000)};
@@ -138,17 +138,17 @@ Json measured(Bench& b, runtime::KernelFunction kernel, const Way& way, double f
     samples.push_back(std::move(s));
     quiet = cli::keep_quiet(samples, 0).quiet;
   }
-  std::vector<double> gflops, peaks, shares;
+  std::vector<double> gflops, peaks, partition;
   for (const Sample* s : cli::keep_quiet(samples, kSamples / 2).samples) {
     const double peak = (s->peaks[0] + s->peaks[1]) / 2, total = static_cast<double>(tasks);
     const double least_ms = std::max(flops / peak, way.panel ? bytes / s->dram[0] : 0) * total / 1e6;
     gflops.push_back(flops * total / s->ours_ms[0] / 1e6);
     peaks.push_back(peak);
-    shares.push_back(least_ms / s->ours_ms[0]);
+    partition.push_back(least_ms / s->ours_ms[0]);
   }
   return {{"gflops", cli::median(gflops)},
           {"peak", cli::median(peaks)},
-          {"share", cli::median(shares)},
+          {"share", cli::median(partition)},
           {"quiet", quiet},
           {"tried", samples.size()}};
 }
@@ -197,7 +197,7 @@ Result<void> bench_tiles(int threads, const char* name, std::string_view only, s
 }  // namespace
 
 int main(int count, char** words) {
-  const int threads = count > 1 ? std::clamp(std::atoi(words[1]), 1, default_team().size()) : 1;
+  const int threads = count > 1 ? std::clamp(std::atoi(words[1]), 1, default_thread_pool().size()) : 1;
   const auto done =
       bench_tiles(threads, count > 2 && *words[2] ? words[2] : nullptr, count > 3 ? words[3] : "", count > 4 ? words[4] : "f32");
   if (!done) fmt::print(stderr, "{}\n", done.error().text());

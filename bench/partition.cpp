@@ -105,7 +105,7 @@ double ms_of(Run run) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// A plan for a graph of so many nodes: wishes bound, nodes shared out, cut, borders found.
+/// A plan for a graph of so many nodes: constraints bound, nodes shared out, cut, borders found.
 Json plan_times(uint16_t backends) {
   const Some all[] = {{"a", 0}, {"b", 1}, {"c", 3}};
   std::vector<std::pair<int64_t, std::vector<double>>> sizes = {{10'000, {}}, {100'000, {}}};
@@ -117,16 +117,16 @@ Json plan_times(uint16_t backends) {
       const auto graph = bench::make_model('N', sizes[k].first);
       backend::Backends listed;
       for (size_t b = 3 - backends; b < 3; ++b) listed.push_back(&all[b]);
-      Wishes wishes;
-      wishes.listed = listed.size();
-      const Roles roles(listed, wishes);
-      Shares shares;
+      Constraints constraints;
+      constraints.listed = listed.size();
+      const Roles roles(listed, constraints);
+      Partition partition;
       sizes[k].second.push_back(ms_of([&] {
-        if (!bind(*graph, wishes, roles)) std::abort();
-        shares = std::move(*partition::partition(*graph, roles, wishes));
+        if (!bind(*graph, constraints, roles)) std::abort();
+        partition = std::move(*partition::partition(*graph, roles, constraints));
       }));
-      segments[k] = shares.segments.size();
-      if (repeat == 0) what_ifs[k] = ms_of([&] { (void)what_if(*graph, shares, roles, wishes); });
+      segments[k] = partition.segments.size();
+      if (repeat == 0) what_ifs[k] = ms_of([&] { (void)what_if(*graph, partition, roles, constraints); });
     }
   for (size_t k = 0; k < sizes.size(); ++k) {
     const double ms = median(sizes[k].second);

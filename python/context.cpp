@@ -34,7 +34,7 @@ GraphPtr find_body(const GraphPtr& outer, const ir::Graph& graph) {
 }
 
 nb::object state_of(const rewrite::Match& match) {
-  const Held* state = match.has_kept<Held>() ? &match.kept<Held>() : nullptr;
+  const PyReference* state = match.has_kept<PyReference>() ? &match.kept<PyReference>() : nullptr;
   return state ? **state : nb::none();
 }
 

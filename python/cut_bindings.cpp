@@ -82,8 +82,8 @@ CutResult cut(const std::vector<CutNode>& nodes, const std::vector<CutValue>& va
   partition::Problem problem = problem_of(nodes);
   const backend::Backends nobody(2);
   const partition::Costs costs = costs_of(nodes, values, launch_ns, {border_ns, border_ns_per_byte});
-  const auto settled = unwrap(partition::cut_as_wished(problem, partition::Roles(nobody, 2), {.min_block_size = min_block_size.value_or(0)},
-                                                       min_block_size ? nullptr : &costs));
+  const auto settled = unwrap(partition::solve_cut(problem, partition::Roles(nobody, 2), {.min_block_size = min_block_size.value_or(0)},
+                                                   min_block_size ? nullptr : &costs));
   CutResult out{.place = settled.sized.cut.place,
                 .ours = {},
                 .lower_bound = settled.lower_bound,

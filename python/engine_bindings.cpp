@@ -105,14 +105,14 @@ void save(const tenon::Engine& engine, const std::filesystem::path& path, bool p
   unwrap(std::move(saved));
 }
 
-tenon::Team make_team(std::optional<int> threads, const std::optional<std::vector<int>>& cpus) {
-  return unwrap(tenon::Team::create({threads, cpus.value_or(std::vector<int>())}));
+tenon::ThreadPool make_thread_pool(std::optional<int> threads, const std::optional<std::vector<int>>& cpus) {
+  return unwrap(tenon::ThreadPool::create({threads, cpus.value_or(std::vector<int>())}));
 }
 
-std::string team_text(const tenon::Team& team) {
+std::string thread_pool_text(const tenon::ThreadPool& thread_pool) {
   std::string cpus;
-  for (const int n : team.cpus()) cpus += (cpus.empty() ? ", cpus=[" : ", ") + std::to_string(n);
-  return "Team(threads=" + std::to_string(team.threads()) + cpus + (cpus.empty() ? ")" : "])");
+  for (const int n : thread_pool.cpus()) cpus += (cpus.empty() ? ", cpus=[" : ", ") + std::to_string(n);
+  return "ThreadPool(threads=" + std::to_string(thread_pool.threads()) + cpus + (cpus.empty() ? ")" : "])");
 }
 
 std::string bytes_text(uint64_t bytes) {
@@ -146,11 +146,11 @@ void bind_engine(nb::module_& m) {
       .def_ro("dimensions", &tenon::Port::dimensions)
       .def_ro("has_default", &tenon::Port::has_default)
       .def("__repr__", [](const tenon::Port& p) { return "<" + p.name + ": " + port_text(p) + ">"; });
-  nb::class_<tenon::Team>(m, "Team")
-      .def(nb::new_(&make_team), nb::kw_only(), nb::arg("threads") = nb::none(), nb::arg("cpus") = nb::none())
-      .def_prop_ro("threads", &tenon::Team::threads)
-      .def_prop_ro("cpus", &tenon::Team::cpus)
-      .def("__repr__", &team_text);
+  nb::class_<tenon::ThreadPool>(m, "ThreadPool")
+      .def(nb::new_(&make_thread_pool), nb::kw_only(), nb::arg("threads") = nb::none(), nb::arg("cpus") = nb::none())
+      .def_prop_ro("threads", &tenon::ThreadPool::threads)
+      .def_prop_ro("cpus", &tenon::ThreadPool::cpus)
+      .def("__repr__", &thread_pool_text);
   nb::class_<tenon::Engine> engine(m, "Engine");
   bind_run(m, engine);
   engine.def("__repr__", &engine_text)

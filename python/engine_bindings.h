@@ -5,7 +5,7 @@
 
 namespace tenon_python {
 
-/// Port, Team, Engine and load.
+/// Port, ThreadPool, Engine and load.
 void bind_engine(nanobind::module_& m);
 
 }  // namespace tenon_python

@@ -123,7 +123,7 @@ tenon::Arrays run_stoppable(const tenon::Engine& engine, const tenon::Arrays& in
 }
 
 nb::dict run(const tenon::Engine& engine, const nb::dict& inputs, const std::optional<nb::dict>& out, int threads,
-             const std::optional<tenon::Team>& team, bool guard, const std::optional<double>& timeout, StopSource* stop,
+             const std::optional<tenon::ThreadPool>& thread_pool, bool guard, const std::optional<double>& timeout, StopSource* stop,
              const nb::object& profile, std::optional<uint64_t> seed) {
   InputReader reader(engine);
   OutputReader writer(engine);
@@ -136,7 +136,7 @@ nb::dict run(const tenon::Engine& engine, const nb::dict& inputs, const std::opt
   options.guard = guard;
   options.seed = seed;
   options.deadline = deadline_of(timeout);
-  if (team) options.team = *team;
+  if (thread_pool) options.thread_pool = *thread_pool;
   if (!profile.is_none())
     options.on_step = [&](const tenon::StepTime& step) {
       const auto seconds = [](auto duration) { return std::chrono::duration<double>(duration).count(); };
@@ -160,7 +160,7 @@ void bind_run(nb::module_& m, nb::class_<tenon::Engine>& engine) {
       .def("reset", &StopSource::reset)
       .def_prop_ro("stopped", &StopSource::is_stopped);
   engine.def("run", &run, nb::arg("inputs"), nb::kw_only(), nb::arg("out") = nb::none(), nb::arg("threads") = 0,
-             nb::arg("team") = nb::none(), nb::arg("guard") = false, nb::arg("timeout") = nb::none(), nb::arg("stop") = nb::none(),
+             nb::arg("thread_pool") = nb::none(), nb::arg("guard") = false, nb::arg("timeout") = nb::none(), nb::arg("stop") = nb::none(),
              nb::arg("profile") = nb::none(), nb::arg("seed") = nb::none());
 }
 

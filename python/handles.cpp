@@ -89,8 +89,8 @@ const std::string& ensure_name(const ValueRef& value) {
 nb::object object_of(const GraphPtr& graph, ir::ValueId value) { return value ? nb::cast(ValueRef{graph, value}) : nb::none(); }
 nb::object object_of(const GraphPtr& graph, ir::NodeId node) { return node ? nb::cast(NodeRef{graph, node}) : nb::none(); }
 
-Held hold(nb::object object) {
-  return Held(new nb::object(std::move(object)), [](nb::object* held) {
+PyReference hold(nb::object object) {
+  return PyReference(new nb::object(std::move(object)), [](nb::object* held) {
     const nb::gil_scoped_acquire acquired;
     delete held;
   });

@@ -106,8 +106,8 @@ bool is_computable(const ValueRef& value);
 nb::object computed(const ValueRef& value);
 
 /// A Python object that any thread may drop.
-using Held = std::shared_ptr<nb::object>;
-Held hold(nb::object object);
+using PyReference = std::shared_ptr<nb::object>;
+PyReference hold(nb::object object);
 
 void bind_graph(nb::module_& m);
 void bind_graph_edits(nb::class_<PyGraph>& graph);

@@ -62,7 +62,7 @@ std::vector<std::string> leave_out_unsafe(const GraphPtr& graph, const PyRuleSet
   auto guilty = rewrite::find_unsafe(graph->get(), set.get(), options);
   raise_interruption(context);
   std::vector<std::string> out;
-  for (const rewrite::Guilty& g : unwrap(std::move(guilty))) {
+  for (const rewrite::FaultyRule& g : unwrap(std::move(guilty))) {
     options.without.insert(g.name);
     out.push_back("rule " + g.name + " was left out: it " + g.how + ", at " + g.node);
   }

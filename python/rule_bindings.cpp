@@ -68,23 +68,23 @@ bool build(const nb::object& function, const nb::object& match, const PyMatch& s
 }
 
 void set_callables(CompiledRule& rule, const nb::dict& functions) {
-  const auto function = [&](const char* name) -> Held {
+  const auto function = [&](const char* name) -> PyReference {
     return functions.contains(name) && !functions[name].is_none() ? hold(nb::object(functions[name])) : nullptr;
   };
   const std::string name = rule.name;
-  if (Held f = function("match"))
+  if (PyReference f = function("match"))
     rule.match = [name, f](Match& m) {
       return with_python(name, m, &m, [&](const nb::object& match, const PyMatch&) { return is_true((*f)(match), false); });
     };
-  if (Held f = function("rewrite"))
+  if (PyReference f = function("rewrite"))
     rule.rewrite = [name, f](const Match& m, Rewriter& w) {
       return with_python(name, m, nullptr, [&](const nb::object& match, const PyMatch& seen) { return build(*f, match, seen, w, true); });
     };
-  if (Held f = function("match_and_rewrite"))
+  if (PyReference f = function("match_and_rewrite"))
     rule.match_and_rewrite = [name, f](Match& m, Rewriter& w) {
       return with_python(name, m, &m, [&](const nb::object& match, const PyMatch& seen) { return build(*f, match, seen, w, false); });
     };
-  if (Held f = function("screen"))
+  if (PyReference f = function("screen"))
     rule.screen = [name, f](const ir::Graph& graph, int sweep, const std::any* args) {
       Context& context = context_of(args);
       const nb::gil_scoped_acquire acquired;
@@ -95,7 +95,7 @@ void set_callables(CompiledRule& rule, const nb::dict& functions) {
         return out;
       } catch (nb::python_error& error) { context.failed(name, error); }
     };
-  if (Held f = function("analyse"))
+  if (PyReference f = function("analyse"))
     rule.analyse = [name, f](const Match& m) {
       with_python(name, m, nullptr, [&](const nb::object& match, const PyMatch&) {
         (*f)(match);
@@ -162,7 +162,7 @@ std::vector<std::string> roots_of(const rewrite::Equation& equation) {
 
 /// An equation that a callable may still refuse, check(match, values by name), or whose right side one builds:
 /// make(match, rewriter, values by name, roots).
-void add_callables(CompiledRule& rule, const Held& check, const Held& make) {
+void add_callables(CompiledRule& rule, const PyReference& check, const PyReference& make) {
   auto equation = std::make_shared<const rewrite::Equation>(std::move(*rule.equation));
   rule.equation.reset();
   rule.roots = roots_of(*equation);
@@ -194,7 +194,7 @@ PyRule from_graphs(const PyGraph& match, const PyGraph* apply, std::string name,
     raise(fail(Code::bad_usage, rule->name, "a pattern needs what it becomes").expected("a graph `apply`, or a callable `make`"));
   auto equation = rewrite::equation_of(match.get(), apply ? apply->get() : match.get(), {.attributes = attributes});
   rule->equation = unwrap(std::move(equation));
-  const auto held = [](nb::object& f) { return f.is_none() ? Held() : hold(std::move(f)); };
+  const auto held = [](nb::object& f) { return f.is_none() ? PyReference() : hold(std::move(f)); };
   const bool calls_python = !check.is_none() || !make.is_none();
   if (calls_python) add_callables(*rule, held(check), held(make));
   return {rule, calls_python};

@@ -154,22 +154,22 @@ class StopToken {
   std::shared_ptr<void> state_;
 };
 
-struct TeamOptions {
+struct ThreadPoolOptions {
   std::optional<int> threads = {};  ///< the calling one among them; none: one for each of `cpus`, or for each that this process may use
   std::vector<int> cpus = {};       ///< their numbers; empty: the system chooses, and may move threads
 };
 
-/// Threads that compute runs, for those who share the cores out on purpose. Runs on different teams go side by side; on one team they take
-/// turns, in the order in which they came. Copies are the same team. Its threads end with the last copy and the last run.
-/// Results do not depend on the team.
-class Team {
+/// Threads that compute runs, for those who share the cores out on purpose. Runs on different thread pools go side by side; on one thread
+/// pool they take turns, in the order in which they came. Copies are the same thread pool. Its threads end with the last copy and the last
+/// run. Results do not depend on the thread pool.
+class ThreadPool {
  public:
   /// The process's own: one thread for each CPU that it may use. Nobody waits for it: while one run's step has it, steps of other runs
   /// compute on their calling threads alone.
-  Team() = default;
+  ThreadPool() = default;
   /// Errors: bad_usage (no thread or over 1024, CPUs that are not there or that this process may not use); not_supported, where the system
   /// lets nobody choose CPUs. Cost: the threads start in the first run.
-  TENON_API static Result<Team> create(const TeamOptions& options = {});
+  TENON_API static Result<ThreadPool> create(const ThreadPoolOptions& options = {});
   TENON_API int threads() const;
   TENON_API std::vector<int> cpus() const;  ///< ascending; empty: not chosen
 
@@ -187,7 +187,7 @@ struct StepTime {
 };
 
 struct RunOptions {
-  int threads = 0;                  ///< at most so many; 0: all that the team has. Negative: bad_usage
+  int threads = 0;                  ///< at most so many; 0: all that the thread pool has. Negative: bad_usage
   const StopToken* stop = nullptr;  ///< looked at about every 50 us, about every ms while the run waits for its turn
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   /// For finding errors: buffers stand between bytes that are looked at after each step, and hold NaN until they are written. A write
@@ -196,7 +196,7 @@ struct RunOptions {
   /// Of the numbers that random nodes draw: equal seeds give equal results, with any number of threads. None: each run draws others.
   std::optional<uint64_t> seed = {};
   /// Where it has CPUs, the calling thread is kept to them for the time of the run.
-  Team team = {};
+  ThreadPool thread_pool = {};
   /// Called on the calling thread after each step; bodies of branches and loops count as one. None costs nothing.
   std::function<void(const StepTime&)> on_step = {};
 };

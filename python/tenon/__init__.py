@@ -12,7 +12,7 @@ from ._log import set_log_level
 from ._plugin_test import test_plugin
 from ._plugins import Operand, plugin, sized_by_data
 from ._profile import Profile, StepTime
-from ._tenon import Engine, Port, SizedByData, StopToken, SymbolicSize, Team, compile, load, partition
+from ._tenon import Engine, Port, SizedByData, StopToken, SymbolicSize, ThreadPool, compile, load, partition
 
 __all__ = [
     "Engine",
@@ -23,7 +23,7 @@ __all__ = [
     "StepTime",
     "StopToken",
     "SymbolicSize",
-    "Team",
+    "ThreadPool",
     "TenonError",
     "compile",
     "load",

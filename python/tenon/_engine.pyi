@@ -33,9 +33,9 @@ class Port:
 Map = dict[str, float] | dict[int, float] | dict[str, int] | dict[int, str]
 Given = NDArray[Any] | SupportsDLPack | Sequence[NDArray[Any] | SupportsDLPack] | Map | Sequence[Map] | None
 
-class Team:
-    """Threads that compute runs, for those who share the cores out on purpose: runs on different teams go side by side, on one team they
-    take turns. Results do not depend on it.
+class ThreadPool:
+    """Threads that compute runs. Runs on different pools execute concurrently; runs on one pool execute one after the other, in the order
+    in which they arrive. Results do not depend on the pool.
     """
 
     def __init__(self, *, threads: int | None = None, cpus: Sequence[int] | None = None) -> None:
@@ -74,14 +74,14 @@ class Engine:
         *,
         out: dict[str, NDArray[Any] | SupportsDLPack] | None = None,
         threads: int = 0,
-        team: Team | None = None,
+        thread_pool: ThreadPool | None = None,
         guard: bool = False,
         timeout: float | None = None,
         stop: StopToken | None = None,
         profile: Profile | None = None,
         seed: int | None = None,
     ) -> dict[str, Any]:
-        """Runs once, without the GIL, on at most `threads` threads (0: all) of the team (None: the process's own).
+        """Runs once, without the GIL, on at most `threads` threads (0: all) of the thread pool (None: the process's own).
 
         Inputs with a default (Port.has_default) may be left out. seed: of the numbers that random nodes draw; equal seeds give equal
         results (None: each run draws others).

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ._engine import Engine as Engine
 from ._engine import Port as Port
 from ._engine import StopToken as StopToken
-from ._engine import Team as Team
+from ._engine import ThreadPool as ThreadPool
 from ._engine import _load_bytes as _load_bytes
 from ._engine import load as load
 

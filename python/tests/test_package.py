@@ -51,7 +51,7 @@ def test_type_checkers_find_what_the_extension_has(package):
     name = f"_{package.__name__}"
     stub = ast.parse((folder / f"{name}.pyi").read_text(encoding="utf-8")).body
     imported = {alias.asname for node in stub if isinstance(node, ast.ImportFrom) for alias in node.names if alias.asname}
-    assert {"Engine", "Port", "StopToken", "Team", "load"} <= imported
+    assert {"Engine", "Port", "StopToken", "ThreadPool", "load"} <= imported
     shared = ast.parse((folder / "_engine.pyi").read_text(encoding="utf-8")).body
     defined = {node.name for node in shared if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
     module = importlib.import_module(f"{package.__name__}.{name}")

@@ -31,11 +31,11 @@ auto step_observer(const std::function<void(const StepTime&)>& on_step, const ru
 base::Result<runtime::RunOptions> Context::State::inner(const RunOptions& options, const runtime::Program& program) {
   if (options.threads < 0)
     return base::fail(base::Code::bad_usage, "threads", "a run cannot take a negative number of threads")
-        .expected("0 (all of the team) or more")
+        .expected("0 (all of the thread pool) or more")
         .found(std::to_string(options.threads));
   runtime::RunOptions out;
   out.threads = options.threads;
-  out.team = static_cast<base::Team*>(options.team.state_.get());
+  out.thread_pool = static_cast<base::ThreadPool*>(options.thread_pool.state_.get());
   out.deadline = options.deadline;
   out.guard = options.guard;
   out.seed = options.seed;

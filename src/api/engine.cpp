@@ -18,9 +18,9 @@ namespace tenon::inline v1 {
 
 namespace {
 
-void add_dimensions_of_held(const runtime::Held& held, Port& port) {
-  if (held.unranked) port.dimensions = {"*"};
-  for (const int64_t size : held.sizes) {
+void add_dimensions_of_container(const runtime::ContainerInfo& container, Port& port) {
+  if (container.unranked) port.dimensions = {"*"};
+  for (const int64_t size : container.sizes) {
     port.dimensions.push_back(size < 0 ? "?" : std::to_string(size));
     port.lower.push_back(std::max<int64_t>(size, 0));
     port.upper.push_back(size < 0 ? std::numeric_limits<int64_t>::max() : size);
@@ -30,8 +30,8 @@ void add_dimensions_of_held(const runtime::Held& held, Port& port) {
 std::vector<Port> ports_of(std::span<const runtime::PortInfo> infos) {
   std::vector<Port> out;
   for (const runtime::PortInfo& p : infos) {
-    out.push_back({p.name, p.dtype, p.dimensions, p.lower, p.upper, p.held.kind, p.held.key, p.otherwise.has_value()});
-    if (out.back().kind != ValueKind::tensor) add_dimensions_of_held(p.held, out.back());
+    out.push_back({p.name, p.dtype, p.dimensions, p.lower, p.upper, p.container.kind, p.container.key, p.otherwise.has_value()});
+    if (out.back().kind != ValueKind::tensor) add_dimensions_of_container(p.container, out.back());
   }
   return out;
 }

@@ -71,20 +71,20 @@ base::Result<std::vector<Memory>> result_memory(const runtime::Program& program,
   for (size_t k = 0; k < outputs.size(); ++k) out[k] = {nullptr, outputs[k].data, outputs[k].bytes};
   std::vector<std::vector<int64_t>> shapes;
   for (size_t k = 0; k < inputs.size(); ++k) {
-    const bool held = k < program.inputs.size() && program.inputs[k].held.kind != base::ValueKind::tensor;
+    const bool held = k < program.inputs.size() && program.inputs[k].container.kind != base::ValueKind::tensor;
     if (k >= program.inputs.size() || (!held && inputs[k].shape().size() != program.inputs[k].shape.size()))
       return out;  // run() says what is wrong
     shapes.push_back(inputs[k].shape());
   }
   if (inputs.size() != program.inputs.size()) return out;
   std::vector<int64_t> sizes;
-  TRY(runtime::evaluate_sizes(program, 0, program.door_lines, {shapes, {}}, sizes));
+  TRY(runtime::evaluate_sizes(program, 0, program.input_lines, {shapes, {}}, sizes));
   for (size_t k = 0; k < out.size(); ++k) {
     const runtime::BufferInfo& buffer = program.buffers[program.outputs[k].buffer];
     if (buffer.kind != runtime::BufferInfo::Kind::output) continue;
     std::vector<int64_t> shape;
     for (const runtime::Slot s : buffer.shape)
-      if (s < program.door_lines) shape.push_back(sizes[s]);
+      if (s < program.input_lines) shape.push_back(sizes[s]);
     const auto count = checked_count(shape);
     if (shape.size() != buffer.shape.size() || !count || *count >= int64_t{1} << 50) continue;
     if (out[k].data != nullptr) TRY(check_shape(outputs[k], shape, program.outputs[k].name));

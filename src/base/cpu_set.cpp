@@ -18,7 +18,7 @@ Error refused_by_system() {
   return fail(Code::not_supported, "cpus", "this system does not let a thread choose its CPUs")
       .expected("sched_setaffinity")
       .found(std::strerror(errno))
-      .advice("make the team without naming CPUs");
+      .advice("make the thread pool without naming CPUs");
 }
 
 /// Every CPU that the process may use, though the calling thread may be kept to some of them.

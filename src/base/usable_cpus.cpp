@@ -10,7 +10,7 @@
 
 #include "base/checked.h"
 #include "base/cpu_set.h"
-#include "base/threads.h"
+#include "base/thread_pool.h"
 
 namespace tenon::inline base {
 namespace {

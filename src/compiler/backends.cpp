@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/backends.h"
 
-#include "base/doing.h"
+#include "base/activity.h"
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ namespace tenon::compiler {
 namespace {
 
 Result<std::optional<backend::Library>> library_of(const backend::Backend& backend) {
-  const Doing doing(backend.name(), "opened its library");
+  const Activity doing(backend.name(), "opened its library");
   auto library = backend.library();
   if (!library) return runtime::of_backend(std::move(library).error(), backend.name());
   return library;

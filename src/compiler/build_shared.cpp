@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 #include "compiler/check_segments.h"
 #include "compiler/guessed_shares.h"
 #include "compiler/inner_graphs.h"
@@ -50,7 +50,7 @@ Result<std::optional<program::Lowered>> lower_beside(std::optional<Beside>& besi
 
 }  // namespace
 
-Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, StepClock& clock, Others others) {
+Result<Compiled> build_shared(PartitionedGraph shared, const CompileOptions& options, StepClock& clock, Others others) {
   Compiled out;
   const codegen::Target& target = options.target ? *options.target : *TRY(codegen::target_for());
   out.report.nodes_before = shared.nodes_before;
@@ -70,7 +70,7 @@ Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, S
   TRY(check_segments(out.built, (options.registry ? *options.registry : usual_registry()).devices(shared.graph->ops())));
   clock.begin("generate");
   const codegen::Target& least = codegen::least_target(out.built.kernels, target);
-  out.code = TRY(codegen::emit(out.built.kernels, least, options.threads > 0 ? options.threads : default_team().size()));
+  out.code = TRY(codegen::emit(out.built.kernels, least, options.threads > 0 ? options.threads : default_thread_pool().size()));
   out.ops = &shared.graph->ops();
   out.registry = options.registry;
   out.backends = std::move(shared.backends);
@@ -78,7 +78,7 @@ Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, S
   if (others.behind) out.unbounded = std::move(others.behind->shared.graph);
   if (others.instead) out.instead = std::move(others.instead->shared.graph);
   if (others.overridable) out.overridable = std::move(others.overridable->shared.graph);
-  out.shares = std::move(shared.shares);
+  out.partition = std::move(shared.partition);
   fill_report(out);
   return out;
 }

@@ -26,7 +26,7 @@ class StepClock {
 
 /// A form of a model that stands beside it in the engine, and how it is compiled.
 struct Beside {
-  SharedOut shared;
+  PartitionedGraph shared;
   CompileOptions options;
 };
 
@@ -38,6 +38,6 @@ struct Others {
 
 /// Plans and generates code for what is shared out; its graph is consumed. Where a backend fails to compile a segment, it is shared out
 /// again. Errors: those of compile().
-Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, StepClock& clock, Others others = {});
+Result<Compiled> build_shared(PartitionedGraph shared, const CompileOptions& options, StepClock& clock, Others others = {});
 
 }  // namespace tenon::compiler

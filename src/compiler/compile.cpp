@@ -61,8 +61,8 @@ BackendsInUse calibrated(const BackendsInUse& of, const Calibration& calibration
 }
 
 /// What kernels run is theirs: no other backend is asked before, and none by cost.
-bool runs_kernels_first(const BackendsInUse& backends, const partition::Wishes& wishes) {
-  return backends.all[0]->makes_kernels() && wishes.assign == partition::Assign::priority;
+bool runs_kernels_first(const BackendsInUse& backends, const partition::Constraints& constraints) {
+  return backends.all[0]->makes_kernels() && constraints.assign == partition::Assign::priority;
 }
 
 Result<void> check_precision(const CompileOptions& options) {
@@ -70,40 +70,40 @@ Result<void> check_precision(const CompileOptions& options) {
   return codegen::check_precision(options.precision, options.target ? *options.target : *TRY(codegen::target_for()));
 }
 
-Result<SharedOut> shared_out(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
+Result<PartitionedGraph> partitioned(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
   TRY(check_precision(options));
   TRY(ir::check_port_names(*graph));
   TRY(check_input_types(*graph));
   TRY(check_complete(*graph));
-  SharedOut out;
+  PartitionedGraph out;
   out.graph = std::move(graph);
   out.nodes_before = out.graph->node_count();
   out.backends.all = options.backends.empty() ? TRY((options.registry ? *options.registry : usual_registry()).named()) : options.backends;
   TRY(check_unknown_ops(*out.graph, out.backends.all));
-  partition::Wishes wishes = options.wishes;
-  if (options.backends.empty()) wishes.listed = 1;
-  out.backends.listed = partition::Roles(out.backends.all, wishes).listed;
+  partition::Constraints constraints = options.constraints;
+  if (options.backends.empty()) constraints.listed = 1;
+  out.backends.listed = partition::Roles(out.backends.all, constraints).listed;
   passes::Options rewriting;
   rewriting.verify = options.verify;
   rewriting.level = options.opt;
   rewriting.off = options.off;
-  if (runs_kernels_first(out.backends, wishes)) rewriting.packs = codegen::attention_fits;
+  if (runs_kernels_first(out.backends, constraints)) rewriting.packs = codegen::attention_fits;
   else rewriting.off.insert("fuse/integer_products");  // other runtimes know quantized products by the dequantizing around them
-  TRY(partition::bind(*out.graph, wishes, out.backends.roles()));
+  TRY(partition::bind(*out.graph, constraints, out.backends.roles()));
   TRY(passes::optimise(*out.graph, rewriting));
   if (options.measuring) TRY(choose_plugin_ways(out, options));
-  if (options.calibration && wishes.assign == partition::Assign::cost) out.backends = calibrated(out.backends, *options.calibration);
+  if (options.calibration && constraints.assign == partition::Assign::cost) out.backends = calibrated(out.backends, *options.calibration);
   TRY(partition::prepare(*out.graph, out.backends.all));
-  if (!runs_kernels_first(out.backends, wishes)) partition::copy_dequantize_to_readers(*out.graph);
-  out.shares = TRY(partition::partition_with_casts(out.graph, out.backends.roles(), wishes, {}, &out.without_casts));
-  if (options.measuring && wishes.assign == partition::Assign::cost) TRY(share_by_measuring(out, options));
+  if (!runs_kernels_first(out.backends, constraints)) partition::copy_dequantize_to_readers(*out.graph);
+  out.partition = TRY(partition::partition_with_casts(out.graph, out.backends.roles(), constraints, {}, &out.without_casts));
+  if (options.measuring && constraints.assign == partition::Assign::cost) TRY(share_by_measuring(out, options));
   return out;
 }
 
 /// None where there is no graph.
 Result<std::optional<Beside>> beside(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
   if (!graph) return std::nullopt;
-  return Beside{TRY(shared_out(std::move(graph), options)), options};
+  return Beside{TRY(partitioned(std::move(graph), options)), options};
 }
 
 /// A form of the model that cannot be compiled is left out, and a warning says why.
@@ -124,8 +124,8 @@ Result<Compiled> compile_source(Source source, const CompileOptions& options) {
     if (*graph) ops::number_random_streams(**graph);
   std::unique_ptr<ir::Graph> defined;
   if (options.plugin_fallback) defined = TRY(without_plugins(source.unbounded ? *source.unbounded : *source.graph));
-  SharedOut shared = TRY(shared_out(std::move(source.graph), options));
-  if (!runs_plugins(shared.shares, shared.backends.all)) defined = nullptr;  // it would be the same
+  PartitionedGraph shared = TRY(partitioned(std::move(source.graph), options));
+  if (!runs_plugins(shared.partition, shared.backends.all)) defined = nullptr;  // it would be the same
   CompileOptions fallback = on_fallback(options, shared.backends);
   std::vector<std::string> warnings;
   Others others{.behind = TRY(beside(std::move(source.unbounded), fallback)),
@@ -164,8 +164,8 @@ std::vector<PassName> pass_names() {
   return out;
 }
 
-Result<SharedOut> share_out(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
-  auto shared = shared_out(std::move(graph), options);
+Result<PartitionedGraph> partition_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
+  auto shared = partitioned(std::move(graph), options);
   if (!shared) return std::move(shared).error().at(options.source);
   return shared;
 }

@@ -36,7 +36,7 @@ struct CompileOptions {
   std::function<void(std::string_view step)> progress;
   std::shared_ptr<const Registry> registry;    ///< of backends and devices; null: the usual one
   backend::Backends backends;                  ///< its, in order of priority (Registry::named); empty: cpu, and reference for what is left
-  partition::Wishes wishes;                    ///< who is to run what
+  partition::Constraints constraints;          ///< who is to run what
   std::shared_ptr<const Measuring> measuring;  ///< with Assign::cost, costs are measured; null: backends guess
   std::shared_ptr<const Calibration> calibration;  ///< with Assign::cost, what it knows counts in place of guesses; may be null
   codegen::TacticBook tactics;                     ///< what it says holds in place of default tactics
@@ -67,7 +67,7 @@ struct CompileReport {
 /// Backends that a graph was shared out over, and those of them that were made for it.
 struct BackendsInUse {
   backend::Backends all;
-  uint16_t listed = 0;  ///< see partition::Wishes
+  uint16_t listed = 0;  ///< see partition::Constraints
   std::vector<std::shared_ptr<const backend::Backend>> kept;
 
   partition::Roles roles() const { return {all, listed}; }
@@ -82,7 +82,7 @@ struct Compiled {
   std::unique_ptr<ir::Graph> unbounded;              ///< what Source::unbounded became: a portable engine compiles it where it is loaded
   std::unique_ptr<ir::Graph> instead;                ///< with definitions in place of plugins; likewise
   std::unique_ptr<ir::Graph> overridable = nullptr;  ///< what Source::overridable became; likewise
-  partition::Shares shares;                          ///< who runs what of it
+  partition::Partition partition;                    ///< who runs what of it
   std::vector<partition::HandedBack> handed_back;
   codegen::Plan plan;
   program::Built built;
@@ -115,16 +115,16 @@ struct Source {
 Result<Compiled> compile(Source source, const CompileOptions& options);
 
 /// A graph as it is compiled, and who runs what of it.
-struct SharedOut {
+struct PartitionedGraph {
   std::unique_ptr<ir::Graph> graph;
   BackendsInUse backends;
   size_t nodes_before = 0;
-  partition::Shares shares;
+  partition::Partition partition;
   std::unique_ptr<ir::Graph> without_casts = nullptr;  ///< where sharing out put Casts: the graph as it was
   std::vector<plugin::MeasuredNode> measured = {};     ///< of plugins, where a build measures
 };
 /// What compile() does before backends compile their segments: a build without building. Errors: see compile().
-Result<SharedOut> share_out(std::unique_ptr<ir::Graph> graph, const CompileOptions& options);
+Result<PartitionedGraph> partition_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options);
 
 /// An engine in memory, its weights materialised there. `devices`: beside those of its registry. missing: runtime::Engine::missing.
 Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const runtime::Devices& devices = {}, std::string missing = {});

@@ -40,7 +40,8 @@ Result<program::Lowered> InnerGraphs::lowered(const backend::InnerGraph& graph) 
   const ir::TextConstants constants{graph.constants};
   auto parsed = graph_of_text(graph.text, ops_, &constants);
   if (!parsed && parsed.error()->found.empty()) return std::move(parsed).error().found(graph.text.substr(0, kShown));
-  SharedOut& shared = *shared_.emplace_back(std::make_unique<SharedOut>(TRY(share_out(TRY(std::move(parsed)), options_))));
+  PartitionedGraph& shared =
+      *shared_.emplace_back(std::make_unique<PartitionedGraph>(TRY(partition_graph(TRY(std::move(parsed)), options_))));
   std::vector<partition::HandedBack> handed_back;
   return lower_shares(shared, options_, target_, handed_back);
 }

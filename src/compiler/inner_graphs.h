@@ -29,7 +29,7 @@ class InnerGraphs {
   const ir::OpTable& ops_;
   const codegen::Target& target_;
   std::map<std::string, uint32_t> numbers_;  ///< by text and constants; kUnderWay: it is being compiled
-  std::vector<std::unique_ptr<SharedOut>> shared_;
+  std::vector<std::unique_ptr<PartitionedGraph>> shared_;
   std::vector<program::Lowered> lowered_;
 };
 

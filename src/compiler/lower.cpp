@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "base/doing.h"
+#include "base/activity.h"
 #include "compiler/equal_segments.h"
 #include "ops/core/op.h"
 
@@ -35,8 +35,8 @@ class Known {
 Result<backend::Blob> compile_segment(const ir::Graph& graph, const ir::Segment& segment, const ir::Graph& cut,
                                       const backend::Backends& backends, const backend::Options& options) {
   const auto owner = std::ranges::find_if(backends, [&](const backend::Backend* b) { return b->name() == segment.backend; });
-  const Doing doing(segment.backend,
-                    fmt::format("compiled a segment of {} nodes, from {}", segment.nodes.size(), graph.view(segment.nodes[0]).where()));
+  const Activity doing(segment.backend,
+                       fmt::format("compiled a segment of {} nodes, from {}", segment.nodes.size(), graph.view(segment.nodes[0]).where()));
   auto artifact = (*owner)->compile({cut}, options);
   if (!artifact) return std::move(artifact).error().at(graph.view(segment.nodes[0]).where());
   return std::get<backend::Blob>(*std::move(artifact));
@@ -49,7 +49,7 @@ std::optional<size_t> carried_by(const ir::Node& node) {
 }
 
 /// The bodies of branches and loops that run as programs know the sizes that stand before them.
-Result<void> lower_bodies(program::Lowered& of, const partition::Shares& shares, const partition::Roles& roles,
+Result<void> lower_bodies(program::Lowered& of, const partition::Partition& partition, const partition::Roles& roles,
                           const backend::Options& options, partition::HandedBack* failed) {
   const ir::Graph& graph = *of.graph;
   std::unordered_set<ir::NodeId> controls;
@@ -58,7 +58,7 @@ Result<void> lower_bodies(program::Lowered& of, const partition::Shares& shares,
   if (controls.empty()) return {};
   Known known(options.planning.given);
   for (ir::ValueId v : graph.inputs()) known.add(graph.value(v).type);
-  for (const partition::NodeShare& share : shares.nodes) {
+  for (const partition::NodePlacement& share : partition.nodes) {
     const ir::NodeId n = share.node;
     if (controls.contains(n)) {
       backend::Options inside = options;
@@ -78,11 +78,11 @@ Result<void> lower_bodies(program::Lowered& of, const partition::Shares& shares,
 
 }  // namespace
 
-Result<program::Lowered> lower(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles,
+Result<program::Lowered> lower(const ir::Graph& graph, const partition::Partition& partition, const partition::Roles& roles,
                                const backend::Options& options, partition::HandedBack* failed) {
   program::Lowered out;
   out.graph = &graph;
-  const std::vector<ir::Segment> segments = shares.of_devices(roles);
+  const std::vector<ir::Segment> segments = partition.of_devices(roles);
   const CutSegments cuts(graph, segments);
   for (size_t k = 0; k < segments.size(); ++k) {
     const ir::Segment& s = segments[k];
@@ -92,7 +92,7 @@ Result<program::Lowered> lower(const ir::Graph& graph, const partition::Shares& 
     }
     auto blob = compile_segment(graph, s, cuts.graph(k), roles.backends, options);
     if (!blob) {
-      const auto segment = std::ranges::find(shares.segments, s.nodes, &ir::Segment::nodes) - shares.segments.begin();
+      const auto segment = std::ranges::find(partition.segments, s.nodes, &ir::Segment::nodes) - partition.segments.begin();
       if (failed) *failed = {{}, s.nodes, static_cast<uint32_t>(segment), s.backend, blob.error().text()};
       return std::unexpected(std::move(blob).error());
     }
@@ -101,7 +101,7 @@ Result<program::Lowered> lower(const ir::Graph& graph, const partition::Shares& 
   const auto weaver = std::ranges::find_if(roles.backends, [](const backend::Backend* b) { return b->makes_kernels(); });
   TENON_ASSERT(weaver != roles.backends.end());
   out.kernels = std::get<backend::Kernels>(TRY((*weaver)->compile({graph, segments}, options)));
-  TRY(lower_bodies(out, shares, roles, options, failed));
+  TRY(lower_bodies(out, partition, roles, options, failed));
   return out;
 }
 

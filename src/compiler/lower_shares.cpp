@@ -27,33 +27,33 @@ const ir::Graph* inside(const ir::Graph& graph, const partition::HandedBack& han
 }
 
 /// Others get the nodes as they were: without Casts that only the backend needed which handed them back.
-Result<partition::Shares> shared_again(SharedOut& shared, const partition::Wishes& wishes,
-                                       std::vector<partition::HandedBack>& handed_back) {
+Result<partition::Partition> shared_again(PartitionedGraph& shared, const partition::Constraints& constraints,
+                                          std::vector<partition::HandedBack>& handed_back) {
   const partition::Roles roles = shared.backends.roles();
   const auto is_there = [&](ir::NodeId n) { return inside(*shared.without_casts, handed_back.back())->alive(n); };
   if (!shared.without_casts || std::ranges::none_of(handed_back.back().nodes, is_there))  // Casts alone
-    return partition::partition(*shared.graph, roles, wishes, handed_back);
+    return partition::partition(*shared.graph, roles, constraints, handed_back);
   for (partition::HandedBack& h : handed_back)
     std::erase_if(h.nodes, [&, graph = inside(*shared.without_casts, h)](ir::NodeId n) { return !graph->alive(n); });
   shared.graph = std::move(shared.without_casts);
-  return partition::partition_with_casts(shared.graph, roles, wishes, handed_back, &shared.without_casts);
+  return partition::partition_with_casts(shared.graph, roles, constraints, handed_back, &shared.without_casts);
 }
 
 }  // namespace
 
-Result<program::Lowered> lower_shares(SharedOut& shared, const CompileOptions& options, const codegen::Target& target,
+Result<program::Lowered> lower_shares(PartitionedGraph& shared, const CompileOptions& options, const codegen::Target& target,
                                       std::vector<partition::HandedBack>& handed_back) {
   const backend::Options for_backends = backend_options(options, target);
   while (true) {
     partition::HandedBack failed;
-    auto lowered = lower(*shared.graph, shared.shares, shared.backends.roles(), for_backends, &failed);
+    auto lowered = lower(*shared.graph, shared.partition, shared.backends.roles(), for_backends, &failed);
     if (lowered || failed.nodes.empty()) return lowered;
     handed_back.push_back(std::move(failed));
-    auto again = shared_again(shared, options.wishes, handed_back);
+    auto again = shared_again(shared, options.constraints, handed_back);
     // Nobody else runs it: what was wrong counts, unless it is the user's word that nobody else may.
-    const bool may_others = !options.wishes.require_full && options.wishes.pins.empty();
+    const bool may_others = !options.constraints.require_full && options.constraints.pins.empty();
     if (!again && again.error().code() == Code::not_supported && may_others) return lowered;
-    shared.shares = TRY(std::move(again));
+    shared.partition = TRY(std::move(again));
   }
 }
 

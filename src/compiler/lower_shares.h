@@ -10,7 +10,7 @@ namespace tenon::compiler {
 
 /// What the backends make of a graph that is shared out. A backend that fails to compile a segment hands it back, and the graph is shared
 /// out again: `handed_back` grows. Points into `shared`. Errors: those of compile().
-Result<program::Lowered> lower_shares(SharedOut& shared, const CompileOptions& options, const codegen::Target& target,
+Result<program::Lowered> lower_shares(PartitionedGraph& shared, const CompileOptions& options, const codegen::Target& target,
                                       std::vector<partition::HandedBack>& handed_back);
 
 }  // namespace tenon::compiler

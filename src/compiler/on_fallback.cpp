@@ -12,8 +12,8 @@ CompileOptions on_fallback(const CompileOptions& options, const BackendsInUse& b
   out.backends.assign(fallback, backends.all.end());
   std::copy_if(backends.all.begin(), fallback, std::back_inserter(out.backends),
                [](const backend::Backend* b) { return b->makes_kernels(); });
-  out.wishes = {};
-  out.wishes.listed = 1;
+  out.constraints = {};
+  out.constraints.listed = 1;
   out.measuring = {};
   out.dump_plan = nullptr;
   out.progress = nullptr;

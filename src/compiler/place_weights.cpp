@@ -10,8 +10,8 @@
 #include <new>
 
 #include "base/checked.h"
-#include "base/threads.h"
-#include "compiler/let_go.h"
+#include "base/thread_pool.h"
+#include "compiler/release_pages.h"
 #include "files/nameless_file.h"
 
 namespace tenon::compiler {
@@ -41,16 +41,16 @@ Result<void> place(const program::PlacedConstant& weight, std::byte* memory) {
   const std::span<std::byte> bytes(memory + weight.offset, static_cast<size_t>(constant.byte_size()));
   const bool in_file = weight.looked_up && constant.byte_size() >= kWorthAFile;
   TRY(in_file ? place_table(constant, bytes) : ir::materialise_into(constant, bytes));
-  let_go(constant);
+  release_pages(constant);
   return {};
 }
 
-/// By all threads. A team's body throws nothing: what one throws, the caller does.
+/// By all threads. A thread pool's body throws nothing: what one throws, the caller does.
 Result<void> place_all(std::span<const program::PlacedConstant> weights, std::byte* memory) {
   std::mutex lock;
   Result<void> first;  // that failed
   bool no_memory = false;
-  default_team().run(static_cast<int64_t>(weights.size()), 1, [&](int64_t begin, int64_t end, int) {
+  default_thread_pool().run(static_cast<int64_t>(weights.size()), 1, [&](int64_t begin, int64_t end, int) {
     for (const program::PlacedConstant& w : weights.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin))) {
       Result<void> placed;
       bool threw = false;

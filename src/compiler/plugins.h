@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ir/op.h"
-#include "partition/wishes.h"
+#include "partition/constraints.h"
 #include "plugin/kept.h"
 
 namespace tenon::compiler {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "compiler/default_shapes.h"
-#include "runtime/held.h"
+#include "runtime/container_value.h"
 
 namespace tenon::compiler {
 
@@ -39,7 +39,7 @@ Result<Tensor> map_value(const runtime::PortInfo& port, const std::string& name,
   if (keys != given.end() || values != given.end())
     return fail(Code::bad_input, {}, "keys or values are missing").expected(name + "/keys and " + name + "/values");
   const std::vector<int64_t> numbers{0, 1, 2};
-  Tensor drawn = port.held.key == DType::i64 ? Tensor::of_i64({3}, numbers) : Tensor::of_strings({3}, {"0", "1", "2"});
+  Tensor drawn = port.container.key == DType::i64 ? Tensor::of_i64({3}, numbers) : Tensor::of_strings({3}, {"0", "1", "2"});
   return Tensor::of_elements(DType::map, {std::move(drawn), TRY(random_tensor(port, {3}, random))});
 }
 
@@ -54,11 +54,11 @@ Result<Tensor> maps_value(const runtime::PortInfo& port, const files::NamedTenso
   return Tensor::of_elements(DType::sequence, std::move(maps));
 }
 
-bool is_optional(const runtime::PortInfo& port) { return port.held.kind != ValueKind::sequence; }
+bool is_optional(const runtime::PortInfo& port) { return port.container.kind != ValueKind::sequence; }
 
 /// One of the tensors in a port that is none itself. Sizes that may be any are 2, shapes that may be any [3].
 Result<Tensor> random_element(const runtime::PortInfo& port, std::mt19937_64& random) {
-  Sizes shape = port.held.unranked ? Sizes{3} : port.held.sizes;
+  Sizes shape = port.container.unranked ? Sizes{3} : port.container.sizes;
   for (int64_t& s : shape) s = s < 0 ? 2 : s;
   return random_tensor(port, shape, random);
 }
@@ -66,10 +66,10 @@ Result<Tensor> random_element(const runtime::PortInfo& port, std::mt19937_64& ra
 }  // namespace
 
 Result<Tensor> held_value(const runtime::PortInfo& port, const files::NamedTensors& given, std::mt19937_64& random) {
-  if (port.held.kind == ValueKind::map) return map_value(port, port.name, given, random);
-  if (port.held.kind == ValueKind::sequence_of_maps) return maps_value(port, given, random);
+  if (port.container.kind == ValueKind::map) return map_value(port, port.name, given, random);
+  if (port.container.kind == ValueKind::sequence_of_maps) return maps_value(port, given, random);
   std::vector<Tensor> elements;
-  const bool alone = port.held.kind == ValueKind::optional;
+  const bool alone = port.container.kind == ValueKind::optional;
   const auto find = [&](const std::string& name) { return std::ranges::find(given, name, &files::NamedTensors::value_type::first); };
   for (size_t k = 0; k == 0 || !alone; ++k) {
     const auto found = find(alone ? port.name : fmt::format("{}/{}", port.name, k));
@@ -88,12 +88,12 @@ Result<std::vector<Tensor>> drawn_inputs(std::span<const runtime::PortInfo> port
   const std::vector<Sizes> sizes = default_shapes(ports, {});
   std::vector<Tensor> out;
   for (size_t k = 0; k < ports.size() && !ports[k].otherwise; ++k)
-    out.push_back(TRY(runtime::is_held(ports[k]) ? held_value(ports[k], {}, random) : random_tensor(ports[k], sizes[k], random)));
+    out.push_back(TRY(runtime::is_container(ports[k]) ? held_value(ports[k], {}, random) : random_tensor(ports[k], sizes[k], random)));
   return out;
 }
 
 std::string names_of_parts(const runtime::PortInfo& port) {
-  switch (port.held.kind) {
+  switch (port.container.kind) {
     case ValueKind::tensor:
     case ValueKind::optional: return port.name;
     case ValueKind::map: return port.name + "/keys, " + port.name + "/values";
@@ -105,14 +105,14 @@ std::string names_of_parts(const runtime::PortInfo& port) {
 }
 
 bool names_part_of(const std::string& name, const runtime::PortInfo& port) {
-  if (!runtime::is_held(port) || port.held.kind == ValueKind::optional) return name == port.name;
+  if (!runtime::is_container(port) || port.container.kind == ValueKind::optional) return name == port.name;
   if (!name.starts_with(port.name)) return false;
   std::string_view rest = std::string_view(name).substr(port.name.size());
-  const bool map = port.held.kind == ValueKind::map || port.held.kind == ValueKind::sequence_of_maps;
+  const bool map = port.container.kind == ValueKind::map || port.container.kind == ValueKind::sequence_of_maps;
   if (map && rest.ends_with("/keys")) rest.remove_suffix(5);
   else if (map && rest.ends_with("/values")) rest.remove_suffix(7);
   else if (map) return false;
-  if (port.held.kind == ValueKind::map) return rest.empty();
+  if (port.container.kind == ValueKind::map) return rest.empty();
   return rest.size() > 1 && rest[0] == '/' && rest.find_first_not_of("0123456789", 1) == rest.npos;
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "runtime/held.h"
+#include "runtime/container_value.h"
 
 namespace tenon::compiler {
 namespace {
@@ -30,7 +30,7 @@ class RequestCheck {
   Result<void> check(const runtime::PortInfo& port, const import::RequestedShape& shape) {
     if (std::ranges::find(named_, port.name) != named_.end()) return bad_shape(port, "the input is named twice", "one shape", "two");
     named_.push_back(port.name);
-    if (runtime::is_held(port)) return {};
+    if (runtime::is_container(port)) return {};
     if (port.dimensions.size() != shape.dims.size())
       return bad_shape(port, "other rank", fmt::format("{} sizes", port.dimensions.size()), fmt::format("{}", shape.dims.size()));
     for (size_t d = 0; d < shape.dims.size(); ++d) TRY(check(port, d, shape.dims[d]));

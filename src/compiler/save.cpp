@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/version.h"
-#include "compiler/let_go.h"
 #include "compiler/materialised.h"
 #include "compiler/plan_record.h"
 #include "compiler/portable.h"
+#include "compiler/release_pages.h"
 #include "engine/writer.h"
 #include "files/atomic_write.h"
 #include "ir/text.h"
@@ -45,7 +45,7 @@ Result<void> write_weights(const program::Built& built, engine::Append append) {
     TRY(write_zeros(append, w.offset - at));
     const std::span<const std::byte> bytes = TRY(all.next());
     TRY(append(bytes));
-    let_go(*w.constant);
+    release_pages(*w.constant);
     at = w.offset + bytes.size();
   }
   return write_zeros(append, built.program.weight_bytes + runtime::kSlack - at);

@@ -65,10 +65,10 @@ Result<std::unique_ptr<ir::Graph>> without_plugins(const ir::Graph& graph) {
   }
 }
 
-bool runs_plugins(const partition::Shares& shares, const backend::Backends& backends) {
-  return std::ranges::any_of(shares.nodes, [&](const partition::NodeShare& n) {
+bool runs_plugins(const partition::Partition& partition, const backend::Backends& backends) {
+  return std::ranges::any_of(partition.nodes, [&](const partition::NodePlacement& n) {
     return backends[n.backend]->runs_plugins() ||
-           std::ranges::any_of(n.bodies, [&](const partition::Shares& body) { return runs_plugins(body, backends); });
+           std::ranges::any_of(n.bodies, [&](const partition::Partition& body) { return runs_plugins(body, backends); });
   });
 }
 

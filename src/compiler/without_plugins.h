@@ -13,7 +13,7 @@ namespace tenon::compiler {
 Result<std::unique_ptr<ir::Graph>> without_plugins(const ir::Graph& graph);
 
 /// Whether a plugin runs a node, of bodies too. backends: that the shares count.
-bool runs_plugins(const partition::Shares& shares, const backend::Backends& backends);
+bool runs_plugins(const partition::Partition& partition, const backend::Backends& backends);
 
 /// Those that run without libraries of plugins.
 backend::Backends without_plugins(const backend::Backends& backends);

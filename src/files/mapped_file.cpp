@@ -69,7 +69,7 @@ MappedFile::~MappedFile() {
   munmap(const_cast<std::byte*>(data_), size_);
 }
 
-void MappedFile::let_go(std::span<const std::byte> bytes) {
+void MappedFile::release_pages(std::span<const std::byte> bytes) {
   const std::scoped_lock held(mapped().lock);
   const auto after = mapped().files.upper_bound(bytes.data());
   if (bytes.empty() || after == mapped().files.begin()) return;

@@ -25,7 +25,7 @@ class MappedFile {
 
   /// Gives the memory of these bytes back, where they lie in a file that is mapped; who reads them again has the system read the file.
   /// Anything else stays as it is.
-  static void let_go(std::span<const std::byte> bytes);
+  static void release_pages(std::span<const std::byte> bytes);
 
  private:
   MappedFile(const std::byte* data, size_t size);

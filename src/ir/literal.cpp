@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "base/hash.h"
-#include "base/threads.h"
+#include "base/thread_pool.h"
 
 namespace tenon::ir {
 
@@ -110,7 +110,7 @@ static uint64_t hash_of_bytes(std::span<const std::byte> bytes) {
   constexpr size_t kPiece = 1 << 20;
   if (bytes.size() <= kPiece) return hash128(bytes).low;
   std::vector<uint64_t> pieces((bytes.size() + kPiece - 1) / kPiece);
-  default_team().run(static_cast<int64_t>(pieces.size()), 1, [&](int64_t begin, int64_t end, int) {
+  default_thread_pool().run(static_cast<int64_t>(pieces.size()), 1, [&](int64_t begin, int64_t end, int) {
     for (auto k = static_cast<size_t>(begin); k < static_cast<size_t>(end); ++k)
       pieces[k] = hash128(bytes.subspan(k * kPiece, std::min(kPiece, bytes.size() - k * kPiece))).low;
   });

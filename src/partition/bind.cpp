@@ -72,15 +72,17 @@ Error not_listed(const Pin& pin, const Roles& roles) {
                            : fmt::format("did you mean '{}'? Else name it among the backends too", near));
 }
 
-/// One wish, and how closely it means a node: a node's own goes before a module's, a longer path before a shorter one.
-struct Wish {
+/// One constraint, and how closely it means a node: a node's own goes before a module's, a longer path before a shorter one.
+struct Constraint {
   ir::Placement placement;
   size_t closeness;
 };
 
 class Binding {
  public:
-  Binding(ir::Graph& graph, const Wishes& wishes, const Roles& roles) : wishes_(wishes), roles_(roles) { collect(graph, places_); }
+  Binding(ir::Graph& graph, const Constraints& constraints, const Roles& roles) : constraints_(constraints), roles_(roles) {
+    collect(graph, places_);
+  }
 
   Result<void> run() {
     TRY(ops());
@@ -104,31 +106,32 @@ class Binding {
   Result<void> ops() {
     std::set<std::string> known;
     for (const Place& p : places_) known.insert(op_name(*p.graph->node(p.node).op));
-    for (const std::string& op : wishes_.fallback_ops) {
+    for (const std::string& op : constraints_.fallback_ops) {
       if (!known.contains(op)) return unknown("fallback-ops", "the model has no such op", op, known);
       for (size_t k = 0; k < places_.size(); ++k)
-        if (op_name(*places_[k].graph->node(places_[k].node).op) == op) TRY(wish(k, {{"", "fallback_op", "fallback-ops " + op}, kOp}));
+        if (op_name(*places_[k].graph->node(places_[k].node).op) == op)
+          TRY(constraint(k, {{"", "fallback_op", "fallback-ops " + op}, kOp}));
     }
-    for (const Pin& p : wishes_.preferred) {
+    for (const Pin& p : constraints_.preferred) {
       if (!known.contains(p.name)) return unknown("prefer", "the model has no op that the preferred kernel computes", p.name, known);
       for (size_t k = 0; k < places_.size(); ++k)
         if (op_name(*places_[k].graph->node(places_[k].node).op) == p.name)
-          TRY(wish(k, {{p.backend, "preferred", "prefer a kernel of " + p.name}, kOp}));
+          TRY(constraint(k, {{p.backend, "preferred", "prefer a kernel of " + p.name}, kOp}));
     }
     return {};
   }
 
   Result<void> modules() {
-    for (const std::string& module : wishes_.fallback_modules) {
+    for (const std::string& module : constraints_.fallback_modules) {
       const auto found = in_module(module);
       if (found.empty()) return unknown("fallback-modules", "the model has no such module", module, all_modules());
-      for (size_t k : found) TRY(wish(k, {{"", "fallback_module", "fallback-modules " + module}, ir::module_depth(module)}));
+      for (size_t k : found) TRY(constraint(k, {{"", "fallback_module", "fallback-modules " + module}, ir::module_depth(module)}));
     }
     return {};
   }
 
   Result<void> pins() {
-    for (const Pin& pin : wishes_.pins) {
+    for (const Pin& pin : constraints_.pins) {
       const auto is_it = [&](const backend::Backend* b) { return b->name() == pin.backend; };
       if (std::ranges::none_of(std::span(roles_.backends).first(roles_.listed), is_it)) return not_listed(pin, roles_);
       std::vector<size_t> found;
@@ -142,28 +145,29 @@ class Binding {
         return unknown("pin", "the model has no such node or module", pin.name, known);
       }
       for (size_t k : found)
-        TRY(wish(k,
-                 {{pin.backend, "pinned", fmt::format("pin {}={}", pin.name, pin.backend)}, is_node ? kNode : ir::module_depth(pin.name)}));
+        TRY(constraint(
+            k, {{pin.backend, "pinned", fmt::format("pin {}={}", pin.name, pin.backend)}, is_node ? kNode : ir::module_depth(pin.name)}));
     }
     return {};
   }
 
-  std::string_view goes_to(const Wish& wish) const {
-    return wish.placement.backend.empty() ? roles_.backends[roles_.fallback()]->name() : std::string_view(wish.placement.backend);
+  std::string_view goes_to(const Constraint& constraint) const {
+    return constraint.placement.backend.empty() ? roles_.backends[roles_.fallback()]->name()
+                                                : std::string_view(constraint.placement.backend);
   }
 
-  Result<void> wish(size_t place, Wish wish) {
-    const auto [at, is_new] = wished_.try_emplace(place, wish);
-    Wish& known = at->second;
+  Result<void> constraint(size_t place, Constraint constraint) {
+    const auto [at, is_new] = wished_.try_emplace(place, constraint);
+    Constraint& known = at->second;
     if (is_new) return {};
-    const bool against = goes_to(known) != goes_to(wish);
+    const bool against = goes_to(known) != goes_to(constraint);
     // An op is meant wherever it stands: a pin does not outdo it.
-    if (against && (known.closeness == wish.closeness || known.closeness == kOp || wish.closeness == kOp))
+    if (against && (known.closeness == constraint.closeness || known.closeness == kOp || constraint.closeness == kOp))
       return fail(Code::bad_usage, "node '" + places_[place].name + "'", "it is to run in two places")
-          .expected("one wish for a node")
-          .found(fmt::format("{} and {}", known.placement.text, wish.placement.text))
+          .expected("one constraint for a node")
+          .found(fmt::format("{} and {}", known.placement.text, constraint.placement.text))
           .advice("leave one of the two out");
-    if (wish.closeness > known.closeness) known = std::move(wish);
+    if (constraint.closeness > known.closeness) known = std::move(constraint);
     return {};
   }
 
@@ -187,18 +191,19 @@ class Binding {
     at.graph->set_provenance(at.node, std::make_shared<const ir::Provenance>(std::move(provenance)));
   }
 
-  const Wishes& wishes_;
+  const Constraints& constraints_;
   const Roles& roles_;
   std::vector<Place> places_;
-  std::unordered_map<size_t, Wish> wished_;
+  std::unordered_map<size_t, Constraint> wished_;
 };
 
 }  // namespace
 
-Result<void> bind(ir::Graph& graph, const Wishes& wishes, const Roles& roles) {
-  TRY(check_narrowing(wishes, roles));
-  if (wishes.fallback_ops.empty() && wishes.fallback_modules.empty() && wishes.pins.empty() && wishes.preferred.empty()) return {};
-  return Binding(graph, wishes, roles).run();
+Result<void> bind(ir::Graph& graph, const Constraints& constraints, const Roles& roles) {
+  TRY(check_narrowing(constraints, roles));
+  if (constraints.fallback_ops.empty() && constraints.fallback_modules.empty() && constraints.pins.empty() && constraints.preferred.empty())
+    return {};
+  return Binding(graph, constraints, roles).run();
 }
 
 std::string op_name(const ir::Op& op) { return op.domain.empty() ? op.name : op.domain + "::" + op.name; }

@@ -15,8 +15,8 @@ namespace {
 /// Each value once, with who makes and who reads it; constants are everywhere.
 class Values {
  public:
-  Values(const ir::Graph& graph, std::span<const NodeShare> nodes) : graph_(graph) {
-    for (const NodeShare& n : nodes) numbers_.emplace(n.node, n.unit);
+  Values(const ir::Graph& graph, std::span<const NodePlacement> nodes) : graph_(graph) {
+    for (const NodePlacement& n : nodes) numbers_.emplace(n.node, n.unit);
   }
   Costs::Value* of(ir::ValueId id) {
     if (!id || graph_.value(id).is_constant()) return nullptr;
@@ -39,7 +39,7 @@ class Values {
   std::unordered_map<ir::ValueId, size_t> places_;
 };
 
-std::vector<Costs::Value> values_of(const ir::Graph& graph, const Units& units, std::span<const NodeShare> nodes) {
+std::vector<Costs::Value> values_of(const ir::Graph& graph, const Units& units, std::span<const NodePlacement> nodes) {
   Values values(graph, nodes);
   for (uint32_t unit = 0; unit < units.size(); ++unit)
     for (uint32_t n : units.nodes(unit))
@@ -54,7 +54,7 @@ std::vector<Costs::Value> values_of(const ir::Graph& graph, const Units& units, 
 
 }  // namespace
 
-Costs costs_of(const ir::Graph& graph, const Units& units, std::span<const NodeShare> nodes, const Roles& roles) {
+Costs costs_of(const ir::Graph& graph, const Units& units, std::span<const NodePlacement> nodes, const Roles& roles) {
   Costs out(roles.count(), units.size());
   for (uint32_t unit = 0; unit < units.size(); ++unit)
     for (uint16_t b : nodes[units.nodes(unit)[0]].choices) {
@@ -74,7 +74,7 @@ Costs costs_of(const ir::Graph& graph, const Units& units, std::span<const NodeS
   return out;
 }
 
-double assign_by_cost(const Costs& costs, const Units& units, std::vector<NodeShare>& nodes, const Roles& roles) {
+double assign_by_cost(const Costs& costs, const Units& units, std::vector<NodePlacement>& nodes, const Roles& roles) {
   const Assignment found = cheapest(costs);
   for (uint32_t unit = 0; unit < units.size(); ++unit)
     for (uint32_t n : units.nodes(unit)) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "partition/assign/costs.h"
-#include "partition/pose.h"
+#include "partition/build_problem.h"
 
 namespace tenon::partition {
 
-/// What running and moving costs by the guesses of backends. Numbers are those of units. Nodes of a wish have no choice, as have those
-/// whose segment others gave up.
-Costs costs_of(const ir::Graph& graph, const Units& units, std::span<const NodeShare> nodes, const Roles& roles);
+/// What running and moving costs by the guesses of backends. Numbers are those of units. Nodes of a constraint have no choice, as have
+/// those whose segment others gave up.
+Costs costs_of(const ir::Graph& graph, const Units& units, std::span<const NodePlacement> nodes, const Roles& roles);
 
 /// Settles where nodes are wanted: where all together cost least. Returns what no assignment is below, in nanoseconds.
-double assign_by_cost(const Costs& costs, const Units& units, std::vector<NodeShare>& nodes, const Roles& roles);
+double assign_by_cost(const Costs& costs, const Units& units, std::vector<NodePlacement>& nodes, const Roles& roles);
 
 }  // namespace tenon::partition

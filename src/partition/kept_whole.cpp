@@ -104,11 +104,11 @@ class Finding {
   std::unordered_map<uint32_t, Touch> touched_;
 };
 
-bool may_have(const NodeShare& node, uint16_t backend) { return std::ranges::find(node.choices, backend) != node.choices.end(); }
+bool may_have(const NodePlacement& node, uint16_t backend) { return std::ranges::find(node.choices, backend) != node.choices.end(); }
 
 class Agreement {
  public:
-  Agreement(const ir::Graph& graph, std::vector<NodeShare>& nodes, const Roles& roles) : graph_(graph), nodes_(nodes), roles_(roles) {}
+  Agreement(const ir::Graph& graph, std::vector<NodePlacement>& nodes, const Roles& roles) : graph_(graph), nodes_(nodes), roles_(roles) {}
 
   Result<bool> on(const KeptWhole& kept) {
     const std::vector<uint16_t> common = kept.open ? std::vector<uint16_t>() : common_of(kept);
@@ -119,7 +119,7 @@ class Agreement {
     }
     const bool stays = std::ranges::any_of(kept.nodes, [&](uint32_t n) { return nodes_[n].stays; });
     for (uint32_t n : kept.nodes) {
-      NodeShare& node = nodes_[n];
+      NodePlacement& node = nodes_[n];
       if (node.backend != common[0])
         node.reasons.push_back({"chosen", fmt::format("{} runs all that it is kept with", roles_.backends[common[0]]->name())});
       node.backend = node.wanted = common[0];
@@ -179,7 +179,7 @@ class Agreement {
   }
 
   const ir::Graph& graph_;
-  std::vector<NodeShare>& nodes_;
+  std::vector<NodePlacement>& nodes_;
   const Roles& roles_;
 };
 
@@ -187,7 +187,7 @@ class Agreement {
 
 std::vector<KeptWhole> kept_whole(const ir::Graph& graph) { return Finding(graph).run(); }
 
-Result<std::vector<KeptWhole>> agree(const ir::Graph& graph, std::vector<KeptWhole> kept, std::vector<NodeShare>& nodes,
+Result<std::vector<KeptWhole>> agree(const ir::Graph& graph, std::vector<KeptWhole> kept, std::vector<NodePlacement>& nodes,
                                      const Roles& roles) {
   std::vector<KeptWhole> out;
   for (KeptWhole& k : kept)
@@ -195,9 +195,9 @@ Result<std::vector<KeptWhole>> agree(const ir::Graph& graph, std::vector<KeptWho
   return out;
 }
 
-void give_up(const KeptWhole& kept, std::vector<NodeShare>& nodes, const std::string& why) {
+void give_up(const KeptWhole& kept, std::vector<NodePlacement>& nodes, const std::string& why) {
   for (uint32_t n : kept.nodes) {
-    NodeShare& node = nodes[n];
+    NodePlacement& node = nodes[n];
     if (node.backend != node.falls_to) node.reasons.push_back({kept.why == KeptWhole::Why::quantized ? "unsupported" : "non_tensor", why});
     node.backend = node.wanted = node.falls_to;
     node.choices = {node.falls_to};

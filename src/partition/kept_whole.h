@@ -18,10 +18,10 @@ std::vector<KeptWhole> kept_whole(const ir::Graph& graph);
 
 /// Brings the nodes of each to the first target that all may have, or to the fallback; returns those that stay together on an accelerated
 /// one. Errors: bad_usage, where pins part them.
-Result<std::vector<KeptWhole>> agree(const ir::Graph& graph, std::vector<KeptWhole> kept, std::vector<NodeShare>& nodes,
+Result<std::vector<KeptWhole>> agree(const ir::Graph& graph, std::vector<KeptWhole> kept, std::vector<NodePlacement>& nodes,
                                      const Roles& roles);
 
 /// They fall back, each for itself.
-void give_up(const KeptWhole& kept, std::vector<NodeShare>& nodes, const std::string& why);
+void give_up(const KeptWhole& kept, std::vector<NodePlacement>& nodes, const std::string& why);
 
 }  // namespace tenon::partition

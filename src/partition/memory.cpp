@@ -27,11 +27,11 @@ struct Store {
 
 class Memory {
  public:
-  Memory(const ir::Graph& graph, const Units& units, std::vector<NodeShare>& nodes, const Roles& roles, const Wishes& wishes)
-      : graph_(graph), units_(units), nodes_(nodes), roles_(roles), wishes_(wishes), stores_(roles.count()) {}
+  Memory(const ir::Graph& graph, const Units& units, std::vector<NodePlacement>& nodes, const Roles& roles, const Constraints& constraints)
+      : graph_(graph), units_(units), nodes_(nodes), roles_(roles), constraints_(constraints), stores_(roles.count()) {}
 
   Result<void> run() {
-    for (const MemoryLimit& limit : wishes_.memory) TRY(set(limit));
+    for (const MemoryLimit& limit : constraints_.memory) TRY(set(limit));
     for (uint32_t unit = 0; unit < units_.size(); ++unit)
       if (first(unit).stays && !put(unit, first(unit).wanted)) return pins_do_not_fit(first(unit));
     for (uint32_t unit = 0; unit < units_.size(); ++unit)
@@ -57,7 +57,7 @@ class Memory {
   }
 
   /// The nodes of a unit stay or go together.
-  const NodeShare& first(uint32_t unit) const { return nodes_[units_.nodes(unit)[0]]; }
+  const NodePlacement& first(uint32_t unit) const { return nodes_[units_.nodes(unit)[0]]; }
 
   /// What the unit adds to a backend's weights, and what its largest node needs beside them.
   std::pair<double, double> needs(uint32_t unit, const Store& store) const {
@@ -124,7 +124,7 @@ class Memory {
     }
   }
 
-  Error pins_do_not_fit(const NodeShare& n) const {
+  Error pins_do_not_fit(const NodePlacement& n) const {
     const Store& store = stores_[n.wanted];
     return fail(Code::bad_usage, "memory", fmt::format("what stays on '{}' does not fit there", roles_.backends[n.wanted]->name()))
         .expected(fmt::format("at least {:.0f} bytes", store.used() + store.least))
@@ -140,17 +140,17 @@ class Memory {
 
   const ir::Graph& graph_;
   const Units& units_;
-  std::vector<NodeShare>& nodes_;
+  std::vector<NodePlacement>& nodes_;
   const Roles& roles_;
-  const Wishes& wishes_;
+  const Constraints& constraints_;
   std::vector<Store> stores_;
 };
 
 }  // namespace
 
-Result<void> keep_memory(const ir::Graph& graph, const Units& units, std::vector<NodeShare>& nodes, const Roles& roles,
-                         const Wishes& wishes) {
-  return wishes.memory.empty() ? Result<void>() : Memory(graph, units, nodes, roles, wishes).run();
+Result<void> keep_memory(const ir::Graph& graph, const Units& units, std::vector<NodePlacement>& nodes, const Roles& roles,
+                         const Constraints& constraints) {
+  return constraints.memory.empty() ? Result<void>() : Memory(graph, units, nodes, roles, constraints).run();
 }
 
 }  // namespace tenon::partition

@@ -39,8 +39,8 @@ std::vector<std::pair<ir::NodeId, std::string>> names_of_nodes(const ir::Graph& 
   return out;
 }
 
-Names::Names(const ir::Graph& graph, const Shares& shares) : graph_(graph) {
-  for (const NodeShare& n : shares.nodes) nodes_.emplace(n.node, n.name);
+Names::Names(const ir::Graph& graph, const Partition& partition) : graph_(graph) {
+  for (const NodePlacement& n : partition.nodes) nodes_.emplace(n.node, n.name);
 }
 
 std::string Names::value(ir::ValueId value) const {

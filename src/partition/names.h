@@ -16,7 +16,7 @@ std::vector<std::pair<ir::NodeId, std::string>> names_of_nodes(const ir::Graph& 
 /// What nodes and values of a graph that is shared out are called, for people. Both outlive it.
 class Names {
  public:
-  Names(const ir::Graph& graph, const Shares& shares);
+  Names(const ir::Graph& graph, const Partition& partition);
   std::string_view node(ir::NodeId node) const { return nodes_.at(node); }
   /// Its own name; where it has none that of the node that makes it, and which result it is where there are several: "Split_3:1".
   std::string value(ir::ValueId value) const;

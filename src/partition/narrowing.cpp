@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "partition/wishes.h"
+#include "partition/constraints.h"
 
 namespace tenon::partition {
 
@@ -27,17 +27,17 @@ Result<void> check(const Narrowing& n) {
 
 }  // namespace
 
-Result<void> check_narrowing(const Wishes& wishes, const Roles& roles) {
-  for (size_t k = 0; k < wishes.narrow.size(); ++k) {
-    const Narrowing& n = wishes.narrow[k];
+Result<void> check_narrowing(const Constraints& constraints, const Roles& roles) {
+  for (size_t k = 0; k < constraints.narrow.size(); ++k) {
+    const Narrowing& n = constraints.narrow[k];
     TRY(check(n));
     for (size_t other = 0; other < k; ++other)
-      if (wishes.narrow[other].from == n.from)
+      if (constraints.narrow[other].from == n.from)
         return fail(Code::bad_usage, "narrow", fmt::format("{} is to become two types", name_of(n.from)))
             .expected("one type for each")
-            .found(fmt::format("{} and {}", name_of(wishes.narrow[other].to), name_of(n.to)));
+            .found(fmt::format("{} and {}", name_of(constraints.narrow[other].to), name_of(n.to)));
   }
-  if (!wishes.narrow.empty() && roles.fallback() == 0)
+  if (!constraints.narrow.empty() && roles.fallback() == 0)
     return fail(Code::bad_usage, "narrow", "no backend is accelerated that might lack a type")
         .expected("two backends or more")
         .found(std::string(roles.backends[0]->name()))

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "partition/casts.h"
-#include "partition/wishes.h"
+#include "partition/constraints.h"
 
 namespace tenon::partition {
 
@@ -14,7 +14,7 @@ namespace tenon::partition {
 /// attributes.
 class OtherTypes {
  public:
-  explicit OtherTypes(const Wishes& wishes) : narrow_(wishes.narrow) {}
+  explicit OtherTypes(const Constraints& constraints) : narrow_(constraints.narrow) {}
   /// The first that it runs the node in, those of fewest changes first; none: it runs it as it stands, or not for that.
   Result<std::optional<Retype>> that_run(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend);
 

@@ -12,7 +12,7 @@
 #include "partition/by_cost.h"
 #include "partition/memory.h"
 #include "partition/names.h"
-#include "partition/paying.h"
+#include "partition/profitable.h"
 #include "partition/targets.h"
 #include "partition/units.h"
 
@@ -20,16 +20,17 @@ namespace tenon::partition {
 
 namespace {
 
-class Partition {
+class Partitioner {
  public:
   using Path = decltype(HandedBack::inside);
 
-  Partition(const ir::Graph& graph, const Roles& roles, const Wishes& wishes, std::span<const HandedBack> handed_back, Path path = {})
-      : graph_(graph), roles_(roles), wishes_(wishes), handed_back_(handed_back), path_(std::move(path)), dependencies_(graph) {
+  Partitioner(const ir::Graph& graph, const Roles& roles, const Constraints& constraints, std::span<const HandedBack> handed_back,
+              Path path = {})
+      : graph_(graph), roles_(roles), constraints_(constraints), handed_back_(handed_back), path_(std::move(path)), dependencies_(graph) {
     std::ranges::copy_if(handed_back, std::back_inserter(handed_back_here_), [&](const HandedBack& h) { return h.inside == path_; });
   }
 
-  Result<Shares> run() {
+  Result<Partition> run() {
     TRY(choose());
     TRY(cut());
     number();
@@ -44,7 +45,7 @@ class Partition {
     const std::vector<KeptWhole> kept = roles_.fallback() > 0 ? kept_whole(graph_) : std::vector<KeptWhole>();
     std::unordered_set<uint32_t> together;
     for (const KeptWhole& k : kept) together.insert(k.nodes.begin(), k.nodes.end());
-    const bool all_choices = wishes_.assign == Assign::cost || !wishes_.memory.empty();
+    const bool all_choices = constraints_.assign == Assign::cost || !constraints_.memory.empty();
     for (auto& [n, name] : names_of_nodes(graph_)) {
       Target target = TRY(targets.of(n, all_choices || together.contains(static_cast<uint32_t>(out_.nodes.size()))));
       out_.nodes.push_back({.node = n,
@@ -66,13 +67,13 @@ class Partition {
   Result<void> cut() {
     const Units units(out_.nodes);
     std::optional<Costs> costs;
-    if (wishes_.assign == Assign::cost)
+    if (constraints_.assign == Assign::cost)
       out_.predicted.emplace().least =
           assign_by_cost(costs.emplace(costs_of(graph_, units, out_.nodes, roles_)), units, out_.nodes, roles_);
-    TRY(keep_memory(graph_, units, out_.nodes, roles_, wishes_));
+    TRY(keep_memory(graph_, units, out_.nodes, roles_, constraints_));
     find_sized(dependencies_, out_.nodes, roles_);
     Problem problem = problem_of(graph_, dependencies_, units, out_.nodes, roles_);
-    Settled settled = TRY(cut_as_wished(problem, roles_, wishes_, costs ? &*costs : nullptr, Effort::again));
+    Settled settled = TRY(solve_cut(problem, roles_, constraints_, costs ? &*costs : nullptr, Effort::again));
     const auto give_up = [&](const std::vector<uint32_t>& lost, const Reason& reason) {
       for (uint32_t unit : lost)
         for (uint32_t n : units.nodes(unit)) {
@@ -80,7 +81,8 @@ class Partition {
           out_.nodes[n].reasons.push_back(reason);
         }
     };
-    give_up(settled.sized.dropped, {"too_small", fmt::format("its segment has fewer than {} nodes that do work", wishes_.min_block_size)});
+    give_up(settled.sized.dropped,
+            {"too_small", fmt::format("its segment has fewer than {} nodes that do work", constraints_.min_block_size)});
     give_up(settled.unpaid, {"does_not_pay", "its segment takes less time on the fallback, its start and its borders counted"});
     out_.lower_bound = settled.lower_bound;
     out_.given_up_after = settled.given_up_after;
@@ -131,13 +133,13 @@ class Partition {
   }
 
   Result<void> bodies() {
-    for (NodeShare& share : out_.nodes) {
+    for (NodePlacement& share : out_.nodes) {
       if (!roles_.backends[share.backend]->makes_kernels()) continue;
       const auto& all = graph_.node(share.node).bodies;
       for (size_t b = 0; b < all.size(); ++b) {
         Path inner = path_;
         inner.emplace_back(share.node, b);
-        share.bodies.push_back(TRY(Partition(*all[b].graph, roles_, wishes_, handed_back_, std::move(inner)).run()));
+        share.bodies.push_back(TRY(Partitioner(*all[b].graph, roles_, constraints_, handed_back_, std::move(inner)).run()));
       }
     }
     return {};
@@ -145,27 +147,27 @@ class Partition {
 
   const ir::Graph& graph_;
   const Roles& roles_;
-  const Wishes& wishes_;
+  const Constraints& constraints_;
   std::span<const HandedBack> handed_back_;
   Path path_;  ///< to this graph
   std::vector<HandedBack> handed_back_here_;
   ir::Dependencies dependencies_;
   Cut cut_;
-  Shares out_;
+  Partition out_;
 };
 
 /// Ops that do work and are not accelerated, and how many of each.
-void count_others(const ir::Graph& graph, const Shares& shares, const Roles& roles, std::map<std::string, size_t>& out) {
-  for (const NodeShare& n : shares.nodes) {
+void count_others(const ir::Graph& graph, const Partition& partition, const Roles& roles, std::map<std::string, size_t>& out) {
+  for (const NodePlacement& n : partition.nodes) {
     const ir::Node& node = graph.node(n.node);
     for (size_t b = 0; b < n.bodies.size(); ++b) count_others(*node.bodies[b].graph, n.bodies[b], roles, out);
     if (n.works && n.bodies.empty() && !roles.is_accelerated(n.backend)) ++out[node.op->name];
   }
 }
 
-Result<void> check_full(const ir::Graph& graph, const Shares& shares, const Roles& roles) {
+Result<void> check_full(const ir::Graph& graph, const Partition& partition, const Roles& roles) {
   std::map<std::string, size_t> others;
-  count_others(graph, shares, roles, others);
+  count_others(graph, partition, roles, others);
   if (others.empty()) return {};
   std::string found;
   for (const auto& [op, count] : others) found += fmt::format("{}{} ({}x)", found.empty() ? "" : ", ", op, count);
@@ -177,25 +179,26 @@ Result<void> check_full(const ir::Graph& graph, const Shares& shares, const Role
 
 }  // namespace
 
-double Shares::accelerated_share(const Roles& roles) const {
+double Partition::accelerated_share(const Roles& roles) const {
   size_t all = 0, accelerated = 0;
-  for (const NodeShare& n : nodes) {
+  for (const NodePlacement& n : nodes) {
     all += n.works;
     accelerated += n.works && roles.is_accelerated(n.backend);
   }
   return all > 0 ? static_cast<double>(accelerated) / static_cast<double>(all) : 1;
 }
 
-std::vector<ir::Segment> Shares::of_devices(const Roles& roles) const {
+std::vector<ir::Segment> Partition::of_devices(const Roles& roles) const {
   std::vector<ir::Segment> out;
   for (size_t s = 0; s < segments.size(); ++s)
     if (!roles.backends[backends[s]]->makes_kernels()) out.push_back(segments[s]);
   return out;
 }
 
-Result<Shares> partition(const ir::Graph& graph, const Roles& roles, const Wishes& wishes, std::span<const HandedBack> handed_back) {
-  Shares out = TRY(Partition(graph, roles, wishes, handed_back).run());
-  if (wishes.require_full) TRY(check_full(graph, out, roles));
+Result<Partition> partition(const ir::Graph& graph, const Roles& roles, const Constraints& constraints,
+                            std::span<const HandedBack> handed_back) {
+  Partition out = TRY(Partitioner(graph, roles, constraints, handed_back).run());
+  if (constraints.require_full) TRY(check_full(graph, out, roles));
   return out;
 }
 

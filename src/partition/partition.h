@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/segment.h"
-#include "partition/wishes.h"
+#include "partition/constraints.h"
 
 namespace tenon::partition {
 
@@ -12,9 +12,9 @@ struct Reason {
   std::string text;
 };
 
-struct Shares;
+struct Partition;
 
-struct NodeShare {
+struct NodePlacement {
   ir::NodeId node;
   std::string name;      ///< see names_of_nodes
   uint16_t backend = 0;  ///< counts those of the roles
@@ -27,7 +27,7 @@ struct NodeShare {
   bool first_may = false;  ///< the first backend may run it: known of nodes that are kept with others
   std::vector<Reason> reasons;
   std::vector<uint16_t> choices;  ///< with assignment by cost: who might run it
-  std::vector<Shares> bodies;     ///< where they run as programs
+  std::vector<Partition> bodies;  ///< where they run as programs
 };
 
 /// A value that one segment makes and another reads.
@@ -37,8 +37,8 @@ struct Border {
 };
 
 /// Who runs what of a graph.
-struct Shares {
-  std::vector<NodeShare> nodes;       ///< in the order of the graph
+struct Partition {
+  std::vector<NodePlacement> nodes;   ///< in the order of the graph
   std::vector<ir::Segment> segments;  ///< in the order of running, those in kernels too
   std::vector<uint16_t> backends;     ///< of the segments
   std::vector<Border> borders;        ///< by the segment that reads
@@ -60,10 +60,11 @@ struct Shares {
 /// graph. Errors: those of a definition; what a backend's preparation says.
 Result<void> prepare(ir::Graph& graph, const backend::Backends& backends);
 
-/// Gives each node to the first backend that supports it and that no wish forbids, and cuts the graph into the fewest segments. Bodies of
-/// branches and loops that run as programs are shared out on their own.
-/// Errors: not_supported for a node that no backend supports, with all their reasons, for a pin that its backend refuses, and where
-/// everything is to be accelerated and is not; whatever makes the graph illegal. Cost: linear, and see fewest() for more than two backends.
-Result<Shares> partition(const ir::Graph& graph, const Roles& roles, const Wishes& wishes, std::span<const HandedBack> handed_back = {});
+/// Gives each node to the first backend that supports it and that no constraint forbids, and cuts the graph into the fewest segments.
+/// Bodies of branches and loops that run as programs are shared out on their own. Errors: not_supported for a node that no backend
+/// supports, with all their reasons, for a pin that its backend refuses, and where everything is to be accelerated and is not; whatever
+/// makes the graph illegal. Cost: linear, and see fewest() for more than two backends.
+Result<Partition> partition(const ir::Graph& graph, const Roles& roles, const Constraints& constraints,
+                            std::span<const HandedBack> handed_back = {});
 
 }  // namespace tenon::partition

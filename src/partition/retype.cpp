@@ -5,7 +5,7 @@
 #include <optional>
 #include <set>
 
-#include "base/doing.h"
+#include "base/activity.h"
 #include "partition/casts.h"
 #include "partition/names.h"
 #include "partition/other_types.h"
@@ -27,8 +27,8 @@ class Search {
  public:
   using Path = decltype(HandedBack::inside);
 
-  Search(const Roles& roles, const Wishes& wishes, std::span<const HandedBack> handed_back)
-      : roles_(roles), handed_back_(handed_back), types_(wishes) {}
+  Search(const Roles& roles, const Constraints& constraints, std::span<const HandedBack> handed_back)
+      : roles_(roles), handed_back_(handed_back), types_(constraints) {}
 
   /// Nodes that are pinned to what refuses them.
   Result<void> pinned(const ir::Graph& graph, Changes& out) {
@@ -43,8 +43,8 @@ class Search {
   }
 
   /// Nodes that are free, and that backends refuse which come before the one that they go to.
-  Result<void> refused(const ir::Graph& graph, const Shares& shares, Changes& out, const Path& path = {}) {
-    for (const NodeShare& share : shares.nodes) {
+  Result<void> refused(const ir::Graph& graph, const Partition& partition, Changes& out, const Path& path = {}) {
+    for (const NodePlacement& share : partition.nodes) {
       for (size_t b = 0; b < share.bodies.size(); ++b) {
         Path inner = path;
         inner.emplace_back(share.node, b);
@@ -58,10 +58,10 @@ class Search {
   }
 
   /// Takes out what did not help: nodes that ended on a backend which runs them as they were.
-  Result<void> take_back(const ir::Graph& before, const Shares& shares, Changes& changes, bool& any) {
+  Result<void> take_back(const ir::Graph& before, const Partition& partition, Changes& changes, bool& any) {
     std::set<ir::NodeId> here;
     std::set<std::pair<ir::NodeId, size_t>> shared_inside;
-    for (const NodeShare& share : shares.nodes) {
+    for (const NodePlacement& share : partition.nodes) {
       for (size_t b = 0; b < share.bodies.size(); ++b) {
         shared_inside.emplace(share.node, b);
         TRY(take_back(*before.node(share.node).bodies[b].graph, share.bodies[b], changes.bodies[{share.node, b}], any));
@@ -78,7 +78,7 @@ class Search {
 
  private:
   /// With all choices known whoever is none of them; else whoever comes before the first that takes it.
-  static bool is_refused(const NodeShare& share, uint16_t backend) {
+  static bool is_refused(const NodePlacement& share, uint16_t backend) {
     return share.choices.empty() ? backend < share.wanted : std::ranges::find(share.choices, backend) == share.choices.end();
   }
 
@@ -89,7 +89,7 @@ class Search {
   }
 
   static Result<bool> supports(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend) {
-    const Doing doing(backend.name(), "was asked whether it runs a node");
+    const Activity doing(backend.name(), "was asked whether it runs a node");
     const auto supported = backend.supports(graph, node);
     if (!supported && supported.error().code() != Code::not_supported) return std::unexpected(supported.error());
     return supported.has_value();
@@ -121,16 +121,17 @@ void apply(ir::Graph& graph, const Changes& changes) {
 }
 
 /// partition(), where more than was said may still be accelerated.
-Result<Shares> first_shares(const ir::Graph& graph, const Roles& roles, Wishes wishes, std::span<const HandedBack> handed_back) {
-  wishes.require_full = false;
-  return partition(graph, roles, wishes, handed_back);
+Result<Partition> first_shares(const ir::Graph& graph, const Roles& roles, Constraints constraints,
+                               std::span<const HandedBack> handed_back) {
+  constraints.require_full = false;
+  return partition(graph, roles, constraints, handed_back);
 }
 
 }  // namespace
 
-Result<Shares> partition_with_casts(std::unique_ptr<ir::Graph>& graph, const Roles& roles, const Wishes& wishes,
-                                    std::span<const HandedBack> handed_back, std::unique_ptr<ir::Graph>* as_it_was) {
-  Search search(roles, wishes, handed_back);
+Result<Partition> partition_with_casts(std::unique_ptr<ir::Graph>& graph, const Roles& roles, const Constraints& constraints,
+                                       std::span<const HandedBack> handed_back, std::unique_ptr<ir::Graph>* as_it_was) {
+  Search search(roles, constraints, handed_back);
   Changes changes;
   TRY(search.pinned(*graph, changes));
   const bool pins = !changes.empty();
@@ -139,23 +140,23 @@ Result<Shares> partition_with_casts(std::unique_ptr<ir::Graph>& graph, const Rol
     before = graph->clone();
     apply(*graph, changes);
   }
-  Shares shares = TRY(first_shares(*graph, roles, wishes, handed_back));
-  TRY(search.refused(*graph, shares, changes));
+  Partition partition = TRY(first_shares(*graph, roles, constraints, handed_back));
+  TRY(search.refused(*graph, partition, changes));
   if (!before && !changes.empty()) before = graph->clone();
   while (!changes.empty()) {
     graph = before->clone();
     apply(*graph, changes);
-    shares = TRY(first_shares(*graph, roles, wishes, handed_back));
+    partition = TRY(first_shares(*graph, roles, constraints, handed_back));
     bool any = false;
-    TRY(search.take_back(*before, shares, changes, any));
+    TRY(search.take_back(*before, partition, changes, any));
     if (!any) break;
     if (changes.empty()) {
       graph = std::move(before);
-      shares = TRY(first_shares(*graph, roles, wishes, handed_back));
+      partition = TRY(first_shares(*graph, roles, constraints, handed_back));
     }
   }
   if (as_it_was) *as_it_was = std::move(before);
-  return wishes.require_full ? partition(*graph, roles, wishes, handed_back) : Result<Shares>(std::move(shares));
+  return constraints.require_full ? partition::partition(*graph, roles, constraints, handed_back) : Result<Partition>(std::move(partition));
 }
 
 }  // namespace tenon::partition

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/doing.h"
+#include "base/activity.h"
 #include "ops/core/op.h"
 #include "runtime/device_error.h"
 
@@ -86,7 +86,7 @@ class Choice {
   /// Whether the backend runs the node; what it says against it is kept.
   Result<bool> supports(uint16_t backend) {
     if (refusals_[backend]) return false;
-    const Doing doing(roles_.backends[backend]->name(), "was asked whether it runs a node");
+    const Activity doing(roles_.backends[backend]->name(), "was asked whether it runs a node");
     auto supported = roles_.backends[backend]->supports(graph_, node_);
     if (supported) return true;
     if (supported.error().code() != Code::not_supported)
@@ -95,7 +95,7 @@ class Choice {
     return false;
   }
 
-  /// Those that are accelerated, and the one that it falls to; with a wish the one that it goes to.
+  /// Those that are accelerated, and the one that it falls to; with a constraint the one that it goes to.
   Result<void> find_choices(const ir::Placement* placement) {
     if (!placement)
       for (uint16_t b = 0; b < roles_.fallback(); ++b)

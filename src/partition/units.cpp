@@ -13,9 +13,9 @@ Units::Units(size_t nodes) : nodes_(nodes), first_(nodes + 1) {
   std::iota(first_.begin(), first_.end(), 0);
 }
 
-Units::Units(std::span<const NodeShare> nodes) : nodes_(nodes.size()), first_(1) {
-  for (const NodeShare& n : nodes) first_.resize(std::max<size_t>(first_.size(), n.unit + 2));
-  for (const NodeShare& n : nodes) ++first_[n.unit + 1];
+Units::Units(std::span<const NodePlacement> nodes) : nodes_(nodes.size()), first_(1) {
+  for (const NodePlacement& n : nodes) first_.resize(std::max<size_t>(first_.size(), n.unit + 2));
+  for (const NodePlacement& n : nodes) ++first_[n.unit + 1];
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
   std::vector<uint32_t> next(first_.begin(), first_.end() - 1);
   for (uint32_t n = 0; n < nodes.size(); ++n) nodes_[next[nodes[n].unit]++] = n;
@@ -26,7 +26,7 @@ namespace {
 /// Units in an order in which each stands behind what it needs, by the places of their first nodes.
 class Ordering {
  public:
-  Ordering(const ir::Dependencies& dependencies, std::span<const NodeShare> nodes, std::span<const KeptWhole> kept)
+  Ordering(const ir::Dependencies& dependencies, std::span<const NodePlacement> nodes, std::span<const KeptWhole> kept)
       : leader_(nodes.size()), missing_(nodes.size()), followers_(nodes.size()), numbers_(nodes.size()) {
     std::iota(leader_.begin(), leader_.end(), 0);
     for (const KeptWhole& k : kept)
@@ -66,7 +66,7 @@ class Ordering {
 
 }  // namespace
 
-void number_units(const ir::Dependencies& dependencies, std::vector<KeptWhole> kept, std::vector<NodeShare>& nodes) {
+void number_units(const ir::Dependencies& dependencies, std::vector<KeptWhole> kept, std::vector<NodePlacement>& nodes) {
   for (uint32_t n = 0; n < nodes.size(); ++n) nodes[n].unit = n;
   while (!kept.empty()) {
     Ordering order(dependencies, nodes, kept);

@@ -9,8 +9,8 @@ class Units {
  public:
   /// A unit for each node.
   explicit Units(size_t nodes = 0);
-  /// As the nodes tell (NodeShare::unit).
-  explicit Units(std::span<const NodeShare> nodes);
+  /// As the nodes tell (NodePlacement::unit).
+  explicit Units(std::span<const NodePlacement> nodes);
 
   uint32_t size() const { return static_cast<uint32_t>(first_.size()) - 1; }
   std::span<const uint32_t> nodes(uint32_t unit) const { return std::span(nodes_).subspan(first_[unit], first_[unit + 1] - first_[unit]); }
@@ -20,6 +20,6 @@ class Units {
 };
 
 /// Numbers the nodes' units: each of `kept` is one. What others would have to run in the middle of is given up. Cost: linear.
-void number_units(const ir::Dependencies& dependencies, std::vector<KeptWhole> kept, std::vector<NodeShare>& nodes);
+void number_units(const ir::Dependencies& dependencies, std::vector<KeptWhole> kept, std::vector<NodePlacement>& nodes);
 
 }  // namespace tenon::partition

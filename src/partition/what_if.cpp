@@ -19,11 +19,11 @@ struct Reading {
   uint32_t maker, reader;
 };
 
-std::vector<Reading> readings_of(const ir::Graph& graph, const ir::Dependencies& dependencies, std::span<const NodeShare> nodes) {
+std::vector<Reading> readings_of(const ir::Graph& graph, const ir::Dependencies& dependencies, std::span<const NodePlacement> nodes) {
   std::unordered_map<ir::NodeId, uint32_t> unit_of;
-  for (const NodeShare& n : nodes) unit_of.emplace(n.node, n.unit);
+  for (const NodePlacement& n : nodes) unit_of.emplace(n.node, n.unit);
   std::vector<Reading> out;
-  for (const NodeShare& n : nodes) {
+  for (const NodePlacement& n : nodes) {
     if (dependencies.takes_from_sizes(n.node)) continue;
     for (ir::ValueId v : graph.node(n.node).inputs)
       if (v && graph.value(v).kind == ir::Value::Kind::result && !graph.value(v).constant)
@@ -41,9 +41,9 @@ int64_t count_borders(std::span<const Reading> readings, const Cut& cut) {
 
 class Supposing {
  public:
-  Supposing(const ir::Graph& graph, const Shares& shares, const Roles& roles, const Wishes& wishes)
-      : graph_(graph), shares_(shares), roles_(roles), wishes_(wishes), dependencies_(graph), kept_(kept_whole(graph)) {
-    find_sized(dependencies_, shares.nodes, roles);
+  Supposing(const ir::Graph& graph, const Partition& partition, const Roles& roles, const Constraints& constraints)
+      : graph_(graph), shares_(partition), roles_(roles), constraints_(constraints), dependencies_(graph), kept_(kept_whole(graph)) {
+    find_sized(dependencies_, partition.nodes, roles);
   }
 
   Result<std::vector<WhatIf>> run() {
@@ -84,15 +84,15 @@ class Supposing {
 
   std::string name_of(uint32_t n) const { return op_name(*graph_.node(shares_.nodes[n].node).op); }
 
-  Posed posed(std::span<const NodeShare> nodes) const {
+  Posed posed(std::span<const NodePlacement> nodes) const {
     const Units units(nodes);
     Posed out{readings_of(graph_, dependencies_, nodes), problem_of(graph_, dependencies_, units, nodes, roles_), {}};
-    if (wishes_.assign == Assign::cost) out.costs = costs_of(graph_, units, nodes, roles_);
+    if (constraints_.assign == Assign::cost) out.costs = costs_of(graph_, units, nodes, roles_);
     return out;
   }
 
   Result<Outcome> outcome(const Posed& posed, Problem changed) const {
-    const Settled settled = TRY(cut_as_wished(changed, roles_, wishes_, posed.costs ? &*posed.costs : nullptr));
+    const Settled settled = TRY(solve_cut(changed, roles_, constraints_, posed.costs ? &*posed.costs : nullptr));
     return Outcome{count_borders(posed.readings, settled.sized.cut), settled.sized.cut.targets.size()};
   }
 
@@ -118,7 +118,7 @@ class Supposing {
 
   /// Units are others than they were.
   Result<Outcome> together(std::vector<KeptWhole> moved, const std::vector<uint32_t>& alone) const {
-    std::vector<NodeShare> nodes = shares_.nodes;
+    std::vector<NodePlacement> nodes = shares_.nodes;
     for (uint32_t n : alone) nodes[n].wanted = 0;
     for (const KeptWhole& kept : moved)
       for (uint32_t n : kept.nodes) nodes[n].backend = nodes[n].wanted = 0;
@@ -129,9 +129,9 @@ class Supposing {
   }
 
   const ir::Graph& graph_;
-  const Shares& shares_;
+  const Partition& shares_;
   const Roles& roles_;
-  const Wishes& wishes_;
+  const Constraints& constraints_;
   ir::Dependencies dependencies_;
   std::vector<KeptWhole> kept_;
   std::optional<Posed> as_it_is_;
@@ -139,9 +139,10 @@ class Supposing {
 
 }  // namespace
 
-Result<std::vector<WhatIf>> what_if(const ir::Graph& graph, const Shares& shares, const Roles& roles, const Wishes& wishes) {
+Result<std::vector<WhatIf>> what_if(const ir::Graph& graph, const Partition& partition, const Roles& roles,
+                                    const Constraints& constraints) {
   if (roles.fallback() == 0) return std::vector<WhatIf>();
-  return Supposing(graph, shares, roles, wishes).run();
+  return Supposing(graph, partition, roles, constraints).run();
 }
 
 }  // namespace tenon::partition

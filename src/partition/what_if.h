@@ -17,6 +17,6 @@ struct WhatIf {
 /// For each op that is not accelerated though it works, what the user forced included; those that remove most borders first. None where no
 /// backend is accelerated. Cost: a cut an op; linear more for ops whose
 /// nodes are kept with others.
-Result<std::vector<WhatIf>> what_if(const ir::Graph& graph, const Shares& shares, const Roles& roles, const Wishes& wishes);
+Result<std::vector<WhatIf>> what_if(const ir::Graph& graph, const Partition& partition, const Roles& roles, const Constraints& constraints);
 
 }  // namespace tenon::partition

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 #include "plugin/grown.h"
 #include "plugin/host.h"
 
@@ -13,7 +13,7 @@ namespace tenon::plugin {
 
 namespace {
 
-constexpr int64_t kMostPieces = int64_t{1} << 56;  ///< what a team may be asked to run
+constexpr int64_t kMostPieces = int64_t{1} << 56;  ///< what a thread pool may be asked to run
 constexpr Running kNotRunning;
 
 int32_t refuse(const char* text) {
@@ -51,9 +51,9 @@ Result<void> Runner::lay_out() {
 Result<void> Runner::enqueue() {
   if (!laid_out_) [[likely]]
     return object().enqueue(entry_.call);
-  laid_out_->operands.bring(running_->team, entry_.call.threads);
+  laid_out_->operands.bring(running_->thread_pool, entry_.call.threads);
   TRY(object().enqueue(entry_.call));
-  laid_out_->results.take(running_->team, entry_.call.threads);
+  laid_out_->results.take(running_->thread_pool, entry_.call.threads);
   return {};
 }
 
@@ -117,7 +117,7 @@ Result<void> Runner::set_shapes(std::span<const Tensor> operands, std::span<cons
 
 Result<void> Runner::run(const Running& running) {
   const Uses uses(*this, running);
-  entry_.call.threads = running.team ? running.threads : 1;
+  entry_.call.threads = running.thread_pool ? running.threads : 1;
   if (any_late_)
     for (size_t k = 0; k < late_.size(); ++k)
       if (is_late_[k]) forget(k);
@@ -141,9 +141,9 @@ void Runner::forget(size_t result) {
 int32_t Runner::parallel_for(int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t), void* argument) {
   if (count <= 0) return TENON_OK;
   if (!body || count > kMostPieces) return refuse(body ? "parallel_for: the count is too large" : "parallel_for: there is no body");
-  if (!running_->team) body(argument, 0, count, 0);
+  if (!running_->thread_pool) body(argument, 0, count, 0);
   else
-    running_->team->run(
+    running_->thread_pool->run(
         count, std::max<int64_t>(1, grain), [&](int64_t begin, int64_t end, int thread) { body(argument, begin, end, thread); },
         running_->threads);
   return TENON_OK;

@@ -13,15 +13,15 @@
 #include "plugin/tensor_views.h"
 
 namespace tenon::inline base {
-class Team;
+class ThreadPool;
 }
 
 namespace tenon::plugin {
 
 /// What a run may use.
 struct Running {
-  Team* team = nullptr;                       ///< null: the calling thread alone
-  int threads = 1;                            ///< of the team
+  ThreadPool* thread_pool = nullptr;          ///< null: the calling thread alone
+  int threads = 1;                            ///< of the thread pool
   bool (*stopped)(const void* of) = nullptr;  ///< whether the run shall end; null: it shall not
   const void* stopped_of = nullptr;
 };

@@ -76,7 +76,7 @@ class Binder {
       if (a < 0) continue;
       const codegen::Array& array = plan_.arrays[a];
       const auto told = [&](Dim d) { return sizes_.is_told_by(d, step); };
-      dynamic_[a] = array.dtype == DType::string || held_of(plan_, graph_, a).kind != ValueKind::tensor || !has_rank(a) ||
+      dynamic_[a] = array.dtype == DType::string || container_info_of(plan_, graph_, a).kind != ValueKind::tensor || !has_rank(a) ||
                     std::ranges::any_of(array.shape, told);
     }
   }
@@ -116,8 +116,8 @@ std::vector<bool> bind_sizes(const Lowered& lowered, SizeTable& sizes) { return 
 
 void want_sizes(const Lowered& lowered, SizeTable& sizes) { Binder(lowered, sizes).want(); }
 
-runtime::Held held_of(const ir::Type& type) {
-  runtime::Held out{.kind = type.kind, .sizes = {}, .key = type.key};
+runtime::ContainerInfo container_info_of(const ir::Type& type) {
+  runtime::ContainerInfo out{.kind = type.kind, .sizes = {}, .key = type.key};
   if (type.is_tensor()) return out;
   out.unranked = !type.has_rank();
   if (type.has_rank())
@@ -125,9 +125,9 @@ runtime::Held held_of(const ir::Type& type) {
   return out;
 }
 
-runtime::Held held_of(const codegen::Plan& plan, const ir::Graph& graph, ArrayId array) {
+runtime::ContainerInfo container_info_of(const codegen::Plan& plan, const ir::Graph& graph, ArrayId array) {
   const ir::ValueId v = plan.arrays[array].value;
-  return v ? held_of(graph.value(v).type) : runtime::Held();
+  return v ? container_info_of(graph.value(v).type) : runtime::ContainerInfo();
 }
 
 }  // namespace tenon::program

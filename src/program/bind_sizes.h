@@ -14,7 +14,7 @@ std::vector<bool> bind_sizes(const Lowered& lowered, SizeTable& sizes);
 void want_sizes(const Lowered& lowered, SizeTable& sizes);
 
 /// What the runtime is told of a value that is no tensor.
-runtime::Held held_of(const ir::Type& type);
-runtime::Held held_of(const codegen::Plan& plan, const ir::Graph& graph, codegen::ArrayId array);
+runtime::ContainerInfo container_info_of(const ir::Type& type);
+runtime::ContainerInfo container_info_of(const codegen::Plan& plan, const ir::Graph& graph, codegen::ArrayId array);
 
 }  // namespace tenon::program

@@ -97,7 +97,7 @@ class ProgramBuilder {
       PortInfo port;
       port.name = std::move(name);
       port.dtype = array.dtype;
-      port.held = held(a);
+      port.container = container(a);
       port.shape = slots(array.shape);
       for (Dim d : array.shape) {
         port.dimensions.push_back(d.text());
@@ -135,7 +135,7 @@ class ProgramBuilder {
     return {};
   }
 
-  runtime::Held held(ArrayId a) const { return held_of(plan_, graph_, a); }
+  runtime::ContainerInfo container(ArrayId a) const { return container_info_of(plan_, graph_, a); }
 
   BufferInfo info(ArrayId a) const {
     BufferInfo b;
@@ -144,7 +144,7 @@ class ProgramBuilder {
     if (const ir::ValueId v = plan_.arrays[a].value) {
       b.name = graph_.value(v).name;
       b.unranked = !graph_.value(v).type.has_rank();
-      b.held = held(a);
+      b.container = container(a);
     }
     return b;
   }

@@ -114,7 +114,7 @@ Result<void> SizeTable::finish(Program& program) {
     if (origin.step >= 0) by_level[origin.step];
   for (Dim d : wanted_) by_level[TRY(level_of(d))].push_back(d);
   for (Dim d : std::exchange(by_level[-1], {})) emit(d, program);
-  program.door_lines = static_cast<uint32_t>(program.sizes.size());
+  program.input_lines = static_cast<uint32_t>(program.sizes.size());
   by_level.erase(-1);
   for (const auto& [step, dims] : by_level) {
     for (Dim d : dims) emit(d, program);

@@ -3,7 +3,7 @@
 #include <map>
 #include <optional>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 #include "runtime/frame.h"
 #include "runtime/stopping.h"
 
@@ -61,13 +61,13 @@ Result<std::span<const Tensor>> Context::run(std::span<const Tensor> inputs, con
   inputs = state_->inputs_of(program, inputs);
   RunOptions drawing = options;
   drawing.random = {.seed = options.seed ? *options.seed : fresh_seed()};
-  if (options.team == nullptr) {
-    const Team::Caller caller(default_team());
+  if (options.thread_pool == nullptr) {
+    const ThreadPool::Caller caller(default_thread_pool());
     return frame.run(inputs, {}, drawing);
   }
-  const auto ask = [&] { return go_on(asked_to_stop(options), "the team's queue"); };
+  const auto ask = [&] { return go_on(asked_to_stop(options), "the thread pool's queue"); };
   const QueuedLock::GoOn waits(ask);
-  const Team::Turn turn = TRY(options.team->take_turn(is_watched(options) ? &waits : nullptr));
+  const ThreadPool::Lease turn = TRY(options.thread_pool->acquire(is_watched(options) ? &waits : nullptr));
   return frame.run(inputs, {}, drawing);
 }
 

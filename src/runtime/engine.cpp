@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/engine.h"
 
-#include "base/doing.h"
+#include "base/activity.h"
 #include "runtime/device_error.h"
-#include "runtime/door.h"
+#include "runtime/input_checks.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -79,7 +79,7 @@ Result<void> choose_devices(const Program& program, const Devices& from, Devices
     if (named(chosen, blob.device) != chosen.end()) continue;
     const auto found = named(from, blob.device);
     if (found == from.end()) return missing_device(blob.device, from);
-    const Doing doing((*found)->name(), "opened its library");
+    const Activity doing((*found)->name(), "opened its library");
     if (auto opened = (*found)->open(); !opened) return of_backend(std::move(opened).error(), blob.device);
     chosen.push_back(*found);
   }
@@ -177,7 +177,7 @@ const Program& Engine::program_for(std::span<const Tensor> inputs) const {
 Result<std::unique_ptr<Segment>> Engine::make_segment(const Blob& blob, std::span<const Tensor> weights, int threads) const {
   for (const auto& device : devices_)
     if (device->name() == blob.device) {
-      const Doing doing(blob.device, "made a segment ready to run");
+      const Activity doing(blob.device, "made a segment ready to run");
       return device->make({blob.bytes, weights, threads, this, blob.graphs});
     }
   return fail(Code::internal, "device '" + blob.device + "'", "the engine was made without it");

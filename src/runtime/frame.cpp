@@ -9,10 +9,10 @@
 
 #include "base/checked.h"
 #include "base/point_at.h"
-#include "base/threads.h"
+#include "base/thread_pool.h"
+#include "runtime/container_value.h"
 #include "runtime/control.h"
-#include "runtime/door.h"
-#include "runtime/held.h"
+#include "runtime/input_checks.h"
 #include "runtime/stopping.h"
 
 namespace tenon::runtime {
@@ -59,7 +59,7 @@ Frame::Frame(const Engine& engine, const Program& program, bool alternate)
   }
   for (uint32_t r = 0; r < program.outputs.size(); ++r) {
     const BufferInfo& info = program.buffers[program.outputs[r].buffer];
-    if (info.kind == BufferInfo::Kind::input && !is_held(info)) handed_on_.push_back(r);
+    if (info.kind == BufferInfo::Kind::input && !is_container(info)) handed_on_.push_back(r);
   }
   for (const Step& step : program.steps) controls_.push_back(is_control(step) ? std::make_unique<Control>(engine, program, step) : nullptr);
   make_calls();
@@ -102,9 +102,9 @@ Result<void> Frame::prepare(std::span<const Tensor> inputs, std::span<const int6
     planned_ = false;
     for (size_t k = 0; k < inputs.size(); ++k) shapes_[k] = inputs[k].shape();
     outer_.assign(outer.begin(), outer.end());
-    TRY(evaluate_sizes(program_, 0, program_.door_lines, {shapes_, outer_}, sizes_));
+    TRY(evaluate_sizes(program_, 0, program_.input_lines, {shapes_, outer_}, sizes_));
     TRY(check_shapes(program_, inputs, sizes_));
-    TRY(check_guards(program_, 0, program_.door_lines, sizes_));
+    TRY(check_guards(program_, 0, program_.input_lines, sizes_));
     layout_ = TRY(lay_out(program_, sizes_, margin()));
     point_into(TRY(arena_.reserve(layout_.bytes)));
     planned_ = true;
@@ -198,7 +198,7 @@ Result<void> Frame::place_result(size_t k) {
 /// Guards and memory of what lines [from, to) have told; nothing where they say what they said when they were last looked at.
 Result<void> Frame::settle(uint32_t from, uint32_t to) {
   Stage& stage = stages_[from];
-  const auto told = std::span(sizes_).subspan(program_.door_lines, to - program_.door_lines);
+  const auto told = std::span(sizes_).subspan(program_.input_lines, to - program_.input_lines);
   if (stage.plan == plan_ && std::ranges::equal(stage.sizes, told)) return {};
   stage.plan = 0;
   TRY(check_guards(program_, from, to, sizes_));
@@ -246,7 +246,7 @@ Result<void> Frame::run_kernel(uint32_t number, const RunOptions& options, int t
   const Step& step = program_.steps[number];
   const int64_t tasks = sizes_[step.tasks];
   if (tasks <= 0) return {};
-  team_of(options).run(tasks, std::max<int64_t>(1, sizes_[step.grain]), called(number, options), threads);
+  thread_pool_of(options).run(tasks, std::max<int64_t>(1, sizes_[step.grain]), called(number, options), threads);
   return go_on(stopped_.load(std::memory_order_relaxed), step.label);  // the token may be reset by now, but work was left out
 }
 
@@ -303,7 +303,7 @@ Result<void> Frame::learn_sizes(uint32_t number, uint32_t& lines) {
   for (size_t k = 0; k < step.results.size(); ++k) {
     const uint32_t b = step.results[k];
     if (b == kMissing || program_.buffers[b].kind != BufferInfo::Kind::dynamic || program_.buffers[b].unranked ||
-        is_held(program_.buffers[b]))
+        is_container(program_.buffers[b]))
       continue;
     const Sizes promised = shape_of(b);
     const bool no_rows = step.kind == Step::Kind::loop && k >= step.carried && !promised.empty() && promised[0] == 0;
@@ -383,7 +383,7 @@ Result<void> Frame::run_step(uint32_t number, const RunOptions& options, int thr
 Result<std::span<const Tensor>> Frame::run(std::span<const Tensor> inputs, std::span<const int64_t> outer, const RunOptions& options) {
   TRY(check_types(program_, inputs));
   if (alternate_) turn_ = 1 - turn_;
-  const int all = team_of(options).size(), threads = options.threads > 0 ? std::min(options.threads, all) : all;
+  const int all = thread_pool_of(options).size(), threads = options.threads > 0 ? std::min(options.threads, all) : all;
   guard(options.guard);
   stopped_.store(Stop::none, std::memory_order_relaxed);
   TRY(prepare(inputs, outer, threads));
@@ -393,7 +393,7 @@ Result<std::span<const Tensor>> Frame::run(std::span<const Tensor> inputs, std::
 }
 
 Result<void> Frame::run_steps(const RunOptions& options, int threads) {
-  uint32_t lines = program_.door_lines;
+  uint32_t lines = program_.input_lines;
   TRY(place_results());
   for (uint32_t k = 0; k < program_.steps.size(); ++k) {
     const Step& step = program_.steps[k];

@@ -100,7 +100,7 @@ Result<void> Frame::run_region(uint32_t first, uint32_t last, const RunOptions& 
       }
     }
   };
-  team_of(options).run(parts, ceil_div(parts, std::min(worth, parts)), body, threads);
+  thread_pool_of(options).run(parts, ceil_div(parts, std::min(worth, parts)), body, threads);
   if (timed) report_region(first, start, options);
   return go_on(stopped_.load(std::memory_order_relaxed), program_.steps[first].label);
 }

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/doing.h"
+#include "base/activity.h"
+#include "runtime/container_value.h"
 #include "runtime/device_error.h"
 #include "runtime/frame.h"
-#include "runtime/held.h"
 
 namespace tenon::runtime {
 
@@ -25,7 +25,7 @@ bool Frame::has_fixed_sizes(std::span<const uint32_t> buffers) const {
   return std::ranges::all_of(buffers, [&](uint32_t b) {
     if (b == kMissing) return true;
     const BufferInfo& info = program_.buffers[b];
-    return info.kind != BufferInfo::Kind::dynamic && !is_held(info) && !sized_late(program_, info) && bits_of(info.dtype) > 0;
+    return info.kind != BufferInfo::Kind::dynamic && !is_container(info) && !sized_late(program_, info) && bits_of(info.dtype) > 0;
   });
 }
 
@@ -52,7 +52,7 @@ Result<void> Frame::make_segment(const Step& step, StepSegment& made, int thread
 
 Result<void> Frame::run_in_place(const Step& step, StepSegment& s, const RunOptions& options, int threads) {
   const std::string& device = program_.blobs[step.code].device;
-  const Doing doing(device, step.label);
+  const Activity doing(device, step.label);
   if (s.told != plan_) {
     if (auto told = s.in_place->set_shapes(tensors_of(std::span(step.buffers).first(s.operands.size())), tensors_of(step.results)); !told)
       return of_backend(std::move(told).error(), device, step.label);
@@ -79,7 +79,7 @@ Result<void> Frame::run_segment(const Step& step, const RunOptions& options, int
     if (const uint32_t b = step.results[k]; b != kMissing && program_.buffers[b].kind != BufferInfo::Kind::dynamic)
       places[k] = tensor_of(b);
   auto ran = [&] {
-    const Doing doing(program_.blobs[step.code].device, step.label);
+    const Activity doing(program_.blobs[step.code].device, step.label);
     return made.segment->run(operands, places, options);
   }();
   if (!ran) return of_backend(std::move(ran).error(), program_.blobs[step.code].device, step.label);
@@ -134,10 +134,10 @@ Result<void> Frame::own(Tensor& result, const Step& step, const std::vector<Tens
 
 Result<void> Frame::check_type(const Step& step, uint32_t buffer, const Tensor& t) const {
   const BufferInfo& info = program_.buffers[buffer];
-  if (is_held(info)) {
-    if (is_as_promised(info.held, info.dtype, t)) return {};
+  if (is_container(info)) {
+    if (is_as_promised(info.container, info.dtype, t)) return {};
     return broken_promise(Code::bad_input, step.label, fmt::format("its result '{}' is not what the model promises", info.name))
-        .expected(text_of(info.held, info.dtype))
+        .expected(text_of(info.container, info.dtype))
         .found(type_text(t));
   }
   if (t.dtype() == info.dtype) return {};

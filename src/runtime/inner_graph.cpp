@@ -5,16 +5,17 @@
 
 #include <algorithm>
 
-#include "runtime/door.h"
+#include "runtime/container_value.h"
 #include "runtime/frame.h"
-#include "runtime/held.h"
+#include "runtime/input_checks.h"
 
 namespace tenon::runtime {
 
 namespace {
 
 std::string type_of(const PortInfo& port) {
-  return is_held(port) ? text_of(port.held, port.dtype) : fmt::format("{}[{}]", name_of(port.dtype), fmt::join(port.dimensions, ","));
+  return is_container(port) ? text_of(port.container, port.dtype)
+                            : fmt::format("{}[{}]", name_of(port.dtype), fmt::join(port.dimensions, ","));
 }
 
 Error wrong_result(const PortInfo& port, const Tensor& result, std::string what, std::string expected) {
@@ -46,19 +47,19 @@ Result<void> InnerGraph::check_results(std::span<const Tensor> operands, std::sp
   std::vector<int64_t> sizes(program_->sizes.size());
   std::vector<Sizes> shapes;
   for (const Tensor& t : operands) shapes.push_back(t.shape());
-  TRY(evaluate_sizes(*program_, 0, program_->door_lines, {shapes, {}}, sizes));
+  TRY(evaluate_sizes(*program_, 0, program_->input_lines, {shapes, {}}, sizes));
   TRY(check_shapes(*program_, operands, sizes));
   for (size_t k = 0; k < results.size(); ++k) {
     const PortInfo& port = program_->outputs[k];
     const Tensor& t = results[k];
-    if (is_held(port) || bits_of(port.dtype) == 0)
+    if (is_container(port) || bits_of(port.dtype) == 0)
       return fail(Code::not_supported, port_place("result", port),
                   "not supported yet: results of inner graphs that are no tensors of numbers")
           .expected("a tensor of numbers")
           .found(type_of(port));
     if (t.dtype() != port.dtype) return wrong_result(port, t, "wrong dtype", type_of(port));
     if (t.shape().size() != port.shape.size()) return wrong_result(port, t, "wrong rank", type_of(port));
-    if (std::ranges::any_of(port.shape, [&](Slot s) { return s >= program_->door_lines; })) continue;
+    if (std::ranges::any_of(port.shape, [&](Slot s) { return s >= program_->input_lines; })) continue;
     Sizes expected;
     for (Slot s : port.shape) expected.push_back(sizes[s]);
     if (t.shape() != expected) return wrong_result(port, t, "wrong sizes", type_text(port.dtype, expected));

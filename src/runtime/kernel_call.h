@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 #include "runtime/kernel.h"
 #include "runtime/run_options.h"
 #include "runtime/stopping.h"
@@ -52,7 +52,9 @@ struct KeptArgument {
   int64_t units = 0, bytes_of_unit = 0;
 };
 
-inline Team& team_of(const RunOptions& options) { return options.team != nullptr ? *options.team : default_team(); }
+inline ThreadPool& thread_pool_of(const RunOptions& options) {
+  return options.thread_pool != nullptr ? *options.thread_pool : default_thread_pool();
+}
 
 template <class T>
 void change(T& to, T value) {

@@ -4,7 +4,7 @@
 
 #include "base/checked.h"
 #include "base/tensor.h"
-#include "runtime/door.h"
+#include "runtime/input_checks.h"
 #include "runtime/program.h"
 
 namespace tenon::runtime {
@@ -69,7 +69,7 @@ Result<PlannedBytes> bytes_of_bodies(const Program& p, const Step& step, const s
 /// What is behind steps that pack rows, as if every place were wanted. Behind other steps that tell sizes nothing is known.
 Result<uint64_t> bytes_behind_packing(const Program& p, const GivenSizes& given, std::vector<int64_t>& sizes) {
   uint64_t bytes = 0;
-  uint32_t lines = p.door_lines;
+  uint32_t lines = p.input_lines;
   for (size_t k = 0; k < p.steps.size() && lines < p.sizes.size(); ++k) {
     const Step& step = p.steps[k];
     const bool packs = step.kind == Step::Kind::rows && std::ranges::all_of(step.sizes, [&](Slot s) { return s < lines; });
@@ -89,13 +89,13 @@ Result<uint64_t> bytes_behind_packing(const Program& p, const GivenSizes& given,
 
 Result<PlannedBytes> bytes_of_program(const Program& p, const GivenSizes& given, bool loops) {
   std::vector<int64_t> sizes;
-  TRY(evaluate_sizes(p, 0, p.door_lines, given, sizes));
-  TRY(check_guards(p, 0, p.door_lines, sizes));
+  TRY(evaluate_sizes(p, 0, p.input_lines, given, sizes));
+  TRY(check_guards(p, 0, p.input_lines, sizes));
   PlannedBytes bytes{TRY(lay_out(p, sizes)).bytes, scratch_stride(p)};
   if (loops) bytes.values += TRY(result_bytes(p, sizes));
   bytes.values += TRY(bytes_behind_packing(p, given, sizes));
   for (const Step& step : p.steps) {
-    const bool known = std::ranges::all_of(step.sizes, [&](Slot s) { return s < p.door_lines; });
+    const bool known = std::ranges::all_of(step.sizes, [&](Slot s) { return s < p.input_lines; });
     if ((step.kind == Step::Kind::branch || step.kind == Step::Kind::loop) && known) bytes += TRY(bytes_of_bodies(p, step, sizes));
   }
   return bytes;

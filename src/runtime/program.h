@@ -50,7 +50,7 @@ struct Guard {
 };
 
 /// What is promised of a sequence or an optional: of each tensor in it. Of maps nothing but the types of keys and values.
-struct Held {
+struct ContainerInfo {
   ValueKind kind = ValueKind::tensor;  ///< tensor: the value is one itself, and nothing else counts here
   std::vector<int64_t> sizes;          ///< -1: any
   bool unranked = false;               ///< nothing is known of their shapes
@@ -67,8 +67,8 @@ struct BufferInfo {
   uint64_t offset = 0;           ///< weight: in the weights section
   uint32_t first = 0, last = 0;  ///< arena, dynamic: steps between which the contents matter
   std::string name;
-  bool unranked = false;  ///< dynamic: nothing is known of its shape
-  Held held = {};         ///< input, dynamic: a sequence or an optional has no shape of its own
+  bool unranked = false;         ///< dynamic: nothing is known of its shape
+  ContainerInfo container = {};  ///< input, dynamic: a sequence or an optional has no shape of its own
   /// arena: joined steps alone use it, which give it so many equal pieces, one a unit of theirs: a thread may keep its part's anywhere in
   /// it.
   std::optional<Slot> units = {};
@@ -129,7 +129,7 @@ struct PortInfo {
   std::vector<int64_t> lower, upper;    ///< of each dimension
   std::vector<ElementLimit> limits;
   uint32_t buffer = kMissing;
-  Held held = {};                              ///< a sequence or an optional has no shape of its own
+  ContainerInfo container = {};                ///< a sequence or an optional has no shape of its own
   std::optional<DefaultValue> otherwise = {};  ///< an input's default
 };
 
@@ -145,7 +145,7 @@ struct Blob {
 /// results: condition, carried values, rows to stack.
 struct Program {
   std::vector<SizeLine> sizes;
-  uint32_t door_lines = 0;    ///< lines that depend on input shapes alone
+  uint32_t input_lines = 0;   ///< lines that depend on input shapes alone
   std::vector<Guard> guards;  ///< in the order in which their sizes become known: by the larger of their two slots
   std::vector<BufferInfo> buffers;
   std::vector<Step> steps;

@@ -20,7 +20,7 @@ class Checker {
   Checker(const Program& p, uint64_t weight_bytes, size_t inner) : p_(p), weight_bytes_(weight_bytes), inner_(inner) {}
 
   bool sound() const {
-    if (p_.door_lines > p_.sizes.size()) return false;
+    if (p_.input_lines > p_.sizes.size()) return false;
     for (uint32_t k = 0; k < p_.sizes.size(); ++k)
       if (!line_sound(k)) return false;
     auto all = [&](const auto& list, bool (Checker::*sound)(const typename std::decay_t<decltype(list)>::value_type&) const) {
@@ -52,7 +52,7 @@ class Checker {
   }
 
   /// What holds tensors has no shape of its own, and no place in memory that was laid out.
-  static bool held_sound(const Held& h, const std::vector<Slot>& shape) {
+  static bool held_sound(const ContainerInfo& h, const std::vector<Slot>& shape) {
     const bool map = h.kind == ValueKind::map || h.kind == ValueKind::sequence_of_maps;
     const bool key_sound = map ? h.key == DType::i64 || h.key == DType::string : h.key == DType::none;
     return key_sound && (h.kind == ValueKind::tensor || (h.kind <= ValueKind::sequence_of_maps && shape.empty()));
@@ -61,7 +61,7 @@ class Checker {
   bool buffer_sound(const BufferInfo& b) const {
     using Kind = BufferInfo::Kind;
     const bool may_hold = b.kind == Kind::input || b.kind == Kind::dynamic;
-    if (!held_sound(b.held, b.shape) || (b.held.kind != ValueKind::tensor && !may_hold)) return false;
+    if (!held_sound(b.container, b.shape) || (b.container.kind != ValueKind::tensor && !may_hold)) return false;
     if (static_cast<int>(b.dtype) == 0 || static_cast<int>(b.dtype) >= kDTypeCount || b.kind < Kind::input || b.kind > Kind::alias ||
         !slots(b.shape) || (b.units && (b.kind != Kind::arena || *b.units >= p_.sizes.size())))
       return false;
@@ -69,7 +69,8 @@ class Checker {
     if (b.kind == Kind::output)
       return b.index < p_.outputs.size() && p_.outputs[b.index].buffer == static_cast<size_t>(&b - p_.buffers.data());
     if (b.kind == Kind::alias)
-      return b.index < p_.buffers.size() && p_.buffers[b.index].kind != Kind::alias && p_.buffers[b.index].held.kind == ValueKind::tensor;
+      return b.index < p_.buffers.size() && p_.buffers[b.index].kind != Kind::alias &&
+             p_.buffers[b.index].container.kind == ValueKind::tensor;
     return b.kind != Kind::weight || weight_sound(b);
   }
 
@@ -91,7 +92,7 @@ class Checker {
   bool default_sound(const PortInfo& port) const {
     if (!port.otherwise) return true;
     const DefaultValue& value = *port.otherwise;
-    const bool is_plain = port.held.kind == ValueKind::tensor && bits_of(port.dtype) > 0 && value.shape.size() == port.shape.size();
+    const bool is_plain = port.container.kind == ValueKind::tensor && bits_of(port.dtype) > 0 && value.shape.size() == port.shape.size();
     return is_plain && value.offset % alignof(std::max_align_t) == 0 && lies_in_weights(port.dtype, value.shape, value.offset);
   }
 
@@ -111,7 +112,7 @@ class Checker {
       for (uint32_t b : *list)
         if (b >= p_.buffers.size() && !(b == kMissing && may_miss)) return false;
     const bool bytes_alone = s.kind == Kind::kernel || s.kind == Kind::sizes || s.kind == Kind::check || s.kind == Kind::rows;
-    if (bytes_alone && std::ranges::any_of(s.buffers, [&](uint32_t b) { return p_.buffers[b].held.kind != ValueKind::tensor; }))
+    if (bytes_alone && std::ranges::any_of(s.buffers, [&](uint32_t b) { return p_.buffers[b].container.kind != ValueKind::tensor; }))
       return false;
     for (const Step::Binding& b : s.bindings)
       if (b.slot >= p_.sizes.size() || p_.sizes[b.slot].kind != SizeLine::Kind::bound || b.result >= s.results.size()) return false;
@@ -161,7 +162,7 @@ class Checker {
       if (s.results[k] == kMissing) continue;
       const BufferInfo& to = p_.buffers[s.results[k]];
       const PortInfo& from = body.outputs[first_output + k];
-      if (!writable(to) || to.held.kind != from.held.kind || to.dtype != from.dtype) return false;
+      if (!writable(to) || to.container.kind != from.container.kind || to.dtype != from.dtype) return false;
     }
     return true;
   }
@@ -208,12 +209,12 @@ class Checker {
 
   bool port_sound(const PortInfo& port) const {
     for (const ElementLimit& l : port.limits)
-      if (l.extent >= p_.door_lines) return false;
+      if (l.extent >= p_.input_lines) return false;
     if (port.buffer < p_.buffers.size()) {
       const BufferInfo& b = p_.buffers[port.buffer];
-      if (b.held.kind != port.held.kind || b.dtype != port.dtype) return false;
+      if (b.container.kind != port.container.kind || b.dtype != port.dtype) return false;
     }
-    return default_sound(port) && slots(port.shape) && held_sound(port.held, port.shape) &&
+    return default_sound(port) && slots(port.shape) && held_sound(port.container, port.shape) &&
            (port.buffer < p_.buffers.size() || port.buffer == kMissing) && port.dimensions.size() == port.shape.size() &&
            port.lower.size() == port.shape.size() && port.upper.size() == port.shape.size();
   }
@@ -232,7 +233,7 @@ bool is_outermost(const Program& program) {
 }
 
 bool is_alike(const PortInfo& a, const PortInfo& b) {
-  return a.name == b.name && a.dtype == b.dtype && a.held.kind == b.held.kind && a.shape.size() == b.shape.size();
+  return a.name == b.name && a.dtype == b.dtype && a.container.kind == b.container.kind && a.shape.size() == b.shape.size();
 }
 
 /// It gives the same but for sizes. inner: graphs that its segments may run.

@@ -28,11 +28,11 @@ enum : uint32_t {
   last = 7,
   name = 8,
   unranked = 9,
-  held = 10,
+  container = 10,
   units = 11
 };
 }
-namespace held {
+namespace container {
 enum : uint32_t { kind = 1, sizes = 2, unranked = 3, key = 4 };
 }
 namespace guard {
@@ -60,7 +60,18 @@ enum : uint32_t {
 };
 }
 namespace port {
-enum : uint32_t { name = 1, dtype = 2, shape = 3, dimension = 4, lower = 5, upper = 6, buffer = 7, limit = 8, held = 9, otherwise = 10 };
+enum : uint32_t {
+  name = 1,
+  dtype = 2,
+  shape = 3,
+  dimension = 4,
+  lower = 5,
+  upper = 6,
+  buffer = 7,
+  limit = 8,
+  container = 9,
+  otherwise = 10
+};
 }
 namespace otherwise {
 enum : uint32_t { offset = 1, shape = 2 };
@@ -101,11 +112,11 @@ void write(pbf_writer w, const SizeLine& l) {
   w.add_uint32(line::c, l.c);
 }
 
-void write(pbf_writer w, const Held& h) {
-  w.add_uint32(held::kind, static_cast<uint32_t>(h.kind));
-  w.add_packed_sint64(held::sizes, h.sizes.begin(), h.sizes.end());
-  if (h.unranked) w.add_uint32(held::unranked, 1);
-  if (h.key != DType::none) w.add_uint32(held::key, static_cast<uint32_t>(h.key));
+void write(pbf_writer w, const ContainerInfo& h) {
+  w.add_uint32(container::kind, static_cast<uint32_t>(h.kind));
+  w.add_packed_sint64(container::sizes, h.sizes.begin(), h.sizes.end());
+  if (h.unranked) w.add_uint32(container::unranked, 1);
+  if (h.key != DType::none) w.add_uint32(container::key, static_cast<uint32_t>(h.key));
 }
 
 void write(pbf_writer w, const BufferInfo& b) {
@@ -119,7 +130,7 @@ void write(pbf_writer w, const BufferInfo& b) {
   w.add_string(buffer::name, b.name);
   if (b.unranked) w.add_uint32(buffer::unranked, 1);
   if (b.units) w.add_uint32(buffer::units, *b.units);
-  if (b.held.kind != ValueKind::tensor) write(pbf_writer(w, buffer::held), b.held);
+  if (b.container.kind != ValueKind::tensor) write(pbf_writer(w, buffer::container), b.container);
 }
 
 void write(pbf_writer w, const Guard& g) {
@@ -172,7 +183,7 @@ void write(pbf_writer w, const PortInfo& p) {
   w.add_packed_sint64(port::upper, p.upper.begin(), p.upper.end());
   w.add_uint32(port::buffer, p.buffer);
   for (const ElementLimit& l : p.limits) add_list(w, port::limit, std::vector<uint32_t>{l.extent, l.from_end});
-  if (p.held.kind != ValueKind::tensor) write(pbf_writer(w, port::held), p.held);
+  if (p.container.kind != ValueKind::tensor) write(pbf_writer(w, port::container), p.container);
   if (p.otherwise) write(pbf_writer(w, port::otherwise), *p.otherwise);
 }
 
@@ -194,13 +205,13 @@ SizeLine read_line(Reader r) {
   return l;
 }
 
-Held read_held(Reader r) {
-  Held h;
+ContainerInfo read_held(Reader r) {
+  ContainerInfo h;
   while (r.next()) switch (r.tag()) {
-      case held::kind: h.kind = static_cast<ValueKind>(r.get_uint32()); break;
-      case held::sizes: h.sizes = list_of<int64_t>(r.get_packed_sint64()); break;
-      case held::unranked: h.unranked = r.get_uint32() != 0; break;
-      case held::key: h.key = static_cast<DType>(r.get_uint32()); break;
+      case container::kind: h.kind = static_cast<ValueKind>(r.get_uint32()); break;
+      case container::sizes: h.sizes = list_of<int64_t>(r.get_packed_sint64()); break;
+      case container::unranked: h.unranked = r.get_uint32() != 0; break;
+      case container::key: h.key = static_cast<DType>(r.get_uint32()); break;
       default: r.skip();
     }
   return h;
@@ -219,7 +230,7 @@ BufferInfo read_buffer(Reader r) {
       case buffer::name: b.name = r.get_string(); break;
       case buffer::unranked: b.unranked = r.get_uint32() != 0; break;
       case buffer::units: b.units = r.get_uint32(); break;
-      case buffer::held: b.held = read_held(r.get_message()); break;
+      case buffer::container: b.container = read_held(r.get_message()); break;
       default: r.skip();
     }
   return b;
@@ -305,7 +316,7 @@ PortInfo read_port(Reader r) {
         if (v.size() == 2) p.limits.push_back({v[0], v[1] != 0});
         break;
       }
-      case port::held: p.held = read_held(r.get_message()); break;
+      case port::container: p.container = read_held(r.get_message()); break;
       case port::otherwise: p.otherwise = read_default(r.get_message()); break;
       default: r.skip();
     }
@@ -319,7 +330,7 @@ Program read_program(Reader r, int depth) {
   Program p;
   while (r.next()) switch (r.tag()) {
       case program::line: p.sizes.push_back(read_line(r.get_message())); break;
-      case program::door: p.door_lines = r.get_uint32(); break;
+      case program::door: p.input_lines = r.get_uint32(); break;
       case program::buffer: p.buffers.push_back(read_buffer(r.get_message())); break;
       case program::step: p.steps.push_back(read_step(r.get_message())); break;
       case program::input: p.inputs.push_back(read_port(r.get_message())); break;
@@ -356,7 +367,7 @@ Program read_program(Reader r, int depth) {
 void write(pbf_writer w, const Program& p) {
   auto add = [&](uint32_t field, const auto& item) { write(pbf_writer(w, field), item); };
   for (const SizeLine& l : p.sizes) add(program::line, l);
-  w.add_uint32(program::door, p.door_lines);
+  w.add_uint32(program::door, p.input_lines);
   for (const Guard& g : p.guards) add(program::guard, g);
   for (const BufferInfo& b : p.buffers) add(program::buffer, b);
   for (const Step& s : p.steps) add(program::step, s);

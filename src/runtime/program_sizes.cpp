@@ -59,7 +59,7 @@ Result<void> evaluate_sizes(const Program& program, uint32_t from, uint32_t to, 
 }
 
 bool sized_late(const Program& program, const BufferInfo& buffer) {
-  return std::any_of(buffer.shape.begin(), buffer.shape.end(), [&](Slot s) { return s >= program.door_lines; });
+  return std::any_of(buffer.shape.begin(), buffer.shape.end(), [&](Slot s) { return s >= program.input_lines; });
 }
 
 bool sized_by(const Program& program, const BufferInfo& buffer, uint32_t from, uint32_t to) {

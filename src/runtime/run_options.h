@@ -9,7 +9,7 @@
 #include "base/random.h"
 
 namespace tenon::inline base {
-class Team;
+class ThreadPool;
 }
 
 namespace tenon::runtime {
@@ -20,8 +20,8 @@ struct StopToken {
 };
 
 struct RunOptions {
-  int threads = 0;       ///< 0: all that the team has
-  Team* team = nullptr;  ///< whose turn the run takes; null: the process's, which nobody waits for
+  int threads = 0;                    ///< 0: all that the thread pool has
+  ThreadPool* thread_pool = nullptr;  ///< whose turn the run takes; null: the process's, which nobody waits for
   const StopToken* token = nullptr;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   /// Of the numbers that random nodes draw: equal seeds give equal results. None: each run draws others.

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "runtime/door.h"
+#include "runtime/input_checks.h"
 
 namespace tenon::runtime {
 

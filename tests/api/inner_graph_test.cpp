@@ -105,10 +105,10 @@ TEST(ApiInnerGraphs, RunInBodiesOfBranchesAndLoops) {
   }
 }
 
-/// A run has its turn of a team when its inner graphs ask for the team's threads.
+/// A run has its turn of a thread pool when its inner graphs ask for the thread pool's threads.
 TEST(ApiInnerGraphs, RunOnTheTeamOfTheirRun) {
   const tenon::Engine engine = product_by("acme::Gemm");
-  const auto team = *tenon::Team::create({.threads = 3});
+  const auto thread_pool = *tenon::ThreadPool::create({.threads = 3});
   std::vector<std::thread> threads;
   std::vector<int> wrong(4);
   for (size_t t = 0; t < wrong.size(); ++t)
@@ -117,7 +117,8 @@ TEST(ApiInnerGraphs, RunOnTheTeamOfTheirRun) {
       const int64_t m = 64, k = 32, n = 256;
       const auto a = numbers(m * k, static_cast<float>(t)), b = numbers(k * n, 1);
       for (int round = 0; round < 20; ++round) {
-        const auto y = context.run(std::vector{tenon::Array({m, k}, a), tenon::Array({k, n}, b)}, {.guard = round % 2 == 1, .team = team});
+        const auto y = context.run(std::vector{tenon::Array({m, k}, a), tenon::Array({k, n}, b)},
+                                   {.guard = round % 2 == 1, .thread_pool = thread_pool});
         wrong[t] += !y || !std::ranges::equal((*y)[0].as<float>(), product(a, b, m, k, n));
       }
     });

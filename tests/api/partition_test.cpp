@@ -10,7 +10,7 @@ namespace {
 
 const std::filesystem::path kModel = std::filesystem::path(TENON_TEST_DATA) / "../../examples/mlp.onnx";
 
-tenon::CompileOptions wishes() {
+tenon::CompileOptions constraints() {
   tenon::CompileOptions out;
   out.backends = {"cpu", "reference"};
   out.fallback_ops.push_back("Softmax");
@@ -21,7 +21,7 @@ TEST(ApiPartition, TellsTheSameOfAFileAndAGraph) {
   const auto graph = tenon::Graph::from_onnx(kModel);
   ASSERT_TRUE(graph) << graph.error().text();
   for (const bool build : {false, true}) {
-    const auto of_file = tenon::partition(kModel, wishes(), build), of_graph = tenon::partition(*graph, wishes(), build);
+    const auto of_file = tenon::partition(kModel, constraints(), build), of_graph = tenon::partition(*graph, constraints(), build);
     ASSERT_TRUE(of_file) << of_file.error().text();
     EXPECT_EQ(*of_file, of_graph.value());
     EXPECT_NE(of_file->find("fallback-ops Softmax"), std::string::npos);
@@ -30,7 +30,7 @@ TEST(ApiPartition, TellsTheSameOfAFileAndAGraph) {
 }
 
 TEST(ApiPartition, CompileTakesTheSameWishes) {
-  tenon::CompileOptions options = wishes();
+  tenon::CompileOptions options = constraints();
   EXPECT_TRUE(tenon::compile(kModel, options));
   options.require_full = true;
   const auto refused = tenon::compile(kModel, options);
@@ -65,7 +65,7 @@ TEST(ApiPartition, TimesAreMeasuredByAProgram) {
 TEST(ApiPartition, CostsAreThoseThatWereCalibrated) {
   const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("tenon-kept-" + std::to_string(getpid()));
   setenv("XDG_CACHE_HOME", folder.c_str(), 1);
-  tenon::CompileOptions options = wishes();
+  tenon::CompileOptions options = constraints();
   EXPECT_EQ(tenon::partition(kModel, options, false)->find("\"costs\""), std::string::npos);
   options.assign = tenon::Assign::cost;
   EXPECT_EQ(tenon::partition(kModel, options, false)->find("calibrated"), std::string::npos);
@@ -79,7 +79,7 @@ TEST(ApiPartition, CostsAreThoseThatWereCalibrated) {
 }
 
 TEST(ApiPartition, TheWalkIsForTwoBackends) {
-  tenon::CompileOptions options = wishes();
+  tenon::CompileOptions options = constraints();
   options.segmenter = tenon::Segmenter::walk;
   EXPECT_TRUE(tenon::partition(kModel, options, false));
   EXPECT_TRUE(tenon::compile(kModel, options));
@@ -89,7 +89,7 @@ TEST(ApiPartition, TheWalkIsForTwoBackends) {
 }
 
 TEST(ApiPartition, TypesAreNarrowedByTheUsersWord) {
-  tenon::CompileOptions options = wishes();
+  tenon::CompileOptions options = constraints();
   options.narrow = {{tenon::DType::f64, tenon::DType::f32}, {tenon::DType::i64, tenon::DType::i32}};
   EXPECT_TRUE(tenon::partition(kModel, options));
   options.narrow = {{tenon::DType::f32, tenon::DType::f64}};

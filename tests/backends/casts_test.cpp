@@ -26,7 +26,7 @@ class BackendCasts : public testing::TestWithParam<std::string> {
 
   /// By what is allowed beside wider types.
   void run(std::vector<partition::Narrowing> narrow, size_t at_least) {
-    wishes_.narrow = std::move(narrow);
+    constraints_.narrow = std::move(narrow);
     for (const ops::OpDef* def : ops::all_ops())
       for (std::string_view text : def->samples) {
         SCOPED_TRACE(fmt::format("{}: {}", def->name, text));
@@ -44,28 +44,28 @@ class BackendCasts : public testing::TestWithParam<std::string> {
     out.opt = 0;
     out.registry = peers();
     out.backends = backends_;
-    out.wishes = wishes_;
-    out.wishes.listed = 2;  // the rest is for what cpu does not run
+    out.constraints = constraints_;
+    out.constraints.listed = 2;  // the rest is for what cpu does not run
     return out;
   }
 
   /// Whether the backend runs a node in other types than its own.
-  bool is_repaired(const ir::Graph& graph, const partition::Shares& shares) const {
-    return std::ranges::any_of(shares.nodes, [&](const partition::NodeShare& n) {
+  bool is_repaired(const ir::Graph& graph, const partition::Partition& partition) const {
+    return std::ranges::any_of(partition.nodes, [&](const partition::NodePlacement& n) {
       const ir::Retyping* const retyping = graph.node(n.node).retyping();
       return retyping && !retyping->is_border() && backends_[n.backend]->name() == GetParam();
     });
   }
   bool may_be_repaired(const ir::Graph& graph) const {
-    const auto shared = compiler::share_out(graph.clone(), options());
+    const auto shared = compiler::partition_graph(graph.clone(), options());
     EXPECT_TRUE(shared) << shared.error().text();
-    return shared && is_repaired(*shared->graph, shared->shares);
+    return shared && is_repaired(*shared->graph, shared->partition);
   }
 
   void check(const ops::SampleCase& made) {
     auto compiled = compiler::compile(made.graph->clone(), options());
     ASSERT_TRUE(compiled) << compiled.error().text();
-    if (!is_repaired(*compiled->graph, compiled->shares)) return;  // a segment that it handed back
+    if (!is_repaired(*compiled->graph, compiled->partition)) return;  // a segment that it handed back
     ++repaired_;
     const auto want = ops::evaluate(*made.graph, made.inputs);
     ASSERT_TRUE(want) << want.error().text();
@@ -75,7 +75,7 @@ class BackendCasts : public testing::TestWithParam<std::string> {
     ASSERT_TRUE(got) << got.error().text();
     ASSERT_EQ(got->size(), want->size());
     for (size_t k = 0; k < want->size(); ++k) {
-      const bool may_lose = !wishes_.narrow.empty() && (*want)[k].dtype() == DType::f64;
+      const bool may_lose = !constraints_.narrow.empty() && (*want)[k].dtype() == DType::f64;
       const double factor = may_lose ? compiler::testing::tolerance_of(DType::f32) / compiler::testing::tolerance_of(DType::f64) : 1;
       EXPECT_EQ(compiler::testing::difference((*want)[k], (*got)[k], factor), "") << "result " << k;
     }
@@ -85,7 +85,7 @@ class BackendCasts : public testing::TestWithParam<std::string> {
   bool has_other_types(const ops::SampleCase& made) const {
     return std::ranges::any_of(made.graph->values(), [&](ir::ValueId v) {
       const DType type = made.graph->value(v).type.dtype;
-      if (wishes_.narrow.empty()) return type != DType::boolean && bits_of(type) > 0 && bits_of(type) < 32;
+      if (constraints_.narrow.empty()) return type != DType::boolean && bits_of(type) > 0 && bits_of(type) < 32;
       return type == DType::f64 || type == DType::i64;
     });
   }
@@ -107,7 +107,7 @@ class BackendCasts : public testing::TestWithParam<std::string> {
   }
 
   backend::Backends backends_;
-  partition::Wishes wishes_;
+  partition::Constraints constraints_;
   size_t refused_ = 0, repaired_ = 0;
   std::string ops_;
 };
@@ -120,7 +120,7 @@ TEST_P(BackendCasts, ToNarrowerTypesAgreeWithinTheirBounds) {
 
 /// Between nodes nothing is rounded that was, so that errors of all roundings on the way count.
 TEST_P(BackendCasts, RandomGraphsLieWithinTheirBounds) {
-  wishes_.narrow = {{DType::f64, DType::f32}};
+  constraints_.narrow = {{DType::f64, DType::f32}};
   for (uint64_t seed = 0; seed < 40; ++seed) {
     const std::string text = partition::TypedGraphs(seed).write(16, {DType::bf16, DType::f16, DType::f32, DType::f64});
     SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
@@ -129,7 +129,7 @@ TEST_P(BackendCasts, RandomGraphsLieWithinTheirBounds) {
     const auto want = ops::evaluate(*graph, inputs);
     auto compiled = compiler::compile(graph->clone(), options());
     ASSERT_TRUE(compiled) << compiled.error().text();
-    repaired_ += is_repaired(*compiled->graph, compiled->shares);
+    repaired_ += is_repaired(*compiled->graph, compiled->partition);
     auto context = runtime::Context::create(*compiler::load_compiled(*std::move(compiled)));
     ASSERT_TRUE(context) << context.error().text();
     const auto got = compiler::testing::copied_results(**context, inputs);

@@ -61,8 +61,8 @@ class FarCosts : public testing::Test {
     out.opt = 0;
     far_ = far_backend(behaviour);
     out.backends = {far_.get(), usual_[0], usual_[1]};
-    out.wishes.listed = 2;
-    out.wishes.assign = partition::Assign::cost;
+    out.constraints.listed = 2;
+    out.constraints.assign = partition::Assign::cost;
     return out;
   }
   compiler::CompileOptions measuring(const FarBehaviour& behaviour) {
@@ -112,8 +112,8 @@ TEST_F(FarCosts, OfANodeThatIsMeasuredLeaveItsCopiesOut) {
   const FarBehaviour behaviour;
   auto with = measuring(behaviour);
   const auto measuring = std::exchange(with.measuring, nullptr);
-  const auto shared =
-      compiler::share_out(*ir::parse("graph main(x: f32[500,4]) { a = Exp(x) b = Neg(a) y = Add(a, b) return y }", ops::table()), with);
+  const auto shared = compiler::partition_graph(
+      *ir::parse("graph main(x: f32[500,4]) { a = Exp(x) b = Neg(a) y = Add(a, b) return y }", ops::table()), with);
   ASSERT_TRUE(shared) << shared.error().text();
   with.measuring = measuring;
   compiler::Timer timer(with, with.backends);
@@ -133,10 +133,10 @@ TEST_F(FarCosts, ThatWereCalibratedDecide) {
   const auto plan = [&](bool calibrated) -> std::pair<std::string, backend::Overheads> {
     auto with = options({});
     if (calibrated) with.calibration = std::make_shared<const Calibration>(file);
-    const auto shared = compiler::share_out(*ir::parse(kText, ops::table()), with);
+    const auto shared = compiler::partition_graph(*ir::parse(kText, ops::table()), with);
     EXPECT_TRUE(shared) << shared.error().text();
-    EXPECT_EQ(shared->shares.segments.size(), 1u);
-    return {shared->shares.segments[0].backend, shared->backends.all[0]->overheads()};
+    EXPECT_EQ(shared->partition.segments.size(), 1u);
+    return {shared->partition.segments[0].backend, shared->backends.all[0]->overheads()};
   };
   const auto add = [&](const backend::Overheads& found) {
     options({});

@@ -8,7 +8,7 @@
 
 #include "../compiler/helpers.h"
 #include "backend/work.h"
-#include "compiler/share_data.h"
+#include "compiler/partition_data.h"
 #include "far/behaviour.h"
 #include "ops/reference/evaluate.h"
 
@@ -30,7 +30,7 @@ class Far : public testing::Test {
     compiler::CompileOptions out;
     out.opt = 0;
     out.backends = {far_.get(), usual_[0], usual_[1]};
-    out.wishes.listed = 2;
+    out.constraints.listed = 2;
     return out;
   }
   void becomes(FarBehaviour behaviour) {
@@ -112,7 +112,7 @@ TEST_F(Far, WhatItFailsToCompileIsHandedBack) {
   ASSERT_EQ(made->handed_back.size(), 1u);
   EXPECT_EQ(made->handed_back[0].backend, "far");
   EXPECT_NE(made->handed_back[0].error.find("far was told to fail (compile)"), std::string::npos);
-  for (const partition::NodeShare& n : made->shares.nodes) EXPECT_NE(n.backend, 0) << n.name;
+  for (const partition::NodePlacement& n : made->partition.nodes) EXPECT_NE(n.backend, 0) << n.name;
 }
 
 class Pick {
@@ -170,9 +170,9 @@ TEST_F(Far, ARunCopiesWhatThePlanSays) {
     if (const std::string op = kOps[pick(4)]; round % 2 == 1 && text.contains(op)) {  // far is the fallback, and nobody refuses anything
       becomes({.overheads = {.launch = 0, .own_memory = true, .copy = 0, .copy_per_byte = 0}});
       with.backends = {usual_[0], far_.get(), usual_[1]};
-      with.wishes.fallback_ops = {op};
+      with.constraints.fallback_ops = {op};
     }
-    const auto shared = compiler::share_out(graph_of(text), with);
+    const auto shared = compiler::partition_graph(graph_of(text), with);
     ASSERT_TRUE(shared) << shared.error().text();
     auto made = compiler::compile(graph_of(text), with);
     ASSERT_TRUE(made) << made.error().text();
@@ -186,7 +186,7 @@ TEST_F(Far, ARunCopiesWhatThePlanSays) {
     };
     const Tensor x = input();
     ASSERT_TRUE((*context)->run({&x, 1}, run));
-    const auto plan = compiler::share_data(*shared->graph, shared->shares, shared->backends.roles());
+    const auto plan = compiler::share_data(*shared->graph, shared->partition, shared->backends.roles());
     EXPECT_EQ(ran.count, planned_copies(plan)) << text;
     EXPECT_EQ(ran.bytes, 32 * ran.count);
     all += ran.count;
@@ -209,15 +209,15 @@ std::string pieces_text(int pieces, int supported, int nodes, int64_t size) {
 }
 
 /// By what backends state: nodes, starts, and each copy there is.
-double predicted_ns(const compiler::SharedOut& shared) {
-  const partition::Shares& shares = shared.shares;
+double predicted_ns(const compiler::PartitionedGraph& shared) {
+  const partition::Partition& partition = shared.partition;
   double ns = 0;
-  for (const partition::NodeShare& n : shares.nodes) ns += shared.backends.all[n.backend]->cost(*shared.graph, n.node);
-  for (uint32_t s = 0; s < shares.segments.size(); ++s) {
-    const backend::Overheads costs = shared.backends.all[shares.backends[s]]->overheads();
+  for (const partition::NodePlacement& n : partition.nodes) ns += shared.backends.all[n.backend]->cost(*shared.graph, n.node);
+  for (uint32_t s = 0; s < partition.segments.size(); ++s) {
+    const backend::Overheads costs = shared.backends.all[partition.backends[s]]->overheads();
     ns += costs.launch;
     if (!costs.own_memory) continue;
-    for (const auto& side : {shares.segments[s].operands, shares.segments[s].results})
+    for (const auto& side : {partition.segments[s].operands, partition.segments[s].results})
       for (ir::ValueId v : side) ns += costs.copy + costs.copy_per_byte * backend::bytes_of(shared.graph->value(v).type);
   }
   return ns;
@@ -231,42 +231,42 @@ TEST_F(Far, ManyPiecesAreNeverSlowerThanTheHostAlone) {
     for (int64_t size : {64, 1'000, 4'000, 20'000, 1'000'000}) {
       const std::string text = pieces_text(pieces, supported, nodes, size);
       compiler::CompileOptions by_cost = options(), alone = options();
-      by_cost.wishes.assign = partition::Assign::cost;
-      alone.wishes.fallback_ops = {"Abs"};
-      const auto ours = compiler::share_out(graph_of(text), by_cost);
+      by_cost.constraints.assign = partition::Assign::cost;
+      alone.constraints.fallback_ops = {"Abs"};
+      const auto ours = compiler::partition_graph(graph_of(text), by_cost);
       ASSERT_TRUE(ours) << ours.error().text();
-      const auto first = compiler::share_out(graph_of(text), options()), host = compiler::share_out(graph_of(text), alone);
-      EXPECT_EQ(first->shares.segments.size(), static_cast<size_t>(2 * pieces));
-      EXPECT_EQ(host->shares.segments.size(), 1u);
+      const auto first = compiler::partition_graph(graph_of(text), options()), host = compiler::partition_graph(graph_of(text), alone);
+      EXPECT_EQ(first->partition.segments.size(), static_cast<size_t>(2 * pieces));
+      EXPECT_EQ(host->partition.segments.size(), 1u);
       const double all_host = predicted_ns(*host), by_priority = predicted_ns(*first), cheapest = predicted_ns(*ours);
-      EXPECT_NEAR(ours->shares.predicted->ns, cheapest, 1e-6 * cheapest);
+      EXPECT_NEAR(ours->partition.predicted->ns, cheapest, 1e-6 * cheapest);
       EXPECT_LE(cheapest, all_host * (1 + 1e-9)) << pieces << " " << size;
       EXPECT_LE(cheapest, by_priority * (1 + 1e-9)) << pieces << " " << size;
       if (size == 64) EXPECT_GT(by_priority, 7 * all_host) << pieces;  // what the case is about
-      if (size == 64) EXPECT_EQ(ours->shares.segments.size(), 1u) << pieces;
-      if (size == 1'000'000) EXPECT_EQ(ours->shares.segments.size(), static_cast<size_t>(2 * pieces)) << pieces;
+      if (size == 64) EXPECT_EQ(ours->partition.segments.size(), 1u) << pieces;
+      if (size == 1'000'000) EXPECT_EQ(ours->partition.segments.size(), static_cast<size_t>(2 * pieces)) << pieces;
     }
 }
 
 /// Copies as the run makes them: a segment is brought its operands, whoever else on far has them.
 TEST_F(Far, NoPlanByCostIsSlowerThanTheHostAlone) {
   Pick pick(11);
-  size_t shared_out = 0;
+  size_t partitioned = 0;
   for (int round = 0; round < 400; ++round) {
     const std::string text = random_text(pick, 5 + pick(60), std::to_string(500 + pick(20'000)));
     becomes({.faster = 4, .refuses = {kOps[pick(4)], pick(2) ? kOps[pick(4)] : ""}});
     compiler::CompileOptions by_cost = options(), alone = options();
-    by_cost.wishes.assign = partition::Assign::cost;
-    alone.wishes.listed = 1;
+    by_cost.constraints.assign = partition::Assign::cost;
+    alone.constraints.listed = 1;
     alone.backends = {usual_[0], usual_[1]};
-    const auto ours = compiler::share_out(graph_of(text), by_cost), host = compiler::share_out(graph_of(text), alone);
+    const auto ours = compiler::partition_graph(graph_of(text), by_cost), host = compiler::partition_graph(graph_of(text), alone);
     ASSERT_TRUE(ours) << ours.error().text();
     EXPECT_LE(predicted_ns(*ours), predicted_ns(*host) * (1 + 1e-9)) << text;
-    EXPECT_NEAR(ours->shares.predicted->ns, predicted_ns(*ours), 1e-6 * predicted_ns(*ours)) << text;
-    EXPECT_LE(ours->shares.predicted->least, predicted_ns(*ours) * (1 + 1e-9)) << text;
-    shared_out += ours->shares.segments.size() > 1;
+    EXPECT_NEAR(ours->partition.predicted->ns, predicted_ns(*ours), 1e-6 * predicted_ns(*ours)) << text;
+    EXPECT_LE(ours->partition.predicted->least, predicted_ns(*ours) * (1 + 1e-9)) << text;
+    partitioned += ours->partition.segments.size() > 1;
   }
-  EXPECT_GT(shared_out, 50u);
+  EXPECT_GT(partitioned, 50u);
 }
 
 }  // namespace

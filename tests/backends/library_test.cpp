@@ -166,12 +166,12 @@ TEST_P(Libraries, SmallNodesPayTogether) {
   options_.opt = 0;
   std::swap(options_.backends[1], options_.backends[2]);
   ASSERT_EQ(options_.backends[1]->name(), "reference");
-  options_.wishes.listed = 2;
-  options_.wishes.assign = partition::Assign::cost;
-  const auto shared = compiler::share_out(graph_of(text + "return v60 }"), options_);
+  options_.constraints.listed = 2;
+  options_.constraints.assign = partition::Assign::cost;
+  const auto shared = compiler::partition_graph(graph_of(text + "return v60 }"), options_);
   ASSERT_TRUE(shared) << shared.error().text();
-  ASSERT_EQ(shared->shares.segments.size(), 1u);
-  EXPECT_EQ(shared->shares.segments[0].backend, GetParam());
+  ASSERT_EQ(shared->partition.segments.size(), 1u);
+  EXPECT_EQ(shared->partition.segments[0].backend, GetParam());
 }
 
 TEST_P(Libraries, SaysInItsOwnWordsWhatItRefuses) {

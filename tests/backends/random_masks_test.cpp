@@ -44,10 +44,10 @@ class RandomMasks : public testing::TestWithParam<Pair> {
     options.registry = peers();
     options.backends = backends_;
     options.backends[0] = &some;
-    options.wishes.listed = 2;
+    options.constraints.listed = 2;
     auto compiled = compiler::compile(graph->clone(), options);
     ASSERT_TRUE(compiled) << compiled.error().text();
-    for (const ir::Segment& s : compiled->shares.segments) ++segments_[s.backend];
+    for (const ir::Segment& s : compiled->partition.segments) ++segments_[s.backend];
     auto context = runtime::Context::create(*compiler::load_compiled(*std::move(compiled)));
     ASSERT_TRUE(context) << context.error().text();
     const auto got = compiler::testing::copied_results(**context, inputs);

@@ -70,7 +70,7 @@ class Rounds(unittest.TestCase):
         self.assertAlmostEqual(found["high"], 1.5)
 
 
-class Shares(unittest.TestCase):
+class Partition(unittest.TestCase):
     def test_the_longer_of_both_times_is_the_limit(self):
         compute = figures.share([sample(10)] * 5, flops=[0.5e9, 0, 0], weight_bytes=1e6, best=100)  # 5 ms at 100 GFLOP/s
         self.assertAlmostEqual(compute["share"], 0.5)

@@ -263,7 +263,7 @@ class Partition(unittest.TestCase):
         self.assertNotIn("segments", told("compare", self.model, *TWO))
 
     def test_rules_join_nothing_that_runs_in_two_places(self):
-        """Without a wish, two Negs are none."""
+        """Without a constraint, two Negs are none."""
         nodes = [named("Neg", ["x"], "a", "/p/Neg"), named("Neg", ["a"], "b", "/q/Neg"), named("Exp", ["b"], "y", "/q/Exp")]
         model = self.folder / "neg.onnx"
         model.write_bytes(o.model(o.graph(nodes, [o.value_info("x", [4])], [o.value_info("y", [4])])))

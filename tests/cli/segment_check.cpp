@@ -57,12 +57,12 @@ class BySegment : public ::testing::Test {
   }
 
   std::vector<SegmentCheck> checks(Liar::Lie lie, std::string about, std::span<const Tensor> inputs) {
-    auto out = check_segments(*compiled_.graph, compiled_.shares, inputs, options_, {}, {std::make_shared<Liar>(lie, std::move(about))});
+    auto out = check_segments(*compiled_.graph, compiled_.partition, inputs, options_, {}, {std::make_shared<Liar>(lie, std::move(about))});
     EXPECT_TRUE(out) << out.error().text();
     return *std::move(out);
   }
 
-  Result<void> verdict(std::span<const SegmentCheck> checks) { return verdict_of_segments(*compiled_.graph, compiled_.shares, checks); }
+  Result<void> verdict(std::span<const SegmentCheck> checks) { return verdict_of_segments(*compiled_.graph, compiled_.partition, checks); }
 
   const backend::Backends all_ = *compiler::backends_named();
   std::optional<tests::Some> elsewhere_;
@@ -114,9 +114,9 @@ TEST_F(BySegment, ASegmentThatBreaksItsPromiseIsNamedToo) {
   }
 }
 
-/// Sizes that other segments tell, that only data tells, and that are made of several; a wish that names a node of another segment.
+/// Sizes that other segments tell, that only data tells, and that are made of several; a constraint that names a node of another segment.
 TEST_F(BySegment, SizesFromElsewhereAreKnown) {
-  options_.wishes.pins = {{"Abs_4", "elsewhere"}};
+  options_.constraints.pins = {{"Abs_4", "elsewhere"}};
   options_.opt = 0;
   ASSERT_NO_FATAL_FAILURE(compile(R"(graph main(x: f32[n,4], k: i64[m]) {
     const flat: i64[1] = [-1]

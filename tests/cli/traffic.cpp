@@ -14,7 +14,7 @@ constexpr int64_t kElements = 1 << 14, kTasks = 8, kBytes = 4 * kElements;
 runtime::Program program() {
   runtime::Program p;
   for (const int64_t size : {kElements, kTasks, int64_t{1}}) p.sizes.push_back({.constant = size});
-  p.door_lines = 3;
+  p.input_lines = 3;
   p.buffers.resize(1);
   p.buffers[0].kind = Kind::arena;
   p.buffers[0].shape = {0};

@@ -116,7 +116,7 @@ TEST(Segments, ThatAreEqualAreCompiledOnce) {
   const std::vector<Tensor> inputs = {Tensor::of_f32({2, 4}, std::vector<float>{1, -2, 3, 0.5f, 2, 2, -1, 1})};
   auto compiled = compile(graph_of(kText), options);
   ASSERT_TRUE(compiled) << compiled.error().text();
-  EXPECT_EQ(std::ranges::count(compiled->shares.segments, "elsewhere", &ir::Segment::backend), 4);
+  EXPECT_EQ(std::ranges::count(compiled->partition.segments, "elsewhere", &ir::Segment::backend), 4);
   EXPECT_EQ(compiled->built.program.blobs.size(), 2u);
   auto context = *runtime::Context::create(*load_compiled(*std::move(compiled), {std::make_shared<tests::Renamed>("elsewhere")}));
   const auto got = testing::copied_results(*context, inputs);
@@ -149,7 +149,7 @@ TEST(Segments, KeepQuantizedProductsAsOtherRuntimesKnowThem) {
   const auto has = [&](const backend::Backends& backends, std::string_view op) {
     CompileOptions options;
     options.backends = backends;
-    const auto shared = share_out(graph_of(text), options);
+    const auto shared = partition_graph(graph_of(text), options);
     if (!shared) throw std::runtime_error(shared.error().text());
     bool found = false;
     for (const ir::NodeId n : shared->graph->nodes()) found = found || shared->graph->node(n).is(op);
@@ -203,7 +203,7 @@ TEST(HandedBack, ASegmentThatABackendFailsToCompileIsRunByOthers) {
     ASSERT_EQ(compiled->handed_back.size(), 1u);
     EXPECT_EQ(compiled->handed_back[0].backend, "failing");
     EXPECT_NE(compiled->handed_back[0].error.find("no room for an Exp"), std::string::npos);
-    for (const partition::NodeShare& n : compiled->shares.nodes)
+    for (const partition::NodePlacement& n : compiled->partition.nodes)
       if (n.backend > 0) EXPECT_EQ(n.reasons[0].code, "handed_back") << n.name;
     const auto graph = graph_of(text);
     const Tensor x = text == kText ? Tensor::of_f32({2, 4}, std::vector<float>{1, -2, 3, 0.5f, 2, 2, -1, 1})
@@ -224,7 +224,7 @@ TEST(HandedBack, APinnedNodeIsAnError) {
   CompileOptions options;
   options.backends = {&failing, all[0], all[1]};
   options.opt = 0;
-  options.wishes.pins = {{"Exp_2", "failing"}};
+  options.constraints.pins = {{"Exp_2", "failing"}};
   const auto compiled = compile(graph_of(kTwoRegions), options);
   ASSERT_FALSE(compiled);
   EXPECT_NE(compiled.error().text().find("pinned"), std::string::npos) << compiled.error().text();

@@ -21,12 +21,12 @@ void count_blobs(const runtime::Program& program, std::vector<size_t>& out) {
 }
 
 /// An accelerated segment takes and gives tensors alone.
-void expect_tensors(const ir::Graph& graph, const partition::Shares& shares) {
-  for (const ir::Segment& segment : shares.segments)
+void expect_tensors(const ir::Graph& graph, const partition::Partition& partition) {
+  for (const ir::Segment& segment : partition.segments)
     if (segment.backend == "elsewhere")
       for (const auto* values : {&segment.operands, &segment.results})
         for (ir::ValueId v : *values) EXPECT_TRUE(graph.value(v).type.is_tensor()) << graph.value(v).name;
-  for (const partition::NodeShare& n : shares.nodes)
+  for (const partition::NodePlacement& n : partition.nodes)
     for (size_t k = 0; k < n.bodies.size(); ++k) expect_tensors(*graph.node(n.node).bodies[k].graph, n.bodies[k]);
 }
 
@@ -37,8 +37,8 @@ class Fallback : public ::testing::Test {
     options_.opt = opt;
     options_.verify = true;
     options_.backends = {&elsewhere_, all_[0], all_[1]};
-    options_.wishes.listed = 2;
-    options_.wishes.fallback_ops = std::move(fallback_ops);
+    options_.constraints.listed = 2;
+    options_.constraints.fallback_ops = std::move(fallback_ops);
     return compile(TRY(ir::parse(text, ops::table())), options_);
   }
 
@@ -54,7 +54,7 @@ class Fallback : public ::testing::Test {
       auto all = compiled(text, opt, fallback_ops);
       EXPECT_TRUE(all) << all.error().text();
       if (!all || !want) return {};
-      expect_tensors(*all->graph, all->shares);
+      expect_tensors(*all->graph, all->partition);
       counts.clear();
       count_blobs(all->built.program, counts);
       const auto engine = load_compiled(*std::move(all), {std::make_shared<tests::Renamed>("elsewhere")});

@@ -40,14 +40,14 @@ class Lame final : public backend::Backend {
   std::set<std::string> fails_;
 };
 
-std::string text_of(const ir::Graph& graph, const partition::Shares& shares) {
+std::string text_of(const ir::Graph& graph, const partition::Partition& partition) {
   std::string out;
-  for (const ir::Segment& s : shares.segments) {
+  for (const ir::Segment& s : partition.segments) {
     out += (out.empty() ? "" : " | ") + s.backend + ":";
     for (ir::NodeId n : s.nodes)
       out += " " + graph.node(n).op->name + "(" + std::string(name_of(graph.value(graph.node(n).outputs[0]).type.dtype)) + ")";
   }
-  for (const partition::NodeShare& n : shares.nodes)
+  for (const partition::NodePlacement& n : partition.nodes)
     for (size_t b = 0; b < n.bodies.size(); ++b) out += " [" + text_of(*graph.node(n.node).bodies[b].graph, n.bodies[b]) + "]";
   return out;
 }
@@ -59,13 +59,13 @@ class HandedBackCasts : public ::testing::Test {
     CompileOptions options;
     options.opt = 0;
     options.verify = true;
-    options.wishes.listed = backends.size() + 1;
+    options.constraints.listed = backends.size() + 1;
     options.backends = std::move(backends);
     options.backends.insert(options.backends.end(), {all_[0], all_[1]});
     auto compiled = compile(*ir::parse(text, ops::table()), options);
     if (!compiled) return compiled.error().text();
     EXPECT_EQ(compiled->handed_back.size(), handed_back);
-    const std::string out = text_of(*compiled->graph, compiled->shares);
+    const std::string out = text_of(*compiled->graph, compiled->partition);
     const auto engine =
         load_compiled(*std::move(compiled), {std::make_shared<tests::Renamed>("lame"), std::make_shared<tests::Renamed>("second")});
     EXPECT_TRUE(engine) << engine.error().text();

@@ -51,8 +51,8 @@ class Measure : public ::testing::Test {
     CompileOptions out;
     out.opt = 0;
     out.backends = *backends_named(std::vector<std::string>{"reference", "cpu"});
-    out.wishes.listed = 2;
-    out.wishes.assign = partition::Assign::cost;
+    out.constraints.listed = 2;
+    out.constraints.assign = partition::Assign::cost;
     auto measuring = std::make_shared<Measuring>();
     *measuring = {std::move(stopwatch), folder_, folder_ / "times"};
     out.measuring = measuring;
@@ -61,10 +61,10 @@ class Measure : public ::testing::Test {
   /// The backends of the graph's nodes, in its order.
   std::string plan(std::shared_ptr<Stopwatch> stopwatch) const { return plan(options(std::move(stopwatch))); }
   std::string plan(const CompileOptions& with) const {
-    const auto shared = share_out(*ir::parse(kText, ops::table()), with);
+    const auto shared = partition_graph(*ir::parse(kText, ops::table()), with);
     if (!shared) return shared.error().text();
     std::string out;
-    for (const partition::NodeShare& n : shared->shares.nodes) out += std::string(shared->backends.all[n.backend]->name()) + " ";
+    for (const partition::NodePlacement& n : shared->partition.nodes) out += std::string(shared->backends.all[n.backend]->name()) + " ";
     return out;
   }
 
@@ -183,17 +183,18 @@ TEST_F(Measure, NodesAreInNarrowerTypesOnlyForWhoNeedsThem) {
   for (const bool fast : {true, false}) {
     CompileOptions with = options(std::make_shared<Says>([&](const runtime::Program& p) { return has_segment(p) == fast ? 1000.0 : 1e6; }));
     with.backends = {&lacks, *backends_named()->begin()};
-    with.wishes.narrow = {{DType::f64, DType::f32}};
+    with.constraints.narrow = {{DType::f64, DType::f32}};
     fs::remove(folder_ / "times");
-    const auto shared = share_out(*ir::parse("graph main(x: f64[4]) { a = Exp(x) b = Neg(a) c = Abs(b) return c }", ops::table()), with);
+    const auto shared =
+        partition_graph(*ir::parse("graph main(x: f64[4]) { a = Exp(x) b = Neg(a) c = Abs(b) return c }", ops::table()), with);
     ASSERT_TRUE(shared) << shared.error().text();
     std::string out;
     for (const ir::NodeId n : shared->graph->nodes())
       out += shared->graph->node(n).op->name + "." +
              std::string(name_of(shared->graph->value(shared->graph->node(n).outputs[0]).type.dtype)) + " ";
     EXPECT_EQ(out, fast ? "Cast.f32 Exp.f32 Neg.f32 Abs.f32 Cast.f64 " : "Exp.f64 Neg.f64 Abs.f64 ");
-    EXPECT_EQ(shared->shares.nodes.size(), fast ? 5u : 3u);
-    for (const partition::NodeShare& n : shared->shares.nodes)
+    EXPECT_EQ(shared->partition.nodes.size(), fast ? 5u : 3u);
+    for (const partition::NodePlacement& n : shared->partition.nodes)
       if (!fast) EXPECT_EQ(shared->backends.all[n.backend]->name(), "cpu");
   }
 }

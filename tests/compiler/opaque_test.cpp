@@ -32,9 +32,9 @@ std::vector<std::string> opaque_ops(const ops::OpDef& def, std::string_view text
   const backend::Backends backends = *backends_named();
   if (auto done = partition::prepare(*made->graph, backends); !done) return {done.error().text()};
   const partition::Roles roles(backends, 1);
-  auto shares = partition::partition(*made->graph, roles, {});
-  if (!shares) return {shares.error().text()};
-  for (const ir::Segment& s : shares->of_devices(roles))
+  auto partition = partition::partition(*made->graph, roles, {});
+  if (!partition) return {partition.error().text()};
+  for (const ir::Segment& s : partition->of_devices(roles))
     for (ir::NodeId n : s.nodes)
       if (gives_floats(*made->graph, n)) names.push_back(made->graph->node(n).op->name);
   return names;

@@ -78,7 +78,7 @@ TEST(Precision, IsRefusedForCodeThatLacksIt) {
   EXPECT_EQ(refused.error().code(), Code::wrong_target);
   EXPECT_EQ(refused.error()->found, "AVX-512");
   EXPECT_FALSE(refused.error()->expected.empty() || refused.error()->advice.empty());
-  const auto not_shared_out = share_out(product(), options);
+  const auto not_shared_out = partition_graph(product(), options);
   ASSERT_FALSE(not_shared_out);
   EXPECT_EQ(not_shared_out.error().code(), Code::wrong_target);
 }

@@ -39,11 +39,11 @@ class Masks : public ::testing::Test {
     options.opt = 0;
     options.verify = true;
     options.backends = {&one, &two, all_[1], all_[0]};
-    options.wishes.listed = 3;
+    options.constraints.listed = 3;
     auto compiled = compile((*graph)->clone(), options);
     ASSERT_TRUE(compiled) << compiled.error().text();
-    segments_ += compiled->shares.segments.size();
-    for (const ir::Segment& s : compiled->shares.segments) EXPECT_NE(s.backend, "cpu");
+    segments_ += compiled->partition.segments.size();
+    for (const ir::Segment& s : compiled->partition.segments) EXPECT_NE(s.backend, "cpu");
     const auto engine =
         load_compiled(*std::move(compiled), {std::make_shared<tests::Renamed>("one"), std::make_shared<tests::Renamed>("two")});
     ASSERT_TRUE(engine) << engine.error().text();

@@ -39,9 +39,9 @@ TEST(Regions, GiveTheSameOnAnyNumberOfThreads) {
     std::vector<Tensor> first;
     for (const int threads : {1, 2, 3, 4}) {
       auto context = *runtime::Context::create(engine);
-      Team team(threads);
+      ThreadPool thread_pool(threads);
       runtime::RunOptions options = tests::run_options();
-      options.team = &team;
+      options.thread_pool = &thread_pool;
       options.threads = threads;
       const auto got = context->run(inputs, options);
       ASSERT_TRUE(got) << got.error().text();

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 #include "codegen/loops/plan.h"
 #include "compiler/compile.h"
 #include "compiler/load.h"
@@ -46,7 +46,7 @@ inline const Weather& weather() {
     const char* name = std::getenv("TENON_WEATHER");
     for (const Weather& w : kWeathers)
       if (w.name == (name ? name : "clear")) {
-        if (w.threads > 1) size_default_team(w.threads);
+        if (w.threads > 1) size_default_thread_pool(w.threads);
         return w;
       }
     std::fprintf(stderr, "TENON_WEATHER=%s: there is no such weather\n", name);
@@ -55,7 +55,7 @@ inline const Weather& weather() {
   return found;
 }
 
-inline const bool weather_is_known = (weather(), true);  // before anything asks for the team
+inline const bool weather_is_known = (weather(), true);  // before anything asks for the thread pool
 
 inline compiler::CompileOptions compile_options(int opt) {
   compiler::CompileOptions options;

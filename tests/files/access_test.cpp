@@ -28,11 +28,11 @@ TEST(MappedFile, LetsMemoryGoAndReadsItAgain) {
   ASSERT_TRUE(write_file(folder / "big", big));
   const auto file = *MappedFile::open(folder / "big");
   for (const auto& [from, count] : {std::pair<size_t, size_t>{0, 100'000}, {1, 50'000}, {90'000, 10'000}, {5, 3}, {0, 0}}) {
-    MappedFile::let_go(file->bytes().subspan(from, count));
+    MappedFile::release_pages(file->bytes().subspan(from, count));
     EXPECT_EQ(text(file->bytes()), big);
   }
   std::string other = big;  // memory that no file gives again
-  MappedFile::let_go(std::as_bytes(std::span(other)));
+  MappedFile::release_pages(std::as_bytes(std::span(other)));
   EXPECT_EQ(other, big);
 }
 
@@ -51,7 +51,7 @@ TEST(MappedFile, GivesMemoryBack) {
   const auto file = *MappedFile::open(folder / "big");
   EXPECT_EQ(std::ranges::count(file->bytes(), std::byte('x')), kPages * kPage);
   const int64_t before = file_pages();
-  MappedFile::let_go(file->bytes());
+  MappedFile::release_pages(file->bytes());
   EXPECT_LT(file_pages(), before - kPages / 2);
 }
 

@@ -19,6 +19,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<std::vector<int64_t>> shapes;
   for (const runtime::PortInfo& port : program->inputs) shapes.push_back(port.lower);
   std::vector<int64_t> sizes;
-  if (runtime::evaluate_sizes(*program, 0, program->door_lines, {shapes, {}}, sizes)) (void)runtime::lay_out(*program, sizes);
+  if (runtime::evaluate_sizes(*program, 0, program->input_lines, {shapes, {}}, sizes)) (void)runtime::lay_out(*program, sizes);
   return 0;
 }

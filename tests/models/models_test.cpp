@@ -168,15 +168,15 @@ class Models : public testing::TestWithParam<Model> {
         shape.push_back(std::isdigit(d[0]) ? std::stoll(d) : d.find("sequence") != std::string::npos ? sequence : 1);
     }
     std::vector<int64_t> sizes;
-    const auto evaluated = runtime::evaluate_sizes(program, 0, program.door_lines, {shapes, {}}, sizes);
+    const auto evaluated = runtime::evaluate_sizes(program, 0, program.input_lines, {shapes, {}}, sizes);
     EXPECT_TRUE(evaluated) << evaluated.error().text();
     if (!evaluated) return 0;
     const auto lines = static_cast<uint32_t>(program.sizes.size());
     for (const runtime::Step& step : program.steps)
       if (step.kind == runtime::Step::Kind::rows) sizes[step.bindings[0].slot] = sequence;
-    EXPECT_TRUE(runtime::evaluate_sizes(program, program.door_lines, lines, {shapes, {}}, sizes));
+    EXPECT_TRUE(runtime::evaluate_sizes(program, program.input_lines, lines, {shapes, {}}, sizes));
     return static_cast<int64_t>(runtime::lay_out(program, sizes)->bytes +
-                                runtime::lay_out_late(program, program.door_lines, lines, sizes)->bytes);
+                                runtime::lay_out_late(program, program.input_lines, lines, sizes)->bytes);
   }
 
   /// No score of a pair of tokens is stored, nor a mask of them.

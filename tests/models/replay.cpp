@@ -25,7 +25,7 @@ namespace {
 using codegen::Target;
 
 void add_steps(const runtime::Program& program, const std::string& indent, std::string& out) {
-  out += fmt::format("{}{} size lines, {} at the door, {} buffers\n", indent, program.sizes.size(), program.door_lines,
+  out += fmt::format("{}{} size lines, {} at the door, {} buffers\n", indent, program.sizes.size(), program.input_lines,
                      program.buffers.size());
   for (const runtime::Step& s : program.steps)
     out += fmt::format("{}{} {} code {} buffers [{}] results [{}] sizes [{}] tasks {} grain {} scratch {} lines {}\n", indent, s.label,
@@ -46,8 +46,8 @@ Result<std::string> text_of(std::unique_ptr<ir::Graph> graph, int opt, const Tar
   backend::Options options{.planning = {}, .target = &target};
   options.planning.fuse = options.planning.channels_last = opt > 0;
   const partition::Roles roles(backends, 1);
-  const partition::Shares shares = TRY(partition::partition(*graph, roles, {}));
-  auto lowered = TRY(compiler::lower(*graph, shares, roles, options));
+  const partition::Partition partition = TRY(partition::partition(*graph, roles, {}));
+  auto lowered = TRY(compiler::lower(*graph, partition, roles, options));
   out += "\nplan\n" + codegen::text_of(lowered.kernels.plan);
   const program::Built built = TRY(program::build(std::move(lowered)));
   out += fmt::format("\nprogram {} of {} bytes of weights\n", hash128(runtime::encode(built.program)).text(), built.program.weight_bytes);

@@ -58,8 +58,8 @@ class ModelSegments : public testing::TestWithParam<Case> {
   void expect_answers(const backend::Backends& backends, int opt, const std::vector<std::string>& fallback_ops = {}) {
     compiler::CompileOptions options;
     options.opt = opt;
-    options.wishes.listed = backends.size() - 1;  // what is left is for the reference
-    options.wishes.fallback_ops = fallback_ops;
+    options.constraints.listed = backends.size() - 1;  // what is left is for the reference
+    options.constraints.fallback_ops = fallback_ops;
     options.registry = peers();
     options.backends = backends;
     auto compiled = compiler::compile(graph_->clone(), options);

@@ -56,8 +56,8 @@ Pair results_of(uint64_t seed, bool floats, double largest) {
   Pair out;
   out.as_it_was = *ops::evaluate(*graph, inputs);
   const size_t before = graph->node_count();
-  const auto shares = partition_with_casts(graph, Roles(backends, size_t{0}), {});
-  EXPECT_TRUE(shares) << shares.error().text();
+  const auto partition = partition_with_casts(graph, Roles(backends, size_t{0}), {});
+  EXPECT_TRUE(partition) << partition.error().text();
   out.casts = graph->node_count() - before;
   const auto legal = ir::verify(*graph);
   EXPECT_TRUE(legal) << legal.error().text();

@@ -70,9 +70,9 @@ TEST(Casts, OnlyWhatIsRefusedForItsTypes) {
 /// f64 to f32 and i64 to i32 lose values: the user's word.
 TEST(Casts, NarrowTypesByTheUsersWordAlone) {
   const Lacking acc("acc", {DType::f64, DType::i64});
-  Wishes wishes;
-  wishes.narrow = {{DType::f64, DType::f32}, {DType::i64, DType::i32}};
-  const Outcome got = shared("graph main(x: f64[4], i: i64[4]) { a = Exp(x) j = Add(i, i) return a, j }", {&acc, &kHost}, wishes);
+  Constraints constraints;
+  constraints.narrow = {{DType::f64, DType::f32}, {DType::i64, DType::i32}};
+  const Outcome got = shared("graph main(x: f64[4], i: i64[4]) { a = Exp(x) j = Add(i, i) return a, j }", {&acc, &kHost}, constraints);
   EXPECT_EQ(got.text, "host: Cast(f32) Cast(i32) | acc: Exp(f32) Add(i32) | host: Cast(f64) Cast(i64)");
   EXPECT_EQ(got.node("Exp_0").reasons.back().text, "acc runs it with f32 in place of f64 (as narrow allows: what does not fit changes)");
   EXPECT_EQ(got.node("x.f32").reasons.back().text, "brings f64 to f32, which acc has (as narrow allows: what does not fit changes)");
@@ -81,11 +81,11 @@ TEST(Casts, NarrowTypesByTheUsersWordAlone) {
 /// The largest i64 is the end of an axis: as i32 it would be -1.
 TEST(Casts, ConstantsThatDoNotFitAreNotNarrowed) {
   const Lacking acc("acc", {DType::i64});
-  Wishes wishes;
-  wishes.narrow = {{DType::i64, DType::i32}};
+  Constraints constraints;
+  constraints.narrow = {{DType::i64, DType::i32}};
   constexpr std::string_view kText = "graph main(x: i64[4]) {{ const w: i64[] = {} a = Add(x, w) return a }}";
-  EXPECT_EQ(shared(fmt::format(kText, 5), {&acc, &kHost}, wishes).text, "host: Cast(i32) | acc: Add(i32) | host: Cast(i64)");
-  EXPECT_EQ(shared(fmt::format(kText, INT64_MAX), {&acc, &kHost}, wishes).text, "host: Add(i64)");
+  EXPECT_EQ(shared(fmt::format(kText, 5), {&acc, &kHost}, constraints).text, "host: Cast(i32) | acc: Add(i32) | host: Cast(i64)");
+  EXPECT_EQ(shared(fmt::format(kText, INT64_MAX), {&acc, &kHost}, constraints).text, "host: Add(i64)");
 }
 
 TEST(Casts, ConstantsAreBroughtAtOnceAndOneCastServesAll) {
@@ -103,11 +103,11 @@ TEST(Casts, ACastOfTheSourceIsNotFollowedByAnother) {
   EXPECT_EQ(shared("graph main(x: f32[4]) { c = Cast(x, to=10) a = Neg(c) return a }", {&acc, &kHost}).text,
             "host: Cast(f16) Cast(f32) | acc: Neg(f32) | host: Cast(f16)");
   const Lacking no_i64("acc", {DType::i64});
-  Wishes wishes;
-  wishes.narrow = {{DType::i64, DType::i32}};
-  EXPECT_EQ(shared("graph main(x: i32[4]) { c = Cast(x, to=7) a = Neg(c) return a }", {&no_i64, &kHost}, wishes).text,
+  Constraints constraints;
+  constraints.narrow = {{DType::i64, DType::i32}};
+  EXPECT_EQ(shared("graph main(x: i32[4]) { c = Cast(x, to=7) a = Neg(c) return a }", {&no_i64, &kHost}, constraints).text,
             "acc: Neg(i32) | host: Cast(i64)");
-  EXPECT_EQ(shared("graph main(x: i32[4]) { c = Cast(x, to=7) a = Neg(c) return a, c }", {&no_i64, &kHost}, wishes).text,
+  EXPECT_EQ(shared("graph main(x: i32[4]) { c = Cast(x, to=7) a = Neg(c) return a, c }", {&no_i64, &kHost}, constraints).text,
             "acc: Neg(i32) | host: Cast(i64) Cast(i64)");
 }
 
@@ -120,11 +120,11 @@ TEST(Casts, APairOfTheSourceStays) {
 TEST(Casts, WishesHold) {
   const Lacking acc("acc", {DType::f16});
   constexpr std::string_view kText = "graph main(x: f16[4]) { a = Exp(x) return a }";
-  Wishes forced;
+  Constraints forced;
   forced.fallback_ops = {"Exp"};
   EXPECT_EQ(shared(kText, {&acc, &kHost}, forced).text, "host: Exp(f16)");
   const Lacking lame("lame", {DType::f16});
-  Wishes pinned;
+  Constraints pinned;
   pinned.pins = {{"Exp_0", "lame"}};
   const Outcome got = shared(kText, {&kHost, &lame}, pinned);
   EXPECT_EQ(got.text, "host: Cast(f32) | lame: Exp(f32) | host: Cast(f16)");
@@ -137,47 +137,49 @@ TEST(Casts, WishesHold) {
 /// A segment that is given up leaves no Casts behind.
 TEST(Casts, WhatFallsBackIsAsItWas) {
   const Lacking acc("acc", {DType::f16}, {"Erf"});
-  Wishes wishes;
-  wishes.min_block_size = 2;
+  Constraints constraints;
+  constraints.min_block_size = 2;
   constexpr std::string_view kText = "graph main(x: f16[4]) { a = Exp(x) b = Erf(a) c = Neg(b) d = Abs(c) return d }";
-  EXPECT_EQ(shared(kText, {&acc, &kHost}, wishes).text, "host: Exp(f16) Erf(f16) Cast(f32) | acc: Neg(f32) Abs(f32) | host: Cast(f16)");
-  wishes.min_block_size = 3;
-  EXPECT_EQ(shared(kText, {&acc, &kHost}, wishes).text, "host: Exp(f16) Erf(f16) Neg(f16) Abs(f16)");
+  EXPECT_EQ(shared(kText, {&acc, &kHost}, constraints).text,
+            "host: Exp(f16) Erf(f16) Cast(f32) | acc: Neg(f32) Abs(f32) | host: Cast(f16)");
+  constraints.min_block_size = 3;
+  EXPECT_EQ(shared(kText, {&acc, &kHost}, constraints).text, "host: Exp(f16) Erf(f16) Neg(f16) Abs(f16)");
 }
 
 TEST(Casts, ByCostToo) {
   const Lacking acc("acc", {DType::f16}), dear("dear", {DType::f16});
-  Wishes wishes;
-  wishes.assign = Assign::cost;
+  Constraints constraints;
+  constraints.assign = Assign::cost;
   constexpr std::string_view kText = "graph main(x: f16[4]) { a = Exp(x) b = Neg(a) c = Abs(b) d = Sqrt(c) return d }";
-  EXPECT_EQ(shared(kText, {&acc, &kHost}, wishes).text, "host: Cast(f32) | acc: Exp(f32) Neg(f32) Abs(f32) Sqrt(f32) | host: Cast(f16)");
-  EXPECT_EQ(shared(kText, {&dear, &kHost}, wishes).text, "host: Exp(f16) Neg(f16) Abs(f16) Sqrt(f16)");
+  EXPECT_EQ(shared(kText, {&acc, &kHost}, constraints).text,
+            "host: Cast(f32) | acc: Exp(f32) Neg(f32) Abs(f32) Sqrt(f32) | host: Cast(f16)");
+  EXPECT_EQ(shared(kText, {&dear, &kHost}, constraints).text, "host: Exp(f16) Neg(f16) Abs(f16) Sqrt(f16)");
 }
 
 /// A weight of 32 bytes each in f32, and 64 for what a node reads and gives: two have room. What has none is as it was.
 TEST(Casts, NarrowTypesNeedLessRoom) {
   const Lacking acc("acc", {DType::f64});
-  Wishes wishes;
-  wishes.narrow = {{DType::f64, DType::f32}};
+  Constraints constraints;
+  constraints.narrow = {{DType::f64, DType::f32}};
   constexpr std::string_view kText = R"(graph main(x: f64[8]) {
     const p: f64[8] = [1, 2, 3, 4, 5, 6, 7, 8] const q: f64[8] = [2, 2, 3, 4, 5, 6, 7, 8] const r: f64[8] = [3, 2, 3, 4, 5, 6, 7, 8]
     a = Add(x, p) b = Mul(a, q) c = Sub(b, r) return c })";
-  wishes.memory = {{"acc", 160}};
-  EXPECT_EQ(shared(kText, {&acc, &kHost}, wishes).text, "host: Cast(f32) | acc: Add(f32) Mul(f32) Sub(f32) | host: Cast(f64)");
-  wishes.memory = {{"acc", 130}};
-  EXPECT_EQ(shared(kText, {&acc, &kHost}, wishes).text, "host: Cast(f32) | acc: Add(f32) Mul(f32) | host: Cast(f64) Sub(f64)");
-  wishes.memory = {{"acc", 95}};
-  EXPECT_NE(shared(kText, {&acc, &kHost}, wishes).text.find("at least 96 bytes"), std::string::npos);
+  constraints.memory = {{"acc", 160}};
+  EXPECT_EQ(shared(kText, {&acc, &kHost}, constraints).text, "host: Cast(f32) | acc: Add(f32) Mul(f32) Sub(f32) | host: Cast(f64)");
+  constraints.memory = {{"acc", 130}};
+  EXPECT_EQ(shared(kText, {&acc, &kHost}, constraints).text, "host: Cast(f32) | acc: Add(f32) Mul(f32) | host: Cast(f64) Sub(f64)");
+  constraints.memory = {{"acc", 95}};
+  EXPECT_NE(shared(kText, {&acc, &kHost}, constraints).text.find("at least 96 bytes"), std::string::npos);
 }
 
 TEST(Casts, DoNotCountAsWork) {
   const Lacking acc("acc", {DType::f16});
-  Wishes wishes;
-  wishes.require_full = true;
-  const Outcome got = shared("graph main(x: f16[4]) { a = Exp(x) return a }", {&acc, &kHost}, wishes);
+  Constraints constraints;
+  constraints.require_full = true;
+  const Outcome got = shared("graph main(x: f16[4]) { a = Exp(x) return a }", {&acc, &kHost}, constraints);
   EXPECT_EQ(got.text, "host: Cast(f32) | acc: Exp(f32) | host: Cast(f16)");
   const backend::Backends backends = {&acc, &kHost};
-  EXPECT_EQ(got.shares.accelerated_share(Roles(backends, size_t{0})), 1);
+  EXPECT_EQ(got.partition.accelerated_share(Roles(backends, size_t{0})), 1);
 }
 
 TEST(Casts, InBodiesToo) {
@@ -186,10 +188,10 @@ TEST(Casts, InBodiesToo) {
     y = If(c) then_branch={ graph(h) { p = Exp(h) return p } } captures=[x] else_branch={ graph(h) { q = Neg(h) return q } } captures=[x]
     return y })",
                              {&acc, &kHost});
-  ASSERT_EQ(got.shares.nodes.size(), 1u) << got.text;
-  const ir::Node& branch = got.graph->node(got.shares.nodes[0].node);
-  ASSERT_EQ(got.shares.nodes[0].bodies.size(), 2u);
-  EXPECT_EQ(text_of(*branch.bodies[0].graph, got.shares.nodes[0].bodies[0]), "host: Cast(f32) | acc: Exp(f32) | host: Cast(f16)");
+  ASSERT_EQ(got.partition.nodes.size(), 1u) << got.text;
+  const ir::Node& branch = got.graph->node(got.partition.nodes[0].node);
+  ASSERT_EQ(got.partition.nodes[0].bodies.size(), 2u);
+  EXPECT_EQ(text_of(*branch.bodies[0].graph, got.partition.nodes[0].bodies[0]), "host: Cast(f32) | acc: Exp(f32) | host: Cast(f16)");
 }
 
 /// Where nobody refuses, nobody is asked more than without; where many equal nodes are refused, one is tried.
@@ -214,7 +216,7 @@ TEST(Casts, NamesOfOtherNodesStay) {
   const Lacking acc("acc", {DType::f16});
   const Outcome got = shared("graph main(x: f16[4], z: f32[4]) { a = Exp(x) b = Neg(a) c = Abs(z) return b, c }", {&acc, &kHost});
   Lines names;
-  for (const NodeShare& n : got.shares.nodes) names.push_back(n.name);
+  for (const NodePlacement& n : got.partition.nodes) names.push_back(n.name);
   EXPECT_EQ(names, (Lines{"x.f32", "Exp_0", "Neg_1", "b.f16", "Abs_2"}));
   EXPECT_EQ(got.graph->node(got.node("x.f32").node).provenance->sources, (Lines{"Exp_0"}));
   EXPECT_EQ(got.graph->node(got.node("b.f16").node).provenance->sources, (Lines{"Neg_1"}));
@@ -222,14 +224,14 @@ TEST(Casts, NamesOfOtherNodesStay) {
 
 /// The three tests that Torch-TensorRT has of its Casts. There longs are cut short wherever the accelerator stands, and the fallback gets
 /// its Casts for all operands; here a Cast stands where types differ, and the fallback keeps those of the model.
-Wishes forced(std::string op) {
-  Wishes out;
+Constraints forced(std::string op) {
+  Constraints out;
   out.fallback_ops = {std::move(op)};
   out.narrow = {{DType::i64, DType::i32}};
   return out;
 }
 size_t casts_in(const Outcome& got, size_t segment) {
-  const auto& nodes = got.shares.segments[segment].nodes;
+  const auto& nodes = got.partition.segments[segment].nodes;
   return static_cast<size_t>(std::ranges::count_if(nodes, [&](ir::NodeId n) { return got.graph->node(n).is("Cast"); }));
 }
 
@@ -263,9 +265,9 @@ TEST(OriginalCasts, OfBytes) {
 }
 
 std::string refused(std::vector<Narrowing> narrow, const backend::Backends& backends) {
-  Wishes wishes;
-  wishes.narrow = std::move(narrow);
-  const auto checked = check_narrowing(wishes, Roles(backends, size_t{0}));
+  Constraints constraints;
+  constraints.narrow = std::move(narrow);
+  const auto checked = check_narrowing(constraints, Roles(backends, size_t{0}));
   return checked ? "" : std::string(checked.error()->what);
 }
 

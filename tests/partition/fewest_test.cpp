@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "partition/pose.h"
+#include "partition/build_problem.h"
 #include "random_problems.h"
 
 namespace tenon::partition {
@@ -111,7 +111,7 @@ TEST(Fewest, IsSearchedAgainWhereASearchDoesNotEnd) {
   for (uint64_t seed : {0, 1, 4, 6}) {
     Draw draw(seed);
     Problem problem = any_targets(draw, Kind::window, 800, 3);
-    const Settled once = *cut_as_wished(problem, roles, {}), again = *cut_as_wished(problem, roles, {}, nullptr, Effort::again);
+    const Settled once = *solve_cut(problem, roles, {}), again = *solve_cut(problem, roles, {}, nullptr, Effort::again);
     EXPECT_GT(once.given_up_after, kEffort);
     EXPECT_EQ(again.given_up_after, 0u);
     EXPECT_TRUE(again.sized.cut.proved());

@@ -11,19 +11,19 @@ namespace {
 
 using Lists = std::vector<std::string>;
 
-Shares shares_on(const ir::Graph& graph, const backend::Backends& backends, const Wishes& wishes = {}) {
-  auto out = partition(graph, Roles(backends, wishes), wishes);
+Partition shares_on(const ir::Graph& graph, const backend::Backends& backends, const Constraints& constraints = {}) {
+  auto out = partition(graph, Roles(backends, constraints), constraints);
   EXPECT_TRUE(out) << out.error().text();
   EXPECT_TRUE(ir::units_of(graph, out->segments)) << "segments need each other";
   return *std::move(out);
 }
 
 /// `accelerated` on one backend, the rest on the host.
-Shares shares_of(const ir::Graph& graph, std::vector<std::string> accelerated, uint32_t least = 0) {
+Partition shares_of(const ir::Graph& graph, std::vector<std::string> accelerated, uint32_t least = 0) {
   const TwoBackends two(graph, std::move(accelerated));
-  Wishes wishes;
-  wishes.min_block_size = least;
-  return shares_on(graph, two.all, wishes);
+  Constraints constraints;
+  constraints.min_block_size = least;
+  return shares_on(graph, two.all, constraints);
 }
 
 Lists lists(std::string_view text, std::vector<std::string> accelerated, uint32_t least = 0) {
@@ -50,9 +50,9 @@ TEST(Cycles, TwoConvexClustersThatNeedEachOther) {
 TEST(Cycles, ThroughThreeBackends) {
   const auto graph = graph_of("graph main(x: f32[4]) { a = Exp(x) b = Neg(a) c = Abs(b) d = Sqrt(c) e = Neg(x) f = Add(e, d) return f }");
   const Named one("one", {"a", "d", "e"}), two("two", {"b", "f"}), host("host", {"c"});
-  const Shares shares = shares_on(*graph, {&one, &two, &host});
-  EXPECT_EQ(lists_of(*graph, shares), (Lists{"one: a e", "two: b", "host: c", "one: d", "two: f"}));
-  EXPECT_TRUE(shares.proved());
+  const Partition partition = shares_on(*graph, {&one, &two, &host});
+  EXPECT_EQ(lists_of(*graph, partition), (Lists{"one: a e", "two: b", "host: c", "one: d", "two: f"}));
+  EXPECT_TRUE(partition.proved());
 }
 
 TEST(Cycles, InterleavedGroupsAreJoinedBothWays) {
@@ -66,7 +66,7 @@ TEST(Constants, BridgeNothing) {
   constexpr std::string_view kText = R"(graph main(x: f32[4], y: f32[4]) { const k: f32[4] = [1, 2, 3, 4]
     a = Add(x, k) b = Neg(a) c = Mul(b, k) d = Mul(y, k) return c, d })";
   const auto graph = graph_of(kText);
-  const Shares apart = shares_of(*graph, {"a", "c", "d"});
+  const Partition apart = shares_of(*graph, {"a", "c", "d"});
   EXPECT_EQ(lists_of(*graph, apart).size(), 3u);
   for (const Border& b : apart.borders) EXPECT_NE(graph->value(b.value).name, "k");
   for (const ir::Segment& s : apart.segments) EXPECT_EQ(std::ranges::count(names(*graph, s.operands), "k"), 0);
@@ -99,65 +99,65 @@ TEST(Orders, TwoOfFourThatDependOnEachOtherAreTwoSegments) {
 TEST(Orders, OfOperandsAndResultsAreThoseOfTheirUse) {
   const auto graph = graph_of(R"(graph main(z: f32[4], x: f32[4], y: f32[4]) {
     b = Add(y, z) a = Add(x, y) h = Neg(a) g = Neg(b) c = Mul(h, x) d = Mul(g, z) return d, h, c, g })");
-  const Shares shares = shares_of(*graph, {"a", "b", "c", "d"});
-  EXPECT_EQ(names(*graph, shares.segments[0].operands), (Lists{"y", "z", "x"}));
-  EXPECT_EQ(names(*graph, shares.segments[0].results), (Lists{"b", "a"}));
-  EXPECT_EQ(names(*graph, shares.segments[2].operands), (Lists{"h", "x", "g", "z"}));
-  EXPECT_EQ(names(*graph, shares.segments[2].results), (Lists{"c", "d"}));
+  const Partition partition = shares_of(*graph, {"a", "b", "c", "d"});
+  EXPECT_EQ(names(*graph, partition.segments[0].operands), (Lists{"y", "z", "x"}));
+  EXPECT_EQ(names(*graph, partition.segments[0].results), (Lists{"b", "a"}));
+  EXPECT_EQ(names(*graph, partition.segments[2].operands), (Lists{"h", "x", "g", "z"}));
+  EXPECT_EQ(names(*graph, partition.segments[2].results), (Lists{"c", "d"}));
   EXPECT_EQ(names(*graph, graph->outputs()), (Lists{"d", "h", "c", "g"}));
 }
 
 TEST(Results, AValueThatThreeReadIsGivenOnce) {
   const auto graph = graph_of("graph main(x: f32[4]) { a = Exp(x) b = Neg(a) c = Abs(a) d = Sqrt(a) return b, c, d }");
-  const Shares shares = shares_of(*graph, {"a"});
-  EXPECT_EQ(names(*graph, shares.segments[0].results), (Lists{"a"}));
-  EXPECT_EQ(shares.borders.size(), 1u);
+  const Partition partition = shares_of(*graph, {"a"});
+  EXPECT_EQ(names(*graph, partition.segments[0].results), (Lists{"a"}));
+  EXPECT_EQ(partition.borders.size(), 1u);
 }
 
 TEST(Results, AnOutputThatIsUsedInsideAndAnInputThatIsReturned) {
   const auto graph = graph_of("graph main(x: f32[4]) { a = Exp(x) b = Neg(a) c = Abs(b) return a, x, c }");
-  const Shares shares = shares_of(*graph, {"a", "b", "c"});
-  ASSERT_EQ(shares.segments.size(), 1u);
-  EXPECT_EQ(names(*graph, shares.segments[0].results), (Lists{"a", "c"}));
-  EXPECT_TRUE(shares.borders.empty());
+  const Partition partition = shares_of(*graph, {"a", "b", "c"});
+  ASSERT_EQ(partition.segments.size(), 1u);
+  EXPECT_EQ(names(*graph, partition.segments[0].results), (Lists{"a", "c"}));
+  EXPECT_TRUE(partition.borders.empty());
 }
 
 TEST(Results, ThatTheGraphGivesTwiceAreMadeOnce) {
   const auto graph = graph_of("graph main(x: f32[4]) { a = Exp(x) b = Neg(a) return b, a, b as \"again\" }");
-  const Shares shares = shares_of(*graph, {"a"});
-  EXPECT_EQ(names(*graph, shares.segments[0].results), (Lists{"a"}));
-  EXPECT_EQ(names(*graph, shares.segments[1].results), (Lists{"b"}));
+  const Partition partition = shares_of(*graph, {"a"});
+  EXPECT_EQ(names(*graph, partition.segments[0].results), (Lists{"a"}));
+  EXPECT_EQ(names(*graph, partition.segments[1].results), (Lists{"b"}));
   EXPECT_EQ(names(*graph, graph->outputs()), (Lists{"b", "a", "b"}));
 }
 
 TEST(Results, OfSegmentsWithoutOperandsAndOfNodesThatNobodyReads) {
   const auto graph = graph_of(R"(graph main(x: f32[4]) { const k: f32[4] = [1, 2, 3, 4]
     a = Exp(k) b = Add(x, a) dead = Neg(b) return b })");
-  const Shares shares = shares_of(*graph, {"a", "dead"});
-  EXPECT_EQ(lists_of(*graph, shares), (Lists{"acc: a", "host: b", "acc: dead"}));
-  EXPECT_TRUE(shares.segments[0].operands.empty());
-  EXPECT_TRUE(shares.segments[2].results.empty());
+  const Partition partition = shares_of(*graph, {"a", "dead"});
+  EXPECT_EQ(lists_of(*graph, partition), (Lists{"acc: a", "host: b", "acc: dead"}));
+  EXPECT_TRUE(partition.segments[0].operands.empty());
+  EXPECT_TRUE(partition.segments[2].results.empty());
 }
 
 TEST(Results, OfAGraphWithoutNodes) {
   const auto graph = graph_of("graph main(x: f32[4]) { return x }");
   const Named one("one", {}), host("host", {});
-  const Shares shares = shares_on(*graph, {&one, &host});
-  EXPECT_TRUE(shares.segments.empty());
-  EXPECT_TRUE(shares.proved());
-  EXPECT_EQ(shares.accelerated_share(Roles({&one, &host}, size_t{0})), 1);
+  const Partition partition = shares_on(*graph, {&one, &host});
+  EXPECT_TRUE(partition.segments.empty());
+  EXPECT_TRUE(partition.proved());
+  EXPECT_EQ(partition.accelerated_share(Roles({&one, &host}, size_t{0})), 1);
 }
 
 TEST(Results, AnOperandThatIsLeftOutCrossesNoBorder) {
   const auto graph = graph_of("graph main(x: f32[4], most: f32[]) { a = Exp(x) b = Clip(a, _, most) return b }");
-  const Shares shares = shares_of(*graph, {"b"});
-  EXPECT_EQ(names(*graph, shares.segments[1].operands), (Lists{"a", "most"}));
+  const Partition partition = shares_of(*graph, {"b"});
+  EXPECT_EQ(names(*graph, partition.segments[1].operands), (Lists{"a", "most"}));
 }
 
 TEST(Results, OfSeveralOfWhichOneIsUsed) {
   const auto graph = graph_of("graph main(x: f32[4], k: i64[1]) { v, i = TopK(x, k) n = Neg(i) return n }");
-  const Shares shares = shares_of(*graph, {"v"});
-  EXPECT_EQ(std::ranges::count(names(*graph, shares.segments[0].results), "i"), 1);
+  const Partition partition = shares_of(*graph, {"v"});
+  EXPECT_EQ(std::ranges::count(names(*graph, partition.segments[0].results), "i"), 1);
 }
 
 /// What only bodies read, however deep, stands before their node and crosses its border.
@@ -171,12 +171,12 @@ TEST(Bodies, ACaptureTwoLevelsUpIsAnOperand) {
       else_branch={ graph(f: f32[n]) { flat = Neg(f) return flat } } captures=[far]
     return y })");
   const Named acc("acc", {"far", "deep"}), host("host", {"y", "z", "other", "flat"});
-  const Shares shares = shares_on(*graph, {&acc, &host});
-  ASSERT_EQ(lists_of(*graph, shares), (Lists{"acc: far", "host: y"}));
-  EXPECT_EQ(names(*graph, shares.segments[1].operands), (Lists{"c", "far"}));
-  const Shares& outer = shares.nodes[1].bodies[0];
+  const Partition partition = shares_on(*graph, {&acc, &host});
+  ASSERT_EQ(lists_of(*graph, partition), (Lists{"acc: far", "host: y"}));
+  EXPECT_EQ(names(*graph, partition.segments[1].operands), (Lists{"c", "far"}));
+  const Partition& outer = partition.nodes[1].bodies[0];
   ASSERT_EQ(outer.segments.size(), 1u);
-  const Shares& inner = outer.nodes[0].bodies[0];
+  const Partition& inner = outer.nodes[0].bodies[0];
   EXPECT_EQ(inner.segments[0].backend, "acc");
 }
 
@@ -185,9 +185,9 @@ TEST(Bodies, ABranchWithoutNodesHasNoSegments) {
     y = If(c) then_branch={ graph(t: f32[n]) { return t } } captures=[x] else_branch={ graph(t: f32[n]) { a = Exp(t) return a } } captures=[x]
     return y })");
   const Named acc("acc", {"a"}), host("host", {"y"});
-  const Shares shares = shares_on(*graph, {&acc, &host});
-  EXPECT_TRUE(shares.nodes[0].bodies[0].segments.empty());
-  EXPECT_EQ(shares.nodes[0].bodies[1].segments.size(), 1u);
+  const Partition partition = shares_on(*graph, {&acc, &host});
+  EXPECT_TRUE(partition.nodes[0].bodies[0].segments.empty());
+  EXPECT_EQ(partition.nodes[0].bodies[1].segments.size(), 1u);
 }
 
 TEST(LeastSize, CountsNodesThatDoWork) {

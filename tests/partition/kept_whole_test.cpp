@@ -19,14 +19,14 @@ using Lists = std::vector<std::string>;
 /// Of one graph on `acc`, which runs all but some nodes, and `host`, which runs all.
 struct Sharing {
   Sharing(std::string_view text, const std::vector<std::string>& others) : graph(graph_of(text)), two(*graph, all_but(*graph, others)) {}
-  Result<Shares> run(Wishes wishes = {}) {
-    wishes.listed = 2;
-    TRY(bind(*graph, wishes, two.roles));
-    return partition(*graph, two.roles, wishes);
+  Result<Partition> run(Constraints constraints = {}) {
+    constraints.listed = 2;
+    TRY(bind(*graph, constraints, two.roles));
+    return partition(*graph, two.roles, constraints);
   }
-  Lists lists(Wishes wishes = {}) {
-    const auto shares = run(std::move(wishes));
-    return shares ? lists_of(*graph, *shares) : Lists{shares.error().text()};
+  Lists lists(Constraints constraints = {}) {
+    const auto partition = run(std::move(constraints));
+    return partition ? lists_of(*graph, *partition) : Lists{partition.error().text()};
   }
   std::unique_ptr<ir::Graph> graph;
   TwoBackends two;
@@ -38,9 +38,9 @@ TEST(KeptWhole, AQuantizedUnitGoesToWhoRunsAllOfIt) {
   EXPECT_EQ(Sharing(kQuantized, {"q"}).lists(), (Lists{"host: a b sum q", "acc: d r"}));
   EXPECT_EQ(Sharing(kQuantized, {"r"}).lists(), (Lists{"acc: a b sum q", "host: d r"}));
   Sharing sharing(kQuantized, {"sum"});
-  const auto shares = sharing.run();
-  EXPECT_EQ(shares->nodes[0].reasons.back().code, "unsupported");
-  EXPECT_EQ(shares->nodes[0].reasons.back().text, "'Add_2', which it is kept with, is not accelerated");
+  const auto partition = sharing.run();
+  EXPECT_EQ(partition->nodes[0].reasons.back().code, "unsupported");
+  EXPECT_EQ(partition->nodes[0].reasons.back().text, "'Add_2', which it is kept with, is not accelerated");
 }
 
 TEST(KeptWhole, AUnitIsOneSegmentThoughItsPartsCouldRunApart) {
@@ -61,10 +61,10 @@ TEST(KeptWhole, WhatOthersReadTooIsInNoUnit) {
 }
 
 TEST(KeptWhole, WishesMoveAWholeUnit) {
-  Wishes fallback;
+  Constraints fallback;
   fallback.fallback_ops = {"Add"};
   EXPECT_EQ(Sharing(kQuantized, {}).lists(fallback), (Lists{"host: a b sum q", "acc: d r"}));
-  Wishes pin;
+  Constraints pin;
   pin.pins = {{"Add_2", "acc"}};
   EXPECT_EQ(Sharing(kQuantized, {}).lists(pin), (Lists{"acc: a b sum q d r"}));
   EXPECT_TRUE(Sharing(kQuantized, {"q"}).lists(pin)[0].contains("kept with"));
@@ -73,18 +73,18 @@ TEST(KeptWhole, WishesMoveAWholeUnit) {
 }
 
 TEST(KeptWhole, AUnitIsTooSmallOrLargeEnoughAsAWhole) {
-  Wishes wishes;
-  wishes.min_block_size = 4;
-  EXPECT_EQ(Sharing(kQuantized, {"r"}).lists(wishes), (Lists{"acc: a b sum q", "host: d r"}));
-  wishes.min_block_size = 5;
-  EXPECT_EQ(Sharing(kQuantized, {"r"}).lists(wishes), (Lists{"host: a b sum q d r"}));
+  Constraints constraints;
+  constraints.min_block_size = 4;
+  EXPECT_EQ(Sharing(kQuantized, {"r"}).lists(constraints), (Lists{"acc: a b sum q", "host: d r"}));
+  constraints.min_block_size = 5;
+  EXPECT_EQ(Sharing(kQuantized, {"r"}).lists(constraints), (Lists{"host: a b sum q d r"}));
 }
 
 TEST(KeptWhole, UnitsAreSharedOutByCostAndMemoryAsAWhole) {
-  Wishes wishes;
-  wishes.assign = Assign::cost;
-  EXPECT_EQ(Sharing(kQuantized, {"sum"}).lists(wishes), (Lists{"host: a b sum q d r"}));  // equal costs: nothing pays
-  Wishes memory;
+  Constraints constraints;
+  constraints.assign = Assign::cost;
+  EXPECT_EQ(Sharing(kQuantized, {"sum"}).lists(constraints), (Lists{"host: a b sum q d r"}));  // equal costs: nothing pays
+  Constraints memory;
   memory.memory = {{"acc", 40}};  // the sum needs 48 bytes
   EXPECT_EQ(Sharing(kQuantized, {}).lists(memory), (Lists{"host: a b sum q", "acc: d r"}));
 }
@@ -101,12 +101,12 @@ TEST(KeptWhole, AUnitThatOthersRunInTheMiddleOfIsNone) {
 }
 
 /// "Op -borders, segments left (what holds it)".
-Lists supposed(std::string_view text, const std::vector<std::string>& others, Wishes wishes = {}) {
+Lists supposed(std::string_view text, const std::vector<std::string>& others, Constraints constraints = {}) {
   Sharing sharing(text, others);
-  wishes.listed = 2;
-  const auto shares = sharing.run(wishes);
-  EXPECT_TRUE(shares) << shares.error().text();
-  const auto rows = what_if(*sharing.graph, *shares, sharing.two.roles, wishes);
+  constraints.listed = 2;
+  const auto partition = sharing.run(constraints);
+  EXPECT_TRUE(partition) << partition.error().text();
+  const auto rows = what_if(*sharing.graph, *partition, sharing.two.roles, constraints);
   EXPECT_TRUE(rows) << rows.error().text();
   Lists out;
   for (const WhatIf& w : *rows)
@@ -126,7 +126,7 @@ TEST(KeptWhole, AnOpThatIsSupposedTakesItsUnitAlong) {
   EXPECT_EQ(supposed(kTwice, {"sum"}), (Lists{"Add -2, 1", "DequantizeLinear -0, 3 (Add)", "QuantizeLinear -0, 3 (Add)"}));
   EXPECT_EQ(supposed(kTwice, {"sum", "q"}),
             (Lists{"Add -0, 3 (QuantizeLinear)", "DequantizeLinear -0, 3 (Add QuantizeLinear)", "QuantizeLinear -0, 3 (Add)"}));
-  Wishes forced;
+  Constraints forced;
   forced.fallback_ops = {"Add"};
   EXPECT_EQ(supposed(kTwice, {}, forced)[0], "Add -2, 1");
   forced.fallback_ops = {"Add", "Exp"};
@@ -142,8 +142,8 @@ TEST(KeptWhole, ASequenceStaysWithinASegment) {
   EXPECT_EQ(Sharing(kSequence, {"cat"}).lists(), (Lists{"acc: e", "host: s cat", "acc: r"}));
   EXPECT_EQ(Sharing(kSequence, {"s"}).lists(), (Lists{"acc: e", "host: s cat", "acc: r"}));
   Sharing sharing(kSequence, {"s"});
-  const auto shares = sharing.run();
-  EXPECT_EQ(shares->nodes[2].reasons.back().code, "non_tensor");
+  const auto partition = sharing.run();
+  EXPECT_EQ(partition->nodes[2].reasons.back().code, "non_tensor");
 }
 
 TEST(KeptWhole, AnOpThatIsSupposedTakesItsSequenceAlong) {

@@ -39,18 +39,18 @@ class Lacking final : public backend::Backend {
 
 struct Outcome {
   std::unique_ptr<ir::Graph> graph;
-  Shares shares;
+  Partition partition;
   std::string text;  ///< segments in their order: "acc: a(f16) a.f32 ..."
-  NodeShare node(std::string_view name) const {
-    const auto found = std::ranges::find(shares.nodes, name, &NodeShare::name);
-    EXPECT_NE(found, shares.nodes.end()) << name << " in " << text;
-    return found == shares.nodes.end() ? NodeShare{.node = {}, .name = {}, .reasons = {{}}, .choices = {}, .bodies = {}} : *found;
+  NodePlacement node(std::string_view name) const {
+    const auto found = std::ranges::find(partition.nodes, name, &NodePlacement::name);
+    EXPECT_NE(found, partition.nodes.end()) << name << " in " << text;
+    return found == partition.nodes.end() ? NodePlacement{.node = {}, .name = {}, .reasons = {{}}, .choices = {}, .bodies = {}} : *found;
   }
 };
 
-inline std::string text_of(const ir::Graph& graph, const Shares& shares) {
+inline std::string text_of(const ir::Graph& graph, const Partition& partition) {
   std::string out;
-  for (const ir::Segment& s : shares.segments) {
+  for (const ir::Segment& s : partition.segments) {
     out += (out.empty() ? "" : " | ") + s.backend + ":";
     for (ir::NodeId n : s.nodes) {
       const ir::Value& v = graph.value(graph.node(n).outputs[0]);
@@ -60,25 +60,25 @@ inline std::string text_of(const ir::Graph& graph, const Shares& shares) {
   return out;
 }
 
-inline Outcome shared(std::string_view text, const backend::Backends& backends, Wishes wishes = {}) {
+inline Outcome shared(std::string_view text, const backend::Backends& backends, Constraints constraints = {}) {
   Outcome out;
   out.graph = graph_of(text);
   const Roles roles(backends, size_t{0});
-  if (auto bound = bind(*out.graph, wishes, roles); !bound) {
+  if (auto bound = bind(*out.graph, constraints, roles); !bound) {
     out.text = bound.error().text();
     return out;
   }
-  auto shares = partition_with_casts(out.graph, roles, wishes);
-  if (!shares) {
-    out.text = shares.error().text();
+  auto partition = partition_with_casts(out.graph, roles, constraints);
+  if (!partition) {
+    out.text = partition.error().text();
     return out;
   }
-  out.shares = *std::move(shares);
-  out.text = text_of(*out.graph, out.shares);
+  out.partition = *std::move(partition);
+  out.text = text_of(*out.graph, out.partition);
   return out;
 }
 
-inline std::vector<std::string> codes_of(const NodeShare& share) {
+inline std::vector<std::string> codes_of(const NodePlacement& share) {
   std::vector<std::string> out;
   for (const Reason& r : share.reasons) out.push_back(r.code + ": " + r.text);
   return out;

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "partition/build_problem.h"
 #include "partition/cut/fewest.h"
 #include "partition/cut/fill.h"
-#include "partition/pose.h"
 #include "random_problems.h"
 
 namespace tenon::partition {
@@ -54,15 +54,15 @@ TEST(LeastSize, BoundCountsNodesThatFellBack) {
     Problem problem = any_targets(draw, Kind::window, 1 + draw() % 120, targets), walked = problem;
     const auto least = static_cast<uint32_t>(2 + draw() % 6);
     const Roles roles(none, targets);
-    Wishes wishes;
-    wishes.min_block_size = least;
-    const Settled settled = *cut_as_wished(problem, roles, wishes);
+    Constraints constraints;
+    constraints.min_block_size = least;
+    const Settled settled = *solve_cut(problem, roles, constraints);
     ASSERT_LE(settled.lower_bound, settled.sized.cut.size()) << seed;
     ASSERT_EQ(settled.lower_bound, fewest(problem).bound) << seed;
     dropped += !settled.sized.dropped.empty();
     if (targets > 2) continue;
-    wishes.segmenter = Segmenter::walk;
-    const Settled by_walk = *cut_as_wished(walked, roles, wishes);
+    constraints.segmenter = Segmenter::walk;
+    const Settled by_walk = *solve_cut(walked, roles, constraints);
     ASSERT_LE(by_walk.lower_bound, by_walk.sized.cut.size()) << seed;
   }
   EXPECT_GT(dropped, 50);

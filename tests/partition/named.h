@@ -39,9 +39,9 @@ inline std::unique_ptr<ir::Graph> graph_of(std::string_view text) {
 }
 
 /// The names of first results, segment by segment in the order of running, behind the backend: "acc: a b", "host: c".
-inline std::vector<std::string> lists_of(const ir::Graph& graph, const Shares& shares) {
+inline std::vector<std::string> lists_of(const ir::Graph& graph, const Partition& partition) {
   std::vector<std::string> out;
-  for (const ir::Segment& s : shares.segments) {
+  for (const ir::Segment& s : partition.segments) {
     out.push_back(s.backend + ":");
     for (ir::NodeId n : s.nodes) out.back() += " " + graph.value(graph.node(n).outputs[0]).name;
   }

@@ -8,22 +8,22 @@ namespace {
 using Lists = std::vector<std::string>;
 
 /// One op falls back, by name; what is too small too.
-Result<Shares> shared(std::string_view text, const std::vector<std::string>& fallback_ops, uint32_t least = 0, bool full = false) {
+Result<Partition> shared(std::string_view text, const std::vector<std::string>& fallback_ops, uint32_t least = 0, bool full = false) {
   const auto graph = graph_of(text);
   const TwoBackends two(*graph, all_but(*graph));
-  Wishes wishes;
-  wishes.listed = 2;
-  wishes.fallback_ops = fallback_ops;
-  wishes.min_block_size = least;
-  wishes.require_full = full;
-  TRY(bind(*graph, wishes, two.roles));
-  Shares out = TRY(partition(*graph, two.roles, wishes));
+  Constraints constraints;
+  constraints.listed = 2;
+  constraints.fallback_ops = fallback_ops;
+  constraints.min_block_size = least;
+  constraints.require_full = full;
+  TRY(bind(*graph, constraints, two.roles));
+  Partition out = TRY(partition(*graph, two.roles, constraints));
   return out;
 }
 size_t accelerated(std::string_view text, const std::vector<std::string>& fallback_ops, uint32_t least = 0, bool full = false) {
-  const auto shares = shared(text, fallback_ops, least, full);
-  EXPECT_TRUE(shares) << shares.error().text();
-  return static_cast<size_t>(std::ranges::count(shares->segments, "acc", &ir::Segment::backend));
+  const auto partition = shared(text, fallback_ops, least, full);
+  EXPECT_TRUE(partition) << partition.error().text();
+  return static_cast<size_t>(std::ranges::count(partition->segments, "acc", &ir::Segment::backend));
 }
 
 constexpr std::string_view kOneOp = "graph main(x: f32[4], y: f32[4]) { a = Add(x, y) return a }";
@@ -85,15 +85,15 @@ constexpr std::string_view kNormalised = R"(graph main(x: f32[1,3,16,16], w: f32
 
 Lists hierarchical(const backend::Backends& backends, const std::vector<std::string>& fallback_ops = {}) {
   const auto graph = graph_of(kNormalised);
-  Wishes wishes;
-  wishes.listed = backends.size();
-  wishes.fallback_ops = fallback_ops;
-  const Roles roles(backends, wishes);
-  EXPECT_TRUE(bind(*graph, wishes, roles));
-  const auto shares = partition(*graph, roles, wishes);
-  EXPECT_TRUE(shares) << shares.error().text();
-  EXPECT_TRUE(shares->proved());
-  return lists_of(*graph, *shares);
+  Constraints constraints;
+  constraints.listed = backends.size();
+  constraints.fallback_ops = fallback_ops;
+  const Roles roles(backends, constraints);
+  EXPECT_TRUE(bind(*graph, constraints, roles));
+  const auto partition = partition::partition(*graph, roles, constraints);
+  EXPECT_TRUE(partition) << partition.error().text();
+  EXPECT_TRUE(partition->proved());
+  return lists_of(*graph, *partition);
 }
 
 TEST(OriginalHierarchical, ConvolutionsOnOneAndTheRestOnAnother) {

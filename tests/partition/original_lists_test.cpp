@@ -16,16 +16,16 @@ constexpr std::string_view kBranched = R"(graph main(x: f32[3,3,16,16], w1: f32[
   c3 = Conv(log, w3, b3, pads=[1,1,1,1]) r = Relu(c2) sum = Add(c3, r)
   pool = MaxPool(sum, kernel_shape=[2,2]) return pool })";
 
-Shares shares_of(const ir::Graph& graph, const std::vector<std::string>& fallback, Wishes wishes = {}) {
+Partition shares_of(const ir::Graph& graph, const std::vector<std::string>& fallback, Constraints constraints = {}) {
   const TwoBackends two(graph, all_but(graph, fallback));
-  wishes.listed = 2;
-  auto out = partition(graph, two.roles, wishes);
+  constraints.listed = 2;
+  auto out = partition(graph, two.roles, constraints);
   EXPECT_TRUE(out) << out.error().text();
   return *std::move(out);
 }
 
-Wishes walk(uint32_t least = 1) {
-  Wishes out;
+Constraints walk(uint32_t least = 1) {
+  Constraints out;
   out.segmenter = Segmenter::walk;
   out.min_block_size = least;
   return out;
@@ -51,7 +51,7 @@ TEST(OriginalLists, OfTheBranchedModel) {
 TEST(OriginalLists, FewestFillsWhatTheWalkGivesUp) {
   const auto graph = graph_of(kBranched);
   EXPECT_EQ(lists_of(*graph, shares_of(*graph, {"log"})), (Lists{"acc: c1 c2 r", "host: log", "acc: c3 sum pool"}));
-  Wishes three;
+  Constraints three;
   three.min_block_size = 3;
   EXPECT_EQ(lists_of(*graph, shares_of(*graph, {"log"}, three)), (Lists{"acc: c1 c2 r", "host: log", "acc: c3 sum pool"}));
 }
@@ -91,30 +91,30 @@ std::vector<std::string> operand_types(const ir::Graph& graph, const ir::Segment
 
 TEST(OriginalShapes, OfTheOperandsOfTheSequentialModel) {
   const auto graph = graph_of(kSequential);
-  const Shares shares = shares_of(*graph, {"log"}, walk());
-  EXPECT_EQ(operand_types(*graph, shares.segments[0]),
+  const Partition partition = shares_of(*graph, {"log"}, walk());
+  EXPECT_EQ(operand_types(*graph, partition.segments[0]),
             (Lists{"x: f32[3,3,16,16]", "w1: f32[32,3,3,3]", "b1: f32[32]", "w2: f32[16,32,3,3]", "b2: f32[16]"}));
-  EXPECT_EQ(operand_types(*graph, shares.segments[1]), (Lists{"c2: f32[3,16,16,16]"}));
-  EXPECT_EQ(operand_types(*graph, shares.segments[2]), (Lists{"log: f32[3,16,16,16]", "w3: f32[8,16,3,3]", "b3: f32[8]"}));
+  EXPECT_EQ(operand_types(*graph, partition.segments[1]), (Lists{"c2: f32[3,16,16,16]"}));
+  EXPECT_EQ(operand_types(*graph, partition.segments[2]), (Lists{"log: f32[3,16,16,16]", "w3: f32[8,16,3,3]", "b3: f32[8]"}));
 }
 
 TEST(OriginalShapes, OfTheOperandsOfTheBranchedModel) {
   const auto graph = graph_of(kBranched);
-  const Shares shares = shares_of(*graph, {"log"}, walk());
-  EXPECT_EQ(operand_types(*graph, shares.segments[0]),
+  const Partition partition = shares_of(*graph, {"log"}, walk());
+  EXPECT_EQ(operand_types(*graph, partition.segments[0]),
             (Lists{"x: f32[3,3,16,16]", "w1: f32[32,3,3,3]", "b1: f32[32]", "w2: f32[16,32,3,3]", "b2: f32[16]"}));
-  EXPECT_EQ(operand_types(*graph, shares.segments[1]), (Lists{"c1: f32[3,32,16,16]"}));
-  EXPECT_EQ(operand_types(*graph, shares.segments[2]),  // in the order of their first use
+  EXPECT_EQ(operand_types(*graph, partition.segments[1]), (Lists{"c1: f32[3,32,16,16]"}));
+  EXPECT_EQ(operand_types(*graph, partition.segments[2]),  // in the order of their first use
             (Lists{"log: f32[3,32,16,16]", "w3: f32[16,32,3,3]", "b3: f32[16]", "c2: f32[3,16,16,16]"}));
 }
 
 TEST(OriginalShapes, OfADynamicOperandBesideAStaticOne) {
   const auto graph = graph_of("graph main(x: f32[n,4], w: f32[1,4]) { a = Neg(x) y = Add(a, w) return y }");
   graph->symbols().symbol("n", 2, 8);
-  const Shares shares = shares_of(*graph, {"a"}, walk());
-  EXPECT_EQ(operand_types(*graph, shares.segments[1]), (Lists{"a: f32[n,4]", "w: f32[1,4]"}));
+  const Partition partition = shares_of(*graph, {"a"}, walk());
+  EXPECT_EQ(operand_types(*graph, partition.segments[1]), (Lists{"a: f32[n,4]", "w: f32[1,4]"}));
   std::vector<std::pair<int64_t, int64_t>> bounds;
-  for (ir::ValueId v : shares.segments[1].operands)
+  for (ir::ValueId v : partition.segments[1].operands)
     for (const Dim& d : *graph->value(v).type.shape) bounds.emplace_back(d.lower(), d.upper());
   EXPECT_EQ(bounds, (std::vector<std::pair<int64_t, int64_t>>{{2, 8}, {4, 4}, {1, 1}, {4, 4}}));
 }
@@ -122,8 +122,8 @@ TEST(OriginalShapes, OfADynamicOperandBesideAStaticOne) {
 TEST(OriginalStitching, EveryOperandIsMadeBefore) {
   for (std::string_view text : {kSequential, kBranched}) {
     const auto graph = graph_of(text);
-    const Shares shares = shares_of(*graph, {"log"}, walk());
-    const auto units = ir::units_of(*graph, shares.segments);
+    const Partition partition = shares_of(*graph, {"log"}, walk());
+    const auto units = ir::units_of(*graph, partition.segments);
     ASSERT_TRUE(units) << units.error().text();
     std::vector<ir::ValueId> known(graph->inputs().begin(), graph->inputs().end());
     for (const ir::Unit& unit : *units)

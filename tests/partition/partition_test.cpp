@@ -77,11 +77,11 @@ TEST(Partition, SizesThatInputsTellWaitForNobody) {
   const auto graph = graph_of(model);
   const backend::Backends backends = {&one, &host};
   const Roles roles(backends, size_t{0});
-  const auto shares = partition(*graph, roles, {});
-  ASSERT_TRUE(shares);
-  EXPECT_EQ(lists_of(*graph, *shares), (std::vector<std::string>{"host: h", "one: a b"}));
-  ASSERT_EQ(shares->borders.size(), 1u);
-  EXPECT_EQ(graph->value(shares->borders[0].value).name, "h");
+  const auto partition = partition::partition(*graph, roles, {});
+  ASSERT_TRUE(partition);
+  EXPECT_EQ(lists_of(*graph, *partition), (std::vector<std::string>{"host: h", "one: a b"}));
+  ASSERT_EQ(partition->borders.size(), 1u);
+  EXPECT_EQ(graph->value(partition->borders[0].value).name, "h");
 }
 
 TEST(Partition, SizesThatASegmentTellsStayThere) {
@@ -121,12 +121,12 @@ TEST(Partition, SizesArePinnedLikeAnything) {
   const auto graph = graph_of("graph main(x: f32[n]) { a = Exp(x) h = Shape(a) b = Expand(a, h) return b }");
   const backend::Backends backends = {&one, &host};
   const Roles roles(backends, size_t{0});
-  Wishes wishes;
-  wishes.pins = {{"Shape_1", "one"}};
-  ASSERT_TRUE(bind(*graph, wishes, roles));
-  const auto shares = partition(*graph, roles, wishes);
-  ASSERT_TRUE(shares);
-  EXPECT_EQ(lists_of(*graph, *shares), (std::vector<std::string>{"one: a h b"}));
+  Constraints constraints;
+  constraints.pins = {{"Shape_1", "one"}};
+  ASSERT_TRUE(bind(*graph, constraints, roles));
+  const auto partition = partition::partition(*graph, roles, constraints);
+  ASSERT_TRUE(partition);
+  EXPECT_EQ(lists_of(*graph, *partition), (std::vector<std::string>{"one: a h b"}));
 }
 
 TEST(Partition, PutsABodyThatGoesByASizeBehindWhatTellsIt) {
@@ -165,14 +165,14 @@ class Far final : public backend::Backend {
   backend::Overheads overheads_;
 };
 
-Shares by_cost(const ir::Graph& graph, const backend::Backends& backends, uint32_t least = 0) {
+Partition by_cost(const ir::Graph& graph, const backend::Backends& backends, uint32_t least = 0) {
   const Roles roles(backends, size_t{0});
-  Wishes wishes;
-  wishes.assign = Assign::cost;
-  wishes.min_block_size = least;
-  auto shares = partition(graph, roles, wishes);
-  EXPECT_TRUE(shares) << shares.error().text();
-  return *std::move(shares);
+  Constraints constraints;
+  constraints.assign = Assign::cost;
+  constraints.min_block_size = least;
+  auto partition = partition::partition(graph, roles, constraints);
+  EXPECT_TRUE(partition) << partition.error().text();
+  return *std::move(partition);
 }
 
 TEST(ByCost, APieceThatDoesNotPayForItsBordersFallsBack) {
@@ -180,7 +180,7 @@ TEST(ByCost, APieceThatDoesNotPayForItsBordersFallsBack) {
   const Named host("host", {"a", "b", "c", "d"});  // each takes 1
   const auto backends_of = [&](const Far& far) {
     std::vector<uint16_t> out;
-    for (const NodeShare& n : by_cost(*graph, {&far, &host}).nodes) out.push_back(n.backend);
+    for (const NodePlacement& n : by_cost(*graph, {&far, &host}).nodes) out.push_back(n.backend);
     return out;
   };
   const backend::Overheads border{.launch = 0.5, .own_memory = true, .copy = 0.4, .copy_per_byte = 0};

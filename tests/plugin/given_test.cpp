@@ -2,7 +2,7 @@
 // What a library gives that cannot be: an error each, and nothing that is read or written outside of what is there.
 #include <gtest/gtest.h>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 #include "made_op.h"
 #include "plugin/added_graphs.h"
 #include "plugin/given_tensor.h"
@@ -28,8 +28,8 @@ TEST(PluginGives, MorePiecesThanATeamTakes) {
   made.table.enqueue = [](void*, const tenon_call* call) -> int32_t {
     return call->parallel_for(call, INT64_MAX, 1, [](void*, int64_t, int64_t, int32_t) {}, nullptr);
   };
-  Team team(2);
-  EXPECT_EQ(what_of(run(made, {.team = &team, .threads = 2})), "its `enqueue` says: parallel_for: the count is too large");
+  ThreadPool thread_pool(2);
+  EXPECT_EQ(what_of(run(made, {.thread_pool = &thread_pool, .threads = 2})), "its `enqueue` says: parallel_for: the count is too large");
 }
 
 TEST(PluginGives, SizesTwiceWhichWouldFreeTheFirstMemory) {

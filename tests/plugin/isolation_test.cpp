@@ -8,7 +8,7 @@
 #include <fstream>
 #include <thread>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 #include "plugin/runner.h"
 #include "plugin/worker/remote_runner.h"
 #include "plugin/worker/served.h"
@@ -143,7 +143,7 @@ TEST(Isolation, AWholeLife) {
 TEST(Isolation, ThreadsOfItsOwn) {
   Node node(kLong);
   std::vector<float> x(100'000, 1.5F);
-  const auto y = node.run(x, {.team = &default_team(), .threads = default_team().size()});
+  const auto y = node.run(x, {.thread_pool = &default_thread_pool(), .threads = default_thread_pool().size()});
   ASSERT_TRUE(y) << y.error().text();
   EXPECT_EQ(*y, std::vector<float>(x.size(), 3));
 }

@@ -35,10 +35,10 @@ TEST(PluginLayout, SizesThatOutgrowThemselvesHaveNoElements) {
 }
 
 TEST(PluginLayout, TransposesElementsOfEverySize) {
-  Team team(3);
+  ThreadPool thread_pool(3);
   for (const Sizes& shape : {Sizes{2, 3, 5}, Sizes{1, 33, 97}, Sizes{3, 64, 1}, Sizes{0, 4, 4}, Sizes{2, 40, 65}})
     for (size_t bytes : {1u, 2u, 4u, 8u, 16u})
-      for (Team* of : {static_cast<Team*>(nullptr), &team}) {
+      for (ThreadPool* of : {static_cast<ThreadPool*>(nullptr), &thread_pool}) {
         const auto count = static_cast<size_t>(shape[0] * shape[1] * shape[2]);
         std::vector<uint8_t> from(count * bytes), to(count * bytes), back(count * bytes);
         std::iota(from.begin(), from.end(), uint8_t{1});

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 #include "made_op.h"
 #include "plugin/grown.h"
 #include "plugin/host.h"
@@ -124,11 +124,11 @@ TEST(PluginRunner, RunsOnTheTeamAndTellsLateSizes) {
     return TENON_OK;
   };
   const Op op = made.read();
-  Team team(3);
+  ThreadPool thread_pool(3);
   const auto runner = *Runner::make(*Object::create(op, TENON_RUN, "node", {}, 1, 1), 1, {DType::f32});
   const Tensor x = *Tensor::make(DType::f32, {4});
   ASSERT_TRUE(runner->set_shapes({{x}}, {{Tensor()}}, {true}));
-  ASSERT_TRUE(runner->run({.team = &team, .threads = 3}));
+  ASSERT_TRUE(runner->run({.thread_pool = &thread_pool, .threads = 3}));
   ASSERT_EQ(runner->late(0).shape(), Sizes{1000});
   EXPECT_EQ(runner->late(0).as<float>()[999], 999);
   // A place that is there: its sizes are not the plugin's to tell.

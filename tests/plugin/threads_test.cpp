@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 #include "made_op.h"
 #include "plugin/kept.h"
 #include "plugin/registry.h"
@@ -72,7 +72,7 @@ TEST(PluginThreads, ContextsShareAnObjectATeamAndResources) {
     Tensor y = *Tensor::make(DType::f32, {1000});
     bool is_well = runner->set_shapes({&x, 1}, {&y, 1}, {true}).has_value();
     for (int k = 0; is_well && k < kTimes; ++k) {
-      is_well = runner->run({.team = &default_team(), .threads = default_team().size()}).has_value();
+      is_well = runner->run({.thread_pool = &default_thread_pool(), .threads = default_thread_pool().size()}).has_value();
       for (const float v : y.as<float>()) is_well = is_well && v == static_cast<float>(thread + 1);
     }
     if (!is_well) ++wrong;

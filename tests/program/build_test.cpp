@@ -154,7 +154,7 @@ TEST(Build, BindsSizesThatASegmentBrings) {
   ASSERT_EQ(p.steps[0].bindings.size(), 1u);
   const runtime::Slot slot = p.steps[0].bindings[0].slot;
   EXPECT_EQ(p.sizes[slot].kind, runtime::SizeLine::Kind::bound);
-  EXPECT_GE(slot, p.door_lines);
+  EXPECT_GE(slot, p.input_lines);
   EXPECT_GT(p.steps[1].lines, slot);
   EXPECT_TRUE(runtime::sized_late(p, named(p, "y")));
 }

@@ -31,7 +31,7 @@ struct SizeTableTest : testing::Test {
   int64_t value(Dim dim, int64_t n_value, int64_t m_value) {
     std::vector<int64_t> values;
     const std::vector<std::vector<int64_t>> shapes = {{n_value, m_value}};
-    EXPECT_TRUE(runtime::evaluate_sizes(program, 0, program.door_lines, {shapes, {}}, values));
+    EXPECT_TRUE(runtime::evaluate_sizes(program, 0, program.input_lines, {shapes, {}}, values));
     return values[table.slot(dim)];
   }
 };
@@ -83,10 +83,10 @@ TEST_F(SizeTableTest, HasOperandsStandBeforeTheirLine) {
 TEST_F(SizeTableTest, PutsLinesThatDependOnDataBehindTheDoor) {
   for (Dim d : {n + 1, 2 * u, u + n}) table.want(d);
   ASSERT_TRUE(table.finish(program));
-  EXPECT_LT(table.slot(n + 1), program.door_lines);
-  EXPECT_GE(table.slot(2 * u), program.door_lines);
-  EXPECT_GE(table.slot(u + n), program.door_lines);
-  EXPECT_LE(table.lines_before(2), program.door_lines) << "step 2 binds u itself";
+  EXPECT_LT(table.slot(n + 1), program.input_lines);
+  EXPECT_GE(table.slot(2 * u), program.input_lines);
+  EXPECT_GE(table.slot(u + n), program.input_lines);
+  EXPECT_LE(table.lines_before(2), program.input_lines) << "step 2 binds u itself";
   EXPECT_EQ(table.lines_before(3), program.sizes.size());
 }
 

@@ -172,7 +172,7 @@ TEST(ContextSegments, AreMadeWithTheirWeightsWhereTheyLie) {
   EXPECT_EQ((*got)[0].as<float>()[1], 2.5f);
 }
 
-/// A step whose kernel returns at once, with tasks for the whole team.
+/// A step whose kernel returns at once, with tasks for the whole thread pool.
 Program with_kernel() {
   Program p = small_program();
   Step step;

@@ -80,7 +80,7 @@ TEST(Loop, RefusesRowsOfAnotherShapeThanItsResult) {
   p.sizes[2] = {SizeLine::Kind::constant, 3, 0, 0, 0};  // the program promises three rows
   p.buffers[3].kind = BufferInfo::Kind::output;
   p.steps[0].bindings.clear();
-  p.door_lines = 3;
+  p.input_lines = 3;
   auto context = context_of(p);
   EXPECT_TRUE(context->run(turns_of(3, {1})));
   for (int64_t trips : {2, 4}) {

@@ -20,7 +20,7 @@ constexpr uint8_t kCallBack[] = {0x48, 0x8b, 0x07, 0x48, 0x8b, 0x00, 0xff, 0x20}
 Program two_steps() {
   Program p;
   p.sizes = {{SizeLine::Kind::constant, 10, 0, 0, 0}, {SizeLine::Kind::constant, 1, 0, 0, 0}};
-  p.door_lines = 2;
+  p.input_lines = 2;
   p.buffers = {buffer(Place::input, DType::i64, {1}, 0, "first"), buffer(Place::input, DType::i64, {1}, 1, "second"),
                buffer(Place::arena, DType::f32, {0}, 0, "t"), buffer(Place::output, DType::f32, {0}, 0, "y")};
   p.buffers[2].last = 1;
@@ -157,7 +157,7 @@ TEST(Guard, StandsInBranchesAndLoops) {
     body.blobs.clear();
     body.steps[0] = {};
     body.sizes.push_back({SizeLine::Kind::constant, 1, 0, 0, 0});
-    body.door_lines = 2;
+    body.input_lines = 2;
     body.buffers.resize(2);
     body.buffers[0] = buffer(Place::input, DType::i64, {0}, 0, "x");
     body.buffers[1] = buffer(Place::output, DType::f32, {0}, 0, "y");

@@ -20,7 +20,7 @@ Program packing_program() {
              {Kind::constant, 1, 0, 0, 0},
              {Kind::add, 0, 0, 2, 0},
              {Kind::bound, 0, 0, 0, 0}};
-  p.door_lines = 4;
+  p.input_lines = 4;
   p.buffers = {buffer(Place::input, DType::boolean, {0, 1}, 0, "keep"), buffer(Place::dynamic, DType::i64, {4}, 0, "rows"),
                buffer(Place::output, DType::i64, {0, 1}, 1, "places"), buffer(Place::output, DType::i64, {3}, 2, "starts"),
                buffer(Place::output, DType::i64, {2}, 3, "sizes")};

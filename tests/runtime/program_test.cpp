@@ -69,13 +69,13 @@ TEST(ProgramBytes, DecodeToTheSameProgram) {
   EXPECT_EQ(program->inputs[1].limits[1].from_end, true);
   EXPECT_EQ(program->inputs[0].dimensions, std::vector<std::string>{"n"});
   EXPECT_EQ(program->inputs[0].upper, std::vector<int64_t>{1000});
-  EXPECT_EQ(program->buffers[7].held.kind, ValueKind::sequence);
-  EXPECT_EQ(program->buffers[7].held.sizes, (std::vector<int64_t>{2, -1}));
-  EXPECT_TRUE(program->buffers[8].held.unranked);
-  EXPECT_EQ(program->buffers[8].held.kind, ValueKind::optional_sequence);
-  EXPECT_EQ(program->outputs.back().held.kind, ValueKind::sequence);
+  EXPECT_EQ(program->buffers[7].container.kind, ValueKind::sequence);
+  EXPECT_EQ(program->buffers[7].container.sizes, (std::vector<int64_t>{2, -1}));
+  EXPECT_TRUE(program->buffers[8].container.unranked);
+  EXPECT_EQ(program->buffers[8].container.kind, ValueKind::optional_sequence);
+  EXPECT_EQ(program->outputs.back().container.kind, ValueKind::sequence);
   EXPECT_EQ(program->weight_bytes, 1000u);
-  EXPECT_EQ(program->door_lines, 3u);
+  EXPECT_EQ(program->input_lines, 3u);
 }
 
 TEST(ProgramBytes, SkipFieldsOfNewerVersions) {
@@ -119,7 +119,7 @@ TEST(ProgramBytes, WithAnyBitFlippedAreBadOrSound) {
 /// Each edit makes one index wrong.
 TEST(ProgramBytes, RefuseEveryWildIndex) {
   const std::vector<void (*)(Program&)> edits = {
-      [](Program& p) { p.door_lines = 99; },
+      [](Program& p) { p.input_lines = 99; },
       [](Program& p) { p.sizes[4].a = 4; },
       [](Program& p) { p.sizes[4].b = 99; },
       [](Program& p) { p.sizes[0].a = 2; },
@@ -156,12 +156,12 @@ TEST(ProgramBytes, RefuseEveryWildIndex) {
       [](Program& p) { p.inputs[0].lower.clear(); },
       [](Program& p) { p.inputs[0].buffer = 99; },
       [](Program& p) { p.inputs[1].limits[0].extent = 99; },
-      [](Program& p) { p.inputs[1].limits[0].extent = p.door_lines; },
+      [](Program& p) { p.inputs[1].limits[0].extent = p.input_lines; },
       [](Program& p) { p.outputs[0].buffer = kMissing; },
       [](Program& p) { p.outputs[0].buffer = 99; },
       [](Program& p) { p.steps[1].bindings[0].slot = 0; },
-      [](Program& p) { p.buffers[7].held.kind = static_cast<ValueKind>(4); },
-      [](Program& p) { p.buffers[7].held.kind = ValueKind::tensor; },  // its port says otherwise
+      [](Program& p) { p.buffers[7].container.kind = static_cast<ValueKind>(4); },
+      [](Program& p) { p.buffers[7].container.kind = ValueKind::tensor; },  // its port says otherwise
       [](Program& p) { p.buffers[7].shape = {0}; },
       [](Program& p) { p.buffers[7].kind = BufferInfo::Kind::arena; },
       [](Program& p) { p.buffers[6].index = 7; },     // a view of a sequence
@@ -282,7 +282,7 @@ TEST(ProgramSizes, ThatOverflowAreAnError) {
   std::vector<int64_t> quotient;
   EXPECT_FALSE(evaluate_sizes(p, 0, 3, {}, quotient));
   p.sizes = {{Kind::constant, int64_t{1} << 40, 0, 0, 0}};
-  p.door_lines = 1;
+  p.input_lines = 1;
   p.buffers = {buffer(BufferInfo::Kind::arena, DType::f32, {0, 0}, 0, "huge")};
   std::vector<int64_t> values{int64_t{1} << 40};
   auto layout = lay_out(p, values);
@@ -298,7 +298,7 @@ Program dividing_program(Slot used) {
   p.sizes = {{Kind::input_dimension, 0, 0, 0, 0}, {Kind::constant, 12, 0, 0, 0}, {Kind::floor_divide, 0, 1, 0, 0},
              {Kind::constant, 5, 0, 0, 0},        {Kind::select, 0, 0, 2, 3},    {Kind::constant, 3, 0, 0, 0},
              {Kind::multiply, 0, 2, 5, 0}};
-  p.door_lines = 7;
+  p.input_lines = 7;
   p.buffers = {buffer(BufferInfo::Kind::arena, DType::f32, {used}, 0, "y")};
   return p;
 }
@@ -321,7 +321,7 @@ TEST(ProgramSizes, DividedByZeroAreAnErrorWhereTheyAreUsed) {
 
 TEST(ProgramSizes, DividedByZeroBehindTheDoorAreAnErrorToo) {
   Program p = dividing_program(6);
-  p.door_lines = 4;
+  p.input_lines = 4;
   std::vector<int64_t> values;
   const std::vector<Sizes> none = {{0}};
   ASSERT_TRUE(evaluate_sizes(p, 0, 4, {none, {}}, values));
@@ -346,7 +346,7 @@ Lives random_lives(uint64_t seed) {
     b.last = std::min<uint32_t>(steps, b.first + static_cast<uint32_t>(draw() % 6));
     l.program.buffers.push_back(b);
   }
-  l.program.door_lines = count;
+  l.program.input_lines = count;
   return l;
 }
 
@@ -409,7 +409,7 @@ TEST(ArenaLayout, UsesMemoryAgain) {
     l.program.buffers.back().first = k;
     l.program.buffers.back().last = k + 1;
   }
-  l.program.door_lines = kMany;
+  l.program.input_lines = kMany;
   EXPECT_EQ(lay_out(l.program, l.sizes)->bytes, 2u * ((4000 + kSlack + 63) / 64 * 64));
 }
 

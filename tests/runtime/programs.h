@@ -77,7 +77,7 @@ inline runtime::Program small_program() {
              {Kind::constant, 1, 0, 0, 0},
              {Kind::bound, 0, 0, 0, 0},
              {Kind::multiply, 0, 1, 3, 0}};
-  p.door_lines = 3;
+  p.input_lines = 3;
   p.buffers = {buffer(Place::input, DType::f32, {0}, 0, "x"), buffer(Place::input, DType::i64, {0}, 1, "ids"),
                buffer(Place::dynamic, DType::f32, {0}, 0, "plus"), buffer(Place::dynamic, DType::f32, {3}, 1, "found"),
                buffer(Place::output, DType::i64, {1}, 2, "sizes")};
@@ -126,7 +126,7 @@ inline runtime::Program loop_program() {
   using Place = BufferInfo::Kind;
   Program body;
   body.sizes = {{Kind::outer, 0, 0, 0, 0}, {Kind::constant, 1, 0, 0, 0}};
-  body.door_lines = 2;
+  body.input_lines = 2;
   body.buffers = {buffer(Place::input, DType::i64, {}, 0, "i"), buffer(Place::input, DType::boolean, {}, 1, "go"),
                   buffer(Place::input, DType::f32, {0}, 2, "v"), buffer(Place::output, DType::boolean, {}, 0, "on"),
                   buffer(Place::dynamic, DType::f32, {0}, 1, "next")};
@@ -144,7 +144,7 @@ inline runtime::Program loop_program() {
 
   Program p;
   p.sizes = {{Kind::input_dimension, 0, 1, 0, 0}, {Kind::constant, 1, 0, 0, 0}, {Kind::bound, 0, 0, 0, 0}};
-  p.door_lines = 2;
+  p.input_lines = 2;
   p.buffers = {buffer(Place::input, DType::i64, {}, 0, "trips"), buffer(Place::input, DType::f32, {0}, 1, "x"),
                buffer(Place::output, DType::f32, {0}, 0, "last"), buffer(Place::dynamic, DType::f32, {2, 0}, 1, "rows")};
   p.inputs = {port("trips", DType::i64, {}, {}, 0), port("x", DType::f32, {0}, {"n"}, 1)};
@@ -168,7 +168,7 @@ inline runtime::Program branch_program() {
   using Place = BufferInfo::Kind;
   Program yes;
   yes.sizes = {{SizeLine::Kind::input_dimension, 0, 0, 0, 0}};
-  yes.door_lines = 1;
+  yes.input_lines = 1;
   yes.buffers = {buffer(Place::input, DType::f32, {0}, 0, "x"), buffer(Place::dynamic, DType::f32, {0}, 0, "y")};
   yes.inputs = {port("x", DType::f32, {0}, {"n"}, 0)};
   yes.outputs = {port("y", DType::f32, {0}, {"n"}, 1)};
@@ -187,7 +187,7 @@ inline runtime::Program branch_program() {
 
   Program p;
   p.sizes = {{SizeLine::Kind::input_dimension, 0, 1, 0, 0}};
-  p.door_lines = 1;
+  p.input_lines = 1;
   p.buffers = {buffer(Place::input, DType::boolean, {}, 0, "if"), buffer(Place::input, DType::f32, {0}, 1, "x"),
                buffer(Place::output, DType::f32, {0}, 0, "y")};
   p.inputs = {port("if", DType::boolean, {}, {}, 0), port("x", DType::f32, {0}, {"n"}, 1)};
@@ -218,7 +218,7 @@ inline std::unique_ptr<runtime::Context> calling_back() {
   EngineParts parts;
   Program& p = parts.program;
   p.sizes = {{SizeLine::Kind::input_dimension, 0, 0, 0, 0}, {SizeLine::Kind::constant, 1, 0, 0, 0}};
-  p.door_lines = 2;
+  p.input_lines = 2;
   p.buffers = {buffer(Place::input, DType::i64, {0}, 0, "call"), buffer(Place::output, DType::i64, {0}, 0, "done")};
   p.inputs = {port("call", DType::i64, {0}, {"n"}, 0)};
   p.outputs = {port("done", DType::i64, {0}, {"n"}, 1)};

@@ -18,7 +18,7 @@ DIST = ROOT / "dist"
 VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 MOST_MEGABYTES, MOST_SECONDS = 45, 60
 EXAMPLE = (ROOT / "examples/python/run.py").read_text(encoding="utf-8")
-HELP = "import tenon; assert 'Runs once' in tenon.Engine.run.__doc__ and 'model' in tenon.compile.__doc__ and tenon.Team.__doc__"
+HELP = "import tenon; assert 'Runs once' in tenon.Engine.run.__doc__ and 'model' in tenon.compile.__doc__ and tenon.ThreadPool.__doc__"
 # Type checkers find the extension's names.
 TYPED = """
 import importlib, pathlib, sys

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ._error import TenonError
 from ._log import set_log_level
 from ._profile import Profile, StepTime
-from ._tenon_runtime import Engine, Port, StopToken, Team, load
+from ._tenon_runtime import Engine, Port, StopToken, ThreadPool, load
 
-__all__ = ["Engine", "Port", "Profile", "StepTime", "StopToken", "Team", "TenonError", "load", "set_log_level"]
+__all__ = ["Engine", "Port", "Profile", "StepTime", "StopToken", "ThreadPool", "TenonError", "load", "set_log_level"]
 __version__ = "0.1.0"

@@ -63,13 +63,13 @@ bool runs_by_plugin(const plugin::Registry& plugins, std::string_view name) {
   return std::ranges::any_of(ops, [&](const plugin::Op* op) { return op->runs() && op->name_space + "::" + op->name == name; });
 }
 
-base::Result<partition::Wishes> wishes_of(const CompileOptions& options) {
+base::Result<partition::Constraints> wishes_of(const CompileOptions& options) {
   const int64_t least = options.min_block_size.value_or(1);
   if (least < 1 || least > UINT32_MAX)
     return base::fail(base::Code::bad_usage, "min_block_size", "a segment has at least one node")
         .expected("1 or more")
         .found(std::to_string(least));
-  partition::Wishes out;
+  partition::Constraints out;
   out.listed = std::max<size_t>(1, options.backends.size());
   out.fallback_ops = options.fallback_ops;
   out.fallback_modules = options.fallback_modules;
@@ -117,8 +117,8 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
   libraries.isolated_plugins = isolation_of(options);
   out.registry = TRY(compiler::Registry::make(libraries));
   out.backends = TRY(out.registry->named(options.backends));
-  out.wishes = TRY(wishes_of(options));
-  out.wishes.preferred = TRY(compiler::preferences(*libraries.plugins, options.prefer));
+  out.constraints = TRY(wishes_of(options));
+  out.constraints.preferred = TRY(compiler::preferences(*libraries.plugins, options.prefer));
   out.calibration = compiler::kept_calibration();
   if (options.measure && options.assign != Assign::cost && options.plugins.empty())
     return base::fail(base::Code::bad_usage, "measure", "what is measured is what assignment by cost goes by, and the ways of plugins")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/share_data.h"
+#include "compiler/partition_data.h"
 
 // Last: the public names come after the inner ones (see there).
 #include "api/full/compile.h"
@@ -13,17 +13,17 @@ namespace {
 /// Of a model that was read, or a graph.
 base::Result<std::string> told(std::unique_ptr<ir::Graph> graph, const compiler::CompileOptions& inner, bool build,
                                const import::ImportOptions& reading = {}) {
-  const auto text = [&](const ir::Graph& g, const partition::Shares& shares, const partition::Roles& roles,
+  const auto text = [&](const ir::Graph& g, const partition::Partition& partition, const partition::Roles& roles,
                         std::span<const plugin::MeasuredNode> measured, const compiler::Compiled* built) -> base::Result<std::string> {
-    const auto what_if = TRY(partition::what_if(g, shares, roles, inner.wishes));
-    return compiler::partition_data(g, shares, roles, inner.wishes.assign, what_if, measured, built, reading.shapes).dump();
+    const auto what_if = TRY(partition::what_if(g, partition, roles, inner.constraints));
+    return compiler::partition_data(g, partition, roles, inner.constraints.assign, what_if, measured, built, reading.shapes).dump();
   };
   if (!build) {
-    const compiler::SharedOut shared = TRY(compiler::share_out(std::move(graph), inner));
-    return text(*shared.graph, shared.shares, shared.backends.roles(), shared.measured, nullptr);
+    const compiler::PartitionedGraph shared = TRY(compiler::partition_graph(std::move(graph), inner));
+    return text(*shared.graph, shared.partition, shared.backends.roles(), shared.measured, nullptr);
   }
   const compiler::Compiled built = TRY(compiler::compile(std::move(graph), inner));
-  return text(*built.graph, built.shares, built.backends.roles(), built.report.measured, &built);
+  return text(*built.graph, built.partition, built.backends.roles(), built.report.measured, &built);
 }
 
 template <class Tell>

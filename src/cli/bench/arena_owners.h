@@ -17,7 +17,7 @@ class ArenaOwners {
   void take(uint64_t offset, double bytes, int threads, bool in_order);
 
  private:
-  /// Owners are numbers of threads, or -n: several of a team of n.
+  /// Owners are numbers of threads, or -n: several of a thread pool of n.
   static constexpr int kNobody = 1 << 20;
   struct Pages {
     size_t begin = 0, end = 0;

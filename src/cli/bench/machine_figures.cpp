@@ -10,7 +10,7 @@
 #include <numeric>
 #include <vector>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 #include "cli/bench/measure.h"
 #include "cli/bench/memory_stream.h"
 
@@ -26,7 +26,7 @@ double best_of_tries(const F& measure) {
   return best;
 }
 
-/// Work for all threads until the system has dealt them out to CPUs that they keep: the first ones of a team begin on one.
+/// Work for all threads until the system has dealt them out to CPUs that they keep: the first ones of a thread pool begin on one.
 void settle(int threads) {
   constexpr auto kLong = std::chrono::milliseconds(200);
   const FmaPeak peak(threads, Products::f32);
@@ -43,9 +43,9 @@ codegen::Bandwidth cache_rate(int64_t bytes_of_one, int64_t bytes_of_each, int t
   return {best_of_tries([&] { return one.read(); }), best_of_tries([&] { return all.read(); })};
 }
 
-/// Each thread of the team writes a part, and reads in another region (or writes over) one that a thread on another CPU wrote. The median
-/// of some rounds. Threads that sleep between the two would be woken where their neighbour runs, and find its cache. 0: no round had all
-/// threads.
+/// Each thread of the thread pool writes a part, and reads in another region (or writes over) one that a thread on another CPU wrote. The
+/// median of some rounds. Threads that sleep between the two would be woken where their neighbour runs, and find its cache. 0: no round had
+/// all threads.
 double exchange_rate(int threads, bool reads) {
   constexpr int64_t kPart = 64 << 10;  // floats
   constexpr int kRounds = 30;
@@ -70,8 +70,8 @@ double exchange_rate(int threads, bool reads) {
         rates[static_cast<size_t>(t)] = ns > 0 && writers[from] != thread ? kPart * sizeof(float) / ns : 0;
       }
     };
-    default_team().run(threads, 1, write, threads);
-    default_team().run(threads, 1, read, threads);
+    default_thread_pool().run(threads, 1, write, threads);
+    default_thread_pool().run(threads, 1, read, threads);
     // Rounds count in which all took part.
     if (std::ranges::all_of(rates, [](double rate) { return rate > 0; })) all.push_back(std::accumulate(rates.begin(), rates.end(), 0.0));
   }
@@ -92,7 +92,8 @@ double start_ns(int threads) {
            });
   };
   const double alone = ns_of([&] { work(0, 1, 0); });
-  return std::max(1.0, ns_of([&] { default_team().run(threads, 1, work, threads); }) - alone);  // more, on a machine that is left alone
+  return std::max(1.0,
+                  ns_of([&] { default_thread_pool().run(threads, 1, work, threads); }) - alone);  // more, on a machine that is left alone
 }
 
 /// Of the first CPU's cache of that level, in the system's words ("32768K"); containers hide it at times.

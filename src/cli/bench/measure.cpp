@@ -11,7 +11,7 @@
 #endif
 
 #include "base/result.h"
-#include "base/threads.h"
+#include "base/thread_pool.h"
 
 namespace tenon::cli {
 namespace {
@@ -123,7 +123,7 @@ Interval median_interval(std::span<const double> samples, double level, uint64_t
 }
 
 FmaPeak::FmaPeak(int threads, Products products)
-    : threads_(std::clamp(threads, 1, default_team().size())), products_(products), seconds_per_round_(1) {
+    : threads_(std::clamp(threads, 1, default_thread_pool().size())), products_(products), seconds_per_round_(1) {
   const Loop loop = widest_loop(products_);
   for (int attempt = 0; attempt < 3; ++attempt) {
     const auto start = Clock::now();
@@ -141,7 +141,7 @@ double FmaPeak::measure(double milliseconds) const {
     for (int64_t t = begin; t < end; ++t) use(loop.rounds(kRoundsPerTask, 1e-3f));
   };
   const auto start = Clock::now();
-  default_team().run(tasks, 1, body, threads_);
+  default_thread_pool().run(tasks, 1, body, threads_);
   const double elapsed = seconds(start, Clock::now());
   return static_cast<double>(tasks) * kRoundsPerTask * kUnroll * loop.chains * loop.products * 2 / elapsed / 1e9;
 }

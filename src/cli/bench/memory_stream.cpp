@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 
 namespace tenon::cli {
 namespace {
@@ -46,7 +46,7 @@ float sum_of(const float* from, int64_t count) {
 }
 
 MemoryStream::MemoryStream(int threads)
-    : threads_(std::clamp(threads, 1, default_team().size())), bytes_(std::make_unique_for_overwrite<float[]>(kFloats)) {
+    : threads_(std::clamp(threads, 1, default_thread_pool().size())), bytes_(std::make_unique_for_overwrite<float[]>(kFloats)) {
   std::fill_n(bytes_.get(), kFloats, 1.0f);  // pages that nobody wrote are all the same page of zeros
 }
 
@@ -55,12 +55,12 @@ double MemoryStream::read() const {
     for (int64_t t = begin; t < end; ++t) { [[maybe_unused]] volatile float sink = sum_of(bytes_.get() + t * kTaskFloats, kTaskFloats); }
   };
   const auto start = std::chrono::steady_clock::now();
-  default_team().run(kBytes / kTask, 1, body, threads_);
+  default_thread_pool().run(kBytes / kTask, 1, body, threads_);
   return static_cast<double>(kBytes) / std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
 }
 
 CacheStream::CacheStream(int threads, int64_t bytes_of_each)
-    : threads_(std::clamp(threads, 1, default_team().size())),
+    : threads_(std::clamp(threads, 1, default_thread_pool().size())),
       floats_(std::max<int64_t>(1, bytes_of_each / kStep) * kStep / static_cast<int64_t>(sizeof(float))),
       bytes_(std::make_unique_for_overwrite<float[]>(static_cast<size_t>(floats_ * threads_))) {
   std::fill_n(bytes_.get(), floats_ * threads_, 1.0f);
@@ -80,7 +80,7 @@ double CacheStream::read() const {
       ns[static_cast<size_t>(thread)] = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
     }
   };
-  default_team().run(threads_, 1, body, threads_);
+  default_thread_pool().run(threads_, 1, body, threads_);
   double out = 0;
   for (const double each : ns)
     if (each > 0) out += static_cast<double>(rounds * floats_) * sizeof(float) / each;

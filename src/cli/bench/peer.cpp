@@ -15,8 +15,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "runtime/door.h"
-#include "runtime/held.h"
+#include "runtime/container_value.h"
+#include "runtime/input_checks.h"
 #include "runtime/libraries.h"
 
 namespace tenon::cli {
@@ -218,11 +218,11 @@ uint64_t Peer::peak_rss_bytes() const { return peak_rss_bytes_of(process_); }
 Result<files::NamedTensors> peer_inputs(const runtime::Engine& engine, std::span<const Tensor> inputs) {
   for (const auto& ports : {engine.inputs(), engine.outputs()})
     for (const runtime::PortInfo& p : ports)
-      if (runtime::is_held(p))
+      if (runtime::is_container(p))
         return fail(Code::not_supported, runtime::port_place("value", p),
                     "not supported yet: sequences and optionals beside another engine")
             .expected("tensors")
-            .found(runtime::text_of(p.held, p.dtype));
+            .found(runtime::text_of(p.container, p.dtype));
   files::NamedTensors named;
   for (size_t k = 0; k < inputs.size(); ++k)
     if (!inputs[k].empty_handle()) named.emplace_back(engine.inputs()[k].name, inputs[k]);

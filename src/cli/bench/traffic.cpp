@@ -113,7 +113,7 @@ Result<std::vector<int64_t>> sizes_at_door(const runtime::Program& program, std:
   std::vector<std::vector<int64_t>> shapes;
   for (const Tensor& t : inputs) shapes.push_back(t.shape());
   std::vector<int64_t> sizes;
-  TRY(runtime::evaluate_sizes(program, 0, program.door_lines, {shapes, {}}, sizes));
+  TRY(runtime::evaluate_sizes(program, 0, program.input_lines, {shapes, {}}, sizes));
   return sizes;
 }
 

@@ -32,7 +32,7 @@ std::map<std::string, int64_t> sizes_of(const ir::Graph& graph) {
 void describe(const ir::Type& type, const std::map<std::string, int64_t>& sizes, runtime::PortInfo& port) {
   port.dtype = type.dtype;
   if (!type.is_tensor()) {
-    port.held = program::held_of(type);
+    port.container = program::container_info_of(type);
     return;
   }
   for (int d = 0; type.shape && d < type.rank(); ++d) {

@@ -110,10 +110,10 @@ std::unique_ptr<ir::Graph> alone(const ir::Graph& graph, const ir::Segment& segm
 /// Nothing is rewritten again, and what the user said of nodes is noted at them.
 compiler::CompileOptions without_rewriting(compiler::CompileOptions options) {
   for (const passes::Pass& p : passes::pipeline()) options.off.emplace(p.name);
-  options.wishes.fallback_ops.clear();
-  options.wishes.fallback_modules.clear();
-  options.wishes.pins.clear();
-  options.wishes.require_full = false;
+  options.constraints.fallback_ops.clear();
+  options.constraints.fallback_modules.clear();
+  options.constraints.pins.clear();
+  options.constraints.require_full = false;
   options.measuring = nullptr;
   options.tactics = {};
   return options;
@@ -168,12 +168,12 @@ class Check {
 
 }  // namespace
 
-Result<std::vector<SegmentCheck>> check_segments(const ir::Graph& graph, const partition::Shares& shares, std::span<const Tensor> inputs,
-                                                 const compiler::CompileOptions& options, const runtime::RunOptions& run,
-                                                 const runtime::Devices& devices) {
+Result<std::vector<SegmentCheck>> check_segments(const ir::Graph& graph, const partition::Partition& partition,
+                                                 std::span<const Tensor> inputs, const compiler::CompileOptions& options,
+                                                 const runtime::RunOptions& run, const runtime::Devices& devices) {
   const Tellers tellers(graph);
   std::vector<ir::Segment> segments;
-  for (const ir::Segment& s : shares.segments) segments.push_back(tellers.with_sizes(s));
+  for (const ir::Segment& s : partition.segments) segments.push_back(tellers.with_sizes(s));
   const Values values = TRY(operands_by_reference(graph, segments, inputs));
   const Check check(options, run, devices);
   std::vector<SegmentCheck> out;

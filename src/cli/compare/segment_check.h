@@ -16,8 +16,8 @@ struct SegmentCheck {
 /// Runs each segment of a compiled graph (compiler::Compiled) by itself, on its backend. What it reads comes from the reference, which
 /// rounds each node's result to its dtype: a segment is not blamed for those before it. options: those that the graph was compiled with.
 /// `devices`: beside those of the registry. Errors: those of the evaluator. Cost: two evaluations, and building each segment anew.
-Result<std::vector<SegmentCheck>> check_segments(const ir::Graph& graph, const partition::Shares& shares, std::span<const Tensor> inputs,
-                                                 const compiler::CompileOptions& options, const runtime::RunOptions& run,
-                                                 const runtime::Devices& devices = {});
+Result<std::vector<SegmentCheck>> check_segments(const ir::Graph& graph, const partition::Partition& partition,
+                                                 std::span<const Tensor> inputs, const compiler::CompileOptions& options,
+                                                 const runtime::RunOptions& run, const runtime::Devices& devices = {});
 
 }  // namespace tenon::cli

@@ -27,8 +27,8 @@ std::string verdict_text(const SegmentCheck& check) {
   return (check.bad() ? "bad: " + d.distance.found : "good") + rounding;
 }
 
-Json json_of(const partition::Names& names, const partition::Shares& shares, const SegmentCheck& check) {
-  const ir::Segment& segment = shares.segments[check.segment];
+Json json_of(const partition::Names& names, const partition::Partition& partition, const SegmentCheck& check) {
+  const ir::Segment& segment = partition.segments[check.segment];
   Json out = {{"id", check.segment},
               {"backend", segment.backend},
               {"nodes", node_names(names, segment)},
@@ -55,19 +55,20 @@ std::string some_of(const std::vector<std::string>& names) {
 
 }  // namespace
 
-Json report_segments(const ir::Graph& graph, const partition::Shares& shares, std::span<const SegmentCheck> checks, Console& console) {
+Json report_segments(const ir::Graph& graph, const partition::Partition& partition, std::span<const SegmentCheck> checks,
+                     Console& console) {
   std::vector<std::vector<std::string>> rows{{"segment", "backend", "nodes", "furthest value", "largest error", "of its bound", "verdict"}};
-  const partition::Names names(graph, shares);
+  const partition::Names names(graph, partition);
   Json out = Json::array();
   for (const SegmentCheck& c : checks) {
-    const ir::Segment& segment = shares.segments[c.segment];
+    const ir::Segment& segment = partition.segments[c.segment];
     rows.push_back({std::to_string(c.segment), segment.backend, std::to_string(segment.nodes.size()), "-", "-", "-", verdict_text(c)});
     if (c.furthest) {
       rows.back()[3] = names.value(c.furthest->value);
       rows.back()[4] = fmt::format("{:.3g}", c.furthest->distance.largest);
       rows.back()[5] = fmt::format("{:.3g}", c.furthest->distance.of_bound);
     }
-    out.push_back(json_of(names, shares, c));
+    out.push_back(json_of(names, partition, c));
   }
   console.line("each segment by itself, on what the reference gives it:");
   console.table(rows);
@@ -75,11 +76,11 @@ Json report_segments(const ir::Graph& graph, const partition::Shares& shares, st
   return out;
 }
 
-Result<void> verdict_of_segments(const ir::Graph& graph, const partition::Shares& shares, std::span<const SegmentCheck> checks) {
+Result<void> verdict_of_segments(const ir::Graph& graph, const partition::Partition& partition, std::span<const SegmentCheck> checks) {
   const auto first = std::ranges::find_if(checks, [](const SegmentCheck& c) { return c.bad(); });
   if (first == checks.end()) return {};
-  const partition::Names names(graph, shares);
-  const ir::Segment& segment = shares.segments[first->segment];
+  const partition::Names names(graph, partition);
+  const ir::Segment& segment = partition.segments[first->segment];
   const std::string place = fmt::format("segment {} on '{}'", first->segment, segment.backend);
   const std::string advice =
       fmt::format("--pin NODE=BACKEND runs a node elsewhere; the segment's nodes: {}", some_of(node_names(names, segment)));

@@ -18,7 +18,7 @@
 #include "compiler/requested_shapes.h"
 #include "engine/reader.h"
 #include "files/mapped_file.h"
-#include "runtime/held.h"
+#include "runtime/container_value.h"
 #include "runtime/load.h"
 #include "runtime/program.h"
 
@@ -70,8 +70,8 @@ void show_ports(const Program& p, std::span<const std::byte> weights, Console& c
   for (const bool in : {true, false}) {
     Json& list = out[in ? "inputs" : "outputs"] = Json::array();
     for (const runtime::PortInfo& port : in ? inputs : p.outputs) {
-      const std::string type = runtime::is_held(port) ? runtime::text_of(port.held, port.dtype)
-                                                      : fmt::format("{}[{}]", name_of(port.dtype), fmt::join(port.dimensions, ","));
+      const std::string type = runtime::is_container(port) ? runtime::text_of(port.container, port.dtype)
+                                                           : fmt::format("{}[{}]", name_of(port.dtype), fmt::join(port.dimensions, ","));
       const std::string otherwise = default_text(port, weights);
       rows.push_back({in ? "in" : "out", port.name, type + otherwise});
       list.push_back({{"name", port.name}, {"dtype", name_of(port.dtype)}, {"shape", port.dimensions}, {"type", type}});

@@ -75,9 +75,9 @@ Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console
   const runtime::Libraries from = TRY(all_libraries());
   options.registry = TRY(compiler::Registry::make(from));
   options.backends = TRY(options.registry->named(TRY(sharing.backends())));
-  options.wishes = TRY(sharing.wishes());
+  options.constraints = TRY(sharing.constraints());
   TRY(sharing.check_measure(!TRY(model.plugins.plugins()).registry->empty()));
-  options.wishes.preferred = TRY(model.plugins.preferences());
+  options.constraints.preferred = TRY(model.plugins.preferences());
   if (sharing.measures()) options.measuring = TRY(compiler::measuring_in_children({"/proc/self/exe", "stopwatch"}, options, from));
   options.calibration = compiler::kept_calibration();
   options.verify = verify_passes;

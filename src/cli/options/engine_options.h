@@ -6,7 +6,7 @@
 
 #include "cli/options/library_options.h"
 #include "cli/options/model_options.h"
-#include "cli/options/share_options.h"
+#include "cli/options/partition_options.h"
 #include "compiler/compile.h"
 #include "compiler/load.h"
 #include "runtime/engine.h"
@@ -20,7 +20,7 @@ namespace tenon::cli {
 class Console;
 
 /// The options of every verb that compiles or runs something: MODEL, --opt, --threads, --backend-lib, --verify, --verify-passes,
-/// --without, --precision, --no-winograd, and those of ModelOptions and ShareOptions.
+/// --without, --precision, --no-winograd, and those of ModelOptions and PartitionOptions.
 struct EngineOptions {
   ModelOptions model;
   int opt = 3;
@@ -30,7 +30,7 @@ struct EngineOptions {
   bool verify_passes = false;
   std::vector<std::string> without;  ///< passes that do not run
   std::string precision = "f32";     ///< of large products
-  ShareOptions sharing;
+  PartitionOptions sharing;
   LibraryOptions libraries;
 
   /// What MODEL may be.

@@ -11,7 +11,7 @@
 #include "compiler/port_values.h"
 #include "files/npy.h"
 #include "files/npz.h"
-#include "runtime/held.h"
+#include "runtime/container_value.h"
 
 namespace tenon::cli {
 
@@ -92,13 +92,13 @@ Result<std::vector<Tensor>> InputOptions::inputs(std::span<const runtime::PortIn
   for (size_t k = 0; k < ports.size(); ++k) {
     const runtime::PortInfo& port = ports[k];
     auto found = std::ranges::find_if(given, [&](const auto& g) { return g.first == port.name; });
-    if (found != given.end() && !runtime::is_held(port)) {
+    if (found != given.end() && !runtime::is_container(port)) {
       TRY(check_requested_sizes(port, found->second, shapes));
       out.push_back(found->second);
     } else if (port.otherwise) {
       out.emplace_back();
     } else {
-      auto made = runtime::is_held(port) ? compiler::held_value(port, given, random) : compiler::random_tensor(port, sizes[k], random);
+      auto made = runtime::is_container(port) ? compiler::held_value(port, given, random) : compiler::random_tensor(port, sizes[k], random);
       if (!made) return std::move(made).error().at("input '" + port.name + "'");
       out.push_back(std::move(*made));
     }

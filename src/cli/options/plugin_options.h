@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compiler/plugins.h"
-#include "partition/wishes.h"
+#include "partition/constraints.h"
 #include "runtime/libraries.h"
 
 namespace CLI {

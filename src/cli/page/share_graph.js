@@ -79,17 +79,17 @@ function segmentElement(segment, nodes, laneOf, choose) {
 }
 
 /// The whole picture; `choose` is called with the number of a segment that is clicked.
-function pictureOf(shares, choose) {
-  const laneOf = id => lanes.indexOf(shares.segments[id].backend);
-  const width = laneLeft(lanes.length), height = rowTop(shares.segments.length);
-  const rows = shares.segments.map(() => []);
-  for (const node of shares.nodes) rows[node.segment].push(node);
+function pictureOf(partition, choose) {
+  const laneOf = id => lanes.indexOf(partition.segments[id].backend);
+  const width = laneLeft(lanes.length), height = rowTop(partition.segments.length);
+  const rows = partition.segments.map(() => []);
+  for (const node of partition.nodes) rows[node.segment].push(node);
   const svg = svgEl("svg", {width, height, viewBox: `0 0 ${width} ${height}`},
     ...lanes.map((_, lane) => svgEl("rect", {class: "lane", x: laneLeft(lane) - 8, y: 0, width: kBox.w + 16, height})),
-    ...crossings(shares.borders).map(border => borderElement(border, laneOf)),
-    ...shares.segments.map(segment => segmentElement(segment, rows[segment.id], laneOf, choose)));
+    ...crossings(partition.borders).map(border => borderElement(border, laneOf)),
+    ...partition.segments.map(segment => segmentElement(segment, rows[segment.id], laneOf, choose)));
   const heads = lanes.map((name, lane) => {
-    const own = shares.segments.filter(s => s.backend === name), nodes = own.reduce((sum, s) => sum + s.nodes.length, 0);
+    const own = partition.segments.filter(s => s.backend === name), nodes = own.reduce((sum, s) => sum + s.nodes.length, 0);
     return el("span", {style: `left:${laneLeft(lane)}px`}, name, el("small", {}, `${counted(own.length, "segment")}, ${counted(nodes, "node")}`));
   });
   return [el("div", {className: "lanes", style: `width:${width}px`}, ...heads), svg];

@@ -54,26 +54,26 @@ function reasonRows(nodes) {
     .map(([backend, op, why, count]) => [backendCell(backend), opCell(op), numberCell(`${count}`), why]);
 }
 
-function overview(shares) {
+function overview(partition) {
   const out = [el("p", {className: "dim"}, `Times of segments and copies are guesses${guessedAt}: \`tenon bench\` measures.`)];
   const part = (title, heading, rows) => { if (rows.length) out.push(el("h2", {}, title), ...tableOf(heading, rows)); };
-  part("Handed back", ["segment", "backend", "error"], (shares.handed_back ?? []).map(h => [`${h.segment}`, backendCell(h.backend), el("span", {className: "bad"}, h.error)]));
+  part("Handed back", ["segment", "backend", "error"], (partition.handed_back ?? []).map(h => [`${h.segment}`, backendCell(h.backend), el("span", {className: "bad"}, h.error)]));
   part("Were one op accelerated", ["op", "borders removed", "segments left"],
-    (shares.what_if ?? []).map(w => [opCell(w.held_by ? `${w.op} (kept with ${w.held_by.join(", ")})` : w.op), numberCell(`${w.borders_removed}`), numberCell(`${w.segments}`)]));
-  part("Why", ["backend", "op", "nodes", "why"], reasonRows(shares.nodes));
+    (partition.what_if ?? []).map(w => [opCell(w.held_by ? `${w.op} (kept with ${w.held_by.join(", ")})` : w.op), numberCell(`${w.borders_removed}`), numberCell(`${w.segments}`)]));
+  part("Why", ["backend", "op", "nodes", "why"], reasonRows(partition.nodes));
   return out;
 }
 
 /// One segment: what it reads, gives and runs.
-function segmentPanel(shares, id, go) {
-  const segment = shares.segments[id], rows = [];
-  const reads = shares.borders.filter(b => b.to === id), gives = shares.borders.filter(b => b.from === id);
+function segmentPanel(partition, id, go) {
+  const segment = partition.segments[id], rows = [];
+  const reads = partition.borders.filter(b => b.to === id), gives = partition.borders.filter(b => b.from === id);
   const outside = (values, crossing, text) => values.filter(v => !crossing.some(b => b.value === v)).map(v => [nameCell(v), text, "", "", ""]);
   const row = (b, other) => [nameCell(b.value), segmentLink(other, go), b.shape, bytesCell(b), numberCell(`${b.copies}`)];
   rows.push(el("h2", {}, `Segment ${id} on `, backendCell(segment.backend)),
     el("p", {}, `${counted(segment.nodes.length, "node")}${segment.us === null ? "" : `, a guess: ${usText(segment.us)}${guessedAt}`}`));
   rows.push(el("h2", {}, "Reads"), ...tableOf(["value", "from", "shape", "bytes", "copies"], [...reads.map(b => row(b, b.from)), ...outside(segment.inputs, reads, "the model's input")]));
   rows.push(el("h2", {}, "Gives"), ...tableOf(["value", "to", "shape", "bytes", "copies"], [...gives.map(b => row(b, b.to)), ...outside(segment.outputs, gives, "the model's result")]));
-  rows.push(el("h2", {}, "Runs"), ...tableOf(["node", "op", "why"], shares.nodes.filter(n => n.segment === id).map(n => [nameCell(n.name), opCell(n.op), reasonsText(n)])));
+  rows.push(el("h2", {}, "Runs"), ...tableOf(["node", "op", "why"], partition.nodes.filter(n => n.segment === id).map(n => [nameCell(n.name), opCell(n.op), reasonsText(n)])));
   return rows;
 }

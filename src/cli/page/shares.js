@@ -2,7 +2,7 @@
 // The page: which graph is shown (the model's, or a body's), which segment is chosen, which table is open.
 
 const data = JSON.parse($("data").textContent), lanes = data.backends;
-const path = [{name: "model", shares: data.shares}];  // the graph that is shown, behind those around it
+const path = [{name: "model", partition: data.partition}];  // the graph that is shown, behind those around it
 let chosen = -1, tab = "overview";
 
 const hueOf = backend => `--hue:${(210 + lanes.indexOf(backend) * 137.508) % 360}`;
@@ -11,32 +11,32 @@ const usText = us => us === 0 ? "0" : us < 1e3 ? `${us.toPrecision(3)} \u00b5s` 
 const bytesText = n => n < 1e4 ? `${n} B` : n < 1e6 ? `${(n / 1e3).toFixed(1)} kB` : `${(n / 1e6).toFixed(1)} MB`;
 
 /// " at batch = 64": the sizes that guesses of times take for symbols.
-const guessedAt = (sizes => sizes.length ? ` at ${sizes.map(([name, size]) => `${name} = ${size}`).join(", ")}` : "")(Object.entries(data.shares.guessed_at ?? {}));
+const guessedAt = (sizes => sizes.length ? ` at ${sizes.map(([name, size]) => `${name} = ${size}`).join(", ")}` : "")(Object.entries(data.partition.guessed_at ?? {}));
 
-const shown = () => path.at(-1).shares;
+const shown = () => path.at(-1).partition;
 const go = {
   segment: id => { chosen = id; tab = "segment"; tell(); },
-  body: (node, k) => { path.push({name: `${node.name}, body ${k}`, shares: node.bodies[k]}); open(); },
+  body: (node, k) => { path.push({name: `${node.name}, body ${k}`, partition: node.bodies[k]}); open(); },
 };
 
-function figures(shares) {
-  const bytes = shares.borders.reduce((sum, b) => sum + (b.bytes ?? 0), 0), copies = shares.borders.reduce((sum, b) => sum + b.copies, 0);
+function figures(partition) {
+  const bytes = partition.borders.reduce((sum, b) => sum + (b.bytes ?? 0), 0), copies = partition.borders.reduce((sum, b) => sum + b.copies, 0);
   const figure = (value, text) => el("span", {}, el("b", {}, value), ` ${text}`);
-  const count = shares.segments.length;
-  const least = `at least ${shares.lower_bound} needed`;
-  const out = [figure(counted(count, "segment"), shares.proved ? "proved fewest" : least),
-    figure(shares.borders.length, `values cross${bytes ? `, ${bytesText(bytes)}` : ""}, ${counted(copies, "copy").replace("copys", "copies")}`),
-    figure(`${(100 * shares.accelerated_share).toFixed(1)} %`, "of the work's nodes accelerated")];
-  if (shares.peak_bytes) out.push(figure(bytesText(shares.peak_bytes), "at most in use"));
-  if (shares.handed_back?.length) out.push(figure(shares.handed_back.length, "handed back"));
+  const count = partition.segments.length;
+  const least = `at least ${partition.lower_bound} needed`;
+  const out = [figure(counted(count, "segment"), partition.proved ? "proved fewest" : least),
+    figure(partition.borders.length, `values cross${bytes ? `, ${bytesText(bytes)}` : ""}, ${counted(copies, "copy").replace("copys", "copies")}`),
+    figure(`${(100 * partition.accelerated_share).toFixed(1)} %`, "of the work's nodes accelerated")];
+  if (partition.peak_bytes) out.push(figure(bytesText(partition.peak_bytes), "at most in use"));
+  if (partition.handed_back?.length) out.push(figure(partition.handed_back.length, "handed back"));
   return out;
 }
 
 function tell() {
-  const shares = shown();
-  const tabs = {overview: "overview", nodes: `nodes ${shares.nodes.length}`, borders: `borders ${shares.borders.length}`, ...(chosen < 0 ? {} : {segment: `segment ${chosen}`})};
+  const partition = shown();
+  const tabs = {overview: "overview", nodes: `nodes ${partition.nodes.length}`, borders: `borders ${partition.borders.length}`, ...(chosen < 0 ? {} : {segment: `segment ${chosen}`})};
   $("tabs").replaceChildren(...Object.entries(tabs).map(([name, text]) => el("button", {ariaPressed: name === tab, onclick: () => { tab = name; tell(); }}, text)));
-  const parts = {overview: () => overview(shares), nodes: () => nodesTable(shares.nodes, go), borders: () => bordersTable(shares.borders, go), segment: () => segmentPanel(shares, chosen, go)};
+  const parts = {overview: () => overview(partition), nodes: () => nodesTable(partition.nodes, go), borders: () => bordersTable(partition.borders, go), segment: () => segmentPanel(partition, chosen, go)};
   $("told").replaceChildren(...parts[tab]());
   mark($("picture"), chosen);
 }

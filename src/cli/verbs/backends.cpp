@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/doing.h"
+#include "base/activity.h"
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
 #include "cli/options/library_options.h"
 #include "compiler/backends.h"
 #include "compiler/measure/calibration.h"
-#include "compiler/share_data.h"
+#include "compiler/partition_data.h"
 #include "ops/core/sample.h"
 
 namespace tenon::cli::verb_backends {
@@ -44,7 +44,7 @@ Result<void> show(const Options& o, Console& console) {
   const auto calibration = compiler::kept_calibration();
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const backend::Backend* b : registry->all()) {
-    const Doing doing(b->name(), "opened its library");
+    const Activity doing(b->name(), "opened its library");
     const auto library = b->library();
     nlohmann::ordered_json entry{{"name", b->name()}, {"docs", b->docs()}, {"found", library.has_value()}};
     const backend::Overheads costs = calibration->find(*b).value_or(b->overheads());

@@ -8,7 +8,7 @@
 #include <iostream>
 #include <numeric>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 #include "base/version.h"
 #include "cli/bench/explanation_report.h"
 #include "cli/bench/measure.h"
@@ -106,10 +106,10 @@ Result<Bench> prepare(const Options& o, Console& console) {
   b.load_ms = ms_since(loading);
   b.inputs = TRY(o.inputs.inputs(*b.engine, TRY(o.engine.model.import_options()).shapes));
   if (wanted.any()) TRY(check_inputs_of_views(*b.engine, b.inputs));
-  const int team = default_team().size();
+  const int pool_size = default_thread_pool().size();
   b.options.guard = o.engine.guard;
   b.options.seed = o.inputs.seed;
-  b.options.threads = o.engine.threads > 0 ? std::min(o.engine.threads, team) : team;
+  b.options.threads = o.engine.threads > 0 ? std::min(o.engine.threads, pool_size) : pool_size;
   console.progress("first run");
   const auto start = Clock::now();
   b.context = TRY(runtime::Context::create(b.engine));

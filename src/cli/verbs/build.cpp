@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 #include "cli/console/console.h"
 #include "cli/console/graphviz.h"
 #include "cli/console/option_groups.h"
@@ -64,7 +64,7 @@ Result<void> draw(const compiler::Compiled& c, const std::string& path) {
   return files::write_file(path, TRY(render_svg(ir::dot(*c.graph, options))));
 }
 
-uint64_t peak_of(const runtime::PlannedBytes& planned) { return planned.peak(default_team().size()); }
+uint64_t peak_of(const runtime::PlannedBytes& planned) { return planned.peak(default_thread_pool().size()); }
 
 std::string peak_text(const Result<runtime::PlannedBytes>& planned, const std::string& at) {
   return planned ? fmt::format("{:.2f} MB at {}", static_cast<double>(peak_of(*planned)) / 1e6, at)

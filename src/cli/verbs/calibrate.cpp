@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "base/doing.h"
-#include "base/threads.h"
+#include "base/activity.h"
+#include "base/thread_pool.h"
 #include "cli/bench/machine_figures.h"
 #include "cli/console/console.h"
 #include "cli/console/number_checks.h"
@@ -16,7 +16,7 @@
 #include "compiler/measure/calibrate.h"
 #include "compiler/measure/child_stopwatch.h"
 #include "compiler/measure/machine_file.h"
-#include "compiler/share_data.h"
+#include "compiler/partition_data.h"
 #include "ops/core/op.h"
 
 namespace tenon::cli::verb_calibrate {
@@ -45,7 +45,7 @@ Result<std::vector<std::string>> chosen(const Options& o, const compiler::Regist
   TRY(registry.named(out));
   if (!out.empty()) return out;
   for (const backend::Backend* b : registry.all()) {
-    const Doing doing(b->name(), "opened its library");
+    const Activity doing(b->name(), "opened its library");
     if (b->library()) out.emplace_back(b->name());
   }
   return out;
@@ -74,8 +74,8 @@ Result<Json> calibrate_one(const std::string& name, const compiler::CompileOptio
 
 Result<Json> calibrate_machine(const Options& o, Console& console) {
   console.progress("the machine");
-  const int team = default_team().size();
-  const codegen::Machine found = measure_machine(*TRY(codegen::target_for()), o.threads > 0 ? std::min(o.threads, team) : team);
+  const int pool_size = default_thread_pool().size();
+  const codegen::Machine found = measure_machine(*TRY(codegen::target_for()), o.threads > 0 ? std::min(o.threads, pool_size) : pool_size);
   TRY(compiler::keep_machine(compiler::cache_path(compiler::kMachineFile), found));
   const auto figure = [](double value) { return value > 0 ? fmt::format("{:.1f}", value) : std::string("-"); };
   const auto rates = [&](std::string name, const codegen::Bandwidth& b) {

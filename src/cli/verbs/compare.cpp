@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 #include "cli/bench/peer.h"
 #include "cli/compare/in_precision.h"
 #include "cli/compare/not_judged.h"
@@ -55,7 +55,7 @@ struct FirstBad {
 Result<std::vector<Tensor>> other_results(const Options& o, const Ran& ran, std::span<const Tensor> inputs) {
   if (o.with == "reference") return std::vector<Tensor>();
   const files::NamedTensors named = TRY(peer_inputs(*ran.engine, inputs));
-  const int threads = o.engine.threads > 0 ? o.engine.threads : default_team().size();
+  const int threads = o.engine.threads > 0 ? o.engine.threads : default_thread_pool().size();
   const bool fixed = !o.engine.model.shapes.empty();
   auto peer = TRY(Peer::start({o.with, o.engine.model.path, o.engine.model.external_data, threads, fixed, o.engine.model.outputs}, named));
   return peer->outputs();
@@ -201,12 +201,12 @@ Result<void> verdict(const ir::Graph& graph, const std::vector<OutputDistance>& 
 struct Model {
   std::shared_ptr<runtime::Engine> engine;
   std::unique_ptr<ir::Graph> graph;  ///< as it was compiled
-  partition::Shares shares;
+  partition::Partition partition;
 };
 
 Result<Model> model_of(const ir::Graph& graph, const compiler::CompileOptions& options, Console& console) {
   compiler::Compiled all = TRY(compiled(graph.clone(), options, console));
-  Model out{nullptr, std::move(all.graph), std::move(all.shares)};
+  Model out{nullptr, std::move(all.graph), std::move(all.partition)};
   out.engine = TRY(compiler::load_compiled(std::move(all)));
   return out;
 }
@@ -214,9 +214,9 @@ Result<Model> model_of(const ir::Graph& graph, const compiler::CompileOptions& o
 /// Whether the whole runs or not, its segments are looked at one by one. Errors: that of the first one that is wrong.
 Result<Json> judge_segments(const Model& model, std::span<const Tensor> inputs, const compiler::CompileOptions& options,
                             const runtime::RunOptions& run, Console& console) {
-  const auto checks = TRY(check_segments(*model.graph, model.shares, inputs, options, run));
-  Json rows = report_segments(*model.graph, model.shares, checks, console);
-  if (auto verdict = verdict_of_segments(*model.graph, model.shares, checks); !verdict) {
+  const auto checks = TRY(check_segments(*model.graph, model.partition, inputs, options, run));
+  Json rows = report_segments(*model.graph, model.partition, checks, console);
+  if (auto verdict = verdict_of_segments(*model.graph, model.partition, checks); !verdict) {
     console.object({{"verdict", "bad"}, {"segments", std::move(rows)}});
     return std::unexpected(std::move(verdict).error());
   }
@@ -275,7 +275,7 @@ Result<void> compare_model(const Options& o, Console& console) {
   if (Json none = report_not_judged(graph, console); !none.empty()) answer["not_judged"] = std::move(none);
   if (o.by_segment) answer["segments"] = segments;
   console.object(answer);
-  const bool shared = !model.shares.of_devices(partition::Roles(options.backends, options.wishes)).empty();
+  const bool shared = !model.partition.of_devices(partition::Roles(options.backends, options.constraints)).empty();
   return verdict(graph, outputs, first,
                  shared && !o.by_segment ? "--by-segment tells which backend is wrong"
                                          : "report this as a bug of Tenon, with the model and its inputs");

@@ -12,8 +12,8 @@
 #include "cli/console/verb.h"
 #include "cli/inspect/measured_text.h"
 #include "cli/options/engine_options.h"
-#include "cli/partition/share_page.h"
-#include "compiler/share_data.h"
+#include "cli/partition/partition_page.h"
+#include "compiler/partition_data.h"
 #include "files/atomic_write.h"
 #include "partition/names.h"
 #include "partition/what_if.h"
@@ -28,11 +28,11 @@ struct Options {
   std::string html;
 };
 
-void show_segments(const ir::Graph& graph, const partition::Shares& shares, Console& console) {
+void show_segments(const ir::Graph& graph, const partition::Partition& partition, Console& console) {
   std::vector<std::vector<std::string>> rows{{"segment", "backend", "nodes", "first", "last", "reads", "gives"}};
-  const partition::Names names(graph, shares);
-  for (size_t s = 0; s < shares.segments.size(); ++s) {
-    const ir::Segment& segment = shares.segments[s];
+  const partition::Names names(graph, partition);
+  for (size_t s = 0; s < partition.segments.size(); ++s) {
+    const ir::Segment& segment = partition.segments[s];
     rows.push_back({std::to_string(s), segment.backend, std::to_string(segment.nodes.size()),
                     std::string(names.node(segment.nodes.front())), std::string(names.node(segment.nodes.back())),
                     std::to_string(segment.operands.size()), std::to_string(segment.results.size())});
@@ -41,9 +41,10 @@ void show_segments(const ir::Graph& graph, const partition::Shares& shares, Cons
 }
 
 /// A line for each op and list of reasons, not one a node.
-void show_reasons(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles, bool each, Console& console) {
+void show_reasons(const ir::Graph& graph, const partition::Partition& partition, const partition::Roles& roles, bool each,
+                  Console& console) {
   std::map<std::vector<std::string>, size_t> counts;
-  for (const partition::NodeShare& n : shares.nodes) {
+  for (const partition::NodePlacement& n : partition.nodes) {
     std::string reasons;
     for (const partition::Reason& r : n.reasons) reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", r.code, r.text);
     ++counts[{std::string(roles.backends[n.backend]->name()), each ? n.name : partition::op_name(*graph.node(n.node).op), reasons}];
@@ -60,19 +61,20 @@ void show_costs(const backend::Backends& backends, Console& console) {
 }
 
 /// How many segments there are, beside how many there must be.
-std::string count_text(const partition::Shares& shares) {
-  const size_t count = shares.segments.size(), least = shares.lower_bound;
+std::string count_text(const partition::Partition& partition) {
+  const size_t count = partition.segments.size(), least = partition.lower_bound;
   if (count == least) return fmt::format("{} segments, proved fewest", count);
   std::string out = fmt::format("{} segments, at most {} more than the fewest ({:.1f} %): at least {} are needed", count, count - least,
                                 100 * static_cast<double>(count - least) / static_cast<double>(least), least);
-  if (shares.given_up_after > 0)
-    out += fmt::format("; the search for fewer was given up after {} million visits of nodes and edges", shares.given_up_after / 1'000'000);
+  if (partition.given_up_after > 0)
+    out +=
+        fmt::format("; the search for fewer was given up after {} million visits of nodes and edges", partition.given_up_after / 1'000'000);
   return out;
 }
 
-void show_figures(const partition::Shares& shares, const partition::Roles& roles, Console& console) {
-  console.line(fmt::format("{}; {} borders; {:.1f} % of the work's nodes accelerated", count_text(shares), shares.borders.size(),
-                           100 * shares.accelerated_share(roles)));
+void show_figures(const partition::Partition& partition, const partition::Roles& roles, Console& console) {
+  console.line(fmt::format("{}; {} borders; {:.1f} % of the work's nodes accelerated", count_text(partition), partition.borders.size(),
+                           100 * partition.accelerated_share(roles)));
 }
 
 void show_what_if(const std::vector<partition::WhatIf>& all, Console& console) {
@@ -85,23 +87,23 @@ void show_what_if(const std::vector<partition::WhatIf>& all, Console& console) {
   if (rows.size() > 1) console.table(rows);
 }
 
-Result<void> tell(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles, const Options& o,
-                  const partition::Wishes& wishes, std::span<const plugin::MeasuredNode> measured, const compiler::Compiled* built,
-                  Console& console) {
-  const auto what_if = TRY(partition::what_if(graph, shares, roles, wishes));
+Result<void> tell(const ir::Graph& graph, const partition::Partition& partition, const partition::Roles& roles, const Options& o,
+                  const partition::Constraints& constraints, std::span<const plugin::MeasuredNode> measured,
+                  const compiler::Compiled* built, Console& console) {
+  const auto what_if = TRY(partition::what_if(graph, partition, roles, constraints));
   const auto shapes = TRY(o.engine.model.import_options()).shapes;
-  show_segments(graph, shares, console);
+  show_segments(graph, partition, console);
   console.line();
-  show_reasons(graph, shares, roles, o.nodes, console);
+  show_reasons(graph, partition, roles, o.nodes, console);
   console.line();
   show_what_if(what_if, console);
-  show_figures(shares, roles, console);
+  show_figures(partition, roles, console);
   show_measured(measured, console);
-  const auto told = compiler::partition_data(graph, shares, roles, wishes.assign, what_if, measured, built, shapes);
-  if (wishes.assign == partition::Assign::cost) show_costs(roles.backends, console);
-  if (shares.predicted)
-    console.line(fmt::format("predicted to take {:.1f} us a run; no assignment takes less than {:.1f} us", shares.predicted->ns / 1000,
-                             shares.predicted->least / 1000));
+  const auto told = compiler::partition_data(graph, partition, roles, constraints.assign, what_if, measured, built, shapes);
+  if (constraints.assign == partition::Assign::cost) show_costs(roles.backends, console);
+  if (partition.predicted)
+    console.line(fmt::format("predicted to take {:.1f} us a run; no assignment takes less than {:.1f} us", partition.predicted->ns / 1000,
+                             partition.predicted->least / 1000));
   console.object(told);
   if (o.html.empty()) return {};
   const std::string title = std::filesystem::path(o.engine.model.path).filename().string();
@@ -118,11 +120,11 @@ Result<void> partition_model(const Options& o, Console& console) {
   for (const std::string& w : imported.warnings) console.warn(w);
   const auto options = TRY(o.engine.compile_options(console));
   if (o.dry_run) {
-    const compiler::SharedOut shared = TRY(compiler::share_out(std::move(imported.graph), options));
-    return tell(*shared.graph, shared.shares, shared.backends.roles(), o, options.wishes, shared.measured, nullptr, console);
+    const compiler::PartitionedGraph shared = TRY(compiler::partition_graph(std::move(imported.graph), options));
+    return tell(*shared.graph, shared.partition, shared.backends.roles(), o, options.constraints, shared.measured, nullptr, console);
   }
   const compiler::Compiled built = TRY(compiled(std::move(imported.graph), options, console));
-  return tell(*built.graph, built.shares, built.backends.roles(), o, options.wishes, built.report.measured, &built, console);
+  return tell(*built.graph, built.partition, built.backends.roles(), o, options.constraints, built.report.measured, &built, console);
 }
 
 }  // namespace
@@ -133,7 +135,7 @@ VERB(partition) {
         "  tenon partition model.onnx --backend onnxruntime,cpu --dry-run\n"
         "  tenon partition model.onnx --backend cpu,reference --fallback-ops Softmax --json\n"
         "  tenon partition model.onnx --backend onnxruntime,cpu --pin encoder.layer.0=cpu --nodes\n"
-        "  tenon partition model.onnx --backend onnxruntime,cpu --html shares.html\n",
+        "  tenon partition model.onnx --backend onnxruntime,cpu --html partition.html\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app, EngineOptions::Takes::models);

@@ -190,15 +190,15 @@ struct Failure {
 /// Runs `work` on this thread and up to count - 1 others: fewer where the system has no more.
 template <class Work>
 void on_threads(int64_t count, Work work) {
-  std::vector<std::thread> team;
-  team.reserve(static_cast<size_t>(std::max<int64_t>(0, count - 1)));
+  std::vector<std::thread> workers;
+  workers.reserve(static_cast<size_t>(std::max<int64_t>(0, count - 1)));
   try {
-    while (static_cast<int64_t>(team.size()) < count - 1) team.emplace_back(work);
+    while (static_cast<int64_t>(workers.size()) < count - 1) workers.emplace_back(work);
   } catch (const std::exception&) {
     // What has begun goes on; the rest falls to those that run.
   }
   work();
-  for (std::thread& t : team) t.join();
+  for (std::thread& t : workers) t.join();
 }
 
 }  // namespace

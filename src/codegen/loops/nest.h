@@ -129,7 +129,7 @@ enum class GroupKind : uint8_t { nests, contract, attention, segment, sizes, con
 /// The sizes of its results may be known only when it has run.
 inline bool tells_sizes(GroupKind kind) { return kind == GroupKind::segment || kind == GroupKind::control || kind == GroupKind::rows; }
 
-/// Parts of rows whose tasks stand together come in so many: no two threads of a team of two or four share one.
+/// Parts of rows whose tasks stand together come in so many: no two threads of a thread pool of two or four share one.
 constexpr int64_t kPartsOfRows = 4;
 
 /// What a group shares with its neighbours in one parallel region: rows, in units, of which a part is some that stand together.

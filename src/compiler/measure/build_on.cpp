@@ -9,13 +9,13 @@ namespace tenon::compiler {
 
 Result<Compiled> build_on(std::unique_ptr<ir::Graph> graph, const backend::Backends& backends, size_t first,
                           const CompileOptions& options) {
-  SharedOut one;
+  PartitionedGraph one;
   one.graph = std::move(graph);
   one.backends.all = backends;
   std::rotate(one.backends.all.begin(), one.backends.all.begin() + static_cast<ptrdiff_t>(first),
               one.backends.all.begin() + static_cast<ptrdiff_t>(first) + 1);
   one.backends.listed = static_cast<uint16_t>(backends.size());
-  one.shares = TRY(partition::partition(*one.graph, one.backends.roles(), {}));
+  one.partition = TRY(partition::partition(*one.graph, one.backends.roles(), {}));
   StepClock clock(options);
   return build_shared(std::move(one), options, clock);
 }

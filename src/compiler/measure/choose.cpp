@@ -23,7 +23,7 @@ constexpr double kOutOfReach = 1e6;  ///< makes other backends too dear for what
 
 class Chooser {
  public:
-  Chooser(SharedOut& shared, const CompileOptions& options)
+  Chooser(PartitionedGraph& shared, const CompileOptions& options)
       : shared_(shared),
         options_(quiet(options)),
         timer_(options_, shared.backends.all),
@@ -32,18 +32,18 @@ class Chooser {
   Result<void> run() {
     known_ = TRY(node_times(shared_, options_, timer_));
     TRY(time_singles());
-    const partition::Shares mixed = TRY(shares_by(known_));
+    const partition::Partition mixed = TRY(shares_by(known_));
     const auto best = std::ranges::min_element(singles_, {}, &Plan::ns);
     if (best == singles_.end() || best->ns == kNone) return keep(mixed);
-    if (std::ranges::any_of(singles_, [&](const Plan& p) { return text_of(p.shares) == text_of(mixed); })) return keep(best->shares);
-    const auto times = TRY(timer_.time({{item(best->shares, "beside others"), item(mixed, "beside others")}}, kDuel));
-    return keep(times[0] && is_faster(times[1], times[0]) ? mixed : best->shares);
+    if (std::ranges::any_of(singles_, [&](const Plan& p) { return text_of(p.partition) == text_of(mixed); })) return keep(best->partition);
+    const auto times = TRY(timer_.time({{item(best->partition, "beside others"), item(mixed, "beside others")}}, kDuel));
+    return keep(times[0] && is_faster(times[1], times[0]) ? mixed : best->partition);
   }
 
  private:
   static constexpr double kNone = std::numeric_limits<double>::infinity();
   struct Plan {
-    partition::Shares shares;
+    partition::Partition partition;
     double ns = kNone;
   };
 
@@ -54,26 +54,27 @@ class Chooser {
     return options;
   }
 
-  Result<partition::Shares> shares_by(std::span<const KnownCosts> known) const {
+  Result<partition::Partition> shares_by(std::span<const KnownCosts> known) const {
     const BackendsInUse backends = at_costs(shared_.backends, known);
-    return partition::partition(*shared_.graph, backends.roles(), options_.wishes);
+    return partition::partition(*shared_.graph, backends.roles(), options_.constraints);
   }
 
-  static std::string text_of(const partition::Shares& shares) {
+  static std::string text_of(const partition::Partition& partition) {
     std::string out;
-    for (const partition::NodeShare& n : shares.nodes) {
+    for (const partition::NodePlacement& n : partition.nodes) {
       out += fmt::format("{}.{} ", n.backend, n.segment);
-      for (const partition::Shares& body : n.bodies) out += "(" + text_of(body) + ")";
+      for (const partition::Partition& body : n.bodies) out += "(" + text_of(body) + ")";
     }
     return out;
   }
 
-  Timer::Item item(const partition::Shares& shares, std::string_view note) const {
-    return {fmt::format("{}\n{}\n{}\n{}", graph_text_, names_of_backends(), text_of(shares), note), [this, &shares]() -> Result<Compiled> {
-              SharedOut one;
+  Timer::Item item(const partition::Partition& partition, std::string_view note) const {
+    return {fmt::format("{}\n{}\n{}\n{}", graph_text_, names_of_backends(), text_of(partition), note),
+            [this, &partition]() -> Result<Compiled> {
+              PartitionedGraph one;
               one.graph = shared_.graph->clone();
               one.backends = shared_.backends;
-              one.shares = shares;
+              one.partition = partition;
               StepClock clock(options_);
               return build_shared(std::move(one), options_, clock);
             }};
@@ -93,36 +94,36 @@ class Chooser {
       for (uint16_t other = 0; other < favoured.size(); ++other)
         if (other != b) favoured[other].factor = kOutOfReach;
       singles_.push_back({TRY(shares_by(favoured)), kNone});
-      singles_.back().shares.predicted.reset();  // by costs that are none
+      singles_.back().partition.predicted.reset();  // by costs that are none
     }
-    for (const Plan& plan : singles_) items.push_back(item(plan.shares, ""));
+    for (const Plan& plan : singles_) items.push_back(item(plan.partition, ""));
     const auto times = TRY(timer_.time(items, kPasses));
     for (uint16_t b = 0; b < singles_.size(); ++b) {
       if (!times[b]) continue;
       singles_[b].ns = *times[b];
-      known_[b].factor = *times[b] / std::max(1.0, sum_of(singles_[b].shares));
+      known_[b].factor = *times[b] / std::max(1.0, sum_of(singles_[b].partition));
     }
     return {};
   }
 
-  double sum_of(const partition::Shares& shares) const {
+  double sum_of(const partition::Partition& partition) const {
     const BackendsInUse backends = at_costs(shared_.backends, known_);
     double ns = 0;
-    for (const partition::NodeShare& n : shares.nodes) ns += backends.all[n.backend]->cost(*shared_.graph, n.node);
+    for (const partition::NodePlacement& n : partition.nodes) ns += backends.all[n.backend]->cost(*shared_.graph, n.node);
     return ns;
   }
 
-  Result<void> keep(const partition::Shares& shares) {
+  Result<void> keep(const partition::Partition& partition) {
     BackendsInUse backends = at_costs(shared_.backends, known_);
-    shared_.shares = shares;
-    if (shared_.without_casts && !needs_casts(*shared_.graph, shares)) TRY(leave_casts_out());
+    shared_.partition = partition;
+    if (shared_.without_casts && !needs_casts(*shared_.graph, partition)) TRY(leave_casts_out());
     shared_.backends = std::move(backends);
     return {};
   }
 
   /// A node runs in other types on the backend for which it has them.
-  bool needs_casts(const ir::Graph& graph, const partition::Shares& shares) const {
-    return std::ranges::any_of(shares.nodes, [&](const partition::NodeShare& n) {
+  bool needs_casts(const ir::Graph& graph, const partition::Partition& partition) const {
+    return std::ranges::any_of(partition.nodes, [&](const partition::NodePlacement& n) {
       const ir::Retyping* const retyping = graph.node(n.node).retyping();
       if (retyping && !retyping->is_border() && retyping->backend == shared_.backends.all[n.backend]->name()) return true;
       for (size_t b = 0; b < n.bodies.size(); ++b)
@@ -135,14 +136,14 @@ class Chooser {
   Result<void> leave_casts_out() {
     std::vector<KnownCosts> known = known_;
     for (uint16_t b = 0; b < known.size(); ++b)
-      if (std::ranges::find(shared_.shares.backends, b) == shared_.shares.backends.end()) known[b].factor = kOutOfReach;
+      if (std::ranges::find(shared_.partition.backends, b) == shared_.partition.backends.end()) known[b].factor = kOutOfReach;
     const BackendsInUse backends = at_costs(shared_.backends, known);
-    shared_.shares = TRY(partition::partition(*shared_.without_casts, backends.roles(), options_.wishes));
+    shared_.partition = TRY(partition::partition(*shared_.without_casts, backends.roles(), options_.constraints));
     shared_.graph = std::move(shared_.without_casts);
     return {};
   }
 
-  SharedOut& shared_;
+  PartitionedGraph& shared_;
   const CompileOptions options_;
   Timer timer_;
   std::string graph_text_;
@@ -152,6 +153,6 @@ class Chooser {
 
 }  // namespace
 
-Result<void> share_by_measuring(SharedOut& shared, const CompileOptions& options) { return Chooser(shared, options).run(); }
+Result<void> share_by_measuring(PartitionedGraph& shared, const CompileOptions& options) { return Chooser(shared, options).run(); }
 
 }  // namespace tenon::compiler

@@ -4,10 +4,10 @@
 
 namespace tenon::compiler {
 
-/// Shares a graph out by what its nodes, alone, take on each backend that may run them, and holds the result against each backend running
-/// all that it can: whole engines are timed, and the fastest is kept. What is not measured (sizes that follow from data, bodies) is
+/// Partition a graph out by what its nodes, alone, take on each backend that may run them, and holds the result against each backend
+/// running all that it can: whole engines are timed, and the fastest is kept. What is not measured (sizes that follow from data, bodies) is
 /// guessed, to scale. Errors: those of Timer and partition(). Cost: builds and runs an engine for each signature of a node and backend that
 /// is not known yet, and one for each plan.
-Result<void> share_by_measuring(SharedOut& shared, const CompileOptions& options);
+Result<void> share_by_measuring(PartitionedGraph& shared, const CompileOptions& options);
 
 }  // namespace tenon::compiler

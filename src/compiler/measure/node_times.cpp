@@ -50,15 +50,15 @@ Result<std::vector<double>> launch_times(const backend::Backends& backends, cons
   return out;
 }
 
-Result<std::vector<KnownCosts>> node_times(const SharedOut& shared, const CompileOptions& options, Timer& timer) {
+Result<std::vector<KnownCosts>> node_times(const PartitionedGraph& shared, const CompileOptions& options, Timer& timer) {
   const backend::Backends& backends = shared.backends.all;
   const ir::Graph& graph = *shared.graph;
   const std::vector<double> launches = TRY(launch_times(backends, graph.ops(), options, timer));
   const SizesOfSymbols sizes = usual_sizes(graph);
   std::vector<Timer::Item> items;
   std::vector<Asked> asked;
-  for (size_t n = 0; n < shared.shares.nodes.size(); ++n) {
-    const partition::NodeShare& share = shared.shares.nodes[n];
+  for (size_t n = 0; n < shared.partition.nodes.size(); ++n) {
+    const partition::NodePlacement& share = shared.partition.nodes[n];
     if (!share.works || share.choices.size() < 2) continue;
     auto alone = TRY(node_alone(graph, share.node, sizes));
     if (!alone) continue;
@@ -75,7 +75,7 @@ Result<std::vector<KnownCosts>> node_times(const SharedOut& shared, const Compil
   std::vector<double> guessed(backends.size()), measured(backends.size());
   for (size_t k = 0; k < asked.size(); ++k) {
     const auto [n, b, copies] = asked[k];
-    const ir::NodeId node = shared.shares.nodes[n].node;
+    const ir::NodeId node = shared.partition.nodes[n].node;
     const double work = std::max(1.0, times[k].value_or(0) - copies);
     const double ns = times[k] ? std::max(kLeast * work, work - launches[b]) : kFails;
     out[b].ns.emplace(node, ns);

@@ -70,22 +70,22 @@ void LaidOut::set_data(size_t index, void* data) {
   views_.set_data(index, t.theirs.mutable_data());
 }
 
-void LaidOut::bring(Team* team, int threads) {
+void LaidOut::bring(ThreadPool* thread_pool, int threads) {
   for (size_t k = 0; k < tensors_.size(); ++k) {
     One& t = tensors_[k];
     if (!t.apart || !t.is_new) continue;
     const Matrices m(views_.sizes(k));
-    transpose(t.ours, t.theirs.mutable_data(), m.batch, m.channels, m.places, bytes_of_element(views_[k]), team, threads);
+    transpose(t.ours, t.theirs.mutable_data(), m.batch, m.channels, m.places, bytes_of_element(views_[k]), thread_pool, threads);
     t.is_new = false;
   }
 }
 
-void LaidOut::take(Team* team, int threads) const {
+void LaidOut::take(ThreadPool* thread_pool, int threads) const {
   for (size_t k = 0; k < tensors_.size(); ++k) {
     const One& t = tensors_[k];
     if (!t.apart) continue;
     const Matrices m(views_.sizes(k));
-    transpose(t.theirs.data(), t.ours, m.batch, m.places, m.channels, bytes_of_element(views_[k]), team, threads);
+    transpose(t.theirs.data(), t.ours, m.batch, m.places, m.channels, bytes_of_element(views_[k]), thread_pool, threads);
   }
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 #include "plugin/tensor_views.h"
 
 namespace tenon::plugin {
@@ -30,9 +30,9 @@ class LaidOut {
   void clear(size_t index) { tensors_[index].apart = false; }
   void set_data(size_t index, void* data);
   /// Operands from our memory to the plugin's, those that were set since.
-  void bring(Team* team, int threads);
+  void bring(ThreadPool* thread_pool, int threads);
   /// Results from the plugin's memory to ours.
-  void take(Team* team, int threads) const;
+  void take(ThreadPool* thread_pool, int threads) const;
 
  private:
   struct One {

@@ -2,12 +2,12 @@
 #pragma once
 #include <cstdint>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 
 namespace tenon::plugin {
 
 /// `batch` matrices of `rows` times `columns` elements, each to its transpose. The memory of both is apart. bytes: of an element; 1, 2, 4,
-/// 8 or 16. team: null for the calling thread alone.
-void transpose(const void* from, void* to, int64_t batch, int64_t rows, int64_t columns, int bytes, Team* team, int threads);
+/// 8 or 16. thread pool: null for the calling thread alone.
+void transpose(const void* from, void* to, int64_t batch, int64_t rows, int64_t columns, int bytes, ThreadPool* thread_pool, int threads);
 
 }  // namespace tenon::plugin

@@ -8,7 +8,7 @@
 
 #include <climits>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 
 namespace tenon::plugin::worker {
 

@@ -13,7 +13,7 @@
 #include <memory>
 #include <thread>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 
 namespace tenon::plugin::worker {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 #include "plugin/runner.h"
 #include "plugin/worker/packing.h"
 
@@ -25,7 +25,8 @@ void copy(void* to, const void* from, int64_t bytes, const Running& running) {
   const auto piece = [&](int64_t begin, int64_t end, int) {
     std::memcpy(static_cast<std::byte*>(to) + begin, static_cast<const std::byte*>(from) + begin, static_cast<size_t>(end - begin));
   };
-  if (bytes >= kWorthThreads && running.team && running.threads > 1) running.team->run(bytes, kWorthThreads / 8, piece, running.threads);
+  if (bytes >= kWorthThreads && running.thread_pool && running.threads > 1)
+    running.thread_pool->run(bytes, kWorthThreads / 8, piece, running.threads);
   else if (bytes > 0) piece(0, bytes, 0);
 }
 
@@ -209,7 +210,7 @@ Result<Asked> RemoteRunner::try_run(const Running& running) {
     copied_ += o.tensor.byte_size();
   }
   if (graphs_) share_with_graphs();
-  Packer(message_) << Verb::run << id_ << (running.team ? running.threads : 1);
+  Packer(message_) << Verb::run << id_ << (running.thread_pool ? running.threads : 1);
   if (TRY(ask("`enqueue`", &running)) == Asked::nobody) return Asked::nobody;
   if (graphs_) copied_ += graphs_->copied_bytes();
   for (const Placed& p : results_) {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 #include "plugin/worker/limits.h"
 
 namespace tenon::plugin::worker {
@@ -190,12 +190,12 @@ Result<void> Served::set_shapes(Unpacker& from, Packer& to) {
 
 Result<void> Served::run(Unpacker& from, Packer& to, Lane& lane) {
   Hosted& h = hosted(from.number());
-  const int threads = std::min(from.as<int>(), default_team().size());
+  const int threads = std::min(from.as<int>(), default_thread_pool().size());
   for (size_t k = 0; k < h.data.size(); ++k)
     if (h.data[k]) h.runner->point_operand(k, h.data[k]);  // what it holds may be new
   if (h.graphs) h.graphs->serve(&lane);
   auto done =
-      h.runner->run({.team = threads > 1 ? &default_team() : nullptr,
+      h.runner->run({.thread_pool = threads > 1 ? &default_thread_pool() : nullptr,
                      .threads = threads,
                      .stopped = [](const void* of) { return static_cast<const Lane*>(of)->stop.load(std::memory_order_relaxed) != 0; },
                      .stopped_of = &lane});

@@ -134,7 +134,7 @@ std::string how(const End& end, const IsolateLimits& limits) {
 }
 
 /// One child. nullopt: it came to its end.
-Result<std::optional<Guilty>> try_once(ir::Graph& graph, const RuleSet& rules, const Options& options, const IsolateLimits& limits) {
+Result<std::optional<FaultyRule>> try_once(ir::Graph& graph, const RuleSet& rules, const Options& options, const IsolateLimits& limits) {
   const PagePtr page = make_page();
   if (!page) return fail(Code::out_of_memory, "", "no memory to share with a child process");
   const pid_t child = fork();
@@ -146,13 +146,13 @@ Result<std::optional<Guilty>> try_once(ir::Graph& graph, const RuleSet& rules, c
   if (page->done.load()) return std::nullopt;
   const uint32_t rule = page->probe.rule.load();
   if (rule >= rules.size()) return fail(Code::internal, "", "rewriting in a child process " + how(end, limits) + ", outside of every rule");
-  return Guilty{rule, rules[rule].name, page->probe.node.data(), how(end, limits)};
+  return FaultyRule{rule, rules[rule].name, page->probe.node.data(), how(end, limits)};
 }
 
 }  // namespace
 
-Result<std::vector<Guilty>> find_unsafe(ir::Graph& graph, const RuleSet& rules, const Options& options, const IsolateLimits& limits) {
-  std::vector<Guilty> out;
+Result<std::vector<FaultyRule>> find_unsafe(ir::Graph& graph, const RuleSet& rules, const Options& options, const IsolateLimits& limits) {
+  std::vector<FaultyRule> out;
   Options without = options;
   for (size_t round = 0; round <= rules.size(); ++round) {
     auto guilty = TRY(try_once(graph, rules, without, limits));
@@ -164,11 +164,11 @@ Result<std::vector<Guilty>> find_unsafe(ir::Graph& graph, const RuleSet& rules, 
 }
 
 Result<Statistics> rewrite_isolated(ir::Graph& graph, const RuleSet& rules, const Options& options, const IsolateLimits& limits) {
-  const std::vector<Guilty> guilty = TRY(find_unsafe(graph, rules, options, limits));
+  const std::vector<FaultyRule> guilty = TRY(find_unsafe(graph, rules, options, limits));
   Options safe = options;
-  for (const Guilty& g : guilty) safe.without.insert(g.name);
+  for (const FaultyRule& g : guilty) safe.without.insert(g.name);
   Statistics statistics = TRY(rewrite(graph, rules, safe));
-  for (const Guilty& g : guilty) statistics.reports.push_back(fmt::format("rule {} was left out: it {}, at {}", g.name, g.how, g.node));
+  for (const FaultyRule& g : guilty) statistics.reports.push_back(fmt::format("rule {} was left out: it {}, at {}", g.name, g.how, g.node));
   return statistics;
 }
 

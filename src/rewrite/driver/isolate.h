@@ -15,7 +15,7 @@ struct IsolateLimits {
 };
 
 /// A rule that took its process down.
-struct Guilty {
+struct FaultyRule {
   size_t rule = 0;  ///< index in the set
   std::string name;
   std::string node;  ///< "node 'name' (Op)", where it happened
@@ -27,7 +27,8 @@ struct Guilty {
 /// guilt. Only for processes with one thread (a command line): the child has the calling thread alone, and locks that others held stay
 /// held. Errors: those of `rewrite`; internal where a child dies outside of every rule; not_supported where the system does not fork. Cost:
 /// one run more than there are guilty rules, plus `stall` for each that hangs.
-Result<std::vector<Guilty>> find_unsafe(ir::Graph& graph, const RuleSet& rules, const Options& options, const IsolateLimits& limits = {});
+Result<std::vector<FaultyRule>> find_unsafe(ir::Graph& graph, const RuleSet& rules, const Options& options,
+                                            const IsolateLimits& limits = {});
 
 /// `find_unsafe`, then `rewrite` without what it named; the reports name those rules too.
 Result<Statistics> rewrite_isolated(ir::Graph& graph, const RuleSet& rules, const Options& options, const IsolateLimits& limits = {});

@@ -20,9 +20,9 @@ constexpr std::array<std::string_view, 6> kUnary = {"Abs", "Relu", "Neg", "Exp",
 constexpr std::array<std::string_view, 5> kBinary = {"Sub", "Mul", "Add", "Min", "Or"};
 
 /// Builds the left side bottom-up.
-class Cook {
+class InstanceBuilder {
  public:
-  Cook(const Recipe& recipe, const ir::OpTable& ops)
+  InstanceBuilder(const Recipe& recipe, const ir::OpTable& ops)
       : r_(recipe),
         e_(*recipe.equation),
         graph_(std::make_unique<Graph>(ops)),
@@ -31,7 +31,7 @@ class Cook {
         values_(e_.variables.size()),
         known_(e_.variables.size()) {}
 
-  Dish dish() {
+  BuiltInstance dish() {
     std::vector<ValueId> outputs;
     for (int root : e_.left) outputs.push_back(term(root, r_.dtype));
     outputs.insert(outputs.end(), more_outputs_.begin(), more_outputs_.end());
@@ -214,6 +214,6 @@ class Cook {
 
 }  // namespace
 
-Dish graph_of(const Recipe& recipe, const ir::OpTable& ops) { return Cook(recipe, ops).dish(); }
+BuiltInstance graph_of(const Recipe& recipe, const ir::OpTable& ops) { return InstanceBuilder(recipe, ops).dish(); }
 
 }  // namespace tenon::rewrite

@@ -19,11 +19,11 @@ struct Recipe {
   Fault fault;
 };
 
-struct Dish {
+struct BuiltInstance {
   std::shared_ptr<const ir::Op> foreign;  ///< the op that a fault has put in; the graph points to it
   std::unique_ptr<Graph> graph;           ///< without outputs where the ops refuse it
   bool is_whole = false;
 };
-Dish graph_of(const Recipe& recipe, const ir::OpTable& ops);
+BuiltInstance graph_of(const Recipe& recipe, const ir::OpTable& ops);
 
 }  // namespace tenon::rewrite

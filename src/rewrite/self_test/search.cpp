@@ -68,7 +68,7 @@ Recipe RecipeSearch::changed() {
   return r;
 }
 
-int64_t RecipeSearch::height(const Dish& dish, bool& matches) const {
+int64_t RecipeSearch::height(const BuiltInstance& dish, bool& matches) const {
   if (!dish.is_whole) return static_cast<int64_t>(dish.graph->node_count());
   const NodeId root = dish.graph->value(dish.graph->outputs()[0]).producer;
   if (!root) return kWhole;

@@ -54,7 +54,7 @@ class Tester {
 
   void mutant(Recipe recipe, const Fault& fault) {
     recipe.fault = fault;
-    const Dish dish = graph_of(recipe, ops_);
+    const BuiltInstance dish = graph_of(recipe, ops_);
     if (!dish.is_whole) return;  // the ops refuse the fault
     std::string why;
     // An op that nobody knows cannot be evaluated.

@@ -19,7 +19,7 @@ Result<std::unique_ptr<NodeGraphs>> NodeGraphs::make(const plugin::Saved& saved,
 /// Steps of an inner graph are none of the engine's: nobody is told of them, nor of what they copy.
 void NodeGraphs::begin(const runtime::RunOptions& options, int threads) {
   options_.threads = threads;
-  options_.team = options.team;
+  options_.thread_pool = options.thread_pool;
   options_.token = options.token;
   options_.deadline = options.deadline;
   options_.guard = options.guard;

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "backends/plugin/device/node_graphs.h"
-#include "base/threads.h"
+#include "base/thread_pool.h"
 #include "plugin/registry.h"
 #include "plugin/runner.h"
 #include "plugin/saved.h"
@@ -84,16 +84,16 @@ class PluginNode final : public runtime::Segment, public runtime::InPlace {
     for (size_t k = 0; k < saved_.places.size(); ++k)
       if (saved_.places[k] >= 0) runner_->point_result(k, places[saved_.places[k]]);
     if (graphs_) graphs_->begin(options, threads);
-    return ran({.team = options.team ? options.team : &default_team(), .threads = threads}, options);
+    return ran({.thread_pool = options.thread_pool ? options.thread_pool : &default_thread_pool(), .threads = threads}, options);
   }
 
   Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor> places,
                                   const runtime::RunOptions& options) override {
     TRY(set_shapes(operands, places));
-    Team& team = options.team ? *options.team : default_team();
-    const int threads = options.threads > 0 ? std::min(options.threads, team.size()) : team.size();
+    ThreadPool& thread_pool = options.thread_pool ? *options.thread_pool : default_thread_pool();
+    const int threads = options.threads > 0 ? std::min(options.threads, thread_pool.size()) : thread_pool.size();
     if (graphs_) graphs_->begin(options, threads);
-    TRY(ran({.team = &team, .threads = threads}, options));
+    TRY(ran({.thread_pool = &thread_pool, .threads = threads}, options));
     std::vector<Tensor> out(places.begin(), places.end());
     for (size_t k = 0; k < saved_.places.size(); ++k)
       if (saved_.places[k] >= 0 && out[static_cast<size_t>(saved_.places[k])].empty_handle())

@@ -8,12 +8,13 @@ namespace tenon::cli {
 namespace {
 
 /// A run in which a call of the host is refused, and one more, which must be right.
-void refused(Trial& trial, const PluginCase& at, const std::vector<Tensor>& expected, const RunWishes& wishes, const std::string& call) {
+void refused(Trial& trial, const PluginCase& at, const std::vector<Tensor>& expected, const PluginRunOptions& constraints,
+             const std::string& call) {
   const auto object = trial.object(at);
   if (!object) return;
   PluginRun run(*object, at);
   if (!trial.set_shapes(run, at)) return;
-  const auto done = run.run(wishes);
+  const auto done = run.run(constraints);
   if (done && done->refused) trial.found(at, call + " fails, and enqueue says that all is well");
   if (const auto next = trial.again(run, at)) trial.same(at, "the run after one in which " + call + " failed", expected, next->tensors);
 }
@@ -31,13 +32,13 @@ void without_resources(Trial& trial, const PluginCase& at, const std::vector<Ten
 }
 
 void stopped(Trial& trial, const PluginCase& at, const std::vector<Tensor>& expected) {
-  RunWishes wishes;
-  wishes.stopped = true;
+  PluginRunOptions constraints;
+  constraints.stopped = true;
   const auto object = trial.object(at);
   if (!object) return;
   PluginRun run(*object, at);
   if (!trial.set_shapes(run, at)) return;
-  if (const auto done = run.run(wishes)) trial.same(at, "a run that is to stop and says that all is well", expected, done->tensors);
+  if (const auto done = run.run(constraints)) trial.same(at, "a run that is to stop and says that all is well", expected, done->tensors);
 }
 
 void without_a_saver(Trial& trial, const PluginCase& at) {
@@ -86,11 +87,11 @@ void check_host(Trial& trial) {
   for (const PluginCase& at : trial.cases()) {
     const auto expected = trial.expected(at);
     if (!expected) continue;
-    RunWishes no_team, no_memory, no_graph;
-    no_team.refuse_parallel_for = true;
+    PluginRunOptions no_thread_pool, no_memory, no_graph;
+    no_thread_pool.refuse_parallel_for = true;
     no_memory.refuse_set_sizes = true;
     no_graph.refuse_run_graph = true;
-    refused(trial, at, *expected, no_team, "parallel_for");
+    refused(trial, at, *expected, no_thread_pool, "parallel_for");
     refused(trial, at, *expected, no_memory, "set_sizes");
     refused(trial, at, *expected, no_graph, "run_graph");
     without_resources(trial, at, *expected);

@@ -22,9 +22,9 @@ void check_canaries(Trial& trial) {
     for (const bool pieces : {false, true}) {
       const auto object = trial.object(at);
       if (!object) return;
-      RunWishes wishes;
-      wishes.pieces = pieces;
-      const auto done = trial.run(*object, at, wishes);
+      PluginRunOptions constraints;
+      constraints.pieces = pieces;
+      const auto done = trial.run(*object, at, constraints);
       if (!done) break;
       for (const std::string& fault : done->faults) trial.found(at, fault);
       if (!done->faults.empty()) break;
@@ -36,7 +36,7 @@ void check_written(Trial& trial) {
   for (const PluginCase& at : trial.cases()) {
     const auto object = trial.object(at);
     if (!object) return;
-    RunWishes first, second;
+    PluginRunOptions first, second;
     second.fill = 0xa3;
     const auto a = trial.run(*object, at, first), b = trial.run(*object, at, second);
     for (size_t k = 0; a && b && k < a->tensors.size(); ++k)
@@ -66,9 +66,9 @@ void check_in_place(Trial& trial) {
     const auto expected = trial.expected(at);
     const auto object = trial.object(at);
     if (!expected || !object) continue;
-    RunWishes wishes;
-    wishes.in_place = true;
-    if (const auto done = trial.run(*object, at, wishes))
+    PluginRunOptions constraints;
+    constraints.in_place = true;
+    if (const auto done = trial.run(*object, at, constraints))
       trial.same(at, "with a result in the memory of an operand", *expected, done->tensors);
   }
 }

@@ -50,9 +50,9 @@ void check_workspace(Trial& trial) {
   for (const PluginCase& at : trial.cases()) {
     const auto object = trial.object(at);
     if (!object) return;
-    RunWishes other;
+    PluginRunOptions other;
     other.fill = 0x00;  // the workspace is filled with its complement
-    RunWishes zero;
+    PluginRunOptions zero;
     zero.fill = 0xff;
     const auto first = trial.run(*object, at), second = trial.run(*object, at, other), third = trial.run(*object, at, zero);
     if (!first || !second || !third) continue;

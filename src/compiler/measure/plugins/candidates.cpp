@@ -18,12 +18,12 @@ constexpr size_t kMostFormats = 4, kMostWays = 64;
 using Graph = std::shared_ptr<const ir::Graph>;
 
 Result<Compiled> build_alone(const ir::Graph& alone, const backend::Backends& backends, const CompileOptions& options) {
-  SharedOut one;
+  PartitionedGraph one;
   one.graph = alone.clone();
   one.backends.all = backends;
   one.backends.listed = static_cast<uint16_t>(backends.size());
   TRY(partition::prepare(*one.graph, backends));
-  one.shares = TRY(partition::partition(*one.graph, one.backends.roles(), {}));
+  one.partition = TRY(partition::partition(*one.graph, one.backends.roles(), {}));
   StepClock clock(options);
   return build_shared(std::move(one), options, clock);
 }

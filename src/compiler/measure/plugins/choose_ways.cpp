@@ -38,7 +38,7 @@ struct Kind {
 
 class Ways {
  public:
-  Ways(SharedOut& shared, const CompileOptions& options, const backends::Plugin& plugin)
+  Ways(PartitionedGraph& shared, const CompileOptions& options, const backends::Plugin& plugin)
       : shared_(shared), plugin_(plugin), options_(quiet(options)), timer_(options_, shared.backends.all) {}
 
   Result<void> run() {
@@ -156,7 +156,7 @@ class Ways {
     }
   }
 
-  SharedOut& shared_;
+  PartitionedGraph& shared_;
   const backends::Plugin& plugin_;
   const CompileOptions options_;
   Timer timer_;
@@ -174,7 +174,7 @@ void add_plugins(const ir::Graph& graph, const backends::Plugin& plugin, std::st
 
 }  // namespace
 
-Result<void> choose_plugin_ways(SharedOut& shared, const CompileOptions& options) {
+Result<void> choose_plugin_ways(PartitionedGraph& shared, const CompileOptions& options) {
   const backends::Plugin* const plugin = plugin_among(shared.backends.all);
   if (!plugin) return {};
   return Ways(shared, options, *plugin).run();

@@ -8,7 +8,7 @@ namespace tenon::compiler {
 /// Nodes that are alike are measured once, alone, at the sizes that runs take where nobody says any. Before fused ops are written out:
 /// what is settled is what the plugin backend says of them from then on, and stands in shared.measured.
 /// Errors: those of the plugins; not_supported for functions of this process; those of Timer and Stopwatch.
-Result<void> choose_plugin_ways(SharedOut& shared, const CompileOptions& options);
+Result<void> choose_plugin_ways(PartitionedGraph& shared, const CompileOptions& options);
 
 /// The builds of the plugins that may run nodes of a graph, and what is settled of them: what times of the graph depend on.
 std::string text_of_plugins(const ir::Graph& graph, const backend::Backends& backends);

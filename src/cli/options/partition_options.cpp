@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/options/share_options.h"
+#include "cli/options/partition_options.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -60,7 +60,7 @@ Result<partition::Narrowing> narrowing_of(const std::string& text) {
 
 }  // namespace
 
-void ShareOptions::add_to(CLI::App& app, std::function<void()> needs_modules) {
+void PartitionOptions::add_to(CLI::App& app, std::function<void()> needs_modules) {
   const auto speaks_of_modules = [needs_modules = std::move(needs_modules)](const std::string&) { needs_modules(); };
   app.add_option("--backend", backends_,
                  "who runs what, in order of priority; the last takes what the others do not (cpu and reference what even it does not): " +
@@ -102,26 +102,26 @@ void ShareOptions::add_to(CLI::App& app, std::function<void()> needs_modules) {
                  "--require-full", "--segmenter"});
 }
 
-Result<std::vector<std::string>> ShareOptions::backends() const { return names_between_commas("--backend", backends_); }
+Result<std::vector<std::string>> PartitionOptions::backends() const { return names_between_commas("--backend", backends_); }
 
-bool ShareOptions::any() const {
+bool PartitionOptions::any() const {
   return !backends_.empty() || !fallback_ops_.empty() || !fallback_modules_.empty() || !pins_.empty() || has_block_size_ || require_full_ ||
          segmenter_ != "fewest" || assign_ != "priority" || measure_ || !memory_.empty() || !narrow_.empty();
 }
 
-Result<void> ShareOptions::check_measure(bool has_plugins) const {
+Result<void> PartitionOptions::check_measure(bool has_plugins) const {
   if (!measure_ || assign_ == "cost" || has_plugins) return {};
   return fail(Code::bad_usage, "--measure", "what is measured is what --assign cost goes by, and the ways of plugins")
       .expected("--assign cost --measure, or plugins")
       .found("--assign " + assign_);
 }
 
-Result<partition::Wishes> ShareOptions::wishes() const {
+Result<partition::Constraints> PartitionOptions::constraints() const {
   if (has_block_size_ && (min_block_size_ < 1 || min_block_size_ > UINT32_MAX))
     return fail(Code::bad_usage, "--min-block-size", "a segment has at least one node")
         .expected(fmt::format("a number from 1 to {}", UINT32_MAX))
         .found(std::to_string(min_block_size_));
-  partition::Wishes out;
+  partition::Constraints out;
   out.listed = std::max<size_t>(1, TRY(backends()).size());
   out.fallback_ops = TRY(names_between_commas("--fallback-ops", fallback_ops_));
   out.fallback_modules = TRY(names_between_commas("--fallback-modules", fallback_modules_));

@@ -7,10 +7,10 @@
 namespace tenon::partition {
 
 /// Notes at the dependencies which nodes take their results from the table of sizes, wherever they end.
-void find_sized(ir::Dependencies& dependencies, std::span<const NodeShare> nodes, const Roles& roles);
+void find_sized(ir::Dependencies& dependencies, std::span<const NodePlacement> nodes, const Roles& roles);
 
 /// The problem of cutting a graph whose nodes run where they are wanted. Numbers are those of units.
-Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies, const Units& units, std::span<const NodeShare> nodes,
+Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies, const Units& units, std::span<const NodePlacement> nodes,
                    const Roles& roles);
 
 /// The cut that is asked for. Targets of dropped nodes change. `costs`: with assignment by cost. Errors: bad_usage where the walk is asked
@@ -23,7 +23,7 @@ struct Settled {
 };
 /// once: the search for the fewest segments is short. again: where that does not end, a small graph is searched ten times as long.
 enum class Effort : uint8_t { once, again };
-Result<Settled> cut_as_wished(Problem& problem, const Roles& roles, const Wishes& wishes, const Costs* costs = nullptr,
-                              Effort effort = Effort::once);
+Result<Settled> solve_cut(Problem& problem, const Roles& roles, const Constraints& constraints, const Costs* costs = nullptr,
+                          Effort effort = Effort::once);
 
 }  // namespace tenon::partition

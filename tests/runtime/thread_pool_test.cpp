@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/threads.h"
+#include "base/thread_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -36,9 +36,9 @@ bool all_marked(const Tensor& t) {
   return true;
 }
 
-RunOptions on(const std::shared_ptr<Team>& team) {
+RunOptions on(const std::shared_ptr<ThreadPool>& thread_pool) {
   RunOptions options;
-  options.team = team.get();
+  options.thread_pool = thread_pool.get();
   return options;
 }
 
@@ -80,21 +80,21 @@ void gather(const KernelArgs* args, int64_t begin, int64_t end) {
   mark(args, begin, end);
 }
 
-struct Teams : testing::Test {
+struct ThreadPools : testing::Test {
   std::unique_ptr<Context> contexts[2] = {calling_back(), calling_back()};
-  std::shared_ptr<Team> teams[2] = {*Team::create(2, {}), *Team::create(2, {})};
-  Teams() {
+  std::shared_ptr<ThreadPool> thread_pools[2] = {*ThreadPool::create(2, {}), *ThreadPool::create(2, {})};
+  ThreadPools() {
     inside[0] = inside[1] = 0;
     met = overlapped = false;
     may_end = true;
   }
-  /// Both contexts at once, `times` each. Context k on team team_of[k].
-  void run_both(void (*function)(const KernelArgs*, int64_t, int64_t), int times, std::array<size_t, 2> team_of) {
+  /// Both contexts at once, `times` each. Context k on thread pool thread_pool_of[k].
+  void run_both(void (*function)(const KernelArgs*, int64_t, int64_t), int times, std::array<size_t, 2> thread_pool_of) {
     std::vector<std::thread> threads;
     for (size_t k = 0; k < 2; ++k)
       threads.emplace_back([=, this] {
         for (int time = 0; time < times; ++time) {
-          auto got = contexts[k]->run(calls_of(function, static_cast<int64_t>(k)), on(teams[team_of[k]]));
+          auto got = contexts[k]->run(calls_of(function, static_cast<int64_t>(k)), on(thread_pools[thread_pool_of[k]]));
           EXPECT_TRUE(got && all_marked((*got)[0]));
         }
       });
@@ -102,52 +102,52 @@ struct Teams : testing::Test {
   }
 };
 
-TEST_F(Teams, TwoOfThemRunSideBySide) {
+TEST_F(ThreadPools, TwoOfThemRunSideBySide) {
   run_both(&meet, 1, {0, 1});
   EXPECT_TRUE(met);
 }
 
-TEST_F(Teams, OnOneRunsTakeTurns) {
+TEST_F(ThreadPools, OnOneRunsTakeTurns) {
   run_both(&be_alone, 20, {0, 0});
   EXPECT_FALSE(overlapped);
 }
 
-TEST_F(Teams, OneHasItsOwnNumberOfThreads) {
+TEST_F(ThreadPools, OneHasItsOwnNumberOfThreads) {
   crowd = std::min(usable_cpus() + 1, static_cast<int>(kTasks));
-  auto got = contexts[0]->run(calls_of(&gather, 0), on(*Team::create(crowd, {})));
+  auto got = contexts[0]->run(calls_of(&gather, 0), on(*ThreadPool::create(crowd, {})));
   EXPECT_TRUE(got && all_marked((*got)[0]));
   EXPECT_TRUE(met);
 }
 
-TEST_F(Teams, AtMostAsManyThreadsAsAreAskedFor) {
+TEST_F(ThreadPools, AtMostAsManyThreadsAsAreAskedFor) {
   for (const int threads : {1, 2, 3}) {
-    RunOptions options = on(teams[0]);
+    RunOptions options = on(thread_pools[0]);
     options.threads = threads;
     auto got = contexts[0]->run(calls_of(&mark, 0), options);
     EXPECT_TRUE(got && all_marked((*got)[0])) << threads;
   }
 }
 
-/// A run that holds team 0 until it is let go.
-struct Held : Teams {
+/// A run that holds thread pool 0 until it is let go.
+struct BusyPool : ThreadPools {
   std::thread holder;
-  Held() {
+  BusyPool() {
     may_end = false;
     holder = std::thread([this] {
-      auto got = contexts[0]->run(calls_of(&wait_for_end, 0), on(teams[0]));
+      auto got = contexts[0]->run(calls_of(&wait_for_end, 0), on(thread_pools[0]));
       EXPECT_TRUE(got && all_marked((*got)[0]));
     });
     while (inside[0] == 0) std::this_thread::yield();
   }
-  ~Held() override {
+  ~BusyPool() override {
     may_end = true;
     holder.join();
   }
 };
 
-TEST_F(Held, ARunThatWaitsCanBeCancelled) {
+TEST_F(BusyPool, ARunThatWaitsCanBeCancelled) {
   StopToken token;
-  RunOptions options = on(teams[0]);
+  RunOptions options = on(thread_pools[0]);
   options.token = &token;
   std::thread stopper([&] {
     std::this_thread::sleep_for(5ms);
@@ -157,29 +157,29 @@ TEST_F(Held, ARunThatWaitsCanBeCancelled) {
   stopper.join();
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code(), Code::cancelled);
-  EXPECT_EQ(got.error()->place, "the team's queue");
+  EXPECT_EQ(got.error()->place, "the thread pool's queue");
 }
 
-TEST_F(Held, ARunThatWaitsEndsAtItsDeadline) {
-  RunOptions options = on(teams[0]);
+TEST_F(BusyPool, ARunThatWaitsEndsAtItsDeadline) {
+  RunOptions options = on(thread_pools[0]);
   options.deadline = std::chrono::steady_clock::now() + 5ms;
   auto got = contexts[1]->run(calls_of(&mark, 1), options);
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code(), Code::deadline);
 }
 
-TEST_F(Held, AnotherTeamAndTheProcessesOwnDoNotWait) {
-  for (Team* team : {teams[1].get(), static_cast<Team*>(nullptr)}) {
+TEST_F(BusyPool, AnotherTeamAndTheProcessesOwnDoNotWait) {
+  for (ThreadPool* thread_pool : {thread_pools[1].get(), static_cast<ThreadPool*>(nullptr)}) {
     RunOptions options;
-    options.team = team;
+    options.thread_pool = thread_pool;
     auto got = contexts[1]->run(calls_of(&mark, 1), options);
     EXPECT_TRUE(got && all_marked((*got)[0]));
   }
 }
 
-TEST_F(Teams, CancellingOnOneDoesNotTouchTheOther) {
+TEST_F(ThreadPools, CancellingOnOneDoesNotTouchTheOther) {
   StopToken token;
-  RunOptions options = on(teams[0]);
+  RunOptions options = on(thread_pools[0]);
   options.token = &token;
   token.stop = true;
   std::atomic<bool> done{false};
@@ -187,7 +187,7 @@ TEST_F(Teams, CancellingOnOneDoesNotTouchTheOther) {
     while (!done) EXPECT_EQ(contexts[0]->run(calls_of(&mark, 0), options).error().code(), Code::cancelled);
   });
   for (int time = 0; time < 200; ++time) {
-    auto got = contexts[1]->run(calls_of(&mark, 1), on(teams[static_cast<size_t>(time % 2)]));
+    auto got = contexts[1]->run(calls_of(&mark, 1), on(thread_pools[static_cast<size_t>(time % 2)]));
     EXPECT_TRUE(got && all_marked((*got)[0]));
   }
   done = true;

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "partition/wishes.h"
+#include "partition/constraints.h"
 
 namespace tenon::cli {
 

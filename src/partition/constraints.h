@@ -30,7 +30,7 @@ struct Narrowing {
 };
 
 /// What the user says of who runs what.
-struct Wishes {
+struct Constraints {
   /// How many backends were listed, of which the last is the fallback and those before are accelerated; backends behind take what even the
   /// fallback cannot run. 0: all were.
   size_t listed = 0;
@@ -61,7 +61,7 @@ struct Roles {
   uint16_t listed;
 
   Roles(const backend::Backends& all, size_t first) : backends(all), listed(static_cast<uint16_t>(first > 0 ? first : all.size())) {}
-  Roles(const backend::Backends& all, const Wishes& wishes) : Roles(all, wishes.listed) {}
+  Roles(const backend::Backends& all, const Constraints& constraints) : Roles(all, constraints.listed) {}
   uint16_t count() const { return static_cast<uint16_t>(backends.size()); }
   uint16_t fallback() const { return static_cast<uint16_t>(listed - 1); }
   bool is_accelerated(uint16_t backend) const { return backend < fallback(); }
@@ -69,12 +69,13 @@ struct Roles {
 
 /// Notes at the nodes of a model, in bodies too, what the user says of them, before any rule runs: rules join none that are to run in
 /// different places. A pin of a node goes before one of its module, and a longer module path before a shorter one. Errors: bad_usage for
-/// ops, nodes, modules and backends that are not there, with the nearest name, and for wishes against each other; see check_narrowing().
-Result<void> bind(ir::Graph& graph, const Wishes& wishes, const Roles& roles);
+/// ops, nodes, modules and backends that are not there, with the nearest name, and for constraints against each other; see
+/// check_narrowing().
+Result<void> bind(ir::Graph& graph, const Constraints& constraints, const Roles& roles);
 
 /// Errors: bad_usage for what is no narrowing (floats to floats, integers to integers of the same sign, to fewer bits), for a type that is
 /// to become two, and where no backend is accelerated.
-Result<void> check_narrowing(const Wishes& wishes, const Roles& roles);
+Result<void> check_narrowing(const Constraints& constraints, const Roles& roles);
 
 /// "Op" or "domain::Op".
 std::string op_name(const ir::Op& op);

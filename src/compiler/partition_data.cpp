@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/share_data.h"
+#include "compiler/partition_data.h"
 
 #include "compiler/measured_data.h"
 
@@ -9,7 +9,7 @@
 #include <set>
 
 #include "backend/work.h"
-#include "base/threads.h"
+#include "base/thread_pool.h"
 #include "compiler/default_shapes.h"
 #include "ir/module_path.h"
 #include "partition/names.h"
@@ -24,7 +24,7 @@ constexpr int64_t kNoBound = int64_t{1} << 40;  // what ir::Symbols gives a symb
 
 std::string_view name_of(const partition::Roles& roles, uint16_t backend) { return roles.backends[backend]->name(); }
 
-Json node_data(const ir::Graph& graph, const partition::NodeShare& share, const partition::Roles& roles) {
+Json node_data(const ir::Graph& graph, const partition::NodePlacement& share, const partition::Roles& roles) {
   const ir::Node& node = graph.node(share.node);
   Json reasons = Json::array();
   for (const partition::Reason& r : share.reasons) reasons.push_back({{"code", r.code}, {"text", r.text}});
@@ -40,9 +40,9 @@ Json node_data(const ir::Graph& graph, const partition::NodeShare& share, const 
   return out;
 }
 
-double guess_us(const ir::Graph& graph, const partition::Shares& shares, uint32_t segment, const partition::Roles& roles) {
+double guess_us(const ir::Graph& graph, const partition::Partition& partition, uint32_t segment, const partition::Roles& roles) {
   double ns = 0;
-  for (ir::NodeId n : shares.segments[segment].nodes) ns += roles.backends[shares.backends[segment]]->cost(graph, n);
+  for (ir::NodeId n : partition.segments[segment].nodes) ns += roles.backends[partition.backends[segment]]->cost(graph, n);
   return ns / 1000;
 }
 
@@ -52,10 +52,11 @@ Json names_of_values(const partition::Names& names, std::span<const ir::ValueId>
   return out;
 }
 
-Json segments_data(const ir::Graph& graph, const partition::Shares& shares, const partition::Names& names, const partition::Roles& roles) {
+Json segments_data(const ir::Graph& graph, const partition::Partition& partition, const partition::Names& names,
+                   const partition::Roles& roles) {
   Json out = Json::array();
-  for (uint32_t s = 0; s < shares.segments.size(); ++s) {
-    const ir::Segment& segment = shares.segments[s];
+  for (uint32_t s = 0; s < partition.segments.size(); ++s) {
+    const ir::Segment& segment = partition.segments[s];
     Json nodes = Json::array();
     for (ir::NodeId n : segment.nodes) nodes.push_back(names.node(n));
     out.push_back({{"id", s},
@@ -63,7 +64,7 @@ Json segments_data(const ir::Graph& graph, const partition::Shares& shares, cons
                    {"nodes", std::move(nodes)},
                    {"inputs", names_of_values(names, segment.operands)},
                    {"outputs", names_of_values(names, segment.results)},
-                   {"us", guess_us(graph, shares, s, roles)}});
+                   {"us", guess_us(graph, partition, s, roles)}});
   }
   return out;
 }
@@ -76,14 +77,15 @@ bool sized_by_inputs(const ir::Dependencies& dependencies, const ir::Type& type)
 }
 
 /// A backend with a memory of its own gives each result to the others once, and is brought each operand by each of its segments.
-Json borders_data(const ir::Graph& graph, const partition::Shares& shares, const partition::Names& names, const partition::Roles& roles) {
+Json borders_data(const ir::Graph& graph, const partition::Partition& partition, const partition::Names& names,
+                  const partition::Roles& roles) {
   Json out = Json::array();
   std::set<ir::ValueId> given;
   const ir::Dependencies dependencies(graph);
-  for (const partition::Border& b : shares.borders) {
+  for (const partition::Border& b : partition.borders) {
     const ir::Value& value = graph.value(b.value);
-    const backend::Overheads from = roles.backends[shares.backends[b.from]]->overheads();
-    const backend::Overheads to = roles.backends[shares.backends[b.to]]->overheads();
+    const backend::Overheads from = roles.backends[partition.backends[b.from]]->overheads();
+    const backend::Overheads to = roles.backends[partition.backends[b.to]]->overheads();
     int copies = 0;
     double ns = 0;
     const auto add = [&](const backend::Overheads& of) {
@@ -120,7 +122,7 @@ Json guessed_sizes(const ir::Graph& graph) {
 void add_build(Json& out, const Compiled& built, const std::vector<import::RequestedShape>& shapes) {
   const program::Built& b = built.built;
   if (const auto planned = runtime::planned_bytes(b.program, default_shapes(b.program.inputs, shapes)))
-    out["peak_bytes"] = planned->peak(default_team().size());
+    out["peak_bytes"] = planned->peak(default_thread_pool().size());
   for (const partition::HandedBack& h : built.handed_back)
     out["handed_back"].push_back({{"segment", h.segment}, {"backend", h.backend}, {"error", h.error}});
 }
@@ -142,18 +144,18 @@ std::string shape_text(const ir::Type& type) {
   return out;
 }
 
-Json share_data(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles) {
+Json share_data(const ir::Graph& graph, const partition::Partition& partition, const partition::Roles& roles) {
   Json out = Json::object();
-  const partition::Names names(graph, shares);
-  out["segments"] = segments_data(graph, shares, names, roles);
+  const partition::Names names(graph, partition);
+  out["segments"] = segments_data(graph, partition, names, roles);
   out["nodes"] = Json::array();
-  for (const partition::NodeShare& n : shares.nodes) out["nodes"].push_back(node_data(graph, n, roles));
-  out["borders"] = borders_data(graph, shares, names, roles);
-  out["lower_bound"] = shares.lower_bound;
-  out["proved"] = shares.proved();
-  if (shares.predicted) out["predicted"] = {{"us", shares.predicted->ns / 1000}, {"least_us", shares.predicted->least / 1000}};
-  if (shares.given_up_after > 0) out["search_given_up_after"] = shares.given_up_after;
-  out["accelerated_share"] = shares.accelerated_share(roles);
+  for (const partition::NodePlacement& n : partition.nodes) out["nodes"].push_back(node_data(graph, n, roles));
+  out["borders"] = borders_data(graph, partition, names, roles);
+  out["lower_bound"] = partition.lower_bound;
+  out["proved"] = partition.proved();
+  if (partition.predicted) out["predicted"] = {{"us", partition.predicted->ns / 1000}, {"least_us", partition.predicted->least / 1000}};
+  if (partition.given_up_after > 0) out["search_given_up_after"] = partition.given_up_after;
+  out["accelerated_share"] = partition.accelerated_share(roles);
   return out;
 }
 
@@ -171,10 +173,10 @@ std::string costs_text(const backend::Overheads& costs) {
   return out + fmt::format(" ({})", backend::name_of(costs.source));
 }
 
-Json partition_data(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles, partition::Assign assign,
+Json partition_data(const ir::Graph& graph, const partition::Partition& partition, const partition::Roles& roles, partition::Assign assign,
                     const std::vector<partition::WhatIf>& what_if, std::span<const plugin::MeasuredNode> measured, const Compiled* built,
                     const std::vector<import::RequestedShape>& shapes) {
-  Json out = share_data(graph, shares, roles);
+  Json out = share_data(graph, partition, roles);
   out["guessed_at"] = guessed_sizes(graph);
   out["peak_bytes"] = nullptr;
   out["handed_back"] = Json::array();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/threads.h"
+#include "base/thread_pool.h"
 
 #include <immintrin.h>
 #include <unistd.h>
@@ -44,7 +44,7 @@ class FlushDenormals {
 };
 
 /// In up to 16 pieces, so that a body that looks at a deadline when it is called sees it in time.
-void run_alone(int64_t tasks, int64_t grain, const Team::Body& body) {
+void run_alone(int64_t tasks, int64_t grain, const ThreadPool::Body& body) {
   const FlushDenormals flush;
   const int64_t step = round_up(ceil_div(tasks, 16), grain);
   for (int64_t begin = 0; begin < tasks; begin += step) body(begin, std::min(begin + step, tasks), 0);
@@ -96,14 +96,14 @@ constexpr auto kNothing = [](int64_t, int64_t, int) {};
 struct alignas(64) Slot {
   std::atomic<uint32_t> phase{idle};  ///< the caller's stays idle
   int members = 0;
-  Team::Body body = kNothing;
+  ThreadPool::Body body = kNothing;
   Share share;
 };
 static_assert(sizeof(Slot) == 64);
 
 }  // namespace
 
-struct Team::State {
+struct ThreadPool::State {
   State(int count, const CpuSet& set) : threads(count), cpus(set), slots(static_cast<size_t>(count)) {}
 
   const int threads;
@@ -120,7 +120,7 @@ struct Team::State {
 };
 
 /// The own share first. A share that is one piece the caller has taken before a worker can: nobody looks at it.
-void Team::State::take_part(int thread) {
+void ThreadPool::State::take_part(int thread) {
   const FlushDenormals flush;
   const Slot& own = slots[static_cast<size_t>(thread)];
   for (int k = 0; k < own.members; ++k) {
@@ -133,7 +133,7 @@ void Team::State::take_part(int thread) {
   }
 }
 
-void Team::State::work(int thread) {
+void ThreadPool::State::work(int thread) {
   if (!cpus.empty()) cpus.bind_thread();
   std::atomic<uint32_t>& phase = slots[static_cast<size_t>(thread)].phase;
   for (;;) {
@@ -149,7 +149,7 @@ void Team::State::work(int thread) {
   }
 }
 
-void Team::State::start_workers() {
+void ThreadPool::State::start_workers() {
   workers.reserve(static_cast<size_t>(threads) - 1);
   try {
     for (int t = 1; t < threads; ++t) workers.emplace_back([this, t] { work(t); });
@@ -158,7 +158,7 @@ void Team::State::start_workers() {
   }
 }
 
-void Team::State::deal(int64_t tasks, int64_t chunk, int members, bool several, const Body& body) {
+void ThreadPool::State::deal(int64_t tasks, int64_t chunk, int members, bool several, const Body& body) {
   const bool whole = several && ceil_div(tasks, chunk) <= kWholeChunks * members;
   for (int64_t t = 0; t < members; ++t) {
     Slot& slot = slots[static_cast<size_t>(t)];
@@ -170,7 +170,7 @@ void Team::State::deal(int64_t tasks, int64_t chunk, int members, bool several, 
 
 /// Takes back what no worker has begun, and waits for those that have; false where some did not come. An exchange that fails brings the
 /// line too, to this core alone: a worker's `idle` then travels faster than where both cores hold the line.
-bool Team::State::finish(int members) {
+bool ThreadPool::State::finish(int members) {
   bool all = true;
   for (int t = 1; t < members; ++t) {
     std::atomic<uint32_t>& phase = slots[static_cast<size_t>(t)].phase;
@@ -187,11 +187,11 @@ bool Team::State::finish(int members) {
   return all;
 }
 
-Team::Team(int threads, CpuSet cpus) : owner_(getpid()), cpus_(std::move(cpus)) {
+ThreadPool::ThreadPool(int threads, CpuSet cpus) : owner_(getpid()), cpus_(std::move(cpus)) {
   state_ = std::make_unique<State>(std::clamp(threads, 1, kMost), cpus_);
 }
 
-Team::~Team() {
+ThreadPool::~ThreadPool() {
   if (getpid() != owner_) {
     // In a forked child the workers do not exist; their handles must be neither joined nor destroyed.
     (void)state_.release();
@@ -204,21 +204,21 @@ Team::~Team() {
   for (std::thread& worker : state_->workers) worker.join();
 }
 
-int Team::size() const { return state_->threads; }
+int ThreadPool::size() const { return state_->threads; }
 
-void Team::run(int64_t tasks, int64_t grain, Body body, int max_threads) {
+void ThreadPool::run(int64_t tasks, int64_t grain, Body body, int max_threads) {
   if (tasks <= 0) return;
   TENON_ASSERT(tasks < int64_t{1} << 60);
   grain = std::clamp<int64_t>(grain, 1, tasks);
   const bool several = grain > 1;
   State& s = *state_;
   const int others = callers_.load(std::memory_order_relaxed) - 1;
-  int64_t team = others > 0 ? std::max(1, s.threads - others) : s.threads;
-  if (max_threads > 0) team = std::min<int64_t>(team, max_threads);
-  team = std::min(team, ceil_div(tasks, grain));
+  int64_t used = others > 0 ? std::max(1, s.threads - others) : s.threads;
+  if (max_threads > 0) used = std::min<int64_t>(used, max_threads);
+  used = std::min(used, ceil_div(tasks, grain));
   // The same number of chunks for each: two chunks of 9 and 3 tasks would keep one thread waiting.
-  grain = ceil_div(tasks, ceil_div(tasks, grain) / team * team);
-  const int members = static_cast<int>(team);
+  grain = ceil_div(tasks, ceil_div(tasks, grain) / used * used);
+  const int members = static_cast<int>(used);
   if (members == 1 || s.busy.exchange(true, std::memory_order_acquire)) return run_alone(tasks, grain, body);
   if (s.workers.empty() && getpid() == owner_) s.start_workers();
   s.deal(tasks, grain, members, several, body);
@@ -227,17 +227,17 @@ void Team::run(int64_t tasks, int64_t grain, Body body, int max_threads) {
     s.slots[static_cast<size_t>(t)].phase.notify_one();
   }
   s.take_part(0);
-  // A forked child has no workers: there the team stays busy, and all that comes runs alone.
+  // A forked child has no workers: there the thread pool stays busy, and all that comes runs alone.
   if (s.finish(members) || getpid() == owner_) s.busy.store(false, std::memory_order_release);
 }
 
 static std::atomic<int> default_size{0};  // 0: usable_cpus()
 
-void size_default_team(int threads) { default_size = threads; }
+void size_default_thread_pool(int threads) { default_size = threads; }
 
-Team& default_team() {
-  static Team& team = *new Team(default_size > 0 ? default_size.load() : usable_cpus());
-  return team;
+ThreadPool& default_thread_pool() {
+  static ThreadPool& pool = *new ThreadPool(default_size > 0 ? default_size.load() : usable_cpus());
+  return pool;
 }
 
 }  // namespace tenon::inline base

@@ -9,7 +9,7 @@ namespace tenon::inline base {
 
 /// Whose code this process runs beside our own: noted while it lives, for a process that watches this one and is to tell what ended it.
 /// One thread at a time; what is noted inside another counts until its end. Costs a load where nobody watches.
-class Doing {
+class Activity {
  public:
   /// Memory that the watching process shares; `text` ends with 0.
   struct Board {
@@ -20,16 +20,16 @@ class Doing {
   static void show_on(Board* board) { board_.store(board, std::memory_order_release); }
 
   /// "backend 'NAME' ACTION".
-  Doing(std::string_view backend, std::string_view action) : Doing({"backend '", backend, "' ", action}) {}
+  Activity(std::string_view backend, std::string_view action) : Activity({"backend '", backend, "' ", action}) {}
   /// These texts, one behind the other: who, and what was done.
-  Doing(std::initializer_list<std::string_view> parts) {
+  Activity(std::initializer_list<std::string_view> parts) {
     if (Board* board = board_.load(std::memory_order_acquire)) note(*board, parts);
   }
-  ~Doing() {
+  ~Activity() {
     if (Board* board = board_.load(std::memory_order_acquire)) go_back(*board);
   }
-  Doing(const Doing&) = delete;
-  Doing& operator=(const Doing&) = delete;
+  Activity(const Activity&) = delete;
+  Activity& operator=(const Activity&) = delete;
 
  private:
   void note(Board& board, std::initializer_list<std::string_view> parts);

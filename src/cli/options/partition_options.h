@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "partition/wishes.h"
+#include "partition/constraints.h"
 
 namespace CLI {
 class App;
@@ -14,7 +14,7 @@ namespace tenon::cli {
 
 /// What the user says of who runs what: --backend, --assign, --measure, --min-block-size, --fallback-ops, --fallback-modules, --pin,
 /// --memory, --narrow, --require-full, --segmenter.
-struct ShareOptions {
+struct PartitionOptions {
   /// Names, in order of priority. Errors: bad_usage for an empty one.
   Result<std::vector<std::string>> backends() const;
   /// `needs_modules` is called where an option speaks of modules.
@@ -26,7 +26,7 @@ struct ShareOptions {
   /// Whether anything is said at all.
   bool any() const;
   /// Errors: bad_usage.
-  Result<partition::Wishes> wishes() const;
+  Result<partition::Constraints> constraints() const;
 
  private:
   std::vector<std::string> backends_, fallback_ops_, fallback_modules_, pins_, memory_, narrow_;  ///< as given

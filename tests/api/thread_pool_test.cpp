@@ -24,41 +24,41 @@ struct ApiTeam : testing::Test {
 
 TEST_F(ApiTeam, ResultsAreTheSame) {
   for (const int threads : {1, 2, 5}) {
-    const auto team = tenon::Team::create({.threads = threads});
-    ASSERT_TRUE(team) << team.error().text();
-    EXPECT_EQ(team->threads(), threads);
-    EXPECT_TRUE(team->cpus().empty());
-    expect_answer({.team = *team});
-    expect_answer({.threads = 1, .team = *team});
+    const auto thread_pool = tenon::ThreadPool::create({.threads = threads});
+    ASSERT_TRUE(thread_pool) << thread_pool.error().text();
+    EXPECT_EQ(thread_pool->threads(), threads);
+    EXPECT_TRUE(thread_pool->cpus().empty());
+    expect_answer({.thread_pool = *thread_pool});
+    expect_answer({.threads = 1, .thread_pool = *thread_pool});
   }
-  expect_answer({.team = tenon::Team()});
-  EXPECT_GE(tenon::Team().threads(), 1);
+  expect_answer({.thread_pool = tenon::ThreadPool()});
+  EXPECT_GE(tenon::ThreadPool().threads(), 1);
 }
 
 TEST_F(ApiTeam, IsRefusedWithoutThreadsOrOnCpusThatAreNotThere) {
-  const auto none = tenon::Team::create({.threads = 0});
+  const auto none = tenon::ThreadPool::create({.threads = 0});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, tenon::Code::bad_usage);
   EXPECT_EQ(none.error().place, "threads");
-  const auto nowhere = tenon::Team::create({.cpus = {9999}});
+  const auto nowhere = tenon::ThreadPool::create({.cpus = {9999}});
   ASSERT_FALSE(nowhere);
   EXPECT_EQ(nowhere.error().place, "cpus");
   EXPECT_EQ(nowhere.error().found, "9999");
 }
 
 TEST_F(ApiTeam, OutlivesContextsAndTheyOutliveIt) {
-  auto team = std::make_unique<tenon::Team>(*tenon::Team::create({.threads = 2}));
+  auto thread_pool = std::make_unique<tenon::ThreadPool>(*tenon::ThreadPool::create({.threads = 2}));
   for (int k = 0; k < 3; ++k) {
     auto context = tenon::Context::create(engine);
-    EXPECT_TRUE(context->run({&input, 1}, {.team = *team}));
+    EXPECT_TRUE(context->run({&input, 1}, {.thread_pool = *thread_pool}));
   }
   auto context = tenon::Context::create(engine);
-  const tenon::RunOptions options{.team = *team};
+  const tenon::RunOptions options{.thread_pool = *thread_pool};
   EXPECT_TRUE(context->run({&input, 1}, options));
-  team.reset();  // the options hold it
+  thread_pool.reset();  // the options hold it
   EXPECT_TRUE(context->run({&input, 1}, options));
   {
-    const tenon::RunOptions passing{.team = *tenon::Team::create({.threads = 3})};
+    const tenon::RunOptions passing{.thread_pool = *tenon::ThreadPool::create({.threads = 3})};
     EXPECT_TRUE(context->run({&input, 1}, passing));
   }
   const auto results = context->run({&input, 1});
@@ -67,11 +67,11 @@ TEST_F(ApiTeam, OutlivesContextsAndTheyOutliveIt) {
 }
 
 TEST_F(ApiTeam, IsSharedOrSplit) {
-  const tenon::Team teams[] = {*tenon::Team::create({.threads = 2}), *tenon::Team::create({.threads = 2})};
+  const tenon::ThreadPool thread_pools[] = {*tenon::ThreadPool::create({.threads = 2}), *tenon::ThreadPool::create({.threads = 2})};
   std::vector<std::thread> threads;
   for (size_t k = 0; k < 4; ++k)
     threads.emplace_back([&, k] {
-      for (int time = 0; time < 100; ++time) expect_answer({.team = teams[k % 2]});
+      for (int time = 0; time < 100; ++time) expect_answer({.thread_pool = thread_pools[k % 2]});
     });
   for (std::thread& t : threads) t.join();
 }

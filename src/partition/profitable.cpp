@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/paying.h"
+#include "partition/profitable.h"
 
 #include <algorithm>
 #include <utility>
@@ -110,7 +110,9 @@ class Paying {
 
 }  // namespace
 
-std::vector<uint32_t> least_paying(const Costs& costs, const Problem& problem, const Cut& cut) { return Paying(costs, problem, cut).run(); }
+std::vector<uint32_t> unprofitable_units(const Costs& costs, const Problem& problem, const Cut& cut) {
+  return Paying(costs, problem, cut).run();
+}
 
 double predicted_ns(const Costs& costs, const Problem& problem, const Cut& cut) { return Paying(costs, problem, cut).predicted(); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/partition/share_page.h"
+#include "cli/partition/partition_page.h"
 
 #include <algorithm>
 #include <set>
@@ -13,8 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void add_used(const Json& shares, std::set<std::string>& out) {
-  for (const Json& node : shares["nodes"]) {
+void add_used(const Json& partition, std::set<std::string>& out) {
+  for (const Json& node : partition["nodes"]) {
     out.insert(node["backend"]);
     if (node.contains("bodies"))
       for (const Json& body : node["bodies"]) add_used(body, out);
@@ -35,7 +35,7 @@ Json lanes_of(const Json& answer, const partition::Roles& roles) {
 
 std::string share_page(const std::string& title, const Json& answer, const partition::Roles& roles) {
   using namespace pages;
-  const Json data{{"backends", lanes_of(answer, roles)}, {"shares", answer}};
+  const Json data{{"backends", lanes_of(answer, roles)}, {"partition", answer}};
   return filled_page(shares_html, {{"title", escape_html(title)},
                                    {"style", joined({theme_css, shares_css})},
                                    {"data", script_safe(data)},

@@ -10,18 +10,18 @@
 #include <thread>
 #include <vector>
 
-#include "base/threads.h"
+#include "base/thread_pool.h"
 
 namespace tenon {
 namespace {
 
 Diagnostic refused(std::optional<int> threads, std::vector<int> cpus) {
-  auto made = Team::create(threads, cpus);
+  auto made = ThreadPool::create(threads, cpus);
   EXPECT_FALSE(made);
   return made ? Diagnostic{} : *made.error();
 }
 
-TEST(TeamCreate, RefusesNoThreadsAndCpusThatAreNotThere) {
+TEST(ThreadPoolCreate, RefusesNoThreadsAndCpusThatAreNotThere) {
   EXPECT_EQ(refused(0, {}).code, Code::bad_usage);
   EXPECT_EQ(refused(-3, {}).found, "-3");
   EXPECT_EQ(refused(1025, {}).expected, "1 to 1024");
@@ -34,44 +34,44 @@ TEST(TeamCreate, RefusesNoThreadsAndCpusThatAreNotThere) {
   EXPECT_EQ(refused({}, {first, first}).what, "a CPU stands twice");
 }
 
-TEST(TeamCreate, HasAThreadForEachCpuWhereNoNumberIsGiven) {
+TEST(ThreadPoolCreate, HasAThreadForEachCpuWhereNoNumberIsGiven) {
   const std::vector<int> cpus = CpuSet::of_thread()->numbers();
-  EXPECT_EQ((*Team::create({}, cpus))->size(), static_cast<int>(cpus.size()));
-  EXPECT_EQ((*Team::create({}, {}))->size(), usable_cpus());
-  EXPECT_EQ((*Team::create(3, {}))->size(), 3);
+  EXPECT_EQ((*ThreadPool::create({}, cpus))->size(), static_cast<int>(cpus.size()));
+  EXPECT_EQ((*ThreadPool::create({}, {}))->size(), usable_cpus());
+  EXPECT_EQ((*ThreadPool::create(3, {}))->size(), 3);
 }
 
-TEST(TeamCreate, LooksBeyondWhatTheThreadIsKeptTo) {
+TEST(ThreadPoolCreate, LooksBeyondWhatTheThreadIsKeptTo) {
   const CpuSet before = *CpuSet::of_thread();
   const std::vector<int> cpus = before.numbers();
   if (cpus.size() < 2) GTEST_SKIP() << "needs a CPU with two cores";
   ASSERT_TRUE(CpuSet::of({cpus.data(), 1})->bind_thread());
-  const auto other = Team::create({}, std::span(cpus).subspan(1, 1));
+  const auto other = ThreadPool::create({}, std::span(cpus).subspan(1, 1));
   EXPECT_TRUE(other) << other.error().text();
   EXPECT_EQ(CpuSet::of_thread()->numbers(), std::vector<int>{cpus[0]});
   before.bind_thread();
 }
 
-TEST(TeamTurn, KeepsEveryThreadToTheCpus) {
+TEST(ThreadPoolLease, KeepsEveryThreadToTheCpus) {
   const CpuSet before = *CpuSet::of_thread();
   const int last = before.numbers().back();
-  const auto team = *Team::create(3, std::vector{last});
+  const auto thread_pool = *ThreadPool::create(3, std::vector{last});
   const auto look = [&] {
-    team->run(300, 1, [&](int64_t, int64_t, int) { EXPECT_EQ(CpuSet::of_thread()->numbers(), std::vector<int>{last}); });
+    thread_pool->run(300, 1, [&](int64_t, int64_t, int) { EXPECT_EQ(CpuSet::of_thread()->numbers(), std::vector<int>{last}); });
   };
   for (int k = 0; k < 3; ++k) {
-    const auto turn = *team->take_turn();
+    const auto turn = *thread_pool->acquire();
     look();
-    const auto again = *team->take_turn();
+    const auto again = *thread_pool->acquire();
     look();
   }
   EXPECT_EQ(*CpuSet::of_thread(), before);
 }
 
-TEST(TeamTurn, WorkersAreKeptToTheCpusWithoutOne) {
+TEST(ThreadPoolLease, WorkersAreKeptToTheCpusWithoutOne) {
   const int last = CpuSet::of_thread()->numbers().back();
-  const auto team = *Team::create(3, std::vector{last});
-  team->run(300, 1, [&](int64_t, int64_t, int thread) {
+  const auto thread_pool = *ThreadPool::create(3, std::vector{last});
+  thread_pool->run(300, 1, [&](int64_t, int64_t, int thread) {
     if (thread > 0) EXPECT_EQ(CpuSet::of_thread()->numbers(), std::vector<int>{last});
     else std::this_thread::sleep_for(std::chrono::microseconds(50));  // leaves work to the others
   });
@@ -79,15 +79,15 @@ TEST(TeamTurn, WorkersAreKeptToTheCpusWithoutOne) {
 
 /// Threads that ask for a turn one after the other while this one has it.
 struct Queue {
-  Team team{2};
-  std::optional<Team::Turn> mine;
+  ThreadPool thread_pool{2};
+  std::optional<ThreadPool::Lease> mine;
   std::atomic<int> asked{0}, granted{0};
   std::atomic<bool> give_up[4] = {};
   std::vector<int> order;  // written by whose turn it is
   std::vector<std::thread> threads;
 
   explicit Queue(bool watched) {
-    mine.emplace(*team.take_turn());
+    mine.emplace(*thread_pool.acquire());
     for (int k = 0; k < 3; ++k) come(k, watched);
   }
   void come(int k, bool watched) {
@@ -102,7 +102,7 @@ struct Queue {
     };
     const QueuedLock::GoOn go_on(look);
     ++asked;
-    const auto turn = team.take_turn(watched ? &go_on : nullptr);
+    const auto turn = thread_pool.acquire(watched ? &go_on : nullptr);
     if (!turn) return;
     EXPECT_EQ(++granted, 1);
     order.push_back(k);
@@ -116,7 +116,7 @@ struct Queue {
   }
 };
 
-TEST(TeamTurn, GoesRoundInTheOrderOfAsking) {
+TEST(ThreadPoolLease, GoesRoundInTheOrderOfAsking) {
   for (const bool watched : {false, true}) {
     Queue queue(watched);
     queue.finish();
@@ -124,7 +124,7 @@ TEST(TeamTurn, GoesRoundInTheOrderOfAsking) {
   }
 }
 
-TEST(TeamTurn, PassesThoseWhoGaveUp) {
+TEST(ThreadPoolLease, PassesThoseWhoGaveUp) {
   for (int leaver = 0; leaver < 3; ++leaver) {
     Queue queue(true);
     queue.give_up[leaver] = true;
@@ -138,14 +138,14 @@ TEST(TeamTurn, PassesThoseWhoGaveUp) {
   }
 }
 
-TEST(TeamTurn, OfAForkedChildComesAtOnce) {
-  Team team(2);
-  std::optional<Team::Turn> mine(*team.take_turn());
+TEST(ThreadPoolLease, OfAForkedChildComesAtOnce) {
+  ThreadPool thread_pool(2);
+  std::optional<ThreadPool::Lease> mine(*thread_pool.acquire());
   std::thread([&] {
     const pid_t child = fork();
     if (child == 0) {
       alarm(10);
-      _exit(team.take_turn() ? 0 : 1);
+      _exit(thread_pool.acquire() ? 0 : 1);
     }
     int status = -1;
     waitpid(child, &status, 0);

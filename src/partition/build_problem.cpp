@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/pose.h"
+#include "partition/build_problem.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "partition/by_cost.h"
 #include "partition/cut/walk.h"
-#include "partition/paying.h"
+#include "partition/profitable.h"
 
 namespace tenon::partition {
 
@@ -16,7 +16,7 @@ namespace {
 Result<void> check_walk(const Problem& problem, const Roles& roles) {
   const bool two = roles.listed == 2 && std::ranges::all_of(problem.nodes, [](const Problem::Node& n) { return n.target < 2; });
   if (two) return {};
-  return fail(Code::bad_usage, "segmenter walk", "the walk shares a graph out over two backends")
+  return fail(Code::bad_usage, "segmenter walk", "the walk partition a graph out over two backends")
       .expected("two backends that run all nodes")
       .found(roles.listed == 2 ? "nodes that run on a third" : fmt::format("{} backends", roles.listed))
       .advice("leave the segmenter out");
@@ -35,22 +35,22 @@ Cut searched(const Problem& problem, Effort effort) {
 
 }  // namespace
 
-void find_sized(ir::Dependencies& dependencies, std::span<const NodeShare> nodes, const Roles& roles) {
-  for (const NodeShare& n : nodes)
+void find_sized(ir::Dependencies& dependencies, std::span<const NodePlacement> nodes, const Roles& roles) {
+  for (const NodePlacement& n : nodes)
     if (n.wanted == n.falls_to && roles.backends[n.wanted]->makes_kernels() && dependencies.told_by_inputs(n.node))
       dependencies.take_from_sizes(n.node);
 }
 
-Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies, const Units& units, std::span<const NodeShare> nodes,
+Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies, const Units& units, std::span<const NodePlacement> nodes,
                    const Roles& roles) {
   Problem out(roles.count(), roles.fallback());
   std::vector<uint32_t> unit_of;  // by the node's slot
-  for (const NodeShare& n : nodes) {
+  for (const NodePlacement& n : nodes) {
     if (n.node.slot() >= unit_of.size()) unit_of.resize(2 * n.node.slot() + 1);
     unit_of[n.node.slot()] = n.unit;
   }
   for (uint32_t unit = 0; unit < units.size(); ++unit) {
-    const NodeShare& first = nodes[units.nodes(unit)[0]];
+    const NodePlacement& first = nodes[units.nodes(unit)[0]];
     Problem::Node sum{.target = first.wanted, .falls_to = first.falls_to, .counts = 0};
     std::vector<uint32_t> needs;
     for (uint32_t n : units.nodes(unit)) {
@@ -67,18 +67,18 @@ Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies,
   return out;
 }
 
-Result<Settled> cut_as_wished(Problem& problem, const Roles& roles, const Wishes& wishes, const Costs* costs, Effort effort) {
+Result<Settled> solve_cut(Problem& problem, const Roles& roles, const Constraints& constraints, const Costs* costs, Effort effort) {
   Settled out;
-  const uint32_t least = std::max(1U, wishes.min_block_size);
-  if (wishes.segmenter == Segmenter::walk) {
+  const uint32_t least = std::max(1U, constraints.min_block_size);
+  if (constraints.segmenter == Segmenter::walk) {
     TRY(check_walk(problem, roles));
     out.sized = walk(problem, least);
     out.lower_bound = fewest(problem).bound;  // of the targets that the walk left
     return out;
   }
   out.sized = least > 1 ? cut_of_size(problem, least) : SizedCut{searched(problem, effort), {}};
-  while (costs && wishes.min_block_size == 0) {
-    const std::vector<uint32_t> lost = least_paying(*costs, problem, out.sized.cut);
+  while (costs && constraints.min_block_size == 0) {
+    const std::vector<uint32_t> lost = unprofitable_units(*costs, problem, out.sized.cut);
     if (lost.empty()) break;
     for (uint32_t n : lost) problem.nodes[n].target = problem.nodes[n].falls_to;
     out.unpaid.insert(out.unpaid.end(), lost.begin(), lost.end());

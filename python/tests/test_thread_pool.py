@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Teams of threads: runs that share the cores, or split them."""
+"""ThreadPools of threads: runs that share the cores, or split them."""
 
 import os
 import threading
@@ -22,35 +22,41 @@ def test_results_do_not_depend_on_it(engine):
     expected = engine.run(X)["y"]
     allowed = os.sched_getaffinity(0)
     cpu = min(allowed)
-    for team in (None, tenon.Team(), tenon.Team(threads=3), tenon.Team(cpus=[cpu]), tenon.Team(threads=2, cpus=[cpu])):
-        np.testing.assert_array_equal(engine.run(X, team=team)["y"], expected)
-        np.testing.assert_array_equal(engine.run(X, team=team, threads=1)["y"], expected)
+    for thread_pool in (
+        None,
+        tenon.ThreadPool(),
+        tenon.ThreadPool(threads=3),
+        tenon.ThreadPool(cpus=[cpu]),
+        tenon.ThreadPool(threads=2, cpus=[cpu]),
+    ):
+        np.testing.assert_array_equal(engine.run(X, thread_pool=thread_pool)["y"], expected)
+        np.testing.assert_array_equal(engine.run(X, thread_pool=thread_pool, threads=1)["y"], expected)
         assert os.sched_getaffinity(0) == allowed
 
 
 def test_it_tells_what_it_is():
     cpu = min(os.sched_getaffinity(0))
-    team = tenon.Team(threads=2, cpus=[cpu])
-    assert (team.threads, team.cpus, repr(team)) == (2, [cpu], f"Team(threads=2, cpus=[{cpu}])")
-    assert tenon.Team(cpus=[cpu]).threads == 1
-    assert repr(tenon.Team(threads=4)) == "Team(threads=4)"
+    thread_pool = tenon.ThreadPool(threads=2, cpus=[cpu])
+    assert (thread_pool.threads, thread_pool.cpus, repr(thread_pool)) == (2, [cpu], f"ThreadPool(threads=2, cpus=[{cpu}])")
+    assert tenon.ThreadPool(cpus=[cpu]).threads == 1
+    assert repr(tenon.ThreadPool(threads=4)) == "ThreadPool(threads=4)"
 
 
 @pytest.mark.parametrize("wrong, place", [({"threads": 0}, "threads"), ({"threads": -1}, "threads"), ({"cpus": [4000]}, "cpus")])
 def test_no_threads_and_cpus_that_are_not_there_are_refused(wrong, place):
     with pytest.raises(tenon.TenonError) as raised:
-        tenon.Team(**wrong)
+        tenon.ThreadPool(**wrong)
     assert raised.value.code == "bad_usage" and raised.value.place == place and raised.value.expected
 
 
 def test_threads_share_and_split(engine):
     expected = engine.run(X)["y"]
-    teams = [tenon.Team(threads=2), tenon.Team(threads=2)]
+    thread_pools = [tenon.ThreadPool(threads=2), tenon.ThreadPool(threads=2)]
     wrong = []
 
     def work(k: int):
         for _ in range(50):
-            if not np.array_equal(engine.run(X, team=teams[k % 2])["y"], expected):
+            if not np.array_equal(engine.run(X, thread_pool=thread_pools[k % 2])["y"], expected):
                 wrong.append(k)
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
@@ -63,5 +69,5 @@ def test_threads_share_and_split(engine):
 
 def test_a_team_may_go_before_what_ran_on_it():
     engine = tenon.compile(MODEL)
-    first = engine.run(X, team=tenon.Team(threads=2))["y"]
+    first = engine.run(X, thread_pool=tenon.ThreadPool(threads=2))["y"]
     np.testing.assert_array_equal(engine.run(X)["y"], first)

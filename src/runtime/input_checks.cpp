@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/door.h"
+#include "runtime/input_checks.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "runtime/held.h"
+#include "runtime/container_value.h"
 
 namespace tenon::runtime {
 
@@ -16,9 +16,11 @@ std::string port_type(const PortInfo& port) { return fmt::format("{}[{}]", name_
 
 Result<void> check_type(const PortInfo& port, const Tensor& t) {
   auto wrong = [&](std::string what) { return fail(Code::bad_input, port_place("input", port), std::move(what)); };
-  if (is_held(port)) {
-    if (is_as_promised(port.held, port.dtype, t)) return {};
-    return wrong("the value has another kind, or a tensor in it another type").expected(text_of(port.held, port.dtype)).found(type_text(t));
+  if (is_container(port)) {
+    if (is_as_promised(port.container, port.dtype, t)) return {};
+    return wrong("the value has another kind, or a tensor in it another type")
+        .expected(text_of(port.container, port.dtype))
+        .found(type_text(t));
   }
   if (t.dtype() != port.dtype)
     return wrong("wrong dtype").expected(port_type(port)).found(type_text(t)).advice("convert the array before the call");
@@ -34,7 +36,7 @@ Result<void> check_type(const PortInfo& port, const Tensor& t) {
 
 Result<void> check_shape(const Program& program, const PortInfo& port, const Tensor& t, const std::vector<int64_t>& sizes) {
   for (size_t d = 0; d < port.shape.size(); ++d) {
-    if (port.shape[d] >= program.door_lines || sizes[port.shape[d]] == t.shape()[d]) continue;
+    if (port.shape[d] >= program.input_lines || sizes[port.shape[d]] == t.shape()[d]) continue;
     return fail(Code::bad_input, port_place("input", port), fmt::format("dimension {} does not fit the other inputs", d))
         .expected(fmt::format("{} = {}", port.dimensions[d], sizes[port.shape[d]]))
         .found(shape_text(t.shape()))
