@@ -15,7 +15,7 @@
 #include "base/thread_pool.h"
 #include "cli/bench/measure.h"
 #include "cli/bench/memory_stream.h"
-#include "codegen/emit.h"
+#include "codegen/llvm/emit.h"
 #include "runtime/kernel.h"
 
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "codegen/loops/role.h"
+#include "codegen/collect/role.h"
 #include "ir/segment.h"
 
 namespace tenon::tests {

@@ -8,8 +8,9 @@
 #include <variant>
 #include <vector>
 
+#include "codegen/cost/tactic.h"
 #include "codegen/lower/kernel.h"
-#include "codegen/tactic.h"
+#include "codegen/plan/plan_options.h"
 #include "ir/graph.h"
 #include "ir/segment.h"
 #include "runtime/libraries.h"

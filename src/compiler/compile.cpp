@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "codegen/loops/attention.h"
-#include "codegen/loops/plan.h"
+#include "codegen/analysis/attention.h"
+#include "codegen/passes/pipeline.h"
 #include "compiler/backends.h"
 #include "compiler/build_shared.h"
 #include "compiler/input_defaults.h"

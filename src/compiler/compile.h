@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "codegen/emit.h"
+#include "codegen/llvm/emit.h"
+#include "codegen/precision.h"
 #include "compiler/backends.h"
 #include "compiler/measure/calibration.h"
 #include "compiler/measure/stopwatch.h"

@@ -29,7 +29,7 @@ class Binder {
     dynamic_.assign(plan_.arrays.size(), false);
     uint32_t step = 0;
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
-      if (codegen::tells_sizes(plan_.groups[g].kind)) bind_results(plan_.groups[g], step);
+      if (codegen::has_data_dependent_shape(plan_.groups[g].kind)) bind_results(plan_.groups[g], step);
       step += steps_of(g);
     }
     return std::move(dynamic_);
@@ -59,7 +59,7 @@ class Binder {
  private:
   uint32_t steps_of(size_t group) const {
     const GroupKind kind = plan_.groups[group].kind;
-    if (codegen::tells_sizes(kind) || kind == GroupKind::sizes || kind == GroupKind::check) return 1;
+    if (codegen::has_data_dependent_shape(kind) || kind == GroupKind::sizes || kind == GroupKind::check) return 1;
     return static_cast<uint32_t>(lowered_.kernels.of_groups[group].size());
   }
 

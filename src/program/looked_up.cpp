@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "codegen/loops/inline.h"
+#include "codegen/analysis/nest_properties.h"
 
 namespace tenon::program {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "codegen/loops/nest.h"
+#include "codegen/plan/plan.h"
 
 namespace tenon::program {
 

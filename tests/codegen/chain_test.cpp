@@ -6,9 +6,10 @@
 
 #include "../segments.h"
 #include "chain_graphs.h"
-#include "codegen/emit.h"
-#include "codegen/loops/inline.h"
+#include "codegen/analysis/nest_properties.h"
+#include "codegen/llvm/emit.h"
 #include "codegen/lower/kernel.h"
+#include "codegen/passes/pipeline.h"
 #include "ir/text.h"
 #include "ops/core/op.h"
 

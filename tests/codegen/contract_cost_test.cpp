@@ -3,8 +3,9 @@
 // hold.
 #include <gtest/gtest.h>
 
-#include "codegen/contract_cost.h"
+#include "codegen/cost/contract_cost.h"
 #include "codegen/lower/depth_blocks.h"
+#include "codegen/passes/pipeline.h"
 #include "ir/text.h"
 #include "ops/core/op.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <random>
 
-#include "codegen/tactic.h"
+#include "codegen/cost/tactic.h"
 #include "tile_run.h"
 
 namespace tenon::codegen {

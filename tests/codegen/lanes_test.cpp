@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "codegen/loops/plan.h"
+#include "codegen/passes/pipeline.h"
 #include "ir/text.h"
 #include "ops/core/op.h"
 #include "ops/reference/evaluate.h"

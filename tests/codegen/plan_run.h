@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "codegen/lower/kernel.h"
+#include "codegen/plan/plan_options.h"
 #include "tile_run.h"
 
 namespace tenon::codegen {

@@ -6,7 +6,9 @@
 
 #include "../segments.h"
 
-#include "codegen/loops/nest.h"
+#include "codegen/passes/pipeline.h"
+#include "codegen/plan/plan.h"
+#include "codegen/plan/plan_options.h"
 #include "ir/text.h"
 #include "ops/core/op.h"
 

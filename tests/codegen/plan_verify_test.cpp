@@ -5,8 +5,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "codegen/loops/plan.h"
-#include "codegen/loops/plan_verify.h"
+#include "codegen/analysis/plan_verify.h"
+#include "codegen/passes/pipeline.h"
+#include "codegen/plan/plan_options.h"
 #include "ir/text.h"
 #include "ops/core/op.h"
 #include "ops/core/sample.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Predictions of times: what must hold of them on any machine. No test measures a time.
 #include "codegen/cost/predict.h"
+#include "codegen/passes/pipeline.h"
 
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>

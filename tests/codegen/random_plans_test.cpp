@@ -12,7 +12,8 @@
 #include <numeric>
 #include <random>
 
-#include "codegen/loops/plan.h"
+#include "codegen/passes/pipeline.h"
+#include "codegen/plan/plan_options.h"
 #include "ir/text.h"
 #include "ops/core/op.h"
 #include "ops/reference/evaluate.h"

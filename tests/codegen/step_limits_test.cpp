@@ -2,9 +2,10 @@
 // Conditions of loads that become limits of loops.
 #include <gtest/gtest.h>
 
-#include "codegen/loops/inline.h"
-#include "codegen/loops/nest.h"
+#include "codegen/analysis/nest_properties.h"
 #include "codegen/lower/step_limits.h"
+#include "codegen/passes/pipeline.h"
+#include "codegen/plan/plan.h"
 #include "ir/text.h"
 #include "ops/core/op.h"
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "codegen/emit.h"
+#include "codegen/llvm/emit.h"
 #include "codegen/tile/scalar.h"
 #include "runtime/kernel.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/loops/visible_keys.h"
+#include "codegen/analysis/visible_keys.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers that are rounded to a byte and read again, with and without the byte.
-#include "codegen/loops/whole_numbers.h"
+#include "codegen/passes/elide_requantize.h"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ TEST(WholeNumbers, GiveWhatTheirBytesGave) {
     const Expr byte = cast(rounded + Expr::constant(DType::f32, zero), DType::u8), number = cast(byte, DType::f32);
     const Expr moved = (number - Expr::constant(DType::f32, zero)) * Expr::constant(DType::f32, 1.5);
     for (const Expr& before : {number, moved}) {
-      const Expr after = with_whole_numbers(before);
+      const Expr after = without_requantize(before);
       EXPECT_FALSE(has_byte(after)) << after.text();
       for (const double v : {0.0, -0.0, 0.5, 1.5, -1.5, 123.5, 124.4, 254.6, -131.0, 255.5, 1e9, -1e9, 3e38, double{infinity},
                              -double{infinity}, std::nan("")})
@@ -36,7 +36,7 @@ TEST(WholeNumbers, GiveWhatTheirBytesGave) {
 
 TEST(WholeNumbers, KeepBytesOfNumbersWithAFraction) {
   const Expr byte = cast(cast(Expr::input(0, DType::f32) * Expr::constant(DType::f32, 0.5), DType::u8), DType::f32);
-  EXPECT_TRUE(has_byte(with_whole_numbers(byte)));
+  EXPECT_TRUE(has_byte(without_requantize(byte)));
 }
 
 }  // namespace

@@ -9,7 +9,9 @@
 #include <unordered_map>
 
 #include "../segments.h"
-#include "codegen/loops/inline.h"
+#include "codegen/analysis/nest_properties.h"
+#include "codegen/passes/pipeline.h"
+#include "codegen/plan/plan_options.h"
 #include "codegen/winograd/minimal_filter.h"
 #include "ir/text.h"
 #include "ops/core/op.h"

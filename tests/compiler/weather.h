@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/thread_pool.h"
-#include "codegen/loops/plan.h"
+#include "codegen/passes/pipeline.h"
 #include "compiler/compile.h"
 #include "compiler/load.h"
 #include "compiler/save.h"

@@ -53,7 +53,7 @@ class Floors(unittest.TestCase):
             ("src/runtime/a.cpp", '"ir/graph.h"'),
             ("src/backends/cpu/device/a.cpp", '"ops/core/op.h"'),
             ("src/backends/cpu/device/a.cpp", '"backends/cpu/cpu.h"'),
-            ("src/backends/reference/device/a.cpp", '"codegen/loops/nest.h"'),
+            ("src/backends/reference/device/a.cpp", '"codegen/plan/plan.h"'),
             ("src/api/engine.cpp", '"compiler/compile.h"'),
             ("include/tenon/tenon.h", '"base/dtype.h"'),
             ("src/cli/a.cpp", '"api/state.h"'),

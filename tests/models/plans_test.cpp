@@ -6,7 +6,8 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "codegen/loops/plan_verify.h"
+#include "codegen/analysis/plan_verify.h"
+#include "codegen/plan/plan_options.h"
 #include "compiler/backends.h"
 #include "import/onnx_import.h"
 #include "partition/partition.h"

@@ -3,7 +3,8 @@
 
 #include "backend/backend.h"
 #include "backend/work.h"
-#include "codegen/loops/role.h"
+#include "codegen/collect/role.h"
+#include "codegen/passes/pipeline.h"
 
 namespace tenon::backends {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "codegen/contract_cost.h"
+#include "codegen/cost/contract_cost.h"
 
 namespace tenon::codegen {
 

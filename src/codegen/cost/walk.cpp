@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "codegen/loops/places.h"
+#include "codegen/analysis/places.h"
 
 namespace tenon::codegen {
 

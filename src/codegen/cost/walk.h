@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "codegen/loops/nest.h"
+#include "codegen/plan/plan.h"
 
 namespace tenon::codegen {
 

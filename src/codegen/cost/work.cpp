@@ -5,10 +5,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "codegen/contract_cost.h"
-#include "codegen/loops/attention.h"
-#include "codegen/loops/inline.h"
-#include "codegen/loops/places.h"
+#include "codegen/analysis/attention.h"
+#include "codegen/analysis/nest_properties.h"
+#include "codegen/analysis/places.h"
+#include "codegen/cost/contract_cost.h"
 
 namespace tenon::codegen {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "codegen/cost/tactic.h"
 #include "codegen/cost/walk.h"
-#include "codegen/tactic.h"
 
 namespace tenon::codegen {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/emit.h"
+#include "codegen/llvm/emit.h"
 
 #include <execinfo.h>
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/emit.h"
+#include "codegen/llvm/emit.h"
 #include "codegen/tile/tile.h"
 
 namespace tenon::codegen::machine {

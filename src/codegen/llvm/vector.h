@@ -3,7 +3,7 @@
 #include <llvm/IR/IRBuilder.h>
 
 #include "base/dtype.h"
-#include "codegen/emit.h"
+#include "codegen/llvm/emit.h"
 #include "codegen/tile/tile.h"
 
 namespace tenon::codegen::machine {

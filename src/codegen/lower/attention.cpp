@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/loops/attention.h"
+#include "codegen/analysis/attention.h"
 
-#include "codegen/loops/constant_masks.h"
-#include "codegen/loops/operands.h"
-#include "codegen/loops/places.h"
+#include "codegen/analysis/places.h"
 #include "codegen/lower/attention_kernel.h"
+#include "codegen/lower/constant_masks.h"
+#include "codegen/lower/operands.h"
 
 namespace tenon::codegen {
 

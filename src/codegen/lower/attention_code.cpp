@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
-#include "codegen/loops/places.h"
+#include "codegen/analysis/places.h"
 
 namespace tenon::codegen {
 

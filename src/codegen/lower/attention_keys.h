@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "codegen/loops/visible_keys.h"
+#include "codegen/analysis/visible_keys.h"
 #include "codegen/lower/kernel_emitter.h"
 
 namespace tenon::codegen {

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "base/checked.h"
-#include "codegen/loops/attention.h"
-#include "codegen/loops/padding.h"
-#include "codegen/loops/visible_keys.h"
+#include "codegen/analysis/attention.h"
+#include "codegen/analysis/padding.h"
+#include "codegen/analysis/visible_keys.h"
 
 namespace tenon::codegen {
 

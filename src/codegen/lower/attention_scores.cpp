@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "codegen/loops/inline.h"
-#include "codegen/loops/places.h"
+#include "codegen/analysis/nest_properties.h"
+#include "codegen/analysis/places.h"
 
 namespace tenon::codegen {
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <optional>
 
-#include "codegen/loops/attention.h"
+#include "codegen/analysis/attention.h"
 #include "codegen/lower/kernel_emitter.h"
 
 namespace tenon::codegen {

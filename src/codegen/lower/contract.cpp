@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/loops/contraction.h"
-#include "codegen/loops/inline.h"
-#include "codegen/loops/operands.h"
+#include "codegen/analysis/contraction.h"
+#include "codegen/analysis/nest_properties.h"
 #include "codegen/lower/contract_kernel.h"
+#include "codegen/lower/operands.h"
 
 namespace tenon::codegen {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "codegen/contract_cost.h"
+#include "codegen/cost/contract_cost.h"
 #include "codegen/lower/contract_places.h"
 #include "codegen/lower/contract_tasks.h"
 #include "codegen/lower/contract_walks.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "codegen/lower/contract_tiling.h"
+#include "codegen/cost/contract_tiling.h"
 #include "codegen/lower/kernel.h"
 
 namespace tenon::codegen {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/lower/contract_places.h"
 
-#include "codegen/loops/inline.h"
+#include "codegen/analysis/nest_properties.h"
 
 namespace tenon::codegen {
 

@@ -2,9 +2,9 @@
 #pragma once
 #include <optional>
 
-#include "codegen/loops/contraction.h"
+#include "codegen/analysis/contraction.h"
+#include "codegen/cost/tactic.h"
 #include "codegen/lower/row_tiles.h"
-#include "codegen/tactic.h"
 
 namespace tenon::codegen {
 

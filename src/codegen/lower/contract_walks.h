@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "codegen/cost/contract_tiling.h"
 #include "codegen/cost/walk.h"
-#include "codegen/lower/contract_tiling.h"
 
 namespace tenon::codegen {
 

@@ -2,10 +2,10 @@
 #pragma once
 #include <vector>
 
+#include "codegen/cost/tactic.h"
 #include "codegen/cost/work.h"
-#include "codegen/emit.h"
-#include "codegen/loops/nest.h"
-#include "codegen/tactic.h"
+#include "codegen/llvm/emit.h"
+#include "codegen/plan/plan.h"
 #include "codegen/tile/tile.h"
 
 namespace tenon::codegen {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/lower/nest_lowering.h"
 
-#include "codegen/loops/combine.h"
-#include "codegen/loops/inline.h"
-#include "codegen/loops/places.h"
+#include "codegen/analysis/combine.h"
+#include "codegen/analysis/nest_properties.h"
+#include "codegen/analysis/places.h"
 
 namespace tenon::codegen {
 

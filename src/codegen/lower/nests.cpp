@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "codegen/loops/contraction.h"
-#include "codegen/loops/inline.h"
-#include "codegen/loops/operands.h"
-#include "codegen/loops/places.h"
+#include "codegen/analysis/contraction.h"
+#include "codegen/analysis/nest_properties.h"
+#include "codegen/analysis/places.h"
 #include "codegen/lower/nest_lowering.h"
+#include "codegen/lower/operands.h"
 #include "codegen/lower/windows.h"
 
 namespace tenon::codegen {

@@ -7,8 +7,9 @@
 #include <numeric>
 
 #include "base/checked.h"
-#include "codegen/loops/inline.h"
-#include "codegen/loops/places.h"
+#include "codegen/analysis/inline_nest.h"
+#include "codegen/analysis/nest_properties.h"
+#include "codegen/analysis/places.h"
 
 namespace tenon::codegen {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "codegen/loops/nest.h"
-#include "codegen/tactic.h"
+#include "codegen/cost/tactic.h"
+#include "codegen/plan/plan.h"
 
 namespace tenon::codegen {
 

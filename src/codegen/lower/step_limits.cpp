@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "codegen/loops/combine.h"
-#include "codegen/loops/inline.h"
+#include "codegen/analysis/combine.h"
+#include "codegen/analysis/nest_properties.h"
 
 namespace tenon::codegen {
 

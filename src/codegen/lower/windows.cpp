@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <iterator>
 
-#include "codegen/loops/inline.h"
-#include "codegen/loops/operands.h"
-#include "codegen/loops/places.h"
-#include "codegen/loops/window_sum.h"
+#include "codegen/analysis/nest_properties.h"
+#include "codegen/analysis/places.h"
+#include "codegen/analysis/window_sum.h"
 #include "codegen/lower/kernel_emitter.h"
+#include "codegen/lower/operands.h"
 
 namespace tenon::codegen {
 

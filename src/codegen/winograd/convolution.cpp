@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "codegen/loops/contraction.h"
-#include "codegen/loops/inline.h"
+#include "codegen/analysis/contraction.h"
+#include "codegen/analysis/nest_properties.h"
 
 namespace tenon::codegen {
 

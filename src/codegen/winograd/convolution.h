@@ -2,7 +2,7 @@
 #pragma once
 #include <optional>
 
-#include "codegen/loops/padding.h"
+#include "codegen/analysis/padding.h"
 
 namespace tenon::codegen {
 

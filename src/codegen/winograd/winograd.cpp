@@ -3,8 +3,9 @@
 
 #include <iterator>
 
-#include "codegen/loops/contraction.h"
-#include "codegen/loops/inline.h"
+#include "codegen/analysis/contraction.h"
+#include "codegen/analysis/inline_nest.h"
+#include "codegen/analysis/nest_properties.h"
 #include "codegen/winograd/minimal_filter.h"
 #include "codegen/winograd/plain_tiles.h"
 
@@ -209,7 +210,7 @@ class Tiles {
 
 }  // namespace
 
-void use_winograd(Plan& plan) {
+void winograd(Plan& plan) {
   std::vector<Group> out;
   for (Group& group : plan.groups) {
     const auto convolution = convolution_of(group, plan);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "codegen/loops/nest.h"
+#include "codegen/plan/plan.h"
 
 namespace tenon::codegen {
 
@@ -9,6 +9,6 @@ namespace tenon::codegen {
 /// `minimal_filter`; tiles for which that is too much take the plain sum in loops of their own (`PlainTiles`). Needs: chosen layouts.
 /// Promises: the same arrays are written. Not before `group_rows`, which would run the tiles of an image as one task. Cost: linear in the
 /// groups.
-void use_winograd(Plan& plan);
+void winograd(Plan& plan);
 
 }  // namespace tenon::codegen

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/analysis/bounds.h"
+
+#include <algorithm>
+
+#include "base/expr_linear.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+using Kind = ir::Assumption::Kind;
+
+bool is_symbol(Dim d) { return d.node() && d.node()->kind == DimNode::Kind::symbol; }
+
+bool share_a_symbol(Dim a, Dim b) {
+  bool shared = false;
+  each_symbol(a, [&](const DimNode& x) { each_symbol(b, [&](const DimNode& y) { shared |= &x == &y; }); });
+  return shared;
+}
+
+/// A choice between two sizes that the polynomial multiplies something with; null where there is none.
+const DimNode* choice_in(Dim d) {
+  if (!d.node()) return nullptr;
+  if (d.node()->kind == DimNode::Kind::select) return d.node();
+  for (const DimNode::Term& term : d.node()->terms)
+    for (const DimNode* factor : term.factors)
+      if (factor->kind == DimNode::Kind::select) return factor;
+  return nullptr;
+}
+
+/// The polynomial with one factor taken for something else.
+Dim with(Dim d, const DimNode* factor, Dim value) {
+  if (d.node() == factor) return value;
+  Dim sum = 0;
+  for (const DimNode::Term& term : d.node()->terms) {
+    Dim part = term.coefficient;
+    for (const DimNode* f : term.factors) part = part * (f == factor ? value : Dim::of(f));
+    sum = sum + part;
+  }
+  return sum;
+}
+
+/// Differences that are 0 or more where the condition holds.
+void collect(const Expr& condition, std::vector<Expr>& holds) {
+  if (!condition) return;
+  if (condition.op() == ExprOp::logical_and)
+    for (const Expr& e : condition.args()) collect(e, holds);
+  const bool integers = !condition.args().empty() && condition.args()[0].dtype() == DType::i64;
+  if (!integers) return;
+  const Expr a = condition.args()[0], b = condition.args().back();
+  if (condition.op() == ExprOp::less) holds.push_back(simplify(b - a - 1));
+  if (condition.op() == ExprOp::less_equal) holds.push_back(simplify(b - a));
+  if (condition.op() == ExprOp::equal) holds.insert(holds.end(), {simplify(b - a), simplify(a - b)});
+}
+
+}  // namespace
+
+Bounds::Bounds(const Nest& nest, std::span<const ir::Assumption> assumptions) {
+  for (const ops::Axis& axis : nest.axes) {
+    extents_.push_back(axis.extent);
+    if (!axis.extent.is_number()) not_negative_.push_back(axis.extent - 1);
+  }
+  for (const ir::Assumption& a : assumptions) {
+    if (a.kind == Kind::at_least) not_negative_.push_back(a.a - a.b);
+    else if (a.kind == Kind::equal) add_equal(a.a, a.b);
+    else either_.push_back(a);
+  }
+}
+
+void Bounds::add_equal(Dim a, Dim b) {
+  if (is_symbol(a)) equal_.emplace_back(a, b);
+  else if (is_symbol(b)) equal_.emplace_back(b, a);
+  else not_negative_.insert(not_negative_.end(), {a - b, b - a});
+}
+
+/// Symbols that are equal to something else, written as that.
+Dim Bounds::settled(Dim d) const {
+  for (const auto& [symbol, other] : equal_) d = substitute(d, [&](const DimNode& s) { return &s == symbol.node() ? other : Dim::of(&s); });
+  return d;
+}
+
+bool Bounds::known_at_least_zero(Dim d, int depth) const {
+  d = settled(d);
+  if (d.is_overflow()) return false;
+  if (d.lower() >= 0) return true;
+  if (depth == 0 || d.is_number()) return false;
+  for (size_t k = 0; k < either_.size(); ++k) {
+    const ir::Assumption& a = either_[k];
+    if (!share_a_symbol(a.a, d) && !share_a_symbol(a.b, d)) continue;
+    std::vector<std::pair<Dim, Dim>> cases{{a.a, a.b}, {a.a, 1}};
+    if (a.kind == Kind::broadcast) cases.emplace_back(a.b, 1);
+    const auto holds = [&](const std::pair<Dim, Dim>& equal) {
+      Bounds here = *this;
+      here.either_.erase(here.either_.begin() + static_cast<ptrdiff_t>(k));
+      here.add_equal(equal.first, equal.second);
+      return here.known_at_least_zero(d, depth - 1);
+    };
+    if (std::ranges::all_of(cases, holds)) return true;
+  }
+  if (const DimNode* choice = choice_in(d))
+    return known_at_least_zero(with(d, choice, choice->operands[1]), depth - 1) &&
+           known_at_least_zero(with(d, choice, choice->operands[2]), depth - 1);
+  const auto without = [&](Dim known) { return share_a_symbol(known, d) && known_at_least_zero(d - settled(known), depth - 1); };
+  if (std::ranges::any_of(not_negative_, without)) return true;
+  return false;
+}
+
+bool Bounds::known_at_least_zero(const Expr& e, const std::vector<Expr>& holds) const {
+  const auto lower = [&](const Expr& x) { return range_of(simplify(x), extents_).lower; };
+  const auto known = [&](const Expr& x) {
+    const auto least = lower(x);
+    return least && known_at_least_zero(*least, 3);
+  };
+  if (known(e)) return true;
+  return std::ranges::any_of(holds, [&](const Expr& h) { return known(e - h); });
+}
+
+std::optional<bool> Bounds::inside(const Expr& index, Dim extent, const Expr& within) const {
+  std::vector<Expr> holds;
+  collect(within, holds);
+  const Expr i = with_dtype(index, DType::i64);
+  if (known_at_least_zero(i, holds) && known_at_least_zero(Expr::dim(extent) - 1 - i, holds)) return true;
+  // The nest runs, and no step of it is inside.
+  const ExprRange range = range_of(simplify(i), extents_);
+  const bool runs = std::ranges::all_of(extents_, [](Dim d) { return d.lower() >= 1; });
+  if (!within && runs && ((range.upper && range.upper->upper() < 0) || (range.lower && extent.less(*range.lower + 1).value_or(false))))
+    return false;
+  return std::nullopt;
+}
+
+std::string Bounds::range(const Expr& index) const {
+  const ExprRange r = range_of(simplify(index), extents_);
+  return (r.lower ? r.lower->text() : "?") + ".." + (r.upper ? r.upper->text() : "?");
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/analysis/plan_verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/analysis/attention.h"
+#include "codegen/analysis/bounds.h"
+#include "codegen/analysis/contraction.h"
+#include "codegen/analysis/nest_properties.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+class PlanVerifier {
+ public:
+  PlanVerifier(const Plan& plan, const ir::Graph* graph)
+      : plan_(plan), graph_(graph), written_(plan.arrays.size()), last_writer_(plan.arrays.size(), -1) {}
+
+  PlanReport run() {
+    for (size_t a = 0; a < plan_.arrays.size(); ++a) array(static_cast<ArrayId>(a));
+    if (!out_.wrong.empty()) return std::move(out_);
+    for (ArrayId a : plan_.inputs) written_[a] = true;
+    for (size_t g = 0; g < plan_.groups.size(); ++g)
+      each_written(plan_.groups[g], [&](ArrayId a) { last_writer_[a] = static_cast<int64_t>(g); });
+    for (size_t g = 0; g < plan_.groups.size(); ++g) group(g);
+    where_ = "outputs";
+    for (ArrayId a : plan_.outputs) must(is_made(a), "a result that nothing makes", name(a));
+    return std::move(out_);
+  }
+
+ private:
+  void must(bool holds, std::string_view what, const std::string& found) {
+    if (!holds) out_.wrong.push_back(fmt::format("{}, {}: {}", where_, what, found));
+  }
+  std::string name(ArrayId a) const { return fmt::format("array {}", a); }
+  bool exists(ArrayId a) const { return a >= 0 && a < static_cast<ArrayId>(plan_.arrays.size()); }
+
+  // --- arrays
+
+  void array(ArrayId id) {
+    const Array& a = plan_.arrays[id];
+    where_ = name(id);
+    std::vector<bool> seen(a.shape.size());
+    for (int d : a.order)
+      if (d >= 0 && d < static_cast<int>(seen.size())) seen[d] = true;
+    must(a.order.empty() || (a.order.size() == seen.size() && std::ranges::all_of(seen, [](bool b) { return b; })),
+         "a memory order that is no permutation", fmt::format("{} of {}", a.order.size(), text_of(a.shape)));
+    const bool around = a.border.empty() || (a.border.before.size() == seen.size() && a.border.after.size() == seen.size());
+    must(around, "a border of another rank", fmt::format("{} of {}", a.border.before.size(), text_of(a.shape)));
+    if (!out_.wrong.empty()) return;
+    must(a.strides == strides_of(a), "strides that are not those of its order", text_of(a.strides));
+    must(!a.fixed_layout || is_dense(a), "a memory order that others do not expect", text_of(a.strides));
+    if (a.constant) {
+      DimList shape(a.constant->shape.begin(), a.constant->shape.end());
+      must(a.shape == shape, "a shape that its constant does not have", text_of(a.shape));
+    }
+    if (a.same_bytes >= 0) shares(a);
+  }
+
+  static bool is_dense(const Array& a) { return a.order.empty() && a.row_padding == 0 && a.border.empty(); }
+
+  void shares(const Array& a) {
+    must(exists(a.same_bytes), "bytes of no array", name(a.same_bytes));
+    ArrayId behind = a.same_bytes;
+    for (size_t steps = 0; exists(behind) && steps <= plan_.arrays.size(); ++steps) behind = plan_.arrays[behind].same_bytes;
+    must(behind < 0, "bytes of an array that shares its own", name(a.same_bytes));
+    if (!out_.wrong.empty()) return;
+    const Array& from = plan_.arrays[a.same_bytes];
+    must(is_dense(a) && is_dense(from), "shared bytes in another order", text_of(from.strides));
+    const Dim mine = product(a.shape), theirs = product(from.shape);
+    must(mine.equals(theirs) != std::optional(false), "shared bytes of another count", text_of(a.shape) + " of " + text_of(from.shape));
+    if (!is_equal(mine, theirs))
+      out_.unproved.push_back(fmt::format("{}, shared bytes: {} of {}", where_, text_of(a.shape), text_of(from.shape)));
+  }
+
+  bool is_equal(Dim a, Dim b) const {
+    const Bounds bounds(Nest{}, plan_.assumptions);
+    const Expr x = Expr::dim(a), y = Expr::dim(b);
+    return a.known_equal(b) || (bounds.inside(x, b + 1, {}) == std::optional(true) && bounds.inside(y, a + 1, {}) == std::optional(true));
+  }
+
+  // --- dependency order
+
+  template <class F>
+  static void each_written(const Group& g, F f) {
+    for (const Nest& n : g.nests)
+      for (const NestOutput& o : n.outputs) f(o.array);
+    if (g.epilogue)
+      for (const NestOutput& o : g.epilogue->map.outputs) f(o.array);
+    for (ArrayId a : g.outputs)
+      if (a >= 0) f(a);
+  }
+
+  bool is_made(ArrayId a) const {
+    for (; a >= 0; a = plan_.arrays[a].same_bytes)
+      if (written_[a] || plan_.arrays[a].constant) return true;
+    return false;
+  }
+
+  void reads(ArrayId a, int64_t group) {
+    must(is_made(a), "a read before it is written", name(a));
+    for (ArrayId b = a; b >= 0; b = plan_.arrays[b].same_bytes)
+      must(last_writer_[b] <= group, "a read before all of it is written", name(b));
+  }
+
+  // --- nests
+
+  void place(const std::vector<Expr>& index, const Expr& flat, ArrayId id, const Nest& nest, const Expr& within, const std::string& what) {
+    const Array& array = plan_.arrays[id];
+    ++out_.accesses;
+    must(static_cast<bool>(flat) != !index.empty() || (!flat && array.shape.empty()), "neither an index nor an element number", what);
+    must(flat || index.size() == array.shape.size(), "an index of another rank", what);
+    for (const Expr& e : index) axes(e, nest, what);
+    axes(flat, nest, what);
+    axes(within, nest, what);
+    if (out_.wrong.empty() && !is_empty(nest)) stays_inside(index, flat, array, nest, within, what);
+  }
+
+  static bool is_empty(const Nest& nest) {
+    return std::ranges::any_of(nest.axes, [](const ops::Axis& a) { return a.extent == Dim(0); });
+  }
+
+  /// Of its array with the border. Loaded indices are held inside their dimension by the lowering.
+  void stays_inside(const std::vector<Expr>& index, const Expr& flat, const Array& array, const Nest& nest, const Expr& within,
+                    const std::string& what) {
+    const Bounds bounds(nest, plan_.assumptions);
+    const auto check = [&](const Expr& e, Dim extent, const std::string& which) {
+      if (mentions(e, ExprOp::input)) return;
+      const auto inside = bounds.inside(e, extent, within);
+      if (inside == std::optional(true)) return;
+      const std::string text = fmt::format("{}{}, {} in {} of {}", what, which, e.text(), bounds.range(e), extent.text());
+      if (!inside) out_.unproved.push_back(fmt::format("{}, {}", where_, text));
+      must(inside != std::optional(false), "outside of its array", text);
+    };
+    if (flat) check(flat, product(array.shape), "");
+    for (size_t d = 0; d < index.size(); ++d) {
+      const int64_t before = array.border.empty() ? 0 : array.border.before[d], after = array.border.empty() ? 0 : array.border.after[d];
+      const Expr at = before == 0 ? index[d] : simplify(index[d] + Expr::integer(DType::i64, before));
+      check(at, array.shape[d] + before + after, fmt::format(" dimension {}", d));
+    }
+  }
+
+  void axes(const Expr& e, const Nest& nest, const std::string& what) {
+    if (!e) return;
+    const int count = static_cast<int>(nest.axes.size());
+    const auto visit = [&](const auto& self, const Expr& x) -> bool {
+      if (x.op() == ExprOp::axis) return x->index >= 0 && x->index < count;
+      if (x.op() == ExprOp::input) return x->index >= 0 && x->index < static_cast<int>(nest.accesses.size());
+      return std::ranges::all_of(x.args(), [&](const Expr& a) { return self(self, a); });
+    };
+    if (mentions(e, ExprOp::axis) || mentions(e, ExprOp::input)) must(visit(visit, e), "an axis or a load that the nest lacks", what);
+  }
+
+  void nest(const Nest& n, int64_t group) {
+    if (graph_ && !n.nodes.empty()) where_ = fmt::format("group {} ({})", group, graph_->view(n.nodes[0]).where());
+    for (size_t k = 0; k < n.accesses.size(); ++k)
+      access(n.accesses[k], n, group, fmt::format("access {} of array {}", k, n.accesses[k].array));
+    for (size_t k = 0; k < n.outputs.size(); ++k) output(n.outputs[k], n, fmt::format("output {} to array {}", k, n.outputs[k].array));
+    condition(n);
+    for (const NestOutput& o : n.outputs)
+      if (exists(o.array)) written_[o.array] = true;
+  }
+
+  /// A bool that is read before anything else of the nest, at a place that is always inside.
+  void condition(const Nest& n) {
+    if (n.condition < 0) return;
+    const std::string what = fmt::format("condition {}", n.condition);
+    must(n.condition < static_cast<int>(n.accesses.size()), "a condition that is no load of the nest", what);
+    if (!out_.wrong.empty()) return;
+    const NestAccess& a = n.accesses[static_cast<size_t>(n.condition)];
+    must(a.dtype == DType::boolean && !a.within, "a condition that is no bool everywhere", what);
+    must(!scatters(n), "a condition of loops that write at loaded places", what);
+    for (int x = 0; x < static_cast<int>(n.axes.size()); ++x)
+      must(!is_axis_of_condition(n, x) || n.axes[static_cast<size_t>(x)].kind == ops::Axis::Kind::parallel,
+           "a condition that a reduced axis walks", what);
+  }
+
+  void access(const NestAccess& a, const Nest& n, int64_t group, const std::string& what) {
+    must(exists(a.array), "no such array", what);
+    if (!exists(a.array)) return;
+    must(a.dtype == plan_.arrays[a.array].dtype, "a load of another dtype", what);
+    must(!a.within || a.fill, "no value outside", what);
+    reads(a.array, group);
+    place(a.index, a.flat, a.array, n, a.within, what);
+  }
+
+  void output(const NestOutput& o, const Nest& n, const std::string& what) {
+    must(exists(o.array), "no such array", what);
+    if (!exists(o.array)) return;
+    const Array& to = plan_.arrays[o.array];
+    must(o.dtype == to.dtype && !to.constant && to.same_bytes < 0, "a place that cannot be written", what);
+    axes(o.value, n, what);
+    place(o.index, o.flat, o.array, n, o.within, what);
+  }
+
+  // --- groups
+
+  void group(size_t number) {
+    const Group& g = plan_.groups[number];
+    const int64_t at = static_cast<int64_t>(number);
+    where_ = fmt::format("group {}", number);
+    for (ArrayId a : g.inputs)
+      if (a >= 0) reads(a, at);
+    for (const Nest& n : g.nests) nest(n, at);
+    if (g.kind == GroupKind::nests) shared_rows(g);
+    if (g.kind == GroupKind::contract) contraction(g);
+    if (g.kind == GroupKind::attention) attention(g);
+    if (g.epilogue) nest(g.epilogue->map, at);
+    for (ArrayId a : g.outputs)
+      if (a >= 0) written_[a] = true;
+  }
+
+  void shared_rows(const Group& g) {
+    must(!g.nests.empty(), "a group without a loop", "0 nests");
+    must(g.nests.size() == 1 || g.outer > 0, "loops that share no axis", fmt::format("{} nests", g.nests.size()));
+    for (const Nest& n : g.nests)
+      for (int x = 0; g.nests.size() > 1 && x < g.outer; ++x) {
+        const bool fits = x < static_cast<int>(n.axes.size()) && n.axes[x].kind == ops::Axis::Kind::parallel;
+        must(fits && n.axes[x].extent == g.nests[0].axes[x].extent, "an axis that is not shared", fmt::format("axis {}", x));
+      }
+  }
+
+  void contraction(const Group& g) {
+    must(g.nests.size() == 1 && factors_of(g.nests[0]), "a contraction that is no sum of products",
+         fmt::format("{} nests", g.nests.size()));
+    if (!out_.wrong.empty()) return;
+    must(g.contraction && same_roles(g.contraction, contraction_of(g.nests[0], plan_)), "a contraction with roles of another nest",
+         text_of(g.nests[0], plan_));
+    if (!g.epilogue) return;
+    const auto& accesses = g.epilogue->map.accesses;
+    const size_t k = static_cast<size_t>(g.epilogue->accumulator);
+    const bool maps = g.epilogue->columns == 1 ? is_map(g.epilogue->map) : is_joint_map(g.epilogue->map);
+    must(maps && k < accesses.size() && accesses[k].array == g.nests[0].outputs[0].array, "an epilogue of something else",
+         fmt::format("access {}", k));
+  }
+
+  static bool same_roles(const std::optional<Contraction>& a, const std::optional<Contraction>& b) {
+    if (!a || !b) return false;
+    const auto same = [](const std::vector<JointAxis>& x, const std::vector<JointAxis>& y) {
+      return std::ranges::equal(x, y, [](const JointAxis& p, const JointAxis& q) { return p.axes == q.axes && p.extent == q.extent; });
+    };
+    return a->sum == b->sum && a->group == b->group && a->scale == b->scale && a->rows_operand.accesses == b->rows_operand.accesses &&
+           a->lanes_operand.accesses == b->lanes_operand.accesses && same(a->batch, b->batch) && same(a->rows, b->rows) &&
+           same(a->lanes, b->lanes) && same(a->depth, b->depth);
+  }
+
+  void attention(const Group& g) {
+    const bool whole = g.nests.size() == 1 && g.nests[0].axes.size() == kAttentionAxes && g.nests[0].accesses.size() >= 3;
+    must(whole, "attention without its axes", fmt::format("{} nests", g.nests.size()));
+    for (size_t k = 0; whole && k < 3; ++k) {
+      const NestAccess& a = g.nests[0].accesses[k];
+      const bool walks =
+          !a.within && (a.flat ? affine_of(a.flat, kAttentionAxes).has_value()
+                               : std::ranges::all_of(a.index, [](const Expr& e) { return affine_of(e, kAttentionAxes).has_value(); }));
+      must(walks, "an operand of attention that is not walked in steps", fmt::format("access {}", k));
+    }
+  }
+
+  const Plan& plan_;
+  const ir::Graph* graph_;
+  PlanReport out_;
+  std::string where_;
+  std::vector<bool> written_;
+  std::vector<int64_t> last_writer_;
+};
+
+}  // namespace
+
+PlanReport examine(const Plan& plan, const ir::Graph* graph) { return PlanVerifier(plan, graph).run(); }
+
+Result<void> verify(const Plan& plan) {
+  const PlanReport report = examine(plan);
+  if (report.wrong.empty()) return {};
+  return fail(Code::internal, "plan", "an invariant of the plan does not hold").found(report.wrong[0]);
+}
+
+}  // namespace tenon::codegen

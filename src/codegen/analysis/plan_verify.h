@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "codegen/plan/plan.h"
+
+namespace tenon::codegen {
+
+/// What was found out about a plan.
+struct PlanReport {
+  std::vector<std::string> wrong;     ///< invariants that do not hold: "node, what: found"
+  std::vector<std::string> unproved;  ///< accesses that could not be shown to stay inside their arrays: "node, access, range"
+  int64_t accesses = 0;               ///< reads and writes that were looked at
+};
+
+/// Looks at every invariant of a plan: arrays (strides, memory orders, shared bytes), nests (axes, loads, places), groups (dependency
+/// order, roles of contractions, rows that are shared), and that every access stays inside its array: by the range of its index, by its
+/// `within`, by what the plan assumes of sizes, or because loaded indices are held inside.
+/// graph: gives the nodes their names; may be null. Cost: linear in the accesses, times assumptions and comparisons.
+PlanReport examine(const Plan& plan, const ir::Graph* graph = nullptr);
+/// Errors: internal for the first thing that is wrong. What is unproved is none.
+Result<void> verify(const Plan& plan);
+
+}  // namespace tenon::codegen

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/analysis/visible_keys.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace tenon::codegen {
+
+namespace {
+
+void comparisons_in(const Expr& e, std::vector<Expr>& out) {
+  if (e.op() == ExprOp::less || e.op() == ExprOp::less_equal) {
+    if (std::ranges::none_of(out, [&](const Expr& o) { return same(o, e); })) out.push_back(e);
+    return;
+  }
+  for (const Expr& a : e.args()) comparisons_in(a, out);
+}
+
+Expr replaced(const Expr& e, const Expr& what, const Expr& by) {
+  if (same(e, what)) return by;
+  if (e.args().empty()) return e;
+  std::vector<Expr> args;
+  for (const Expr& a : e.args()) args.push_back(replaced(a, what, by));
+  return Expr::make(e.op(), e.dtype(), std::move(args));
+}
+
+/// The lowest number, if the score is that or a sum of it and something else; else 0.
+double hidden_by(const Expr& score) {
+  if (score.op() == ExprOp::constant) return score->number <= kHiddenScore ? score->number : 0;
+  if (score.op() != ExprOp::add) return 0;
+  return std::min(hidden_by(score.args()[0]), hidden_by(score.args()[1]));
+}
+
+/// Where a * key + b * query + c <= 0 holds, |a| being 1.
+std::optional<KeyBound> bound_of(const Affine& sum) {
+  for (int axis = 0; axis < kAttentionAxes; ++axis)
+    if (axis != kKey && axis != kQuery && !(sum.coefficients[axis] == Dim(0))) return std::nullopt;
+  const Dim key = sum.coefficients[kKey], query = sum.coefficients[kQuery];
+  if (!(key == Dim(1) || key == Dim(-1)) || !query.is_number()) return std::nullopt;
+  if (key == Dim(1)) return KeyBound{true, Dim(0) - sum.offset, -query.value()};
+  return KeyBound{false, sum.offset, query.value()};
+}
+
+/// Of a comparison, where it holds, or where it does not.
+std::optional<KeyBound> bound_of(const Expr& comparison, bool holds) {
+  const Expr low = comparison.args()[0], high = comparison.args()[1];
+  if (low.dtype() != DType::i64 || high.dtype() != DType::i64) return std::nullopt;
+  // low < high is low - high + 1 <= 0; not so is high - low <= 0.
+  const bool strict = (comparison.op() == ExprOp::less) == holds;
+  auto sum = affine_of(holds ? low - high : high - low, kAttentionAxes);
+  if (!sum) return std::nullopt;
+  if (strict) sum->offset = sum->offset + Dim(1);
+  return bound_of(*sum);
+}
+
+}  // namespace
+
+std::optional<VisibleKeys> visible_keys(const Nest& attention) {
+  VisibleKeys out;
+  out.clear = attention.outputs[0].value;
+  out.hidden = -std::numeric_limits<double>::infinity();
+  std::vector<Expr> comparisons;
+  comparisons_in(out.clear, comparisons);
+  for (const Expr& c : comparisons) {
+    for (const bool holds : {true, false}) {
+      const auto with = [&](bool value) { return Expr::integer(DType::boolean, value); };
+      const double hidden = hidden_by(simplify(replaced(attention.outputs[0].value, c, with(!holds))));
+      const auto bound = bound_of(c, holds);
+      if (hidden == 0 || !bound) continue;
+      out.bounds.push_back(*bound);
+      out.clear = simplify(replaced(out.clear, c, with(holds)));
+      out.hidden = std::max(out.hidden, hidden);
+      break;
+    }
+  }
+  return out.bounds.empty() ? std::nullopt : std::optional(std::move(out));
+}
+
+}  // namespace tenon::codegen

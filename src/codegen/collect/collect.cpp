@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/collect/collect.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "codegen/analysis/attention.h"
+#include "codegen/analysis/combine.h"
+#include "codegen/analysis/resolve_reshapes.h"
+#include "codegen/collect/index_checks.h"
+#include "codegen/collect/numbers.h"
+#include "codegen/collect/role.h"
+#include "codegen/collect/size_checks.h"
+#include "codegen/plan/drop_unread.h"
+#include "ops/attention/ragged.h"
+#include "ops/core/op.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+using ir::NodeId;
+using ir::ValueId;
+
+class Collector {
+ public:
+  Collector(const ir::Graph& graph, const PlanOptions& options)
+      : graph_(graph), carried_(options.carried), at_the_door_(options.given.begin(), options.given.end()) {
+    plan_.given = options.given;
+    plan_.segments.assign(options.segments.begin(), options.segments.end());
+  }
+
+  Result<Plan> run() {
+    for (ValueId v : graph_.inputs()) {
+      plan_.inputs.push_back(array_of(v));
+      const ir::Type& type = graph_.value(v).type;
+      if (!type.has_rank() || !type.is_tensor()) continue;
+      for (Dim d : *type.shape) each_symbol(d, [&](const DimNode& s) { at_the_door_.insert(&s); });
+    }
+    for (const ir::Unit& unit : TRY(ir::units_of(graph_, plan_.segments)))
+      if (unit.segment) add_segment(*unit.segment);
+      else TRY(add(unit.node));
+    if (carried_) add_results_of_turn();
+    else
+      for (ValueId v : graph_.outputs()) plan_.outputs.push_back(output(array_of(v)));
+    for (ArrayId a : plan_.inputs) plan_.arrays[a].fixed_layout = true;
+    drop_unread(plan_);
+    for (std::span<const ir::Assumption> list : {graph_.assumptions.all(), checks_.all()})
+      plan_.assumptions.insert(plan_.assumptions.end(), list.begin(), list.end());
+    return std::move(plan_);
+  }
+
+ private:
+  ArrayId array_of(ValueId v) {
+    if (!v) return -1;
+    if (auto found = ids_.find(v); found != ids_.end()) return found->second;
+    const ir::Value& value = graph_.value(v);
+    Array a;
+    a.dtype = value.type.dtype;
+    if (value.type.is_tensor() && value.type.has_rank()) a.shape = *value.type.shape;  // what holds tensors has no sizes of its own
+    a.strides = row_major(a.shape);
+    a.value = v;
+    a.constant = value.constant;
+    plan_.arrays.push_back(std::move(a));
+    return ids_[v] = static_cast<ArrayId>(plan_.arrays.size() - 1);
+  }
+
+  /// A graph output needs a buffer of its own: what only shares the bytes of another array, an input or a constant is copied. What has no
+  /// bytes is not.
+  ArrayId output(ArrayId id) {
+    Array& a = plan_.arrays[id];
+    const bool own = a.same_bytes < 0 && !a.constant && graph_.value(a.value).kind == ir::Value::Kind::result;
+    a.fixed_layout = true;
+    const bool first = returned_.insert(id).second;
+    if ((own && first) || a.dtype == DType::string || !graph_.value(a.value).type.is_tensor()) return id;
+    return copy(id);
+  }
+
+  /// The condition and carried values go to the next turn of a loop, which sees the same bytes: one that is a row of the results too is
+  /// made once, and one that is handed on as it came is not copied. (In another's place it would outlive the two turns that memory of
+  /// carried values lasts.)
+  void add_results_of_turn() {
+    const size_t rows = 1 + *carried_;
+    plan_.outputs.resize(graph_.outputs().size());
+    for (size_t k = rows; k < plan_.outputs.size(); ++k) plan_.outputs[k] = output(without_reshapes(array_of(graph_.outputs()[k])));
+    for (size_t k = 0; k < rows; ++k) {
+      const ArrayId a = without_reshapes(array_of(graph_.outputs()[k]));
+      const bool stays = a == array_of(graph_.inputs()[1 + k]);
+      const bool is_row =
+          k > 0 && std::find(plan_.outputs.begin() + static_cast<ptrdiff_t>(rows), plan_.outputs.end(), a) != plan_.outputs.end();
+      plan_.outputs[k] = stays || is_row ? a : output(a);
+    }
+  }
+
+  /// What an array of one shape with it shares the bytes of (Identity).
+  ArrayId without_reshapes(ArrayId id) const {
+    for (ArrayId from = plan_.arrays[id].same_bytes; from >= 0; from = plan_.arrays[id].same_bytes) {
+      if (!(plan_.arrays[from].shape == plan_.arrays[id].shape) || plan_.arrays[from].dtype != plan_.arrays[id].dtype) break;
+      id = from;
+    }
+    return id;
+  }
+
+  ArrayId copy(ArrayId from) {
+    Array a = plan_.arrays[from];
+    a.constant = nullptr;
+    a.same_bytes = -1;
+    a.strides = row_major(a.shape);
+    a.fixed_layout = true;
+    plan_.arrays.push_back(a);
+    const ArrayId to = static_cast<ArrayId>(plan_.arrays.size() - 1);
+    Nest nest;
+    std::vector<Expr> index;
+    for (size_t k = 0; k < a.shape.size(); ++k) {
+      nest.axes.push_back({ops::Axis::Kind::parallel, a.shape[k]});
+      index.push_back(Expr::axis(static_cast<int>(k)));
+    }
+    nest.accesses.push_back({from, a.dtype, index, {}, {}, {}});
+    nest.outputs.push_back({to, a.dtype, Expr::input(0, a.dtype), ops::Combine::none, index, {}, {}});
+    resolve_reshapes(nest.accesses[0], nest, plan_);
+    push(GroupKind::nests, {}).nests.push_back(std::move(nest));
+    return to;
+  }
+
+  Group& push(GroupKind kind, NodeId node) {
+    Group g;
+    g.kind = kind;
+    g.node = node;
+    plan_.groups.push_back(std::move(g));
+    return plan_.groups.back();
+  }
+
+  Result<void> add(NodeId n) {
+    const ir::Node& node = graph_.node(n);
+    const NodeRole role = TRY(role_of(graph_, n));
+    switch (role.kind) {
+      case RoleKind::sizes: add_sizes(n, node); return {};
+      case RoleKind::same_bytes: plan_.arrays[array_of(node.outputs[0])].same_bytes = array_of(node.inputs[0]); return {};
+      case RoleKind::loops: return add_form(n, node, role.form);
+      case RoleKind::attention: add_attention(n, node); return {};
+      case RoleKind::packed_rows: add_step(push(GroupKind::rows, n), node.inputs, node.outputs); return {};
+      case RoleKind::control: add_step(push(GroupKind::control, n), node.inputs, node.outputs); return {};
+    }
+    return {};
+  }
+
+  void add_segment(const ir::Segment& segment) {
+    Group& g = push(GroupKind::segment, segment.nodes[0]);
+    g.segment = static_cast<uint32_t>(&segment - plan_.segments.data());
+    add_step(g, segment.operands, segment.results);
+  }
+
+  /// What is no kernel sees its operands and results as the graph does.
+  template <class Values>
+  void add_step(Group& group, const Values& operands, const Values& results) {
+    std::vector<ArrayId> in, out;
+    for (ValueId v : operands) in.push_back(array_of(v));
+    for (ValueId v : results) out.push_back(array_of(v));
+    for (const auto* list : {&in, &out})
+      for (ArrayId a : *list)
+        if (a >= 0) plan_.arrays[a].fixed_layout = true;
+    group.inputs = std::move(in);
+    group.outputs = std::move(out);
+  }
+
+  void add_sizes(NodeId n, const ir::Node& node) {
+    for (ValueId v : node.outputs) {
+      if (!v) continue;
+      const ArrayId a = array_of(v);
+      plan_.arrays[a].fixed_layout = true;
+      Group& g = push(GroupKind::sizes, n);
+      g.outputs = {a};
+      for (Dim d : *graph_.value(v).data) each_symbol(d, [&](const DimNode& s) { g.symbols.push_back(&s); });
+    }
+  }
+
+  void add_attention(NodeId n, const ir::Node& node) {
+    const ir::NodeView view = graph_.view(n);
+    std::vector<ArrayId> arrays;
+    for (ValueId v : node.inputs) arrays.push_back(array_of(v));
+    const bool ragged = ops::def_of(*node.op).kernels == ops::KernelFamily::ragged_attention;
+    Nest nest = (ragged ? ragged_attention_nest : attention_nest)(view, arrays, array_of(node.outputs[0]));
+    nest.nodes = {n};
+    for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);
+    Group& g = push(GroupKind::attention, n);
+    g.scale = attention_scale(view);
+    if (ragged) {
+      g.longest = (*view.inputs[ops::kLongest].data)[0];
+      g.inputs = {arrays[ops::kQueryStarts], arrays[ops::kKeyStarts]};
+      for (ArrayId a : g.inputs) plan_.arrays[a].fixed_layout = true;
+    }
+    g.masked_rows = ops::masked_rows_of(*view.attributes).value_or(ops::MaskedRows::zero);
+    g.nests.push_back(std::move(nest));
+  }
+
+  Result<void> add_form(NodeId n, const ir::Node& node, const ops::LoopForm& form) {
+    std::vector<std::vector<ArrayId>> made(form.loops.size());
+    for (size_t k = 0; k < node.outputs.size(); ++k) {
+      if (!node.outputs[k] || k >= form.results.size()) continue;
+      const ops::Source& s = form.results[k];
+      if (made[s.index].size() <= size_t(s.output)) made[s.index].resize(s.output + 1, -1);
+      made[s.index][s.output] = array_of(node.outputs[k]);
+    }
+    // Where a loop writes only parts (Concat, Scatter), the loop before it writes the rest, into the same array.
+    auto goes_on = [&](size_t l, size_t k) {
+      if (l + 1 >= form.loops.size() || k >= form.loops[l + 1].outputs.size()) return false;
+      const ops::Output& next = form.loops[l + 1].outputs[k];
+      return next.partial && next.shape == form.loops[l].outputs[k].shape;
+    };
+    for (size_t l = form.loops.size(); l-- > 0;) {
+      const auto& outputs = form.loops[l].outputs;
+      made[l].resize(outputs.size(), -1);
+      for (size_t k = 0; k < outputs.size(); ++k) {
+        if (made[l][k] >= 0) continue;
+        made[l][k] = goes_on(l, k) ? made[l + 1][k] : temporary(outputs[k]);
+      }
+    }
+    const std::string where = graph_.view(n).where();
+    for (size_t l = 0; l < form.loops.size(); ++l) {
+      Nest nest = nest_of(form.loops[l], made, l, node);
+      nest.nodes = {n};
+      require_inside(nest, plan_, graph_.assumptions, where, checks_);
+      check_indices(nest, form.loops[l].places, n);
+      write_in_numbers(nest, graph_, plan_);
+      for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);
+      push(GroupKind::nests, n).nests.push_back(std::move(nest));
+    }
+    return {};
+  }
+
+  /// Kernels hold loaded indices inside their array. One that is outside is an error all the same: of an input at the door, else by a
+  /// step of its own.
+  void check_indices(const Nest& nest, std::span<const ops::Place> places, NodeId n) {
+    for (const LoadedIndex& i : loaded_indices(nest, places, plan_)) {
+      if (i.whole && plan_.arrays[i.array].constant && lies_inside(i)) continue;
+      const IndexLimit limit{i.array, i.extent, i.from_end};
+      const bool input = static_cast<size_t>(i.array) < plan_.inputs.size();  // they came first
+      if (i.whole && input && known_at_the_door(i.extent)) {
+        plan_.limits.push_back(limit);
+        continue;
+      }
+      std::string what = i.extent.text() + (i.from_end ? " from the end" : "");
+      for (const Expr& e : i.from.index) what += i.whole ? "" : " " + e.text();
+      if (!checked_.emplace(i.array, std::move(what)).second) continue;
+      Nest range = range_of(i, plan_);
+      range.nodes = {n};
+      resolve_reshapes(range.accesses[0], range, plan_);
+      const std::vector<ArrayId> made = {range.outputs[0].array, range.outputs[1].array};
+      push(GroupKind::nests, n).nests.push_back(std::move(range));
+      Group& check = push(GroupKind::check, n);
+      check.inputs = made;
+      check.limit = limit;
+    }
+  }
+
+  /// Sizes of inputs alone, or of the graph around this one, are in it.
+  bool known_at_the_door(Dim extent) const {
+    bool known = true;
+    each_symbol(extent, [&](const DimNode& s) { known &= at_the_door_.contains(&s); });
+    return known;
+  }
+
+  bool lies_inside(const LoadedIndex& i) const {
+    const Tensor* t = plan_.arrays[i.array].value ? graph_.tensor_of(plan_.arrays[i.array].value) : nullptr;
+    if (!t || !i.extent.is_number()) return false;
+    for (int64_t k = 0; k < t->count(); ++k)
+      if (t->integer(k) >= i.extent.value() || t->integer(k) < (i.from_end ? -i.extent.value() : 0)) return false;
+    return true;
+  }
+
+  ArrayId temporary(const ops::Output& o) {
+    Array a;
+    a.dtype = o.dtype;
+    a.shape = o.shape;
+    a.strides = row_major(a.shape);
+    plan_.arrays.push_back(std::move(a));
+    return static_cast<ArrayId>(plan_.arrays.size() - 1);
+  }
+
+  /// Combines with what is there: a load of the element and the same element's store.
+  static void update_in_place(Nest& nest, NestOutput& o) {
+    const Expr fill = is_float(o.dtype) ? Expr::constant(o.dtype, 0) : Expr::integer(o.dtype, 0);
+    const Expr before = Expr::input(static_cast<int>(nest.accesses.size()), o.dtype);
+    nest.accesses.push_back({o.array, o.dtype, o.index, {}, o.within, o.within ? fill : Expr()});
+    o.value = binary(operator_of(o.combine), before, o.value);
+    o.combine = ops::Combine::none;
+  }
+
+  Nest nest_of(const ops::Loop& loop, const std::vector<std::vector<ArrayId>>& made, size_t l, const ir::Node& node) {
+    Nest nest;
+    nest.axes = loop.axes;
+    nest.exclusive = loop.exclusive;
+    nest.reverse = loop.reverse;
+    for (const ops::Access& a : loop.accesses) {
+      const ArrayId from =
+          a.source.kind == ops::Source::Kind::operand ? array_of(node.inputs[a.source.index]) : made[a.source.index][a.source.output];
+      nest.accesses.push_back({from, a.dtype, a.index, {}, a.within, a.fill});
+    }
+    for (size_t k = 0; k < loop.outputs.size(); ++k) {
+      const ops::Output& o = loop.outputs[k];
+      std::vector<Expr> index = o.index;
+      if (index.empty()) {
+        for (size_t x = 0; x < loop.axes.size(); ++x)
+          if (loop.axes[x].kind != ops::Axis::Kind::reduced) index.push_back(Expr::axis(static_cast<int>(x)));
+      }
+      nest.outputs.push_back({made[l][k], o.dtype, o.value, o.combine, std::move(index), {}, o.within});
+      if (updates_in_order(loop, o)) update_in_place(nest, nest.outputs.back());
+    }
+    return nest;
+  }
+
+  const ir::Graph& graph_;
+  const std::optional<size_t> carried_;
+  Plan plan_;
+  ir::Assumptions checks_;  ///< what loops ask of sizes beyond what inference assumed
+  std::unordered_map<ValueId, ArrayId> ids_;
+  std::unordered_set<ArrayId> returned_;  ///< outputs already
+  std::set<std::pair<ArrayId, std::string>> checked_;
+  std::unordered_set<const DimNode*> at_the_door_;  ///< symbols that inputs give, or the graph around this one
+};
+
+}  // namespace
+
+Result<Plan> collect(const ir::Graph& graph, const PlanOptions& options) { return Collector(graph, options).run(); }
+
+}  // namespace tenon::codegen

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/collect/control.h"
+
+#include <algorithm>
+
+#include "ops/core/op.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+/// What a program's border can say.
+bool is_told(const ir::Type& t) { return t.is_tensor() ? t.has_rank() : t.dtype != DType::none; }
+
+bool body_fits(const ir::Graph& body) {
+  auto told = [&](ir::ValueId v) { return is_told(body.value(v).type); };
+  return std::ranges::all_of(body.inputs(), told) && std::ranges::all_of(body.outputs(), told);
+}
+
+/// Every turn hands on what it was given: no optional whose element goes on alone.
+bool keeps_kinds(const ir::Node& loop) {
+  const ir::Graph& body = *loop.bodies[0].graph;
+  for (size_t k = 2; k < loop.explicit_inputs; ++k)
+    if (body.value(body.inputs()[k]).type.kind != body.value(body.outputs()[k - 1]).type.kind) return false;
+  return true;
+}
+
+}  // namespace
+
+bool runs_as_programs(const ir::Graph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
+  const ops::Control control = ops::def_of(*node.op).control;
+  if (control == ops::Control::none) return false;
+  for (ir::ValueId v : node.outputs)
+    if (v && !is_told(graph.value(v).type)) return false;
+  if (control == ops::Control::loop && !keeps_kinds(node)) return false;
+  return std::ranges::all_of(node.bodies, [](const ir::Body& b) { return body_fits(*b.graph); });
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/collect/index_checks.h"
+
+#include <algorithm>
+
+#include "codegen/analysis/nest_properties.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+/// The one access that the expression loads its place from: by itself, or wrapped where it is negative. -1: it is something else.
+int loaded_from(const Expr& index) {
+  if (index.op() == ExprOp::input) return index->index;
+  if (index.op() == ExprOp::cast) return loaded_from(index.args()[0]);
+  if (index.op() != ExprOp::select) return -1;
+  const int plain = loaded_from(index.args()[2]);
+  return mentions(index, ExprOp::axis) ? -1 : plain;
+}
+
+/// One component of each row (GatherND) says nothing of the others, which point into other dimensions.
+bool is_component(const NestAccess& access, size_t d, const Plan& plan) {
+  return !mentions(access.index[d], ExprOp::axis) && !(plan.arrays[access.array].shape[d] == Dim(1));
+}
+
+/// within: where the place is looked at; null: everywhere. An index that it asks about is held by it.
+void note(const std::vector<Expr>& index, const Expr& within, ArrayId table, const Nest& nest, const Plan& plan,
+          std::vector<LoadedIndex>& out) {
+  for (size_t d = 0; d < index.size(); ++d) {
+    const int k = loaded_from(index[d]);
+    if (k < 0 || !is_integer(nest.accesses[k].dtype) || (within && mentions(within, ExprOp::input, k))) continue;
+    const NestAccess& from = nest.accesses[k];
+    bool whole = true;
+    for (size_t x = 0; x < from.index.size(); ++x) whole &= !is_component(from, x, plan);
+    out.push_back({from, behind_reshapes(from.array, plan), whole, plan.arrays[table].shape[d], index[d].op() == ExprOp::select});
+  }
+}
+
+}  // namespace
+
+std::vector<LoadedIndex> loaded_indices(const Nest& nest, std::span<const ops::Place> places, const Plan& plan) {
+  std::vector<LoadedIndex> out;
+  for (const NestAccess& a : nest.accesses) note(a.index, a.within, a.array, nest, plan, out);
+  for (const ops::Place& p : places) {
+    const NestAccess& from = nest.accesses[static_cast<size_t>(p.access)];
+    out.push_back({.from = from, .array = behind_reshapes(from.array, plan), .extent = p.extent});
+  }
+  for (const NestOutput& o : nest.outputs) note(o.index, o.within, o.array, nest, plan, out);
+  return out;
+}
+
+Nest range_of(const LoadedIndex& index, Plan& plan) {
+  Nest nest;
+  NestAccess access = index.from;
+  for (size_t d = 0; d < access.index.size(); ++d) {
+    if (is_component(index.from, d, plan)) continue;
+    access.index[d] = Expr::axis(static_cast<int>(nest.axes.size()));
+    nest.axes.push_back({ops::Axis::Kind::reduced, plan.arrays[access.array].shape[d]});
+  }
+  nest.accesses.push_back(std::move(access));
+  const Expr element = Expr::input(0, nest.accesses[0].dtype);
+  for (const ops::Combine combine : {ops::Combine::min, ops::Combine::max}) {
+    plan.arrays.emplace_back().dtype = DType::i64;
+    const Expr value = nest.accesses[0].dtype == DType::i64 ? element : Expr::make(ExprOp::cast, DType::i64, {element});
+    nest.outputs.push_back(
+        {static_cast<ArrayId>(plan.arrays.size() - 1), DType::i64, value, nest.axes.empty() ? ops::Combine::none : combine, {}, {}, {}});
+  }
+  return nest;
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/collect/role.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "codegen/analysis/attention.h"
+#include "codegen/collect/control.h"
+#include "ir/segment.h"
+#include "ops/core/op.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+using SymbolSet = std::unordered_set<const DimNode*>;
+
+void add_symbols(const DimList& dims, SymbolSet& to) {
+  for (Dim d : dims) each_symbol(d, [&](const DimNode& s) { to.insert(&s); });
+}
+void add_symbols(const ir::Type& type, SymbolSet& to) {
+  if (type.has_rank() && type.is_tensor()) add_symbols(*type.shape, to);
+}
+
+/// The op itself says how large its results are, by the sizes of its operands. Where only their data or the model's declarations do,
+/// kernels would start without knowing.
+bool has_data_dependent_shape(ir::NodeView view) {
+  const std::vector<ir::Type> declared = std::move(view.outputs);
+  view.outputs.assign(declared.size(), ir::Type());
+  const size_t symbols_before = view.symbols->all().size();
+  if (!view.op->infer(view)) return false;
+  const bool any_new = view.symbols->all().size() > symbols_before;
+  const uint32_t first_new = any_new ? view.symbols->all()[symbols_before].node()->id : 0;
+  SymbolSet told;
+  for (const ir::Operand& o : view.inputs) {
+    add_symbols(o.type, told);
+    if (o.data) add_symbols(*o.data, told);
+  }
+  for (size_t k = 0; k < declared.size(); ++k) {
+    if (!declared[k].has_rank()) continue;
+    if (!view.outputs[k].has_rank()) return false;
+    SymbolSet inferred, promised;
+    add_symbols(view.outputs[k], inferred);
+    if (any_new && std::ranges::any_of(inferred, [&](const DimNode* s) { return s->id >= first_new; })) return false;
+    add_symbols(declared[k], promised);
+    if (std::ranges::any_of(promised, [&](const DimNode* s) { return !told.contains(s) && !inferred.contains(s); })) return false;
+  }
+  return true;
+}
+
+/// Ranks and dtypes of all operands and results are known, and none is a string, sequence or packed type.
+bool shaped(const ir::NodeView& view) {
+  auto fits = [](const ir::Type& t) {
+    return t.kind == ir::Type::Kind::tensor && t.has_rank() && t.dtype != DType::string && !is_complex(t.dtype) && bits_of(t.dtype) >= 8 &&
+           (!is_float(t.dtype) || is_real_arithmetic(t.dtype));
+  };
+  return std::ranges::all_of(view.inputs, [&](const ir::Operand& o) { return !o.present || fits(o.type); }) &&
+         std::ranges::all_of(view.outputs, [&](const ir::Type& t) { return t.dtype == DType::none || fits(t); });
+}
+
+/// Some ops share bytes in their common use only: Dropout has a mask, and in training mode a generator.
+bool only_moves(const ops::OpDef& def, const ir::NodeView& view) {
+  for (size_t k = 1; k < view.outputs.size(); ++k)
+    if (view.outputs[k].dtype != DType::none) return false;
+  return !def.form || def.form(view);
+}
+
+/// A scatter that combines bools: numbers alone are combined in kernels.
+bool combines_bools(const ops::LoopForm& form) {
+  return std::ranges::any_of(form.loops, [](const ops::Loop& loop) {
+    return std::ranges::any_of(loop.outputs, [&](const ops::Output& o) { return o.dtype == DType::boolean && updates_in_order(loop, o); });
+  });
+}
+
+}  // namespace
+
+bool updates_in_order(const ops::Loop& loop, const ops::Output& output) {
+  const bool parallel = std::ranges::all_of(loop.axes, [](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; });
+  return parallel && output.partial && output.combine != ops::Combine::none;
+}
+
+Result<NodeRole> role_of(const ir::Graph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
+  if (ir::makes_sizes(graph, node)) return NodeRole{RoleKind::sizes, {}};
+  const ops::OpDef& def = ops::def_of(*node.op);
+  const ir::NodeView view = graph.view(id);
+  std::string reason = "it has no loop form";
+  if (def.form || def.same_bytes) {
+    if (!shaped(view)) reason = "kernels compute with tensors of known rank and elements of 8 bits or more";
+    else if (!has_data_dependent_shape(view)) reason = "its data tells the sizes of its results";
+    else if (def.same_bytes && only_moves(def, view)) return NodeRole{RoleKind::same_bytes, {}};
+    else if (def.form) {
+      auto form = def.form(view);
+      if (form && !combines_bools(*form)) return NodeRole{RoleKind::loops, *std::move(form)};
+      if (!form && form.error().code() != Code::not_supported) return std::unexpected(std::move(form).error());
+      reason = form ? "updates of bools are combined" : form.error()->what;
+    }
+  }
+  if (def.kernels == ops::KernelFamily::attention && attention_fits(view)) return NodeRole{RoleKind::attention, {}};
+  if (def.kernels == ops::KernelFamily::ragged_attention && ragged_attention_fits(view)) return NodeRole{RoleKind::attention, {}};
+  if (def.kernels == ops::KernelFamily::packed_rows && shaped(view)) return NodeRole{RoleKind::packed_rows, {}};
+  if (runs_as_programs(graph, id)) return NodeRole{RoleKind::control, {}};
+  return fail(Code::not_supported, view.where(), std::move(reason));
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/cost/contract_tiling.h"
+
+#include <algorithm>
+
+#include "codegen/analysis/nest_properties.h"
+#include "codegen/cost/contract_cost.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+/// Of the rows operand: where it is read, or where `store_rows_operand` will put it.
+std::optional<Affine> rows_place(const Contraction& c, const Nest& nest, const Plan& plan) {
+  const int axes = static_cast<int>(nest.axes.size());
+  if (c.rows_operand.accesses.size() == 1) return affine_of(flat_of(nest.accesses[c.rows_operand.accesses[0]], plan), axes);
+  Affine out{DimList(nest.axes.size(), 0)};
+  Dim step = 1;
+  for (const auto* list : {&c.depth, &c.rows, &c.batch})
+    for (size_t k = list->size(); k-- > 0;) {
+      out.coefficients[(*list)[k].axes[0]] = step;
+      step = step * (*list)[k].extent;
+    }
+  return out;
+}
+
+std::optional<Affine> scale_place(const Contraction& c, const Nest& nest, const Plan& plan) {
+  return c.scale < 0 ? std::nullopt : affine_of(flat_of(nest.accesses[c.scale], plan), static_cast<int>(nest.axes.size()));
+}
+
+bool scale_moves(const Tiling& t, const JointAxis& rows) { return t.scale && !(t.scale->coefficients[rows.axes.back()] == Dim(0)); }
+
+/// Rows of one axis fill the tiles of all targets.
+constexpr int64_t kManyRows = 14;
+
+/// Tiles run over the last axis of rows: one that is known to be long, where the last one may be short (a batch of unknown size behind the
+/// steps of a sequence).
+void put_many_rows_last(Tiling& t) {
+  std::vector<JointAxis>& rows = t.roles.rows;
+  const auto count = [](const JointAxis& a) { return a.extent.number().value_or(0); };
+  if (rows.empty() || count(rows.back()) >= kManyRows) return;
+  const auto longest = std::ranges::max_element(rows, {}, count);
+  if (count(*longest) >= kManyRows && !scale_moves(t, *longest)) std::rotate(longest, longest + 1, rows.end());
+}
+
+bool join(Tiling& t) {
+  std::vector<Affine> places{t.rows};
+  places.insert(places.end(), t.results.begin(), t.results.end());
+  for (const EpilogueRead& r : t.reads) places.push_back(r.place);
+  if (t.scale) places.push_back(*t.scale);
+  join_roles(t.roles, places);
+  put_many_rows_last(t);
+  return t.roles.lanes.size() == 1;
+}
+
+/// The same with the epilogue on the tile; nullopt where it has to run behind.
+std::optional<Tiling> with_epilogue(const Tiling& bare, const Group& group, const Plan& plan) {
+  auto places = group.epilogue ? epilogue_places(*group.epilogue, group.nests[0], plan) : std::nullopt;
+  if (!places) return std::nullopt;
+  Tiling whole = bare;
+  whole.with_epilogue = true;
+  whole.reads = std::move(places->reads);
+  whole.results = std::move(places->results);
+  whole.columns = group.epilogue->columns;
+  return join(whole) ? std::optional(std::move(whole)) : std::nullopt;
+}
+
+}  // namespace
+
+int lines_of(const Tiling& tiling, Tile tile) {
+  const std::vector<JointAxis>& rows = tiling.roles.rows;
+  return rows.size() > 1 && scale_moves(tiling, rows[rows.size() - 2]) ? 1 : lines_of(tile, rows);
+}
+
+bool walks_groups(const Tiling& tiling) {
+  const Contraction& c = tiling.roles;
+  const JointAxis& inner = c.depth.back();
+  if (c.group == 1) return true;
+  const bool whole = mod(inner.extent, Dim(c.group)) == Dim(0);
+  return tiling.rows.coefficients[inner.axes.back()] == Dim(1) && (whole || is_integer(c.sum));
+}
+
+std::optional<Tiling> tiling_of(const Group& group, const Plan& plan) {
+  const Nest& nest = group.nests[0];
+  if (!group.contraction) return std::nullopt;
+  const int axes = static_cast<int>(nest.axes.size());
+  auto rows = rows_place(*group.contraction, nest, plan);
+  auto plain = affine_of(flat_of(nest.outputs[0], plan), axes);
+  if (!rows || !plain) return std::nullopt;
+  Tiling bare{*group.contraction, std::move(*rows), scale_place(*group.contraction, nest, plan), {std::move(*plain)}};
+  if (auto whole = with_epilogue(bare, group, plan)) return whole;
+  return join(bare) ? std::optional(std::move(bare)) : std::nullopt;
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "codegen/analysis/contraction.h"
+#include "codegen/analysis/places.h"
+#include "codegen/cost/tactic.h"
+
+namespace tenon::codegen {
+
+/// How register tiles walk a contraction: its roles with axes joined, and every place that moves with them, affine in the nest's axes.
+struct Tiling {
+  Contraction roles;
+  Affine rows;                  ///< of the rows operand
+  std::optional<Affine> scale;  ///< of what it is multiplied by
+  std::vector<Affine> results;  ///< of the epilogue where it runs on the tile, else of the sum
+  bool with_epilogue = false;   ///< the group's epilogue runs on the tile; else it is a kernel of its own
+  std::vector<EpilogueRead> reads = {};
+  int columns = 1;  ///< of the sum's lanes, which the epilogue reads side by side
+};
+
+/// nullopt where the group has no roles, a place is not affine, or the lanes do not join into one axis (the result is cut into panels as
+/// one product). An epilogue is left out where that is its doing.
+std::optional<Tiling> tiling_of(const Group& group, const Plan& plan);
+
+/// How many steps of the rows' last axis but one a tile takes.
+int lines_of(const Tiling& tiling, Tile tile);
+
+/// Whether the innermost depth stands in the rows operand element by element, in whole groups: what a group reads behind its run is
+/// multiplied by zeros, which only integers bear.
+bool walks_groups(const Tiling& tiling);
+
+}  // namespace tenon::codegen

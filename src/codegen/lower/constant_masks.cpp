@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/lower/constant_masks.h"
+
+#include <cstring>
+#include <optional>
+
+#include "codegen/analysis/inline_nest.h"
+#include "codegen/analysis/nest_properties.h"
+#include "codegen/analysis/places.h"
+#include "codegen/analysis/visible_keys.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+/// Elements by query and key.
+struct Matrix {
+  Tensor tensor;
+  int64_t queries, keys, offset, by_query, by_key;
+
+  int64_t at(int64_t query, int64_t key) const { return offset + query * by_query + key * by_key; }
+};
+
+std::optional<Matrix> matrix_of(const NestAccess& access, const Nest& nest, const Plan& plan) {
+  const ir::ConstantRef constant = plan.arrays[access.array].constant;
+  if (!constant || access.within) return std::nullopt;
+  const auto place = affine_of(flat_of(access, plan), kAttentionAxes);
+  const Dim queries = nest.axes[kQuery].extent, keys = nest.axes[kKey].extent;
+  if (!place || !place->offset.is_number() || !queries.is_number() || !keys.is_number()) return std::nullopt;
+  for (int axis = 0; axis < kAttentionAxes; ++axis) {
+    const bool walked = axis == kQuery || axis == kKey;
+    if (walked ? !place->coefficients[axis].is_number() : !(place->coefficients[axis] == Dim(0))) return std::nullopt;
+  }
+  auto tensor = ir::materialise(*constant);
+  if (!tensor) return std::nullopt;
+  return Matrix{std::move(*tensor),
+                queries.value(),
+                keys.value(),
+                place->offset.value(),
+                place->coefficients[kQuery].value(),
+                place->coefficients[kKey].value()};
+}
+
+/// Which keys `shows` by their distance to the query: "all" is true, up to a distance a comparison; null where distances do not tell.
+template <class Shows>
+Expr told_by_distance(const Matrix& m, Shows shows) {
+  std::optional<int64_t> furthest;
+  for (int64_t q = 0; q < m.queries && !furthest; ++q)
+    for (int64_t k = 0; k < m.keys && !furthest; ++k)
+      if (!shows(m.at(q, k))) furthest = k - 1 - q;
+  if (!furthest) return Expr::integer(DType::boolean, 1);
+  for (int64_t q = 0; q < m.queries; ++q)
+    for (int64_t k = 0; k < m.keys; ++k)
+      if (shows(m.at(q, k)) != (k - q <= *furthest)) return {};
+  return Expr::axis(kKey) <= Expr::axis(kQuery) + Expr::integer(DType::i64, *furthest);
+}
+
+Expr told(const Matrix& m) {
+  const std::byte* bytes = m.tensor.data();
+  if (m.tensor.dtype() == DType::boolean) return told_by_distance(m, [&](int64_t at) { return bytes[at] != std::byte(0); });
+  if (m.tensor.dtype() != DType::f32) return {};
+  const auto number = [&](int64_t at) {
+    float x = 0;
+    std::memcpy(&x, bytes + at * int64_t{sizeof x}, sizeof x);
+    return x;
+  };
+  float hidden = 0;
+  for (int64_t q = 0; q < m.queries; ++q)
+    for (int64_t k = 0; k < m.keys; ++k) {
+      const float x = number(m.at(q, k));
+      if (x == 0) continue;
+      if (!(x <= kHiddenScore) || (hidden != 0 && x != hidden)) return {};
+      hidden = x;
+    }
+  const Expr shown = told_by_distance(m, [&](int64_t at) { return number(at) == 0; });
+  return shown ? simplify(select(shown, Expr::constant(DType::f32, 0), Expr::constant(DType::f32, hidden))) : Expr();
+}
+
+}  // namespace
+
+void tell_constant_masks(Nest& attention, const Plan& plan) {
+  for (size_t k = attention.accesses.size(); k-- > 3;) {
+    const auto matrix = matrix_of(attention.accesses[k], attention, plan);
+    const Expr by = matrix ? told(*matrix) : Expr();
+    if (!by) continue;
+    attention.accesses.erase(attention.accesses.begin() + static_cast<ptrdiff_t>(k));
+    const int gone = static_cast<int>(k);
+    rewrite(attention, [&](const ExprNode& n) -> Expr {
+      if (n.op != ExprOp::input || n.index < gone) return {};
+      return n.index == gone ? by : Expr::input(n.index - 1, n.dtype);
+    });
+    attention.outputs[0].value = simplify(attention.outputs[0].value);
+  }
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/passes/absorb_scales.h"
+
+#include <algorithm>
+
+#include "codegen/analysis/contraction.h"
+#include "codegen/analysis/inline_nest.h"
+#include "codegen/analysis/nest_properties.h"
+#include "codegen/analysis/places.h"
+#include "codegen/analysis/readers.h"
+#include "codegen/analysis/relied_on.h"
+#include "codegen/cost/contract_tiling.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+bool is_product_of_loads(const Group& g) {
+  if (g.kind != GroupKind::nests || g.nests.size() != 1 || g.epilogue || !is_map(g.nests[0])) return false;
+  const Nest& map = g.nests[0];
+  const Expr& value = map.outputs[0].value;
+  return map.accesses.size() == 2 && value.op() == ExprOp::mul && value.dtype() == DType::f32 &&
+         std::ranges::all_of(value.args(), [](const Expr& e) { return e.op() == ExprOp::input; });
+}
+
+/// Whether tiles had better multiply by the scale than rows are multiplied before.
+bool pays(const Group& product, const Plan& plan) {
+  const Contraction& c = *product.contraction;
+  const Nest& nest = product.nests[0];
+  const auto place_of = [&](int k) { return affine_of(flat_of(nest.accesses[k], plan), static_cast<int>(nest.axes.size())); };
+  const auto scale = place_of(c.scale), read = place_of(c.rows_operand.accesses[0]);
+  Dim rows = 1;
+  for (const JointAxis& a : c.rows)
+    if (scale->coefficients[a.axes[0]] == Dim(0)) rows = rows * a.extent;
+  const auto lanes = extent_of(c.lanes).number();
+  // A window would multiply by it at each of its places, and what is walked against its order is better copied.
+  const bool once = c.depth.size() == 1 && read->coefficients[c.depth[0].axes[0]] == Dim(1);
+  return once && !rows.less(plan.fusion.scaled_rows).value_or(false) && lanes && *lanes <= plan.fusion.scaled_lanes;
+}
+
+/// The product reading what the map reads; nullopt where it had better not.
+std::optional<Group> scaled(const Group& product, const Group& map, size_t access, const Plan& plan) {
+  Group out = product;
+  if (inline_into(map.nests[0], out.nests[0], access, plan) != Inlined::appended) return std::nullopt;
+  if (!settle_contraction(out, plan) || out.contraction->scale < 0 || !pays(out, plan)) return std::nullopt;
+  return same_operands(*product.contraction, *out.contraction) && tiling_of(out, plan) ? std::optional(std::move(out)) : std::nullopt;
+}
+
+/// Of the operand that a product reads by rows, the number of its load; nullopt where it reads the array elsewhere too.
+std::optional<size_t> only_rows(const Group& g, const Plan& plan) {
+  if (!g.contraction || !g.contraction->rows_operand.is_load()) return std::nullopt;
+  const auto access = static_cast<size_t>(g.contraction->rows_operand.accesses[0]);
+  const ArrayId a = g.nests[0].accesses[access].array;
+  const auto reads = [&](const Nest& n) { return std::ranges::count(n.accesses, a, &NestAccess::array); };
+  const bool once = reads(g.nests[0]) + (g.epilogue ? reads(g.epilogue->map) : 0) == 1;
+  return once && !plan.arrays[a].constant ? std::optional(access) : std::nullopt;
+}
+
+}  // namespace
+
+void absorb_scales(Plan& plan) {
+  const std::vector<bool> relied = relied_on(plan);
+  Readers readers(plan);
+  std::vector<int64_t> maps(plan.arrays.size(), -1);  // the group that makes the array
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    if (is_product_of_loads(plan.groups[g])) maps[plan.groups[g].nests[0].outputs[0].array] = static_cast<int64_t>(g);
+    const auto access = only_rows(plan.groups[g], plan);
+    if (!access) continue;
+    const ArrayId a = plan.groups[g].nests[0].accesses[*access].array;
+    if (maps[a] < 0 || relied[a] || readers.of(a).size() != 1 || readers.writers(a) != 1) continue;
+    Group& map = plan.groups[static_cast<size_t>(maps[a])];
+    auto whole = scaled(plan.groups[g], map, *access, plan);
+    if (!whole) continue;
+    plan.groups[g] = *std::move(whole);
+    map = Group{};
+  }
+  std::erase_if(plan.groups, [](const Group& g) { return g.kind == GroupKind::nests && g.nests.empty(); });
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/passes/add_borders.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "codegen/analysis/contraction.h"
+#include "codegen/analysis/padding.h"
+#include "codegen/analysis/relied_on.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+/// Wider ones are of indices whose end is not known.
+constexpr int64_t kWidest = 1 << 12;
+
+/// An array's border, and what stands there.
+struct Around {
+  Border border;
+  Expr fill;
+  std::vector<ir::NodeId> nodes;  ///< of the first reader
+};
+
+/// The load by which a contraction may leave its array; null where it has none.
+NestAccess* padded_read(Group& g) {
+  if (!g.contraction || !g.contraction->rows_operand.is_load()) return nullptr;
+  NestAccess& read = g.nests[0].accesses[g.contraction->rows_operand.accesses[0]];
+  return read.within ? &read : nullptr;
+}
+
+size_t outermost(const Array& array) { return array.order.empty() ? 0 : static_cast<size_t>(array.order[0]); }
+
+/// What an access reaches beyond its array; nullopt where that is no number, or not all of the array is inside.
+std::optional<Border> reach_beyond(const NestAccess& read, const Nest& nest, const Plan& plan) {
+  const auto inside = inside_of(read, nest, plan);
+  if (!inside) return std::nullopt;
+  const Array& array = plan.arrays[read.array];
+  Border out;
+  for (size_t d = 0; d < inside->size(); ++d) {
+    const Inside& i = (*inside)[d];
+    const bool all = i.always || (i.from == Dim(0) && i.to == array.shape[d]);
+    const int64_t before = i.always ? 0 : std::max<int64_t>(0, -i.lowest.lower());
+    const int64_t after = i.always ? 0 : std::max<int64_t>(0, (i.highest + 1 - array.shape[d]).upper());
+    if (!all || before > kWidest || after > kWidest) return std::nullopt;
+    out.before.push_back(before);
+    out.after.push_back(after);
+  }
+  // Images are tasks of the loop that fills it.
+  const size_t images = outermost(array);
+  return out.before[images] + out.after[images] == 0 ? std::optional(std::move(out)) : std::nullopt;
+}
+
+bool same_number(const Expr& a, const Expr& b) { return a.op() == ExprOp::constant && b.op() == ExprOp::constant && same(a, b); }
+
+class Borders {
+ public:
+  explicit Borders(Plan& plan) : plan_(plan), relied_(relied_on(plan)) {}
+
+  void run() {
+    std::vector<bool> takes;
+    for (Group& g : plan_.groups) {
+      const NestAccess* read = padded_read(g);
+      takes.push_back(read && want(*read, g.nests[0]));
+    }
+    for (const auto& [array, around] : wanted_) {
+      plan_.arrays[array].border = around.border;
+      plan_.arrays[array].border.zeros = around.fill->number == 0 && around.fill->integer == 0;
+      plan_.arrays[array].strides = strides_of(plan_.arrays[array]);
+    }
+    std::vector<Group> groups;
+    for (size_t g = 0; g < plan_.groups.size(); ++g) {
+      if (takes[g]) read_border(*padded_read(plan_.groups[g]), groups);
+      groups.push_back(std::move(plan_.groups[g]));
+    }
+    plan_.groups = std::move(groups);
+    if (!wanted_.empty()) settle_contractions(plan_);
+  }
+
+ private:
+  /// false: it cannot read a border, or one that others do not.
+  bool want(const NestAccess& read, const Nest& nest) {
+    if (relied_[read.array]) return false;
+    const auto border = reach_beyond(read, nest, plan_);
+    if (!border || read.fill.op() != ExprOp::constant) return false;
+    const auto [known, is_new] = wanted_.try_emplace(read.array, Around{*border, read.fill, nest.nodes});
+    if (!same_number(known->second.fill, read.fill)) return false;
+    for (size_t d = 0; d < border->before.size(); ++d) {
+      known->second.border.before[d] = std::max(known->second.border.before[d], border->before[d]);
+      known->second.border.after[d] = std::max(known->second.border.after[d], border->after[d]);
+    }
+    return true;
+  }
+
+  /// Behind what fills the border, where it is the first to read it.
+  void read_border(NestAccess& read, std::vector<Group>& groups) {
+    if (filled_.insert(read.array).second) {
+      Group fill = filling(read.array, wanted_.at(read.array));
+      if (!fill.nests.empty()) groups.push_back(std::move(fill));
+    }
+    read.within = read.fill = Expr();
+  }
+
+  /// A loop for each side: of the dimensions outside of its own the inside, of those within it all.
+  Group filling(ArrayId id, const Around& around) const {
+    const Array& array = plan_.arrays[id];
+    Group out;
+    out.of_a_product = true;
+    out.outer = 1;
+    std::vector<size_t> order;
+    for (size_t k = 0; k < array.shape.size(); ++k) order.push_back(array.order.empty() ? k : static_cast<size_t>(array.order[k]));
+    for (size_t side = 1; side < order.size(); ++side) {
+      const size_t d = order[side];
+      if (around.border.before[d] > 0)
+        out.nests.push_back(side_of(array, order, side, Dim(-around.border.before[d]), around.border.before[d]));
+      if (around.border.after[d] > 0) out.nests.push_back(side_of(array, order, side, array.shape[d], around.border.after[d]));
+    }
+    for (Nest& nest : out.nests) {
+      nest.outputs[0].array = id;
+      nest.outputs[0].dtype = array.dtype;
+      nest.outputs[0].value = around.fill;
+      nest.nodes = around.nodes;
+    }
+    return out;
+  }
+
+  static Nest side_of(const Array& array, const std::vector<size_t>& order, size_t side, Dim first, int64_t width) {
+    Nest nest;
+    NestOutput out;
+    out.index.resize(order.size());
+    for (size_t k = 0; k < order.size(); ++k) {
+      const size_t d = order[k];
+      const int64_t before = k > side ? array.border.before[d] : 0, after = k > side ? array.border.after[d] : 0;
+      const Dim start = k == side ? first : Dim(-before);
+      out.index[d] = simplify(Expr::axis(static_cast<int>(k)) + Expr::dim(start));
+      nest.axes.push_back({ops::Axis::Kind::parallel, k == side ? Dim(width) : array.shape[d] + before + after});
+    }
+    nest.outputs.push_back(std::move(out));
+    return nest;
+  }
+
+  Plan& plan_;
+  const std::vector<bool> relied_;
+  std::map<ArrayId, Around> wanted_;
+  std::set<ArrayId> filled_;
+};
+
+}  // namespace
+
+void add_borders(Plan& plan) { Borders(plan).run(); }
+
+}  // namespace tenon::codegen

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/passes/choose_layouts.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "codegen/analysis/contraction.h"
+#include "codegen/analysis/element_numbers.h"
+#include "codegen/analysis/readers.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+void each_nest(Plan& plan, const std::function<void(Group&, Nest&)>& f) {
+  for (Group& g : plan.groups) {
+    for (Nest& n : g.nests) f(g, n);
+    if (g.epilogue) f(g, g.epilogue->map);
+  }
+}
+
+bool image(const Array& a) { return a.shape.size() >= 3 && a.shape.size() <= 5; }
+
+/// Which dimensions slide a window: an index with two axes in it (output position and kernel position).
+std::vector<bool> windows_of(const NestAccess& a, const Nest& nest) {
+  std::vector<bool> out;
+  for (const Expr& e : a.index) {
+    auto affine = affine_of(e, static_cast<int>(nest.axes.size()));
+    int axes = 0;
+    for (size_t x = 0; affine && x < nest.axes.size(); ++x)
+      axes += !(affine->coefficients[x] == Dim(0)) && !(nest.axes[x].extent == Dim(1));
+    out.push_back(axes > 1);
+  }
+  return out;
+}
+
+bool reduces(const Nest& nest) {
+  return std::any_of(nest.axes.begin(), nest.axes.end(), [](const ops::Axis& a) { return a.kind != ops::Axis::Kind::parallel; });
+}
+
+/// A reshape that all its readers have come to read through is nobody's, and relies on no order.
+void forget_unread_reshapes(Plan& plan) {
+  const Readers readers(plan);
+  std::vector<bool> seen(plan.arrays.size(), false);
+  for (ArrayId a : plan.outputs)
+    for (; a >= 0; a = plan.arrays[a].same_bytes) seen[a] = true;
+  for (ArrayId a = 0; a < static_cast<ArrayId>(plan.arrays.size()); ++a)
+    if (readers.of(a).empty() && !seen[a]) plan.arrays[a].same_bytes = -1;
+}
+
+/// Arrays whose memory order others rely on: operands of attention, shared by a reshape, constant, or seen from outside.
+std::vector<bool> pinned(Plan& plan) {
+  std::vector<bool> fixed(plan.arrays.size(), false);
+  for (size_t a = 0; a < plan.arrays.size(); ++a) {
+    const Array& array = plan.arrays[a];
+    fixed[a] = fixed[a] || array.fixed_layout || array.constant || array.same_bytes >= 0 || !image(array);
+    if (array.same_bytes >= 0) fixed[array.same_bytes] = true;
+  }
+  each_nest(plan, [&](Group& g, Nest& n) {
+    if (g.kind != GroupKind::attention) return;
+    for (const NestAccess& a : n.accesses) fixed[a.array] = true;
+    for (const NestOutput& o : n.outputs) fixed[o.array] = true;
+  });
+  return fixed;
+}
+
+using Order = std::vector<int>;
+
+/// The channels innermost: the last dimension without a window, or the second where all but the first have one (a grouped convolution).
+Order channels_last(const std::vector<bool>& windows) {
+  size_t channels = 1;
+  for (size_t d = 1; d < windows.size(); ++d)
+    if (!windows[d]) channels = d;
+  Order order;
+  for (size_t d = 0; d < windows.size(); ++d)
+    if (d != channels) order.push_back(static_cast<int>(d));
+  order.push_back(static_cast<int>(channels));
+  return order;
+}
+
+/// Which axis tells an index: its only one, or the parallel one of a window; -1 where none does.
+int axis_walked(const Expr& index, const Nest& nest) {
+  auto affine = affine_of(index, static_cast<int>(nest.axes.size()));
+  std::vector<int> all, parallel;
+  for (int x = 0; affine && x < static_cast<int>(nest.axes.size()); ++x) {
+    if (affine->coefficients[x] == Dim(0) || nest.axes[x].extent == Dim(1)) continue;
+    all.push_back(x);
+    if (nest.axes[x].kind == ops::Axis::Kind::parallel) parallel.push_back(x);
+  }
+  return all.size() == 1 ? all[0] : parallel.size() == 1 ? parallel[0] : -1;
+}
+
+/// That of each dimension. One of size 1 needs none: it answers to its own number, beyond all axes.
+std::vector<int> axes_of(const std::vector<Expr>& index, const Nest& nest, const DimList& shape) {
+  constexpr int kBeyondAxes = 1000;
+  std::vector<int> out;
+  for (size_t d = 0; d < index.size(); ++d)
+    out.push_back(shape[d] == Dim(1) ? kBeyondAxes + static_cast<int>(d) : axis_walked(index[d], nest));
+  return out;
+}
+
+/// The order that walks `to` as `order` walks `from`, axis by axis; nullopt where a dimension of `to` has no axis of its own. Of a
+/// contraction, one dimension may have none (the channels that it sums or makes): it comes innermost.
+std::optional<Order> carried_over(const Order& order, const std::vector<int>& from, const std::vector<int>& to, bool contraction) {
+  Order out;
+  for (int d : order)
+    for (size_t t = 0; t < to.size(); ++t)
+      if (from[d] >= 0 && to[t] == from[d]) out.push_back(static_cast<int>(t));
+  if (contraction && out.size() + 1 == to.size())
+    for (int t = 0; t < static_cast<int>(to.size()); ++t)
+      if (std::find(out.begin(), out.end(), t) == out.end()) {
+        out.push_back(t);
+        break;
+      }
+  return out.size() == to.size() ? std::optional(out) : std::nullopt;
+}
+
+/// A place told by its element number.
+struct Numbered {
+  Expr* flat;
+  const std::vector<ops::Axis>* axes;
+};
+
+/// Those in each array.
+std::vector<std::vector<Numbered>> numbered_places(Plan& plan) {
+  std::vector<std::vector<Numbered>> out(plan.arrays.size());
+  each_nest(plan, [&](Group&, Nest& n) {
+    for (NestAccess& a : n.accesses)
+      if (a.flat) out[a.array].push_back({&a.flat, &n.axes});
+    for (NestOutput& o : n.outputs)
+      if (o.flat) out[o.array].push_back({&o.flat, &n.axes});
+  });
+  return out;
+}
+
+/// Whether the innermost axis goes from neighbour to neighbour.
+bool walks_by_one(const Expr& flat, const std::vector<ops::Axis>& axes) {
+  const auto place = affine_of(flat, static_cast<int>(axes.size()));
+  size_t last = axes.size();
+  while (last > 0 && axes[last - 1].extent == Dim(1)) --last;
+  return place && last > 0 && place->coefficients[last - 1] == Dim(1);
+}
+
+/// The memory order of each array as it becomes known.
+class Layouts {
+ public:
+  explicit Layouts(Plan& plan) : plan_(plan), fixed_(pinned(plan)), numbered_(numbered_places(plan)) {
+    for (const Array& a : plan.arrays) order_.push_back(a.order);
+  }
+
+  void run() {
+    each_nest(plan_, [&](Group&, Nest& n) { seed(n); });
+    for (bool changed = true; changed;) {
+      changed = false;
+      each_nest(plan_, [&](Group& g, Nest& n) {
+        const bool contraction = g.kind == GroupKind::contract && !(g.epilogue && &n == &g.epilogue->map);
+        if (g.kind == GroupKind::nests || g.kind == GroupKind::contract) changed |= spread(n, contraction);
+      });
+    }
+    for (size_t a = 0; a < order_.size(); ++a) {
+      if (order_[a] == plan_.arrays[a].order) continue;
+      for (const Numbered& n : numbered_[a]) *n.flat = *number_in(order_[a], static_cast<ArrayId>(a), n);
+      plan_.arrays[a].order = order_[a];
+      plan_.arrays[a].strides = strides_of(plan_.arrays[a]);
+    }
+  }
+
+ private:
+  bool set_order(ArrayId a, Order order) {
+    if (fixed_[a] || !order_[a].empty()) return false;
+    // Who reads by element number and has its pixels innermost keeps them so.
+    const auto gains = [&](const Numbered& n) {
+      const auto flat = number_in(order, a, n);
+      return flat && walks_by_one(*flat, *n.axes);
+    };
+    if (!std::ranges::all_of(numbered_[a], gains)) return false;
+    order_[a] = std::move(order);
+    return true;
+  }
+
+  std::optional<Expr> number_in(const Order& order, ArrayId a, const Numbered& n) const {
+    return number_in_order(*n.flat, plan_.arrays[a].shape, order, *n.axes);
+  }
+
+  /// What slides a window, and what it writes.
+  void seed(const Nest& n) {
+    if (!reduces(n)) return;
+    if (n.accesses.size() == 1) return seed_pooling(n);
+    for (const NestAccess& a : n.accesses) {
+      const std::vector<bool> windows = windows_of(a, n);
+      if (!image(plan_.arrays[a.array]) || plan_.arrays[a.array].constant || std::count(windows.begin(), windows.end(), true) == 0)
+        continue;
+      set_order(a.array, channels_last(windows));
+      seed_results(n, windows.size());
+    }
+  }
+
+  /// Results of a convolution stand as the op makes them: batch, channels, positions.
+  void seed_results(const Nest& n, size_t rank) {
+    std::vector<bool> positions(rank, true);
+    positions[0] = positions[1] = false;
+    for (const NestOutput& o : n.outputs)
+      if (plan_.arrays[o.array].shape.size() == rank) set_order(o.array, channels_last(positions));
+  }
+
+  /// A window of each channel. Where its image stays row-major, it takes less time to write the results so than to change their order.
+  void seed_pooling(const Nest& n) {
+    const ArrayId data = n.accesses[0].array;
+    const std::vector<bool> windows = windows_of(n.accesses[0], n);
+    if (!image(plan_.arrays[data]) || plan_.arrays[data].constant || std::ranges::count(windows, true) == 0) return;
+    const bool stays = order_[data].empty() && (fixed_[data] || pooled_as_is_.contains(data));
+    for (const NestOutput& o : n.outputs)
+      if (stays) pooled_as_is_.insert(o.array);
+    if (stays) return;
+    // One pass of a pooling may have a window in one dimension alone: its channels are where those of all are.
+    std::vector<bool> positions(windows.size(), true);
+    positions[0] = positions[1] = false;
+    const bool slides_positions = windows.size() > 2 && !windows[0] && !windows[1];
+    set_order(data, channels_last(slides_positions ? positions : windows));
+    seed_results(n, windows.size());
+  }
+
+  /// Arrays that one loop walks side by side take the order of the first that has one.
+  bool spread(const Nest& n, bool contraction) {
+    struct Side {
+      ArrayId array;
+      std::vector<int> axes;
+    };
+    std::vector<Side> sides;
+    for (const NestAccess& a : n.accesses)
+      if (!a.flat) sides.push_back({a.array, axes_of(a.index, n, plan_.arrays[a.array].shape)});
+    for (const NestOutput& o : n.outputs)
+      if (!o.flat) sides.push_back({o.array, axes_of(o.index, n, plan_.arrays[o.array].shape)});
+    bool changed = false;
+    for (const Side& from : sides) {
+      if (order_[from.array].empty()) continue;
+      for (const Side& to : sides)
+        if (auto order = carried_over(order_[from.array], from.axes, to.axes, contraction))
+          changed |= set_order(to.array, std::move(*order));
+    }
+    return changed;
+  }
+
+  Plan& plan_;
+  const std::vector<bool> fixed_;
+  const std::vector<std::vector<Numbered>> numbered_;
+  std::vector<Order> order_;        ///< empty: not known
+  std::set<ArrayId> pooled_as_is_;  ///< results of poolings over row-major images
+};
+
+}  // namespace
+
+void choose_layouts(Plan& plan) {
+  forget_unread_reshapes(plan);
+  Layouts(plan).run();
+  settle_contractions(plan);
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "codegen/plan/plan.h"
+
+namespace tenon::codegen {
+
+/// What is rounded to an u8 and read as a float again in the same body stays a float: it is held between the same bounds, and a zero point
+/// that is added before and taken off behind falls away. Results are the same, NaN included, which becomes 0 as a byte.
+/// Not before `inline_maps`: it puts both sides into one body.
+void elide_requantize(Plan& plan);
+/// Of one expression. Cost: linear in it.
+Expr without_requantize(const Expr& e);
+
+}  // namespace tenon::codegen

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/passes/find_contractions.h"
+
+#include <algorithm>
+
+#include "codegen/analysis/contraction.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+/// Nothing to multiply: plain loops do that without tiles.
+bool empty(const Nest& nest) {
+  return std::any_of(nest.axes.begin(), nest.axes.end(), [](const ops::Axis& a) { return a.extent == Dim(0); });
+}
+
+}  // namespace
+
+void find_contractions(Plan& plan) {
+  for (Group& g : plan.groups)
+    if (g.kind == GroupKind::nests && g.nests.size() == 1 && !empty(g.nests[0]) && settle_contraction(g, plan))
+      g.kind = GroupKind::contract;
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/passes/fold_zero_points.h"
+
+#include <algorithm>
+#include <map>
+
+#include "codegen/analysis/contraction.h"
+#include "codegen/analysis/integer_factors.h"
+#include "codegen/analysis/nest_properties.h"
+#include "codegen/analysis/padding.h"
+#include "codegen/analysis/resolve_reshapes.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+constexpr int64_t kUnsignedShift = 128;
+
+/// The place in the nest's axes as one in the axes of a map over its result; null where it is none.
+Expr in_map(const Expr& index, const NestOutput& result) {
+  if (!mentions(index, ExprOp::axis)) return index;
+  for (size_t d = 0; d < result.index.size(); ++d)
+    if (same(result.index[d], index)) return Expr::axis(static_cast<int>(d));
+  return {};
+}
+
+/// A walk over the groups in their order. An array of i8 has one copy as u8.
+class ZeroPoints {
+ public:
+  explicit ZeroPoints(Plan& plan) : plan_(plan) {}
+
+  void run() {
+    for (Group& g : plan_.groups) {
+      std::vector<Group> made = replacement(g);
+      if (made.empty()) made.push_back(std::move(g));
+      std::ranges::move(made, std::back_inserter(groups_));
+    }
+    plan_.groups = std::move(groups_);
+  }
+
+ private:
+  /// What stands for the group: empty where it stays.
+  std::vector<Group> replacement(const Group& g) {
+    if (g.kind != GroupKind::nests || g.nests.size() != 1) return {};
+    const auto factors = integer_factors_of(g.nests[0]);
+    if (!factors) return {};
+    const bool second = static_cast<bool>(plan_.arrays[g.nests[0].accesses[(*factors)[1].data].array].constant);
+    return split(g, (*factors)[second ? 0 : 1], (*factors)[second ? 1 : 0]);
+  }
+
+  std::vector<Group> split(const Group& g, const IntegerFactor& a, const IntegerFactor& b) {
+    const Nest& nest = g.nests[0];
+    if (plan_.arrays[nest.accesses[a.data].array].constant) return {};
+    const auto zero = zero_of(a, nest);
+    if (!zero) return {};
+    const auto weights = integer_weights_of(b, nest, plan_);
+    if (!weights) return {};
+    const size_t arrays = plan_.arrays.size();
+    const auto copies = copies_;
+    std::vector<Group> out;
+    std::optional<Nest> sum = plain_sum(nest, a, b, *zero, *weights, out), map;
+    if (sum && !is_none(*zero)) {
+      map = taking_off(nest, a, *zero, *weights);
+      if (map) sum->outputs[0].array = map->accesses[0].array;
+    }
+    if (!sum || (!is_none(*zero) && !map) || !contraction_of(*sum, plan_)) {
+      plan_.arrays.resize(arrays);
+      copies_ = copies;
+      return {};
+    }
+    push(out, *std::move(sum), g.node, false);
+    if (map) push(out, std::move(*map), g.node, true);
+    return out;
+  }
+
+  static void push(std::vector<Group>& to, Nest nest, ir::NodeId node, bool of_a_product) {
+    Group g;
+    g.node = node;
+    g.of_a_product = of_a_product;
+    g.nests.push_back(std::move(nest));
+    to.push_back(std::move(g));
+  }
+
+  /// What is taken off each element of `a` as u8: a number, or what an access loads (and `shift` more).
+  struct Zero {
+    std::optional<int64_t> number;
+    int64_t shift = 0;
+  };
+  static bool is_none(const Zero& zero) { return zero.number == 0; }
+
+  /// nullopt where it is read in a way that is not understood.
+  std::optional<Zero> zero_of(const IntegerFactor& a, const Nest& nest) const {
+    const NestAccess& data = nest.accesses[a.data];
+    Zero out;
+    if (data.dtype == DType::i8) out.shift = kUnsignedShift;
+    if (a.zero < 0) {
+      out.number = out.shift;
+      return out;
+    }
+    const NestAccess& access = nest.accesses[a.zero];
+    if (access.within || access.flat) return std::nullopt;
+    const ir::ConstantRef constant = plan_.arrays[access.array].constant;
+    const Tensor* tensor = constant && constant->count() == 1 ? constant->tensor() : nullptr;
+    if (tensor) out.number = tensor->integer(0) + out.shift;
+    const bool one = product(plan_.arrays[access.array].shape) == Dim(1);
+    return out.number || !data.within || one ? std::optional(out) : std::nullopt;
+  }
+
+  /// nullopt where the image cannot be copied.
+  std::optional<Nest> plain_sum(const Nest& nest, const IntegerFactor& a, const IntegerFactor& b, const Zero& zero,
+                                const IntegerWeights& weights, std::vector<Group>& before) {
+    Nest sum = nest;
+    NestAccess data = nest.accesses[a.data], kernel = nest.accesses[b.data];
+    if (data.dtype == DType::i8) data.array = as_unsigned(data.array, nest.nodes, before);
+    data.dtype = DType::u8;
+    if (data.within && zero.number) data.fill = Expr::integer(DType::u8, *zero.number);
+    else if (data.within && !surround(data, nest, nest.accesses[a.zero], zero, before)) return std::nullopt;
+    kernel.array = add_constant(weights.shifted);
+    kernel.dtype = DType::i8;
+    sum.accesses = {std::move(data), std::move(kernel)};
+    sum.outputs[0].value = cast(Expr::input(0, DType::u8), DType::i32) * cast(Expr::input(1, DType::i8), DType::i32);
+    return sum;
+  }
+
+  /// Copies the image with a zero point around it that only the run knows.
+  bool surround(NestAccess& data, const Nest& nest, const NestAccess& zero, const Zero& how, std::vector<Group>& before) {
+    data.fill = Expr::integer(DType::u8, 0);
+    std::vector<Nest> copies;
+    if (!pad_operand(data, nest, plan_, copies) || copies.size() != 2) return false;
+    NestAccess load = zero;
+    for (Expr& e : load.index) e = Expr::integer(DType::i64, 0);
+    const Expr number = cast(Expr::input(0, load.dtype), DType::i32) + Expr::integer(DType::i32, how.shift);
+    copies[0].accesses = {std::move(load)};
+    copies[0].outputs[0].value = simplify(cast(number, DType::u8));
+    for (Nest& copy : copies) push(before, std::move(copy), nest.nodes[0], true);
+    return true;
+  }
+
+  ArrayId add_constant(const ir::ConstantRef& constant) {
+    Array a;
+    a.dtype = constant->dtype;
+    a.shape.assign(constant->shape.begin(), constant->shape.end());
+    a.strides = row_major(a.shape);
+    a.constant = constant;
+    plan_.arrays.push_back(std::move(a));
+    return static_cast<ArrayId>(plan_.arrays.size() - 1);
+  }
+
+  /// The array with 128 added to its elements.
+  ArrayId as_unsigned(ArrayId from, const std::vector<ir::NodeId>& nodes, std::vector<Group>& before) {
+    const auto [known, is_new] = copies_.try_emplace(from, -1);
+    if (!is_new) return known->second;
+    const DimList shape = plan_.arrays[from].shape;
+    known->second = add_temporary(plan_, DType::u8, shape);
+    Nest copy = map_over(shape);
+    copy.accesses.push_back({from, DType::i8, own_place(shape), {}, {}, {}});
+    const Expr wide = cast(Expr::input(0, DType::i8), DType::i32) + Expr::integer(DType::i32, kUnsignedShift);
+    copy.outputs.push_back({known->second, DType::u8, cast(wide, DType::u8), ops::Combine::none, own_place(shape), {}, {}});
+    copy.nodes = nodes;
+    resolve_reshapes(copy.accesses[0], copy, plan_);
+    push(before, std::move(copy), nodes[0], true);
+    return known->second;
+  }
+
+  static Nest map_over(const DimList& shape) {
+    Nest map;
+    for (const Dim d : shape) map.axes.push_back({ops::Axis::Kind::parallel, d});
+    return map;
+  }
+  static std::vector<Expr> own_place(const DimList& shape) {
+    std::vector<Expr> out;
+    for (size_t d = 0; d < shape.size(); ++d) out.push_back(Expr::axis(static_cast<int>(d)));
+    return out;
+  }
+
+  /// Reads the sum from an array of its own, and writes what the nest wrote; nullopt where it cannot be said over the result's axes.
+  std::optional<Nest> taking_off(const Nest& nest, const IntegerFactor& a, const Zero& zero, const IntegerWeights& weights) {
+    const NestOutput& result = nest.outputs[0];
+    const DimList shape = plan_.arrays[result.array].shape;
+    NestAccess sums{-1, DType::i32, moved(weights.index, result), {}, {}, {}};
+    if (sums.index.size() != weights.index.size()) return std::nullopt;
+    Nest map = map_over(shape);
+    map.nodes = nest.nodes;
+    map.accesses.push_back({add_temporary(plan_, DType::i32, shape), DType::i32, own_place(shape), {}, {}, {}});
+    sums.array = add_constant(zero.number ? scaled(*weights.sums, *zero.number) : weights.sums);
+    map.accesses.push_back(std::move(sums));
+    Expr off = Expr::input(1, DType::i32);
+    if (!zero.number) {
+      NestAccess load = nest.accesses[a.zero];
+      load.index = moved(load.index, result);
+      if (load.index.size() != nest.accesses[a.zero].index.size()) return std::nullopt;
+      off = (cast(Expr::input(2, load.dtype), DType::i32) + Expr::integer(DType::i32, zero.shift)) * off;
+      map.accesses.push_back(std::move(load));
+    }
+    map.outputs.push_back(
+        {result.array, DType::i32, simplify(Expr::input(0, DType::i32) - off), ops::Combine::none, own_place(shape), {}, {}});
+    return map;
+  }
+
+  /// Shorter where one is no place of the result.
+  static std::vector<Expr> moved(const std::vector<Expr>& index, const NestOutput& result) {
+    std::vector<Expr> out;
+    for (const Expr& e : index) {
+      out.push_back(in_map(e, result));
+      if (!out.back()) return {};
+    }
+    return out;
+  }
+
+  static ir::ConstantRef scaled(const ir::Constant& sums, int64_t factor) {
+    Tensor out = *Tensor::make(DType::i32, sums.shape);
+    const Tensor& from = *sums.tensor();
+    for (int64_t k = 0; k < from.count(); ++k) out.set_integer(k, from.integer(k) * factor);
+    return ir::constant_of(std::move(out));
+  }
+
+  Plan& plan_;
+  std::vector<Group> groups_;
+  std::map<ArrayId, ArrayId> copies_;
+};
+
+}  // namespace
+
+void fold_zero_points(Plan& plan) { ZeroPoints(plan).run(); }
+
+}  // namespace tenon::codegen

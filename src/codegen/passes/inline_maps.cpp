@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/passes/inline_maps.h"
+
+#include "codegen/passes/inliner.h"
+#include "codegen/plan/drop_unread.h"
+
+namespace tenon::codegen {
+
+void inline_maps(Plan& plan) {
+  inline_into_readers(plan);
+  drop_unread(plan);
+}
+
+}  // namespace tenon::codegen

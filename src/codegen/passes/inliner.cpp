@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/passes/inliner.h"
+
+#include <algorithm>
+
+#include "codegen/analysis/attention.h"
+#include "codegen/analysis/contraction.h"
+#include "codegen/analysis/diagonal.h"
+#include "codegen/analysis/inline_nest.h"
+#include "codegen/analysis/nest_properties.h"
+#include "codegen/analysis/readers.h"
+#include "codegen/cost/contract_tiling.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+/// Each element of the accessed array is read at most once by the nest.
+bool reads_once(const NestAccess& a, const Nest& nest, const Plan& plan) {
+  auto affine = affine_of(a.flat ? a.flat : flatten(a.index, row_major(plan.arrays[a.array].shape)), static_cast<int>(nest.axes.size()));
+  if (!affine) return false;
+  for (size_t x = 0; x < nest.axes.size(); ++x)
+    if (affine->coefficients[x] == Dim(0) && !(nest.axes[x].extent == Dim(1))) return false;
+  return true;
+}
+
+class Inliner {
+ public:
+  explicit Inliner(Plan& plan) : plan_(plan), readers_(plan) {}
+
+  void run() {
+    for (size_t g = 0; g < plan_.groups.size(); ++g)
+      if (lone_map(g)) dissolve(g);
+    drop_empty();
+  }
+
+  /// The last first: what makes a mask has come to stand before attention then.
+  void save_memory() {
+    saves_memory_ = true;
+    for (size_t g = plan_.groups.size(); g-- > 0;)
+      if (lone_map(g) && is_large_mask(plan_.groups[g].nests[0].outputs[0].array)) dissolve(g);
+    drop_empty();
+  }
+
+ private:
+  bool lone_map(size_t g) const {
+    const Group& group = plan_.groups[g];
+    return group.kind == GroupKind::nests && group.nests.size() == 1 && is_map(group.nests[0]);
+  }
+
+  void drop_empty() {
+    std::erase_if(plan_.groups, [](const Group& g) { return g.kind == GroupKind::nests && g.nests.empty(); });
+  }
+
+  /// One element a pair of query and key, read by attention.
+  bool is_large_mask(ArrayId array) const {
+    const Dim count = product(plan_.arrays[array].shape);
+    if (count.is_number() && count.value() <= plan_.fusion.small_mask) return false;
+    const auto pairs = [&](const NestAccess& a) {
+      if (a.array != array) return false;
+      const auto dims = [&](int axis) {
+        return std::ranges::find_if(a.index, [&](const Expr& e) { return mentions(e, ExprOp::axis, axis); });
+      };
+      return a.flat || (dims(kQuery) != dims(kKey) && dims(kQuery) != a.index.end() && dims(kKey) != a.index.end());
+    };
+    return std::ranges::any_of(readers_.of(array), [&](size_t g) {
+      return plan_.groups[g].kind == GroupKind::attention && std::ranges::any_of(plan_.groups[g].nests[0].accesses, pairs);
+    });
+  }
+
+  /// Whether evaluating the map at this access costs no more than storing it saves.
+  bool worth_it(const Nest& map, const Group& group, const Nest& reader, size_t access, int accesses_in_all) const {
+    const bool operand = (group.kind == GroupKind::contract || group.kind == GroupKind::attention) && &reader == &group.nests[0];
+    if (operand) {
+      // A contraction reads its operands many times: plain views only; attention's mask (access 3 and on) where cheap in all.
+      return (is_view(map) && !map.accesses[0].flat) || (group.kind == GroupKind::attention && access >= 3);
+    }
+    if (is_view(map)) return true;
+    if (accesses_in_all == 1 && reads_once(reader.accesses[access], reader, plan_)) return true;
+    const BodyCost cost = cost_of(map);
+    return cost.transcendental == 0 && cost.arithmetic <= 3 && cost.loads <= 2 && !cost.indirect;
+  }
+
+  struct Change {
+    size_t group;
+    Group after;
+  };
+
+  /// Inlines the group into all its readers, or changes nothing.
+  bool dissolve(size_t g) {
+    const ArrayId made = plan_.groups[g].nests[0].outputs[0].array;
+    const size_t count = readers_.of(made).size();
+    if (count == 0 || count > plan_.fusion.readers || readers_.is_output(made) || readers_.writers(made) != 1) return false;
+    const Nest map = plan_.groups[g].nests[0];
+    const auto users = readers_.of(made);
+    int accesses = 0;
+    for (size_t u : users) accesses += count_accesses(plan_.groups[u], made);
+    std::vector<Change> changes;
+    const bool banded = !saves_memory_ && is_band(map);
+    for (size_t u : users) {
+      Group after = plan_.groups[u];
+      if (!rewrite_group(map, made, plan_.groups[u], after, accesses) || (banded && !is_band(after.nests[0]))) return false;
+      changes.push_back({u, std::move(after)});
+    }
+    readers_.remove(g);
+    plan_.groups[g].nests.clear();
+    for (Change& c : changes) {
+      readers_.remove(c.group);
+      plan_.groups[c.group] = std::move(c.after);
+      readers_.add(c.group);
+    }
+    return true;
+  }
+
+  int count_accesses(const Group& group, ArrayId made) const {
+    int n = 0;
+    auto count = [&](const Nest& nest) {
+      for (const NestAccess& a : nest.accesses) n += a.array == made;
+    };
+    for (const Nest& nest : group.nests) count(nest);
+    if (group.epilogue) count(group.epilogue->map);
+    return n;
+  }
+
+  /// What is equal along its diagonals and costs something is better stored as one element a diagonal than computed for each.
+  static bool is_band(const Nest& map) {
+    const auto computes_much = [&] {
+      const BodyCost cost = cost_of(map);
+      return cost.transcendental > 0 || cost.arithmetic > 3;
+    };
+    return !is_view(map) && (!map.accesses.empty() || computes_much()) && diagonal_of(map);
+  }
+
+  /// Query, key and value of attention are read in fixed steps and always inside their arrays.
+  bool operands_walk(const Nest& attention) const {
+    return std::all_of(attention.accesses.begin(), attention.accesses.begin() + 3, [&](const NestAccess& a) {
+      return !a.within && affine_of(a.flat ? a.flat : flatten(a.index, row_major(plan_.arrays[a.array].shape)), kAttentionAxes);
+    });
+  }
+
+  bool mask_is_cheap(const Nest& before, const Nest& after) const {
+    const BodyCost own = cost_of(before), cost = cost_of(after);
+    if (saves_memory_) return cost.arithmetic + plan_.fusion.transcendental_work * cost.transcendental <= plan_.fusion.mask_work_for_memory;
+    return cost.transcendental == own.transcendental && cost.arithmetic <= plan_.fusion.mask_work && !cost.indirect;
+  }
+
+  bool rewrite_group(const Nest& map, ArrayId made, const Group& before, Group& after, int accesses) const {
+    for (ArrayId a : before.inputs)
+      for (; a >= 0; a = plan_.arrays[a].same_bytes)
+        if (a == made) return false;
+    for (size_t n = 0; n < after.nests.size(); ++n)
+      if (!rewrite_nest(map, made, before, before.nests[n], after.nests[n], accesses, nullptr)) return false;
+    if (after.kind == GroupKind::attention && !(operands_walk(after.nests[0]) && mask_is_cheap(before.nests[0], after.nests[0])))
+      return false;
+    if (after.epilogue &&
+        !rewrite_nest(map, made, before, before.epilogue->map, after.epilogue->map, accesses, &after.epilogue->accumulator))
+      return false;
+    return after.kind != GroupKind::contract || still_contracts(before, after);
+  }
+
+  /// A sum that runs on register tiles goes on doing so: that saves more than a view costs.
+  bool still_contracts(const Group& before, Group& after) const {
+    if (!settle_contraction(after, plan_) || !same_operands(*before.contraction, *after.contraction)) return false;
+    return tiling_of(after, plan_) || !tiling_of(before, plan_);
+  }
+
+  bool rewrite_nest(const Nest& map, ArrayId made, const Group& group, const Nest& before, Nest& after, int accesses,
+                    int* accumulator) const {
+    for (size_t k = before.accesses.size(); k-- > 0;) {
+      if (before.accesses[k].array != made) {
+        for (ArrayId a = plan_.arrays[before.accesses[k].array].same_bytes; a >= 0; a = plan_.arrays[a].same_bytes)
+          if (a == made) return false;
+        continue;
+      }
+      if (!worth_it(map, group, before, k, accesses)) return false;
+      const Inlined how = inline_into(map, after, k, plan_);
+      if (how == Inlined::refused || after.accesses.size() > plan_.fusion.accesses || (how == Inlined::appended && !within_budget(after)))
+        return false;
+      if (accumulator && how == Inlined::appended && static_cast<int>(k) < *accumulator) --*accumulator;
+    }
+    return true;
+  }
+
+  Plan& plan_;
+  Readers readers_;
+  bool saves_memory_ = false;
+};
+
+}  // namespace
+
+void inline_into_readers(Plan& plan) { Inliner(plan).run(); }
+
+void inline_into_attention(Plan& plan) { Inliner(plan).save_memory(); }
+
+}  // namespace tenon::codegen

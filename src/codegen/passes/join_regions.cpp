@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/passes/join_regions.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "codegen/analysis/readers.h"
+#include "codegen/analysis/region_axes.h"
+#include "codegen/analysis/relied_on.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+/// A region that grows.
+class Growing {
+ public:
+  Growing(const Plan& plan, size_t first) : plan_(plan), first_(first) {
+    const Group& g = plan.groups[first];
+    if (!runs_by_parts(g)) return;
+    members_.push_back(task_axes(g, plan));
+    leave_work(members_[0], g, plan);
+    for (const int x : members_[0]) extents_.push_back(g.nests[0].axes[x].extent);
+    if (shares_evenly(extents_) && take_weights(g)) note_written(g, members_[0]);
+    else extents_.clear();
+  }
+
+  size_t size() const { return members_.size(); }
+
+  bool take(const Group& g) {
+    if (extents_.empty() || !runs_by_parts(g)) return false;
+    auto axes = axes_of(g);
+    leave_work(axes, g, plan_);
+    if (axes.empty()) return false;
+    const DimList extents(extents_.begin(), extents_.begin() + static_cast<ptrdiff_t>(axes.size()));
+    if (!shares_evenly(extents) || !take_weights(g)) return false;
+    extents_ = extents;
+    for (std::vector<int>& m : members_) m.resize(axes.size());
+    members_.push_back(axes);
+    note_read(g);
+    note_written(g, axes);
+    return true;
+  }
+
+  void mark(Plan& plan, const Readers& readers, const std::vector<bool>& shared) const {
+    if (size() < 2) return;
+    const Dim units = product(extents_), parts = images(extents_) * Dim(parts_of_image());
+    if (parts_of_image() == 1) return;
+    std::vector<ArrayId> kept;
+    for (const auto& [root, w] : written_)
+      if (is_kept(w, readers, shared)) kept.push_back(w.array);
+    if (!pays(kept)) return;
+    for (size_t k = 0; k < size(); ++k) plan.groups[first_ + k].region = Region{members_[k], units, parts, k > 0};
+    for (const ArrayId a : kept) plan.arrays[a].units = units;
+  }
+
+ private:
+  struct Written {
+    ArrayId array = -1;
+    std::vector<int> dimensions;  ///< that the axes of the units walk, as far as they do
+    bool read = false;            ///< by a later group
+    bool always = true;           ///< wherever it is read or written
+    int writers = 0;              ///< of this region
+  };
+
+  /// Of the units, those in an image of a batch that only the run knows. It may be one image.
+  static Dim images(const DimList& extents) { return !extents.empty() && !extents[0].is_number() ? extents[0] : Dim(1); }
+  /// 0: it cannot be told.
+  static int64_t of_image(Dim all, const DimList& extents) {
+    const auto one = exact_quotient(all, images(extents));
+    return one ? one->number().value_or(0) : 0;
+  }
+
+  /// Two threads have as much to do.
+  bool shares_evenly(const DimList& extents) const {
+    const int64_t n = of_image(product(extents), extents);
+    return n >= kPartsOfRows && (n % 2 == 0 || n >= plan_.fusion.region_units);
+  }
+
+  /// The axes of the group by which it walks what earlier groups wrote, as many as all places agree on.
+  std::vector<int> axes_of(const Group& g) const {
+    std::vector<int> axes;
+    size_t count = extents_.size();
+    bool meets = false;
+    for (const GroupPlace& p : places_of(g)) {
+      const auto found = written_.find(behind_reshapes(p.array, plan_));
+      if (found == written_.end()) continue;
+      const Written& w = found->second;
+      if (p.array != w.array || p.index.empty()) return {};
+      count = std::min(count, w.dimensions.size());
+      for (size_t k = 0; k < count; ++k) {
+        const int axis = walked(p, w.dimensions[k], extents_[k]);
+        const bool is_new = k >= axes.size() && axis >= 0 && std::ranges::find(axes, axis) == axes.end();
+        if (is_new) axes.push_back(axis);
+        if (k >= axes.size() || axes[k] != axis) count = k;
+      }
+      meets = true;
+    }
+    if (!meets) return {};
+    axes.resize(std::min(axes.size(), count));
+    if (!is_lone_loop(g, plan_)) axes.erase(std::ranges::mismatch(axes, task_axes(g, plan_)).in1, axes.end());
+    return axes;
+  }
+
+  /// The axis of that extent which walks the dimension all along; -1: there is none.
+  int walked(const GroupPlace& p, int dimension, Dim extent) const {
+    const int axis = axis_counted_by(p.index[static_cast<size_t>(dimension)], *p.nest);
+    const bool whole = plan_.arrays[p.array].shape[static_cast<size_t>(dimension)].known_equal(extent);
+    return axis >= 0 && whole && p.nest->axes[axis].extent.known_equal(extent) ? axis : -1;
+  }
+
+  void note_written(const Group& g, const std::vector<int>& axes) {
+    for (const GroupPlace& p : places_of(g)) {
+      if (!p.written) continue;
+      const auto [at, is_new] = written_.try_emplace(behind_reshapes(p.array, plan_), Written{p.array, {}});
+      std::vector<int> by;
+      for (size_t k = 0; k < axes.size() && plan_.arrays[p.array].border.empty(); ++k) {
+        int d = 0;
+        const int dimensions = static_cast<int>(p.index.size());
+        while (d < dimensions && walked(p, d, extents_[k]) != axes[k]) ++d;
+        if (d == dimensions) break;
+        by.push_back(d);
+      }
+      std::vector<int>& known = at->second.dimensions;
+      at->second.always &= p.always;
+      ++at->second.writers;
+      if (is_new) known = by;
+      else known.erase(std::ranges::mismatch(known, by).in1, known.end());
+    }
+  }
+
+  void note_read(const Group& g) {
+    for (const GroupPlace& p : places_of(g)) {
+      const auto found = written_.find(behind_reshapes(p.array, plan_));
+      if (found == written_.end() || p.written) continue;
+      found->second.read = true;
+      found->second.always &= p.always;
+    }
+  }
+
+  /// Nobody else sees it, and the dimensions that number the units are the outermost ones in memory.
+  bool is_kept(const Written& w, const Readers& readers, const std::vector<bool>& shared) const {
+    const std::set<size_t>& by = readers.of(w.array);
+    const bool inside = w.read && *by.begin() >= first_ && *by.rbegin() < first_ + size() && readers.writers(w.array) == w.writers;
+    return inside && w.always && !shared[static_cast<size_t>(w.array)] && stands_by_units(w);
+  }
+
+  bool stands_by_units(const Written& w) const {
+    const Array& array = plan_.arrays[w.array];
+    std::vector<int> order = array.order;
+    for (int d = 0; order.size() < array.shape.size(); ++d) order.push_back(d);
+    std::erase_if(order, [&](int d) { return array.shape[static_cast<size_t>(d)] == Dim(1); });
+    return w.dimensions.size() >= extents_.size() && order.size() > extents_.size() &&
+           std::equal(w.dimensions.begin(), w.dimensions.begin() + static_cast<ptrdiff_t>(extents_.size()), order.begin());
+  }
+
+  /// Each part reads all weights of the region, out of the second-level cache.
+  bool take_weights(const Group& g) {
+    if (g.kind != GroupKind::contract) return true;
+    const Contraction& c = *g.contraction;
+    const auto weights =
+        (extent_of(c.batch) * extent_of(c.depth) * extent_of(c.lanes) * Dim(bits_of(c.lanes_operand.value.dtype()) / 8)).number();
+    if (!c.packed || !weights || weights_ + *weights > plan_.fusion.region_weights) return false;
+    weights_ += *weights;
+    rows_ = std::min(rows_, of_image(extent_of(c.rows), extents_));
+    return true;
+  }
+
+  int64_t bytes_of_image(ArrayId a) const {
+    const Array& array = plan_.arrays[a];
+    return of_image(product(stored_shape(array)) * Dim(bits_of(array.dtype)), extents_) / 8;
+  }
+
+  /// Parts are larger than tasks, which two threads share more evenly. That is worth it where much of what moves stays in a cache.
+  bool pays(const std::vector<ArrayId>& kept) const {
+    if (plan_.fusion.region_moved == 0) return true;
+    std::set<ArrayId> moved;
+    for (size_t k = 0; k < size(); ++k)
+      for (const GroupPlace& p : places_of(plan_.groups[first_ + k]))
+        if (!plan_.arrays[p.array].constant) moved.insert(behind_reshapes(p.array, plan_));
+    int64_t stays = 0, all = 0;
+    for (const ArrayId a : kept) stays += bytes_of_image(a);
+    for (const ArrayId a : moved) all += bytes_of_image(a);
+    return static_cast<double>(all) <= static_cast<double>(stays) * static_cast<double>(plan_.fusion.region_moved);
+  }
+
+  /// Of an image: as many as keep what one of them hands on inside a cache too, but no more than fill the register tiles, and of equal size
+  /// where there are such. 1: rows are too few.
+  int64_t parts_of_image() const {
+    int64_t bytes = 0;
+    for (const auto& [root, w] : written_)
+      if (w.read) bytes += bytes_of_image(w.array);
+    const int64_t units = of_image(product(extents_), extents_),
+                  most = std::min(rows_ / plan_.fusion.region_rows, units) / kPartsOfRows * kPartsOfRows;
+    const int64_t fits = std::min(round_up(std::max<int64_t>(1, ceil_div(bytes, plan_.fusion.region_bytes)), kPartsOfRows), most);
+    for (int64_t equal = fits; equal > 0 && equal <= most; equal += kPartsOfRows)
+      if (units % equal == 0) return equal;
+    return std::max<int64_t>(1, fits);
+  }
+
+  const Plan& plan_;
+  size_t first_ = 0;
+  std::vector<std::vector<int>> members_;  ///< axes of the units, of each group
+  DimList extents_;                        ///< of those axes; empty: nothing can join
+  std::unordered_map<ArrayId, Written> written_;
+  int64_t weights_ = 0;       ///< bytes of all products
+  int64_t rows_ = INT64_MAX;  ///< of an image, of the product with the fewest
+};
+
+}  // namespace
+
+void join_regions(Plan& plan) {
+  const Readers readers(plan);
+  const std::vector<bool> shared = relied_on(plan);  // with strides that somebody else knows, too
+  for (size_t g = 0; g < plan.groups.size();) {
+    Growing region(plan, g);
+    size_t next = g + 1;
+    while (next < plan.groups.size() && region.take(plan.groups[next])) ++next;
+    region.mark(plan, readers, shared);
+    g = next;
+  }
+}
+
+}  // namespace tenon::codegen

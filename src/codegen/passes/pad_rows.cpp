@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/passes/pad_rows.h"
+
+#include "codegen/analysis/contraction.h"
+#include "codegen/analysis/relied_on.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+constexpr int64_t kSetBytes = 4096, kLineBytes = 64;
+
+bool falls_into_one_set(const Array& array) {
+  if (array.shape.size() < 2) return false;
+  const Dim row = array.shape[array.order.empty() ? array.shape.size() - 1 : array.order.back()];
+  return row.is_number() && row.value() > 0 && row.value() * bits_of(array.dtype) / 8 % kSetBytes == 0;
+}
+
+}  // namespace
+
+void pad_rows(Plan& plan) {
+  const std::vector<bool> relied = relied_on(plan);
+  bool changed = false;
+  for (const Group& g : plan.groups) {
+    if (!g.contraction) continue;
+    for (const int k : g.contraction->rows_operand.accesses) {
+      const ArrayId a = g.nests[0].accesses[k].array;
+      Array& array = plan.arrays[a];
+      if (relied[a] || array.row_padding > 0 || !falls_into_one_set(array)) continue;
+      array.row_padding = kLineBytes * 8 / bits_of(array.dtype);
+      array.strides = strides_of(array);
+      changed = true;
+    }
+  }
+  if (changed) settle_contractions(plan);
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "codegen/plan/plan_options.h"
+
+namespace tenon::codegen {
+
+/// A step of planning over the whole plan. Pass, function, file and test have one name.
+struct PlanPass {
+  std::string_view name;
+  std::string_view docs;
+  void (*run)(Plan& plan);
+  bool (*applies)(const PlanOptions& options);  ///< whether it runs with these options, unless PlanOptions::off names it
+};
+
+/// The passes in the order in which they run, after `collect` has made one group a node.
+std::span<const PlanPass> plan_passes();
+/// Runs them. Errors: with PlanOptions::verify, internal for what a pass has broken, with the pass as the place.
+Result<void> run_passes(Plan& plan, const PlanOptions& options);
+
+/// Loop forms of all nodes but those of segments, fused into groups. Errors: not_supported for a node that kernels cannot run.
+Result<Plan> plan(const ir::Graph& graph, const PlanOptions& options);
+
+}  // namespace tenon::codegen

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/plan/drop_unread.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace tenon::codegen {
+
+namespace {
+
+using SymbolSet = std::unordered_set<const DimNode*>;
+
+void add_symbols(const DimList& dims, SymbolSet& to) {
+  for (Dim d : dims) each_symbol(d, [&](const DimNode& s) { to.insert(&s); });
+}
+
+/// What is read of a plan, from its end on.
+class Reads {
+ public:
+  explicit Reads(const Plan& plan) : plan_(plan), read_(plan.arrays.size(), false), tells_(plan.groups.size()) {
+    SymbolSet known(plan.given.begin(), plan.given.end());
+    for (ArrayId a : plan.inputs) add_symbols(plan.arrays[a].shape, known);
+    for (size_t g = 0; g < plan.groups.size(); ++g) {
+      if (!has_data_dependent_shape(plan.groups[g].kind)) continue;
+      for (ArrayId a : plan.groups[g].outputs)
+        if (a >= 0) add_symbols(plan.arrays[a].shape, tells_[g]);
+      std::erase_if(tells_[g], [&](const DimNode* s) { return !known.insert(s).second; });
+    }
+    for (ArrayId a : plan.outputs) mark(a);
+  }
+
+  bool wants(size_t number) const {
+    const Group& group = plan_.groups[number];
+    bool wanted = group.kind == GroupKind::check;
+    each_written(group, [&](ArrayId a) { wanted |= read_[a]; });
+    for (ArrayId a : group.outputs) wanted |= a >= 0 && read_[a];
+    return wanted || std::ranges::any_of(tells_[number], [&](const DimNode* s) { return needed_.contains(s); });
+  }
+
+  void keep(const Group& group) {
+    for (const Nest& n : group.nests) {
+      for (const NestAccess& a : n.accesses) mark(a.array);
+      for (const ops::Axis& axis : n.axes) add_symbols({axis.extent}, needed_);
+    }
+    if (group.epilogue)
+      for (const NestAccess& a : group.epilogue->map.accesses) mark(a.array);
+    for (ArrayId a : group.inputs) mark(a);
+    each_written(group, [&](ArrayId a) { add_symbols(plan_.arrays[a].shape, needed_); });
+    for (ArrayId a : group.outputs)
+      if (a >= 0) add_symbols(plan_.arrays[a].shape, needed_);
+    needed_.insert(group.symbols.begin(), group.symbols.end());
+  }
+
+ private:
+  template <class Visit>
+  static void each_written(const Group& group, Visit visit) {
+    for (const Nest& n : group.nests)
+      for (const NestOutput& o : n.outputs) visit(o.array);
+    if (group.epilogue)
+      for (const NestOutput& o : group.epilogue->map.outputs) visit(o.array);
+  }
+
+  void mark(ArrayId a) {
+    for (; a >= 0; a = plan_.arrays[a].same_bytes) {
+      read_[a] = true;
+      add_symbols(plan_.arrays[a].shape, needed_);
+    }
+  }
+
+  const Plan& plan_;
+  std::vector<bool> read_;
+  std::vector<SymbolSet> tells_;  ///< by group: the symbols that nothing before it tells
+  SymbolSet needed_;
+};
+
+}  // namespace
+
+void drop_unread(Plan& plan) {
+  Reads readers(plan);
+  for (size_t g = plan.groups.size(); g-- > 0;) {
+    Group& group = plan.groups[g];
+    if (readers.wants(g)) {
+      readers.keep(group);
+      continue;
+    }
+    group.nests.clear();
+    group.kind = GroupKind::nests;
+    group.node = {};
+    group.inputs.clear();
+    group.outputs.clear();
+  }
+  std::erase_if(plan.groups, [](const Group& g) { return g.kind == GroupKind::nests && g.nests.empty(); });
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/plan/plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tenon::codegen {
+
+DimList row_major(const DimList& shape) {
+  DimList strides(shape.size(), Dim(1));
+  for (size_t k = shape.size(); k-- > 1;) strides[k - 1] = strides[k] * shape[k];
+  return strides;
+}
+
+DimList strides_in_order(const DimList& shape, const std::vector<int>& order) {
+  if (order.empty()) return row_major(shape);
+  DimList strides(shape.size(), Dim(1));
+  Dim step = 1;
+  for (size_t k = order.size(); k-- > 0;) {
+    strides[order[k]] = step;
+    step = step * shape[order[k]];
+  }
+  return strides;
+}
+
+DimList stored_shape(const Array& array) {
+  DimList out = array.shape;
+  for (size_t d = 0; d < array.border.before.size(); ++d) out[d] = out[d] + array.border.before[d] + array.border.after[d];
+  if (array.row_padding > 0) {
+    Dim& row = out[array.order.empty() ? out.size() - 1 : array.order.back()];
+    row = row + Dim(array.row_padding);
+  }
+  return out;
+}
+
+DimList strides_of(const Array& array) { return strides_in_order(stored_shape(array), array.order); }
+
+Dim start_of(const Array& array) {
+  Dim out = 0;
+  for (size_t d = 0; d < array.border.before.size(); ++d) out = out + array.strides[d] * array.border.before[d];
+  return out;
+}
+
+Expr flatten(const std::vector<Expr>& index, const DimList& strides) {
+  Expr sum = Expr::integer(DType::i64, 0);
+  for (size_t k = 0; k < index.size(); ++k) sum = sum + index[k] * Expr::dim(strides[k]);
+  return simplify(sum);
+}
+
+namespace {
+
+/// First dimension (outermost) whose stride divides the coefficient; sizes of 1 take nothing.
+std::optional<std::pair<size_t, Dim>> owner_of(Dim coefficient, const DimList& shape, const DimList& strides) {
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == Dim(1)) continue;
+    if (auto quotient = exact_quotient(coefficient, strides[d])) return std::pair(d, *quotient);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::vector<Expr>> unflatten(const Expr& flat, const DimList& shape, const std::vector<ops::Axis>& axes) {
+  auto affine = affine_of(flat, static_cast<int>(axes.size()));
+  if (!affine) return std::nullopt;
+  const DimList strides = row_major(shape);
+  std::vector<Expr> index(shape.size(), Expr::integer(DType::i64, 0));
+  DimList highest(shape.size(), Dim(0)), lowest(shape.size(), Dim(0));
+  auto place = [&](Dim coefficient, const Expr& factor, Dim top) {
+    auto owner = owner_of(coefficient, shape, strides);
+    if (!owner) return false;
+    auto [d, quotient] = *owner;
+    index[d] = index[d] + factor * Expr::dim(quotient);
+    (quotient.lower() >= 0 ? highest : lowest)[d] = (quotient.lower() >= 0 ? highest : lowest)[d] + quotient * top;
+    return true;
+  };
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const Dim coefficient = affine->coefficients[k];
+    if (coefficient == Dim(0) || axes[k].extent == Dim(1)) continue;
+    if (!place(coefficient, Expr::axis(static_cast<int>(k)), axes[k].extent - 1)) return std::nullopt;
+  }
+  if (affine->offset.is_number()) {
+    int64_t rest = affine->offset.value();
+    for (size_t d = 0; d < shape.size() && rest != 0; ++d) {
+      if (!strides[d].is_number() || strides[d].value() <= 0) continue;
+      const int64_t part = rest / strides[d].value();
+      rest -= part * strides[d].value();
+      index[d] = index[d] + Expr::integer(DType::i64, part);
+      highest[d] = highest[d] + part;
+      lowest[d] = lowest[d] + part;
+    }
+    if (rest != 0) return std::nullopt;
+  } else if (!place(affine->offset, Expr::integer(DType::i64, 1), 1)) {
+    return std::nullopt;
+  }
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (highest[d].less(shape[d]) != std::optional(true) && !(highest[d] == Dim(0))) return std::nullopt;
+    if (lowest[d].less(0).value_or(true)) return std::nullopt;
+    index[d] = simplify(index[d]);
+  }
+  return index;
+}
+
+namespace {
+
+std::string list_of(const std::vector<Expr>& index) {
+  std::string out;
+  for (const Expr& e : index) out += (out.empty() ? "" : ", ") + e.text();
+  return "[" + out + "]";
+}
+
+std::string array_name(ArrayId id, const Plan& plan) {
+  const Array& a = plan.arrays[id];
+  const std::string order = a.order.empty() ? "" : fmt::format(" in order {}", fmt::join(a.order, ""));
+  const std::string padded = a.row_padding == 0 ? "" : fmt::format(" padded by {}", a.row_padding);
+  const std::string border =
+      a.border.empty() ? "" : fmt::format(" within {} and {}", fmt::join(a.border.before, "."), fmt::join(a.border.after, "."));
+  return fmt::format("{}{}:{}{}{}{}{}",
+                     a.constant ? "c"
+                     : a.value  ? "v"
+                                : "t",
+                     id, name_of(a.dtype), text_of(a.shape), order, padded, border);
+}
+
+}  // namespace
+
+bool is_axis(const Expr& index, int axis, const Nest& nest) {
+  if (index.op() == ExprOp::axis) return index->index == axis;
+  return index.op() == ExprOp::constant && index->integer == 0 && nest.axes[axis].extent == Dim(1);
+}
+
+std::string text_of(const Nest& nest, const Plan& plan) {
+  std::string out = "for";
+  for (const ops::Axis& axis : nest.axes) {
+    const char* kind = axis.kind == ops::Axis::Kind::parallel ? "" : axis.kind == ops::Axis::Kind::reduced ? "+" : "~";
+    out += fmt::format(" {}{}", kind, axis.extent.text());
+  }
+  for (size_t k = 0; k < nest.accesses.size(); ++k) {
+    const NestAccess& a = nest.accesses[k];
+    out += fmt::format("\n    x{} = {}{}", k, array_name(a.array, plan), a.flat ? "(" + a.flat.text() + ")" : list_of(a.index));
+    if (a.within) out += fmt::format(" if {} else {}", a.within.text(), a.fill.text());
+  }
+  if (nest.condition >= 0) out += fmt::format("\n    where x{}", nest.condition);
+  for (const NestOutput& o : nest.outputs) {
+    out += fmt::format("\n    {}{} <- {}{}", array_name(o.array, plan), list_of(o.index), o.combine == ops::Combine::none ? "" : "combine ",
+                       o.value.text());
+  }
+  return out;
+}
+
+std::string text_of(const Plan& plan) {
+  static constexpr const char* kKinds[] = {"nests", "contract", "attention", "segment", "sizes", "control", "check", "rows"};
+  std::string out;
+  for (const Group& g : plan.groups) {
+    out += fmt::format("{} outer={}\n", kKinds[static_cast<int>(g.kind)], g.outer);
+    if (g.region)
+      out += fmt::format("  {} by axes {}, units: {}, parts: {}\n", g.region->joined ? "joined" : "region", fmt::join(g.region->axes, " "),
+                         g.region->units.text(), g.region->parts.text());
+    if (g.kind == GroupKind::segment)
+      out += fmt::format("  {}, nodes: {}\n", plan.segments[g.segment].backend, plan.segments[g.segment].nodes.size());
+    for (const Nest& n : g.nests) out += "  " + text_of(n, plan) + "\n";
+    if (g.epilogue) out += "  then " + text_of(g.epilogue->map, plan) + "\n";
+  }
+  return out;
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dim.h"
+#include "base/expr.h"
+#include "codegen/plan/fusion_limits.h"
+#include "ir/graph.h"
+#include "ir/segment.h"
+#include "ops/attention/scores.h"
+#include "ops/core/loop.h"
+
+namespace tenon::codegen {
+
+/// Number of an array in a Plan: a value of the graph, or a temporary between two loops.
+using ArrayId = int32_t;
+
+/// Elements around those of an array, in memory only: index -before[k] is the first in dimension k, and those behind follow its last.
+struct Border {
+  Sizes before, after;  ///< of each dimension; empty: there is none
+  bool zeros = false;   ///< are 0, all of them
+
+  bool empty() const { return before.empty(); }
+};
+
+/// Something that lives in memory. Element (i0, i1, ...) stands at start_of(array) + sum(i_k * strides[k]).
+struct Array {
+  DType dtype = DType::f32;
+  DimList shape;
+  DimList strides;            ///< elements; row-major unless a layout was chosen
+  ir::ValueId value;          ///< none: a temporary
+  std::vector<int> order;     ///< dimensions from the outermost to the innermost in memory; empty: as they are
+  int64_t row_padding = 0;    ///< elements that nobody reads behind each row of the innermost dimension in memory
+  Border border;              ///< of what convolutions read with a padding around it
+  ir::ConstantRef constant;   ///< row-major bytes, where constant
+  ArrayId same_bytes = -1;    ///< shares the buffer of that array, row-major in both (Reshape and the like)
+  Dim units = 0;              ///< above 0: pieces in which one region alone writes and reads it, one a unit, equal, one behind the other
+  bool fixed_layout = false;  ///< seen from outside (graph input or output, operand of a segment): stays row-major
+};
+
+/// One load of a nest. `index` counts in the array's own shape; where the array was reached through a reshape that does not
+/// map index to index, `flat` stands instead: the element's number in memory, which is row-major until a layout is chosen.
+struct NestAccess {
+  ArrayId array = -1;
+  DType dtype = DType::f32;
+  std::vector<Expr> index;
+  Expr flat;
+  Expr within, fill;
+};
+
+struct NestOutput {
+  ArrayId array = -1;
+  DType dtype = DType::f32;
+  Expr value;
+  ops::Combine combine = ops::Combine::none;
+  std::vector<Expr> index;  ///< in the array's own shape
+  Expr flat;                ///< or the element number, once axes were joined
+  Expr within;
+};
+
+/// One loop of a node, with its operands resolved to arrays.
+struct Nest {
+  std::vector<ops::Axis> axes;
+  std::vector<NestAccess> accesses;
+  std::vector<NestOutput> outputs;
+  bool exclusive = false, reverse = false;
+  int condition = -1;             ///< access of a bool over leading parallel axes: the other axes run only where it is true; -1: always
+  std::vector<ir::NodeId> nodes;  ///< what it computes
+  size_t order = 0;               ///< place in the program
+  bool dead = false;              ///< swallowed by another nest
+};
+
+/// A contraction or a window sum, and the map that runs on its tile before it is stored. Axes of `epilogue` are those of the output.
+struct Epilogue {
+  Nest map;  ///< reads the contraction's output through access `accumulator`
+  int accumulator = 0;
+  /// Above 1: the output's last dimension is so many equal columns side by side, of which the map's last axis walks one. The map reads
+  /// several, each through an access, and may have several outputs.
+  int columns = 1;
+};
+
+/// Axes that every place walks as one; the last is the innermost.
+struct JointAxis {
+  std::vector<int> axes;
+  Dim extent = 1;
+};
+/// Steps of all of them together; 1 of none.
+inline Dim extent_of(const std::vector<JointAxis>& axes) {
+  Dim out = 1;
+  for (const JointAxis& a : axes) out = out * a.extent;
+  return out;
+}
+
+/// One factor of the products that a contraction sums: an expression over loads, so that a cast or a dequantisation is part of it.
+struct ContractOperand {
+  Expr value;
+  std::vector<int> accesses;  ///< that it reads; the first says where it stands
+
+  bool is_load() const { return value.op() == ExprOp::input; }
+};
+
+/// What a sum of products is: its factors, and what each axis is to them. Axes of extent 1 take no part.
+struct Contraction {
+  ContractOperand rows_operand, lanes_operand;  ///< read element by element, and along the lanes
+  int scale = -1;                ///< load that each element of the rows operand is multiplied by: it stands still along the last rows
+  bool packed = false;           ///< the lanes operand is a constant, packed when the engine is built
+  DType sum = DType::f32;        ///< what sums are kept in; operands have this type too, but those of groups
+  int group = 1;                 ///< neighbouring products that one instruction adds up, where the target has it for the operands' types
+  std::vector<JointAxis> batch;  ///< in both operands
+  std::vector<JointAxis> rows;   ///< in the rows operand only; the last runs over registers
+  std::vector<JointAxis> lanes;  ///< in the lanes operand only; the last lies along the lanes
+  std::vector<JointAxis> depth;  ///< reduced; the last is the innermost loop
+};
+
+/// Elements that are places in a dimension of that extent (token numbers). Of an input: others are refused at the door.
+struct IndexLimit {
+  ArrayId input = -1;
+  Dim extent;
+  bool from_end = false;  ///< negative ones count from the end
+};
+
+enum class GroupKind : uint8_t { nests, contract, attention, segment, sizes, control, check, rows };
+/// The sizes of its results may be known only when it has run.
+inline bool has_data_dependent_shape(GroupKind kind) {
+  return kind == GroupKind::segment || kind == GroupKind::control || kind == GroupKind::rows;
+}
+
+/// Parts of rows whose tasks stand together come in so many: no two threads of a thread pool of two or four share one.
+constexpr int64_t kPartsOfRows = 4;
+
+/// What a group shares with its neighbours in one parallel region: rows, in units, of which a part is some that stand together.
+struct Region {
+  std::vector<int> axes;  ///< of its nest (nests: of each) that number the units, the first one outermost
+  Dim units;
+  Dim parts;            ///< 1: the groups run one after the other
+  bool joined = false;  ///< to the group before
+};
+
+/// What becomes one kernel (or one step without a kernel).
+struct Group {
+  GroupKind kind = GroupKind::nests;
+  std::vector<Nest> nests;  ///< nests: in order, sharing the first `outer` axes; with an epilogue, and contract: one
+  int outer = 0;
+  double scale = 1;                                     ///< attention: factor of the products
+  ops::MaskedRows masked_rows = ops::MaskedRows::zero;  ///< attention
+  std::optional<Dim> longest;  ///< attention within packed sequences, whose starts (of queries, of keys) are its inputs: queries of one
+  std::optional<Epilogue> epilogue;
+  bool of_a_product = false;               ///< nests: what a contraction of the same node reads, or makes of its sums
+  std::optional<Contraction> contraction;  ///< contract: of its nest as it stands; whoever edits the nest settles it again
+  std::optional<Region> region;
+  std::optional<int64_t> bytes_of_turn;  ///< contract, in a loop's body: constants that a turn of the loop reads
+  ir::NodeId node;                       ///< attention, control (whose bodies have plans of their own), check, rows; segment: its first
+  uint32_t segment = 0;                  ///< segment: number in Plan::segments
+  std::vector<ArrayId> inputs, outputs;  ///< segment, control, rows: operands (-1: missing) and results; sizes: one output
+  std::vector<const DimNode*> symbols;   ///< sizes: what its elements depend on
+  IndexLimit limit;                      ///< check: what the smallest and largest index (its inputs) must keep
+};
+
+/// A graph as groups over arrays, in an order that respects all dependencies.
+struct Plan {
+  std::vector<Array> arrays;
+  std::vector<Group> groups;
+  std::vector<ArrayId> inputs, outputs;  ///< of the graph
+  std::vector<ir::Segment> segments;     ///< what other backends run, each one group here
+  std::vector<IndexLimit> limits;
+  std::vector<ir::Assumption> assumptions;  ///< checked before anything runs that relies on them
+  std::vector<const DimNode*> given;        ///< of a body: symbols that the graph around it knows
+  FusionLimits fusion;
+};
+
+/// The array whose bytes it shares: itself where it is no reshape.
+inline ArrayId behind_reshapes(ArrayId a, const Plan& plan) {
+  while (plan.arrays[a].same_bytes >= 0) a = plan.arrays[a].same_bytes;
+  return a;
+}
+
+/// Row-major strides.
+DimList row_major(const DimList& shape);
+/// Strides of a dense array whose dimensions stand in memory in `order` (outermost first).
+DimList strides_in_order(const DimList& shape, const std::vector<int>& order);
+/// Those of its shape, memory order, padding and border.
+DimList strides_of(const Array& array);
+/// Its shape with the padding and the border: what it takes in memory.
+DimList stored_shape(const Array& array);
+/// Of its first own element, in elements: behind the border.
+Dim start_of(const Array& array);
+/// sum(index_k * strides_k)
+Expr flatten(const std::vector<Expr>& index, const DimList& strides);
+/// The index in `shape` of row-major element `flat` (an affine sum over axes of the given extents), where its terms fall apart
+/// along the shape's strides; nullopt where they do not.
+std::optional<std::vector<Expr>> unflatten(const Expr& flat, const DimList& shape, const std::vector<ops::Axis>& axes);
+/// Whether `index` is the number of that axis: the axis itself, or 0 where it has one step only.
+bool is_axis(const Expr& index, int axis, const Nest& nest);
+std::string text_of(const Nest& nest, const Plan& plan);
+std::string text_of(const Plan& plan);
+
+}  // namespace tenon::codegen
