@@ -9,6 +9,7 @@
 #include "base/cpu.h"
 #include "base/dtype.h"
 #include "base/result.h"
+#include "codegen/plan_limits.h"
 
 namespace tenon::codegen {
 
@@ -76,6 +77,8 @@ struct Target {
   MultiplyAdds multiply_adds;
   std::array<int64_t, 3> caches;  ///< bytes of each level that a core may count on: its own first and second, its share of the third
   std::initializer_list<MemorySpace> memory;
+  PlanLimits plan_limits;                         ///< what planning goes by
+  std::span<const std::string_view> plan_passes;  ///< names of those that planning runs for it (see passes/pipeline.h)
   /// What this one only adds instructions for further types to: code that has none of these types is the same. Null: none.
   const Target* extends = nullptr;
 

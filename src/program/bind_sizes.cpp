@@ -40,7 +40,7 @@ class Binder {
     sizes_.want(1);
     for (ArrayId a : plan_.inputs) want(plan_.arrays[a].shape);
     for (ArrayId a : plan_.outputs) want(plan_.arrays[a].shape);
-    for (const codegen::IndexLimit& l : plan_.limits) sizes_.want(l.extent);
+    for (const codegen::IndexLimit& l : plan_.index_limits) sizes_.want(l.extent);
     want_guards(plan_.assumptions, sizes_);
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
       for (const codegen::Kernel& k : lowered_.kernels.of_groups[g]) {

@@ -110,7 +110,7 @@ class ProgramBuilder {
     };
     for (size_t i = 0; i < plan_.inputs.size(); ++i) {
       add(plan_.inputs[i], out_.inputs, graph_.value(graph_.inputs()[i]).name);
-      for (const codegen::IndexLimit& l : plan_.limits)
+      for (const codegen::IndexLimit& l : plan_.index_limits)
         if (l.input == plan_.inputs[i]) out_.inputs.back().limits.push_back({sizes_.slot(l.extent), l.from_end});
       if (const ir::Value& input = graph_.value(graph_.inputs()[i]); input.has_default())
         out_.inputs.back().otherwise = {pool_.place(input.constant), input.constant->shape};

@@ -27,7 +27,7 @@ Planned planned(const std::string& text) {
   EXPECT_TRUE(graph) << graph.error().text();
   if (!graph) return out;
   const std::vector<ir::Segment> segments = tests::nodes_alone(**graph);
-  auto made = plan(**graph, {.segments = segments});
+  auto made = plan(**graph, **target_named("x86_avx512"), {.segments = segments});
   EXPECT_TRUE(made) << made.error().text();
   out.graph = std::move(*graph);
   if (made) out.plan = std::move(*made);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "codegen/passes/pipeline.h"
 #include "ir/text.h"
 #include "ops/core/op.h"
 #include "ops/core/sample.h"
@@ -93,7 +94,7 @@ std::string kinds_of(std::string_view text) {
   const auto graph = ir::parse(text, ops::table());
   EXPECT_TRUE(graph) << graph.error().text();
   if (!graph) return "";
-  const auto planned = plan(**graph, {.verify = true});
+  const auto planned = plan(**graph, **target_named("x86_avx512"), {.verify = true});
   EXPECT_TRUE(planned) << planned.error().text();
   std::string out;
   for (const Group& g : planned->groups) out += g.kind == GroupKind::contract ? "c" : "n";

@@ -18,7 +18,7 @@ Tactic tactic(std::string_view rows, int64_t depth, int64_t lanes, std::string_v
       fmt::format("graph main(x: {0}[{1},{2}], w: {0}[{2},{3}]) {{ y = MatMul(x, w) return y }}", type, rows, depth, lanes);
   auto parsed = ir::parse(text, ops::table());
   EXPECT_TRUE(parsed) << parsed.error().text();
-  const auto planned = plan(**parsed, {});
+  const auto planned = plan(**parsed, **target_named("x86_avx512"), {});
   EXPECT_TRUE(planned);
   for (const Group& g : planned->groups)
     if (g.kind == GroupKind::contract) return contract_tactic(g, **target_named(target));
@@ -62,7 +62,7 @@ TEST(ContractTactic, KeepsRowsTogetherWhereTheyOutweighTheWeights) {
 TEST(ContractTactic, KeepsRowsOfABatchTogetherWhereItHasWeightsOfItsOwn) {
   const auto of = [](std::string_view text) {
     const auto parsed = ir::parse(text, ops::table());
-    return contract_tactic(plan(**parsed, {})->groups.at(0), **target_named("x86_avx512"));
+    return contract_tactic(plan(**parsed, **target_named("x86_avx512"), {})->groups.at(0), **target_named("x86_avx512"));
   };
   const Tactic weights = of("graph main(x: f32[2,n,2]) { const w: f32[2,2,2] = [1, 2, 3, 4, 5, 6, 7, 8] y = MatMul(x, w) return y }");
   EXPECT_EQ(weights.by_rows, 2 * weights.tile.rows);

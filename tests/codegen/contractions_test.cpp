@@ -2,6 +2,7 @@
 // Sums of products whose operands and epilogues are views of all kinds: every one is lowered, and gives what the reference says.
 #include <gtest/gtest.h>
 
+#include "codegen/passes/pipeline.h"
 #include "ir/text.h"
 #include "ops/core/op.h"
 #include "ops/core/sample.h"
@@ -74,12 +75,12 @@ TEST(Contractions, OfRowsThatFallIntoOneSetOfTheCache) {
       "graph main(x: f32[n,m,8], w: f32[8,1024], v: f32[1024,8]) { h = MatMul(x, w) r = Relu(h) y = MatMul(r, v) return y }";
   runs(kText, 1e-3, 2);
   const auto graph = ir::parse(kText, ops::table());
-  const auto planned = plan(**graph, {});
+  const auto planned = plan(**graph, **target_named("x86_avx512"), {});
   ASSERT_TRUE(planned) << planned.error().text();
   EXPECT_NE(text_of(*planned).find("f32[n, m, 1024] padded by 16"), std::string::npos) << text_of(*planned);
   PlanOptions without;
   without.off = {"pad_rows"};
-  EXPECT_EQ(text_of(*plan(**graph, without)).find("padded"), std::string::npos);
+  EXPECT_EQ(text_of(*plan(**graph, **target_named("x86_avx512"), without)).find("padded"), std::string::npos);
 }
 
 /// Gates of each channel multiply the panels of the product that alone reads the gated image.
@@ -113,7 +114,7 @@ TEST(Contractions, OfRowsThatAreMultipliedBefore) {
     const auto graph = ir::parse(text, ops::table());
     PlanOptions options;
     options.off = {off};
-    return text_of(*plan(**graph, options)).find("combine mul(mul(") != std::string::npos;
+    return text_of(*plan(**graph, **target_named("x86_avx512"), options)).find("combine mul(mul(") != std::string::npos;
   };
   constexpr const char* kScaled = "graph main(x: f32[n,7], g: f32[7], w: f32[7,9]) { s = Mul(x, g) y = MatMul(s, w) return y }";
   EXPECT_TRUE(is_scaled(kScaled));
@@ -140,7 +141,7 @@ TEST(Contractions, OfImagesThatAreSeenFromOutside) {
   text.replace(at, text.find(']', text.find('=', at)) + 1 - at, kernel + "]");
   runs(text, 1e-4, 2);
   const auto graph = ir::parse(text, ops::table());
-  const auto planned = plan(**graph, {});
+  const auto planned = plan(**graph, **target_named("x86_avx512"), {});
   ASSERT_TRUE(planned) << planned.error().text();
   const std::string found = text_of(*planned);
   EXPECT_NE(found.find("t7:f32[n, 16, 9, m] in order 0231[i0, i1, i2, i3] <- x0"), std::string::npos) << found;
@@ -176,13 +177,13 @@ TEST(Contractions, OfImagesWithABorder) {
     return tactic;
   });
   const auto graph = ir::parse(kText, ops::table());
-  const auto planned = plan(**graph, {});
+  const auto planned = plan(**graph, **target_named("x86_avx512"), {});
   ASSERT_TRUE(planned) << planned.error().text();
   EXPECT_NE(text_of(*planned).find("in order 0231 within 0.0.4.2 and 0.0.4.2"), std::string::npos) << text_of(*planned);
   EXPECT_EQ(text_of(*planned).find(" if "), std::string::npos) << text_of(*planned);
   PlanOptions without;
   without.off = {"add_borders"};
-  EXPECT_EQ(text_of(*plan(**graph, without)).find("within"), std::string::npos);
+  EXPECT_EQ(text_of(*plan(**graph, **target_named("x86_avx512"), without)).find("within"), std::string::npos);
 }
 
 /// A tile takes several rows of a narrow image, and the rows of the window that any of them needs.

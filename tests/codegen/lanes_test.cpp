@@ -16,7 +16,7 @@ namespace {
 /// The one group of loops of a graph, lowered with these lanes.
 Result<std::vector<Kernel>> with_lanes(std::string_view text, int lanes) {
   const auto graph = TRY(ir::parse(text, ops::table()));
-  Plan planned = TRY(plan(*graph, {}));
+  Plan planned = TRY(plan(*graph, **target_named("x86_avx512"), {}));
   const auto group = std::ranges::find(planned.groups, GroupKind::nests, &Group::kind);
   const Target& target = **target_named("x86_avx2");
   Tactic tactic = default_tactic(*group, target);

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "../segments.h"
+#include "codegen/passes/pipeline.h"
 #include "ops/core/sample.h"
 #include "ops/reference/evaluate.h"
 
@@ -19,7 +20,7 @@ Result<PlannedGraph> planned_graph(const ir::Graph& graph, const PlanOptions& op
   const std::vector<ir::Segment> segments = tests::nodes_alone(graph);
   PlanOptions planning = options;
   planning.segments = segments;
-  PlannedGraph out{&graph, TRY(plan(graph, planning)), {}, target};
+  PlannedGraph out{&graph, TRY(plan(graph, target, planning)), {}, target};
   for (const Group& group : out.plan.groups) {
     auto kernels = lower_group(group, choose(group, out.plan, target), out.plan, target);
     if (!kernels && kernels.error().code() == Code::bad_usage) return std::move(kernels).error();

@@ -2,6 +2,8 @@
 // Which nodes become one kernel: graphs in text form, and the groups that they become.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include <algorithm>
 
 #include "../segments.h"
@@ -51,7 +53,7 @@ Planned planned(std::string_view text, PlanOptions options = {}) {
   if (!graph) return out;
   const std::vector<ir::Segment> segments = tests::nodes_alone(**graph);
   options.segments = segments;
-  auto made = plan(**graph, options);
+  auto made = plan(**graph, **target_named("x86_avx512"), options);
   EXPECT_TRUE(made) << made.error().text();
   out.graph = std::move(*graph);
   if (made) out.plan = std::move(*made);
@@ -338,15 +340,37 @@ TEST(Plan, KeepsRowsOfPoolingsOverImagesFromOutside) {
 
 TEST(Plan, LimitsTokensAtTheDoor) {
   const Planned p = planned("graph main(ids: i64[n,s], table: f32[50,8]) { y = Gather(table, ids) return y }");
-  ASSERT_EQ(p.plan.limits.size(), 1u);
-  EXPECT_EQ(p.plan.limits[0].input, p.plan.inputs[0]);
-  EXPECT_EQ(p.plan.limits[0].extent, Dim(50));
-  EXPECT_TRUE(p.plan.limits[0].from_end);
+  ASSERT_EQ(p.plan.index_limits.size(), 1u);
+  EXPECT_EQ(p.plan.index_limits[0].input, p.plan.inputs[0]);
+  EXPECT_EQ(p.plan.index_limits[0].extent, Dim(50));
+  EXPECT_TRUE(p.plan.index_limits[0].from_end);
 }
 
 TEST(Plan, IsTheSameForTheSameGraph) {
   EXPECT_EQ(text_of(planned(kConvs).plan), text_of(planned(kConvs).plan));
   EXPECT_EQ(text_of(planned(kLinear).plan), text_of(planned(kLinear).plan));
+}
+
+TEST(PlanPasses, AreListedByTargets) {
+  std::set<std::string_view> known;
+  for (const PlanPass& pass : plan_passes()) EXPECT_TRUE(known.insert(pass.name).second) << pass.name << " is there twice";
+  std::set<std::string_view> wanted;
+  for (const Target* target : all_targets())
+    for (const std::string_view name : target->plan_passes) {
+      EXPECT_TRUE(known.contains(name)) << target->name << " lists a pass that does not exist: " << name;
+      wanted.insert(name);
+    }
+  EXPECT_EQ(wanted, known) << "a pass that no target lists never runs";
+}
+
+TEST(PlanPasses, RunOnlyForTargetsThatListThem) {
+  const auto graph = ir::parse("graph main(x: f32[4,4]) { a = Relu(x) y = Sqrt(a) return y }", ops::table());
+  ASSERT_TRUE(graph) << graph.error().text();
+  Target few = **target_named("x86_avx512");
+  constexpr std::string_view kNoFusion[] = {"find_contractions"};
+  EXPECT_EQ(plan(**graph, few, {})->groups.size(), 1u);
+  few.plan_passes = kNoFusion;
+  EXPECT_EQ(plan(**graph, few, {})->groups.size(), 2u);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ Plan plan_of(std::string_view text) {
   auto graph = ir::parse(text, ops::table());
   EXPECT_TRUE(graph) << graph.error().text();
   const std::vector<ir::Segment> segments = tests::nodes_alone(**graph);
-  auto made = plan(**graph, {.segments = segments});
+  auto made = plan(**graph, **target_named("x86_avx512"), {.segments = segments});
   EXPECT_TRUE(made) << made.error().text();
   static std::vector<std::unique_ptr<ir::Graph>> kept;  // sizes of a plan live in its graph
   kept.push_back(std::move(*graph));
@@ -183,7 +183,7 @@ TEST(PlanVerify, ProvesWhatPlansOfAllOpsRead) {
       options.verify = true;
       const std::vector<ir::Segment> segments = tests::nodes_alone(*made->graph);
       options.segments = segments;
-      const auto planned = plan(*made->graph, options);
+      const auto planned = plan(*made->graph, **target_named("x86_avx512"), options);
       if (!planned && planned.error().code() == Code::not_supported) continue;
       ASSERT_TRUE(planned) << planned.error().text() << "\n" << ir::print(*made->graph);
       const PlanReport report = examine(*planned, made->graph.get());

@@ -104,7 +104,7 @@ TEST(Predict, SaysHowRowsFallIntoTiles) {
 std::vector<Work> works_of(std::string_view text, int64_t n = 128) {
   auto parsed = ir::parse(text, ops::table());
   EXPECT_TRUE(parsed) << parsed.error().text();
-  auto planned = plan(**parsed, {});
+  auto planned = plan(**parsed, **target_named("x86_avx512"), {});
   EXPECT_TRUE(planned);
   std::vector<Work> out;
   const std::vector<Group> groups = planned->groups;

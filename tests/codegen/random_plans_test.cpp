@@ -113,8 +113,9 @@ void check(uint64_t seed) {
   options.channels_last = seed % 3 != 0;
   options.verify = true;
   if (seed % 2) {
-    options.fusion.region_bytes = 64, options.fusion.region_moved = 0;
-    options.fusion.region_rows = options.fusion.region_work = options.fusion.region_units = 1;
+    options.limits = (**target_named("x86_avx512")).plan_limits;
+    options.limits->region_bytes = 64, options.limits->region_moved = 0;
+    options.limits->region_rows = options.limits->region_work = options.limits->region_units = 1;
   }
   std::mt19937_64 random(seed);
   for (const PlanPass& pass : plan_passes())

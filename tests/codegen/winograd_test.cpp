@@ -26,7 +26,8 @@ namespace {
 PlanOptions always() {
   PlanOptions options;
   options.verify = true;
-  options.fusion.work_of_moved_byte = options.fusion.work_of_weight_byte = 0;
+  options.limits = (**target_named("x86_avx512")).plan_limits;
+  options.limits->work_of_moved_byte = options.limits->work_of_weight_byte = 0;
   return options;
 }
 
@@ -153,7 +154,7 @@ int64_t outputs_a_way(std::string_view x, const Sizes& w) {
   const std::vector<ir::Segment> segments = tests::nodes_alone(**graph);
   PlanOptions options;
   options.segments = segments;
-  const auto made = plan(**graph, options);
+  const auto made = plan(**graph, **target_named("x86_avx512"), options);
   if (!made) return ADD_FAILURE() << made.error().text(), -1;
   for (const Group& g : made->groups)
     if (is_of_tiles(g)) return static_cast<int64_t>(std::sqrt(g.nests[0].outputs.size())) - 2;
@@ -307,7 +308,7 @@ OutlierCase outlier_case(double outlier, int64_t row, int64_t column, std::strin
 Tensor convolved(const OutlierCase& c, bool tiles, bool native, int outputs = 4) {
   PlanOptions options = always();
   if (!tiles) options.off.insert("winograd");
-  if (outputs == 2) options.fusion.work_of_moved_byte = 1000;  // fewer bytes count more than fewer products
+  if (outputs == 2) options.limits->work_of_moved_byte = 1000;  // fewer bytes count more than fewer products
   const Target& target = native ? **target_for() : **target_named("x86_avx2");
   const auto planned = planned_graph(*c.graph, options, target);
   EXPECT_TRUE(planned) << planned.error().text();

@@ -61,9 +61,12 @@ inline compiler::CompileOptions compile_options(int opt) {
   compiler::CompileOptions options;
   options.opt = opt;
   if (weather().shared) options.backends = every_other();
+  codegen::PlanOptions without;
+  without.fuse = false;
+  without.precision = codegen::Precision::bf16;
   if (!weather().fuse)
     for (const codegen::PlanPass& pass : codegen::plan_passes())
-      if (pass.fuses) options.off.emplace(pass.name);
+      if (!pass.applies(without)) options.off.emplace(pass.name);
   return options;
 }
 

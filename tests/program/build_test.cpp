@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "../segments.h"
+#include "codegen/passes/pipeline.h"
 #include "ir/text.h"
 #include "ops/core/op.h"
 
@@ -31,7 +32,8 @@ Result<program::Built> build(const ir::Graph& graph, const std::vector<ir::Const
   out.graph = &graph;
   const std::vector<ir::Segment> segments = nodes_alone(graph);
   for (const ir::Segment& s : segments) out.blobs.push_back({"blob of " + graph.node(s.nodes[0]).op->name, blob_weights});
-  out.kernels.plan = TRY(codegen::plan(graph, {.segments = segments, .fuse = false, .channels_last = false, .given = {}}));
+  out.kernels.plan = TRY(codegen::plan(graph, **codegen::target_named("x86_avx512"),
+                                       {.segments = segments, .fuse = false, .channels_last = false, .given = {}}));
   const codegen::Plan& plan = out.kernels.plan;
   auto& kernels = out.kernels.of_groups;
   kernels.resize(plan.groups.size());

@@ -75,7 +75,7 @@ class Cpu final : public backend::Backend {
     codegen::PlanOptions planning = options.planning;
     planning.segments = share.others;
     backend::Kernels out;
-    out.plan = TRY(codegen::plan(share.graph, planning));
+    out.plan = TRY(codegen::plan(share.graph, *options.target, planning));
     out.of_groups = TRY(lower(share.graph, out.plan, options));
     return out;
   }

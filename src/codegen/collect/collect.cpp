@@ -238,7 +238,7 @@ class Collector {
       const IndexLimit limit{i.array, i.extent, i.from_end};
       const bool input = static_cast<size_t>(i.array) < plan_.inputs.size();  // they came first
       if (i.whole && input && known_at_the_door(i.extent)) {
-        plan_.limits.push_back(limit);
+        plan_.index_limits.push_back(limit);
         continue;
       }
       std::string what = i.extent.text() + (i.from_end ? " from the end" : "");

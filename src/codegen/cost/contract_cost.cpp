@@ -22,9 +22,6 @@ std::span<const Tile> tiles_of(const Target& target) {
   return target.registers >= 32 ? std::span<const Tile>(kTilesOf32Registers) : kTilesOf16Registers;
 }
 
-/// Multiply-adds that are under way at once where none waits for another: two a cycle for the four cycles that each takes (Zen 2 to 5,
-/// Skylake and later; Zen 4 starts one of 512 bits a cycle, and does with four).
-constexpr double kUnderWay = 8;
 /// What a core reads of its second-level cache in a cycle beside its other work.
 constexpr double kBytesACycle = 28;
 /// Rows that pass while a panel stays in the second-level cache, and lanes that pass while those rows do.
@@ -93,7 +90,7 @@ int lines_of(Tile tile, const std::vector<JointAxis>& rows) {
 }
 
 double tile_share(int rows, int vectors, const Target& target, const MultiplyAdd& form) {
-  const double waiting = rows * vectors * chains_of(rows, vectors) / kUnderWay;
+  const double waiting = rows * vectors * chains_of(rows, vectors) / static_cast<double>(kSumsInFlight);
   const double reading = kBytesACycle * rows * form.cycles / target.register_bytes;
   return std::min({1.0, waiting, reading, share_of_broadcasts(vectors, form)});
 }

@@ -30,26 +30,23 @@ std::optional<Affine> scale_place(const Contraction& c, const Nest& nest, const 
 
 bool scale_moves(const Tiling& t, const JointAxis& rows) { return t.scale && !(t.scale->coefficients[rows.axes.back()] == Dim(0)); }
 
-/// Rows of one axis fill the tiles of all targets.
-constexpr int64_t kManyRows = 14;
-
 /// Tiles run over the last axis of rows: one that is known to be long, where the last one may be short (a batch of unknown size behind the
 /// steps of a sequence).
-void put_many_rows_last(Tiling& t) {
+void put_many_rows_last(Tiling& t, int64_t many) {
   std::vector<JointAxis>& rows = t.roles.rows;
   const auto count = [](const JointAxis& a) { return a.extent.number().value_or(0); };
-  if (rows.empty() || count(rows.back()) >= kManyRows) return;
+  if (rows.empty() || count(rows.back()) >= many) return;
   const auto longest = std::ranges::max_element(rows, {}, count);
-  if (count(*longest) >= kManyRows && !scale_moves(t, *longest)) std::rotate(longest, longest + 1, rows.end());
+  if (count(*longest) >= many && !scale_moves(t, *longest)) std::rotate(longest, longest + 1, rows.end());
 }
 
-bool join(Tiling& t) {
+bool join(Tiling& t, const Plan& plan) {
   std::vector<Affine> places{t.rows};
   places.insert(places.end(), t.results.begin(), t.results.end());
   for (const EpilogueRead& r : t.reads) places.push_back(r.place);
   if (t.scale) places.push_back(*t.scale);
   join_roles(t.roles, places);
-  put_many_rows_last(t);
+  put_many_rows_last(t, plan.limits.tile_rows);
   return t.roles.lanes.size() == 1;
 }
 
@@ -62,7 +59,7 @@ std::optional<Tiling> with_epilogue(const Tiling& bare, const Group& group, cons
   whole.reads = std::move(places->reads);
   whole.results = std::move(places->results);
   whole.columns = group.epilogue->columns;
-  return join(whole) ? std::optional(std::move(whole)) : std::nullopt;
+  return join(whole, plan) ? std::optional(std::move(whole)) : std::nullopt;
 }
 
 }  // namespace
@@ -89,7 +86,7 @@ std::optional<Tiling> tiling_of(const Group& group, const Plan& plan) {
   if (!rows || !plain) return std::nullopt;
   Tiling bare{*group.contraction, std::move(*rows), scale_place(*group.contraction, nest, plan), {std::move(*plain)}};
   if (auto whole = with_epilogue(bare, group, plan)) return whole;
-  return join(bare) ? std::optional(std::move(bare)) : std::nullopt;
+  return join(bare, plan) ? std::optional(std::move(bare)) : std::nullopt;
 }
 
 }  // namespace tenon::codegen

@@ -15,7 +15,7 @@ struct Tile {
   int rows = 0, vectors = 0;
 };
 
-/// How a group is cut into work, as data (how groups are made is planning's: FusionLimits): lowering obeys it, and results do not depend on
+/// How a group is cut into work, as data (how groups are made is planning's: PlanLimits): lowering obeys it, and results do not depend on
 /// it but for the order of sums. A kind of group reads the fields that text_of prints for it.
 struct Tactic {
   Tile tile = {};        ///< contractions and attention: the register tile; its vectors are the width of a packed panel too

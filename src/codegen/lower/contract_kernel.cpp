@@ -114,7 +114,7 @@ class ContractLowering {
   /// Where parts of the rows are tasks, they have equally many tiles.
   int64_t even_tiles() const {
     const bool parts = !units_ && roles_.rows.size() == 1 && tactic_.by_rows > 0 && !run_.extent.less(Dim(tactic_.by_rows)).value_or(true);
-    return parts ? kPartsOfRows : 1;
+    return parts ? emit_.target().plan_limits.row_parts : 1;
   }
 
   Reg known(Reg sum) { return sum == kNone ? emit_.integer(0) : sum; }

@@ -37,7 +37,7 @@ ContractTasks::ContractTasks(KernelEmitter& emit, const Whole& whole, const Tact
   panels_ = ceil_div(extent_of(whole.roles.lanes), Dim(whole.panel));
   bundles_ = ceil_div(panels_, Dim(bundle_));
   const Dim by_rows = tactic.by_rows > 0 ? less_than(Dim(tactic.by_rows - 1), extent_of(whole.roles.rows)) : Dim(0);
-  parts_ = select(by_rows, max(Dim(1), min(tiles_, Dim(kPartsOfRows))), Dim(1));
+  parts_ = select(by_rows, max(Dim(1), min(tiles_, Dim(emit_.target().plan_limits.row_parts))), Dim(1));
   Dim of_part = ceil_div(tiles_, parts_);
   if (units_) {
     tiles_of_unit_ = whole.tiled == 0 ? whole.tiles.of_each() : units_->steps * whole.tiles.count();
@@ -54,7 +54,9 @@ void ContractTasks::set_groups(const Tactic& tactic, Dim by_rows) {
   groups_ = ceil_div(bundles_, most);
   if (!batch_.empty() || units_) return;
   // Five panels on two threads are as many for each where a task may end within a panel.
-  groups_ = select(by_rows, groups_, min(ceil_div(groups_, Dim(kPartsOfRows)) * Dim(kPartsOfRows), bundles_ * tiles_));
+  groups_ = select(
+      by_rows, groups_,
+      min(ceil_div(groups_, Dim(emit_.target().plan_limits.row_parts)) * Dim(emit_.target().plan_limits.row_parts), bundles_ * tiles_));
 }
 
 std::vector<Dim> ContractTasks::extents() const {

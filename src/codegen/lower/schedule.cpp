@@ -161,10 +161,10 @@ int innermost_axis(const Nest& nest, const Plan& plan) {
 }
 
 /// Points of a task along the lanes, where those axes alone keep elements apart: few parts, for each walks all of the indices.
-int64_t block_of_scatter(Dim lanes) {
+int64_t block_of_scatter(Dim lanes, int64_t row_parts) {
   constexpr int64_t kTwoLines = 32, kUnknown = 64;
   const int64_t extent = lanes.number().value_or(kUnknown);
-  return std::max(kTwoLines, round_up(ceil_div(extent, kPartsOfRows), kTwoLines));
+  return std::max(kTwoLines, round_up(ceil_div(extent, row_parts), kTwoLines));
 }
 
 /// Tasks run over the axes that keep elements apart. The others follow in their order, so that the last write stays, as the standard's
@@ -183,7 +183,7 @@ Schedule schedule_scatter(Nest& nest, const Tactic& tactic, const Plan& plan) {
     s.vector = static_cast<int>(nest.axes.size()) - 1;
     const Dim lanes = nest.axes[static_cast<size_t>(vector)].extent;
     const bool apart = std::ranges::find(in_turn, vector) == in_turn.end();
-    if (apart && s.outer == 0) s.cut = s.vector, s.block = block_of_scatter(lanes);
+    if (apart && s.outer == 0) s.cut = s.vector, s.block = block_of_scatter(lanes, plan.limits.row_parts);
   }
   reorder_axes(nest, order);
   return s;

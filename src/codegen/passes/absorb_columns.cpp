@@ -105,7 +105,7 @@ class Columns {
     whole_.outputs.back().value = substitute(map.outputs[0].value, own);
     whole_.nodes.insert(whole_.nodes.end(), map.nodes.begin(), map.nodes.end());
     node_ = group.node;
-    return whole_.accesses.size() <= plan_.fusion.accesses && within_budget(whole_);
+    return whole_.accesses.size() <= plan_.limits.accesses && within_budget(whole_);
   }
 
   /// The bytes of what the maps make, or of the product's result, under another name.

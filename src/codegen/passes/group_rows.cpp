@@ -126,7 +126,7 @@ bool share_an_output(const Group& a, const Group& b) {
 /// Joined only where no parallelism is lost: every loop with a reduction keeps all its parallel axes as outer ones.
 bool join(Group& first, Group& second, const Plan& plan) {
   if (!has_row(first) && !has_row(second)) return false;
-  if (first.nests.size() + second.nests.size() > plan.fusion.nests) return false;
+  if (first.nests.size() + second.nests.size() > plan.limits.nests) return false;
   for (const Group* g : {&first, &second})
     if (std::ranges::any_of(g->nests, scatters)) return false;
   std::vector<const Nest*> nests;
@@ -150,7 +150,7 @@ bool join(Group& first, Group& second, const Plan& plan) {
 void group_rows(Plan& plan) {
   for (size_t g = 1; g < plan.groups.size(); ++g) {
     if (plan.groups[g].kind != GroupKind::nests || plan.groups[g].nests.empty()) continue;
-    for (size_t back = 1; back <= std::min(g, plan.fusion.look_back); ++back) {
+    for (size_t back = 1; back <= std::min(g, plan.limits.look_back); ++back) {
       Group& first = plan.groups[g - back];
       if (first.kind != GroupKind::nests || first.nests.empty() || !reads(plan.groups[g], first, plan)) continue;
       // The earlier group moves down to this one: nobody in between may need it, or write over it.

@@ -8,12 +8,10 @@ namespace tenon::codegen {
 
 namespace {
 
-constexpr int64_t kSetBytes = 4096, kLineBytes = 64;
-
-bool falls_into_one_set(const Array& array) {
-  if (array.shape.size() < 2) return false;
+bool falls_into_one_set(const Array& array, int64_t set_bytes) {
+  if (array.shape.size() < 2 || set_bytes == 0) return false;
   const Dim row = array.shape[array.order.empty() ? array.shape.size() - 1 : array.order.back()];
-  return row.is_number() && row.value() > 0 && row.value() * bits_of(array.dtype) / 8 % kSetBytes == 0;
+  return row.is_number() && row.value() > 0 && row.value() * bits_of(array.dtype) / 8 % set_bytes == 0;
 }
 
 }  // namespace
@@ -26,8 +24,8 @@ void pad_rows(Plan& plan) {
     for (const int k : g.contraction->rows_operand.accesses) {
       const ArrayId a = g.nests[0].accesses[k].array;
       Array& array = plan.arrays[a];
-      if (relied[a] || array.row_padding > 0 || !falls_into_one_set(array)) continue;
-      array.row_padding = kLineBytes * 8 / bits_of(array.dtype);
+      if (relied[a] || array.row_padding > 0 || !falls_into_one_set(array, plan.limits.set_bytes)) continue;
+      array.row_padding = plan.limits.line_bytes * 8 / bits_of(array.dtype);
       array.strides = strides_of(array);
       changed = true;
     }

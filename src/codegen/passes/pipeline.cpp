@@ -74,7 +74,10 @@ constexpr PlanPass kPasses[] = {
     {"join_regions", "neighbours over the same rows run part by part in one parallel region", join_regions, fuses},
 };
 
-bool runs(const PlanPass& pass, const PlanOptions& options) { return pass.applies(options) && !options.off.contains(pass.name); }
+bool runs(const PlanPass& pass, const Target& target, const PlanOptions& options) {
+  return std::ranges::find(target.plan_passes, pass.name) != target.plan_passes.end() && pass.applies(options) &&
+         !options.off.contains(pass.name);
+}
 
 Result<void> check_after(std::string_view pass, const Plan& plan, const PlanOptions& options) {
   if (!options.verify) return {};
@@ -103,9 +106,9 @@ void note_bytes_of_turn(Plan& plan) {
 
 std::span<const PlanPass> plan_passes() { return kPasses; }
 
-Result<void> run_passes(Plan& plan, const PlanOptions& options) {
+Result<void> run_passes(Plan& plan, const Target& target, const PlanOptions& options) {
   for (const PlanPass& pass : kPasses) {
-    if (!runs(pass, options)) continue;
+    if (!runs(pass, target, options)) continue;
     const std::string before = options.dump ? text_of(plan) : "";
     pass.run(plan);
     if (options.dump && text_of(plan) != before) options.dump(pass.name, plan);
@@ -114,12 +117,12 @@ Result<void> run_passes(Plan& plan, const PlanOptions& options) {
   return {};
 }
 
-Result<Plan> plan(const ir::Graph& graph, const PlanOptions& options) {
+Result<Plan> plan(const ir::Graph& graph, const Target& target, const PlanOptions& options) {
   Plan plan = TRY(collect(graph, options));
-  plan.fusion = options.fusion;
+  plan.limits = options.limits.value_or(target.plan_limits);
   if (options.dump) options.dump("collect", plan);
   TRY(check_after("collect", plan, options));
-  TRY(run_passes(plan, options));
+  TRY(run_passes(plan, target, options));
   if (options.carried) note_bytes_of_turn(plan);
   return plan;
 }

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "codegen/plan/plan_options.h"
+#include "codegen/target.h"
 
 namespace tenon::codegen {
 
@@ -17,10 +18,11 @@ struct PlanPass {
 
 /// The passes in the order in which they run, after `collect` has made one group a node.
 std::span<const PlanPass> plan_passes();
-/// Runs them. Errors: with PlanOptions::verify, internal for what a pass has broken, with the pass as the place.
-Result<void> run_passes(Plan& plan, const PlanOptions& options);
+/// Runs those that the target lists and that apply. Errors: with PlanOptions::verify, internal for what a pass has broken, with the pass as
+/// the place.
+Result<void> run_passes(Plan& plan, const Target& target, const PlanOptions& options);
 
 /// Loop forms of all nodes but those of segments, fused into groups. Errors: not_supported for a node that kernels cannot run.
-Result<Plan> plan(const ir::Graph& graph, const PlanOptions& options);
+Result<Plan> plan(const ir::Graph& graph, const Target& target, const PlanOptions& options);
 
 }  // namespace tenon::codegen

@@ -7,7 +7,7 @@
 
 #include "base/dim.h"
 #include "base/expr.h"
-#include "codegen/plan/fusion_limits.h"
+#include "codegen/plan_limits.h"
 #include "ir/graph.h"
 #include "ir/segment.h"
 #include "ops/attention/scores.h"
@@ -128,9 +128,6 @@ inline bool has_data_dependent_shape(GroupKind kind) {
   return kind == GroupKind::segment || kind == GroupKind::control || kind == GroupKind::rows;
 }
 
-/// Parts of rows whose tasks stand together come in so many: no two threads of a thread pool of two or four share one.
-constexpr int64_t kPartsOfRows = 4;
-
 /// What a group shares with its neighbours in one parallel region: rows, in units, of which a part is some that stand together.
 struct Region {
   std::vector<int> axes;  ///< of its nest (nests: of each) that number the units, the first one outermost
@@ -165,10 +162,10 @@ struct Plan {
   std::vector<Group> groups;
   std::vector<ArrayId> inputs, outputs;  ///< of the graph
   std::vector<ir::Segment> segments;     ///< what other backends run, each one group here
-  std::vector<IndexLimit> limits;
+  std::vector<IndexLimit> index_limits;
   std::vector<ir::Assumption> assumptions;  ///< checked before anything runs that relies on them
   std::vector<const DimNode*> given;        ///< of a body: symbols that the graph around it knows
-  FusionLimits fusion;
+  PlanLimits limits = {};                   ///< the target's
 };
 
 /// The array whose bytes it shares: itself where it is no reshape.

@@ -20,7 +20,7 @@ struct PlanOptions {
   std::optional<size_t> carried = {};           ///< of a loop's body: how many values go from turn to turn
   std::set<std::string, std::less<>> off = {};  ///< names of planning passes that do not run, see plan_passes
   bool verify = false;                          ///< check every invariant of the plan after each pass
-  FusionLimits fusion = {};
+  std::optional<PlanLimits> limits = {};        ///< in place of the target's; for tests
   /// Called after `collect` and after each pass that changed something. May be null.
   std::function<void(std::string_view pass, const Plan& plan)> dump = {};
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures: AMD's software optimization guide for family 19h (Zen 4: a 512-bit multiply-add a cycle), Intel's for Skylake-SP.
 #pragma once
-#include "codegen/target.h"
+#include "codegen/targets/x86.h"
 
 namespace tenon::codegen {
 
@@ -23,6 +23,8 @@ inline constexpr Target kAvx512{
                       {.operand = DType::f64, .sum = DType::f64, .lanes = 8, .cycles = 1}},
     .caches = {32 << 10, 1 << 20, 1 << 20},
     .memory = {{.name = "host"}},
+    .plan_limits = kX86PlanLimits,
+    .plan_passes = kX86PlanPasses,
 };
 
 }  // namespace tenon::codegen

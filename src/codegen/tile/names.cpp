@@ -18,9 +18,8 @@ std::string_view name_of(ops::Combine combine) {
 }
 
 int chains_of(int rows, int vectors) {
-  constexpr int kUnderWay = 8;  // multiply-adds: two a cycle, each of four cycles
   const int sums = rows * vectors;
-  return 4 * sums <= kUnderWay ? 4 : 2 * sums <= kUnderWay ? 2 : 1;
+  return 4 * sums <= kSumsInFlight ? 4 : 2 * sums <= kSumsInFlight ? 2 : 1;
 }
 
 int group_of(DType a, DType b, DType accumulator) {

@@ -81,6 +81,9 @@ struct Contract {
   std::vector<Reg> accumulators_out = {};  ///< rows*vectors
 };
 
+/// Multiply-adds that are in flight at once where none waits for another: two a cycle for the four cycles that each takes (Zen 2 to 5,
+/// Skylake and later; Zen 4 starts one of 512 bits a cycle, and does with four).
+inline constexpr int kSumsInFlight = 8;
 /// A small tile keeps so many sums in the place of one, each of every so manieth step of K, that none waits for the one before; after whole
 /// trips of kTrip steps halves of them are added up until there is one again, which gets the steps that are left. 1: the tile has enough.
 int chains_of(int rows, int vectors);

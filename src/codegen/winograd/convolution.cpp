@@ -86,7 +86,7 @@ std::optional<Convolution> convolution_of(const Group& group, const Plan& plan) 
   return c;
 }
 
-int tile_outputs(const Convolution& c, const FusionLimits& limits) {
+int tile_outputs(const Convolution& c, const PlanLimits& limits) {
   const auto of = [&](Dim size) { return static_cast<double>(usual(size, limits.usual_image)); };
   const double images = static_cast<double>(usual(c.images, 1)), channels = static_cast<double>(c.inputs) * static_cast<double>(c.outputs);
   const double weights = channels * sizeof(float) * limits.work_of_weight_byte;

@@ -97,7 +97,7 @@ Nest PlainTiles::marks_loop() const {
     const Expr whole = whole_energy(all.back(), i, j);
     least = least ? min(least, whole) : whole;
   }
-  const Expr bound = min(least * f32(plan_.fusion.tile_contrast), f32(kLargest));
+  const Expr bound = min(least * f32(plan_.limits.tile_contrast), f32(kLargest));
   nest.outputs.push_back(
       output(marks_, DType::boolean, logical_not(sum_of(all) <= bound), {Expr::axis(kImage), Expr::axis(kDown), Expr::axis(kAcross)}));
   return nest;

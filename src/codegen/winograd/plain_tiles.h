@@ -6,7 +6,7 @@ namespace tenon::codegen {
 
 /// Which tiles of a convolution are summed up plainly, and those sums. The rounding errors of a minimal filter are in proportion to all of
 /// its tile; those of the plain sum at a result, to the 3x3 elements that it reads. So a tile is plain where
-///     sum of x^2 over it  >  FusionLimits::tile_contrast * the least sum of x^2 over a block of 2x2 pixels in it,
+///     sum of x^2 over it  >  PlanLimits::tile_contrast * the least sum of x^2 over a block of 2x2 pixels in it,
 /// each over all channels, or where the left side is not finite. Each window of 3x3 holds one of the blocks; a block that is cut off by the
 /// padding counts as if it went on. The errors of a tile that is not plain are up to sqrt(tile_contrast / 9) times those of one whose
 /// elements are alike. Elements below 1e-22 have squares that are 0 in f32.

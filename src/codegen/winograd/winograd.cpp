@@ -45,7 +45,7 @@ class Tiles {
   /// A body that stands once for each of a tile's results.
   bool is_light(const Nest& map) const {
     const BodyCost cost = cost_of(map);
-    return cost.transcendental == 0 && cost.arithmetic <= plan_.fusion.tile_body;
+    return cost.transcendental == 0 && cost.arithmetic <= plan_.limits.tile_body;
   }
 
   /// What belongs to a tile stands together: it is written at once, and a part of the tiles is a piece of memory.
@@ -53,8 +53,9 @@ class Tiles {
     const ArrayId a =
         add_temporary(plan_, DType::f32, {size() * size(), c_.images, tiles_.down(), tiles_.across(), channels}, {1, 2, 3, 0, 4});
     // Rows of the product would all fall into one set of the first-level cache.
-    constexpr int64_t kSetBytes = 4096, kLine = 16;
-    if (size() * size() * channels * sizeof(float) % kSetBytes == 0) plan_.arrays[a].row_padding = kLine;
+    const int64_t bytes = size() * size() * channels * static_cast<int64_t>(sizeof(float));
+    if (plan_.limits.set_bytes > 0 && bytes % plan_.limits.set_bytes == 0)
+      plan_.arrays[a].row_padding = plan_.limits.line_bytes / static_cast<int64_t>(sizeof(float));
     plan_.arrays[a].strides = strides_of(plan_.arrays[a]);
     return a;
   }
@@ -214,7 +215,7 @@ void winograd(Plan& plan) {
   std::vector<Group> out;
   for (Group& group : plan.groups) {
     const auto convolution = convolution_of(group, plan);
-    const int outputs = convolution ? tile_outputs(*convolution, plan.fusion) : 0;
+    const int outputs = convolution ? tile_outputs(*convolution, plan.limits) : 0;
     if (outputs == 0) {
       out.push_back(std::move(group));
       continue;

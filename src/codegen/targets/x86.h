@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "codegen/target.h"
+
+namespace tenon::codegen {
+
+/// Figures of servers with x86: lines of 64 bytes; addresses 4 KiB apart share a set of the first-level cache (Intel's optimization
+/// reference manual; AMD's for family 19h). Those of Winograd's convolutions, scaled rows and regions were measured on Zen 5 (docs/why/023,
+/// 025): 49 rows gain from scaled panels with 320 lanes.
+inline constexpr PlanLimits kX86PlanLimits{
+    .line_bytes = 64,
+    .set_bytes = 4096,
+    .tile_rows = 14,
+    .row_parts = 4,
+    .scaled_rows = 14,
+    .scaled_lanes = 1024,
+    .work_of_moved_byte = 4,
+    .work_of_memory_byte = 12,
+    .work_of_weight_byte = 7,
+    .kept_bytes = 20 << 20,
+    .tile_body = 6,
+    .region_bytes = 3 << 17,
+    .region_weights = 5 << 17,
+    .region_moved = 8,
+    .region_rows = 14,
+    .region_work = 4096,
+    .region_units = 25,
+};
+
+/// Planning passes that CPUs with register tiles and vector registers want.
+inline constexpr std::string_view kX86PlanPasses[] = {
+    "fold_zero_points", "find_contractions", "shorten_products",      "absorb_epilogues", "inline_maps",
+    "elide_requantize", "place_results",     "store_diagonals",       "inline_masks",     "copy_images",
+    "choose_layouts",   "absorb_scales",     "split_full_reductions", "group_rows",       "absorb_into_windows",
+    "winograd",         "add_borders",       "absorb_columns",        "pad_rows",         "join_regions",
+};
+
+}  // namespace tenon::codegen
