@@ -225,7 +225,7 @@ class ProgramBuilder {
   Result<void> add_kernel(Kernel& kernel, const Group& group) {
     Step s = start(Step::Kind::kernel);
     join_region(s, kernel, group);
-    for (ArrayId a : kernel.arguments) s.buffers.push_back(TRY(buffer(codegen::behind_reshapes(a, plan_))));
+    for (ArrayId a : kernel.arguments) s.buffers.push_back(TRY(buffer(codegen::storage_of(a, plan_))));
     for (uint32_t b : s.buffers) touch(b);
     s.sizes = slots(kernel.sizes);
     s.tasks = sizes_.slot(kernel.tasks);

@@ -104,13 +104,13 @@ TEST(DepthBlocks, AreWholeAxesOrEvenPartsOfTheLast) {
   EXPECT_EQ(blocks({axis(3), axis(3), axis(2048)}, 512), "2 of 512");
 }
 
-/// What a turn of a loop reads again it finds in the second-level cache, where it fits.
+/// What a iteration of a loop reads again it finds in the second-level cache, where it fits.
 TEST(ContractTactic, AsksForNoWeightsThatATurnFindsInTheCache) {
   const Target& target = **target_named("x86_avx512");
   Group group;
   group.kind = GroupKind::contract;
   const auto prefetch = [&](std::optional<int64_t> bytes) {
-    group.bytes_of_turn = bytes;
+    group.constant_bytes_per_iteration = bytes;
     return contract_tactic(group, target).prefetch;
   };
   EXPECT_GT(prefetch(std::nullopt), 0);

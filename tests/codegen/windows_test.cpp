@@ -94,7 +94,7 @@ TEST(Windows, TakeTheEpilogueIn) {
   runs(depthwise("7", "10", 12, {3, 3}, ", pads=[1,1,1,1]", "s = Add(c, t) r = Relu(s) y = MaxPool(r, kernel_shape=[2,2])"));
 }
 
-/// Where channels stand apart outside, they are copied before the windows and behind them, there by what else is computed of the sums.
+/// Where channels stand apart outside, they are copied before the windows and after them, there by what else is computed of the sums.
 TEST(Windows, OfImagesThatAreSeenFromOutside) {
   const std::string kernel = weights("w", {8, 1, 3, 6}), bias = weights("b", {8, 1, 1});
   runs("graph main(x: f32[n,8,7,12]) { " + kernel + "y = Conv(x, w, group=8, pads=[1,1,1,1], strides=[1,2]) return y }", 1, 3);

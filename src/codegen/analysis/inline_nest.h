@@ -12,7 +12,7 @@ void rewrite(Nest& nest, const std::function<Expr(const ExprNode&)>& leaf);
 /// What became of the replaced access: nothing, it reads elsewhere now, or it left the list and new ones stand at the end.
 enum class Inlined : uint8_t { refused, in_place, appended };
 /// Replaces access `access` of `consumer` by the body of `producer` (a map that writes the accessed array).
-/// Refused, and nothing is changed, where the accessed place cannot be told in the producer's axes.
+/// Refused, and nothing is changed, where the accessed place cannot be determined in the producer's axes.
 Inlined inline_into(const Nest& producer, Nest& consumer, size_t access, const Plan& plan);
 
 }  // namespace tenon::codegen

@@ -46,10 +46,10 @@ std::optional<std::array<IntegerFactor, 2>> integer_factors_of(const Nest& nest)
 namespace {
 
 /// Row-major element numbers of a small array along the elements of a larger one: `at(element)` of it belongs to element `element`.
-class Beside {
+class AlignedElements {
  public:
   /// steps: of the small array along each dimension of the large one.
-  Beside(Sizes shape, std::vector<int64_t> steps) : shape_(std::move(shape)), steps_(std::move(steps)), index_(shape_.size(), 0) {}
+  AlignedElements(Sizes shape, std::vector<int64_t> steps) : shape_(std::move(shape)), steps_(std::move(steps)), index_(shape_.size(), 0) {}
 
   int64_t at() const { return at_; }
   void next() {
@@ -84,7 +84,7 @@ std::optional<std::vector<int64_t>> zero_steps(const NestAccess& b, const NestAc
 }
 
 /// b - zb; null where a difference is no i8.
-ir::ConstantRef without_zeros(const Tensor& b, const Tensor& zero, Beside place) {
+ir::ConstantRef without_zeros(const Tensor& b, const Tensor& zero, AlignedElements place) {
   auto out = Tensor::make(DType::i8, b.shape());
   if (!out) return nullptr;
   const std::span<int8_t> to = out->as_mutable<int8_t>();
@@ -116,7 +116,7 @@ ir::ConstantRef without_zero(const IntegerFactor& b, const Nest& nest, const Pla
   const bool neutral = source->dtype == DType::i8 && std::ranges::all_of(zero->as<uint8_t>(), [](uint8_t z) { return z == 0; });
   if (neutral) return source;
   const Tensor* tensor = source->tensor();
-  return tensor ? without_zeros(*tensor, *zero, Beside(source->shape, *steps)) : nullptr;
+  return tensor ? without_zeros(*tensor, *zero, AlignedElements(source->shape, *steps)) : nullptr;
 }
 
 /// Which dimensions the nest sums over as a whole; nullopt where one is neither that nor free of reduced axes.
@@ -150,7 +150,7 @@ ir::ConstantRef sums_of(const Tensor& b, const std::vector<bool>& summed) {
   auto out = Tensor::make(DType::i32, std::move(shape));
   if (!out) return nullptr;
   const std::span<int32_t> sums = out->as_mutable<int32_t>();
-  Beside place(b.shape(), std::move(steps));
+  AlignedElements place(b.shape(), std::move(steps));
   for (const int8_t value : b.as<int8_t>()) {
     int32_t& sum = sums[static_cast<size_t>(place.at())];
     sum = static_cast<int32_t>(static_cast<uint32_t>(sum) + static_cast<uint32_t>(int32_t{value}));

@@ -33,11 +33,11 @@ bool is_transcendental(ExprOp op) {
 
 namespace {
 
-bool mentions_unseen(const Expr& e, ExprOp leaf, int index, std::unordered_set<const ExprNode*>& seen) {
+bool mentions_unvisited(const Expr& e, ExprOp leaf, int index, std::unordered_set<const ExprNode*>& seen) {
   if (!e) return false;
   if (e.op() == leaf) return index < 0 || e->index == index;
   if (e.args().empty() || !seen.insert(e.get()).second) return false;
-  return std::ranges::any_of(e.args(), [&](const Expr& a) { return mentions_unseen(a, leaf, index, seen); });
+  return std::ranges::any_of(e.args(), [&](const Expr& a) { return mentions_unvisited(a, leaf, index, seen); });
 }
 
 bool is_input(const Expr& e, int index) { return e && e.op() == ExprOp::input && e->index == index; }
@@ -47,7 +47,7 @@ bool is_axis(const Expr& e, int index) { return e && e.op() == ExprOp::axis && e
 
 bool mentions(const Expr& e, ExprOp leaf, int index) {
   std::unordered_set<const ExprNode*> seen;
-  return mentions_unseen(e, leaf, index, seen);
+  return mentions_unvisited(e, leaf, index, seen);
 }
 
 namespace {

@@ -57,18 +57,18 @@ std::optional<Dim> factor_of(const Affine& a, const Affine& index) {
 
 /// A condition on the axes of a nest, told by the indices that it reads at: as bounds of single dimensions where it is a conjunction of
 /// such, and as one more condition over the index of each dimension (Expr::axis) for what is left.
-class Told {
+class IndexCondition {
  public:
-  Told(std::vector<Reach>& reach, const Nest& nest) : reach_(reach), nest_(nest) {}
+  IndexCondition(std::vector<Reach>& reach, const Nest& nest) : reach_(reach), nest_(nest) {}
 
   /// false: some comparison is not one of an index.
   bool add(const Expr& within) {
     if (within.op() == ExprOp::logical_and) return add(within.args()[0]) && add(within.args()[1]);
     if (within.op() == ExprOp::constant && within->integer != 0) return true;
     if (bound(within)) return true;
-    const Expr told = of(within);
-    if (told) rest = rest ? logical_and(rest, told) : told;
-    return static_cast<bool>(told);
+    const Expr condition = of(within);
+    if (condition) rest = rest ? logical_and(rest, condition) : condition;
+    return static_cast<bool>(condition);
   }
 
   Expr rest;
@@ -105,7 +105,7 @@ class Told {
     return true;
   }
 
-  /// Null where it cannot be told.
+  /// Null where it cannot be determined.
   Expr of(const Expr& e) const {
     if (!mentions(e, ExprOp::axis)) return mentions(e, ExprOp::input) ? Expr() : e;
     if (compares(e)) {
@@ -144,9 +144,9 @@ std::optional<Padded> padded_of(const NestAccess& access, const Nest& nest, cons
     if (!reach) return std::nullopt;
     out.reach.push_back(std::move(*reach));
   }
-  Told told(out.reach, nest);
-  if (access.within && !told.add(access.within)) return std::nullopt;
-  out.rest = told.rest;
+  IndexCondition condition(out.reach, nest);
+  if (access.within && !condition.add(access.within)) return std::nullopt;
+  out.rest = condition.rest;
   return out;
 }
 

@@ -16,7 +16,7 @@ struct Inside {
   bool always;          ///< it never leaves that
   Dim lowest, highest;  ///< of the index, over all axes
 };
-/// That of each dimension; nullopt where dimensions cannot be told one by one.
+/// That of each dimension; nullopt where dimensions cannot be determined one by one.
 std::optional<std::vector<Inside>> inside_of(const NestAccess& access, const Nest& nest, const Plan& plan);
 
 /// Whether `pad_operand` can do it: the access is always inside, or both its index and what it calls inside are affine in each dimension

@@ -8,7 +8,7 @@ namespace tenon::codegen {
 struct GroupPlace {
   const Nest* nest = nullptr;  ///< whose axes the index is over
   ArrayId array = -1;
-  std::vector<Expr> index;  ///< empty: it cannot be told
+  std::vector<Expr> index;  ///< empty: it cannot be determined
   bool written = false;
   bool always = true;  ///< whatever the step; else the kernel may touch element 0 in place of one that is outside
 };

@@ -27,7 +27,7 @@ using ir::ValueId;
 class Collector {
  public:
   Collector(const ir::Graph& graph, const PlanOptions& options)
-      : graph_(graph), carried_(options.carried), at_the_door_(options.given.begin(), options.given.end()) {
+      : graph_(graph), carried_(options.carried), input_symbols_(options.given.begin(), options.given.end()) {
     plan_.given = options.given;
     plan_.segments.assign(options.segments.begin(), options.segments.end());
   }
@@ -37,12 +37,12 @@ class Collector {
       plan_.inputs.push_back(array_of(v));
       const ir::Type& type = graph_.value(v).type;
       if (!type.has_rank() || !type.is_tensor()) continue;
-      for (Dim d : *type.shape) each_symbol(d, [&](const DimNode& s) { at_the_door_.insert(&s); });
+      for (Dim d : *type.shape) each_symbol(d, [&](const DimNode& s) { input_symbols_.insert(&s); });
     }
     for (const ir::Unit& unit : TRY(ir::units_of(graph_, plan_.segments)))
       if (unit.segment) add_segment(*unit.segment);
       else TRY(add(unit.node));
-    if (carried_) add_results_of_turn();
+    if (carried_) add_loop_results();
     else
       for (ValueId v : graph_.outputs()) plan_.outputs.push_back(output(array_of(v)));
     for (ArrayId a : plan_.inputs) plan_.arrays[a].fixed_layout = true;
@@ -78,10 +78,10 @@ class Collector {
     return copy(id);
   }
 
-  /// The condition and carried values go to the next turn of a loop, which sees the same bytes: one that is a row of the results too is
-  /// made once, and one that is handed on as it came is not copied. (In another's place it would outlive the two turns that memory of
+  /// The condition and carried values go to the next iteration of a loop, which sees the same bytes: one that is a row of the results too
+  /// is made once, and one that is handed on as it came is not copied. (In another's place it would outlive the two turns that memory of
   /// carried values lasts.)
-  void add_results_of_turn() {
+  void add_loop_results() {
     const size_t rows = 1 + *carried_;
     plan_.outputs.resize(graph_.outputs().size());
     for (size_t k = rows; k < plan_.outputs.size(); ++k) plan_.outputs[k] = output(without_reshapes(array_of(graph_.outputs()[k])));
@@ -230,14 +230,14 @@ class Collector {
     return {};
   }
 
-  /// Kernels hold loaded indices inside their array. One that is outside is an error all the same: of an input at the door, else by a
-  /// step of its own.
+  /// Kernels hold loaded indices inside their array. One that is outside is an error all the same: of an input when the inputs are checked,
+  /// else by a step of its own.
   void check_indices(const Nest& nest, std::span<const ops::Place> places, NodeId n) {
     for (const LoadedIndex& i : loaded_indices(nest, places, plan_)) {
       if (i.whole && plan_.arrays[i.array].constant && lies_inside(i)) continue;
       const IndexLimit limit{i.array, i.extent, i.from_end};
       const bool input = static_cast<size_t>(i.array) < plan_.inputs.size();  // they came first
-      if (i.whole && input && known_at_the_door(i.extent)) {
+      if (i.whole && input && is_known_from_inputs(i.extent)) {
         plan_.index_limits.push_back(limit);
         continue;
       }
@@ -256,9 +256,9 @@ class Collector {
   }
 
   /// Sizes of inputs alone, or of the graph around this one, are in it.
-  bool known_at_the_door(Dim extent) const {
+  bool is_known_from_inputs(Dim extent) const {
     bool known = true;
-    each_symbol(extent, [&](const DimNode& s) { known &= at_the_door_.contains(&s); });
+    each_symbol(extent, [&](const DimNode& s) { known &= input_symbols_.contains(&s); });
     return known;
   }
 
@@ -318,7 +318,7 @@ class Collector {
   std::unordered_map<ValueId, ArrayId> ids_;
   std::unordered_set<ArrayId> returned_;  ///< outputs already
   std::set<std::pair<ArrayId, std::string>> checked_;
-  std::unordered_set<const DimNode*> at_the_door_;  ///< symbols that inputs give, or the graph around this one
+  std::unordered_set<const DimNode*> input_symbols_;  ///< symbols that inputs give, or the graph around this one
 };
 
 }  // namespace

@@ -10,11 +10,11 @@ namespace tenon::codegen {
 namespace {
 
 /// What a program's border can say.
-bool is_told(const ir::Type& t) { return t.is_tensor() ? t.has_rank() : t.dtype != DType::none; }
+bool has_known_type(const ir::Type& t) { return t.is_tensor() ? t.has_rank() : t.dtype != DType::none; }
 
 bool body_fits(const ir::Graph& body) {
-  auto told = [&](ir::ValueId v) { return is_told(body.value(v).type); };
-  return std::ranges::all_of(body.inputs(), told) && std::ranges::all_of(body.outputs(), told);
+  auto known = [&](ir::ValueId v) { return has_known_type(body.value(v).type); };
+  return std::ranges::all_of(body.inputs(), known) && std::ranges::all_of(body.outputs(), known);
 }
 
 /// Every turn hands on what it was given: no optional whose element goes on alone.
@@ -32,7 +32,7 @@ bool runs_as_programs(const ir::Graph& graph, ir::NodeId id) {
   const ops::Control control = ops::def_of(*node.op).control;
   if (control == ops::Control::none) return false;
   for (ir::ValueId v : node.outputs)
-    if (v && !is_told(graph.value(v).type)) return false;
+    if (v && !has_known_type(graph.value(v).type)) return false;
   if (control == ops::Control::loop && !keeps_kinds(node)) return false;
   return std::ranges::all_of(node.bodies, [](const ir::Body& b) { return body_fits(*b.graph); });
 }

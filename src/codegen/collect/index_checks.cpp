@@ -32,7 +32,7 @@ void note(const std::vector<Expr>& index, const Expr& within, ArrayId table, con
     const NestAccess& from = nest.accesses[k];
     bool whole = true;
     for (size_t x = 0; x < from.index.size(); ++x) whole &= !is_component(from, x, plan);
-    out.push_back({from, behind_reshapes(from.array, plan), whole, plan.arrays[table].shape[d], index[d].op() == ExprOp::select});
+    out.push_back({from, storage_of(from.array, plan), whole, plan.arrays[table].shape[d], index[d].op() == ExprOp::select});
   }
 }
 
@@ -43,7 +43,7 @@ std::vector<LoadedIndex> loaded_indices(const Nest& nest, std::span<const ops::P
   for (const NestAccess& a : nest.accesses) note(a.index, a.within, a.array, nest, plan, out);
   for (const ops::Place& p : places) {
     const NestAccess& from = nest.accesses[static_cast<size_t>(p.access)];
-    out.push_back({.from = from, .array = behind_reshapes(from.array, plan), .extent = p.extent});
+    out.push_back({.from = from, .array = storage_of(from.array, plan), .extent = p.extent});
   }
   for (const NestOutput& o : nest.outputs) note(o.index, o.within, o.array, nest, plan, out);
   return out;

@@ -19,7 +19,7 @@ double cycles_per_product(Tile tile, std::optional<int64_t> rows, std::optional<
 /// image of 7 x 7.
 int lines_of(Tile tile, const std::vector<JointAxis>& rows);
 
-/// How a contraction is cut where nobody says anything else.
+/// How a contraction is cut by default.
 Tactic contract_tactic(const Group& group, const Target& target);
 
 }  // namespace tenon::codegen

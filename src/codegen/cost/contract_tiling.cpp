@@ -50,7 +50,7 @@ bool join(Tiling& t, const Plan& plan) {
   return t.roles.lanes.size() == 1;
 }
 
-/// The same with the epilogue on the tile; nullopt where it has to run behind.
+/// The same with the epilogue on the tile; nullopt where it has to run after.
 std::optional<Tiling> with_epilogue(const Tiling& bare, const Group& group, const Plan& plan) {
   auto places = group.epilogue ? epilogue_places(*group.epilogue, group.nests[0], plan) : std::nullopt;
   if (!places) return std::nullopt;

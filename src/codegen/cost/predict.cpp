@@ -16,12 +16,12 @@ constexpr double kFunction = 20, kExponential = 9, kOwnLoad = 2.5;
 /// Nanoseconds to call a kernel at all, and one of tiles, whose code is longer; to find a task's place, to enter a loop, and to put
 /// together the lanes of a sum.
 constexpr double kCallNs = 200, kTilesNs = 200, kTaskNs = 3, kLoopNs = 0.5, kJoinNs = 1.5;
-/// Of what is waited for beside the limit, the share that is not hidden behind it, where a loop has no more places than are asked for
+/// Of what is waited for beside the limit, the share that is not hidden after it, where a loop has no more places than are asked for
 /// ahead. Tiles ask memory for their weights while they compute.
 constexpr double kNotHidden = 0.4, kNotHiddenOfTiles = 0.1, kAskedAhead = 16;
 
 /// A part of a kernel on one core, without what lies beyond its second-level cache.
-struct Busy {
+struct CoreTime {
   double ns = 0;            ///< computing
   double least_ns = 0;      ///< the same at the peak
   double second_bytes = 0;  ///< read again and again of what the second-level cache holds
@@ -31,13 +31,13 @@ double number(Dim size) { return static_cast<double>(size.value()); }
 
 int64_t parts_of(int64_t all, int64_t each) { return (all + each - 1) / each; }
 
-Busy busy_with(const ProductWork& p, const Target& target, const Machine& machine) {
+CoreTime busy_with(const ProductWork& p, const Target& target, const Machine& machine) {
   const int64_t rows = p.rows.value(), lanes = p.lanes.value(), panel = int64_t{p.tile.vectors} * target.lanes();
   const double depth = number(p.depth), times = number(p.times);
   if (rows <= 0 || lanes <= 0 || depth <= 0 || times <= 0) return {};
   const MultiplyAdd& form = *p.form;
   const double ideal = form.cycles / (form.lanes * form.products);
-  Busy out;
+  CoreTime out;
   const double products = times * number(p.rows) * depth - number(p.left_out);
   out.least_ns = 2 * products * number(p.lanes) / machine.peak(form, target);
   out.ns = out.least_ns * cycles_per_product(p.tile, rows, lanes, target, form) / ideal;
@@ -50,14 +50,14 @@ Busy busy_with(const ProductWork& p, const Target& target, const Machine& machin
   return out;
 }
 
-Busy busy_with(const LoopWork& l, const Target& target, const Machine& machine) {
+CoreTime busy_with(const LoopWork& l, const Target& target, const Machine& machine) {
   const double lanes = target.lanes(), points = number(l.points);
   if (points <= 0) return {};
   const double each = std::max(l.operations + l.loads + kFunction * l.functions + kExponential * l.exponentials, l.waits);
   const double a_register = 2 * lanes / machine.f32;  // nanoseconds of an operation on a register
   const double registers =
       l.along == Dim(0) ? points : points / number(l.along) * static_cast<double>(parts_of(l.along.value(), target.lanes()));
-  Busy out;
+  CoreTime out;
   out.ns = a_register * registers * (each + l.single * (l.along == Dim(0) ? 1 : lanes * kOwnLoad));
   const double registers_of_run = l.along == Dim(0) ? 0 : static_cast<double>(parts_of(l.along.value(), target.lanes()));
   out.ns += kLoopNs * number(l.runs) * (1 + registers_of_run * number(l.inner)) + kJoinNs * number(l.joins);
@@ -97,8 +97,8 @@ std::string_view name_of(Limit limit) {
 }
 
 Prediction predict(const Work& work, const Call& call, const Target& target, const Machine& machine) {
-  Busy all;
-  const auto add = [&](const Busy& part) { all.ns += part.ns, all.least_ns += part.least_ns, all.second_bytes += part.second_bytes; };
+  CoreTime all;
+  const auto add = [&](const CoreTime& part) { all.ns += part.ns, all.least_ns += part.least_ns, all.second_bytes += part.second_bytes; };
   for (const ProductWork& p : work.products) add(busy_with(p, target, machine));
   for (const LoopWork& l : work.loops) add(busy_with(l, target, machine));
   const Split split = split_of(call, machine);

@@ -37,7 +37,7 @@ struct Tactic {
 /// Floating-point operations that outweigh the cost of handing work to another thread.
 inline constexpr int64_t kFlopsWorthAThread = 1 << 18;
 
-/// What lowering does where nobody says anything else.
+/// What lowering does by default.
 Tactic default_tactic(const Group& group, const Target& target);
 /// That of loops, whatever the group is.
 Tactic default_loop_tactic();
@@ -53,7 +53,7 @@ std::string fields_of(std::string_view text, GroupKind kind);
 class TacticBook {
  public:
   /// A line a node: its name, a colon, fields ("/layer.0/MatMul: tile=6x4 split=4"). They hold for the group that computes the node. `*` is
-  /// every group; it takes the fields that it has. What stands behind `#`, and empty lines, say nothing; of two lines for one group the
+  /// every group; it takes the fields that it has. What follows `#`, and empty lines, say nothing; of two lines for one group the
   /// later holds. Errors: bad_usage, with the line.
   static Result<TacticBook> parse(std::string_view text, const std::string& place);
   /// Errors: bad_usage, with the line.

@@ -31,7 +31,7 @@ bool walked_by_one(const std::optional<Affine>& place, int axis) { return place 
 bool stands(const std::optional<Affine>& place, int axis) { return place && place->coefficients[axis] == Dim(0); }
 
 /// Shuffles of a register of a square that is transposed.
-constexpr double kTurn = 4;
+constexpr double kTranspose = 4;
 /// In additions, two of which begin in a cycle (Zen 5): a division or a root, and a minimum of which either operand may be NaN.
 constexpr double kDivision = 5, kMinimum = 3;
 /// Until the next step of a sum may begin, likewise: after an addition, a multiply-add, a minimum.
@@ -174,7 +174,7 @@ LoopWork loop_work(const Nest& nest, int vector, int turned, int sums, int64_t u
     const auto at = affine_of(flat, axes);
     if (along_runs && stands(at, vector)) return;  // a register holds it
     const bool by_squares = turned >= 0 && walked_by_one(at, turned) && !walked_by_one(at, vector) && !stands(at, vector);
-    if (by_squares) out.operations += kTurn;
+    if (by_squares) out.operations += kTranspose;
     ++(by_squares || vector < 0 || walked_by_one(at, vector) || stands(at, vector) ? out.loads : out.single);
   };
   for (const NestAccess& a : nest.accesses) {

@@ -36,7 +36,7 @@ namespace tenon::codegen {
 namespace machine {
 namespace {
 
-/// What is compiled, cut into modules: kernels, and behind them the subroutines that they call.
+/// What is compiled, cut into modules: kernels, and after them the subroutines that they call.
 class Modules {
  public:
   explicit Modules(std::span<const TileKernel> kernels) : kernels_(kernels), calls_(calls_of(kernels)) {}

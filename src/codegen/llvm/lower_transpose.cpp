@@ -17,7 +17,7 @@ V interleaved(V a, V b, int part, int from) {
   return a.with(a.b->CreateShuffleVector(a.v, b.v, lanes));
 }
 
-/// Every second part from number `first` on, of a and behind them of b.
+/// Every second part from number `first` on, of a and after them of b.
 V every_second(V a, V b, int part, int first) {
   llvm::SmallVector<int, 64> lanes;
   for (int base = first * part; base < 2 * a.lanes(); base += 2 * part)

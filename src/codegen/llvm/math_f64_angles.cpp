@@ -11,12 +11,12 @@ namespace {
 
 constexpr double kPiHalf = 0x1.921fb54442d18p0, kPiHalfLow = 0x1.1a62633145c07p-54;
 
-struct Turned {
+struct ReducedAngle {
   V count, r, low;
 };
 
 /// x = (count + r/(pi/2)) * pi/2 with |r| <= pi/4 and a bit; the products are exact under fma while count < 2^50.
-Turned by_half_pi(V x) {
+ReducedAngle by_half_pi(V x) {
   const V n = round_even(x * (2 / std::numbers::pi));
   const V a = fma(n, x.same(-kPiHalf), x);
   const V product = n * kPiHalfLow;
@@ -47,7 +47,7 @@ constexpr double kLargest = 0x1p49;
 V within(V x) { return less(abs(x), kLargest); }
 
 V sin_or_cos(V x, int64_t shift) {
-  const Turned k = by_half_pi(select(within(x), x, x.same(0)));
+  const ReducedAngle k = by_half_pi(select(within(x), x, x.same(0)));
   const V bits = low_bits(k.count);
   const V quadrant = bits + bits.same_integer(shift);
   const V y = select(quadrant_bit(quadrant, 1), cosine(k.r, k.low), sine(k.r, k.low));
@@ -60,7 +60,7 @@ V sin(V x) { return select(equal(x, 0.0), x, sin_or_cos(x, 0)); }
 V cos(V x) { return sin_or_cos(x, 1); }
 
 V tan(V x) {
-  const Turned k = by_half_pi(select(within(x), x, x.same(0)));
+  const ReducedAngle k = by_half_pi(select(within(x), x, x.same(0)));
   const V s = sine(k.r, k.low), c = cosine(k.r, k.low);
   const V odd = quadrant_bit(low_bits(k.count), 1);
   const V y = select(odd, -c, s) / select(odd, s, c);

@@ -50,8 +50,8 @@ Result<std::vector<Kernel>> lower_attention(const Group& group, const Tactic& ta
     copy_operand(nest, 2,
                  group.longest ? std::vector<int>{kKeyHead, kKey, kValueSize} : std::vector<int>{kBatch, kKeyHead, kKey, kValueSize},
                  target.lanes(), plan, before);
-  tell_constant_masks(nest, plan);
-  turn_constants(nest, kQuery, plan);
+  simplify_constant_masks(nest, plan);
+  transpose_constants(nest, kQuery, plan);
   TRY(places_known(nest, plan));
   for (Nest& n : before) kernels.push_back(TRY(lower_nest(std::move(n), plan, target)));
   const KeyParts parts = key_parts(nest, group, tactic, target, plan);

@@ -149,7 +149,7 @@ class AttentionLowering {
         return build().expr(ExprOp::select, {is(0), seen, build().expr(ExprOp::select, {is(1), before, behind})});
       };
       const Reg from = of_part(q.keys.begin, code_.number(0), q.keys.end), to = of_part(q.keys.end, q.keys.begin, keys);
-      const Reg wanted = build().expr(ExprOp::logical_or, {is(0), has_seen_nothing(code_, q)});
+      const Reg wanted = build().expr(ExprOp::logical_or, {is(0), has_no_visible_key(code_, q)});
       attend_to(q, from, build().expr(ExprOp::select, {wanted, to, from}), build().expr(ExprOp::select, {is(0), from, code_.number(-1)}));
     });
   }

@@ -8,7 +8,7 @@ namespace tenon::codegen {
 /// registers.
 Result<void> emit_attention(Kernel& kernel, Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest, const Group& group,
                             const KeyParts& parts);
-/// What comes behind it where keys are dealt out in several parts.
+/// What comes after it where keys are dealt out in several parts.
 Result<void> emit_join_of_parts(Kernel& kernel, Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest,
                                 const Group& group, const KeyParts& parts);
 

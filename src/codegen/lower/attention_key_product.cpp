@@ -22,7 +22,7 @@ void ask_for_results(AttentionCode& code, const Queries& q, Reg tile_of_keys) {
   });
 }
 
-/// The score of a product; where it cannot be told, the code's status says why.
+/// The score of a product; where it cannot be determined, the code's status says why.
 Reg score_of(AttentionCode& code, const Expr& wanted, const AttentionPoint& point, size_t vector, Reg product) {
   auto made = code.scores_of->value(wanted, point, vector, product);
   if (made) return *made;

@@ -24,7 +24,7 @@ KeyParts key_parts(const Nest& nest, const Group& group, const Tactic& tactic, c
   if (group.longest || Dim(tactic.split - 1).less(least).value_or(false)) return out;
   const Dim few = less_than(out.tiles, Dim(tactic.split)), most = floor_div(extent(kKey), Dim(std::max<int64_t>(1, tactic.least)));
   out.parts = max(Dim(1), select(few, min(ceil_div(Dim(tactic.split), max(Dim(1), out.tiles)), most), Dim(1)));
-  // Parts look at all keys: of a causal mask that is more, but for queries that stand behind nearly all of them.
+  // Parts look at all keys: of a causal mask that is more, but for queries that follow nearly all of them.
   if (visible_keys(nest)) out.parts = select(less_than(blocks, Dim(2)), out.parts, Dim(1));
   if (!out.several()) return out;
   const Dim kept = select(less_than(Dim(1), out.parts), out.parts, Dim(0));

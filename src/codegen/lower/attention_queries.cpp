@@ -24,7 +24,7 @@ std::vector<Reg> rows_of_queries(AttentionCode& code, const Queries& q, Reg r, R
   return rows;
 }
 
-void turn_queries(AttentionCode& code, const Queries& q, double scale) {
+void transpose_queries(AttentionCode& code, const Queries& q, double scale) {
   TileBuilder& build = code.build();
   build.loop(code.number(0), code.number(code.width(q)), code.number(code.lanes()), [&](Reg r) {
     build.loop(code.number(0), code.number(code.head), code.number(code.lanes()), [&](Reg d) {
@@ -48,7 +48,7 @@ void prepare_queries(AttentionCode& code, Queries& q, double scale) {
     q.lanes.push_back(l);
   }
   if (auto r = code.scores_of->enter_queries(code.nest.outputs[0].value, q.head, q.lanes); !r) code.status = std::move(r);
-  turn_queries(code, q, scale);
+  transpose_queries(code, q, scale);
 }
 
 }  // namespace tenon::codegen

@@ -74,7 +74,7 @@ void normalise(AttentionCode& code, const Queries& q, Reg joins, Reg count, cons
   join(code, q, joins, shrinks, totals);
 }
 
-Reg has_seen_nothing(AttentionCode& code, const Queries& q) {
+Reg has_no_visible_key(AttentionCode& code, const Queries& q) {
   TileBuilder& build = code.build();
   Reg lowest = code.vector(kInfinity);
   for (int v = 0; v < q.vectors; ++v) {

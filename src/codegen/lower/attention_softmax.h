@@ -14,6 +14,6 @@ void begin_softmax(AttentionCode& code, const Queries& q);
 /// Turns the block's scores into exp(score - maximum), and what was summed up before (where `joins`) to the new maximum.
 void normalise(AttentionCode& code, const Queries& q, Reg joins, Reg count, const std::vector<Reg>& highest);
 /// Whether the highest score of some query is a hidden one.
-Reg has_seen_nothing(AttentionCode& code, const Queries& q);
+Reg has_no_visible_key(AttentionCode& code, const Queries& q);
 
 }  // namespace tenon::codegen

@@ -43,7 +43,7 @@ std::optional<Matrix> matrix_of(const NestAccess& access, const Nest& nest, cons
 
 /// Which keys `shows` by their distance to the query: "all" is true, up to a distance a comparison; null where distances do not tell.
 template <class Shows>
-Expr told_by_distance(const Matrix& m, Shows shows) {
+Expr condition_on_distance(const Matrix& m, Shows shows) {
   std::optional<int64_t> furthest;
   for (int64_t q = 0; q < m.queries && !furthest; ++q)
     for (int64_t k = 0; k < m.keys && !furthest; ++k)
@@ -57,7 +57,7 @@ Expr told_by_distance(const Matrix& m, Shows shows) {
 
 Expr told(const Matrix& m) {
   const std::byte* bytes = m.tensor.data();
-  if (m.tensor.dtype() == DType::boolean) return told_by_distance(m, [&](int64_t at) { return bytes[at] != std::byte(0); });
+  if (m.tensor.dtype() == DType::boolean) return condition_on_distance(m, [&](int64_t at) { return bytes[at] != std::byte(0); });
   if (m.tensor.dtype() != DType::f32) return {};
   const auto number = [&](int64_t at) {
     float x = 0;
@@ -72,13 +72,13 @@ Expr told(const Matrix& m) {
       if (!(x <= kHiddenScore) || (hidden != 0 && x != hidden)) return {};
       hidden = x;
     }
-  const Expr shown = told_by_distance(m, [&](int64_t at) { return number(at) == 0; });
+  const Expr shown = condition_on_distance(m, [&](int64_t at) { return number(at) == 0; });
   return shown ? simplify(select(shown, Expr::constant(DType::f32, 0), Expr::constant(DType::f32, hidden))) : Expr();
 }
 
 }  // namespace
 
-void tell_constant_masks(Nest& attention, const Plan& plan) {
+void simplify_constant_masks(Nest& attention, const Plan& plan) {
   for (size_t k = attention.accesses.size(); k-- > 3;) {
     const auto matrix = matrix_of(attention.accesses[k], attention, plan);
     const Expr by = matrix ? told(*matrix) : Expr();

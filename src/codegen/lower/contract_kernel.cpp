@@ -120,7 +120,7 @@ class ContractLowering {
   Reg known(Reg sum) { return sum == kNone ? emit_.integer(0) : sum; }
 
   /// What a task takes, of the operands' part of its batch.
-  struct Share : Dealt {
+  struct Share : TaskRange {
     Task task;
     Reg first_panel = kNone;  ///< of the batch's part
   };
@@ -182,7 +182,7 @@ class ContractLowering {
     return masks;
   }
 
-  /// The body once for each tile of rows, whose outer rows axes `task` then has behind it.
+  /// The body once for each tile of rows, whose outer rows axes `task` then has after it.
   void each_tile(const Share& share, const PanelShare& part, const std::function<void(Task task, RowTiles::Tile tile, Reg number)>& body) {
     build().loop(part.tile, part.tiles_end, emit_.integer(1), [&](Reg t) {
       Task task = part.task;
@@ -451,7 +451,7 @@ class ContractLowering {
   const Contraction& roles_;
   const Tactic& tactic_;
   const Tile shape_;
-  const int columns_;     ///< registers of a panel belong to the columns by turns
+  const int columns_;     ///< registers of a panel belong to the columns in alternation
   const int64_t bundle_;  ///< panels that hold whole turns
   const DepthBlocks blocks_;
   const int lines_, line_;            ///< of a tile, where it takes several lines; rows of a line. A row counts as a line else

@@ -71,7 +71,7 @@ Reg ContractTasks::begin_of(Reg k, Dim parts, Reg all) {
 }
 
 /// Tiles of parts that are whole units, or of all chunks alike.
-Dealt ContractTasks::tiles_of(const std::vector<Reg>& at) {
+TaskRange ContractTasks::tiles_of(const std::vector<Reg>& at) {
   TileBuilder& b = emit_.build();
   const auto next = [&](Reg k) { return b.add(k, emit_.integer(1)); };
   const auto unit = [&](Reg k) { return b.mul(begin_of(k, parts_, emit_.dim(units_->count)), emit_.dim(tiles_of_unit_)); };
@@ -83,9 +83,9 @@ Dealt ContractTasks::tiles_of(const std::vector<Reg>& at) {
   return {.tile = b.add(first, begin), .tiles = b.sub(begin_of(next(chunk), chunks, tiles), begin)};
 }
 
-Dealt ContractTasks::deal(const std::vector<Reg>& at) {
+TaskRange ContractTasks::deal(const std::vector<Reg>& at) {
   TileBuilder& b = emit_.build();
-  Dealt out = tiles_of(at);
+  TaskRange out = tiles_of(at);
   const Reg group = at[at.size() - 2];
   const Reg all = b.mul(emit_.dim(bundles_), out.tiles), of_a_bundle = b.expr(ExprOp::max, {out.tiles, emit_.integer(1)});
   out.from = begin_of(group, groups_, all);

@@ -21,7 +21,7 @@ std::optional<Units> units_of(const Contraction& roles, size_t tiled, const Grou
 
 /// Panels [panel, panels_end), and of each all of `tiles` tiles from `tile` on, but of the first bundle and the last only those in [from,
 /// to), numbered bundle after bundle.
-struct Dealt {
+struct TaskRange {
   Reg panel = kNone, panels_end = kNone, tile = kNone, tiles = kNone;
   Reg from = kNone, to = kNone;
 };
@@ -45,11 +45,11 @@ class ContractTasks {
   /// Panels of a task at most, of which it may begin and end within a bundle.
   int64_t most_panels() const { return (most_bundles_ + 1) * bundle_; }
   /// What the task with these numbers, one of each extent, takes.
-  Dealt deal(const std::vector<Reg>& at);
+  TaskRange deal(const std::vector<Reg>& at);
 
  private:
   void set_groups(const Tactic& tactic, Dim by_rows);
-  Dealt tiles_of(const std::vector<Reg>& at);
+  TaskRange tiles_of(const std::vector<Reg>& at);
   Reg begin_of(Reg k, Dim parts, Reg all);
 
   KernelEmitter& emit_;

@@ -56,7 +56,7 @@ Result<void> NestLowering::run(std::vector<Reg> outer_axes, Reg from, Reg to) {
   for (const Cursor& c : writes_) state.offsets.push_back(start(c, state));
   from_ = from;
   to_ = to;
-  if (schedule_.turned >= 0) return squares(state);
+  if (schedule_.transposed >= 0) return squares(state);
   TRY(enter(schedule_.outer, state, {}));
   return {};
 }

@@ -79,7 +79,7 @@ class NestLowering {
   Result<void> squares(const State& state);
   /// left: rows and columns that there are from here on; kNone: a whole square.
   Result<void> square(const State& at, Reg rows_left, Reg columns_left);
-  Result<std::vector<Reg>> turned(int k, const State& at, Reg rows_left, Reg columns_left);
+  Result<std::vector<Reg>> transposed(int k, const State& at, Reg rows_left, Reg columns_left);
   State moved(State state, int axis, Reg by);
   Reg end_of(int axis);
 
@@ -108,7 +108,7 @@ class NestLowering {
     int lanes = 1;  ///< 1: all lanes are at one place
   };
   Result<Where> where(const Cursor& c, Reg offset, const State& state);
-  /// Elements from step to step of the axis, of a place that is loaded in part; nullopt where it cannot be told.
+  /// Elements from step to step of the axis, of a place that is loaded in part; nullopt where it cannot be determined.
   std::optional<int64_t> steps_along(const Expr& flat, int axis) const;
   Result<void> store(size_t k, Reg value, const State& state, KernelEmitter::Place* place);
 

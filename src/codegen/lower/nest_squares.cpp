@@ -7,7 +7,7 @@ namespace tenon::codegen {
 Reg NestLowering::end_of(int axis) { return axis == schedule_.cut ? to_ : emit_.dim(nest_.axes[axis].extent); }
 
 Result<void> NestLowering::squares(const State& state) {
-  const int rows = schedule_.turned, columns = schedule_.vector, lanes = emit_.lanes();
+  const int rows = schedule_.transposed, columns = schedule_.vector, lanes = emit_.lanes();
   const auto is_whole = [&](int axis) { return mod(nest_.axes[axis].extent, Dim(lanes)) == Dim(0); };
   const auto begin_of = [&](int axis) { return axis == schedule_.cut ? from_ : emit_.integer(0); };
   Result<void> status;
@@ -34,13 +34,13 @@ Result<void> NestLowering::squares(const State& state) {
 Result<void> NestLowering::square(const State& at, Reg rows_left, Reg columns_left) {
   columns_.assign(reads_.size(), {});
   for (size_t k = 0; k < reads_.size(); ++k)
-    if (reads_[k].affine && is_turned(*reads_[k].affine, schedule_))
-      columns_[k] = TRY(turned(static_cast<int>(k), at, rows_left, columns_left));
+    if (reads_[k].affine && is_transposed(*reads_[k].affine, schedule_))
+      columns_[k] = TRY(transposed(static_cast<int>(k), at, rows_left, columns_left));
   Result<void> status;
   State row = at;
   row.mask = columns_left == kNone ? kNone : build().first_mask(columns_left, emit_.lanes());
   for (int i = 0; i < emit_.lanes(); ++i) {
-    State line = moved(row, schedule_.turned, emit_.integer(i));
+    State line = moved(row, schedule_.transposed, emit_.integer(i));
     line.column = i;
     const auto emit_line = [&] {
       if (auto r = innermost(line, {}); !r && status) status = std::unexpected(r.error());
@@ -54,9 +54,9 @@ Result<void> NestLowering::square(const State& at, Reg rows_left, Reg columns_le
 
 /// The columns are loaded, for they lie in memory, and turned into rows. Behind the last column that one is read again: further on there
 /// may be no memory, where even a load of no lanes takes long.
-Result<std::vector<Reg>> NestLowering::turned(int k, const State& at, Reg rows_left, Reg columns_left) {
+Result<std::vector<Reg>> NestLowering::transposed(int k, const State& at, Reg rows_left, Reg columns_left) {
   State column = at;
-  column.vector = schedule_.turned;
+  column.vector = schedule_.transposed;
   column.mask = rows_left == kNone ? kNone : build().first_mask(rows_left, emit_.lanes());
   const Reg last = columns_left == kNone ? kNone : build().sub(columns_left, emit_.integer(1));
   std::vector<Reg> lines;

@@ -106,7 +106,7 @@ Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan,
     const auto by_units = group.region ? schedule_by(group.region->axes, nests[0], tactic, plan, target) : std::nullopt;
     if (by_units) kernel.units = group.region->units;
     schedules.push_back(by_units ? *by_units : schedule_alone(nests[0], tactic, plan, target));
-    turn_constants(nests[0], schedules[0].vector, plan);
+    transpose_constants(nests[0], schedules[0].vector, plan);
     if (points_inside(nests, 0) == Dim(0)) kernel.tasks = 0;
   } else {
     for (Nest& n : nests) schedules.push_back(schedule_row(n, group.outer, plan));
@@ -116,9 +116,9 @@ Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan,
   for (size_t k = 0; k < nests.size(); ++k) {
     if (nests[k].condition >= 0) continue;
     const int sums = sums_of_a_row(nests[k], schedules[k].vector, emit.lanes());
-    kernel.work.loops.push_back(loop_work(nests[k], schedules[k].vector, schedules[k].turned, sums, tactic.unroll, plan));
+    kernel.work.loops.push_back(loop_work(nests[k], schedules[k].vector, schedules[k].transposed, sums, tactic.unroll, plan));
   }
-  const int outer = schedules[0].outer, cut = schedules[0].cut, turned = schedules[0].turned;
+  const int outer = schedules[0].outer, cut = schedules[0].cut, transposed = schedules[0].transposed;
   const int64_t block = schedules[0].block;
   std::vector<Dim> extents;
   for (int x = 0; x < outer; ++x) extents.push_back(nests[0].axes[x].extent);
@@ -126,8 +126,8 @@ Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan,
   if (cut >= 0) extents.push_back(ceil_div(length, block));
   kernel.tasks = product(extents);
   Dim inside = points_inside(nests, outer);
-  if (cut >= 0 && turned < 0) inside = points_of_block(nests[0], outer, cut, block);
-  else if (cut >= 0) inside = Dim(block) * nests[0].axes[cut == turned ? schedules[0].vector : turned].extent;
+  if (cut >= 0 && transposed < 0) inside = points_of_block(nests[0], outer, cut, block);
+  else if (cut >= 0) inside = Dim(block) * nests[0].axes[cut == transposed ? schedules[0].vector : transposed].extent;
   kernel.grain = max(Dim(1), floor_div(Dim(tactic.grain / weight_of(nests)), max(Dim(1), inside)));
 
   Result<void> status;

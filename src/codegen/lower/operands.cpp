@@ -55,11 +55,11 @@ ir::ConstantRef with_whole_groups(const ir::ConstantRef& c, int64_t run, int64_t
   return ir::reshape(filled, {batch, outer * whole, lanes});
 }
 
-/// [batch, depth, lanes] with the registers of its columns by turns.
-ir::ConstantRef with_columns_by_turns(const ir::ConstantRef& c, const LaneOrder& order) {
+/// [batch, depth, lanes] with the registers of its columns in alternation.
+ir::ConstantRef interleave_columns(const ir::ConstantRef& c, const LaneOrder& order) {
   if (order.columns == 1) return c;
-  const int64_t turns = c->shape[2] / (int64_t{order.columns} * order.lanes);
-  const ir::ConstantRef registers = ir::reshape(c, {c->shape[0], c->shape[1], order.columns, turns, order.lanes});
+  const int64_t blocks = c->shape[2] / (int64_t{order.columns} * order.lanes);
+  const ir::ConstantRef registers = ir::reshape(c, {c->shape[0], c->shape[1], order.columns, blocks, order.lanes});
   return ir::reshape(ir::permute(registers, {0, 1, 3, 2, 4}), c->shape);
 }
 
@@ -91,7 +91,7 @@ std::optional<ArrayId> pack_constant(const Nest& nest, const Contraction& roles,
   if (permutation.size() != order->size()) return std::nullopt;
   ir::ConstantRef c = ir::permute(ir::reshape(source, split), permutation);
   c = ir::reshape(c, {count_of(batch, nest), count_of(depth, nest), count_of(lanes, nest)});
-  c = with_columns_by_turns(c, lane_order);
+  c = interleave_columns(c, lane_order);
   c = with_whole_groups(c, count_of(roles.depth.back().axes, nest), roles.group);
   if (!c) return std::nullopt;
   Array a;
@@ -155,7 +155,7 @@ void place_along(const Expr& step, const std::vector<int>& axes, const Nest& nes
 
 }  // namespace
 
-void turn_constants(Nest& nest, int vector_axis, Plan& plan) {
+void transpose_constants(Nest& nest, int vector_axis, Plan& plan) {
   if (vector_axis < 0) return;
   for (NestAccess& access : nest.accesses) {
     const ir::ConstantRef source = plan.arrays[access.array].constant;
@@ -172,12 +172,12 @@ void turn_constants(Nest& nest, int vector_axis, Plan& plan) {
     for (int k = 0; k < static_cast<int>(order->size()); ++k)
       if (k != at) permutation.push_back(k);
     permutation.push_back(at);
-    Array turned;
-    turned.constant = ir::permute(ir::reshape(source, split), permutation);
-    turned.dtype = turned.constant->dtype;
-    for (int64_t s : turned.constant->shape) turned.shape.push_back(s);
-    turned.strides = row_major(turned.shape);
-    plan.arrays.push_back(std::move(turned));
+    Array transposed;
+    transposed.constant = ir::permute(ir::reshape(source, split), permutation);
+    transposed.dtype = transposed.constant->dtype;
+    for (int64_t s : transposed.constant->shape) transposed.shape.push_back(s);
+    transposed.strides = row_major(transposed.shape);
+    plan.arrays.push_back(std::move(transposed));
     access.array = static_cast<ArrayId>(plan.arrays.size() - 1);
     access.flat = Expr();
     access.index.clear();

@@ -8,9 +8,9 @@ namespace tenon::codegen {
 
 /// Constants that the vector axis walks in larger steps than 1 are stored with that axis innermost (the weights of a depthwise
 /// convolution).
-void turn_constants(Nest& nest, int vector_axis, Plan& plan);
+void transpose_constants(Nest& nest, int vector_axis, Plan& plan);
 
-/// How lanes stand in panels: as they are numbered, or register by register of so many equal columns by turns.
+/// How lanes stand in panels: as they are numbered, or register by register of so many equal columns in alternation.
 struct LaneOrder {
   int64_t panel = 1;
   int columns = 1;

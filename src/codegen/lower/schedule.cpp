@@ -146,8 +146,8 @@ bool updates_in_place(const Nest& nest) {
 /// Lanes are written from the first to the last: an axis that is written in turn may lie along them where it is the innermost one, and
 /// nothing is read before.
 bool scatters_along_lanes(const Nest& nest, int axis) {
-  const std::vector<int> in_turn = axes_that(false, nest);
-  return std::ranges::find(in_turn, axis) == in_turn.end() || (axis == in_turn.back() && !updates_in_place(nest));
+  const std::vector<int> sequential = axes_that(false, nest);
+  return std::ranges::find(sequential, axis) == sequential.end() || (axis == sequential.back() && !updates_in_place(nest));
 }
 
 /// The axis whose steps are neighbours in the first result; -1: there is none.
@@ -175,14 +175,14 @@ Schedule schedule_scatter(Nest& nest, const Tactic& tactic, const Plan& plan) {
   if (vector >= 0 && !scatters_along_lanes(nest, vector)) vector = -1;
   Schedule s;
   s.outer = static_cast<int>(std::ranges::count_if(order, [&](int x) { return x != vector; }));
-  const std::vector<int> in_turn = axes_that(false, nest);
-  order.insert(order.end(), in_turn.begin(), in_turn.end());
+  const std::vector<int> sequential = axes_that(false, nest);
+  order.insert(order.end(), sequential.begin(), sequential.end());
   if (vector >= 0) {
     std::erase(order, vector);
     order.push_back(vector);
     s.vector = static_cast<int>(nest.axes.size()) - 1;
     const Dim lanes = nest.axes[static_cast<size_t>(vector)].extent;
-    const bool apart = std::ranges::find(in_turn, vector) == in_turn.end();
+    const bool apart = std::ranges::find(sequential, vector) == sequential.end();
     if (apart && s.outer == 0) s.cut = s.vector, s.block = block_of_scatter(lanes, plan.limits.row_parts);
   }
   reorder_axes(nest, order);
@@ -209,11 +209,11 @@ bool fits_squares(DType dtype, const Target& target) {
 }
 
 /// Whether squares of axis `turned` and the vector axis, the last, take in loads, and all that lie so.
-bool turns(const Nest& nest, const Schedule& squares, const Plan& plan, const Target& target) {
+bool is_transposition(const Nest& nest, const Schedule& squares, const Plan& plan, const Target& target) {
   bool any = false;
   for (const NestAccess& a : nest.accesses) {
     const auto place = affine_of(flat_of(a, plan), static_cast<int>(nest.axes.size()));
-    if (!place || !is_turned(*place, squares)) continue;
+    if (!place || !is_transposed(*place, squares)) continue;
     if (!fits_squares(a.dtype, target)) return false;
     any |= !plan.arrays[a.array].constant;  // constants are turned while building
   }
@@ -221,30 +221,30 @@ bool turns(const Nest& nest, const Schedule& squares, const Plan& plan, const Ta
 }
 
 /// The axis that loads lie along in place of the vector axis, the last; -1 where all walk the vector axis, or squares do not pay.
-int axis_to_turn(const Nest& nest, int vector, const Plan& plan, const Target& target) {
+int axis_to_transpose(const Nest& nest, int vector, const Plan& plan, const Target& target) {
   if (nest.condition >= 0 || !is_short_body(nest) || !fills_squares(nest.axes[vector])) return -1;
   for (const NestOutput& o : nest.outputs) {
     const auto place = affine_of(flat_of(o, plan), static_cast<int>(nest.axes.size()));
     if (!place || place->coefficients[vector] != Dim(1)) return -1;
   }
   for (int x = 0; x < vector; ++x)
-    if (fills_squares(nest.axes[x]) && turns(nest, {.vector = vector, .turned = x}, plan, target)) return x;
+    if (fills_squares(nest.axes[x]) && is_transposition(nest, {.vector = vector, .transposed = x}, plan, target)) return x;
   return -1;
 }
 
 /// Tasks run over blocks of the longer side of the matrices that are turned, so many that a task has at least Tactic::least points.
-Schedule schedule_squares(Nest& nest, int turned, const Tactic& tactic) {
+Schedule schedule_squares(Nest& nest, int transposed, const Tactic& tactic) {
   constexpr int64_t kLongest = 64;  // squares have at most so many rows
   const int axes = static_cast<int>(nest.axes.size());
   std::vector<int> order;
   for (int x = 0; x < axes - 1; ++x)
-    if (x != turned) order.push_back(x);
-  order.push_back(turned);
+    if (x != transposed) order.push_back(x);
+  order.push_back(transposed);
   order.push_back(axes - 1);
   reorder_axes(nest, order);
-  Schedule s{.outer = axes - 2, .vector = axes - 1, .turned = axes - 2};
-  s.cut = usual(nest.axes[s.turned].extent) >= usual(nest.axes[s.vector].extent) ? s.turned : s.vector;
-  const int64_t across = std::max<int64_t>(1, usual(nest.axes[s.cut == s.turned ? s.vector : s.turned].extent));
+  Schedule s{.outer = axes - 2, .vector = axes - 1, .transposed = axes - 2};
+  s.cut = usual(nest.axes[s.transposed].extent) >= usual(nest.axes[s.vector].extent) ? s.transposed : s.vector;
+  const int64_t across = std::max<int64_t>(1, usual(nest.axes[s.cut == s.transposed ? s.vector : s.transposed].extent));
   s.block = kLongest * (1 + (tactic.least - 1) / (kLongest * across));
   return s;
 }
@@ -274,9 +274,9 @@ Result<void> check_lanes(const std::vector<Nest>& nests, const Tactic& tactic, c
       .advice("leave lanes out for this kernel; neighbouring axes that are walked as one count as one");
 }
 
-bool is_turned(const Affine& place, const Schedule& schedule) {
+bool is_transposed(const Affine& place, const Schedule& schedule) {
   const Dim step = place.coefficients[schedule.vector];
-  return schedule.turned >= 0 && step != Dim(0) && step != Dim(1) && place.coefficients[schedule.turned] == Dim(1);
+  return schedule.transposed >= 0 && step != Dim(0) && step != Dim(1) && place.coefficients[schedule.transposed] == Dim(1);
 }
 
 namespace {
@@ -289,7 +289,8 @@ Schedule schedule_loop(Nest& nest, int kept, const Tactic& tactic, const Plan& p
   const auto parallel = [&](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; };
   s.outer = static_cast<int>(std::count_if(nest.axes.begin(), nest.axes.end(), parallel));
   if (s.outer == static_cast<int>(nest.axes.size()) && s.vector >= 0)
-    if (const int turned = axis_to_turn(nest, s.vector, plan, target); turned >= 0) return schedule_squares(nest, turned, tactic);
+    if (const int transposed = axis_to_transpose(nest, s.vector, plan, target); transposed >= 0)
+      return schedule_squares(nest, transposed, tactic);
   if (s.vector >= 0 && parallel(nest.axes[s.vector])) {
     --s.outer;
     if (nest.axes[s.vector].extent.number().value_or(INT64_MAX) > 2 * tactic.block) s.cut = s.vector, s.block = tactic.block;
@@ -318,7 +319,7 @@ std::optional<Schedule> schedule_by(const std::vector<int>& axes, Nest& nest, co
   reorder_axes(moved, order);
   if (best_lane_axis(moved, 0, plan) < kept) return std::nullopt;
   const Schedule s = schedule_loop(moved, kept, tactic, plan, target);
-  if (s.turned >= 0 || s.outer < kept) return std::nullopt;
+  if (s.transposed >= 0 || s.outer < kept) return std::nullopt;
   nest = std::move(moved);
   return s;
 }

@@ -11,7 +11,7 @@ struct Schedule {
   int vector = -1;  ///< axis along the lanes; -1: scalar code
   int cut = -1;     ///< axis inside of which tasks run over blocks of `block` points too; -1: none
   int64_t block = 0;
-  int turned = -1;  ///< axis that some loads lie along, which are transposed in squares; next to the vector axis. -1: all walk that one
+  int transposed = -1;  ///< axis that some loads lie along, which are transposed in squares; next to the vector axis. -1: all walk that one
 };
 
 /// Errors: bad_usage where the tactic asks for lanes along an axis that cannot lie there, as no axis can of nests that share a kernel.
@@ -22,7 +22,7 @@ Schedule schedule_alone(Nest& nest, const Tactic& tactic, const Plan& plan, cons
 /// them, or loads are transposed.
 std::optional<Schedule> schedule_by(const std::vector<int>& axes, Nest& nest, const Tactic& tactic, const Plan& plan, const Target& target);
 /// Lies along axis `turned`, and takes steps of another length along the vector axis.
-bool is_turned(const Affine& place, const Schedule& schedule);
+bool is_transposed(const Affine& place, const Schedule& schedule);
 /// For a nest whose first `outer` axes are given: the others are put in order, parallel ones before reduced ones.
 Schedule schedule_row(Nest& nest, int outer, const Plan& plan);
 

@@ -34,9 +34,9 @@ std::optional<Affine> at_least_zero(const Expr& e, int axes) {
   return difference;
 }
 
-class Taker {
+class LimitFinder {
  public:
-  Taker(Nest& nest, int vector, const std::function<bool(int)>& is_loop) : nest_(nest), vector_(vector), is_loop_(is_loop) {
+  LimitFinder(Nest& nest, int vector, const std::function<bool(int)>& is_loop) : nest_(nest), vector_(vector), is_loop_(is_loop) {
     limits_.resize(nest.axes.size());
   }
 
@@ -83,7 +83,7 @@ class Taker {
 }  // namespace
 
 StepLimits take_step_limits(Nest& nest, int vector, const std::function<bool(int axis)>& is_loop) {
-  return Taker(nest, vector, is_loop).run();
+  return LimitFinder(nest, vector, is_loop).run();
 }
 
 }  // namespace tenon::codegen

@@ -393,7 +393,7 @@ Result<std::optional<Kernel>> lower_windows(const Group& group, const Tactic& ta
   auto sum = window_sum_of(group.nests[0], plan);
   if (!sum) return std::nullopt;
   Nest nest = group.nests[0];
-  turn_constants(nest, sum->channels, plan);
+  transpose_constants(nest, sum->channels, plan);
   const auto weights = affine_of(flat_of(nest.accesses[sum->weights], plan), static_cast<int>(nest.axes.size()));
   if (!weights || !(weights->coefficients[sum->channels] == Dim(1))) return std::nullopt;
   const Epilogue* epilogue = group.epilogue ? &*group.epilogue : nullptr;

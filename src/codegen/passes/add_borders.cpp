@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kWidest = 1 << 12;
 
 /// An array's border, and what stands there.
-struct Around {
+struct BorderFill {
   Border border;
   Expr fill;
   std::vector<ir::NodeId> nodes;  ///< of the first reader
@@ -84,7 +84,7 @@ class Borders {
     if (relied_[read.array]) return false;
     const auto border = reach_beyond(read, nest, plan_);
     if (!border || read.fill.op() != ExprOp::constant) return false;
-    const auto [known, is_new] = wanted_.try_emplace(read.array, Around{*border, read.fill, nest.nodes});
+    const auto [known, is_new] = wanted_.try_emplace(read.array, BorderFill{*border, read.fill, nest.nodes});
     if (!same_number(known->second.fill, read.fill)) return false;
     for (size_t d = 0; d < border->before.size(); ++d) {
       known->second.border.before[d] = std::max(known->second.border.before[d], border->before[d]);
@@ -103,7 +103,7 @@ class Borders {
   }
 
   /// A loop for each side: of the dimensions outside of its own the inside, of those within it all.
-  Group filling(ArrayId id, const Around& around) const {
+  Group filling(ArrayId id, const BorderFill& around) const {
     const Array& array = plan_.arrays[id];
     Group out;
     out.of_a_product = true;
@@ -142,7 +142,7 @@ class Borders {
 
   Plan& plan_;
   const std::vector<bool> relied_;
-  std::map<ArrayId, Around> wanted_;
+  std::map<ArrayId, BorderFill> wanted_;
   std::set<ArrayId> filled_;
 };
 

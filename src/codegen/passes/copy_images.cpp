@@ -18,7 +18,7 @@ constexpr int64_t kFewChannels = 8;
 /// 5 x 5 take longer).
 constexpr int64_t kSmallWindow = 16;
 
-bool is_seen_image(ArrayId a, const Plan& plan) {
+bool is_external_image(ArrayId a, const Plan& plan) {
   const Array& array = plan.arrays[a];
   return array.fixed_layout && !array.constant && array.shape.size() >= 3 && array.shape.size() <= 5;
 }
@@ -48,7 +48,7 @@ class Copies {
     const NestAccess &data = first ? a : b, &kernels = first ? b : a;
     const ArrayId result = g.epilogue ? g.epilogue->map.outputs[0].array : nest.outputs[0].array;
     if (!plan_.arrays[kernels.array].constant || data.flat || data.index.size() < 3) return false;
-    if (!is_seen_image(data.array, plan_) && !is_seen_image(result, plan_)) return false;
+    if (!is_external_image(data.array, plan_) && !is_external_image(result, plan_)) return false;
     if (data.index[1].op() != ExprOp::axis || nest.outputs[0].index.size() != data.index.size()) return false;
     const ops::Axis& channels = nest.axes[data.index[1]->index];
     return channels.kind == ops::Axis::Kind::reduced && channels.extent.is_number() && channels.extent.value() >= kFewChannels;
@@ -62,7 +62,7 @@ class Copies {
     const auto is_image = [&](ArrayId a) { return plan_.arrays[a].shape.size() >= 3 && !plan_.arrays[a].constant; };
     const auto data = std::ranges::find_if(nest.accesses, [&](const NestAccess& a) { return is_image(a.array); });
     if (data == nest.accesses.end() || !is_image(out.array)) return false;
-    if (!is_seen_image(data->array, plan_) && !is_seen_image(out.array, plan_)) return false;
+    if (!is_external_image(data->array, plan_) && !is_external_image(out.array, plan_)) return false;
     const size_t arrays = plan_.arrays.size();
     data->array = channels_last(data->array);
     out.array = channels_last(out.array);
@@ -106,7 +106,7 @@ class Copies {
 
   void read_copy(Group& g) {
     for (NestAccess& access : g.nests[0].accesses) {
-      if (!is_seen_image(access.array, plan_)) continue;
+      if (!is_external_image(access.array, plan_)) continue;
       const auto [known, is_new] = copies_.try_emplace(access.array, -1);
       if (is_new) {
         known->second = channels_last(access.array);
@@ -142,7 +142,7 @@ class Copies {
     Group& g = groups_.back();
     Nest& writer = g.epilogue ? g.epilogue->map : g.nests[0];
     NestOutput& out = writer.outputs[0];
-    if (!is_seen_image(out.array, plan_) || !writes_all(out, writer)) return;
+    if (!is_external_image(out.array, plan_) || !writes_all(out, writer)) return;
     const ArrayId seen = out.array;
     out.array = channels_last(seen);
     copies_.emplace(seen, out.array);

@@ -14,9 +14,9 @@ namespace tenon::codegen {
 namespace {
 
 /// A region that grows.
-class Growing {
+class RegionBuilder {
  public:
-  Growing(const Plan& plan, size_t first) : plan_(plan), first_(first) {
+  RegionBuilder(const Plan& plan, size_t first) : plan_(plan), first_(first) {
     const Group& g = plan.groups[first];
     if (!runs_by_parts(g)) return;
     members_.push_back(task_axes(g, plan));
@@ -66,7 +66,7 @@ class Growing {
 
   /// Of the units, those in an image of a batch that only the run knows. It may be one image.
   static Dim images(const DimList& extents) { return !extents.empty() && !extents[0].is_number() ? extents[0] : Dim(1); }
-  /// 0: it cannot be told.
+  /// 0: it cannot be determined.
   static int64_t of_image(Dim all, const DimList& extents) {
     const auto one = exact_quotient(all, images(extents));
     return one ? one->number().value_or(0) : 0;
@@ -84,7 +84,7 @@ class Growing {
     size_t count = extents_.size();
     bool meets = false;
     for (const GroupPlace& p : places_of(g)) {
-      const auto found = written_.find(behind_reshapes(p.array, plan_));
+      const auto found = written_.find(storage_of(p.array, plan_));
       if (found == written_.end()) continue;
       const Written& w = found->second;
       if (p.array != w.array || p.index.empty()) return {};
@@ -113,7 +113,7 @@ class Growing {
   void note_written(const Group& g, const std::vector<int>& axes) {
     for (const GroupPlace& p : places_of(g)) {
       if (!p.written) continue;
-      const auto [at, is_new] = written_.try_emplace(behind_reshapes(p.array, plan_), Written{p.array, {}});
+      const auto [at, is_new] = written_.try_emplace(storage_of(p.array, plan_), Written{p.array, {}});
       std::vector<int> by;
       for (size_t k = 0; k < axes.size() && plan_.arrays[p.array].border.empty(); ++k) {
         int d = 0;
@@ -132,7 +132,7 @@ class Growing {
 
   void note_read(const Group& g) {
     for (const GroupPlace& p : places_of(g)) {
-      const auto found = written_.find(behind_reshapes(p.array, plan_));
+      const auto found = written_.find(storage_of(p.array, plan_));
       if (found == written_.end() || p.written) continue;
       found->second.read = true;
       found->second.always &= p.always;
@@ -178,7 +178,7 @@ class Growing {
     std::set<ArrayId> moved;
     for (size_t k = 0; k < size(); ++k)
       for (const GroupPlace& p : places_of(plan_.groups[first_ + k]))
-        if (!plan_.arrays[p.array].constant) moved.insert(behind_reshapes(p.array, plan_));
+        if (!plan_.arrays[p.array].constant) moved.insert(storage_of(p.array, plan_));
     int64_t stays = 0, all = 0;
     for (const ArrayId a : kept) stays += bytes_of_image(a);
     for (const ArrayId a : moved) all += bytes_of_image(a);
@@ -214,7 +214,7 @@ void join_regions(Plan& plan) {
   const Readers readers(plan);
   const std::vector<bool> shared = relied_on(plan);  // with strides that somebody else knows, too
   for (size_t g = 0; g < plan.groups.size();) {
-    Growing region(plan, g);
+    RegionBuilder region(plan, g);
     size_t next = g + 1;
     while (next < plan.groups.size() && region.take(plan.groups[next])) ++next;
     region.mark(plan, readers, shared);

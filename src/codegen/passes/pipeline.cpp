@@ -85,8 +85,8 @@ Result<void> check_after(std::string_view pass, const Plan& plan, const PlanOpti
   return {};
 }
 
-/// What stays in the caches from turn to turn, if it fits.
-void note_bytes_of_turn(Plan& plan) {
+/// What stays in the caches from iteration to iteration, if it fits.
+void note_constant_bytes(Plan& plan) {
   std::set<ArrayId> constants;
   const auto look = [&](const Nest& n) {
     for (const NestAccess& a : n.accesses)
@@ -99,7 +99,7 @@ void note_bytes_of_turn(Plan& plan) {
   int64_t bytes = 0;
   for (const ArrayId a : constants) bytes += plan.arrays[a].constant->byte_size();
   for (Group& g : plan.groups)
-    if (g.kind == GroupKind::contract) g.bytes_of_turn = bytes;
+    if (g.kind == GroupKind::contract) g.constant_bytes_per_iteration = bytes;
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ Result<Plan> plan(const ir::Graph& graph, const Target& target, const PlanOption
   if (options.dump) options.dump("collect", plan);
   TRY(check_after("collect", plan, options));
   TRY(run_passes(plan, target, options));
-  if (options.carried) note_bytes_of_turn(plan);
+  if (options.carried) note_constant_bytes(plan);
   return plan;
 }
 

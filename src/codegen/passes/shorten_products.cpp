@@ -77,7 +77,7 @@ class Shortening {
     if (!is_new) return known->second;
     const Array& array = plan_.arrays[from];
     known->second = add_temporary(plan_, DType::bf16, array.shape, array.order);
-    const auto maker = makers_.find(behind_reshapes(from, plan_));
+    const auto maker = makers_.find(storage_of(from, plan_));
     Nest map;
     NestAccess read;
     NestOutput out;

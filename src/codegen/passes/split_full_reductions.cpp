@@ -29,7 +29,7 @@ int row_of(const Group& g, const Plan& plan) {
   return moving > 1 ? row : -1;
 }
 
-/// Over the other axes, with the rows' axis behind them; what it writes is read by `whole` then.
+/// Over the other axes, with the rows' axis after them; what it writes is read by `whole` then.
 Nest rows_of(Nest& whole, int row, Plan& plan) {
   Nest rows = whole;
   DimList shape;

@@ -17,14 +17,14 @@ void add_symbols(const DimList& dims, SymbolSet& to) {
 /// What is read of a plan, from its end on.
 class Reads {
  public:
-  explicit Reads(const Plan& plan) : plan_(plan), read_(plan.arrays.size(), false), tells_(plan.groups.size()) {
+  explicit Reads(const Plan& plan) : plan_(plan), read_(plan.arrays.size(), false), defines_(plan.groups.size()) {
     SymbolSet known(plan.given.begin(), plan.given.end());
     for (ArrayId a : plan.inputs) add_symbols(plan.arrays[a].shape, known);
     for (size_t g = 0; g < plan.groups.size(); ++g) {
       if (!has_data_dependent_shape(plan.groups[g].kind)) continue;
       for (ArrayId a : plan.groups[g].outputs)
-        if (a >= 0) add_symbols(plan.arrays[a].shape, tells_[g]);
-      std::erase_if(tells_[g], [&](const DimNode* s) { return !known.insert(s).second; });
+        if (a >= 0) add_symbols(plan.arrays[a].shape, defines_[g]);
+      std::erase_if(defines_[g], [&](const DimNode* s) { return !known.insert(s).second; });
     }
     for (ArrayId a : plan.outputs) mark(a);
   }
@@ -34,7 +34,7 @@ class Reads {
     bool wanted = group.kind == GroupKind::check;
     each_written(group, [&](ArrayId a) { wanted |= read_[a]; });
     for (ArrayId a : group.outputs) wanted |= a >= 0 && read_[a];
-    return wanted || std::ranges::any_of(tells_[number], [&](const DimNode* s) { return needed_.contains(s); });
+    return wanted || std::ranges::any_of(defines_[number], [&](const DimNode* s) { return needed_.contains(s); });
   }
 
   void keep(const Group& group) {
@@ -69,7 +69,7 @@ class Reads {
 
   const Plan& plan_;
   std::vector<bool> read_;
-  std::vector<SymbolSet> tells_;  ///< by group: the symbols that nothing before it tells
+  std::vector<SymbolSet> defines_;  ///< by group: the symbols that nothing before it tells
   SymbolSet needed_;
 };
 

@@ -4,7 +4,7 @@
 
 namespace tenon::codegen {
 
-/// Drops groups whose results nobody reads, but for those that tell a size which somebody needs.
+/// Drops groups whose results nothing reads, but for those that tell a size which something needs.
 void drop_unread(Plan& plan);
 
 }  // namespace tenon::codegen

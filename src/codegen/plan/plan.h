@@ -18,7 +18,7 @@ namespace tenon::codegen {
 /// Number of an array in a Plan: a value of the graph, or a temporary between two loops.
 using ArrayId = int32_t;
 
-/// Elements around those of an array, in memory only: index -before[k] is the first in dimension k, and those behind follow its last.
+/// Padding stored around the array. Valid indices in dimension k run from -before[k] to shape[k] + after[k] - 1.
 struct Border {
   Sizes before, after;  ///< of each dimension; empty: there is none
   bool zeros = false;   ///< are 0, all of them
@@ -33,11 +33,11 @@ struct Array {
   DimList strides;            ///< elements; row-major unless a layout was chosen
   ir::ValueId value;          ///< none: a temporary
   std::vector<int> order;     ///< dimensions from the outermost to the innermost in memory; empty: as they are
-  int64_t row_padding = 0;    ///< elements that nobody reads behind each row of the innermost dimension in memory
+  int64_t row_padding = 0;    ///< elements that nothing reads behind each row of the innermost dimension in memory
   Border border;              ///< of what convolutions read with a padding around it
   ir::ConstantRef constant;   ///< row-major bytes, where constant
   ArrayId same_bytes = -1;    ///< shares the buffer of that array, row-major in both (Reshape and the like)
-  Dim units = 0;              ///< above 0: pieces in which one region alone writes and reads it, one a unit, equal, one behind the other
+  Dim units = 0;              ///< above 0: pieces in which one region alone writes and reads it, one a unit, equal, one after the other
   bool fixed_layout = false;  ///< seen from outside (graph input or output, operand of a segment): stays row-major
 };
 
@@ -115,7 +115,7 @@ struct Contraction {
   std::vector<JointAxis> depth;  ///< reduced; the last is the innermost loop
 };
 
-/// Elements that are places in a dimension of that extent (token numbers). Of an input: others are refused at the door.
+/// Elements that are places in a dimension of that extent (token numbers). Of an input: others are refused by input checks.
 struct IndexLimit {
   ArrayId input = -1;
   Dim extent;
@@ -148,7 +148,7 @@ struct Group {
   bool of_a_product = false;               ///< nests: what a contraction of the same node reads, or makes of its sums
   std::optional<Contraction> contraction;  ///< contract: of its nest as it stands; whoever edits the nest settles it again
   std::optional<Region> region;
-  std::optional<int64_t> bytes_of_turn;  ///< contract, in a loop's body: constants that a turn of the loop reads
+  std::optional<int64_t> constant_bytes_per_iteration;  ///< contract, in a loop's body: constants that an iteration of the loop reads
   ir::NodeId node;                       ///< attention, control (whose bodies have plans of their own), check, rows; segment: its first
   uint32_t segment = 0;                  ///< segment: number in Plan::segments
   std::vector<ArrayId> inputs, outputs;  ///< segment, control, rows: operands (-1: missing) and results; sizes: one output
@@ -169,7 +169,7 @@ struct Plan {
 };
 
 /// The array whose bytes it shares: itself where it is no reshape.
-inline ArrayId behind_reshapes(ArrayId a, const Plan& plan) {
+inline ArrayId storage_of(ArrayId a, const Plan& plan) {
   while (plan.arrays[a].same_bytes >= 0) a = plan.arrays[a].same_bytes;
   return a;
 }
