@@ -85,7 +85,7 @@ TEST(ShortProducts, OfBytesWithSignsTheOtherWayRound) {
 }
 
 /// Rows that walk the depth in larger steps are stored in order first.
-TEST(ShortProducts, OfTurnedRows) {
+TEST(ShortProducts, OfTransposedRows) {
   runs(R"(graph main(x: u8[10,n], w: i8[10,33]) {
     t = Transpose(x, perm=[1, 0])
     y = MatMulInteger(t, w)

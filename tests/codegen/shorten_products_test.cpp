@@ -90,13 +90,13 @@ TEST(ShortenProducts, RoundsOnceForAllProductsOfAnArray) {
 }
 
 /// The image is rounded into the array that has its padding around it.
-TEST(ShortenProducts, OfConvolutions) {
+TEST(ShortenProducts, RoundsConvolutions) {
   runs("graph main(x: f32[n,16,9,8]) {" + constant("w", "32,16,3,3", 32 * 16 * 9) + constant("v", "32,32,1,1", 1024) +
            "h = Conv(x, w, pads=[1, 1, 1, 1]) r = Relu(h) y = Conv(r, v) return y }",
        2, 2);
 }
 
-TEST(ShortenProducts, OfALayerOfATransformer) {
+TEST(ShortenProducts, RoundsALayerOfATransformer) {
   std::string text = "graph main(x: f32[n,64], m: f32[n]) {" + constant("g", "64", 64, 1.0) + constant("z", "64", 64);
   for (const char* w : {"wq", "wk", "wv", "wo"}) text += constant(w, "64,64", 4096);
   text += constant("wi", "64,128", 64 * 128) + constant("wd", "128,64", 64 * 128);
@@ -121,7 +121,7 @@ TEST(ShortenProducts, LeavesWhatDoesNotPay) {
   runs("graph main(x: f32[n,64], w: f32[64,64]) { y = MatMul(x, w) return y }", 0, 0);
 }
 
-TEST(ShortenProducts, NeedATargetThatHasThem) {
+TEST(ShortenProducts, NeedsATargetWithBf16) {
   EXPECT_TRUE(check_precision(Precision::bf16, **target_named("x86_avx512_bf16")));
   EXPECT_TRUE(check_precision(Precision::f32, **target_named("x86_avx2")));
   const auto refused = check_precision(Precision::bf16, **target_named("x86_avx2"));

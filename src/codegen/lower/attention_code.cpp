@@ -8,8 +8,8 @@
 
 namespace tenon::codegen {
 
-AttentionCode::AttentionCode(Kernel& kernel, Plan& plan, const Target& target, const Tactic& tactic, const Nest& of, const Group& group,
-                             const KeyParts& key_parts, bool joins)
+AttentionCode::AttentionCode(Kernel& kernel, const Plan& plan, const Target& target, const Tactic& tactic, const Nest& of,
+                             const Group& group, const KeyParts& key_parts, bool joins)
     : emit(kernel, plan, target, joins ? "attention_join" : "attention"),
       nest(of),
       tile(tactic.tile),

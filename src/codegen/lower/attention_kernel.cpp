@@ -21,7 +21,7 @@ namespace {
 class AttentionLowering {
  public:
   /// joins: the kernel behind the one that leaves the sums of parts.
-  AttentionLowering(Kernel& kernel, Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest, const Group& group,
+  AttentionLowering(Kernel& kernel, const Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest, const Group& group,
                     const KeyParts& parts, bool joins)
       : kernel_(kernel), code_(kernel, plan, target, tactic, nest, group, parts, joins), group_(group), tactic_(tactic), joins_(joins) {}
 
@@ -164,12 +164,12 @@ class AttentionLowering {
 
 }  // namespace
 
-Result<void> emit_attention(Kernel& kernel, Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest, const Group& group,
-                            const KeyParts& parts) {
+Result<void> emit_attention(Kernel& kernel, const Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest,
+                            const Group& group, const KeyParts& parts) {
   return AttentionLowering(kernel, plan, target, tactic, nest, group, parts, false).run();
 }
 
-Result<void> emit_join_of_parts(Kernel& kernel, Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest,
+Result<void> emit_join_of_parts(Kernel& kernel, const Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest,
                                 const Group& group, const KeyParts& parts) {
   return AttentionLowering(kernel, plan, target, tactic, nest, group, parts, true).run();
 }

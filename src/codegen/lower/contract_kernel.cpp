@@ -37,7 +37,7 @@ struct DepthSlice {
 
 class ContractLowering {
  public:
-  ContractLowering(Kernel& kernel, Plan& plan, const Target& target, const Tactic& tactic, const Group& group, const Tiling& tiling,
+  ContractLowering(Kernel& kernel, const Plan& plan, const Target& target, const Tactic& tactic, const Group& group, const Tiling& tiling,
                    ArrayId packed)
       : kernel_(kernel),
         emit_(kernel, plan, target, "contract"),
@@ -469,7 +469,7 @@ class ContractLowering {
 
 }  // namespace
 
-Result<Kernel> lower_tiles(const Group& group, const Tiling& tiling, ArrayId packed, const Tactic& tactic, Plan& plan,
+Result<Kernel> lower_tiles(const Group& group, const Tiling& tiling, ArrayId packed, const Tactic& tactic, const Plan& plan,
                            const Target& target) {
   Kernel kernel;
   ContractLowering lowering(kernel, plan, target, tactic, group, tiling, packed);

@@ -3,7 +3,7 @@
 
 namespace tenon::codegen {
 
-KernelEmitter::KernelEmitter(Kernel& kernel, Plan& plan, const Target& target, std::string name)
+KernelEmitter::KernelEmitter(Kernel& kernel, const Plan& plan, const Target& target, std::string name)
     : kernel_(kernel), plan_(plan), target_(target), build_(kernel.tile) {
   kernel.tile.name = std::move(name);
 }

@@ -11,7 +11,7 @@ namespace tenon::codegen {
 /// scalar expressions on registers.
 class KernelEmitter {
  public:
-  KernelEmitter(Kernel& kernel, Plan& plan, const Target& target, std::string name);
+  KernelEmitter(Kernel& kernel, const Plan& plan, const Target& target, std::string name);
 
   TileBuilder& build() { return build_; }
   /// Those of f32 where nobody has said otherwise.
@@ -19,7 +19,6 @@ class KernelEmitter {
   void set_lanes(int lanes) { lanes_ = lanes; }  ///< before anything is built
   const Target& target() const { return target_; }
   const Plan& plan() const { return plan_; }
-  Plan& plan() { return plan_; }
 
   /// The argument buffer of an array.
   int32_t buffer(ArrayId array, bool written);
@@ -46,7 +45,7 @@ class KernelEmitter {
   Reg at_entry(TileInstr instr, TileType type);
 
   Kernel& kernel_;
-  Plan& plan_;
+  const Plan& plan_;
   const Target& target_;
   int lanes_ = target_.lanes();
   TileBuilder build_;

@@ -51,7 +51,7 @@ Result<void> NestLowering::run(std::vector<Reg> outer_axes, Reg from, Reg to) {
   state.axes = std::move(outer_axes);
   state.axes.resize(nest_.axes.size(), kNone);
   state.vector = schedule_.vector;
-  state.told.resize(reads_.size() + writes_.size(), kNone);
+  state.whole.resize(reads_.size() + writes_.size(), kNone);
   for (const Cursor& c : reads_) state.offsets.push_back(start(c, state));
   for (const Cursor& c : writes_) state.offsets.push_back(start(c, state));
   from_ = from;
@@ -168,14 +168,14 @@ Result<NestLowering::State> NestLowering::with_bounds(int axis, State state) {
   KernelEmitter::Place place = place_for(state);
   for (size_t k = 0; k < reads_.size(); ++k) {
     const Expr& within = nest_.accesses[k].within;
-    if (!within || state.told[k] != kNone || mentions(within, ExprOp::axis, axis) || mentions(within, ExprOp::input)) continue;
+    if (!within || state.whole[k] != kNone || mentions(within, ExprOp::axis, axis) || mentions(within, ExprOp::input)) continue;
     if (state.vector >= 0 && mentions(within, ExprOp::axis, state.vector)) continue;
-    state.told[k] = TRY(emit_.evaluate(within, place));
+    state.whole[k] = TRY(emit_.evaluate(within, place));
   }
   return state;
 }
 
-Result<NestLowering::State> NestLowering::told(int axis, State state) {
+Result<NestLowering::State> NestLowering::with_masks(int axis, State state) {
   if (axis + 1 != static_cast<int>(nest_.axes.size())) return state;
   KernelEmitter::Place place = place_for(state);
   size_t k = 0;
@@ -185,7 +185,7 @@ Result<NestLowering::State> NestLowering::told(int axis, State state) {
     if (mentions(within, ExprOp::axis, axis) || mentions(within, ExprOp::input)) return {};
     const Reg all = TRY(emit_.evaluate(within, place));
     state.offsets[at] = inside(all, state.offsets[at]);
-    state.told[at] = build().splat(all, emit_.lanes());
+    state.whole[at] = build().splat(all, emit_.lanes());
     return {};
   };
   for (size_t r = 0; r < reads_.size(); ++r) TRY(tell(nest_.accesses[r].within, reads_[r]));
@@ -194,7 +194,7 @@ Result<NestLowering::State> NestLowering::told(int axis, State state) {
 }
 
 Result<std::vector<Reg>> NestLowering::strips(int axis, const State& outside, std::vector<Reg> carried) {
-  const State state = reducing(axis) ? TRY(with_bounds(axis, outside)) : TRY(told(axis, outside));
+  const State state = reducing(axis) ? TRY(with_bounds(axis, outside)) : TRY(with_masks(axis, outside));
   const int lanes = emit_.lanes();
   const Dim extent = nest_.axes[axis].extent;
   const bool part = schedule_.cut >= 0;
@@ -365,122 +365,6 @@ Result<Reg> NestLowering::add_products(const Expr& value, Reg sum, KernelEmitter
   const Reg a = build().splat(TRY(emit_.evaluate(value.args()[0], place)), lanes);
   const Reg b = build().splat(TRY(emit_.evaluate(value.args()[1], place)), lanes);
   return build().fma(a, b, sum);
-}
-
-KernelEmitter::Place NestLowering::place_for(const State& state) {
-  KernelEmitter::Place place;
-  place.axes = state.axes;
-  if (state.vector >= 0) {
-    Reg& along = place.axes[state.vector];
-    if (along != kNone) along = build().add(build().splat(along, emit_.lanes()), emit_.iota());
-  }
-  // The place outlives this call only inside its caller, which keeps `state` alive.
-  place.load = [this, state, shared = std::make_shared<std::unordered_map<int, Reg>>()](int access) -> Result<Reg> {
-    if (auto found = shared->find(access); found != shared->end()) return found->second;
-    return (*shared)[access] = TRY(load(access, state));
-  };
-  return place;
-}
-
-Result<Reg> NestLowering::load(int k, const State& state) {
-  if (state.column >= 0 && !columns_[k].empty()) return columns_[k][static_cast<size_t>(state.column)];
-  const NestAccess& a = nest_.accesses[k];
-  Memory how;
-  Reg within = state.told[static_cast<size_t>(k)];
-  if (a.within && within == kNone) {
-    KernelEmitter::Place place = place_for(state);
-    within = TRY(emit_.evaluate(a.within, place));
-  }
-  Where at = TRY(where(reads_[k], state.offsets[k], state));
-  if (at.lanes == 1 && (within == kNone || build().type(within).lanes == 1)) return load_scalar(k, at.offset, within, state);
-  how.stride = at.stride;
-  how.offsets = at.offsets;
-  how.broadcast = at.lanes == 1;
-  how.mask = state.mask;
-  if (within != kNone) {
-    at.offset = inside(within, at.offset);
-    const Reg lanes = build().splat(within, emit_.lanes());
-    how.mask = how.mask == kNone ? lanes : build().expr(ExprOp::logical_and, {how.mask, lanes});
-    KernelEmitter::Place place = place_for(state);
-    how.fill = build().splat(TRY(emit_.evaluate(a.fill, place)), emit_.lanes());
-  }
-  return build().load(reads_[k].buffer, at.offset, emit_.lanes(), how);
-}
-
-Reg NestLowering::inside(Reg within, Reg offset) {
-  if (build().type(within).lanes != 1) return offset;
-  return build().expr(ExprOp::select, {within, offset, emit_.integer(0)});
-}
-
-Result<Reg> NestLowering::load_scalar(int k, Reg offset, Reg within, const State& state) {
-  if (within == kNone) return build().load(reads_[k].buffer, offset, 1);
-  const Reg value = build().load(reads_[k].buffer, inside(within, offset), 1);
-  KernelEmitter::Place place = place_for(state);
-  const Reg fill = TRY(emit_.evaluate(nest_.accesses[k].fill, place));
-  return build().expr(ExprOp::select, {within, value, fill});
-}
-
-std::optional<int64_t> NestLowering::steps_along(const Expr& flat, int axis) const {
-  if (flat.op() == ExprOp::axis) return flat->index == axis ? 1 : 0;
-  if (flat.op() == ExprOp::add || flat.op() == ExprOp::sub) {
-    const auto a = steps_along(flat.args()[0], axis), b = steps_along(flat.args()[1], axis);
-    if (!a || !b) return std::nullopt;
-    return flat.op() == ExprOp::add ? *a + *b : *a - *b;
-  }
-  if (mentions(flat, ExprOp::axis, axis)) return std::nullopt;
-  for (int k = 0; k < static_cast<int>(nest_.accesses.size()); ++k)
-    if (mentions(flat, ExprOp::input, k) && walks(nest_.accesses[static_cast<size_t>(k)], axis)) return std::nullopt;
-  return 0;
-}
-
-Result<NestLowering::Where> NestLowering::where(const Cursor& c, Reg offset, const State& state) {
-  if (c.affine) {
-    const Dim along = state.vector >= 0 && state.axes[state.vector] != kNone ? c.affine->coefficients[state.vector] : Dim(0);
-    if (along == Dim(0)) return Where{offset};
-    if (along == Dim(1)) return Where{offset, kNone, kNone, emit_.lanes()};
-    return Where{offset, emit_.dim(along), kNone, emit_.lanes()};
-  }
-  KernelEmitter::Place place = place_for(state);
-  if (state.vector >= 0 && steps_along(c.flat, state.vector) == 1) {
-    place.axes[static_cast<size_t>(state.vector)] = state.axes[static_cast<size_t>(state.vector)];
-    const Reg first = TRY(emit_.evaluate(c.flat, place));
-    if (build().type(first).lanes == 1) return Where{first, kNone, kNone, emit_.lanes()};
-  }
-  const Reg at = TRY(emit_.evaluate(c.flat, place));
-  if (build().type(at).lanes == 1) return Where{at};
-  return Where{emit_.integer(0), kNone, at, emit_.lanes()};
-}
-
-Result<void> NestLowering::store(size_t k, Reg value, const State& state, KernelEmitter::Place* place) {
-  const NestOutput& o = nest_.outputs[k];
-  Where at = TRY(where(writes_[k], state.offsets[nest_.accesses.size() + k], state));
-  if (o.dtype != o.value.dtype()) value = build().expr(ExprOp::cast, {value}, o.dtype);
-  const int lanes = vector_parallel() ? emit_.lanes() : 1;
-  Memory how;
-  how.stride = at.stride;
-  how.offsets = at.offsets;
-  how.mask = vector_parallel() ? state.mask : kNone;
-  value = build().splat(value, lanes);
-  if (o.within) {
-    KernelEmitter::Place fresh = place_for(state);
-    Reg within = state.told[nest_.accesses.size() + k];
-    if (within == kNone) within = TRY(emit_.evaluate(o.within, place ? *place : fresh));
-    if (lanes == 1) {
-      build().branch(
-          within,
-          [&] {
-            build().store(writes_[k].buffer, at.offset, value, how);
-            return std::vector<Reg>{};
-          },
-          [] { return std::vector<Reg>{}; });
-      return {};
-    }
-    at.offset = inside(within, at.offset);
-    const Reg mask = build().splat(within, lanes);
-    how.mask = how.mask == kNone ? mask : build().expr(ExprOp::logical_and, {how.mask, mask});
-  }
-  build().store(writes_[k].buffer, at.offset, value, how);
-  return {};
 }
 
 }  // namespace tenon::codegen

@@ -31,7 +31,7 @@ class NestLowering {
     int vector = -1;           ///< the axis along the lanes
     Reg mask = kNone;          ///< lanes inside the vector axis; kNone: all
     int column = -1;           ///< of a square, where its loads are transposed
-    std::vector<Reg> told;     ///< reads, then writes: the mask (of a reduction's reads: the bool) whether all lanes are inside, or none;
+    std::vector<Reg> whole;    ///< reads, then writes: the mask (of a reduction's reads: the bool) whether all lanes are inside, or none;
                                ///< kNone: to be evaluated
   };
 
@@ -46,7 +46,7 @@ class NestLowering {
   bool vector_reduced() const { return schedule_.vector >= 0 && reducing(schedule_.vector); }
   bool vector_parallel() const { return schedule_.vector >= 0 && !reducing(schedule_.vector); }
 
-  /// Emits the axes from `axis` inwards; `carried` are the accumulators, whose new values are returned.
+  /// Emits the axes from `axis` inwards; `carried` are the accumulators, whose new values are retransposed.
   Result<std::vector<Reg>> enter(int axis, const State& state, const std::vector<Reg>& carried);
   Result<std::vector<Reg>> enter_axis(int axis, const State& state, const std::vector<Reg>& carried);
   /// The axes from `axis` on, behind a branch on the nest's condition.
@@ -70,12 +70,12 @@ class NestLowering {
   /// Whole registers of a row that is summed up, as long as there are several; `from` is moved to those that are left.
   Result<std::vector<Reg>> side_by_side(int axis, const State& state, const std::vector<Reg>& carried, Reg& from, Reg to);
   /// Where all lanes are inside or none, that is found out once before they are walked.
-  Result<State> told(int axis, State state);
+  Result<State> with_masks(int axis, State state);
   /// Before the innermost axis of a reduction: what says whether reads are inside, where it is the same at each of its steps.
   Result<State> with_bounds(int axis, State state);
   Result<std::vector<Reg>> masked(int axis, const State& state, const std::vector<Reg>& carried, Reg at, Reg to);
 
-  /// The turned axis and the vector axis by squares of registers (nest_squares.cpp).
+  /// The transposed axis and the vector axis by squares of registers (nest_squares.cpp).
   Result<void> squares(const State& state);
   /// left: rows and columns that there are from here on; kNone: a whole square.
   Result<void> square(const State& at, Reg rows_left, Reg columns_left);
@@ -119,7 +119,7 @@ class NestLowering {
   const int64_t unroll_;
   int condition_at_ = -1;  ///< axis before which the nest's condition is loaded; -1: it has none
   std::vector<Cursor> reads_, writes_;
-  std::vector<std::vector<Reg>> columns_;  ///< of the turned reads, in a square
+  std::vector<std::vector<Reg>> columns_;  ///< of the transposed reads, in a square
   Reg from_ = kNone, to_ = kNone;
   bool inside_reduction_ = false;
 };

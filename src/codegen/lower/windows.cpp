@@ -27,7 +27,7 @@ struct Place {
 
 class WindowLowering {
  public:
-  WindowLowering(Kernel& kernel, Plan& plan, const Target& target, const Nest& nest, const WindowSum& sum)
+  WindowLowering(Kernel& kernel, const Plan& plan, const Target& target, const Nest& nest, const WindowSum& sum)
       : kernel_(kernel), emit_(kernel, plan, target, "window"), nest_(nest), sum_(sum) {
     data_ = place(nest.accesses[sum.data], false);
     weights_ = place(nest.accesses[sum.weights], false);

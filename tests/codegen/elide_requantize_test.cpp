@@ -18,7 +18,7 @@ double value_of(const Expr& e, double x) {
 
 bool has_byte(const Expr& e) { return e.dtype() == DType::u8 || std::ranges::any_of(e.args(), has_byte); }
 
-TEST(WholeNumbers, GiveWhatTheirBytesGave) {
+TEST(ElideRequantize, GivesTheSameResults) {
   const Expr x = Expr::input(0, DType::f32), rounded = unary(ExprOp::round_even, x);
   const float infinity = std::numeric_limits<float>::infinity();
   for (const double zero : {0.0, 131.0, 255.0}) {
@@ -34,7 +34,7 @@ TEST(WholeNumbers, GiveWhatTheirBytesGave) {
   }
 }
 
-TEST(WholeNumbers, KeepBytesOfNumbersWithAFraction) {
+TEST(ElideRequantize, KeepsBytesOfNumbersWithAFraction) {
   const Expr byte = cast(cast(Expr::input(0, DType::f32) * Expr::constant(DType::f32, 0.5), DType::u8), DType::f32);
   EXPECT_TRUE(has_byte(without_requantize(byte)));
 }

@@ -62,38 +62,38 @@ std::string product(std::string_view inputs, const std::string& constants, std::
   return fmt::format("graph main({}) {{\n{}y = {} return y }}", inputs, constants, call);
 }
 
-TEST(ZeroPoints, AreTakenOffBehindAProduct) {
+TEST(FoldZeroPoints, MovesThemAfterTheProduct) {
   runs(product("x: u8[n,7]", constant("w", "i8", {7, 19}, -120, 120) + "const zx: u8[] = [131]\n" + constant("zw", "i8", {19}, -7, 7),
                "MatMulInteger(x, w, zx, zw)"),
        1);
 }
 
-TEST(ZeroPoints, MayBeKnownAtTheRunAlone) {
+TEST(FoldZeroPoints, AcceptsRuntimeZeroPoints) {
   runs(product("x: u8[n,7], zx: u8[]", constant("w", "i8", {7, 19}, -128, 127), "MatMulInteger(x, w, zx)"), 1);
 }
 
-TEST(ZeroPoints, MayBeOneARow) {
+TEST(FoldZeroPoints, AcceptsOneZeroPointPerRow) {
   runs(product("x: u8[2,n,7], zx: u8[2,n,1]", constant("w", "i8", {7, 19}, -128, 127), "MatMulInteger(x, w, zx)"), 1);
 }
 
-TEST(ZeroPoints, OfSignedDataMoveBy128) {
+TEST(FoldZeroPoints, ShiftsSignedDataBy128) {
   runs(product("x: i8[n,7]", constant("w", "i8", {7, 19}, -128, 127), "MatMulInteger(x, w)"), 1);
   runs(product("x: i8[n,7], zx: i8[]", constant("w", "i8", {7, 19}, -128, 127), "MatMulInteger(x, w, zx)"), 1);
 }
 
-TEST(ZeroPoints, OfUnsignedWeightsLeaveSignedOnes) {
+TEST(FoldZeroPoints, MakesUnsignedWeightsSigned) {
   runs(product("x: u8[n,7]", constant("w", "u8", {7, 19}, 0, 255) + "const zx: u8[] = [3]\nconst zw: u8[] = [128]\n",
                "MatMulInteger(x, w, zx, zw)"),
        1);
 }
 
-TEST(ZeroPoints, ThatLeadOutOfEightBitsStay) {
+TEST(FoldZeroPoints, KeepsThoseThatLeaveEightBits) {
   runs(product("x: u8[n,7]", constant("w", "u8", {7, 19}, 0, 255) + "const zw: u8[] = [100]\n", "MatMulInteger(x, w, _, zw)"), 0);
 }
 
-TEST(ZeroPoints, OfWeightsThatTheRunKnowsStay) { runs(product("x: u8[n,7], w: i8[7,19], zx: u8[]", "", "MatMulInteger(x, w, zx)"), 0); }
+TEST(FoldZeroPoints, KeepsThoseOfRuntimeWeights) { runs(product("x: u8[n,7], w: i8[7,19], zx: u8[]", "", "MatMulInteger(x, w, zx)"), 0); }
 
-TEST(ZeroPoints, StandAroundAnImage) {
+TEST(FoldZeroPoints, PadsImagesWithTheZeroPoint) {
   const std::string weights = constant("w", "i8", {19, 3, 3, 2}, -128, 127);
   runs(product("x: u8[n,3,6,5]", weights + "const zx: u8[] = [200]\n" + constant("zw", "i8", {19}, 0, 0),
                "ConvInteger(x, w, zx, zw, pads=[1,0,2,1])"),
@@ -105,14 +105,14 @@ TEST(ZeroPoints, StandAroundAnImage) {
   runs(product("x: i8[n,3,6,5], zx: i8[1]", weights, "ConvInteger(x, w, zx, pads=[1,1,1,1])"), 1);
 }
 
-TEST(ZeroPoints, OfGroupsAreThoseOfTheirChannels) {
+TEST(FoldZeroPoints, UsesTheChannelsOfEachGroup) {
   runs(product("x: u8[n,6,4,5]",
                constant("w", "i8", {10, 3, 2, 2}, -100, 100) + "const zx: u8[] = [9]\n" + constant("zw", "i8", {10}, -20, 20),
                "ConvInteger(x, w, zx, zw, pads=[1,1,0,0], group=2)"),
        1);
 }
 
-TEST(ZeroPoints, OfLongSumsWrap) {
+TEST(FoldZeroPoints, WrapsLongSums) {
   runs(product("x: u8[n,3000]", constant("w", "i8", {3000, 2}, -128, 127) + "const zx: u8[] = [255]\n", "MatMulInteger(x, w, zx)"), 1);
 }
 

@@ -56,7 +56,7 @@ void expect_same(const PlannedGraph& planned, std::span<const Tensor> inputs, co
           << "result " << r << " element " << i << (native ? " native" : "");
 }
 
-TEST(Columns, RunOnTilesOfAnyShapeAndDepth) {
+TEST(AbsorbColumns, RunsOnTilesOfAnyShapeAndDepth) {
   for (const char* name : {"x86_avx512", "x86_avx2"}) {
     const Target& target = **target_named(name);
     const std::vector<Tile> tiles =
@@ -101,7 +101,7 @@ std::string kinds_of(std::string_view text) {
   return out;
 }
 
-TEST(Columns, StayApart) {
+TEST(AbsorbColumns, LeavesOtherReadersApart) {
   const auto gated = [](std::string_view weights, std::string_view rest) {
     return fmt::format(
         "graph main(x: f32[n,8]{} h = MatMul(x, w) a, b = Split(h, axis=1, num_outputs=2) s = Sigmoid(a) y = Mul(s, b) {} }}", weights,
