@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tenon/compile_options.h"
 #include "tenon/types.h"
 
 namespace tenon::inline v1 {
@@ -210,14 +211,6 @@ struct OutputBuffer {
 };
 using OutputBuffers = std::map<std::string, OutputBuffer>;
 
-/// Where the libraries are that some backends run on and Tenon does not bring.
-struct BackendLibraries {
-  std::map<std::string, std::filesystem::path> files = {};  ///< by backend; the only place where one is named
-  /// Folders of Python packages, which bring them. Empty: those of VIRTUAL_ENV, else of the first python3 in PATH.
-  std::vector<std::filesystem::path> packages = {};
-  std::vector<std::filesystem::path> custom_ops = {};  ///< libraries with more ops for the backend onnxruntime
-};
-
 struct LoadOptions {
   bool verify = false;  ///< check every byte of the file, weights and padding included
   BackendLibraries libraries = {};
@@ -226,76 +219,6 @@ struct LoadOptions {
   bool embedded_plugins = false;                    ///< take the libraries inside the engine file, which are code of whoever made it
   /// Isolated: libraries of plugins run in processes of their own (the program tenon-plugin-worker), so that one that crashes or hangs is
   /// an error of that run. patience: what one call may take; memory: bytes that a library's process may take, 0 for no limit.
-  bool isolate_plugins = false;
-  std::chrono::milliseconds plugin_patience{300'000};
-  uint64_t plugin_memory = 0;
-};
-
-/// Each node to the first backend that supports it, or all to where they cost least by what `tenon calibrate` kept and backends guess.
-enum class Assign : uint8_t { priority = 0, cost = 1 };
-/// Into the fewest segments, or by the walk of Torch-TensorRT, for two backends.
-enum class Segmenter : uint8_t { fewest = 0, walk = 1 };
-/// What the operands of large products of f32 are rounded to; sums, and everything else, stay f32. bf16 needs a CPU with AVX512_BF16.
-enum class Precision : uint8_t { f32 = 0, bf16 = 1 };
-
-/// A node, else a module, of the model, and the backend that is to run it.
-struct Pin {
-  std::string name, backend;
-};
-
-/// The sizes that an input may have, and those of the runs that plans are made for.
-struct InputRange {
-  std::vector<int64_t> least, usual, most;
-
-  /// One shape; -1: as the model says.
-  InputRange(std::vector<int64_t> sizes = {}) : least(sizes), usual(sizes), most(std::move(sizes)) {}
-  InputRange(std::vector<int64_t> min, std::vector<int64_t> opt, std::vector<int64_t> max)
-      : least(std::move(min)), usual(std::move(opt)), most(std::move(max)) {}
-};
-
-struct CompileOptions {
-  std::filesystem::path external_data = {};                 ///< folder of the model's external data; empty: the model's own
-  int opt = 3;                                              ///< 0: no rewriting ... 3: everything
-  int threads = 0;                                          ///< to generate code on; 0: all that this process may use
-  std::map<std::string, std::vector<int64_t>> shapes = {};  ///< inputs whose shape is fixed; -1: as the model says
-  std::map<std::string, InputRange> ranges = {};            ///< of other inputs
-  /// Outputs of the model that are wanted; empty: all. The engine has these alone, in the model's order, and computes what they need.
-  std::vector<std::string> outputs = {};
-  /// Inputs with a default value are constants. Else a run may override a default: it takes a second program in the engine, which holds
-  /// the defaults once more; other runs are as fast as with constants.
-  bool freeze_defaults = false;
-  std::function<void(std::string_view step)> progress = {};  ///< called as each step begins
-  /// Who runs what, in order of priority: `tenon backends` names them. The last is the fallback, those before are accelerated; cpu and
-  /// reference run what even the fallback cannot.
-  std::vector<std::string> backends = {};
-  Assign assign = Assign::priority;
-  /// The ways of plugins are measured and the fastest is taken; with Assign::cost, costs are measured, not guessed. In processes of their
-  /// own; times are kept in ~/.cache/tenon/times.
-  bool measure = false;
-  /// The program that measures, found as a shell finds it, and its first arguments: a library has no program of its own to start. Empty:
-  /// `tenon stopwatch`.
-  std::vector<std::string> stopwatch = {};
-  /// Nodes that do work, of an accelerated segment. None: 1 with assignment by priority, as many as pay with that by cost.
-  std::optional<int64_t> min_block_size = {};
-  std::vector<std::string> fallback_ops = {};      ///< "Op" or "domain::Op"
-  std::vector<std::string> fallback_modules = {};  ///< "/a/b" or "a.b"
-  std::vector<Pin> pins = {};
-  std::map<std::string, int64_t> memory = {};  ///< bytes that an accelerated backend may hold; the rest goes to the next
-  /// Element types that may become others, which do not keep all their values (f64: f32, i64: i32), where an accelerated backend lacks
-  /// them.
-  std::map<DType, DType> narrow = {};
-  bool require_full = false;  ///< all work is accelerated, or it is an error
-  Segmenter segmenter = Segmenter::fewest;
-  BackendLibraries libraries = {};
-  /// Libraries of plugins (tenon/plugin.h), whose ops the model may have. They stay open until the process ends.
-  std::vector<std::filesystem::path> plugins = {};
-  std::vector<std::string> prefer = {};                ///< kernels of plugins, "acme::FastDFT", to take in place of Tenon's own
-  std::map<std::string, int32_t> plugin_tactics = {};  ///< "acme::Conv": the tactic of all its nodes, by its number
-  bool embed_plugins = false;                          ///< Engine::save puts the libraries of plugins that it needs into the file
-  bool winograd = true;          ///< 3x3 convolutions take fewer products where that is faster, rounding errors of twice the size
-  bool plugin_fallback = false;  ///< definitions stand beside plugins, and run where a plugin is missing
-  Precision precision = Precision::f32;
-  /// As those of LoadOptions, for the engine in memory.
   bool isolate_plugins = false;
   std::chrono::milliseconds plugin_patience{300'000};
   uint64_t plugin_memory = 0;
