@@ -124,3 +124,13 @@ function(tenon_texts DIR FILE)
   endforeach()
   file(COPY_FILE ${OUT}.new ${OUT} ONLY_IF_DIFFERENT)
 endfunction()
+
+# tenon_options(TABLE FILE): what follows from the table of compile options: generated/FILE, and python/tenon/_options.pyi in the build folder.
+# Written anew when the table or the script changes.
+function(tenon_options TABLE FILE)
+  find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+  set(SCRIPT ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/make_options.py)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${TABLE} ${SCRIPT})
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${SCRIPT} ${CMAKE_SOURCE_DIR}/${TABLE} ${CMAKE_BINARY_DIR}/generated/${FILE}
+    ${CMAKE_BINARY_DIR}/python/tenon/_options.pyi COMMAND_ERROR_IS_FATAL ANY)
+endfunction()

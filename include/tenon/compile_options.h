@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What compile() and partition() may be given beside a model. tenon/tenon.h includes this file.
+///
+/// The struct CompileOptions is the one table of compile options. The command line, the Python package and the compiler's own options
+/// follow from it when Tenon is built (tools/make_options.py; docs/why/041-one-table-of-options.md): a new option is a new entry here.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -14,15 +17,35 @@
 
 #include "tenon/types.h"
 
+// clang-format off
+/// Stands between the documentation of an option and its field and lists, for the build alone, where else the option exists:
+///   cli [= "--name VALUE"]   on the command line; by itself: "--" and the field's name with dashes; a bool that is true by default: "--no-"
+///   help = "..."             its text in --help, where that is not the documentation's
+///   group = "..."            its section in --help (cli/console/option_groups.h)
+///   python [= "keyword"]     a keyword argument of tenon.compile and tenon.partition
+///   python_docs = "..."      its documentation there, where the type differs
+///   torch                    an option of tenon.torch.compile too, which passes it to each engine
+///   compiler [= "type"]      a field of compiler::CompileOptions, of that type, which gets the value as it is given
+///   pass                     false turns off the planning or graph pass of this name
+///   saving                   of the file that is written: `tenon build` and tenon.compile alone have it
+///   running                  it also counts where an engine that was built before runs
+///   least = N, most = N      bounds of an integer; problem = "...", advice = "...": words of the error for values outside
+#define TENON_OPTION(...)
+// clang-format on
+
 namespace tenon::inline v1 {
 
 /// Where the libraries are that some backends run on and Tenon does not bring.
 struct BackendLibraries {
   /// Files of the libraries that some backends run on, by backend; empty: those of the installed Python packages.
+  TENON_OPTION(cli = "--backend-lib NAME=FILE", group = "Backends", python = "backend_libraries",
+               help = "where the library of a backend is (default: in the active Python's packages, else where the system's loader looks)")
   std::map<std::string, std::filesystem::path> files = {};
   /// Folders of Python packages, which bring them. Empty: those of VIRTUAL_ENV, else of the first python3 in PATH.
   std::vector<std::filesystem::path> packages = {};
   /// Libraries with more ops for the backend onnxruntime.
+  TENON_OPTION(cli = "--custom-ops LIB", group = "Backends", python,
+               help = "a library with more ops for the backend onnxruntime; may be repeated")
   std::vector<std::filesystem::path> custom_ops = {};
 };
 
@@ -50,25 +73,37 @@ struct InputRange {
 
 struct CompileOptions {
   /// Folder of the model's external data; empty: the model's own.
+  TENON_OPTION(cli = "--external-data DIR", python, help = "folder of the model's external data (default: the model's own)")
   std::filesystem::path external_data = {};
 
   /// 0: no rewriting ... 3: everything.
+  TENON_OPTION(cli, python, compiler, least = 0, most = 3, problem = "there is no such level", advice = "3 does everything")
   int opt = 3;
 
   /// Threads to generate code on; 0: all that this process may use.
+  TENON_OPTION(cli, python, compiler, running, least = 0, problem = "code cannot be generated on a negative number of threads",
+               help = "threads to run on (default: what this process may use)")
   int threads = 0;
 
   /// Inputs whose shape is fixed; -1: as the model says.
   std::map<std::string, std::vector<int64_t>> shapes = {};
 
   /// Bounds of the shapes of other inputs.
+  TENON_OPTION(cli = "--shape NAME=SIZES", python = "shapes",
+               python_docs = "Inputs whose shape is fixed; -1 leaves a size as the model says, and (least, usual, most) bounds it.",
+               help =
+                   "fix an input's shape: NAME=1x128; * stays open, a name makes a symbol; LEAST:USUAL:MOST, as in 1x14:8x128:32x512, "
+                   "are bounds")
   std::map<std::string, InputRange> ranges = {};
 
   /// Outputs of the model that are wanted; empty: all. The engine has these alone, in the model's order, and computes what they need.
+  TENON_OPTION(cli = "--only-output NAME", python,
+               help = "an output that is wanted, and what no such output needs is not computed; may be repeated")
   std::vector<std::string> outputs = {};
 
   /// Inputs with a default value are constants. Else a run may override a default: it takes a second program in the engine, which holds
   /// the defaults once more; other runs are as fast as with constants.
+  TENON_OPTION(cli, python, help = "inputs with a default value are constants: no run overrides them")
   bool freeze_defaults = false;
 
   /// Called as each step begins.
@@ -76,13 +111,22 @@ struct CompileOptions {
 
   /// Who runs what, in order of priority: `tenon backends` names them. The last is the fallback, those before are accelerated; cpu and
   /// reference run what even the fallback cannot.
+  TENON_OPTION(
+      cli = "--backend NAME[,NAME]", python,
+      help = "who runs what, in order of priority; the last takes what the others do not (cpu and reference what even it does not)")
   std::vector<std::string> backends = {};
 
   /// Each node to the first backend that supports it, or all to where they cost least, by guesses and what `tenon calibrate` kept.
+  TENON_OPTION(cli, group = "Backends", python, problem = "there is no such way to share a graph out",
+               help = "each node to the first that supports it, or all to where they cost least")
   Assign assign = Assign::priority;
 
   /// The ways of plugins are measured and the fastest is taken; with assignment by cost, costs are measured, not guessed. In processes of
   /// their own; times are kept in ~/.cache/tenon/times.
+  TENON_OPTION(cli, group = "Backends", python,
+               help =
+                   "run ways of plugins, and with --assign cost the model's nodes on each backend, in processes of their own, and take "
+                   "the fastest")
   bool measure = false;
 
   /// The program that measures, found as a shell finds it, and its first arguments: a library has no program of its own to start. Empty:
@@ -90,61 +134,101 @@ struct CompileOptions {
   std::vector<std::string> stopwatch = {};
 
   /// Nodes that do work, of an accelerated segment. None: 1 with assignment by priority, as many as pay with that by cost.
+  TENON_OPTION(cli = "--min-block-size N", group = "Backends", python, least = 1, most = 4294967295,
+               problem = "a segment has at least one node",
+               help = "nodes that do work in each segment of a backend but the last (default: 1; with --assign cost what pays)")
   std::optional<int64_t> min_block_size = {};
 
   /// Ops that the fallback runs: "Op" or "domain::Op".
+  TENON_OPTION(cli = "--fallback-ops OP[,OP]", group = "Backends", python, help = "ops that the last backend runs: Op or domain::Op")
   std::vector<std::string> fallback_ops = {};
 
   /// Modules that the fallback runs: "/a/b" or "a.b".
+  TENON_OPTION(cli = "--fallback-modules PATH[,PATH]", group = "Backends", python,
+               help = "modules that the last backend runs: encoder.layer.0")
   std::vector<std::string> fallback_modules = {};
 
   /// A node, else a module, and the backend that runs it.
+  TENON_OPTION(cli = "--pin NAME=BACKEND", group = "Backends", python,
+               help = "a node or a module and the backend that runs it; may be repeated")
   std::vector<Pin> pins = {};
 
   /// Bytes that an accelerated backend may hold; the rest goes to the next.
+  TENON_OPTION(cli = "--memory NAME=BYTES[K|M|G]", group = "Backends", python,
+               help = "bytes that a backend may hold; what finds no room goes to the next one; may be repeated")
   std::map<std::string, int64_t> memory = {};
 
   /// Element types that may become others, which do not keep all their values (f64: f32, i64: i32), where an accelerated backend lacks
   /// them.
+  TENON_OPTION(cli = "--narrow TYPE=TYPE[,...]", group = "Backends", python,
+               help = "types that may become others which lose values, where a backend lacks them: f64=f32,i64=i32")
   std::map<DType, DType> narrow = {};
 
   /// All work is accelerated, or it is an error.
+  TENON_OPTION(cli, group = "Backends", python, help = "an error where the last backend has work to do")
   bool require_full = false;
 
   /// Into the fewest segments, or by the walk of Torch-TensorRT, for two backends.
+  TENON_OPTION(cli, group = "Backends", python, problem = "there is no such way to cut a graph",
+               help = "fewest segments, or the walk of Torch-TensorRT")
   Segmenter segmenter = Segmenter::fewest;
 
   BackendLibraries libraries = {};
 
   /// Libraries of plugins (tenon/plugin.h), whose ops the model may have. They stay open until the process ends.
+  TENON_OPTION(cli = "--plugin LIB", python,
+               python_docs =
+                   "Libraries with more ops (tenon/plugin.h), beside those of TENON_PLUGINS=A.so:B.so and what @tenon.plugin "
+                   "registered. They stay open until the process ends.",
+               help = "a library of plugins; may be repeated (beside those of TENON_PLUGINS=A.so:B.so)")
   std::vector<std::filesystem::path> plugins = {};
 
   /// Kernels of plugins, "acme::FastDFT", to take in place of Tenon's own.
+  TENON_OPTION(cli = "--prefer NAME", group = "Plugins", python,
+               help = "a plugin's kernel of an op, \"acme::FastDFT\", to take in place of Tenon's own; may be repeated")
   std::vector<std::string> prefer = {};
 
   /// The tactic of all nodes of a plugin's op, "acme::Conv", by its number.
+  TENON_OPTION(cli = "--plugin-tactic NAME=ID", group = "Plugins", python,
+               help = "the tactic of a plugin's nodes, by its number, \"acme::Conv=2\"; may be repeated")
   std::map<std::string, int32_t> plugin_tactics = {};
 
   /// Saving an engine puts the libraries of plugins that it needs into the file.
+  TENON_OPTION(cli, group = "Plugins", python, compiler, saving,
+               help = "put the libraries of plugins that it needs into the engine (run --embedded-plugins)")
   bool embed_plugins = false;
 
   /// 3x3 convolutions take fewer products where that is faster, with rounding errors of twice the size.
+  TENON_OPTION(cli, python, pass, help = "convolutions keep the plain sum: less rounding error, more time (as --without winograd)")
   bool winograd = true;
 
   /// Definitions stand beside plugins in the engine, and run, with a warning, where a plugin is missing.
+  TENON_OPTION(cli, group = "Plugins", python, compiler, saving,
+               help = "let definitions stand beside plugins in the engine: they run, and it is said, where a plugin is missing")
   bool plugin_fallback = false;
 
   /// What the operands of large products of f32 are rounded to; sums, and everything else, stay f32. bf16 needs a CPU with AVX512_BF16.
+  TENON_OPTION(cli, python, torch, compiler = "codegen::Precision", problem = "there is no such precision",
+               help =
+                   "bf16: operands of large products are rounded to it, sums stay f32; for CPUs with AVX512_BF16 (`compare` tells the "
+                   "error)")
   Precision precision = Precision::f32;
 
   /// Libraries of plugins run in processes of their own, so that one that crashes or hangs is an error of that run.
+  TENON_OPTION(cli, group = "Plugins", python,
+               help = "run each library of plugins in a process of its own: one that crashes or hangs is an error")
   bool isolate_plugins = false;
 
   /// How long one call of an isolated plugin may take (in Python: in seconds).
+  TENON_OPTION(cli, group = "Plugins", python, help = "with --isolate-plugins: seconds that one call of a plugin may take")
   std::chrono::milliseconds plugin_patience{300'000};
 
   /// Bytes that the process of an isolated library of plugins may take; 0: no limit.
+  TENON_OPTION(cli = "--plugin-memory BYTES", group = "Plugins", python,
+               help = "with --isolate-plugins: bytes that a library's process may take (default: no limit)")
   uint64_t plugin_memory = 0;
 };
 
 }  // namespace tenon::inline v1
+
+#undef TENON_OPTION

@@ -14,6 +14,7 @@
 #include "compiler/backends.h"
 #include "compiler/measure/calibration.h"
 #include "compiler/measure/stopwatch.h"
+#include "compiler/scalar_options.h"
 #include "ir/graph.h"
 #include "partition/partition.h"
 #include "plugin/measured_node.h"
@@ -22,15 +23,11 @@
 
 namespace tenon::compiler {
 
-struct CompileOptions {
-  int opt = 3;                                             ///< 0: no rewriting, one kernel a node ... 3: everything
-  int threads = 0;                                         ///< 0: as many as this process may use
-  bool portable = false;                                   ///< leave native code out of the engine file
-  bool embed_plugins = false;                              ///< put the libraries of plugins that it needs into the engine file
-  bool plugin_fallback = false;                            ///< definitions stand beside plugins, and run where a plugin is missing
-  bool freeze_defaults = false;                            ///< inputs with a default are constants: no run overrides them
-  bool verify = false;                                     ///< check every invariant of the graph, and of the plan, after each pass
-  codegen::Precision precision = codegen::Precision::f32;  ///< of large products
+/// Beside what the table of options has: what its other options became, and what the build alone is given.
+struct CompileOptions : ScalarOptions {
+  bool portable = false;         ///< leave native code out of the engine file
+  bool freeze_defaults = false;  ///< inputs with a default are constants: no run overrides them
+  bool verify = false;           ///< check every invariant of the graph, and of the plan, after each pass
   /// Names of passes that do not run: of the graph (passes::pipeline), of planning (codegen::plan_passes).
   std::set<std::string, std::less<>> off;
   /// Called as each step begins.

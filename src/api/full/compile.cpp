@@ -63,18 +63,36 @@ bool runs_by_plugin(const plugin::Registry& plugins, std::string_view name) {
   return std::ranges::any_of(ops, [&](const plugin::Op* op) { return op->runs() && op->name_space + "::" + op->name == name; });
 }
 
+base::Result<void> check_bounds(const compiler::OptionRow& row, std::optional<int64_t> value) {
+  if (!value || (value >= row.least.value_or(*value) && value <= row.most.value_or(*value))) return {};
+  return base::fail(base::Code::bad_usage, std::string(row.name),
+                    std::string(row.problem.empty() ? "the value is out of range" : row.problem))
+      .expected(compiler::bounds_of(row))
+      .found(std::to_string(*value))
+      .advice(std::string(row.advice));
+}
+
+base::Result<void> check_bounds(const CompileOptions& options) {
+#define TENON_BOUNDED_OPTION(NAME) TRY(check_bounds(compiler::option_row(#NAME), options.NAME));
+#include "tenon/compile_options.inc"
+  return {};
+}
+
+#define TENON_SAME_ENUMERATOR(PUBLIC, INNER, NAME) static_assert(static_cast<INNER>(PUBLIC::NAME) == INNER::NAME);
+#include "tenon/compile_options.inc"
+
+void copy_scalars(const CompileOptions& from, compiler::ScalarOptions& to) {
+#define TENON_SCALAR_OPTION(TYPE, NAME, DEFAULT) to.NAME = static_cast<TYPE>(from.NAME);
+#include "tenon/compile_options.inc"
+}
+
 base::Result<partition::Constraints> wishes_of(const CompileOptions& options) {
-  const int64_t least = options.min_block_size.value_or(1);
-  if (least < 1 || least > UINT32_MAX)
-    return base::fail(base::Code::bad_usage, "min_block_size", "a segment has at least one node")
-        .expected("1 or more")
-        .found(std::to_string(least));
   partition::Constraints out;
   out.listed = std::max<size_t>(1, options.backends.size());
   out.fallback_ops = options.fallback_ops;
   out.fallback_modules = options.fallback_modules;
   for (const Pin& p : options.pins) out.pins.push_back({p.name, p.backend});
-  if (options.min_block_size) out.min_block_size = static_cast<uint32_t>(least);
+  if (options.min_block_size) out.min_block_size = static_cast<uint32_t>(*options.min_block_size);
   for (const auto& [backend, bytes] : options.memory) out.memory.push_back({backend, bytes});
   for (const auto& [from, to] : options.narrow) out.narrow.push_back({from, to});
   if (options.assign == Assign::cost) out.assign = partition::Assign::cost;
@@ -86,18 +104,10 @@ base::Result<partition::Constraints> wishes_of(const CompileOptions& options) {
 }  // namespace
 
 base::Result<compiler::CompileOptions> inner_options(const CompileOptions& options, std::string source) {
-  if (options.opt < 0 || options.opt > 3)
-    return base::fail(base::Code::bad_usage, "opt", "there is no such level")
-        .expected("0 to 3")
-        .found(std::to_string(options.opt))
-        .advice("3 does everything");
-  if (options.threads < 0)
-    return base::fail(base::Code::bad_usage, "threads", "code cannot be generated on a negative number of threads")
-        .expected("0 (all that the process may use) or more")
-        .found(std::to_string(options.threads));
+  TRY(check_bounds(options));
   compiler::CompileOptions out;
-  out.opt = options.opt;
-  out.threads = options.threads;
+  copy_scalars(options, out);
+  out.off = compiler::disabled_passes(out);
   out.progress = options.progress;
   out.source = std::move(source);
   runtime::Libraries libraries = TRY(libraries_of(options.libraries, options.plugins));
@@ -109,11 +119,7 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
           .found("'" + op + "'");
     libraries.plugin_tactics.emplace(op, tactic);
   }
-  out.embed_plugins = options.embed_plugins;
   out.freeze_defaults = options.freeze_defaults;
-  out.plugin_fallback = options.plugin_fallback;
-  if (!options.winograd) out.off.emplace("winograd");
-  if (options.precision == Precision::bf16) out.precision = codegen::Precision::bf16;
   libraries.isolated_plugins = isolation_of(options);
   out.registry = TRY(compiler::Registry::make(libraries));
   out.backends = TRY(out.registry->named(options.backends));

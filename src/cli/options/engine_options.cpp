@@ -7,9 +7,9 @@
 #include <chrono>
 
 #include "cli/console/console.h"
-#include "cli/console/number_checks.h"
 #include "cli/console/option_groups.h"
 #include "cli/options/comma_list.h"
+#include "cli/options/table_options.h"
 #include "compiler/backends.h"
 #include "compiler/measure/child_stopwatch.h"
 #include "compiler/requested_shapes.h"
@@ -29,8 +29,7 @@ std::vector<std::string> names_of_passes() {
 void EngineOptions::add_to(CLI::App& app, Takes takes) {
   app_ = &app;
   model.add_to(app, takes == Takes::models ? "an ONNX model" : "an ONNX model or an engine");
-  app.add_option("--opt", opt, "0: no rewriting ... 3: everything")->check(between(0, 3))->capture_default_str();
-  app.add_option("--threads", threads, "threads to run on (default: what this process may use)")->check(at_least(0));
+  add_scalar_options(app, *this, false);
   sharing.add_to(app, [this] { model.metadata = true; });
   app.get_option("--backend")->each([this](const std::string& given) {
     if (const auto names = names_between_commas("--backend", {&given, 1}))
@@ -44,13 +43,6 @@ void EngineOptions::add_to(CLI::App& app, Takes takes) {
       ->type_name("PASS")
       ->allow_extra_args(false)
       ->check(CLI::IsMember(names_of_passes()));
-  app.add_option("--precision", precision,
-                 "bf16: operands of large products are rounded to it, sums stay f32; for CPUs with AVX512_BF16 (`compare` tells the error)")
-      ->check(CLI::IsMember({"f32", "bf16"}))
-      ->capture_default_str();
-  app.add_flag_callback(
-      "--no-winograd", [this] { without.emplace_back("winograd"); },
-      "convolutions keep the plain sum: less rounding error, more time (as --without winograd)");
   group_options(app, kDebugOptions, {"--verify-passes", "--without"});
 }
 
@@ -70,8 +62,7 @@ Result<runtime::Libraries> EngineOptions::all_libraries() const { return model.p
 
 Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console) const {
   compiler::CompileOptions options;
-  options.opt = opt;
-  options.threads = threads;
+  static_cast<compiler::ScalarOptions&>(options) = *this;
   const runtime::Libraries from = TRY(all_libraries());
   options.registry = TRY(compiler::Registry::make(from));
   options.backends = TRY(options.registry->named(TRY(sharing.backends())));
@@ -81,8 +72,8 @@ Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console
   if (sharing.measures()) options.measuring = TRY(compiler::measuring_in_children({"/proc/self/exe", "stopwatch"}, options, from));
   options.calibration = compiler::kept_calibration();
   options.verify = verify_passes;
+  options.off = compiler::disabled_passes(*this);
   options.off.insert(without.begin(), without.end());
-  options.precision = TRY(codegen::precision_named(precision));
   options.source = std::filesystem::path(model.path).filename().string();
   options.progress = [&console](std::string_view step) { console.progress(step); };
   return options;
@@ -102,8 +93,10 @@ Result<compiler::LoadOptions> EngineOptions::load_options() const {
 }
 
 Result<void> EngineOptions::check_build_options() const {
-  for (const char* name :
-       {"--opt", "--precision", "--no-winograd", "--without", "--verify-passes", "--only-output", "--freeze-defaults", "--external-data"}) {
+  std::vector<std::string> names{"--without", "--verify-passes", "--only-output", "--freeze-defaults", "--external-data"};
+  for (const compiler::OptionRow& row : compiler::option_rows())
+    if (row.scalar && !row.running && !row.flag.empty()) names.emplace_back(row.flag);
+  for (const std::string& name : names) {
     const CLI::Option* const option = app_->get_option_no_throw(name);
     if (option && option->count() > 0)
       return fail(Code::bad_usage, name, "the option is one of a build, and an engine is built already")

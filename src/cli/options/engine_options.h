@@ -19,17 +19,14 @@ namespace tenon::cli {
 
 class Console;
 
-/// The options of every verb that compiles or runs something: MODEL, --opt, --threads, --backend-lib, --verify, --verify-passes,
-/// --without, --precision, --no-winograd, and those of ModelOptions and PartitionOptions.
-struct EngineOptions {
+/// The options of every verb that compiles or runs something: MODEL, --backend-lib, --verify, --verify-passes, --without, those
+/// of the table that the compiler reads as they are given (--opt, --precision, ...), of ModelOptions and of PartitionOptions.
+struct EngineOptions : compiler::ScalarOptions {
   ModelOptions model;
-  int opt = 3;
-  int threads = 0;
   bool verify = false;
   bool guard = false;
   bool verify_passes = false;
   std::vector<std::string> without;  ///< passes that do not run
-  std::string precision = "f32";     ///< of large products
   PartitionOptions sharing;
   LibraryOptions libraries;
 

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options/library_options.h"
 
-#include <CLI/CLI.hpp>
-
-#include "cli/console/option_groups.h"
+#include "cli/options/table_options.h"
 
 namespace tenon::cli {
 
 void LibraryOptions::add_to(CLI::App& app) {
-  app.add_option("--backend-lib", given,
-                 "where the library of a backend is (default: in the active Python's packages, else where the system's loader looks)")
-      ->type_name("NAME=FILE")
-      ->allow_extra_args(false);
-  app.add_option("--custom-ops", custom_ops, "a library with more ops for the backend onnxruntime; may be repeated")
-      ->type_name("LIB")
-      ->allow_extra_args(false);
-  group_options(app, kBackendOptions, {"--backend-lib", "--custom-ops"});
+  add_table_option(app, "libraries.files", given);
+  add_table_option(app, "libraries.custom_ops", custom_ops);
 }
 
 Result<runtime::Libraries> LibraryOptions::libraries() const {

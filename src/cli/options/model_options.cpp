@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/options/table_options.h"
 #include "engine/magic.h"
 
 namespace tenon::cli {
@@ -81,16 +82,10 @@ Result<import::RequestedShape> parse_shape(std::string_view text) {
 
 void ModelOptions::add_to(CLI::App& app, std::string_view model_help) {
   app.add_option("MODEL", path, std::string(model_help))->required()->type_name("FILE");
-  app.add_option("--external-data", external_data, "folder of the model's external data (default: the model's own)")->type_name("DIR");
-  app.add_option(
-         "--shape", shapes,
-         "fix an input's shape: NAME=1x128; * stays open, a name makes a symbol; LEAST:USUAL:MOST, as in 1x14:8x128:32x512, are bounds")
-      ->type_name("NAME=SIZES")
-      ->allow_extra_args(false);
-  app.add_option("--only-output", outputs, "an output that is wanted, and what no such output needs is not computed; may be repeated")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  app.add_flag("--freeze-defaults", freeze_defaults, "inputs with a default value are constants: no run overrides them");
+  add_table_option(app, "external_data", external_data);
+  add_table_option(app, "ranges", shapes);
+  add_table_option(app, "outputs", outputs);
+  add_table_option(app, "freeze_defaults", freeze_defaults);
   plugins.add_to(app);
 }
 

@@ -6,8 +6,8 @@
 
 #include <charconv>
 
-#include "cli/console/option_groups.h"
 #include "cli/options/comma_list.h"
+#include "cli/options/table_options.h"
 #include "compiler/backends.h"
 
 namespace tenon::cli {
@@ -62,44 +62,18 @@ Result<partition::Narrowing> narrowing_of(const std::string& text) {
 
 void PartitionOptions::add_to(CLI::App& app, std::function<void()> needs_modules) {
   const auto speaks_of_modules = [needs_modules = std::move(needs_modules)](const std::string&) { needs_modules(); };
-  app.add_option("--backend", backends_,
-                 "who runs what, in order of priority; the last takes what the others do not (cpu and reference what even it does not): " +
-                     backend_list())
-      ->type_name("NAME[,NAME]")
-      ->allow_extra_args(false);
-  app.add_option("--assign", assign_, "each node to the first that supports it, or all to where they cost least")
-      ->check(CLI::IsMember({"priority", "cost"}))
-      ->capture_default_str();
-  app.add_flag(
-      "--measure", measure_,
-      "run ways of plugins, and with --assign cost the model's nodes on each backend, in processes of their own, and take the fastest");
-  app.add_option("--min-block-size", min_block_size_,
-                 "nodes that do work in each segment of a backend but the last (default: 1; with --assign cost what pays)")
-      ->type_name("N")
-      ->each([this](const std::string&) { has_block_size_ = true; });
-  app.add_option("--fallback-ops", fallback_ops_, "ops that the last backend runs: Op or domain::Op")
-      ->type_name("OP[,OP]")
-      ->allow_extra_args(false);
-  app.add_option("--fallback-modules", fallback_modules_, "modules that the last backend runs: encoder.layer.0")
-      ->type_name("PATH[,PATH]")
-      ->allow_extra_args(false)
-      ->each(speaks_of_modules);
-  app.add_option("--pin", pins_, "a node or a module and the backend that runs it; may be repeated")
-      ->type_name("NAME=BACKEND")
-      ->allow_extra_args(false)
-      ->each(speaks_of_modules);
-  app.add_option("--memory", memory_, "bytes that a backend may hold; what finds no room goes to the next one; may be repeated")
-      ->type_name("NAME=BYTES[K|M|G]")
-      ->allow_extra_args(false);
-  app.add_option("--narrow", narrow_, "types that may become others which lose values, where a backend lacks them: f64=f32,i64=i32")
-      ->type_name("TYPE=TYPE[,...]")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  app.add_flag("--require-full", require_full_, "an error where the last backend has work to do");
-  app.add_option("--segmenter", segmenter_, "fewest segments, or the walk of Torch-TensorRT")->check(CLI::IsMember({"fewest", "walk"}));
-  group_options(app, kBackendOptions,
-                {"--assign", "--measure", "--min-block-size", "--fallback-ops", "--fallback-modules", "--pin", "--memory", "--narrow",
-                 "--require-full", "--segmenter"});
+  CLI::Option* const backend = add_table_option(app, "backends", backends_);
+  backend->description(backend->get_description() + ": " + backend_list());
+  add_table_option(app, "assign", assign_)->capture_default_str();
+  add_table_option(app, "measure", measure_);
+  add_table_option(app, "min_block_size", min_block_size_)->each([this](const std::string&) { has_block_size_ = true; });
+  add_table_option(app, "fallback_ops", fallback_ops_);
+  add_table_option(app, "fallback_modules", fallback_modules_)->each(speaks_of_modules);
+  add_table_option(app, "pins", pins_)->each(speaks_of_modules);
+  add_table_option(app, "memory", memory_);
+  add_table_option(app, "narrow", narrow_)->delimiter(',');
+  add_table_option(app, "require_full", require_full_);
+  add_table_option(app, "segmenter", segmenter_);
 }
 
 Result<std::vector<std::string>> PartitionOptions::backends() const { return names_between_commas("--backend", backends_); }

@@ -13,37 +13,22 @@
 #include "base/nearest.h"
 #include "cli/console/number_checks.h"
 #include "cli/console/option_groups.h"
+#include "cli/options/table_options.h"
 #include "runtime/embedded_plugins.h"
 
 namespace tenon::cli {
 
-void PluginOptions::add_libraries(CLI::App& app) {
-  app.add_option("--plugin", files, "a library of plugins; may be repeated (beside those of TENON_PLUGINS=A.so:B.so)")
-      ->type_name("LIB")
-      ->allow_extra_args(false);
-}
+void PluginOptions::add_libraries(CLI::App& app) { add_table_option(app, "plugins", files); }
 
 void PluginOptions::add_to(CLI::App& app) {
   add_libraries(app);
-  app.add_option("--prefer", preferred, "a plugin's kernel of an op, \"acme::FastDFT\", to take in place of Tenon's own; may be repeated")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  app.add_option("--plugin-tactic", tactics, "the tactic of a plugin's nodes, by its number, \"acme::Conv=2\"; may be repeated")
-      ->type_name("NAME=ID")
-      ->allow_extra_args(false);
+  add_table_option(app, "prefer", preferred);
+  add_table_option(app, "plugin_tactics", tactics);
   app.add_flag("--plugin-any-build", any_build, "take other builds of plugins than the engine was built with");
-  CLI::Option* const isolated = app.add_flag("--isolate-plugins", isolate,
-                                             "run each library of plugins in a process of its own: one that crashes or hangs is an error");
-  app.add_option("--plugin-patience", patience, "with --isolate-plugins: seconds that one call of a plugin may take")
-      ->check(more_than_zero())
-      ->needs(isolated)
-      ->capture_default_str();
-  app.add_option("--plugin-memory", memory, "with --isolate-plugins: bytes that a library's process may take (default: no limit)")
-      ->type_name("BYTES")
-      ->check(at_least(1))
-      ->needs(isolated);
-  group_options(app, kPluginOptions,
-                {"--prefer", "--plugin-tactic", "--plugin-any-build", "--isolate-plugins", "--plugin-patience", "--plugin-memory"});
+  CLI::Option* const isolated = add_table_option(app, "isolate_plugins", isolate);
+  add_table_option(app, "plugin_patience", patience)->check(more_than_zero())->needs(isolated)->capture_default_str();
+  add_table_option(app, "plugin_memory", memory)->check(at_least(1))->needs(isolated);
+  group_options(app, kPluginOptions, {"--plugin-any-build"});
 }
 
 void PluginOptions::add_embedded_to(CLI::App& app, const std::string& file) {

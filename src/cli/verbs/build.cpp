@@ -15,6 +15,7 @@
 #include "cli/inspect/graph_page.h"
 #include "cli/inspect/measured_text.h"
 #include "cli/options/engine_options.h"
+#include "cli/options/table_options.h"
 #include "compiler/default_shapes.h"
 #include "compiler/measured_data.h"
 #include "compiler/plan_record.h"
@@ -30,7 +31,7 @@ struct Options {
   EngineOptions engine;
   std::string output;
   std::string svg, html, dump_plan, target, tactic;
-  bool portable = false, embed_plugins = false, plugin_fallback = false;
+  bool portable = false;
 };
 
 /// A row a backend that makes no kernels: the ops that it runs.
@@ -140,8 +141,6 @@ void report(const compiler::Compiled& compiled, const std::vector<Sizes>& shapes
 Result<compiler::CompileOptions> compile_options(const Options& o, Console& console) {
   auto options = TRY(o.engine.compile_options(console));
   options.portable = o.portable;
-  options.embed_plugins = o.embed_plugins;
-  options.plugin_fallback = o.plugin_fallback;
   if (!o.tactic.empty()) {
     const auto file = TRY(files::MappedFile::open(o.tactic));
     options.tactics = TRY(codegen::TacticBook::parse({reinterpret_cast<const char*>(file->bytes().data()), file->size()}, o.tactic));
@@ -217,14 +216,10 @@ VERB(build) {
       CLI::Option* tactic =
           app.add_option("--tactic", o->tactic, "how kernels are cut: lines NODE: field=value ... (inspect prints what an engine has)")
               ->type_name("FILE");
-      app.add_flag("--embed-plugins", o->embed_plugins,
-                   "put the libraries of plugins that it needs into the engine (run --embedded-plugins)");
-      app.add_flag("--plugin-fallback", o->plugin_fallback,
-                   "let definitions stand beside plugins in the engine: they run, and it is said, where a plugin is missing");
       app.add_flag("--portable", o->portable, "leave native code out: the engine is compiled when it is loaded, on any CPU")
           ->excludes(target)
           ->excludes(tactic);
-      group_options(app, kPluginOptions, {"--embed-plugins", "--plugin-fallback"});
+      add_scalar_options(app, o->engine, true);
       group_options(app, kDebugOptions, {"--dump-plan"});
       return [o](Console& console) { return build_engine(*o, console); };
     },
