@@ -35,12 +35,18 @@ const char* docstring_of(std::string_view name) {
 using NewFunction = decltype(nb::detail::nb_backend.nb_func_new);
 NewFunction new_function = nullptr;
 
+/// Of a record's name, which is "def compile(model, ...) -> Engine" where nb::sig gives the signature.
+std::string name_in(std::string_view text) {
+  if (text.starts_with("def ")) text.remove_prefix(4);
+  return std::string(text.substr(0, text.find('(')));
+}
+
 /// Stands in for nanobind's entry of its function table, and calls it: the one place that every function passes with its name and scope.
 PyObject* new_documented_function(nb::detail::nb_internals* internals, const nb::detail::func_data_init_base* init) noexcept {
   using Flags = nb::detail::func_flags;
   const auto has = [&](Flags flag) { return (init->flags & static_cast<uint32_t>(flag)) != 0; };
   if (has(Flags::has_name) && has(Flags::has_scope) && !has(Flags::has_doc)) {
-    std::string name = init->name;
+    std::string name = name_in(init->name);
     if (PyType_Check(init->scope)) name = nb::cast<std::string>(nb::handle(init->scope).attr("__qualname__")) + "." + name;
     if (const char* const text = docstring_of(name)) {
       auto* const documented = const_cast<nb::detail::func_data_init_base*>(init);  // the record is its caller's local

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from numpy.typing import NDArray
+from typing_extensions import Unpack
 
 from ._engine import Engine as Engine
 from ._engine import Port as Port
@@ -11,6 +12,10 @@ from ._engine import StopToken as StopToken
 from ._engine import ThreadPool as ThreadPool
 from ._engine import _load_bytes as _load_bytes
 from ._engine import load as load
+from ._options import CompileOptions, PartitionOptions
+
+_torch_options: list[str]
+"""Options of compile() that tenon.torch.compile has too."""
 
 class SupportsSerialization(Protocol):
     """onnx.ModelProto, for one."""
@@ -24,98 +29,21 @@ class HasGraph(Protocol):
 
 def compile(
     model: str | PathLike[str] | bytes | bytearray | memoryview | SupportsSerialization | Graph | HasGraph,
-    *,
-    external_data: str | PathLike[str] | None = None,
-    opt: int = 3,
-    threads: int = 0,
-    shapes: Mapping[str, Sequence[int | tuple[int, int, int]]] = ...,
-    outputs: Sequence[str] = ...,
-    backends: Sequence[str] = ...,
-    backend_libraries: Mapping[str, str | PathLike[str]] = ...,
-    custom_ops: Sequence[str | PathLike[str]] = ...,
-    assign: Literal["priority", "cost"] = "priority",
-    measure: bool = False,
-    min_block_size: int | None = None,
-    fallback_ops: Sequence[str] = ...,
-    fallback_modules: Sequence[str] = ...,
-    pins: Mapping[str, str] = ...,
-    require_full: bool = False,
-    memory: Mapping[str, int] = ...,
-    narrow: Mapping[str, str] = ...,
-    segmenter: Literal["fewest", "walk"] = "fewest",
-    plugins: Sequence[str | PathLike[str]] = ...,
-    prefer: Sequence[str] = ...,
-    plugin_tactics: Mapping[str, int] = ...,
-    isolate_plugins: bool = False,
-    plugin_patience: float = 300.0,
-    plugin_memory: int = 0,
-    winograd: bool = True,
-    precision: Literal["f32", "bf16"] = "f32",
-    freeze_defaults: bool = False,
-    embed_plugins: bool = False,
-    plugin_fallback: bool = False,
+    **options: Unpack[CompileOptions],
 ) -> Engine:
     """Compiles a model for this CPU, without the GIL.
 
     model: the path of an ONNX file, the bytes of one, an onnx.ModelProto, or a Graph of tenon.rewriting or a Network of
-    tenon.graph_rewriting, which stay as they are. The engine is the same to the byte, whichever of them.
-    external_data: folder of the model's external data (default: that of its file).
-    opt: 0 no rewriting ... 3 everything. shapes: inputs whose shape is fixed; -1 leaves a size as the model says, and (least, usual,
-    most) bounds it. outputs: those of the model that are wanted (none: all); what they do not need is not computed. A Graph has its
-    weights, shapes and outputs already.
-    backends: who runs what, in order of priority; cpu and reference run what is left. backend_libraries: files of the libraries that
-    some of them run on (default: those of the packages that this Python has installed). custom_ops: libraries with more ops for the
-    backend onnxruntime.
-    The last backend is the fallback, those before are accelerated. assign: each node to the first backend that supports it, or all to where
-    they cost least, by guesses and what `tenon calibrate` kept; measure: by what nodes take on this machine, in processes of their own.
-    min_block_size: nodes that do work, of an accelerated segment (None: 1; by cost what pays). fallback_ops ("Op", "domain::Op"),
-    fallback_modules ("/a/b", "a.b"): the fallback runs them. pins: a node, else a module, and the backend that runs it. require_full: an
-    error where the fallback has work to do. memory: bytes that a backend may hold; the rest goes to the next. narrow: element types that
-    may become others, which do not keep all their values, where an accelerated backend lacks them: {"f64": "f32", "i64": "i32"}. segmenter:
-    into the fewest segments, or by the walk of Torch-TensorRT, for two backends. plugins: libraries with more ops (tenon/plugin.h), beside
-    those of TENON_PLUGINS=A.so:B.so and what @tenon.plugin registered. prefer: kernels of theirs, "acme::FastDFT", to take in place of
-    Tenon's own. plugin_tactics: of their ops, {"acme::Conv": 2}, the tactic of all nodes. isolate_plugins: they run in processes of
-    their own, so that one that crashes, or takes more than plugin_patience seconds for a call or plugin_memory bytes (0: any), is an
-    error of that run. embed_plugins: Engine.save puts the libraries that it needs into the file.
-    plugin_fallback: definitions stand beside plugins in the file, and run, with a warning, where a plugin is missing. winograd: False keeps
-    3x3 convolutions from taking fewer products, with rounding errors of twice the size, where that is faster.
-    precision: "bf16" rounds the operands of large products, for CPUs with AVX512_BF16; sums, and all else, stay f32.
-    freeze_defaults: inputs with a default value are constants. Else a run may override a default: it takes a second program in the engine,
-    which holds the defaults once more; other runs are as fast as with constants.
+    tenon.graph_rewriting, which stay as they are and have their weights, shapes and outputs already. The engine is the same to the
+    byte, whichever of them.
     Raises TenonError.
     """
 
 def partition(
     model: str | PathLike[str] | bytes | bytearray | memoryview | SupportsSerialization | Graph | HasGraph,
     *,
-    external_data: str | PathLike[str] | None = None,
-    opt: int = 3,
-    threads: int = 0,
-    shapes: Mapping[str, Sequence[int | tuple[int, int, int]]] = ...,
-    outputs: Sequence[str] = ...,
-    backends: Sequence[str] = ...,
-    backend_libraries: Mapping[str, str | PathLike[str]] = ...,
-    custom_ops: Sequence[str | PathLike[str]] = ...,
-    assign: Literal["priority", "cost"] = "priority",
-    measure: bool = False,
-    min_block_size: int | None = None,
-    fallback_ops: Sequence[str] = ...,
-    fallback_modules: Sequence[str] = ...,
-    pins: Mapping[str, str] = ...,
-    require_full: bool = False,
-    memory: Mapping[str, int] = ...,
-    narrow: Mapping[str, str] = ...,
-    segmenter: Literal["fewest", "walk"] = "fewest",
-    plugins: Sequence[str | PathLike[str]] = ...,
-    prefer: Sequence[str] = ...,
-    plugin_tactics: Mapping[str, int] = ...,
-    isolate_plugins: bool = False,
-    plugin_patience: float = 300.0,
-    plugin_memory: int = 0,
-    winograd: bool = True,
-    precision: Literal["f32", "bf16"] = "f32",
-    freeze_defaults: bool = False,
     dry_run: bool = False,
+    **options: Unpack[PartitionOptions],
 ) -> dict[str, Any]:
     """Who runs what of a model, and why: what `tenon partition --json` prints. Options are those of compile().
 

@@ -25,6 +25,7 @@ import importlib, pathlib, sys
 folder = pathlib.Path(importlib.import_module(sys.argv[1]).__file__).parent
 for name in ("py.typed", f"_{sys.argv[1]}.pyi", "_engine.pyi"):
     assert (folder / name).is_file(), name
+assert sys.argv[1] != "tenon" or (folder / "_options.pyi").is_file()
 """
 # The script that runs other engines is there, and runs in the environment's own Python, which lacks ONNX Runtime.
 PEER = """

@@ -7,7 +7,7 @@ import logging
 import warnings
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.fx import GraphModule, Node
@@ -24,6 +24,11 @@ from .scripts import Results
 from .segment import Segment, is_traced
 from .stitch import attribute, stitch
 from .support import writes
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .._options import EngineOptions
 
 log = logging.getLogger(__name__)
 
@@ -90,9 +95,9 @@ def compile(
     truncate_double: bool = False,
     truncate_long_and_double: bool = False,
     share_weights: bool = False,
-    precision: str = "f32",
     measure: bool = True,
     dryrun: bool = False,
+    **engine: Unpack[EngineOptions],
 ) -> Any:
     """A module that runs what it can in engines of Tenon, and the rest in PyTorch.
 
@@ -103,10 +108,10 @@ def compile(
     names them), else modules, and who runs them: "torch", "tenon", or one of backends. atomic_groups: chains of ops that no cut
     divides. memory_limit: bytes of weights and results of one engine; larger segments are divided. truncate_double: where a backend that
     is listed before another lacks f64, its ops work in f32; truncate_long_and_double: and in i32 where it lacks i64. share_weights: engines
-    read weights where they lie, and pack none of them: less memory, slower. precision: "bf16" rounds the operands of large products, as
-    tenon.compile does. measure: a call is timed beside the module's own, and the module is left to eager where that takes less time, unless
-    min_block_size, pins or require_full_compilation decide. dryrun: the report alone, nothing is built or timed. enabled: False gives the
-    module back.
+    read weights where they lie, and pack none of them: less memory, slower. measure: a call is timed beside the module's own, and the
+    module is left to eager where that takes less time, unless min_block_size, pins or require_full_compilation decide. dryrun: the report
+    alone, nothing is built or timed. enabled: False gives the module back. engine: options of tenon.compile for each engine, such as
+    precision.
 
     Raises TenonError: bad_usage, not_supported for require_full_compilation, wrong_target for a precision that this CPU lacks; what
     torch.export raises.
@@ -124,7 +129,7 @@ def compile(
         truncate_long_and_double,
         backend_libraries or {},
         share_weights,
-        precision,
+        engine,
         measure,
     )
     if not enabled:

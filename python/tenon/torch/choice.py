@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import TenonError
+from .._tenon import _torch_options
 from .wishes import Wishes
 
 
@@ -25,7 +26,8 @@ class Choice:
     truncate_long_and_double: bool = False
     backend_libraries: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     share_weights: bool = False
-    precision: str = "f32"
+    engine_options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """What tenon.compile is given as it is: see tenon._options.EngineOptions."""
     measure: bool = True
     of_pieces: bool = False
     """The program is one of several pieces of a model: what it lacks another may have."""
@@ -44,9 +46,13 @@ class Choice:
             given = getattr(self, name)
             if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 1):
                 raise TenonError("bad_usage", name, "a segment needs some", "a number from 1", repr(given), "")
-        if self.share_weights and self.precision != "f32":
+        for name in self.engine_options:
+            if name not in _torch_options:
+                raise TypeError(f"compile() got an unexpected keyword argument '{name}'")
+        precision = self.engine_options.get("precision", "f32")
+        if self.share_weights and precision != "f32":
             raise TenonError(
-                "bad_usage", "share_weights", "weights that are read where they lie are not rounded", "precision f32", self.precision,
+                "bad_usage", "share_weights", "weights that are read where they lie are not rounded", "precision f32", precision,
                 "leave share_weights out",
             )  # fmt: skip
         self.wishes = Wishes(self.torch_executed_ops, self.torch_executed_modules, self.pins)
@@ -67,5 +73,5 @@ class Choice:
             "backends": self.backends,
             "backend_libraries": dict(self.backend_libraries),
             "narrow": narrow if len(self.backends) > 1 else {},
-            "precision": self.precision,
+            **self.engine_options,
         }

@@ -14,6 +14,7 @@ from torch.fx import GraphModule, Node
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .. import TenonError
+from .._tenon import _torch_options
 from .builder import ONNX_TYPES
 from .calls import direct
 from .choice import Choice
@@ -27,6 +28,7 @@ from .support import writes
 log = logging.getLogger(__name__)
 
 OPTIONS = (
+    *_torch_options,
     "atomic_groups",
     "backend_libraries",
     "backends",
@@ -35,7 +37,6 @@ OPTIONS = (
     "min_block_size",
     "on_report",
     "pins",
-    "precision",
     "require_full_compilation",
     "share_weights",
     "torch_executed_modules",
@@ -48,7 +49,7 @@ OPTIONS = (
 def choice_of(options: dict[str, Any]) -> Choice:
     unknown = sorted(set(options) - set(OPTIONS))
     if unknown:
-        raise TenonError("bad_usage", "options", "there is no such option", ", ".join(OPTIONS), unknown[0], "")
+        raise TenonError("bad_usage", "options", "there is no such option", ", ".join(sorted(OPTIONS)), unknown[0], "")
     return Choice(
         options.get("backends", ()),
         options.get("min_block_size"),
@@ -62,7 +63,7 @@ def choice_of(options: dict[str, Any]) -> Choice:
         options.get("truncate_long_and_double", False),
         options.get("backend_libraries", {}),
         options.get("share_weights", False),
-        options.get("precision", "f32"),
+        {name: options[name] for name in _torch_options if name in options},
         options.get("measure", True),
         of_pieces=True,
     )

@@ -125,6 +125,12 @@ def test_weights_are_read_where_they_lie():
     assert segment.builds == 1
 
 
+def test_options_that_neither_function_has_are_refused():
+    for unknown in ("precison", "winograd"):  # tenon.compile has the second one, for its own callers
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{unknown}'"):
+            tenon.torch.compile(torch.nn.ReLU(), inputs=[torch.randn(3)], **{unknown: "f32"})
+
+
 def test_large_products_take_bf16_on_request():
     module, x = Block(64).eval(), torch.randn(2, 5, 64)
     with pytest.raises(tenon.TenonError, match="there is no such precision"):
