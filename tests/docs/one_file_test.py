@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An op, a rule, a verb or a target is one file, a backend one folder: the build's own listing finds it, and it works without a change
-anywhere else."""
+"""An op, a rule, a verb or a target is one file, a backend one folder, a compile option one entry of the table: the build finds it, and it
+works without a change anywhere else."""
 
+import ast
 import os
 import re
 import shutil
 import subprocess
+import sys
+import sysconfig
 import tempfile
 import unittest
 from pathlib import Path
@@ -44,6 +47,54 @@ int main() {
   return tenon::codegen::target_named("x86_third") ? 0 : 1;
 }
 """
+# An entry of the table of compile options, and a verb and a module of Python that have all of them.
+OPTION = """\
+  /// How many goats there are.
+  TENON_OPTION(cli, group = "Goats", python, torch, compiler, least = 1, most = 12)
+  int goats = 3;
+
+"""
+OPTION_VERB = """\
+#include <memory>
+
+#include "cli/console/console.h"
+#include "cli/console/verb.h"
+#include "cli/options/table_options.h"
+#include "tenon/compile_options.h"
+
+namespace tenon::cli::verb_count_goats {
+
+VERB(count_goats) {
+    .summary = "count",
+    .examples = "  tenon count-goats\\n",
+    .setup = [](CLI::App& app) -> Action {
+      auto options = std::make_shared<compiler::ScalarOptions>();
+      add_scalar_options(app, *options, false);
+      return [options](Console& console) -> Result<void> {
+        console.line(std::to_string(options->goats) + " of " + std::to_string(tenon::CompileOptions{}.goats));
+        return {};
+      };
+    },
+};
+
+}  // namespace tenon::cli::verb_count_goats
+"""
+OPTION_MODULE = """\
+#include <stdexcept>
+
+#include "engine_values.h"
+#include "option_arguments.h"
+
+void tenon_python::raise(const tenon::Error& error) { throw std::runtime_error(error.place); }
+
+NB_MODULE(goats, m) {
+  m.def("count", [](const nanobind::kwargs& given) {
+    tenon::CompileOptions options;
+    tenon_python::read_options("count", given, false, options);
+    return options.goats;
+  }, nanobind::arg("options"));
+}
+"""
 PROJECT = """\
 cmake_minimum_required(VERSION 3.25)
 project(tree NONE)
@@ -66,12 +117,12 @@ class OneFile(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
 
-    def listed(self, folder: str, macro: str = r"\w+") -> list[str]:
-        """The lines that the build's listing of the folder has for what lies there now."""
+    def listed(self, folder: str, macro: str = r"\w+", more: str = "") -> list[str]:
+        """The lines that the build's listing of the folder has for what lies there now. more: what is configured beside it."""
         listing, written = re.search(
             rf"^(tenon_list\({folder} {macro} (\S+\.inc).*\))$", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"), re.MULTILINE
         ).groups()
-        (self.root / "CMakeLists.txt").write_text(PROJECT.format(root=ROOT, listing=listing))
+        (self.root / "CMakeLists.txt").write_text(PROJECT.format(root=ROOT, listing=listing + "\n" + more))
         self.passes("cmake", "-S", self.root, "-B", self.root / "build")
         return (self.root / "build/generated" / written).read_text().splitlines()
 
@@ -89,10 +140,35 @@ class OneFile(unittest.TestCase):
         """The sources as one unit, as the build has them, with the listings of this tree; linked with FLOORS alone."""
         unit, out = self.root / "unit.cpp", self.root / "program"
         unit.write_text("".join(f'#include "{part}"\n' for part in parts))
-        includes = [f"-I{path}" for path in (self.root / "build/generated", self.root / "src", ROOT / "src", ROOT / "include")]
-        self.passes(*COMPILER, *includes, "-c", unit, "-o", out.with_suffix(".o"))
+        self.passes(*COMPILER, *self.includes(), "-c", unit, "-o", out.with_suffix(".o"))
         self.passes("clang++-22", out.with_suffix(".o"), "-Wl,--start-group", *FLOORS, "-Wl,--end-group", *LIBRARIES, "-o", out)
         return out
+
+    def includes(self) -> list[str]:
+        folders = (self.root / "build/generated", self.root / "src", self.root / "include", ROOT / "src", ROOT / "include")
+        return [f"-I{folder}" for folder in folders]
+
+    def module(self, name: str, text: str, *parts: str) -> Path:
+        """The folder of an extension module of Python; parts: sources below ROOT."""
+        (self.root / f"{name}.cpp").write_text(text)
+        nanobind = Path(self.passes(sys.executable, "-m", "nanobind", "--include_dir").strip())
+        folders = (nanobind, sysconfig.get_path("include"), ROOT / "python")
+        defines = ["-DNB_BACKEND_MODULE=nanobind_backend", "-DNB_BACKEND_PYPI=nanobind-backend", "-DPy_LIMITED_API=0x30a0000"]
+        options = [
+            "-fPIC",
+            "-fno-stack-protector",
+            "-Wno-unused-parameter",
+            *defines,
+            *self.includes(),
+            *(f"-isystem{folder}" for folder in folders),
+        ]
+        objects = []
+        for source in (self.root / f"{name}.cpp", *(ROOT / part for part in parts)):
+            objects.append(self.root / f"{source.stem}.module.o")
+            self.passes(*COMPILER, *options, "-c", source, "-o", objects[-1])
+        out = self.root / f"{name}.abi3.so"
+        self.passes("clang++-22", "-shared", *objects, "-Wl,--start-group", *FLOORS, "-Wl,--end-group", *LIBRARIES, "-o", out)
+        return out.parent
 
     def test_an_op(self):
         text = (ROOT / "src/ops/shape/identity.cpp").read_text().replace("identity", "some_new_op")
@@ -117,6 +193,51 @@ class OneFile(unittest.TestCase):
         self.assertEqual(self.passes(tenon, "say-hello"), "hello\n")
         self.assertIn('"said": "hello"', self.passes(tenon, "say-hello", "--json"))
         self.assertIn("tenon say-hello", self.passes(tenon, "say-hello", "--help"))
+
+    def test_an_option(self):
+        table = (ROOT / "include/tenon/compile_options.h").read_text(encoding="utf-8")
+        (self.root / "include/tenon").mkdir(parents=True)
+        start = table.index("struct CompileOptions {\n") + len("struct CompileOptions {\n")
+        (self.root / "include/tenon/compile_options.h").write_text(table[:start] + OPTION + table[start:], encoding="utf-8")
+        call = re.search(r"^tenon_options\(.*\)$", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"), re.MULTILINE).group()
+        (self.root / "src/cli/verbs").mkdir(parents=True)
+        (self.root / "src/cli/verbs/count_goats.cpp").write_text(OPTION_VERB)
+        for verb in ("completion", "man"):
+            shutil.copy(ROOT / f"src/cli/verbs/{verb}.cpp", self.root / "src/cli/verbs")
+        self.listed("src/cli/verbs", more=call)
+        tenon = self.program(
+            "cli/main.cpp",
+            "cli/run.cpp",
+            *(f"cli/console/{path.name}" for path in sorted((ROOT / "src/cli/console").glob("*.cpp")) if path.stem not in PAGES),
+            "cli/options/table_options.cpp",
+            "compiler/option_table.cpp",
+            *(f"cli/verbs/{verb}.cpp" for verb in ("completion", "count_goats", "man")),
+        )
+        self.assertRegex(
+            self.passes(tenon, "count-goats", "--help"), r"Goats:\n +--goats N +how many goats there are \(1 to 12; default: 3\)\n"
+        )
+        self.assertIn("--goats", self.passes(tenon, "completion", "bash"))
+        self.assertIn("goats", self.passes(tenon, "man"))
+        self.assertEqual(self.passes(tenon, "count-goats", "--goats", 12), "12 of 3\n")
+        wrong = subprocess.run([tenon, "count-goats", "--goats", "13"], capture_output=True, text=True)
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("--goats", wrong.stderr)
+        stub = ast.parse((self.root / "build/python/tenon/_options.pyi").read_text(encoding="utf-8"))
+        keys = {
+            node.name: [ast.unparse(key) for key in node.body if isinstance(key, ast.AnnAssign)]
+            for node in stub.body
+            if isinstance(node, ast.ClassDef)
+        }
+        self.assertIn("goats: int", keys["PartitionOptions"])  # tenon.compile has them too
+        self.assertIn("goats: int", keys["EngineOptions"])
+        folder = self.module(
+            "goats", OPTION_MODULE, "python/option_arguments.cpp", "python/plugins/patience.cpp", "src/compiler/option_table.cpp"
+        )
+        use = (
+            "import goats\nprint(goats.count(), goats.count(goats=5))\ntry: goats.count(goats='5')\nexcept TypeError as error: print(error)"
+        )
+        said = self.passes("env", f"PYTHONPATH={folder}", sys.executable, "-c", use)
+        self.assertEqual(said, "3 5\ncount(): goats must be int, found str\n")
 
     def test_a_backend(self):
         shutil.copytree(ROOT / "src/backends", self.root / "src/backends")
