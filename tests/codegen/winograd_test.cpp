@@ -18,18 +18,10 @@
 #include "ops/core/sample.h"
 #include "ops/reference/evaluate.h"
 #include "plan_run.h"
+#include "winograd_graphs.h"
 
 namespace tenon::codegen {
 namespace {
-
-/// Always, where it can be: what stands between the steps costs nothing.
-PlanOptions always() {
-  PlanOptions options;
-  options.verify = true;
-  options.limits = (**target_named("x86_avx512")).plan_limits;
-  options.limits->work_of_moved_byte = options.limits->work_of_weight_byte = 0;
-  return options;
-}
 
 /// "n" is 2, "h" is 9, "w" is 6.
 std::vector<Tensor> inputs_of(const ir::Graph& graph) {
@@ -43,13 +35,8 @@ std::vector<Tensor> inputs_of(const ir::Graph& graph) {
   return inputs;
 }
 
-/// A loop over tiles, of which a convolution has three: unlike the copy of an image, of several elements at a time.
-bool is_of_tiles(const Group& g) { return g.of_a_product && g.nests[0].outputs.size() > 1; }
-
-size_t transformed(const Plan& plan) { return static_cast<size_t>(std::ranges::count_if(plan.groups, is_of_tiles)); }
-
 /// Plans the graph, in which so many convolutions go by tiles, and holds the interpreter and machine code against the reference.
-void runs(const std::string& text, size_t convolutions = 1, PlanOptions options = always(), double tolerance = 1e-4) {
+void runs(const std::string& text, size_t convolutions = 1, PlanOptions options = winograd_always(), double tolerance = 1e-4) {
   const auto graph = ir::parse(text, ops::table());
   ASSERT_TRUE(graph) << graph.error().text();
   const std::vector<Tensor> inputs = inputs_of(**graph);
@@ -70,10 +57,6 @@ void runs(const std::string& text, size_t convolutions = 1, PlanOptions options 
               << text_of(planned->plan);
     }
   }
-}
-
-std::string convolution(std::string_view x, std::string_view attributes, const Sizes& w = {5, 3, 3, 3}) {
-  return fmt::format("graph main(x: f32[{}]) {{ {} y = Conv(x, w{}) return y }}", x, weights("w", w), attributes);
 }
 
 TEST(Winograd, OfSizesThatAreNoMultipleOfATile) {
@@ -113,7 +96,7 @@ TEST(Winograd, TakesTheEpilogueIn) {
   runs(head + "t = Add(c, r) y = Relu(t) return y }");
   runs(head + "t = Mul(c, s) u = Add(t, x) y = Relu(u) return y }");
   runs(head + "t = Add(c, r) u = Gelu(t) y = Mul(u, s) return y }");
-  runs(head + "y = Cast(c, to=10) return y }", 1, always(), 2e-3);
+  runs(head + "y = Cast(c, to=10) return y }", 1, winograd_always(), 2e-3);
 }
 
 TEST(Winograd, OneAfterTheOther) {
@@ -138,7 +121,7 @@ TEST(Winograd, OfNothingElse) {
   runs(convolution("1,3,8,8", "", {5, 3, 1, 3}), 0);
   runs(convolution("1,3,8,8", "", {5, 3, 5, 5}), 0);
   runs("graph main(x: f32[1,3,8,8], w: f32[4,3,3,3]) { y = Conv(x, w) return y }", 0);
-  PlanOptions off = always();
+  PlanOptions off = winograd_always();
   off.off.insert("winograd");
   runs(convolution("1,3,8,8", ""), 0, off);
 }
@@ -185,7 +168,7 @@ bool is_chosen(Reg offset, const Definitions& of) {
 TEST(Winograd, TouchesNoPlaceOutsideOfTheImageThatMayBeNoMemory) {
   const auto graph = ir::parse(convolution("1,16,7,7", ", pads=[1,1,1,1]", {16, 16, 3, 3}), ops::table());
   ASSERT_TRUE(graph) << graph.error().text();
-  const auto planned = planned_graph(**graph, always(), **target_named("x86_avx512"));
+  const auto planned = planned_graph(**graph, winograd_always(), **target_named("x86_avx512"));
   ASSERT_TRUE(planned) << planned.error().text();
   size_t masked = 0;
   for (size_t g = 0; g < planned->plan.groups.size(); ++g) {
@@ -262,7 +245,7 @@ double error_ratio(int64_t channels) {
   const auto want = ops::evaluate(graph, inputs, wide);
   double errors[2] = {};
   for (const bool tiles : {false, true}) {
-    PlanOptions options = always();
+    PlanOptions options = winograd_always();
     if (!tiles) options.off.insert("winograd");
     const auto planned = planned_graph(graph, options, **target_named("x86_avx2"));
     const auto got = run(*planned, inputs);
@@ -276,142 +259,6 @@ TEST(Winograd, LosesTwoBitsAtMost) {
 }
 
 // --- images whose elements differ much in size
-
-constexpr int64_t kImageSize = 16;
-
-/// A convolution of 16 channels, and its image: normal numbers, of which one is `outlier`.
-struct OutlierCase {
-  std::unique_ptr<ir::Graph> graph;
-  std::vector<Tensor> inputs;
-  int64_t row = 0, column = 0;
-
-  bool reaches(int64_t element) const {
-    return std::abs(element / kImageSize % kImageSize - row) <= 1 && std::abs(element % kImageSize - column) <= 1;
-  }
-};
-
-OutlierCase outlier_case(double outlier, int64_t row, int64_t column, std::string_view shape = "1,16,16,16") {
-  OutlierCase out;
-  auto graph = ir::parse(convolution(shape, ", pads=[1,1,1,1]", {16, 16, 3, 3}), ops::table());
-  EXPECT_TRUE(graph) << graph.error().text();
-  out.graph = std::move(*graph);
-  std::mt19937 random(11);
-  std::normal_distribution<float> normal;
-  Tensor x = *Tensor::make(DType::f32, {1, 16, kImageSize, kImageSize});
-  for (float& e : x.as_mutable<float>()) e = normal(random);
-  x.set_number((2 * kImageSize + row) * kImageSize + column, outlier);
-  out.inputs.push_back(std::move(x));
-  out.row = row, out.column = column;
-  return out;
-}
-
-Tensor convolved(const OutlierCase& c, bool tiles, bool native, int outputs = 4) {
-  PlanOptions options = always();
-  if (!tiles) options.off.insert("winograd");
-  if (outputs == 2) options.limits->work_of_moved_byte = 1000;  // fewer bytes count more than fewer products
-  const Target& target = native ? **target_for() : **target_named("x86_avx2");
-  const auto planned = planned_graph(*c.graph, options, target);
-  EXPECT_TRUE(planned) << planned.error().text();
-  EXPECT_EQ(transformed(planned->plan), tiles ? 3U : 0U);
-  const auto got = run(*planned, c.inputs, native);
-  EXPECT_TRUE(got) << got.error().text();
-  return (*got)[0];
-}
-
-/// The largest error where the outlier is in the window, and elsewhere; of results that are numbers.
-std::array<double, 2> largest_errors(const OutlierCase& c, const Tensor& got, const Tensor& want) {
-  std::array<double, 2> out{};
-  for (int64_t i = 0; i < got.count(); ++i)
-    if (std::isfinite(want.number(i)) && std::isfinite(got.number(i)))
-      out[c.reaches(i)] = std::max(out[c.reaches(i)], std::abs(got.number(i) - want.number(i)));
-  return out;
-}
-
-/// inf, -inf, NaN or a number.
-int kind_of(double x) { return std::isnan(x) ? 3 : std::isinf(x) ? (x > 0 ? 1 : 2) : 0; }
-
-TEST(Winograd, OutliersCostNoMoreThanInThePlainSum) {
-  for (const double outlier : {1e2, -1e4, 1e6, 1e9, -1e20, 3e38, double(INFINITY), double(-INFINITY), double(NAN)})
-    for (const auto& [row, column] : {std::pair(5, 5), std::pair(8, 7), std::pair(0, 15)})
-      for (const bool native : {false, true}) {
-        const OutlierCase c = outlier_case(outlier, row, column);
-        ops::EvaluateOptions wide;
-        wide.mode = ops::Mode::wide;
-        const Tensor want = (*ops::evaluate(*c.graph, c.inputs, wide))[0];
-        const Tensor plain = convolved(c, false, native), tiles = convolved(c, true, native);
-        const auto of_plain = largest_errors(c, plain, want), of_tiles = largest_errors(c, tiles, want);
-        for (const bool reached : {false, true})
-          EXPECT_LE(of_tiles[reached], 4 * of_plain[reached]) << outlier << " at " << row << ", " << column << ", reached: " << reached;
-        for (int64_t i = 0; i < tiles.count(); ++i) {
-          ASSERT_EQ(kind_of(tiles.number(i)), kind_of(plain.number(i))) << outlier << ", element " << i;
-          if (!c.reaches(i)) ASSERT_TRUE(std::isfinite(tiles.number(i))) << outlier << ", element " << i;
-        }
-      }
-}
-
-TEST(Winograd, OutliersLeaveOtherTilesTheirBits) {
-  const OutlierCase usual = outlier_case(0.5, 5, 5), odd = outlier_case(1e6, 5, 5);
-  for (const bool native : {false, true}) {
-    const Tensor a = convolved(usual, true, native), b = convolved(odd, true, native);
-    for (int64_t i = 0; i < a.count(); ++i) {
-      const int64_t row = i / kImageSize % kImageSize, column = i % kImageSize;
-      if (row < 4 || row >= 8 || column < 4 || column >= 8) EXPECT_EQ(a.number(i), b.number(i)) << i;
-    }
-  }
-}
-
-/// A dark half, in which nothing is far from the bound of the plain sum, beside a bright one.
-TEST(Winograd, EdgesOfBrightPartsAreSummedPlainly) {
-  OutlierCase c = outlier_case(0, 0, 0);
-  for (int64_t i = 0; i < c.inputs[0].count(); ++i)
-    if (i % kImageSize < 7) c.inputs[0].set_number(i, c.inputs[0].number(i) * 1e-3);
-  ops::EvaluateOptions wide;
-  wide.mode = ops::Mode::wide;
-  const Tensor want = (*ops::evaluate(*c.graph, c.inputs, wide))[0];
-  const Tensor plain = convolved(c, false, false), tiles = convolved(c, true, false);
-  double errors[2] = {};
-  for (int64_t i = 0; i < want.count(); ++i) {
-    if (i % kImageSize >= 6) continue;
-    errors[0] = std::max(errors[0], std::abs(plain.number(i) - want.number(i)));
-    errors[1] = std::max(errors[1], std::abs(tiles.number(i) - want.number(i)));
-  }
-  EXPECT_LE(errors[1], 4 * errors[0]);
-}
-
-/// Of what planning makes: how many tiles of the image are marked.
-int64_t marked(const OutlierCase& c) {
-  const auto planned = planned_graph(*c.graph, always(), **target_named("x86_avx2"));
-  PlannedGraph marks = *planned;
-  std::erase_if(marks.plan.outputs, [](ArrayId) { return true; });
-  for (const Group& g : planned->plan.groups)
-    if (g.kind == GroupKind::nests && g.nests[0].condition >= 0)
-      marks.plan.outputs.push_back(g.nests[0].accesses[static_cast<size_t>(g.nests[0].condition)].array);
-  const auto got = run(marks, c.inputs);
-  EXPECT_TRUE(got) << got.error().text();
-  int64_t count = 0;
-  for (int64_t i = 0; i < (*got)[0].count(); ++i) count += (*got)[0].integer(i);
-  return count;
-}
-
-TEST(Winograd, MarksTheTilesThatReadAnOutlierAlone) {
-  EXPECT_EQ(marked(outlier_case(0.5, 5, 5)), 0) << "numbers of one size, beside zeros around the image";
-  EXPECT_EQ(marked(outlier_case(1e3, 5, 5)), 1);
-  EXPECT_EQ(marked(outlier_case(1e3, 8, 5)), 2) << "elements 3 and 8 of a row are in two tiles";
-  EXPECT_EQ(marked(outlier_case(1e3, 8, 7)), 4);
-  EXPECT_EQ(marked(outlier_case(NAN, 0, 0)), 1);
-  OutlierCase zeros = outlier_case(0, 5, 5);
-  for (float& e : zeros.inputs[0].as_mutable<float>()) e = 0;
-  EXPECT_EQ(marked(zeros), 0);
-}
-
-TEST(Winograd, OutliersOfSmallTilesAndOpenSizes) {
-  for (const std::string_view shape : {"1,16,16,16", "n,16,a,b"}) {
-    OutlierCase c = outlier_case(1e9, 8, 7, shape);
-    const Tensor want = (*ops::evaluate(*c.graph, c.inputs))[0], tiles = convolved(c, true, false);
-    for (int64_t i = 0; i < want.count(); ++i)
-      if (!c.reaches(i)) ASSERT_NEAR(tiles.number(i), want.number(i), 1e-4) << i;
-  }
-}
 
 }  // namespace
 }  // namespace tenon::codegen
