@@ -54,7 +54,7 @@ Result<void> lower_bodies(program::Lowered& of, const partition::Partition& part
   const ir::Graph& graph = *of.graph;
   std::unordered_set<ir::NodeId> controls;
   for (const codegen::Group& g : of.kernels.plan.groups)
-    if (g.kind == codegen::GroupKind::control) controls.insert(g.node);
+    if (g.kind() == codegen::GroupKind::control) controls.insert(g.node);
   if (controls.empty()) return {};
   Known known(options.planning.given);
   for (ir::ValueId v : graph.inputs()) known.add(graph.value(v).type);

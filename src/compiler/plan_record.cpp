@@ -29,7 +29,8 @@ GroupsOfNodes groups_of_nodes(const codegen::Plan& plan) {
     };
     const codegen::Group& group = plan.groups[g];
     if (group.node) add(group.node);
-    if (group.kind == codegen::GroupKind::segment) std::ranges::for_each(plan.segments[group.segment].nodes, add);
+    if (group.kind() == codegen::GroupKind::segment)
+      std::ranges::for_each(plan.segments[group.as<codegen::SegmentGroup>().segment].nodes, add);
     for (const codegen::Nest& nest : group.nests) std::ranges::for_each(nest.nodes, add);
     if (group.epilogue) std::ranges::for_each(group.epilogue->map.nodes, add);
   }
@@ -43,7 +44,7 @@ PlanRecord plan_record(const Compiled& compiled) {
                  .groups_of_nodes = groups_of_nodes(compiled.plan),
                  .group_of_step = compiled.built.group_of_step,
                  .work_of_step = compiled.built.work_of_step};
-  for (const codegen::Group& group : compiled.plan.groups) out.groups.emplace_back(name_of(group.kind));
+  for (const codegen::Group& group : compiled.plan.groups) out.groups.emplace_back(name_of(group.kind()));
   return out;
 }
 

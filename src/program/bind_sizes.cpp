@@ -29,7 +29,7 @@ class Binder {
     dynamic_.assign(plan_.arrays.size(), false);
     uint32_t step = 0;
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
-      if (codegen::has_data_dependent_shape(plan_.groups[g].kind)) bind_results(plan_.groups[g], step);
+      if (codegen::has_data_dependent_shape(plan_.groups[g].kind())) bind_results(plan_.groups[g], step);
       step += steps_of(g);
     }
     return std::move(dynamic_);
@@ -58,7 +58,7 @@ class Binder {
 
  private:
   uint32_t steps_of(size_t group) const {
-    const GroupKind kind = plan_.groups[group].kind;
+    const GroupKind kind = plan_.groups[group].kind();
     if (codegen::has_data_dependent_shape(kind) || kind == GroupKind::sizes || kind == GroupKind::check) return 1;
     return static_cast<uint32_t>(lowered_.kernels.of_groups[group].size());
   }
@@ -96,10 +96,10 @@ class Binder {
   void want_group(const Group& group) {
     for (const auto* list : {&group.inputs, &group.outputs})
       for (ArrayId a : *list) want_array(a);
-    if (group.kind == GroupKind::check) sizes_.want(group.limit.extent);
-    if (group.kind == GroupKind::sizes) want(*graph_.value(plan_.arrays[group.outputs[0]].value).data);
-    if (group.kind == GroupKind::segment)
-      for (const ir::ConstantRef& w : lowered_.blobs[group.segment].weights)
+    if (group.kind() == GroupKind::check) sizes_.want(group.as<codegen::CheckGroup>().limit.extent);
+    if (group.kind() == GroupKind::sizes) want(*graph_.value(plan_.arrays[group.outputs[0]].value).data);
+    if (group.kind() == GroupKind::segment)
+      for (const ir::ConstantRef& w : lowered_.blobs[group.as<codegen::SegmentGroup>().segment].weights)
         for (int64_t size : w->shape) sizes_.want(size);
   }
 

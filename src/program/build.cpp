@@ -48,11 +48,11 @@ class ProgramBuilder {
 
   Result<Program> run() {
     for (const Group& g : plan_.groups)
-      if (g.kind == GroupKind::control) TRY(add_bodies(g));
+      if (g.kind() == GroupKind::control) TRY(add_bodies(g));
     dynamic_ = bind_sizes(lowered_, sizes_);
     want_sizes(lowered_, sizes_);
     for (const Group& g : plan_.groups)
-      if (g.kind == GroupKind::control) want_outer(bodies_.at(g.node));
+      if (g.kind() == GroupKind::control) want_outer(bodies_.at(g.node));
     TRY(sizes_.finish(out_));
     out_.guards = guards_of(plan_.assumptions, sizes_);
     TRY(add_ports());
@@ -187,11 +187,11 @@ class ProgramBuilder {
 
   Result<void> add_group(const Group& group, std::vector<Kernel>& lowered) {
     for (Kernel& k : lowered) TRY(add_kernel(k, group));
-    if (group.kind == GroupKind::segment) return add_segment(group);
-    if (group.kind == GroupKind::control) return add_control(group);
-    if (group.kind == GroupKind::check) return add_check(group);
-    if (group.kind == GroupKind::rows) return add_rows(group);
-    if (group.kind == GroupKind::sizes) {
+    if (group.kind() == GroupKind::segment) return add_segment(group);
+    if (group.kind() == GroupKind::control) return add_control(group);
+    if (group.kind() == GroupKind::check) return add_check(group);
+    if (group.kind() == GroupKind::rows) return add_rows(group);
+    if (group.kind() == GroupKind::sizes) {
       Step s = start(Step::Kind::sizes);
       s.buffers = {TRY(buffer(group.outputs[0]))};
       s.sizes = slots(*graph_.value(plan_.arrays[group.outputs[0]].value).data);
@@ -242,8 +242,8 @@ class ProgramBuilder {
   }
 
   Result<void> add_segment(const Group& group) {
-    const ir::Segment& segment = plan_.segments[group.segment];
-    backend::Blob& blob = lowered_.blobs[group.segment];
+    const ir::Segment& segment = plan_.segments[group.as<codegen::SegmentGroup>().segment];
+    backend::Blob& blob = lowered_.blobs[group.as<codegen::SegmentGroup>().segment];
     Step s = start(Step::Kind::segment);
     for (ArrayId a : group.inputs) s.buffers.push_back(TRY(buffer(a)));
     for (const ir::ConstantRef& w : blob.weights) s.buffers.push_back(weight(w));
@@ -322,8 +322,8 @@ class ProgramBuilder {
     Step s = start(Step::Kind::check);
     for (ArrayId a : group.inputs) s.buffers.push_back(TRY(buffer(a)));
     for (uint32_t b : s.buffers) touch(b);
-    s.sizes = {sizes_.slot(group.limit.extent)};
-    s.code = group.limit.from_end ? 1 : 0;
+    s.sizes = {sizes_.slot(group.as<codegen::CheckGroup>().limit.extent)};
+    s.code = group.as<codegen::CheckGroup>().limit.from_end ? 1 : 0;
     s.label = graph_.view(group.node).where();
     out_.steps.push_back(std::move(s));
     return {};

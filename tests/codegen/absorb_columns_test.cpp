@@ -97,7 +97,7 @@ std::string kinds_of(std::string_view text) {
   const auto planned = plan(**graph, **target_named("x86_avx512"), {.verify = true});
   EXPECT_TRUE(planned) << planned.error().text();
   std::string out;
-  for (const Group& g : planned->groups) out += g.kind == GroupKind::contract ? "c" : "n";
+  for (const Group& g : planned->groups) out += g.kind() == GroupKind::contract ? "c" : "n";
   return out;
 }
 

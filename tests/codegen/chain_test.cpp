@@ -69,7 +69,7 @@ TEST(Chain, AfterAProductIsCutToo) {
   const Planned p = planned(text + "  return v500\n}");
   each_body(p.plan, [&](const Nest& n) { EXPECT_TRUE(within_budget(n)) << text_of(n, p.plan); });
   EXPECT_LE(p.plan.groups.size(), 40u);
-  EXPECT_EQ(p.plan.groups[0].kind, GroupKind::contract);
+  EXPECT_EQ(p.plan.groups[0].kind(), GroupKind::contract);
 }
 
 /// What LLVM compiles grows with the nodes and not faster: its time for one function does.

@@ -21,7 +21,7 @@ Tactic tactic(std::string_view rows, int64_t depth, int64_t lanes, std::string_v
   const auto planned = plan(**parsed, **target_named("x86_avx512"), {});
   EXPECT_TRUE(planned);
   for (const Group& g : planned->groups)
-    if (g.kind == GroupKind::contract) return contract_tactic(g, **target_named(target));
+    if (g.kind() == GroupKind::contract) return contract_tactic(g, **target_named(target));
   ADD_FAILURE() << "no contraction";
   return {};
 }
@@ -108,9 +108,9 @@ TEST(DepthBlocks, AreWholeAxesOrEvenPartsOfTheLast) {
 TEST(ContractTactic, AsksForNoWeightsThatATurnFindsInTheCache) {
   const Target& target = **target_named("x86_avx512");
   Group group;
-  group.kind = GroupKind::contract;
+  group.set_kind(GroupKind::contract);
   const auto prefetch = [&](std::optional<int64_t> bytes) {
-    group.constant_bytes_per_iteration = bytes;
+    group.as<ContractGroup>().constant_bytes_per_iteration = bytes;
     return contract_tactic(group, target).prefetch;
   };
   EXPECT_GT(prefetch(std::nullopt), 0);

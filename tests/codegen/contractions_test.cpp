@@ -32,7 +32,7 @@ void runs(std::string_view text, double tolerance = 1e-4, int tiles = -1, const 
     options.verify = true;
     const auto planned = planned_graph(**graph, options, **target_named("x86_avx2"), choose);
     ASSERT_TRUE(planned) << planned.error().text();
-    const auto is_contraction = [](const Group& g) { return g.kind == GroupKind::contract; };
+    const auto is_contraction = [](const Group& g) { return g.kind() == GroupKind::contract; };
     if (tiles >= 0) EXPECT_EQ(std::ranges::count_if(planned->plan.groups, is_contraction), tiles) << text_of(planned->plan);
     const auto got = run(*planned, inputs);
     ASSERT_TRUE(got) << got.error().text();
@@ -94,7 +94,7 @@ TEST(Contractions, OfRowsWithAScaleOfTheirDepth) {
   })";
   const auto by_blocks = [](const Group& group, const Plan& plan, const Target& target) {
     Tactic tactic = usual_tactic(group, plan, target);
-    if (group.kind == GroupKind::contract) tactic.depth = 3;
+    if (group.kind() == GroupKind::contract) tactic.depth = 3;
     return tactic;
   };
   // Of images with less than a tile's rows too, a tile holds rows of one.
@@ -173,7 +173,7 @@ TEST(Contractions, OfImagesWithABorder) {
   runs(kText, 1e-4, 4);
   runs(kText, 1e-4, 4, [](const Group& group, const Plan& plan, const Target& target) {
     Tactic tactic = usual_tactic(group, plan, target);
-    if (group.kind == GroupKind::contract) tactic.depth = 12;
+    if (group.kind() == GroupKind::contract) tactic.depth = 12;
     return tactic;
   });
   const auto graph = ir::parse(kText, ops::table());
@@ -199,7 +199,7 @@ TEST(Contractions, OfImagesWhoseRowsAreShorterThanATile) {
   runs(kText, 1e-4, 3);
   const auto by_blocks = [](const Group& group, const Plan& plan, const Target& target) {
     Tactic tactic = usual_tactic(group, plan, target);
-    if (group.kind == GroupKind::contract) tactic.depth = 12;
+    if (group.kind() == GroupKind::contract) tactic.depth = 12;
     return tactic;
   };
   runs(kText, 1e-4, 3, by_blocks);

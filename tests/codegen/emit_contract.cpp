@@ -67,7 +67,7 @@ void check(const Target& target, Tile tile, Types t, bool k_major, bool start, b
 
 Tile default_tile(GroupKind kind, const Target& target) {
   Group group;
-  group.kind = kind;
+  group.set_kind(kind);
   return default_tactic(group, target).tile;
 }
 

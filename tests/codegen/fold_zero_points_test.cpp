@@ -45,7 +45,7 @@ void runs(const std::string& text, int sums) {
       options.verify = true;
       const auto planned = planned_graph(**graph, options, *target);
       ASSERT_TRUE(planned) << planned.error().text();
-      const auto is_plain = [](const Group& g) { return g.contraction && g.contraction->group == 4; };
+      const auto is_plain = [](const Group& g) { return g.contraction() && g.contraction()->group == 4; };
       if (fuse) EXPECT_EQ(std::ranges::count_if(planned->plan.groups, is_plain), sums) << text_of(planned->plan);
       for (const int64_t n : {0, 1, 5}) {
         const std::vector<Tensor> inputs = inputs_of(**graph, n);

@@ -89,12 +89,12 @@ class Runner {
   }
 
   static bool is_kernel(const Group& g) {
-    return g.kind == GroupKind::nests || g.kind == GroupKind::contract || g.kind == GroupKind::attention;
+    return g.kind() == GroupKind::nests || g.kind() == GroupKind::contract || g.kind() == GroupKind::attention;
   }
 
   Result<void> run_step(const Group& group) {
-    if (group.kind == GroupKind::segment) return run_segment(group);
-    if (group.kind == GroupKind::sizes) return write_sizes(group);
+    if (group.kind() == GroupKind::segment) return run_segment(group);
+    if (group.kind() == GroupKind::sizes) return write_sizes(group);
     return {};
   }
 
@@ -150,7 +150,7 @@ class Runner {
   Result<void> run_segment(const Group& group) {
     std::vector<Tensor> inputs;
     for (ArrayId a : group.inputs) inputs.push_back(TRY(buffer(a)));
-    auto results = TRY(ops::evaluate(*ir::cut_out(*planned_.graph, plan_.segments[group.segment]), inputs));
+    auto results = TRY(ops::evaluate(*ir::cut_out(*planned_.graph, plan_.segments[group.as<SegmentGroup>().segment]), inputs));
     for (size_t k = 0; k < group.outputs.size(); ++k) {
       bind(plan_.arrays[group.outputs[k]].shape, results[k]);
       buffers_[group.outputs[k]] = std::move(results[k]);

@@ -26,7 +26,7 @@ struct Planned {
     static constexpr const char* kKinds[] = {"nests", "contract", "attention", "segment", "sizes", "control"};
     std::string out;
     for (const Group& g : plan.groups) {
-      out += std::string(kKinds[static_cast<int>(g.kind)]) + ":";
+      out += std::string(kKinds[static_cast<int>(g.kind())]) + ":";
       for (ir::NodeId n : nodes_of(g)) out += " " + graph->node(n).op->name;
       out += "\n";
     }

@@ -48,10 +48,10 @@ TEST(PlanVerify, FindsNothingWrongWithWhatPlanningMakes) {
 
 TEST(PlanVerify, AsksContractionsForTheirRoles) {
   Plan p = linear();
-  p.groups[0].contraction.reset();
+  p.groups[0].as<ContractGroup>().contraction.reset();
   EXPECT_WRONG(p, "roles of another nest");
   p = linear();
-  std::swap(p.groups[0].contraction->rows_operand, p.groups[0].contraction->lanes_operand);
+  std::swap(p.groups[0].contraction()->rows_operand, p.groups[0].contraction()->lanes_operand);
   EXPECT_WRONG(p, "roles of another nest");
   p = linear();
   p.groups[0].nests[0].accesses[0].index[1] = binary(ExprOp::mod, Expr::axis(2), Expr::integer(DType::i64, 7));

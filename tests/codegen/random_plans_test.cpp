@@ -86,17 +86,17 @@ Tactic drawn_tactic(const Group& group, const Plan& plan, const Target& target, 
   };
   Tactic out = default_tactic(group, target);
   if (random() % 2) return out;
-  const bool loops = group.kind == GroupKind::nests;
+  const bool loops = group.kind() == GroupKind::nests;
   std::string text = loops ? fmt::format("lanes={} block={} unroll={} least={} split={} grain={}", pick(-1, -1, 0, 1, 2),
                                          pick(64, 512, 2048), pick(0, 3, 7), pick(0, 100, 4096), pick(1, 4, 64), pick(1, 1000))
                            : fmt::format("tile={}x{} grain={}", pick(1, 3, 4, 6), pick(1, 2), pick(1, 1 << 20));
-  if (group.kind == GroupKind::contract)
+  if (group.kind() == GroupKind::contract)
     text += fmt::format(" split={} panels={} by_rows={} depth={} prefetch={}", pick(1, 2, 16), pick(1, 2, 3), pick(0, 1, 8),
                         pick(0, 0, 1, 5, 32), pick(0, 1024));
-  if (group.kind == GroupKind::attention)
+  if (group.kind() == GroupKind::attention)
     text += fmt::format(" block={} split={} least={}", pick(64, 128, 512), pick(1, 8, 32), pick(0, 1, 3));
-  if (group.kind != GroupKind::nests && group.kind != GroupKind::contract && group.kind != GroupKind::attention) return out;
-  auto made = changed(out, group.kind, text, target);
+  if (group.kind() != GroupKind::nests && group.kind() != GroupKind::contract && group.kind() != GroupKind::attention) return out;
+  auto made = changed(out, group.kind(), text, target);
   EXPECT_TRUE(made) << made.error().text();
   if (!made) return out;
   if (made->lanes >= 0 && refuses_lanes(group, *made, plan, target)) made->lanes = -1;

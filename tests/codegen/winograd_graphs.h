@@ -23,7 +23,7 @@ inline PlanOptions winograd_always() {
 }
 
 /// A loop over tiles, of which a convolution has three: unlike the copy of an image, of several elements at a time.
-inline bool is_of_tiles(const Group& g) { return g.of_a_product && g.nests[0].outputs.size() > 1; }
+inline bool is_of_tiles(const Group& g) { return g.of_a_product() && g.nests[0].outputs.size() > 1; }
 
 inline size_t transformed(const Plan& plan) { return static_cast<size_t>(std::ranges::count_if(plan.groups, is_of_tiles)); }
 

@@ -131,7 +131,7 @@ int64_t marked(const OutlierCase& c) {
   PlannedGraph marks = *planned;
   std::erase_if(marks.plan.outputs, [](ArrayId) { return true; });
   for (const Group& g : planned->plan.groups)
-    if (g.kind == GroupKind::nests && g.nests[0].condition >= 0)
+    if (g.kind() == GroupKind::nests && g.nests[0].condition >= 0)
       marks.plan.outputs.push_back(g.nests[0].accesses[static_cast<size_t>(g.nests[0].condition)].array);
   const auto got = run(marks, c.inputs);
   EXPECT_TRUE(got) << got.error().text();

@@ -38,7 +38,7 @@ Result<program::Built> build(const ir::Graph& graph, const std::vector<ir::Const
   auto& kernels = out.kernels.of_groups;
   kernels.resize(plan.groups.size());
   for (size_t g = 0; g < plan.groups.size(); ++g) {
-    if (plan.groups[g].kind != GroupKind::nests && plan.groups[g].kind != GroupKind::contract) continue;
+    if (plan.groups[g].kind() != GroupKind::nests && plan.groups[g].kind() != GroupKind::contract) continue;
     codegen::Kernel kernel;
     for (const codegen::Nest& nest : plan.groups[g].nests) {
       for (const codegen::NestAccess& a : nest.accesses) kernel.arguments.push_back(a.array);

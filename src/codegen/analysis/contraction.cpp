@@ -206,7 +206,8 @@ bool same_operands(const Contraction& a, const Contraction& b) {
 bool settle_contraction(Group& group, const Plan& plan) {
   auto roles = contraction_of(group.nests[0], plan);
   if (!roles) return false;
-  group.contraction = std::move(roles);
+  group.set_kind(GroupKind::contract);
+  group.as<ContractGroup>().contraction = std::move(roles);
   return true;
 }
 
@@ -220,7 +221,7 @@ std::vector<Group> plain_groups(const Group& contraction) {
 
 void settle_contractions(Plan& plan) {
   for (size_t g = 0; g < plan.groups.size(); ++g) {
-    if (plan.groups[g].kind != GroupKind::contract || settle_contraction(plan.groups[g], plan)) continue;
+    if (plan.groups[g].kind() != GroupKind::contract || settle_contraction(plan.groups[g], plan)) continue;
     std::vector<Group> plain = plain_groups(plan.groups[g]);
     plan.groups[g] = std::move(plain.back());
     plan.groups.insert(plan.groups.begin() + static_cast<ptrdiff_t>(g), std::make_move_iterator(plain.begin()),

@@ -25,7 +25,7 @@ ir::ConstantRef constant_of(const ContractOperand& operand, const Nest& nest, co
 bool same_operands(const Contraction& a, const Contraction& b);
 
 /// Finds the roles of a contraction again after its nest, or the memory order of what it reads and writes, was changed.
-/// false: it has none any more, and must become plain nests; the group is as it was.
+/// A group of loops becomes a contraction. false: it has no roles (any more) and must become plain nests; the group is as it was.
 bool settle_contraction(Group& group, const Plan& plan);
 /// A contraction as groups of plain loops, in order: the sum, then what would run on its tile.
 std::vector<Group> plain_groups(const Group& contraction);

@@ -205,9 +205,9 @@ class PlanVerifier {
     for (ArrayId a : g.inputs)
       if (a >= 0) reads(a, at);
     for (const Nest& n : g.nests) nest(n, at);
-    if (g.kind == GroupKind::nests) shared_rows(g);
-    if (g.kind == GroupKind::contract) contraction(g);
-    if (g.kind == GroupKind::attention) attention(g);
+    if (g.kind() == GroupKind::nests) shared_rows(g);
+    if (g.kind() == GroupKind::contract) contraction(g);
+    if (g.kind() == GroupKind::attention) attention(g);
     if (g.epilogue) nest(g.epilogue->map, at);
     for (ArrayId a : g.outputs)
       if (a >= 0) written_[a] = true;
@@ -215,9 +215,9 @@ class PlanVerifier {
 
   void shared_rows(const Group& g) {
     must(!g.nests.empty(), "a group without a loop", "0 nests");
-    must(g.nests.size() == 1 || g.outer > 0, "loops that share no axis", fmt::format("{} nests", g.nests.size()));
+    must(g.nests.size() == 1 || g.outer() > 0, "loops that share no axis", fmt::format("{} nests", g.nests.size()));
     for (const Nest& n : g.nests)
-      for (int x = 0; g.nests.size() > 1 && x < g.outer; ++x) {
+      for (int x = 0; g.nests.size() > 1 && x < g.outer(); ++x) {
         const bool fits = x < static_cast<int>(n.axes.size()) && n.axes[x].kind == ops::Axis::Kind::parallel;
         must(fits && n.axes[x].extent == g.nests[0].axes[x].extent, "an axis that is not shared", fmt::format("axis {}", x));
       }
@@ -227,7 +227,7 @@ class PlanVerifier {
     must(g.nests.size() == 1 && factors_of(g.nests[0]), "a contraction that is no sum of products",
          fmt::format("{} nests", g.nests.size()));
     if (!out_.wrong.empty()) return;
-    must(g.contraction && same_roles(g.contraction, contraction_of(g.nests[0], plan_)), "a contraction with roles of another nest",
+    must(same_roles(g.contraction(), contraction_of(g.nests[0], plan_)), "a contraction with roles of another nest",
          text_of(g.nests[0], plan_));
     if (!g.epilogue) return;
     const auto& accesses = g.epilogue->map.accesses;
@@ -237,7 +237,7 @@ class PlanVerifier {
          fmt::format("access {}", k));
   }
 
-  static bool same_roles(const std::optional<Contraction>& a, const std::optional<Contraction>& b) {
+  static bool same_roles(const Contraction* a, const std::optional<Contraction>& b) {
     if (!a || !b) return false;
     const auto same = [](const std::vector<JointAxis>& x, const std::vector<JointAxis>& y) {
       return std::ranges::equal(x, y, [](const JointAxis& p, const JointAxis& q) { return p.axes == q.axes && p.extent == q.extent; });

@@ -64,8 +64,8 @@ std::vector<GroupPlace> places_of(const Group& g) {
 
 bool runs_by_parts(const Group& g) {
   if (g.epilogue && (g.epilogue->columns > 1 || g.nests[0].outputs[0].index.empty())) return false;
-  if (g.kind == GroupKind::contract) return g.contraction.has_value();
-  return g.kind == GroupKind::nests && std::ranges::none_of(g.nests, scatters);
+  if (g.kind() == GroupKind::contract) return g.contraction() != nullptr;
+  return g.kind() == GroupKind::nests && std::ranges::none_of(g.nests, scatters);
 }
 
 int axis_counted_by(const Expr& index, const Nest& nest) {
@@ -81,16 +81,16 @@ int axis_counted_by(const Expr& index, const Nest& nest) {
 }
 
 bool is_lone_loop(const Group& g, const Plan& plan) {
-  return g.kind == GroupKind::nests && g.nests.size() == 1 && !window_sum_of(g.nests[0], plan);
+  return g.kind() == GroupKind::nests && g.nests.size() == 1 && !window_sum_of(g.nests[0], plan);
 }
 
 std::vector<int> task_axes(const Group& g, const Plan& plan) {
   const Nest& nest = g.nests[0];
   std::vector<int> out;
-  if (g.kind == GroupKind::contract) {
-    for (const JointAxis& rows : g.contraction->rows) out.insert(out.end(), rows.axes.begin(), rows.axes.end());
+  if (g.kind() == GroupKind::contract) {
+    for (const JointAxis& rows : g.contraction()->rows) out.insert(out.end(), rows.axes.begin(), rows.axes.end());
   } else if (g.nests.size() > 1) {
-    for (int x = 0; x < g.outer; ++x) add_axis(out, x, nest);
+    for (int x = 0; x < g.outer(); ++x) add_axis(out, x, nest);
   } else if (const auto window = window_sum_of(nest, plan)) {
     for (int x = 0; x < static_cast<int>(nest.axes.size()); ++x)
       if (x != window->channels && x != window->columns.output) add_axis(out, x, nest);

@@ -24,7 +24,7 @@ std::vector<bool> relied_on(const Plan& plan) {
     if (g.epilogue) look(g.epilogue->map);
     for (ArrayId a : g.inputs) mark(a);
     for (ArrayId a : g.outputs) mark(a);
-    if (g.kind != GroupKind::attention) continue;
+    if (g.kind() != GroupKind::attention) continue;
     for (const Nest& n : g.nests) {
       for (const NestAccess& a : n.accesses) mark(a.array);
       for (const NestOutput& o : n.outputs) mark(o.array);

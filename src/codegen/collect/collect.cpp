@@ -126,7 +126,7 @@ class Collector {
 
   Group& push(GroupKind kind, NodeId node) {
     Group g;
-    g.kind = kind;
+    g.set_kind(kind);
     g.node = node;
     plan_.groups.push_back(std::move(g));
     return plan_.groups.back();
@@ -148,7 +148,7 @@ class Collector {
 
   void add_segment(const ir::Segment& segment) {
     Group& g = push(GroupKind::segment, segment.nodes[0]);
-    g.segment = static_cast<uint32_t>(&segment - plan_.segments.data());
+    g.as<SegmentGroup>().segment = static_cast<uint32_t>(&segment - plan_.segments.data());
     add_step(g, segment.operands, segment.results);
   }
 
@@ -172,7 +172,7 @@ class Collector {
       plan_.arrays[a].fixed_layout = true;
       Group& g = push(GroupKind::sizes, n);
       g.outputs = {a};
-      for (Dim d : *graph_.value(v).data) each_symbol(d, [&](const DimNode& s) { g.symbols.push_back(&s); });
+      for (Dim d : *graph_.value(v).data) each_symbol(d, [&](const DimNode& s) { g.as<SizesGroup>().symbols.push_back(&s); });
     }
   }
 
@@ -185,13 +185,13 @@ class Collector {
     nest.nodes = {n};
     for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);
     Group& g = push(GroupKind::attention, n);
-    g.scale = attention_scale(view);
+    g.as<AttentionGroup>().scale = attention_scale(view);
     if (ragged) {
-      g.longest = (*view.inputs[ops::kLongest].data)[0];
+      g.as<AttentionGroup>().longest = (*view.inputs[ops::kLongest].data)[0];
       g.inputs = {arrays[ops::kQueryStarts], arrays[ops::kKeyStarts]};
       for (ArrayId a : g.inputs) plan_.arrays[a].fixed_layout = true;
     }
-    g.masked_rows = ops::masked_rows_of(*view.attributes).value_or(ops::MaskedRows::zero);
+    g.as<AttentionGroup>().masked_rows = ops::masked_rows_of(*view.attributes).value_or(ops::MaskedRows::zero);
     g.nests.push_back(std::move(nest));
   }
 
@@ -251,7 +251,7 @@ class Collector {
       push(GroupKind::nests, n).nests.push_back(std::move(range));
       Group& check = push(GroupKind::check, n);
       check.inputs = made;
-      check.limit = limit;
+      check.as<CheckGroup>().limit = limit;
     }
   }
 

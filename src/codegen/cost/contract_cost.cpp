@@ -111,8 +111,8 @@ double cycles_per_product(Tile tile, std::optional<int64_t> rows, std::optional<
 Tactic contract_tactic(const Group& group, const Target& target) {
   const std::span<const Tile> tiles = tiles_of(target);
   Tactic out{.tile = tiles[0], .prefetch = kPrefetchBytes, .grain = kFlopsWorthAThread};
-  if (group.contraction) {
-    const Contraction& roles = *group.contraction;
+  if (group.contraction()) {
+    const Contraction& roles = *group.contraction();
     const auto lanes = number_of(extent_of(roles.lanes));
     const MultiplyAdd& form = form_of(roles, target);
     // Another tile must win by more than the model is wrong.
@@ -124,13 +124,15 @@ Tactic contract_tactic(const Group& group, const Target& target) {
     }
   }
   // Bytes take less of the cache, and less time: ResNet-50 of int8 runs 4 % faster with twice the rows a task.
-  const int64_t rows_of_a_task = group.contraction ? kRowsOfATask * std::max(1, group.contraction->group / 2) : kRowsOfATask;
+  const int64_t rows_of_a_task = group.contraction() ? kRowsOfATask * std::max(1, group.contraction()->group / 2) : kRowsOfATask;
   out.split = std::max<int64_t>(1, rows_of_a_task / out.tile.rows);
   out.panels = std::max<int64_t>(1, kLanesOfATask / (int64_t{out.tile.vectors} * target.lanes()));
-  if (group.contraction) out.by_rows = rows_that_outweigh(*group.contraction, rows_of_a_task, out.tile);
-  if (group.contraction) out.depth = depth_of(*group.contraction, out.tile, out.split, target);
+  if (group.contraction()) out.by_rows = rows_that_outweigh(*group.contraction(), rows_of_a_task, out.tile);
+  if (group.contraction()) out.depth = depth_of(*group.contraction(), out.tile, out.split, target);
   // Weights that lie in the second-level cache need not be asked for: an LSTM of 256 runs 25 % faster with one row (Zen 5).
-  if (group.constant_bytes_per_iteration && *group.constant_bytes_per_iteration <= target.caches[1]) out.prefetch = 0;
+  const auto* product = std::get_if<ContractGroup>(&group.payload);
+  const int64_t again = product ? product->constant_bytes_per_iteration.value_or(target.caches[1] + 1) : target.caches[1] + 1;
+  if (again <= target.caches[1]) out.prefetch = 0;
   return out;
 }
 

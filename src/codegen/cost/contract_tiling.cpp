@@ -79,12 +79,12 @@ bool walks_groups(const Tiling& tiling) {
 
 std::optional<Tiling> tiling_of(const Group& group, const Plan& plan) {
   const Nest& nest = group.nests[0];
-  if (!group.contraction) return std::nullopt;
+  if (!group.contraction()) return std::nullopt;
   const int axes = static_cast<int>(nest.axes.size());
-  auto rows = rows_place(*group.contraction, nest, plan);
+  auto rows = rows_place(*group.contraction(), nest, plan);
   auto plain = affine_of(flat_of(nest.outputs[0], plan), axes);
   if (!rows || !plain) return std::nullopt;
-  Tiling bare{*group.contraction, std::move(*rows), scale_place(*group.contraction, nest, plan), {std::move(*plain)}};
+  Tiling bare{*group.contraction(), std::move(*rows), scale_place(*group.contraction(), nest, plan), {std::move(*plain)}};
   if (auto whole = with_epilogue(bare, group, plan)) return whole;
   return join(bare, plan) ? std::optional(std::move(bare)) : std::nullopt;
 }

@@ -126,7 +126,7 @@ Result<void> fits(const Tactic& tactic, GroupKind kind, const Target& target) {
 Tactic default_loop_tactic() { return {.split = 16, .block = 2048, .unroll = 7, .least = 2048, .grain = 8192}; }
 
 Tactic default_tactic(const Group& group, const Target& target) {
-  switch (group.kind) {
+  switch (group.kind()) {
     case GroupKind::contract: return contract_tactic(group, target);
     // Scores of a block of keys leave room in the second-level cache for keys and values.
     case GroupKind::attention:

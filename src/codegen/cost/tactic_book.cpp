@@ -9,7 +9,7 @@ namespace tenon::codegen {
 namespace {
 
 bool computes(const Group& group, const ir::Graph& graph, std::string_view name) {
-  if (group.of_a_product) return false;
+  if (group.of_a_product()) return false;
   const auto is_it = [&](ir::NodeId n) { return n && graph.node(n).name == name; };
   if (is_it(group.node)) return true;
   const auto in = [&](const Nest& nest) { return std::ranges::any_of(nest.nodes, is_it); };
@@ -53,7 +53,7 @@ Result<Tactic> TacticBook::tactic_of(const Group& group, const ir::Graph& graph,
     const bool all = line.node == "*";
     if (!all && !computes(group, graph, line.node)) continue;
     used_.insert(k);
-    const Result<Tactic> next = changed(tactic, group.kind, all ? fields_of(line.fields, group.kind) : line.fields, target);
+    const Result<Tactic> next = changed(tactic, group.kind(), all ? fields_of(line.fields, group.kind()) : line.fields, target);
     if (!next) return Error(next.error()).at(line.place);
     tactic = *next;
   }

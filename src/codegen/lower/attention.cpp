@@ -22,7 +22,7 @@ Result<void> places_known(const Nest& nest, const Plan& plan) {
 Dim pairs_of(const Nest& nest, const Group& group) {
   const Dim batch = nest.axes[kBatch].extent, keys = nest.axes[kKey].extent;
   const Dim rows = nest.axes[kKeyHead].extent * nest.axes[kSharing].extent * nest.axes[kQuery].extent;
-  return group.longest ? rows * floor_div(keys, max(Dim(1), batch)) : batch * rows * keys;
+  return group.as<AttentionGroup>().longest ? rows * floor_div(keys, max(Dim(1), batch)) : batch * rows * keys;
 }
 
 Result<Kernel> join_of_parts(const Nest& nest, const Group& group, const Tactic& tactic, Plan& plan, const Target& target,
@@ -48,7 +48,8 @@ Result<std::vector<Kernel>> lower_attention(const Group& group, const Tactic& ta
   auto values = affine_of(flat_of(nest.accesses[2], plan), kAttentionAxes);
   if (!values || !(values->coefficients[kValueSize] == Dim(1)) || value_size % target.lanes() != 0)
     copy_operand(nest, 2,
-                 group.longest ? std::vector<int>{kKeyHead, kKey, kValueSize} : std::vector<int>{kBatch, kKeyHead, kKey, kValueSize},
+                 group.as<AttentionGroup>().longest ? std::vector<int>{kKeyHead, kKey, kValueSize}
+                                                    : std::vector<int>{kBatch, kKeyHead, kKey, kValueSize},
                  target.lanes(), plan, before);
   simplify_constant_masks(nest, plan);
   transpose_constants(nest, kQuery, plan);

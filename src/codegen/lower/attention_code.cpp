@@ -14,7 +14,7 @@ AttentionCode::AttentionCode(Kernel& kernel, const Plan& plan, const Target& tar
       nest(of),
       tile(tactic.tile),
       parts(key_parts),
-      visible(group.longest ? std::nullopt : visible_keys(of)) {
+      visible(group.as<AttentionGroup>().longest ? std::nullopt : visible_keys(of)) {
   for (size_t k = 0; k < 3; ++k) places[k] = *affine_of(flat_of(nest.accesses[k], plan), kAttentionAxes);
   result = *affine_of(flat_of(nest.outputs[0], plan), kAttentionAxes);
   head = extent(kHeadSize).value();
@@ -30,7 +30,7 @@ void AttentionCode::take_buffers(const Group& group, bool joins) {
     scores_of.emplace(emit, nest);
   }
   if (parts.several()) left_sums = emit.buffer(parts.sums, !joins), left_weights = emit.buffer(parts.weights, !joins);
-  for (size_t k = 0; k < 2 && group.longest; ++k) starts[k] = emit.buffer(group.inputs[k], false);
+  for (size_t k = 0; k < 2 && group.as<AttentionGroup>().longest; ++k) starts[k] = emit.buffer(group.inputs[k], false);
   out = emit.buffer(nest.outputs[0].array, true);
 }
 

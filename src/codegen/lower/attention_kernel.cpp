@@ -27,7 +27,7 @@ class AttentionLowering {
 
   Result<void> run() {
     const Dim queries = code_.tile.vectors * code_.lanes();
-    const std::optional<Dim>& longest = group_.longest;
+    const std::optional<Dim>& longest = group_.as<AttentionGroup>().longest;
     blocks_ = longest ? max(Dim(1), ceil_div(*longest, queries)) : ceil_div(code_.extent(kQuery), queries);
     kernel_.tasks = joins_ ? code_.parts.tasks_of_join() : code_.parts.tiles * code_.parts.parts;
     kernel_.grain = max(Dim(1), floor_div(Dim(tactic_.grain), max(Dim(1), work_of_task(queries))));
@@ -42,7 +42,8 @@ class AttentionLowering {
 
   Dim work_of_task(Dim queries) const {
     if (joins_) return code_.parts.parts * queries * Dim(2 * code_.value);
-    const Dim keys = code_.extent(kKey), of_one = group_.longest ? floor_div(keys, max(Dim(1), code_.extent(kBatch))) : keys;
+    const Dim keys = code_.extent(kKey),
+              of_one = group_.as<AttentionGroup>().longest ? floor_div(keys, max(Dim(1), code_.extent(kBatch))) : keys;
     return floor_div(of_one, code_.parts.parts) * queries * Dim(2 * (code_.head + code_.value));
   }
 
@@ -63,7 +64,7 @@ class AttentionLowering {
     q.head[kSharing] = take(code_.extent(kSharing));
     q.head[kKeyHead] = take(code_.extent(kKeyHead));
     q.head[kBatch] = t;
-    if (group_.longest) return sequence(q, block);
+    if (group_.as<AttentionGroup>().longest) return sequence(q, block);
     q.end = code_.emit.dim(code_.extent(kQuery));
     const auto start_of = [&](Reg p) {
       return build().expr(ExprOp::div, {build().mul(p, code_.emit.dim(code_.extent(kKey))), code_.emit.dim(code_.parts.parts)});
@@ -110,16 +111,16 @@ class AttentionLowering {
     begin_softmax(code_, q);
     if (joins_) {
       join_parts(code_, q);
-      return write_results(code_, q, group_.masked_rows);
+      return write_results(code_, q, group_.as<AttentionGroup>().masked_rows);
     }
-    prepare_queries(code_, q, group_.scale);
+    prepare_queries(code_, q, group_.as<AttentionGroup>().scale);
     if (code_.visible) {
       const Reg last = build().sub(build().add(q.first, q.valid), code_.number(1));
       q.keys = key_range(code_.emit, *code_.visible, q.first, last, code_.emit.dim(code_.extent(kKey)));
     }
     const auto whole = [&] {
       code_.visible ? attend_visible(q, q.end_of_keys) : attend_to(q, q.first_key, q.end_of_keys, q.first_key);
-      write_results(code_, q, group_.masked_rows);
+      write_results(code_, q, group_.as<AttentionGroup>().masked_rows);
       return std::vector<Reg>{};
     };
     const auto in_part = [&] {

@@ -29,33 +29,33 @@ struct Prepared {
 /// The roles of the nest as it stands now. false: there are none.
 bool settle(Group& group, Way way, const Plan& plan) {
   if (!settle_contraction(group, plan)) return false;
-  if (way == Way::one_by_one) group.contraction = one_by_one(*std::move(group.contraction));
+  if (way == Way::one_by_one) *group.contraction() = one_by_one(std::move(*group.contraction()));
   return true;
 }
 
 bool store_rows(Prepared& p, Way way, Plan& plan) {
-  const Contraction roles = *p.group.contraction;
+  const Contraction roles = *p.group.contraction();
   if (way == Way::groups_in_order) store_rows_in_order(p.group.nests[0], roles, plan, p.before);
   else if (!roles.rows_operand.is_load()) store_rows_operand(p.group.nests[0], roles, plan, p.before);
   else return true;
-  return settle(p.group, way, plan) && p.group.contraction->rows_operand.is_load();
+  return settle(p.group, way, plan) && p.group.contraction()->rows_operand.is_load();
 }
 
 bool pad_rows(Prepared& p, Way way, Plan& plan) {
-  const int access = p.group.contraction->rows_operand.accesses[0];
+  const int access = p.group.contraction()->rows_operand.accesses[0];
   NestAccess& rows = p.group.nests[0].accesses[access];
   if (!rows.within) return true;
   const Nest whole = p.group.nests[0];
   if (!pad_operand(rows, whole, plan, p.before)) return false;
   Group padded = p.group;
-  if (settle(padded, way, plan) && padded.contraction->rows_operand.accesses[0] == access) p.group = std::move(padded);
+  if (settle(padded, way, plan) && padded.contraction()->rows_operand.accesses[0] == access) p.group = std::move(padded);
   return true;
 }
 
 /// nullopt: it cannot be.
 std::optional<Prepared> prepared(const Group& group, Way way, Plan& plan) {
   Prepared out{.group = group};
-  if (way == Way::one_by_one) out.group.contraction = one_by_one(*std::move(out.group.contraction));
+  if (way == Way::one_by_one) *out.group.contraction() = one_by_one(std::move(*out.group.contraction()));
   if (!store_rows(out, way, plan) || !pad_rows(out, way, plan)) return std::nullopt;
   auto tiling = tiling_of(out.group, plan);
   if (!tiling || !walks_groups(*tiling)) return std::nullopt;
@@ -64,8 +64,8 @@ std::optional<Prepared> prepared(const Group& group, Way way, Plan& plan) {
 }
 
 std::optional<Prepared> prepared(const Group& group, Plan& plan, const Target& target) {
-  if (!group.contraction) return std::nullopt;
-  const Contraction& c = *group.contraction;
+  if (!group.contraction()) return std::nullopt;
+  const Contraction& c = *group.contraction();
   const MultiplyAdd* form = target.multiply_add(c.rows_operand.value.dtype(), c.lanes_operand.value.dtype(), c.sum);
   const bool grouped = c.group > 1 && form && form->products == c.group && form->lanes == target.lanes();
   const size_t arrays = plan.arrays.size();

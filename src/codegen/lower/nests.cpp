@@ -109,7 +109,7 @@ Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan,
     transpose_constants(nests[0], schedules[0].vector, plan);
     if (points_inside(nests, 0) == Dim(0)) kernel.tasks = 0;
   } else {
-    for (Nest& n : nests) schedules.push_back(schedule_row(n, group.outer, plan));
+    for (Nest& n : nests) schedules.push_back(schedule_row(n, group.outer(), plan));
     if (group.region) kernel.units = group.region->units;
   }
   if (walks_bytes(nests, schedules, plan)) emit.set_lanes(target.lanes(DType::u8));
@@ -185,7 +185,7 @@ Result<Kernel> lower_nest(Nest nest, Plan& plan, const Target& target) {
 }
 
 Result<std::vector<Kernel>> lower_group(const Group& group, const Tactic& tactic, Plan& plan, const Target& target) {
-  switch (group.kind) {
+  switch (group.kind()) {
     case GroupKind::nests: return lower_loops(group, tactic, plan, target);
     case GroupKind::contract: return lower_contract(group, tactic, plan, target);
     case GroupKind::attention: return lower_attention(group, tactic, plan, target);

@@ -39,8 +39,8 @@ class Columns {
     const std::set<size_t>& maps = readers_.of(result());
     if (maps.empty() || readers_.is_output(result()) || readers_.writers(result()) != 1) return false;
     const Group& first = plan_.groups[*maps.begin()];
-    if (first.kind != GroupKind::nests || first.nests.size() != 1 || first.nests[0].axes.empty()) return false;
-    const Contraction& roles = *product().contraction;
+    if (first.kind() != GroupKind::nests || first.nests.size() != 1 || first.nests[0].axes.empty()) return false;
+    const Contraction& roles = *product().contraction();
     const Array& array = plan_.arrays[result()];
     const NestOutput& out = sum().outputs[0];
     if (roles.lanes.size() != 1 || !roles.batch.empty() || out.flat || !array.order.empty()) return false;
@@ -72,7 +72,7 @@ class Columns {
 
   /// Joins the next map to those before it, whose results it may read where it stands itself.
   bool add(const Group& group) {
-    if (group.kind != GroupKind::nests || group.nests.size() != 1 || group.epilogue) return false;
+    if (group.kind() != GroupKind::nests || group.nests.size() != 1 || group.epilogue) return false;
     Nest map = group.nests[0];
     const auto same = [](const ops::Axis& a, const ops::Axis& b) { return a.extent == b.extent; };
     if (!is_map(map) || is_view(map) || !std::ranges::equal(map.axes, whole_.axes, same)) return false;
@@ -154,7 +154,7 @@ void absorb_columns(Plan& plan) {
   Readers readers(plan);
   for (size_t g = 0; g < plan.groups.size(); ++g) {
     const Group& product = plan.groups[g];
-    if (product.kind != GroupKind::contract || (product.epilogue && product.epilogue->columns > 1)) continue;
+    if (product.kind() != GroupKind::contract || (product.epilogue && product.epilogue->columns > 1)) continue;
     const ArrayId result = product.epilogue ? product.epilogue->map.outputs[0].array : product.nests[0].outputs[0].array;
     auto joined = Columns(plan, readers, g).join();
     if (!joined) continue;
@@ -168,7 +168,7 @@ void absorb_columns(Plan& plan) {
     plan.groups[last] = *std::move(joined);
     readers.add(last);
   }
-  std::erase_if(plan.groups, [](const Group& g) { return g.kind == GroupKind::nests && g.nests.empty(); });
+  std::erase_if(plan.groups, [](const Group& g) { return g.kind() == GroupKind::nests && g.nests.empty(); });
 }
 
 }  // namespace tenon::codegen

@@ -53,7 +53,7 @@ bool is_left_to_readers(ArrayId array, const Plan& plan, const Readers& readers)
     const auto reads = [&](const Nest& n) {
       return std::ranges::any_of(n.accesses, [&](const NestAccess& a) { return a.array == array; });
     };
-    return group.kind == GroupKind::nests || (group.kind == GroupKind::contract && !reads(group.nests[0]));
+    return group.kind() == GroupKind::nests || (group.kind() == GroupKind::contract && !reads(group.nests[0]));
   });
 }
 
@@ -80,8 +80,8 @@ void absorb_epilogues(Plan& plan) {
   std::vector<int64_t> contraction(plan.arrays.size(), -1);  // the group that makes the array, where it is one
   for (size_t g = 0; g < plan.groups.size(); ++g) {
     Group& group = plan.groups[g];
-    if (group.kind == GroupKind::contract) contraction[group.nests[0].outputs[0].array] = static_cast<int64_t>(g);
-    if (group.kind != GroupKind::nests || group.nests.size() != 1 || !is_map(group.nests[0]) || is_view(group.nests[0])) continue;
+    if (group.kind() == GroupKind::contract) contraction[group.nests[0].outputs[0].array] = static_cast<int64_t>(g);
+    if (group.kind() != GroupKind::nests || group.nests.size() != 1 || !is_map(group.nests[0]) || is_view(group.nests[0])) continue;
     const Nest& map = group.nests[0];
     for (size_t k = 0; k < map.accesses.size(); ++k) {
       const ArrayId a = map.accesses[k].array;
@@ -104,7 +104,7 @@ void absorb_epilogues(Plan& plan) {
     }
   }
   give_back(plan, std::move(last), readers);
-  std::erase_if(plan.groups, [](const Group& g) { return g.kind == GroupKind::nests && g.nests.empty(); });
+  std::erase_if(plan.groups, [](const Group& g) { return g.kind() == GroupKind::nests && g.nests.empty(); });
 }
 
 }  // namespace tenon::codegen

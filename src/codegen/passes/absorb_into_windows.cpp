@@ -35,14 +35,14 @@ void absorb_into_windows(Plan& plan) {
   Readers readers(plan);
   for (size_t g = 0; g < plan.groups.size(); ++g) {
     const Group& sum = plan.groups[g];
-    if (sum.kind != GroupKind::nests || sum.nests.size() != 1 || sum.epilogue) continue;
+    if (sum.kind() != GroupKind::nests || sum.nests.size() != 1 || sum.epilogue) continue;
     const auto window = window_sum_of(sum.nests[0], plan);
     if (!window) continue;
     const ArrayId made = sum.nests[0].outputs[0].array;
     if (readers.is_output(made) || readers.of(made).size() != 1 || readers.writers(made) != 1) continue;
     const size_t r = *readers.of(made).begin();
     const Group& reader = plan.groups[r];
-    if (r <= g || reader.kind != GroupKind::nests || reader.nests.size() != 1 || !is_map(reader.nests[0])) continue;
+    if (r <= g || reader.kind() != GroupKind::nests || reader.nests.size() != 1 || !is_map(reader.nests[0])) continue;
     const int access = own_read(reader.nests[0], made, plan);
     if (access < 0 || readers.writers(reader.nests[0].outputs[0].array) != 1) continue;
     Group merged = plan.groups[g];
@@ -54,7 +54,7 @@ void absorb_into_windows(Plan& plan) {
     plan.groups[g] = Group{};
     readers.add(r);
   }
-  std::erase_if(plan.groups, [](const Group& g) { return g.kind == GroupKind::nests && g.nests.empty(); });
+  std::erase_if(plan.groups, [](const Group& g) { return g.kind() == GroupKind::nests && g.nests.empty(); });
 }
 
 }  // namespace tenon::codegen

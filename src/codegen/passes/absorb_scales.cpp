@@ -16,7 +16,7 @@ namespace tenon::codegen {
 namespace {
 
 bool is_product_of_loads(const Group& g) {
-  if (g.kind != GroupKind::nests || g.nests.size() != 1 || g.epilogue || !is_map(g.nests[0])) return false;
+  if (g.kind() != GroupKind::nests || g.nests.size() != 1 || g.epilogue || !is_map(g.nests[0])) return false;
   const Nest& map = g.nests[0];
   const Expr& value = map.outputs[0].value;
   return map.accesses.size() == 2 && value.op() == ExprOp::mul && value.dtype() == DType::f32 &&
@@ -25,7 +25,7 @@ bool is_product_of_loads(const Group& g) {
 
 /// Whether tiles had better multiply by the scale than rows are multiplied before.
 bool pays(const Group& product, const Plan& plan) {
-  const Contraction& c = *product.contraction;
+  const Contraction& c = *product.contraction();
   const Nest& nest = product.nests[0];
   const auto place_of = [&](int k) { return affine_of(flat_of(nest.accesses[k], plan), static_cast<int>(nest.axes.size())); };
   const auto scale = place_of(c.scale), read = place_of(c.rows_operand.accesses[0]);
@@ -42,14 +42,14 @@ bool pays(const Group& product, const Plan& plan) {
 std::optional<Group> scaled(const Group& product, const Group& map, size_t access, const Plan& plan) {
   Group out = product;
   if (inline_into(map.nests[0], out.nests[0], access, plan) != Inlined::appended) return std::nullopt;
-  if (!settle_contraction(out, plan) || out.contraction->scale < 0 || !pays(out, plan)) return std::nullopt;
-  return same_operands(*product.contraction, *out.contraction) && tiling_of(out, plan) ? std::optional(std::move(out)) : std::nullopt;
+  if (!settle_contraction(out, plan) || out.contraction()->scale < 0 || !pays(out, plan)) return std::nullopt;
+  return same_operands(*product.contraction(), *out.contraction()) && tiling_of(out, plan) ? std::optional(std::move(out)) : std::nullopt;
 }
 
 /// Of the operand that a product reads by rows, the number of its load; nullopt where it reads the array elsewhere too.
 std::optional<size_t> only_rows(const Group& g, const Plan& plan) {
-  if (!g.contraction || !g.contraction->rows_operand.is_load()) return std::nullopt;
-  const auto access = static_cast<size_t>(g.contraction->rows_operand.accesses[0]);
+  if (!g.contraction() || !g.contraction()->rows_operand.is_load()) return std::nullopt;
+  const auto access = static_cast<size_t>(g.contraction()->rows_operand.accesses[0]);
   const ArrayId a = g.nests[0].accesses[access].array;
   const auto reads = [&](const Nest& n) { return std::ranges::count(n.accesses, a, &NestAccess::array); };
   const bool once = reads(g.nests[0]) + (g.epilogue ? reads(g.epilogue->map) : 0) == 1;
@@ -74,7 +74,7 @@ void absorb_scales(Plan& plan) {
     plan.groups[g] = *std::move(whole);
     map = Group{};
   }
-  std::erase_if(plan.groups, [](const Group& g) { return g.kind == GroupKind::nests && g.nests.empty(); });
+  std::erase_if(plan.groups, [](const Group& g) { return g.kind() == GroupKind::nests && g.nests.empty(); });
 }
 
 }  // namespace tenon::codegen

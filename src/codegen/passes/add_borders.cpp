@@ -25,8 +25,8 @@ struct BorderFill {
 
 /// The load by which a contraction may leave its array; null where it has none.
 NestAccess* padded_read(Group& g) {
-  if (!g.contraction || !g.contraction->rows_operand.is_load()) return nullptr;
-  NestAccess& read = g.nests[0].accesses[g.contraction->rows_operand.accesses[0]];
+  if (!g.contraction() || !g.contraction()->rows_operand.is_load()) return nullptr;
+  NestAccess& read = g.nests[0].accesses[g.contraction()->rows_operand.accesses[0]];
   return read.within ? &read : nullptr;
 }
 
@@ -106,8 +106,7 @@ class Borders {
   Group filling(ArrayId id, const BorderFill& around) const {
     const Array& array = plan_.arrays[id];
     Group out;
-    out.of_a_product = true;
-    out.outer = 1;
+    out.payload = LoopGroup{.outer = 1, .of_a_product = true};
     std::vector<size_t> order;
     for (size_t k = 0; k < array.shape.size(); ++k) order.push_back(array.order.empty() ? k : static_cast<size_t>(array.order[k]));
     for (size_t side = 1; side < order.size(); ++side) {

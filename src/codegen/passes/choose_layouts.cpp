@@ -58,7 +58,7 @@ std::vector<bool> pinned(Plan& plan) {
     if (array.same_bytes >= 0) fixed[array.same_bytes] = true;
   }
   each_nest(plan, [&](Group& g, Nest& n) {
-    if (g.kind != GroupKind::attention) return;
+    if (g.kind() != GroupKind::attention) return;
     for (const NestAccess& a : n.accesses) fixed[a.array] = true;
     for (const NestOutput& o : n.outputs) fixed[o.array] = true;
   });
@@ -154,8 +154,8 @@ class Layouts {
     for (bool changed = true; changed;) {
       changed = false;
       each_nest(plan_, [&](Group& g, Nest& n) {
-        const bool contraction = g.kind == GroupKind::contract && !(g.epilogue && &n == &g.epilogue->map);
-        if (g.kind == GroupKind::nests || g.kind == GroupKind::contract) changed |= spread(n, contraction);
+        const bool contraction = g.kind() == GroupKind::contract && !(g.epilogue && &n == &g.epilogue->map);
+        if (g.kind() == GroupKind::nests || g.kind() == GroupKind::contract) changed |= spread(n, contraction);
       });
     }
     for (size_t a = 0; a < order_.size(); ++a) {

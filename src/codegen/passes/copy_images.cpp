@@ -41,7 +41,7 @@ class Copies {
  private:
   /// A product with constant kernels whose other operand is an image that it sums over the channels of.
   bool sums_channels_of_image(const Group& g) const {
-    if (!g.contraction || !g.contraction->batch.empty() || g.nests[0].accesses.size() != 2) return false;
+    if (!g.contraction() || !g.contraction()->batch.empty() || g.nests[0].accesses.size() != 2) return false;
     const Nest& nest = g.nests[0];
     const NestAccess &a = nest.accesses[0], &b = nest.accesses[1];
     const bool first = !plan_.arrays[a.array].constant;
@@ -56,7 +56,7 @@ class Copies {
 
   /// A sum over windows of each channel, if its images stood channels-last.
   bool sums_windows_of_image(const Group& g) {
-    if (g.kind != GroupKind::nests || g.nests.size() != 1 || g.nests[0].accesses.size() != 2) return false;
+    if (g.kind() != GroupKind::nests || g.nests.size() != 1 || g.nests[0].accesses.size() != 2) return false;
     Nest nest = g.nests[0];
     NestOutput& out = nest.outputs[0];
     const auto is_image = [&](ArrayId a) { return plan_.arrays[a].shape.size() >= 3 && !plan_.arrays[a].constant; };
@@ -99,7 +99,7 @@ class Copies {
     nest.outputs.push_back(std::move(out));
     nest.nodes = nodes;
     Group g;
-    g.of_a_product = true;
+    g.as<LoopGroup>().of_a_product = true;
     g.nests.push_back(std::move(nest));
     return g;
   }

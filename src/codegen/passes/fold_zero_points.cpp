@@ -41,7 +41,7 @@ class ZeroPoints {
  private:
   /// What stands for the group: empty where it stays.
   std::vector<Group> replacement(const Group& g) {
-    if (g.kind != GroupKind::nests || g.nests.size() != 1) return {};
+    if (g.kind() != GroupKind::nests || g.nests.size() != 1) return {};
     const auto factors = integer_factors_of(g.nests[0]);
     if (!factors) return {};
     const bool second = static_cast<bool>(plan_.arrays[g.nests[0].accesses[(*factors)[1].data].array].constant);
@@ -76,7 +76,7 @@ class ZeroPoints {
   static void push(std::vector<Group>& to, Nest nest, ir::NodeId node, bool of_a_product) {
     Group g;
     g.node = node;
-    g.of_a_product = of_a_product;
+    g.as<LoopGroup>().of_a_product = of_a_product;
     g.nests.push_back(std::move(nest));
     to.push_back(std::move(g));
   }

@@ -140,7 +140,7 @@ bool join(Group& first, Group& second, const Plan& plan) {
   }
   if (share_an_output(first, second)) return false;  // a partial writer (Concat) stays alone
   second.nests.insert(second.nests.begin(), std::make_move_iterator(first.nests.begin()), std::make_move_iterator(first.nests.end()));
-  second.outer = outer;
+  second.as<LoopGroup>().outer = outer;
   first.nests.clear();
   return true;
 }
@@ -149,17 +149,17 @@ bool join(Group& first, Group& second, const Plan& plan) {
 
 void group_rows(Plan& plan) {
   for (size_t g = 1; g < plan.groups.size(); ++g) {
-    if (plan.groups[g].kind != GroupKind::nests || plan.groups[g].nests.empty()) continue;
+    if (plan.groups[g].kind() != GroupKind::nests || plan.groups[g].nests.empty()) continue;
     for (size_t back = 1; back <= std::min(g, plan.limits.look_back); ++back) {
       Group& first = plan.groups[g - back];
-      if (first.kind != GroupKind::nests || first.nests.empty() || !reads(plan.groups[g], first, plan)) continue;
+      if (first.kind() != GroupKind::nests || first.nests.empty() || !reads(plan.groups[g], first, plan)) continue;
       // The earlier group moves down to this one: nobody in between may need it, or write over it.
       bool free = true;
       for (size_t k = g - back + 1; k < g; ++k) free &= !reads(plan.groups[k], first, plan) && !share_an_output(plan.groups[k], first);
       if (free) join(first, plan.groups[g], plan);
     }
   }
-  std::erase_if(plan.groups, [](const Group& g) { return g.kind == GroupKind::nests && g.nests.empty(); });
+  std::erase_if(plan.groups, [](const Group& g) { return g.kind() == GroupKind::nests && g.nests.empty(); });
 }
 
 }  // namespace tenon::codegen

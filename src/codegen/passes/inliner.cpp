@@ -45,11 +45,11 @@ class Inliner {
  private:
   bool lone_map(size_t g) const {
     const Group& group = plan_.groups[g];
-    return group.kind == GroupKind::nests && group.nests.size() == 1 && is_map(group.nests[0]);
+    return group.kind() == GroupKind::nests && group.nests.size() == 1 && is_map(group.nests[0]);
   }
 
   void drop_empty() {
-    std::erase_if(plan_.groups, [](const Group& g) { return g.kind == GroupKind::nests && g.nests.empty(); });
+    std::erase_if(plan_.groups, [](const Group& g) { return g.kind() == GroupKind::nests && g.nests.empty(); });
   }
 
   /// One element a pair of query and key, read by attention.
@@ -64,16 +64,16 @@ class Inliner {
       return a.flat || (dims(kQuery) != dims(kKey) && dims(kQuery) != a.index.end() && dims(kKey) != a.index.end());
     };
     return std::ranges::any_of(readers_.of(array), [&](size_t g) {
-      return plan_.groups[g].kind == GroupKind::attention && std::ranges::any_of(plan_.groups[g].nests[0].accesses, pairs);
+      return plan_.groups[g].kind() == GroupKind::attention && std::ranges::any_of(plan_.groups[g].nests[0].accesses, pairs);
     });
   }
 
   /// Whether evaluating the map at this access costs no more than storing it saves.
   bool worth_it(const Nest& map, const Group& group, const Nest& reader, size_t access, int accesses_in_all) const {
-    const bool operand = (group.kind == GroupKind::contract || group.kind == GroupKind::attention) && &reader == &group.nests[0];
+    const bool operand = (group.kind() == GroupKind::contract || group.kind() == GroupKind::attention) && &reader == &group.nests[0];
     if (operand) {
       // A contraction reads its operands many times: plain views only; attention's mask (access 3 and on) where cheap in all.
-      return (is_view(map) && !map.accesses[0].flat) || (group.kind == GroupKind::attention && access >= 3);
+      return (is_view(map) && !map.accesses[0].flat) || (group.kind() == GroupKind::attention && access >= 3);
     }
     if (is_view(map)) return true;
     if (accesses_in_all == 1 && reads_once(reader.accesses[access], reader, plan_)) return true;
@@ -150,17 +150,17 @@ class Inliner {
         if (a == made) return false;
     for (size_t n = 0; n < after.nests.size(); ++n)
       if (!rewrite_nest(map, made, before, before.nests[n], after.nests[n], accesses, nullptr)) return false;
-    if (after.kind == GroupKind::attention && !(operands_walk(after.nests[0]) && mask_is_cheap(before.nests[0], after.nests[0])))
+    if (after.kind() == GroupKind::attention && !(operands_walk(after.nests[0]) && mask_is_cheap(before.nests[0], after.nests[0])))
       return false;
     if (after.epilogue &&
         !rewrite_nest(map, made, before, before.epilogue->map, after.epilogue->map, accesses, &after.epilogue->accumulator))
       return false;
-    return after.kind != GroupKind::contract || still_contracts(before, after);
+    return after.kind() != GroupKind::contract || still_contracts(before, after);
   }
 
   /// A sum that runs on register tiles goes on doing so: that saves more than a view costs.
   bool still_contracts(const Group& before, Group& after) const {
-    if (!settle_contraction(after, plan_) || !same_operands(*before.contraction, *after.contraction)) return false;
+    if (!settle_contraction(after, plan_) || !same_operands(*before.contraction(), *after.contraction())) return false;
     return tiling_of(after, plan_) || !tiling_of(before, plan_);
   }
 

@@ -157,8 +157,8 @@ class RegionBuilder {
 
   /// Each part reads all weights of the region, out of the second-level cache.
   bool take_weights(const Group& g) {
-    if (g.kind != GroupKind::contract) return true;
-    const Contraction& c = *g.contraction;
+    if (g.kind() != GroupKind::contract) return true;
+    const Contraction& c = *g.contraction();
     const auto weights =
         (extent_of(c.batch) * extent_of(c.depth) * extent_of(c.lanes) * Dim(bits_of(c.lanes_operand.value.dtype()) / 8)).number();
     if (!c.packed || !weights || weights_ + *weights > plan_.limits.region_weights) return false;

@@ -20,8 +20,8 @@ void pad_rows(Plan& plan) {
   const std::vector<bool> relied = relied_on(plan);
   bool changed = false;
   for (const Group& g : plan.groups) {
-    if (!g.contraction) continue;
-    for (const int k : g.contraction->rows_operand.accesses) {
+    if (!g.contraction()) continue;
+    for (const int k : g.contraction()->rows_operand.accesses) {
       const ArrayId a = g.nests[0].accesses[k].array;
       Array& array = plan.arrays[a];
       if (relied[a] || array.row_padding > 0 || !falls_into_one_set(array, plan.limits.set_bytes)) continue;

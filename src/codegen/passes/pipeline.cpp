@@ -99,7 +99,7 @@ void note_constant_bytes(Plan& plan) {
   int64_t bytes = 0;
   for (const ArrayId a : constants) bytes += plan.arrays[a].constant->byte_size();
   for (Group& g : plan.groups)
-    if (g.kind == GroupKind::contract) g.constant_bytes_per_iteration = bytes;
+    if (g.kind() == GroupKind::contract) g.as<ContractGroup>().constant_bytes_per_iteration = bytes;
 }
 
 }  // namespace

@@ -47,17 +47,17 @@ void place_results(Plan& plan) {
   Readers readers(plan);
   for (size_t g = 0; g < plan.groups.size(); ++g) {
     Group& attention = plan.groups[g];
-    if (attention.kind != GroupKind::attention) continue;
+    if (attention.kind() != GroupKind::attention) continue;
     const ArrayId made = attention.nests[0].outputs[0].array;
     if (readers.is_output(made) || readers.of(made).size() != 1 || readers.writers(made) != 1) continue;
     const size_t reader = *readers.of(made).begin();
     Group& group = plan.groups[reader];
-    if (group.kind != GroupKind::nests || group.nests.size() != 1 || !is_view(group.nests[0])) continue;
+    if (group.kind() != GroupKind::nests || group.nests.size() != 1 || !is_view(group.nests[0])) continue;
     const Nest& view = group.nests[0];
     if (view.accesses[0].array != made || readers.writers(view.outputs[0].array) != 1 || !place(attention, view, plan)) continue;
     group.nests.clear();  // `readers` still counts it: a second view of the same group does not come
   }
-  std::erase_if(plan.groups, [](const Group& g) { return g.kind == GroupKind::nests && g.nests.empty(); });
+  std::erase_if(plan.groups, [](const Group& g) { return g.kind() == GroupKind::nests && g.nests.empty(); });
 }
 
 }  // namespace tenon::codegen

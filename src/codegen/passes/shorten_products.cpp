@@ -41,8 +41,8 @@ class Shortening {
   };
 
   std::optional<Operands> that_pay(const Group& g) const {
-    if (g.kind != GroupKind::contract || !g.contraction) return std::nullopt;
-    const Contraction& c = *g.contraction;
+    if (g.kind() != GroupKind::contract || !g.contraction()) return std::nullopt;
+    const Contraction& c = *g.contraction();
     const Nest& nest = g.nests[0];
     if (c.sum != DType::f32 || c.group != 1 || !c.rows_operand.is_load() || !c.lanes_operand.is_load()) return std::nullopt;
     const auto is_constant = [&](const ContractOperand& o) { return constant_of(o, nest, plan_) != nullptr; };
@@ -94,7 +94,7 @@ class Shortening {
     map.outputs.push_back(std::move(out));
     map.nodes = maker == makers_.end() ? reader : maker->second;
     Group g;
-    g.of_a_product = true;
+    g.as<LoopGroup>().of_a_product = true;
     g.nests.push_back(std::move(map));
     groups_.push_back(std::move(g));
     return known->second;

@@ -14,7 +14,7 @@ namespace {
 
 /// The axis along which the first load walks by 1, where the nest reduces every axis to one least or largest element; -1 otherwise.
 int row_of(const Group& g, const Plan& plan) {
-  if (g.kind != GroupKind::nests || g.nests.size() != 1 || g.epilogue) return -1;
+  if (g.kind() != GroupKind::nests || g.nests.size() != 1 || g.epilogue) return -1;
   const Nest& nest = g.nests[0];
   const auto is_reduced = [](const ops::Axis& a) { return a.kind == ops::Axis::Kind::reduced; };
   if (nest.outputs.size() != 1 || nest.accesses.empty() || !std::ranges::all_of(nest.axes, is_reduced) || is_indirect(nest)) return -1;
@@ -83,7 +83,7 @@ void split_full_reductions(Plan& plan) {
     Nest rows = rows_of(g.nests[0], row, plan);
     if (waiting.empty() || !walks_alike(groups.back().nests[0], rows)) groups.emplace_back().node = g.node;
     groups.back().nests.push_back(std::move(rows));
-    if (groups.back().nests.size() > 1) groups.back().outer = static_cast<int>(groups.back().nests[0].axes.size()) - 1;
+    if (groups.back().nests.size() > 1) groups.back().as<LoopGroup>().outer = static_cast<int>(groups.back().nests[0].axes.size()) - 1;
     waiting.push_back(std::move(g));
   }
   flush();

@@ -39,7 +39,7 @@ class Bands {
   void run() {
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
       const Group& group = plan_.groups[g];
-      if (group.kind != GroupKind::nests || group.nests.size() != 1 || !is_map(group.nests[0])) continue;
+      if (group.kind() != GroupKind::nests || group.nests.size() != 1 || !is_map(group.nests[0])) continue;
       if (const auto d = diagonal_of(group.nests[0]); d && may_change(group.nests[0].outputs[0].array)) store(g, *d);
     }
   }
@@ -52,7 +52,7 @@ class Bands {
   }
 
   bool reads_by_index(const Group& group, ArrayId made) const {
-    if (group.kind == GroupKind::contract && reads(group.nests[0], made)) return false;
+    if (group.kind() == GroupKind::contract && reads(group.nests[0], made)) return false;
     if (!group.inputs.empty()) return false;
     const auto fits = [&](const Nest& nest) {
       return std::ranges::all_of(nest.accesses, [&](const NestAccess& a) {

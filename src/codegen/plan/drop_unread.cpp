@@ -21,7 +21,7 @@ class Reads {
     SymbolSet known(plan.given.begin(), plan.given.end());
     for (ArrayId a : plan.inputs) add_symbols(plan.arrays[a].shape, known);
     for (size_t g = 0; g < plan.groups.size(); ++g) {
-      if (!has_data_dependent_shape(plan.groups[g].kind)) continue;
+      if (!has_data_dependent_shape(plan.groups[g].kind())) continue;
       for (ArrayId a : plan.groups[g].outputs)
         if (a >= 0) add_symbols(plan.arrays[a].shape, defines_[g]);
       std::erase_if(defines_[g], [&](const DimNode* s) { return !known.insert(s).second; });
@@ -31,7 +31,7 @@ class Reads {
 
   bool wants(size_t number) const {
     const Group& group = plan_.groups[number];
-    bool wanted = group.kind == GroupKind::check;
+    bool wanted = group.kind() == GroupKind::check;
     each_written(group, [&](ArrayId a) { wanted |= read_[a]; });
     for (ArrayId a : group.outputs) wanted |= a >= 0 && read_[a];
     return wanted || std::ranges::any_of(defines_[number], [&](const DimNode* s) { return needed_.contains(s); });
@@ -48,7 +48,7 @@ class Reads {
     each_written(group, [&](ArrayId a) { add_symbols(plan_.arrays[a].shape, needed_); });
     for (ArrayId a : group.outputs)
       if (a >= 0) add_symbols(plan_.arrays[a].shape, needed_);
-    needed_.insert(group.symbols.begin(), group.symbols.end());
+    if (const auto* sizes = std::get_if<SizesGroup>(&group.payload)) needed_.insert(sizes->symbols.begin(), sizes->symbols.end());
   }
 
  private:
@@ -83,13 +83,9 @@ void drop_unread(Plan& plan) {
       readers.keep(group);
       continue;
     }
-    group.nests.clear();
-    group.kind = GroupKind::nests;
-    group.node = {};
-    group.inputs.clear();
-    group.outputs.clear();
+    group = Group{};
   }
-  std::erase_if(plan.groups, [](const Group& g) { return g.kind == GroupKind::nests && g.nests.empty(); });
+  std::erase_if(plan.groups, [](const Group& g) { return g.kind() == GroupKind::nests && g.nests.empty(); });
 }
 
 }  // namespace tenon::codegen

@@ -148,16 +148,32 @@ std::string text_of(const Nest& nest, const Plan& plan) {
   return out;
 }
 
+namespace {
+
+template <size_t... Index>
+GroupPayload payload_of(GroupKind kind, std::index_sequence<Index...>) {
+  GroupPayload out;
+  (void)((static_cast<size_t>(kind) == Index && (out.emplace<Index>(), true)) || ...);
+  return out;
+}
+
+}  // namespace
+
+void Group::set_kind(GroupKind kind) {
+  if (kind != this->kind()) payload = payload_of(kind, std::make_index_sequence<std::variant_size_v<GroupPayload>>());
+}
+
 std::string text_of(const Plan& plan) {
   static constexpr const char* kKinds[] = {"nests", "contract", "attention", "segment", "sizes", "control", "check", "rows"};
   std::string out;
   for (const Group& g : plan.groups) {
-    out += fmt::format("{} outer={}\n", kKinds[static_cast<int>(g.kind)], g.outer);
+    out += fmt::format("{} outer={}\n", kKinds[static_cast<int>(g.kind())], g.outer());
     if (g.region)
       out += fmt::format("  {} by axes {}, units: {}, parts: {}\n", g.region->joined ? "joined" : "region", fmt::join(g.region->axes, " "),
                          g.region->units.text(), g.region->parts.text());
-    if (g.kind == GroupKind::segment)
-      out += fmt::format("  {}, nodes: {}\n", plan.segments[g.segment].backend, plan.segments[g.segment].nodes.size());
+    if (g.kind() == GroupKind::segment)
+      out += fmt::format("  {}, nodes: {}\n", plan.segments[g.as<SegmentGroup>().segment].backend,
+                         plan.segments[g.as<SegmentGroup>().segment].nodes.size());
     for (const Nest& n : g.nests) out += "  " + text_of(n, plan) + "\n";
     if (g.epilogue) out += "  then " + text_of(g.epilogue->map, plan) + "\n";
   }

@@ -3,6 +3,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/dim.h"
@@ -122,7 +124,37 @@ struct IndexLimit {
   bool from_end = false;  ///< negative ones count from the end
 };
 
+/// What kinds of groups have that no other has. `nests`, epilogues and regions are of the first three, which become kernels.
+struct LoopGroup {
+  int outer = 0;              ///< leading axes that all nests share, each a task
+  bool of_a_product = false;  ///< what a contraction of the same node reads, or makes of its sums
+};
+struct ContractGroup {
+  std::optional<Contraction> contraction;                    ///< of its nest as it is; code that edits the nest settles it again
+  std::optional<int64_t> constant_bytes_per_iteration = {};  ///< in a loop's body: of the constants that one iteration reads
+};
+struct AttentionGroup {
+  double scale = 1;  ///< factor of the products
+  ops::MaskedRows masked_rows = ops::MaskedRows::zero;
+  /// Within packed sequences, whose starts (of queries, of keys) are the group's inputs: the longest sequence of queries.
+  std::optional<Dim> longest = {};
+};
+struct SegmentGroup {
+  uint32_t segment = 0;  ///< number in Plan::segments
+};
+struct SizesGroup {
+  std::vector<const DimNode*> symbols;  ///< that its elements depend on
+};
+struct ControlGroup {};  ///< a branch or a loop, whose bodies have plans of their own
+struct CheckGroup {
+  IndexLimit limit;  ///< that the smallest and largest index, its inputs, must keep
+};
+struct RowsGroup {};  ///< finds the wanted rows of packed sequences
+
 enum class GroupKind : uint8_t { nests, contract, attention, segment, sizes, control, check, rows };
+/// In the order of GroupKind.
+using GroupPayload = std::variant<LoopGroup, ContractGroup, AttentionGroup, SegmentGroup, SizesGroup, ControlGroup, CheckGroup, RowsGroup>;
+
 /// The sizes of its results may be known only when it has run.
 inline bool has_data_dependent_shape(GroupKind kind) {
   return kind == GroupKind::segment || kind == GroupKind::control || kind == GroupKind::rows;
@@ -138,22 +170,39 @@ struct Region {
 
 /// What becomes one kernel (or one step without a kernel).
 struct Group {
-  GroupKind kind = GroupKind::nests;
-  std::vector<Nest> nests;  ///< nests: in order, sharing the first `outer` axes; with an epilogue, and contract: one
-  int outer = 0;
-  double scale = 1;                                     ///< attention: factor of the products
-  ops::MaskedRows masked_rows = ops::MaskedRows::zero;  ///< attention
-  std::optional<Dim> longest;  ///< attention within packed sequences, whose starts (of queries, of keys) are its inputs: queries of one
-  std::optional<Epilogue> epilogue;
-  bool of_a_product = false;               ///< nests: what a contraction of the same node reads, or makes of its sums
-  std::optional<Contraction> contraction;  ///< contract: of its nest as it stands; whoever edits the nest settles it again
-  std::optional<Region> region;
-  std::optional<int64_t> constant_bytes_per_iteration;  ///< contract, in a loop's body: constants that an iteration of the loop reads
-  ir::NodeId node;                       ///< attention, control (whose bodies have plans of their own), check, rows; segment: its first
-  uint32_t segment = 0;                  ///< segment: number in Plan::segments
-  std::vector<ArrayId> inputs, outputs;  ///< segment, control, rows: operands (-1: missing) and results; sizes: one output
-  std::vector<const DimNode*> symbols;   ///< sizes: what its elements depend on
-  IndexLimit limit;                      ///< check: what the smallest and largest index (its inputs) must keep
+  GroupPayload payload = {};
+  std::vector<Nest> nests = {};  ///< loops: in order, sharing the first `outer` axes; with an epilogue, contract and attention: one
+  std::optional<Epilogue> epilogue = {};
+  std::optional<Region> region = {};
+  ir::NodeId node = {};                            ///< that it computes; of a segment the first one. None: nests of several nodes
+  std::vector<ArrayId> inputs = {}, outputs = {};  ///< of steps without a kernel: operands (-1: missing) and results
+
+  GroupKind kind() const { return static_cast<GroupKind>(payload.index()); }
+  /// A group of that kind, with its defaults. Nothing changes where it is one.
+  void set_kind(GroupKind kind);
+
+  template <class T>
+  T& as() {
+    return std::get<T>(payload);
+  }
+  template <class T>
+  const T& as() const {
+    return std::get<T>(payload);
+  }
+  /// Null where it is no contraction.
+  Contraction* contraction() { return const_cast<Contraction*>(std::as_const(*this).contraction()); }
+  const Contraction* contraction() const {
+    const auto* of = std::get_if<ContractGroup>(&payload);
+    return of && of->contraction ? &*of->contraction : nullptr;
+  }
+  int outer() const {
+    const auto* of = std::get_if<LoopGroup>(&payload);
+    return of ? of->outer : 0;
+  }
+  bool of_a_product() const {
+    const auto* of = std::get_if<LoopGroup>(&payload);
+    return of && of->of_a_product;
+  }
 };
 
 /// A graph as groups over arrays, in an order that respects all dependencies.

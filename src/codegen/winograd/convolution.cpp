@@ -60,7 +60,7 @@ int64_t usual(Dim size, int64_t value) {
 }  // namespace
 
 std::optional<Convolution> convolution_of(const Group& group, const Plan& plan) {
-  if (group.kind != GroupKind::contract || !has_axes(group.nests[0])) return std::nullopt;
+  if (group.kind() != GroupKind::contract || !has_axes(group.nests[0])) return std::nullopt;
   const Nest& nest = group.nests[0];
   const auto factors = factors_of(nest);
   if (!is_sum_of_products(nest) || nest.outputs[0].flat) return std::nullopt;

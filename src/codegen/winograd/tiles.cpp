@@ -12,7 +12,7 @@ Expr both(const Expr& a, const Expr& b) { return a && b ? logical_and(a, b) : a 
 
 Group loop_of_a_product(Nest nest) {
   Group g;
-  g.of_a_product = true;
+  g.as<LoopGroup>().of_a_product = true;
   g.nests.push_back(std::move(nest));
   return g;
 }

@@ -120,7 +120,7 @@ class Tiles {
     Group g;
     g.nests.push_back(std::move(nest));
     g.node = group_.node;
-    g.kind = GroupKind::contract;
+    g.set_kind(GroupKind::contract);
     const bool settled = settle_contraction(g, plan_);
     TENON_ASSERT(settled);
     return g;
