@@ -70,8 +70,7 @@ TEST(AbsorbColumns, RunsOnTilesOfAnyShapeAndDepth) {
             ASSERT_TRUE(graph) << graph.error().text();
             const auto choose = [&](const Group& group, const Plan& plan, const Target& on) {
               Tactic tactic = usual_tactic(group, plan, on);
-              tactic.tile = tile;
-              tactic.depth = depth;
+              if (auto* product = std::get_if<ContractTactic>(&tactic)) product->tile = tile, product->depth = depth;
               return tactic;
             };
             const auto planned = planned_graph(**graph, {.verify = true}, target, choose);

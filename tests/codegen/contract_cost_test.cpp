@@ -13,7 +13,7 @@ namespace tenon::codegen {
 namespace {
 
 /// Of the product of [rows, depth] and a [depth, lanes].
-Tactic tactic(std::string_view rows, int64_t depth, int64_t lanes, std::string_view target, std::string_view type = "f32") {
+ContractTactic tactic(std::string_view rows, int64_t depth, int64_t lanes, std::string_view target, std::string_view type = "f32") {
   const std::string text =
       fmt::format("graph main(x: {0}[{1},{2}], w: {0}[{2},{3}]) {{ y = MatMul(x, w) return y }}", type, rows, depth, lanes);
   auto parsed = ir::parse(text, ops::table());
@@ -28,7 +28,7 @@ Tactic tactic(std::string_view rows, int64_t depth, int64_t lanes, std::string_v
 
 /// "tile split depth"
 std::string cut(int64_t rows, int64_t depth, int64_t lanes, std::string_view target = "x86_avx2", std::string_view type = "f32") {
-  const Tactic t = tactic(std::to_string(rows), depth, lanes, target, type);
+  const ContractTactic t = tactic(std::to_string(rows), depth, lanes, target, type);
   return fmt::format("{}x{} {} {}", t.tile.rows, t.tile.vectors, t.split, t.depth);
 }
 
@@ -64,7 +64,8 @@ TEST(ContractTactic, KeepsRowsOfABatchTogetherWhereItHasWeightsOfItsOwn) {
     const auto parsed = ir::parse(text, ops::table());
     return contract_tactic(plan(**parsed, **target_named("x86_avx512"), {})->groups.at(0), **target_named("x86_avx512"));
   };
-  const Tactic weights = of("graph main(x: f32[2,n,2]) { const w: f32[2,2,2] = [1, 2, 3, 4, 5, 6, 7, 8] y = MatMul(x, w) return y }");
+  const ContractTactic weights =
+      of("graph main(x: f32[2,n,2]) { const w: f32[2,2,2] = [1, 2, 3, 4, 5, 6, 7, 8] y = MatMul(x, w) return y }");
   EXPECT_EQ(weights.by_rows, 2 * weights.tile.rows);
   EXPECT_EQ(of("graph main(x: f32[2,n,2], w: f32[2,2,2]) { y = MatMul(x, w) return y }").by_rows, 0);
 }

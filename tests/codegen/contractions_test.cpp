@@ -94,7 +94,7 @@ TEST(Contractions, OfRowsWithAScaleOfTheirDepth) {
   })";
   const auto by_blocks = [](const Group& group, const Plan& plan, const Target& target) {
     Tactic tactic = usual_tactic(group, plan, target);
-    if (group.kind() == GroupKind::contract) tactic.depth = 3;
+    if (auto* product = std::get_if<ContractTactic>(&tactic)) product->depth = 3;
     return tactic;
   };
   // Of images with less than a tile's rows too, a tile holds rows of one.
@@ -173,7 +173,7 @@ TEST(Contractions, OfImagesWithABorder) {
   runs(kText, 1e-4, 4);
   runs(kText, 1e-4, 4, [](const Group& group, const Plan& plan, const Target& target) {
     Tactic tactic = usual_tactic(group, plan, target);
-    if (group.kind() == GroupKind::contract) tactic.depth = 12;
+    if (auto* product = std::get_if<ContractTactic>(&tactic)) product->depth = 12;
     return tactic;
   });
   const auto graph = ir::parse(kText, ops::table());
@@ -199,7 +199,7 @@ TEST(Contractions, OfImagesWhoseRowsAreShorterThanATile) {
   runs(kText, 1e-4, 3);
   const auto by_blocks = [](const Group& group, const Plan& plan, const Target& target) {
     Tactic tactic = usual_tactic(group, plan, target);
-    if (group.kind() == GroupKind::contract) tactic.depth = 12;
+    if (auto* product = std::get_if<ContractTactic>(&tactic)) product->depth = 12;
     return tactic;
   };
   runs(kText, 1e-4, 3, by_blocks);

@@ -68,7 +68,8 @@ void check(const Target& target, Tile tile, Types t, bool k_major, bool start, b
 Tile default_tile(GroupKind kind, const Target& target) {
   Group group;
   group.set_kind(kind);
-  return default_tactic(group, target).tile;
+  const Tactic tactic = default_tactic(group, target);
+  return kind == GroupKind::contract ? std::get<ContractTactic>(tactic).tile : std::get<AttentionTactic>(tactic).tile;
 }
 
 /// Those of the lowerings, what is left of them at the last rows, and shapes that none of them uses.

@@ -20,7 +20,7 @@ Result<std::vector<Kernel>> with_lanes(std::string_view text, int lanes) {
   const auto group = std::ranges::find(planned.groups, GroupKind::nests, &Group::kind);
   const Target& target = **target_named("x86_avx2");
   Tactic tactic = default_tactic(*group, target);
-  tactic.lanes = lanes;
+  std::get<LoopTactic>(tactic).lanes = lanes;
   return lower_group(*group, tactic, planned, target);
 }
 

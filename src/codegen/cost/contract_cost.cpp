@@ -108,9 +108,9 @@ double cycles_per_product(Tile tile, std::optional<int64_t> rows, std::optional<
   return of_a_row * in_vain * shares / static_cast<double>(*rows);
 }
 
-Tactic contract_tactic(const Group& group, const Target& target) {
+ContractTactic contract_tactic(const Group& group, const Target& target) {
   const std::span<const Tile> tiles = tiles_of(target);
-  Tactic out{.tile = tiles[0], .prefetch = kPrefetchBytes, .grain = kFlopsWorthAThread};
+  ContractTactic out{.tile = tiles[0], .prefetch = kPrefetchBytes, .grain = kFlopsWorthAThread};
   if (group.contraction()) {
     const Contraction& roles = *group.contraction();
     const auto lanes = number_of(extent_of(roles.lanes));

@@ -20,6 +20,6 @@ double cycles_per_product(Tile tile, std::optional<int64_t> rows, std::optional<
 int lines_of(Tile tile, const std::vector<JointAxis>& rows);
 
 /// How a contraction is cut by default.
-Tactic contract_tactic(const Group& group, const Target& target);
+ContractTactic contract_tactic(const Group& group, const Target& target);
 
 }  // namespace tenon::codegen

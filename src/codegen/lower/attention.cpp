@@ -25,12 +25,12 @@ Dim pairs_of(const Nest& nest, const Group& group) {
   return group.as<AttentionGroup>().longest ? rows * floor_div(keys, max(Dim(1), batch)) : batch * rows * keys;
 }
 
-Result<Kernel> join_of_parts(const Nest& nest, const Group& group, const Tactic& tactic, Plan& plan, const Target& target,
+Result<Kernel> join_of_parts(const Nest& nest, const Group& group, const AttentionTactic& tactic, Plan& plan, const Target& target,
                              const KeyParts& parts) {
   Kernel kernel;
   TRY(emit_join_of_parts(kernel, plan, target, tactic, nest, group, parts));
   kernel.nodes = nest.nodes;
-  kernel.tactic = text_of(tactic, GroupKind::attention);
+  kernel.tactic = text_of(tactic);
   const Dim along = padded_values(nest, tactic.tile, target), queries = int64_t{tactic.tile.vectors} * target.lanes();
   const Dim points = parts.tasks_of_join() * parts.parts * queries * along;
   kernel.flops = points * Dim(2);
@@ -40,7 +40,7 @@ Result<Kernel> join_of_parts(const Nest& nest, const Group& group, const Tactic&
 
 }  // namespace
 
-Result<std::vector<Kernel>> lower_attention(const Group& group, const Tactic& tactic, Plan& plan, const Target& target) {
+Result<std::vector<Kernel>> lower_attention(const Group& group, const AttentionTactic& tactic, Plan& plan, const Target& target) {
   Nest nest = group.nests[0];
   std::vector<Kernel> kernels;
   std::vector<Nest> before;
@@ -60,7 +60,7 @@ Result<std::vector<Kernel>> lower_attention(const Group& group, const Tactic& ta
   TRY(emit_attention(kernel, plan, target, tactic, nest, group, parts));
   kernel.flops = pairs_of(nest, group) * Dim(2) * (nest.axes[kHeadSize].extent + nest.axes[kValueSize].extent);
   kernel.nodes = nest.nodes;
-  kernel.tactic = text_of(tactic, GroupKind::attention);
+  kernel.tactic = text_of(tactic);
   kernel.work = attention_work(nest, tactic.tile, target);
   kernels.push_back(std::move(kernel));
   if (parts.several()) kernels.push_back(TRY(join_of_parts(nest, group, tactic, plan, target, parts)));

@@ -8,7 +8,7 @@
 
 namespace tenon::codegen {
 
-AttentionCode::AttentionCode(Kernel& kernel, const Plan& plan, const Target& target, const Tactic& tactic, const Nest& of,
+AttentionCode::AttentionCode(Kernel& kernel, const Plan& plan, const Target& target, const AttentionTactic& tactic, const Nest& of,
                              const Group& group, const KeyParts& key_parts, bool joins)
     : emit(kernel, plan, target, joins ? "attention_join" : "attention"),
       nest(of),

@@ -26,7 +26,7 @@ struct Queries {
 /// its keys pass.
 struct AttentionCode {
   /// joins: of the kernel behind the one that leaves the sums of parts.
-  AttentionCode(Kernel& kernel, const Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest, const Group& group,
+  AttentionCode(Kernel& kernel, const Plan& plan, const Target& target, const AttentionTactic& tactic, const Nest& nest, const Group& group,
                 const KeyParts& parts, bool joins);
 
   TileBuilder& build() { return emit.build(); }

@@ -21,8 +21,8 @@ namespace {
 class AttentionLowering {
  public:
   /// joins: the kernel behind the one that leaves the sums of parts.
-  AttentionLowering(Kernel& kernel, const Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest, const Group& group,
-                    const KeyParts& parts, bool joins)
+  AttentionLowering(Kernel& kernel, const Plan& plan, const Target& target, const AttentionTactic& tactic, const Nest& nest,
+                    const Group& group, const KeyParts& parts, bool joins)
       : kernel_(kernel), code_(kernel, plan, target, tactic, nest, group, parts, joins), group_(group), tactic_(tactic), joins_(joins) {}
 
   Result<void> run() {
@@ -158,19 +158,19 @@ class AttentionLowering {
   Kernel& kernel_;
   AttentionCode code_;
   const Group& group_;
-  const Tactic& tactic_;
+  const AttentionTactic& tactic_;
   const bool joins_;
   Dim blocks_ = 0;  ///< tasks of a head
 };
 
 }  // namespace
 
-Result<void> emit_attention(Kernel& kernel, const Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest,
+Result<void> emit_attention(Kernel& kernel, const Plan& plan, const Target& target, const AttentionTactic& tactic, const Nest& nest,
                             const Group& group, const KeyParts& parts) {
   return AttentionLowering(kernel, plan, target, tactic, nest, group, parts, false).run();
 }
 
-Result<void> emit_join_of_parts(Kernel& kernel, const Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest,
+Result<void> emit_join_of_parts(Kernel& kernel, const Plan& plan, const Target& target, const AttentionTactic& tactic, const Nest& nest,
                                 const Group& group, const KeyParts& parts) {
   return AttentionLowering(kernel, plan, target, tactic, nest, group, parts, true).run();
 }

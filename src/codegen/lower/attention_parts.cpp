@@ -14,7 +14,7 @@ int64_t padded_values(const Nest& nest, Tile tile, const Target& target) {
   return round_up(nest.axes[kValueSize].extent.value(), int64_t{tile.vectors} * target.lanes());
 }
 
-KeyParts key_parts(const Nest& nest, const Group& group, const Tactic& tactic, const Target& target, Plan& plan) {
+KeyParts key_parts(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Target& target, Plan& plan) {
   const int64_t queries = int64_t{tactic.tile.vectors} * target.lanes();
   const auto extent = [&](int axis) { return nest.axes[axis].extent; };
   const Dim blocks = group.as<AttentionGroup>().longest ? max(Dim(1), ceil_div(*group.as<AttentionGroup>().longest, queries))

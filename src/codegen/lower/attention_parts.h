@@ -18,7 +18,7 @@ struct KeyParts {
 };
 
 /// What the tactic says for that nest: there are several parts where tiles are fewer than its `split`, of no fewer keys than its `least`.
-KeyParts key_parts(const Nest& nest, const Group& group, const Tactic& tactic, const Target& target, Plan& plan);
+KeyParts key_parts(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Target& target, Plan& plan);
 
 /// Values of a query in a tile's sums, filled up to whole panels.
 int64_t padded_values(const Nest& nest, Tile tile, const Target& target);

@@ -79,7 +79,7 @@ std::optional<Prepared> prepared(const Group& group, Plan& plan, const Target& t
 
 }  // namespace
 
-Result<std::vector<Kernel>> lower_contract(const Group& given, const Tactic& tactic, Plan& plan, const Target& target) {
+Result<std::vector<Kernel>> lower_contract(const Group& given, const ContractTactic& tactic, Plan& plan, const Target& target) {
   auto ready = prepared(given, plan, target);
   if (!ready) return lower_plainly(given, plan, target);
   const auto& [group, stored, tiling] = *ready;

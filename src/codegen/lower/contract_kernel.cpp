@@ -27,7 +27,7 @@ RowTiles::Run run_of(const JointAxis& axis, int rows, const Nest& nest) {
 
 }  // namespace
 
-ContractLowering::ContractLowering(Kernel& kernel, const Plan& plan, const Target& target, const Tactic& tactic, const Group& group,
+ContractLowering::ContractLowering(Kernel& kernel, const Plan& plan, const Target& target, const ContractTactic& tactic, const Group& group,
                                    const Tiling& tiling, ArrayId packed)
     : kernel_(kernel),
       emit_(kernel, plan, target, "contract"),
@@ -257,7 +257,7 @@ Dim ContractLowering::packed_step(size_t k) const {
   return out;
 }
 
-Result<Kernel> lower_tiles(const Group& group, const Tiling& tiling, ArrayId packed, const Tactic& tactic, const Plan& plan,
+Result<Kernel> lower_tiles(const Group& group, const Tiling& tiling, ArrayId packed, const ContractTactic& tactic, const Plan& plan,
                            const Target& target) {
   Kernel kernel;
   ContractLowering lowering(kernel, plan, target, tactic, group, tiling, packed);
@@ -270,7 +270,7 @@ Result<Kernel> lower_tiles(const Group& group, const Tiling& tiling, ArrayId pac
   work.left_out = lowering.left_out();
   kernel.flops = (points - work.left_out * work.lanes) * Dim(2);
   kernel.nodes = nest.nodes;
-  kernel.tactic = text_of(tactic, GroupKind::contract);
+  kernel.tactic = text_of(tactic);
   kernel.work.walks = contract_walks(group, tiling, lowering.tasks().extents(), kernel.arguments, plan);
   if (tiling.with_epilogue) kernel.work.loops = {epilogue_work(*group.epilogue, work.lanes, plan)};
   kernel.work.products = {std::move(work)};

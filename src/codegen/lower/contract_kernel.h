@@ -10,7 +10,7 @@ namespace tenon::codegen {
 /// sums wait in scratch memory between slices, and the epilogue runs behind the last one (Goto and van de Geijn, "Anatomy of
 /// high-performance matrix multiplication", 2008). Where the epilogue reads several columns, registers of the panels belong to them by
 /// turns (pack_operand), and it runs once a bundle of panels that holds whole turns is done.
-Result<Kernel> lower_tiles(const Group& group, const Tiling& tiling, ArrayId packed, const Tactic& tactic, const Plan& plan,
+Result<Kernel> lower_tiles(const Group& group, const Tiling& tiling, ArrayId packed, const ContractTactic& tactic, const Plan& plan,
                            const Target& target);
 
 }  // namespace tenon::codegen

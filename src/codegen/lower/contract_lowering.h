@@ -20,8 +20,8 @@ struct DepthSlice {
 /// Emits the kernel of a contraction: register tiles over packed panels, task by task.
 class ContractLowering {
  public:
-  ContractLowering(Kernel& kernel, const Plan& plan, const Target& target, const Tactic& tactic, const Group& group, const Tiling& tiling,
-                   ArrayId packed);
+  ContractLowering(Kernel& kernel, const Plan& plan, const Target& target, const ContractTactic& tactic, const Group& group,
+                   const Tiling& tiling, ArrayId packed);
 
   Result<void> run();
 
@@ -160,7 +160,7 @@ class ContractLowering {
   Kernel& kernel_;
   KernelEmitter emit_;
   const Contraction& roles_;
-  const Tactic& tactic_;
+  const ContractTactic& tactic_;
   const Tile shape_;
   const int columns_;     ///< registers of a panel belong to the columns in alternation
   const int64_t bundle_;  ///< panels that hold whole turns

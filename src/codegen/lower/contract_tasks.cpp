@@ -12,7 +12,7 @@ constexpr int64_t kLeastRowsOfUnit = 7;
 
 }  // namespace
 
-std::optional<Units> units_of(const Contraction& roles, size_t tiled, const Group& group, const Tactic& tactic) {
+std::optional<Units> units_of(const Contraction& roles, size_t tiled, const Group& group, const ContractTactic& tactic) {
   if (!group.region || tactic.by_rows == 0 || roles.rows.empty()) return std::nullopt;
   const Region& region = *group.region;
   std::vector<int> axes;
@@ -26,7 +26,7 @@ std::optional<Units> units_of(const Contraction& roles, size_t tiled, const Grou
   return out.steps.is_number() && out.steps.value() >= kLeastRowsOfUnit ? std::optional(out) : std::nullopt;
 }
 
-ContractTasks::ContractTasks(KernelEmitter& emit, const Whole& whole, const Tactic& tactic)
+ContractTasks::ContractTasks(KernelEmitter& emit, const Whole& whole, const ContractTactic& tactic)
     : emit_(emit),
       batch_(whole.roles.batch),
       units_(whole.units),
@@ -48,7 +48,7 @@ ContractTasks::ContractTasks(KernelEmitter& emit, const Whole& whole, const Tact
   set_groups(tactic, by_rows);
 }
 
-void ContractTasks::set_groups(const Tactic& tactic, Dim by_rows) {
+void ContractTasks::set_groups(const ContractTactic& tactic, Dim by_rows) {
   // Few rows do not keep a panel long: then more tasks are better than larger ones.
   const Dim most = select(less_than(Dim(tactic.split / 2), tiles_), Dim(most_bundles_), Dim(1));
   groups_ = ceil_div(bundles_, most);

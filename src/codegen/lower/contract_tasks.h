@@ -17,7 +17,7 @@ struct Units {
 
 /// Of the rows, where the group stands in a region: its parts where they are known and equal, else its units. nullopt: neither are whole
 /// tiles. tiled: the number of the rows' axis that tiles cut.
-std::optional<Units> units_of(const Contraction& roles, size_t tiled, const Group& group, const Tactic& tactic);
+std::optional<Units> units_of(const Contraction& roles, size_t tiled, const Group& group, const ContractTactic& tactic);
 
 /// Panels [panel, panels_end), and of each all of `tiles` tiles from `tile` on, but of the first bundle and the last only those in [from,
 /// to), numbered bundle after bundle.
@@ -37,7 +37,7 @@ class ContractTasks {
     std::optional<Units> units;
     int64_t panel = 1, bundle = 1;
   };
-  ContractTasks(KernelEmitter& emit, const Whole& whole, const Tactic& tactic);
+  ContractTasks(KernelEmitter& emit, const Whole& whole, const ContractTactic& tactic);
 
   /// Of the tasks: parts of the rows, batch, groups of panels (and of tiles within a panel), chunks of a part's tiles.
   std::vector<Dim> extents() const;
@@ -48,7 +48,7 @@ class ContractTasks {
   TaskRange deal(const std::vector<Reg>& at);
 
  private:
-  void set_groups(const Tactic& tactic, Dim by_rows);
+  void set_groups(const ContractTactic& tactic, Dim by_rows);
   TaskRange tiles_of(const std::vector<Reg>& at);
   Reg begin_of(Reg k, Dim parts, Reg all);
 

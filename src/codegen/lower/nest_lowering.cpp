@@ -34,7 +34,7 @@ int sums_of_a_row(const Nest& nest, int vector, int lanes) {
   return !fixed || *fixed >= int64_t{2} * kSumsOfARow * lanes ? kSumsOfARow : 1;
 }
 
-NestLowering::NestLowering(KernelEmitter& emit, const Nest& nest, const Schedule& schedule, const Tactic& tactic)
+NestLowering::NestLowering(KernelEmitter& emit, const Nest& nest, const Schedule& schedule, const LoopTactic& tactic)
     : emit_(emit), nest_(nest), schedule_(schedule), unroll_(tactic.unroll) {
   limits_ = take_step_limits(nest_, schedule.vector, [&](int axis) { return axis != schedule.vector && !is_written_out(axis); });
   const int axes = static_cast<int>(nest.axes.size());

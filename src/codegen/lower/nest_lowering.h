@@ -19,7 +19,7 @@ struct Cursor {
 /// Emits the loops of one nest, inside a task.
 class NestLowering {
  public:
-  NestLowering(KernelEmitter& emit, const Nest& nest, const Schedule& schedule, const Tactic& tactic);
+  NestLowering(KernelEmitter& emit, const Nest& nest, const Schedule& schedule, const LoopTactic& tactic);
 
   /// axes: registers of the first schedule.outer axes; [from, to): the part of axis schedule.cut of this task where there is one.
   Result<void> run(std::vector<Reg> outer_axes, Reg from, Reg to);

@@ -95,7 +95,7 @@ bool walks_bytes(const std::vector<Nest>& nests, const std::vector<Schedule>& sc
 
 }  // namespace
 
-Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan, const Target& target) {
+Result<Kernel> lower_nests(const Group& group, const LoopTactic& tactic, Plan& plan, const Target& target) {
   Kernel kernel;
   std::vector<Nest> nests = group.nests;
   TRY(check_lanes(nests, tactic, plan));
@@ -154,11 +154,11 @@ Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan,
   for (const Nest& n : nests)
     if (n.condition < 0) walks.add(n);
   kernel.work.walks = walks.of(kernel.arguments);
-  kernel.tactic = text_of(tactic, GroupKind::nests);
+  kernel.tactic = text_of(tactic);
   return kernel;
 }
 
-Result<std::vector<Kernel>> lower_loops(const Group& group, const Tactic& tactic, Plan& plan, const Target& target) {
+Result<std::vector<Kernel>> lower_loops(const Group& group, const LoopTactic& tactic, Plan& plan, const Target& target) {
   std::vector<Kernel> kernels;
   if (auto window = TRY(lower_windows(group, tactic, plan, target))) {
     kernels.push_back(std::move(*window));
@@ -186,9 +186,9 @@ Result<Kernel> lower_nest(Nest nest, Plan& plan, const Target& target) {
 
 Result<std::vector<Kernel>> lower_group(const Group& group, const Tactic& tactic, Plan& plan, const Target& target) {
   switch (group.kind()) {
-    case GroupKind::nests: return lower_loops(group, tactic, plan, target);
-    case GroupKind::contract: return lower_contract(group, tactic, plan, target);
-    case GroupKind::attention: return lower_attention(group, tactic, plan, target);
+    case GroupKind::nests: return lower_loops(group, std::get<LoopTactic>(tactic), plan, target);
+    case GroupKind::contract: return lower_contract(group, std::get<ContractTactic>(tactic), plan, target);
+    case GroupKind::attention: return lower_attention(group, std::get<AttentionTactic>(tactic), plan, target);
     case GroupKind::segment:
     case GroupKind::control:
     case GroupKind::check:

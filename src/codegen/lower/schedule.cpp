@@ -113,7 +113,7 @@ int64_t points(const Nest& nest, size_t from, size_t to) {
 
 /// Whether tasks over the axes [0, outer) are enough, also where the outermost is a batch of one that only the run knows. Where tasks over
 /// one axis more would take longer to find than to run, they count as many.
-bool leaves_tasks(const Nest& nest, int outer, const Tactic& tactic) {
+bool leaves_tasks(const Nest& nest, int outer, const LoopTactic& tactic) {
   constexpr int64_t kWorthFinding = 64;
   const auto from = static_cast<size_t>(outer);
   const bool batch = outer > 0 && !nest.axes[0].extent.is_number();
@@ -169,7 +169,7 @@ int64_t block_of_scatter(Dim lanes, int64_t row_parts) {
 
 /// Tasks run over the axes that keep elements apart. The others follow in their order, so that the last write stays, as the standard's
 /// reference has it.
-Schedule schedule_scatter(Nest& nest, const Tactic& tactic, const Plan& plan) {
+Schedule schedule_scatter(Nest& nest, const LoopTactic& tactic, const Plan& plan) {
   std::vector<int> order = axes_that(true, nest);
   int vector = tactic.lanes >= 0 ? tactic.lanes : updates_in_place(nest) ? innermost_axis(nest, plan) : best_lane_axis(nest, 0, plan);
   if (vector >= 0 && !scatters_along_lanes(nest, vector)) vector = -1;
@@ -232,8 +232,8 @@ int axis_to_transpose(const Nest& nest, int vector, const Plan& plan, const Targ
   return -1;
 }
 
-/// Tasks run over blocks of the longer side of the matrices that are turned, so many that a task has at least Tactic::least points.
-Schedule schedule_squares(Nest& nest, int transposed, const Tactic& tactic) {
+/// Tasks run over blocks of the longer side of the matrices that are turned, so many that a task has at least LoopTactic::least points.
+Schedule schedule_squares(Nest& nest, int transposed, const LoopTactic& tactic) {
   constexpr int64_t kLongest = 64;  // squares have at most so many rows
   const int axes = static_cast<int>(nest.axes.size());
   std::vector<int> order;
@@ -263,7 +263,7 @@ std::vector<int> possible_lanes(const std::vector<Nest>& nests, const Plan& plan
 
 }  // namespace
 
-Result<void> check_lanes(const std::vector<Nest>& nests, const Tactic& tactic, const Plan& plan) {
+Result<void> check_lanes(const std::vector<Nest>& nests, const LoopTactic& tactic, const Plan& plan) {
   if (tactic.lanes < 0) return {};
   const std::vector<int> possible = possible_lanes(nests, plan);
   if (std::ranges::find(possible, tactic.lanes) != possible.end()) return {};
@@ -282,7 +282,7 @@ bool is_transposed(const Affine& place, const Schedule& schedule) {
 namespace {
 
 /// kept: leading axes that stay as they are, and tasks run over.
-Schedule schedule_loop(Nest& nest, int kept, const Tactic& tactic, const Plan& plan, const Target& target) {
+Schedule schedule_loop(Nest& nest, int kept, const LoopTactic& tactic, const Plan& plan, const Target& target) {
   collapse(nest, plan, kept);
   Schedule s;
   s.vector = order_inner(nest, 0, tactic.lanes >= 0 ? tactic.lanes : best_lane_axis(nest, 0, plan));
@@ -304,11 +304,11 @@ Schedule schedule_loop(Nest& nest, int kept, const Tactic& tactic, const Plan& p
 
 }  // namespace
 
-Schedule schedule_alone(Nest& nest, const Tactic& tactic, const Plan& plan, const Target& target) {
+Schedule schedule_alone(Nest& nest, const LoopTactic& tactic, const Plan& plan, const Target& target) {
   return scatters(nest) ? schedule_scatter(nest, tactic, plan) : schedule_loop(nest, 0, tactic, plan, target);
 }
 
-std::optional<Schedule> schedule_by(const std::vector<int>& axes, Nest& nest, const Tactic& tactic, const Plan& plan,
+std::optional<Schedule> schedule_by(const std::vector<int>& axes, Nest& nest, const LoopTactic& tactic, const Plan& plan,
                                     const Target& target) {
   const int kept = static_cast<int>(axes.size());
   if (scatters(nest) || tactic.lanes >= 0) return std::nullopt;

@@ -15,12 +15,13 @@ struct Schedule {
 };
 
 /// Errors: bad_usage where the tactic asks for lanes along an axis that cannot lie there, as no axis can of nests that share a kernel.
-Result<void> check_lanes(const std::vector<Nest>& nests, const Tactic& tactic, const Plan& plan);
+Result<void> check_lanes(const std::vector<Nest>& nests, const LoopTactic& tactic, const Plan& plan);
 /// For a nest alone in its group, whose tactic holds: reorders its axes so that the outer ones come first, and picks the vector axis.
-Schedule schedule_alone(Nest& nest, const Tactic& tactic, const Plan& plan, const Target& target);
+Schedule schedule_alone(Nest& nest, const LoopTactic& tactic, const Plan& plan, const Target& target);
 /// The same with tasks that run over `axes` first, in that order, each by itself; nullopt where that would cost: the lanes lie along one of
 /// them, or loads are transposed.
-std::optional<Schedule> schedule_by(const std::vector<int>& axes, Nest& nest, const Tactic& tactic, const Plan& plan, const Target& target);
+std::optional<Schedule> schedule_by(const std::vector<int>& axes, Nest& nest, const LoopTactic& tactic, const Plan& plan,
+                                    const Target& target);
 /// Lies along axis `turned`, and takes steps of another length along the vector axis.
 bool is_transposed(const Affine& place, const Schedule& schedule);
 /// For a nest whose first `outer` axes are given: the others are put in order, parallel ones before reduced ones.

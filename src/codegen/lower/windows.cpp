@@ -10,7 +10,7 @@
 
 namespace tenon::codegen {
 
-Result<std::optional<Kernel>> lower_windows(const Group& group, const Tactic& tactic, Plan& plan, const Target& target) {
+Result<std::optional<Kernel>> lower_windows(const Group& group, const LoopTactic& tactic, Plan& plan, const Target& target) {
   if (group.nests.size() != 1 || tactic.lanes >= 0) return std::nullopt;
   auto sum = window_sum_of(group.nests[0], plan);
   if (!sum) return std::nullopt;
@@ -31,7 +31,7 @@ Result<std::optional<Kernel>> lower_windows(const Group& group, const Tactic& ta
   kernel.flops = points;
   kernel.nodes = nest.nodes;
   if (epilogue) kernel.nodes.insert(kernel.nodes.end(), epilogue->map.nodes.begin(), epilogue->map.nodes.end());
-  kernel.tactic = text_of(tactic, GroupKind::nests);
+  kernel.tactic = text_of(tactic);
   kernel.work.loops = {window_work(nest, sum->channels, lowering.loads_of_product())};
   if (epilogue) kernel.work.loops.push_back(epilogue_work(*epilogue, nest.axes[sum->channels].extent, plan));
   kernel.work.walks = lowering.walks();
