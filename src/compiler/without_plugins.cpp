@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <set>
 
+#include "ops/core/write_as.h"
 #include "ops/plugin/plugin_op.h"
-#include "ops/versions/write_as.h"
 
 namespace tenon::compiler {
 

@@ -4,8 +4,8 @@
 
 #include "import/export_writer.h"
 #include "ops/core/op.h"
+#include "ops/core/refuse.h"
 #include "ops/core/schema.h"
-#include "ops/infer/refuse.h"
 #include "ops/versions/lowest_opset.h"
 #include "ops/versions/onnx_schema.h"
 #include "ops/versions/write_explicitly.h"

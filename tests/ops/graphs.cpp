@@ -6,7 +6,7 @@
 
 #include "ir/text.h"
 #include "ops/core/op.h"
-#include "ops/core/verify.h"
+#include "ops/infer/verify_types.h"
 #include "ops/reference/evaluate.h"
 
 namespace tenon::ops {

@@ -7,7 +7,7 @@
 
 #include "ir/text.h"
 #include "ops/core/sample.h"
-#include "ops/core/verify.h"
+#include "ops/infer/verify_types.h"
 #include "ops/reference/evaluate.h"
 #include "ops/reference/interpret.h"
 

@@ -7,7 +7,7 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "ops/core/unknown.h"
-#include "ops/core/verify.h"
+#include "ops/infer/verify_types.h"
 #include "rewrite/driver/driver.h"
 
 namespace tenon::tests {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "ops/attention/scores.h"
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
 #include "ops/reference/indices.h"
 
 namespace tenon::ops {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/attention/projected_attention.h"
+#include "ops/core/refuse.h"
 #include "ops/definition/infer_by_definition.h"
-#include "ops/infer/refuse.h"
 
 namespace tenon::ops::op_contrib_attention {
 

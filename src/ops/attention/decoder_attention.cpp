@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/core/refuse.h"
 #include "ops/definition/infer_by_definition.h"
 #include "ops/definition/pieces.h"
-#include "ops/infer/refuse.h"
 #include "ops/infer/types.h"
 
 namespace tenon::ops::op_decoder_attention {

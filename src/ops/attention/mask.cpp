@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/attention/mask.h"
 
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
 #include "ops/infer/require.h"
 #include "ops/infer/shape_data.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
 
 namespace tenon::ops {
 

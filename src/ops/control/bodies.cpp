@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "ops/infer/axes.h"
+#include "ops/infer/container_types.h"
 #include "ops/reference/elements.h"
-#include "ops/sequence/elements.h"
 
 namespace tenon::ops {
 

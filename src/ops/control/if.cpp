@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/control/bodies.h"
+#include "ops/infer/container_types.h"
 #include "ops/infer/require.h"
-#include "ops/sequence/elements.h"
 
 namespace tenon::ops::op_if {
 

@@ -3,8 +3,8 @@
 #include "ops/control/scan_as_loop.h"
 #include "ops/control/scan_of_batch.h"
 #include "ops/infer/axes.h"
+#include "ops/infer/container_types.h"
 #include "ops/infer/require.h"
-#include "ops/sequence/elements.h"
 
 namespace tenon::ops::op_scan {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/versions/write_as.h"
+#include "ops/core/write_as.h"
 
 namespace tenon::ops {
 

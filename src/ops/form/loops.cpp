@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/form/loops.h"
 
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
 #include "ops/infer/types.h"
 
 namespace tenon::ops {

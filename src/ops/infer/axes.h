@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
 #include "ops/infer/types.h"
 
 namespace tenon::ops {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/infer/require.h"
 
+#include "ops/core/refuse.h"
 #include "ops/definition/pieces.h"
 #include "ops/infer/assume.h"
-#include "ops/infer/refuse.h"
 #include "ops/infer/types.h"
 
 namespace tenon::ops {

@@ -5,9 +5,9 @@
 #include <numeric>
 
 #include "base/scalar.h"
+#include "ops/infer/container_types.h"
 #include "ops/infer/require.h"
 #include "ops/ml/dictionary.h"
-#include "ops/sequence/elements.h"
 
 namespace tenon::ops::op_cast_map {
 

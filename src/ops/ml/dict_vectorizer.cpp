@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
+#include "ops/infer/container_types.h"
 #include "ops/ml/dictionary.h"
-#include "ops/sequence/elements.h"
 
 namespace tenon::ops::op_dict_vectorizer {
 

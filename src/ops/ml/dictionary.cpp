@@ -4,7 +4,7 @@
 #include <bit>
 #include <unordered_map>
 
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
 #include "ops/reference/elements.h"
 
 namespace tenon::ops {

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
 
 namespace tenon::ops {
 

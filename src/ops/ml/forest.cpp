@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
 
 namespace tenon::ops {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
 
 namespace tenon::ops {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
 #include "ops/ml/flat_forest.h"
 #include "ops/ml/forest.h"
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "ir/text.h"
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
 #include "ops/plugin/plugin_functions.h"
 #include "ops/plugin/plugin_op.h"
 #include "ops/plugin/type_views.h"

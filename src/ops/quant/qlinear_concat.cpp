@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
 #include "ops/quant/definition.h"
 
 namespace tenon::ops::op_qlinear_concat {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <random>
 
+#include "ops/core/write_as.h"
 #include "ops/form/loops.h"
 #include "ops/infer/elementwise.h"
 #include "ops/random/draw.h"
 #include "ops/reference/arguments.h"
 #include "ops/versions/attributes.h"
-#include "ops/versions/write_as.h"
 
 namespace tenon::ops::op_dropout {
 

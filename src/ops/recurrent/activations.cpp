@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/scalar.h"
+#include "ops/core/refuse.h"
 #include "ops/definition/pieces.h"
-#include "ops/infer/refuse.h"
 
 namespace tenon::ops {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
 #include "ops/reduce/reduction.h"
 
 namespace tenon::ops::op_reduce_log_sum_exp {

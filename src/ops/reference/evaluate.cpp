@@ -8,8 +8,8 @@
 
 #include "ops/core/op.h"
 #include "ops/core/random_streams.h"
-#include "ops/core/value_types.h"
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
+#include "ops/infer/value_types.h"
 #include "ops/reference/elements.h"
 
 namespace tenon::ops {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reference/map.h"
 
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
 
 namespace tenon::ops {
 

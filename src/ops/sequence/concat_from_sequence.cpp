@@ -3,8 +3,8 @@
 
 #include "ops/control/bodies.h"
 #include "ops/infer/axes.h"
+#include "ops/infer/container_types.h"
 #include "ops/reference/elements.h"
-#include "ops/sequence/elements.h"
 
 namespace tenon::ops::op_concat_from_sequence {
 

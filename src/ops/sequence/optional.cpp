@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/text.h"
-#include "ops/infer/refuse.h"
-#include "ops/sequence/elements.h"
+#include "ops/core/refuse.h"
+#include "ops/infer/container_types.h"
 
 namespace tenon::ops::op_optional {
 

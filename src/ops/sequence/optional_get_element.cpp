@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/infer/refuse.h"
-#include "ops/sequence/elements.h"
+#include "ops/core/refuse.h"
+#include "ops/infer/container_types.h"
 
 namespace tenon::ops::op_optional_get_element {
 

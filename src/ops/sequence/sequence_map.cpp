@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/control/bodies.h"
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
+#include "ops/infer/container_types.h"
 #include "ops/infer/shape_data.h"
-#include "ops/sequence/elements.h"
 
 namespace tenon::ops::op_sequence_map {
 

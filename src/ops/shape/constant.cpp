@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/shape_data.h"
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
 #include "ops/infer/shape_data.h"
 #include "ops/reference/elements.h"
 

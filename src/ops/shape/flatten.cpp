@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/core/refuse.h"
 #include "ops/form/loops.h"
-#include "ops/infer/refuse.h"
 #include "ops/infer/types.h"
 #include "ops/shape/same_bytes.h"
 

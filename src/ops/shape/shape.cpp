@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "ops/core/refuse.h"
+#include "ops/core/write_as.h"
 #include "ops/form/loops.h"
-#include "ops/infer/refuse.h"
 #include "ops/infer/shape_data.h"
-#include "ops/versions/write_as.h"
 
 namespace tenon::ops::op_shape {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ops/core/refuse.h"
 #include "ops/definition/pieces.h"
 #include "ops/form/loops.h"
-#include "ops/infer/refuse.h"
 #include "ops/infer/shape_data.h"
 #include "ops/reference/elements.h"
 #include "ops/reference/evaluate.h"

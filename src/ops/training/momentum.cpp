@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
 #include "ops/training/optimiser.h"
 
 namespace tenon::ops::op_momentum {

@@ -3,10 +3,10 @@
 
 #include <cmath>
 
+#include "ops/core/write_as.h"
 #include "ops/definition/precision.h"
 #include "ops/infer/axes.h"
 #include "ops/versions/attributes.h"
-#include "ops/versions/write_as.h"
 
 namespace tenon::ops {
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "ops/core/random_streams.h"
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
 #include "ops/versions/onnx_schema.h"
 
 namespace tenon::ops {

@@ -2,9 +2,9 @@
 #include "ops/versions/write_wider.h"
 
 #include "ops/core/wider.h"
+#include "ops/core/write_as.h"
 #include "ops/definition/precision.h"
 #include "ops/versions/onnx_schema.h"
-#include "ops/versions/write_as.h"
 
 namespace tenon::ops {
 namespace {

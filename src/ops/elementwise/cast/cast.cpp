@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "ops/core/refuse.h"
 #include "ops/elementwise/cast/conversion.h"
-#include "ops/infer/refuse.h"
 #include "ops/infer/types.h"
 
 namespace tenon::ops::op_cast {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/core/value_types.h"
+#include "ops/infer/value_types.h"
 
 #include <algorithm>
 #include <span>
 
-#include "ops/infer/refuse.h"
-#include "ops/sequence/elements.h"
+#include "ops/core/refuse.h"
+#include "ops/infer/container_types.h"
 
 namespace tenon::ops {
 

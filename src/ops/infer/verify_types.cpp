@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/core/verify.h"
+#include "ops/infer/verify_types.h"
 
-#include "ops/infer/refuse.h"
+#include "ops/core/refuse.h"
 #include "ops/infer/types.h"
 
 namespace tenon::ops {

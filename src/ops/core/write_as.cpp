@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/versions/write_as.h"
+#include "ops/core/write_as.h"
 
+#include "ops/core/refuse.h"
 #include "ops/definition/precision.h"
-#include "ops/infer/refuse.h"
 
 namespace tenon::ops {
 

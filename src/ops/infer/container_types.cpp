@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/sequence/elements.h"
+#include "ops/infer/container_types.h"
 
 #include "ops/infer/require.h"
 
