@@ -21,10 +21,6 @@ Type final_type(const NodeView& view, const Type& initial, const Type& carried);
 size_t first_capture(const NodeView& view, size_t body);
 /// Captured operands of body `body`.
 std::vector<Tensor> captures_of(const Call& call, size_t body);
-/// Joins equally shaped tensors on a new axis `axis`; none: `empty` (element type and sizes) says what.
-Result<Tensor> stacked(const NodeView& view, const std::vector<Tensor>& parts, int64_t axis, DType dtype, Sizes empty);
-/// Slice `index` of `axis`, the axis dropped.
-Result<Tensor> sliced(const Tensor& from, int64_t axis, int64_t index);
 /// How many results a node has whose body 0 makes them, `others` of its outputs left out; 1 where there is no such body.
 size_t results_of_body(const NodeView& view, size_t others = 0);
 

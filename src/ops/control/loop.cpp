@@ -3,6 +3,7 @@
 #include "ops/infer/container_types.h"
 #include "ops/infer/require.h"
 #include "ops/infer/shape_data.h"
+#include "ops/reference/stack.h"
 
 namespace tenon::ops::op_loop {
 

@@ -5,6 +5,7 @@
 #include "ops/infer/axes.h"
 #include "ops/infer/container_types.h"
 #include "ops/infer/require.h"
+#include "ops/reference/stack.h"
 
 namespace tenon::ops::op_scan {
 

@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include "ops/core/schema.h"
-#include "ops/infer/types.h"
 
 namespace tenon::ops {
 
@@ -191,7 +190,7 @@ Result<SampleCase> build_sample(const OpDef& def, const Sample& sample, uint64_t
     }
     DimList shape;
     for (int64_t s : o.shape) shape.push_back(symbolic && s > 1 ? made.graph->symbols().symbol("n" + std::to_string(s)) : Dim(s));
-    ids.push_back(made.graph->add_input("x" + std::to_string(i), Type(o.dtype, std::move(shape))));
+    ids.push_back(made.graph->add_input("x" + std::to_string(i), ir::Type(o.dtype, std::move(shape))));
     made.inputs.push_back(std::move(t));
   }
   const ir::Op* op = ops.find(def.domain, def.name);

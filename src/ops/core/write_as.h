@@ -13,7 +13,5 @@ using Writing = std::function<std::vector<ir::ValueId>(ir::Builder& build, const
 /// Puts what `writing` makes in place of the node, which is erased; its names go over.
 /// Errors: not_supported where a result that somebody uses is left out.
 Result<void> write_as(ir::Graph& graph, ir::NodeId node, const Writing& writing);
-/// For an op that once knew no short floats: they are cast to f32 (operand 0), and the result back where it is a float.
-Result<void> through_f32(ir::Graph& graph, ir::NodeId node, int opset);
 
 }  // namespace tenon::ops

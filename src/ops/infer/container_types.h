@@ -13,8 +13,6 @@ Result<void> require_sequence(const NodeView& view, size_t input);
 Result<void> require_map(const NodeView& view, size_t input, DType key);
 /// A type that is stacked, sliced or broadcast: `what` must be a tensor. Errors: dtype_mismatch.
 Result<void> require_tensor(const NodeView& view, const Type& type, std::string_view what);
-/// The operand is a position: one i32 or i64, of rank 0 or 1. Errors: dtype_mismatch, rank_mismatch, shape_mismatch.
-Result<void> require_position(const NodeView& view, size_t input);
 
 /// A sequence, or an optional, of what `type` says of tensors.
 Type with_kind(Type type, ValueKind kind);
@@ -24,8 +22,5 @@ Result<Type> common_element(const NodeView& view, const Type& a, const Type& b);
 /// The type of one tensor of what holds tensors: each may have sizes of its own, so those that are no numbers are fresh symbols; or those
 /// of `before`, an earlier answer for the same tensor.
 Type element_type(const NodeView& view, const Type& holder, const Type& before = {});
-
-/// Position `input` in a sequence of `length`, counted from the end where negative; `most` may be reached. Errors: index_out_of_range.
-Result<int64_t> position_of(const Call& call, size_t input, int64_t length, int64_t most);
 
 }  // namespace tenon::ops

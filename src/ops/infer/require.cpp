@@ -2,7 +2,6 @@
 #include "ops/infer/require.h"
 
 #include "ops/core/refuse.h"
-#include "ops/definition/pieces.h"
 #include "ops/infer/assume.h"
 #include "ops/infer/types.h"
 

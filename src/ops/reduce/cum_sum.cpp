@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/core/write_as.h"
 #include "ops/reduce/cumulative.h"
+#include "ops/versions/through_f32.h"
 
 namespace tenon::ops::op_cum_sum {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
-#include "ops/control/bodies.h"
 #include "ops/infer/axes.h"
 #include "ops/infer/container_types.h"
 #include "ops/reference/elements.h"
+#include "ops/reference/stack.h"
 
 namespace tenon::ops::op_concat_from_sequence {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/core/refuse.h"
 #include "ops/infer/container_types.h"
+#include "ops/sequence/position.h"
 
 namespace tenon::ops::op_sequence_erase {
 

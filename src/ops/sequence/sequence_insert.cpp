@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/infer/container_types.h"
+#include "ops/sequence/position.h"
 
 namespace tenon::ops::op_sequence_insert {
 

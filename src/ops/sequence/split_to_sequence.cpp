@@ -2,13 +2,13 @@
 #include <algorithm>
 
 #include "base/checked.h"
-#include "ops/control/bodies.h"
 #include "ops/infer/axes.h"
 #include "ops/infer/container_types.h"
 #include "ops/infer/require.h"
 #include "ops/infer/shape_data.h"
 #include "ops/reference/arguments.h"
 #include "ops/reference/elements.h"
+#include "ops/reference/stack.h"
 
 namespace tenon::ops::op_split_to_sequence {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/core/write_as.h"
 #include "ops/form/loops.h"
 #include "ops/infer/elementwise.h"
 #include "ops/reference/map.h"
+#include "ops/versions/through_f32.h"
 
 namespace tenon::ops::op_is_inf {
 
