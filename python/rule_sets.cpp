@@ -14,7 +14,7 @@
 #include "files/mapped_file.h"
 #include "ops/core/unknown.h"
 #include "plugins/environment.h"
-#include "rewrite/equation/rules_file.h"
+#include "rewrite/compile/rules_file.h"
 
 namespace tenon::python {
 namespace {

@@ -7,8 +7,8 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "ops/core/op.h"
+#include "rewrite/compile/rules_file.h"
 #include "rewrite/driver/driver.h"
-#include "rewrite/equation/rules_file.h"
 
 namespace {
 

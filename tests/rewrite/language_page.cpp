@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "helpers.h"
+#include "rewrite/compile/rules_file.h"
 #include "rewrite/equation/functions.h"
-#include "rewrite/equation/rules_file.h"
 
 namespace tenon::tests {
 namespace {

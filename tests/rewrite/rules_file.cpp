@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rewrite/equation/rules_file.h"
+#include "rewrite/compile/rules_file.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "files/mapped_file.h"
-#include "rewrite/equation/rules_file.h"
+#include "rewrite/compile/rules_file.h"
 
 namespace tenon::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "rewrite/compiled_rule.h"
+#include "rewrite/compile/compiled_rule.h"
 #include "rewrite/driver/journal.h"
 #include "rewrite/match.h"
 

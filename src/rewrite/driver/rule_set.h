@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "rewrite/compiled_rule.h"
+#include "rewrite/compile/compiled_rule.h"
 #include "rewrite/driver/automaton.h"
 
 namespace tenon::rewrite {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "rewrite/compiled_rule.h"
+#include "rewrite/compile/compiled_rule.h"
 
 namespace tenon::rewrite {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "rewrite/compiled_rule.h"
+#include "rewrite/compile/compiled_rule.h"
 #include "rewrite/equation/search.h"
 
 namespace tenon::rewrite {

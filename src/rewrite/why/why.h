@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rewrite/compiled_rule.h"
+#include "rewrite/compile/compiled_rule.h"
 #include "rewrite/driver/replace.h"
 
 namespace tenon::rewrite {

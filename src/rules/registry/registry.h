@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 
-#include "rewrite/compiled_rule.h"
+#include "rewrite/compile/compiled_rule.h"
 #include "rewrite/rule.h"
 
 namespace tenon::rules {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rewrite/compiled_rule.h"
+#include "rewrite/compile/compiled_rule.h"
 
 #include <fmt/format.h>
 

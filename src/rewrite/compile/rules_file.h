@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "ir/op.h"
-#include "rewrite/compiled_rule.h"
+#include "rewrite/compile/compiled_rule.h"
 
 namespace tenon::rewrite {
 
