@@ -7,7 +7,7 @@
 #include "plugin/added_graphs.h"
 #include "plugin/given_tensor.h"
 #include "plugin/registry.h"
-#include "plugin/runner.h"
+#include "plugin/run/runner.h"
 
 namespace tenon::plugin {
 namespace {

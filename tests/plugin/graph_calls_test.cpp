@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin/graph_calls.h"
+#include "plugin/run/graph_calls.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "plugin/library.h"
-#include "plugin/runner.h"
+#include "plugin/run/runner.h"
 #include "plugin/worker/exchange.h"
 #include "plugin/worker/remote_runner.h"
 

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/thread_pool.h"
-#include "plugin/runner.h"
+#include "plugin/run/runner.h"
 #include "plugin/worker/remote_runner.h"
 #include "plugin/worker/served.h"
 

@@ -7,7 +7,7 @@
 #include "made_op.h"
 #include "plugin/grown.h"
 #include "plugin/host.h"
-#include "plugin/runner.h"
+#include "plugin/run/runner.h"
 #include "plugin/saved.h"
 
 namespace tenon::plugin {

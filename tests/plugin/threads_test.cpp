@@ -9,7 +9,7 @@
 #include "made_op.h"
 #include "plugin/kept.h"
 #include "plugin/registry.h"
-#include "plugin/runner.h"
+#include "plugin/run/runner.h"
 
 namespace tenon::plugin {
 namespace {

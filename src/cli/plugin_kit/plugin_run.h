@@ -10,8 +10,8 @@
 #include "cli/plugin_kit/in_layout.h"
 #include "cli/plugin_kit/plugin_case.h"
 #include "ops/plugin/evaluated_graphs.h"
-#include "plugin/graph_calls.h"
 #include "plugin/object.h"
+#include "plugin/run/graph_calls.h"
 #include "plugin/tensor_views.h"
 
 namespace tenon::cli {

@@ -7,7 +7,7 @@
 
 #include "ir/graph.h"
 #include "plugin/added_graphs.h"
-#include "plugin/inner_graphs.h"
+#include "plugin/run/inner_graphs.h"
 
 namespace tenon::ops {
 

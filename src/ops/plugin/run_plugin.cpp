@@ -4,7 +4,7 @@
 #include "ops/plugin/plugin_op.h"
 #include "ops/reference/elements.h"
 #include "plugin/layout/formats.h"
-#include "plugin/runner.h"
+#include "plugin/run/runner.h"
 
 namespace tenon::ops {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/inner_graphs.h"
+#include "plugin/run/inner_graphs.h"
 #include "plugin/worker/common_memory.h"
 #include "plugin/worker/mapping.h"
 #include "plugin/worker/packing.h"

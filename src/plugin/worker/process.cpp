@@ -9,7 +9,7 @@
 #include <cstring>
 #include <span>
 
-#include "plugin/runner.h"
+#include "plugin/run/runner.h"
 #include "plugin/worker/graph_service.h"
 #include "plugin/worker/packing.h"
 

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "base/thread_pool.h"
-#include "plugin/runner.h"
+#include "plugin/run/runner.h"
 #include "plugin/worker/packing.h"
 
 namespace tenon::plugin::worker {

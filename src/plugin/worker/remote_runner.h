@@ -7,7 +7,7 @@
 
 #include "base/shared_memory.h"
 #include "plugin/layout/laid_out.h"
-#include "plugin/node_runner.h"
+#include "plugin/run/node_runner.h"
 #include "plugin/worker/graph_service.h"
 #include "plugin/worker/remote_object.h"
 

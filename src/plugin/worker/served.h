@@ -7,7 +7,7 @@
 #include <string>
 
 #include "plugin/library.h"
-#include "plugin/runner.h"
+#include "plugin/run/runner.h"
 #include "plugin/worker/exchange.h"
 #include "plugin/worker/host_graphs.h"
 #include "plugin/worker/mapping.h"

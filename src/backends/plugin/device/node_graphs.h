@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "plugin/inner_graphs.h"
+#include "plugin/run/inner_graphs.h"
 #include "plugin/saved.h"
 #include "runtime/device.h"
 #include "runtime/inner_graph.h"

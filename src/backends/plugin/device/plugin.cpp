@@ -7,7 +7,7 @@
 #include "backends/plugin/device/node_graphs.h"
 #include "base/thread_pool.h"
 #include "plugin/registry.h"
-#include "plugin/runner.h"
+#include "plugin/run/runner.h"
 #include "plugin/saved.h"
 #include "plugin/worker/remote_runner.h"
 #include "runtime/device.h"

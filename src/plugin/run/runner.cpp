@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin/runner.h"
+#include "plugin/run/runner.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/inner_graphs.h"
+#include "plugin/run/inner_graphs.h"
 #include "tenon/plugin.h"
 
 namespace tenon::plugin {

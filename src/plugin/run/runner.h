@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/tensor.h"
-#include "plugin/graph_calls.h"
 #include "plugin/layout/laid_out.h"
-#include "plugin/node_runner.h"
 #include "plugin/object.h"
+#include "plugin/run/graph_calls.h"
+#include "plugin/run/node_runner.h"
 #include "plugin/tensor_views.h"
 
 namespace tenon::inline base {
