@@ -55,6 +55,7 @@ FAULTS = {
     34: ("contexts", "in pieces, the last one first: result 0 differs"),
     35: ("formats", "channels-last, row-major -> channels-last: result 0 is not what the definition gives"),
     36: ("tactics", "its tactics cannot be: its `tactics` offers one twice"),
+    37: ("runs", "parallel_for: there is no body"),
 }
 HANGS = 22
 
@@ -92,6 +93,10 @@ class Kit(unittest.TestCase):
                 found = self.findings(self.compiled(FIXTURES / "faults.c", f"-DFAULT={fault}"), *patience)
                 self.assertIn(check, found)
                 self.assertTrue(any(text in what for what in found[check]), found[check])
+
+    def test_null_sizes_are_refused(self):
+        found = self.findings(self.compiled(FIXTURES / "ops.c", "-DNULL_SIZES"), "Positive")
+        self.assertTrue(all("set_sizes: a pointer is null" in what for what in found["runs"]), found["runs"])
 
     def test_an_exception_that_leaves_a_function(self):
         found = self.findings(self.compiled(FIXTURES / "throws.cpp"))

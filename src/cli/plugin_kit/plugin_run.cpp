@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "plugin/grown.h"
 #include "plugin/host.h"
 
 namespace tenon::cli {
@@ -54,29 +53,12 @@ PluginRun::PluginRun(const plugin::Object& object, const PluginCase& at, plugin:
       results_(at.results.size()),
       layouts_(std::move(layouts)),
       strides_(operands_.size() + results_.size()),
-      graphs_(ops::EvaluatedGraphs::make(at.graphs, at.made.graph->ops(), object.op().place())) {
+      graphs_(ops::EvaluatedGraphs::make(at.graphs, at.made.graph->ops(), object.op().place())),
+      call_(*this, object, operands_, results_) {
   if (graphs_) graph_calls_.set_graphs(graphs_->get());
-  entry_.run = this;
-  tenon_call& call = entry_.call = plugin::blank<tenon_call>();
-  call.host = object.op().host->table();
-  call.operand_count = operands_.size();
-  call.operands = operands_.data();
-  call.result_count = results_.size();
-  call.results = results_.data();
-  call.parallel_for = [](const tenon_call* call, int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t),
-                         void* argument) { return of(call).parallel_for(count, grain, body, argument); };
-  call.stopped = [](const tenon_call* call) -> int32_t { return of(call).constraints_->stopped ? 1 : 0; };
-  call.set_sizes = [](const tenon_call* call, uint32_t result, int32_t rank, const int64_t* sizes, void** data) -> int32_t {
-    if (rank < 0 || rank > TENON_MAX_RANK) return refuse("set_sizes: there is no such rank");
-    return of(call).set_sizes(result, {sizes, static_cast<size_t>(rank)}, data);
-  };
-  call.run_graph = [](const tenon_call* call, uint32_t graph, const tenon_tensor* const* operands, const tenon_tensor* const* results) {
-    return of(call).run_graph(graph, operands, results);
-  };
-  call.graph_ports = [](const tenon_call* call, uint32_t graph, uint32_t* operands, uint32_t* results) {
-    return of(call).graph_calls_.ports(graph, operands, results);
-  };
 }
+
+bool PluginRun::stopped() const { return constraints_->stopped; }
 
 void PluginRun::set_views(plugin::TensorViews& operands, plugin::TensorViews& results, const PluginCase& at) {
   for (size_t k = 0; k < at.made.operands.size(); ++k) {
@@ -145,9 +127,9 @@ void PluginRun::call_with(const PluginRunOptions& constraints, Memory& memory) {
   told_.assign(case_.results.size(), std::nullopt);
   faults_.clear();
   refused_ = met_ = false;
-  entry_.call.workspace = workspace_ > 0 ? memory.workspace->data() : nullptr;
-  entry_.call.tactic = constraints.tactic;
-  entry_.call.threads = constraints.pieces ? 4 : 1;
+  call_->workspace = workspace_ > 0 ? memory.workspace->data() : nullptr;
+  call_->tactic = constraints.tactic;
+  call_->threads = constraints.pieces ? 4 : 1;
 }
 
 Result<RunResults> PluginRun::run(const PluginRunOptions& constraints, const std::vector<Tensor>* operands) {
@@ -160,7 +142,7 @@ Result<RunResults> PluginRun::run(const PluginRunOptions& constraints, const std
   }
   call_with(constraints, *memory);
   graph_calls_.forget();
-  Result<void> done = object_.enqueue(entry_.call);
+  Result<void> done = object_.enqueue(call_.get());
   if (!done) done = graph_calls_.told(std::move(done).error());
   RunResults out;
   if (done) out = collected(*memory, given);
@@ -211,13 +193,12 @@ RunResults PluginRun::collected(const Memory& memory, const std::vector<Tensor>&
   return out;
 }
 
-int32_t PluginRun::parallel_for(int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t), void* argument) {
+int32_t PluginRun::parallel_for(int64_t count, int64_t grain, Body body, void* argument) {
   if (constraints_->refuse_parallel_for) {
     refused_ = true;
     return refuse("the thread pool is gone");
   }
   if (constraints_->meanwhile && !std::exchange(met_, true)) constraints_->meanwhile();
-  if (count <= 0) return TENON_OK;
   if (!constraints_->pieces) {
     body(argument, 0, count, 0);
     return TENON_OK;

@@ -12,6 +12,7 @@
 #include "ops/plugin/evaluated_graphs.h"
 #include "plugin/object.h"
 #include "plugin/run/graph_calls.h"
+#include "plugin/run/host_call.h"
 #include "plugin/tensor_views.h"
 
 namespace tenon::cli {
@@ -37,7 +38,7 @@ struct RunResults {
 };
 
 /// An object in one context: shapes once, then runs, each on memory of its own between guards. Memory of the run before is overwritten.
-class PluginRun {
+class PluginRun final : private plugin::CallServices {
  public:
   /// layouts: of operands and results; empty: those that a build takes, which the object is asked for.
   PluginRun(const plugin::Object& object, const PluginCase& at, plugin::Layouts layouts = {});
@@ -56,14 +57,13 @@ class PluginRun {
     std::vector<Guarded> operands, results;
     std::unique_ptr<Guarded> workspace;
   };
-  struct Entry {  // standard layout: a call is an entry
-    tenon_call call;
-    PluginRun* run;
-  };
-  static PluginRun& of(const tenon_call* call) { return *reinterpret_cast<const Entry*>(call)->run; }
-  int32_t parallel_for(int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t), void* argument);
-  int32_t run_graph(uint32_t graph, const tenon_tensor* const* operands, const tenon_tensor* const* results);
-  int32_t set_sizes(uint32_t result, std::span<const int64_t> sizes, void** data);
+  int32_t parallel_for(int64_t count, int64_t grain, Body body, void* argument) override;
+  bool stopped() const override;
+  int32_t set_sizes(uint32_t result, std::span<const int64_t> sizes, void** data) override;
+  int32_t run_graph(uint32_t graph, const tenon_tensor* const* operands, const tenon_tensor* const* results) override;
+  int32_t graph_ports(uint32_t graph, uint32_t* operands, uint32_t* results) override {
+    return graph_calls_.ports(graph, operands, results);
+  }
   void set_views(plugin::TensorViews& operands, plugin::TensorViews& results, const PluginCase& at);
   int32_t layout_of_result(size_t k) const { return layouts_[operands_.size() + k]; }
   void set_result_type(size_t k, DType dtype, const Sizes& sizes);
@@ -83,7 +83,7 @@ class PluginRun {
   plugin::GraphCalls graph_calls_;
   uint64_t workspace_ = 0;
   std::unique_ptr<Memory> memory_;  ///< of the last run
-  Entry entry_{};
+  plugin::HostCall call_;
   // While a run is made:
   const PluginRunOptions* constraints_ = nullptr;
   Memory* now_ = nullptr;

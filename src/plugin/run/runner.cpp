@@ -6,14 +6,12 @@
 #include <algorithm>
 
 #include "base/thread_pool.h"
-#include "plugin/grown.h"
 #include "plugin/host.h"
 
 namespace tenon::plugin {
 
 namespace {
 
-constexpr int64_t kMostPieces = int64_t{1} << 56;  ///< what a thread pool may be asked to run
 constexpr Running kNotRunning;
 
 int32_t refuse(const char* text) {
@@ -22,8 +20,6 @@ int32_t refuse(const char* text) {
 }
 
 }  // namespace
-
-Runner& Runner::of(const tenon_call* call) { return *reinterpret_cast<const Entry*>(call)->runner; }
 
 Result<std::unique_ptr<Runner>> Runner::make(std::shared_ptr<const Object> object, size_t operands, std::vector<DType> results,
                                              const Layouts& layouts) {
@@ -50,10 +46,10 @@ Result<void> Runner::lay_out() {
 
 Result<void> Runner::enqueue() {
   if (!laid_out_) [[likely]]
-    return object().enqueue(entry_.call);
-  laid_out_->operands.bring(running_->thread_pool, entry_.call.threads);
-  TRY(object().enqueue(entry_.call));
-  laid_out_->results.take(running_->thread_pool, entry_.call.threads);
+    return object().enqueue(call_.get());
+  laid_out_->operands.bring(running_->thread_pool, call_->threads);
+  TRY(object().enqueue(call_.get()));
+  laid_out_->results.take(running_->thread_pool, call_->threads);
   return {};
 }
 
@@ -66,32 +62,9 @@ Runner::Runner(std::shared_ptr<const Object> object, std::unique_ptr<Object> att
       late_(dtypes_.size()),
       is_late_(dtypes_.size()),
       running_(&kNotRunning),
-      entry_{} {
-  entry_.runner = this;
-  tenon_call& call = entry_.call = blank<tenon_call>();
-  call.host = shared_->op().host->table();
-  call.operand_count = operands_.size();
-  call.operands = operands_.data();
-  call.result_count = results_.size();
-  call.results = results_.data();
-  call.parallel_for = [](const tenon_call* call, int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t),
-                         void* argument) { return of(call).parallel_for(count, grain, body, argument); };
-  call.stopped = [](const tenon_call* call) -> int32_t {
-    const Running* const running = of(call).running_;
-    return running->stopped && running->stopped(running->stopped_of) ? 1 : 0;
-  };
-  call.set_sizes = [](const tenon_call* call, uint32_t result, int32_t rank, const int64_t* sizes, void** data) -> int32_t {
-    if (rank < 0 || rank > TENON_MAX_RANK) return refuse("set_sizes: there is no such rank");
-    if (!data || (rank > 0 && !sizes)) return refuse("set_sizes: a pointer is null");
-    return of(call).set_sizes(result, {sizes, static_cast<size_t>(rank)}, data);
-  };
-  call.run_graph = [](const tenon_call* call, uint32_t graph, const tenon_tensor* const* operands, const tenon_tensor* const* results) {
-    return of(call).graphs_.run(graph, operands, results);
-  };
-  call.graph_ports = [](const tenon_call* call, uint32_t graph, uint32_t* operands, uint32_t* results) {
-    return of(call).graphs_.ports(graph, operands, results);
-  };
-}
+      call_(*this, *shared_, operands_, results_) {}
+
+bool Runner::stopped() const { return running_->stopped && running_->stopped(running_->stopped_of); }
 
 Result<void> Runner::set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places, const std::vector<bool>& wanted) {
   for (size_t k = 0; k < operands.size(); ++k) {
@@ -111,13 +84,13 @@ Result<void> Runner::set_shapes(std::span<const Tensor> operands, std::span<cons
   const uint64_t bytes = TRY(object().workspace(operands_.data(), results_.data()));
   if (workspace_.empty_handle() || static_cast<uint64_t>(workspace_.byte_size()) < bytes)
     workspace_ = TRY(Tensor::make(DType::u8, {static_cast<int64_t>(bytes)}));
-  entry_.call.workspace = bytes > 0 ? workspace_.mutable_data() : nullptr;
+  call_->workspace = bytes > 0 ? workspace_.mutable_data() : nullptr;
   return {};
 }
 
 Result<void> Runner::run(const Running& running) {
   const Uses uses(*this, running);
-  entry_.call.threads = running.thread_pool ? running.threads : 1;
+  call_->threads = running.thread_pool ? running.threads : 1;
   if (any_late_)
     for (size_t k = 0; k < late_.size(); ++k)
       if (is_late_[k]) forget(k);
@@ -138,9 +111,7 @@ void Runner::forget(size_t result) {
   results_.set_data(result, nullptr);
 }
 
-int32_t Runner::parallel_for(int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t), void* argument) {
-  if (count <= 0) return TENON_OK;
-  if (!body || count > kMostPieces) return refuse(body ? "parallel_for: the count is too large" : "parallel_for: there is no body");
+int32_t Runner::parallel_for(int64_t count, int64_t grain, Body body, void* argument) {
   if (!running_->thread_pool) body(argument, 0, count, 0);
   else
     running_->thread_pool->run(

@@ -9,6 +9,7 @@
 #include "plugin/layout/laid_out.h"
 #include "plugin/object.h"
 #include "plugin/run/graph_calls.h"
+#include "plugin/run/host_call.h"
 #include "plugin/run/node_runner.h"
 #include "plugin/tensor_views.h"
 
@@ -27,7 +28,7 @@ struct Running {
 };
 
 /// Calls `enqueue` of an object. Allocates nothing in run() but the results whose sizes the data tells.
-class Runner final : public NodeRunner {
+class Runner final : public NodeRunner, private CallServices {
  public:
   /// results: their dtypes. layouts: what the object takes; operands and results that we hold are row-major, and are brought there and
   /// back. Errors: those of attach.
@@ -48,17 +49,12 @@ class Runner final : public NodeRunner {
   }
   /// What `run_graph` runs; null: nothing. Outlives the runner.
   void set_graphs(InnerGraphs* graphs) { graphs_.set_graphs(graphs); }
-  void set_tactic(int32_t tactic) override { entry_.call.tactic = tactic; }
+  void set_tactic(int32_t tactic) override { call_->tactic = tactic; }
   Result<void> run(const Running& running) override;
   const Tensor& late(size_t index) const override { return late_[index]; }
 
  private:
-  struct Entry {  // standard layout: a call is an entry
-    tenon_call call;
-    Runner* runner;
-  };
   Runner(std::shared_ptr<const Object> object, std::unique_ptr<Object> attached, size_t operands, std::vector<DType> results);
-  static Runner& of(const tenon_call* call);
   struct Uses {
     Runner& runner;
     const Running* before;
@@ -68,10 +64,15 @@ class Runner final : public NodeRunner {
   };
   Result<void> lay_out();
   Result<void> enqueue();
-  int32_t parallel_for(int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t), void* argument);
+  int32_t parallel_for(int64_t count, int64_t grain, Body body, void* argument) override;
+  bool stopped() const override;
+  int32_t set_sizes(uint32_t result, std::span<const int64_t> sizes, void** data) override;
+  int32_t run_graph(uint32_t graph, const tenon_tensor* const* operands, const tenon_tensor* const* results) override {
+    return graphs_.run(graph, operands, results);
+  }
+  int32_t graph_ports(uint32_t graph, uint32_t* operands, uint32_t* results) override { return graphs_.ports(graph, operands, results); }
   /// The sizes and elements of a late result of the run before.
   void forget(size_t result);
-  int32_t set_sizes(uint32_t result, std::span<const int64_t> sizes, void** data);
   const Object& object() const { return attached_ ? *attached_ : *shared_; }
 
   std::shared_ptr<const Object> shared_;
@@ -88,7 +89,7 @@ class Runner final : public NodeRunner {
   Tensor workspace_;
   GraphCalls graphs_;
   const Running* running_;  ///< of no run where none is under way: libraries may keep what they were given
-  Entry entry_;
+  HostCall call_;
 };
 
 }  // namespace tenon::plugin
