@@ -5,16 +5,6 @@ namespace tenon::ir {
 
 using Kind = Assumption::Kind;
 
-std::string Assumption::text() const {
-  switch (kind) {
-    case Kind::equal: return a.text() + " == " + b.text();
-    case Kind::broadcast: return a.text() + " == " + b.text() + ", or one of them 1";
-    case Kind::at_least: return a.text() + " >= " + b.text();
-    case Kind::spreads: return a.text() + " == " + b.text() + ", or 1";
-  }
-  return {};
-}
-
 std::optional<bool> settled(Kind kind, Dim a, Dim b) {
   switch (kind) {
     case Kind::equal: return a.equals(b);
@@ -31,22 +21,6 @@ std::optional<bool> settled(Kind kind, Dim a, Dim b) {
       if (a.equals(b) == false && a.equals(1) == false) return false;
       return std::nullopt;
   }
-  return std::nullopt;
-}
-
-std::string_view name_of(Kind kind) {
-  switch (kind) {
-    case Kind::equal: return "equal";
-    case Kind::broadcast: return "broadcast";
-    case Kind::at_least: return "at_least";
-    case Kind::spreads: return "spreads";
-  }
-  return {};
-}
-
-std::optional<Kind> assumption_named(std::string_view name) {
-  for (Kind kind : {Kind::equal, Kind::broadcast, Kind::at_least, Kind::spreads})
-    if (name_of(kind) == name) return kind;
   return std::nullopt;
 }
 

@@ -9,30 +9,23 @@
 
 #include "base/dim.h"
 #include "base/function_ref.h"
+#include "base/size_relation.h"
 
 namespace tenon::ir {
 
 /// What inference took for granted of two sizes that it could not compare. Whoever runs the graph checks it first: kernels rely on it.
 struct Assumption {
-  enum class Kind : uint8_t {
-    equal = 1,      ///< a == b
-    broadcast = 2,  ///< a == b, or one of them is 1
-    at_least = 3,   ///< a >= b
-    spreads = 4,    ///< a == b, or a is 1
-  } kind = Kind::equal;
+  using Kind = SizeRelation;
+  Kind kind = Kind::equal;
   Dim a, b;
   std::string where;  ///< "node 'scores' (MatMul)"
   std::string what;   ///< what is wrong where it does not hold: "inner sizes of A and B differ"
-  /// "n == m", "n == m, or one of them 1", "n >= m", "n == m, or 1"
-  std::string text() const;
+  /// "n >= m"
+  std::string text() const { return text_of(kind, a.text(), b.text()); }
 };
 
 /// Whether it holds for all legal sizes, for none, or nullopt: that depends.
 std::optional<bool> settled(Assumption::Kind kind, Dim a, Dim b);
-
-/// "equal", "broadcast", "at_least", "spreads"
-std::string_view name_of(Assumption::Kind kind);
-std::optional<Assumption::Kind> assumption_named(std::string_view name);
 
 /// The assumptions of one graph, each once, in the order in which they came up. They outlive the nodes that they were made for: what a
 /// rewrite leaves out was still asked by the model. Not thread-safe.

@@ -172,7 +172,7 @@ class Parser {
   Result<void> assumption(Graph& g) {
     lexer_.take();
     Token near = lexer_.take();
-    const auto kind = assumption_named(near.text);
+    const auto kind = size_relation_named(near.text);
     const DimList sizes = TRY(values_.sizes());
     if (!kind || sizes.size() != 2)
       return lexer_.error(near, "no assumption of two sizes").expected("equal, broadcast, at_least or spreads [a, b]");

@@ -5,19 +5,6 @@
 #include <tuple>
 
 namespace tenon::program {
-namespace {
-
-runtime::Guard::Kind guard_kind(ir::Assumption::Kind kind) {
-  switch (kind) {
-    case ir::Assumption::Kind::equal: return runtime::Guard::Kind::equal;
-    case ir::Assumption::Kind::broadcast: return runtime::Guard::Kind::broadcast;
-    case ir::Assumption::Kind::at_least: return runtime::Guard::Kind::at_least;
-    case ir::Assumption::Kind::spreads: return runtime::Guard::Kind::spreads;
-  }
-  return runtime::Guard::Kind::equal;
-}
-
-}  // namespace
 
 void want_guards(std::span<const ir::Assumption> assumptions, SizeTable& sizes) {
   for (const ir::Assumption& a : assumptions) {
@@ -31,7 +18,7 @@ std::vector<runtime::Guard> guards_of(std::span<const ir::Assumption> assumption
   std::vector<runtime::Guard> out;
   for (const ir::Assumption& a : assumptions)
     if (sizes.knows(a.a) && sizes.knows(a.b))
-      out.push_back({guard_kind(a.kind), sizes.slot(a.a), sizes.slot(a.b), a.where, a.what, a.a.text(), a.b.text()});
+      out.push_back({a.kind, sizes.slot(a.a), sizes.slot(a.b), a.where, a.what, a.a.text(), a.b.text()});
   std::ranges::sort(out, {}, [](const runtime::Guard& g) { return std::tuple(std::max(g.a, g.b), g.a, g.b, g.kind, g.where); });
   return out;
 }

@@ -8,6 +8,7 @@
 
 #include "base/dtype.h"
 #include "base/result.h"
+#include "base/size_relation.h"
 #include "base/tensor.h"
 
 namespace tenon::runtime {
@@ -37,12 +38,8 @@ struct SizeLine {
 
 /// Two sizes of which compilation took something for granted; checked whenever they are known anew, before any step that relies on it.
 struct Guard {
-  enum class Kind : uint8_t {
-    equal = 1,      ///< a == b
-    broadcast = 2,  ///< a == b, or one of them is 1
-    at_least = 3,   ///< a >= b
-    spreads = 4,    ///< a == b, or a is 1
-  } kind = Kind::equal;
+  using Kind = SizeRelation;
+  Kind kind = Kind::equal;
   Slot a = 0, b = 0;
   std::string where;           ///< "node 'scores' (MatMul)"
   std::string what;            ///< what is wrong where it does not hold

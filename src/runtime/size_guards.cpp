@@ -9,26 +9,6 @@ namespace tenon::runtime {
 
 namespace {
 
-bool holds(Guard::Kind kind, int64_t a, int64_t b) {
-  switch (kind) {
-    case Guard::Kind::equal: return a == b;
-    case Guard::Kind::broadcast: return a == b || a == 1 || b == 1;
-    case Guard::Kind::at_least: return a >= b;
-    case Guard::Kind::spreads: return a == b || a == 1;
-  }
-  return false;
-}
-
-std::string wanted(const Guard& g) {
-  switch (g.kind) {
-    case Guard::Kind::equal: return fmt::format("{} = {}", g.a_text, g.b_text);
-    case Guard::Kind::broadcast: return fmt::format("{} = {}, or one of them 1", g.a_text, g.b_text);
-    case Guard::Kind::at_least: return fmt::format("{} of at least {}", g.a_text, g.b_text);
-    case Guard::Kind::spreads: return fmt::format("{} = {}, or 1", g.a_text, g.b_text);
-  }
-  return {};
-}
-
 /// "n = 3", and a number as itself.
 std::string sized(const std::string& text, int64_t value) {
   const std::string number = std::to_string(value);
@@ -37,7 +17,7 @@ std::string sized(const std::string& text, int64_t value) {
 
 Error broken(const Guard& g, int64_t a, int64_t b) {
   return fail(Code::shape_mismatch, g.where, g.what)
-      .expected(wanted(g))
+      .expected(text_of(g.kind, g.a_text, g.b_text))
       .found(sized(g.a_text, a) + " and " + sized(g.b_text, b))
       .advice("give inputs whose sizes fit each other");
 }
