@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What right sides compute when they are built: constants and attributes.
+#include <cmath>
+#include <limits>
+
 #include "helpers.h"
 
 namespace tenon::tests {
@@ -29,6 +32,33 @@ TEST(Computed, NumbersKeepThePrecisionOfF64) {
   constexpr Rule rule{.name = "rule", .docs = "", .equation = "Div(?x, ?c) => Mul(?x, const(1 / value(?c)))"};
   run(*g, {&rule});
   EXPECT_EQ(g->tensor_of(g->node(g->first()).inputs[1])->number(0), 1 / 0.1234567890123456);
+}
+
+/// The constant that `function` makes of two constants of four elements.
+std::vector<double> computed(const std::string& function, const std::string& a, const std::string& b) {
+  auto g = graph_of("graph main(x: f64[4]) {\n const a: f64[4] = [" + a + "]\n const b: f64[4] = [" + b +
+                    "]\n p = Mul(a, x)\n y = Mul(p, b)\n return y\n}\n");
+  const std::string equation = "Mul(Mul(?x, ?a), ?b) => Mul(?x, const(" + function + "(?a, ?b))) where constant(?a), constant(?b)";
+  const Rule rule{.name = "rule", .docs = "", .equation = equation};
+  run(*g, {&rule});
+  return numbers_of(*g->tensor_of(g->node(g->first()).inputs[1]));
+}
+
+TEST(Computed, MinimumAndMaximumOrderZerosBySign) {
+  const std::string a = "0.0, -0.0, nan, 1", b = "-0.0, 0.0, 1, nan";
+  const auto least = computed("minimum", a, b), most = computed("maximum", a, b);
+  EXPECT_TRUE(std::signbit(least[0]) && std::signbit(least[1]));
+  EXPECT_FALSE(std::signbit(most[0]) || std::signbit(most[1]));
+  EXPECT_TRUE(std::isnan(least[2]) && std::isnan(least[3]) && std::isnan(most[2]) && std::isnan(most[3]));
+}
+
+TEST(Computed, ModuloOfFloatsIsExact) {
+  EXPECT_EQ(computed("modulo", "5, -5, 1e20, -7", "inf, inf, 3, 2.5"),
+            (std::vector<double>{5, std::numeric_limits<double>::infinity(), std::fmod(1e20, 3), 0.5}));
+}
+
+TEST(Computed, FloorDivideRoundsDown) {
+  EXPECT_EQ(computed("floor_divide", "7, -7, 7, -7", "2, 2, -2, -2"), (std::vector<double>{3, -4, -4, 3}));
 }
 
 TEST(Computed, Attributes) {

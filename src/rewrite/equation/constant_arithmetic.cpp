@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/checked.h"
+#include "base/expr_evaluate.h"
 #include "rewrite/equation/functions.h"
 
 namespace tenon::rewrite {
@@ -10,45 +12,47 @@ namespace {
 
 constexpr int64_t kMostConstantBytes = 65536;
 
-int64_t floor_quotient(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-
 /// nullopt: the result does not fit, or there is none.
 std::optional<int64_t> of_integers(Arithmetic how, int64_t a, int64_t b) {
-  int64_t out = 0;
-  if ((how == Arithmetic::divide || how == Arithmetic::floor_divide || how == Arithmetic::modulo) &&
-      (b == 0 || (b == -1 && a == INT64_MIN)))
-    return std::nullopt;
+  const bool divides = how == Arithmetic::divide || how == Arithmetic::floor_divide || how == Arithmetic::modulo;
+  if (divides && (b == 0 || (b == -1 && a == INT64_MIN))) return std::nullopt;
   switch (how) {
-    case Arithmetic::add: return __builtin_add_overflow(a, b, &out) ? std::nullopt : std::optional(out);
-    case Arithmetic::subtract: return __builtin_sub_overflow(a, b, &out) ? std::nullopt : std::optional(out);
-    case Arithmetic::multiply: return __builtin_mul_overflow(a, b, &out) ? std::nullopt : std::optional(out);
+    case Arithmetic::add: return checked_add(a, b);
+    case Arithmetic::subtract: return checked_sub(a, b);
+    case Arithmetic::multiply: return checked_mul(a, b);
     case Arithmetic::divide: return a % b == 0 ? std::optional(a / b) : std::nullopt;
-    case Arithmetic::floor_divide: return floor_quotient(a, b);
-    case Arithmetic::modulo: return a - floor_quotient(a, b) * b;
+    case Arithmetic::floor_divide: return floor_div(a, b);
+    case Arithmetic::modulo: return floor_mod(a, b);
     case Arithmetic::minimum: return std::min(a, b);
     case Arithmetic::maximum: return std::max(a, b);
     case Arithmetic::power: break;
   }
   if (b < 0 || b > 63) return std::nullopt;
-  out = 1;
-  for (int64_t i = 0; i < b; ++i)
-    if (__builtin_mul_overflow(out, a, &out)) return std::nullopt;
+  std::optional<int64_t> out = 1;
+  for (int64_t i = 0; i < b && out; ++i) out = checked_mul(*out, a);
   return out;
 }
 
-double of_floats(Arithmetic how, double a, double b) {
+ExprOp float_operator(Arithmetic how) {
   switch (how) {
-    case Arithmetic::add: return a + b;
-    case Arithmetic::subtract: return a - b;
-    case Arithmetic::multiply: return a * b;
-    case Arithmetic::divide: return a / b;
-    case Arithmetic::floor_divide: return std::floor(a / b);
-    case Arithmetic::modulo: return a - std::floor(a / b) * b;
-    case Arithmetic::power: return std::pow(a, b);
-    case Arithmetic::minimum: return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b);
-    case Arithmetic::maximum: return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b);
+    case Arithmetic::add: return ExprOp::add;
+    case Arithmetic::subtract: return ExprOp::sub;
+    case Arithmetic::multiply: return ExprOp::mul;
+    case Arithmetic::divide:
+    case Arithmetic::floor_divide: return ExprOp::div;
+    case Arithmetic::modulo: return ExprOp::mod;
+    case Arithmetic::power: return ExprOp::pow;
+    case Arithmetic::minimum: return ExprOp::min;
+    case Arithmetic::maximum: return ExprOp::max;
   }
-  return NAN;
+  TENON_ASSERT(!"an arithmetic operator");
+  return ExprOp::add;
+}
+
+/// What a kernel computes of the same operator in f64.
+double of_floats(Arithmetic how, double a, double b) {
+  const double out = apply(float_operator(how), DType::f64, DType::f64, {a, 0}, {b, 0}, {}, false).number;
+  return how == Arithmetic::floor_divide ? std::floor(out) : out;
 }
 
 std::optional<Dim> of_sizes(Arithmetic how, Dim a, Dim b) {
