@@ -76,11 +76,17 @@ MeasuredNode read_node(WireReader r) {
   return out;
 }
 
-Error damaged(std::string found) {
-  return fail(Code::bad_file, "plugin times section", "what was measured of plugins does not decode")
-      .expected("numbered fields")
-      .found(std::move(found))
-      .advice("build the engine again");
+constexpr std::string_view kSection = "plugin times section", kDamage = "what was measured of plugins does not decode";
+
+Error damaged(std::string found) { return damaged_fields(kSection, kDamage, std::move(found)); }
+
+std::vector<MeasuredNode> read_nodes(WireReader r) {
+  std::vector<MeasuredNode> out;
+  while (r.next()) {
+    if (r.tag() == 1) out.push_back(read_node(r.get_message()));
+    else r.skip();
+  }
+  return out;
 }
 
 }  // namespace
@@ -110,20 +116,13 @@ std::string encode(std::span<const MeasuredNode> nodes) {
 }
 
 Result<std::vector<MeasuredNode>> decode_measured(std::string_view bytes) {
-  std::vector<MeasuredNode> out;
-  try {
-    for (WireReader r(bytes.data(), bytes.size()); r.next();) {
-      if (r.tag() != 1) {
-        r.skip();
-        continue;
-      }
-      out.push_back(read_node(r.get_message()));
-      for (const MeasuredNode::Candidate& c : out.back().candidates)
-        if (c.ns && *c.ns > kMostTime) return damaged(fmt::format("a run of {} ns", *c.ns));
-      if (!out.back().candidates.empty() && out.back().chosen >= out.back().candidates.size())
-        return damaged(fmt::format("candidate {} of {}", out.back().chosen, out.back().candidates.size()));
-    }
-  } catch (const protozero::exception& e) { return damaged(e.what()); }
+  auto out = TRY(read_fields(bytes, kSection, kDamage, read_nodes));
+  for (const MeasuredNode& node : out) {
+    for (const MeasuredNode::Candidate& c : node.candidates)
+      if (c.ns && *c.ns > kMostTime) return damaged(fmt::format("a run of {} ns", *c.ns));
+    if (!node.candidates.empty() && node.chosen >= node.candidates.size())
+      return damaged(fmt::format("candidate {} of {}", node.chosen, node.candidates.size()));
+  }
   return out;
 }
 

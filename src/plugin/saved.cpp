@@ -49,12 +49,9 @@ std::string encode(const Field& f) {
   return out;
 }
 
-Error damaged(std::string found) {
-  return fail(Code::bad_file, "plugins section", "what the engine keeps for a plugin does not decode")
-      .expected("numbered fields")
-      .found(std::move(found))
-      .advice("build the engine again");
-}
+constexpr std::string_view kSection = "plugins section", kDamage = "what the engine keeps for a plugin does not decode";
+
+Error damaged(std::string found) { return damaged_fields(kSection, kDamage, std::move(found)); }
 
 Field read_field(WireReader r) {
   Field out;
@@ -82,11 +79,11 @@ Saved read_saved(WireReader r) {
       case tag::interface: out.interface = r.get_uint32(); break;
       case tag::node: out.node = r.get_string(); break;
       case tag::field: out.fields.push_back(read_field(r.get_message())); break;
-      case tag::result: out.results.push_back(static_cast<DType>(std::min(r.get_uint32(), uint32_t{255}))); break;
-      case tag::operand: out.operands.push_back(static_cast<int32_t>(r.get_sint64())); break;
-      case tag::place: out.places.push_back(static_cast<int32_t>(r.get_sint64())); break;
+      case tag::result: out.results.push_back(r.get_enum<DType>()); break;
+      case tag::operand: out.operands.push_back(r.get_int32()); break;
+      case tag::place: out.places.push_back(r.get_int32()); break;
       case tag::graphs: out.graphs = r.get_uint32(); break;
-      case tag::tactic: out.tactic = static_cast<int32_t>(r.get_sint64()); break;
+      case tag::tactic: out.tactic = r.get_int32(); break;
       case tag::tactic_name: out.tactic_name = r.get_string(); break;
       case tag::layout: out.layouts.push_back(static_cast<int32_t>(std::min(r.get_uint32(), uint32_t{255}))); break;
       default: r.skip();
@@ -140,10 +137,7 @@ std::string encode(const Saved& s) {
 }
 
 Result<Saved> decode_saved(std::string_view bytes) {
-  Saved out;
-  try {
-    out = read_saved(WireReader(bytes.data(), bytes.size()));
-  } catch (const protozero::exception& e) { return damaged(e.what()); }
+  Saved out = TRY(read_fields(bytes, kSection, kDamage, read_saved));
   for (const Field& f : out.fields)
     if (bytes_of_field(f.type, f.length) != static_cast<int64_t>(f.bytes.size()))
       return damaged(fmt::format("field '{}' of {} elements in {} bytes", f.name, f.length, f.bytes.size()));
@@ -167,13 +161,16 @@ std::string encode_all(std::span<const std::string_view> encoded) {
 }
 
 Result<std::vector<Saved>> decode_all(std::string_view bytes) {
-  std::vector<Saved> out;
-  try {
-    for (WireReader r(bytes.data(), bytes.size()); r.next();) {
-      if (r.tag() == 1) out.push_back(TRY(decode_saved(r.get_string())));
+  const auto read = [](WireReader r) {
+    std::vector<std::string> encoded;
+    while (r.next()) {
+      if (r.tag() == 1) encoded.push_back(r.get_string());
       else r.skip();
     }
-  } catch (const protozero::exception& e) { return damaged(e.what()); }
+    return encoded;
+  };
+  std::vector<Saved> out;
+  for (const std::string& one : TRY(read_fields(bytes, kSection, kDamage, read))) out.push_back(TRY(decode_saved(one)));
   return out;
 }
 

@@ -64,6 +64,15 @@ TEST(PluginSaved, ReadsBackAndRefusesDamage) {
     }
 }
 
+TEST(PluginSaved, RefusesNumbersThatFieldsCannotHold) {
+  const std::string bytes = encode(Saved());
+  ASSERT_EQ(decode_saved(bytes + std::string("\x58\x02", 2))->operands, (std::vector<int32_t>{1}));
+  const auto wide = decode_saved(bytes + "\x58\x80\x80\x80\x80\x20");  // operand 2^32
+  ASSERT_FALSE(wide);
+  EXPECT_EQ(wide.error()->place, "plugins section");
+  EXPECT_FALSE(decode_saved(bytes + "\x48\x81\x02"));  // a result of dtype 257
+}
+
 TEST(PluginOp, SaysAllThatIsWrongAtOnce) {
   MadeOp made;
   made.table.version = "";
