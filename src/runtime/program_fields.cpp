@@ -195,7 +195,7 @@ std::vector<T> list_of(const Range& range) {
 SizeLine read_line(Reader r) {
   SizeLine l;
   while (r.next()) switch (r.tag()) {
-      case line::kind: l.kind = static_cast<SizeLine::Kind>(r.get_uint32()); break;
+      case line::kind: l.kind = r.get_enum<SizeLine::Kind>(); break;
       case line::constant: l.constant = r.get_sint64(); break;
       case line::a: l.a = r.get_uint32(); break;
       case line::b: l.b = r.get_uint32(); break;
@@ -208,10 +208,10 @@ SizeLine read_line(Reader r) {
 ContainerInfo read_held(Reader r) {
   ContainerInfo h;
   while (r.next()) switch (r.tag()) {
-      case container::kind: h.kind = static_cast<ValueKind>(r.get_uint32()); break;
+      case container::kind: h.kind = r.get_enum<ValueKind>(); break;
       case container::sizes: h.sizes = list_of<int64_t>(r.get_packed_sint64()); break;
       case container::unranked: h.unranked = r.get_uint32() != 0; break;
-      case container::key: h.key = static_cast<DType>(r.get_uint32()); break;
+      case container::key: h.key = r.get_enum<DType>(); break;
       default: r.skip();
     }
   return h;
@@ -220,8 +220,8 @@ ContainerInfo read_held(Reader r) {
 BufferInfo read_buffer(Reader r) {
   BufferInfo b;
   while (r.next()) switch (r.tag()) {
-      case buffer::kind: b.kind = static_cast<BufferInfo::Kind>(r.get_uint32()); break;
-      case buffer::dtype: b.dtype = static_cast<DType>(r.get_uint32()); break;
+      case buffer::kind: b.kind = r.get_enum<BufferInfo::Kind>(); break;
+      case buffer::dtype: b.dtype = r.get_enum<DType>(); break;
       case buffer::shape: b.shape = list_of<Slot>(r.get_packed_uint32()); break;
       case buffer::index: b.index = r.get_uint32(); break;
       case buffer::offset: b.offset = r.get_uint64(); break;
@@ -239,7 +239,7 @@ BufferInfo read_buffer(Reader r) {
 Guard read_guard(Reader r) {
   Guard g;
   while (r.next()) switch (r.tag()) {
-      case guard::kind: g.kind = static_cast<Guard::Kind>(r.get_uint32()); break;
+      case guard::kind: g.kind = r.get_enum<Guard::Kind>(); break;
       case guard::a: g.a = r.get_uint32(); break;
       case guard::b: g.b = r.get_uint32(); break;
       case guard::where: g.where = r.get_string(); break;
@@ -254,7 +254,7 @@ Guard read_guard(Reader r) {
 Step read_step(Reader r) {
   Step s;
   while (r.next()) switch (r.tag()) {
-      case step::kind: s.kind = static_cast<Step::Kind>(r.get_uint32()); break;
+      case step::kind: s.kind = r.get_enum<Step::Kind>(); break;
       case step::code: s.code = r.get_uint32(); break;
       case step::buffers: s.buffers = list_of<uint32_t>(r.get_packed_uint32()); break;
       case step::results: s.results = list_of<uint32_t>(r.get_packed_uint32()); break;
@@ -274,7 +274,7 @@ Step read_step(Reader r) {
       case step::units: s.units = r.get_uint32(); break;
       case step::parts: s.parts = r.get_uint32(); break;
       case step::joined: s.joined = r.get_uint32() != 0; break;
-      case step::factors: s.factors = static_cast<DType>(r.get_uint32()); break;
+      case step::factors: s.factors = r.get_enum<DType>(); break;
       default: r.skip();
     }
   return s;
@@ -305,7 +305,7 @@ PortInfo read_port(Reader r) {
   PortInfo p;
   while (r.next()) switch (r.tag()) {
       case port::name: p.name = r.get_string(); break;
-      case port::dtype: p.dtype = static_cast<DType>(r.get_uint32()); break;
+      case port::dtype: p.dtype = r.get_enum<DType>(); break;
       case port::shape: p.shape = list_of<Slot>(r.get_packed_uint32()); break;
       case port::dimension: p.dimensions.push_back(r.get_string()); break;
       case port::lower: p.lower = list_of<int64_t>(r.get_packed_sint64()); break;
