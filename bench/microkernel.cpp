@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "cli/bench/measure.h"
 #include "cli/bench/memory_stream.h"
 #include "codegen/llvm/emit.h"

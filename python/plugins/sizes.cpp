@@ -3,7 +3,7 @@
 
 #include <nanobind/stl/string.h>
 
-#include "base/dim.h"
+#include "base/dim/dim.h"
 #include "plugin/host.h"
 
 namespace tenon::python {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "compiler/check_segments.h"
 #include "compiler/guessed_shares.h"
 #include "compiler/inner_graphs.h"

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "backend/work.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "compiler/default_shapes.h"
 #include "ir/module_path.h"
 #include "partition/names.h"

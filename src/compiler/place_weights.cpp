@@ -10,7 +10,7 @@
 #include <new>
 
 #include "base/checked.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "compiler/release_pages.h"
 #include "files/nameless_file.h"
 

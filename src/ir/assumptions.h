@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/dim.h"
+#include "base/dim/dim.h"
 #include "base/function_ref.h"
 #include "base/size_relation.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "base/dim.h"
+#include "base/dim/dim.h"
 #include "ir/type.h"
 
 namespace tenon::ir {

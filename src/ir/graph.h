@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/dim.h"
+#include "base/dim/dim.h"
 #include "base/result.h"
 #include "ir/arena.h"
 #include "ir/assumptions.h"

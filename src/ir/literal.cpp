@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "base/hash.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 
 namespace tenon::ir {
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "base/dim.h"
+#include "base/dim/dim.h"
 #include "base/dtype.h"
 #include "base/tensor.h"
 

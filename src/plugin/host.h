@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/dim.h"
+#include "base/dim/dim.h"
 #include "tenon/plugin.h"
 
 namespace tenon::plugin {

@@ -3,7 +3,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/dim.h"
+#include "base/dim/dim.h"
 #include "runtime/program.h"
 
 namespace tenon::program {

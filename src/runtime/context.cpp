@@ -3,7 +3,7 @@
 #include <map>
 #include <optional>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "runtime/frame.h"
 #include "runtime/stopping.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/checked.h"
 #include "base/point_at.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "runtime/container_value.h"
 #include "runtime/control.h"
 #include "runtime/input_checks.h"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "runtime/kernel.h"
 #include "runtime/run_options.h"
 #include "runtime/stopping.h"

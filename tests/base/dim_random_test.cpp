@@ -4,7 +4,7 @@
 #include <random>
 
 #include "base/checked.h"
-#include "base/dim.h"
+#include "base/dim/dim.h"
 
 namespace tenon {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/dim.h"
+#include "base/dim/dim.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <random>
 
-#include "base/expr.h"
+#include "base/expr/expr.h"
 
 namespace tenon {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/expr.h"
+#include "base/expr/expr.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operator of the scalar language on zeros of both signs, NaN, infinities and the ends of the range: emitted code says what
-// base/expr_apply.cpp says, which is what the interpreter runs.
+// base/expr/apply.cpp says, which is what the interpreter runs.
 #include <cmath>
 #include <limits>
 

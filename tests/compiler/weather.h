@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "codegen/passes/pipeline.h"
 #include "compiler/compile.h"
 #include "compiler/load.h"

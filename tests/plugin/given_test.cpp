@@ -2,7 +2,7 @@
 // What a library gives that cannot be: an error each, and nothing that is read or written outside of what is there.
 #include <gtest/gtest.h>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "made_op.h"
 #include "plugin/added_graphs.h"
 #include "plugin/given_tensor.h"

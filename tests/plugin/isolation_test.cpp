@@ -8,7 +8,7 @@
 #include <fstream>
 #include <thread>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "plugin/run/runner.h"
 #include "plugin/worker/remote_runner.h"
 #include "plugin/worker/served.h"

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "made_op.h"
 #include "plugin/grown.h"
 #include "plugin/host.h"

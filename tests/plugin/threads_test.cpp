@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "made_op.h"
 #include "plugin/kept.h"
 #include "plugin/registry.h"

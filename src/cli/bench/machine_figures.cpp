@@ -10,7 +10,7 @@
 #include <numeric>
 #include <vector>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "cli/bench/measure.h"
 #include "cli/bench/memory_stream.h"
 

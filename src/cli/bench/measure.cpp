@@ -11,7 +11,7 @@
 #endif
 
 #include "base/result.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 
 namespace tenon::cli {
 namespace {

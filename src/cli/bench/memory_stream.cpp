@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 
 namespace tenon::cli {
 namespace {

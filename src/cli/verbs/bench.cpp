@@ -8,7 +8,7 @@
 #include <iostream>
 #include <numeric>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "base/version.h"
 #include "cli/bench/explanation_report.h"
 #include "cli/bench/measure.h"

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "cli/console/console.h"
 #include "cli/console/graphviz.h"
 #include "cli/console/option_groups.h"

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "base/activity.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "cli/bench/machine_figures.h"
 #include "cli/console/console.h"
 #include "cli/console/number_checks.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "cli/bench/peer.h"
 #include "cli/compare/in_precision.h"
 #include "cli/compare/not_judged.h"

@@ -2,7 +2,7 @@
 #pragma once
 #include <span>
 
-#include "base/expr.h"
+#include "base/expr/expr.h"
 #include "codegen/plan/plan.h"
 
 namespace tenon::codegen {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "base/expr.h"
+#include "base/expr/expr.h"
 #include "ops/core/loop.h"
 
 namespace tenon::codegen {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/expr_linear.h"
+#include "base/expr/linear.h"
 
 namespace tenon::codegen {
 

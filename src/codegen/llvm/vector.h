@@ -84,7 +84,7 @@ inline llvm::Type* register_type(llvm::LLVMContext& context, TileType t) { retur
 V widen_half(DType dtype, V bits);
 V round_half(DType dtype, V number);
 
-/// One operator of the scalar language on whole registers; semantics of base/expr.h. Null where a float function has no emission for
+/// One operator of the scalar language on whole registers; semantics of base/expr/expr.h. Null where a float function has no emission for
 /// this dtype.
 V emit_operator(const Target& target, ExprOp op, DType operand, DType result, llvm::ArrayRef<V> args);
 V emit_cast(V value, DType from, DType to);

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "base/dim.h"
-#include "base/expr.h"
+#include "base/dim/dim.h"
+#include "base/expr/expr.h"
 #include "codegen/plan_limits.h"
 #include "ir/graph.h"
 #include "ir/segment.h"

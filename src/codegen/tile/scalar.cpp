@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "base/expr_evaluate.h"
+#include "base/expr/evaluate.h"
 #include "base/scalar.h"
 
 namespace tenon::codegen {

@@ -18,7 +18,7 @@ bool is_defined(ExprOp op, DType operand);
 /// The element types that registers may have: real arithmetic, integers of 8 to 64 bits, bool.
 bool is_tile_element(DType dtype);
 
-/// One lane, with the meaning that base/expr.h states. Floats use `number` (exact for f64 and below), integers and bool `integer` (u64
+/// One lane, with the meaning that base/expr/expr.h states. Floats use `number` (exact for f64 and below), integers and bool `integer` (u64
 /// as its bits).
 Scalar apply(ExprOp op, DType operand, DType result, std::span<const Scalar> args);
 Scalar fused_multiply_add(DType dtype, Scalar a, Scalar b, Scalar c);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "base/expr.h"
+#include "base/expr/expr.h"
 #include "base/result.h"
 #include "ops/core/loop.h"
 

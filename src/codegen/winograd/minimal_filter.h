@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "base/expr.h"
+#include "base/expr/expr.h"
 #include "ir/constant.h"
 
 namespace tenon::codegen {

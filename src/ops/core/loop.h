@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "base/dim.h"
+#include "base/dim/dim.h"
 #include "base/dtype.h"
-#include "base/expr.h"
+#include "base/expr/expr.h"
 
 namespace tenon::ops {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <span>
 
-#include "base/expr.h"
+#include "base/expr/expr.h"
 
 namespace tenon::ops {
 

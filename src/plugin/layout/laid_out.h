@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "plugin/tensor_views.h"
 
 namespace tenon::plugin {

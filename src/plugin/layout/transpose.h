@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 
 namespace tenon::plugin {
 

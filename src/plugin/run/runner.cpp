@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "plugin/host.h"
 
 namespace tenon::plugin {

@@ -8,7 +8,7 @@
 
 #include <climits>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 
 namespace tenon::plugin::worker {
 

@@ -13,7 +13,7 @@
 #include <memory>
 #include <thread>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 
 namespace tenon::plugin::worker {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "plugin/run/runner.h"
 #include "plugin/worker/packing.h"
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "plugin/worker/limits.h"
 
 namespace tenon::plugin::worker {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/checked.h"
-#include "base/expr_evaluate.h"
+#include "base/expr/evaluate.h"
 #include "rewrite/equation/functions.h"
 
 namespace tenon::rewrite {

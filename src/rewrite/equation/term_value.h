@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/dim.h"
+#include "base/dim/dim.h"
 #include "base/tensor.h"
 #include "ir/attribute.h"
 #include "ir/ids.h"

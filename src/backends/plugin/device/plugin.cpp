@@ -5,7 +5,7 @@
 #include <map>
 
 #include "backends/plugin/device/node_graphs.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "plugin/registry.h"
 #include "plugin/run/runner.h"
 #include "plugin/saved.h"

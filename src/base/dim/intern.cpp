@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "base/dim_algebra.h"
+#include "base/dim/algebra.h"
 #include "base/hash.h"
 #include "base/result.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "base/expr.h"
+#include "base/expr/expr.h"
 
 namespace tenon::inline base {
 

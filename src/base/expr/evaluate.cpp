@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/expr_evaluate.h"
+#include "base/expr/evaluate.h"
 
 #include <unordered_map>
 

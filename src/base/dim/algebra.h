@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/dim.h"
+#include "base/dim/dim.h"
 
 namespace tenon::inline base {
 

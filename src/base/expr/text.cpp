@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "base/expr.h"
+#include "base/expr/expr.h"
 
 namespace tenon::inline base {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/dim.h"
+#include "base/dim/dim.h"
 
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "base/checked.h"
-#include "base/dim_algebra.h"
+#include "base/dim/algebra.h"
 #include "base/result.h"
 
 namespace tenon::inline base {

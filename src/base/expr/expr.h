@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/dim.h"
+#include "base/dim/dim.h"
 #include "base/dtype.h"
 
 namespace tenon::inline base {

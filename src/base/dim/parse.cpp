@@ -2,7 +2,7 @@
 #include <array>
 #include <charconv>
 
-#include "base/dim_algebra.h"
+#include "base/dim/algebra.h"
 
 namespace tenon::inline base {
 namespace {

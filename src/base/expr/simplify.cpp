@@ -3,8 +3,8 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "base/expr_evaluate.h"
-#include "base/expr_linear.h"
+#include "base/expr/evaluate.h"
+#include "base/expr/linear.h"
 
 namespace tenon::inline base {
 namespace {

@@ -2,7 +2,7 @@
 // The meaning of each operator on one pair of scalars.
 #include <cmath>
 
-#include "base/expr_evaluate.h"
+#include "base/expr/evaluate.h"
 #include "base/result.h"
 #include "base/scalar.h"
 

@@ -8,10 +8,10 @@
 #include <thread>
 #include <utility>
 
-#include "base/cpu_set.h"
 #include "base/function_ref.h"
-#include "base/queued_lock.h"
 #include "base/result.h"
+#include "base/threads/cpu_set.h"
+#include "base/threads/queued_lock.h"
 
 namespace tenon::inline base {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/expr.h"
+#include "base/expr/expr.h"
 
 namespace tenon::inline base {
 

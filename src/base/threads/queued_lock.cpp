@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/queued_lock.h"
+#include "base/threads/queued_lock.h"
 
 #include <chrono>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/expr_linear.h"
+#include "base/expr/linear.h"
 
 namespace tenon::inline base {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/cpu_set.h"
+#include "base/threads/cpu_set.h"
 
 #include <sched.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/dim_algebra.h"
+#include "base/dim/algebra.h"
 
 namespace tenon::inline base {
 namespace {

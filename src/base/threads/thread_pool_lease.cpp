@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 
 namespace tenon::inline base {
 

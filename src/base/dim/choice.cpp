@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "base/checked.h"
-#include "base/dim_algebra.h"
+#include "base/dim/algebra.h"
 
 namespace tenon::inline base {
 namespace {

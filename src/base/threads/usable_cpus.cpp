@@ -9,8 +9,8 @@
 #include <string>
 
 #include "base/checked.h"
-#include "base/cpu_set.h"
-#include "base/thread_pool.h"
+#include "base/threads/cpu_set.h"
+#include "base/threads/thread_pool.h"
 
 namespace tenon::inline base {
 namespace {
