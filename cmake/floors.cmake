@@ -44,26 +44,27 @@ function(tenon_floor NAME)
 endfunction()
 
 # tenon_list(DIR MACRO FILE [FOLDERS]): writes generated/FILE with one line `TENON_ENTRY(x)` for each file x.cpp below DIR in which
-# `MACRO(...` stands at the start of a line, or `TENON_ENTRY(folder, x)`, sorted by x; the registry includes it twice (declare, collect). The
-# folder listing is the registration; without FOLDERS a file name stands in one folder only.
+# `MACRO(...` stands at the start of a line, sorted by x; the registry includes it twice (declare, collect). The folder listing is the
+# registration; a file name stands in one folder only. With FOLDERS the line is `TENON_ENTRY(folder, x, "folder/.../x.cpp")`, where folder is
+# the first one below DIR, and a file name stands once below it.
 function(tenon_list DIR MACRO FILE)
   file(GLOB_RECURSE FOUND CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/${DIR} ${CMAKE_SOURCE_DIR}/${DIR}/*.cpp)
   set(ENTRIES)
   foreach(F ${FOUND})
     file(STRINGS ${CMAKE_SOURCE_DIR}/${DIR}/${F} DEFINES REGEX "^${MACRO}\\(" LIMIT_COUNT 1)
     if(DEFINES)
-      get_filename_component(FOLDER ${F} DIRECTORY)
+      string(REGEX REPLACE "/.*" "" FOLDER ${F})
       get_filename_component(NAME ${F} NAME_WE)
-      list(APPEND ENTRIES "${NAME}.${FOLDER}")
+      list(APPEND ENTRIES "${NAME}.${FOLDER}.${F}")
     endif()
   endforeach()
   list(SORT ENTRIES)
   set(TEXT "")
   foreach(ENTRY ${ENTRIES})
     if("FOLDERS" IN_LIST ARGN)
-      string(REGEX REPLACE "(.*)\\.(.*)" "TENON_ENTRY(\\2, \\1)\n" LINE ${ENTRY})
+      string(REGEX REPLACE "([^.]*)\\.([^.]*)\\.(.*)" "TENON_ENTRY(\\2, \\1, \"\\3\")\n" LINE ${ENTRY})
     else()
-      string(REGEX REPLACE "(.*)\\..*" "TENON_ENTRY(\\1)\n" LINE ${ENTRY})
+      string(REGEX REPLACE "([^.]*)\\..*" "TENON_ENTRY(\\1)\n" LINE ${ENTRY})
     endif()
     string(APPEND TEXT "${LINE}")
   endforeach()

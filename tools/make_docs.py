@@ -198,13 +198,13 @@ def block_between(text: str, first: str, last: str) -> str:
 def rules_page() -> str:
     sections, count = [], 0
     covers: dict[str, list[str]] = {}
-    for path in sorted(RULES.glob("*/*.cpp"), key=lambda path: (path.stem, path.parent.name)):
+    for path in sorted(RULES.rglob("*.cpp"), key=lambda path: (path.stem, path.relative_to(RULES).parts[0])):
         block = block_of(path.read_text(encoding="utf-8"), "RULES")
         items = rule_items(block)
         if not items:
             continue
         count += len(items)
-        name = f"{path.parent.name}/{path.stem}"
+        name = f"{path.relative_to(RULES).parts[0]}/{path.stem}"
         sections.append(f"\n## {name}\n\n[Source](../{path.relative_to(ROOT)}).\n")
         for item in items:
             sections += rule_lines(item, sets_of(item, block))

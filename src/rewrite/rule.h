@@ -69,7 +69,7 @@ struct Rule {
   std::string_view seeds = {};
 };
 
-/// What one file src/rules/FOLDER/NAME.cpp defines. The folder says when its rules run.
+/// What one file NAME.cpp below src/rules/STAGE defines. The stage says when its rules run.
 struct RuleList {
   /// tenon: the model pipeline's own; default, onnxruntime: yobx's catalogues (onnxruntime_cuda: of the latter what the CPU build has no
   /// kernel for); canonical: one spelling for each thing.
@@ -77,7 +77,8 @@ struct RuleList {
   std::initializer_list<Rule> rules;
 };
 
-/// `RULES(clean_transpose) {.rules = {{...}, {...}}};` in src/rules/clean/transpose.cpp, inside `namespace tenon::rules::clean_transpose`.
+/// `RULES(clean_transpose) {.rules = {{...}, {...}}};` in src/rules/clean/movement/transpose.cpp, inside `namespace
+/// tenon::rules::clean_transpose`.
 #define RULES(IDENT)                                     \
   extern const ::tenon::rewrite::RuleList rules_##IDENT; \
   constinit const ::tenon::rewrite::RuleList rules_##IDENT

@@ -175,8 +175,8 @@ class OneFile(unittest.TestCase):
         self.grows_by("src/ops/shape/some_new_op.cpp", text, "TENON_ENTRY(some_new_op)")
 
     def test_a_rule(self):
-        text = (ROOT / "src/rules/clean/cast.cpp").read_text().replace("clean_cast", "fuse_some_new_rule")
-        self.grows_by("src/rules/fuse/some_new_rule.cpp", text, "TENON_ENTRY(fuse, some_new_rule)")
+        text = (ROOT / "src/rules/clean/types/cast.cpp").read_text().replace("clean_cast", "fuse_some_new_rule")
+        self.grows_by("src/rules/fuse/some_new_rule.cpp", text, 'TENON_ENTRY(fuse, some_new_rule, "fuse/some_new_rule.cpp")')
 
     def test_a_verb(self):
         self.grows_by("src/cli/verbs/say_hello.cpp", VERB, "TENON_ENTRY(say_hello)")

@@ -144,7 +144,7 @@ class Skeletons(unittest.TestCase):
             self.new_rule(name, kind)
         registered = self.root / "generated/tenon/rules_list.inc"  # before the build's, so that these are all the rules
         registered.parent.mkdir(parents=True)
-        registered.write_text("".join(f"TENON_ENTRY(clean, {name})\n" for name in names))
+        registered.write_text("".join(f'TENON_ENTRY(clean, {name}, "clean/{name}.cpp")\n' for name in names))
         sources = [self.root / f"src/rules/clean/{name}.cpp" for name in names] + [ROOT / "src/rules/registry/registry.cpp"]
         objects = [self.compiled(source) for source in sources]
         objects.append(self.compiled(ROOT / "tests/rules/run.cpp", f'-DTENON_TEST_DATA="{self.root}/tests/rules"'))

@@ -22,7 +22,8 @@ struct Case {
   rewrite::Numerics numerics = rewrite::Numerics::reassociating;
 };
 
-inline std::vector<Case> read_cases(const std::filesystem::path& path) {
+/// stage: the first folder of its path.
+inline std::vector<Case> read_cases(const std::filesystem::path& path, const std::filesystem::path& stage) {
   std::ifstream file(path);
   std::vector<Case> cases;
   std::string* into = nullptr;
@@ -30,7 +31,7 @@ inline std::vector<Case> read_cases(const std::filesystem::path& path) {
     const auto starts = [&](std::string_view key) { return line.starts_with(key); };
     if (starts("#")) continue;
     if (starts("case:")) {
-      cases.push_back({.file = path.parent_path().filename() / path.stem(), .name = line.substr(6)});
+      cases.push_back({.file = stage / path.stem(), .name = line.substr(6)});
       into = nullptr;
     } else if (starts("rules:")) {
       cases.back().rules = line.substr(7);
@@ -52,7 +53,7 @@ inline std::vector<Case> read_cases(const std::filesystem::path& path) {
   return cases;
 }
 
-/// Those of every file FOLDER/NAME.tn, sorted by folder and name.
+/// Those of every file below `folder`, sorted by path.
 inline std::vector<Case> all_cases(const std::filesystem::path& folder) {
   std::vector<Case> out;
   std::vector<std::filesystem::path> files;
@@ -60,7 +61,7 @@ inline std::vector<Case> all_cases(const std::filesystem::path& folder) {
     if (entry.path().extension() == ".tn") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   for (const auto& file : files)
-    for (Case& c : read_cases(file)) out.push_back(std::move(c));
+    for (Case& c : read_cases(file, *std::filesystem::relative(file, folder).begin())) out.push_back(std::move(c));
   return out;
 }
 

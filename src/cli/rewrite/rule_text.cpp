@@ -72,7 +72,7 @@ RuleText text_of(const rules::Entry& e) {
           std::string(r.roots),
           std::string(rewrite::name_of(r.numerics)),
           std::string(name_of(e.stage)),
-          fmt::format("src/rules/{}.cpp", e.file),
+          std::string(e.source),
           equation_of(r),
           r.benefit,
           r.shared};

@@ -3,7 +3,7 @@
 
 namespace tenon::rules {
 
-#define TENON_ENTRY(FOLDER, NAME)                           \
+#define TENON_ENTRY(FOLDER, NAME, SOURCE)                   \
   namespace FOLDER##_##NAME {                               \
     extern const rewrite::RuleList rules_##FOLDER##_##NAME; \
   }
@@ -21,7 +21,8 @@ namespace folder {
 }  // namespace folder
 
 const RuleFile kFiles[] = {
-#define TENON_ENTRY(FOLDER, NAME) {#FOLDER "/" #NAME, folder::FOLDER, &FOLDER##_##NAME::rules_##FOLDER##_##NAME},
+#define TENON_ENTRY(FOLDER, NAME, SOURCE) \
+  {#FOLDER "/" #NAME, "src/rules/" SOURCE, folder::FOLDER, &FOLDER##_##NAME::rules_##FOLDER##_##NAME},
 #include "tenon/rules_list.inc"
 #undef TENON_ENTRY
 };
@@ -35,7 +36,7 @@ std::span<const Entry> all_rules() {
     std::vector<Entry> out;
     for (const RuleFile& file : kFiles)
       for (const rewrite::Rule& rule : file.list->rules)
-        out.push_back({&rule, file.stage, rule.sets.empty() ? file.list->sets : rule.sets, file.name});
+        out.push_back({&rule, file.stage, rule.sets.empty() ? file.list->sets : rule.sets, file.name, file.source});
     return out;
   }();
   return rules;

@@ -13,8 +13,9 @@ namespace tenon::rules {
 
 /// One file of src/rules.
 struct RuleFile {
-  std::string_view name;  ///< "clean/cast"
-  rewrite::Stage stage;   ///< as its folder says
+  std::string_view name;    ///< stage and file: "clean/cast"
+  std::string_view source;  ///< "src/rules/clean/types/cast.cpp"
+  rewrite::Stage stage;     ///< as the folder below src/rules says
   const rewrite::RuleList* list;
 };
 
@@ -24,8 +25,8 @@ std::span<const RuleFile> all_files();
 struct Entry {
   const rewrite::Rule* rule;
   rewrite::Stage stage;
-  std::string_view sets;  ///< separated by blanks
-  std::string_view file;
+  std::string_view sets;          ///< separated by blanks
+  std::string_view file, source;  ///< name and source of its RuleFile
 };
 /// Every rule in registration order (file name, then order in the file).
 std::span<const Entry> all_rules();
