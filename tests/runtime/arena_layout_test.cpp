@@ -2,6 +2,7 @@
 // Where buffers lie in the arena.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <random>
