@@ -9,7 +9,7 @@ from pathlib import Path
 from plugin_libraries import compiled
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+ROOT = HERE.parents[2]
 LIBRARIES = ("trt_gemm_v2.cpp", "trt_attention_v2.cpp", "trt_swish_v3.cpp", "versions.c")
 
 

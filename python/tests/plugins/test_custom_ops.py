@@ -11,7 +11,7 @@ import pytest
 import tenon
 from onnx import TensorProto, helper, numpy_helper
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "examples/demo"))
 
 PEERS = next(ROOT.glob(".venv-peers/lib/*/site-packages"), Path())

@@ -9,7 +9,7 @@ import tenon
 from plugin_libraries import compiled
 from tenon.rewriting import Graph
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 X = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)
 CUBE = np.random.default_rng(1).normal(size=(2, 3, 4)).astype(np.float32)
 

@@ -24,7 +24,7 @@ from tenon.graph_rewriting import (
 )
 from tenon.rewriting import Graph
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 X = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)
 
 
