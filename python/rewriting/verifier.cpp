@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "verifier.h"
+#include "rewriting/verifier.h"
 
 #include <nanobind/stl/string.h>
 

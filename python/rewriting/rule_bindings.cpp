@@ -14,7 +14,7 @@
 #include "ops/core/op.h"
 #include "plugins/environment.h"
 #include "rewrite/equation/pattern_graph.h"
-#include "rule_sets.h"
+#include "rewriting/rule_sets.h"
 #include "rules/registry/registry.h"
 
 namespace tenon::python {

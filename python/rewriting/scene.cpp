@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scene.h"
+#include "rewriting/scene.h"
 
 #include <algorithm>
 #include <ranges>

@@ -14,9 +14,9 @@
 #include "passes/passes.h"
 #include "rewrite/driver/analyse.h"
 #include "rewrite/driver/isolate.h"
-#include "rule_sets.h"
-#include "verifier.h"
-#include "watchers.h"
+#include "rewriting/rule_sets.h"
+#include "rewriting/verifier.h"
+#include "rewriting/watchers.h"
 
 namespace tenon::python {
 namespace {

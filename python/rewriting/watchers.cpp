@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "watchers.h"
+#include "rewriting/watchers.h"
 
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>

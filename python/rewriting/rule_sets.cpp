@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules that belong together: read from a file, and made ready for use on many graphs.
-#include "rule_sets.h"
+#include "rewriting/rule_sets.h"
 
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>

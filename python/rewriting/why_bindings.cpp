@@ -11,7 +11,7 @@
 
 #include "context.h"
 #include "rewrite/why/why.h"
-#include "rule_sets.h"
+#include "rewriting/rule_sets.h"
 
 namespace tenon::python {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "convert.h"
 #include "ops/core/op.h"
-#include "scene.h"
+#include "rewriting/scene.h"
 
 namespace tenon::python {
 namespace {
