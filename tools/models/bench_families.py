@@ -8,7 +8,8 @@ from types import SimpleNamespace
 
 import torch
 import transformers
-from model_families import Case, bert, configured, efficientnet, gpt2, pixels
+from model_cases import Case, pixels
+from model_families import bert, configured, efficientnet, gpt2
 from torch import nn
 
 

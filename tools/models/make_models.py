@@ -27,8 +27,9 @@ import onnx
 import onnxruntime
 import torch
 import transformers
+from model_cases import Arrays, Case, random_generator
 from model_checks import LOGIT_SPREAD, difference, faults
-from model_families import BUILDERS, Arrays, Case, random_generator
+from model_families import BUILDERS
 from torch import nn
 from torch.nn import functional
 

@@ -24,7 +24,7 @@ import onnx
 import torch
 import transformers
 from make_models import answers, draw_statistics, draw_weights, export
-from model_families import Case
+from model_cases import Case
 from random_architectures import KINDS, case_of, drawn
 
 OPSETS = {"torchscript": 17, "dynamo": 20}

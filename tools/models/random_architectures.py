@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 import numpy
 import torch
 import transformers
-from model_families import TEXT_AXES, Arrays, Case, pixels, random_generator, text_samples
+from model_cases import TEXT_AXES, Arrays, Case, pixels, random_generator, text_samples
 from torch import nn
 from transformers.models.auto import configuration_auto, modeling_auto
 
