@@ -59,7 +59,7 @@ void set_operand(const NodeRef& node, int64_t slot, nb::handle value) {
               .expected("0 to " + std::to_string(count - 1))
               .found(std::to_string(slot)));
   const ir::ValueId operand = operand_in(*node.graph, value);
-  if (operand && !g.stands_before(operand, node.id))
+  if (operand && !g.is_defined_before(operand, node.id))
     raise(fail(Code::bad_graph, g.value(operand).name, "this operand stands behind the node")
               .advice("use replace_all_uses, which moves nodes"));
   g.set_operand(node.id, static_cast<uint32_t>(slot), operand);

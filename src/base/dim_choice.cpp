@@ -12,7 +12,7 @@ namespace {
 using Kind = DimNode::Kind;
 
 /// A number stands last, else the older node first.
-bool stands_before(Dim a, Dim b) {
+bool precedes(Dim a, Dim b) {
   if (a.is_number() != b.is_number()) return b.is_number();
   return !a.is_number() && a.node()->id < b.node()->id;
 }
@@ -52,7 +52,7 @@ Dim extreme(Kind kind, Dim a, Dim b) {
   collect_parts(kind, a, parts);
   collect_parts(kind, b, parts);
   drop_outdone(kind, parts);
-  std::ranges::sort(parts, stands_before);
+  std::ranges::sort(parts, precedes);
   Dim out = parts[0];
   for (size_t k = 1; k < parts.size(); ++k) out = DimAlgebra::atom(DimAlgebra::symbols_of(out, parts[k]), kind, {out, parts[k]});
   return out;
@@ -75,7 +75,7 @@ Dim comparison_atom(Symbols* symbols, Kind kind, const Poly& d) {
 
 std::optional<Poly> difference_poly(Dim a, Dim b) { return add(poly_of(a), poly_of(b), -1); }
 
-std::optional<bool> settled_equal(const Poly& d) {
+std::optional<bool> decide_zero(const Poly& d) {
   if (d.empty()) return true;
   const int64_t g = content_of(d);
   if (g == 0 || constant_of(d) % g != 0) return false;
@@ -110,7 +110,7 @@ Dim equal_to(Dim a, Dim b) {
   if (a.is_overflow() || b.is_overflow()) return DimAlgebra::overflow();
   auto d = difference_poly(a, b);
   if (!d) return DimAlgebra::overflow();
-  if (const auto known = settled_equal(*d)) return *known ? 1 : 0;
+  if (const auto known = decide_zero(*d)) return *known ? 1 : 0;
   const int64_t g = d->front().coefficient < 0 ? -content_of(*d) : content_of(*d);
   for (DimNode::Term& term : *d) term.coefficient /= g;
   return comparison_atom(DimAlgebra::symbols_of(a, b), Kind::equal, *d);
@@ -137,7 +137,7 @@ std::optional<bool> Dim::equals(Dim other) const {
   if (*this == other) return true;
   if (is_number() && other.is_number()) return false;
   const auto d = difference_poly(*this, other);
-  return d ? settled_equal(*d) : std::nullopt;
+  return d ? decide_zero(*d) : std::nullopt;
 }
 
 std::optional<bool> Dim::less(Dim other) const {

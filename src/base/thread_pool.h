@@ -69,7 +69,7 @@ class ThreadPool {
   static constexpr int kMost = 1024;
   const int owner_;  ///< the process that made it
   CpuSet cpus_;
-  QueuedLock turns_;
+  QueuedLock lease_lock_;
   std::atomic<std::thread::id> holder_;  ///< whose turn it is
   CpuSet before_;                        ///< where the holder ran
   bool bound_ = false;                   ///< the holder was moved

@@ -72,7 +72,7 @@ Json segments_data(const ir::Graph& graph, const partition::Partition& partition
 bool sized_by_inputs(const ir::Dependencies& dependencies, const ir::Type& type) {
   bool known = type.is_tensor() && type.has_rank();
   if (known)
-    for (Dim d : *type.shape) each_symbol(d, [&](const DimNode& s) { known &= !dependencies.teller(s); });
+    for (Dim d : *type.shape) each_symbol(d, [&](const DimNode& s) { known &= !dependencies.definition_of(s); });
   return known;
 }
 

@@ -42,7 +42,7 @@ class Writer {
     SectionType type;
     Options options;
     uint64_t length;
-    std::string held;
+    std::string owned;
     std::function<Result<void>(Append)> produce;
   };
   static Result<TableEntry> write_section(const Section& section, uint64_t offset, WriteAt write_at);

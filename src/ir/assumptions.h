@@ -28,7 +28,7 @@ struct Assumption {
 };
 
 /// Whether it holds for all legal sizes, for none, or nullopt: that depends.
-std::optional<bool> settled(Assumption::Kind kind, Dim a, Dim b);
+std::optional<bool> decide(Assumption::Kind kind, Dim a, Dim b);
 
 /// "equal", "broadcast", "at_least", "spreads"
 std::string_view name_of(Assumption::Kind kind);

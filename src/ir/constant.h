@@ -81,7 +81,7 @@ struct Constant {
   int64_t count() const;
   int64_t byte_size() const { return bytes_of(dtype, count()); }
 
-  mutable std::once_flag asked;  ///< of tensor() alone
+  mutable std::once_flag compute_once;  ///< of tensor() alone
   mutable std::optional<Tensor> computed;
 };
 

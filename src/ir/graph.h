@@ -175,7 +175,7 @@ class Graph {
   NodeId previous(NodeId id) const;
   bool is_before(NodeId a, NodeId b) const;
   /// May `node` (none: the end of the graph) use the value where it stands now?
-  bool stands_before(ValueId value, NodeId node) const;
+  bool is_defined_before(ValueId value, NodeId node) const;
   ValueId find_value(std::string_view name) const;
   /// The only user of a value where it has exactly one use, a node operand; else none.
   NodeId only_user(ValueId id) const;
@@ -274,7 +274,7 @@ class Graph {
   void take_name(ValueId id, std::string name);
   auto name_of() const;
   bool collect_movers(ValueId from, NodeId anchor, NodeId except, std::vector<NodeId>& movers) const;
-  void move_behind(NodeId anchor, std::vector<NodeId>& movers);
+  void move_after(NodeId anchor, std::vector<NodeId>& movers);
   void copy_slots_to(Graph& copy) const;
   friend Result<void> verify(const Graph& graph);
   friend class Verifier;

@@ -56,15 +56,15 @@ std::vector<std::string_view> components(std::string_view path) {
 
 std::string module_of(const Node& node) {
   if (!node.provenance) return std::string(module_by_name(node.name));
-  if (std::string said = module_by_exporter(*node.provenance); !said.empty()) return said;
+  if (std::string module = module_by_exporter(*node.provenance); !module.empty()) return module;
   if (node.provenance->sources.empty()) return std::string(module_by_name(node.name));
   std::string_view module = module_by_name(node.provenance->sources[0]);
   for (const std::string& source : node.provenance->sources) module = common_module(module, module_by_name(source));
   return std::string(module);
 }
 
-bool is_in_module(std::string_view module, std::string_view asked) {
-  const std::vector<std::string_view> all = components(module), first = components(asked);
+bool is_in_module(std::string_view module, std::string_view prefix) {
+  const std::vector<std::string_view> all = components(module), first = components(prefix);
   return !first.empty() && first.size() <= all.size() && std::equal(first.begin(), first.end(), all.begin());
 }
 

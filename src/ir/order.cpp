@@ -78,7 +78,7 @@ void Graph::move_before(NodeId id, NodeId before) {
       for (const Use& use : slot(output).value.uses) TENON_ASSERT(use.is_output() || is_before(id, use.node));
     }
   } else {
-    for (ValueId input : s.node.inputs) TENON_ASSERT(!input || stands_before(input, id));
+    for (ValueId input : s.node.inputs) TENON_ASSERT(!input || is_defined_before(input, id));
   }
   if (listener_) listener_->moved(id);
 }
@@ -103,7 +103,7 @@ bool Graph::collect_movers(ValueId from, NodeId anchor, NodeId except, std::vect
   return true;
 }
 
-void Graph::move_behind(NodeId anchor, std::vector<NodeId>& movers) {
+void Graph::move_after(NodeId anchor, std::vector<NodeId>& movers) {
   std::ranges::sort(movers, {}, [&](NodeId n) { return slot(n).key; });
   NodeId before = slot(anchor).next;
   for (NodeId n : movers) {

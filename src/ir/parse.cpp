@@ -138,9 +138,9 @@ class Parser {
       std::string name;
       if (lexer_.take_if("as")) name = TRY(values_.name("an output"));
       g.add_output(id, std::move(name));
-      const std::string& told = g.output_name(static_cast<uint32_t>(g.outputs().size() - 1));
-      if (depth == 0 && !seen.insert(told).second)
-        return lexer_.error(at, fmt::format("two outputs are called '{}'", told), Code::bad_graph);
+      const std::string& output_name = g.output_name(static_cast<uint32_t>(g.outputs().size() - 1));
+      if (depth == 0 && !seen.insert(output_name).second)
+        return lexer_.error(at, fmt::format("two outputs are called '{}'", output_name), Code::bad_graph);
     } while (lexer_.take_if(","));
     return {};
   }

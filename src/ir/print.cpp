@@ -138,15 +138,15 @@ class Printer {
 
   /// Outputs without names are called as their values are; of a root graph's that return one value, each in its own way.
   void returned(const Graph& graph) {
-    std::unordered_set<std::string> told;
-    for (uint32_t k = 0; k < graph.outputs().size(); ++k) told.insert(name_text(graph.output_name(k)));
+    std::unordered_set<std::string> used_names;
+    for (uint32_t k = 0; k < graph.outputs().size(); ++k) used_names.insert(name_text(graph.output_name(k)));
     const bool is_root = names_.size() == 1;
     std::string text = "return";
     for (uint32_t k = 0; k < graph.outputs().size(); ++k) {
       const std::string& name = names_.back()[graph.outputs()[k].slot()];
       std::string known_as = graph.output_name(k).empty() ? name : name_text(graph.output_name(k));
       if (is_root && graph.output_name(k).empty())
-        for (int copy = 2; !told.insert(known_as).second; ++copy) known_as = fmt::format("{}_{}", name, copy);
+        for (int copy = 2; !used_names.insert(known_as).second; ++copy) known_as = fmt::format("{}_{}", name, copy);
       text += (k ? ", " : " ") + name;
       if (known_as != name) text += " as " + known_as;
     }

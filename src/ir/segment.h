@@ -31,17 +31,17 @@ class Dependencies {
   /// Each may come several times. Cost: its operands, and the sizes of its results and bodies.
   void each(NodeId node, const std::function<void(NodeId)>& visit) const;
   /// Its results are sizes, and the inputs tell them.
-  bool told_by_inputs(NodeId node) const;
+  bool follows_from_input_sizes(NodeId node) const;
   /// The node takes its results from the table of sizes, so that it needs nobody. It is told by inputs.
   void take_from_sizes(NodeId node) { sized_.insert(node); }
   bool takes_from_sizes(NodeId node) const { return sized_.contains(node); }
   /// The value whose type is the first to have a size; none: an input's, or the graph around this one knows it.
-  ValueId teller(const DimNode& symbol) const;
+  ValueId definition_of(const DimNode& symbol) const;
 
  private:
   const Graph& graph_;
-  std::unordered_map<const DimNode*, ValueId> tellers_;  ///< of symbols that only results tell
-  std::unordered_map<NodeId, NodeId> effects_;           ///< of nodes that have some: the one before
+  std::unordered_map<const DimNode*, ValueId> definitions_;  ///< of symbols that only results tell
+  std::unordered_map<NodeId, NodeId> effects_;               ///< of nodes that have some: the one before
   std::unordered_set<NodeId> sized_;
 };
 

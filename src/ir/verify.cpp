@@ -117,7 +117,7 @@ class Verifier {
       ValueId v = s.node.inputs[k];
       if (!v) continue;
       if (!g_.alive(v)) return broken(id, fmt::format("operand {} is a dead value", k));
-      if (!g_.stands_before(v, id)) return broken(id, fmt::format("operand {} ({}) is made behind it", k, name_of(v)));
+      if (!g_.is_defined_before(v, id)) return broken(id, fmt::format("operand {} ({}) is made behind it", k, name_of(v)));
       if (!is_listed(v, {id, k}, s.positions[k])) return broken(id, fmt::format("operand {} is not in the use-list", k));
       ++slots_;
     }

@@ -15,7 +15,7 @@ namespace {
 
 /// Why the backend refuses; none: it does not.
 Result<std::optional<std::string>> refusal_of(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend) {
-  const Activity doing(backend.name(), "was asked whether it runs a node");
+  const Activity activity(backend.name(), "was asked whether it runs a node");
   const auto supported = backend.supports(graph, node);
   if (supported) return std::nullopt;
   if (supported.error().code() != Code::not_supported) return std::unexpected(supported.error());

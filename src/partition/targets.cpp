@@ -86,7 +86,7 @@ class Choice {
   /// Whether the backend runs the node; what it says against it is kept.
   Result<bool> supports(uint16_t backend) {
     if (refusals_[backend]) return false;
-    const Activity doing(roles_.backends[backend]->name(), "was asked whether it runs a node");
+    const Activity activity(roles_.backends[backend]->name(), "was asked whether it runs a node");
     auto supported = roles_.backends[backend]->supports(graph_, node_);
     if (supported) return true;
     if (supported.error().code() != Code::not_supported)
@@ -156,7 +156,7 @@ Targets::Targets(const ir::Graph& graph, const ir::Dependencies& dependencies, c
 }
 
 Result<Target> Targets::of(ir::NodeId node, bool all_choices) const {
-  const bool is_sized = sizes_ && dependencies_.told_by_inputs(node);
+  const bool is_sized = sizes_ && dependencies_.follows_from_input_sizes(node);
   return Choice(graph_, node, roles_, handed_back_).run(all_choices, is_sized ? sizes_ : std::nullopt);
 }
 

@@ -70,8 +70,8 @@ class Far(unittest.TestCase):
 
     def test_what_a_backend_was_doing_when_it_crashed_or_hung(self):
         cases = [
-            (call, doing, deed, says, verb)
-            for call, (doing, verbs) in CALLS.items()
+            (call, activity, deed, says, verb)
+            for call, (activity, verbs) in CALLS.items()
             for deed, says in (
                 ("crashes", "crashed (signal 11"),
                 ("leaves", "ended the process"),
@@ -81,10 +81,10 @@ class Far(unittest.TestCase):
         ]
 
         def check(case: tuple) -> None:
-            call, doing, deed, says, verb = case
+            call, activity, deed, says, verb = case
             error = self.refused(f"{call}={deed}", verb, "--isolate", "--patience", "1")
             self.assertEqual((error["name"], error["place"]), ("device_failed", "--isolate"), case)
-            self.assertIn(f"backend 'far' {doing}, and {says}", error["what"], case)
+            self.assertIn(f"backend 'far' {activity}, and {says}", error["what"], case)
 
         with ThreadPoolExecutor(4) as several:
             list(several.map(check, cases))

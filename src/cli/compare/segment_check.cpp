@@ -48,8 +48,8 @@ class Tellers {
     Names wanted;
     add_symbols(*ir::cut_out(graph_, segment), wanted);
     for (const std::string& name : wanted) {
-      const auto told = tellers_.find(name);
-      if (told == tellers_.end()) continue;
+      const auto told = definitions_.find(name);
+      if (told == definitions_.end()) continue;
       const auto has_it = [&](ir::ValueId v) { return tells(v, name); };
       if (std::ranges::none_of(segment.operands, has_it)) segment.operands.push_back(told->second);
     }
@@ -76,11 +76,11 @@ class Tellers {
     const ir::Type& type = graph_.value(v).type;
     if (!type.is_tensor() || !type.has_rank()) return;
     for (const Dim d : *type.shape)
-      if (is_symbol(d)) tellers_.emplace(d.node()->name, v);
+      if (is_symbol(d)) definitions_.emplace(d.node()->name, v);
   }
 
   const ir::Graph& graph_;
-  std::map<std::string, ir::ValueId, std::less<>> tellers_;
+  std::map<std::string, ir::ValueId, std::less<>> definitions_;
 };
 
 /// What segments read, as the reference makes it.

@@ -23,14 +23,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Activity::Board* shared_board() {
-  void* at = mmap(nullptr, sizeof(Activity::Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  return at == MAP_FAILED ? nullptr : new (at) Activity::Board;
+Activity::Record* shared_board() {
+  void* at = mmap(nullptr, sizeof(Activity::Record), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return at == MAP_FAILED ? nullptr : new (at) Activity::Record;
 }
 
 Error no_child() { return fail(Code::internal, "--isolate", "no process can be started to run in").found(std::strerror(errno)); }
 
-Error ended_early(const Activity::Board& board, const std::string& how) {
+Error ended_early(const Activity::Record& board, const std::string& how) {
   const bool of_backend = board.text[0] != 0, of_plugin = std::string_view(board.text).starts_with("plugin ");
   return fail(of_backend ? Code::device_failed : Code::internal, "--isolate",
               of_backend ? fmt::format("{}, and {}", board.text, how) : fmt::format("the process {}", how))
@@ -42,7 +42,7 @@ Error ended_early(const Activity::Board& board, const std::string& how) {
 }
 
 /// Waits for the child. Kills it where a backend does not come back.
-Result<int> wait_for(pid_t child, const Activity::Board& board, std::chrono::seconds patience) {
+Result<int> wait_for(pid_t child, const Activity::Record& board, std::chrono::seconds patience) {
   uint64_t seen = 0;
   auto since = Clock::now();
   for (auto nap = std::chrono::microseconds(200);; nap = std::min(nap * 2, std::chrono::microseconds(20'000))) {
@@ -69,7 +69,7 @@ Result<int> wait_for(pid_t child, const Activity::Board& board, std::chrono::sec
 }  // namespace
 
 Result<int> run_isolated(const std::function<int()>& rest, std::chrono::seconds patience) {
-  Activity::Board* const board = shared_board();
+  Activity::Record* const board = shared_board();
   if (!board) return no_child();
   const pid_t child = fork();
   if (child < 0) return no_child();
@@ -78,7 +78,7 @@ Result<int> run_isolated(const std::function<int()>& rest, std::chrono::seconds 
   std::signal(SIGABRT, SIG_DFL);  // this process tells who aborted
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  Activity::show_on(board);
+  Activity::record_in(board);
   return rest();
 }
 

@@ -45,7 +45,7 @@ Result<std::vector<std::string>> chosen(const Options& o, const compiler::Regist
   TRY(registry.named(out));
   if (!out.empty()) return out;
   for (const backend::Backend* b : registry.all()) {
-    const Activity doing(b->name(), "opened its library");
+    const Activity activity(b->name(), "opened its library");
     if (b->library()) out.emplace_back(b->name());
   }
   return out;

@@ -9,6 +9,6 @@ namespace tenon::files {
 /// memory, and the system may drop them. The file lies in $TMPDIR, else in /var/tmp, has no name, so that nobody else changes it or cuts it
 /// off, and ends with the mapping. False, and nothing is done, where the folder is memory itself, does not promise the room, or takes no
 /// such file.
-[[nodiscard]] bool map_nameless(std::span<std::byte> pages, std::span<const std::byte> bytes);
+[[nodiscard]] bool map_anonymous_file(std::span<std::byte> pages, std::span<const std::byte> bytes);
 
 }  // namespace tenon::files

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "files/nameless_file.h"
+#include "files/anonymous_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

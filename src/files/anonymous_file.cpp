@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "files/nameless_file.h"
+#include "files/anonymous_file.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -54,7 +54,7 @@ bool map_over(int file, std::span<std::byte> pages, std::span<const std::byte> b
 
 }  // namespace
 
-bool map_nameless(std::span<std::byte> pages, std::span<const std::byte> bytes) {
+bool map_anonymous_file(std::span<std::byte> pages, std::span<const std::byte> bytes) {
   TENON_ASSERT(pages.size() == bytes.size() && reinterpret_cast<uintptr_t>(pages.data()) % static_cast<uintptr_t>(getpagesize()) == 0);
   const int file = bytes.empty() ? -1 : ::open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (file < 0) return false;
