@@ -86,7 +86,7 @@ class Some final : public backend::Backend {
   }
   double cost(const ir::Graph&, ir::NodeId) const override { return static_cast<double>(not_this_); }
   bool makes_kernels() const override { return not_this_ == 3; }
-  Result<backend::Artifact> compile(const backend::Share&, const backend::Options&) const override { return backend::Blob(); }
+  Result<backend::Artifact> compile(const backend::CompileRequest&, const backend::Options&) const override { return backend::Blob(); }
 
  private:
   std::string name_;

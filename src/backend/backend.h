@@ -18,9 +18,9 @@ namespace tenon::backend {
 
 /// What a backend is given to compile: a segment cut out of its graph (ir::cut_out); or, where it makes kernels, a whole graph with the
 /// segments of all other backends in it.
-struct Share {
+struct CompileRequest {
   const ir::Graph& graph;
-  std::span<const ir::Segment> others = {};
+  std::span<const ir::Segment> segments = {};
 };
 
 struct Options {
@@ -101,7 +101,7 @@ class Backend {
   /// Each of its nodes is a segment of its own: joining them is of no use.
   virtual bool one_node_a_segment() const { return false; }
   /// Errors: not_supported, naming the node; what the options ask for and cannot be.
-  virtual Result<Artifact> compile(const Share& share, const Options& options) const = 0;
+  virtual Result<Artifact> compile(const CompileRequest& request, const Options& options) const = 0;
 };
 
 /// In order of priority: a node goes to the first that supports it. Whoever made them keeps them.

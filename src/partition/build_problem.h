@@ -15,15 +15,15 @@ Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies,
 
 /// The cut that is asked for. Targets of dropped nodes change. `costs`: with assignment by cost. Errors: bad_usage where the walk is asked
 /// for and there are not two backends.
-struct Settled {
+struct CutSolution {
   SizedCut sized;
   std::vector<uint32_t> unpaid;  ///< units that fell back because their segment does not pay, ascending
   uint32_t lower_bound = 0;      ///< on segments of the targets that the nodes end with, those that fell back included
   uint64_t given_up_after = 0;   ///< see Cut
 };
-/// once: the search for the fewest segments is short. again: where that does not end, a small graph is searched ten times as long.
-enum class Effort : uint8_t { once, again };
-Result<Settled> solve_cut(Problem& problem, const Roles& roles, const Constraints& constraints, const Costs* costs = nullptr,
-                          Effort effort = Effort::once);
+/// normal: the search for the fewest segments is short. extended: where that does not end, a small graph is searched ten times as long.
+enum class SearchBudget : uint8_t { normal, extended };
+Result<CutSolution> solve_cut(Problem& problem, const Roles& roles, const Constraints& constraints, const Costs* costs = nullptr,
+                              SearchBudget budget = SearchBudget::normal);
 
 }  // namespace tenon::partition

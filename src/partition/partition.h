@@ -21,7 +21,7 @@ struct NodePlacement {
   uint16_t wanted = 0;   ///< the one that it would have, were its segment large enough
   uint16_t falls_to = 0;
   bool stays = false;  ///< whatever its segment: pinned, or nobody else takes it
-  uint32_t unit = 0;   ///< those of one number run together: see kept_whole.h
+  uint32_t unit = 0;   ///< those of one number run together: see atomic_groups.h
   uint32_t segment = 0;
   bool works = true;       ///< see does_work()
   bool first_may = false;  ///< the first backend may run it: known of nodes that are kept with others

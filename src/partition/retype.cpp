@@ -8,7 +8,7 @@
 #include "base/activity.h"
 #include "partition/casts.h"
 #include "partition/names.h"
-#include "partition/other_types.h"
+#include "partition/retype_search.h"
 
 namespace tenon::partition {
 
@@ -96,14 +96,14 @@ class Search {
   }
 
   Result<bool> change(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend, Changes& out) {
-    auto found = TRY(types_.that_run(graph, node, backend));
+    auto found = TRY(types_.find(graph, node, backend));
     if (found) out.nodes.insert_or_assign(node, std::move(*found));
     return found.has_value();
   }
 
   const Roles& roles_;
   std::span<const HandedBack> handed_back_;
-  OtherTypes types_;
+  RetypeSearch types_;
 };
 
 void apply(ir::Graph& graph, const Changes& changes) {

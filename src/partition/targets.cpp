@@ -34,7 +34,7 @@ class Choice {
       return std::move(out_);
     }
     if (!placement) {
-      out_.backend = TRY(is_border() ? beside_its_node() : first_from(0));
+      out_.backend = TRY(is_border() ? backend_of_neighbor() : first_from(0));
     } else if (placement->backend.empty()) {
       out_.reasons.push_back({placement->code, placement->text});
       out_.backend = TRY(first_from(roles_.fallback()));
@@ -52,12 +52,12 @@ class Choice {
       out_.falls_to = other.value_or(out_.backend);
     }
     if (all_choices) TRY(find_choices(placement));
-    say_reasons();
+    add_reasons();
     return std::move(out_);
   }
 
  private:
-  void say_reasons() {
+  void add_reasons() {
     const ir::Retyping* const retyping = graph_.node(node_).retyping();
     if (retyping && !is_border()) refuse_as_it_was(*retyping);
     for (uint16_t b = 0; b < roles_.count(); ++b)
@@ -76,7 +76,7 @@ class Choice {
   }
 
   /// The backend for whose sake it is there, or one listed behind that: any other would only be one more segment.
-  Result<uint16_t> beside_its_node() {
+  Result<uint16_t> backend_of_neighbor() {
     const auto own = std::ranges::find(roles_.backends, graph_.node(node_).retyping()->backend, &backend::Backend::name);
     for (auto b = static_cast<uint16_t>(own - roles_.backends.begin()); b < roles_.listed; ++b)
       if (TRY(supports(b))) return b;

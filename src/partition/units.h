@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "partition/kept_whole.h"
+#include "partition/atomic_groups.h"
 
 namespace tenon::partition {
 
@@ -20,6 +20,6 @@ class Units {
 };
 
 /// Numbers the nodes' units: each of `kept` is one. What others would have to run in the middle of is given up. Cost: linear.
-void number_units(const ir::Dependencies& dependencies, std::vector<KeptWhole> kept, std::vector<NodePlacement>& nodes);
+void number_units(const ir::Dependencies& dependencies, std::vector<AtomicGroup> kept, std::vector<NodePlacement>& nodes);
 
 }  // namespace tenon::partition

@@ -9,9 +9,9 @@ struct WhatIf {
   std::string op;  ///< "Op" or "domain::Op"
   int64_t borders_removed = 0;
   size_t segments = 0;  ///< left
-  /// Ops without which some of its nodes stay where they are: they are kept with those (kept_whole.h), which the backend does not run
+  /// Ops without which some of its nodes stay where they are: they are kept with those (atomic_groups.h), which the backend does not run
   /// either, or which the user gave to others.
-  std::vector<std::string> held_by;
+  std::vector<std::string> blocked_by;
 };
 
 /// For each op that is not accelerated though it works, what the user forced included; those that remove most borders first. None where no

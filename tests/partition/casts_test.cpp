@@ -37,7 +37,7 @@ TEST(Casts, AreOfTheBackendThatTheyAreFor) {
       return fail(Code::not_supported, "", "no such kernel");
     }
     double cost(const ir::Graph&, ir::NodeId) const override { return 1; }
-    Result<backend::Artifact> compile(const backend::Share&, const backend::Options&) const override { return backend::Blob(); }
+    Result<backend::Artifact> compile(const backend::CompileRequest&, const backend::Options&) const override { return backend::Blob(); }
   } const acc;
   const Lacking first("first", {DType::f16}, {"Exp", "Neg"});
   EXPECT_EQ(shared("graph main(x: f16[4]) { a = Exp(x) b = Neg(a) return b }", {&acc, &kHost}).text,

@@ -25,7 +25,7 @@ class Named final : public backend::Backend {
   }
   double cost(const ir::Graph&, ir::NodeId) const override { return 1; }
   bool makes_kernels() const override { return name_ == "host"; }
-  Result<backend::Artifact> compile(const backend::Share&, const backend::Options&) const override { return backend::Blob(); }
+  Result<backend::Artifact> compile(const backend::CompileRequest&, const backend::Options&) const override { return backend::Blob(); }
 
  private:
   std::string name_;

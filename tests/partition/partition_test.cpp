@@ -157,7 +157,7 @@ class Far final : public backend::Backend {
   }
   double cost(const ir::Graph&, ir::NodeId) const override { return node_; }
   backend::Overheads overheads() const override { return overheads_; }
-  Result<backend::Artifact> compile(const backend::Share&, const backend::Options&) const override { return backend::Blob(); }
+  Result<backend::Artifact> compile(const backend::CompileRequest&, const backend::Options&) const override { return backend::Blob(); }
 
  private:
   std::set<std::string> nodes_;

@@ -66,8 +66,8 @@ double Plugin::cost(const ir::Graph& graph, ir::NodeId node) const {
   return std::max(work.steps / 16, work.bytes / 10);
 }
 
-Result<backend::Artifact> Plugin::compile(const backend::Share& share, const backend::Options&) const {
-  const ir::Graph& graph = share.graph;
+Result<backend::Artifact> Plugin::compile(const backend::CompileRequest& request, const backend::Options&) const {
+  const ir::Graph& graph = request.graph;
   TENON_ASSERT(graph.node_count() == 1);
   const ir::NodeId node = *graph.nodes().begin();
   const ir::NodeView view = graph.view(node);

@@ -27,7 +27,7 @@ class Plugin final : public backend::Backend {
   bool is_default() const override { return plugins_ && !plugins_->empty(); }
   bool runs_plugins() const override { return true; }
   bool one_node_a_segment() const override { return true; }
-  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options&) const override;
+  Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options&) const override;
 
   /// The same, with what is settled of some nodes.
   std::shared_ptr<const Plugin> with(PluginChoices choices) const;

@@ -73,8 +73,8 @@ class Reference final : public backend::Backend {
   backend::Overheads overheads() const override { return {.own_results = true}; }
   bool is_default() const override { return true; }
 
-  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options&) const override {
-    const auto graph = share.graph.clone();
+  Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options&) const override {
+    const auto graph = request.graph.clone();
     backend::Blob blob;
     ir::TextConstants constants{take_constants(*graph)};
     open_sizes(*graph);

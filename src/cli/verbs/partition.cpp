@@ -80,8 +80,8 @@ void show_figures(const partition::Partition& partition, const partition::Roles&
 void show_what_if(const std::vector<partition::WhatIf>& all, Console& console) {
   std::vector<std::vector<std::string>> rows{{"were it accelerated", "borders removed", "segments left"}};
   for (const partition::WhatIf& w : all) {
-    if (rows.size() > 5 || (w.borders_removed <= 0 && w.held_by.empty())) continue;
-    const std::string held = w.held_by.empty() ? "" : fmt::format(" (kept with {})", fmt::join(w.held_by, ", "));
+    if (rows.size() > 5 || (w.borders_removed <= 0 && w.blocked_by.empty())) continue;
+    const std::string held = w.blocked_by.empty() ? "" : fmt::format(" (kept with {})", fmt::join(w.blocked_by, ", "));
     rows.push_back({w.op + held, std::to_string(w.borders_removed), std::to_string(w.segments)});
   }
   if (rows.size() > 1) console.table(rows);

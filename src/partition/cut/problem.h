@@ -28,18 +28,20 @@ struct Problem {
   bool accelerated(uint32_t node) const { return nodes[node].target < fallback; }
 
   /// What the node must come behind, in any order; each once.
-  std::span<const uint32_t> needs(uint32_t node) const { return std::span(edges_).subspan(first_[node], first_[node + 1] - first_[node]); }
+  std::span<const uint32_t> predecessors(uint32_t node) const {
+    return std::span(edges_).subspan(first_[node], first_[node + 1] - first_[node]);
+  }
   /// Adds a node behind those, which are there already and may come several times.
-  uint32_t add(Node node, std::span<const uint32_t> needs);
+  uint32_t add(Node node, std::span<const uint32_t> predecessors);
 
  private:
   std::vector<uint32_t> edges_, first_ = {0};
 };
 
 /// Who comes behind each node. Cost: linear.
-class Followers {
+class Successors {
  public:
-  explicit Followers(const Problem& problem);
+  explicit Successors(const Problem& problem);
   std::span<const uint32_t> operator[](uint32_t node) const {
     return std::span(edges_).subspan(first_[node], first_[node + 1] - first_[node]);
   }

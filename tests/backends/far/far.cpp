@@ -41,7 +41,7 @@ class Far final : public backend::Backend {
   }
   backend::Overheads overheads() const override { return does_.overheads; }
 
-  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options& options) const override {
+  Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options& options) const override {
     TRY(does_.act("compile"));
     return reference_->compile(share, options);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/other_types.h"
+#include "partition/retype_search.h"
 
 #include <algorithm>
 #include <cmath>
@@ -89,7 +89,7 @@ std::vector<bool> operands_of_low_bits(const ops::NodeView& narrow, const ops::N
 }  // namespace
 
 /// Wider ones first: they lose nothing.
-std::vector<DType> OtherTypes::others(DType type) const {
+std::vector<DType> RetypeSearch::alternatives(DType type) const {
   std::vector<DType> out;
   for (DType wider : {DType::f32, DType::f64, DType::i32, DType::i64, DType::u32, DType::u64})
     if (type != DType::boolean && is_float(type) == is_float(wider) && type != wider && keeps_all(type, wider)) out.push_back(wider);
@@ -99,13 +99,13 @@ std::vector<DType> OtherTypes::others(DType type) const {
 }
 
 /// All ways to change some of the types that its operands have, those with fewest changes first.
-std::vector<Retype> OtherTypes::ways(const ir::NodeView& view) const {
+std::vector<Retype> RetypeSearch::candidates(const ir::NodeView& view) const {
   std::vector<Retype> out{{}};
   for (size_t k = 0; k < view.explicit_inputs; ++k) {
     const DType type = view.type(k).dtype;
     if (!view.has(k) || std::ranges::any_of(out, [&](const Retype& w) { return w.of(type) != type; })) continue;
     const size_t known = out.size();
-    for (DType other : others(type))
+    for (DType other : alternatives(type))
       for (size_t w = 0; w < known; ++w) {
         out.push_back(out[w]);
         out.back().types.emplace_back(type, other);
@@ -117,30 +117,29 @@ std::vector<Retype> OtherTypes::ways(const ir::NodeView& view) const {
   return out;
 }
 
-Result<bool> OtherTypes::runs(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend, Retype& way) const {
+Result<bool> RetypeSearch::runs(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend, Retype& way) const {
   const auto trial = backend::alone(graph, node);
   const ir::NodeId n = trial->first();
-  const ir::NodeView as_it_stands = trial->view(n);
+  const ir::NodeView original = trial->view(n);
   Casts(*trial, {}).before(n, way);
   if (!ir::infer(*trial, n)) return false;
   const ir::NodeView view = trial->view(n);
-  const std::vector<ops::Kept> kept =
-      way.narrows ? std::vector(view.outputs.size(), ops::Kept::value) : ops::kept_in_wider(as_it_stands, view);
+  const std::vector<ops::Kept> kept = way.narrows ? std::vector(view.outputs.size(), ops::Kept::value) : ops::kept_in_wider(original, view);
   for (size_t k = 0; k < view.outputs.size(); ++k) {
-    const DType declared = as_it_stands.outputs[k].dtype, now = view.outputs[k].dtype;
+    const DType declared = original.outputs[k].dtype, now = view.outputs[k].dtype;
     if (now != declared && now != way.of(declared)) return false;
     if (kept[k] < (now == declared ? ops::Kept::value : ops::Kept::low_bits)) return false;
     way.results.push_back(now);
     way.runs_over.push_back(kept[k] != ops::Kept::value);
   }
-  if (!way.narrows) way.takes_low_bits = operands_of_low_bits(as_it_stands, view);
+  if (!way.narrows) way.takes_low_bits = operands_of_low_bits(original, view);
   return !TRY(refusal_of(*trial, n, backend));
 }
 
-Result<std::optional<Retype>> OtherTypes::asked(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend) const {
+Result<std::optional<Retype>> RetypeSearch::search(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend) const {
   const ir::NodeView view = graph.view(node);
   if (!may_change(graph, node, view)) return std::nullopt;
-  std::vector<Retype> all = ways(view);
+  std::vector<Retype> all = candidates(view);
   if (all.empty()) return std::nullopt;
   const auto refusal = TRY(refusal_of(graph, node, backend));
   if (!refusal) return std::nullopt;
@@ -153,10 +152,10 @@ Result<std::optional<Retype>> OtherTypes::asked(const ir::Graph& graph, ir::Node
   return std::nullopt;
 }
 
-Result<std::optional<Retype>> OtherTypes::that_run(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend) {
+Result<std::optional<Retype>> RetypeSearch::find(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend) {
   const std::string key = signature(graph.view(node), backend);
-  auto known = known_.find(key);
-  if (known == known_.end()) known = known_.emplace(key, TRY(asked(graph, node, backend))).first;
+  auto known = found_.find(key);
+  if (known == found_.end()) known = found_.emplace(key, TRY(search(graph, node, backend))).first;
   if (known->second && !constants_fit(graph, node, *known->second)) return std::nullopt;
   return known->second;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/kept_whole.h"
+#include "partition/atomic_groups.h"
 
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ class Finding {
  public:
   explicit Finding(const ir::Graph& graph) : graph_(graph), sets_(graph.node_count()) {}
 
-  std::vector<KeptWhole> run() {
+  std::vector<AtomicGroup> run() {
     bool any = false;
     for (ir::NodeId id : graph_.nodes()) any |= may_belong(graph_.node(id));
     if (!any) return {};
@@ -42,16 +42,16 @@ class Finding {
       join_quantized(id);
       join_non_tensors(id);
     }
-    std::map<uint32_t, KeptWhole> found;
+    std::map<uint32_t, AtomicGroup> found;
     for (ir::NodeId id : graph_.nodes()) {
       const auto why = touched_.find(numbers_.at(id));
       if (why == touched_.end()) continue;
-      KeptWhole& kept = found[sets_.of(why->first)];
+      AtomicGroup& kept = found[sets_.of(why->first)];
       kept.nodes.push_back(why->first);
-      if (why->second != Touch::quantized) kept.why = KeptWhole::Why::non_tensor;
+      if (why->second != Touch::quantized) kept.why = AtomicGroup::Kind::non_tensor;
       kept.open |= why->second == Touch::border;
     }
-    std::vector<KeptWhole> out;
+    std::vector<AtomicGroup> out;
     for (auto& [first, kept] : found) out.push_back(std::move(kept));
     return out;
   }
@@ -110,7 +110,7 @@ class Agreement {
  public:
   Agreement(const ir::Graph& graph, std::vector<NodePlacement>& nodes, const Roles& roles) : graph_(graph), nodes_(nodes), roles_(roles) {}
 
-  Result<bool> on(const KeptWhole& kept) {
+  Result<bool> on(const AtomicGroup& kept) {
     const std::vector<uint16_t> common = kept.open ? std::vector<uint16_t>() : common_of(kept);
     if (common.empty()) {
       TRY(check_pins(kept));
@@ -133,7 +133,7 @@ class Agreement {
 
  private:
   /// Accelerated backends that each may have; none where they would not fall to the same.
-  std::vector<uint16_t> common_of(const KeptWhole& kept) const {
+  std::vector<uint16_t> common_of(const AtomicGroup& kept) const {
     std::vector<uint16_t> out;
     for (uint16_t b = 0; b < roles_.fallback(); ++b)
       if (std::ranges::all_of(kept.nodes, [&](uint32_t n) { return may_have(nodes_[n], b); })) out.push_back(b);
@@ -151,7 +151,7 @@ class Agreement {
     return placement && !placement->backend.empty();
   }
 
-  Result<void> check_pins(const KeptWhole& kept) const {
+  Result<void> check_pins(const AtomicGroup& kept) const {
     for (uint32_t n : kept.nodes) {
       if (!is_pinned(n) || !roles_.is_accelerated(nodes_[n].backend)) continue;
       const std::string backend(roles_.backends[nodes_[n].backend]->name());
@@ -159,8 +159,8 @@ class Agreement {
         if (!may_have(nodes_[other], nodes_[n].backend))
           return fail(Code::bad_usage, fmt::format("node '{}'", nodes_[n].name),
                       fmt::format("it is pinned to '{}', apart from node '{}', which it is kept with", backend, nodes_[other].name))
-              .expected(kept.why == KeptWhole::Why::quantized ? "one backend for a quantized unit"
-                                                              : "one backend for what passes on no tensors")
+              .expected(kept.why == AtomicGroup::Kind::quantized ? "one backend for a quantized unit"
+                                                                 : "one backend for what passes on no tensors")
               .found(nodes_[other].reasons.empty() ? "" : nodes_[other].reasons[0].text)
               .advice("leave the pin out, or pin both");
       return fail(Code::bad_usage, fmt::format("node '{}'", nodes_[n].name),
@@ -171,7 +171,7 @@ class Agreement {
     return {};
   }
 
-  std::string why_not(const KeptWhole& kept) const {
+  std::string why_not(const AtomicGroup& kept) const {
     if (kept.open) return "a value that is no tensor comes in or goes out here";
     for (uint32_t n : kept.nodes)
       if (!roles_.is_accelerated(nodes_[n].backend)) return fmt::format("'{}', which it is kept with, is not accelerated", nodes_[n].name);
@@ -185,20 +185,21 @@ class Agreement {
 
 }  // namespace
 
-std::vector<KeptWhole> kept_whole(const ir::Graph& graph) { return Finding(graph).run(); }
+std::vector<AtomicGroup> atomic_groups(const ir::Graph& graph) { return Finding(graph).run(); }
 
-Result<std::vector<KeptWhole>> agree(const ir::Graph& graph, std::vector<KeptWhole> kept, std::vector<NodePlacement>& nodes,
-                                     const Roles& roles) {
-  std::vector<KeptWhole> out;
-  for (KeptWhole& k : kept)
+Result<std::vector<AtomicGroup>> agree(const ir::Graph& graph, std::vector<AtomicGroup> kept, std::vector<NodePlacement>& nodes,
+                                       const Roles& roles) {
+  std::vector<AtomicGroup> out;
+  for (AtomicGroup& k : kept)
     if (TRY(Agreement(graph, nodes, roles).on(k))) out.push_back(std::move(k));
   return out;
 }
 
-void give_up(const KeptWhole& kept, std::vector<NodePlacement>& nodes, const std::string& why) {
+void give_up(const AtomicGroup& kept, std::vector<NodePlacement>& nodes, const std::string& why) {
   for (uint32_t n : kept.nodes) {
     NodePlacement& node = nodes[n];
-    if (node.backend != node.falls_to) node.reasons.push_back({kept.why == KeptWhole::Why::quantized ? "unsupported" : "non_tensor", why});
+    if (node.backend != node.falls_to)
+      node.reasons.push_back({kept.why == AtomicGroup::Kind::quantized ? "unsupported" : "non_tensor", why});
     node.backend = node.wanted = node.falls_to;
     node.choices = {node.falls_to};
   }

@@ -111,7 +111,7 @@ Lists supposed(std::string_view text, const std::vector<std::string>& others, Co
   Lists out;
   for (const WhatIf& w : *rows)
     out.push_back(fmt::format("{} -{}, {}{}", w.op, w.borders_removed, w.segments,
-                              w.held_by.empty() ? "" : " (" + fmt::format("{}", fmt::join(w.held_by, " ")) + ")"));
+                              w.blocked_by.empty() ? "" : " (" + fmt::format("{}", fmt::join(w.blocked_by, " ")) + ")"));
   return out;
 }
 

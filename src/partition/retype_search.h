@@ -12,20 +12,20 @@ namespace tenon::partition {
 
 /// In which types backends run what they refuse. What was asked is not asked again, nor of a node with the same op, operands' types and
 /// attributes.
-class OtherTypes {
+class RetypeSearch {
  public:
-  explicit OtherTypes(const Constraints& constraints) : narrow_(constraints.narrow) {}
+  explicit RetypeSearch(const Constraints& constraints) : narrow_(constraints.narrow) {}
   /// The first that it runs the node in, those of fewest changes first; none: it runs it as it stands, or not for that.
-  Result<std::optional<Retype>> that_run(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend);
+  Result<std::optional<Retype>> find(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend);
 
  private:
-  std::vector<DType> others(DType type) const;
-  std::vector<Retype> ways(const ir::NodeView& view) const;
-  Result<std::optional<Retype>> asked(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend) const;
+  std::vector<DType> alternatives(DType type) const;
+  std::vector<Retype> candidates(const ir::NodeView& view) const;
+  Result<std::optional<Retype>> search(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend) const;
   Result<bool> runs(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend, Retype& way) const;
 
   std::vector<Narrowing> narrow_;
-  std::unordered_map<std::string, std::optional<Retype>> known_;
+  std::unordered_map<std::string, std::optional<Retype>> found_;
 };
 
 }  // namespace tenon::partition
