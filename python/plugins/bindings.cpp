@@ -12,7 +12,7 @@
 #include "convert.h"
 #include "handles.h"
 #include "ops/plugin/plugin_table.h"
-#include "plugin/kept.h"
+#include "plugin/registry_cache.h"
 #include "plugins/python_op.h"
 #include "plugins/registry.h"
 #include "plugins/sizes.h"
@@ -131,7 +131,7 @@ void add_plugin(const nb::dict& told) {
   const auto alone = std::make_shared<plugin::Registry>();
   unwrap(alone->add(library));
   unwrap(ops::table_with_plugins(alone));
-  plugin::keep_own(library);
+  plugin::add_own_library(library);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "handles.h"
 #include "ops/plugin/plugin_op.h"
 #include "ops/plugin/plugin_table.h"
-#include "plugin/kept.h"
+#include "plugin/registry_cache.h"
 #include "plugins/environment.h"
 
 namespace tenon::python {
@@ -43,7 +43,7 @@ nb::dict told_of(const plugin::Op& op, const std::string& node_op) {
 /// A dict an op: of TENON_PLUGINS, libraries that were opened for the process, functions.
 nb::list plugin_ops() {
   nb::list out;
-  const auto registry = unwrap(plugin::kept_registry(with_environment({})));
+  const auto registry = unwrap(plugin::cached_registry(with_environment({})));
   for (const plugin::Op* op : registry->ops()) {
     if (op->table.kernel_of) continue;
     const bool is_newest = registry->find(op->name_space, op->name) == op;
@@ -62,8 +62,8 @@ nb::object plugin_of(const NodeRef& node) {
 /// Part of every list of plugins from now on, as if each caller named it.
 void open_plugins(const std::filesystem::path& file) {
   const auto library = unwrap(plugin::open_library(file, {}));
-  unwrap(plugin::kept_registry(with_environment({file})));  // one op in two libraries is an error, before anything is kept
-  plugin::keep_own(library);
+  unwrap(plugin::cached_registry(with_environment({file})));  // one op in two libraries is an error, before anything is kept
+  plugin::add_own_library(library);
 }
 
 }  // namespace

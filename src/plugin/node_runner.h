@@ -7,7 +7,7 @@
 
 namespace tenon::plugin {
 
-struct Running;
+struct RunResources;
 
 /// Runs a node of a plugin in one context: first set_shapes, then, as often as wanted, point and run. One thread at a time.
 class NodeRunner {
@@ -21,7 +21,7 @@ class NodeRunner {
   virtual void point_result(size_t index, void* data) = 0;
   virtual void set_tactic(int32_t tactic) = 0;
   /// Errors: those of enqueue; device_failed for a result whose sizes were left untold.
-  virtual Result<void> run(const Running& running) = 0;
+  virtual Result<void> run(const RunResources& resources) = 0;
   /// A result whose sizes the data told, behind run().
   virtual const Tensor& late(size_t index) const = 0;
   /// Whether a result may be pointed at null: then kept() tells where it is, behind run() and until the next one.

@@ -13,7 +13,7 @@ namespace tenon::plugin {
 namespace {
 
 /// A node of this op, run once on [4] with a result whose size the data tells.
-Result<void> run(const MadeOp& made, const Running& running = {}) {
+Result<void> run(const MadeOp& made, const RunResources& running = {}) {
   const Op op = made.read();
   const auto runner = TRY(Runner::make(TRY(Object::create(op, TENON_RUN, "node", {}, 1, 1)), 1, {DType::f32}));
   const Tensor x = *Tensor::make(DType::f32, {4});
@@ -69,7 +69,7 @@ TEST(PluginGives, ACallThatIsUsedBehindItsEnd) {
   const Op op = made.read();
   const auto runner = *Runner::make(*Object::create(op, TENON_RUN, "node", {}, 1, 1), 1, {DType::f32});
   {
-    const auto running = std::make_unique<Running>(Running{.stopped = [](const void*) { return true; }});
+    const auto running = std::make_unique<RunResources>(RunResources{.stopped = [](const void*) { return true; }});
     ASSERT_TRUE(runner->run(*running));
   }
   EXPECT_EQ(kept->stopped(kept), 0) << "the run is gone";

@@ -11,7 +11,7 @@
 #include "base/thread_pool.h"
 #include "plugin/runner.h"
 #include "plugin/worker/remote_runner.h"
-#include "plugin/worker/served.h"
+#include "plugin/worker/worker_service.h"
 
 namespace tenon::plugin::worker {
 namespace {
@@ -67,7 +67,7 @@ class Node {
   }
   explicit Node(std::shared_ptr<RemoteObject> of) : object(std::move(of)) { attach(); }
 
-  Result<std::vector<float>> run(std::vector<float> x, const Running& running = {}) {
+  Result<std::vector<float>> run(std::vector<float> x, const RunResources& running = {}) {
     const auto size = static_cast<int64_t>(x.size());
     if (size != size_) {
       size_ = size;
@@ -81,14 +81,14 @@ class Node {
     const auto y = y_.as<float>();
     return std::vector(y.begin(), y.end());
   }
-  Result<std::vector<float>> run(float first, const Running& running = {}) { return run(std::vector<float>{first, 1, -3}, running); }
+  Result<std::vector<float>> run(float first, const RunResources& running = {}) { return run(std::vector<float>{first, 1, -3}, running); }
 
   void expect_right() {
     const auto y = run(4);
     ASSERT_TRUE(y) << y.error().text();
     EXPECT_EQ(*y, (std::vector<float>{8, 2, -6}));
   }
-  Diagnostic failed(float first, const Running& running = {}) {
+  Diagnostic failed(float first, const RunResources& running = {}) {
     const auto y = run(first, running);
     EXPECT_FALSE(y) << first;
     return y ? Diagnostic{} : *y.error();
@@ -207,7 +207,7 @@ TEST(Isolation, AWorkerOfAnotherVersionIsRefused) {
   std::string answer;
   Packer to(answer);
   static Lane lane;
-  const auto opened = Served(getpid(), nullptr).answer(Verb::open, from, to, lane);
+  const auto opened = WorkerService(getpid(), nullptr).answer(Verb::open, from, to, lane);
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code(), Code::wrong_target) << opened.error().text();
 }
@@ -283,7 +283,7 @@ TEST(Isolation, AThreadThatCrashesLater) {
 
 struct Stops {
   std::atomic<bool> now{false};
-  Running running() const {
+  RunResources running() const {
     return {.stopped = [](const void* of) { return static_cast<const Stops*>(of)->now.load(); }, .stopped_of = this};
   }
 };

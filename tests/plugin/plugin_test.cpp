@@ -5,10 +5,10 @@
 
 #include "base/thread_pool.h"
 #include "made_op.h"
-#include "plugin/grown.h"
 #include "plugin/host.h"
 #include "plugin/runner.h"
 #include "plugin/saved.h"
+#include "plugin/struct_versions.h"
 
 namespace tenon::plugin {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "base/thread_pool.h"
 #include "made_op.h"
-#include "plugin/kept.h"
 #include "plugin/registry.h"
+#include "plugin/registry_cache.h"
 #include "plugin/runner.h"
 
 namespace tenon::plugin {
@@ -109,7 +109,7 @@ TEST(PluginThreads, KeptRegistriesAreTheSameForAll) {
   const std::filesystem::path files[] = {TENON_HARM};
   at_once([&](int thread) {
     for (int k = 0; k < 20; ++k) {
-      auto got = kept_registry(files);
+      auto got = cached_registry(files);
       if (!got || !(*got)->find("harm", "Scaled")) ADD_FAILURE();
       else seen[static_cast<size_t>(thread)] = *got;
     }

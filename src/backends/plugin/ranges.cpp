@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "plugin/grown.h"
+#include "plugin/struct_versions.h"
 
 namespace tenon::backends {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/op.h"
-#include "plugin/layout/laid_out.h"
+#include "plugin/layout/layout_conversion.h"
 
 namespace tenon::backends {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "plugin/layout/laid_out.h"
+#include "plugin/layout/layout_conversion.h"
 
 namespace tenon::cli {
 

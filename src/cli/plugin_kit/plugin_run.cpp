@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "plugin/grown.h"
 #include "plugin/host.h"
+#include "plugin/struct_versions.h"
 
 namespace tenon::cli {
 
@@ -102,7 +102,7 @@ void PluginRun::set_result_type(size_t k, DType dtype, const Sizes& sizes) {
 
 Result<void> PluginRun::set_shapes(const PluginCase* workspace_of) {
   if (!graphs_) return Error(graphs_.error());
-  if (layouts_.empty()) layouts_ = TRY(plugin::formats_of(object_, asked_of(case_), operands_.size(), 1))[0];
+  if (layouts_.empty()) layouts_ = TRY(plugin::formats_of(object_, port_types_of(case_), operands_.size(), 1))[0];
   set_views(operands_, results_, case_);
   TRY(object_.shapes_changed(operands_.data(), results_.data()));
   if (!workspace_of) {
@@ -161,7 +161,7 @@ Result<RunResults> PluginRun::run(const PluginRunOptions& constraints, const std
   call_with(constraints, *memory);
   graph_calls_.forget();
   Result<void> done = object_.enqueue(entry_.call);
-  if (!done) done = graph_calls_.told(std::move(done).error());
+  if (!done) done = graph_calls_.with_cause(std::move(done).error());
   RunResults out;
   if (done) out = collected(*memory, given);
   memory_ = std::move(memory);

@@ -3,13 +3,13 @@
 #include <span>
 #include <vector>
 
-#include "plugin/layout/laid_out.h"
+#include "plugin/layout/layout_conversion.h"
 #include "plugin/object.h"
 
 namespace tenon::plugin {
 
 /// An operand or a result, as `supports` is asked about it.
-struct Asked {
+struct PortType {
   DType dtype = DType::none;  ///< none: a missing operand
   int rank = -1;              ///< -1: not known
 };
@@ -18,11 +18,11 @@ struct Asked {
 /// then with as much channels-last, then mixed ones. operands: how many of the places are operands, which stand first.
 /// Errors: not_supported where it takes none, with the dtypes that it does take at the first place that it refuses; what `supports` says.
 /// Cost: some calls of `supports` a place and choice.
-Result<std::vector<Layouts>> formats_of(const Object& object, std::span<const Asked> places, size_t operands, size_t most);
+Result<std::vector<Layouts>> formats_of(const Object& object, std::span<const PortType> places, size_t operands, size_t most);
 
 /// Asks about one choice once more, the last thing that the object is asked before it is configured. Errors: not_supported, what `supports`
 /// says.
-Result<void> ask_again(const Object& object, std::span<const Asked> places, const Layouts& layouts);
+Result<void> confirm_format(const Object& object, std::span<const PortType> places, const Layouts& layouts);
 
 /// "channels-last", or of mixed ones "row-major, channels-last -> channels-last".
 std::string text_of_layouts(const Layouts& layouts, size_t operands);

@@ -3,11 +3,11 @@
 #include <string>
 #include <string_view>
 
-#include "plugin/worker/front.h"
+#include "plugin/worker/control_block.h"
 
 namespace tenon::plugin::worker {
 
-/// Of verbs, their arguments and Front: another number for each change. The first argument of `open`, which stays where it is.
+/// Of verbs, their arguments and ControlBlock: another number for each change. The first argument of `open`, which stays where it is.
 constexpr int64_t kVersion = 3;
 
 /// What the host asks for. Behind each stand its arguments, as the functions of Served take them.
@@ -15,7 +15,7 @@ enum class Verb : int64_t { open = 0, create = 1, destroy = 2, attach = 3, detac
 
 /// What begins a message of the worker, and of the host where it answers one: the first two end a question. The others are asked back while
 /// the worker runs a node: memory that both have, of so many bytes; a run of one of the node's graphs.
-enum class Said : int64_t { failed = 0, done = 1, room = 2, graph = 3 };
+enum class Reply : int64_t { failed = 0, done = 1, room = 2, graph = 3 };
 
 /// Writes the next piece of a message into the lane; returns what is left of it.
 std::string_view put_piece(Lane& lane, std::string_view message);
@@ -23,8 +23,8 @@ std::string_view put_piece(Lane& lane, std::string_view message);
 bool take_piece(const Lane& lane, std::string& message);
 
 /// The worker's side: waits for a message of the host, and takes it whole.
-void hear(Lane& lane, std::string& message);
+void receive(Lane& lane, std::string& message);
 /// The worker's side: gives the host a message, whole, and the turn with it.
-void say(Lane& lane, std::string_view message);
+void send(Lane& lane, std::string_view message);
 
 }  // namespace tenon::plugin::worker

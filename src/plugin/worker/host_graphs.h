@@ -5,7 +5,7 @@
 
 #include "plugin/inner_graphs.h"
 #include "plugin/worker/common_memory.h"
-#include "plugin/worker/front.h"
+#include "plugin/worker/control_block.h"
 #include "plugin/worker/mapping.h"
 #include "plugin/worker/packing.h"
 

@@ -33,7 +33,7 @@ class RemoteObject {
   const std::string& place() const { return place_; }
   /// How often another process is asked where one had ended before it took the question; then that is the error.
   static constexpr int kTries = 3;
-  Error nobody_answers() const;
+  Error no_process_error() const;
 
  private:
   RemoteObject(const Op& op, std::shared_ptr<Link> link, Node node);

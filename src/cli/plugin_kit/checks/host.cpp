@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/host.h"
 #include "cli/plugin_kit/checks/checks.h"
-#include "plugin/grown.h"
+#include "plugin/struct_versions.h"
 
 namespace tenon::cli {
 

@@ -32,7 +32,7 @@ constexpr size_t kMostFormats = 8;
 
 /// The choices of layouts that it takes; none, with a finding, where it takes none.
 std::vector<plugin::Layouts> layouts_of(Trial& trial, const PluginCase& at, const plugin::Object& object) {
-  auto found = plugin::formats_of(object, asked_of(at), at.made.operands.size(), kMostFormats);
+  auto found = plugin::formats_of(object, port_types_of(at), at.made.operands.size(), kMostFormats);
   if (found) return *std::move(found);
   trial.found(at, "it takes no layouts", found.error());
   return {};

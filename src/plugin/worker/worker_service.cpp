@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin/worker/served.h"
+#include "plugin/worker/worker_service.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ void share(std::span<const Tensor> operands, std::span<const Tensor> places, Com
 
 }  // namespace
 
-Result<void> Served::answer(Verb verb, Unpacker& from, Packer& to, Lane& lane) {
+Result<void> WorkerService::answer(Verb verb, Unpacker& from, Packer& to, Lane& lane) {
   switch (verb) {
     case Verb::open: return open(from);
     case Verb::create: return create(from, to);
@@ -59,7 +59,7 @@ Result<void> Served::answer(Verb verb, Unpacker& from, Packer& to, Lane& lane) {
   return fail(Code::internal, "isolated plugins", "the host asks for what the worker does not know");
 }
 
-Result<void> Served::open(Unpacker& from) {
+Result<void> WorkerService::open(Unpacker& from) {
   if (const auto version = from.number(); version != kVersion)
     return fail(Code::wrong_target, "isolated plugins", "the program that runs them is of another Tenon than the library that starts it")
         .expected(fmt::format("version {} of what they tell each other", kVersion))
@@ -77,7 +77,7 @@ Result<void> Served::open(Unpacker& from) {
   return {};
 }
 
-Result<void> Served::create(Unpacker& from, Packer& to) {
+Result<void> WorkerService::create(Unpacker& from, Packer& to) {
   Op op = library_->ops.at(from.as<size_t>());
   op.name_space = from.text();
   std::string node(from.text());
@@ -99,7 +99,7 @@ Result<void> Served::create(Unpacker& from, Packer& to) {
   return {};
 }
 
-Result<void> Served::attach(Unpacker& from, Packer& to) {
+Result<void> WorkerService::attach(Unpacker& from, Packer& to) {
   std::unique_lock held(lock_);
   const auto object = objects_.at(from.number());
   held.unlock();
@@ -111,14 +111,14 @@ Result<void> Served::attach(Unpacker& from, Packer& to) {
   for (int32_t& l : layouts) l = from.as<int32_t>();
   auto graphs = std::make_unique<HostGraphs>(from);
   if (graphs->count() == 0) graphs = nullptr;
-  Hosted made{.graphs = std::move(graphs),
-              .runner = TRY(Runner::make(object, operands, results, layouts)),
-              .results = results,
-              .is_late = {},
-              .read = {},
-              .written = {},
-              .operands = {},
-              .data = {}};
+  HostedRunner made{.graphs = std::move(graphs),
+                    .runner = TRY(Runner::make(object, operands, results, layouts)),
+                    .results = results,
+                    .is_late = {},
+                    .read = {},
+                    .written = {},
+                    .operands = {},
+                    .data = {}};
   made.runner->set_graphs(made.graphs.get());
   made.runner->set_tactic(tactic);
   held.lock();
@@ -127,13 +127,13 @@ Result<void> Served::attach(Unpacker& from, Packer& to) {
   return {};
 }
 
-Served::Hosted& Served::hosted(int64_t id) {
+WorkerService::HostedRunner& WorkerService::runner_of(int64_t id) {
   const std::lock_guard held(lock_);
   return runners_.at(id);  // which stays where it is
 }
 
 /// Memory of the host, to be read alone. Null where the system does not let it.
-const std::byte* Served::host_memory(int file, uint64_t offset, uint64_t bytes, Hosted& to) const {
+const std::byte* WorkerService::host_memory(int file, uint64_t offset, uint64_t bytes, HostedRunner& to) const {
   const int opened = ::open(fmt::format("/proc/{}/fd/{}", host_, file).c_str(), O_RDONLY | O_CLOEXEC);
   if (opened < 0) return nullptr;
   const uint64_t start = offset / kPage * kPage, end = (offset + bytes + kPage - 1) / kPage * kPage;
@@ -143,8 +143,8 @@ const std::byte* Served::host_memory(int file, uint64_t offset, uint64_t bytes, 
   return to.operands.emplace_back(*std::move(mapping)).data() + (offset - start);
 }
 
-Result<void> Served::set_shapes(Unpacker& from, Packer& to) {
-  Hosted& h = hosted(from.number());
+Result<void> WorkerService::set_shapes(Unpacker& from, Packer& to) {
+  HostedRunner& h = runner_of(from.number());
   h.read = {};
   h.written = {};
   h.operands.clear();
@@ -188,8 +188,8 @@ Result<void> Served::set_shapes(Unpacker& from, Packer& to) {
   return {};
 }
 
-Result<void> Served::run(Unpacker& from, Packer& to, Lane& lane) {
-  Hosted& h = hosted(from.number());
+Result<void> WorkerService::run(Unpacker& from, Packer& to, Lane& lane) {
+  HostedRunner& h = runner_of(from.number());
   const int threads = std::min(from.as<int>(), default_thread_pool().size());
   for (size_t k = 0; k < h.data.size(); ++k)
     if (h.data[k]) h.runner->point_operand(k, h.data[k]);  // what it holds may be new
@@ -206,8 +206,8 @@ Result<void> Served::run(Unpacker& from, Packer& to, Lane& lane) {
   return {};
 }
 
-Result<void> Served::late(Unpacker& from) {
-  Hosted& h = hosted(from.number());
+Result<void> WorkerService::late(Unpacker& from) {
+  HostedRunner& h = runner_of(from.number());
   const auto index = from.as<size_t>();
   const auto offset = from.as<uint64_t>(), room = from.as<uint64_t>(), bytes = from.as<uint64_t>();
   const auto to = TRY(Mapping::of(kFile, offset, room));

@@ -17,16 +17,16 @@ namespace tenon::plugin::worker {
 
 /// The library of a worker, and the objects and runners that its host asked for. Safe from several threads, of which no two ask for one
 /// runner at once.
-class Served {
+class WorkerService {
  public:
   /// host: the process that asks.
-  Served(int host, Logger logger) : host_(host), logger_(std::move(logger)) {}
+  WorkerService(int host, Logger logger) : host_(host), logger_(std::move(logger)) {}
 
   /// Does what is asked, and packs what the host is to know. Errors: those of the library.
   Result<void> answer(Verb verb, Unpacker& from, Packer& to, Lane& lane);
 
  private:
-  struct Hosted {
+  struct HostedRunner {
     std::unique_ptr<HostGraphs> graphs;  ///< null: it has none
     std::unique_ptr<Runner> runner;
     std::vector<DType> results;
@@ -40,10 +40,10 @@ class Served {
   Result<void> create(Unpacker& from, Packer& to);
   Result<void> attach(Unpacker& from, Packer& to);
   Result<void> set_shapes(Unpacker& from, Packer& to);
-  const std::byte* host_memory(int file, uint64_t offset, uint64_t bytes, Hosted& to) const;
+  const std::byte* host_memory(int file, uint64_t offset, uint64_t bytes, HostedRunner& to) const;
   Result<void> run(Unpacker& from, Packer& to, Lane& lane);
   Result<void> late(Unpacker& from);
-  Hosted& hosted(int64_t id);
+  HostedRunner& runner_of(int64_t id);
 
   const int host_;
   const Logger logger_;
@@ -52,7 +52,7 @@ class Served {
   std::deque<Op> ops_;  ///< as the host's registry names them
   int64_t last_id_ = 0;
   std::map<int64_t, std::shared_ptr<const Object>> objects_;
-  std::map<int64_t, Hosted> runners_;
+  std::map<int64_t, HostedRunner> runners_;
 };
 
 }  // namespace tenon::plugin::worker

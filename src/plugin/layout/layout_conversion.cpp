@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin/layout/laid_out.h"
+#include "plugin/layout/layout_conversion.h"
 
 #include <algorithm>
 
@@ -44,9 +44,10 @@ Sizes strides_of(int32_t layout, std::span<const int64_t> sizes) {
   return out;
 }
 
-LaidOut::LaidOut(TensorViews& views, Layouts layouts) : views_(views), layouts_(std::move(layouts)), tensors_(views.size()) {}
+LayoutConversion::LayoutConversion(TensorViews& views, Layouts layouts)
+    : views_(views), layouts_(std::move(layouts)), tensors_(views.size()) {}
 
-Result<void> LaidOut::lay_out(size_t index) {
+Result<void> LayoutConversion::lay_out(size_t index) {
   const std::span<const int64_t> sizes = views_.sizes(index);
   One& t = tensors_[index];
   if (layouts_[index] != TENON_ROW_MAJOR) t.strides = strides_of(layouts_[index], sizes);
@@ -62,7 +63,7 @@ Result<void> LaidOut::lay_out(size_t index) {
   return {};
 }
 
-void LaidOut::set_data(size_t index, void* data) {
+void LayoutConversion::set_data(size_t index, void* data) {
   One& t = tensors_[index];
   if (!t.apart) return views_.set_data(index, data);
   t.ours = data;
@@ -70,7 +71,7 @@ void LaidOut::set_data(size_t index, void* data) {
   views_.set_data(index, t.theirs.mutable_data());
 }
 
-void LaidOut::bring(ThreadPool* thread_pool, int threads) {
+void LayoutConversion::bring(ThreadPool* thread_pool, int threads) {
   for (size_t k = 0; k < tensors_.size(); ++k) {
     One& t = tensors_[k];
     if (!t.apart || !t.is_new) continue;
@@ -80,7 +81,7 @@ void LaidOut::bring(ThreadPool* thread_pool, int threads) {
   }
 }
 
-void LaidOut::take(ThreadPool* thread_pool, int threads) const {
+void LayoutConversion::take(ThreadPool* thread_pool, int threads) const {
   for (size_t k = 0; k < tensors_.size(); ++k) {
     const One& t = tensors_[k];
     if (!t.apart) continue;

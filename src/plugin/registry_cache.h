@@ -12,12 +12,12 @@ namespace tenon::plugin {
 /// process ends, since graphs and engines point into it. `logger` takes what a list has to say that was not asked for before. Errors: those
 /// of Registry::load.
 /// more: others that stand behind those of files.
-Result<std::shared_ptr<const Registry>> kept_registry(std::span<const std::filesystem::path> files, const Logger& logger = {},
-                                                      std::span<const std::shared_ptr<const Library>> more = {});
+Result<std::shared_ptr<const Registry>> cached_registry(std::span<const std::filesystem::path> files, const Logger& logger = {},
+                                                        std::span<const std::shared_ptr<const Library>> more = {});
 
 /// A library that the process made itself (library_of): part of every list that is asked for from now on, in place of an earlier own one
 /// that has its first op's key.
-void keep_own(std::shared_ptr<const Library> library);
+void add_own_library(std::shared_ptr<const Library> library);
 
 /// TENON_PLUGINS=A.so:B.so. For the programs that a person starts; libraries of ours never look at it.
 std::vector<std::filesystem::path> files_of_environment();

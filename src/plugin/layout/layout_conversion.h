@@ -19,10 +19,10 @@ Sizes strides_of(int32_t layout, std::span<const int64_t> sizes);
 
 /// Tells the operands, or the results, of a node in the layouts that its plugin takes, and brings them there and back: all memory of ours
 /// is row-major.
-class LaidOut {
+class LayoutConversion {
  public:
   /// views: of these; outlive it. layouts: one each.
-  LaidOut(TensorViews& views, Layouts layouts);
+  LayoutConversion(TensorViews& views, Layouts layouts);
 
   /// Behind TensorViews::set or set_type: tells layout and strides, and gives memory of its own where the layout needs it. Errors:
   /// out_of_memory; not_supported for elements of less than a byte.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin/kept.h"
+#include "plugin/registry_cache.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,28 +12,28 @@ namespace {
 using Libraries = std::vector<std::shared_ptr<const Library>>;
 
 /// Never destroyed: threads of libraries may outlive main.
-struct Kept {
+struct RegistryCache {
   std::mutex lock;
   Libraries own;
   std::map<Libraries, std::shared_ptr<const Registry>> registries;
 };
 
-Kept& kept() {
-  static Kept& out = *new Kept;
+RegistryCache& cache() {
+  static RegistryCache& out = *new RegistryCache;
   return out;
 }
 
 }  // namespace
 
-Result<std::shared_ptr<const Registry>> kept_registry(std::span<const std::filesystem::path> files, const Logger& logger,
-                                                      std::span<const std::shared_ptr<const Library>> more) {
+Result<std::shared_ptr<const Registry>> cached_registry(std::span<const std::filesystem::path> files, const Logger& logger,
+                                                        std::span<const std::shared_ptr<const Library>> more) {
   Libraries libraries;
   const auto add = [&](std::shared_ptr<const Library> library) {
     if (std::ranges::find(libraries, library) == libraries.end()) libraries.push_back(std::move(library));
   };
   for (const std::filesystem::path& file : files) add(TRY(open_library(file, logger)));
   for (const auto& library : more) add(library);
-  Kept& k = kept();
+  RegistryCache& k = cache();
   const std::lock_guard held(k.lock);
   libraries.insert(libraries.end(), k.own.begin(), k.own.end());
   if (const auto found = k.registries.find(libraries); found != k.registries.end()) return found->second;
@@ -43,8 +43,8 @@ Result<std::shared_ptr<const Registry>> kept_registry(std::span<const std::files
   return made;
 }
 
-void keep_own(std::shared_ptr<const Library> library) {
-  Kept& k = kept();
+void add_own_library(std::shared_ptr<const Library> library) {
+  RegistryCache& k = cache();
   const std::lock_guard held(k.lock);
   const auto key = [](const auto& l) { return l->ops.empty() ? std::string() : l->ops[0].key(); };
   const auto same = std::ranges::find(k.own, key(library), key);

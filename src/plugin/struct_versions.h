@@ -8,7 +8,7 @@ namespace tenon::plugin {
 /// A struct of a library as this host knows it: fields that the library does not have yet are 0; those that only the library knows are
 /// left out.
 template <class Struct>
-Struct grown(const Struct& given) {
+Struct adapted(const Struct& given) {
   Struct out{};
   std::memcpy(&out, &given, std::min(given.struct_size, sizeof out));
   out.struct_size = sizeof out;

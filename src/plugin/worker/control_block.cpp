@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin/worker/front.h"
+#include "plugin/worker/control_block.h"
 
 #include <immintrin.h>
 #include <linux/futex.h>
@@ -31,29 +31,29 @@ bool may_spin() {
 
 }  // namespace
 
-static_assert(sizeof(std::atomic<Turn>) == sizeof(uint32_t) && std::atomic<Turn>::is_always_lock_free);
+static_assert(sizeof(std::atomic<LaneOwner>) == sizeof(uint32_t) && std::atomic<LaneOwner>::is_always_lock_free);
 
-void give_turn(std::atomic<Turn>& turn, Turn to, Sleeper& sleeper) {
-  turn.store(to);
-  if (sleeper.sleeps.exchange(0)) futex(&turn, FUTEX_WAKE, INT_MAX, nullptr);
+void hand_over(std::atomic<LaneOwner>& owner, LaneOwner to, Waiter& waiter) {
+  owner.store(to);
+  if (waiter.sleeps.exchange(0)) futex(&owner, FUTEX_WAKE, INT_MAX, nullptr);
 }
 
-bool await_turn(std::atomic<Turn>& turn, Turn wanted, Sleeper& sleeper, std::chrono::microseconds patience) {
+bool await_owner(std::atomic<LaneOwner>& owner, LaneOwner wanted, Waiter& waiter, std::chrono::microseconds patience) {
   const auto start = Clock::now();
   while (may_spin() && Clock::now() - start < kSpin)
     for (int k = 0; k < 32; ++k) {
-      if (turn.load(std::memory_order_acquire) == wanted) return true;
+      if (owner.load(std::memory_order_acquire) == wanted) return true;
       _mm_pause();
     }
   for (auto left = patience; left > 0us; left = patience - std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start)) {
-    sleeper.sleeps.store(1);
-    const Turn now = turn.load();
+    waiter.sleeps.store(1);
+    const LaneOwner now = owner.load();
     if (now == wanted) break;
     const timespec time{.tv_sec = left.count() / 1'000'000, .tv_nsec = left.count() % 1'000'000 * 1000};
-    futex(&turn, FUTEX_WAIT, static_cast<uint32_t>(now), &time);
+    futex(&owner, FUTEX_WAIT, static_cast<uint32_t>(now), &time);
   }
-  sleeper.sleeps.store(0);
-  return turn.load() == wanted;
+  waiter.sleeps.store(0);
+  return owner.load() == wanted;
 }
 
 void sleep_on(std::atomic<uint32_t>& word, uint32_t known) { futex(&word, FUTEX_WAIT, known, nullptr); }
