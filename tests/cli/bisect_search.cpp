@@ -25,7 +25,7 @@ TEST(Search, FindsEveryStepInAboutLog2Questions) {
   for (int64_t all : {1, 2, 3, 7, 64, 1000})
     for (int64_t guilty = 1; guilty <= all; ++guilty) {
       Judge judge{guilty, {}, {}};
-      const auto found = find_culprit(0, all, std::ref(judge));
+      const auto found = bisect_steps(0, all, std::ref(judge));
       ASSERT_TRUE(found);
       EXPECT_EQ(found->bad, guilty);
       EXPECT_TRUE(found->exact());
@@ -38,7 +38,7 @@ TEST(Search, GoesAroundWhatCannotBeJudged) {
   for (int64_t guilty = 1; guilty <= 40; ++guilty)
     for (int64_t skipped = 1; skipped < 40; ++skipped) {
       Judge judge{guilty, {skipped}, {}};
-      const auto found = find_culprit(0, 40, std::ref(judge));
+      const auto found = bisect_steps(0, 40, std::ref(judge));
       ASSERT_TRUE(found);
       EXPECT_LT(found->good, guilty);
       EXPECT_GE(found->bad, guilty);
@@ -49,14 +49,14 @@ TEST(Search, GoesAroundWhatCannotBeJudged) {
 
 TEST(Search, EndsWhereNothingCanBeJudged) {
   Judge judge{3, {1, 2, 3, 4, 5, 6, 7, 8, 9}, {}};
-  const auto found = find_culprit(0, 10, std::ref(judge));
+  const auto found = bisect_steps(0, 10, std::ref(judge));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->good, 0);
   EXPECT_EQ(found->bad, 10);
 }
 
 TEST(Search, HandsErrorsOn) {
-  const auto found = find_culprit(0, 10, [](int64_t) -> Result<Verdict> { return fail(Code::cancelled, "", "enough"); });
+  const auto found = bisect_steps(0, 10, [](int64_t) -> Result<Verdict> { return fail(Code::cancelled, "", "enough"); });
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code(), Code::cancelled);
 }

@@ -63,7 +63,7 @@ bool runs_by_plugin(const plugin::Registry& plugins, std::string_view name) {
   return std::ranges::any_of(ops, [&](const plugin::Op* op) { return op->runs() && op->name_space + "::" + op->name == name; });
 }
 
-base::Result<partition::Constraints> wishes_of(const CompileOptions& options) {
+base::Result<partition::Constraints> constraints_of(const CompileOptions& options) {
   const int64_t least = options.min_block_size.value_or(1);
   if (least < 1 || least > UINT32_MAX)
     return base::fail(base::Code::bad_usage, "min_block_size", "a segment has at least one node")
@@ -117,7 +117,7 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
   libraries.isolated_plugins = isolation_of(options);
   out.registry = TRY(compiler::Registry::make(libraries));
   out.backends = TRY(out.registry->named(options.backends));
-  out.constraints = TRY(wishes_of(options));
+  out.constraints = TRY(constraints_of(options));
   out.constraints.preferred = TRY(compiler::preferences(*libraries.plugins, options.prefer));
   out.calibration = compiler::kept_calibration();
   if (options.measure && options.assign != Assign::cost && options.plugins.empty())
@@ -175,7 +175,7 @@ base::Result<Engine> engine_of(compiler::Source source, compiler::CompileOptions
   return make_engine(std::move(engine), save, load_options_of(options));
 }
 
-base::Error beside_a_graph(std::string option, std::string what, std::string advice) {
+base::Error not_with_graph(std::string option, std::string what, std::string advice) {
   return base::fail(base::Code::bad_usage, std::move(option), std::move(what))
       .expected("nothing beside a graph")
       .found("this option")
@@ -186,10 +186,10 @@ base::Error beside_a_graph(std::string option, std::string what, std::string adv
 
 base::Result<void> check_graph(ir::Graph& graph, const CompileOptions& options) {
   if (!options.external_data.empty())
-    return beside_a_graph("external_data", "a graph has its weights already", "give the folder to what reads the model");
+    return not_with_graph("external_data", "a graph has its weights already", "give the folder to what reads the model");
   if (!options.shapes.empty() || !options.ranges.empty())
-    return beside_a_graph("shapes", "a graph has its shapes already", "say them where the graph is made");
-  if (!options.outputs.empty()) return beside_a_graph("outputs", "a graph has its outputs already", "say them where the graph is made");
+    return not_with_graph("shapes", "a graph has its shapes already", "say them where the graph is made");
+  if (!options.outputs.empty()) return not_with_graph("outputs", "a graph has its outputs already", "say them where the graph is made");
   TRY(ir::verify(graph));
   for (const ir::ValueId id : graph.inputs()) {
     const ir::Value& input = graph.value(id);

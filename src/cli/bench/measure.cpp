@@ -180,19 +180,19 @@ bool is_quiet(const Sample& sample, double best_peak) {
   return low >= 0.95 * high && low >= 0.8 * best_peak;
 }
 
-Kept keep_quiet(std::span<const Sample> samples, size_t enough) {
+QuietSamples quiet_samples(std::span<const Sample> samples, size_t enough) {
   double best = 0;
   for (const Sample& s : samples)
     for (const double p : s.peaks) best = std::max(best, p);
-  Kept kept;
-  kept.tried = samples.size();
+  QuietSamples quiet;
+  quiet.tried = samples.size();
   for (const Sample& s : samples)
-    if (is_quiet(s, best)) kept.samples.push_back(&s);
-  kept.quiet = kept.samples.size();
-  if (kept.quiet >= enough) return kept;
-  kept.samples.clear();
-  for (const Sample& s : samples) kept.samples.push_back(&s);
-  return kept;
+    if (is_quiet(s, best)) quiet.samples.push_back(&s);
+  quiet.count = quiet.samples.size();
+  if (quiet.count >= enough) return quiet;
+  quiet.samples.clear();
+  for (const Sample& s : samples) quiet.samples.push_back(&s);
+  return quiet;
 }
 
 }  // namespace tenon::cli

@@ -68,10 +68,10 @@ struct Sample {
 bool is_quiet(const Sample& sample, double best_peak);
 
 /// The samples that count: the quiet ones; all of them where fewer than `enough` are quiet.
-struct Kept {
+struct QuietSamples {
   std::vector<const Sample*> samples;
-  size_t quiet = 0, tried = 0;
+  size_t count = 0, tried = 0;
 };
-Kept keep_quiet(std::span<const Sample> samples, size_t enough);
+QuietSamples quiet_samples(std::span<const Sample> samples, size_t enough);
 
 }  // namespace tenon::cli

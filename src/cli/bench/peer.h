@@ -48,7 +48,7 @@ class Peer {
   Result<std::string> read_line();
   Result<std::string> ask(const std::string& command);
   Error died(std::string why) const;
-  Error told(const std::string& why) const;
+  Error failed(const std::string& why) const;
 
   std::string install_advice() const;
 

@@ -38,8 +38,8 @@ Result<OracleAnswer> Bisection::probe(int64_t rewrites) {
   return answer;
 }
 
-Result<Culprit> Bisection::search(int64_t good, int64_t bad) {
-  return find_culprit(good, bad, [&](int64_t at) -> Result<Verdict> { return TRY(probe(at)).verdict; });
+Result<BisectResult> Bisection::search(int64_t good, int64_t bad) {
+  return bisect_steps(good, bad, [&](int64_t at) -> Result<Verdict> { return TRY(probe(at)).verdict; });
 }
 
 Result<RewriteRecord> Bisection::record(int64_t number, RewriteDump* dump) {

@@ -34,7 +34,7 @@ class Bisection {
   /// Asks about one number of rewrites, and tells.
   Result<OracleAnswer> probe(int64_t rewrites);
   /// Between a good and a bad number.
-  Result<Culprit> search(int64_t good, int64_t bad);
+  Result<BisectResult> search(int64_t good, int64_t bad);
   /// Does the rewrite again, and says what it was. dump: may be null.
   Result<RewriteRecord> record(int64_t number, RewriteDump* dump);
 

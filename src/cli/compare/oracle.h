@@ -25,13 +25,13 @@ struct OracleAnswer {
 /// Errors: bad_usage (it cannot be started; 126 and 127, which a shell gives then), cancelled (this process was asked to end).
 Result<OracleAnswer> ask(const OracleCommand& command, const std::string& file);
 
-/// While it lives, SIGINT and SIGTERM do not end the process but make `ask` and asked_to_end() say so, so that files can be taken away.
-class EndPolitely {
+/// While it lives, SIGINT and SIGTERM do not end the process but make `ask` and interrupted() say so, so that files can be taken away.
+class InterruptGuard {
  public:
-  EndPolitely();
-  ~EndPolitely();
-  EndPolitely(const EndPolitely&) = delete;
-  static bool asked_to_end();
+  InterruptGuard();
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  static bool interrupted();
 };
 
 }  // namespace tenon::cli

@@ -38,9 +38,9 @@ std::string bounds_of(const std::string& type) {
 
 std::string help_of(const CLI::Option& option, const std::string& type) {
   std::string out = option.get_description();
-  std::string beside = bounds_of(type);
-  if (!option.get_default_str().empty()) beside += (beside.empty() ? "" : "; ") + ("default: " + option.get_default_str());
-  return beside.empty() ? out : out + " (" + beside + ")";
+  std::string note = bounds_of(type);
+  if (!option.get_default_str().empty()) note += (note.empty() ? "" : "; ") + ("default: " + option.get_default_str());
+  return note.empty() ? out : out + " (" + note + ")";
 }
 
 ArgumentRow row_of(const CLI::Option& option) {

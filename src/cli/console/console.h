@@ -44,6 +44,6 @@ class Console {
 };
 
 /// Whether `fd` is a terminal that wants colours (NO_COLOR and TERM=dumb say no).
-bool wants_colour(int fd);
+bool has_colour(int fd);
 
 }  // namespace tenon::cli

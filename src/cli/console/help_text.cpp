@@ -28,11 +28,11 @@ std::string two_columns(const std::vector<Entry>& entries, size_t width) {
   std::string out;
   for (const Entry& e : entries) {
     const auto lines = wrapped(e.help, width - std::min(width / 2, indent.size()));
-    const bool beside = e.name.size() <= column;
+    const bool on_same_line = e.name.size() <= column;
     out += fmt::format("{:{}}{}", "", kIndent, e.name);
-    if (beside && !lines.empty()) out += std::string(column - e.name.size() + kGap, ' ') + lines[0];
+    if (on_same_line && !lines.empty()) out += std::string(column - e.name.size() + kGap, ' ') + lines[0];
     out += '\n';
-    for (size_t k = beside ? 1 : 0; k < lines.size(); ++k) out += indent + lines[k] + '\n';
+    for (size_t k = on_same_line ? 1 : 0; k < lines.size(); ++k) out += indent + lines[k] + '\n';
   }
   return out;
 }

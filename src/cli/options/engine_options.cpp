@@ -31,7 +31,7 @@ void EngineOptions::add_to(CLI::App& app, Takes takes) {
   model.add_to(app, takes == Takes::models ? "an ONNX model" : "an ONNX model or an engine");
   app.add_option("--opt", opt, "0: no rewriting ... 3: everything")->check(between(0, 3))->capture_default_str();
   app.add_option("--threads", threads, "threads to run on (default: what this process may use)")->check(at_least(0));
-  sharing.add_to(app, [this] { model.metadata = true; });
+  partition.add_to(app, [this] { model.metadata = true; });
   app.get_option("--backend")->each([this](const std::string& given) {
     if (const auto names = names_between_commas("--backend", {&given, 1}))
       model.unknown_ops |= compiler::usual_registry().run_unknown_ops(*names);
@@ -74,11 +74,11 @@ Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console
   options.threads = threads;
   const runtime::Libraries from = TRY(all_libraries());
   options.registry = TRY(compiler::Registry::make(from));
-  options.backends = TRY(options.registry->named(TRY(sharing.backends())));
-  options.constraints = TRY(sharing.constraints());
-  TRY(sharing.check_measure(!TRY(model.plugins.plugins()).registry->empty()));
+  options.backends = TRY(options.registry->named(TRY(partition.backends())));
+  options.constraints = TRY(partition.constraints());
+  TRY(partition.check_measure(!TRY(model.plugins.plugins()).registry->empty()));
   options.constraints.preferred = TRY(model.plugins.preferences());
-  if (sharing.measures()) options.measuring = TRY(compiler::measuring_in_children({"/proc/self/exe", "stopwatch"}, options, from));
+  if (partition.measures()) options.measuring = TRY(compiler::measuring_in_children({"/proc/self/exe", "stopwatch"}, options, from));
   options.calibration = compiler::kept_calibration();
   options.verify = verify_passes;
   options.off.insert(without.begin(), without.end());
@@ -89,7 +89,7 @@ Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console
 }
 
 Result<compiler::LoadOptions> EngineOptions::load_options() const {
-  if (sharing.any())
+  if (partition.any())
     return fail(Code::bad_usage, model.path, "in an engine it is settled who runs what")
         .expected(
             "an ONNX model, or none of --backend, --assign, --min-block-size, --fallback-ops, --fallback-modules, --pin, --require-full, "

@@ -30,7 +30,7 @@ struct EngineOptions {
   bool verify_passes = false;
   std::vector<std::string> without;  ///< passes that do not run
   std::string precision = "f32";     ///< of large products
-  PartitionOptions sharing;
+  PartitionOptions partition;
   LibraryOptions libraries;
 
   /// What MODEL may be.

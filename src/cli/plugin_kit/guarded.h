@@ -8,10 +8,10 @@
 namespace tenon::cli {
 
 /// Bytes with a known pattern before and behind them, 64-byte aligned.
-class Guarded {
+class GuardedBuffer {
  public:
   /// fill: what each of the bytes is.
-  explicit Guarded(size_t bytes, uint8_t fill = 0);
+  explicit GuardedBuffer(size_t bytes, uint8_t fill = 0);
 
   std::byte* data() { return memory_.data() + begin_; }
   const std::byte* data() const { return memory_.data() + begin_; }

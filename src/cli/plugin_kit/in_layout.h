@@ -8,6 +8,6 @@ namespace tenon::cli {
 Tensor in_layout(const Tensor& row_major, int32_t layout);
 Tensor from_layout(const Tensor& laid_out, int32_t layout);
 /// Tells a view its layout; strides: where they are kept meanwhile.
-void tell_layout(plugin::TensorViews& views, size_t index, int32_t layout, Sizes& strides);
+void set_layout(plugin::TensorViews& views, size_t index, int32_t layout, Sizes& strides);
 
 }  // namespace tenon::cli

@@ -17,7 +17,7 @@ namespace tenon::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Say = std::function<void(std::string_view)>;
+using LineSink = std::function<void(std::string_view)>;
 
 constexpr size_t kMostFindings = 5;  ///< of one check, which may fail at every sample
 
@@ -43,21 +43,21 @@ std::string why_not(const plugin::Op& op, const plugin::Registry& registry) {
 }
 
 /// What the child tells of the library: a line an op.
-void tell_ops(const std::filesystem::path& library, const Say& say) {
+void list_ops(const std::filesystem::path& library, const LineSink& write_line) {
   const auto plugins = loaded(library);
-  if (!plugins) return say(Json{{"refused", true}}.dump());
+  if (!plugins) return write_line(Json{{"refused", true}}.dump());
   for (const plugin::Op* op : plugins->registry->ops()) {
     Json line{{"op", name_of(*op)}, {"not_tried", why_not(*op, *plugins->registry)}};
     line["checks"] = Json::array();
     for (const Check& check : all_checks()) line["checks"].push_back(check.applies(*op));
-    say(line.dump());
+    write_line(line.dump());
   }
 }
 
 /// One check of one op, in the child.
-void try_it(const std::filesystem::path& library, const std::string& name, const Check& check, const Say& say) {
-  const auto found = [&say](const std::string& sample, const std::string& what) {
-    say(Json{{"sample", sample}, {"what", what}}.dump(-1, ' ', false, Json::error_handler_t::replace));
+void try_it(const std::filesystem::path& library, const std::string& name, const Check& check, const LineSink& write_line) {
+  const auto found = [&write_line](const std::string& sample, const std::string& what) {
+    write_line(Json{{"sample", sample}, {"what", what}}.dump(-1, ' ', false, Json::error_handler_t::replace));
   };
   const auto plugins = loaded(library);
   if (!plugins) return found("", "it does not load a second time: " + plugins.error()->what);
@@ -86,7 +86,7 @@ class Kit {
       : library_(library), patience_(patience), console_(console) {}
 
   Result<KitReport> run(const std::string& which) {
-    const Forked opened = TRY(run_forked([&](const Say& say) { tell_ops(library_, say); }, patience_));
+    const ChildOutcome opened = TRY(run_forked([&](const LineSink& write_line) { list_ops(library_, write_line); }, patience_));
     std::vector<Json> ops;
     for (const std::string& line : opened.lines) ops.push_back(Json::parse(line));
     if (!opened.ended.empty())
@@ -143,7 +143,7 @@ class Kit {
   }
 
   Result<void> try_one(KitRow& row, const Check& check) const {
-    const Forked done = TRY(run_forked([&](const Say& say) { try_it(library_, row.op, check, say); }, patience_));
+    const ChildOutcome done = TRY(run_forked([&](const LineSink& write_line) { try_it(library_, row.op, check, write_line); }, patience_));
     for (const std::string& line : done.lines) {
       const Json finding = Json::parse(line, nullptr, false);
       if (finding.is_discarded()) continue;  // the child ended while it wrote
@@ -180,7 +180,7 @@ Result<KitReport> test_plugins(const std::filesystem::path& library, const std::
   return Kit(library, patience, console).run(op);
 }
 
-Result<void> tell(const KitReport& report, const std::filesystem::path& library, Console& console) {
+Result<void> report(const KitReport& report, const std::filesystem::path& library, Console& console) {
   std::vector<std::vector<std::string>> rows{{"op", "check", "result"}};
   Json json = Json::array();
   for (const KitRow& row : report.rows) {

@@ -53,8 +53,8 @@ class PluginRun {
 
  private:
   struct Memory {
-    std::vector<Guarded> operands, results;
-    std::unique_ptr<Guarded> workspace;
+    std::vector<GuardedBuffer> operands, results;
+    std::unique_ptr<GuardedBuffer> workspace;
   };
   struct Entry {  // standard layout: a call is an entry
     tenon_call call;
@@ -87,7 +87,7 @@ class PluginRun {
   // While a run is made:
   const PluginRunOptions* constraints_ = nullptr;
   Memory* now_ = nullptr;
-  std::vector<std::optional<Sizes>> told_;  ///< of each result
+  std::vector<std::optional<Sizes>> late_sizes_;  ///< of each result
   std::vector<std::string> faults_;
   bool refused_ = false, met_ = false;
 };

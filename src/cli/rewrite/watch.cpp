@@ -68,8 +68,8 @@ Result<void> RewriteWatch::check(const rewrite::Proposal& proposal, const rewrit
 void RewriteWatch::applied(const rewrite::Applied& a) {
   if (++count_ == stop_after_) last_ = record_of(a, count_, pass_);
   const auto now = Clock::now();
-  if (now - told_ > kBetweenLines) {
-    told_ = now;
+  if (now - last_line_ > kBetweenLines) {
+    last_line_ = now;
     console_.progress(fmt::format("{}: {} rewrites, the last by {}", pass_, count_, a.rule.name));
   }
   if (!dump_) return;

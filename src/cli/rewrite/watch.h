@@ -53,7 +53,7 @@ class RewriteWatch {
   double check_ms_ = 0;
   std::map<std::string, double, std::less<>> check_ms_of_rule_;
   std::vector<double> check_ms_of_pass_;  ///< one a pass that ran
-  Clock::time_point told_;
+  Clock::time_point last_line_;
 };
 
 }  // namespace tenon::cli

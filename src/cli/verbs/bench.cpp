@@ -147,16 +147,16 @@ Result<Sample> take_sample(Bench& b, const Limits& limits, bool cold, int ours, 
 }
 
 Result<std::vector<Sample>> take_samples(const Options& o, Bench& b, const Limits& limits, Console& console) {
-  const double beside = o.cold ? limits.stream_ms : 0;
-  const int ours = runs_in_sample(b.warm_ms + beside);
-  const int others = b.peer ? runs_in_sample(median(TRY(b.peer->run(3))) + beside) : 0;
+  const double stream_ms = o.cold ? limits.stream_ms : 0;
+  const int ours = runs_in_sample(b.warm_ms + stream_ms);
+  const int others = b.peer ? runs_in_sample(median(TRY(b.peer->run(3))) + stream_ms) : 0;
   const size_t wanted = static_cast<size_t>(o.runs);
   std::vector<Sample> samples;
   const auto start = Clock::now();
-  size_t quiet = 0;
+  size_t count = 0;
   while (quiet < wanted && samples.size() < wanted * kTriesPerSample && (samples.size() < kEnough || ms_since(start) < o.seconds * 1e3)) {
     samples.push_back(TRY(take_sample(b, limits, o.cold, ours, others)));
-    quiet = keep_quiet(samples, 0).quiet;
+    quiet = quiet_samples(samples, 0).quiet;
     console.progress(fmt::format("sample {} of {}, {} tried", quiet, wanted, samples.size()));
   }
   return samples;
@@ -164,7 +164,7 @@ Result<std::vector<Sample>> take_samples(const Options& o, Bench& b, const Limit
 
 struct Figures {
   std::vector<double> times, other_times, ratios, dram;
-  Kept kept;
+  QuietSamples quiet;
   double median_ms = 0, gflops = 0;
   ByProducts flops{}, peaks{};         ///< of a run; GFLOP/s
   double peak_share = 0;               ///< of the time that the flops take at the peaks of their kinds
@@ -173,11 +173,11 @@ struct Figures {
 };
 
 /// The median over samples, of each kind.
-ByProducts peaks_of(const Kept& kept) {
+ByProducts peaks_of(const QuietSamples& quiet) {
   ByProducts out{};
   for (size_t p = 0; p < kProducts; ++p) {
     std::vector<double> measured;
-    for (const Sample* s : kept.samples)
+    for (const Sample* s : quiet.samples)
       for (const ByProducts& peaks : s->all_peaks) measured.push_back(peaks[p]);
     out[p] = median(measured);
   }
@@ -187,8 +187,8 @@ ByProducts peaks_of(const Kept& kept) {
 Figures figures_of(std::span<const Sample> samples, const ByProducts& flops, double weight_bytes, Console& console) {
   Figures f;
   f.flops = flops;
-  f.kept = keep_quiet(samples, std::min(kEnough, samples.size()));
-  for (const Sample* s : f.kept.samples) {
+  f.quiet = quiet_samples(samples, std::min(kEnough, samples.size()));
+  for (const Sample* s : f.quiet.samples) {
     f.times.insert(f.times.end(), s->ours_ms.begin(), s->ours_ms.end());
     f.other_times.insert(f.other_times.end(), s->other_ms.begin(), s->other_ms.end());
     f.dram.insert(f.dram.end(), s->dram.begin(), s->dram.end());
@@ -196,18 +196,18 @@ Figures figures_of(std::span<const Sample> samples, const ByProducts& flops, dou
   }
   f.median_ms = median(f.times);
   f.gflops = std::accumulate(flops.begin(), flops.end(), 0.0) / f.median_ms / 1e6;
-  f.peaks = peaks_of(f.kept);
+  f.peaks = peaks_of(f.quiet);
   f.peak_share = least_ms(flops, f.peaks) / f.median_ms;
   f.weight_gbps = weight_bytes / f.median_ms / 1e6;
   f.memory = median(f.dram);
   f.roofline_share = std::max(f.peak_share, f.weight_gbps / f.memory);
-  if (f.kept.samples.size() > f.kept.quiet)
-    console.warn(
-        fmt::format("the machine was not quiet: {} of {} samples would count; the figures are of all of them", f.kept.quiet, f.kept.tried));
+  if (f.quiet.samples.size() > f.quiet.count)
+    console.warn(fmt::format("the machine was not quiet: {} of {} samples would count; the figures are of all of them", f.quiet.count,
+                             f.quiet.tried));
   return f;
 }
 
-std::string kept_text(const Kept& k) { return fmt::format("{} of {} samples kept", k.samples.size(), k.tried); }
+std::string quiet_text(const QuietSamples& k) { return fmt::format("{} of {} samples kept", k.samples.size(), k.tried); }
 
 /// Largest absolute difference over floating results; what is not a float must be equal (infinity where it is not).
 Result<double> largest_difference(Bench& b) {
@@ -246,7 +246,7 @@ Json json_of_peer(const Peer& p, const Figures& f, double difference) {
           {"ratio_low", i.low},
           {"ratio_high", i.high},
           {"pairs_kept", f.ratios.size()},
-          {"pairs_tried", f.kept.tried},
+          {"pairs_tried", f.quiet.tried},
           {"largest_difference", std::isfinite(difference) ? Json(difference) : Json("inf")}};
 }
 
@@ -260,7 +260,7 @@ Result<Json> report_peer(Bench& b, const Figures& f, Console& console) {
                            p.load_ms, p.first_ms, static_cast<double>(p.peak_rss_bytes()) / 1e6));
   console.line(fmt::format(
       "Tenon is {:.3f} times as fast (95 % interval {:.3f} to {:.3f}, {} pairs of {} tried); largest difference of the results {:.3g}",
-      median(f.ratios), i.low, i.high, f.ratios.size(), f.kept.tried, difference));
+      median(f.ratios), i.low, i.high, f.ratios.size(), f.quiet.tried, difference));
   return json_of_peer(p, f, difference);
 }
 
@@ -296,7 +296,7 @@ Json json_of_shapes(const Bench& b) {
 void report_own(const Bench& b, const Figures& f, Console& console) {
   console.line(fmt::format("at {}", shapes_text(b)));
   console.line(fmt::format("p50 {:.4g} ms, p95 {:.4g}, p99 {:.4g}; {:.4g} runs a second; {} threads; {}", f.median_ms,
-                           quantile(f.times, 0.95), quantile(f.times, 0.99), 1e3 / f.median_ms, b.options.threads, kept_text(f.kept)));
+                           quantile(f.times, 0.95), quantile(f.times, 0.99), 1e3 / f.median_ms, b.options.threads, quiet_text(f.quiet)));
   console.line(fmt::format("{:.4g} GFLOP/s, {:.1f} % of the peak measured beside it ({})", f.gflops, 100 * f.peak_share, peaks_text(f)));
   if (f.peak_share > 1)
     console.line("a share of the peak above 100 % says that the machine was busy while the peak was measured: run again when it is quiet");
@@ -345,22 +345,22 @@ Json json_of(const Bench& b, const Figures& f, double weight_bytes, bool cold) {
           {"memory_gbps", f.memory},
           {"memory_share", f.weight_gbps / f.memory},
           {"roofline_share", f.roofline_share},
-          {"samples_kept", f.kept.samples.size()},
-          {"samples_tried", f.kept.tried}};
+          {"samples_kept", f.quiet.samples.size()},
+          {"samples_tried", f.quiet.tried}};
 }
 
 /// Files that are asked for, opened before minutes of measuring that they could not keep.
 struct Pictures {
   std::optional<files::AtomicFile> trace, html;
 
-  Result<void> draw(Bench& b, const Figures& f, const Profile& seen, const std::vector<double>& flops) {
+  Result<void> draw(Bench& b, const Figures& f, const Profile& profile, const std::vector<double>& flops) {
     if (trace) {
-      TRY(trace->append(chrome_trace(b.engine->program_for(b.inputs), seen, flops)));
+      TRY(trace->append(chrome_trace(b.engine->program_for(b.inputs), profile, flops)));
       TRY(trace->commit());
     }
     if (html) {
       b.views.page->set_facts(fmt::format("{:.4g} ms at {}, {} threads", f.median_ms, shapes_text(b), b.options.threads));
-      b.views.page->set_times(step_times(b.engine->program(), seen));
+      b.views.page->set_times(step_times(b.engine->program(), profile));
       TRY(html->append(b.views.page->html()));
       TRY(html->commit());
     }
@@ -368,9 +368,9 @@ struct Pictures {
   }
 };
 
-Result<Json> explained(const Bench& b, const Profile& seen, Console& console) {
+Result<Json> explained(const Bench& b, const Profile& profile, Console& console) {
   const MachineHere here = TRY(machine_here(b.options.threads));
-  return report_explanation(TRY(b.views.explanation->kernels(*b.engine, b.inputs, seen, here.machine)), here, console);
+  return report_explanation(TRY(b.views.explanation->kernels(*b.engine, b.inputs, profile, here.machine)), here, console);
 }
 
 /// One of several engines that another process measures by turns.
@@ -381,16 +381,16 @@ Result<void> serve_model(const Options& o, Console& console) {
   const double weight_bytes = weight_bytes_read(b.engine->program_for(b.inputs), b.context->sizes(), flops);
   std::optional<Limits> made;  // not before it is asked for: until then the process holds what a run needs
   const auto limits = [&]() -> const Limits& { return made ? *made : made.emplace(b.options.threads, work); };
-  const auto beside = [](const ByProducts& each, double last) {
+  const auto append = [](const ByProducts& each, double last) {
     std::vector<double> out(each.begin(), each.end());
     out.push_back(last);
     return out;
   };
   return serve({.ready = fmt::format("{:.6f} {:.6f} {}", b.load_ms, b.first_ms, kProducer),
-                .work = beside(work, weight_bytes),
+                .work = append(work, weight_bytes),
                 .run = [&](int count, bool cold) { return b.runs(count, cold ? &limits().memory : nullptr); },
                 .outputs = [&] { return b.context->run(b.inputs, b.options); },
-                .limits = [&] { return beside(limits().peaks.measure(), limits().memory.read()); }},
+                .limits = [&] { return append(limits().peaks.measure(), limits().memory.read()); }},
                std::cin, std::cout);
 }
 
@@ -406,12 +406,12 @@ Result<void> bench_model(const Options& o, Console& console) {
   const Figures f = figures_of(samples, work, weight_bytes, console);
   console.progress("profile");
   const uint32_t runs = static_cast<uint32_t>(std::clamp(3000 / f.median_ms, 2.0, static_cast<double>(kProfiledRuns)));
-  const Profile seen = TRY(profile(*b.context, b.inputs, b.options, runs));
-  TRY(pictures.draw(b, f, seen, flops));
+  const Profile profile = TRY(tenon::cli::profile(*b.context, b.inputs, b.options, runs));
+  TRY(pictures.draw(b, f, profile, flops));
   report_own(b, f, console);
   Json json = json_of(b, f, weight_bytes, o.cold);
-  json["kernels"] = report_kernels(kernel_times(b.engine->program_for(b.inputs), seen, flops), console);
-  if (b.views.explanation) json["explained"] = TRY(explained(b, seen, console));
+  json["kernels"] = report_kernels(kernel_times(b.engine->program_for(b.inputs), profile, flops), console);
+  if (b.views.explanation) json["explained"] = TRY(explained(b, profile, console));
   json["vs"] = b.peer ? TRY(report_peer(b, f, console)) : Json(nullptr);
   console.object(json);
   return {};

@@ -108,7 +108,7 @@ std::string joined(const std::vector<std::string>& words) {
   return words.size() > kShown ? out + fmt::format(", and {} more", words.size() - kShown) : out.empty() ? "-" : out;
 }
 
-void tell(const Options& o, const Culprit& c, int64_t all, const RewriteRecord& r, Console& console) {
+void report(const Options& o, const BisectResult& c, int64_t all, const RewriteRecord& r, Console& console) {
   console.line();
   if (c.exact())
     console.line(fmt::format("rewrite {} of {} is the first bad one: rule {}{}, in pass {}", c.bad, all, r.rule,
@@ -132,13 +132,13 @@ Json json_of(const Options& o, const Bisection& bisection, int64_t all) {
   return {{"file", o.rewriting.model.path}, {"rewrites", all}, {"probes", probes}};
 }
 
-Json json_of(const Culprit& c, const RewriteRecord& r) {
+Json json_of(const BisectResult& c, const RewriteRecord& r) {
   return {{"exact", c.exact()}, {"last_good", c.good},  {"first_bad", c.bad}, {"rule", r.rule},      {"set", r.sets},
           {"pass", r.pass},     {"matched", r.matched}, {"made", r.made},     {"sources", r.sources}};
 }
 
-Result<void> finish_dump(const Options& o, const Culprit& culprit, RewriteDump& dump, Console& console) {
-  const auto title = fmt::format("Rewrite {} of {}", culprit.bad, fs::path(o.rewriting.model.path).filename().string());
+Result<void> finish_dump(const Options& o, const BisectResult& result, RewriteDump& dump, Console& console) {
+  const auto title = fmt::format("Rewrite {} of {}", result.bad, fs::path(o.rewriting.model.path).filename().string());
   for (const std::string& w : TRY(dump.finish(title, {}))) console.warn(w);
   return {};
 }
@@ -152,19 +152,19 @@ Result<void> find(const Options& o, Bisection& bisection, RewriteDump* dump, con
   const auto checked = check_ends(o, bisection, all, command);
   console.object(json_of(o, bisection, all));
   TRY(checked);
-  const Culprit culprit = TRY(bisection.search(0, all));
-  const RewriteRecord record = TRY(bisection.record(culprit.bad, dump));
-  if (dump) TRY(finish_dump(o, culprit, *dump, console));
-  tell(o, culprit, all, record, console);
+  const BisectResult result = TRY(bisection.search(0, all));
+  const RewriteRecord record = TRY(bisection.record(result.bad, dump));
+  if (dump) TRY(finish_dump(o, result, *dump, console));
+  report(o, result, all, record, console);
   Json out = json_of(o, bisection, all);
-  out["guilty"] = json_of(culprit, record);
+  out["guilty"] = json_of(result, record);
   console.object(out);
   return {};
 }
 
 Result<void> bisect_by_command(const Options& o, const passes::Options& options, const ir::Graph& graph, RewriteDump* dump,
                                Console& console) {
-  const EndPolitely polite;
+  const InterruptGuard interrupt_guard;
   const files::ScratchFolder folder = TRY(files::ScratchFolder::make());
   const CommandJudge judge(o, folder, console.quiet);
   Bisection bisection(graph, options, judge, console);

@@ -9,9 +9,9 @@
 #include "base/thread_pool.h"
 #include "cli/bench/peer.h"
 #include "cli/compare/in_precision.h"
-#include "cli/compare/not_judged.h"
 #include "cli/compare/outlier.h"
 #include "cli/compare/segment_report.h"
+#include "cli/compare/unchecked_ops.h"
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
 #include "cli/options/engine_options.h"
@@ -52,7 +52,7 @@ struct FirstBad {
   std::string how;
 };
 
-Result<std::vector<Tensor>> other_results(const Options& o, const Ran& ran, std::span<const Tensor> inputs) {
+Result<std::vector<Tensor>> other_results(const Options& o, const EngineRun& ran, std::span<const Tensor> inputs) {
   if (o.with == "reference") return std::vector<Tensor>();
   const files::NamedTensors named = TRY(peer_inputs(*ran.engine, inputs));
   const int threads = o.engine.threads > 0 ? o.engine.threads : default_thread_pool().size();
@@ -61,8 +61,8 @@ Result<std::vector<Tensor>> other_results(const Options& o, const Ran& ran, std:
   return peer->outputs();
 }
 
-Result<std::vector<OutputDistance>> judge_outputs(const Options& o, const ir::Graph& graph, const Ran& ran, std::span<const Tensor> inputs,
-                                                  codegen::Precision precision, Console& console) {
+Result<std::vector<OutputDistance>> judge_outputs(const Options& o, const ir::Graph& graph, const EngineRun& ran,
+                                                  std::span<const Tensor> inputs, codegen::Precision precision, Console& console) {
   ops::EvaluateOptions wide;
   wide.mode = ops::Mode::wide;
   console.progress("reference");
@@ -93,13 +93,13 @@ Result<std::vector<OutputDistance>> judge_outputs(const Options& o, const ir::Gr
   return out;
 }
 
-Result<std::optional<FirstBad>> search(const Walk& walk, bool outputs_bad, std::vector<ValueDistance>& values, Console& console) {
+Result<std::optional<FirstBad>> search(const ValueSearch& search, bool outputs_bad, std::vector<ValueDistance>& values, Console& console) {
   console.progress("every value as an output");
-  values = TRY(walk_values(walk));
+  values = TRY(compare_values(search));
   const auto bad = std::ranges::find_if(values, [](const ValueDistance& v) { return v.bad(); });
   if (bad != values.end()) return FirstBad{*bad, "every value kept as an output"};
   if (!outputs_bad) return std::nullopt;
-  auto found = TRY(bisect_values(walk));
+  auto found = TRY(bisect_values(search));
   if (!found) return std::nullopt;
   return FirstBad{*found, "one value at a time kept as an output: the error comes with fusing"};
 }
@@ -225,7 +225,7 @@ Result<Json> judge_segments(const Model& model, std::span<const Tensor> inputs, 
 
 Json report_not_judged(const ir::Graph& graph, Console& console) {
   Json json = Json::object();
-  for (const auto& [op, nodes] : ops_not_judged(graph)) {
+  for (const auto& [op, nodes] : ops_without_reference(graph)) {
     console.line(fmt::format("not judged: {} ({}x) has no definition; where the reference needs it, it asks the plugin", op, nodes));
     json[op] = nodes;
   }
@@ -253,7 +253,7 @@ Result<void> compare_model(const Options& o, Console& console) {
   auto inputs = TRY(o.inputs.inputs(*model.engine, TRY(o.engine.model.import_options()).shapes));
   if (o.outlier) put_outlier(inputs, *o.outlier);
   const Json segments = o.by_segment ? TRY(judge_segments(model, inputs, options, run_options(o), console)) : Json(nullptr);
-  const Ran ran = TRY(run_engine(model.engine, inputs, run_options(o)));
+  const EngineRun ran = TRY(run_engine(model.engine, inputs, run_options(o)));
   const auto outputs = TRY(judge_outputs(o, graph, ran, inputs, options.precision, console));
   const bool bad = std::ranges::any_of(outputs, [](const OutputDistance& d) { return !d.good(); });
   std::vector<ValueDistance> values;

@@ -81,15 +81,15 @@ void show_what_if(const std::vector<partition::WhatIf>& all, Console& console) {
   std::vector<std::vector<std::string>> rows{{"were it accelerated", "borders removed", "segments left"}};
   for (const partition::WhatIf& w : all) {
     if (rows.size() > 5 || (w.borders_removed <= 0 && w.blocked_by.empty())) continue;
-    const std::string held = w.blocked_by.empty() ? "" : fmt::format(" (kept with {})", fmt::join(w.blocked_by, ", "));
-    rows.push_back({w.op + held, std::to_string(w.borders_removed), std::to_string(w.segments)});
+    const std::string note = w.blocked_by.empty() ? "" : fmt::format(" (kept with {})", fmt::join(w.blocked_by, ", "));
+    rows.push_back({w.op + note, std::to_string(w.borders_removed), std::to_string(w.segments)});
   }
   if (rows.size() > 1) console.table(rows);
 }
 
-Result<void> tell(const ir::Graph& graph, const partition::Partition& partition, const partition::Roles& roles, const Options& o,
-                  const partition::Constraints& constraints, std::span<const plugin::MeasuredNode> measured,
-                  const compiler::Compiled* built, Console& console) {
+Result<void> report(const ir::Graph& graph, const partition::Partition& partition, const partition::Roles& roles, const Options& o,
+                    const partition::Constraints& constraints, std::span<const plugin::MeasuredNode> measured,
+                    const compiler::Compiled* built, Console& console) {
   const auto what_if = TRY(partition::what_if(graph, partition, roles, constraints));
   const auto shapes = TRY(o.engine.model.import_options()).shapes;
   show_segments(graph, partition, console);
@@ -99,15 +99,15 @@ Result<void> tell(const ir::Graph& graph, const partition::Partition& partition,
   show_what_if(what_if, console);
   show_figures(partition, roles, console);
   show_measured(measured, console);
-  const auto told = compiler::partition_data(graph, partition, roles, constraints.assign, what_if, measured, built, shapes);
+  const auto json = compiler::partition_data(graph, partition, roles, constraints.assign, what_if, measured, built, shapes);
   if (constraints.assign == partition::Assign::cost) show_costs(roles.backends, console);
   if (partition.predicted)
     console.line(fmt::format("predicted to take {:.1f} us a run; no assignment takes less than {:.1f} us", partition.predicted->ns / 1000,
                              partition.predicted->least / 1000));
-  console.object(told);
+  console.object(json);
   if (o.html.empty()) return {};
   const std::string title = std::filesystem::path(o.engine.model.path).filename().string();
-  return files::write_file(o.html, share_page(title, told, roles));
+  return files::write_file(o.html, partition_page(title, json, roles));
 }
 
 Result<void> partition_model(const Options& o, Console& console) {
@@ -121,10 +121,10 @@ Result<void> partition_model(const Options& o, Console& console) {
   const auto options = TRY(o.engine.compile_options(console));
   if (o.dry_run) {
     const compiler::PartitionedGraph shared = TRY(compiler::partition_graph(std::move(imported.graph), options));
-    return tell(*shared.graph, shared.partition, shared.backends.roles(), o, options.constraints, shared.measured, nullptr, console);
+    return report(*shared.graph, shared.partition, shared.backends.roles(), o, options.constraints, shared.measured, nullptr, console);
   }
   const compiler::Compiled built = TRY(compiled(std::move(imported.graph), options, console));
-  return tell(*built.graph, built.partition, built.backends.roles(), o, options.constraints, built.report.measured, &built, console);
+  return report(*built.graph, built.partition, built.backends.roles(), o, options.constraints, built.report.measured, &built, console);
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ int64_t bytes_of_file(const std::string& path) {
   return error ? 0 : static_cast<int64_t>(bytes);
 }
 
-void tell(const Options& o, const Done& done, Console& console) {
+void report(const Options& o, const Done& done, Console& console) {
   console.line(headline(o, done));
   if (done.written)
     console.line(
@@ -182,7 +182,7 @@ Result<void> rewrite_model(const Options& o, Console& console) {
     return left_out(done);
   }
   TRY(write(o, *m.graph, done, console));
-  tell(o, done, console);
+  report(o, done, console);
   console.object(json_of(o, done));
   return {};
 }

@@ -127,7 +127,7 @@ Result<void> why(const Options& o, Console& console) {
 Result<void> test(const Options& o, Console& console) {
   auto rules = TRY(compiled_rules(o));
   if (o.rule.empty()) std::erase_if(rules, [](const auto& r) { return !r->equation; });
-  return tell_tests(test_rules(rules, *TRY(ops_of(o)), o.seed, console), o.seed, console);
+  return report_tests(test_rules(rules, *TRY(ops_of(o)), o.seed, console), o.seed, console);
 }
 
 void add_test(CLI::App& app, Options& o) {

@@ -65,7 +65,7 @@ class Contexts {
     };
     all_[0]->once(constraints);
     if (other.valid()) other.wait();
-    tell("while another context runs");
+    report("while another context runs");
   }
 
   void at_once() {
@@ -75,22 +75,22 @@ class Contexts {
         for (int round = 0; round < kRounds && context->wrong.empty(); ++round) context->once();
       });
     threads.clear();
-    tell("with other contexts in other threads");
+    report("with other contexts in other threads");
   }
 
   void in_pieces() {
     PluginRunOptions constraints;
     constraints.pieces = true;
     all_[0]->once(constraints);
-    tell("in pieces, the last one first");
+    report("in pieces, the last one first");
   }
 
  private:
-  void tell(const std::string& when) {
+  void report(const std::string& when) {
     for (const auto& context : all_) {
-      if (context->wrong.empty() || told_) continue;
+      if (context->wrong.empty() || reported_) continue;
       trial_.found(at_, when + ": " + context->wrong);
-      told_ = true;
+      reported_ = true;
     }
   }
 
@@ -98,7 +98,7 @@ class Contexts {
   const PluginCase& at_;
   std::shared_ptr<const plugin::Object> shared_;
   std::vector<std::unique_ptr<Context>> all_;
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 }  // namespace

@@ -45,25 +45,25 @@ void without_a_saver(Trial& trial, const PluginCase& at) {
   if (!trial.op().table.save) return;
   const auto object = trial.object(at);
   if (!object) return;
-  bool was_asked = false;
+  bool was_called = false;
   const tenon_saver saver{.struct_size = sizeof(tenon_saver),
                           .put = [](const tenon_saver* to, const tenon_field*) -> int32_t {
                             *static_cast<bool*>(to->host_data) = true;
                             return TENON_FAILED;
                           },
-                          .host_data = &was_asked};
+                          .host_data = &was_called};
   const int32_t status = trial.op().table.save(object->self(), &saver);
   plugin::take_failure();
-  if (was_asked && status == TENON_OK) trial.found(at, "put fails, and save says that all is well");
+  if (was_called && status == TENON_OK) trial.found(at, "put fails, and save says that all is well");
 }
 
 void without_graphs(Trial& trial, const PluginCase& at) {
   if (!trial.op().table.add_graphs) return;
   const auto object = trial.object(at);
   if (!object) return;
-  bool was_asked = false;
+  bool was_called = false;
   tenon_graphs graphs = plugin::blank<tenon_graphs>();
-  graphs.host_data = &was_asked;
+  graphs.host_data = &was_called;
   graphs.add = [](const tenon_graphs* to, const char*, uint32_t*) -> int32_t {
     *static_cast<bool*>(to->host_data) = true;
     return TENON_FAILED;
@@ -78,7 +78,7 @@ void without_graphs(Trial& trial, const PluginCase& at) {
   };
   const int32_t status = trial.op().table.add_graphs(object->self(), &graphs);
   plugin::take_failure();
-  if (was_asked && status == TENON_OK) trial.found(at, "add fails, and add_graphs says that all is well");
+  if (was_called && status == TENON_OK) trial.found(at, "add fails, and add_graphs says that all is well");
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ void against_definition(Trial& trial, const PluginCase& at) {
       trial.found(at, fmt::format("result {} is {} by `infer` and {} by the definition", k, at.results[k].text(), view.outputs[k].text()));
 }
 
-int64_t number_behind(std::string_view symbol) {
+int64_t number_after_n(std::string_view symbol) {
   int64_t out = 0;
   std::from_chars(symbol.data() + 1, symbol.data() + symbol.size(), out);
   return out;
@@ -44,7 +44,7 @@ std::optional<ir::Type> with_numbers(const ir::Type& type, Symbols& symbols) {
   DimList shape;
   for (Dim d : *type.shape)
     shape.push_back(substitute(d, [&](const DimNode& s) {
-      return s.name.starts_with('n') ? Dim(number_behind(s.name)) : symbols.symbol(s.name, s.lower, s.upper);
+      return s.name.starts_with('n') ? Dim(number_after_n(s.name)) : symbols.symbol(s.name, s.lower, s.upper);
     }));
   return ir::Type(type.dtype, std::move(shape));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/compare/value_walk.h"
+#include "cli/compare/value_search.h"
 
 #include <unordered_map>
 
@@ -20,8 +20,8 @@ Result<std::shared_ptr<runtime::Engine>> compile_with(const ir::Graph& graph, st
   return compiler::load_compiled(TRY(compiler::compile(std::move(copy), options)));
 }
 
-Result<Ran> run_engine(std::shared_ptr<runtime::Engine> engine, std::span<const Tensor> inputs, const runtime::RunOptions& options) {
-  Ran ran;
+Result<EngineRun> run_engine(std::shared_ptr<runtime::Engine> engine, std::span<const Tensor> inputs, const runtime::RunOptions& options) {
+  EngineRun ran;
   ran.engine = std::move(engine);
   ran.context = TRY(runtime::Context::create(ran.engine));
   const auto results = TRY(ran.context->run(inputs, options));
@@ -40,20 +40,20 @@ std::vector<ValueId> float_values(const ir::Graph& graph) {
   return out;
 }
 
-Result<std::vector<double>> roundings(const Walk& walk, std::span<const ValueId> values) {
+Result<std::vector<double>> roundings(const ValueSearch& search, std::span<const ValueId> values) {
   struct Pair {
     Tensor own, nudged;
   };
   std::unordered_map<ValueId, Pair> found;
   for (const ValueId v : values) found[v] = {};
-  const auto graph = TRY(in_precision(walk.graph, walk.options.precision));
+  const auto graph = TRY(in_precision(search.graph, search.options.precision));
   const auto keep = [&](Tensor Pair::* member) {
     ops::EvaluateOptions options;
     options.nudges = member == &Pair::nudged;
     options.on_value = [&found, member](ValueId v, const Tensor& tensor) {
       if (const auto at = found.find(v); at != found.end()) at->second.*member = tensor;
     };
-    return ops::evaluate(*graph, walk.inputs, options);
+    return ops::evaluate(*graph, search.inputs, options);
   };
   TRY(keep(&Pair::own));
   const bool decides = rounds_to_bytes(*graph);
@@ -66,17 +66,17 @@ Result<std::vector<double>> roundings(const Walk& walk, std::span<const ValueId>
     if (at == found.end() || at->second.own.empty_handle()) return;
     out[v] = rounding_with_decisions(distance(at->second.own, wide).largest, decides ? distance(at->second.nudged, wide).largest : 0);
   };
-  TRY(ops::evaluate(walk.graph, walk.inputs, options));
+  TRY(ops::evaluate(search.graph, search.inputs, options));
   std::vector<double> list;
   for (const ValueId v : values) list.push_back(out[v]);
   return list;
 }
 
-Result<std::vector<ValueDistance>> walk_values(const Walk& walk) {
-  const std::vector<ValueId> values = float_values(walk.graph);
-  const Tolerance bound = bound_of(walk.options.precision);
-  const Ran ran = TRY(run_engine(TRY(compile_with(walk.graph, values, walk.options)), walk.inputs, walk.run));
-  const size_t first = walk.graph.outputs().size();
+Result<std::vector<ValueDistance>> compare_values(const ValueSearch& search) {
+  const std::vector<ValueId> values = float_values(search.graph);
+  const Tolerance bound = bound_of(search.options.precision);
+  const EngineRun ran = TRY(run_engine(TRY(compile_with(search.graph, values, search.options)), search.inputs, search.run));
+  const size_t first = search.graph.outputs().size();
   std::unordered_map<ValueId, size_t> places;
   std::vector<ValueDistance> out;
   for (size_t k = 0; k < values.size(); ++k) {
@@ -89,32 +89,32 @@ Result<std::vector<ValueDistance>> walk_values(const Walk& walk) {
     if (const auto at = places.find(v); at != places.end())
       out[at->second].distance = distance(ran.results[first + at->second], wide, bound);
   };
-  TRY(ops::evaluate(walk.graph, walk.inputs, reference));
+  TRY(ops::evaluate(search.graph, search.inputs, reference));
   std::vector<ValueId> beyond;
   for (const ValueDistance& v : out)
     if (v.distance.of_bound > 1) beyond.push_back(v.value);
   if (beyond.empty()) return out;
-  const auto rounding = TRY(roundings(walk, beyond));
+  const auto rounding = TRY(roundings(search, beyond));
   for (size_t k = 0; k < beyond.size(); ++k) out[places[beyond[k]]].rounding = rounding[k];
   return out;
 }
 
-Result<std::optional<ValueDistance>> bisect_values(const Walk& walk) {
-  const std::vector<ValueId> values = float_values(walk.graph);
-  const std::vector<double> rounding = TRY(roundings(walk, values));
+Result<std::optional<ValueDistance>> bisect_values(const ValueSearch& search) {
+  const std::vector<ValueId> values = float_values(search.graph);
+  const std::vector<double> rounding = TRY(roundings(search, values));
   std::unordered_map<ValueId, Tensor> wide;
   ops::EvaluateOptions reference;
   reference.mode = ops::Mode::wide;
   reference.on_value = [&](ValueId v, const Tensor& tensor) { wide.emplace(v, tensor); };
-  TRY(ops::evaluate(walk.graph, walk.inputs, reference));
+  TRY(ops::evaluate(search.graph, search.inputs, reference));
   std::optional<ValueDistance> found;
   for (size_t low = 0, high = values.size(); low < high;) {
     const size_t middle = low + (high - low) / 2;
     const ValueId v = values[middle];
-    if (walk.options.progress) walk.options.progress("search: value " + walk.graph.value(v).name);
-    const Ran ran = TRY(run_engine(TRY(compile_with(walk.graph, {&v, 1}, walk.options)), walk.inputs, walk.run));
+    if (search.options.progress) search.options.progress("search: value " + search.graph.value(v).name);
+    const EngineRun ran = TRY(run_engine(TRY(compile_with(search.graph, {&v, 1}, search.options)), search.inputs, search.run));
     const Tensor& result = ran.results.back();
-    const ValueDistance d{v, result.dtype(), distance(result, wide[v], bound_of(walk.options.precision)), rounding[middle]};
+    const ValueDistance d{v, result.dtype(), distance(result, wide[v], bound_of(search.options.precision)), rounding[middle]};
     if (d.bad()) {
       found = d;
       high = middle;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/compare/not_judged.h"
+#include "cli/compare/unchecked_ops.h"
 
 #include "ops/plugin/plugin_op.h"
 
@@ -18,7 +18,7 @@ void count(const ir::Graph& graph, std::map<std::string, size_t>& out) {
 
 }  // namespace
 
-std::map<std::string, size_t> ops_not_judged(const ir::Graph& graph) {
+std::map<std::string, size_t> ops_without_reference(const ir::Graph& graph) {
   std::map<std::string, size_t> out;
   count(graph, out);
   return out;

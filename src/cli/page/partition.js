@@ -15,7 +15,7 @@ const guessedAt = (sizes => sizes.length ? ` at ${sizes.map(([name, size]) => `$
 
 const shown = () => path.at(-1).partition;
 const go = {
-  segment: id => { chosen = id; tab = "segment"; tell(); },
+  segment: id => { chosen = id; tab = "segment"; report(); },
   body: (node, k) => { path.push({name: `${node.name}, body ${k}`, partition: node.bodies[k]}); open(); },
 };
 
@@ -32,10 +32,10 @@ function figures(partition) {
   return out;
 }
 
-function tell() {
+function report() {
   const partition = shown();
   const tabs = {overview: "overview", nodes: `nodes ${partition.nodes.length}`, borders: `borders ${partition.borders.length}`, ...(chosen < 0 ? {} : {segment: `segment ${chosen}`})};
-  $("tabs").replaceChildren(...Object.entries(tabs).map(([name, text]) => el("button", {ariaPressed: name === tab, onclick: () => { tab = name; tell(); }}, text)));
+  $("tabs").replaceChildren(...Object.entries(tabs).map(([name, text]) => el("button", {ariaPressed: name === tab, onclick: () => { tab = name; report(); }}, text)));
   const parts = {overview: () => overview(partition), nodes: () => nodesTable(partition.nodes, go), borders: () => bordersTable(partition.borders, go), segment: () => segmentPanel(partition, chosen, go)};
   $("told").replaceChildren(...parts[tab]());
   mark($("picture"), chosen);
@@ -48,11 +48,11 @@ function open() {
   $("place").replaceChildren(...(path.length === 1 ? [] : path.flatMap((at, k) => [k ? " \u203a " : "", link(at.name, () => { path.length = k + 1; open(); })])));
   $("figures").replaceChildren(...figures(shown()));
   $("picture").replaceChildren(...pictureOf(shown(), go.segment));
-  tell();
+  report();
 }
 
 const step = by => { const last = shown().segments.length - 1; if (last >= 0) go.segment(Math.min(Math.max(chosen + by, 0), last)); };
-const kKeys = {ArrowDown: () => step(1), ArrowUp: () => step(-1), Escape: () => { chosen = -1; tab = "overview"; tell(); }};
+const kKeys = {ArrowDown: () => step(1), ArrowUp: () => step(-1), Escape: () => { chosen = -1; tab = "overview"; report(); }};
 addEventListener("keydown", event => {
   if (event.target.tagName === "INPUT" || event.ctrlKey || event.metaKey || event.altKey || !kKeys[event.key]) return;
   event.preventDefault();

@@ -9,6 +9,6 @@ namespace tenon::cli {
 
 /// Ops of the graph and its bodies that only their plugins compute, without a definition, and how many nodes of each: the reference asks
 /// the plugin too, so that nothing tells whether it is right.
-std::map<std::string, size_t> ops_not_judged(const ir::Graph& graph);
+std::map<std::string, size_t> ops_without_reference(const ir::Graph& graph);
 
 }  // namespace tenon::cli
