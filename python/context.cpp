@@ -42,7 +42,7 @@ nb::object state_of(const rewrite::Match& match) {
 ir::ValueId operand_before(const PyRewriter& w, nb::handle input) {
   const ir::ValueId operand = operand_in(*w.graph, input);
   const ir::NodeId producer = operand ? w.graph->get().value(operand).producer : ir::NodeId();
-  if (producer) w.get().go_behind(producer);
+  if (producer) w.get().insert_after(producer);
   return operand;
 }
 
@@ -69,7 +69,7 @@ std::vector<ir::ValueId> operands_in(const PyRewriter& w, nb::iterable inputs) {
 nb::list graft(const PyRewriter& w, const NodeRef& like, nb::iterable inputs) {
   ir::Graph& g = w.graph->edit();
   const std::vector<ir::ValueId> operands = operands_in(w, inputs);
-  const ir::Node& from = look(like);
+  const ir::Node& from = query(like);
   if (operands.size() != from.inputs.size())
     raise(fail(Code::bad_usage, from.op->name, "wrong number of operands")
               .expected(std::to_string(from.inputs.size()) + ", those that its bodies capture among them")

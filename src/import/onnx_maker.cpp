@@ -186,9 +186,9 @@ bool is_in_place_hint(const OnnxNode& node, int64_t version, const OnnxAttribute
 
 }  // namespace
 
-Result<GraphMaker::Given> GraphMaker::attributes(Scope& scope, const OnnxNode& node, int64_t version) {
+Result<GraphMaker::NodeFields> GraphMaker::attributes(Scope& scope, const OnnxNode& node, int64_t version) {
   const std::string where = where_of(scope, node);
-  Given out;
+  NodeFields out;
   for (const OnnxAttribute& a : node.attributes) {
     if (is_in_place_hint(node, version, a)) continue;
     const OnnxAttribute* value = TRY(resolve(scope, a, node));
@@ -220,7 +220,7 @@ Result<void> GraphMaker::insert(Scope& scope, const OnnxNode& node, const ir::Op
   size_t results = node.outputs.size();
   while (results > 0 && node.outputs[results - 1].empty()) --results;
   const int64_t version = opset_of(*scope.opsets, node.domain);
-  Given given = TRY(attributes(scope, node, version));
+  NodeFields given = TRY(attributes(scope, node, version));
   std::vector<ir::ValueId> in = TRY(operands(scope, node));
   while (!in.empty() && !in.back()) in.pop_back();
   const ir::NodeId id = scope.graph.insert(op, std::move(in), std::max<size_t>(results, 1), std::move(given.attributes));
@@ -236,7 +236,7 @@ Result<void> GraphMaker::insert(Scope& scope, const OnnxNode& node, const ir::Op
 Result<void> GraphMaker::insert_unknown(Scope& scope, const OnnxNode& node, const ir::Op& op) {
   const std::string where = where_of(scope, node);
   for (const OnnxAttribute& a : node.attributes) TRY(check_kept(scope, a, node));
-  Given given = TRY(attributes(scope, node, opset_of(*scope.opsets, node.domain)));
+  NodeFields given = TRY(attributes(scope, node, opset_of(*scope.opsets, node.domain)));
   const ir::NodeId id = scope.graph.insert(op, TRY(operands(scope, node)), node.outputs.size(), std::move(given.attributes));
   scope.graph.set_name(id, scope.prefix + std::string(node.name));
   if (choices_.metadata && !node.metadata.empty()) TRY(metadata(scope, node, id));

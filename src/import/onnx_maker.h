@@ -71,11 +71,11 @@ class GraphMaker {
   Result<void> expand(Scope& scope, const OnnxNode& node, const OnnxFunction& function);
   Result<void> bind(Scope& caller, Scope& inner, const OnnxNode& node, const OnnxFunction& function);
   using Bodies = std::vector<std::pair<std::string_view, const OnnxGraph*>>;
-  struct Given {
+  struct NodeFields {
     ir::Attributes attributes;
     Bodies bodies;
   };
-  Result<Given> attributes(Scope& scope, const OnnxNode& node, int64_t version);
+  Result<NodeFields> attributes(Scope& scope, const OnnxNode& node, int64_t version);
   Result<void> name_results(Scope& scope, const OnnxNode& node, ir::NodeId id);
   Result<void> attach(Scope& scope, ir::NodeId node, const Bodies& bodies, std::string_view where);
   Result<void> body(Scope& scope, ir::NodeId node, std::string_view name, const OnnxGraph& source);

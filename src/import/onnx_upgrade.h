@@ -23,7 +23,7 @@ class GraphUpgrader {
   Result<void> upgrade(ir::Graph& graph, ir::NodeId node);
   Result<void> upgrade_bodies(ir::Graph& graph, ir::NodeId node);
   bool has_upgrades(const ir::Graph& graph) const;
-  Result<void> settle(ir::Graph& graph, ir::NodeId node);
+  Result<void> upgrade_and_infer(ir::Graph& graph, ir::NodeId node);
   /// A node that breaks its operator's rules: as the file says it, meaning nothing. None where its
   /// form has been changed already.
   ir::NodeId keep_as_unknown(ir::Graph& graph, ir::NodeId node);

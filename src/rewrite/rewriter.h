@@ -45,7 +45,7 @@ class Rewriter {
   /// New nodes go before this one; none: to the end.
   NodeId place() const { return place_; }
   /// From now on new nodes go behind `node`, where that stands behind the place; users of what is replaced are moved.
-  void go_behind(NodeId node);
+  void insert_after(NodeId node);
 
   const Result<void>& status() const { return build_->status(); }
   const std::vector<std::pair<ValueId, ValueId>>& replacements() const { return replacements_; }

@@ -58,7 +58,7 @@ class RulesFile(unittest.TestCase):
     def test_bisect_finds_a_wrong_rule(self):
         self.rules.write_text(WRONG)
         said = told("bisect", self.model, "--rules", "tenon", "--rules", self.rules, "--against-reference")
-        self.assertEqual((said["guilty"]["rule"], said["guilty"]["exact"]), ("relu_abs", True))
+        self.assertEqual((said["faulty"]["rule"], said["faulty"]["exact"]), ("relu_abs", True))
 
     def test_verification_finds_a_wrong_rule_and_undoes_it(self):
         for mode in ("first", "all"):

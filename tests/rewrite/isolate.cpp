@@ -81,10 +81,10 @@ TEST(Isolate, NamesEveryGuiltyRule) {
     const auto set = RuleSet::make(std::vector<const Rule*>{&kAborts, &kReadsNull, &kReluToAbs}, ops::table());
     Options options;
     options.order = order;
-    const auto guilty = find_unsafe(*g, *set, options);
-    ASSERT_TRUE(guilty) << guilty.error().text();
-    ASSERT_EQ(guilty->size(), 2u);
-    EXPECT_EQ((std::set{(*guilty)[0].name, (*guilty)[1].name}), (std::set<std::string>{"aborts", "reads_null"}));
+    const auto faulty = find_unsafe(*g, *set, options);
+    ASSERT_TRUE(faulty) << faulty.error().text();
+    ASSERT_EQ(faulty->size(), 2u);
+    EXPECT_EQ((std::set{(*faulty)[0].name, (*faulty)[1].name}), (std::set<std::string>{"aborts", "reads_null"}));
     EXPECT_EQ(ops_of(*g), "Neg Relu") << "the graph of the parent stays as it is";
   }
 }

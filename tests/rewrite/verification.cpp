@@ -223,12 +223,12 @@ constexpr Rule kNegNeg{.name = "neg_neg", .docs = "", .equation = "Neg(Neg(?x)) 
 
 TEST(Verification, FirstVerifiesOnceARuleAndSignature) {
   const auto first = verified(kTwice, {&kNegNeg}, Verify::first);
-  EXPECT_EQ(first.result.asked, 3);
+  EXPECT_EQ(first.result.rewrites, 3);
   EXPECT_EQ(first.result.verified, 2);
   EXPECT_EQ(first.result.known, 1);
   const auto all = verified(kTwice, {&kNegNeg}, Verify::all);
   EXPECT_EQ(all.result.verified, 3);
-  EXPECT_EQ(verified(kTwice, {&kNegNeg}, Verify::off).result.asked, 0);
+  EXPECT_EQ(verified(kTwice, {&kNegNeg}, Verify::off).result.rewrites, 0);
 }
 
 TEST(Verification, SaysWhatCouldNotBeVerified) {

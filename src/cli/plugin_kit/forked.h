@@ -19,7 +19,7 @@ struct ChildOutcome {
 
 /// Runs `work` in a forked child, which has what this process has now; only while this process has one thread. work: is given what takes
 /// its lines. What it prints on stdout goes to stderr. patience: seconds that the child may compute, and that it may do nothing at all: a
-/// busy machine makes nobody guilty. Errors: internal where there is no child.
+/// busy machine is not a fault. Errors: internal where there is no child.
 Result<ChildOutcome> run_forked(const std::function<void(const std::function<void(std::string_view line)>& say)>& work,
                                 std::chrono::seconds patience);
 

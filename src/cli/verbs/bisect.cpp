@@ -157,7 +157,7 @@ Result<void> find(const Options& o, Bisection& bisection, RewriteDump* dump, con
   if (dump) TRY(finish_dump(o, result, *dump, console));
   report(o, result, all, record, console);
   Json out = json_of(o, bisection, all);
-  out["guilty"] = json_of(result, record);
+  out["faulty"] = json_of(result, record);
   console.object(out);
   return {};
 }
@@ -206,7 +206,7 @@ VERB(bisect) {
     .examples =
         "  tenon bisect model.onnx -- python check.py           check.py gets the model as its last argument\n"
         "  tenon bisect model.onnx --rules mine.rules -- ./run --model {} --expect out.npz\n"
-        "  tenon bisect model.onnx --timeout 60 --dump guilty/ -- python check.py\n"
+        "  tenon bisect model.onnx --timeout 60 --dump faulty/ -- python check.py\n"
         "  tenon bisect model.onnx --against-reference --inputs batch.npz\n"
         "\nThe command ends with exit code 0 where the model is good and with 125 where it cannot say; all else, a signal and a time-out\n"
         "are bad. It must call the model good with no rewrite done and bad with all; both are asked first. {} stands for the model. Its\n"
@@ -221,7 +221,7 @@ VERB(bisect) {
       app.add_flag("--against-reference", o->against_reference,
                    "judge by the outputs, in Tenon's reference evaluator (slow on large models)");
       o->inputs.add_to(app);
-      app.add_option("--dump", o->dump, "a folder for the guilty rewrite as ONNX, before and after, and as a picture")->type_name("OUTDIR");
+      app.add_option("--dump", o->dump, "a folder for the faulty rewrite as ONNX, before and after, and as a picture")->type_name("OUTDIR");
       app.add_option("--opset", o->opset, "write the models with exactly this opset")->type_name("N");
       return [o](Console& console) { return bisect(*o, console); };
     },

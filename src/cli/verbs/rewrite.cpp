@@ -90,7 +90,7 @@ Json json_of(const rewrite::Verification& v) {
   Json unverified = Json::object();
   for (const auto& [rule, reasons] : v.unverified)
     for (const auto& [reason, count] : reasons) unverified[rule][reason] = count;
-  return {{"asked", v.asked},         {"verified", v.verified}, {"known", v.known},         {"wrong", v.wrong},
+  return {{"asked", v.rewrites},      {"verified", v.verified}, {"known", v.known},         {"wrong", v.wrong},
           {"instances", v.instances}, {"skipped", v.skipped},   {"unverified", unverified}, {"ms", v.ms}};
 }
 

@@ -54,12 +54,12 @@ class Journal : public ir::Listener {
   std::vector<ir::ValueId> constants_;
   size_t assumptions_ = 0;  ///< how many there were before
   std::vector<ir::ValueId> retyped_;
-  struct Known {
+  struct OldType {
     ir::ValueId value;
     ir::Type type;
     std::optional<ir::ShapeData> data;
   };
-  std::vector<Known> types_;
+  std::vector<OldType> types_;
   std::vector<std::pair<ir::ValueId, ir::ValueId>> names_;  ///< from, to
   struct AttributeEdit {
     ir::NodeId node;

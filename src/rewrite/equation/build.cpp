@@ -48,7 +48,7 @@ class Maker {
     const auto known = std::ranges::find_if(made_, [&](const Made& m) { return same_op(m.term, term); });
     if (known != made_.end()) return t.result < known->results.size() ? known->results[t.result] : ValueId{};
     ir::Attributes attributes;
-    for (const Term::Given& given : t.attributes) {
+    for (const Term::AttributePattern& given : t.attributes) {
       const Answer value = evaluate(e_, given.expression, b_, m_);
       auto attribute = value ? attribute_of(*value, given.floating) : std::nullopt;
       if (!attribute) return fail();

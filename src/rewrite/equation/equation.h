@@ -37,7 +37,7 @@ struct Term {
     tensor,    ///< a constant of this shape, floats within the dtype's tolerance; only from pattern graphs, no text says it
   } kind = Kind::missing;
   bool optional = false;
-  bool no_others = false;  ///< op: the node has no attributes but those of the term; an op without a schema has no defaults
+  bool exact_attributes = false;  ///< op: the node has no attributes but those of the term; an op without a schema has no defaults
   uint8_t result = 0;
   uint16_t results = 0;  ///< op: what is built has at least as many
   const ir::Op* op = nullptr;
@@ -49,14 +49,14 @@ struct Term {
   int expression = -1;        ///< computed: the value ...
   int dtype = -1;             ///< ... and its element type, where one is given
   std::vector<int> operands;  ///< op: terms; either: the alternatives
-  struct Given {
+  struct AttributePattern {
     std::string name;
     int expression;           ///< in Equation::expressions
     ir::Attribute otherwise;  ///< what counts where the node lacks it
     bool has_default = false;
     bool floating = false;  ///< numbers are stored as floats
   };
-  std::vector<Given> attributes;
+  std::vector<AttributePattern> attributes;
 };
 
 struct Expression {

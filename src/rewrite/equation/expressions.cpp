@@ -45,24 +45,24 @@ Result<bool> EquationParser::bind_names(int condition, size_t start) {
         if (fresh(a)) bound.insert(out_.expressions[a].variable);
   }
   for (int variable : free_) {
-    if (bound.contains(variable) || !asks(condition, variable)) continue;
+    if (bound.contains(variable) || !mentions_in(condition, variable)) continue;
     return c_.wrong(start, fmt::format("?{} is not bound", out_.variables[variable].name))
         .expected("a name that the left side binds")
         .advice("a condition binds a name as in shape(?x) == [?n, 4] or ?n == dim(?x, 0)");
   }
   if (bound.empty()) return false;
   for (int variable : bound) {
-    const bool elsewhere = asks(e.arguments[0], variable);
+    const bool elsewhere = mentions_in(e.arguments[0], variable);
     if (elsewhere) return c_.wrong(start, fmt::format("?{} stands on both sides of what binds it", out_.variables[variable].name));
     free_.erase(variable);
   }
   return true;
 }
 
-bool EquationParser::asks(int expression, int variable) const {
+bool EquationParser::mentions_in(int expression, int variable) const {
   const Expression& e = out_.expressions[expression];
   if (e.kind == ExpressionKind::variable) return e.variable == variable;
-  return std::ranges::any_of(e.arguments, [&](int a) { return asks(a, variable); });
+  return std::ranges::any_of(e.arguments, [&](int a) { return mentions_in(a, variable); });
 }
 
 Result<int> EquationParser::either_of() {
@@ -83,7 +83,7 @@ Result<int> EquationParser::both_of() {
 
 Result<int> EquationParser::negation() {
   if (!c_.eat_word("not")) return comparison();
-  const Deeper level(*this);
+  const NestingLevel level(*this);
   if (level.too_deep()) return c_.wrong(c_.at(), fmt::format("conditions nest at most {} levels deep", kMostLevels), Code::limit_exceeded);
   Expression e;
   e.kind = ExpressionKind::negation;
@@ -137,7 +137,7 @@ Result<int> EquationParser::product() {
 }
 
 Result<int> EquationParser::unary() {
-  const Deeper level(*this);
+  const NestingLevel level(*this);
   if (level.too_deep()) return c_.wrong(c_.at(), fmt::format("expressions nest at most {} levels deep", kMostLevels), Code::limit_exceeded);
   if (c_.peek() != '-' || c_.number_ahead()) return primary();
   c_.eat("-");

@@ -31,7 +31,7 @@ class InstanceBuilder {
         values_(e_.variables.size()),
         known_(e_.variables.size()) {}
 
-  BuiltInstance dish() {
+  BuiltInstance build() {
     std::vector<ValueId> outputs;
     for (int root : e_.left) outputs.push_back(term(root, r_.dtype));
     outputs.insert(outputs.end(), more_outputs_.begin(), more_outputs_.end());
@@ -131,7 +131,7 @@ class InstanceBuilder {
   ir::Attributes attributes(const Term& t, int index) {
     ir::Attributes out;
     for (size_t i = 0; i < t.attributes.size(); ++i) {
-      const Term::Given& given = t.attributes[i];
+      const Term::AttributePattern& given = t.attributes[i];
       const Expression& e = e_.expressions[static_cast<size_t>(given.expression)];
       std::optional<ir::Attribute> value;
       if (e.kind == Expression::Kind::literal) value = attribute_of(e.literal, given.floating);
@@ -214,6 +214,6 @@ class InstanceBuilder {
 
 }  // namespace
 
-BuiltInstance graph_of(const Recipe& recipe, const ir::OpTable& ops) { return InstanceBuilder(recipe, ops).dish(); }
+BuiltInstance graph_of(const Recipe& recipe, const ir::OpTable& ops) { return InstanceBuilder(recipe, ops).build(); }
 
 }  // namespace tenon::rewrite

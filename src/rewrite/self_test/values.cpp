@@ -101,7 +101,7 @@ ValueId Candidates::value(uint32_t draw, DType dtype) {
   }
 }
 
-std::optional<ir::Attribute> Candidates::attribute(const Term::Given& given, uint32_t draw, DType dtype) const {
+std::optional<ir::Attribute> Candidates::attribute(const Term::AttributePattern& given, uint32_t draw, DType dtype) const {
   static constexpr std::array kTypes = {DType::f32, DType::f16, DType::f64, DType::bf16, DType::i64};
   if (given.floating) return draw % 2 == 0 ? std::optional<ir::Attribute>(1e-5f) : std::nullopt;
   ir::Ints order(shape_.size());

@@ -17,7 +17,7 @@ class Candidates {
   /// By a number from 0; the small ones are the likeliest. none: such a thing cannot be here.
   ValueId value(uint32_t draw, DType dtype);
   /// A value for a captured attribute; nullopt: left out.
-  std::optional<ir::Attribute> attribute(const Term::Given& given, uint32_t draw, DType dtype) const;
+  std::optional<ir::Attribute> attribute(const Term::AttributePattern& given, uint32_t draw, DType dtype) const;
 
  private:
   ValueId filled(DType dtype, Sizes shape, double from, double step);

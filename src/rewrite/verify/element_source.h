@@ -40,7 +40,7 @@ class ElementSource {
   void mask(Tensor& tensor);
 
   std::mt19937_64 random_;
-  size_t turn_ = 0, special_turn_ = 0;
+  size_t draw_count_ = 0, special_count_ = 0;
 };
 
 }  // namespace tenon::rewrite

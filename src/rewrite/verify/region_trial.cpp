@@ -106,14 +106,14 @@ class RegionTrial {
       tried_.clear();
       go_through(kPlan);
     }
-    if (verdict_.instances == 0 && !verdict_.wrong) go_through(kLastResort);
+    if (verdict_.instances == 0 && !verdict_.counter_example) go_through(kLastResort);
     return std::move(verdict_);
   }
 
  private:
   void go_through(std::span<const Step> plan) {
     for (Step step : plan) {
-      if (verdict_.wrong || (verdict_.instances > 0 && work_ > limits_.work)) return;
+      if (verdict_.counter_example || (verdict_.instances > 0 && work_ > limits_.work)) return;
       if (!suits(step.draw)) continue;
       if (refused_.contains(step.spread) && good_) step.spread = *good_;
       if (!tried_.insert({sampler_.has_symbols() ? step.spread : Spread::apart, step.draw}).second) continue;
@@ -137,15 +137,15 @@ class RegionTrial {
   void attempt(Step step) {
     auto instance = sampler_.draw(step.spread, step.draw, limits_.most_elements, numerics_ != Numerics::exact && !is_finite(step.draw));
     if (!instance) return skip("no sizes were found that all inputs can have");
-    Watch watch{*instance, numerics_ != Numerics::exact && step.draw >= Draw::big && step.draw <= Draw::huge};
-    auto old = ops::evaluate(*region_.before, instance->inputs, watching(watch));
+    Observation observation{*instance, numerics_ != Numerics::exact && step.draw >= Draw::big && step.draw <= Draw::huge};
+    auto old = ops::evaluate(*region_.before, instance->inputs, observing(observation));
     if (!old) {
       refused_.insert(step.spread);
       return skip(old.error().text());
     }
-    if (watch.broke_promise) return skip("the old side has not the shapes that were inferred");
+    if (observation.broke_promise) return skip("the old side has not the shapes that were inferred");
     good_ = step.spread;
-    if (watch.overflowed) return skip("the old side overflows inside");
+    if (observation.overflowed) return skip("the old side overflows inside");
     bool overflows = false;
     auto fresh = ops::evaluate(*region_.after, instance->inputs, noting(overflows));
     if (!fresh && fresh.error().code() == Code::limit_exceeded) return skip(fresh.error().text());
@@ -160,20 +160,20 @@ class RegionTrial {
     ++verdict_.instances;
   }
 
-  struct Watch {
+  struct Observation {
     const Instance& instance;
     bool for_overflow;
     bool overflowed = false, broke_promise = false;
   };
   /// Counts work, and looks at what goes on inside.
-  ops::EvaluateOptions watching(Watch& watch) {
+  ops::EvaluateOptions observing(Observation& observation) {
     ops::EvaluateOptions options = bounded();
-    options.on_value = [this, &watch](ValueId id, const Tensor& t) {
+    options.on_value = [this, &observation](ValueId id, const Tensor& t) {
       const ir::Value& value = region_.before->value(id);
-      work_ += cost_.of(id, t.count(), watch.instance.sizes);
+      work_ += cost_.of(id, t.count(), observation.instance.sizes);
       // What holds tensors has no shape of its own.
-      watch.broke_promise |= value.type.is_tensor() && !is_as_promised(value.type, t.shape(), watch.instance);
-      watch.overflowed |= watch.for_overflow && !watch.overflowed && !is_finite(t);
+      observation.broke_promise |= value.type.is_tensor() && !is_as_promised(value.type, t.shape(), observation.instance);
+      observation.overflowed |= observation.for_overflow && !observation.overflowed && !is_finite(t);
     };
     return options;
   }
@@ -225,17 +225,17 @@ class RegionTrial {
     auto wide = ops::evaluate(*region_.before, instance.inputs, options);
     has_judge_ = wide.has_value();
     if (!wide) return std::nullopt;
-    std::vector<Judged> judged;
+    std::vector<ReferenceResult> references;
     for (size_t k = 0; k < old.size(); ++k) {
-      judged.push_back({old[k], (*wide)[k], {}, largest});
-      if (is_float(old[k].dtype())) blame(judged[k], old[k]);
+      references.push_back({old[k], (*wide)[k], {}, largest});
+      if (is_float(old[k].dtype())) blame(references[k], old[k]);
     }
     if (auto difference = differ_in_places(instance, old, fresh)) return difference;
-    if (numerics_ != Numerics::approximate) nudge(instance, judged, 1);
-    auto difference = differ(judged, fresh);
+    if (numerics_ != Numerics::approximate) nudge(instance, references, 1);
+    auto difference = differ(references, fresh);
     if (!difference || difference->at < 0 || numerics_ == Numerics::approximate) return difference;
-    nudge(instance, judged, kMoreNudges);
-    return differ(judged, fresh);
+    nudge(instance, references, kMoreNudges);
+    return differ(references, fresh);
   }
 
   /// Of NaN and infinities. What only the range of a dtype makes (an intermediate overflows on one way of computing and not on the other)
@@ -255,18 +255,18 @@ class RegionTrial {
     return std::nullopt;
   }
 
-  void nudge(const Instance& instance, std::vector<Judged>& judged, int times) {
+  void nudge(const Instance& instance, std::vector<ReferenceResult>& references, int times) {
     for (int i = 0; i < times; ++i) {
       const auto other = ops::evaluate(*region_.before, sampler_.nudged(instance.inputs), bounded());
-      for (size_t k = 0; other && k < judged.size(); ++k)
-        if (is_float(judged[k].own.dtype())) blame(judged[k], (*other)[k]);
+      for (size_t k = 0; other && k < references.size(); ++k)
+        if (is_float(references[k].own.dtype())) blame(references[k], (*other)[k]);
     }
   }
 
-  std::optional<Difference> differ(const std::vector<Judged>& judged, const std::vector<Tensor>& fresh) const {
-    for (size_t k = 0; k < judged.size(); ++k) {
-      if (!is_float(judged[k].own.dtype())) continue;
-      if (auto d = differ_in_size(judged[k], fresh[k], numerics_, coarsest_)) return at_output(std::move(d), k);
+  std::optional<Difference> differ(const std::vector<ReferenceResult>& references, const std::vector<Tensor>& fresh) const {
+    for (size_t k = 0; k < references.size(); ++k) {
+      if (!is_float(references[k].own.dtype())) continue;
+      if (auto d = differ_in_size(references[k], fresh[k], numerics_, coarsest_)) return at_output(std::move(d), k);
     }
     return std::nullopt;
   }
@@ -287,7 +287,7 @@ class RegionTrial {
       const std::string& name = original_.value(region_.inputs[i]).name;
       text += "; " + (name.empty() ? fmt::format("input {}", i) : name) + ": " + text_of(instance.inputs[i]);
     }
-    verdict_.wrong = {std::move(difference), std::move(text)};
+    verdict_.counter_example = {std::move(difference), std::move(text)};
   }
 
   const ir::Graph& original_;

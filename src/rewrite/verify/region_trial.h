@@ -23,11 +23,11 @@ struct Verdict {
   int instances = 0;        ///< on which both sides were compared
   int skipped = 0;          ///< on which the old side has no answer, or a side overflows inside
   std::string why_skipped;  ///< the last reason
-  struct Wrong {
+  struct CounterExample {
     Difference difference;
     std::string example;  ///< sizes, inputs and the element
   };
-  std::optional<Wrong> wrong;  ///< the first difference
+  std::optional<CounterExample> counter_example;  ///< the first difference
 };
 
 /// Instances go through sizes (0, 1, equal, odd, all apart) and elements (see Draw); approximate ones see tame numbers, beside NaN and

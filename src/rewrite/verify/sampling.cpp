@@ -122,13 +122,13 @@ std::optional<Instance> Sampler::draw(Spread spread, Draw draw, int64_t most_ele
   size_t floats = 0, at = 0;
   for (ValueId id : region_.inputs) floats += is_float(original_.value(id).type.dtype);
   for (ValueId id : region_.inputs) {
-    const bool odd = only_one && is_float(original_.value(id).type.dtype) && at++ != turn_ % floats;
+    const bool odd = only_one && is_float(original_.value(id).type.dtype) && at++ != draw_count_ % floats;
     auto made = tensor(original_.value(id), *sizes, spread, odd ? Draw::normal : draw, most_elements);
     if (!made) return std::nullopt;
     out.inputs.push_back(std::move(*made));
   }
   ++drawn_;
-  if (only_one) ++turn_;
+  if (only_one) ++draw_count_;
   return out;
 }
 

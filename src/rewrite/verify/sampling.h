@@ -46,7 +46,7 @@ class Sampler {
   std::vector<const DimNode*> symbols_;
   bool any_rank_ = false;
   int drawn_ = 0;
-  size_t turn_ = 0;
+  size_t draw_count_ = 0;
   ElementSource elements_;
 };
 

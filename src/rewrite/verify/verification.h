@@ -19,7 +19,7 @@ std::optional<Verify> verify_named(std::string_view name);
 
 /// What verification did, for reports.
 struct Verification {
-  int64_t asked = 0;     ///< rewrites
+  int64_t rewrites = 0;  ///< rewrites
   int64_t verified = 0;  ///< run, and right on every instance
   int64_t known = 0;     ///< of a rule and signature that was verified before
   int64_t wrong = 0;
@@ -53,7 +53,7 @@ class Verifier {
   Verify mode_;
   RegionTrialLimits limits_;
   Verification result_;
-  std::unordered_map<std::string, std::string> settled_;  ///< by signature: why it could not be verified; empty: it was
+  std::unordered_map<std::string, std::string> answers_;  ///< by signature: why it could not be verified; empty: it was
 };
 
 }  // namespace tenon::rewrite

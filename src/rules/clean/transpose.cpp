@@ -17,7 +17,7 @@ bool write_order(const Match& m, Rewriter& w) {
   return give(m, w, w("Transpose", {m.operand(m.root(), 0)}, {{"perm", *permutation(m, m.root())}}));
 }
 
-struct Sandwich {
+struct EnclosedOp {
   NodeId middle;
   ValueId source;
 };
@@ -29,11 +29,11 @@ bool sandwich(Match& m) {
   m.take(middle);
   const NodeId inner = m.made_by(m.operand(middle, 0), "Transpose");
   if (!inner) return false;
-  return m.keep(Sandwich{middle, m.operand(middle, 0)});
+  return m.keep(EnclosedOp{middle, m.operand(middle, 0)});
 }
 
 bool meet(const Match& m, Rewriter& w) {
-  const auto& found = m.kept<Sandwich>();
+  const auto& found = m.kept<EnclosedOp>();
   std::vector<ValueId> inputs = m.node(found.middle).inputs;
   inputs[0] = w("Transpose", {found.source}, {{"perm", *permutation(m, m.root())}});
   return give(m, w, w.again(found.middle, inputs)[0]);

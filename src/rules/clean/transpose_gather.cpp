@@ -11,7 +11,7 @@ namespace tenon::rules::clean_transpose_gather {
 using namespace rewrite;
 namespace {
 
-struct Below {
+struct SourceGather {
   ValueId x;
   int64_t axis;    ///< of x
   ir::Ints order;  ///< of the axes of Gather(x, indices, axis)
@@ -22,11 +22,11 @@ struct Below {
   }
 };
 
-std::optional<Below> below(const Match& m, NodeId transpose) {
+std::optional<SourceGather> below(const Match& m, NodeId transpose) {
   const auto perm = permutation(m, transpose);
   const auto axis = m.axis(m.root(), "axis", 0, m.operand(m.root(), 0)), picks = m.rank(m.operand(m.root(), 1));
   if (!perm || !axis || !picks) return std::nullopt;
-  Below found{m.operand(transpose, 0), (*perm)[*axis], {}};
+  SourceGather found{m.operand(transpose, 0), (*perm)[*axis], {}};
   // Axis a of x is axis a, or a + picks - 1 behind the gathered one; the picks stand from found.axis on.
   for (size_t i = 0; i < perm->size(); ++i) {
     const int64_t a = (*perm)[i];
@@ -52,7 +52,7 @@ bool movable(Match& m) {
 }
 
 bool gather_first(const Match& m, Rewriter& w) {
-  const Below& found = m.kept<Below>();
+  const SourceGather& found = m.kept<SourceGather>();
   ValueId y = w("Gather", {found.x, m.operand(m.root(), 1)}, {{"axis", found.axis}});
   if (!found.in_order()) y = w("Transpose", {y}, {{"perm", found.order}});
   return give(m, w, y);

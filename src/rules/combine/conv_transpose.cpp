@@ -148,8 +148,8 @@ ValueId side_by_side(Rewriter& w, const Phases& p, ValueId phases) {
     order.push_back(1 + k);
     joined.push_back(p.sizes[k] * p.stride[k]);
   }
-  const ValueId turned = w("Transpose", {w("Reshape", {phases, w.ints(apart)})}, {{"perm", order}});
-  return w("Reshape", {turned, w.ints(joined)});
+  const ValueId transposed = w("Transpose", {w("Reshape", {phases, w.ints(apart)})}, {{"perm", order}});
+  return w("Reshape", {transposed, w.ints(joined)});
 }
 
 ValueId cropped(Rewriter& w, const Phases& p, ValueId whole) {

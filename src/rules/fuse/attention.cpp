@@ -41,7 +41,7 @@ struct Attention {
 double scale_of(const Attention& found) { return found.softcap > 0 ? found.scale * found.softcap : found.scale; }
 
 /// The other operand of a product with one number; the number goes into `scale`, and `taker` takes the product.
-ValueId strip_scale(const Look& m, ValueId value, double& scale, Match* taker = nullptr) {
+ValueId strip_scale(const GraphQuery& m, ValueId value, double& scale, Match* taker = nullptr) {
   for (int depth = 0; depth < 4; ++depth) {
     const NodeId mul = m.made_by(value, "Mul"), div = mul ? NodeId{} : m.made_by(value, "Div");
     const NodeId node = mul ? mul : div;
@@ -228,9 +228,9 @@ ValueId one_mask(const Match& m, Rewriter& w, const Attention& found) {
       mask = mask ? w("Add", {mask, it->value}) : it->value;
       continue;
     }
-    ValueId seen = mask ? mask : w.scalar(dtype, 0), low = w.scalar(dtype, *m.number(it->value));
-    if (it->hides) std::swap(seen, low);
-    mask = w("Where", {it->condition, seen, low});
+    ValueId visible = mask ? mask : w.scalar(dtype, 0), low = w.scalar(dtype, *m.number(it->value));
+    if (it->hides) std::swap(visible, low);
+    mask = w("Where", {it->condition, visible, low});
   }
   return mask;
 }

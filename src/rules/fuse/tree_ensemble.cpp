@@ -55,7 +55,7 @@ struct Factor {
 };
 
 /// A factor behind what is taken together before anything else is done with it; the least and the largest change places below 0.
-bool factor_behind(Match& m) {
+bool factor_after_trees(Match& m) {
   for (size_t side : {0, 1}) {
     const NodeId trees = m.made_by(m.operand(m.root(), side), kTrees);
     const ValueId c = m.operand(m.root(), 1 - side);
@@ -84,13 +84,13 @@ bool into_leaves(const Match& m, Rewriter& w) {
   return give(m, w, w(kTrees, trees.inputs, std::move(how)));
 }
 
-struct Together {
+struct JoinedTrees {
   std::vector<NodeId> trees;  ///< in the order of their targets
   bool sigmoid = false, rows = false;
 };
 
 /// One operand of the Concat: an ensemble that may stand beside `first`.
-NodeId part(Match& m, ValueId value, Together& found) {
+NodeId part(Match& m, ValueId value, JoinedTrees& found) {
   const NodeId sigmoid = m.made_by(value, "Sigmoid"), trees = m.made_by(sigmoid ? m.operand(sigmoid, 0) : value, kTrees);
   if (!trees || (!found.trees.empty() && found.sigmoid != bool(sigmoid))) return {};
   found.sigmoid = bool(sigmoid);
@@ -105,7 +105,7 @@ NodeId part(Match& m, ValueId value, Together& found) {
 }
 
 /// Numbers of one name: all plain, or all tensors of one dtype (where there are any).
-bool of_one_kind(const Match& m, const Together& found, std::string_view name) {
+bool of_one_kind(const Match& m, const JoinedTrees& found, std::string_view name) {
   DType dtype = DType::none;
   bool plain = false;
   for (NodeId trees : found.trees) {
@@ -119,7 +119,7 @@ bool of_one_kind(const Match& m, const Together& found, std::string_view name) {
 }
 
 bool side_by_side(Match& m) {
-  Together found;
+  JoinedTrees found;
   const auto axis = m.axis(m.root(), "axis", 0, m.result(m.root()));
   if (!axis || m.rank(m.result(m.root())) != 2 || m.node(m.root()).inputs.size() < 2) return false;
   found.rows = *axis == 0;
@@ -135,7 +135,7 @@ bool side_by_side(Match& m) {
 }
 
 /// Lists one behind the other; nothing where an ensemble lacks the list, unless `otherwise` stands for one of its nodes then.
-void join_ints(Attributes& to, const Match& m, const Together& found, std::string_view name, std::optional<int64_t> otherwise = {}) {
+void join_ints(Attributes& to, const Match& m, const JoinedTrees& found, std::string_view name, std::optional<int64_t> otherwise = {}) {
   ir::Ints all;
   bool any = false;
   for (NodeId trees : found.trees) {
@@ -150,7 +150,7 @@ void join_ints(Attributes& to, const Match& m, const Together& found, std::strin
 
 /// The same for ids, which go on behind those of the ensemble before: `count` tells how many an ensemble has.
 template <class Count>
-void join_ids(Attributes& to, const Match& m, const Together& found, std::string_view name, Count count) {
+void join_ids(Attributes& to, const Match& m, const JoinedTrees& found, std::string_view name, Count count) {
   ir::Ints all;
   int64_t first = 0;
   for (NodeId trees : found.trees) {
@@ -162,7 +162,7 @@ void join_ids(Attributes& to, const Match& m, const Together& found, std::string
 
 /// The same for numbers; `missing`: how many zeros stand for those that an ensemble lacks, none where all go then.
 template <class Missing>
-void join_numbers(Attributes& to, const Match& m, const Together& found, std::string_view name, Missing missing) {
+void join_numbers(Attributes& to, const Match& m, const JoinedTrees& found, std::string_view name, Missing missing) {
   Numbers all;
   bool any = false;
   for (NodeId trees : found.trees) {
@@ -180,7 +180,7 @@ int64_t tree_count(const Node& trees) {
   return ids.empty() ? 0 : *std::ranges::max_element(ids) + 1;
 }
 
-Attributes joined(const Match& m, const Together& found) {
+Attributes joined(const Match& m, const JoinedTrees& found) {
   const Node& first = m.node(found.trees[0]);
   Attributes how{{"post_transform", first.attributes.text("post_transform", "NONE")}};
   int64_t targets = 0;
@@ -203,7 +203,7 @@ Attributes joined(const Match& m, const Together& found) {
 }
 
 bool to_one_ensemble(const Match& m, Rewriter& w) {
-  const Together& found = m.kept<Together>();
+  const JoinedTrees& found = m.kept<JoinedTrees>();
   ValueId y = w(kTrees, m.node(found.trees[0]).inputs, joined(m, found));
   if (found.sigmoid) y = w("Sigmoid", {y});
   if (found.rows) y = w("Reshape", {w("Transpose", {y}, {{"perm", ir::Ints{1, 0}}}), w.ints({-1, 1})});
@@ -228,7 +228,7 @@ RULES(fuse_tree_ensemble) {
             {.name = "trees_factor",
              .docs = "a factor behind an ensemble of trees is a factor of its leaves and base values",
              .roots = "Mul",
-             .match = factor_behind,
+             .match = factor_after_trees,
              .rewrite = into_leaves,
              .numerics = Numerics::reassociating,
              .benefit = 4,

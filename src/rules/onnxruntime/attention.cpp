@@ -36,9 +36,9 @@ MaskForm mask_form(const Match& m, ValueId mask, Dim queries, Dim keys) {
 }
 
 bool joined_attention(Match& m) {
-  const NodeId turn = m.take(m.operand(m.root(), 0), "Transpose");
-  if (!turn || m.node(turn).attributes.ints("perm") != ir::Ints{0, 2, 1, 3}) return false;
-  const NodeId attention = m.take(m.operand(turn, 0), "Attention");
+  const NodeId transpose = m.take(m.operand(m.root(), 0), "Transpose");
+  if (!transpose || m.node(transpose).attributes.ints("perm") != ir::Ints{0, 2, 1, 3}) return false;
+  const NodeId attention = m.take(m.operand(transpose, 0), "Attention");
   if (!attention || m.node(attention).outputs.size() != 1) return false;
   for (size_t k = 4; k < m.node(attention).explicit_inputs; ++k)
     if (m.operand(attention, k)) return m.refuse("a cache");

@@ -142,13 +142,13 @@ bool half_rotary(Match& m) {
     const NodeId straight = m.take(m.operand(m.root(), side), "Mul"), crossed = m.take(m.operand(m.root(), 1 - side), "Mul");
     if (!straight || !crossed) return false;
     const auto taken = m.nodes;
-    for (size_t turned_side : {0, 1}) {
+    for (size_t rotated_side : {0, 1}) {
       m.nodes = taken;
-      const auto turned = turned_by(m, m.operand(crossed, turned_side));
-      if (!turned || turned->interleaved) continue;
-      const size_t at = m.operand(straight, 0) == turned->x ? 0 : 1;
-      if (m.operand(straight, at) != turned->x) continue;
-      return m.keep(Half{turned->x, m.operand(straight, 1 - at), m.operand(crossed, 1 - turned_side)});
+      const auto rotated = rotated_halves(m, m.operand(crossed, rotated_side));
+      if (!rotated || rotated->interleaved) continue;
+      const size_t at = m.operand(straight, 0) == rotated->x ? 0 : 1;
+      if (m.operand(straight, at) != rotated->x) continue;
+      return m.keep(Half{rotated->x, m.operand(straight, 1 - at), m.operand(crossed, 1 - rotated_side)});
     }
   }
   return false;

@@ -64,7 +64,7 @@ bool gemm_between(Match& m) {
 bool without_reshapes(const Match& m, Rewriter& w) { return give(m, w, unflattened_gemm(m, w, m.nodes[1])); }
 
 /// Gemm without a summand on flattened rows: the product first, then the reshape, where others may take it up.
-bool gemm_behind(Match& m) {
+bool is_flat_gemm(Match& m) {
   const DimList* out = m.shape(m.result(m.root()));
   return flat_gemm(m, m.root()) && !m.operand(m.root(), 2) && out && out->back().is_number();
 }
@@ -110,7 +110,7 @@ RULES(onnxruntime_gemm) {
             {.name = "reshape_gemm",
              .docs = "rows flattened for Gemm are flattened behind it, where the next reshape takes that up",
              .roots = "Gemm",
-             .match = gemm_behind,
+             .match = is_flat_gemm,
              .rewrite = reshape_later,
              .numerics = Numerics::reassociating,
              .benefit = 2,

@@ -29,12 +29,12 @@ struct Step {
 bool is(const DimList* shape, const DimList& wanted) { return shape && std::ranges::equal(*shape, wanted, &Dim::known_equal); }
 
 /// What keeps the order of the elements.
-bool is_view(const Look& m, NodeId node) {
+bool is_view(const GraphQuery& m, NodeId node) {
   return node && (is_reshape(m.node(node)) || (m.node(node).is("Transpose") && moves_ones(m, node)));
 }
 
 /// The value below views that has one position and its heads side by side, or at least apart behind the position; none where no such is.
-ValueId one_position(const Look& m, ValueId value, Dim batch, int64_t heads, int64_t size) {
+ValueId one_position(const GraphQuery& m, ValueId value, Dim batch, int64_t heads, int64_t size) {
   ValueId apart;
   for (int depth = 0; depth <= kMostViews; ++depth) {
     if (is(m.shape(value), {batch, 1, heads * size})) return value;

@@ -9,7 +9,7 @@ namespace tenon::rules::onnxruntime_matmul_activation {
 using namespace rewrite;
 namespace {
 
-bool behind_product(Match& m) {
+bool after_product(Match& m) {
   const ValueId y = m.operand(m.root(), 0);
   if (!m.take(y, "MatMul") && !m.take(y, "com.microsoft::FusedMatMul")) return false;
   return m.dtype(y) == DType::f32 || m.dtype(y) == DType::f16 || m.refuse("neither in f32 nor in f16");
@@ -34,7 +34,7 @@ RULES(onnxruntime_matmul_activation) {
             {.name = "matmul_activation",
              .docs = "an activation behind a product",
              .roots = "Relu Tanh Sigmoid LeakyRelu HardSigmoid",
-             .match = behind_product,
+             .match = after_product,
              .rewrite = to_activated,
              .benefit = 3,
              .seeds = "FusedMatMulActivation"},

@@ -14,7 +14,7 @@ constexpr size_t kKey = 1, kMask = 3, kPastKey = 4, kNonpad = 6;
 constexpr int kRank = 4, kQueryAxis = 2;
 
 /// How places hide keys once queries are left out.
-enum class Causal : uint8_t { none, as_before, all_seen, by_mask };
+enum class Causal : uint8_t { none, as_before, all_visible, by_mask };
 
 struct Queries {
   Moved moved;
@@ -44,7 +44,7 @@ std::optional<Causal> causal_after(Match& m, const Pick& pick) {
   // The last query stands at nonpad - 1, also where it is the only one; without, it sees as many keys as there are queries.
   if (m.operand(pick.maker, kNonpad)) return pick.last ? std::optional(Causal::as_before) : std::nullopt;
   const DimList* keys = m.shape(m.operand(pick.maker, kKey));
-  if (pick.last && keys && (*keys)[kQueryAxis].known_equal(pick.size)) return Causal::all_seen;
+  if (pick.last && keys && (*keys)[kQueryAxis].known_equal(pick.size)) return Causal::all_visible;
   if (m.operand(pick.maker, kPastKey) || !keys || !mask_is_full(m, pick.maker)) {
     m.refuse("causal behind past keys, or over a mask that is shorter than the keys");
     return std::nullopt;

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kKey = 1, kMask = 3, kPastKey = 4, kNonpad = 6;
 constexpr int kQueryAxis = 2;
 /// [batch, heads, sequence, size] as [batch, sequence, heads, size], and back.
-ir::Ints heads_behind() { return {0, 2, 1, 3}; }
+ir::Ints heads_second() { return {0, 2, 1, 3}; }
 
 struct Query {
   NodeId attention;
@@ -53,7 +53,7 @@ bool mask_fits(const Match& m, NodeId attention) {
 bool query(Match& m) {
   const NodeId transpose = m.made_by(m.operand(m.root(), 0), "Transpose");
   const NodeId attention = transpose ? m.made_by(m.operand(transpose, 0), "Attention") : NodeId{};
-  if (!attention || permutation(m, transpose) != heads_behind() || m.node(m.root()).attributes.integer("batch_dims", 0) != 0) return false;
+  if (!attention || permutation(m, transpose) != heads_second() || m.node(m.root()).attributes.integer("batch_dims", 0) != 0) return false;
   const DimList* whole = m.shape(m.operand(m.root(), 0));
   const auto readers = whole ? alike_readers(m, m.operand(m.root(), 0)) : std::nullopt;
   if (!readers) return false;
@@ -86,9 +86,9 @@ bool one_query(const Match& m, Rewriter& w) {
   const Query& found = m.kept<Query>();
   const Node& node = m.node(found.attention);
   std::vector<ValueId> inputs(node.inputs.begin(), node.inputs.end());
-  const NodeId turned = m.made_by(inputs[0], "Transpose");
-  const bool lay_so = turned && permutation(m, turned) == heads_behind();
-  const ValueId rows = lay_so ? m.operand(turned, 0) : w("Transpose", {inputs[0]}, {{"perm", heads_behind()}});
+  const NodeId transposed = m.made_by(inputs[0], "Transpose");
+  const bool lay_so = transposed && permutation(m, transposed) == heads_second();
+  const ValueId rows = lay_so ? m.operand(transposed, 0) : w("Transpose", {inputs[0]}, {{"perm", heads_second()}});
   inputs[0] = w("Unsqueeze", {w.again(m.root(), {rows, m.operand(m.root(), 1)})[0], w.ints({kQueryAxis})});
   if (node.attributes.integer("is_causal", 0) != 0) {
     inputs.resize(std::max(inputs.size(), kMask + 1));

@@ -8,7 +8,7 @@ namespace tenon::rules::trim_layout {
 using namespace rewrite;
 namespace {
 
-bool turned(Match& m) {
+bool transposed(Match& m) {
   const auto pick = only_pick(m);
   if (!pick || !m.node(pick->maker).is("Transpose")) return false;
   const auto perm = permutation(m, pick->maker);
@@ -16,7 +16,7 @@ bool turned(Match& m) {
   return m.keep(Moved{*pick, {static_cast<int>((*perm)[static_cast<size_t>(pick->axis)])}});
 }
 
-bool beside(Match& m) {
+bool pick_before_concat(Match& m) {
   const auto pick = only_pick(m);
   if (!pick || !m.node(pick->maker).is("Concat")) return false;
   if (m.axis(pick->maker, "axis", 0, pick->value) == pick->axis) return m.refuse("the parts lie along the picked axis");
@@ -68,14 +68,14 @@ RULES(trim_layout) {
             {.name = "pick_transpose",
              .docs = "elements of one axis of a Transpose are those of the axis where it stood before",
              .roots = "Gather Slice",
-             .match = turned,
+             .match = transposed,
              .rewrite = move_up,
              .benefit = 3,
              .shared = true},
             {.name = "pick_concat",
              .docs = "elements of one axis of a Concat along another are those of its parts",
              .roots = "Gather Slice",
-             .match = beside,
+             .match = pick_before_concat,
              .rewrite = move_up,
              .benefit = 3,
              .shared = true},

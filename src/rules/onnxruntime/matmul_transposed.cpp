@@ -4,10 +4,10 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules::onnxruntime_matmul_turned {
+namespace tenon::rules::onnxruntime_matmul_transposed {
 using namespace rewrite;
 
-RULES(onnxruntime_matmul_turned) {
+RULES(onnxruntime_matmul_transposed) {
     .sets = "onnxruntime",
     .rules =
         {
@@ -38,4 +38,4 @@ RULES(onnxruntime_matmul_turned) {
         },
 };
 
-}  // namespace tenon::rules::onnxruntime_matmul_turned
+}  // namespace tenon::rules::onnxruntime_matmul_transposed
