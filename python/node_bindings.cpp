@@ -82,8 +82,8 @@ void set_name(const ValueRef& value, std::string name) {
 /// While rules run only a new result of an unknown node may be told its type: undoing takes the node away, and its type with it.
 void set_type(const ValueRef& value, nb::handle dtype, nb::handle shape) {
   const ir::Value& v = look(value);
-  const bool is_told = v.kind == ir::Value::Kind::result && v.uses.empty() && value.graph->get().node(v.producer).op->unknown;
-  ir::Graph& g = is_told ? value.graph->edit() : value.graph->restructure();
+  const bool is_undeclared = v.kind == ir::Value::Kind::result && v.uses.empty() && value.graph->get().node(v.producer).op->unknown;
+  ir::Graph& g = is_undeclared ? value.graph->edit() : value.graph->restructure();
   g.set_type(id_in(*value.graph, value), type_of(g.symbols(), dtype, shape));
 }
 

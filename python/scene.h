@@ -37,14 +37,14 @@ class Scene {
   bool is_captured(std::string_view name);
   bool is_used_more_than_once(std::string_view name);
   /// The value for a question whose answer may change when the value's users, producer or type do.
-  const ir::Value* ask_about(std::string_view name);
+  const ir::Value* value_named(std::string_view name);
 
   // --- asking a pattern ----------------------------------------------------------------------------------------
   /// Finds out what has changed since the last call.
   void begin_sweep();
   /// match(view, object, matched) of every living node of one of the op types (empty: all) that it has not refused in the same
   /// surroundings before. Returns (how many were asked, [(node, answer)]).
-  nb::tuple ask(size_t pattern, const std::vector<std::string>& op_types, nb::handle match, nb::handle view, nb::list matched);
+  nb::tuple match_nodes(size_t pattern, const std::vector<std::string>& op_types, nb::handle match, nb::handle view, nb::list matched);
   /// The pattern that is being asked looks at more than results by name.
   void looks_everywhere() { everywhere_ = true; }
 
@@ -57,7 +57,7 @@ class Scene {
     uint64_t changed = 0;
     uint64_t seen = 0;
   };
-  struct Known {  ///< of a value
+  struct ValueState {  ///< of a value
     ir::Type type;
     bool output = false;
     uint64_t changed = 0;
@@ -82,7 +82,7 @@ class Scene {
   nb::object make_, fill_;
   std::unordered_map<ir::NodeId, State> states_;
   std::unordered_map<PyObject*, ir::NodeId> nodes_;  ///< by their objects
-  std::unordered_map<ir::ValueId, Known> values_;
+  std::unordered_map<ir::ValueId, ValueState> values_;
   std::vector<ir::NodeId> live_;  ///< nodes with a result that is used, when the sweep began
   std::unordered_map<size_t, std::unordered_map<ir::NodeId, Refusal>> refused_;
   uint64_t sweep_ = 0;

@@ -16,14 +16,14 @@ namespace tenon::python {
 
 namespace {
 
-nb::list told_of(const std::vector<tenon_port>& ports) {
+nb::list dict_of(const std::vector<tenon_port>& ports) {
   nb::list out;
   for (const tenon_port& port : ports) out.append(nb::make_tuple(port.name, port.optional != 0, port.variadic != 0));
   return out;
 }
 
 /// What the op is, as PluginCreator reads it. node_op: what nodes call it.
-nb::dict told_of(const plugin::Op& op, const std::string& node_op) {
+nb::dict dict_of(const plugin::Op& op, const std::string& node_op) {
   nb::list fields;
   for (const tenon_field_rule& rule : op.fields)
     fields.append(nb::make_tuple(rule.name, rule.type, rule.length,
@@ -35,8 +35,8 @@ nb::dict told_of(const plugin::Op& op, const std::string& node_op) {
   out["library"] = op.library;
   out["node_op"] = node_op;
   out["fields"] = fields;
-  out["operands"] = told_of(op.operands);
-  out["results"] = told_of(op.results);
+  out["operands"] = dict_of(op.operands);
+  out["results"] = dict_of(op.results);
   return out;
 }
 
@@ -47,7 +47,7 @@ nb::list plugin_ops() {
   for (const plugin::Op* op : registry->ops()) {
     if (op->table.kernel_of) continue;
     const bool is_newest = registry->find(op->name_space, op->name) == op;
-    out.append(told_of(*op, is_newest ? op->name : ops::name_of_older(*op)));
+    out.append(dict_of(*op, is_newest ? op->name : ops::name_of_older(*op)));
   }
   return out;
 }
@@ -56,7 +56,7 @@ nb::list plugin_ops() {
 nb::object plugin_of(const NodeRef& node) {
   const ir::Op& op = *look(node).op;
   const ops::PluginOp* const plugin = ops::plugin_of(op);
-  return plugin ? nb::object(told_of(plugin->op(), op.name)) : nb::none();
+  return plugin ? nb::object(dict_of(plugin->op(), op.name)) : nb::none();
 }
 
 /// Part of every list of plugins from now on, as if each caller named it.

@@ -127,7 +127,7 @@ class FLayerInfoMemo:
         layer = self._network.get_layer_by_name(layer_name)
         info = self.data.get(layer_name)
         if layer is None or info is None:
-            return None if layer is None or layer.is_removed() else _told_by(layer)
+            return None if layer is None or layer.is_removed() else _info_of(layer)
         before = dict(info.raw_inputs)
         self._network.ledger.note(lambda: _restore(info, before))
         return info
@@ -161,7 +161,7 @@ class FLayerInfoMemo:
         return out
 
 
-def _told_by(layer: Any) -> FLayerInfo | None:
+def _info_of(layer: Any) -> FLayerInfo | None:
     creator = creator_of(layer.node)
     if creator is None:
         return None

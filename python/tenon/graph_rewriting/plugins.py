@@ -72,7 +72,7 @@ class PluginFieldCollection(list[PluginField]):
 
 
 class Plugin:
-    """What a creator made: it becomes a layer by add_plugin_v2 or add_plugin_v3, which is where wrong fields are told, all at once."""
+    """What a creator made: it becomes a layer by add_plugin_v2 or add_plugin_v3, which is where wrong fields are op, all at once."""
 
     def __init__(self, creator: PluginCreator, name: str, attributes: dict[str, Any]) -> None:
         self.creator, self.name, self.attributes = creator, name, attributes
@@ -102,18 +102,18 @@ class PluginCreator:
     """An op of a library, or a function of @tenon.plugin. `operands`: of each its name, whether it may be missing, and whether it stands
     for any number; `defaults`: of each field, None where it has none."""
 
-    def __init__(self, told: dict[str, Any], outputs: int | None = None) -> None:
+    def __init__(self, op: dict[str, Any], outputs: int | None = None) -> None:
         """outputs: how many, where the op has any number of them; None: nobody knows before it is a layer."""
-        self.name: str = told["name"]
-        self.plugin_version: str = told["version"]
-        self.domain: str = told["name_space"]
+        self.name: str = op["name"]
+        self.plugin_version: str = op["version"]
+        self.domain: str = op["name_space"]
         self.plugin_namespace = namespace_of(self.domain)
-        self.library: str = told["library"]
-        self.node_op: str = told["node_op"]
-        self.operands: list[tuple[str, bool, bool]] = told["operands"]
-        self.defaults: dict[str, Any] = {name: default for name, _, _, default in told["fields"]}
-        self._rules = {name: (PluginFieldType(kind), length) for name, kind, length, _ in told["fields"]}
-        results = told["results"]
+        self.library: str = op["library"]
+        self.node_op: str = op["node_op"]
+        self.operands: list[tuple[str, bool, bool]] = op["operands"]
+        self.defaults: dict[str, Any] = {name: default for name, _, _, default in op["fields"]}
+        self._rules = {name: (PluginFieldType(kind), length) for name, kind, length, _ in op["fields"]}
+        results = op["results"]
         self.num_outputs: int | None = outputs if results[-1][2] else len(results)
 
     def __call__(self, *operands: Any, **arguments: Any) -> Any:
@@ -218,7 +218,7 @@ class PluginRegistry:
 
     @property
     def all_creators(self) -> list[PluginCreator]:
-        return [PluginCreator(told) for told in _plugin_ops()]
+        return [PluginCreator(op) for op in _plugin_ops()]
 
     @property
     def plugin_creator_list(self) -> list[PluginCreator]:

@@ -13,7 +13,7 @@ import onnx
 from ..rewriting import Graph, Match, Node, Rewriter, Rule, Value, visits
 from .bridge import Bridge
 from .building import Building
-from .looking import Looking
+from .graph_queries import GraphQueries
 from .nodes import name_of
 from .pattern import MatchResult, PatternOptimization
 from .view import PatternView
@@ -171,7 +171,7 @@ class Declared:
         self.pattern = pattern
         self.bridge = bridge
         self.parameters = parameters
-        self.pattern_view = Looking(match)
+        self.pattern_view = GraphQueries(match)
         self.visits = visits(match)
 
     def check(self, match: Match, values: dict[str, Value]) -> bool:

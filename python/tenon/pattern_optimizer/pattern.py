@@ -61,8 +61,8 @@ class MatchResult:
         if g is not None:
             lines.append("--------")
             for k, n in enumerate(self.nodes):
-                told = "" if n is None else f"{n.op_type}({', '.join(map(typed, n.input))}) -> {', '.join(map(typed, n.output))}"
-                lines.append(f"{k} - {told}")
+                text = "" if n is None else f"{n.op_type}({', '.join(map(typed, n.input))}) -> {', '.join(map(typed, n.output))}"
+                lines.append(f"{k} - {text}")
         return "\n".join(line.rstrip() for line in lines)
 
 
@@ -149,7 +149,7 @@ class EnginePattern(_Named):
         self.rules = [rules] if isinstance(rules, Rule) else list(rules)
         self.verbose = verbose
         self.seed = seed
-        self.asked_by_name = True
+        self.requested_by_name = True
         self.may_approximate = False  # where its own name was given, and says nothing else
 
     @property
@@ -168,7 +168,7 @@ class EnginePattern(_Named):
 
     def active_rules(self, processor: str) -> list[Rule]:
         """Without those of operators that only another processor has, where the pattern was not asked for by its own name."""
-        has_cuda = self.asked_by_name or "CUDA" in processor.upper().split(",")
+        has_cuda = self.requested_by_name or "CUDA" in processor.upper().split(",")
         return [r for r in self.rules if has_cuda or "onnxruntime_cuda" not in r.sets.split()]
 
     def __eq__(self, other: object) -> bool:

@@ -55,7 +55,7 @@ def _named(name: str, verbose: int) -> list[Pattern]:
     names = {r.name for r in rules}
     found = _by_seed(rules + [r for r in select("onnxruntime_cuda") if r.name not in names], verbose)
     for pattern in found:
-        pattern.asked_by_name = False
+        pattern.requested_by_name = False
     return found
 
 

@@ -89,7 +89,7 @@ class Builder:
             if not known.is_Integer:
                 self._where.setdefault(known, (value, axis))
 
-    def tell_sizes(self, node: Node) -> None:
+    def declare_sizes(self, node: Node) -> None:
         """Whoever knows the inputs knows the sizes of this result."""
         for size in meta(node).shape:
             for symbol in expression(size).free_symbols:

@@ -142,13 +142,13 @@ def _boxed(stitched: GraphModule, segments: dict[str, Segment]) -> Any:
 def backend(module: GraphModule, inputs: Sequence[Any], *, options: dict[str, Any] | None = None, **_: Any) -> Any:
     """What torch.compile calls. options: as tenon.torch.compile; on_report: called with each piece's report."""
     given = dict(options or {})
-    tell = given.get("on_report")
+    on_report = given.get("on_report")
     choice = choice_of(given)
     why = _why_training(inputs)
     if why is not None:
         log.warning("a piece of %d nodes runs in eager PyTorch: %s", len(module.graph.nodes), why)
-        if tell:
-            tell({"segments": [], "nodes": [], "training": why})
+        if on_report:
+            on_report({"segments": [], "nodes": [], "training": why})
         return module.forward
     piece = _Piece(choice, {} if choice.share_weights else _weights(inputs), len(inputs))
     compiled = aot_autograd(fw_compiler=piece, inference_compiler=piece, decompositions={})(module, inputs)
@@ -159,8 +159,8 @@ def backend(module: GraphModule, inputs: Sequence[Any], *, options: dict[str, An
     leaves = not piece.runs_in_tenon or (times is not None and not pays(module, times))
     if times is not None and leaves:
         made = made.left_to_eager(times.text)
-    if tell:
-        tell(report(made, times))
+    if on_report:
+        on_report(report(made, times))
     if not leaves:
         return compiled
     return left(module, 1e3 * sum(guessed_us(s)["torch"] or 0 for s in made.segments) if times is None else times.torch_ns)

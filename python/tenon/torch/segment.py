@@ -96,7 +96,7 @@ class Segment(torch.nn.Module):
             value = builder.value_of(node)
             value = _own(builder, value) if order is None else builder.op("Transpose", [value], {"perm": order})
             builder.graph.add_output(value, f"y{k}")
-            builder.tell_sizes(node)
+            builder.declare_sizes(node)
         pins = {node.name: backend for node, backend in self._pins.items() if node in builder.named}
         return Built(compile(builder.graph, **self._engine_options, pins=pins), passed, weights, builder.sizes_given)
 

@@ -24,7 +24,7 @@ def is_size(node: Node) -> bool:
     return node.op == "call_function" and isinstance(meta(node), (int, float, bool, torch.SymInt, torch.SymFloat, torch.SymBool))
 
 
-def is_door(node: Node) -> bool:
+def is_input_check(node: Node) -> bool:
     """It checks what comes in, before anything runs."""
     return node.op == "call_module" and not node.users and all(n.op == "placeholder" for n in node.all_input_nodes)
 
@@ -83,7 +83,7 @@ class Support:
             return refusal
         key = self._key(node)
         if key not in self._known:
-            self._known[key] = self._ask(node)
+            self._known[key] = self._refusal_of(node)
         return self._known[key]
 
     def _key(self, node: Node) -> Any:
@@ -95,7 +95,7 @@ class Support:
 
         return op_of(node), of(node.args), tuple((k, of(v)) for k, v in node.kwargs.items())
 
-    def _ask(self, node: Node) -> str | None:
+    def _refusal_of(self, node: Node) -> str | None:
         builder = Builder("node", node.all_input_nodes)
         try:
             for k, given in enumerate(node.all_input_nodes):
@@ -104,7 +104,7 @@ class Support:
             builder.add(node)
             for k, made in enumerate(builder.results_of(node)):
                 builder.graph.add_output(made, f"y{k}")
-            return self._run_by_others(builder)
+            return self._refusal_of_other_backends(builder)
         except Unsupported as e:
             return str(e)
         except GuardOnDataDependentSymNode:
@@ -112,7 +112,7 @@ class Support:
         except TenonError as e:
             return f"{e.place}: {e.what}" if e.place else e.what
 
-    def _run_by_others(self, builder: Builder) -> str | None:
+    def _refusal_of_other_backends(self, builder: Builder) -> str | None:
         """What has no kernel is computed by reference, which is slower than PyTorch."""
         told = partition(builder.graph, **self._engine_options, dry_run=True)
         for row in told["nodes"]:

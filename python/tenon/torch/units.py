@@ -12,7 +12,7 @@ from .choice import Choice
 from .names import is_op
 from .ops import op_of
 from .ops.shape import COPIES, VIEWS
-from .support import effect_of, is_door, is_getitem, is_size, writes
+from .support import effect_of, is_getitem, is_input_check, is_size, writes
 
 
 @dataclasses.dataclass
@@ -44,7 +44,7 @@ def units_of(module: GraphModule, choice: Choice) -> list[Unit]:
     units: list[Unit] = []
     of: dict[Node, int] = {}
     for node in module.graph.nodes:
-        if node.op not in ("call_function", "call_module", "call_method") or is_size(node) or is_door(node):
+        if node.op not in ("call_function", "call_module", "call_method") or is_size(node) or is_input_check(node):
             continue
         if is_getitem(node) and node.args[0] in of:
             of[node] = of[node.args[0]]

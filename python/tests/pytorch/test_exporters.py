@@ -34,9 +34,9 @@ def exported(request, tmp_path_factory):
     return path, x.numpy(), run(module, x).numpy(), modules
 
 
-def answers(exported, **wishes):
+def answers(exported, **constraints):
     path, x, want, _ = exported
-    np.testing.assert_allclose(tenon.compile(path, **wishes).run({"x": x})["y"], want, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(tenon.compile(path, **constraints).run({"x": x})["y"], want, rtol=1e-4, atol=1e-5)
 
 
 def inside(row: dict, module: str) -> bool:

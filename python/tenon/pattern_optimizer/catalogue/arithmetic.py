@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import onnx
 
-from ..looking import Shape
+from ..graph_queries import Shape
 from ..view import PatternView
 from .base import CataloguePattern, Found, has_kernel_type, is_op, only_user, uses
 

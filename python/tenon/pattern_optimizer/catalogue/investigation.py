@@ -23,8 +23,8 @@ class BinaryInvestigation(PatternOptimization):
             return self.none()
         befores = [g.node_before(name) for name in node.input]
         if any(before is not None for before in befores):
-            told = [self.text(g, node), *(f"[{self.text(g, before)}]" for before in befores)]
-            print(f"[{self.name}] {' --- '.join(told)}")
+            lines = [self.text(g, node), *(f"[{self.text(g, before)}]" for before in befores)]
+            print(f"[{self.name}] {' --- '.join(lines)}")
         return self.none()
 
     @staticmethod

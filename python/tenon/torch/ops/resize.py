@@ -11,7 +11,7 @@ from .pool import image_of
 from .table import Unsupported, converts
 
 
-def _told_scales(b: Any, x: Any, scales: Any) -> list[float] | None:
+def _given_scales(b: Any, x: Any, scales: Any) -> list[float] | None:
     """What PyTorch goes by in place of sizes, where these are rounded."""
     told = next((list(s) for s in scales if isinstance(s, (list, tuple))), list(scales))
     sizes = zip(told, b.shape_of(x)[2:], b.shape_of(b.node)[2:], strict=False)
@@ -28,7 +28,7 @@ def bilinear(b: Any, x: Any, _: Any, corners: bool, *told: Any) -> Any:
     if not all(isinstance(s, int) for s in sizes[1:]):
         raise Unsupported("not supported yet: an image that becomes one of symbolic size")
     attributes = {"mode": "linear", "coordinate_transformation_mode": "align_corners" if corners else "half_pixel"}
-    image, scales = image_of(b, x, 2), None if corners else _told_scales(b, x, told)
+    image, scales = image_of(b, x, 2), None if corners else _given_scales(b, x, told)
     if scales is None:
         return b.op("Resize", [image, None, None, b.sizes(sizes)], attributes)
     made = b.op("Resize", [image, None, b.floats([1.0, 1.0, *scales])], attributes)

@@ -16,7 +16,7 @@ from .builder import expression, meta
 Check = tuple[Callable[..., Any], list[int]]
 
 
-class Door:
+class InputChecks:
     def __init__(self, placeholders: Sequence[Node], checks: Sequence[Check]) -> None:
         """checks: what torch.export wants of inputs, each with the places of its own; none: PyTorch has them elsewhere."""
         self._names = [str(n.target) for n in placeholders]

@@ -16,7 +16,7 @@ from .nodes import attribute_value, fill_proto, make_proto, name_of, node_text
 Shape = tuple[int | str, ...]
 
 
-class Looking:
+class GraphQueries:
     """Questions about a graph. A node is one onnx.NodeProto for as long as it lives.
 
     Names that the graph does not have are no error where the question is whether something is known; they raise where it must be.

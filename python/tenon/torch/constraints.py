@@ -18,8 +18,8 @@ _NODE, _OP = 1 << 30, (1 << 30) - 1
 
 
 @dataclasses.dataclass
-class Wish:
-    """closeness: a node's own wish goes before its module's, a longer path before a shorter one."""
+class Constraint:
+    """closeness: a node's own constraint goes before its module's, a longer path before a shorter one."""
 
     backend: str
     code: str
@@ -27,7 +27,7 @@ class Wish:
     closeness: int
 
 
-class Wishes:
+class Constraints:
     def __init__(self, ops: Sequence[Any], modules: Sequence[str], pins: Mapping[str, str]) -> None:
         self._ops, self._modules, self._pins = [op_name(o) for o in ops], list(modules), dict(pins)
 
@@ -60,38 +60,38 @@ class Wishes:
             if not any(n.name == name or module_depth(n, name) for n in nodes):
                 raise refuse("pins", "the program has no such node or module", name, modules | {n.name for n in nodes})
 
-    def of(self, node: Node) -> list[Wish]:
+    def of(self, node: Node) -> list[Constraint]:
         """Those that hold of a node, which all say the same backend; empty: nobody says any.
 
         Raises TenonError: bad_usage for two that say different ones, and none is closer. An op is meant wherever it stands: no pin
         outdoes it."""
-        said = list(self._said_of(node))
-        if not said:
+        constraints = list(self._constraints_of(node))
+        if not constraints:
             return []
-        best = max(said, key=lambda wish: wish.closeness)
-        for other in said:
+        best = max(constraints, key=lambda constraint: constraint.closeness)
+        for other in constraints:
             if other.backend != best.backend and (other.closeness == best.closeness or _OP in (other.closeness, best.closeness)):
                 found = f"{other.text} and {best.text}"
                 raise TenonError(
                     "bad_usage",
                     f"node '{node.name}'",
                     "it is to run in two places",
-                    "one wish for a node",
+                    "one constraint for a node",
                     found,
                     "leave one of the two out",
                 )
-        return [wish for wish in said if wish.backend == best.backend]
+        return [constraint for constraint in constraints if constraint.backend == best.backend]
 
-    def _said_of(self, node: Node) -> Iterable[Wish]:
+    def _constraints_of(self, node: Node) -> Iterable[Constraint]:
         for op in self._ops:
             if is_op(node, op):
-                yield Wish(THEIRS, "fallback_op", f"torch_executed_ops {op}", _OP)
+                yield Constraint(THEIRS, "fallback_op", f"torch_executed_ops {op}", _OP)
         for module in self._modules:
             if depth := module_depth(node, module):
-                yield Wish(THEIRS, "fallback_module", f"torch_executed_modules {module}", depth)
+                yield Constraint(THEIRS, "fallback_module", f"torch_executed_modules {module}", depth)
         for name, backend in self._pins.items():
             if depth := _NODE if node.name == name else module_depth(node, name):
-                yield Wish(backend, "pinned", f"pins {name}={backend}", depth)
+                yield Constraint(backend, "pinned", f"pins {name}={backend}", depth)
 
 
 def _schema_name(node: Node) -> str:

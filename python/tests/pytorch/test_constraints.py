@@ -15,8 +15,8 @@ def rows(report: dict) -> dict[str, str]:
     return {r["name"]: r["backend"] for r in report["nodes"]}
 
 
-def told(**wishes: object) -> dict:
-    return tenon.torch.compile(Block().eval(), inputs=[X], dryrun=True, **{"min_block_size": 1, **wishes})
+def told(**constraints: object) -> dict:
+    return tenon.torch.compile(Block().eval(), inputs=[X], dryrun=True, **{"min_block_size": 1, **constraints})
 
 
 def test_a_node():
@@ -25,7 +25,7 @@ def test_a_node():
     assert next(r for r in report["nodes"] if r["name"] == "gelu")["reasons"] == [{"code": "pinned", "text": "pins gelu=torch"}]
 
 
-def test_a_module_and_a_closer_wish():
+def test_a_module_and_a_closer_constraint():
     left = {r["name"] for r in told(pins={"feed": "torch"})["nodes"] if r["backend"] == "torch"}
     assert "gelu" in left and len(left) == 3
     assert {n for n, b in rows(told(pins={"feed": "torch", "gelu": "tenon"})).items() if b == "torch"} == left - {"gelu"}
@@ -49,12 +49,12 @@ def test_a_backend_of_tenons():
     """Within a segment, the node alone."""
     pytest.importorskip("onnxruntime")
     module, x = Sums().eval(), torch.randn(3, 4)
-    wishes = {"inputs": [x], "min_block_size": 1, "backends": ["cpu", "onnxruntime"]}
-    compiled = tenon.torch.compile(module, pins={"sigmoid": "onnxruntime", "second": "cpu"}, **wishes)
+    constraints = {"inputs": [x], "min_block_size": 1, "backends": ["cpu", "onnxruntime"]}
+    compiled = tenon.torch.compile(module, pins={"sigmoid": "onnxruntime", "second": "cpu"}, **constraints)
     torch.testing.assert_close(compiled(x), run(module, x), **CLOSE)
     assert len(compiled.segments) == 1
     steps = [s.engine for s in compiled.segments.values()]
-    plain = [s.engine for s in tenon.torch.compile(module, **wishes).segments.values()]
+    plain = [s.engine for s in tenon.torch.compile(module, **constraints).segments.values()]
     assert repr(steps) != repr(plain)  # more steps: one of them is the library's
 
 
