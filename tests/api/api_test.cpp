@@ -185,7 +185,7 @@ TEST(Api, ThreadsShareAnEngine) {
   for (std::thread& t : threads) t.join();
 }
 
-TEST(Api, AContextWritesWhereItIsTold) {
+TEST(Api, ContextWritesToGivenBuffers) {
   const auto e = engine();
   auto context = tenon::Context::create(e);
   ASSERT_TRUE(context);
@@ -215,7 +215,7 @@ TEST(Api, ARunCanBeStopped) {
             tenon::Code::deadline);
 }
 
-TEST(Api, NothingBehindAnInputIsTouched) {
+TEST(Api, RunReadsNothingPastAnInput) {
   const auto e = engine();
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   auto* memory = static_cast<char*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));

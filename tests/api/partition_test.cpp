@@ -17,7 +17,7 @@ tenon::CompileOptions constraints() {
   return out;
 }
 
-TEST(ApiPartition, TellsTheSameOfAFileAndAGraph) {
+TEST(ApiPartition, ReportIsEqualForFileAndGraph) {
   const auto graph = tenon::Graph::from_onnx(kModel);
   ASSERT_TRUE(graph) << graph.error().text();
   for (const bool build : {false, true}) {
@@ -29,7 +29,7 @@ TEST(ApiPartition, TellsTheSameOfAFileAndAGraph) {
   }
 }
 
-TEST(ApiPartition, CompileTakesTheSameWishes) {
+TEST(ApiPartition, CompileTakesTheSameConstraints) {
   tenon::CompileOptions options = constraints();
   EXPECT_TRUE(tenon::compile(kModel, options));
   options.require_full = true;

@@ -83,7 +83,7 @@ TEST(ApiPlugins, AnEngineIsLoadedWithThoseThatAreNamed) {
   expect_swish(tenon::Engine::load(path, {.plugins = {kOps, kSwish}}));
 }
 
-TEST(ApiPlugins, AnotherBuildIsTakenOnlyWhereThatIsSaid) {
+TEST(ApiPlugins, OtherBuildNeedsAnOption) {
   const auto path = saved_engine();
   const auto refused = tenon::Engine::load(path, {.plugins = {kOtherSwish}});
   ASSERT_FALSE(refused);

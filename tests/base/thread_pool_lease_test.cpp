@@ -124,7 +124,7 @@ TEST(ThreadPoolLease, GoesRoundInTheOrderOfAsking) {
   }
 }
 
-TEST(ThreadPoolLease, PassesThoseWhoGaveUp) {
+TEST(ThreadPoolLease, SkipsCancelledWaiters) {
   for (int leaver = 0; leaver < 3; ++leaver) {
     Queue queue(true);
     queue.give_up[leaver] = true;

@@ -73,7 +73,7 @@ class BySegment : public ::testing::Test {
 constexpr std::string_view kChain = "graph main(x: f32[n,4]) { a = Exp(x) b = Neg(a) c = Sigmoid(b) d = Abs(c) e = Sqrt(d) return e }";
 Tensor input() { return Tensor::of_f32({2, 4}, std::vector<float>{1, -2, 3, 0.5f, 2, 2, -1, 1}); }
 
-TEST_F(BySegment, AllIsWellWhereNobodyLies) {
+TEST_F(BySegment, CorrectSegmentsPass) {
   ASSERT_NO_FATAL_FAILURE(compile(kChain, {"Exp", "Sigmoid", "Sqrt"}));
   const Tensor x = input();
   const auto all = checks(Liar::Lie::none, "Exp", {&x, 1});

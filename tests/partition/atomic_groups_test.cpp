@@ -32,7 +32,7 @@ struct Sharing {
   TwoBackends two;
 };
 
-TEST(KeptWhole, AQuantizedUnitGoesToWhoRunsAllOfIt) {
+TEST(AtomicGroups, QuantizedGroupGoesToABackendThatRunsAllOfIt) {
   EXPECT_EQ(Sharing(kQuantized, {}).lists(), (Lists{"acc: a b sum q d r"}));
   EXPECT_EQ(Sharing(kQuantized, {"sum"}).lists(), (Lists{"host: a b sum q", "acc: d r"}));
   EXPECT_EQ(Sharing(kQuantized, {"q"}).lists(), (Lists{"host: a b sum q", "acc: d r"}));
@@ -43,7 +43,7 @@ TEST(KeptWhole, AQuantizedUnitGoesToWhoRunsAllOfIt) {
   EXPECT_EQ(partition->nodes[0].reasons.back().text, "'Add_2', which it is kept with, is not accelerated");
 }
 
-TEST(KeptWhole, AUnitIsOneSegmentThoughItsPartsCouldRunApart) {
+TEST(AtomicGroups, GroupIsOneSegmentThoughItsPartsCouldRunApart) {
   // b's dequantizing could run before h, the sum only behind it.
   const auto text = R"(graph main(x: f32[4], w: u8[4]) {
     const scale: f32[] = 0.5 const zero: u8[] = 3
@@ -53,14 +53,14 @@ TEST(KeptWhole, AUnitIsOneSegmentThoughItsPartsCouldRunApart) {
   EXPECT_EQ(Sharing(written, {"h"}).lists(), (Lists{"acc: e", "host: h", "acc: b sum q"}));
 }
 
-TEST(KeptWhole, WhatOthersReadTooIsInNoUnit) {
+TEST(AtomicGroups, ValuesWithOtherReadersAreInNoGroup) {
   const auto text = R"(graph main(x: u8[4]) {
     const scale: f32[] = 0.5 const zero: u8[] = 3
     a = DequantizeLinear(x, scale, zero) s = Exp(a) t = Neg(a) return s, t })";
   EXPECT_EQ(Sharing(text, {"s"}).lists(), (Lists{"acc: a t", "host: s"}));
 }
 
-TEST(KeptWhole, WishesMoveAWholeUnit) {
+TEST(AtomicGroups, ConstraintsMoveTheWholeGroup) {
   Constraints fallback;
   fallback.fallback_ops = {"Add"};
   EXPECT_EQ(Sharing(kQuantized, {}).lists(fallback), (Lists{"host: a b sum q", "acc: d r"}));
@@ -72,7 +72,7 @@ TEST(KeptWhole, WishesMoveAWholeUnit) {
   EXPECT_TRUE(Sharing(kQuantized, {}).lists(pin)[0].contains("it is pinned to 'acc', apart from node 'QuantizeLinear_3'"));
 }
 
-TEST(KeptWhole, AUnitIsTooSmallOrLargeEnoughAsAWhole) {
+TEST(AtomicGroups, SizeLimitCountsTheWholeGroup) {
   Constraints constraints;
   constraints.min_block_size = 4;
   EXPECT_EQ(Sharing(kQuantized, {"r"}).lists(constraints), (Lists{"acc: a b sum q", "host: d r"}));
@@ -80,7 +80,7 @@ TEST(KeptWhole, AUnitIsTooSmallOrLargeEnoughAsAWhole) {
   EXPECT_EQ(Sharing(kQuantized, {"r"}).lists(constraints), (Lists{"host: a b sum q d r"}));
 }
 
-TEST(KeptWhole, UnitsAreSharedOutByCostAndMemoryAsAWhole) {
+TEST(AtomicGroups, CostAndMemoryAssignTheWholeGroup) {
   Constraints constraints;
   constraints.assign = Assign::cost;
   EXPECT_EQ(Sharing(kQuantized, {"sum"}).lists(constraints), (Lists{"host: a b sum q d r"}));  // equal costs: nothing pays
@@ -90,7 +90,7 @@ TEST(KeptWhole, UnitsAreSharedOutByCostAndMemoryAsAWhole) {
 }
 
 /// What quantizes the values needs the places, which come from the same node: together they would be a circle.
-TEST(KeptWhole, AUnitThatOthersRunInTheMiddleOfIsNone) {
+TEST(AtomicGroups, InterruptedQuantizedNodesFormNoGroup) {
   Sharing sharing(R"(graph main(x: u8[4], k: i64[1]) {
     const scale: f32[] = 0.5 const zero: u8[] = 3
     d = DequantizeLinear(x, scale, zero) v, i = TopK(d, k) f = Cast(i, to=1) h = Exp(f) m = ReduceMax(h, keepdims=0)
@@ -116,7 +116,7 @@ Lists supposed(std::string_view text, const std::vector<std::string>& others, Co
 }
 
 /// Were the sum accelerated, all that is kept with it would be.
-TEST(KeptWhole, AnOpThatIsSupposedTakesItsUnitAlong) {
+TEST(AtomicGroups, WhatIfMovesTheWholeGroup) {
   constexpr std::string_view kTwice = R"(graph main(x: u8[4], w: u8[4]) {
     const scale: f32[] = 0.5 const zero: u8[] = 3
     v = BitwiseNot(x) a = DequantizeLinear(v, scale, zero) b = DequantizeLinear(w, scale, zero) sum = Add(a, b)
@@ -137,7 +137,7 @@ TEST(KeptWhole, AnOpThatIsSupposedTakesItsUnitAlong) {
 constexpr std::string_view kSequence = R"(graph main(x: f32[4], y: f32[4]) {
   e = Exp(x) s = SequenceConstruct(e, y) cat = ConcatFromSequence(s, axis=0) r = Neg(cat) return r })";
 
-TEST(KeptWhole, ASequenceStaysWithinASegment) {
+TEST(AtomicGroups, SequenceStaysWithinASegment) {
   EXPECT_EQ(Sharing(kSequence, {}).lists(), (Lists{"acc: e s cat r"}));
   EXPECT_EQ(Sharing(kSequence, {"cat"}).lists(), (Lists{"acc: e", "host: s cat", "acc: r"}));
   EXPECT_EQ(Sharing(kSequence, {"s"}).lists(), (Lists{"acc: e", "host: s cat", "acc: r"}));
@@ -146,19 +146,19 @@ TEST(KeptWhole, ASequenceStaysWithinASegment) {
   EXPECT_EQ(partition->nodes[2].reasons.back().code, "non_tensor");
 }
 
-TEST(KeptWhole, AnOpThatIsSupposedTakesItsSequenceAlong) {
+TEST(AtomicGroups, WhatIfMovesTheWholeSequence) {
   EXPECT_EQ(supposed(kSequence, {"cat"}), (Lists{"ConcatFromSequence -2, 1", "SequenceConstruct -0, 3 (ConcatFromSequence)"}));
   EXPECT_EQ(supposed("graph main(x: f32[4]) { e = Exp(x) s = SequenceConstruct(e) return s }", {}), (Lists{"SequenceConstruct -0, 2"}));
 }
 
-TEST(KeptWhole, ASequenceThatTheGraphTakesOrGivesIsForTheFallback) {
+TEST(AtomicGroups, SequenceAtGraphPortsFallsBack) {
   EXPECT_EQ(Sharing("graph main(x: f32[4]) { e = Exp(x) s = SequenceConstruct(e) return s }", {}).lists(), (Lists{"acc: e", "host: s"}));
   EXPECT_EQ(Sharing("graph main(s: seq(f32[4])) { cat = ConcatFromSequence(s, axis=0) r = Neg(cat) return r }", {}).lists(),
             (Lists{"host: cat", "acc: r"}));
 }
 
 /// `h` needs what the sequence holds and is put into it again.
-TEST(KeptWhole, ASequenceThatOthersRunInTheMiddleOfFallsBack) {
+TEST(AtomicGroups, InterruptedSequenceFallsBack) {
   EXPECT_EQ(Sharing(R"(graph main(x: f32[4], i: i64[]) {
     s = SequenceConstruct(x, x) a = SequenceAt(s, i) h = Exp(a) t = SequenceInsert(s, h) cat = ConcatFromSequence(t, axis=0) r = Neg(cat)
     return r })",

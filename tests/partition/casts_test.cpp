@@ -17,7 +17,7 @@ TEST(Casts, ANodeOfAMissingTypeRunsInAWiderOne) {
   EXPECT_EQ(got.graph->value(got.graph->outputs()[0]).type.text(), "f16[4]");
 }
 
-TEST(Casts, StandAtTheBorderOfTheSegmentAlone) {
+TEST(Casts, AppearOnlyAtTheSegmentBoundary) {
   const Lacking acc("acc", {DType::f16}, {"Erf"});
   const Outcome got =
       shared("graph main(x: f16[4]) { a = Exp(x) b = Neg(a) c = Erf(b) d = Sqrt(c) e = Add(d, b) return e }", {&acc, &kHost});
@@ -117,7 +117,7 @@ TEST(Casts, APairOfTheSourceStays) {
             "acc: Neg(f32) | host: Cast(f16) Cast(f32) | acc: Exp(f32)");
 }
 
-TEST(Casts, WishesHold) {
+TEST(Casts, RespectConstraints) {
   const Lacking acc("acc", {DType::f16});
   constexpr std::string_view kText = "graph main(x: f16[4]) { a = Exp(x) return a }";
   Constraints forced;

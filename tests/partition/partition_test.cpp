@@ -56,12 +56,12 @@ TEST(Partition, NeverMakesSegmentsThatNeedEachOther) {
   EXPECT_EQ(shared(kDiamond, {&one, &host}), "one{ a }( x -> a ) b c d one{ e }( b d -> e )");
 }
 
-TEST(Partition, PassesOnWhatTellsASize) {
+TEST(Partition, ReturnsValuesThatDefineASize) {
   const Named one("one", {"i", "t"}), host("host", {"y"});
   EXPECT_EQ(shared("graph main(x: f32[n]) { i = NonZero(x) t = Neg(i) y = Abs(t) return y }", {&one, &host}), "one{ i t }( x -> i t ) y");
 }
 
-TEST(Partition, PutsWhatKnowsASizeBehindWhatTellsIt) {
+TEST(Partition, PutsAReaderOfASizeAfterItsDefinition) {
   const Named one("one", {"a", "b"}), host("host", {"h"});
   const auto graph = graph_of("graph main(x: f32[n]) { a = NonZero(x) h = Shape(x) b = Neg(h) return a, b }");
   const auto text = [&] { return text_of(*graph, *segments_of(*graph, {&one, &host})); };
@@ -70,7 +70,7 @@ TEST(Partition, PutsWhatKnowsASizeBehindWhatTellsIt) {
   EXPECT_EQ(text(), "one{ a }( x -> a ) h one{ b }( h -> b )");
 }
 
-TEST(Partition, SizesThatInputsTellWaitForNobody) {
+TEST(Partition, SizesOfInputsHaveNoDependencies) {
   const Named one("one", {"a", "h", "b"}), host("host", {"h"});
   const std::string model = "graph main(x: f32[n]) { a = Exp(x) h = Shape(a) b = Expand(a, h) return b }";
   EXPECT_EQ(shared(model, {&one, &host}), "h one{ a b }( x h -> b )");
@@ -84,7 +84,7 @@ TEST(Partition, SizesThatInputsTellWaitForNobody) {
   EXPECT_EQ(graph->value(partition->borders[0].value).name, "h");
 }
 
-TEST(Partition, SizesThatASegmentTellsStayThere) {
+TEST(Partition, SizesDefinedByASegmentStayThere) {
   const Named one("one", {"i", "h", "b"}), host("host", {"h"});
   EXPECT_EQ(shared("graph main(x: f32[n]) { i = NonZero(x) h = Shape(i) b = Expand(x, h) return b }", {&one, &host}),
             "one{ i h b }( x -> i b )");
@@ -129,7 +129,7 @@ TEST(Partition, SizesArePinnedLikeAnything) {
   EXPECT_EQ(lists_of(*graph, *partition), (std::vector<std::string>{"one: a h b"}));
 }
 
-TEST(Partition, PutsABodyThatGoesByASizeBehindWhatTellsIt) {
+TEST(Partition, PutsABodyAfterTheDefinitionOfItsSize) {
   const Named one("one", {"a", "b"}), host("host", {"y", "p", "q"});
   const auto graph = graph_of(R"(graph main(c: bool[], x: f32[n]) {
     a = NonZero(x)

@@ -59,7 +59,7 @@ TEST(PluginGives, SizesThatCannotBe) {
   EXPECT_NE(what_of(run(made)).find("null"), std::string::npos);
 }
 
-TEST(PluginGives, ACallThatIsUsedBehindItsEnd) {
+TEST(PluginGives, ACallThatIsUsedAfterItsEnd) {
   static const tenon_call* kept;
   MadeOp made;
   made.table.enqueue = [](void*, const tenon_call* call) -> int32_t {

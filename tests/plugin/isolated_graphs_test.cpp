@@ -155,7 +155,7 @@ struct Stops {
   }
 };
 
-TEST(IsolatedGraphs, APluginThatAsksForThemWithoutEnd) {
+TEST(IsolatedGraphs, EndlessGraphCallsAreStopped) {
   Node node(kShort, "for ever");
   EXPECT_NE(node.failed().what.find("`enqueue` did not come back within 1 s"), std::string::npos);
   Node heedless(kLong, "for ever");

@@ -288,7 +288,7 @@ struct Stops {
   }
 };
 
-TEST(Isolation, ARunIsToldToStop) {
+TEST(Isolation, StopTokenReachesTheWorker) {
   Node node(kLong);
   Stops stops;
   std::jthread later([&] {
@@ -320,7 +320,7 @@ TEST(Isolation, ContextsInParallel) {
   EXPECT_EQ(children(), 1U);
 }
 
-TEST(Isolation, WhoIsInTheSameProcessIsToldWhoseFaultItWas) {
+TEST(Isolation, ConcurrentRunsNameTheFaultyPlugin) {
   Node one(kLong), other(kLong);
   std::jthread waiting([&] {
     const Diagnostic error = other.failed(waits);

@@ -74,7 +74,7 @@ TEST(PluginLayout, BringsOperandsOnceAndTakesResults) {
   EXPECT_EQ(y.as<float>()[3], 4);
 }
 
-TEST(PluginLayout, MixedOnesAreToldOneByOne) {
+TEST(PluginLayout, TextListsMixedLayouts) {
   EXPECT_EQ(text_of_layouts({}, 1), "row-major");
   EXPECT_EQ(text_of_layouts({1, 1}, 1), "channels-last");
   EXPECT_EQ(text_of_layouts({0, 1, 2}, 2), "row-major, channels-last -> strided");

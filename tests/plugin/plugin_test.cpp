@@ -64,7 +64,7 @@ TEST(PluginSaved, ReadsBackAndRefusesDamage) {
     }
 }
 
-TEST(PluginOp, SaysAllThatIsWrongAtOnce) {
+TEST(PluginOp, ErrorListsEveryFault) {
   MadeOp made;
   made.table.version = "";
   made.table.create = nullptr;
@@ -110,7 +110,7 @@ TEST(PluginHost, SharesResourcesByKeyAndDestroysThemOnce) {
   EXPECT_NE(take_failure().find("nobody holds"), std::string::npos);
 }
 
-TEST(PluginRunner, RunsOnTheTeamAndTellsLateSizes) {
+TEST(PluginRunner, RunsOnTheThreadPoolAndReportsDataDependentSizes) {
   MadeOp made;
   made.table.enqueue = [](void*, const tenon_call* call) -> int32_t {
     std::atomic<int64_t> seen{0};

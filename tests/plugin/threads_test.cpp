@@ -81,7 +81,7 @@ TEST(PluginThreads, ContextsShareAnObjectATeamAndResources) {
   EXPECT_EQ(op.host->resource_holders(), 0U);
 }
 
-TEST(PluginThreads, ARegistryIsAskedWhileLibrariesCome) {
+TEST(PluginThreads, RegistryIsReadWhileLibrariesLoad) {
   MadeOp made;
   Registry registry;
   std::atomic<int> lines{0};

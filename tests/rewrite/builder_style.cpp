@@ -61,7 +61,7 @@ TEST(BuilderStyle, ConditionsHold) {
   EXPECT_EQ(after("graph g(a: f32[4]) {\n s = Sigmoid(a)\n y = Mul(s, a)\n return y\n}\n"), "Sigmoid Mul");
 }
 
-TEST(BuilderStyle, TheAutomatonOffersItWhereItsOpsStandOnly) {
+TEST(BuilderStyle, AutomatonOffersItOnlyAtItsOps) {
   const RuleSet set({compiled(kSwish)}, ops::table());
   const auto g = graph_of("graph g(a: f32[2,4]) {\n s = Sigmoid(a)\n y = Mul(s, a)\n z = Mul(y, y)\n return z\n}\n");
   std::vector<uint32_t> offered;
@@ -94,7 +94,7 @@ TEST(BuilderStyle, TheReplacementMayUseOnlyWhatThePatternFinds) {
   EXPECT_NE(e->advice, "");
 }
 
-TEST(BuilderStyle, SaysWhatIsWrongWithASide) {
+TEST(BuilderStyle, ErrorNamesTheFaultyGraph) {
   const auto told = [](const Rule& rule, Code code, std::string_view part) {
     const Error e = error_of(rule);
     EXPECT_EQ(e.code(), code) << e.text();

@@ -25,7 +25,7 @@ TEST(RulesFile, OneEquationAloneIsAFile) {
   EXPECT_EQ((*rules)[0]->numerics, rewrite::Numerics::exact);
 }
 
-TEST(RulesFile, KeepsWhatARuleSaysAboutItself) {
+TEST(RulesFile, KeepsDocsSetsAndNumerics) {
   auto rules = read_rules(
       "# of the file\n\nset a b\nnumerics approximate\n# first line,\r\n#   second line\nr [benefit -7, shared, seeds One Two]:\n Neg(?x)\n=>"
       " Abs(?x) # behind\nnumerics exact set c\ns [numerics reassociating]: Abs(?x) => Neg(?x)\nset : Relu(?x) => ?x",
@@ -50,7 +50,7 @@ struct Wrong {
   std::string_view name, text, message;
 };
 class Mistakes : public testing::TestWithParam<Wrong> {};
-TEST_P(Mistakes, AreToldWithTheirPlace) { EXPECT_EQ(error_of(GetParam().text), GetParam().message); }
+TEST_P(Mistakes, ErrorsNameTheirPlace) { EXPECT_EQ(error_of(GetParam().text), GetParam().message); }
 INSTANTIATE_TEST_SUITE_P(
     Cases, Mistakes,
     testing::Values(

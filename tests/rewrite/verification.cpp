@@ -231,7 +231,7 @@ TEST(Verification, FirstVerifiesOnceARuleAndSignature) {
   EXPECT_EQ(verified(kTwice, {&kNegNeg}, Verify::off).result.rewrites, 0);
 }
 
-TEST(Verification, SaysWhatCouldNotBeVerified) {
+TEST(Verification, ReportsWhatCouldNotBeVerified) {
   static constexpr Rule kRule{.name = "neg_of_noise", .docs = "", .equation = "Neg(Neg(RandomNormalLike(?x))) => RandomNormalLike(?x)"};
   const auto with = verified("graph main(x: f32[b]) {\n r = RandomNormalLike(x)\n a = Neg(r)\n y = Neg(a)\n return y\n}\n", {&kRule});
   EXPECT_EQ(ops_of(*with.graph), "RandomNormalLike");

@@ -36,14 +36,14 @@ std::shared_ptr<CompiledRule> renames(const char* from, const char* to, int bene
   return rule;
 }
 
-TEST(InTurn, LeavesNewNodesToTheNextSweep) {
+TEST(OrderInTurn, LeavesNewNodesToTheNextSweep) {
   auto g = graph_of("graph main(x: f32[b]) {\n a = Relu(x)\n t = Tanh(x)\n y = Add(t, a)\n return y\n}\n");
   const auto stats = run_rules(*g, {renames("Relu", "Abs"), renames("Abs", "Exp")}, in_turn());
   EXPECT_EQ(ops_of(*g), "Tanh Exp Add");
   EXPECT_EQ(stats.sweeps, 3);  // Relu, Abs, and one that finds nothing
 }
 
-TEST(InTurn, ShowsANodeToEveryRuleAsLongAsItStands) {
+TEST(OrderInTurn, OffersALiveNodeToEveryRule) {
   std::vector<std::string> asked;
   const auto watching = [&](const char* name, int benefit) {
     auto rule = std::make_shared<CompiledRule>();
@@ -62,7 +62,7 @@ TEST(InTurn, ShowsANodeToEveryRuleAsLongAsItStands) {
   EXPECT_EQ(asked, (std::vector<std::string>{"first Relu", "first Neg", "last Neg"}));  // the Relu is gone before "last" sees it
 }
 
-TEST(InTurn, EndsAndReportsWhereAnAttributeIsSetForEver) {
+TEST(OrderInTurn, EndsAndReportsEndlessAttributeEdits) {
   auto toggles = std::make_shared<CompiledRule>();
   toggles->name = "toggles";
   toggles->roots = {"LeakyRelu"};

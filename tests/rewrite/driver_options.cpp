@@ -13,7 +13,7 @@ using namespace rewrite;
 constexpr std::string_view kTwo = "graph main(x: f32[b]) {\n a = Relu(x)\n y = Neg(a)\n return y\n}\n";
 constexpr Rule kReluToAbs{.name = "relu_to_abs", .docs = "", .equation = "Relu(?x) => Abs(?x)"};
 
-TEST(Wishes, ProtectedNodesAndValuesStay) {
+TEST(DriverOptions, ProtectedNodesAndValuesStay) {
   for (const char* name : {"a", "guarded"}) {
     auto g = graph_of(kTwo);
     g->set_name(g->first(), "guarded");
@@ -25,7 +25,7 @@ TEST(Wishes, ProtectedNodesAndValuesStay) {
   }
 }
 
-TEST(Wishes, AMatchOverAProtectedNodeIsRefusedWithThatReason) {
+TEST(DriverOptions, MatchOverAProtectedNodeIsRefusedWithThatReason) {
   static constexpr Rule both{.name = "both", .docs = "", .equation = "Neg(Relu(?x)) => Neg(Abs(?x))"};
   auto g = graph_of(kTwo);
   Options options;
@@ -41,7 +41,7 @@ bool in_one_go(Match& m, Rewriter& w) {
   return true;
 }
 
-TEST(Wishes, MatchAndRewriteInOneGoSeesTheCallersArguments) {
+TEST(DriverOptions, MatchAndRewriteReadTheCallersArguments) {
   static constexpr Rule rule{.name = "one_go", .docs = "", .roots = "Relu", .match_and_rewrite = in_one_go};
   auto g = graph_of(kTwo);
   EXPECT_EQ(run(*g, {&rule}).rules[0].refused.at("no arguments"), 1);
@@ -52,7 +52,7 @@ TEST(Wishes, MatchAndRewriteInOneGoSeesTheCallersArguments) {
   EXPECT_EQ(ops_of(*g), "Exp Neg");
 }
 
-TEST(Wishes, WhoeverWatchesIsToldOfEachRewriteInOrder) {
+TEST(DriverOptions, AppliedIsCalledForEachRewriteInOrder) {
   auto g = graph_of("graph main(x: f32[b]) {\n a = Relu(x)\n y = Relu(a)\n return y\n}\n");
   std::string seen;
   Options options;
@@ -61,7 +61,7 @@ TEST(Wishes, WhoeverWatchesIsToldOfEachRewriteInOrder) {
   EXPECT_EQ(seen, "relu_to_abs 0;relu_to_abs 1;");
 }
 
-TEST(Wishes, AShuffledWorklistVisitsEveryNode) {
+TEST(DriverOptions, ShuffledWorklistVisitsEveryNode) {
   auto g = graph_of("graph main(x: f32[b]) {\n a = Relu(x)\n c = Relu(a)\n d = Relu(c)\n return d\n}\n");
   Options options;
   options.shuffle_seed = 5;
