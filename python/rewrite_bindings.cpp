@@ -59,10 +59,10 @@ void check_isolation(const PyRuleSet& set, const RewriteRequest& request) {
 /// Leaves out the rules that take down a process of their own; says so, a sentence each.
 std::vector<std::string> leave_out_unsafe(const GraphPtr& graph, const PyRuleSet& set, rewrite::Options& options, Context& context) {
   // The GIL stays held: the child has this thread alone, and must not wait for a lock that another one held when it forked.
-  auto guilty = rewrite::find_unsafe(graph->get(), set.get(), options);
+  auto faulty = rewrite::find_unsafe(graph->get(), set.get(), options);
   raise_interruption(context);
   std::vector<std::string> out;
-  for (const rewrite::FaultyRule& g : unwrap(std::move(guilty))) {
+  for (const rewrite::FaultyRule& g : unwrap(std::move(faulty))) {
     options.without.insert(g.name);
     out.push_back("rule " + g.name + " was left out: it " + g.how + ", at " + g.node);
   }

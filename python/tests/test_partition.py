@@ -26,36 +26,36 @@ def refused(**options: object) -> tenon.TenonError:
     return raised.value
 
 
-def backends_of(told: dict) -> dict[str, str]:
-    return {node["op"]: node["backend"] for node in told["nodes"]}
+def backends_of(report: dict) -> dict[str, str]:
+    return {node["op"]: node["backend"] for node in report["nodes"]}
 
 
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_tells_what_the_command_line_tells(dry_run):
     arguments = ["--backend", "cpu,reference", "--fallback-ops", "Softmax", *(["--dry-run"] if dry_run else [])]
-    told = subprocess.run([ROOT / "build/bin/tenon", "partition", MODEL, *arguments, "--json"], capture_output=True, check=True)
-    assert tenon.partition(MODEL, **TWO, fallback_ops=["Softmax"], dry_run=dry_run) == json.loads(told.stdout)
+    report = subprocess.run([ROOT / "build/bin/tenon", "partition", MODEL, *arguments, "--json"], capture_output=True, check=True)
+    assert tenon.partition(MODEL, **TWO, fallback_ops=["Softmax"], dry_run=dry_run) == json.loads(report.stdout)
 
 
 def test_a_model_given_as_anything_else():
-    told = tenon.partition(MODEL, **TWO, dry_run=True)
+    report = tenon.partition(MODEL, **TWO, dry_run=True)
     for model in (str(MODEL), MODEL.read_bytes(), Graph.from_onnx(MODEL)):
-        assert tenon.partition(model, **TWO, dry_run=True) == told
+        assert tenon.partition(model, **TWO, dry_run=True) == report
 
 
 def test_constraints():
     graph = Graph.parse(CHAIN)
-    told = tenon.partition(graph, **TWO, fallback_ops=["Sin"], opt=0)
-    assert backends_of(told) == {"Relu": "cpu", "Sin": "reference", "Abs": "cpu", "Exp": "cpu"}
-    assert [s["backend"] for s in told["segments"]] == ["cpu", "reference", "cpu"] and told["proved"]
-    assert told["peak_bytes"] > 0 and told["handed_back"] == []
-    assert told["what_if"][0] == {"op": "Sin", "borders_removed": 2, "segments": 1}
-    told = tenon.partition(graph, **TWO, fallback_ops=["Sin"], min_block_size=2, opt=0)
-    assert backends_of(told)["Relu"] == "reference"
-    told = tenon.partition(graph, **TWO, pins={"Abs_2": "reference"}, opt=0)
-    assert backends_of(told)["Abs"] == "reference"
-    told = tenon.partition(graph, **TWO, assign="cost", opt=0)
-    assert len(told["segments"]) == 1
+    report = tenon.partition(graph, **TWO, fallback_ops=["Sin"], opt=0)
+    assert backends_of(report) == {"Relu": "cpu", "Sin": "reference", "Abs": "cpu", "Exp": "cpu"}
+    assert [s["backend"] for s in report["segments"]] == ["cpu", "reference", "cpu"] and report["proved"]
+    assert report["peak_bytes"] > 0 and report["handed_back"] == []
+    assert report["what_if"][0] == {"op": "Sin", "borders_removed": 2, "segments": 1}
+    report = tenon.partition(graph, **TWO, fallback_ops=["Sin"], min_block_size=2, opt=0)
+    assert backends_of(report)["Relu"] == "reference"
+    report = tenon.partition(graph, **TWO, pins={"Abs_2": "reference"}, opt=0)
+    assert backends_of(report)["Abs"] == "reference"
+    report = tenon.partition(graph, **TWO, assign="cost", opt=0)
+    assert len(report["segments"]) == 1
 
 
 def test_sizes_between_bounds():
@@ -75,13 +75,13 @@ def test_constraints_are_those_of_compile():
 def test_measured_times_decide(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     constraints = {"backends": ["reference", "cpu"], "assign": "cost", "measure": True, "opt": 0}
-    told = tenon.partition(MODEL, **constraints)
+    report = tenon.partition(MODEL, **constraints)
     lines = (tmp_path / "tenon/times").read_text().splitlines()
     assert len(lines) >= 5  # two starts, both backends alone, and nodes
     engine = tenon.compile(MODEL, **constraints)
     assert (tmp_path / "tenon/times").read_text().splitlines() == lines  # all was known
     np.testing.assert_allclose(engine.run(X)["y"], tenon.compile(MODEL).run(X)["y"], rtol=1e-5)
-    assert {n["backend"] for n in told["nodes"]} <= {"cpu", "reference"}
+    assert {n["backend"] for n in report["nodes"]} <= {"cpu", "reference"}
 
 
 def test_times_are_of_the_kernels_that_are_asked_for(tmp_path, monkeypatch):
@@ -103,10 +103,10 @@ def test_costs_are_those_that_the_command_line_tells(tmp_path, monkeypatch):
     assert "costs" not in tenon.partition(MODEL, **TWO, dry_run=True)
     for source in ("guessed", "calibrated"):
         printed = subprocess.run([program, "partition", MODEL, *shares, "--dry-run", "--json"], capture_output=True, check=True)
-        told = tenon.partition(MODEL, **constraints)
-        told["costs"] = [c for c in told["costs"] if c["backend"] != "plugin"]  # which other tests of this process may have registered
-        assert told == json.loads(printed.stdout)
-        assert {c["backend"]: c["source"] for c in told["costs"]} == {"cpu": "guessed", "reference": source}
+        report = tenon.partition(MODEL, **constraints)
+        report["costs"] = [c for c in report["costs"] if c["backend"] != "plugin"]  # which other tests of this process may have registered
+        assert report == json.loads(printed.stdout)
+        assert {c["backend"]: c["source"] for c in report["costs"]} == {"cpu": "guessed", "reference": source}
         subprocess.run([program, "calibrate", "--backend", "reference"], capture_output=True, check=True)
 
 
@@ -118,9 +118,9 @@ def test_what_was_calibrated_decides(tmp_path, monkeypatch):
     graph, constraints = Graph.parse(CHAIN), {"backends": ["reference", "cpu"], "assign": "cost", "pins": {"Sin_1": "reference"}, "opt": 0}
     name = kept.read_text().split()[0]
     kept.write_text(f"{name} 1e12 0 0 reference\n")
-    told = tenon.partition(graph, **constraints)
-    assert [c["launch_ns"] for c in told["costs"] if c["backend"] == "reference"] == [1e12]
-    assert told["predicted"]["us"] > 1e9  # the pin's
+    report = tenon.partition(graph, **constraints)
+    assert [c["launch_ns"] for c in report["costs"] if c["backend"] == "reference"] == [1e12]
+    assert report["predicted"]["us"] > 1e9  # the pin's
 
 
 def test_the_walk(tmp_path):
@@ -132,8 +132,8 @@ def test_the_walk(tmp_path):
     call = ["partition", model, "--backend", "cpu,reference", "--fallback-ops", "Neg", "--dry-run", "--json"]
     for segmenter, count in (("fewest", 3), ("walk", 4)):
         printed = subprocess.run([ROOT / "build/bin/tenon", *call, "--segmenter", segmenter], capture_output=True, check=True)
-        told = tenon.partition(model, **constraints, segmenter=segmenter, dry_run=True)
-        assert told == json.loads(printed.stdout) and len(told["segments"]) == count
+        report = tenon.partition(model, **constraints, segmenter=segmenter, dry_run=True)
+        assert report == json.loads(printed.stdout) and len(report["segments"]) == count
     y = tenon.compile(graph, **constraints, segmenter="walk").run({"x": X["x"][0, :4]})["y"]
     np.testing.assert_allclose(y, tenon.compile(graph).run({"x": X["x"][0, :4]})["y"], rtol=1e-6)
     assert refused(**TWO, segmenter="stroll").expected == "fewest or walk"

@@ -50,8 +50,8 @@ TEST(ApiPartition, TimesAreMeasuredByAProgram) {
   EXPECT_EQ(tenon::partition(kModel, options).error().place, "measure");  // by priority nothing is measured
   options.assign = tenon::Assign::cost;
   options.stopwatch = {(std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tenon").string(), "stopwatch"};
-  const auto told = tenon::partition(kModel, options);
-  ASSERT_TRUE(told) << told.error().text();
+  const auto report = tenon::partition(kModel, options);
+  ASSERT_TRUE(report) << report.error().text();
   EXPECT_GT(std::filesystem::file_size(folder / "tenon/times"), 100U);
   std::filesystem::remove_all(folder);
   for (const std::vector<std::string>& nobody : {std::vector<std::string>{"/bin/true"}, {"/no/such/program"}, {}}) {
@@ -71,9 +71,9 @@ TEST(ApiPartition, CostsAreThoseThatWereCalibrated) {
   EXPECT_EQ(tenon::partition(kModel, options, false)->find("calibrated"), std::string::npos);
   const std::string program = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tenon").string();
   ASSERT_EQ(std::system((program + " calibrate --backend reference > /dev/null").c_str()), 0);
-  const auto told = tenon::partition(kModel, options, false);
-  ASSERT_TRUE(told) << told.error().text();
-  EXPECT_NE(told->find("\"source\":\"calibrated\""), std::string::npos) << *told;
+  const auto report = tenon::partition(kModel, options, false);
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_NE(report->find("\"source\":\"calibrated\""), std::string::npos) << *report;
   std::filesystem::remove_all(folder);
   unsetenv("XDG_CACHE_HOME");
 }

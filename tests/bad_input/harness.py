@@ -136,9 +136,9 @@ def refuse(test: unittest.TestCase, case: Case) -> None:
         result = tenon(*arguments, folder=Path(folder), before=case.before)
         test.assertEqual((result.exit, result.error.get("name")), (case.exit, case.code), str(result))
         test.assertIn(case.place, result.error["place"], str(result))
-        told = "\n".join(result.error[part] for part in ("what", "expected", "found", "advice"))
+        report = "\n".join(result.error[part] for part in ("what", "expected", "found", "advice"))
         for words in case.says:
-            test.assertIn(words, told)
+            test.assertIn(words, report)
         test.assertEqual(complaint(result, case.parts), "", str(result))
         left = {p.relative_to(folder) for p in Path(folder).rglob("*")} - before
         test.assertEqual(left, set(), "left behind")

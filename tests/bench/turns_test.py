@@ -51,7 +51,7 @@ def measured(peers: list[str], rounds: int = 6) -> dict:
 
 
 class Turns(unittest.TestCase):
-    def test_beside_another_precision_stand_those_that_have_it_and_our_own_f32(self):
+    def test_next_to_another_precision_stand_those_that_have_it_and_our_own_f32(self):
         self.assertEqual(engines.peers_of("f32", ["onnxruntime"]), ["onnxruntime"])
         self.assertEqual(engines.peers_of("bf16", list(engines.PEERS)), ["openvino-dynamic", "openvino-static", "tenon-f32"])
         work = engines.Work(Path("model"), "family", Path("inputs"), {}, 1, "bf16")
@@ -76,13 +76,13 @@ class Turns(unittest.TestCase):
         self.assertEqual((row["unlike"], row["counts"]), (["other"], False))
         self.assertIn("other", row["vs"])
 
-    def test_one_that_fails_is_told_and_the_rest_goes_on(self):
+    def test_one_that_fails_is_reported_and_the_rest_goes_on(self):
         row = measured(["unfit", "crash", "slow"])
         self.assertEqual(row["failed"]["unfit"], "no such op")
         self.assertIn("out of luck", row["failed"]["crash"])
         self.assertEqual(list(row["vs"]), ["slow"])
 
-    def test_one_that_ends_while_it_is_measured_is_told_too(self):
+    def test_one_that_ends_while_it_is_measured_is_reported_too(self):
         row = measured(["slow", "ends"])
         self.assertEqual((sorted(row["vs"]), row["vs"]["slow"]["tried"]), (["slow"], 6))
         self.assertIn("enough", row["failed"]["ends"])

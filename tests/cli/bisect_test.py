@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 import small_models as small
-from small_models import tenon, told
+from small_models import report, tenon
 
 # Bad: fewer than this many Erf are left in the model.
 CHECK = """
@@ -35,7 +35,7 @@ class Bisect(unittest.TestCase):
         self.assertEqual(list(self.temporary.iterdir()), [], "files were left behind")
 
     def bisect(self, *command: object, options: tuple = ()) -> dict:
-        return told("bisect", self.model, "--rules", "tenon", *options, "--", *command, env=self.environment)
+        return report("bisect", self.model, "--rules", "tenon", *options, "--", *command, env=self.environment)
 
     def script(self, text: str) -> list:
         self.check.write_text(text)
@@ -86,13 +86,13 @@ class Bisect(unittest.TestCase):
         self.assertGreater(faulty["first_bad"], count)
         self.assertEqual({p["verdict"] for p in said["probes"]}, {"good", "bad", "skip"})
 
-    def test_dump_shows_the_guilty_rewrite_alone(self):
+    def test_dump_shows_the_faulty_rewrite_alone(self):
         dump = self.folder / "dump"
         faulty = self.bisect(sys.executable, self.check, "{}", 2, options=("--dump", dump))["faulty"]
         stem = f"{faulty['first_bad']:03}-gelu_erf"
         self.assertEqual(sorted(p.name for p in dump.iterdir()), [f"{stem}.after.onnx", f"{stem}.before.onnx", "index.html"])
 
-    def test_a_command_that_is_never_good_is_told_from_a_bad_model(self):
+    def test_a_command_that_is_never_good_is_separated_from_a_bad_model(self):
         error = self.fails(1, "false")
         self.assertIn("the original model is not good already", error["what"])
         self.assertIn("exit code 1", error["found"])

@@ -35,7 +35,7 @@ class Isolate(unittest.TestCase):
         subprocess.run([COMPILER, "-shared", "-fPIC", "-o", library, source], check=True)
         return library
 
-    def test_who_crashed_is_told(self):
+    def test_who_crashed_is_reported(self):
         ends = {"segfault": "*(volatile int*)0 = 1; return 0;", "abort": "abort();", "leave": "_Exit(0); return 0;"}
         for name, end in ends.items():
             options = ["--backend", "onnxruntime,cpu", "--backend-lib", f"onnxruntime={self.library(name, end)}", "--isolate", "--json"]

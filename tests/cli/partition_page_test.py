@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 
 import chromium
-from small_models import data_of, o, tenon, told
+from small_models import data_of, o, report, tenon
 
 TWO = ["--backend", "cpu,reference", "--opt", "0", "--dry-run"]
 
@@ -31,7 +31,7 @@ class Pages(unittest.TestCase):
     def page(self, model: bytes, *options: str) -> tuple[Path, dict]:
         file, page = self.folder / f"{self.id()}.onnx", self.folder / f"{self.id()}.html"
         file.write_bytes(model)
-        return page, told("partition", file, *TWO, *options, "--html", page)
+        return page, report("partition", file, *TWO, *options, "--html", page)
 
 
 class Data(Pages):
@@ -43,11 +43,11 @@ class Data(Pages):
     def test_is_there_for_a_build_too(self):
         page = self.folder / "built.html"
         (self.folder / "built.onnx").write_bytes(chain(["Relu", "Neg"]))
-        answer = told("partition", self.folder / "built.onnx", "--backend", "cpu,reference", "--html", page)
+        answer = report("partition", self.folder / "built.onnx", "--backend", "cpu,reference", "--html", page)
         self.assertGreater(data_of(page)["shares"]["peak_bytes"], 0)
         self.assertEqual(data_of(page)["shares"], answer)
 
-    def test_needs_nothing_beside_it(self):
+    def test_needs_nothing_next_to_it(self):
         text = self.page(chain(["Relu", "Neg"]))[0].read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         self.assertIsNone(re.search(r"https?:|\ssrc=|\shref=|@import|url\(", text))
 
@@ -72,7 +72,7 @@ class InChromium(Pages):
     def open(self, page: Path) -> chromium.Chromium:
         return self.enterContext(chromium.Chromium(page))
 
-    def told(self, browser: chromium.Chromium) -> str:
+    def report(self, browser: chromium.Chromium) -> str:
         return browser.evaluate("$('told').innerText")
 
     def click(self, browser: chromium.Chromium, selector: str) -> None:
@@ -84,17 +84,17 @@ class InChromium(Pages):
     def test_a_click_tells_what_a_segment_is(self):
         page, _ = self.page(chain(["Relu", "Neg", "Exp", "Add"]), "--fallback-ops", "Neg")
         browser = self.open(page)
-        self.assertIn("fallback_op: fallback-ops Neg", self.told(browser))
-        self.assertIn("borders removed", self.told(browser))
+        self.assertIn("fallback_op: fallback-ops Neg", self.report(browser))
+        self.assertIn("borders removed", self.report(browser))
         self.assertEqual(browser.evaluate("document.querySelectorAll('.border').length"), 3)
         self.click(browser, ".segment[data-id='1'] rect")
         for text in ("Segment 1 on reference", "/part/Neg_1", "v0", "[4, 4]", "64 B"):
-            self.assertIn(text, self.told(browser))
+            self.assertIn(text, self.report(browser))
         self.assertEqual(browser.evaluate("document.querySelectorAll('.border.on').length"), 2)
         browser.press("ArrowDown")
-        self.assertIn("Segment 2 on cpu", self.told(browser))
+        self.assertIn("Segment 2 on cpu", self.report(browser))
         browser.press("Escape")
-        self.assertNotIn("Segment", self.told(browser))
+        self.assertNotIn("Segment", self.report(browser))
         self.assertEqual(browser.complaints, [])
 
     def test_nodes_are_found(self):
@@ -103,9 +103,9 @@ class InChromium(Pages):
         self.click(browser, "#tabs button:nth-child(2)")
         self.click(browser, "#filter")
         browser.type("neg_")
-        self.assertIn("1 of 4", self.told(browser))
-        self.assertIn("/part/Neg_1", self.told(browser))
-        self.assertNotIn("Relu", self.told(browser))
+        self.assertIn("1 of 4", self.report(browser))
+        self.assertIn("/part/Neg_1", self.report(browser))
+        self.assertNotIn("Relu", self.report(browser))
         self.assertEqual(browser.complaints, [])
 
     def test_bodies_open(self):

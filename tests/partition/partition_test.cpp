@@ -91,19 +91,19 @@ TEST(Partition, SizesDefinedByASegmentStayThere) {
 }
 
 /// Hands its operand on, and tells of it.
-const ops::OpDef kTell = {.name = "Tell",
-                          .domain = "test",
-                          .inputs = {.made = ops::names<"x">},
-                          .outputs = {.made = ops::names<"y">},
-                          .effects = true,
-                          .infer = [](ops::NodeView& view) -> Result<void> {
-                            view.outputs[0] = view.inputs[0].type;
-                            return {};
-                          }};
+const ops::OpDef kDefinesSize = {.name = "Tell",
+                                 .domain = "test",
+                                 .inputs = {.made = ops::names<"x">},
+                                 .outputs = {.made = ops::names<"y">},
+                                 .effects = true,
+                                 .infer = [](ops::NodeView& view) -> Result<void> {
+                                   view.outputs[0] = view.inputs[0].type;
+                                   return {};
+                                 }};
 
 TEST(Partition, EffectsKeepTheirOrder) {
-  const ops::OpDef* const tell = &kTell;
-  const auto table = ops::table_with({&tell, 1});
+  const ops::OpDef* const log = &kDefinesSize;
+  const auto table = ops::table_with({&log, 1});
   ASSERT_TRUE(table) << table.error().text();
   const auto segments_with = [&](std::string op) {
     const auto graph = ir::parse(

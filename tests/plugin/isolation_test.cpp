@@ -26,7 +26,7 @@ enum Harm {
   loop,
   leak,
   scribble,
-  behind,
+  after,
   operand,
   long_text,
   long_log,
@@ -148,21 +148,21 @@ TEST(Isolation, ThreadsOfItsOwn) {
   EXPECT_EQ(*y, std::vector<float>(x.size(), 3));
 }
 
-struct Told {
+struct SentMessage {
   Harm harm;
   Code code;
   const char *what, *found;
 };
 
 TEST(Isolation, EachHarmIsOneErrorAndTheNextRunIsRight) {
-  const std::vector<Told> cases{
+  const std::vector<SentMessage> cases{
       {crash, Code::device_failed, "`enqueue` crashed (signal 11", "(f32[3])"},
       {abort_it, Code::device_failed, "`enqueue` crashed (signal 6", ""},
       {exit_it, Code::device_failed, "`enqueue` ended its process (exit code 3)", ""},
       {loop, Code::device_failed, "`enqueue` did not come back within 1 s", ""},
       {leak, Code::out_of_memory, "of the 67108864 bytes that it may take", ""},
       {scribble, Code::device_failed, "`enqueue` crashed", ""},
-      {behind, Code::device_failed, "`enqueue` crashed", "it wrote behind result 0"},
+      {after, Code::device_failed, "`enqueue` crashed", "it wrote behind result 0"},
       {operand, Code::device_failed, "`enqueue` crashed", "it wrote into an operand"},
       {out_of_memory, Code::out_of_memory, "no room for a table", ""},
       {child, Code::device_failed, "`enqueue` crashed (signal 11", ""},
@@ -170,7 +170,7 @@ TEST(Isolation, EachHarmIsOneErrorAndTheNextRunIsRight) {
   };
   Node node(kShort);
   node.expect_right();
-  for (const Told& t : cases) {
+  for (const SentMessage& t : cases) {
     SCOPED_TRACE(static_cast<int>(t.harm));
     const Diagnostic error = node.failed(static_cast<float>(t.harm));
     EXPECT_EQ(error.code, t.code) << error.text();

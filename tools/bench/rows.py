@@ -120,9 +120,9 @@ NAMES = (*TABLE, *APART, *DRAWN, "kernels", "partition")
 RECORDED = (*TABLE, *DRAWN)
 
 
-def measured(name: str, asked: argparse.Namespace, effort: Effort, tell: Callable[[str], None]) -> dict:
+def measured(name: str, asked: argparse.Namespace, effort: Effort, log: Callable[[str], None]) -> dict:
     if name in DRAWN:
-        return kernels_bench.random_ops(name, asked.seed, asked.threads, effort, tell)
+        return kernels_bench.random_ops(name, asked.seed, asked.threads, effort, log)
     if name == "kernels":
         return kernels_bench.kernels(asked.threads)
     if name == "partition":

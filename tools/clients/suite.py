@@ -93,7 +93,7 @@ def run_test(test: unittest.TestCase, seen: Seen) -> dict[str, Any]:
     out = io.StringIO()
     signal.signal(signal.SIGALRM, stop)
     signal.alarm(LIMIT)
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings(record=True) as told:
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings(record=True) as report:
         warnings.simplefilter("always")
         test.run(result)
     signal.alarm(0)
@@ -105,7 +105,7 @@ def run_test(test: unittest.TestCase, seen: Seen) -> dict[str, Any]:
         "trace": fault[1][-6000:] if fault else "",
         "differences": seen.differences,
         "counts": seen.counts,
-        "warnings": [text for text in (str(w.message) for w in told) if "left out" in text],
+        "warnings": [text for text in (str(w.message) for w in report) if "left out" in text],
         "seconds": round(time.perf_counter() - start, 3),
     }
 

@@ -114,8 +114,8 @@ class Support:
 
     def _refusal_of_other_backends(self, builder: Builder) -> str | None:
         """What has no kernel is computed by reference, which is slower than PyTorch."""
-        told = partition(builder.graph, **self._engine_options, dry_run=True)
-        for row in told["nodes"]:
+        report = partition(builder.graph, **self._engine_options, dry_run=True)
+        for row in report["nodes"]:
             if row["works"] and row["backend"] == "reference" and "reference" not in self._backends:
                 return "; ".join(r["text"] for r in row["reasons"])
         return None

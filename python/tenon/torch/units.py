@@ -57,15 +57,15 @@ def units_of(module: GraphModule, choice: Choice) -> list[Unit]:
 
 
 def _find_needs(units: list[Unit], of: dict[Node, int]) -> None:
-    behind: dict[Node, set[int]] = {}
+    after: dict[Node, set[int]] = {}
 
     def makers(node: Node) -> set[int]:
         """Through numbers, which belong to no unit."""
         if node in of:
             return {of[node]}
-        if node not in behind:
-            behind[node] = set().union(*(makers(n) for n in node.all_input_nodes)) if is_size(node) else set()
-        return behind[node]
+        if node not in after:
+            after[node] = set().union(*(makers(n) for n in node.all_input_nodes)) if is_size(node) else set()
+        return after[node]
 
     last_effect = last_write = None
     for k, unit in enumerate(units):

@@ -15,32 +15,34 @@ def rows(report: dict) -> dict[str, str]:
     return {r["name"]: r["backend"] for r in report["nodes"]}
 
 
-def told(**constraints: object) -> dict:
+def reported(**constraints: object) -> dict:
     return tenon.torch.compile(Block().eval(), inputs=[X], dryrun=True, **{"min_block_size": 1, **constraints})
 
 
 def test_a_node():
-    report = told(pins={"gelu": "torch"})
+    report = reported(pins={"gelu": "torch"})
     assert [name for name, backend in rows(report).items() if backend == "torch"] == ["gelu"]
     assert next(r for r in report["nodes"] if r["name"] == "gelu")["reasons"] == [{"code": "pinned", "text": "pins gelu=torch"}]
 
 
 def test_a_module_and_a_closer_constraint():
-    left = {r["name"] for r in told(pins={"feed": "torch"})["nodes"] if r["backend"] == "torch"}
+    left = {r["name"] for r in reported(pins={"feed": "torch"})["nodes"] if r["backend"] == "torch"}
     assert "gelu" in left and len(left) == 3
-    assert {n for n, b in rows(told(pins={"feed": "torch", "gelu": "tenon"})).items() if b == "torch"} == left - {"gelu"}
-    assert {n for n, b in rows(told(torch_executed_modules=["feed"], pins={"feed.1": "tenon"})).items() if b == "torch"} == left - {"gelu"}
+    assert {n for n, b in rows(reported(pins={"feed": "torch", "gelu": "tenon"})).items() if b == "torch"} == left - {"gelu"}
+    assert {n for n, b in rows(reported(torch_executed_modules=["feed"], pins={"feed.1": "tenon"})).items() if b == "torch"} == left - {
+        "gelu"
+    }
 
 
 @pytest.mark.parametrize("name", ["aten.addmm", "torch.ops.aten.addmm.default", "aten::linear"])
 def test_core_ops_mean_the_whole_ones_of_the_program(name):
-    left = {r["op"] for r in told(torch_executed_ops=[name])["nodes"] if r["backend"] == "torch"}
+    left = {r["op"] for r in reported(torch_executed_ops=[name])["nodes"] if r["backend"] == "torch"}
     assert left == {"linear.default"}
 
 
 def test_what_is_pinned_is_never_too_small():
-    assert set(rows(told(min_block_size=100)).values()) == {"torch"}
-    assert rows(told(min_block_size=100, pins={"gelu": "tenon"}))["gelu"] == "tenon"
+    assert set(rows(reported(min_block_size=100)).values()) == {"torch"}
+    assert rows(reported(min_block_size=100, pins={"gelu": "tenon"}))["gelu"] == "tenon"
     one = tenon.torch.compile(torch.nn.ReLU(), inputs=[X], dryrun=True, pins={"relu": "tenon"})
     assert rows(one) == {"relu": "tenon"} and one["nodes"][0]["reasons"][0]["code"] == "pinned"
 

@@ -50,7 +50,7 @@ std::vector<plugin::PortType> port_types_of(const ir::NodeView& view) {
 
 Result<void> configure(const plugin::Object& object, const ir::NodeView& view, const plugin::Layouts& layouts) {
   TRY(plugin::confirm_format(object, port_types_of(view), layouts));
-  return object.configure(Ranges(view, layouts).told());
+  return object.configure(Ranges(view, layouts).report());
 }
 
 }  // namespace

@@ -10,11 +10,11 @@ namespace tenon::backends {
 class Ranges {
  public:
   Ranges(const ir::NodeView& view, const plugin::Layouts& layouts);
-  const tenon_ranges& told() const { return told_; }
+  const tenon_ranges& report() const { return ranges_; }
 
  private:
   plugin::TensorViews least_, usual_, most_;
-  tenon_ranges told_;
+  tenon_ranges ranges_;
 };
 
 }  // namespace tenon::backends

@@ -108,8 +108,8 @@ def index_put(b: Any, x: Any, places: Any, put: Any, adds: bool, *_: Any) -> Any
     common = list(torch.broadcast_shapes(*(b.shape_of(p) for _, p in given)))
     # The places' axes stand where they are next to each other, else in front.
     ahead = [k for k in rest if k < axes[0]] if axes == list(range(axes[0], axes[-1] + 1)) else []
-    behind = [k for k in rest if k not in ahead]
-    value = b.op("Expand", [b.tensor(put, b.dtype), b.sizes([*(sizes[k] for k in ahead), *common, *(sizes[k] for k in behind)])])
+    after = [k for k in rest if k not in ahead]
+    value = b.op("Expand", [b.tensor(put, b.dtype), b.sizes([*(sizes[k] for k in ahead), *common, *(sizes[k] for k in after)])])
     to_front = [*range(len(ahead), len(ahead) + len(common)), *range(len(ahead)), *range(len(ahead) + len(common), len(common) + len(rest))]
     order = [*axes, *rest]
     turned = b.op("Transpose", [b.tensor(x)], {"perm": order})
