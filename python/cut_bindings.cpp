@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The partitioner for graphs of others (tenon.torch): nodes that Tenon may run, and what must come behind what.
+// The partitioner for graphs of others (tenon.torch): nodes that Tenon may run, and what must come after what.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>

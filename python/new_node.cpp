@@ -19,7 +19,7 @@ std::vector<ir::ValueId> values_before(const PyGraph& graph, nb::handle values, 
   for (nb::handle value : values) {
     out.push_back(operand_in(graph, value));
     if (out.back() && !graph.get().is_defined_before(out.back(), place))
-      raise(fail(Code::bad_graph, graph.get().value(out.back()).name, "this operand stands behind the place where the node is inserted")
+      raise(fail(Code::bad_graph, graph.get().value(out.back()).name, "this operand comes after the place where the node is inserted")
                 .advice("insert the node later"));
   }
   return out;

@@ -60,7 +60,7 @@ void set_operand(const NodeRef& node, int64_t slot, nb::handle value) {
               .found(std::to_string(slot)));
   const ir::ValueId operand = operand_in(*node.graph, value);
   if (operand && !g.is_defined_before(operand, node.id))
-    raise(fail(Code::bad_graph, g.value(operand).name, "this operand stands behind the node")
+    raise(fail(Code::bad_graph, g.value(operand).name, "this operand comes after the node")
               .advice("use replace_all_uses, which moves nodes"));
   g.set_operand(node.id, static_cast<uint32_t>(slot), operand);
 }

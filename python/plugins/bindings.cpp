@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// @tenon.plugin, behind what tenon/_plugins.py finds out of the function.
+// @tenon.plugin, on top of what tenon/_plugins.py finds out of the function.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -127,7 +127,7 @@ void add_plugin(const nb::dict& plugin) {
   PythonOp& op = make(plugin, description);
   const auto library = unwrap(plugin::library_of(op.library, description.origin, plugin::sha256_of_text(description.source)));
   op.known_as(library->ops.at(0).host->table());
-  // Alone first: what is wrong with it shall not stand in the way of others.
+  // Alone first: what is wrong with it shall not be in the way of others.
   const auto alone = std::make_shared<plugin::Registry>();
   unwrap(alone->add(library));
   unwrap(ops::table_with_plugins(alone));

@@ -109,7 +109,7 @@ class Call {
     if (!op_.takes_out) return;
     for (uint32_t k = 0; k < call.result_count; ++k)
       if (is_late(*call.results[k]))
-        throw nb::value_error("results whose sizes the data tells are returned: the function has no `out` then");
+        throw nb::value_error("results whose sizes depend on data are returned: the function has no `out` then");
     for (uint32_t k = 0; k < call.result_count; ++k) views_.emplace_back(instance.results[k], call.results[k]->data, op_.arrays, true);
   }
 

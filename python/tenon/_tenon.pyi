@@ -77,7 +77,7 @@ def compile(
     Tenon's own. plugin_tactics: of their ops, {"acme::Conv": 2}, the tactic of all nodes. isolate_plugins: they run in processes of
     their own, so that one that crashes, or takes more than plugin_patience seconds for a call or plugin_memory bytes (0: any), is an
     error of that run. embed_plugins: Engine.save puts the libraries that it needs into the file.
-    plugin_fallback: definitions stand beside plugins in the file, and run, with a warning, where a plugin is missing. winograd: False keeps
+    plugin_fallback: definitions are beside plugins in the file, and run, with a warning, where a plugin is missing. winograd: False keeps
     3x3 convolutions from taking fewer products, with rounding errors of twice the size, where that is faster.
     precision: "bf16" rounds the operands of large products, for CPUs with AVX512_BF16; sums, and all else, stay f32.
     freeze_defaults: inputs with a default value are constants. Else a run may override a default: it takes a second program in the engine,
@@ -304,7 +304,7 @@ class Graph:
     def set_output_name(self, slot: int, name: str) -> None: ...
     def erase_output(self, slot: int) -> None: ...
     def replace_all_uses(self, old: Value, new: Value, *, except_by: Node | None = None) -> bool:
-        """Moves users behind `new` where it stands later; False, and no change, where that would make a cycle."""
+        """Moves users after `new` where it stands later; False, and no change, where that would make a cycle."""
     def erase(self, node: Node | Value) -> None:
         """A node whose results nobody uses, or an unused input or constant."""
     def remove_dead(self) -> int:

@@ -130,7 +130,7 @@ def test_an_operation_keeps_its_type():
     stays(graph([cast, node("Pow", "x hc", "f")], half, full), "ComputationCastOpCast")
     stays(graph([cast, add], {**half, "h": (I64, ["d"])}, full), "ComputationCastOpCast")
     stays(graph([cast, add, node("Cast", "f", "g", to=F16)], half, {"g": (F16, ["d"])}), "ComputationCastOpCast")
-    for name in ("default", "experimental"):  # less precision is asked for by name
+    for name in ("default", "experimental"):  # less precision is requested by name
         assert "ComputationCastOpCastPattern" not in [p.name for p in get_pattern_list(name)]
 
 

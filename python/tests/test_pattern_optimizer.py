@@ -303,7 +303,7 @@ def test_what_was_refused_is_asked_again_where_something_changed():
     asked = []
 
     class EvenOfAbs(PatternOptimization):
-        """Cosh behind an Abs that is seen only when the Identity between them has gone."""
+        """Cosh after an Abs that is seen only when the Identity between them has gone."""
 
         def match(self, g, node, matched):
             if node.op_type != "Cosh":

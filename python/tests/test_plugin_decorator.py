@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What @tenon.plugin may say beyond a function: sizes that the data tells, definitions by a function, ranges, choices, samples."""
+"""What @tenon.plugin may say beyond a function: data-dependent sizes, definitions by a function, ranges, choices, samples."""
 
 import importlib
 

@@ -165,14 +165,14 @@ def test_what_cannot_be_registered():
     assert "field 'a' has no type" in of(lambda x, *, a=None: x)
     assert "field 'a' has no type" in of(lambda x, *, a=[1, "b"]: x)
     assert "the default of field 'a' does not fit" in of(lambda x, *, a=2**70: x)
-    assert "nobody tells the shape" in of(lambda *, a=1: a, shape=None)
+    assert "unspecified the shape" in of(lambda *, a=1: a, shape=None)
     assert "several results" in of(lambda x: x, definition="Neg(x)", results=2)
     assert "does not parse" in of(lambda x: x, definition="Neg(x")
     assert "at least one result" in of(lambda x: x, results=0)
     assert "each result" in of(lambda x: x, results=2, dtype=["f32"])
     assert "kind of arrays" in of(lambda x: x, arrays="jax")
     assert "two functions are this op" in of(lambda x: x, "acme::Swish")
-    np.testing.assert_array_equal(answer("py::Into(x)"), X + 1), "none of them stands in the way of others"
+    np.testing.assert_array_equal(answer("py::Into(x)"), X + 1), "none of them is in the way of others"
 
 
 def test_a_function_that_is_defined_again_takes_its_place():

@@ -48,7 +48,7 @@ class Lease {
   std::unique_ptr<runtime::Context> context_;
 };
 
-/// Memory for a result: not zeroed, with the bytes behind it that kernels may touch.
+/// Memory for a result: not zeroed, with the bytes past its end that kernels may touch.
 struct Memory {
   std::shared_ptr<const void> keeper;
   void* data = nullptr;

@@ -73,7 +73,8 @@ struct Library {
   std::string file, version;
 };
 
-/// Something that can run nodes: a folder of src/backends. A graph is shared out by what each supports. Stateless, or safe between threads.
+/// Something that can run nodes: a folder of src/backends. A graph is partitioned by what each supports. Stateless, or safe between
+/// threads.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -90,7 +91,7 @@ class Backend {
   virtual double cost(const ir::Graph& graph, ir::NodeId node) const = 0;
   /// Guesses, likewise.
   virtual Overheads overheads() const { return {}; }
-  /// What must be true of a graph of which it runs a part, before the graph is shared out.
+  /// What must be true of a graph of which it runs a part, before the graph is partitioned.
   virtual Result<void> prepare(ir::Graph& /*graph*/) const { return {}; }
   /// Its artifacts are Kernels, which weave the other backends' segments into one program; those of others are Blobs.
   virtual bool makes_kernels() const { return false; }

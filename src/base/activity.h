@@ -21,7 +21,7 @@ class Activity {
 
   /// "backend 'NAME' ACTION".
   Activity(std::string_view backend, std::string_view action) : Activity({"backend '", backend, "' ", action}) {}
-  /// These texts, one behind the other: who, and what was done.
+  /// These texts, one after the other: who, and what was done.
   Activity(std::initializer_list<std::string_view> parts) {
     if (Record* record = record_.load(std::memory_order_acquire)) note(*record, parts);
   }

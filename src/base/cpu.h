@@ -26,7 +26,7 @@ class CpuFeatures {
   uint32_t bits_ = 0;
 };
 
-/// How many names stand in a list separated by blanks.
+/// How many names are in a list separated by blanks.
 int feature_count(std::string_view names);
 /// Asks cpuid and xgetbv, once.
 const CpuFeatures& cpu_features();

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = DimNode::Kind;
 
-/// A number stands last, else the older node first.
+/// A number comes last, else the older node first.
 bool precedes(Dim a, Dim b) {
   if (a.is_number() != b.is_number()) return b.is_number();
   return !a.is_number() && a.node()->id < b.node()->id;
@@ -29,7 +29,7 @@ void collect_parts(Kind kind, Dim d, std::vector<Dim>& out) {
   for (Dim part : node->operands) collect_parts(kind, part, out);
 }
 
-/// Leaves out what another part is never behind.
+/// Leaves out what another part is never after.
 void drop_outdone(Kind kind, std::vector<Dim>& parts) {
   for (size_t i = 0; i < parts.size(); ++i)
     for (size_t k = parts.size(); k-- > 0;) {

@@ -18,7 +18,7 @@ Tolerance tolerance_of(DType dtype);
 
 /// How far a tensor is from the reference.
 struct Distance {
-  double largest = 0;   ///< absolute difference; infinity where NaN or infinity stand at different places, or the shapes differ
+  double largest = 0;   ///< absolute difference; infinity where NaN or infinity are at different places, or the shapes differ
   int64_t at = -1;      ///< row-major place of the element that is furthest beyond its tolerance; -1 where all are equal
   double of_bound = 0;  ///< its difference over its tolerance
   double bound = 0;     ///< the tolerance of an element whose reference is 0; floats only

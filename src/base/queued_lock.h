@@ -8,7 +8,7 @@
 
 namespace tenon::inline base {
 
-/// A lock that is granted in the order in which it was asked for: whoever lets go of it and asks again comes after those who wait.
+/// A lock that is granted in the order in which it was requested: whoever lets go of it and asks again comes after those who wait.
 /// Never allocates.
 class QueuedLock {
  public:

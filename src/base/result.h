@@ -28,7 +28,7 @@ struct Diagnostic {
   std::string text() const;
 };
 
-/// A Diagnostic behind one pointer, so that Result<T> stays small on the good road.
+/// A Diagnostic held by pointer, so that Result<T> stays small on the good road.
 class [[nodiscard]] Error {
  public:
   Error(Code code, std::string place, std::string what)

@@ -71,7 +71,7 @@ struct TaskRange {
     whole = in_one;
     next.store(0, std::memory_order_relaxed);
   }
-  /// Where piece `number` begins; `end` behind the last one.
+  /// Where piece `number` begins; `end` after the last one.
   int64_t start_of(uint32_t number) const {
     if (number == 0) return begin;
     if (whole || number >= 63) return end;

@@ -70,11 +70,11 @@ class ThreadPool {
   const int owner_;  ///< the process that made it
   CpuSet cpus_;
   QueuedLock lease_lock_;
-  std::atomic<std::thread::id> holder_;  ///< whose turn it is
+  std::atomic<std::thread::id> holder_;  ///< which side owns it
   CpuSet before_;                        ///< where the holder ran
   bool bound_ = false;                   ///< the holder was moved
   std::atomic<int> callers_{0};
-  std::unique_ptr<State> state_;  ///< last: its threads read what stands above
+  std::unique_ptr<State> state_;  ///< last: its threads read what is above
 };
 
 class ThreadPool::Lease {

@@ -8,7 +8,7 @@
 
 namespace tenon::engine {
 
-/// What a section holds. The numbers stand in files for ever.
+/// What a section holds. The numbers are in files for ever.
 enum class SectionType : uint32_t {
   graph_text = 1,
   manifest = 2,  ///< JSON: versions, options, plugins

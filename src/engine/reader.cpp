@@ -46,7 +46,7 @@ std::string label(const Section& section) {
   return section.tag == 0 ? name : fmt::format("{} {}", name, section.tag);
 }
 
-/// `end`: of what stands before; moved behind this section.
+/// `end`: of what comes before; moved after this section.
 Result<Section> section_of(const TableEntry& e, std::span<const std::byte> bytes, uint64_t& end, const Header& h,
                            const std::string& place) {
   const auto type = static_cast<SectionType>(e.type);

@@ -24,7 +24,7 @@ const std::string* outer_constant(const NameScope& scope, const ir::Constant* co
   return nullptr;
 }
 
-/// ONNX lets a new cache be left out; with a past, ONNX Runtime 1.31 runs attention right only where it is asked for.
+/// ONNX lets a new cache be left out; with a past, ONNX Runtime 1.31 runs attention right only where it is requested.
 bool is_new_cache(const ops::OpDef& def, const ir::Node& node, size_t index) {
   if (index >= def.outputs.size() || !def.outputs.begin()[index].starts_with("present")) return false;
   for (size_t k = 0; k < std::min<size_t>(node.explicit_inputs, def.inputs.size()); ++k)

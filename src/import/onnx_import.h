@@ -28,14 +28,14 @@ struct ImportOptions {
   /// Weights in files that are not there, or of a model without a folder, become constants that know where their bytes lie and no more.
   bool weights_by_reference = false;
   /// Inputs with a default (initializers that are inputs too, from IR version 4 on) become constants, with a warning. Else they are inputs
-  /// with defaults (ir::Graph::set_default), behind the others.
+  /// with defaults (ir::Graph::set_default), after the others.
   bool freeze_defaults = false;
   bool metadata = false;  ///< nodes keep the metadata that their exporter wrote, for tools that write the model again
 };
 
 struct Imported {
   std::unique_ptr<ir::Graph> graph;
-  std::unique_ptr<ir::Graph> unbounded;  ///< where intervals of sizes were asked for: the model without them
+  std::unique_ptr<ir::Graph> unbounded;  ///< where intervals of sizes were requested: the model without them
   std::vector<std::string> warnings;
   std::string producer;  ///< "pytorch 2.13.0"
   std::vector<std::pair<std::string, int64_t>> opsets;

@@ -23,7 +23,7 @@ Result<const OnnxAttribute*> resolve(const Scope& scope, const OnnxAttribute& a,
   if (a.reference.empty()) return &a;
   if (!scope.env)
     return fail(Code::bad_attribute, where_of(scope, node),
-                fmt::format("attribute '{}' refers to a function's attribute, but stands in no function", a.name))
+                fmt::format("attribute '{}' refers to a function's attribute, but is in no function", a.name))
         .expected("a value, or a place inside a function")
         .found(fmt::format("a reference to '{}'", a.reference));
   auto at = scope.env->find(a.reference);
@@ -195,7 +195,7 @@ Result<GraphMaker::NodeFields> GraphMaker::attributes(Scope& scope, const OnnxNo
     if (!value) continue;
     if (value->graph && value != &a)
       return fail(Code::not_supported, where, "not supported yet: a body given as a function's attribute")
-          .expected("a body that stands at its node")
+          .expected("a body that is at its node")
           .found(fmt::format("attribute '{}'", a.name));
     if (out.attributes.has(a.name) || std::ranges::find(out.bodies, a.name, &Bodies::value_type::first) != out.bodies.end())
       return fail(Code::bad_attribute, where, fmt::format("attribute '{}' is given twice", a.name)).expected("one value").found("two");
@@ -247,7 +247,7 @@ Result<void> GraphMaker::insert_unknown(Scope& scope, const OnnxNode& node, cons
   return {};
 }
 
-/// Bodies stand in the order of the op's schema, whatever the file's order.
+/// Bodies are in the order of the op's schema, whatever the file's order.
 Result<void> GraphMaker::attach(Scope& scope, ir::NodeId id, const Bodies& bodies, std::string_view where) {
   const ops::OpDef& def = ops::def_of(*scope.graph.node(id).op);
   size_t known = 0;

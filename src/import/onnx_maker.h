@@ -43,7 +43,7 @@ class GraphMaker {
  public:
   /// What the caller may choose.
   struct Choices {
-    bool metadata = false;  ///< nodes keep theirs (ir::Provenance); dropped unless asked for: exporters write kilobytes a node
+    bool metadata = false;  ///< nodes keep theirs (ir::Provenance); dropped unless requested: exporters write kilobytes a node
     bool weights_by_reference = false;
     bool freeze_defaults = false;
   };

@@ -86,7 +86,7 @@ struct Constant {
 };
 
 /// Arguments must be in range (asserted): steps are made by code that knows the shapes. What changes nothing, or can be said as a
-/// view of a plain tensor, makes no step. `slice`: elements begin, begin + step, ... before `end` (behind it for step < 0).
+/// view of a plain tensor, makes no step. `slice`: elements begin, begin + step, ... before `end` (after it for step < 0).
 ConstantRef constant_of(Tensor tensor);
 ConstantRef reference_to(Constant::Reference bytes, DType dtype, Sizes shape);
 ConstantRef slice(ConstantRef of, int axis, int64_t begin, int64_t end, int64_t step = 1);

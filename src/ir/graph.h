@@ -30,7 +30,7 @@ struct Use {
   friend bool operator==(const Use&, const Use&) = default;
 };
 
-/// What every walk asks stands first.
+/// What every walk asks comes first.
 struct Value {
   enum class Kind : uint8_t { input, constant, result } kind = Kind::result;
   uint32_t index = 0;      ///< result: which of its outputs; input: which input
@@ -51,7 +51,7 @@ struct Placement {
   std::string text;     ///< the reason, for people
 };
 
-/// Why a node works in other element types than the source says, or why it stands at the border of such nodes.
+/// Why a node works in other element types than the source says, or why it is at the border of such nodes.
 struct Retyping {
   std::string backend;  ///< for whose sake
   std::string refusal;  ///< what that says of the node as it was; empty: a Cast at the border
@@ -91,7 +91,7 @@ class Bodies {
   std::unique_ptr<std::vector<Body>> list_;
 };
 
-/// What every walk asks stands first.
+/// What every walk asks comes first.
 struct Node {
   const Op* op = nullptr;
   uint32_t explicit_inputs = 0;   ///< operands beyond these are captures by bodies
@@ -130,7 +130,7 @@ class Listener {
   virtual void type_changed(ValueId, const Type& /*before*/) {}
 };
 
-/// An SSA graph. Nodes stand in a list that is always in topological order; use-lists are complete and incremental.
+/// An SSA graph. Nodes are in a list that is always in topological order; use-lists are complete and incremental.
 /// All edits are O(1) (amortised) but for what a function's comment says. Not thread-safe.
 class Graph {
  public:
@@ -200,7 +200,7 @@ class Graph {
   /// Names are made unique where they are taken.
   ValueId add_input(std::string name, Type type);
   ValueId add_constant(ConstantRef constant, std::string name = {});
-  /// Gives an input of a root graph a default, of its dtype; null takes it away. Inputs with defaults stand behind those without: it moves.
+  /// Gives an input of a root graph a default, of its dtype; null takes it away. Inputs with defaults come after those without: it moves.
   void set_default(ValueId input, ConstantRef value);
   /// How many inputs have no default.
   size_t required_inputs() const;
@@ -220,7 +220,7 @@ class Graph {
   void add_output(ValueId value, std::string name = {});
   void set_output(uint32_t slot, ValueId value);
   void set_output_name(uint32_t slot, std::string name);
-  /// Cost: the outputs behind it.
+  /// Cost: the outputs after it.
   void erase_output(uint32_t slot);
   /// `slot` may be one past the last operand where the node has no captures: the operand is appended.
   void set_operand(NodeId node, uint32_t slot, ValueId value);
@@ -229,13 +229,13 @@ class Graph {
   /// An unused result that nobody asks for any more: its id becomes none; trailing ones go away unless `keep_place`.
   void drop_result(NodeId node, uint32_t index, bool keep_place = false);
   /// Points every use of `from` at `to`. Where `to` stands later than a user, the user (and what depends on it) is moved
-  /// behind it; false, and nothing is changed, where that would make a cycle. Uses by `except` stay. Cost: the uses, plus what is moved.
+  /// after it; false, and nothing is changed, where that would make a cycle. Uses by `except` stay. Cost: the uses, plus what is moved.
   bool replace_all_uses(ValueId from, ValueId to, NodeId except = {});
   /// Results must be unused.
   void erase(NodeId node);
   /// An unused input or constant.
   void erase_value(ValueId value);
-  /// none: to the end. Operands must stand before the new place, users behind it (asserted). Cost: operands or uses.
+  /// none: to the end. Operands must come before the new place, users after it (asserted). Cost: operands or uses.
   void move_before(NodeId node, NodeId before);
   void set_name(NodeId node, std::string name);
   void set_name(ValueId value, std::string name);
@@ -288,7 +288,7 @@ class Graph {
   NodeId head_, tail_;
   size_t live_nodes_ = 0, live_values_ = 0;
   std::vector<ValueId> inputs_, outputs_;
-  std::vector<uint32_t> output_positions_;  ///< where output k stands in its value's use-list
+  std::vector<uint32_t> output_positions_;  ///< where output k is in its value's use-list
   std::vector<std::string> output_names_;
   NameTable names_;
   mutable std::unordered_map<std::string, uint32_t> next_suffix_;  ///< unique_name: where to go on counting, a stem

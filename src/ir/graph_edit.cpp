@@ -134,7 +134,7 @@ void Graph::trim_operands(NodeId id) {
 void Graph::insert_operand(NodeId id, uint32_t k, ValueId value) {
   NodeSlot& s = slot(id);
   TENON_ASSERT(!value || is_defined_before(value, id));
-  // The operands behind change their slot: their entries in the use-lists are taken out and put back.
+  // The operands after change their slot: their entries in the use-lists are taken out and put back.
   for (uint32_t i = k; i < s.node.inputs.size(); ++i) drop_use(s.node.inputs[i], {id, i});
   s.node.inputs.insert(s.node.inputs.begin() + k, value);
   s.positions.push_back(0);

@@ -13,7 +13,7 @@ namespace {
 
 std::string place(const Constant& c) { return "constant " + type_text(c.dtype, c.shape); }
 
-/// Before memory is asked for.
+/// Before memory is requested.
 Result<void> check_readable(const Constant& c) {
   const Constant::Reference* bytes = c.unread();
   if (!bytes) return {};

@@ -26,14 +26,14 @@ std::string module_by_exporter(const Provenance& provenance) {
   return {};
 }
 
-/// "/encoder/layer.0/MatMul" stands in "encoder/layer.0".
+/// "/encoder/layer.0/MatMul" is in "encoder/layer.0".
 std::string_view module_by_name(std::string_view name) {
   while (name.starts_with('/')) name.remove_prefix(1);
   const size_t end = name.rfind('/');
   return end == name.npos ? std::string_view{} : name.substr(0, end);
 }
 
-/// The modules that both stand in.
+/// The modules that both are in.
 std::string_view common_module(std::string_view a, std::string_view b) {
   const size_t same = static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
   if (same == a.size() && (same == b.size() || b[same] == '/')) return a;

@@ -47,7 +47,7 @@ class Parser {
   Result<std::unique_ptr<Graph>> run() {
     while (lexer_.peek().is("symbol")) TRY(symbols());
     TRY(graph(*root_, 0));
-    if (lexer_.peek().kind != Token::Kind::end) return lexer_.error(lexer_.peek(), "text behind the graph").expected("the end of the text");
+    if (lexer_.peek().kind != Token::Kind::end) return lexer_.error(lexer_.peek(), "text after the graph").expected("the end of the text");
     return std::move(root_);
   }
 
@@ -67,7 +67,7 @@ class Parser {
     Token token = lexer_.peek();
     std::string text = TRY(values_.name("a value"));
     ValueId id = g.find_value(text);
-    if (!id) return lexer_.error(token, "no value of this name stands before").expected("an input, constant or result of an earlier line");
+    if (!id) return lexer_.error(token, "no value of this name comes before").expected("an input, constant or result of an earlier line");
     return id;
   }
 
@@ -108,7 +108,7 @@ class Parser {
       const bool has_default = lexer_.take_if("=");
       if (has_default && depth > 0) return lexer_.error(mark, "an input of a body with a default");
       if (!has_default && g.required_inputs() < g.inputs().size())
-        return lexer_.error(mark, "an input without a default behind one that has one");
+        return lexer_.error(mark, "an input without a default after one that has one");
       const Type stated = type;
       const ValueId input = g.add_input(std::move(name), std::move(type));
       if (has_default) g.set_default(input, TRY(default_of(stated)));

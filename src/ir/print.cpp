@@ -58,7 +58,7 @@ class Printer {
     out_ += '\n';
   }
 
-  /// Terms of polynomials stand in the order in which their symbols were made; bounds are nowhere else. Both are told
+  /// Terms of polynomials are in the order in which their symbols were made; bounds are nowhere else. Both are told
   /// by one line, where there is something to tell.
   void declare(const SymbolUse& use, const Symbols& symbols) {
     bool bounds = std::ranges::any_of(use.seen, [](const DimNode* s) { return s->lower != 0 || s->upper != kDefaultUpper; });

@@ -6,7 +6,7 @@
 
 namespace tenon::ir {
 
-/// `count` blocks of `period` nodes each, one behind the other, equal in ops, attributes and result types; the first one starts at node
+/// `count` blocks of `period` nodes each, one after the other, equal in ops, attributes and result types; the first one starts at node
 /// number `first` of the graph's order.
 struct Repeat {
   size_t first = 0, period = 0, count = 0;

@@ -41,7 +41,7 @@ bool has_effects(const Node& node) {
   return false;
 }
 
-/// Walks what stands before a unit first, without recursion: graphs are deep.
+/// Walks what comes before a unit first, without recursion: graphs are deep.
 class Ordering {
  public:
   Ordering(const Graph& graph, std::span<const Segment> segments) : graph_(graph), dependencies_(graph) {

@@ -23,7 +23,7 @@ struct Segment {
 /// The elements of all its results are known as sizes: kernels need no operand of it.
 bool makes_sizes(const Graph& graph, const Node& node);
 
-/// Whom a node must come behind: those that make its operands, those whose results are the first to tell a size that it goes by, and where
+/// Whom a node must come after: those that make its operands, those whose results are the first to tell a size that it goes by, and where
 /// it has effects, the one before it that has some.
 class Dependencies {
  public:
@@ -45,7 +45,7 @@ class Dependencies {
   std::unordered_set<NodeId> sized_;
 };
 
-/// The segment of these nodes, which stand in the order of the graph.
+/// The segment of these nodes, which are in the order of the graph.
 Segment segment_of(const Graph& graph, const Dependencies& dependencies, std::string backend, std::vector<NodeId> nodes);
 
 /// One step of an order in which segments stand as a whole.
@@ -53,7 +53,7 @@ struct Unit {
   NodeId node;                       ///< where it is part of no segment
   const Segment* segment = nullptr;  ///< else
 };
-/// The graph's nodes and segments, each behind what it depends on and otherwise in the order of the graph: a segment stands where its first
+/// The graph's nodes and segments, each after what it depends on and otherwise in the order of the graph: a segment is where its first
 /// node does, and pulls what it needs before it. Errors: internal where two segments need each other (they are not convex). Cost: linear.
 Result<std::vector<Unit>> units_of(const Graph& graph, std::span<const Segment> segments);
 

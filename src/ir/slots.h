@@ -15,7 +15,7 @@ struct alignas(kCacheLine) Graph::NodeSlot {
   uint8_t generation = 0;
   bool live = false;
   Node node;
-  SmallList<uint32_t, 4> positions;  ///< where operand k stands in its value's use-list
+  SmallList<uint32_t, 4> positions;  ///< where operand k is in its value's use-list
 };
 
 struct alignas(kCacheLine) Graph::ValueSlot {

@@ -13,7 +13,7 @@ void find_sized(ir::Dependencies& dependencies, std::span<const NodePlacement> n
 Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies, const Units& units, std::span<const NodePlacement> nodes,
                    const Roles& roles);
 
-/// The cut that is asked for. Targets of dropped nodes change. `costs`: with assignment by cost. Errors: bad_usage where the walk is asked
+/// The cut that is requested. Targets of dropped nodes change. `costs`: with assignment by cost. Errors: bad_usage where the walk is asked
 /// for and there are not two backends.
 struct CutSolution {
   SizedCut sized;

@@ -19,7 +19,7 @@ struct Store {
   double weights = 0, largest = 0;
   double least = 0;  ///< of the nodes that found no room: the smallest
   size_t placed = 0;
-  bool full = false;  ///< a node that fits alone found no room: what comes behind it is not scattered over the gaps
+  bool full = false;  ///< a node that fits alone found no room: what comes after it is not scattered over the gaps
   std::unordered_set<const ir::Constant*> known;
 
   double used() const { return weights + largest; }
@@ -48,7 +48,7 @@ class Memory {
     const auto at = std::ranges::find(names, limit.backend);
     if (at == names.end())
       return fail(Code::bad_usage, "memory", fmt::format("'{}' is no accelerated backend of this build", limit.backend))
-          .expected(names.empty() ? "a backend that another one stands behind" : fmt::format("one of: {}", fmt::join(names, ", ")))
+          .expected(names.empty() ? "a backend that another one comes after" : fmt::format("one of: {}", fmt::join(names, ", ")))
           .found(limit.backend);
     Store& store = stores_[static_cast<size_t>(at - names.begin())];
     if (store.limit) return fail(Code::bad_usage, "memory", "a backend has one limit").expected("each name once").found(limit.backend);

@@ -74,7 +74,7 @@ class Paying {
     return gain;
   }
 
-  /// A segment and its target. Behind those of the cut: where inputs come from and results go, then what was given up, by target.
+  /// A segment and its target. After those of the cut: where inputs come from and results go, then what was given up, by target.
   using Place = std::pair<uint32_t, uint16_t>;
   Place outside() const { return {cut_.size(), costs_.last()}; }
   Place place_of(uint32_t node) const {

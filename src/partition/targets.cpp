@@ -67,7 +67,7 @@ class Choice {
     else if (!graph_.node(node_).placement()) out_.reasons.push_back({"chosen", fmt::format("{} is the first that supports it", name)});
   }
 
-  /// A Cast that stands between types of the source and those that a backend has.
+  /// A Cast that is between types of the source and those that a backend has.
   bool is_border() const { return graph_.node(node_).retyping() && graph_.node(node_).retyping()->is_border(); }
 
   void refuse_as_it_was(const ir::Retyping& retyping) {
@@ -75,7 +75,7 @@ class Choice {
       if (roles_.backends[b]->name() == retyping.backend && !refusals_[b]) refusals_[b] = Reason{"unsupported", retyping.refusal};
   }
 
-  /// The backend for whose sake it is there, or one listed behind that: any other would only be one more segment.
+  /// The backend for whose sake it is there, or one listed after that: any other would only be one more segment.
   Result<uint16_t> backend_of_neighbor() {
     const auto own = std::ranges::find(roles_.backends, graph_.node(node_).retyping()->backend, &backend::Backend::name);
     for (auto b = static_cast<uint16_t>(own - roles_.backends.begin()); b < roles_.listed; ++b)

@@ -32,7 +32,7 @@ class Targets {
   std::optional<uint16_t> sizes_;  ///< the backend that has a table of them
 };
 
-/// It is no Identity, no Reshape or the like, no shape arithmetic, and no Cast that sharing out has put there.
+/// It is no Identity, no Reshape or the like, no shape arithmetic, and no Cast that partitioning has put there.
 bool does_work(const ir::Graph& graph, ir::NodeId node);
 
 }  // namespace tenon::partition

@@ -23,7 +23,7 @@ Units::Units(std::span<const NodePlacement> nodes) : nodes_(nodes.size()), first
 
 namespace {
 
-/// Units in an order in which each stands behind what it needs, by the places of their first nodes.
+/// Units in an order in which each comes after what it needs, by the places of their first nodes.
 class Ordering {
  public:
   Ordering(const ir::Dependencies& dependencies, std::span<const NodePlacement> nodes, std::span<const AtomicGroup> kept)

@@ -4,7 +4,7 @@
 
 namespace tenon::partition {
 
-/// What is cut: most units are one node. Each stands behind what it needs.
+/// What is cut: most units are one node. Each comes after what it needs.
 class Units {
  public:
   /// A unit for each node.

@@ -55,7 +55,7 @@ class Host {
 std::string take_failure();
 void leave_failure(std::string_view text);
 extern constinit thread_local bool is_failure_left;
-/// Before each call of a library's function, which may have said OK behind a text the last time.
+/// Before each call of a library's function, which may have said OK after a text the last time.
 inline void forget_failure() {
   if (is_failure_left) [[unlikely]]
     take_failure();

@@ -33,7 +33,7 @@ Result<std::shared_ptr<const Library>> open_library(SealedMemory memory, const L
 std::shared_ptr<const Library> open_library_of(std::string_view sha256);
 
 /// A library that this process made in its own memory, of which as much lives as of a file's: until the process ends.
-/// origin: stands in messages where a file would; sha256: of all that makes it compute what it does. Errors: those of open_library.
+/// origin: is in messages where a file would; sha256: of all that makes it compute what it does. Errors: those of open_library.
 Result<std::shared_ptr<const Library>> library_of(const tenon_library& given, std::string origin, std::string sha256,
                                                   const Logger& logger = {});
 

@@ -22,9 +22,9 @@ class NodeRunner {
   virtual void set_tactic(int32_t tactic) = 0;
   /// Errors: those of enqueue; device_failed for a result whose sizes were left untold.
   virtual Result<void> run(const RunResources& resources) = 0;
-  /// A result whose sizes the data told, behind run().
+  /// A result whose sizes depend on data, after run().
   virtual const Tensor& late(size_t index) const = 0;
-  /// Whether a result may be pointed at null: then kept() tells where it is, behind run() and until the next one.
+  /// Whether a result may be pointed at null: then kept() tells where it is, after run() and until the next one.
   virtual bool keeps_results() const { return false; }
   virtual void* kept(size_t /*index*/) const { return nullptr; }
   /// Bytes that each run moves to where the plugin is, and back.

@@ -11,11 +11,11 @@ namespace tenon::plugin {
 /// The libraries of these files, then the process's own. One registry for each such list, by what the files hold: it stays until the
 /// process ends, since graphs and engines point into it. `logger` takes what a list has to say that was not asked for before. Errors: those
 /// of Registry::load.
-/// more: others that stand behind those of files.
+/// more: others that come after those of files.
 Result<std::shared_ptr<const Registry>> cached_registry(std::span<const std::filesystem::path> files, const Logger& logger = {},
                                                         std::span<const std::shared_ptr<const Library>> more = {});
 
-/// A library that the process made itself (library_of): part of every list that is asked for from now on, in place of an earlier own one
+/// A library that the process made itself (library_of): part of every list that is requested from now on, in place of an earlier own one
 /// that has its first op's key.
 void add_own_library(std::shared_ptr<const Library> library);
 

@@ -126,7 +126,7 @@ Result<void> Runner::run(const RunResources& resources) {
   for (size_t k = 0; any_late_ && k < late_.size(); ++k)
     if (is_late_[k] && late_[k].empty_handle())
       return fail(Code::device_failed, object().op().place(), fmt::format("its `enqueue` did not tell the sizes of result {}", k))
-          .expected("a call of set_sizes for each result whose sizes the data tells")
+          .expected("a call of set_sizes for each result whose sizes depend on data")
           .found("none");
   return {};
 }

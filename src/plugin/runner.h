@@ -26,7 +26,7 @@ struct RunResources {
   const void* stopped_of = nullptr;
 };
 
-/// Calls `enqueue` of an object. Allocates nothing in run() but the results whose sizes the data tells.
+/// Calls `enqueue` of an object. Allocates nothing in run() but the results whose sizes depend on data.
 class Runner final : public NodeRunner {
  public:
   /// results: their dtypes. layouts: what the object takes; operands and results that we hold are row-major, and are brought there and

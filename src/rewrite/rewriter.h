@@ -44,7 +44,7 @@ class Rewriter {
   Graph& edit() { return graph_; }
   /// New nodes go before this one; none: to the end.
   NodeId place() const { return place_; }
-  /// From now on new nodes go behind `node`, where that stands behind the place; users of what is replaced are moved.
+  /// From now on new nodes go after `node`, where that comes after the place; users of what is replaced are moved.
   void insert_after(NodeId node);
 
   const Result<void>& status() const { return build_->status(); }

@@ -40,13 +40,13 @@ using Pattern = std::vector<ir::ValueId> (*)(ir::Builder& build, std::span<const
 struct Rule {
   std::string_view name;
   std::string_view docs;  ///< one line: what it does and why that is right
-  /// "Mul(?x, 1) => ?x"; see equation.h. Empty: what stands below is the rule.
+  /// "Mul(?x, 1) => ?x"; see equation.h. Empty: what is below is the rule.
   std::string_view equation = {};
   /// Builder style: names of the values that the patterns leave open, in the order in which both get them, separated by blanks ("x scale").
   std::string_view pattern_inputs = {};
   Pattern match_pattern = nullptr;  ///< what is looked for
   Pattern apply_pattern = nullptr;  ///< what stands for it: as many results
-  std::string_view where = {};      ///< conditions of the patterns, as behind `where` of an equation: "float(?x), rank(?scale) == 1"
+  std::string_view where = {};      ///< conditions of the patterns, as after `where` of an equation: "float(?x), rank(?scale) == 1"
   /// Code rules: ops they start from, separated by blanks ("Transpose Reshape", "com.microsoft::Gelu"). "*": every op.
   std::string_view roots = {};
   /// Looks at match.root() and decides; must not change anything. What `rewrite` needs goes into Match::state.

@@ -53,7 +53,7 @@ std::string field(int number, const std::string& bytes) {
   return out + static_cast<char>(bytes.size() > 127 ? bytes.size() / 128 : bytes.size()) + bytes;
 }
 
-/// y = s with x behind it; p = o.
+/// y = s with x after it; p = o.
 std::string sequence_model() {
   const std::string tensor = field(1, "\x08\x01"), sequence = field(4, field(1, tensor)), optional = field(9, field(1, tensor));
   const auto port = [](const char* name, const std::string& type) { return field(1, name) + field(2, type); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A backend behind a border, which does what it is told: what it costs, what is copied, and what comes of what it does wrong.
+// A backend across a boundary, which does what it is told: what it costs, what is copied, and what comes of what it does wrong.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>

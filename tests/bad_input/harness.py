@@ -123,7 +123,7 @@ class Case:
     exit: int
     code: str  # the code's word
     place: str  # stands somewhere in the error's place
-    says: list[str] = field(default_factory=list)  # each stands in what, expected, found or advice
+    says: list[str] = field(default_factory=list)  # each is in what, expected, found or advice
     parts: tuple[str, ...] = ("place", "what", "expected", "found", "advice")
     before: Callable[[], None] | None = None  # called in the child, before the program starts
 

@@ -12,7 +12,7 @@ from small_models import ROOT, tenon
 
 MODEL = ROOT / "examples" / "mlp.onnx"
 COMPILER = next((c for c in ("clang-22", "clang", "cc") if shutil.which(c)), None)
-# What looks like ONNX Runtime until its table is asked for.
+# What looks like ONNX Runtime until its table is requested.
 SOURCE = """
 #include <stdlib.h>
 struct Base { const void* (*table)(unsigned); const char* (*version)(void); };

@@ -129,7 +129,7 @@ TEST_F(BySegment, SizesFromElsewhereAreKnown) {
   for (const SegmentCheck& c : checks(Liar::Lie::none, "Exp", inputs)) EXPECT_FALSE(c.bad()) << (c.error ? c.error->text() : "");
 }
 
-/// In the whole they read nothing: what they give stands in the table of sizes.
+/// In the whole they read nothing: what they give is in the table of sizes.
 TEST_F(BySegment, SizesThatTheHostMakesAreReadFromTheirOperands) {
   options_.opt = 0;
   ASSERT_NO_FATAL_FAILURE(compile("graph main(x: f32[n,4]) { e = Exp(x) s = Shape(e) y = Expand(e, s) a = Abs(y) return a, s }", {"Exp"}));

@@ -10,7 +10,7 @@ from small_models import o, ops_of, report, tenon
 
 
 def inserting() -> bytes:
-    """y = s with x + x behind it."""
+    """y = s with x + x after it."""
     sequence = o.sequence_of(o.tensor_type([None]))
     nodes = [o.node("Add", ["x", "x"], ["d"]), o.node("SequenceInsert", ["s", "d"], ["y"]), o.node("SequenceLength", ["y"], ["n"])]
     outputs = [o.typed("y", sequence), o.value_info("n", [], 7)]

@@ -44,7 +44,7 @@ TEST(AtomicGroups, QuantizedGroupGoesToABackendThatRunsAllOfIt) {
 }
 
 TEST(AtomicGroups, GroupIsOneSegmentThoughItsPartsCouldRunApart) {
-  // b's dequantizing could run before h, the sum only behind it.
+  // b's dequantizing could run before h, the sum only after it.
   const auto text = R"(graph main(x: f32[4], w: u8[4]) {
     const scale: f32[] = 0.5 const zero: u8[] = 3
     e = Exp(w2) h = Neg(e) b = DequantizeLinear(w, scale, zero) sum = Add(h, b) q = QuantizeLinear(sum, scale, zero) return q })";

@@ -134,7 +134,7 @@ TEST(Casts, RespectConstraints) {
   EXPECT_NE(shared(kText, {&kHost, &other}, pinned).text.find("which it is pinned to, does not run it"), std::string::npos);
 }
 
-/// A segment that is given up leaves no Casts behind.
+/// A segment that is given up leaves no Casts.
 TEST(Casts, WhatFallsBackIsAsItWas) {
   const Lacking acc("acc", {DType::f16}, {"Erf"});
   Constraints constraints;
@@ -223,7 +223,7 @@ TEST(Casts, NamesOfOtherNodesStay) {
 }
 
 /// The three tests that Torch-TensorRT has of its Casts. There longs are cut short wherever the accelerator stands, and the fallback gets
-/// its Casts for all operands; here a Cast stands where types differ, and the fallback keeps those of the model.
+/// its Casts for all operands; here a Cast is where types differ, and the fallback keeps those of the model.
 Constraints forced(std::string op) {
   Constraints out;
   out.fallback_ops = {std::move(op)};
@@ -235,7 +235,7 @@ size_t casts_in(const Outcome& got, size_t segment) {
   return static_cast<size_t>(std::ranges::count_if(nodes, [&](ir::NodeId n) { return got.graph->node(n).is("Cast"); }));
 }
 
-/// Places that the model casts itself: its Cast, and the one behind what reads them too.
+/// Places that the model casts itself: its Cast, and the one after what reads them too.
 TEST(OriginalCasts, InExplicitCase) {
   const Lacking acc("acc", {DType::i64});
   const Outcome got = shared(R"(graph main(x: i32[2,3], d: f32[2,3], u: f32[2,3]) {

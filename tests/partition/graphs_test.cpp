@@ -160,7 +160,7 @@ TEST(Results, OfSeveralOfWhichOneIsUsed) {
   EXPECT_EQ(std::ranges::count(names(*graph, partition.segments[0].results), "i"), 1);
 }
 
-/// What only bodies read, however deep, stands before their node and crosses its border.
+/// What only bodies read, however deep, comes before their node and crosses its border.
 TEST(Bodies, ACaptureTwoLevelsUpIsAnOperand) {
   const auto graph = graph_of(R"(graph main(c: bool[], x: f32[n]) {
     far = Exp(x)

@@ -9,7 +9,7 @@
 namespace tenon::partition {
 namespace {
 
-/// "b{p q}(x -> q) ..." in the order of running; nodes in no segment stand alone.
+/// "b{p q}(x -> q) ..." in the order of running; nodes in no segment are alone.
 std::string text_of(const ir::Graph& graph, const std::vector<ir::Segment>& segments) {
   const auto name = [&](ir::ValueId v) { return " " + graph.value(v).name; };
   std::string out;
@@ -144,7 +144,7 @@ TEST(Partition, PutsABodyAfterTheDefinitionOfItsSize) {
   EXPECT_EQ(segments(), 2u);
 }
 
-/// Faster than the host, behind a border.
+/// Faster than the host, across a boundary.
 class Far final : public backend::Backend {
  public:
   Far(std::set<std::string> nodes, double node, backend::Overheads overheads)
@@ -201,7 +201,7 @@ TEST(Partition, NamesTheReasonsOfAllBackends) {
   EXPECT_NE(refused.error()->found.find("one: not one of one; host: not one of host"), std::string::npos) << refused.error().text();
 }
 
-/// Random graphs, random shares: every node stands in one segment or in none, and behind what it needs.
+/// Random graphs, random shares: every node is in one segment or in none, and after what it needs.
 TEST(Partition, OrdersAnyShareOfAnyGraph) {
   std::mt19937_64 random(7);
   const auto pick = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };

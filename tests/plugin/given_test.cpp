@@ -135,7 +135,7 @@ TEST(PluginGives, SizesThatTheHostDidNotMake) {
   EXPECT_TRUE(dim_of(host->dim(host, INT64_MIN)).is_overflow());
   EXPECT_EQ(dim_of(host->dim(host, 7)).value(), 7);
   forget_dims();
-  EXPECT_TRUE(dim_of(seq).is_overflow()) << "kept behind the call that it was given to";
+  EXPECT_TRUE(dim_of(seq).is_overflow()) << "kept after the call that it was given to";
 }
 
 TEST(PluginGives, ResourcesThatAskForThemselves) {

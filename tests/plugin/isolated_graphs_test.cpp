@@ -272,7 +272,7 @@ TEST(IsolatedGraphs, TheHostRunsNothingThatItCannotTrust) {
   EXPECT_TRUE(read(0, {0}, {.where = 9}, {.where = 9})) << "of no elements";
   ASSERT_EQ(graphs.ran, 2);
   EXPECT_FALSE(read(1, {4}, x, y)) << "no such graph";
-  EXPECT_FALSE(read(0, {5}, x, y)) << "behind the operand";
+  EXPECT_FALSE(read(0, {5}, x, y)) << "after the operand";
   EXPECT_FALSE(read(0, {4}, {.where = 1}, y)) << "no such operand";
   EXPECT_FALSE(read(0, {4}, y, x)) << "a result in an operand";
   for (const uint64_t offset : {part.offset() - 4, part.offset() + 52, ~uint64_t{0}, uint64_t{1} << 63, uint64_t{0}})
@@ -294,7 +294,7 @@ TEST(IsolatedGraphs, TheHostRunsNothingThatItCannotTrust) {
     const CommonMemory::Name room{.offset = answer.as<uint64_t>()};
     const auto given = answer.number();
     EXPECT_TRUE(read(0, {4}, x, room));
-    EXPECT_FALSE(read(0, {given / 4 + 1}, room, room)) << "behind the room";
+    EXPECT_FALSE(read(0, {given / 4 + 1}, room, room)) << "after the room";
   }
   std::string message;
   Packer(message) << Reply::room << kFileBytes * 2;

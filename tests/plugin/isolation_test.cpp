@@ -162,7 +162,7 @@ TEST(Isolation, EachHarmIsOneErrorAndTheNextRunIsRight) {
       {loop, Code::device_failed, "`enqueue` did not come back within 1 s", ""},
       {leak, Code::out_of_memory, "of the 67108864 bytes that it may take", ""},
       {scribble, Code::device_failed, "`enqueue` crashed", ""},
-      {after, Code::device_failed, "`enqueue` crashed", "it wrote behind result 0"},
+      {after, Code::device_failed, "`enqueue` crashed", "it wrote past the end of result 0"},
       {operand, Code::device_failed, "`enqueue` crashed", "it wrote into an operand"},
       {out_of_memory, Code::out_of_memory, "no room for a table", ""},
       {child, Code::device_failed, "`enqueue` crashed (signal 11", ""},

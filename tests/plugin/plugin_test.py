@@ -125,7 +125,7 @@ class Plugins(unittest.TestCase):
                         self.assertIn(missing, done.stderr)
 
     def test_tenons_own_code_runs_where_a_kernel_is_missing(self):
-        """One that was asked for, and one that is taken by itself: Tenon runs Det by reference."""
+        """One that was requested, and one that is taken by itself: Tenon runs Det by reference."""
         det = o.node("Det", ["x"], ["y"], name="it")
         models = {
             "Relu": (self.one_op("Relu", domain=""), [1, 3], [[0, 2, 0]], ["--prefer", "test::NegativeRelu"]),

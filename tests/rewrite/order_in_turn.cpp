@@ -23,7 +23,7 @@ Statistics run_rules(ir::Graph& graph, std::vector<RulePtr> rules, const Options
   return stats ? *stats : Statistics();
 }
 
-/// from(x) => to(x), by editing in place; the new node stands at the end, where a sweep would still come by.
+/// from(x) => to(x), by editing in place; the new node is at the end, where a sweep would still come by.
 std::shared_ptr<CompiledRule> renames(const char* from, const char* to, int benefit = 1) {
   auto rule = std::make_shared<CompiledRule>();
   rule->name = std::string(from) + "_to_" + to;

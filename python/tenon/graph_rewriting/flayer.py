@@ -70,13 +70,13 @@ class FLayerInfo:
         self.raw_outputs = outputs
 
     def replace_input_with(self, src: Tensor, dst: Tensor) -> None:
-        """`dst` wherever `src` stands in the arguments. The layer itself stays as it is."""
+        """`dst` wherever `src` is in the arguments. The layer itself stays as it is."""
         for name, argument in self.raw_inputs.items():
             self.raw_inputs[name] = _mapped(argument, lambda tensor: dst if tensor == src else tensor)
 
     def replace_outputs_uses_with(self, net: DeclaredNetwork, new_outs: Any) -> None:
         """Every use of an output, the network's own outputs too, becomes one of the output at the same place of `new_outs`, which takes its
-        name; where the element types differ, a cast stands between. Raises TypeError or ValueError where the structures differ."""
+        name; where the element types differ, a cast is between. Raises TypeError or ValueError where the structures differ."""
         for old, new in _pairs(self.raw_outputs, new_outs, self.layer_kind):
             _replace_output(net, old, new)
 

@@ -10,7 +10,7 @@ from .ledger import Ledger
 
 
 class DeclaredNetwork(Protocol):
-    """Tensors and layers stand here as Any: their own modules come later."""
+    """Tensors and layers are here as Any: their own modules come later."""
 
     graph: Graph
     ledger: Ledger

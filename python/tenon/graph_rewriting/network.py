@@ -112,7 +112,7 @@ class Network:
 
     # --- building --------------------------------------------------------------------------------------------------
     def mark_output(self, tensor: Tensor, name: str | None = None, dtype: DataType | None = None) -> None:
-        """One more output. With another `dtype` a cast stands before it."""
+        """One more output. With another `dtype` a cast comes before it."""
         if dtype is not None and dtype != tensor.dtype:
             tensor = tensor.cast(dtype)
         self.graph.add_output(tensor.value, name or tensor.name)
@@ -127,7 +127,7 @@ class Network:
         domain: str = "",
         kind: str = "",
     ) -> list[Tensor]:
-        """Adds a layer and returns its outputs. It stands at the end, or, while a layer is rewritten, before that layer."""
+        """Adds a layer and returns its outputs. It is at the end, or, while a layer is rewritten, before that layer."""
         operands = list(inputs)
         node = self.graph.insert(op_type, operands, dict(attributes or {}), outputs=outputs, domain=domain, **self._place_for(operands))
         name = self._give_name(node, kind)
@@ -196,7 +196,7 @@ class Network:
 
     @contextmanager
     def rewriting_at(self, node: Node) -> Iterator[None]:
-        """Layers that are made inside stand before `node`, in this network."""
+        """Layers that are made inside come before `node`, in this network."""
         before, self._place = self._place, node
         try:
             with net_guard(self):

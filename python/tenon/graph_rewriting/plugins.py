@@ -117,7 +117,7 @@ class PluginCreator:
         self.num_outputs: int | None = outputs if results[-1][2] else len(results)
 
     def __call__(self, *operands: Any, **arguments: Any) -> Any:
-        """A layer, and its outputs as a functional gives them. Operands stand in their order or by name (a list for any number), fields by
+        """A layer, and its outputs as a functional gives them. Operands are in their order or by name (a list for any number), fields by
         name; None leaves one out. Raises TypeError for operands, TenonError with all that is wrong with fields."""
         tensors, fields = self._bound(operands, arguments)
         network = next((tensor.network for tensor in tensors if tensor is not None), None) or default_net()

@@ -20,7 +20,7 @@ Nodes = Sequence[onnx.NodeProto | None]
 class MatchResult:
     """What a pattern found: the nodes that its rewrite is about, in the order in which `apply` takes them.
 
-    Every node given is removed, unless `apply` returns it. None may stand in the place of a node that the graph does not have.
+    Every node given is removed, unless `apply` returns it. None may be in the place of a node that the graph does not have.
     insert_at: a hint, which the engine does not need: it finds the place of new nodes itself.
     """
 

@@ -73,7 +73,7 @@ class Builder:
         self.named: set[Node] = set()
         """Nodes that have ops in the graph, called after them."""
         self.sizes_given: list[sympy.Symbol] = []
-        """Symbols that no input has as a size: they are inputs of their own, behind the tensors."""
+        """Symbols that no input has as a size: they are inputs of their own, after the tensors."""
         self._values: dict[Node, Any] = {}
         self._given = {e for n in inputs for t in tensors_of(meta(n)) for s in t.shape if (e := expression(s)).is_Symbol}
         self._symbols: dict[sympy.Symbol, Value] = {}

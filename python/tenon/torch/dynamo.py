@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.compile(module, backend="tenon"): each piece between graph breaks is shared out on its own."""
+"""torch.compile(module, backend="tenon"): each piece between graph breaks is partitioned on its own."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _weights(inputs: Sequence[Any]) -> dict[int, torch.Tensor]:
 
 
 def _written_after() -> list[int]:
-    """Numbers of inputs of the piece that is being compiled to which AOTAutograd copies results behind it."""
+    """Numbers of inputs of the piece that is being compiled to which AOTAutograd copies results after it."""
     context = TracingContext.try_get()
     return list(context.fw_metadata.mutated_inp_runtime_indices) if context is not None and context.fw_metadata is not None else []
 

@@ -150,7 +150,7 @@ class Segment(torch.nn.Module):
             return self.built
 
     def file(self) -> torch.Tensor:
-        """The engine's file; made when it is asked for first."""
+        """The engine's file; made when it is requested first."""
         return self.built.file()
 
 

@@ -108,7 +108,7 @@ class Support:
         except Unsupported as e:
             return str(e)
         except GuardOnDataDependentSymNode:
-            return "not supported yet: its form depends on a size that only data tell"
+            return "not supported yet: its form depends on a data-dependent size"
         except TenonError as e:
             return f"{e.place}: {e.what}" if e.place else e.what
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of a program stays together, and what must come behind what."""
+"""What of a program stays together, and what must come after what."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _joined(units: list[Unit], choice: Choice) -> list[Unit]:
 
 
 def _renumbered(units: list[Unit], taken: dict[int, int]) -> list[Unit]:
-    """A group stands where its last unit stood: what it needs is before that, and nobody else reads its middle."""
+    """A group is where its last unit stood: what it needs is before that, and nobody else reads its middle."""
     numbers: dict[int, int] = {}
     out: list[Unit] = []
     for k in range(len(units)):

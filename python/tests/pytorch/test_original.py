@@ -176,7 +176,7 @@ def test_types_at_borders(way):
 
 
 class Columns(torch.nn.Module):
-    """Convolution, normalisation, activation, four times; a pool behind each two."""
+    """Convolution, normalisation, activation, four times; a pool after each two."""
 
     def __init__(self):
         super().__init__()

@@ -6,7 +6,7 @@
 
 namespace tenon::cli {
 
-/// What a search has found: `good` steps are good, `bad` steps are bad, and what stands between could not be judged.
+/// What a search has found: `good` steps are good, `bad` steps are bad, and what is between could not be judged.
 struct BisectResult {
   int64_t good = 0, bad = 0;
   bool exact() const { return bad == good + 1; }

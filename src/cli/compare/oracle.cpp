@@ -34,7 +34,7 @@ std::vector<std::string> words_for(const OracleCommand& command, const std::stri
 
 Error cannot_start(const OracleCommand& command, std::string reason) {
   return fail(Code::bad_usage, command.words[0], "the command cannot be run")
-      .expected("a program and its arguments behind --")
+      .expected("a program and its arguments after --")
       .found(std::move(reason))
       .advice("try it by hand with a model as its last argument");
 }

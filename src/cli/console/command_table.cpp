@@ -10,7 +10,7 @@
 namespace tenon::cli {
 namespace {
 
-/// The names of CLI::IsMember, which the type name has behind a colon: "TEXT:{f32,bf16}".
+/// The names of CLI::IsMember, which the type name has after a colon: "TEXT:{f32,bf16}".
 std::vector<std::string> choices_of(const std::string& type) {
   const size_t open = type.find(":{"), close = type.rfind('}');
   if (open == type.npos || close == type.npos) return {};

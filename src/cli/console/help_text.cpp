@@ -85,7 +85,7 @@ std::string options_text(const CommandRow& command, const std::string& called, b
   return out + "\n" + fmt::format("{}\n", fmt::join(wrapped(more, width), "\n"));
 }
 
-/// A command of the examples; what stands behind a gap is a remark, which gets a line of its own where the two are too long.
+/// A command of the examples; what comes after a gap is a remark, which gets a line of its own where the two are too long.
 std::string example_text(const std::string& line, size_t width) {
   const size_t text = line.find_first_not_of(' ');
   const size_t gap = line.find("  ", text == line.npos ? 0 : text);

@@ -30,7 +30,7 @@ class GraphPage {
 
   std::string title_, facts_;
   nlohmann::ordered_json graphs_ = nlohmann::ordered_json::array();
-  size_t last_ = 0;  ///< number of the graph that was added last, its bodies stand behind it
+  size_t last_ = 0;  ///< number of the graph that was added last, its bodies come after it
   std::vector<uint32_t> group_of_step_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layered layout: boxes stand in layers below what they read, long edges get a place in each layer that they pass, neighbours are
+// A layered layout: boxes are in layers below what they read, long edges get a place in each layer that they pass, neighbours are
 // ordered by where their own neighbours stand. A tall picture is cut into columns, read like those of a newspaper, so that it fills the
 // window. Cost: a few passes over boxes and edges, each O(n log n); 5,000 nodes take a fraction of a second.
 
@@ -28,7 +28,7 @@ function layersOf(count, edges) {
   return layer;
 }
 
-/// Boxes and, behind them, one lane (a box of no height) a layer that an edge passes; edges with one source share their lanes.
+/// Boxes and, after them, one lane (a box of no height) a layer that an edge passes; edges with one source share their lanes.
 function netOf(boxes, edges, layer) {
   const items = boxes.map((box, b) => ({layer: layer[b], w: box.w, h: box.h, up: [], down: [], x: 0, lane: false}));
   const join = (a, b) => { if (!items[a].down.includes(b)) { items[a].down.push(b); items[b].up.push(a); } };

@@ -2,7 +2,7 @@
 // The page: which graph is shown (the model's, or a body's), which segment is chosen, which table is open.
 
 const data = JSON.parse($("data").textContent), lanes = data.backends;
-const path = [{name: "model", partition: data.partition}];  // the graph that is shown, behind those around it
+const path = [{name: "model", partition: data.partition}];  // the graph that is shown, after those around it
 let chosen = -1, tab = "overview";
 
 const hueOf = backend => `--hue:${(210 + lanes.indexOf(backend) * 137.508) % 360}`;

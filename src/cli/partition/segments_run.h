@@ -8,7 +8,7 @@
 
 namespace tenon::cli {
 
-/// Steps of an engine that one backend ran, one behind the other.
+/// Steps of an engine that one backend ran, one after the other.
 struct SegmentRun {
   std::string backend;
   std::string what;  ///< the ops of its steps

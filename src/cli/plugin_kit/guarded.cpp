@@ -29,7 +29,7 @@ std::string GuardedBuffer::broken() const {
     if (memory_[k] != pattern(k)) ++(k < begin_ ? before : after);
   }
   if (before > 0) return fmt::format("writes {} bytes before it", before);
-  return after > 0 ? fmt::format("writes {} bytes behind it", after) : "";
+  return after > 0 ? fmt::format("writes {} bytes past its end", after) : "";
 }
 
 }  // namespace tenon::cli

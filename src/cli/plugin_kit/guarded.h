@@ -7,7 +7,7 @@
 
 namespace tenon::cli {
 
-/// Bytes with a known pattern before and behind them, 64-byte aligned.
+/// Bytes with a known pattern before and after them, 64-byte aligned.
 class GuardedBuffer {
  public:
   /// fill: what each of the bytes is.
@@ -17,7 +17,7 @@ class GuardedBuffer {
   const std::byte* data() const { return memory_.data() + begin_; }
   size_t size() const { return size_; }
   void fill(uint8_t value);
-  /// "writes 4 bytes behind it"; empty: nobody wrote outside.
+  /// "writes 4 bytes past its end"; empty: nobody wrote outside.
   std::string broken() const;
 
  private:

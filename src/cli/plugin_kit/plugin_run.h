@@ -39,7 +39,7 @@ struct RunResults {
 /// An object in one context: shapes once, then runs, each on memory of its own between guards. Memory of the run before is overwritten.
 class PluginRun {
  public:
-  /// layouts: of operands and results; empty: those that a build takes, which the object is asked for.
+  /// layouts: of operands and results; empty: those that a build takes, which the object is requested.
   PluginRun(const plugin::Object& object, const PluginCase& at, plugin::Layouts layouts = {});
   PluginRun(const PluginRun&) = delete;
 

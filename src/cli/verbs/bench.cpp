@@ -320,7 +320,7 @@ Json report_kernels(const std::vector<KernelTime>& kernels, Console& console) {
   return json;
 }
 
-/// None where none is asked for.
+/// None where none is requested.
 Result<std::optional<files::AtomicFile>> file_for(const std::string& path) {
   if (path.empty()) return std::nullopt;
   return TRY(files::AtomicFile::create(path));
@@ -349,7 +349,7 @@ Json json_of(const Bench& b, const Figures& f, double weight_bytes, bool cold) {
           {"samples_tried", f.quiet.tried}};
 }
 
-/// Files that are asked for, opened before minutes of measuring that they could not keep.
+/// Files that are requested, opened before minutes of measuring that they could not keep.
 struct Pictures {
   std::optional<files::AtomicFile> trace, html;
 
@@ -379,7 +379,7 @@ Result<void> serve_model(const Options& o, Console& console) {
   const auto flops = flops_of_steps(b.engine->program_for(b.inputs), b.context->sizes());
   const ByProducts work = flops_by_products(b.engine->program_for(b.inputs), flops);
   const double weight_bytes = weight_bytes_read(b.engine->program_for(b.inputs), b.context->sizes(), flops);
-  std::optional<Limits> made;  // not before it is asked for: until then the process holds what a run needs
+  std::optional<Limits> made;  // not before it is requested: until then the process holds what a run needs
   const auto limits = [&]() -> const Limits& { return made ? *made : made.emplace(b.options.threads, work); };
   const auto append = [](const ByProducts& each, double last) {
     std::vector<double> out(each.begin(), each.end());

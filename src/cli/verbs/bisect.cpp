@@ -214,7 +214,7 @@ VERB(bisect) {
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->rewriting.add_to(app);
-      app.add_option("COMMAND", o->command, "behind --: the program that judges, and its arguments");
+      app.add_option("COMMAND", o->command, "after --: the program that judges, and its arguments");
       app.add_option("--timeout", o->timeout, "seconds that the command may take; then the model is bad")
           ->check(zero_or_more())
           ->type_name("SECONDS");

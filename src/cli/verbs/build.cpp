@@ -39,7 +39,7 @@ void add_devices(const compiler::CompileReport& r, std::vector<std::vector<std::
   std::string last;
   for (const auto& [op, count] : r.ops_of_devices) {
     const auto text = fmt::format("{} x{}", op.second, count);
-    const auto share = r.guessed_shares.find(op.first);  // none of a graph that stands beside the model
+    const auto share = r.guessed_shares.find(op.first);  // none of a graph that is beside the model
     if (op.first == last) rows.back()[1] += ", " + text;
     else if (share == r.guessed_shares.end()) rows.push_back({"on " + op.first, text});
     else rows.push_back({"on " + op.first, fmt::format("a guessed {:.1f} % of the time: {}", 100 * share->second, text)});
@@ -220,7 +220,7 @@ VERB(build) {
       app.add_flag("--embed-plugins", o->embed_plugins,
                    "put the libraries of plugins that it needs into the engine (run --embedded-plugins)");
       app.add_flag("--plugin-fallback", o->plugin_fallback,
-                   "let definitions stand beside plugins in the engine: they run, and it is said, where a plugin is missing");
+                   "let definitions are beside plugins in the engine: they run, and it is said, where a plugin is missing");
       app.add_flag("--portable", o->portable, "leave native code out: the engine is compiled when it is loaded, on any CPU")
           ->excludes(target)
           ->excludes(tactic);

@@ -39,7 +39,7 @@ Result<compiler::CompileOptions> compile_options(const Options& o) {
   return out;
 }
 
-/// The backends that are asked for, which must be there; where none is, those that are.
+/// The backends that are requested, which must be there; where none is, those that are.
 Result<std::vector<std::string>> chosen(const Options& o, const compiler::Registry& registry) {
   auto out = TRY(names_between_commas("--backend", o.backends));
   TRY(registry.named(out));

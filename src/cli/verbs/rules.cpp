@@ -94,7 +94,7 @@ Result<std::vector<rewrite::RulePtr>> compiled_rules(const Options& o) {
   return out;
 }
 
-/// The graph that rules meet: constants are folded and equal nodes merged; rules run before only where they were asked for.
+/// The graph that rules meet: constants are folded and equal nodes merged; rules run before only where they were requested.
 Result<import::Imported> model_for_rules(const Options& o) {
   passes::Options options;
   const RuleChoice choice = o.before.empty() ? RuleChoice() : TRY(choose_rules(o.before, *TRY(ops_of(o))));

@@ -40,7 +40,7 @@ std::pair<std::string, nlohmann::ordered_json> measure(const Options& o, const s
 }  // namespace
 
 VERB(stopwatch) {
-    .summary = "time engines, one behind the other, or run them: ready, then a line each, as soon as it is known",
+    .summary = "time engines, one after the other, or run them: ready, then a line each, as soon as it is known",
     .examples =
         "  tenon stopwatch a.tenon b.tenon\n"
         "  tenon stopwatch a.tenon --threads 1\n",

@@ -7,7 +7,7 @@
 
 namespace tenon::partition {
 
-/// A graph as those see it that cut it into segments: who runs each node, and what must come behind what.
+/// A graph as those see it that cut it into segments: who runs each node, and what must come after what.
 struct Problem {
   struct Node {
     uint16_t target = 0;
@@ -22,23 +22,23 @@ struct Problem {
 
   uint16_t targets;         ///< in order of priority
   uint16_t fallback;        ///< targets before this one are accelerated
-  std::vector<Node> nodes;  ///< each behind what it needs
+  std::vector<Node> nodes;  ///< each after what it needs
 
   uint32_t size() const { return static_cast<uint32_t>(nodes.size()); }
   bool accelerated(uint32_t node) const { return nodes[node].target < fallback; }
 
-  /// What the node must come behind, in any order; each once.
+  /// What the node must come after, in any order; each once.
   std::span<const uint32_t> predecessors(uint32_t node) const {
     return std::span(edges_).subspan(first_[node], first_[node + 1] - first_[node]);
   }
-  /// Adds a node behind those, which are there already and may come several times.
+  /// Adds a node after those, which are there already and may come several times.
   uint32_t add(Node node, std::span<const uint32_t> predecessors);
 
  private:
   std::vector<uint32_t> edges_, first_ = {0};
 };
 
-/// Who comes behind each node. Cost: linear.
+/// Who comes after each node. Cost: linear.
 class Successors {
  public:
   explicit Successors(const Problem& problem);
@@ -50,7 +50,7 @@ class Successors {
   std::vector<uint32_t> edges_, first_;
 };
 
-/// Segments one behind the other: no node of one needs a node of a later one.
+/// Segments one after the other: no node of one needs a node of a later one.
 struct Cut {
   explicit Cut(size_t nodes = 0) : place(nodes) {}
 
@@ -64,7 +64,7 @@ struct Cut {
   bool proved() const { return bound == size(); }
 };
 
-/// Whether the cut is one of the problem: each node in a segment of its target, behind all that it needs, and no segment empty.
+/// Whether the cut is one of the problem: each node in a segment of its target, after all that it needs, and no segment empty.
 bool is_legal(const Problem& problem, const Cut& cut);
 
 }  // namespace tenon::partition

@@ -24,7 +24,7 @@ class LayoutConversion {
   /// views: of these; outlive it. layouts: one each.
   LayoutConversion(TensorViews& views, Layouts layouts);
 
-  /// Behind TensorViews::set or set_type: tells layout and strides, and gives memory of its own where the layout needs it. Errors:
+  /// After TensorViews::set or set_type: tells layout and strides, and gives memory of its own where the layout needs it. Errors:
   /// out_of_memory; not_supported for elements of less than a byte.
   Result<void> lay_out(size_t index);
   void clear(size_t index) { tensors_[index].apart = false; }

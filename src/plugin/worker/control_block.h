@@ -7,7 +7,7 @@
 
 namespace tenon::plugin::worker {
 
-// What lies in the file that a process shares with its worker: ControlBlock, and behind it tensors, wherever the host puts them. The file
+// What lies in the file that a process shares with its worker: ControlBlock, and after it tensors, wherever the host puts them. The file
 // has room for more than anybody uses; what nobody touched takes no memory.
 constexpr uint64_t kFileBytes = uint64_t{1} << 40;
 constexpr uint64_t kPage = 4096;

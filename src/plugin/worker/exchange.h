@@ -10,7 +10,7 @@ namespace tenon::plugin::worker {
 /// Of verbs, their arguments and ControlBlock: another number for each change. The first argument of `open`, which stays where it is.
 constexpr int64_t kVersion = 3;
 
-/// What the host asks for. Behind each stand its arguments, as the functions of Served take them.
+/// What the host asks for. Its arguments follow, as the functions of WorkerService take them.
 enum class Verb : int64_t { open = 0, create = 1, destroy = 2, attach = 3, detach = 4, set_shapes = 5, run = 6, late = 7 };
 
 /// What begins a message of the worker, and of the host where it answers one: the first two end a question. The others are asked back while

@@ -52,7 +52,7 @@ Result<void> HostGraphs::run(uint32_t number, std::span<const Tensor> operands, 
   if (!lane_)
     return fail(Code::bad_input, "run_graph", "it is called while the node does not run")
         .expected("a call within `enqueue`")
-        .found("one before or behind it");
+        .found("one before or after it");
   placed_.clear();
   uint64_t in_room = 0;
   place(operands, false, in_room);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program tenon-plugin-worker: serves one library of plugins to the process that started it, through the file that it was given as
-// descriptor 3. "sealed" behind the process's number: descriptor 4 is the library.
+// descriptor 3. "sealed" after the process's number: descriptor 4 is the library.
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>

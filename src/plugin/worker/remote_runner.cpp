@@ -105,7 +105,7 @@ Result<RequestStatus> RemoteRunner::ready() {
   return shapes_sent_ ? RequestStatus::answered : send_shapes();
 }
 
-/// Results end where a page does, so that what is written behind one is noticed.
+/// Results end where a page does, so that what is written after one is noticed.
 Result<void> RemoteRunner::lay_out() {
   uint64_t at = 0;
   for (Operand& o : operands_) {
@@ -221,7 +221,7 @@ Result<RequestStatus> RemoteRunner::try_run(const RunResources& resources) {
   return take_late(resources);
 }
 
-/// Behind a run, whose answer is in message_.
+/// After a run, whose answer is in message_.
 Result<RequestStatus> RemoteRunner::take_late(const RunResources& resources) {
   const std::string failure = message_;
   Unpacker answer(failure);
@@ -256,7 +256,7 @@ std::string RemoteRunner::blame() const {
     const Placed& p = results_[k];
     if (p.kind != Placed::Kind::placed) continue;
     const uint64_t end = written_address_ + p.at + rounded(static_cast<uint64_t>(p.place.byte_size()), kAlignment);
-    if (address >= end && address < end + kPage) return fmt::format("it wrote behind result {}", k);
+    if (address >= end && address < end + kPage) return fmt::format("it wrote past the end of result {}", k);
   }
   return "it wrote before a result";
 }

@@ -80,7 +80,7 @@ class RemoteRunner final : public NodeRunner {
   int64_t id_ = 0;                                   ///< there
   bool shapes_sent_ = false;                         ///< the shapes, there
   bool may_read_ = true;                             ///< operands where they are; false: this system does not let it
-  SharedFile::Part read_, written_;                  ///< operands; results, each behind and before pages that nobody may touch
+  SharedFile::Part read_, written_;                  ///< operands; results, each after and before pages that nobody may touch
   std::optional<SharedMemory> shared_results_;       ///< what is written
   std::vector<uint64_t> guards_;                     ///< those pages
   uint64_t read_address_ = 0, written_address_ = 0;  ///< of the parts, there

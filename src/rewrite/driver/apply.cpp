@@ -16,7 +16,7 @@ using OutcomeKind = Outcome::Kind;
 
 constexpr size_t kMostSources = 64;  ///< names that a new node remembers
 
-/// New nodes go before the latest root: all operands of the match stand before it.
+/// New nodes go before the latest root: all operands of the match come before it.
 NodeId anchor_of(const Match& match) {
   NodeId at = match.root();
   for (NodeId other : match.other_roots)

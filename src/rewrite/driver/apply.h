@@ -12,7 +12,7 @@
 
 namespace tenon::rewrite {
 
-/// A rewrite that is built and not yet carried out: both sides stand in the graph, and nobody uses the new one.
+/// A rewrite that is built and not yet carried out: both sides are in the graph, and nobody uses the new one.
 struct Proposal {
   const ir::Graph& graph;
   const CompiledRule& rule;

@@ -16,7 +16,7 @@ bool is_free(const Equation& e, int term) {
   return kind == Term::Kind::variable;
 }
 
-/// How many operands stand at the slot of their pattern: none that a rest precedes, and none of a commutative op with any number of them.
+/// How many operands are at the slot of their pattern: none that a rest precedes, and none of a commutative op with any number of them.
 size_t fixed_operands(const Equation& e, const Term& t) {
   if (t.op->commutative && t.op->max_inputs < 0) return 0;
   size_t fixed = 0;
@@ -174,7 +174,7 @@ void Automaton::finish() {
   }
 }
 
-/// One walk at one node: what stands at each place is found when it is first asked for.
+/// One walk at one node: what is at each place is found when it is first asked for.
 struct Automaton::Walk {
   const Automaton& a;
   GraphQuery query;

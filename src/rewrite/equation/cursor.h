@@ -18,15 +18,15 @@ class Cursor {
   bool eat(std::string_view token);
   /// The next character that means something, not consumed; '\0' at the end.
   char peek();
-  /// The one behind it.
+  /// The one after it.
   char peek_second() const { return at_ + 1 < text_.size() ? text_[at_ + 1] : '\0'; }
-  std::string_view word();  ///< the identifier that stands here, not consumed
+  std::string_view word();  ///< the identifier that is here, not consumed
   std::string identifier();
   bool eat_word(std::string_view wanted);
   bool number_ahead();
   Result<double> number();
   Result<int64_t> integer();
-  Result<std::string> quoted();  ///< behind the opening quote
+  Result<std::string> quoted();  ///< after the opening quote
 
   /// What was expected where the cursor stands; the message shows the line with a caret.
   Error error(std::string expected) const;

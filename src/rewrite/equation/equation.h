@@ -69,7 +69,7 @@ struct Expression {
   std::vector<int> arguments;
 };
 
-/// One condition behind `where`.
+/// One condition after `where`.
 struct Condition {
   int expression = -1;
   /// `==` whose right side is a name that nothing has bound before, or a list with such names: what stands left gives them their meaning.
@@ -109,7 +109,7 @@ struct Names {
 
 class Equation {
  public:
-  /// Errors: bad_rule with the column, a caret, what was expected and what stands there; not_supported where an op is not in the table;
+  /// Errors: bad_rule with the column, a caret, what was expected and what is there; not_supported where an op is not in the table;
   /// limit_exceeded over 1,024 terms, 1,024 parts of conditions or 64 levels.
   static Result<Equation> parse(std::string_view text, const ir::OpTable& ops, const Names& names = {});
 

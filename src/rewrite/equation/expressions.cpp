@@ -53,7 +53,7 @@ Result<bool> EquationParser::bind_names(int condition, size_t start) {
   if (bound.empty()) return false;
   for (int variable : bound) {
     const bool elsewhere = mentions_in(e.arguments[0], variable);
-    if (elsewhere) return c_.wrong(start, fmt::format("?{} stands on both sides of what binds it", out_.variables[variable].name));
+    if (elsewhere) return c_.wrong(start, fmt::format("?{} is on both sides of what binds it", out_.variables[variable].name));
     free_.erase(variable);
   }
   return true;
@@ -175,7 +175,7 @@ Result<int> EquationParser::primary() {
   return add(std::move(e));
 }
 
-/// Behind '['. A list of integers (or of numbers) is one literal.
+/// After '['. A list of integers (or of numbers) is one literal.
 Result<int> EquationParser::list() {
   Expression e;
   e.kind = ExpressionKind::list;

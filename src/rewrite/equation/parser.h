@@ -11,7 +11,7 @@
 
 namespace tenon::rewrite {
 
-/// Recursive descent over one equation (or one definition of a predicate); every function leaves the cursor behind what it read.
+/// Recursive descent over one equation (or one definition of a predicate); every function leaves the cursor after what it read.
 class EquationParser {
  public:
   static constexpr int kMostLevels = 64;

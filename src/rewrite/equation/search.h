@@ -27,7 +27,7 @@ struct Mismatch {
   } kind = Kind::op;
   int index = -1;    ///< the term; for `condition` the condition
   int part = -1;     ///< attribute: which of the term's
-  ValueId value;     ///< what stands there; for `variable` what stands there now
+  ValueId value;     ///< what is there; for `variable` what is there now
   NodeId node;       ///< attribute, arity: the node
   ValueId expected;  ///< variable: what the name stands for already
 };
@@ -225,7 +225,7 @@ class Search {
   }
 
   bool rest(const Goal& at, const Term& t, uint32_t size) {
-    const size_t after = at.of->operands.size() - at.operand - 1;  // patterns behind, each at least nothing
+    const size_t after = at.of->operands.size() - at.operand - 1;  // patterns after, each at least nothing
     const bool last = after == 0;
     for (uint32_t end = last ? size : at.slot; end <= size; ++end) {
       Values values;
@@ -239,7 +239,7 @@ class Search {
   /// Of a commutative op: patterns take any operand that is left, and a rest, which comes last, the others in their order.
   bool any_order(const Goal& at, int term, uint32_t size) {
     if (e_.terms[term].kind == Term::Kind::rest) {
-      if (at.operand + 1 < at.of->operands.size()) {  // first those that choose: the rest moves behind them
+      if (at.operand + 1 < at.of->operands.size()) {  // first those that choose: the rest moves after them
         Goal later = at;
         Term rotated = *at.of;
         std::rotate(rotated.operands.begin() + at.operand, rotated.operands.begin() + at.operand + 1, rotated.operands.end());

@@ -219,7 +219,7 @@ Result<void> EquationParser::attribute(Term& t, std::string name, size_t at) {
   return {};
 }
 
-/// Behind the "?" of `?name`, or of `?name else LITERAL`.
+/// After the "?" of `?name`, or of `?name else LITERAL`.
 Result<void> EquationParser::captured_attribute(Term::AttributePattern& given) {
   Expression e;
   e.kind = Expression::Kind::variable;
@@ -228,7 +228,7 @@ Result<void> EquationParser::captured_attribute(Term::AttributePattern& given) {
   if (!c_.eat_word("else")) return {};
   const Expression& otherwise = out_.expressions[TRY(unary())];
   auto value = otherwise.kind == Expression::Kind::literal ? attribute_of(otherwise.literal) : std::nullopt;
-  if (!value) return c_.error("a literal behind 'else'");
+  if (!value) return c_.error("a literal after 'else'");
   given.otherwise = std::move(*value);
   given.has_default = true;
   return {};

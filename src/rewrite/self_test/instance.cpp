@@ -183,7 +183,7 @@ class InstanceBuilder {
     return count;
   }
 
-  /// But for the result that is asked for.
+  /// But for the result that is requested.
   bool is_alike(const Term& a, const Term& b) const {
     if (a.kind != b.kind || a.op != b.op || a.variable != b.variable || a.number != b.number || a.ints != b.ints) return false;
     return std::ranges::equal(a.operands, b.operands,

@@ -54,7 +54,7 @@ std::vector<std::string> kept(const GraphQuery& query, const WhyOptions& options
   return out;
 }
 
-/// What stands in the way of a rule whose pattern holds.
+/// What is in the way of a rule whose pattern holds.
 std::vector<std::string> objections(const GraphQuery& query, const CompiledRule& rule, const WhyOptions& options,
                                     std::span<const NodeId> nodes, std::span<const NodeId> roots, std::span<const Hypothesis> hypotheses) {
   auto out = outside_uses(query, rule, nodes, roots, hypotheses);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An op that stands in a wide dtype between a Cast to it and a Cast back, in the narrow dtype. Ops that only choose, or change a sign, give
+// An op that is in a wide dtype between a Cast to it and a Cast back, in the narrow dtype. Ops that only choose, or change a sign, give
 // the same bits. + - * / and sqrt, rounded to the wide dtype and then to the narrow one, are rounded once in effect where the wide
 // one has at least twice the digits and two more (Figueroa 1995), which holds for f16 in f32 and f32 in f64; everything else loses
 // precision.
@@ -148,7 +148,7 @@ RULES(clean_cast_around) {
              .benefit = 3,
              .seeds = "CastOpCast"},
             {.name = "cast_around_any",
-             .docs = "the same for any arithmetic, where at least one operand was cast; less precise than what was asked for",
+             .docs = "the same for any arithmetic, where at least one operand was cast; less precise than what was requested",
              .roots = "Cast",
              .match = around_arithmetic,
              .rewrite = in_narrow,

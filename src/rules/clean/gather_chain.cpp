@@ -14,7 +14,7 @@ struct PickedPlaces {
   ir::Ints places;
 };
 
-/// Axis of a Gather from the front; where the rank is not known, what stands there if that is no count from the back.
+/// Axis of a Gather from the front; where the rank is not known, what is there if that is no count from the back.
 std::optional<int64_t> axis_of(const Match& m, NodeId node) {
   if (const auto axis = m.axis(node, "axis", 0, m.operand(node, 0))) return *axis;
   const int64_t axis = m.node(node).attributes.integer("axis", 0);

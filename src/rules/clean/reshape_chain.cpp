@@ -57,7 +57,7 @@ bool squeezed_target(Match& m) {
   }
   std::ranges::sort(*axes);
   if (std::ranges::adjacent_find(*axes) != axes->end()) return false;
-  if (std::ranges::count(target->begin() + axes->front(), target->end(), 0)) return m.refuse("a size is copied behind an axis that goes");
+  if (std::ranges::count(target->begin() + axes->front(), target->end(), 0)) return m.refuse("a size is copied after an axis that goes");
   for (size_t i = axes->size(); i-- > 0;) target->erase(target->begin() + (*axes)[i]);
   return m.keep(ShorterReshape{m.operand(inner, 0), std::move(*target)});
 }

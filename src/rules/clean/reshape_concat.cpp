@@ -15,7 +15,7 @@ namespace {
 struct Piece {
   ValueId value;
   std::optional<ir::Ints> numbers;
-  size_t first;  ///< where it stands in the target
+  size_t first;  ///< where it is in the target
   size_t length;
 };
 struct Target {
@@ -41,7 +41,7 @@ std::optional<std::vector<Piece>> pieces_of(const Match& m) {
 
 bool is_open(const Piece& p) { return !p.numbers && p.length == 1; }
 
-/// Read from the shape of something, as it stands there.
+/// Read from the shape of something, as it is there.
 bool from_shape(const Match& m, ValueId value) {
   for (int depth = 0; depth < 4; ++depth) {
     const NodeId node = m.producer(value);

@@ -27,7 +27,7 @@ std::optional<SourceGather> below(const Match& m, NodeId transpose) {
   const auto axis = m.axis(m.root(), "axis", 0, m.operand(m.root(), 0)), picks = m.rank(m.operand(m.root(), 1));
   if (!perm || !axis || !picks) return std::nullopt;
   SourceGather found{m.operand(transpose, 0), (*perm)[*axis], {}};
-  // Axis a of x is axis a, or a + picks - 1 behind the gathered one; the picks stand from found.axis on.
+  // Axis a of x is axis a, or a + picks - 1 after the gathered one; the picks stand from found.axis on.
   for (size_t i = 0; i < perm->size(); ++i) {
     const int64_t a = (*perm)[i];
     if (static_cast<int>(i) != *axis) found.order.push_back(a < found.axis ? a : a + *picks - 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A transposed convolution by steps of s writes s interleaved images, one a phase, and each is a plain convolution by every s-th element of
-// the kernel: one convolution makes all of them as channels, which then stand side by side in space. Position q*s + r of the whole
+// the kernel: one convolution makes all of them as channels, which then are side by side in space. Position q*s + r of the whole
 // (uncropped) result is the sum of x[q - m] * w[r + m*s]. (Shi et al., "Is the deconvolution layer the same as a convolutional layer?",
 // 2016.)
 #include <algorithm>

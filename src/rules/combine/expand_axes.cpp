@@ -111,7 +111,7 @@ RULES(combine_expand_axes) {
              .benefit = 2,
              .seeds = "SwapExpandUnsqueeze"},
             {.name = "expand_reshape",
-             .docs = "a Reshape behind the axes that an Expand repeats comes before it",
+             .docs = "a Reshape after the axes that an Expand repeats comes before it",
              .roots = "Reshape",
              .match = reshape_after_expand,
              .rewrite = reshape_first,

@@ -85,7 +85,7 @@ RULES(combine_expand_swap) {
              .benefit = 2,
              .seeds = "ExpandSwap"},
             {.name = "expand_binary",
-             .docs = "f(Expand(x), Expand(y)) is Expand(f(x, y)) where x and y are known to broadcast; one may stand there without Expand",
+             .docs = "f(Expand(x), Expand(y)) is Expand(f(x, y)) where x and y are known to broadcast; one may be there without Expand",
              .roots = kBinaryOps,
              .match = binary_of_expands,
              .rewrite = expand_once,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An activation right behind a product can be computed with it: what only moves elements comes after. Exact: the activation treats every
+// An activation right after a product can be computed with it: what only moves elements comes after. Exact: the activation treats every
 // element alike.
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
@@ -54,7 +54,7 @@ RULES(combine_reshape_activation) {
     .rules =
         {
             {.name = "activation_first",
-             .docs = "an activation behind a Reshape or Transpose of a product comes before it",
+             .docs = "an activation after a Reshape or Transpose of a product comes before it",
              .roots = "Cos Cosh Elu Erf Exp Gelu HardSigmoid HardSwish LeakyRelu Mish Relu Selu Sigmoid Sin Sinh Softplus Swish Tan Tanh",
              .match = activation_after_move,
              .rewrite = activate_first,

@@ -98,7 +98,7 @@ ValueId strip_factor(Match& m, ValueId scores, Attention& found) {
   return inside;
 }
 
-/// Takes masks off the scores from the outside in, down to the product. False where something else stands there.
+/// Takes masks off the scores from the outside in, down to the product. False where something else is there.
 bool strip_masks(Match& m, ValueId scores, Attention& found) {
   for (int depth = 0; depth < 6; ++depth) {
     if (const NodeId product = m.take(scores, "MatMul")) {
@@ -107,7 +107,7 @@ bool strip_masks(Match& m, ValueId scores, Attention& found) {
       return true;
     }
     ValueId next;
-    const bool capped = found.softcap != 0;  // no mask may stand below the cap
+    const bool capped = found.softcap != 0;  // no mask may be below the cap
     if (const NodeId add = capped ? NodeId{} : m.take(scores, "Add")) {
       const size_t core = leads_to_scores(m, m.operand(add, 0), 4) ? 0 : 1;
       next = m.operand(add, core);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What exporters put around a rotary embedding: halves that are written into zeros and added up, and a head of which only the first part
-// turns. Adding 0 keeps every number (but -0, which becomes 0); RotaryEmbedding copies what lies behind the turned part.
+// turns. Adding 0 keeps every number (but -0, which becomes 0); RotaryEmbedding copies what lies after the turned part.
 #include <algorithm>
 #include <span>
 
@@ -24,7 +24,7 @@ bool all_zero(const Match& m, ValueId value) {
 
 using Parts = std::vector<ValueId>;
 
-/// Where both stand in a Concat with what has the size of the other along `axis`, the concats are valid only if the other sizes agree.
+/// Where both are in a Concat with what has the size of the other along `axis`, the concats are valid only if the other sizes agree.
 bool same_width(const Match& m, ValueId x, ValueId y, int axis) {
   const DimList *a = m.shape(x), *b = m.shape(y);
   return a && b && a->size() == b->size() && (*a)[axis].known_equal((*b)[axis]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ensembles of decision trees with what follows them. The trees of several ensembles on one input are trees of one ensemble, whose targets
-// stand side by side: a sum over leaves looks at one target at a time. A factor behind an ensemble is a factor of its leaves.
+// are side by side: a sum over leaves looks at one target at a time. A factor after an ensemble is a factor of its leaves.
 #include <algorithm>
 #include <cmath>
 
@@ -20,7 +20,7 @@ constexpr std::string_view kTensor = "_as_tensor";
 
 int64_t targets_of(const Node& trees) { return trees.attributes.integer("n_targets", 1); }
 
-/// Numbers that stand in an attribute, or as a tensor in the one of the same name with "_as_tensor" behind it.
+/// Numbers that are in an attribute, or as a tensor in the one of the same name with "_as_tensor" after it.
 struct Numbers {
   std::vector<double> values;
   DType dtype = DType::none;  ///< of the tensor; none: plain floats, or no attribute
@@ -54,7 +54,7 @@ struct Factor {
   double factor;
 };
 
-/// A factor behind what is taken together before anything else is done with it; the least and the largest change places below 0.
+/// A factor after what is taken together before anything else is done with it; the least and the largest change places below 0.
 bool factor_after_trees(Match& m) {
   for (size_t side : {0, 1}) {
     const NodeId trees = m.made_by(m.operand(m.root(), side), kTrees);
@@ -89,7 +89,7 @@ struct JoinedTrees {
   bool sigmoid = false, rows = false;
 };
 
-/// One operand of the Concat: an ensemble that may stand beside `first`.
+/// One operand of the Concat: an ensemble that may be beside `first`.
 NodeId part(Match& m, ValueId value, JoinedTrees& found) {
   const NodeId sigmoid = m.made_by(value, "Sigmoid"), trees = m.made_by(sigmoid ? m.operand(sigmoid, 0) : value, kTrees);
   if (!trees || (!found.trees.empty() && found.sigmoid != bool(sigmoid))) return {};
@@ -134,7 +134,7 @@ bool side_by_side(Match& m) {
   return m.keep(std::move(found));
 }
 
-/// Lists one behind the other; nothing where an ensemble lacks the list, unless `otherwise` stands for one of its nodes then.
+/// Lists one after the other; nothing where an ensemble lacks the list, unless `otherwise` stands for one of its nodes then.
 void join_ints(Attributes& to, const Match& m, const JoinedTrees& found, std::string_view name, std::optional<int64_t> otherwise = {}) {
   ir::Ints all;
   bool any = false;
@@ -148,7 +148,7 @@ void join_ints(Attributes& to, const Match& m, const JoinedTrees& found, std::st
   if (any) to.emplace_back(name, std::move(all));
 }
 
-/// The same for ids, which go on behind those of the ensemble before: `count` tells how many an ensemble has.
+/// The same for ids, which go on after those of the ensemble before: `count` tells how many an ensemble has.
 template <class Count>
 void join_ids(Attributes& to, const Match& m, const JoinedTrees& found, std::string_view name, Count count) {
   ir::Ints all;
@@ -226,7 +226,7 @@ RULES(fuse_tree_ensemble) {
              .benefit = 4,
              .seeds = "TreeEnsembleRegressorConcat"},
             {.name = "trees_factor",
-             .docs = "a factor behind an ensemble of trees is a factor of its leaves and base values",
+             .docs = "a factor after an ensemble of trees is a factor of its leaves and base values",
              .roots = "Mul",
              .match = factor_after_trees,
              .rewrite = into_leaves,

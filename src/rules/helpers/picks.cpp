@@ -9,7 +9,7 @@ using namespace rewrite;
 
 namespace {
 
-/// Operands of Slice behind the data.
+/// Operands of Slice after the data.
 constexpr size_t kStarts = 1, kEnds = 2, kAxes = 3, kSteps = 4;
 
 std::optional<int64_t> only_int(const GraphQuery& query, ValueId value) {
@@ -92,7 +92,7 @@ std::optional<std::vector<NodeId>> alike_readers(Match& m, ValueId value) {
       return std::nullopt;
     }
     if (m.graph().is_before(use.node, m.root())) {
-      m.refuse("an equal reader stands before it");
+      m.refuse("an equal reader comes before it");
       return std::nullopt;
     }
     readers.push_back(use.node);

@@ -21,7 +21,7 @@ constexpr size_t kMask = 3;
 struct Joined {
   NodeId attention;
   ValueId q, k, v;
-  Joins joins = Joins::unknown;  ///< what the reshape behind makes of [batch, sequence, width]
+  Joins joins = Joins::unknown;  ///< what the reshape that follows makes of [batch, sequence, width]
 };
 
 /// A mask that kernels take: all of [.., queries, keys] there, but for batch and heads.
@@ -44,7 +44,7 @@ bool joined_attention(Match& m) {
     if (m.operand(attention, k)) return m.refuse("a cache");
   Joined found{attention, side_by_side(m, m.operand(attention, 0)), side_by_side(m, m.operand(attention, 1)),
                side_by_side(m, m.operand(attention, 2))};
-  if (!found.q || !found.k || !found.v) return m.refuse("heads that do not stand side by side before");
+  if (!found.q || !found.k || !found.v) return m.refuse("heads that do not lie side by side before");
   const DimList &q = *m.shape(found.q), &k = *m.shape(found.k);
   if (mask_form(m, m.operand(attention, kMask), q[1], k[1]) != MaskForm::ready) return m.refuse("a mask that is broadcast");
   const DimList* heads = m.shape(m.result(attention));

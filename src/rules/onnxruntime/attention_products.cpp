@@ -76,7 +76,7 @@ struct Local {
   Products products;
   NodeId attention;
   int64_t heads;
-  Joins joins;  ///< what the Reshape behind makes of [batch, sequence, width]
+  Joins joins;  ///< what the Reshape that follows makes of [batch, sequence, width]
 };
 
 /// [.., queries, keys] but for batch and heads, which may be one.
@@ -97,7 +97,7 @@ bool three_local_products(Match& m) {
   if (!std::isfinite(low) || low > -1e30) return m.refuse("what is hidden is not low, or lower than any number");
   for (size_t k : {0, 1, 2}) {
     const ValueId apart = m.operand(found.attention, k), joined = side_by_side(m, apart);
-    if (!joined) return m.refuse("heads that do not stand side by side before");
+    if (!joined) return m.refuse("heads that do not lie side by side before");
     if (k > 0 && (*m.shape(apart))[1].value() != found.heads) return m.refuse("keys or values of fewer heads");
     found.heads = (*m.shape(apart))[1].value();
     m.take(m.take(apart, "Transpose") ? m.operand(m.producer(apart), 0) : ValueId{}, "Reshape");

@@ -130,7 +130,7 @@ RULES(onnxruntime_conv) {
     .rules =
         {
             {.name = "fused_conv",
-             .docs = "an activation behind a convolution, with or without a summand of the same shape between them",
+             .docs = "an activation after a convolution, with or without a summand of the same shape between them",
              .roots = "Relu Clip Tanh Sigmoid LeakyRelu HardSigmoid",
              .match = activated_conv,
              .rewrite = to_fused_conv,

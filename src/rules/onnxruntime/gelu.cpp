@@ -113,7 +113,7 @@ RULES(onnxruntime_gelu) {
              .benefit = 2,
              .seeds = "GeluErf"},
             {.name = "fast_gelu",
-             .docs = "tanh for erf: off by up to 4e-4, so only where approximate rules are asked for",
+             .docs = "tanh for erf: off by up to 4e-4, so only where approximate rules are requested",
              .equation = "com.microsoft::Gelu(?x) => com.microsoft::FastGelu(?x) where dtype(?x) == f32 or dtype(?x) == f16",
              .numerics = Numerics::approximate,
              .benefit = 2,

@@ -75,7 +75,7 @@ NodeId product_below(Match& m, ValueId scores, double& factor) {
   return plain ? plain : m.made_by(scores, "com.microsoft::FusedMatMul");
 }
 
-/// The keys as they stand before they are turned. A product that is fused may turn them itself.
+/// The keys as they come before they are turned. A product that is fused may turn them itself.
 bool transposed_keys(Match& m, NodeId product, Local& found) {
   found.keys = scaled_below(m, m.operand(product, 1));
   const ir::Attributes& a = m.node(product).attributes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products with one factor or divisor, before or behind them, in one op.
+// Products with one factor or divisor, before or after them, in one op.
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
@@ -46,7 +46,7 @@ RULES(onnxruntime_matmul_factor) {
     .rules =
         {
             factor_after_product(
-                "matmul_scale", "one factor or divisor behind a product",
+                "matmul_scale", "one factor or divisor after a product",
                 "(Mul(MatMul(?a, ?b), ?c) | Mul(com.microsoft::FusedMatMul(?a, ?b, alpha=1, transA=0, transB=0, transBatchA=0,"
                 " transBatchB=0), ?c)) => com.microsoft::FusedMatMul(?a, ?b, alpha=value(?c))"
                 " where dtype(?a) == f32, constant(?c), finite(?c), size(?c) == 1, rank(?c) == 0 or rank(?c) < rank(?a)"),
@@ -55,7 +55,7 @@ RULES(onnxruntime_matmul_factor) {
                 "Div(MatMul(?a, ?b), ?c) => com.microsoft::FusedMatMul(?a, ?b, alpha=divide(1, value(?c)))"
                 " where dtype(?a) == f32, constant(?c), finite(?c), size(?c) == 1, rank(?c) == 0 or rank(?c) < rank(?a), value(?c) != 0"),
             factor_after_product(
-                "fused_matmul_scale", "the same behind a product that is fused already",
+                "fused_matmul_scale", "the same after a product that is fused already",
                 "Mul(com.microsoft::FusedMatMul(?a, ?b, alpha=?s, transA=?t, transB=?u, transBatchA=?v, transBatchB=?w), ?c)"
                 " => com.microsoft::FusedMatMul(?a, ?b, alpha=multiply(?s, value(?c)), transA=?t, transB=?u, transBatchA=?v,"
                 " transBatchB=?w) where dtype(?a) == f32, constant(?c), finite(?c), size(?c) == 1, rank(?c) == 0 or rank(?c) < rank(?a)"),

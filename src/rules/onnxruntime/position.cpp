@@ -56,7 +56,7 @@ bool shared_buckets(Match& m, ValueId large, ValueId far, int64_t exact, int64_t
   return std::abs(found - static_cast<double>(farthest)) < 1e-3 * found;
 }
 
-/// Where(far < exact, far, large), both ways or with 0 for keys behind.
+/// Where(far < exact, far, large), both ways or with 0 for keys after the query.
 bool buckets_of(Match& m, ValueId value, int64_t buckets, ValueId distance, Buckets& found) {
   const NodeId where = m.take(value, "Where");
   const NodeId less = where ? m.take(m.operand(where, 0), "Less") : NodeId{};

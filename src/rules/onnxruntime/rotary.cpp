@@ -88,7 +88,7 @@ std::optional<RotaryMatch> rotated(const Match& m, NodeId add) {
   return std::nullopt;
 }
 
-/// The first sum behind `first` that is a rotation by the same angle, by the same cosines.
+/// The first sum after `first` that is a rotation by the same angle, by the same cosines.
 std::optional<RotaryMatch> partner(const Match& m, const RotaryMatch& first) {
   std::optional<RotaryMatch> best;
   for (ValueId factor : m.node(m.producer(first.product)).inputs) {
@@ -129,7 +129,7 @@ RULES(onnxruntime_rotary) {
     .rules =
         {
             {.name = "rotary_joined",
-             .docs = "heads side by side are rotated as they stand and split behind, where Attention takes that up",
+             .docs = "heads side by side are rotated as they stand and split after, where Attention takes that up",
              .roots = "RotaryEmbedding com.microsoft::RotaryEmbedding",
              .match = apart,
              .rewrite = rotated_later,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each query of Attention looks at the keys alone: queries whose result nobody reads are left out, keys and values stay whole. What a
-// query may see goes with it: its rows of the mask, and where the op hides the keys behind a query by its place, a mask that says so.
+// query may see goes with it: its rows of the mask, and where the op hides the keys after a query by its place, a mask that says so.
 #include "rules/helpers/attention.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/give_back.h"
@@ -41,12 +41,12 @@ std::optional<Causal> causal_after(Match& m, const Pick& pick) {
     return std::nullopt;
   }
   if (attributes.integer("is_causal", 0) == 0) return Causal::none;
-  // The last query stands at nonpad - 1, also where it is the only one; without, it sees as many keys as there are queries.
+  // The last query is at nonpad - 1, also where it is the only one; without, it sees as many keys as there are queries.
   if (m.operand(pick.maker, kNonpad)) return pick.last ? std::optional(Causal::as_before) : std::nullopt;
   const DimList* keys = m.shape(m.operand(pick.maker, kKey));
   if (pick.last && keys && (*keys)[kQueryAxis].known_equal(pick.size)) return Causal::all_visible;
   if (m.operand(pick.maker, kPastKey) || !keys || !mask_is_full(m, pick.maker)) {
-    m.refuse("causal behind past keys, or over a mask that is shorter than the keys");
+    m.refuse("causal after past keys, or over a mask that is shorter than the keys");
     return std::nullopt;
   }
   return Causal::by_mask;

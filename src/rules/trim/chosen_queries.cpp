@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One query of each sequence, at a place that the run chooses: Attention is asked for that query alone, keys and values stay whole. Where
-// the op hides the keys behind a query by its place, a mask says so in its stead.
+// the op hides the keys after a query by its place, a mask says so in its stead.
 #include <algorithm>
 
 #include "rewrite/rule.h"
@@ -25,7 +25,7 @@ struct Query {
   ValueId place;  ///< i64[batch,1]
 };
 
-/// The places [batch, 1] behind the numbers 0, 1, 2, ... of the sequences: one query of each.
+/// The places [batch, 1] after the numbers 0, 1, 2, ... of the sequences: one query of each.
 ValueId place_of_each(const Match& m, ValueId indices, Dim batch) {
   const NodeId pair = m.made_by(indices, "Concat");
   if (!pair || m.node(pair).inputs.size() != 2 || m.axis(pair, "axis", 0, indices) != 1) return {};
@@ -65,7 +65,7 @@ bool query(Match& m) {
     return m.refuse("another result is read");
   const ValueId place = place_of_each(m, m.operand(m.root(), 1), (*whole)[0]);
   if (!place) return m.refuse("not one place of each sequence");
-  if (counts_from_the_place(m, attention)) return m.refuse("a window, or causal behind other keys: they count from the place of the query");
+  if (counts_from_the_place(m, attention)) return m.refuse("a window, or causal after other keys: they count from the place of the query");
   if (!mask_fits(m, attention)) return m.refuse("the mask differs from query to query, or does not know all keys");
   m.take(transpose);
   m.take(attention);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that place elements elsewhere: what is picked behind them is picked before them. Exact: the same elements arrive.
+// Ops that place elements elsewhere: what is picked after them is picked before them. Exact: the same elements arrive.
 #include "rewrite/rule.h"
 #include "rules/helpers/picks.h"
 #include "rules/helpers/shapes.h"
@@ -26,7 +26,7 @@ bool pick_before_concat(Match& m) {
 struct Reshaped {
   Pick pick;
   int axis;         ///< of the operand
-  ir::Ints target;  ///< of the Reshape behind the pick
+  ir::Ints target;  ///< of the Reshape after the pick
 };
 
 Dim size_of_first(const DimList& dims, size_t count) { return product(DimList(dims.begin(), dims.begin() + static_cast<int64_t>(count))); }

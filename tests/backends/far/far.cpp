@@ -20,7 +20,7 @@ class Far final : public backend::Backend {
  public:
   explicit Far(FarBehaviour behaviour) : does_(std::move(behaviour)) {}
   std::string_view name() const override { return "far"; }
-  std::string_view docs() const override { return "the reference, behind a border: for tests"; }
+  std::string_view docs() const override { return "the reference, across a boundary: for tests"; }
   Result<std::optional<backend::Library>> library() const override {
     TRY(does_.act("library"));
     return backend::Library{"far", "1"};

@@ -34,7 +34,7 @@ def gather(b: Any, x: Any, dim: int, places: Any, _: Any) -> Any:
 
 
 def along_axes(b: Any, x: Any, given: Any, common: Any) -> Any:
-    """Places along several axes, one behind the other in a last axis; from the end where they are negative."""
+    """Places along several axes, one after the other in a last axis; from the end where they are negative."""
     parts = []
     for axis, where in given:
         size = b.sizes([b.shape_of(x)[axis]])

@@ -38,7 +38,7 @@ int64_t number_after_n(std::string_view symbol) {
   return out;
 }
 
-/// The type with each symbol "n7" as 7; sizes that the data tells stay.
+/// The type with each symbol "n7" as 7; data-dependent sizes stay.
 std::optional<ir::Type> with_numbers(const ir::Type& type, Symbols& symbols) {
   if (!type.has_rank()) return std::nullopt;
   DimList shape;

@@ -81,7 +81,7 @@ void check_pure(Trial& trial) {
     const Answers again = ask(trial, *object, at, false);
     apart(at, first.types == again.types && first.types == hidden.types, "infer");
     apart(at, first.supports == again.supports, "supports");
-    if (first.supports != hidden.supports) trial.found(at, "`supports` looks at types and layouts behind the one that it is asked about");
+    if (first.supports != hidden.supports) trial.found(at, "`supports` looks at types and layouts after the one that it is asked about");
     apart(at, first.workspace == again.workspace && first.workspace == hidden.workspace, "workspace");
     apart(at, first.saved == again.saved && first.saved == hidden.saved, "save");
     apart(at, first.tactics == again.tactics, "tactics");
