@@ -7,7 +7,7 @@
 
 namespace tenon::inline base {
 
-/// Whose code this process runs beside our own: noted while it lives, for a process that watches this one and is to tell what ended it.
+/// The external code that this process runs: recorded while the object lives, so that a watching process can report what ended this one.
 /// One thread at a time; what is noted inside another counts until its end. Costs a load where nobody watches.
 class Activity {
  public:

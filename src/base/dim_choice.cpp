@@ -100,7 +100,7 @@ Dim less_than(Dim a, Dim b) {
   const int64_t g = content_of(*d);
   for (DimNode::Term& term : *d) term.coefficient = floor_div(term.coefficient, g);  // g*p + c < 0  <=>  p + floor(c/g) < 0
   if (d->back().coefficient == 0) d->pop_back();
-  const Interval reduced = interval_of(*d);  // may know more: the constant was rounded down
+  const Interval reduced = interval_of(*d);  // may be tighter: the constant was rounded down
   if (reduced.upper < 0) return 1;
   if (reduced.lower >= 0) return 0;
   return comparison_atom(DimAlgebra::symbols_of(a, b), Kind::less, *d);

@@ -30,7 +30,7 @@ struct Distance {
 /// least: floats may differ so much at least, whatever their dtype is.
 Distance distance(const Tensor& tensor, const Tensor& reference, const Tolerance& least = {});
 
-/// Whether a result may stand: within the bound, or no further off than twice what another engine's result is from the same reference.
+/// Whether a result is acceptable: within the bound, or no further off than twice what another engine's result is from the same reference.
 bool is_good(const Distance& ours, const std::optional<Distance>& other = {});
 
 /// Beyond the bound, and further off than `rounding` explains: what rounding each node's result alone does to this value, times 32 for the

@@ -89,8 +89,8 @@ struct TaskRange {
 
 constexpr auto kNothing = [](int64_t, int64_t, int) {};
 
-/// A thread's mailbox and all that it is told of a region: one cache line, which crosses to its core when the region starts and back when
-/// it ends. What is not the phase is written before `posted` and stays until all are `idle`. Phases that are told to others are stored
+/// A thread's mailbox with the parameters of a region: one cache line, which crosses to its core when the region starts and back when
+/// it ends. What is not the phase is written before `posted` and stays until all are `idle`. Phases that other threads read are stored
 /// sequentially consistent: libstdc++'s notify_one looks for sleepers first, and a processor may look before a release store is seen; then
 /// who has just gone to sleep is never woken.
 struct alignas(64) Slot {

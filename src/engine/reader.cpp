@@ -59,7 +59,7 @@ Result<Section> section_of(const TableEntry& e, std::span<const std::byte> bytes
   }
   const Section section{type, e.flags == kRequired, is_known(type), e.tag, e.offset, bytes.subspan(e.offset, e.length), e.hash};
   if (section.required && !section.known) {
-    return fail(Code::wrong_target, place, fmt::format("this engine needs a section that this version does not know: type {}", e.type))
+    return fail(Code::wrong_target, place, fmt::format("this engine needs an unknown section: type {}", e.type))
         .expected(fmt::format("format {}.{} or older", kMajor, kMinor))
         .found(fmt::format("format {}.{}", h.major, h.minor))
         .advice("use a newer Tenon, or build the engine again with this one");

@@ -10,7 +10,7 @@
 
 namespace tenon::engine {
 
-static_assert(std::endian::native == std::endian::little, "numbers are written as they stand in memory");
+static_assert(std::endian::native == std::endian::little, "numbers are written in memory order");
 
 namespace {
 

@@ -30,7 +30,7 @@ Result<const OnnxAttribute*> resolve(const Scope& scope, const OnnxAttribute& a,
   return at == scope.env->end() ? nullptr : at->second;
 }
 
-/// Whether an attribute of an unknown node is stored as what it is: where an op is known, its schema says what text and tensors stand for.
+/// Whether an attribute of an unknown node is stored as what it is: where an op is known, its schema gives the meaning of text and tensors.
 Result<void> check_kept(const Scope& scope, const OnnxAttribute& a, const OnnxNode& node) {
   const OnnxAttribute* value = TRY(resolve(scope, a, node));
   if (!value || (!value->value_type && !value->sparse)) return {};
@@ -94,7 +94,7 @@ Result<ir::ValueId> GraphMaker::find(Scope& scope, std::string_view name, std::s
   auto id = lookup(scope, name);
   if (!id)
     return fail(Code::bad_graph, std::string(where), fmt::format("value '{}' is not known", name))
-        .expected("an input, an initializer or the result of a node that can stand earlier")
+        .expected("an input, an initializer or the result of an earlier node")
         .found("none of that name");
   return *id;
 }
@@ -275,7 +275,7 @@ Result<void> GraphMaker::node(Scope& scope, const OnnxNode& node) {
   if (const ir::Op* op = op_of(node, scope.graph.ops(), functions_)) return insert(scope, node, *op);
   if (const OnnxFunction* function = functions_.find(node)) return expand(scope, node, *function);
   return fail(Code::not_supported, where_of(scope, node), "not supported yet: this op")
-      .expected("an op that Tenon knows, or a function of the model")
+      .expected("a known op, or a function of the model")
       .found(qualified(node.domain, node.op));
 }
 

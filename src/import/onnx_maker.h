@@ -29,7 +29,7 @@ using AttributeEnv = std::map<std::string_view, const OnnxAttribute*>;
 /// The names that nodes of one graph, body or function expansion may say.
 struct Scope {
   ir::Graph& graph;
-  Scope* outer = nullptr;  ///< of a body: where it stands. None for the root and for functions
+  Scope* outer = nullptr;  ///< of a body: its enclosing scope. None for the root and for functions
   const std::vector<OnnxOpset>* opsets = nullptr;
   const AttributeEnv* env = nullptr;                        ///< in a function: its attributes
   std::string prefix;                                       ///< of names in a function expansion

@@ -11,7 +11,7 @@
 namespace tenon::import {
 namespace {
 
-/// Counts the nodes that nothing knows; each function that is used is looked at once.
+/// Counts the nodes of unknown ops; each used function is visited once.
 struct UnknownOpCounter {
   const FunctionTable& functions;
   const ir::OpTable& ops;
@@ -44,7 +44,7 @@ Error missing_ops(std::string_view file, const std::map<std::string, int64_t>& m
   }
   if (!near.empty()) near += "? Else ";
   return fail(Code::not_supported, std::string(file), fmt::format("not supported yet: {} of the model's ops", missing.size()))
-      .expected("ops that Tenon knows, or functions defined in the model")
+      .expected("known ops, or functions defined in the model")
       .found(std::move(list))
       .advice(near + "name the library of plugins that has them (--plugin LIB), or export the model with these ops as local functions");
 }

@@ -22,12 +22,12 @@ class TensorReader {
                const OnnxLimits& limits)
       : place_(place), keeper_(std::move(keeper)), data_(std::move(data)), limits_(limits) {}
 
-  /// A weight. by_reference: one whose file is not there, or of a model without a folder, is told by where its bytes lie.
+  /// A weight. by_reference: one whose file is not there, or of a model without a folder, has the place of its bytes only.
   /// Errors: as read.
   Result<ir::ConstantRef> weight(const OnnxTensor& tensor, bool by_reference);
   /// Errors: bad_file (sizes that do not fit), file_unsafe and file_missing (external data), limit_exceeded, not_supported.
   Result<Tensor> read(const OnnxTensor& tensor);
-  /// Dense; limited to kDenseLimit bytes, since a few bytes can ask for any size.
+  /// Dense; limited to kDenseLimit bytes, since a few bytes can declare any size.
   Result<Tensor> read(const OnnxSparse& sparse);
 
   static constexpr int64_t kDenseLimit = 256 << 20;

@@ -6,7 +6,7 @@
 namespace tenon::import {
 namespace {
 
-/// Which field of TensorProto holds the elements, and how many bytes of memory one entry of it stands for.
+/// Which field of TensorProto holds the elements, and how many bytes of memory one entry of it holds.
 struct Storage {
   uint32_t field;
   int entry_bytes;

@@ -72,7 +72,7 @@ Result<void> GraphUpgrader::upgrade(ir::Graph& graph, ir::NodeId id) {
   return {};
 }
 
-/// An unknown node counts: only what is declared tells its types.
+/// An unknown node counts: its types are the declared ones.
 bool GraphUpgrader::has_upgrades(const ir::Graph& graph) const {
   if (auto at = notes_.graphs.find(&graph); at != notes_.graphs.end() && !at->second.versions.empty()) return true;
   for (ir::NodeId id : graph.nodes()) {

@@ -13,7 +13,7 @@ class GraphUpgrader {
   /// keeps_broken: nodes that break their op's rules stay as they are, meaning nothing.
   GraphUpgrader(ImportNotes& notes, TypeReader& types, bool keeps_broken) : notes_(notes), types_(types), keeps_broken_(keeps_broken) {}
   Result<void> upgrade_graph(ir::Graph& graph);
-  /// Sizes that only data tells take the names that the model declares for them.
+  /// Data-dependent sizes take the names that the model declares for them.
   void name_sizes(ir::Graph& root);
   const std::vector<std::string>& warnings() const { return warnings_; }
   /// Declared output types of the root: errors and warnings.

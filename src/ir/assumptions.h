@@ -35,7 +35,7 @@ std::string_view name_of(Assumption::Kind kind);
 std::optional<Assumption::Kind> assumption_named(std::string_view name);
 
 /// The assumptions of one graph, each once, in the order in which they came up. They outlive the nodes that they were made for: what a
-/// rewrite leaves out was still asked by the model. Not thread-safe.
+/// rewrite leaves out is still a condition of the model. Not thread-safe.
 class Assumptions {
  public:
   /// Where the two are neither settled nor assumed already; `describe` fills `where` and `what` in then.

@@ -30,7 +30,7 @@ struct Use {
   friend bool operator==(const Use&, const Use&) = default;
 };
 
-/// What every walk asks comes first.
+/// Fields that every walk reads come first.
 struct Value {
   enum class Kind : uint8_t { input, constant, result } kind = Kind::result;
   uint32_t index = 0;      ///< result: which of its outputs; input: which input
@@ -91,12 +91,12 @@ class Bodies {
   std::unique_ptr<std::vector<Body>> list_;
 };
 
-/// What every walk asks comes first.
+/// Fields that every walk reads come first.
 struct Node {
   const Op* op = nullptr;
   uint32_t explicit_inputs = 0;   ///< operands beyond these are captures by bodies
   SmallList<ValueId, 4> inputs;   ///< none id: a missing optional operand
-  SmallList<ValueId, 4> outputs;  ///< none id: an optional output that nobody asked for
+  SmallList<ValueId, 4> outputs;  ///< none id: an optional output that is not requested
   Attributes attributes;
   Bodies bodies;
   std::shared_ptr<const Provenance> provenance;  ///< null: imported
@@ -114,7 +114,7 @@ inline bool same_place(const Node& a, const Node& b) {
   return p == q || (p && q && p->backend == q->backend);
 }
 
-/// Told of every change; the rewriting driver and its journal listen. Calls come after the change, erasures before.
+/// Notified of every change; implemented by the rewriting driver and its journal. Calls come after the change, erasures before.
 class Listener {
  public:
   virtual ~Listener() = default;
@@ -168,19 +168,19 @@ class Graph {
   NodeId first() const { return head_; }
   NodeId last() const { return tail_; }
   NodeId next(NodeId id) const;
-  /// Starts to load what a visit of the node will look at, without waiting. For walks that know who comes some steps later: first the
+  /// Starts to load what a visit of the node will look at, without waiting. For walks with a known order, some steps ahead: first the
   /// node itself, then (a step or two later) its operands and results. Stale ids do no harm.
   void prefetch_node(NodeId id) const;
   void prefetch_values(NodeId id) const;
   NodeId previous(NodeId id) const;
   bool is_before(NodeId a, NodeId b) const;
-  /// May `node` (none: the end of the graph) use the value where it stands now?
+  /// May `node` (none: the end of the graph) use the value at its current place?
   bool is_defined_before(ValueId value, NodeId node) const;
   ValueId find_value(std::string_view name) const;
   /// The only user of a value where it has exactly one use, a node operand; else none.
   NodeId only_user(ValueId id) const;
   bool is_output(ValueId id) const;
-  /// The name that users of the model know output `slot` by; stays what it was when the output is pointed at another value.
+  /// The public name of output `slot`; unchanged when the output is pointed at another value.
   const std::string& output_name(uint32_t slot) const { return output_names_[slot]; }
   /// The constant's bytes where the value is a constant of at most `byte_limit` bytes (lazy ones are materialised and kept, so this
   /// is no call for two threads at a time).
@@ -204,7 +204,7 @@ class Graph {
   void set_default(ValueId input, ConstantRef value);
   /// How many inputs have no default.
   size_t required_inputs() const;
-  /// Appends (or inserts before `before`). Operands must stand earlier (asserted). Types of results are unknown until inferred.
+  /// Appends (or inserts before `before`). Operands must be defined earlier (asserted). Types of results are unknown until inferred.
   NodeId insert(const Op& op, std::vector<ValueId> inputs, size_t outputs, Attributes attributes = {}, NodeId before = {});
   /// Gives the node a body; captures are appended to its operands, and to `graph`'s inputs, in this order.
   void add_body(NodeId node, std::string name, std::unique_ptr<Graph> graph, std::span<const ValueId> captures);
@@ -226,9 +226,9 @@ class Graph {
   void set_operand(NodeId node, uint32_t slot, ValueId value);
   /// Drops missing operands at the end of the explicit ones, where the node has no captures.
   void trim_operands(NodeId node);
-  /// An unused result that nobody asks for any more: its id becomes none; trailing ones go away unless `keep_place`.
+  /// Drops an unused result: its id becomes none; trailing ones go away unless `keep_place`.
   void drop_result(NodeId node, uint32_t index, bool keep_place = false);
-  /// Points every use of `from` at `to`. Where `to` stands later than a user, the user (and what depends on it) is moved
+  /// Points every use of `from` at `to`. Where `to` is defined later than a user, the user (and what depends on it) is moved
   /// after it; false, and nothing is changed, where that would make a cycle. Uses by `except` stay. Cost: the uses, plus what is moved.
   bool replace_all_uses(ValueId from, ValueId to, NodeId except = {});
   /// Results must be unused.

@@ -6,7 +6,7 @@
 
 namespace tenon::ir {
 
-// --- use-lists: each slot knows its place in the list, so that taking it out is a swap with the last ------------
+// --- use-lists: each slot stores its place in the list, so that removal is a swap with the last ------------
 
 uint32_t& Graph::position_of(Use use) { return use.is_output() ? output_positions_[use.slot] : slot(use.node).positions[use.slot]; }
 

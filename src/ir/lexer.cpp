@@ -10,7 +10,7 @@ static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c 
 bool starts_name(char c) { return is_letter(c) || c == '_' || c == '/'; }
 bool continues_name(char c) { return starts_name(c) || is_digit(c) || c == '.' || c == '-' || c == '$'; }
 
-/// Where the first character stands that is neither blank nor of a comment.
+/// The place of the first character that is neither blank nor in a comment.
 static size_t skip_blanks(std::string_view text, size_t at) {
   while (at < text.size()) {
     char c = text[at];

@@ -8,7 +8,8 @@ namespace tenon::ir {
 
 namespace {
 
-/// PyTorch's exporter says where a node stood: "['', 'encoder', 'encoder.layer.0', 'linear_3']"; the last entry is the node itself.
+/// PyTorch's exporter stores the module path of a node: "['', 'encoder', 'encoder.layer.0', 'linear_3']"; the last entry is the node
+/// itself.
 std::string module_by_exporter(const Provenance& provenance) {
   for (const auto& [key, value] : provenance.metadata) {
     if (key != "pkg.torch.onnx.name_scopes") continue;

@@ -7,7 +7,7 @@
 
 namespace tenon::ir {
 
-/// The module of the source network that a node is in: "encoder/layer.0"; empty: none is told, or the nodes that it was made of stand
+/// The module of the source network that a node is in: "encoder/layer.0"; empty: unknown, or the nodes that it was made of are
 /// in several. By what PyTorch's exporter says (pkg.torch.onnx.name_scopes), else by the node's name ("/encoder/layer.0/MatMul").
 std::string module_of(const Node& node);
 

@@ -192,7 +192,7 @@ class Parser {
     size_t at = 0;
   };
 
-  /// A name, perhaps with its type, or "_" for a result that nobody asks for.
+  /// A name, perhaps with its type, or "_" for a result that is not requested.
   Result<Made> result(const Graph& g, std::span<const Made> others) {
     Made out;
     const Token token = lexer_.peek();

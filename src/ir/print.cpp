@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kDefaultUpper = int64_t{1} << 40;
 
-/// What the text says of symbols: which occur, and whether their order or bounds must be told.
+/// What the text says of symbols: which occur, and whether their order or bounds must be printed.
 struct SymbolUse {
   std::unordered_set<const DimNode*> seen;
   bool composite = false;
@@ -58,8 +58,8 @@ class Printer {
     out_ += '\n';
   }
 
-  /// Terms of polynomials are in the order in which their symbols were made; bounds are nowhere else. Both are told
-  /// by one line, where there is something to tell.
+  /// Terms of polynomials are in the order in which their symbols were made; bounds are nowhere else. Both are printed
+  /// as one line, where they differ from the defaults.
   void declare(const SymbolUse& use, const Symbols& symbols) {
     bool bounds = std::ranges::any_of(use.seen, [](const DimNode* s) { return s->lower != 0 || s->upper != kDefaultUpper; });
     if (!bounds && (!use.composite || use.seen.size() < 2)) return;

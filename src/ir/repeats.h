@@ -13,7 +13,7 @@ struct Repeat {
   size_t covered() const { return period * count; }
 };
 
-/// The layers of a model, in the order in which they stand: the repeat that hides most nodes, then the same on both sides of it.
+/// The layers of a model, in graph order: the repeat that hides most nodes, then the same on both sides of it.
 /// longest_block: nodes. Cost: nodes times `longest_block`, for each repeat that is found.
 std::vector<Repeat> find_repeats(const Graph& graph, size_t longest_block = 512);
 

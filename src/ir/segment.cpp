@@ -24,7 +24,7 @@ void each_size(const Value& value, Visit visit) {
   for (Dim d : *value.data) each_symbol(d, visit);
 }
 
-/// Those of its results, and of all values inside its bodies, which know the sizes of the graph around them.
+/// Those of its results, and of all values inside its bodies, which use the sizes of the enclosing graph.
 template <class Visit>
 void each_size(const Graph& graph, const Node& node, Visit visit) {
   for (ValueId v : node.outputs)
@@ -58,7 +58,7 @@ class Ordering {
 
  private:
   enum class State : uint8_t { fresh, open, done };
-  /// What stands for a unit: its node, or the first node of its segment.
+  /// The representative of a unit: its node, or the first node of its segment.
   NodeId leader(NodeId n) const {
     const auto found = segments_.find(n);
     return found == segments_.end() ? n : found->second->nodes[0];

@@ -85,7 +85,7 @@ class Verifier {
     return {};
   }
 
-  /// A default has its input's type, and inputs with defaults stand last.
+  /// A default has its input's type, and inputs with defaults come last.
   Result<void> default_of(ValueId id, const Value& v) const {
     if (!v.constant)
       return v.index < g_.required_inputs() ? Result<void>() : broken(id, "an input without a default after one that has one");

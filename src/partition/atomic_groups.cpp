@@ -46,13 +46,13 @@ class Finding {
     for (ir::NodeId id : graph_.nodes()) {
       const auto why = touched_.find(numbers_.at(id));
       if (why == touched_.end()) continue;
-      AtomicGroup& kept = found[sets_.of(why->first)];
-      kept.nodes.push_back(why->first);
-      if (why->second != Touch::quantized) kept.why = AtomicGroup::Kind::non_tensor;
-      kept.open |= why->second == Touch::border;
+      AtomicGroup& group = found[sets_.of(why->first)];
+      group.nodes.push_back(why->first);
+      if (why->second != Touch::quantized) group.kind = AtomicGroup::Kind::non_tensor;
+      group.open |= why->second == Touch::border;
     }
     std::vector<AtomicGroup> out;
-    for (auto& [first, kept] : found) out.push_back(std::move(kept));
+    for (auto& [first, group] : found) out.push_back(std::move(group));
     return out;
   }
 
@@ -110,18 +110,18 @@ class Agreement {
  public:
   Agreement(const ir::Graph& graph, std::vector<NodePlacement>& nodes, const Roles& roles) : graph_(graph), nodes_(nodes), roles_(roles) {}
 
-  Result<bool> on(const AtomicGroup& kept) {
-    const std::vector<uint16_t> common = kept.open ? std::vector<uint16_t>() : common_of(kept);
+  Result<bool> on(const AtomicGroup& group) {
+    const std::vector<uint16_t> common = group.open ? std::vector<uint16_t>() : common_of(group);
     if (common.empty()) {
-      TRY(check_pins(kept));
-      give_up(kept, nodes_, why_not(kept));
+      TRY(check_pins(group));
+      give_up(group, nodes_, why_not(group));
       return false;
     }
-    const bool stays = std::ranges::any_of(kept.nodes, [&](uint32_t n) { return nodes_[n].stays; });
-    for (uint32_t n : kept.nodes) {
+    const bool stays = std::ranges::any_of(group.nodes, [&](uint32_t n) { return nodes_[n].stays; });
+    for (uint32_t n : group.nodes) {
       NodePlacement& node = nodes_[n];
       if (node.backend != common[0])
-        node.reasons.push_back({"chosen", fmt::format("{} runs all that it is kept with", roles_.backends[common[0]]->name())});
+        node.reasons.push_back({"chosen", fmt::format("{} runs all that it is grouped with", roles_.backends[common[0]]->name())});
       node.backend = node.wanted = common[0];
       node.stays = stays;
       node.choices = common;
@@ -133,12 +133,12 @@ class Agreement {
 
  private:
   /// Accelerated backends that each may have; none where they would not fall to the same.
-  std::vector<uint16_t> common_of(const AtomicGroup& kept) const {
+  std::vector<uint16_t> common_of(const AtomicGroup& group) const {
     std::vector<uint16_t> out;
     for (uint16_t b = 0; b < roles_.fallback(); ++b)
-      if (std::ranges::all_of(kept.nodes, [&](uint32_t n) { return may_have(nodes_[n], b); })) out.push_back(b);
+      if (std::ranges::all_of(group.nodes, [&](uint32_t n) { return may_have(nodes_[n], b); })) out.push_back(b);
     std::optional<uint16_t> falls_to;
-    for (uint32_t n : kept.nodes) {
+    for (uint32_t n : group.nodes) {
       if (nodes_[n].stays) continue;
       if (falls_to.value_or(nodes_[n].falls_to) != nodes_[n].falls_to) return {};
       falls_to = nodes_[n].falls_to;
@@ -151,16 +151,16 @@ class Agreement {
     return placement && !placement->backend.empty();
   }
 
-  Result<void> check_pins(const AtomicGroup& kept) const {
-    for (uint32_t n : kept.nodes) {
+  Result<void> check_pins(const AtomicGroup& group) const {
+    for (uint32_t n : group.nodes) {
       if (!is_pinned(n) || !roles_.is_accelerated(nodes_[n].backend)) continue;
       const std::string backend(roles_.backends[nodes_[n].backend]->name());
-      for (uint32_t other : kept.nodes)
+      for (uint32_t other : group.nodes)
         if (!may_have(nodes_[other], nodes_[n].backend))
           return fail(Code::bad_usage, fmt::format("node '{}'", nodes_[n].name),
-                      fmt::format("it is pinned to '{}', apart from node '{}', which it is kept with", backend, nodes_[other].name))
-              .expected(kept.why == AtomicGroup::Kind::quantized ? "one backend for a quantized unit"
-                                                                 : "one backend for what passes on no tensors")
+                      fmt::format("it is pinned to '{}', apart from node '{}', which it is grouped with", backend, nodes_[other].name))
+              .expected(group.kind == AtomicGroup::Kind::quantized ? "one backend for a quantized unit"
+                                                                   : "one backend for what passes on no tensors")
               .found(nodes_[other].reasons.empty() ? "" : nodes_[other].reasons[0].text)
               .advice("leave the pin out, or pin both");
       return fail(Code::bad_usage, fmt::format("node '{}'", nodes_[n].name),
@@ -171,11 +171,12 @@ class Agreement {
     return {};
   }
 
-  std::string why_not(const AtomicGroup& kept) const {
-    if (kept.open) return "a value that is no tensor comes in or goes out here";
-    for (uint32_t n : kept.nodes)
-      if (!roles_.is_accelerated(nodes_[n].backend)) return fmt::format("'{}', which it is kept with, is not accelerated", nodes_[n].name);
-    return "no accelerated backend runs all that it is kept with";
+  std::string why_not(const AtomicGroup& group) const {
+    if (group.open) return "a value that is no tensor comes in or goes out here";
+    for (uint32_t n : group.nodes)
+      if (!roles_.is_accelerated(nodes_[n].backend))
+        return fmt::format("'{}', which it is grouped with, is not accelerated", nodes_[n].name);
+    return "no accelerated backend runs all that it is grouped with";
   }
 
   const ir::Graph& graph_;
@@ -187,19 +188,19 @@ class Agreement {
 
 std::vector<AtomicGroup> atomic_groups(const ir::Graph& graph) { return Finding(graph).run(); }
 
-Result<std::vector<AtomicGroup>> agree(const ir::Graph& graph, std::vector<AtomicGroup> kept, std::vector<NodePlacement>& nodes,
-                                       const Roles& roles) {
+Result<std::vector<AtomicGroup>> place_groups(const ir::Graph& graph, std::vector<AtomicGroup> groups, std::vector<NodePlacement>& nodes,
+                                              const Roles& roles) {
   std::vector<AtomicGroup> out;
-  for (AtomicGroup& k : kept)
+  for (AtomicGroup& k : groups)
     if (TRY(Agreement(graph, nodes, roles).on(k))) out.push_back(std::move(k));
   return out;
 }
 
-void give_up(const AtomicGroup& kept, std::vector<NodePlacement>& nodes, const std::string& why) {
-  for (uint32_t n : kept.nodes) {
+void give_up(const AtomicGroup& group, std::vector<NodePlacement>& nodes, const std::string& why) {
+  for (uint32_t n : group.nodes) {
     NodePlacement& node = nodes[n];
     if (node.backend != node.falls_to)
-      node.reasons.push_back({kept.why == AtomicGroup::Kind::quantized ? "unsupported" : "non_tensor", why});
+      node.reasons.push_back({group.kind == AtomicGroup::Kind::quantized ? "unsupported" : "non_tensor", why});
     node.backend = node.wanted = node.falls_to;
     node.choices = {node.falls_to};
   }

@@ -30,7 +30,7 @@ void collect(ir::Graph& graph, std::vector<Place>& out) {
   }
 }
 
-/// The nearest name; where none is near, one that has the asked one in its middle, up to there.
+/// The nearest name; where none is near, one that contains it, up to there.
 std::string nearest_of(const std::string& name, const std::set<std::string>& known) {
   if (std::string near = nearest_name(name, known); !near.empty()) return near;
   std::string path_pattern = name;
@@ -161,7 +161,7 @@ class Binding {
     Constraint& known = at->second;
     if (is_new) return {};
     const bool against = goes_to(known) != goes_to(constraint);
-    // An op is meant wherever it stands: a pin does not outdo it.
+    // An op constraint holds for every node of the op: a pin does not override it.
     if (against && (known.closeness == constraint.closeness || known.closeness == kOp || constraint.closeness == kOp))
       return fail(Code::bad_usage, "node '" + places_[place].name + "'", "it is to run in two places")
           .expected("one constraint for a node")

@@ -42,9 +42,9 @@ class Partitioner {
  private:
   Result<void> choose() {
     const Targets targets(graph_, dependencies_, roles_, handed_back_here_);
-    const std::vector<AtomicGroup> kept = roles_.fallback() > 0 ? atomic_groups(graph_) : std::vector<AtomicGroup>();
+    const std::vector<AtomicGroup> groups = roles_.fallback() > 0 ? atomic_groups(graph_) : std::vector<AtomicGroup>();
     std::unordered_set<uint32_t> together;
-    for (const AtomicGroup& k : kept) together.insert(k.nodes.begin(), k.nodes.end());
+    for (const AtomicGroup& k : groups) together.insert(k.nodes.begin(), k.nodes.end());
     const bool all_choices = constraints_.assign == Assign::cost || !constraints_.memory.empty();
     for (auto& [n, name] : names_of_nodes(graph_)) {
       Target target = TRY(targets.of(n, all_choices || together.contains(static_cast<uint32_t>(out_.nodes.size()))));
@@ -60,7 +60,7 @@ class Partitioner {
                             .choices = std::move(target.choices),
                             .bodies = {}});
     }
-    number_units(dependencies_, TRY(agree(graph_, kept, out_.nodes, roles_)), out_.nodes);
+    number_units(dependencies_, TRY(place_groups(graph_, groups, out_.nodes, roles_)), out_.nodes);
     return {};
   }
 

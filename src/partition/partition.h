@@ -24,7 +24,7 @@ struct NodePlacement {
   uint32_t unit = 0;   ///< those of one number run together: see atomic_groups.h
   uint32_t segment = 0;
   bool works = true;       ///< see does_work()
-  bool first_may = false;  ///< the first backend may run it: known of nodes that are kept with others
+  bool first_may = false;  ///< the first backend may run it: known of nodes in atomic groups
   std::vector<Reason> reasons;
   std::vector<uint16_t> choices;  ///< with assignment by cost: who might run it
   std::vector<Partition> bodies;  ///< where they run as programs

@@ -89,7 +89,7 @@ class Search {
   }
 
   static Result<bool> supports(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend) {
-    const Activity activity(backend.name(), "was asked whether it runs a node");
+    const Activity activity(backend.name(), "was called for `supports` of a node");
     const auto supported = backend.supports(graph, node);
     if (!supported && supported.error().code() != Code::not_supported) return std::unexpected(supported.error());
     return supported.has_value();

@@ -15,14 +15,14 @@ namespace {
 
 /// Why the backend refuses; none: it does not.
 Result<std::optional<std::string>> refusal_of(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend) {
-  const Activity activity(backend.name(), "was asked whether it runs a node");
+  const Activity activity(backend.name(), "was called for `supports` of a node");
   const auto supported = backend.supports(graph, node);
   if (supported) return std::nullopt;
   if (supported.error().code() != Code::not_supported) return std::unexpected(supported.error());
   return supported.error()->what;
 }
 
-/// Who has the one runs the other, as far as Tenon can tell: small constants count as what they say.
+/// Equal signatures have equal answers: small constants are part of the signature.
 std::string signature(const ir::NodeView& view, const backend::Backend& backend) {
   std::string out = std::string(backend.name()) + " " + backend::call_text(view);
   for (const ir::Operand& o : view.inputs) {

@@ -10,12 +10,12 @@
 
 namespace tenon::partition {
 
-/// In which types backends run what they refuse. What was asked is not asked again, nor of a node with the same op, operands' types and
+/// Finds element types in which a backend runs a node that it refuses. Answers are cached by op, operand types and
 /// attributes.
 class RetypeSearch {
  public:
   explicit RetypeSearch(const Constraints& constraints) : narrow_(constraints.narrow) {}
-  /// The first that it runs the node in, those of fewest changes first; none: it runs it as it stands, or not for that.
+  /// The first types that the backend supports, fewest changes first; none where it runs the node unchanged, or in no types.
   Result<std::optional<Retype>> find(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend);
 
  private:

@@ -30,7 +30,8 @@ class Choice {
     if (!placement && sizes && TRY(supports(*sizes))) {
       out_.backend = out_.falls_to = *sizes;
       out_.choices = {*sizes};
-      out_.reasons.push_back({"chosen", fmt::format("sizes that the inputs tell are made by {}", roles_.backends[*sizes]->name())});
+      out_.reasons.push_back(
+          {"chosen", fmt::format("sizes that follow from the inputs are computed by {}", roles_.backends[*sizes]->name())});
       return std::move(out_);
     }
     if (!placement) {
@@ -86,7 +87,7 @@ class Choice {
   /// Whether the backend runs the node; what it says against it is kept.
   Result<bool> supports(uint16_t backend) {
     if (refusals_[backend]) return false;
-    const Activity activity(roles_.backends[backend]->name(), "was asked whether it runs a node");
+    const Activity activity(roles_.backends[backend]->name(), "was called for `supports` of a node");
     auto supported = roles_.backends[backend]->supports(graph_, node_);
     if (supported) return true;
     if (supported.error().code() != Code::not_supported)
@@ -120,7 +121,7 @@ class Choice {
     return fail(Code::not_supported, view.where(), "not supported yet: no backend runs " + view.op->name).found(reasons);
   }
 
-  /// Who is preferred takes the node; else it goes to others, and what was said against it is told.
+  /// A preferred backend takes the node; else other backends do, and its refusal is recorded.
   Result<bool> is_preferred(const std::string& name) {
     for (uint16_t b = 0; b < roles_.count(); ++b)
       if (roles_.backends[b]->name() == name) return supports(b);

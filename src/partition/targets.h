@@ -11,12 +11,12 @@ struct Target {
   uint16_t backend = 0;
   uint16_t falls_to = 0;          ///< where it goes when it is not accelerated
   bool pinned = false;            ///< it stays, whatever its segment
-  std::vector<uint16_t> choices;  ///< all that might run it, where that is asked
+  std::vector<uint16_t> choices;  ///< all that might run it, where requested
   std::vector<Reason> reasons;
 };
 
-/// Where the nodes of a graph go. Sizes that the inputs tell are made where kernels are, if that is no accelerated backend: no segment
-/// waits for them.
+/// Assigns nodes to backends. Sizes that follow from the inputs are computed where kernels are made, if that is no accelerated backend: no
+/// segment waits for them.
 class Targets {
  public:
   /// Keeps what it is given by reference. `handed_back`: nodes of this graph.

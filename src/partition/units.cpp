@@ -26,10 +26,10 @@ namespace {
 /// Units in an order in which each comes after what it needs, by the places of their first nodes.
 class Ordering {
  public:
-  Ordering(const ir::Dependencies& dependencies, std::span<const NodePlacement> nodes, std::span<const AtomicGroup> kept)
+  Ordering(const ir::Dependencies& dependencies, std::span<const NodePlacement> nodes, std::span<const AtomicGroup> groups)
       : leader_(nodes.size()), missing_(nodes.size()), successors_(nodes.size()), numbers_(nodes.size()) {
     std::iota(leader_.begin(), leader_.end(), 0);
-    for (const AtomicGroup& k : kept)
+    for (const AtomicGroup& k : groups)
       for (uint32_t n : k.nodes) leader_[n] = k.nodes[0];
     std::unordered_map<ir::NodeId, uint32_t> places;
     for (uint32_t n = 0; n < nodes.size(); ++n) places.emplace(nodes[n].node, n);
@@ -66,18 +66,18 @@ class Ordering {
 
 }  // namespace
 
-void number_units(const ir::Dependencies& dependencies, std::vector<AtomicGroup> kept, std::vector<NodePlacement>& nodes) {
+void number_units(const ir::Dependencies& dependencies, std::vector<AtomicGroup> groups, std::vector<NodePlacement>& nodes) {
   for (uint32_t n = 0; n < nodes.size(); ++n) nodes[n].unit = n;
-  while (!kept.empty()) {
-    Ordering order(dependencies, nodes, kept);
+  while (!groups.empty()) {
+    Ordering order(dependencies, nodes, groups);
     order.run();
-    const auto apart = std::ranges::partition(kept, [&](const AtomicGroup& k) { return !order.is_in_a_circle(k.nodes[0]); });
+    const auto apart = std::ranges::partition(groups, [&](const AtomicGroup& k) { return !order.is_in_a_circle(k.nodes[0]); });
     if (apart.empty()) {
       for (uint32_t n = 0; n < nodes.size(); ++n) nodes[n].unit = order.number(n);
       return;
     }
-    for (const AtomicGroup& k : apart) give_up(k, nodes, "others have to run between what it is kept with");
-    kept.erase(apart.begin(), apart.end());
+    for (const AtomicGroup& k : apart) give_up(k, nodes, "nodes outside have to run between what it is grouped with");
+    groups.erase(apart.begin(), apart.end());
   }
 }
 

@@ -46,7 +46,7 @@ class Packer {
   ValueId either(ValueId a, ValueId b) { return build_("Or", {a, b}); }
   ValueId negated(ValueId a) { return build_("Not", {a}); }
 
-  /// bool[sequences, length]: rows that are shown to queries, or asked for. A sequence whose keys are all hidden keeps them all, as they
+  /// bool[sequences, length]: rows that are shown to queries, or requested. A sequence whose keys are all hidden keeps them all, as they
   /// may share its weight then.
   ValueId kept_rows() {
     const ValueId mask = row_axes_of(needs_.mask);

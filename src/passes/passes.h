@@ -27,7 +27,7 @@ Result<bool> fuse(Graph& graph, Context& context);
 Result<bool> trim(Graph& graph, Context& context);
 Result<bool> combine(Graph& graph, Context& context);
 /// Encoders under a mask of [sequences, length] compute the rows that it shows, and those that are requested, one after the other
-/// (PackedRows, RaggedAttention); where hidden rows are asked for nothing changes. Not before `trim` and `combine`, whose rules read padded
+/// (PackedRows, RaggedAttention); where hidden rows are requested nothing changes. Not before `trim` and `combine`, whose rules read padded
 /// rows. Cost: linear in the nodes.
 Result<bool> pack_rows(Graph& graph, Context& context);
 /// The rules of stage target, alone and without folding: the finished graph in the ops of the runtime that will run it.

@@ -142,7 +142,7 @@ struct OpenLibraries {
 };
 
 OpenLibraries& known() {
-  static OpenLibraries& out = *new Known;
+  static OpenLibraries& out = *new OpenLibraries;
   return out;
 }
 

@@ -18,7 +18,7 @@ constexpr uint32_t kMostTactics = 256;
 
 /// Noted for whoever watches the process while a model is built.
 Activity asked_for(std::string_view function, const Op& op) {
-  return Activity({"plugin '", op.name_space, "::", op.name, "' of ", op.file, " was asked for `", function, "`"});
+  return Activity({"plugin '", op.name_space, "::", op.name, "' of ", op.file, " was called for `", function, "`"});
 }
 
 Code code_of(int32_t status) {

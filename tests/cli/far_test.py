@@ -34,7 +34,7 @@ def model() -> bytes:
 # What is called where, and by which verbs.
 CALLS = {
     "library": ("opened its library", ("build", "run", "partition", "compare", "bench")),
-    "supports": ("was asked whether it runs a node", ("build", "run", "partition")),
+    "supports": ("was called for `supports` of a node", ("build", "run", "partition")),
     "compile": ("compiled a segment of 4 nodes, from node 'first' (Exp)", ("build", "run", "partition")),
     "open": ("opened its library", ("run", "bench")),
     "make": ("made a segment ready to run", ("run",)),

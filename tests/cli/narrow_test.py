@@ -42,9 +42,9 @@ class Narrow(unittest.TestCase):
             ("f64", "it names a type and what may stand for it"),
             ("f16=f32", "this narrows nothing"),
             ("f32=f32", "this narrows nothing"),
-            ("i64=f32", "neither type stands for the other"),
-            ("i64=u32", "neither type stands for the other"),
-            ("bool=i8", "neither type stands for the other"),
+            ("i64=f32", "neither type contains the other"),
+            ("i64=u32", "neither type contains the other"),
+            ("bool=i8", "neither type contains the other"),
             ("f64=f32,f64=f16", "f64 is to become two types"),
         ):
             self.assertEqual(self.refused(*TWO, "--narrow", types)["what"], what, types)

@@ -40,7 +40,7 @@ TEST(AtomicGroups, QuantizedGroupGoesToABackendThatRunsAllOfIt) {
   Sharing sharing(kQuantized, {"sum"});
   const auto partition = sharing.run();
   EXPECT_EQ(partition->nodes[0].reasons.back().code, "unsupported");
-  EXPECT_EQ(partition->nodes[0].reasons.back().text, "'Add_2', which it is kept with, is not accelerated");
+  EXPECT_EQ(partition->nodes[0].reasons.back().text, "'Add_2', which it is grouped with, is not accelerated");
 }
 
 TEST(AtomicGroups, GroupIsOneSegmentThoughItsPartsCouldRunApart) {
@@ -67,7 +67,7 @@ TEST(AtomicGroups, ConstraintsMoveTheWholeGroup) {
   Constraints pin;
   pin.pins = {{"Add_2", "acc"}};
   EXPECT_EQ(Sharing(kQuantized, {}).lists(pin), (Lists{"acc: a b sum q d r"}));
-  EXPECT_TRUE(Sharing(kQuantized, {"q"}).lists(pin)[0].contains("kept with"));
+  EXPECT_TRUE(Sharing(kQuantized, {"q"}).lists(pin)[0].contains("grouped with"));
   pin.pins.push_back({"QuantizeLinear_3", "host"});
   EXPECT_TRUE(Sharing(kQuantized, {}).lists(pin)[0].contains("it is pinned to 'acc', apart from node 'QuantizeLinear_3'"));
 }
@@ -97,7 +97,7 @@ TEST(AtomicGroups, InterruptedQuantizedNodesFormNoGroup) {
     q = QuantizeLinear(v, m, zero) r = Abs(h) return q, r })",
                   {"h"});
   EXPECT_EQ(sharing.lists(), (Lists{"host: d v", "acc: f", "host: h", "acc: m r", "host: q"}));
-  EXPECT_EQ(sharing.run()->nodes[0].reasons.back().text, "others have to run between what it is kept with");
+  EXPECT_EQ(sharing.run()->nodes[0].reasons.back().text, "nodes outside have to run between what it is grouped with");
 }
 
 /// "Op -borders, segments left (what holds it)".
@@ -115,14 +115,14 @@ Lists supposed(std::string_view text, const std::vector<std::string>& others, Co
   return out;
 }
 
-/// Were the sum accelerated, all that is kept with it would be.
+/// Were the sum accelerated, all that is grouped with it would be.
 TEST(AtomicGroups, WhatIfMovesTheWholeGroup) {
   constexpr std::string_view kTwice = R"(graph main(x: u8[4], w: u8[4]) {
     const scale: f32[] = 0.5 const zero: u8[] = 3
     v = BitwiseNot(x) a = DequantizeLinear(v, scale, zero) b = DequantizeLinear(w, scale, zero) sum = Add(a, b)
     q = QuantizeLinear(sum, scale, zero) d = DequantizeLinear(q, scale, zero) r = Exp(d) t = QuantizeLinear(r, scale, zero) return t })";
   EXPECT_EQ(Sharing(kTwice, {"sum"}).lists(), (Lists{"acc: v", "host: a b sum q", "acc: d r t"}));
-  // What it is kept with works too, and would alone change nothing.
+  // What it is grouped with works too, and would alone change nothing.
   EXPECT_EQ(supposed(kTwice, {"sum"}), (Lists{"Add -2, 1", "DequantizeLinear -0, 3 (Add)", "QuantizeLinear -0, 3 (Add)"}));
   EXPECT_EQ(supposed(kTwice, {"sum", "q"}),
             (Lists{"Add -0, 3 (QuantizeLinear)", "DequantizeLinear -0, 3 (Add QuantizeLinear)", "QuantizeLinear -0, 3 (Add)"}));

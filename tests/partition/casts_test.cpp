@@ -277,8 +277,8 @@ TEST(Narrowing, RefusesWhatIsNone) {
   EXPECT_EQ(refused({{DType::f64, DType::f32}, {DType::i64, DType::i32}}, two), "");
   EXPECT_EQ(refused({{DType::f16, DType::f32}}, two), "this narrows nothing");
   EXPECT_EQ(refused({{DType::f32, DType::f32}}, two), "this narrows nothing");
-  EXPECT_EQ(refused({{DType::i64, DType::f32}}, two), "neither type stands for the other");
-  EXPECT_EQ(refused({{DType::i64, DType::u32}}, two), "neither type stands for the other");
+  EXPECT_EQ(refused({{DType::i64, DType::f32}}, two), "neither type contains the other");
+  EXPECT_EQ(refused({{DType::i64, DType::u32}}, two), "neither type contains the other");
   EXPECT_EQ(refused({{DType::f64, DType::f32}, {DType::f64, DType::f16}}, two), "f64 is to become two types");
   EXPECT_EQ(refused({{DType::f64, DType::f32}}, one), "no backend is accelerated that might lack a type");
 }

@@ -141,7 +141,7 @@ class Isolated(unittest.TestCase):
         out = self.folder / "none.tenon"
         error = self.json_out("build", model, "-o", out, "--plugin", self.harm, "--isolate-plugins", status=1)["error"]
         self.assertEqual(error["name"], "device_failed")
-        self.assertIn("plugin 'harm::Scaled' of harm.so was asked for `create`, and crashed (signal 6", error["what"])
+        self.assertIn("plugin 'harm::Scaled' of harm.so was called for `create`, and crashed (signal 6", error["what"])
         self.assertIn("tenon plugin test", error["advice"])
         self.assertFalse(out.exists())
 

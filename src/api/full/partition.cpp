@@ -37,7 +37,7 @@ Result<std::string> answer(Report report) {
 
 base::Result<import::ImportOptions> with_modules(const CompileOptions& options) {
   import::ImportOptions out = TRY(import_options(options));
-  out.metadata = true;  // modules are told
+  out.metadata = true;  // modules are reported
   return out;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever ONNX Runtime takes: it is asked, by a session of the one node. A segment travels as ONNX.
+// Nodes that ONNX Runtime supports, found by creating a session of the one node. A segment is passed as ONNX.
 #include <fmt/format.h>
 
 #include <algorithm>

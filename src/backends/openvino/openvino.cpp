@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever OpenVINO's plugin for CPUs compiles: it is asked, with the one node. A segment travels as ONNX.
+// Nodes that OpenVINO's CPU plugin compiles, found by compiling the one node. A segment is passed as ONNX.
 #include <fmt/format.h>
 
 #include <algorithm>

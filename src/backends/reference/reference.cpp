@@ -63,7 +63,7 @@ class Reference final : public backend::Backend {
   Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override {
     const ops::OpDef& def = ops::def_of(*graph.node(node).op);
     if (!def.definition && ops::plugin_of(*graph.node(node).op))
-      return fail(Code::not_supported, graph.view(node).where(), "its plugin alone knows what it computes");
+      return fail(Code::not_supported, graph.view(node).where(), "only its plugin computes it");
     if (def.reference || def.definition) return {};
     return fail(Code::not_supported, graph.view(node).where(), "it has neither a reference function nor a definition");
   }

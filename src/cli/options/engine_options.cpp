@@ -44,8 +44,9 @@ void EngineOptions::add_to(CLI::App& app, Takes takes) {
       ->type_name("PASS")
       ->allow_extra_args(false)
       ->check(CLI::IsMember(names_of_passes()));
-  app.add_option("--precision", precision,
-                 "bf16: operands of large products are rounded to it, sums stay f32; for CPUs with AVX512_BF16 (`compare` tells the error)")
+  app.add_option(
+         "--precision", precision,
+         "bf16: operands of large products are rounded to it, sums stay f32; for CPUs with AVX512_BF16 (`compare` measures the error)")
       ->check(CLI::IsMember({"f32", "bf16"}))
       ->capture_default_str();
   app.add_flag_callback(

@@ -49,7 +49,7 @@ void PluginOptions::add_to(CLI::App& app) {
 void PluginOptions::add_embedded_to(CLI::App& app, const std::string& file) {
   app.add_flag_callback(
       "--embedded-plugins", [this, &file] { embedded_in = &file; },
-      "take the libraries of plugins inside the engine, which are code of whoever made it");
+      "take the libraries of plugins inside the engine, which run code of the engine's author");
   group_options(app, kPluginOptions, {"--embedded-plugins"});
 }
 

@@ -59,7 +59,7 @@ function overview(partition) {
   const part = (title, heading, rows) => { if (rows.length) out.push(el("h2", {}, title), ...tableOf(heading, rows)); };
   part("Handed back", ["segment", "backend", "error"], (partition.handed_back ?? []).map(h => [`${h.segment}`, backendCell(h.backend), el("span", {className: "bad"}, h.error)]));
   part("Were one op accelerated", ["op", "borders removed", "segments left"],
-    (partition.what_if ?? []).map(w => [opCell(w.blocked_by ? `${w.op} (kept with ${w.blocked_by.join(", ")})` : w.op), numberCell(`${w.borders_removed}`), numberCell(`${w.segments}`)]));
+    (partition.what_if ?? []).map(w => [opCell(w.blocked_by ? `${w.op} (grouped with ${w.blocked_by.join(", ")})` : w.op), numberCell(`${w.borders_removed}`), numberCell(`${w.segments}`)]));
   part("Why", ["backend", "op", "nodes", "why"], reasonRows(partition.nodes));
   return out;
 }

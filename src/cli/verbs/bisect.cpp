@@ -202,14 +202,14 @@ Result<void> bisect(const Options& o, Console& console) {
 }  // namespace
 
 VERB(bisect) {
-    .summary = "find the rewrite that makes a model bad, by a command that tells good from bad",
+    .summary = "find the rewrite that makes a model bad, by a command that accepts good models and rejects bad ones",
     .examples =
         "  tenon bisect model.onnx -- python check.py           check.py gets the model as its last argument\n"
         "  tenon bisect model.onnx --rules mine.rules -- ./run --model {} --expect out.npz\n"
         "  tenon bisect model.onnx --timeout 60 --dump faulty/ -- python check.py\n"
         "  tenon bisect model.onnx --against-reference --inputs batch.npz\n"
         "\nThe command ends with exit code 0 where the model is good and with 125 where it cannot say; all else, a signal and a time-out\n"
-        "are bad. It must call the model good with no rewrite done and bad with all; both are asked first. {} stands for the model. Its\n"
+        "are bad. It must call the model good with no rewrite done and bad with all; both are checked first. {} stands for the model. Its\n"
         "output goes to stderr (--quiet: nowhere).\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();

@@ -226,7 +226,7 @@ Result<Json> judge_segments(const Model& model, std::span<const Tensor> inputs, 
 Json report_not_judged(const ir::Graph& graph, Console& console) {
   Json json = Json::object();
   for (const auto& [op, nodes] : ops_without_reference(graph)) {
-    console.line(fmt::format("not judged: {} ({}x) has no definition; where the reference needs it, it asks the plugin", op, nodes));
+    console.line(fmt::format("not judged: {} ({}x) has no definition; where the reference needs it, it calls the plugin", op, nodes));
     json[op] = nodes;
   }
   return json;
@@ -277,7 +277,7 @@ Result<void> compare_model(const Options& o, Console& console) {
   console.object(answer);
   const bool shared = !model.partition.of_devices(partition::Roles(options.backends, options.constraints)).empty();
   return verdict(graph, outputs, first,
-                 shared && !o.by_segment ? "--by-segment tells which backend is wrong"
+                 shared && !o.by_segment ? "--by-segment names the backend that is wrong"
                                          : "report this as a bug of Tenon, with the model and its inputs");
 }
 

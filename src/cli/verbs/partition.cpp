@@ -81,7 +81,7 @@ void show_what_if(const std::vector<partition::WhatIf>& all, Console& console) {
   std::vector<std::vector<std::string>> rows{{"were it accelerated", "borders removed", "segments left"}};
   for (const partition::WhatIf& w : all) {
     if (rows.size() > 5 || (w.borders_removed <= 0 && w.blocked_by.empty())) continue;
-    const std::string note = w.blocked_by.empty() ? "" : fmt::format(" (kept with {})", fmt::join(w.blocked_by, ", "));
+    const std::string note = w.blocked_by.empty() ? "" : fmt::format(" (grouped with {})", fmt::join(w.blocked_by, ", "));
     rows.push_back({w.op + note, std::to_string(w.borders_removed), std::to_string(w.segments)});
   }
   if (rows.size() > 1) console.table(rows);
@@ -115,7 +115,7 @@ Result<void> partition_model(const Options& o, Console& console) {
     return fail(Code::bad_usage, o.engine.model.path, "in an engine it is settled who runs what")
         .expected("an ONNX model")
         .found("an engine")
-        .advice("`tenon inspect ENGINE` tells its steps");
+        .advice("`tenon inspect ENGINE` prints its steps");
   auto imported = TRY(o.engine.model.import());
   for (const std::string& w : imported.warnings) console.warn(w);
   const auto options = TRY(o.engine.compile_options(console));
@@ -130,7 +130,7 @@ Result<void> partition_model(const Options& o, Console& console) {
 }  // namespace
 
 VERB(partition) {
-    .summary = "tell which backend runs what of a model, and why",
+    .summary = "print which backend runs which nodes of a model, and why",
     .examples =
         "  tenon partition model.onnx --backend onnxruntime,cpu --dry-run\n"
         "  tenon partition model.onnx --backend cpu,reference --fallback-ops Softmax --json\n"
@@ -139,7 +139,7 @@ VERB(partition) {
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app, EngineOptions::Takes::models);
-      o->engine.model.metadata = true;  // modules are told
+      o->engine.model.metadata = true;  // modules are reported
       app.add_flag("--dry-run", o->dry_run, "build no segment");
       app.add_flag("--nodes", o->nodes, "a line a node");
       app.add_option("--html", o->html, "write it all as a page to look around in")->type_name("OUT");

@@ -151,7 +151,7 @@ void add_why(CLI::App& app, Options& o) {
   o.why->add_option("--rules", o.before, "rewrite the model by these first (default: by none; constants are folded all the same)")
       ->type_name("SET|FILE")
       ->allow_extra_args(false);
-  o.why->add_option("--most", o.most, "how many partial matches are told")->check(at_least(1))->capture_default_str();
+  o.why->add_option("--most", o.most, "how many partial matches to print")->check(at_least(1))->capture_default_str();
 }
 
 }  // namespace

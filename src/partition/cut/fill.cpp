@@ -52,7 +52,7 @@ class Fill {
 
   bool is_small(uint32_t segment) const { return !sizes_.exempt[segment] && sizes_.counted[segment] < least_; }
 
-  /// The last segment of the node's target in which it may stand, all others as late as they may.
+  /// The last segment of the node's target in which it may run, with all other nodes as late as possible.
   void find_latest() {
     std::vector<std::vector<uint32_t>> of_target(problem_.targets, std::vector<uint32_t>(cut_.size(), UINT32_MAX));
     for (uint16_t t = 0; t < problem_.targets; ++t)

@@ -23,7 +23,7 @@ enum class Part : uint8_t { whole, row, of_place, of_sequence };
 /// operand has rows.
 std::optional<std::vector<Part>> parts_of_row(const ir::Graph& graph, ir::NodeId node, const Padded& padded);
 
-/// The op on rows that stand one after the other, over one axis in place of the first two. Operands: in their parts, likewise.
+/// The op on concatenated rows, over one axis in place of the first two. Operands: in their parts, likewise.
 std::vector<ir::ValueId> on_packed_rows(ir::Builder& build, ir::NodeId node, std::vector<ir::ValueId> operands);
 
 }  // namespace tenon::passes

@@ -18,12 +18,12 @@ constexpr const char* kSealed = "sealed";  ///< says to the worker that it does
 /// Whose turn it is with a lane.
 enum class LaneOwner : uint32_t { host = 0, requested = 1, worker = 2 };
 
-/// Somebody who waits on a lane, and may sleep.
+/// The wait state of one side of a lane.
 struct Waiter {
   std::atomic<uint32_t> sleeps;
 };
 
-/// What one thread of the host asks one of the worker.
+/// A channel between one thread of the host and one of the worker.
 struct Lane {
   static constexpr size_t kRoom = 256 * 1024;
   alignas(64) std::atomic<LaneOwner> owner;

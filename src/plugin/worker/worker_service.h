@@ -19,10 +19,10 @@ namespace tenon::plugin::worker {
 /// runner at once.
 class WorkerService {
  public:
-  /// host: the process that asks.
+  /// host: the process that sends requests.
   WorkerService(int host, Logger logger) : host_(host), logger_(std::move(logger)) {}
 
-  /// Does what is asked, and packs what the host is to know. Errors: those of the library.
+  /// Serves one request and packs its answer. Errors: those of the library.
   Result<void> answer(Verb verb, Unpacker& from, Packer& to, Lane& lane);
 
  private:
