@@ -69,7 +69,7 @@ void add_verb(CLI::App& app, const NamedVerb& named, Console& console, Action& c
   refuse_empty_names(*sub);
 }
 
-/// What plugins are asked while a model is built runs in this program: with --isolate-plugins that is a process of its own too.
+/// Calls of plugins while a model is built run in this program: with --isolate-plugins that is a process of its own too.
 bool isolates_plugins(const CLI::App& app) {
   const CLI::App& verb = *app.get_subcommands().front();
   const auto given = [&](const char* name) {

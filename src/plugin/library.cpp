@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr const char* kSymbol = "tenon_plugin_library";
 constexpr uint32_t kMostOps = 1 << 16;
 
-/// What a library is that is none of ours, told by what it exports.
+/// What a foreign library is, by its exported symbols.
 std::string whose(void* handle) {
   struct ForeignLibrary {
     const char *symbol, *text;
@@ -51,7 +51,7 @@ Result<void*> opened(const fs::path& file) {
   return fail(Code::bad_file, file.string(), "the plugin library cannot be opened")
       .expected("a shared library of this machine, with what it needs beside it")
       .found(said ? said : "no reason given")
-      .advice("`ldd` tells what is missing");
+      .advice("`ldd` prints what is missing");
 }
 
 Result<const tenon_library*> exported_library(const fs::path& file, void* handle, const Host& host) {

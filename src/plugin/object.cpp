@@ -128,7 +128,7 @@ Result<uint64_t> Object::workspace(const tenon_tensor* const* operands, const te
   if (op_.table.workspace) TRY(checked("workspace", [&] { return op_.table.workspace(self_, operands, results, &bytes); }));
   constexpr uint64_t kMost = uint64_t{1} << 40;
   if (bytes <= kMost) return bytes;
-  return fail(Code::limit_exceeded, fmt::format("{}, {}", node_, op_.place()), "it asks for too much workspace")
+  return fail(Code::limit_exceeded, fmt::format("{}, {}", node_, op_.place()), "it requests too much workspace")
       .expected(fmt::format("at most {} bytes", kMost))
       .found(std::to_string(bytes));
 }

@@ -23,7 +23,7 @@ bool is_name(const char* text) {
          std::ranges::all_of(name, [](unsigned char c) { return c > ' ' && c != ':' && c != '"' && c != 0x7f; });
 }
 
-/// Notes what is wrong, to tell it all at once.
+/// Collects all faults for one error.
 class Reading {
  public:
   explicit Reading(const tenon_op& given) { op_.table = adapted(given); }

@@ -9,7 +9,7 @@
 namespace tenon::plugin {
 
 /// The libraries of these files, then the process's own. One registry for each such list, by what the files hold: it stays until the
-/// process ends, since graphs and engines point into it. `logger` takes what a list has to say that was not asked for before. Errors: those
+/// process ends, since graphs and engines point into it. `logger` gets the messages of new lists. Errors: those
 /// of Registry::load.
 /// more: others that come after those of files.
 Result<std::shared_ptr<const Registry>> cached_registry(std::span<const std::filesystem::path> files, const Logger& logger = {},

@@ -13,7 +13,7 @@ namespace tenon::plugin {
 
 namespace {
 
-constexpr int64_t kMostPieces = int64_t{1} << 56;  ///< what a thread pool may be asked to run
+constexpr int64_t kMostPieces = int64_t{1} << 56;  ///< the most that a thread pool is given
 constexpr RunResources kNotRunning;
 
 int32_t refuse(const char* text) {
@@ -125,7 +125,7 @@ Result<void> Runner::run(const RunResources& resources) {
   if (auto done = enqueue(); !done) return graphs_.with_cause(std::move(done).error());
   for (size_t k = 0; any_late_ && k < late_.size(); ++k)
     if (is_late_[k] && late_[k].empty_handle())
-      return fail(Code::device_failed, object().op().place(), fmt::format("its `enqueue` did not tell the sizes of result {}", k))
+      return fail(Code::device_failed, object().op().place(), fmt::format("its `enqueue` did not set the sizes of result {}", k))
           .expected("a call of set_sizes for each result whose sizes depend on data")
           .found("none");
   return {};
@@ -151,7 +151,7 @@ int32_t Runner::parallel_for(int64_t count, int64_t grain, void (*body)(void*, i
 
 int32_t Runner::set_sizes(uint32_t result, std::span<const int64_t> sizes, void** data) {
   if (result >= dtypes_.size() || !is_late_[result]) return refuse("set_sizes: the sizes of this result are known before the run");
-  if (!late_[result].empty_handle()) return refuse("set_sizes: the sizes of this result were told already");
+  if (!late_[result].empty_handle()) return refuse("set_sizes: the sizes of this result are set already");
   auto made = Tensor::make(dtypes_[result], Sizes(sizes.begin(), sizes.end()));
   if (!made) {
     leave_failure(made.error().text());

@@ -5,7 +5,7 @@
 
 namespace tenon::plugin {
 
-/// A struct of a library as this host knows it: fields that the library does not have yet are 0; those that only the library knows are
+/// A struct of a library in this host's version: fields that the library does not have are 0; fields that only the library has are
 /// left out.
 template <class Struct>
 Struct adapted(const Struct& given) {

@@ -93,7 +93,7 @@ Result<void> check_kind(const Rule& rule) {
         .found("more than one of them");
   if (!patterns && !(rule.where.empty() && rule.pattern_inputs.empty()))
     return fail(Code::bad_rule, std::string(rule.name), "where and pattern_inputs belong to match_pattern and apply_pattern")
-        .advice("write the conditions into the equation, or ask them in match");
+        .advice("write the conditions into the equation, or check them in match");
   return {};
 }
 

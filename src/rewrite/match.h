@@ -17,7 +17,7 @@ using ir::NodeId;
 using ir::Value;
 using ir::ValueId;
 
-/// Read-only questions about a graph that nearly every rule asks. Missing operands and results of other ops answer "no".
+/// Read-only queries of a graph for rules. Missing operands and results of other ops answer "no".
 class GraphQuery {
  public:
   explicit GraphQuery(const Graph& graph) : graph_(&graph) {}
@@ -61,7 +61,7 @@ class GraphQuery {
   const Graph* graph_;
 };
 
-/// What a code rule asked in vain, for why.h.
+/// Failed queries of a code rule, for why.h.
 struct MatchTrace {
   struct FailedQuery {
     ValueId value;
@@ -95,7 +95,7 @@ class Match : public GraphQuery {
   std::string_view reason() const { return reason_; }
   ValueId refused_at() const { return refused_at_; }
 
-  /// As in GraphQuery; a miss is told to the trace.
+  /// As in GraphQuery; a failed query is recorded in the trace.
   NodeId made_by(ValueId value, std::string_view op) const {
     const NodeId found = GraphQuery::made_by(value, op);
     if (trace_ && !found) [[unlikely]]

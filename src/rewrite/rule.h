@@ -27,8 +27,8 @@ enum class Numerics : uint8_t { exact, reassociating, approximate };
 std::string_view name_of(Numerics numerics);
 
 /// When a rule runs. clean: makes graphs smaller or more uniform and never hides structure. fuse: recognises one op in many. trim: leaves
-/// out what nobody reads; wants everything recognised before, and nothing joined that only one reader needs whole.
-/// combine: joins fused ops and moves data layout; wants everything recognised before. target: says the finished graph in the ops of the
+/// out what nobody reads; runs after recognition and before joins.
+/// combine: joins fused ops and moves data layout; runs after recognition. target: says the finished graph in the ops of the
 /// runtime that will run it; these rules run alone, last.
 enum class Stage : uint8_t { clean, fuse, trim, combine, target };
 

@@ -39,7 +39,7 @@ class Narrow(unittest.TestCase):
             ("f64=f31", "there is no such element type"),
             ("f65=f32", "there is no such element type"),
             ("f64=", "there is no such element type"),
-            ("f64", "it names a type and what may stand for it"),
+            ("f64", "it names a type and its replacement"),
             ("f16=f32", "this narrows nothing"),
             ("f32=f32", "this narrows nothing"),
             ("i64=f32", "neither type contains the other"),

@@ -117,7 +117,7 @@ class InChromium(Pages):
         )
         browser = self.open(page)
         self.click(browser, "#tabs button:nth-child(2)")
-        self.click(browser, "#told td .link")
+        self.click(browser, "#details td .link")
         self.assertEqual(browser.evaluate("document.querySelectorAll('.segment').length"), 2)
         self.assertIn("if_y, body 0", browser.evaluate("$('place').innerText"))
         self.click(browser, "#place .link")

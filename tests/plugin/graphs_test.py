@@ -315,7 +315,7 @@ class Graphs(unittest.TestCase):
             self.assertEqual([r for r in rows if r["findings"]], [], op)
         done = small_models.tenon("plugin", "test", self.graphs, "Careless", "--json")
         found = {r["check"]: " ".join(f["what"] for f in r["findings"]) for r in json.loads(done.stdout)["checks"]}
-        self.assertIn("`add_graphs` answers otherwise", found["pure"])
+        self.assertIn("`add_graphs` returns something else", found["pure"])
         self.assertIn("run_graph fails, and enqueue says that all is well", found["host"])
         self.assertIn("add fails, and add_graphs says that all is well", found["host"])
 

@@ -19,8 +19,8 @@ KISS_DFT = ROOT / "examples" / "plugins" / "kiss_dft.c"
 
 # Of each -DFAULT=k of faults.c: the check that it belongs to, and what that check says.
 FAULTS = {
-    1: ("pure", "`infer` answers otherwise"),
-    2: ("pure", "`workspace` answers otherwise"),
+    1: ("pure", "`infer` returns something else"),
+    2: ("pure", "`workspace` returns something else"),
     3: ("inference", "result 0 is f32[3,3] by `infer` and f32[2,3] by the definition"),
     4: ("inference", "result 0 is f64[2,3] by `infer` and f32[2,3] by the definition"),
     5: ("inference", "result 0 is f32[2] by `infer` and f32[2,3] by the definition"),
@@ -47,7 +47,7 @@ FAULTS = {
     26: ("workspace", "with other bytes in the workspace before: result 0 differs"),
     27: ("host", "it crashed (signal 11"),
     28: ("lets go", "bytes on the heap"),
-    29: ("pure", "`supports` looks at types and layouts after the one that it is asked about"),
+    29: ("pure", "`supports` reads types and layouts after the position that it is called for"),
     30: ("in place", "with a result in the memory of an operand: result 0 differs"),
     31: ("host", "the run after one in which parallel_for failed: result 0 differs"),
     32: ("host", "put fails, and save says that all is well"),

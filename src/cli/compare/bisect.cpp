@@ -30,7 +30,7 @@ Result<OracleAnswer> Bisection::probe(int64_t rewrites) {
   const auto start = Clock::now();
   RewriteWatch watch(console_, nullptr);
   const auto graph = TRY(rewritten(rewrites, watch));
-  console_.progress(fmt::format("{} rewrites: asking", rewrites));
+  console_.progress(fmt::format("{} rewrites: checking", rewrites));
   auto answer = TRY(judge_(*graph, rewrites));
   probes_.push_back({rewrites, answer, std::chrono::duration<double, std::milli>(Clock::now() - start).count()});
   console_.line(

@@ -13,7 +13,7 @@ struct BisectResult {
 };
 
 /// Halves good .. bad (known to be so) until one step is left, or nothing between can be judged: then the neighbours of a skipped step are
-/// asked, nearest first. `judge` is asked about a number of steps at most once.
+/// checked, nearest first. `judge` is called for a number of steps at most once.
 /// Errors: those of judge. Cost: about log2(bad - good) questions, and one a skipped step.
 Result<BisectResult> bisect_steps(int64_t good, int64_t bad, const std::function<Result<Verdict>(int64_t)>& judge);
 

@@ -42,7 +42,7 @@ class SizeDefinitions {
         if (v) add(v);
   }
 
-  /// The segment, which also reads what it takes to tell every size in it: alone, it is not told by the program around it.
+  /// The segment with operands that define every size in it: alone, no program around it defines them.
   ir::Segment with_sizes(ir::Segment segment) const {
     add_operands_of_sizes(segment);
     Names wanted;

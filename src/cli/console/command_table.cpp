@@ -75,7 +75,7 @@ std::vector<std::string> names_of_verbs(const CLI::App& app) {
 
 CommandRow command_table(const CLI::App& app) {
   CommandRow out{app.get_name(), app.get_description(), app.get_footer(), {}, {}, {}};
-  for (const bool help : {false, true})  // the parser has --help first, readers want it last
+  for (const bool help : {false, true})  // the parser has --help first, help lists it last
     for (const CLI::Option* option : app.get_options())
       if (!option->get_group().empty() && option->get_name().starts_with("--help") == help)
         (option->get_positional() ? out.positionals : out.options).push_back(row_of(*option));

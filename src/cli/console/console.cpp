@@ -19,7 +19,7 @@ namespace {
 
 void put(std::FILE* to, std::string_view text) { std::fwrite(text.data(), 1, text.size(), to); }
 
-/// Names come from files, and a file could make a terminal do what its writer wants: control characters are shown as \xNN.
+/// Names come from files, and a file could control the terminal: control characters are shown as \xNN.
 std::string harmless(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -75,7 +75,7 @@ Result<int> run_isolated(const std::function<int()>& rest, std::chrono::seconds 
   if (child < 0) return no_child();
   if (child > 0) return wait_for(child, *record, patience);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  std::signal(SIGABRT, SIG_DFL);  // this process tells who aborted
+  std::signal(SIGABRT, SIG_DFL);  // this process reports the abort
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   Activity::record_in(record);

@@ -11,7 +11,7 @@
 namespace tenon::cli {
 
 /// One page without references to anything else, that draws graphs itself (src/cli/page): they fit the window, are zoomed and moved by
-/// mouse and keys, repeated layers are folded until they are clicked, a click on a node tells what it is.
+/// mouse and keys, repeated layers are folded until they are clicked, a click on a node shows its details.
 class GraphPage {
  public:
   explicit GraphPage(std::string title) : title_(std::move(title)) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page: which graph is shown, where the camera stands, what mouse, keys and the search do.
+// The page: which graph is shown, where the camera is, what mouse, keys and the search do.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 data.graphs.forEach(prepare);

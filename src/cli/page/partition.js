@@ -37,7 +37,7 @@ function report() {
   const tabs = {overview: "overview", nodes: `nodes ${partition.nodes.length}`, borders: `borders ${partition.borders.length}`, ...(chosen < 0 ? {} : {segment: `segment ${chosen}`})};
   $("tabs").replaceChildren(...Object.entries(tabs).map(([name, text]) => el("button", {ariaPressed: name === tab, onclick: () => { tab = name; report(); }}, text)));
   const parts = {overview: () => overview(partition), nodes: () => nodesTable(partition.nodes, go), borders: () => bordersTable(partition.borders, go), segment: () => segmentPanel(partition, chosen, go)};
-  $("told").replaceChildren(...parts[tab]());
+  $("details").replaceChildren(...parts[tab]());
   mark($("picture"), chosen);
 }
 

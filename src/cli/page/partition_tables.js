@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of who runs what: tables of segments, nodes, borders, reasons.
+// The partition report: tables of segments, nodes, borders, reasons.
 
 const kMostRows = 2000;
 
@@ -18,7 +18,7 @@ function tableOf(heading, rows) {
   return rows.length > kMostRows ? [out, el("p", {className: "dim"}, `and ${rows.length - kMostRows} more`)] : [out];
 }
 
-/// A list of rows of which a text shows some: those in whose words it stands.
+/// A list of rows of which a text shows some: those that contain it.
 function filtered(list, wordsOf, heading, rowOf) {
   const place = el("div", {}), input = el("input", {id: "filter", type: "search", placeholder: "show only what holds \u2026", autocomplete: "off"});
   const show = () => {

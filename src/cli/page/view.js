@@ -4,7 +4,7 @@
 /// A node that has no name goes by that of its first result.
 const nameOf = (graph, n) => graph.nodes[n].name || (graph.values[graph.nodes[n].out[0]]?.name ?? "");
 
-/// Adds to the graph as it is in the page what looking at it asks for.
+/// Adds to the graph as it is in the page what views of it need.
 function prepare(graph) {
   graph.producer = graph.values.map(() => -1);
   graph.users = graph.values.map(() => []);
@@ -105,7 +105,7 @@ function describe(graph, box) {
   if (ms > 0) box.lines.push(timeText(ms));
 }
 
-/// Measured milliseconds of these nodes; a fused group counts where its first node stands.
+/// Measured milliseconds of these nodes; a fused group counts at its first node.
 function timeOf(graph, first, end) {
   let sum = 0;
   for (let n = first; n < end; ++n) for (const g of graph.nodes[n].groups ?? []) if (graph.groups[g].first === n) sum += graph.groups[g].ms ?? 0;

@@ -43,7 +43,7 @@ void write_line(int to, std::string_view text) {
 [[noreturn]] void be_the_child(int to, const std::function<void(const std::function<void(std::string_view)>&)>& work) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setpgid(0, 0);
-  std::signal(SIGABRT, SIG_DFL);  // the parent tells who aborted
+  std::signal(SIGABRT, SIG_DFL);  // the parent reports the abort
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   dup2(STDERR_FILENO, STDOUT_FILENO);  // stdout is the parent's answer

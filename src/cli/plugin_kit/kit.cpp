@@ -42,7 +42,7 @@ std::string why_not(const plugin::Op& op, const plugin::Registry& registry) {
   return registry.find(op.name_space, op.name) == &op ? "" : "there is a newer version of it";
 }
 
-/// What the child tells of the library: a line an op.
+/// What the child prints about the library: a line an op.
 void list_ops(const std::filesystem::path& library, const LineSink& write_line) {
   const auto plugins = loaded(library);
   if (!plugins) return write_line(Json{{"refused", true}}.dump());
@@ -100,7 +100,7 @@ class Kit {
   }
 
  private:
-  /// The error that the child saw, which only the process that met it can tell whole.
+  /// The error in the child, which only this process reports in full.
   Error refusal() const {
     auto again = loaded(library_);
     if (!again) return std::move(again).error();
@@ -200,7 +200,7 @@ Result<void> report(const KitReport& report, const std::filesystem::path& librar
   return fail(Code::device_failed, library.string(), "the plugin is not sound")
       .expected("no finding")
       .found(fmt::format("{} findings; each is shown with its check", report.findings))
-      .advice("mend the plugin; docs/plugins.md tells what the checks mean");
+      .advice("fix the plugin; docs/plugins.md explains the checks");
 }
 
 }  // namespace tenon::cli

@@ -197,7 +197,7 @@ RunResults PluginRun::collected(const Memory& memory, const std::vector<Tensor>&
     const GuardedBuffer& bytes = memory.results[k];
     if (const std::string broken = bytes.broken(); !broken.empty()) out.faults.push_back(name_of(k) + ": " + broken);
     if (is_late(type) && !late_sizes_[k]) {
-      out.faults.push_back(name_of(k) + ": its sizes are not told");
+      out.faults.push_back(name_of(k) + ": its sizes are not set");
       out.tensors.emplace_back();
       continue;
     }

@@ -33,7 +33,7 @@ struct PluginRunOptions {
 struct RunResults {
   std::vector<Tensor> tensors;
   std::vector<std::string> faults;  ///< memory that it must not write, sizes that it did not infer
-  bool refused = false;             ///< a call of the host was refused as wished
+  bool refused = false;             ///< a call of the host was refused as requested
 };
 
 /// An object in one context: shapes once, then runs, each on memory of its own between guards. Memory of the run before is overwritten.
@@ -43,7 +43,7 @@ class PluginRun {
   PluginRun(const plugin::Object& object, const PluginCase& at, plugin::Layouts layouts = {});
   PluginRun(const PluginRun&) = delete;
 
-  /// Tells the shapes. workspace_of: shapes to ask the workspace for, of another case, whose workspace runs then get.
+  /// Sets the shapes. workspace_of: shapes to call `workspace` for, of another case, whose workspace runs then get.
   /// Errors: those of the op.
   Result<void> set_shapes(const PluginCase* workspace_of = nullptr);
   /// What the runs get, in bytes.

@@ -20,7 +20,7 @@ struct Loaded {
 /// Errors: what `save` and `create` say.
 Result<Loaded> saved_and_loaded(const plugin::Object& object, const PluginCase& at);
 
-/// What one check works on, and where it tells what it found.
+/// What one check works on, and where it reports findings.
 class Trial {
  public:
   using Found = std::function<void(const std::string& sample, const std::string& what)>;
@@ -63,7 +63,7 @@ struct Check {
   bool (*applies)(const plugin::Op& op);
   void (*run)(Trial& trial);
 };
-/// In the order in which they are made; the first is that the op runs at all, and the others want that.
+/// In the order in which they are made; the first is that the op runs at all, and the others need that.
 std::span<const Check> all_checks();
 
 }  // namespace tenon::cli

@@ -18,7 +18,7 @@ class Cutter {
  public:
   explicit Cutter(const ir::Graph& from) : from_(from), excerpt_(ir::Graph::body_of(from)) { excerpt_->name = "excerpt"; }
 
-  /// Before the nodes, because inputs stand first.
+  /// Before the nodes, because inputs come first.
   void bring(ir::ValueId value) {
     if (!value || of_.contains(value)) return;
     const ir::Value& v = from_.value(value);

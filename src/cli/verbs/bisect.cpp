@@ -35,7 +35,7 @@ struct Options {
   bool against_reference = false;
 };
 
-/// Writes the graph, asks the command, and takes the file away again.
+/// Writes the graph, runs the command, and removes the file.
 class CommandJudge {
  public:
   CommandJudge(const Options& o, const files::ScratchFolder& folder, bool quiet)

@@ -172,7 +172,7 @@ Result<void> build_engine(const Options& o, Console& console) {
   const auto start = std::chrono::steady_clock::now();
   const std::filesystem::path path = TRY(output_path(o, console));
   auto reading = TRY(o.engine.model.import_options());
-  reading.metadata |= !o.html.empty();  // the page tells which module a node is of
+  reading.metadata |= !o.html.empty();  // the page shows the module of a node
   auto imported = TRY(import::import_onnx(o.engine.model.path, reading));
   std::optional<GraphPage> page;
   if (!o.html.empty()) page.emplace(std::filesystem::path(o.engine.model.path).filename().string()).add(*imported.graph, "as exported");

@@ -37,7 +37,7 @@ struct OutputDistance {
   std::string name, type;
   Distance ours;
   std::optional<Distance> other;
-  std::optional<Distance> rounded;        ///< what rounding alone does; asked where the distance is beyond its bound
+  std::optional<Distance> rounded;        ///< what rounding alone does; computed where the distance is beyond its bound
   double decisions = 0;                   ///< and how far off other decisions are
   std::optional<double> small_half = {};  ///< error_of_small_half, beside an outlier
   bool in_bf16 = false;                   ///< the products' operands are rounded: a result may be twice as far off as that alone makes it

@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string which, rule;
-  PluginOptions plugins;  ///< of list, show and test; of why they stand in `model`
+  PluginOptions plugins;  ///< of list, show and test; those of `why` are in `model`
   ModelOptions model;
   std::vector<std::string> before;
   std::string node;
@@ -173,7 +173,7 @@ VERB(rules) {
       app.require_subcommand(1);
       o->list = app.add_subcommand("list", "name, sets, numerics, stage and meaning of rules")->fallthrough();
       o->list->add_option("SET", o->which, "a set expression or a .rules file (default: every rule)")->type_name("SET|FILE");
-      o->show = app.add_subcommand("show", "all there is to say of a rule: its equation, its promises, where it stands")->fallthrough();
+      o->show = app.add_subcommand("show", "everything about a rule: its equation, its promises, its file")->fallthrough();
       o->show->add_option("RULE", o->rule, "a rule, or a name that several have in common: a set, a file, a rewrite elsewhere")->required();
       add_test(app, *o);
       for (CLI::App* verb : {o->list, o->show, o->test}) o->plugins.add_libraries(*verb);

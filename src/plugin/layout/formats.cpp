@@ -44,7 +44,7 @@ class Search {
     bool is_row_major = false;
     for (int32_t layout : tried(place, wanted)) {
       if (seen_ >= count || asks_ >= kAsksAPlace * (places_.size() + 1)) break;
-      if (layout == TENON_STRIDED && is_row_major) continue;  // the same memory, told in more words
+      if (layout == TENON_STRIDED && is_row_major) continue;  // the same memory with an explicit description
       formats_[place].layout = layout;
       if (!TRY(takes(place))) continue;
       is_row_major |= layout == TENON_ROW_MAJOR;
@@ -129,7 +129,7 @@ Result<void> confirm_format(const Object& object, std::span<const PortType> plac
   std::string said;
   for (uint32_t k = 0; k < formats.size(); ++k)
     if (!TRY(object.takes(k, formats, said)))
-      return object.refusal(fmt::format("asked again, it no longer takes {} at place {}", name_of_layout(layouts[k]), k));
+      return object.refusal(fmt::format("called again, `supports` refuses {} at place {}", name_of_layout(layouts[k]), k));
   return {};
 }
 

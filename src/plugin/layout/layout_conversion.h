@@ -17,14 +17,14 @@ bool is_apart(int32_t layout, size_t rank);
 /// In elements.
 Sizes strides_of(int32_t layout, std::span<const int64_t> sizes);
 
-/// Tells the operands, or the results, of a node in the layouts that its plugin takes, and brings them there and back: all memory of ours
+/// Presents the operands, or the results, of a node in the layouts of its plugin, and converts them there and back: all memory of Tenon
 /// is row-major.
 class LayoutConversion {
  public:
   /// views: of these; outlive it. layouts: one each.
   LayoutConversion(TensorViews& views, Layouts layouts);
 
-  /// After TensorViews::set or set_type: tells layout and strides, and gives memory of its own where the layout needs it. Errors:
+  /// After TensorViews::set or set_type: sets layout and strides, and allocates memory of its own where the layout needs it. Errors:
   /// out_of_memory; not_supported for elements of less than a byte.
   Result<void> lay_out(size_t index);
   void clear(size_t index) { tensors_[index].apart = false; }

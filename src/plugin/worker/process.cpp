@@ -21,11 +21,11 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr std::chrono::microseconds kFirstLook = 200us, kLongestNap = 5ms;  ///< between looks whether the worker still runs
-constexpr auto kGrace = 1s;                                                 ///< for a run that was told to stop
+constexpr auto kGrace = 1s;                                                 ///< for a cancelled run
 constexpr auto kToStart = 60s;                                              ///< the program, and what the library needs beside it
 constexpr size_t kMostPieces = (size_t{1} << 30) / Lane::kRoom;             ///< of an answer
 
-thread_local int graphs_running = 0;  ///< that processes asked this thread for
+thread_local int graphs_running = 0;  ///< requested by processes in this thread
 
 std::string text_of(std::chrono::milliseconds time) { return fmt::format("{:g} s", static_cast<double>(time.count()) / 1000); }
 
@@ -96,7 +96,7 @@ Result<std::shared_ptr<Process>> Process::start(const Library& library, const st
 
 bool Process::is_lost() const { return lost_.load(std::memory_order_relaxed) || owner_ != getpid(); }
 
-/// Who asks within a question never waits: those who have lanes might wait for it.
+/// A nested request never waits: holders of lanes might wait for it.
 Result<uint32_t> Process::take_lane(bool is_within, const Request& request) {
   std::unique_lock held(lanes_lock_);
   const auto is_free = [&] {

@@ -20,11 +20,11 @@ namespace tenon::plugin::worker {
 
 class GraphService;
 
-/// What a question came to. not_taken: the process had ended before it took the request, so that another one may be asked.
+/// The status of a request. not_taken: the process had ended before it took the request, so another one may be used.
 enum class RequestStatus : uint8_t { answered, not_taken };
 
-/// A process that has one library of plugins open and calls its functions. Asked by any number of threads at once. It ends with this, and
-/// where the process of its host ends. The first error that it does not come back from is its last: whoever asks then needs another one.
+/// A process that has one library of plugins open and calls its functions. Safe from any number of threads. It ends with this, and
+/// where the process of its host ends. The first error that it does not come back from is its last: later callers need another process.
 class Process {
  public:
   /// Whose function it is, for errors and patience.
@@ -32,7 +32,7 @@ class Process {
     std::string_view function;                                          ///< "`enqueue`"
     const std::string& place;                                           ///< of the node
     const RunResources* resources = nullptr;                            ///< whose stop is passed on; null: nobody's
-    GraphService* graphs = nullptr;                                     ///< what it may ask back; null: nothing
+    GraphService* graphs = nullptr;                                     ///< graphs that it may run; null: none
     std::chrono::milliseconds least{0}, most = std::chrono::hours(24);  ///< of patience, whatever Isolation says
   };
 
@@ -46,7 +46,7 @@ class Process {
   /// message: a verb with its arguments; becomes the answer. Errors: those of the function; device_failed, out_of_memory, cancelled where
   /// the process did not come back from it.
   Result<RequestStatus> ask(std::string& message, const Request& request);
-  /// Nothing can be asked any more: it ended, was ended, or belongs to the process that this one was forked from.
+  /// No more requests are possible: it ended, was ended, or belongs to the process that this one was forked from.
   bool is_lost() const;
   const std::shared_ptr<SharedFile>& file() const { return file_; }
   /// The address that it could not touch, in its memory; 0: none.

@@ -57,7 +57,7 @@ Result<RemoteObject::Made> RemoteObject::made() {
 }
 
 Error RemoteObject::no_process_error() const {
-  return fail(Code::device_failed, place_, "the process of its library ends before it is asked anything")
+  return fail(Code::device_failed, place_, "the process of its library ends before it takes a request")
       .expected("a process that waits")
       .found(fmt::format("{} that ended", kTries))
       .advice("look for threads of the library that crash");

@@ -31,7 +31,7 @@ class RemoteObject {
   Result<Made> made();
   const Node& node() const { return node_; }
   const std::string& place() const { return place_; }
-  /// How often another process is asked where one had ended before it took the question; then that is the error.
+  /// How often a request is sent to a new process where the old one had ended before it took the request; then that is the error.
   static constexpr int kTries = 3;
   Error no_process_error() const;
 

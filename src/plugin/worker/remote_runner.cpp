@@ -166,7 +166,7 @@ Result<RequestStatus> RemoteRunner::send_shapes() {
   return fail(Code::device_failed, object_->place(), "the process of its library finds operands neither here nor in what it shares");
 }
 
-/// Whether each operand is where it was when the process was told; where not, what it is to be told.
+/// Whether each operand is where the last set_shapes message placed it; else updates what to send.
 bool RemoteRunner::are_operands_where_sent() {
   bool out = true;
   for (Operand& o : operands_) {
@@ -230,7 +230,7 @@ Result<RequestStatus> RemoteRunner::take_late(const RunResources& resources) {
     if (results_[k].kind != Placed::Kind::late) continue;
     Sizes sizes = answer.numbers();
     if (sizes.size() > TENON_MAX_RANK || std::ranges::any_of(sizes, [](int64_t size) { return size < 0; }))
-      return fail(Code::device_failed, object_->place(), fmt::format("it told sizes of result {} that cannot be", k))
+      return fail(Code::device_failed, object_->place(), fmt::format("it sent impossible sizes of result {}", k))
           .expected(fmt::format("at most {} sizes from 0", TENON_MAX_RANK))
           .found(fmt::format("[{}]", fmt::join(sizes, ",")));
     Tensor out = TRY(Tensor::make(dtypes_[k], std::move(sizes)));
@@ -244,7 +244,7 @@ Result<RequestStatus> RemoteRunner::take_late(const RunResources& resources) {
   return RequestStatus::answered;
 }
 
-/// What it touched that it may not; empty: nobody knows.
+/// The memory that it accessed illegally; empty: unknown.
 std::string RemoteRunner::blame() const {
   const uint64_t address = in_.process ? in_.process->fault() : 0;
   const auto is_within = [&](uint64_t begin, uint64_t bytes) { return begin > 0 && address >= begin && address < begin + bytes; };

@@ -40,7 +40,7 @@ class RemoteRunner final : public NodeRunner {
     Tensor tensor;                                 ///< empty: missing
     const void* pointed = nullptr;                 ///< where its elements are; null: in the tensor
     uint64_t at = 0;                               ///< in the part for operands, where they are copied to
-    std::optional<SharedMemory::Place> read_from;  ///< where the process was told to read them; none: they are copied
+    std::optional<SharedMemory::Place> read_from;  ///< where the process reads them; none: they are copied
     bool is_copied = false;                        ///< in any case: it was somewhere else than the run before
     uint64_t address = 0;                          ///< there
     bool is_missing() const { return tensor.empty_handle(); }

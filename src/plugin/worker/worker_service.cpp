@@ -15,7 +15,7 @@ namespace tenon::plugin::worker {
 
 namespace {
 
-/// What the host knows of a node's operands and results. results: where `in` begins.
+/// The host's description of a node's operands and results. results: where `in` begins.
 void share(std::span<const Tensor> operands, std::span<const Tensor> places, CommonMemory::Name results, const Mapping& in,
            CommonMemory& to) {
   to.clear();
@@ -56,13 +56,13 @@ Result<void> WorkerService::answer(Verb verb, Unpacker& from, Packer& to, Lane& 
       return {};
     }
   }
-  return fail(Code::internal, "isolated plugins", "the host asks for what the worker does not know");
+  return fail(Code::internal, "isolated plugins", "the host sends an unknown request");
 }
 
 Result<void> WorkerService::open(Unpacker& from) {
   if (const auto version = from.number(); version != kVersion)
     return fail(Code::wrong_target, "isolated plugins", "the program that runs them is of another Tenon than the library that starts it")
-        .expected(fmt::format("version {} of what they tell each other", kVersion))
+        .expected(fmt::format("version {} of the protocol", kVersion))
         .found(std::to_string(version))
         .advice("install Tenon again: the program tenon-plugin-worker lies beside the library, or in the folder bin above it");
   const bool is_sealed = from.number() != 0;

@@ -15,7 +15,7 @@
 
 namespace tenon::plugin::worker {
 
-/// The library of a worker, and the objects and runners that its host asked for. Safe from several threads, of which no two ask for one
+/// The library of a worker, and the objects and runners of its host. Safe from several threads, of which no two use one
 /// runner at once.
 class WorkerService {
  public:

@@ -71,7 +71,7 @@ std::string_view element_conflict(const ir::Type& old, const ir::Type& fresh) {
   return {};
 }
 
-/// A replacement that no rule may ask for, whatever the graph.
+/// A replacement that is illegal in any graph.
 std::string_view foreign(const ir::Graph& graph, ValueId from, ValueId to) {
   if (!from || !graph.alive(from)) return "the rule replaces a value that the graph does not have";
   if (!to) return "the rule gave no value";
@@ -165,7 +165,7 @@ Outcome Attempt::build(const CompiledRule& rule, Match& match, Rewriter& rewrite
   return {OutcomeKind::applied, {}};
 }
 
-/// Whether nodes that stood there before have other operands or attributes now.
+/// Whether nodes that existed before have other operands or attributes now.
 static bool edits_in_place(const Journal& journal) {
   const auto is_old = [&](NodeId n) { return !contains(journal.nodes(), n); };
   return std::ranges::any_of(journal.edits(), is_old, &Journal::Edit::node) ||

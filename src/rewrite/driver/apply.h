@@ -19,9 +19,9 @@ struct Proposal {
   const Match& match;                                         ///< match.nodes: the old side
   std::span<const NodeId> made;                               ///< the new side, in topological order
   std::span<const std::pair<ValueId, ValueId>> replacements;  ///< old value, new value
-  bool edits_in_place = false;                                ///< the rule has changed nodes as well: the old side no longer stands
+  bool edits_in_place = false;                                ///< the rule has changed nodes as well: the old side is no longer intact
 };
-/// Asked before a proposal is carried out; an error says that it is wrong, and how that shows.
+/// Called before a proposal is carried out; an error states why it is wrong.
 using Check = std::function<Result<void>(const Proposal&)>;
 
 /// What came of one attempt. broken: the rule did what no rule may do; it is left out from then on.
@@ -36,7 +36,7 @@ class Attempt {
  public:
   Attempt(ir::Graph& graph, Journal& journal, const Check& check) : graph_(graph), journal_(journal), check_(check) {}
 
-  /// Asks the rule and the guards; changes nothing. `applied` says that the match may be carried out.
+  /// Runs the rule's match and the guards; changes nothing. `applied` says that the match may be carried out.
   Outcome decide(const CompiledRule& rule, Match& match);
   /// Carries a decided match out.
   Outcome carry_out(const CompiledRule& rule, Match& match);

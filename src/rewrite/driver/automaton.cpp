@@ -7,7 +7,7 @@
 namespace tenon::rewrite {
 namespace {
 
-/// Orders of commutative operands and alternatives multiply; an equation with more is asked for less deep.
+/// Orders of commutative operands and alternatives multiply; an equation with more gets a shallower tree.
 constexpr size_t kMostPaths = 32;
 constexpr int kDeepest = 8;
 
@@ -174,7 +174,7 @@ void Automaton::finish() {
   }
 }
 
-/// One walk at one node: what is at each place is found when it is first asked for.
+/// One walk at one node: what is at each place is computed on first use.
 struct Automaton::Walk {
   const Automaton& a;
   GraphQuery query;
@@ -183,7 +183,7 @@ struct Automaton::Walk {
 
   /// The node that makes the value at a place; none where there is none.
   NodeId node_at(uint32_t place) const { return place == 0 ? root : query.producer(value_at(place)); }
-  /// place > 0. Only asked where the parent is known to be a node.
+  /// place > 0. Only called where the parent is a node.
   ValueId value_at(uint32_t place) const {
     const NodeId parent = node_at(a.places_[place].parent);
     return parent ? query.operand(parent, a.places_[place].slot) : ValueId{};

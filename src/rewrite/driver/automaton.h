@@ -13,7 +13,7 @@
 namespace tenon::rewrite {
 
 /// All left sides as one decision tree, after the predicate tree of MLIR's PDL. A place is a path of operand slots from the root; a
-/// test asks one thing of one place (which op made it, which number it is, ...); patterns that begin with equal tests share them, and
+/// test checks one property of one place (its producer's op, its number, ...); patterns that begin with equal tests share them, and
 /// the answers of a test are looked up, so that the cost at a node grows with the number of different tests that the node passes
 /// and not with the number of patterns. It is a filter: who gets through is a candidate, and Equation::match decides.
 class Automaton {

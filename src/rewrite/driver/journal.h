@@ -8,7 +8,7 @@
 
 namespace tenon::rewrite {
 
-/// Records what happens to a graph, told by the graph itself, so that it can be taken back in place and so that "changed" is
+/// Records the changes of a graph, as its listener, so that they can be undone in place and so that "changed" is
 /// measured and never claimed. Between `begin` and the end of the transaction no node may be erased; the driver erases afterwards.
 class Journal : public ir::Listener {
  public:

@@ -31,7 +31,7 @@ Result<bool> infer_again(ir::Graph& graph, NodeId node, Journal& journal, bool a
     before.emplace_back(out ? graph.value(out).type : ir::Type(), out ? graph.value(out).data : std::nullopt);
     if (!out) continue;
     journal.refining(out);
-    if (!afresh || graph.node(node).op->unknown) continue;  // what an unknown node was told nothing would say again
+    if (!afresh || graph.node(node).op->unknown) continue;  // declared types of an unknown node cannot be inferred again
     graph.set_type(out, ir::Type());
     graph.set_data(out, std::nullopt);
   }
@@ -47,7 +47,7 @@ Result<bool> infer_again(ir::Graph& graph, NodeId node, Journal& journal, bool a
   return changed;
 }
 
-/// In topological order: each node is asked once, and its users only where a result has changed.
+/// In topological order: each node is inferred once, and its users only where a result has changed.
 Result<void> infer_from(ir::Graph& graph, std::span<const NodeId> nodes, Journal& journal, bool afresh) {
   const auto before = [&graph](NodeId a, NodeId b) { return graph.is_before(a, b); };
   std::set<NodeId, decltype(before)> waiting(nodes.begin(), nodes.end(), before);
@@ -67,7 +67,7 @@ Result<void> infer_from(ir::Graph& graph, std::span<const NodeId> nodes, Journal
   return {};
 }
 
-/// Do the users of `from` learn elements from `to` that they did not know? Only small integers and bools matter to inference.
+/// Does `to` have known elements that `from` lacks? Only small integers and bools matter to inference.
 bool has_more_known_elements(const Value& from, const Value& to) {
   if (is_float(to.type.dtype) || to.type.dtype == DType::string) return false;
   if (to.is_constant() && to.constant->count() > static_cast<int64_t>(ir::kMaxShapeData)) return false;

@@ -9,7 +9,7 @@
 
 namespace tenon::rewrite {
 
-/// The places that a rule names when it is asked about the whole graph.
+/// The places that a rule's `screen` returns.
 void Run::screen(uint32_t index, std::vector<RulePlace>& places) {
   try {
     const ScreenResult found = rules_[index].screen(graph_, stats_.sweeps, options_.args);
@@ -56,8 +56,8 @@ std::vector<RulePlace> Run::matching_apart(std::span<const RulePlace> places) {
   return chosen;
 }
 
-/// An earlier rewrite may have taken away what a later match was bound to: each is asked again before its turn. True where it is worth
-/// while to sweep again.
+/// An earlier rewrite may have taken away what a later match was bound to: each is matched again before it is applied. True where it is
+/// worth while to sweep again.
 bool Run::carry_out_all(std::span<const RulePlace> places) {
   bool changed = false;
   for (const RulePlace& place : places) {

@@ -111,7 +111,7 @@ class Maker {
     return typed(DType::i64, Tensor::of_i64({static_cast<int64_t>(ints.size())}, ints));
   }
 
-  /// As many results as terms for the same node ask for.
+  /// As many results as terms for the same node use.
   size_t results_of(int term) const {
     const Term& t = e_.terms[static_cast<size_t>(term)];
     size_t most = std::max<size_t>({1, t.results, static_cast<size_t>(t.op->min_outputs)});

@@ -72,7 +72,7 @@ struct Expression {
 /// One condition after `where`.
 struct Condition {
   int expression = -1;
-  /// `==` whose right side is a name that nothing has bound before, or a list with such names: what stands left gives them their meaning.
+  /// `==` whose right side is a name that nothing has bound before, or a list with such names: the left side binds them.
   bool binds = false;
   std::string text;  ///< for refusals
 };
@@ -83,7 +83,7 @@ struct Variable {
   std::string name;
 };
 
-/// What the names of an equation stand for in one match. Attributes belong to the matched nodes, or are defaults of the equation.
+/// The values bound to the names of an equation in one match. Attributes belong to the matched nodes, or are defaults of the equation.
 struct Bindings {
   struct Slot {
     enum class Kind : uint8_t { free, value, rest, attribute, term_value } kind = Kind::free;
@@ -91,7 +91,7 @@ struct Bindings {
     const ir::Attribute* attribute = nullptr;
   };
   ir::SmallList<Slot, 8> slots;
-  ir::SmallList<ValueId, 2> roots;  ///< what the left roots stand for, in their order
+  ir::SmallList<ValueId, 2> roots;  ///< the values of the left roots, in their order
   std::vector<Values> rests;        ///< a variable; empty where the equation has no rest
   std::vector<TermValue> data;      ///< a variable; empty where no condition binds
 };

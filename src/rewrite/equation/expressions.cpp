@@ -251,7 +251,7 @@ Result<int> EquationParser::call(const std::string& name, size_t at) {
   const int own = definition == names_.definitions.end() ? 0 : static_cast<int>(definition->second.parameters);
   TRY(check_count(e, name, own, at));
   for (int a : e.arguments)
-    if (is_pattern(a)) return c_.wrong(at, fmt::format("{} cannot be asked of a pattern", name)).expected("a list without '_' and '...'");
+    if (is_pattern(a)) return c_.wrong(at, fmt::format("{} does not apply to a pattern", name)).expected("a list without '_' and '...'");
   if (!e.function && !e.named) return inlined(definition->second, e.arguments);
   return add(std::move(e));
 }

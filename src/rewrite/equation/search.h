@@ -39,7 +39,8 @@ struct NoTrace {
 
 /// Backtracking search: goals (this term stands for that value) form a list on the stack, choices are tried in order.
 /// Trace: NoTrace, or a class with kOn, `ValueId through(const Match&, ValueId)` (what is seen in place of a value), `bool waived(const
-/// Miss&, size_t depth, ...)` (a miss is told, and let pass where it says true) and `void passed(int)` (terms matched on the way).
+/// Miss&, size_t depth, ...)` (called for a mismatch, which counts as a match where it returns true) and `void passed(int)` (terms matched
+/// on the way).
 template <class Trace = NoTrace>
 class Search {
  public:

@@ -79,7 +79,7 @@ class Faults {
     for (int o : t.operands) visit(o, false);
   }
 
-  /// For the names that a condition asks the dtype of, and for all at once.
+  /// For the names whose dtype a condition tests, and for all at once.
   void dtypes(int index, bool asked) {
     const Expression& e = e_.expressions[static_cast<size_t>(index)];
     if (e.kind == Expression::Kind::call && e.function) asked = std::ranges::find(kAboutDtypes, e.function->name) != kAboutDtypes.end();

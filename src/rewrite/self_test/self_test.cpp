@@ -57,7 +57,7 @@ class Tester {
     const BuiltInstance instance = graph_of(recipe, ops_);
     if (!instance.is_whole) return;  // the ops refuse the fault
     std::string why;
-    // An op that nobody knows cannot be evaluated.
+    // An unknown op cannot be evaluated.
     const Outcome outcome = fault.kind == Fault::Kind::domain ? rewritten(*instance.graph, {}, why) : judge(*instance.graph, why);
     if (outcome == Outcome::refused) {
       ++out_.mutants;

@@ -44,7 +44,7 @@ ValueId Candidates::integers(uint32_t draw) {
   }
 }
 
-/// Shapes that ops may ask for beside one of `shape_`; in the end any one of its sizes, 1 and 2.
+/// Shapes that ops may need together with one of `shape_`; in the end any one of its sizes, 1 and 2.
 Sizes Candidates::near(uint32_t draw) const {
   Sizes s = shape_;
   const uint32_t more = draw / 13;

@@ -8,7 +8,7 @@
 
 namespace tenon::rewrite {
 
-/// What a name of a made-up graph may stand for: inputs and constants of shapes that have to do with `shape`, small integers, flags.
+/// Candidates for a name of a generated graph: inputs and constants of shapes that have to do with `shape`, small integers, flags.
 class Candidates {
  public:
   Candidates(ir::Graph& graph, ir::Builder& build, const Sizes& shape) : graph_(graph), build_(build), shape_(shape) {}

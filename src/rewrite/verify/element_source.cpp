@@ -15,7 +15,7 @@ std::pair<int64_t, int64_t> ends_of(DType dtype) {
   return {0, (int64_t{1} << bits) - 1};
 }
 
-/// What a float dtype can tell apart: half a step at 1, the largest finite number, the smallest above 0.
+/// The resolution of a float dtype: half a step at 1, the largest finite number, the smallest above 0.
 struct Span {
   double unit, largest, smallest;
 };

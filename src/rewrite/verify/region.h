@@ -23,7 +23,7 @@ struct Region {
 
 /// Cuts the match and what was made for it. Everything else is an input, but for producers that lead, in a few steps, from one such
 /// input to another: those are part of both sides. `wider`: how many steps further back producers become part of both sides, for rules that
-/// know something of the values that they start from.
+/// depend on properties of the values that they start from.
 /// Errors: not_supported where a side cannot be run apart (random or with effects, a value of unknown dtype, no replacement).
 Result<Region> cut(const Proposal& proposal, int wider = 0);
 

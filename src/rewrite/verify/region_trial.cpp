@@ -20,7 +20,7 @@ struct Step {
   Spread spread;
   Draw draw;
 };
-/// The most telling first: a large region affords only these.
+/// The most significant first: a large region affords only these.
 constexpr Step kPlan[] = {
     {Spread::apart, Draw::normal},      {Spread::twos, Draw::special},      {Spread::ones, Draw::normal},
     {Spread::threes, Draw::infinite},   {Spread::apart, Draw::huge},        {Spread::zeros, Draw::normal},

@@ -31,7 +31,7 @@ void blame(ReferenceResult& expected, const Tensor& other);
 /// exact: bit for bit; every NaN is like every other. Integers, bools and strings: always.
 std::optional<Difference> differ_in_bits(const Tensor& old, const Tensor& fresh);
 
-/// NaN is where NaN stood and each infinity where it stood, sign included. What is finite on the old side is not looked at.
+/// NaN and infinities are at the same places, sign included. What is finite on the old side is not looked at.
 std::optional<Difference> differ_in_places(const Tensor& old, const Tensor& fresh);
 
 /// reassociating: where the old side is finite, the new one is finite and no further from the wide result than 16 times

@@ -7,7 +7,7 @@
 namespace tenon::rewrite {
 namespace {
 
-/// The number that `spread` wants for symbol `index`.
+/// The number that `spread` assigns to symbol `index`.
 int64_t wanted(Spread spread, size_t index) {
   constexpr int64_t kApart[] = {2, 3, 5, 7, 4, 6};
   const bool is_even = index % 2 == 0;

@@ -37,7 +37,7 @@ std::string text_of(const Verification& verification);
 std::string signature(const Proposal& proposal);
 
 /// Runs proposals beside what they would replace, on drawn inputs, through the reference evaluator: `options.check = std::ref(verifier)`.
-/// A difference is believed only where it stays when the producers of the inputs are taken in, step by step: rules may know where their
+/// A difference is believed only where it stays when the producers of the inputs are taken in, step by step: rules may rely on where their
 /// operands come from without taking those nodes. Not thread-safe; keeps what it has seen over several runs.
 class Verifier {
  public:

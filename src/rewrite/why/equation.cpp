@@ -10,7 +10,7 @@ namespace {
 
 using Kind = Mismatch::Kind;
 
-/// Ops that hand on the elements of their first operand: a pattern that knows nothing of them is missed because of them.
+/// Ops that hand on the elements of their first operand: a pattern without them fails because of them.
 constexpr std::array<std::string_view, 9> kPassing = {"Cast",      "Identity", "Reshape", "Transpose", "Squeeze",
                                                       "Unsqueeze", "Flatten",  "Dropout", "Expand"};
 
@@ -129,7 +129,7 @@ class WhyTrace {
     return fmt::format("{} is {}", name, text_of(*value));
   }
 
-  /// The names that a condition asks about, and the calls that it compares, with what they stand for.
+  /// The names in a condition and the calls that it compares, with their values.
   std::string values_in(int index, const Match& m, const Bindings& b) const {
     const Expression& e = e_.expressions[static_cast<size_t>(index)];
     using Kind = Expression::Kind;

@@ -126,7 +126,7 @@ void explain_equation(Why& why, const Graph& graph, const CompiledRule& rule, No
   if (options.near_misses) seek_near_miss(why, graph, rule, node, options, std::move(trial));
 }
 
-/// A code rule says why; else the last thing that it asked in vain, of the deepest.
+/// The reason of a code rule; else its last and deepest failed query.
 void explain_code(Why& why, const Match& match, const MatchTrace& trace) {
   const GraphQuery query(match.graph());
   why.depth = static_cast<int>(match.nodes.size());

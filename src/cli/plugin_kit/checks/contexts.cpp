@@ -15,7 +15,7 @@ struct Context {
   std::unique_ptr<plugin::Object> attached;
   std::unique_ptr<PluginRun> run;
   std::vector<Tensor> operands, expected;
-  std::string wrong;  ///< in a thread, which tells nothing itself
+  std::string wrong;  ///< in a thread, which reports nothing itself
 
   void once(const PluginRunOptions& constraints = {}) {
     const auto done = run->run(constraints, &operands);

@@ -51,7 +51,7 @@ std::optional<ir::Type> with_numbers(const ir::Type& type, Symbols& symbols) {
 
 void by_symbols(Trial& trial, const PluginCase& at) {
   auto symbolic = make_case(trial.plugin, at.sample, 1, true);
-  if (!symbolic) return;  // a plugin may want numbers
+  if (!symbolic) return;  // a plugin may need numbers
   for (size_t k = 0; k < at.results.size(); ++k) {
     const auto type = with_numbers(symbolic->results[k], at.made.graph->symbols());
     if (!type || type->is_static() != at.results[k].is_static() || agree(*type, at.results[k])) continue;

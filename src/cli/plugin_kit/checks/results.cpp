@@ -9,7 +9,7 @@ namespace tenon::cli {
 
 namespace {
 
-/// What the definition gives; none where it does not take the case, which is for the check of inference to tell.
+/// What the definition gives; none where it does not take the case, which the check of inference reports.
 std::optional<std::vector<Tensor>> by_definition(Trial& trial, const PluginCase& at) {
   if (!trial.op().has_definition() && !trial.plugin.is_kernel()) return std::nullopt;
   ops::EvaluateOptions options;
