@@ -47,7 +47,7 @@ NewBody body_of(const PyGraph& graph, std::string name, nb::handle bodies, ir::N
   return out;
 }
 
-/// Which places bodies have among those of a node; an op that nobody knows takes any, in the order of the call.
+/// Which places bodies have among those of a node; an unknown op takes any, in the order of the call.
 std::vector<std::string_view> body_names(const ir::Op& op) {
   std::vector<std::string_view> out;
   for (const ops::AttributeSpec& spec : ops::attribute_specs(ops::def_of(op)))

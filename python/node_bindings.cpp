@@ -71,7 +71,7 @@ void set_attribute(const NodeRef& node, const std::string& name, nb::handle valu
   else g.set_attribute(id_in(*node.graph, node), name, attribute_of(*look(node).op, name, value));
 }
 
-/// Callers know the inputs of a root graph by name; all other names are made unique where they are taken.
+/// Callers pass the inputs of a root graph by name; all other names are made unique where they are taken.
 void set_name(const ValueRef& value, std::string name) {
   const ir::ValueId id = id_in(*value.graph, value);
   if (look(value).kind == ir::Value::Kind::input && look(value).name != name && !value.graph->outer())
@@ -79,7 +79,7 @@ void set_name(const ValueRef& value, std::string name) {
   value.graph->get().set_name(id, std::move(name));
 }
 
-/// While rules run only a new result of an unknown node may be told its type: undoing takes the node away, and its type with it.
+/// While rules run only a new result of an unknown node may get a type: undoing takes the node away, and its type with it.
 void set_type(const ValueRef& value, nb::handle dtype, nb::handle shape) {
   const ir::Value& v = look(value);
   const bool is_undeclared = v.kind == ir::Value::Kind::result && v.uses.empty() && value.graph->get().node(v.producer).op->unknown;

@@ -21,7 +21,7 @@
 namespace tenon::python {
 namespace {
 
-/// What the caller of tenon.rewriting.rewrite asked for, as far as the driver's own options do not say it.
+/// What the caller of tenon.rewriting.rewrite requested, beyond the driver's own options.
 struct RewriteRequest {
   Watchers watchers;
   bool isolate = false;

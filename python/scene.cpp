@@ -195,7 +195,7 @@ bool Scene::still_refused(const Refusal& refusal, NodeId node) const {
   });
 }
 
-// --- asking a pattern --------------------------------------------------------------------------------------------
+// --- trying a pattern --------------------------------------------------------------------------------------------
 
 nb::tuple Scene::match_nodes(size_t pattern, const std::vector<std::string>& op_types, nb::handle match, nb::handle view,
                              nb::list matched) {

@@ -13,7 +13,7 @@
 namespace tenon::python {
 
 /// A graph as patterns in Python see it: each node is one Python object for as long as it lives, and results go by name. It notes what a
-/// pattern asks about, so that one that has refused a node is asked again only where something of that has changed.
+/// pattern reads, so that a pattern that has refused a node is tried again only where something of that has changed.
 class Scene {
  public:
   /// `make(node)` gives the object of a node; `fill(object, node)` brings it up to date after its operands, results or attributes changed.
@@ -39,13 +39,13 @@ class Scene {
   /// The value for a question whose answer may change when the value's users, producer or type do.
   const ir::Value* value_named(std::string_view name);
 
-  // --- asking a pattern ----------------------------------------------------------------------------------------
+  // --- trying a pattern ----------------------------------------------------------------------------------------
   /// Finds out what has changed since the last call.
   void begin_sweep();
   /// match(view, object, matched) of every living node of one of the op types (empty: all) that it has not refused in the same
-  /// surroundings before. Returns (how many were asked, [(node, answer)]).
+  /// surroundings before. Returns (how many were tried, [(node, answer)]).
   nb::tuple match_nodes(size_t pattern, const std::vector<std::string>& op_types, nb::handle match, nb::handle view, nb::list matched);
-  /// The pattern that is being asked looks at more than results by name.
+  /// The current pattern reads more than results by name.
   void looks_everywhere() { everywhere_ = true; }
 
  private:

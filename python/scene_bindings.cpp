@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenon._tenon.Scene: the questions that patterns ask most, answered without a detour through Python.
+// tenon._tenon.Scene: the most frequent queries of patterns, answered without a detour through Python.
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>

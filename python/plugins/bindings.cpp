@@ -140,7 +140,7 @@ void bind_plugins(nb::module_& m) {
   bind_sizes(m);
   bind_trial(m);
   bind_registry(m);
-  m.def("_add_plugin", &add_plugin, nb::arg("told"));
+  m.def("_add_plugin", &add_plugin, nb::arg("plugin"));
 }
 
 }  // namespace tenon::python

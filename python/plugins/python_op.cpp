@@ -166,7 +166,7 @@ class Call {
   /// A scalar has one element, so that it always lies somewhere.
   static bool is_late(const tenon_tensor& result) { return result.dtype != TENON_NO_DTYPE && result.rank == 0 && !result.data; }
 
-  /// The array tells how large the result is.
+  /// The array gives the size of the result.
   void copy_late(uint32_t k, nb::handle value) const {
     const nb::object shape = nb::getattr(value, "shape", nb::none());
     if (!PySequence_Check(shape.ptr()))

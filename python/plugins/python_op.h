@@ -14,7 +14,7 @@ namespace tenon::python {
 
 namespace nb = nanobind;
 
-/// What @tenon.plugin was told, as the tables of tenon/plugin.h. Made once, never destroyed: libraries stay.
+/// The description given to @tenon.plugin, as the tables of tenon/plugin.h. Made once, never destroyed: libraries stay.
 struct PythonOp {
   ArrayKind arrays = ArrayKind::numpy;
   nb::object function;

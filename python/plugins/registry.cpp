@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugins that this process knows, as TensorRT's registry lists them (tenon/graph_rewriting/plugins.py).
+// The plugins of this process, as TensorRT's registry lists them (tenon/graph_rewriting/plugins.py).
 #include "plugins/registry.h"
 
 #include <nanobind/stl/filesystem.h>

@@ -136,7 +136,7 @@ def test_sizes_by_a_function(ops):
         return x
 
     error = refused(lambda: engine("py::Undecided(x)"))
-    assert "nobody knows before the model runs how n compares to 5" in error.what
+    assert "it depends on data how n compares to 5" in error.what
     assert answer("py::Undecided(x)", sizes="4,3").shape == (4, 3)
 
 

@@ -178,7 +178,7 @@ def _restore(info: FLayerInfo, inputs: dict[str, Any]) -> None:
 
 
 def record_signature(f: Function) -> Function:
-    """Decorates a functional whose calls patterns want to know: the last layer that it makes gets an FLayerInfo.
+    """Decorates a functional whose calls patterns match: the last layer that it makes gets an FLayerInfo.
     Calls of recorded functionals do not nest, and each makes a layer: RuntimeError else. Where it raises, nothing is recorded."""
 
     @wraps(f)

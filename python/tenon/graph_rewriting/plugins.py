@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plugins as code written for TensorRT's Python package makes them: a creator of the registry, a collection of fields, a layer.
 
-The registry is what this process knows: TENON_PLUGINS, `load_library`, and functions of @tenon.plugin.
+The registry of this process: TENON_PLUGINS, `load_library`, and functions of @tenon.plugin.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..rewriting import Graph, Value
 from .context import default_net
 
 MOST_OUTPUTS = 64
-NAMES_THE_PLUGIN = ("plugin_namespace", "plugin_version")  # attributes that say which plugin is meant, not what it is told
+NAMES_THE_PLUGIN = ("plugin_namespace", "plugin_version")  # attributes that select the plugin and are not passed to it
 
 
 class PluginFieldType(Enum):
@@ -103,7 +103,7 @@ class PluginCreator:
     for any number; `defaults`: of each field, None where it has none."""
 
     def __init__(self, op: dict[str, Any], outputs: int | None = None) -> None:
-        """outputs: how many, where the op has any number of them; None: nobody knows before it is a layer."""
+        """outputs: how many, where the op has any number of them; None: unknown before it is a layer."""
         self.name: str = op["name"]
         self.plugin_version: str = op["version"]
         self.domain: str = op["name_space"]
@@ -189,7 +189,7 @@ def _text(field: PluginField) -> str:
 
 
 def count_outputs(creator: PluginCreator, operands: list[Value | None], attributes: dict[str, Any]) -> int:
-    """Of a plugin whose op has any number of them. Only the plugin itself knows, and refuses a layer that wants more: it is asked in a
+    """Of a plugin whose op has any number of them. Only the plugin itself decides, and refuses a layer with more: it is called in a
     graph of its own."""
 
     def takes(count: int) -> bool:
@@ -214,7 +214,7 @@ def _twin(graph: Graph, value: Value | None) -> Value | None:
 
 
 class PluginRegistry:
-    """The plugins that the process knows."""
+    """The plugins of the process."""
 
     @property
     def all_creators(self) -> list[PluginCreator]:

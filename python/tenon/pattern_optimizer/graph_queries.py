@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a graph knows of its results: types, shapes, constants, users. Results are named, as in ONNX."""
+"""Queries of a graph's results: types, shapes, constants, users. Results are named, as in ONNX."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class GraphQueries:
     def _look_at(self, graph: Graph) -> None:
         self.graph = graph
         self.scene = scene = _tenon.Scene(graph, make_proto, fill_proto)
-        # What patterns ask most goes straight to the engine.
+        # The most frequent queries go straight to the engine.
         self.node_before = scene.node_before  # None for inputs, constants and missing operands
         self.next_nodes = scene.next_nodes  # each once, in the graph's order; bodies that read the result do not count
         self.is_output = scene.is_output

@@ -99,7 +99,7 @@ class Insertion:
         for name, value in zip(node.output, values, strict=True):
             if not name:
                 continue
-            if name in known_types and value.dtype is None:  # of an operator that nobody knows
+            if name in known_types and value.dtype is None:  # of an unknown operator
                 dtype, shape = known_types[name]
                 value.set_type(dtype or None, shape)
             if name in self.replaceable:

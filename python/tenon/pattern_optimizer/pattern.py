@@ -105,7 +105,7 @@ class PatternOptimization(_Named):
 
     @classmethod
     def fast_op_type(cls) -> set[str] | None:
-        """Operators at which `match` is asked; None: all."""
+        """Operators at which `match` is called; None: all."""
         return None
 
     def match(self, g: PatternView, node: onnx.NodeProto, matched: list[MatchResult]) -> MatchResult | None:
@@ -167,7 +167,7 @@ class EnginePattern(_Named):
         return {self.seed or self.name, *(r.name for r in self.rules), *(seed for r in self.rules for seed in r.seeds.split())}
 
     def active_rules(self, processor: str) -> list[Rule]:
-        """Without those of operators that only another processor has, where the pattern was not asked for by its own name."""
+        """Without those of operators that only another processor has, where the pattern was not requested by its own name."""
         has_cuda = self.requested_by_name or "CUDA" in processor.upper().split(",")
         return [r for r in self.rules if has_cuda or "onnxruntime_cuda" not in r.sets.split()]
 

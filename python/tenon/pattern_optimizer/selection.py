@@ -30,7 +30,7 @@ def _by_seed(rules: list[Rule], verbose: int) -> list[EnginePattern]:
 
 
 def _called(pattern: EnginePattern) -> EnginePattern:
-    """Of one that was requested by its own name: if all that it can do is approximate, it was asked to."""
+    """Of one that was requested by its own name: if all that it can do is approximate, that was requested."""
     pattern.may_approximate = all(rule.numerics == "approximate" for rule in pattern.rules)
     return pattern
 

@@ -90,7 +90,7 @@ class Builder:
                 self._where.setdefault(known, (value, axis))
 
     def declare_sizes(self, node: Node) -> None:
-        """Whoever knows the inputs knows the sizes of this result."""
+        """Declares the sizes of this result, which follow from the inputs."""
         for size in meta(node).shape:
             for symbol in expression(size).free_symbols:
                 if symbol not in self._where:
@@ -273,7 +273,7 @@ class Builder:
 
     def _size_given(self, symbol: sympy.Symbol) -> Value:
         """By an input of its own. A size of the program's inputs is one's length, whose elements nobody reads: no backend has to wait for
-        data to know it. Other numbers may be negative, or larger than any memory."""
+        data to compute it. Other numbers may be negative, or larger than any memory."""
         self.sizes_given.append(symbol)
         if symbol not in _sizes_of_inputs(self.node.graph):
             return self.graph.add_input(f"size_{symbol}", "i64", [1])

@@ -59,7 +59,7 @@ class Choice:
 
     @property
     def engine(self) -> dict[str, Any]:
-        """What tenon.compile is told of each segment."""
+        """The options of tenon.compile for each segment."""
         narrow = {"f64": "f32"} if self.truncate_double or self.truncate_long_and_double else {}
         if self.truncate_long_and_double:
             narrow["i64"] = "i32"

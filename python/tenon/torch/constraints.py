@@ -63,7 +63,7 @@ class Constraints:
     def of(self, node: Node) -> list[Constraint]:
         """Those that hold of a node, which all say the same backend; empty: nobody says any.
 
-        Raises TenonError: bad_usage for two that say different ones, and none is closer. An op is meant wherever it stands: no pin
+        Raises TenonError: bad_usage for two that say different ones, and none is closer. An op constraint holds everywhere: no pin
         outdoes it."""
         constraints = list(self._constraints_of(node))
         if not constraints:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guesses of times, in nanoseconds, good enough to tell a segment that pays from one that does not."""
+"""Guesses of times, in nanoseconds, good enough to separate profitable segments from others."""
 
 from __future__ import annotations
 

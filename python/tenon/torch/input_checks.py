@@ -18,7 +18,7 @@ Check = tuple[Callable[..., Any], list[int]]
 
 class InputChecks:
     def __init__(self, placeholders: Sequence[Node], checks: Sequence[Check]) -> None:
-        """checks: what torch.export wants of inputs, each with the places of its own; none: PyTorch has them elsewhere."""
+        """checks: the conditions of torch.export on inputs, each with the places of its own; none: PyTorch has them elsewhere."""
         self._names = [str(n.target) for n in placeholders]
         self._expected = [meta(n) for n in placeholders]
         self._kinds = [(x.dtype, x.is_cpu) if isinstance(x, torch.Tensor) else None for x in self._expected]

@@ -121,7 +121,7 @@ class _Stitch:
                     less = self._graph.call_function(operator.sub, (whole, rest))
                     self._sizes[symbol] = self._graph.call_function(operator.floordiv, (less, divisor))
                     return self._sizes[symbol]
-        for node in self._module.graph.nodes:  # a number that data tell
+        for node in self._module.graph.nodes:  # a number that depends on data
             if is_size(node) and isinstance(meta(node), torch.SymInt) and meta(node).node.expr == symbol:
                 return self._at(node)
         raise AssertionError(f"nobody has the size {symbol}")

@@ -33,7 +33,7 @@ def effect_of(node: Node) -> str | None:
     """What it does beside its results: such nodes stay in their order."""
     schema = getattr(node.target, "_schema", None)
     if node.op != "call_function" or schema is None:
-        return "it is no op that PyTorch has registered: nobody knows what it does"
+        return "it is no op that PyTorch has registered: its meaning is unknown"
     if schema.is_mutable:
         return "it writes to memory that others see"
     if not schema.returns:
@@ -65,7 +65,7 @@ def _type_refusal(node: Node) -> str | None:
 
 
 class Support:
-    """Asks for each node alone whether it has a form, and whether a backend has it. engine: options of compile().
+    """Checks for each node alone whether it has a form, and whether a backend has it. engine: options of compile().
     Raises TenonError for backends that are not there."""
 
     def __init__(self, engine: dict[str, Any]) -> None:

@@ -104,7 +104,7 @@ def _joined(units: list[Unit], choice: Choice) -> list[Unit]:
 
 
 def _renumbered(units: list[Unit], taken: dict[int, int]) -> list[Unit]:
-    """A group is where its last unit stood: what it needs is before that, and nobody else reads its middle."""
+    """A group takes the place of its last unit: what it needs is before that, and nobody else reads its middle."""
     numbers: dict[int, int] = {}
     out: list[Unit] = []
     for k in range(len(units)):

@@ -26,7 +26,7 @@ bool decided(Match& m) {
   return m.keep(BranchChoice{taken});
 }
 
-/// The body's nodes are where the branch stood; its captures are the outer values themselves.
+/// The body's nodes take the place of the branch; its captures are the outer values themselves.
 bool put_in_place(const Match& m, Rewriter& w) {
   const Node& node = m.node(m.root());
   const ir::Body& body = node.bodies[m.kept<BranchChoice>().body];

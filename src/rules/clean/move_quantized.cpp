@@ -38,7 +38,7 @@ bool between_equal_numbers(Match& m) {
     return m.refuse("other scales or zero points before and after");
   const auto& results = m.node(move).outputs;
   if (std::ranges::any_of(results.begin() + 1, results.end(), [](ValueId v) { return bool(v); }))
-    return m.refuse("where elements come from is asked for too");
+    return m.refuse("the indices of the elements are read too");
   m.take(move);
   return m.keep(from->data);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes read straight from where they stand: Shape of x with start and end. Exact: a size of a Transpose or an Unsqueeze of x is a size
+// Sizes read directly from their source: Shape of x with start and end. Exact: a size of a Transpose or an Unsqueeze of x is a size
 // of x, or 1.
 #include <algorithm>
 

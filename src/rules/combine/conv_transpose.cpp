@@ -23,7 +23,7 @@ struct Phases {
   ir::Ints kernel, stride, taps;  ///< taps: of each phase, the kernel filled up with zeros
   ir::Ints pads;                  ///< at both sides of a phase
   ir::Ints cut_begin, cut_end;    ///< of the whole result
-  ir::Ints sizes;                 ///< of a phase, where known and asked for
+  ir::Ints sizes;                 ///< of a phase, where known and needed
   int64_t inputs = 0, outputs = 0;
 
   bool moves() const {

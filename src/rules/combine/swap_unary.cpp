@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An op of single elements gives the same elements before a Transpose or Reshape as after it. The layout op moves down, where it may meet
-// another; late, because rules that recognise structure want it as it was exported.
+// another; late, because rules that recognise structure match it as exported.
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"

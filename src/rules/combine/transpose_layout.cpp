@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes that move axes of size 1. Exact: the order of the elements in memory stays. In a late stage, because fusions know layouts by
-// their Transposes.
+// Transposes that move axes of size 1. Exact: the order of the elements in memory stays. In a late stage, because fusions recognise layouts
+// by their Transposes.
 #include <algorithm>
 
 #include "rewrite/match.h"

@@ -73,7 +73,7 @@ void collect(const Match& m, ValueId value, NarrowedMask& found, bool take_causa
   }
 }
 
-/// The conditions together still know each key: one of them has the full last axis.
+/// The conditions together still cover each key: one of them has the full last axis.
 bool covers_keys(const Match& m, const NarrowedMask& found) {
   const DimList* keys = m.shape(m.operand(m.root(), 1));
   if (!keys || keys->size() != 4) return false;

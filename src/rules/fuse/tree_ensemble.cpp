@@ -148,7 +148,7 @@ void join_ints(Attributes& to, const Match& m, const JoinedTrees& found, std::st
   if (any) to.emplace_back(name, std::move(all));
 }
 
-/// The same for ids, which go on after those of the ensemble before: `count` tells how many an ensemble has.
+/// The same for ids, which go on after those of the ensemble before: `count` returns how many an ensemble has.
 template <class Count>
 void join_ids(Attributes& to, const Match& m, const JoinedTrees& found, std::string_view name, Count count) {
   ir::Ints all;

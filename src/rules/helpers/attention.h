@@ -7,7 +7,7 @@
 
 namespace tenon::rules {
 
-/// Heads of which each stands several times in a row.
+/// Heads, each repeated several times in a row.
 struct RepeatedHeads {
   ir::ValueId source;  ///< [batch, heads, sequence, size]
   Dim times;
@@ -24,8 +24,8 @@ std::optional<CacheConcats> past_below(const rewrite::Match& m);
 /// The attention `op` takes both itself, as operands 4 and 5, and gives the joined ones out, as results 1 and 2.
 bool hand_over(const rewrite::Match& m, rewrite::Rewriter& w, const CacheConcats& past, std::string_view op);
 
-/// What tells how many queries an Attention has, heads before the sequence: its keys where they are as many, so that nothing but Attention
-/// reads the queries.
+/// The operand that gives the number of queries of an Attention, heads before the sequence: its keys where they are as many, so that
+/// nothing but Attention reads the queries.
 ir::ValueId as_long_as_queries(const rewrite::Match& m, ir::NodeId attention);
 
 /// Places 0, 1, 2, ... along `axis` of x.

@@ -24,7 +24,7 @@ ValueId side_by_side(const rewrite::GraphQuery& query, ValueId value) {
 Joins joins_heads(const rewrite::GraphQuery& query, NodeId reshape, const DimList& joined) {
   const DimList* out = query.shape(query.result(reshape));
   if (out && std::ranges::equal(*out, joined, &Dim::known_equal)) return Joins::same;
-  // A target that copies axes other than the first two copies them of heads that stand apart.
+  // A target that copies axes other than the first two copies them of heads that are apart.
   const auto target = query.ints(query.operand(reshape, 1));
   if (!out || !target) return Joins::unknown;
   for (size_t k = 2; k < target->size(); ++k)

@@ -140,7 +140,7 @@ bool to_multi_head(const Match& m, Rewriter& w) {
   return give(m, w, w("com.microsoft::MultiHeadAttention", inputs, std::move(how)));
 }
 
-/// The kernel wants head sizes in eights.
+/// The kernel needs head sizes in multiples of eight.
 bool grouped_queries(Match& m) {
   const ir::Attributes& a = m.node(m.root()).attributes;
   if (!is_plain(m, m.root()) || m.operand(m.root(), kMask) || a.integer("is_causal", 0) == 0) return false;
@@ -148,7 +148,7 @@ bool grouped_queries(Match& m) {
   const DimList &q = *m.shape(m.operand(m.root(), 0)), &v = *m.shape(m.operand(m.root(), 2));
   if (heads == fewer) return m.refuse("as many heads of keys as of queries: MultiHeadAttention");
   if (!q[2].is_number() || !v[2].is_number() || q[2].value() / heads != v[2].value() / fewer || q[2].value() / heads % 8 != 0)
-    return m.refuse("a head size that the kernel does not know");
+    return m.refuse("a head size without a kernel");
   return same_length(m, m.root()) || m.refuse("as many keys as queries are not known");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of sequences that stand first, [sequence, batch, width], with its products: DecoderAttention of ONNX Runtime, for which the
+// Attention of sequence-first operands, [sequence, batch, width], with its products: DecoderAttention of ONNX Runtime, for which the
 // CPU build has no kernel.
 #include <cmath>
 
@@ -146,7 +146,7 @@ RULES(onnxruntime_decoder) {
     .rules =
         {
             {.name = "decoder_attention",
-             .docs = "attention of sequences that stand first, with the products that make its operands; the CPU build has no kernel",
+             .docs = "attention of sequence-first operands, with the products that make its operands; the CPU build has no kernel",
              .roots = "Reshape",
              .match = decoder,
              .rewrite = to_decoder,

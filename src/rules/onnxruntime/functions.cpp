@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pieces of language models as functions of the domain tenon. Exact: each function is defined by the nodes that it stands for. Last and
-// alone: by then all that Tenon knows as ops of ONNX (Attention, RotaryEmbedding) is such an op.
+// alone: by then all ops of ONNX that Tenon fuses (Attention, RotaryEmbedding) is such an op.
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"

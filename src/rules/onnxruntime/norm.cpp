@@ -15,7 +15,7 @@ struct Skip {
   bool kept = false;  ///< the sum has other users
 };
 
-/// May stand as `skip` beside rows of `sum`: the same shape, or without a batch of its own.
+/// May be `skip` for rows of `sum`: the same shape, or without a batch of its own.
 bool fits_as_skip(const Match& m, ValueId skip, ValueId sum) {
   if (m.same_type(skip, sum)) return true;
   const DimList *small = m.shape(skip), *large = m.shape(sum);

@@ -93,7 +93,7 @@ bool relative_position(Match& m) {
   return m.refuse("no buckets by distance both ways");
 }
 
-/// The op wants its table column by column in the shape of one row by row.
+/// The op needs its table column by column in the shape of one row by row.
 bool to_relative_position(const Match& m, Rewriter& w) {
   const Buckets& found = m.kept<Buckets>();
   const DimList& shape = *m.shape(found.table);

@@ -32,7 +32,7 @@ bool rotated_later(const Match& m, Rewriter& w) {
   return m.node(transpose).is("Transpose");
 }
 
-/// Only a part of each head is rotated: the kernel then wants to know how many heads there are.
+/// Only a part of each head is rotated: the kernel then needs the number of heads.
 bool is_partial(const Node& rotary) { return rotary.attributes.integer("rotary_embedding_dim", 0) != 0; }
 
 /// Tables of rotations with ids beside them.

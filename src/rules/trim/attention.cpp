@@ -28,7 +28,7 @@ bool only_first_result(const Match& m, NodeId node) {
   return true;
 }
 
-/// The mask of Attention knows all keys: its last axis is as long as they are, so that another mask can be laid over it.
+/// The mask of Attention covers all keys: its last axis is as long as they are, so that another mask can be laid over it.
 bool mask_is_full(const Match& m, NodeId node) {
   const ValueId mask = m.operand(node, kMask);
   return !mask || (*m.shape(mask)).back().known_equal((*m.shape(m.operand(node, kKey)))[kQueryAxis]);
@@ -100,7 +100,7 @@ RULES(trim_attention) {
     .rules =
         {
             {.name = "pick_queries",
-             .docs = "some rows of Attention ask for some queries; keys and values stay whole, and what a query may not see goes with it",
+             .docs = "some rows of Attention need some queries; keys and values stay whole, and what a query may not see goes with it",
              .roots = "Gather Slice",
              .match = queries,
              .rewrite = fewer_queries,

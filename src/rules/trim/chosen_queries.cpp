@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One query of each sequence, at a place that the run chooses: Attention is asked for that query alone, keys and values stay whole. Where
+// One query of each sequence, at a place that the run chooses: Attention computes that query alone, keys and values stay whole. Where
 // the op hides the keys after a query by its place, a mask says so in its stead.
 #include <algorithm>
 
@@ -41,7 +41,7 @@ bool counts_from_the_place(const Match& m, NodeId attention) {
          (attributes.integer("is_causal", 0) != 0 && (m.operand(attention, kPastKey) || m.operand(attention, kNonpad)));
 }
 
-/// The mask is the same for all queries, and knows all keys.
+/// The mask is the same for all queries, and covers all keys.
 bool mask_fits(const Match& m, NodeId attention) {
   const ValueId mask = m.operand(attention, kMask);
   const DimList *shape = m.shape(mask), *keys = m.shape(m.operand(attention, kKey));
@@ -66,7 +66,7 @@ bool query(Match& m) {
   const ValueId place = place_of_each(m, m.operand(m.root(), 1), (*whole)[0]);
   if (!place) return m.refuse("not one place of each sequence");
   if (counts_from_the_place(m, attention)) return m.refuse("a window, or causal after other keys: they count from the place of the query");
-  if (!mask_fits(m, attention)) return m.refuse("the mask differs from query to query, or does not know all keys");
+  if (!mask_fits(m, attention)) return m.refuse("the mask differs from query to query, or does not cover all keys");
   m.take(transpose);
   m.take(attention);
   return m.keep(Query{attention, *readers, place});
@@ -106,7 +106,7 @@ RULES(trim_chosen_queries) {
     .rules =
         {
             {.name = "choose_queries",
-             .docs = "one row of Attention for each sequence, at places that the run chooses, asks for one query of each",
+             .docs = "one row of Attention for each sequence, at places that the run chooses, needs one query of each",
              .roots = "GatherND",
              .match = query,
              .rewrite = one_query,

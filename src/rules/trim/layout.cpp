@@ -66,7 +66,7 @@ RULES(trim_layout) {
     .rules =
         {
             {.name = "pick_transpose",
-             .docs = "elements of one axis of a Transpose are those of the axis where it stood before",
+             .docs = "elements of one axis of a Transpose are those of the axis at its original place",
              .roots = "Gather Slice",
              .match = transposed,
              .rewrite = move_up,

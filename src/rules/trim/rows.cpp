@@ -75,7 +75,7 @@ bool softmax(Match& m) {
   return m.keep(Moved{*pick, {pick->axis}});
 }
 
-/// Rows of a table chosen by indices: fewer indices. The axes of the indices are where the axis of the table stood. Picks of the other
+/// Rows of a table chosen by indices: fewer indices. The axes of the indices take the place of the table's axis. Picks of the other
 /// axes stay where they are: before the table is as good as after it.
 bool table(Match& m) {
   const auto pick = only_pick(m);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Patterns that change nothing and tell what they see."""
+"""Patterns that change nothing and report what they match."""
 
 from __future__ import annotations
 

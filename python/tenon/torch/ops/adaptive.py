@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pools that are told how many windows there are, not how large."""
+"""Pools by the number of windows, not their size."""
 
 from __future__ import annotations
 

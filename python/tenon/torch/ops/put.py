@@ -15,11 +15,11 @@ REDUCTIONS = {"sum": "add", "prod": "mul", "amin": "min", "amax": "max"}
 
 
 def _where_masked(b: Any, x: Any, mask: Any, put: Any, adds: bool) -> Any:
-    """A mask of the first axes, and what is at each of its places: how many there are, only data tell."""
+    """A mask of the first axes, and what is at each of its places: their number depends on data."""
     rest = len(b.shape_of(x)) - len(b.shape_of(mask))
     sizes = b.shape_of(put)
     if len(sizes) > rest + 1 or (len(sizes) == rest + 1 and sizes[0] != 1):
-        raise Unsupported("how many places a mask has, only data tell")
+        raise Unsupported("the number of a mask's places depends on data")
     value, old = b.tensor(put, b.dtype), b.tensor(x)
     if len(sizes) == rest + 1:
         value = b.reshaped(value, sizes[1:])
