@@ -24,7 +24,7 @@ import page
 import rows
 from engines import PEERS, EngineError, Work, peers_of
 from models import quantized_of
-from turns import Effort, measure, with_inputs
+from turns import Budget, measure, with_inputs
 
 
 def log(text: str) -> None:
@@ -33,10 +33,10 @@ def log(text: str) -> None:
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def measure_case(case: cases.Case, peers: list[str], threads: int, effort: Effort) -> dict:
+def measure_case(case: cases.Case, peers: list[str], threads: int, budget: Budget) -> dict:
     def measured(inputs: object) -> dict:
         work = Work(quantized_of(case.family, case.quantized), case.family, inputs, case.inputs, threads, case.precision)
-        return measure(peers_of(case.precision, peers), work, effort, lambda text: log(f"{case.name}: {text}"))
+        return measure(peers_of(case.precision, peers), work, budget, lambda text: log(f"{case.name}: {text}"))
 
     try:
         return with_inputs(cases.arrays(case), measured)
@@ -94,11 +94,11 @@ def keep(asked: argparse.Namespace, kept: dict[str, dict]) -> None:
 
 def measured(name: str, asked: argparse.Namespace, known: dict[str, cases.Case]) -> tuple[dict, str]:
     """A row, and what is said of it."""
-    effort = Effort(asked.rounds, asked.seconds, asked.cold)
+    budget = Budget(asked.rounds, asked.seconds, asked.cold)
     if name in known:
-        row = measure_case(known[name], asked.vs or list(PEERS), asked.threads, effort)
+        row = measure_case(known[name], asked.vs or list(PEERS), asked.threads, budget)
         return row, described(known[name], row)
-    row = rows.measured(name, asked, effort, log)
+    row = rows.measured(name, asked, budget, log)
     return row, rows.described(name, row)
 
 
