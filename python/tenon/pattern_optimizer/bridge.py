@@ -68,9 +68,9 @@ class Bridge:
     def screen(self, graph: Graph, sweep: int) -> tuple[list[Node], int]:
         """The nodes where the pattern matches, and how many were tried: those that it has not refused in the same surroundings before."""
         view = self.views.in_sweep(graph, sweep)
-        asked, found = view.scene.ask(self.number, self.op_types, self.pattern.match, view, [])
+        tried, found = view.scene.match_nodes(self.number, self.op_types, self.pattern.match, view, [])
         self.found = dict(found)
-        return [node for node, _ in found], asked
+        return [node for node, _ in found], tried
 
     def match(self, match: Match) -> bool:
         view = self.views.of(match.graph)
