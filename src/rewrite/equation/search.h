@@ -73,8 +73,8 @@ class Search {
     uint64_t used = 0;  ///< any_order: slots that are taken
   };
 
-  bool miss([[maybe_unused]] const Mismatch& what) {
-    if constexpr (Trace::kOn) return trace_.waived(what, m_, b_);
+  bool miss([[maybe_unused]] const Mismatch& mismatch) {
+    if constexpr (Trace::kOn) return trace_.waived(mismatch, m_, b_);
     return false;
   }
   ValueId see(ValueId value) const {

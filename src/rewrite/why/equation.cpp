@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 9> kPassing = {"Cast",      "Identity", "
                                                       "Unsqueeze", "Flatten",  "Dropout", "Expand"};
 
 bool same(const Mismatch& a, const Mismatch& b) {
-  return a.what == b.what && a.index == b.index && a.part == b.part && a.value == b.value && a.node == b.node;
+  return a.kind == b.kind && a.index == b.index && a.part == b.part && a.value == b.value && a.node == b.node;
 }
 
 /// Follows the search; lets pass what is supposed, and keeps what else does not hold.
