@@ -56,7 +56,7 @@ TEST(DriverOptions, AppliedIsCalledForEachRewriteInOrder) {
   auto g = graph_of("graph main(x: f32[b]) {\n a = Relu(x)\n y = Relu(a)\n return y\n}\n");
   std::string seen;
   Options options;
-  options.applied = [&](const Applied& a) { seen += a.rule.name + " " + std::to_string(a.index) + ";"; };
+  options.applied = [&](const RewriteEvent& a) { seen += a.rule.name + " " + std::to_string(a.index) + ";"; };
   run(*g, {&kReluToAbs}, options);
   EXPECT_EQ(seen, "relu_to_abs 0;relu_to_abs 1;");
 }

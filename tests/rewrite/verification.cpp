@@ -201,7 +201,7 @@ TEST(Verification, TargetsOfReshapesFollowFromTheSizes) {
       " r = Reshape(a, t, allowzero=1)\n y = Reshape(r, t, allowzero=1)\n return y\n}\n",
       {&kRule});
   EXPECT_EQ(known.result.verified, 1) << text_of(known.result);
-  // The elements of t are not known before the run: what makes it is part of the region.
+  // The elements of t are not known before the run: what makes it is part of the subgraph.
   const auto unknown = verified(
       "graph main(x: f32[*]) {\n t = Shape(x)\n const f: i64[1] = [-1]\n a = Reshape(x, f, allowzero=1)\n"
       " y = Reshape(a, t, allowzero=1)\n return y\n}\n",

@@ -40,7 +40,7 @@ class RewriteWatch {
 
  private:
   Result<void> check(const rewrite::Proposal& proposal, const rewrite::Check& inner);
-  void applied(const rewrite::Applied& applied);
+  void applied(const rewrite::RewriteEvent& applied);
   void spent(const std::string& rule, std::chrono::steady_clock::time_point since);
 
   using Clock = std::chrono::steady_clock;

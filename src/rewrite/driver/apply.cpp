@@ -96,7 +96,7 @@ bool may_join(const Match& match) {
 
 }  // namespace
 
-std::string_view guard(const Match& match, const CompiledRule& rule) {
+std::string_view conflict_of(const Match& match, const CompiledRule& rule) {
   if (!may_join(match)) return "it would join nodes that are placed on different backends";
   if (rule.shared) return {};
   for (NodeId node : match.nodes) {
@@ -128,7 +128,7 @@ Outcome Attempt::decide(const CompiledRule& rule, Match& match) {
   }
   if (!broken.empty()) return {OutcomeKind::broken, broken};
   if (!matched) return {OutcomeKind::no_match, std::string(match.reason())};
-  if (const auto reason = guard(match, rule); !reason.empty()) return {OutcomeKind::refused, std::string(reason)};
+  if (const auto reason = conflict_of(match, rule); !reason.empty()) return {OutcomeKind::refused, std::string(reason)};
   return {OutcomeKind::applied, {}};
 }
 
@@ -158,7 +158,7 @@ Outcome Attempt::build(const CompiledRule& rule, Match& match, Rewriter& rewrite
   if (const auto assumed = journal_.assumed(); !assumed.empty())
     return {OutcomeKind::refused, "it would take for granted what the model does not: " + assumed[0].text()};
   if (rule.match_and_rewrite)
-    if (const auto reason = guard(match, rule); !reason.empty()) return {OutcomeKind::refused, std::string(reason)};
+    if (const auto reason = conflict_of(match, rule); !reason.empty()) return {OutcomeKind::refused, std::string(reason)};
   if (journal_.nodes().empty()) return {OutcomeKind::applied, {}};
   const auto provenance = provenance_of(match, rule);
   for (NodeId made : journal_.nodes()) graph_.set_provenance(made, provenance);

@@ -53,7 +53,7 @@ class Attempt {
 };
 
 /// Why the match may not be rewritten whatever the rule says; empty where it may. Cost: the uses of the values inside.
-std::string_view guard(const Match& match, const CompiledRule& rule);
+std::string_view conflict_of(const Match& match, const CompiledRule& rule);
 
 /// True where nobody would miss the node: no result is used and the op has no effects.
 bool is_dead(const ir::Graph& graph, ir::NodeId node);

@@ -25,7 +25,7 @@ struct Probe;
 enum class Order : uint8_t { worklist, sweep, in_turn };
 
 /// What has just been rewritten, for whoever watches.
-struct Applied {
+struct RewriteEvent {
   const ir::Graph& graph;
   const CompiledRule& rule;
   const Match& match;            ///< its nodes are still alive
@@ -57,7 +57,7 @@ struct Options {
   /// Called before each rewrite is carried out. May be null.
   Check check;
   /// Called after each rewrite. May be null.
-  std::function<void(const Applied&)> applied;
+  std::function<void(const RewriteEvent&)> applied;
   /// Called every 1,024 visits; true stops early with the graph valid. May be null.
   std::function<bool()> cancelled;
   /// Tried at every node before the rules: may answer with one constant a result, which then replace them. May be null.

@@ -80,7 +80,7 @@ class Tester {
 
   /// Rewrites once, and runs what is rewritten beside what was.
   Outcome judge(const Graph& graph, std::string& why) {
-    RegionTrialLimits limits;
+    SubgraphTrialLimits limits;
     limits.work = kWork;
     limits.seed = options_.seed;
     Verifier verifier(Verify::all, limits);

@@ -59,12 +59,12 @@ Result<void> Verifier::verify(const Proposal& p, const std::string& signature) {
   std::optional<Verdict::CounterExample> doubt;
   std::string reason = "no instance was found";
   for (int wider : kWider) {
-    const auto region = cut(p, wider);
-    if (!region && wider == 0) return give_up(p, signature, region.error()->what);
-    if (!region) break;
-    RegionTrialLimits limits = limits_;
+    const auto subgraph = cut(p, wider);
+    if (!subgraph && wider == 0) return give_up(p, signature, subgraph.error()->what);
+    if (!subgraph) break;
+    SubgraphTrialLimits limits = limits_;
     limits.finite = limits.finite || p.rule.finite;
-    Verdict verdict = try_region(p.graph, *region, p.rule.numerics, limits);
+    Verdict verdict = try_subgraph(p.graph, *subgraph, p.rule.numerics, limits);
     result_.instances += verdict.instances;
     result_.skipped += verdict.skipped;
     if (verdict.counter_example) {
@@ -77,7 +77,7 @@ Result<void> Verifier::verify(const Proposal& p, const std::string& signature) {
     } else if (!verdict.why_skipped.empty()) {
       reason = std::move(verdict.why_skipped);
     }
-    if (region->is_whole) break;
+    if (subgraph->is_whole) break;
   }
   if (!doubt) return give_up(p, signature, reason);
   ++result_.wrong;

@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "rewrite/driver/apply.h"
-#include "rewrite/verify/region_trial.h"
+#include "rewrite/verify/subgraph_trial.h"
 
 namespace tenon::rewrite {
 
@@ -41,8 +41,8 @@ std::string signature(const Proposal& proposal);
 /// operands come from without taking those nodes. Not thread-safe; keeps what it has seen over several runs.
 class Verifier {
  public:
-  explicit Verifier(Verify mode, RegionTrialLimits limits = {}) : mode_(mode), limits_(limits) {}
-  /// Errors: bad_rule with the counterexample. Cost: see try_region.
+  explicit Verifier(Verify mode, SubgraphTrialLimits limits = {}) : mode_(mode), limits_(limits) {}
+  /// Errors: bad_rule with the counterexample. Cost: see try_subgraph.
   Result<void> operator()(const Proposal& proposal);
   const Verification& result() const { return result_; }
 
@@ -51,7 +51,7 @@ class Verifier {
   Result<void> give_up(const Proposal& proposal, const std::string& signature, const std::string& reason);
 
   Verify mode_;
-  RegionTrialLimits limits_;
+  SubgraphTrialLimits limits_;
   Verification result_;
   std::unordered_map<std::string, std::string> answers_;  ///< by signature: why it could not be verified; empty: it was
 };

@@ -155,7 +155,7 @@ void judge(Why& why, const Match& match, const CompiledRule& rule, const WhyOpti
   for (NodeId m : match.nodes) why.matched.push_back(describe(query, m));
   why.would_do = objections(query, rule, options, match.nodes, roots_of(match.root(), match.other_roots), {});
   why.outcome = why.would_do.empty() ? How::applies : How::refused;
-  if (const auto reason = guard(match, rule); !reason.empty()) why.reason = reason;
+  if (const auto reason = conflict_of(match, rule); !reason.empty()) why.reason = reason;
   else if (!why.would_do.empty())
     why.reason = rule.numerics > options.allowed ? "its numerics class is not allowed" : "a node is kept by name";
 }

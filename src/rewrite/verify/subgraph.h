@@ -10,9 +10,9 @@
 namespace tenon::rewrite {
 
 /// A proposal cut out of its graph: what was and what shall be, as two graphs that can be run one beside the other. Both have the same
-/// inputs in the same order and one output a replacement. Constants are shared with the graph, which must outlive the region (and lends
+/// inputs in the same order and one output a replacement. Constants are shared with the graph, which must outlive the subgraph (and lends
 /// its symbols).
-struct Region {
+struct Subgraph {
   std::unique_ptr<ir::Graph> before, after;
   /// For each input, the value of the original graph that it stands for.
   std::vector<ir::ValueId> inputs;
@@ -25,6 +25,6 @@ struct Region {
 /// input to another: those are part of both sides. `wider`: how many steps further back producers become part of both sides, for rules that
 /// depend on properties of the values that they start from.
 /// Errors: not_supported where a side cannot be run apart (random or with effects, a value of unknown dtype, no replacement).
-Result<Region> cut(const Proposal& proposal, int wider = 0);
+Result<Subgraph> cut(const Proposal& proposal, int wider = 0);
 
 }  // namespace tenon::rewrite

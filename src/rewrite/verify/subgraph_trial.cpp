@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rewrite/verify/region_trial.h"
+#include "rewrite/verify/subgraph_trial.h"
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ struct Step {
   Spread spread;
   Draw draw;
 };
-/// The most significant first: a large region affords only these.
+/// The most significant first: a large subgraph affords only these.
 constexpr Step kPlan[] = {
     {Spread::apart, Draw::normal},      {Spread::twos, Draw::special},      {Spread::ones, Draw::normal},
     {Spread::threes, Draw::infinite},   {Spread::apart, Draw::huge},        {Spread::zeros, Draw::normal},
@@ -88,16 +88,16 @@ bool are_all_empty(const std::vector<Tensor>& old, const std::vector<Tensor>& fr
   return std::ranges::all_of(old, is_empty) && std::ranges::all_of(fresh, is_empty);
 }
 
-class RegionTrial {
+class SubgraphTrial {
  public:
-  RegionTrial(const ir::Graph& original, const Region& region, Numerics numerics, const RegionTrialLimits& limits)
+  SubgraphTrial(const ir::Graph& original, const Subgraph& subgraph, Numerics numerics, const SubgraphTrialLimits& limits)
       : original_(original),
-        region_(region),
+        subgraph_(subgraph),
         numerics_(numerics),
         limits_(limits),
-        sampler_(original, region, limits.seed),
-        cost_(*region.before) {
-    for (ValueId v : region.before->values()) coarsest_ = std::max(coarsest_, unit_of(region.before->value(v).type.dtype));
+        sampler_(original, subgraph, limits.seed),
+        cost_(*subgraph.before) {
+    for (ValueId v : subgraph.before->values()) coarsest_ = std::max(coarsest_, unit_of(subgraph.before->value(v).type.dtype));
   }
 
   Verdict run() {
@@ -126,7 +126,7 @@ class RegionTrial {
     if (numerics_ == Numerics::exact) return true;
     if (numerics_ == Numerics::approximate) return is_tame(draw);
     // Products of two large inputs overflow where a factor changes sides, which it may.
-    return draw != Draw::large || region_.inputs.size() == 1;
+    return draw != Draw::large || subgraph_.inputs.size() == 1;
   }
 
   void skip(std::string why) {
@@ -138,7 +138,7 @@ class RegionTrial {
     auto instance = sampler_.draw(step.spread, step.draw, limits_.most_elements, numerics_ != Numerics::exact && !is_finite(step.draw));
     if (!instance) return skip("no sizes were found that all inputs can have");
     Observation observation{*instance, numerics_ != Numerics::exact && step.draw >= Draw::big && step.draw <= Draw::huge};
-    auto old = ops::evaluate(*region_.before, instance->inputs, observing(observation));
+    auto old = ops::evaluate(*subgraph_.before, instance->inputs, observing(observation));
     if (!old) {
       refused_.insert(step.spread);
       return skip(old.error().text());
@@ -147,7 +147,7 @@ class RegionTrial {
     good_ = step.spread;
     if (observation.overflowed) return skip("the old side overflows inside");
     bool overflows = false;
-    auto fresh = ops::evaluate(*region_.after, instance->inputs, noting(overflows));
+    auto fresh = ops::evaluate(*subgraph_.after, instance->inputs, noting(overflows));
     if (!fresh && fresh.error().code() == Code::limit_exceeded) return skip(fresh.error().text());
     if (!fresh) return wrong({0, -1, type_text((*old)[0].dtype(), (*old)[0].shape()), fresh.error().text()}, *instance, step.draw, *old);
     if (step.spread == Spread::zeros && are_all_empty(*old, *fresh)) return skip("there are no elements to compare");
@@ -169,7 +169,7 @@ class RegionTrial {
   ops::EvaluateOptions observing(Observation& observation) {
     ops::EvaluateOptions options = bounded();
     options.on_value = [this, &observation](ValueId id, const Tensor& t) {
-      const ir::Value& value = region_.before->value(id);
+      const ir::Value& value = subgraph_.before->value(id);
       work_ += cost_.of(id, t.count(), observation.instance.sizes);
       // What holds tensors has no shape of its own.
       observation.broke_promise |= value.type.is_tensor() && !is_as_promised(value.type, t.shape(), observation.instance);
@@ -196,7 +196,7 @@ class RegionTrial {
   /// The old side with a definition in the place of every op that has one.
   const ir::Graph& written_out() {
     if (written_out_) return *written_out_;
-    written_out_ = region_.before->clone();
+    written_out_ = subgraph_.before->clone();
     for (bool any = true; any;) {
       any = false;
       std::vector<NodeId> nodes;
@@ -222,7 +222,7 @@ class RegionTrial {
     double largest = 0;
     ops::EvaluateOptions options = bounded(ops::Mode::wide);
     options.on_value = [&largest](ValueId, const Tensor& t) { largest = std::max(largest, largest_in(t)); };
-    auto wide = ops::evaluate(*region_.before, instance.inputs, options);
+    auto wide = ops::evaluate(*subgraph_.before, instance.inputs, options);
     has_judge_ = wide.has_value();
     if (!wide) return std::nullopt;
     std::vector<ReferenceResult> references;
@@ -247,8 +247,8 @@ class RegionTrial {
       if (!difference) continue;
       ops::EvaluateOptions options = bounded(ops::Mode::wide);
       options.keeps_range = false;
-      const auto before = ops::evaluate(*region_.before, instance.inputs, options);
-      const auto after = ops::evaluate(*region_.after, instance.inputs, options);
+      const auto before = ops::evaluate(*subgraph_.before, instance.inputs, options);
+      const auto after = ops::evaluate(*subgraph_.after, instance.inputs, options);
       if (!before || !after) return std::nullopt;
       if (rewrite::differ_in_places((*before)[k], (*after)[k])) return at_output(std::move(difference), k);
     }
@@ -257,7 +257,7 @@ class RegionTrial {
 
   void nudge(const Instance& instance, std::vector<ReferenceResult>& references, int times) {
     for (int i = 0; i < times; ++i) {
-      const auto other = ops::evaluate(*region_.before, sampler_.nudged(instance.inputs), bounded());
+      const auto other = ops::evaluate(*subgraph_.before, sampler_.nudged(instance.inputs), bounded());
       for (size_t k = 0; other && k < references.size(); ++k)
         if (is_float(references[k].own.dtype())) blame(references[k], (*other)[k]);
     }
@@ -284,16 +284,16 @@ class RegionTrial {
     for (const auto& [symbol, size] : instance.sizes) sizes[symbol->id] = {symbol->name, size};
     for (const auto& [id, size] : sizes) text += fmt::format(", {} = {}", size.first, size.second);
     for (size_t i = 0; i < instance.inputs.size(); ++i) {
-      const std::string& name = original_.value(region_.inputs[i]).name;
+      const std::string& name = original_.value(subgraph_.inputs[i]).name;
       text += "; " + (name.empty() ? fmt::format("input {}", i) : name) + ": " + text_of(instance.inputs[i]);
     }
     verdict_.counter_example = {std::move(difference), std::move(text)};
   }
 
   const ir::Graph& original_;
-  const Region& region_;
+  const Subgraph& subgraph_;
   Numerics numerics_;
-  const RegionTrialLimits& limits_;
+  const SubgraphTrialLimits& limits_;
   Sampler sampler_;
   double coarsest_ = 0;    ///< half a step of the coarsest float dtype of the old side
   bool has_judge_ = true;  ///< whether the last instance could be compared
@@ -308,8 +308,8 @@ class RegionTrial {
 
 }  // namespace
 
-Verdict try_region(const ir::Graph& original, const Region& region, Numerics numerics, const RegionTrialLimits& limits) {
-  return RegionTrial(original, region, numerics, limits).run();
+Verdict try_subgraph(const ir::Graph& original, const Subgraph& subgraph, Numerics numerics, const SubgraphTrialLimits& limits) {
+  return SubgraphTrial(original, subgraph, numerics, limits).run();
 }
 
 }  // namespace tenon::rewrite

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rewrite/verify/region.h"
+#include "rewrite/verify/subgraph.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -13,7 +13,7 @@ namespace {
 constexpr int kNear = 6;            ///< steps from one input back to another within which their kinship matters
 constexpr size_t kMostNodes = 256;  ///< that are taken in beside the match
 
-/// Which nodes of the graph belong to the region.
+/// Which nodes of the graph belong to the subgraph.
 class Extent {
  public:
   explicit Extent(const Proposal& p) : p_(p), graph_(p.graph) {
@@ -98,9 +98,9 @@ Result<void> can_run(const ir::Graph& graph, NodeId node) {
 }
 
 /// One side: what leads from the inputs to the outputs.
-class RegionSide {
+class SubgraphSide {
  public:
-  explicit RegionSide(const ir::Graph& graph) : graph_(graph), copy_(ir::Graph::body_of(graph)) {}
+  explicit SubgraphSide(const ir::Graph& graph) : graph_(graph), copy_(ir::Graph::body_of(graph)) {}
 
   Result<std::unique_ptr<ir::Graph>> make(const std::vector<ValueId>& inputs, const std::vector<ValueId>& outputs) {
     for (ValueId v : inputs) made_[v] = copy_->add_input(graph_.value(v).name, graph_.value(v).type);
@@ -177,27 +177,27 @@ Result<void> can_draw(const ir::Graph& graph, ValueId v) {
 
 }  // namespace
 
-Result<Region> cut(const Proposal& p, int wider) {
+Result<Subgraph> cut(const Proposal& p, int wider) {
   if (p.replacements.empty() || p.edits_in_place) return fail(Code::not_supported, "", "the rule edits the graph in place");
   Extent extent(p);
-  Region region;
+  Subgraph subgraph;
   extent.join_kin();
-  for (int i = 0; i < wider && !region.is_whole; ++i) {
-    region.is_whole = !extent.widen();
+  for (int i = 0; i < wider && !subgraph.is_whole; ++i) {
+    subgraph.is_whole = !extent.widen();
     extent.join_kin();
   }
-  region.inputs = extent.frontier();
-  for (ValueId v : region.inputs) TRY(can_draw(p.graph, v));
+  subgraph.inputs = extent.frontier();
+  for (ValueId v : subgraph.inputs) TRY(can_draw(p.graph, v));
   std::vector<ValueId> old, fresh;
   for (const auto& [from, to] : p.replacements) {
     old.push_back(from);
     fresh.push_back(to);
   }
-  RegionSide before(p.graph), after(p.graph);
-  region.before = TRY(before.make(region.inputs, old));
-  region.after = TRY(after.make(region.inputs, fresh));
-  region.nodes = before.nodes();
-  return region;
+  SubgraphSide before(p.graph), after(p.graph);
+  subgraph.before = TRY(before.make(subgraph.inputs, old));
+  subgraph.after = TRY(after.make(subgraph.inputs, fresh));
+  subgraph.nodes = before.nodes();
+  return subgraph;
 }
 
 }  // namespace tenon::rewrite

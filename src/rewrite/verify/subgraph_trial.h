@@ -4,21 +4,21 @@
 #include <optional>
 #include <string>
 
-#include "rewrite/verify/region.h"
 #include "rewrite/verify/result_difference.h"
 #include "rewrite/verify/sampling.h"
+#include "rewrite/verify/subgraph.h"
 
 namespace tenon::rewrite {
 
 /// How long to go on: at least one instance is run, then further ones of the plan until about so many elements have been computed.
-struct RegionTrialLimits {
+struct SubgraphTrialLimits {
   int64_t work = 4'000'000;
   int64_t most_elements = int64_t{1} << 24;  ///< of all inputs of one instance
   uint64_t seed = 1;
   bool finite = false;  ///< inputs have neither NaN nor infinities, see Rule
 };
 
-/// What came of running both sides of a region on drawn inputs.
+/// What came of running both sides of a subgraph on drawn inputs.
 struct Verdict {
   int instances = 0;        ///< on which both sides were compared
   int skipped = 0;          ///< on which the old side has no answer, or a side overflows inside
@@ -44,6 +44,6 @@ struct Verdict {
 /// inside count as skipped; so do those on which the sides differ and the old side leaves the range when its ops are written out as they
 /// are defined, and on the largest numbers those on which they differ and the new side overflows: a factor that changes sides does. Cost:
 /// two evaluations by reference an instance for exact rules, four for others.
-Verdict try_region(const ir::Graph& original, const Region& region, Numerics numerics, const RegionTrialLimits& limits = {});
+Verdict try_subgraph(const ir::Graph& original, const Subgraph& subgraph, Numerics numerics, const SubgraphTrialLimits& limits = {});
 
 }  // namespace tenon::rewrite
