@@ -59,10 +59,10 @@ Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies,
       sum.alone |= !graph.node(nodes[n].node).bodies.empty();
       sum.key += std::hash<std::string>()(nodes[n].name);
       dependencies.each(nodes[n].node, [&](ir::NodeId needed) {
-        if (const uint32_t other = unit_of[needed.slot()]; other != unit) needs.push_back(other);
+        if (const uint32_t other = unit_of[needed.slot()]; other != unit) predecessors.push_back(other);
       });
     }
-    out.add(sum, needs);
+    out.add(sum, predecessors);
   }
   return out;
 }

@@ -16,14 +16,14 @@ uint32_t exhaustive(const Problem& problem) {
   const uint32_t all = (1U << problem.size()) - 1;
   std::vector<uint32_t> predecessors(problem.nodes.size());
   for (uint32_t n = 0; n < problem.size(); ++n)
-    for (uint32_t before : problem.predecessors(n)) needs[n] |= 1U << before;
+    for (uint32_t before : problem.predecessors(n)) predecessors[n] |= 1U << before;
   std::vector<std::vector<uint32_t>> best(problem.targets, std::vector<uint32_t>(all + size_t{1}, UINT32_MAX));
   for (uint16_t t = 0; t < problem.targets; ++t) best[t][0] = 1;
   for (uint32_t done = 0; done < all; ++done)
     for (uint16_t last = 0; last < problem.targets; ++last)
       if (const uint32_t segments = best[last][done]; segments != UINT32_MAX)
         for (uint32_t n = 0; n < problem.size(); ++n) {
-          if (done >> n & 1 || (needs[n] & ~done) != 0) continue;
+          if (done >> n & 1 || (predecessors[n] & ~done) != 0) continue;
           const uint16_t t = problem.nodes[n].target;
           uint32_t& to = best[t][done | 1U << n];
           to = std::min(to, segments + (t != last));

@@ -24,8 +24,8 @@ Problem random_problem(Draw& draw, Kind kind, uint32_t nodes, uint16_t targets, 
     std::vector<uint32_t> predecessors;
     const uint32_t first = kind == Kind::window && n > 6 ? n - 6 : 0;
     for (uint32_t before = first; before < n; ++before)
-      if (unit(draw) < (kind == Kind::window ? 0.3 : 2.0 / nodes)) needs.push_back(before);
-    problem.add({.target = static_cast<uint16_t>(target_of(draw)), .falls_to = problem.fallback, .key = n}, needs);
+      if (unit(draw) < (kind == Kind::window ? 0.3 : 2.0 / nodes)) predecessors.push_back(before);
+    problem.add({.target = static_cast<uint16_t>(target_of(draw)), .falls_to = problem.fallback, .key = n}, predecessors);
   }
   return problem;
 }
@@ -75,8 +75,8 @@ inline Problem reordered(Draw& draw, const Problem& problem) {
     const uint32_t n = ready.back();
     ready.pop_back();
     std::vector<uint32_t> predecessors;
-    for (uint32_t before : problem.predecessors(n)) needs.push_back(number[before]);
-    number[n] = out.add(problem.nodes[n], needs);
+    for (uint32_t before : problem.predecessors(n)) predecessors.push_back(number[before]);
+    number[n] = out.add(problem.nodes[n], predecessors);
     for (uint32_t f : successors[n])
       if (--waits[f] == 0) ready.push_back(f);
   }

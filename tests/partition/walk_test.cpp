@@ -16,22 +16,22 @@ Lists lists_of(const Cut& cut) {
   return out;
 }
 
-/// needs: of each node; fallback: who is not accelerated.
-Problem problem_of(const std::vector<std::vector<uint32_t>>& needs, const std::vector<uint32_t>& fallback) {
+/// predecessors: of each node; fallback: who is not accelerated.
+Problem problem_of(const std::vector<std::vector<uint32_t>>& predecessors, const std::vector<uint32_t>& fallback) {
   Problem problem(2, 1);
-  for (uint32_t n = 0; n < needs.size(); ++n) {
+  for (uint32_t n = 0; n < predecessors.size(); ++n) {
     const bool falls = std::ranges::find(fallback, n) != fallback.end();
-    problem.add({.target = static_cast<uint16_t>(falls), .falls_to = 1, .key = n}, needs[n]);
+    problem.add({.target = static_cast<uint16_t>(falls), .falls_to = 1, .key = n}, predecessors[n]);
   }
   return problem;
 }
 
-Lists walked(const std::vector<std::vector<uint32_t>>& needs, const std::vector<uint32_t>& fallback, uint32_t least = 1) {
-  Problem problem = problem_of(needs, fallback);
+Lists walked(const std::vector<std::vector<uint32_t>>& predecessors, const std::vector<uint32_t>& fallback, uint32_t least = 1) {
+  Problem problem = problem_of(predecessors, fallback);
   return lists_of(walk(problem, least).cut);
 }
-Lists leveled(const std::vector<std::vector<uint32_t>>& needs, const std::vector<uint32_t>& fallback, uint32_t least = 1) {
-  Problem problem = problem_of(needs, fallback);
+Lists leveled(const std::vector<std::vector<uint32_t>>& predecessors, const std::vector<uint32_t>& fallback, uint32_t least = 1) {
+  Problem problem = problem_of(predecessors, fallback);
   return lists_of(cut_of_size(problem, least).cut);
 }
 
@@ -58,14 +58,14 @@ TEST(Levels, GiveTheSameNumberOfSegments) {
 }
 
 TEST(TwoSegmentWalk, ASegmentWaitsForNothingThatItDoesNotNeed) {  // add, lgamma x, mul, lgamma y, div, lgamma div, list, cat
-  const Lists needs = {{}, {}, {0}, {}, {2}, {4}, {1, 3, 5}, {6}};
-  EXPECT_EQ(walked(needs, {1, 3, 5}), (Lists{{0, 2, 4}, {1, 3, 5}, {6, 7}}));
+  const Lists predecessors = {{}, {}, {0}, {}, {2}, {4}, {1, 3, 5}, {6}};
+  EXPECT_EQ(walked(predecessors, {1, 3, 5}), (Lists{{0, 2, 4}, {1, 3, 5}, {6, 7}}));
 }
 
 TEST(TwoSegmentWalk, IsNotTheFewest) {  // e needs d, which joins the open segment of c although an earlier one could hold it
-  const Lists needs = {{}, {0}, {1}, {}, {3}};
-  EXPECT_EQ(walked(needs, {1, 4}).size(), 4);
-  EXPECT_EQ(leveled(needs, {1, 4}).size(), 3);
+  const Lists predecessors = {{}, {0}, {1}, {}, {3}};
+  EXPECT_EQ(walked(predecessors, {1, 4}).size(), 4);
+  EXPECT_EQ(leveled(predecessors, {1, 4}).size(), 3);
 }
 
 TEST(TwoSegmentWalk, ConditionalIsItsOwnSegment) {

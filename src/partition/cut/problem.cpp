@@ -10,7 +10,7 @@ namespace tenon::partition {
 uint32_t Problem::add(Node node, std::span<const uint32_t> predecessors) {
   const uint32_t id = size();
   const auto first = static_cast<std::ptrdiff_t>(edges_.size());
-  edges_.insert(edges_.end(), needs.begin(), needs.end());
+  edges_.insert(edges_.end(), predecessors.begin(), predecessors.end());
   std::sort(edges_.begin() + first, edges_.end());
   edges_.erase(std::unique(edges_.begin() + first, edges_.end()), edges_.end());
   TENON_ASSERT(node.target < targets && (edges_.size() == static_cast<size_t>(first) || edges_.back() < id));

@@ -31,7 +31,7 @@ struct Problem {
   std::span<const uint32_t> predecessors(uint32_t node) const {
     return std::span(edges_).subspan(first_[node], first_[node + 1] - first_[node]);
   }
-  /// Adds a node that depends on nodes added before; `needs` may name one several times.
+  /// Adds a node that depends on nodes added before; `predecessors` may name one several times.
   uint32_t add(Node node, std::span<const uint32_t> predecessors);
 
  private:
