@@ -111,7 +111,7 @@ TEST(Fewest, IsSearchedAgainWhereASearchDoesNotEnd) {
   for (uint64_t seed : {0, 1, 4, 6}) {
     Draw draw(seed);
     Problem problem = any_targets(draw, Kind::window, 800, 3);
-    const Settled once = *solve_cut(problem, roles, {}), again = *solve_cut(problem, roles, {}, nullptr, SearchBudget::extended);
+    const CutSolution once = *solve_cut(problem, roles, {}), again = *solve_cut(problem, roles, {}, nullptr, SearchBudget::extended);
     EXPECT_GT(once.given_up_after, kSearchBudget);
     EXPECT_EQ(again.given_up_after, 0u);
     EXPECT_TRUE(again.sized.cut.proved());

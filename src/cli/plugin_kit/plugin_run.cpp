@@ -65,7 +65,7 @@ PluginRun::PluginRun(const plugin::Object& object, const PluginCase& at, plugin:
   call.results = results_.data();
   call.parallel_for = [](const tenon_call* call, int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t),
                          void* argument) { return of(call).parallel_for(count, grain, body, argument); };
-  call.stopped = [](const tenon_call* call) -> int32_t { return of(call).constraints_->stopped ? 1 : 0; };
+  call.stopped = [](const tenon_call* call) -> int32_t { return of(call).options_->stopped ? 1 : 0; };
   call.set_sizes = [](const tenon_call* call, uint32_t result, int32_t rank, const int64_t* sizes, void** data) -> int32_t {
     if (rank < 0 || rank > TENON_MAX_RANK) return refuse("set_sizes: there is no such rank");
     return of(call).set_sizes(result, {sizes, static_cast<size_t>(rank)}, data);
@@ -116,7 +116,7 @@ Result<void> PluginRun::set_shapes(const PluginCase* workspace_of) {
   return {};
 }
 
-void PluginRun::lay_out(Memory& memory, const std::vector<Tensor>& operands, const PluginRunOptions& constraints) {
+void PluginRun::lay_out(Memory& memory, const std::vector<Tensor>& operands, const PluginRunOptions& options) {
   for (size_t k = 0; k < operands.size(); ++k) {
     const Tensor& t = operands[k];
     GuardedBuffer& bytes = memory.operands.emplace_back(t.empty_handle() ? 0 : static_cast<size_t>(t.byte_size()));
@@ -127,38 +127,38 @@ void PluginRun::lay_out(Memory& memory, const std::vector<Tensor>& operands, con
   for (size_t k = 0; k < case_.results.size(); ++k) {
     const ir::Type& type = case_.results[k];
     const size_t size = is_late(type) ? 0 : static_cast<size_t>(bytes_of(type.dtype, product(*type.shape).value()));
-    GuardedBuffer& bytes = memory.results.emplace_back(size, constraints.fill);
+    GuardedBuffer& bytes = memory.results.emplace_back(size, options.fill);
     set_result_type(k, type.dtype, is_late(type) ? Sizes() : sizes_of(type));
     results_.set_data(k, is_late(type) ? nullptr : bytes.data());
     const auto& ports = object_.op().results;
     const int32_t place = k < ports.size() ? ports[k].in_place - 1 : -1;
-    if (!constraints.in_place || place < 0 || static_cast<size_t>(place) >= operands.size()) continue;
+    if (!options.in_place || place < 0 || static_cast<size_t>(place) >= operands.size()) continue;
     if (layouts_[static_cast<size_t>(place)] != layout_of_result(k)) continue;
     if (GuardedBuffer& other = memory.operands[static_cast<size_t>(place)]; other.size() == size) results_.set_data(k, other.data());
   }
-  memory.workspace = std::make_unique<GuardedBuffer>(workspace_, static_cast<uint8_t>(~constraints.fill));
+  memory.workspace = std::make_unique<GuardedBuffer>(workspace_, static_cast<uint8_t>(~options.fill));
 }
 
-void PluginRun::call_with(const PluginRunOptions& constraints, Memory& memory) {
-  constraints_ = &constraints;
+void PluginRun::call_with(const PluginRunOptions& options, Memory& memory) {
+  options_ = &options;
   now_ = &memory;
   late_sizes_.assign(case_.results.size(), std::nullopt);
   faults_.clear();
   refused_ = met_ = false;
   entry_.call.workspace = workspace_ > 0 ? memory.workspace->data() : nullptr;
-  entry_.call.tactic = constraints.tactic;
-  entry_.call.threads = constraints.pieces ? 4 : 1;
+  entry_.call.tactic = options.tactic;
+  entry_.call.threads = options.pieces ? 4 : 1;
 }
 
-Result<RunResults> PluginRun::run(const PluginRunOptions& constraints, const std::vector<Tensor>* operands) {
+Result<RunResults> PluginRun::run(const PluginRunOptions& options, const std::vector<Tensor>* operands) {
   const std::vector<Tensor>& given = operands ? *operands : case_.made.operands;
   auto memory = std::make_unique<Memory>();
-  lay_out(*memory, given, constraints);
+  lay_out(*memory, given, options);
   if (memory_) {  // whoever kept a pointer reads what nobody gave it
     for (GuardedBuffer& bytes : memory_->operands) bytes.fill(0x7b);
     if (memory_->workspace) memory_->workspace->fill(0x7b);
   }
-  call_with(constraints, *memory);
+  call_with(options, *memory);
   graph_calls_.forget();
   Result<void> done = object_.enqueue(entry_.call);
   if (!done) done = graph_calls_.with_cause(std::move(done).error());
@@ -212,13 +212,13 @@ RunResults PluginRun::collected(const Memory& memory, const std::vector<Tensor>&
 }
 
 int32_t PluginRun::parallel_for(int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t), void* argument) {
-  if (constraints_->refuse_parallel_for) {
+  if (options_->refuse_parallel_for) {
     refused_ = true;
     return refuse("the thread pool is gone");
   }
-  if (constraints_->meanwhile && !std::exchange(met_, true)) constraints_->meanwhile();
+  if (options_->meanwhile && !std::exchange(met_, true)) options_->meanwhile();
   if (count <= 0) return TENON_OK;
-  if (!constraints_->pieces) {
+  if (!options_->pieces) {
     body(argument, 0, count, 0);
     return TENON_OK;
   }
@@ -229,13 +229,13 @@ int32_t PluginRun::parallel_for(int64_t count, int64_t grain, void (*body)(void*
 }
 
 int32_t PluginRun::run_graph(uint32_t graph, const tenon_tensor* const* operands, const tenon_tensor* const* results) {
-  if (!constraints_->refuse_run_graph) return graph_calls_.run(graph, operands, results);
+  if (!options_->refuse_run_graph) return graph_calls_.run(graph, operands, results);
   refused_ = true;
   return refuse("the graph is gone");
 }
 
 int32_t PluginRun::set_sizes(uint32_t result, std::span<const int64_t> sizes, void** data) {
-  if (constraints_->refuse_set_sizes) {
+  if (options_->refuse_set_sizes) {
     refused_ = true;
     return refuse("there is no memory for the result");
   }
@@ -251,7 +251,7 @@ int32_t PluginRun::set_sizes(uint32_t result, std::span<const int64_t> sizes, vo
   if (!is_inferred)
     faults_.push_back(fmt::format("{}: its sizes are [{}], inferred {}", name_of(result), fmt::join(sizes, ","), type.text()));
   late_sizes_[result] = Sizes(sizes.begin(), sizes.end());
-  now_->results[result] = GuardedBuffer(static_cast<size_t>(bytes_of(type.dtype, count)), constraints_->fill);
+  now_->results[result] = GuardedBuffer(static_cast<size_t>(bytes_of(type.dtype, count)), options_->fill);
   set_result_type(result, type.dtype, *late_sizes_[result]);
   results_.set_data(result, now_->results[result].data());
   *data = now_->results[result].data();

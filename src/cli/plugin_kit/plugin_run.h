@@ -49,7 +49,7 @@ class PluginRun {
   /// What the runs get, in bytes.
   uint64_t workspace() const { return workspace_; }
   /// operands: null for those of the case. Errors: what `enqueue` says.
-  Result<RunResults> run(const PluginRunOptions& constraints = {}, const std::vector<Tensor>* operands = nullptr);
+  Result<RunResults> run(const PluginRunOptions& options = {}, const std::vector<Tensor>* operands = nullptr);
 
  private:
   struct Memory {
@@ -68,8 +68,8 @@ class PluginRun {
   int32_t layout_of_result(size_t k) const { return layouts_[operands_.size() + k]; }
   void set_result_type(size_t k, DType dtype, const Sizes& sizes);
   void check_operands(const Memory& memory, const std::vector<Tensor>& operands, RunResults& out) const;
-  void lay_out(Memory& memory, const std::vector<Tensor>& operands, const PluginRunOptions& constraints);
-  void call_with(const PluginRunOptions& constraints, Memory& memory);
+  void lay_out(Memory& memory, const std::vector<Tensor>& operands, const PluginRunOptions& options);
+  void call_with(const PluginRunOptions& options, Memory& memory);
   RunResults collected(const Memory& memory, const std::vector<Tensor>& operands) const;
   bool may_be_overwritten(size_t operand) const;
   std::string name_of(size_t result) const;
@@ -85,7 +85,7 @@ class PluginRun {
   std::unique_ptr<Memory> memory_;  ///< of the last run
   Entry entry_{};
   // While a run is made:
-  const PluginRunOptions* constraints_ = nullptr;
+  const PluginRunOptions* options_ = nullptr;
   Memory* now_ = nullptr;
   std::vector<std::optional<Sizes>> late_sizes_;  ///< of each result
   std::vector<std::string> faults_;

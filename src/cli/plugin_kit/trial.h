@@ -40,9 +40,9 @@ class Trial {
   /// None, with a finding, where it is not saved or not made again.
   std::optional<Loaded> loaded(const plugin::Object& object, const PluginCase& at);
   /// Shapes and one run; none, with a finding, where there is an error: what a plugin may refuse is no case.
-  std::optional<RunResults> run(const plugin::Object& object, const PluginCase& at, const PluginRunOptions& constraints = {},
+  std::optional<RunResults> run(const plugin::Object& object, const PluginCase& at, const PluginRunOptions& options = {},
                                 const plugin::Layouts& layouts = {});
-  std::optional<RunResults> again(PluginRun& run, const PluginCase& at, const PluginRunOptions& constraints = {},
+  std::optional<RunResults> again(PluginRun& run, const PluginCase& at, const PluginRunOptions& options = {},
                                   const std::vector<Tensor>* operands = nullptr);
   bool set_shapes(PluginRun& run, const PluginCase& at, const PluginCase* workspace_of = nullptr);
   /// What it is to give: one run of a new object. None as with run().

@@ -33,7 +33,7 @@ class MeasuredBackend final : public backend::Backend {
   bool runs_plugins() const override { return of_.runs_plugins(); }
   bool one_node_a_segment() const override { return of_.one_node_a_segment(); }
   Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options& options) const override {
-    return of_.compile(share, options);
+    return of_.compile(request, options);
   }
   double cost(const ir::Graph& graph, ir::NodeId node) const override {
     const auto found = &graph == known_.graph ? known_.ns.find(node) : known_.ns.end();

@@ -17,8 +17,8 @@ struct Context {
   std::vector<Tensor> operands, expected;
   std::string wrong;  ///< in a thread, which reports nothing itself
 
-  void once(const PluginRunOptions& constraints = {}) {
-    const auto done = run->run(constraints, &operands);
+  void once(const PluginRunOptions& options = {}) {
+    const auto done = run->run(options, &operands);
     if (!done) wrong = "it does not run: " + done.error()->what;
     else if (const std::string apart = difference(expected, done->tensors); !apart.empty()) wrong = apart;
     else if (!done->faults.empty()) wrong = done->faults[0];
@@ -58,12 +58,12 @@ class Contexts {
   /// slow and no fault, so the waiting ends.
   void nested() {
     std::future<void> other;
-    PluginRunOptions constraints;
-    constraints.meanwhile = [&] {
+    PluginRunOptions options;
+    options.meanwhile = [&] {
       other = std::async(std::launch::async, [this] { all_[1]->once(); });
       other.wait_for(std::chrono::seconds(1));
     };
-    all_[0]->once(constraints);
+    all_[0]->once(options);
     if (other.valid()) other.wait();
     report("while another context runs");
   }
@@ -79,9 +79,9 @@ class Contexts {
   }
 
   void in_pieces() {
-    PluginRunOptions constraints;
-    constraints.pieces = true;
-    all_[0]->once(constraints);
+    PluginRunOptions options;
+    options.pieces = true;
+    all_[0]->once(options);
     report("in pieces, the last one first");
   }
 

@@ -8,13 +8,13 @@ namespace tenon::cli {
 namespace {
 
 /// A run in which a call of the host is refused, and one more, which must be right.
-void refused(Trial& trial, const PluginCase& at, const std::vector<Tensor>& expected, const PluginRunOptions& constraints,
+void refused(Trial& trial, const PluginCase& at, const std::vector<Tensor>& expected, const PluginRunOptions& options,
              const std::string& call) {
   const auto object = trial.object(at);
   if (!object) return;
   PluginRun run(*object, at);
   if (!trial.set_shapes(run, at)) return;
-  const auto done = run.run(constraints);
+  const auto done = run.run(options);
   if (done && done->refused) trial.found(at, call + " fails, and enqueue says that all is well");
   if (const auto next = trial.again(run, at)) trial.same(at, "the run after one in which " + call + " failed", expected, next->tensors);
 }
@@ -32,13 +32,13 @@ void without_resources(Trial& trial, const PluginCase& at, const std::vector<Ten
 }
 
 void stopped(Trial& trial, const PluginCase& at, const std::vector<Tensor>& expected) {
-  PluginRunOptions constraints;
-  constraints.stopped = true;
+  PluginRunOptions options;
+  options.stopped = true;
   const auto object = trial.object(at);
   if (!object) return;
   PluginRun run(*object, at);
   if (!trial.set_shapes(run, at)) return;
-  if (const auto done = run.run(constraints)) trial.same(at, "a run that is to stop and says that all is well", expected, done->tensors);
+  if (const auto done = run.run(options)) trial.same(at, "a run that is to stop and says that all is well", expected, done->tensors);
 }
 
 void without_a_saver(Trial& trial, const PluginCase& at) {

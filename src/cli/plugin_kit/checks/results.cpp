@@ -45,11 +45,11 @@ std::optional<std::vector<Tensor>> wanted_of(Trial& trial, const PluginCase& at)
 
 void try_way(Trial& trial, const PluginCase& at, const plugin::Object& object, const std::string& name, const plugin::Layouts& layouts,
              int32_t tactic, const std::vector<Tensor>& wanted) {
-  PluginRunOptions constraints;
-  constraints.tactic = tactic;
+  PluginRunOptions options;
+  options.tactic = tactic;
   PluginRun run(object, at, layouts);
   const auto ready = run.set_shapes();
-  const auto done = ready ? run.run(constraints) : Result<RunResults>(std::unexpected(ready.error()));
+  const auto done = ready ? run.run(options) : Result<RunResults>(std::unexpected(ready.error()));
   if (!done) {
     if (at.is_as_given) trial.found(at, name + ": it does not run", done.error());
     return;  // one way may refuse what was made up, and another not
