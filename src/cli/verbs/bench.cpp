@@ -153,10 +153,10 @@ Result<std::vector<Sample>> take_samples(const Options& o, Bench& b, const Limit
   const size_t wanted = static_cast<size_t>(o.runs);
   std::vector<Sample> samples;
   const auto start = Clock::now();
-  size_t count = 0;
+  size_t quiet = 0;
   while (quiet < wanted && samples.size() < wanted * kTriesPerSample && (samples.size() < kEnough || ms_since(start) < o.seconds * 1e3)) {
     samples.push_back(TRY(take_sample(b, limits, o.cold, ours, others)));
-    quiet = quiet_samples(samples, 0).quiet;
+    quiet = quiet_samples(samples, 0).count;
     console.progress(fmt::format("sample {} of {}, {} tried", quiet, wanted, samples.size()));
   }
   return samples;

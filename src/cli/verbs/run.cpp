@@ -155,8 +155,8 @@ Result<void> run_model(const Options& o, Console& console) {
     runs.watch(options);
   }
   const auto results = TRY(context->run(inputs, options));
-  auto json = nlohmann::ordered_json::object();  // one that becomes an object later is broken where memory ends in between
-  if (o.segments) json["segments"] = show_segments(runs, console);
+  auto answer = nlohmann::ordered_json::object();  // one that becomes an object later is broken where memory ends in between
+  if (o.segments) answer["segments"] = show_segments(runs, console);
   files::NamedTensors named;
   std::vector<std::vector<std::string>> rows{{"output", "type", "values"}};
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
@@ -171,8 +171,8 @@ Result<void> run_model(const Options& o, Console& console) {
   TRY(write_results(o, named));
   if (!o.print) console.table(rows);
   for (size_t k = 0; o.print && k < results.size(); ++k) print(engine->outputs()[k].name, results[k], console);
-  json["outputs"] = std::move(json);
-  console.object(json);
+  answer["outputs"] = std::move(json);
+  console.object(answer);
   return {};
 }
 
