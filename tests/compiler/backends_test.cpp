@@ -182,7 +182,7 @@ class Failing final : public backend::Backend {
   Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options& options) const override {
     for (ir::NodeId n : request.graph.nodes())
       if (request.graph.node(n).is("Exp")) return fail(Code::not_supported, "", "no room for an Exp");
-    return base_.compile(share, options);
+    return base_.compile(request, options);
   }
 
  private:

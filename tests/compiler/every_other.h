@@ -20,7 +20,7 @@ class Some final : public backend::Backend {
   }
   double cost(const ir::Graph& graph, ir::NodeId node) const override { return base_.cost(graph, node); }
   Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options& options) const override {
-    return base_.compile(share, options);
+    return base_.compile(request, options);
   }
 
  private:

@@ -31,7 +31,7 @@ class Lame final : public backend::Backend {
   Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options& options) const override {
     for (ir::NodeId n : request.graph.nodes())
       if (fails_.contains(request.graph.node(n).op->name)) return fail(Code::not_supported, "", "no room");
-    return base_.compile(share, options);
+    return base_.compile(request, options);
   }
 
  private:

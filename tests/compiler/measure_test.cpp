@@ -170,7 +170,7 @@ class Short final : public backend::Backend {
   }
   double cost(const ir::Graph&, ir::NodeId) const override { return 1; }
   Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options& options) const override {
-    return base_.compile(share, options);
+    return base_.compile(request, options);
   }
 
  private:

@@ -43,7 +43,7 @@ class Far final : public backend::Backend {
 
   Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options& options) const override {
     TRY(does_.act("compile"));
-    return reference_->compile(share, options);
+    return reference_->compile(request, options);
   }
 
  private:
