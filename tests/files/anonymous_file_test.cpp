@@ -40,7 +40,7 @@ int64_t resident_bytes() {
   return resident * getpagesize();
 }
 
-class NamelessFile : public ::testing::Test {
+class AnonymousFile : public ::testing::Test {
  protected:
   void SetUp() override {
     memory_ = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -56,25 +56,25 @@ class NamelessFile : public ::testing::Test {
   void* memory_ = nullptr;
 };
 
-TEST_F(NamelessFile, TakesMemoryForWhatIsReadAlone) {
+TEST_F(AnonymousFile, TakesMemoryForWhatIsReadAlone) {
   const int64_t before = resident_bytes();
-  if (!map_nameless(pages(), bytes)) GTEST_SKIP() << "needs a disk below $TMPDIR or /var/tmp";
+  if (!map_anonymous_file(pages(), bytes)) GTEST_SKIP() << "needs a disk below $TMPDIR or /var/tmp";
   for (const size_t at : {size_t{0}, kSize / 3, kSize - 1}) EXPECT_EQ(pages()[at], bytes[at]);
   EXPECT_LT(resident_bytes() - before, static_cast<int64_t>(kSize / 16));
   EXPECT_TRUE(std::ranges::equal(pages(), bytes));
 }
 
-TEST_F(NamelessFile, LeavesNoName) {
+TEST_F(AnonymousFile, LeavesNoName) {
   const TemporaryFolder folder;
   const Environment temporary("TMPDIR", folder.path());
-  (void)map_nameless(pages(), bytes);
+  (void)map_anonymous_file(pages(), bytes);
   EXPECT_EQ(folder.count(), 0u);
 }
 
-TEST_F(NamelessFile, DoesNothingWhereTheFolderIsMemoryOrNoneAtAll) {
+TEST_F(AnonymousFile, DoesNothingWhereTheFolderIsMemoryOrNoneAtAll) {
   for (const char* folder : {"/dev/shm", "/does/not/exist"}) {
     const Environment temporary("TMPDIR", folder);
-    EXPECT_FALSE(map_nameless(pages(), bytes)) << folder;
+    EXPECT_FALSE(map_anonymous_file(pages(), bytes)) << folder;
     EXPECT_EQ(pages()[kSize / 2], std::byte{0});
     pages()[kSize / 2] = std::byte{0};  // and may be written still
   }
