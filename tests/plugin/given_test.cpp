@@ -40,7 +40,7 @@ TEST(PluginGives, SizesTwiceWhichWouldFreeTheFirstMemory) {
     if (const int32_t status = call->set_sizes(call, 0, 1, sizes, &data); status != TENON_OK) return status;
     return call->set_sizes(call, 0, 1, sizes, &data);
   };
-  EXPECT_NE(what_of(run(made)).find("told already"), std::string::npos);
+  EXPECT_NE(what_of(run(made)).find("set already"), std::string::npos);
 }
 
 TEST(PluginGives, SizesThatCannotBe) {
