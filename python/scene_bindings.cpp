@@ -80,7 +80,8 @@ void bind_scene(nb::module_& m) {
            })
       .def("begin_sweep", &Scene::begin_sweep)
       .def("looks_everywhere", &Scene::looks_everywhere)
-      .def("match_nodes", &Scene::match_nodes, nb::arg("pattern"), nb::arg("op_types"), nb::arg("match"), nb::arg("view"), nb::arg("matched"));
+      .def("match_nodes", &Scene::match_nodes, nb::arg("pattern"), nb::arg("op_types"), nb::arg("match"), nb::arg("view"),
+           nb::arg("matched"));
 }
 
 }  // namespace tenon::python
