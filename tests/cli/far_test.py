@@ -117,7 +117,7 @@ class Far(unittest.TestCase):
         self.assertEqual((error["name"], error["place"]), ("device_failed", "segment 0 on 'far'"))
         error = self.refused("run=number refuses=Neg", "compare")
         self.assertEqual((error["name"], error["place"]), ("device_failed", "value 'a'"))
-        self.assertEqual(error["advice"], "--by-segment tells which backend is wrong")
+        self.assertEqual(error["advice"], "--by-segment names the backend that is wrong")
 
     def test_what_it_fails_to_compile_others_run_and_a_warning_tells(self):
         for verb in ("build", "run", "partition", "compare"):
