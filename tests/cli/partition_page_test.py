@@ -37,15 +37,15 @@ class Pages(unittest.TestCase):
 class Data(Pages):
     def test_is_the_answer(self):
         page, answer = self.page(chain(["Relu", "Neg", "Exp", "Add"]), "--fallback-ops", "Neg")
-        self.assertEqual(data_of(page), {"backends": ["cpu", "reference"], "shares": answer})
+        self.assertEqual(data_of(page), {"backends": ["cpu", "reference"], "partition": answer})
         self.assertEqual(len(answer["segments"]), 3)
 
     def test_is_there_for_a_build_too(self):
         page = self.folder / "built.html"
         (self.folder / "built.onnx").write_bytes(chain(["Relu", "Neg"]))
         answer = report("partition", self.folder / "built.onnx", "--backend", "cpu,reference", "--html", page)
-        self.assertGreater(data_of(page)["shares"]["peak_bytes"], 0)
-        self.assertEqual(data_of(page)["shares"], answer)
+        self.assertGreater(data_of(page)["partition"]["peak_bytes"], 0)
+        self.assertEqual(data_of(page)["partition"], answer)
 
     def test_needs_nothing_next_to_it(self):
         text = self.page(chain(["Relu", "Neg"]))[0].read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
@@ -55,7 +55,7 @@ class Data(Pages):
         name = '</script><script>fail()//<!--"\\'
         model = o.chain([o.node("Relu", ["x"], ["</title>"], name=name), o.node("Neg", ["</title>"], ["y"])])
         page, _ = self.page(model, "--fallback-ops", "Neg")
-        shares = data_of(page)["shares"]
+        shares = data_of(page)["partition"]
         self.assertEqual((shares["nodes"][0]["name"], shares["borders"][0]["value"]), (name, "</title>"))
         text = page.read_text(encoding="utf-8")
         self.assertEqual((text.count("<script"), text.count("</title>")), (2, 1))
@@ -73,7 +73,7 @@ class InChromium(Pages):
         return self.enterContext(chromium.Chromium(page))
 
     def report(self, browser: chromium.Chromium) -> str:
-        return browser.evaluate("$('told').innerText")
+        return browser.evaluate("$('details').innerText")
 
     def click(self, browser: chromium.Chromium, selector: str) -> None:
         x, y = browser.evaluate(
@@ -133,7 +133,7 @@ class InChromium(Pages):
             const start = performance.now();
             open();
             tab = 'nodes';
-            tell();
+            report();
             document.body.offsetHeight;
             return performance.now() - start;
         })()""")
