@@ -109,10 +109,10 @@ def _register(
     _check_limits(limits, fields, place)
     infers = definition is None or shape is not None or dtype is not None
     if infers and shape is None and not operands:
-        raise _refuse(place, "unspecified the shape of its results", "shape=, a definition or an operand", "none of them")
+        raise _refuse(place, "nothing gives the shape of its results", "shape=, a definition or an operand", "none of them")
     given = [dtype] * len(names) if dtype is None or isinstance(dtype, str) else list(dtype)
     if len(given) != len(names) or (None in given and infers and not operands):
-        raise _refuse(place, "unspecified the dtype of each result", f"dtype= of {len(names)}", str(dtype))
+        raise _refuse(place, "nothing gives the dtype of each result", f"dtype= of {len(names)}", str(dtype))
     _same_function(function, (name_space, short, version), place)
     code = function.__code__
     options = (name, version, operands, fields, names, given, text, arrays, infers, *limits)

@@ -39,7 +39,7 @@ def test_sizes_that_the_data_tells(tmp_path):
     np.testing.assert_array_equal(then.run({"x": X})["y"], -X[X > 0])
 
 
-@pytest.mark.parametrize("what, told", [("dtype", "float64"), ("rank", "another shape"), ("none", "is no array")])
+@pytest.mark.parametrize("what, report", [("dtype", "float64"), ("rank", "another shape"), ("none", "is no array")])
 def test_late_results_that_are_wrong(what, report):
     error = refused(lambda: engine(f'late::Wrong(x, what="{what}")').run({"x": X}))
     assert "late::Wrong" in error.place and report in str(error), str(error)
@@ -60,7 +60,7 @@ def test_a_definition_by_a_function():
         np.testing.assert_allclose(values["h"], X + X[0], rtol=1e-6)
 
 
-@pytest.mark.parametrize("given, told", [("Mul(x, ", "does not parse"), (3, "returned no text"), ("graph {", "does not parse")])
+@pytest.mark.parametrize("given, report", [("Mul(x, ", "does not parse"), (3, "returned no text"), ("graph {", "does not parse")])
 def test_a_definition_that_is_none(given, report):
     @tenon.plugin("by::Broken", definition=lambda x: given)
     def broken(x):
@@ -90,7 +90,7 @@ def test_a_function_is_tested(ops):
 
 
 @pytest.mark.parametrize(
-    "function, told",
+    "function, report",
     [
         (lambda x: x * np.float32(1.01), "is not what the definition gives"),
         (lambda x: x[:2] + x[:2], "float32 (2, 3)"),

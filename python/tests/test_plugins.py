@@ -73,7 +73,7 @@ def test_operands_fields_and_several_results():
     assert error.code == "bad_attribute" and "did you mean 'scale'" in error.found
 
 
-def test_results_are_written_where_the_function_is_reported():
+def test_results_are_written_to_the_given_array():
     np.testing.assert_array_equal(answer("py::Into(x)"), X + 1)
     assert answer("py::Into(x)", X[:0]).shape == (0, 3)
 
@@ -165,7 +165,7 @@ def test_what_cannot_be_registered():
     assert "field 'a' has no type" in of(lambda x, *, a=None: x)
     assert "field 'a' has no type" in of(lambda x, *, a=[1, "b"]: x)
     assert "the default of field 'a' does not fit" in of(lambda x, *, a=2**70: x)
-    assert "unspecified the shape" in of(lambda *, a=1: a, shape=None)
+    assert "nothing gives the shape" in of(lambda *, a=1: a, shape=None)
     assert "several results" in of(lambda x: x, definition="Neg(x)", results=2)
     assert "does not parse" in of(lambda x: x, definition="Neg(x")
     assert "at least one result" in of(lambda x: x, results=0)
