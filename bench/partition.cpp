@@ -28,7 +28,7 @@ constexpr uint64_t kSeeds = 60;
 constexpr uint32_t kNodes = 200;
 
 /// Segments of two targets, 80 % of the nodes accelerated, beside the walk's.
-Json segments_beside_walk() {
+Json segments_of_both() {
   double ours = 0, walked = 0;
   int above = 0;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -86,7 +86,7 @@ class Some final : public backend::Backend {
   }
   double cost(const ir::Graph&, ir::NodeId) const override { return static_cast<double>(not_this_); }
   bool makes_kernels() const override { return not_this_ == 3; }
-  Result<backend::Artifact> compile(const backend::Share&, const backend::Options&) const override { return backend::Blob(); }
+  Result<backend::Artifact> compile(const backend::CompileRequest&, const backend::Options&) const override { return backend::Blob(); }
 
  private:
   std::string name_;
@@ -143,7 +143,7 @@ Json plan_times(uint16_t backends) {
 }  // namespace
 
 int main() {
-  const Json out = {{"segments_beside_walk", segments_beside_walk()},
+  const Json out = {{"segments_beside_walk", segments_of_both()},
                     {"share_of_five", share_of_five()},
                     {"cost_of_priority", cost_of_priority()},
                     {"plans", {plan_times(2), plan_times(3)}}};

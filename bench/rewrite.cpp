@@ -35,7 +35,7 @@ struct Work {
   int64_t nodes = 0, nodes_after = 0, rewrites = 0;
   std::vector<double> cpu_ms, wall_ms;
   std::vector<double> rewrite_ms;  ///< matching and rewriting alone
-  int64_t graph_bytes = 0, beside_bytes = 0, allocations = 0;
+  int64_t graph_bytes = 0, extra_bytes = 0, allocations = 0;
   passes::Report report;
 };
 
@@ -71,7 +71,7 @@ void count_heap(Work& work, const std::string& rules) {
   heap.calls = 0;
   optimise(*graph, rules, false);
   heap.counting = false;
-  work.beside_bytes = heap.peak - work.graph_bytes;
+  work.extra_bytes = heap.peak - work.graph_bytes;
   work.allocations = heap.calls;
 }
 
@@ -91,7 +91,7 @@ void print(const std::vector<Work>& all) {
     const auto each = [&](int64_t count) { return static_cast<double>(count) / static_cast<double>(w.nodes); };
     fmt::print("{:>5} {:>8} {:>8} {:>9} {:>9.1f} {:>9.1f} {:>10.1f} {:>8.3f} {:>7.2f} {:>11.0f} {:>12.0f} {:>11.1f}\n", w.model, w.nodes,
                w.nodes_after, w.rewrites, median(w.cpu_ms), median(w.wall_ms), median(w.rewrite_ms), us_a_node(w),
-               us_a_node(w) / us_a_node(*first), each(w.graph_bytes), each(w.beside_bytes), each(w.allocations));
+               us_a_node(w) / us_a_node(*first), each(w.graph_bytes), each(w.extra_bytes), each(w.allocations));
   }
 }
 
@@ -108,7 +108,7 @@ nlohmann::json json_of(const std::vector<Work>& all) {
                    {"us_per_node", us_a_node(w)},
                    {"all_ms", w.cpu_ms},
                    {"graph_bytes", w.graph_bytes},
-                   {"beside_bytes", w.beside_bytes},
+                   {"beside_bytes", w.extra_bytes},
                    {"allocations", w.allocations}});
   return out;
 }

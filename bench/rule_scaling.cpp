@@ -27,7 +27,7 @@ constexpr std::string_view kElsewhere[] = {"Sin",      "Cos",   "Tan",   "Asin",
 /// Writes the surroundings of a node as the left side of an equation.
 class NearMiss {
  public:
-  NearMiss(const Graph& graph, std::mt19937& random) : look_(graph), random_(random) {}
+  NearMiss(const Graph& graph, std::mt19937& random) : query_(graph), random_(random) {}
 
   /// Empty where nothing stands at depth two to change.
   std::string of(NodeId root) {
@@ -39,7 +39,7 @@ class NearMiss {
 
  private:
   std::string term(NodeId id, int depth) {
-    const Node& node = look_.node(id);
+    const Node& node = query_.node(id);
     std::string text = node.op->name + "(";
     for (size_t i = 0; i < node.inputs.size(); ++i) text += (i == 0 ? "" : ", ") + operand(node.inputs[i], depth);
     return text + ")";
@@ -47,12 +47,12 @@ class NearMiss {
 
   std::string operand(ValueId value, int depth) {
     const bool may_change = !changed_ && depth >= 2 && random_() % 2 == 0;
-    if (const auto number = look_.shape(value) && look_.rank(value) == 0 ? look_.number(value) : std::nullopt) {
+    if (const auto number = query_.shape(value) && query_.rank(value) == 0 ? query_.number(value) : std::nullopt) {
       if (!may_change) return fmt::format("{}", *number);
       changed_ = true;
       return fmt::format("{}", *number + 1 + static_cast<double>(random_() % 1000) / 64);
     }
-    const NodeId producer = look_.producer(value);
+    const NodeId producer = query_.producer(value);
     if (may_change) {
       changed_ = true;
       return fmt::format("{}({}(?v{}))", kElsewhere[random_() % std::size(kElsewhere)], kElsewhere[random_() % std::size(kElsewhere)],
@@ -62,7 +62,7 @@ class NearMiss {
     return term(producer, depth + 1);
   }
 
-  Look look_;
+  GraphQuery query_;
   std::mt19937& random_;
   int variables_ = 0;
   bool changed_ = false;

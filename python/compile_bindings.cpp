@@ -23,7 +23,7 @@ namespace {
                      "save the model as an ONNX file and give its path"});
 }
 
-/// Of a model in memory; whatever has SerializeToString is asked for its bytes. Null: `model` is something else.
+/// Of a model in memory; an object with SerializeToString gives its bytes. Null: `model` is something else.
 nb::object bytes_of(const nb::handle& model) {
   if (PyBytes_Check(model.ptr())) return nb::borrow(model);
   if (PyObject_CheckBuffer(model.ptr())) return nb::steal(PyBytes_FromObject(model.ptr()));

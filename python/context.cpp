@@ -38,11 +38,11 @@ nb::object state_of(const rewrite::Match& match) {
   return state ? **state : nb::none();
 }
 
-/// An operand of a new node. Where its producer stands behind the place of new nodes, that place moves.
+/// An operand of a new node. Where its producer comes after the place of new nodes, that place moves.
 ir::ValueId operand_before(const PyRewriter& w, nb::handle input) {
   const ir::ValueId operand = operand_in(*w.graph, input);
   const ir::NodeId producer = operand ? w.graph->get().value(operand).producer : ir::NodeId();
-  if (producer) w.get().go_behind(producer);
+  if (producer) w.get().insert_after(producer);
   return operand;
 }
 

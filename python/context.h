@@ -22,7 +22,7 @@ class Context {
   /// A reason that lives as long as the run.
   std::string_view keep(std::string reason) { return *reasons_.insert(std::move(reason)).first; }
 
-  /// Books what a callback has raised and rethrows it as what the driver understands. Asks for the GIL.
+  /// Books what a callback has raised and rethrows it as an error of the driver. Acquires the GIL.
   [[noreturn]] void failed(const std::string& rule, nb::python_error& error);
   bool interrupted() const { return interrupted_; }
   /// Raises the last that was booked, if any was.

@@ -23,7 +23,7 @@ const char* numpy_name_of(DType dtype);
 nb::object numpy_dtype_of(DType dtype);
 
 nb::object python_of(const ir::Attribute& attribute);
-/// As the op's schema wants it (an int for a float attribute becomes one); by the value's own type where the schema does not know the name.
+/// In the type of the op's schema (an int for a float attribute becomes one); by the value's own type where the schema lacks the name.
 ir::Attribute attribute_of(const ir::Op& op, std::string_view name, nb::handle value);
 ir::Attributes attributes_of(const ir::Op& op, const nb::dict& values);
 /// "Add", or "com.microsoft::Gelu", or with `domain` apart. Raises not_supported.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The partitioner for graphs of others (tenon.torch): nodes that Tenon may run, and what must come behind what.
+// The partitioner for graphs of others (tenon.torch): nodes that Tenon may run, and what must come after what.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -82,14 +82,14 @@ CutResult cut(const std::vector<CutNode>& nodes, const std::vector<CutValue>& va
   partition::Problem problem = problem_of(nodes);
   const backend::Backends nobody(2);
   const partition::Costs costs = costs_of(nodes, values, launch_ns, {border_ns, border_ns_per_byte});
-  const auto settled = unwrap(partition::solve_cut(problem, partition::Roles(nobody, 2), {.min_block_size = min_block_size.value_or(0)},
+  const auto decided = unwrap(partition::solve_cut(problem, partition::Roles(nobody, 2), {.min_block_size = min_block_size.value_or(0)},
                                                    min_block_size ? nullptr : &costs));
-  CutResult out{.place = settled.sized.cut.place,
+  CutResult out{.place = decided.sized.cut.place,
                 .ours = {},
-                .lower_bound = settled.lower_bound,
-                .too_small = settled.sized.dropped,
-                .does_not_pay = settled.unpaid};
-  for (uint16_t target : settled.sized.cut.targets) out.ours.push_back(target == kOurs);
+                .lower_bound = decided.lower_bound,
+                .too_small = decided.sized.dropped,
+                .does_not_pay = decided.unpaid};
+  for (uint16_t target : decided.sized.cut.targets) out.ours.push_back(target == kOurs);
   return out;
 }
 

@@ -78,7 +78,7 @@ class OutputReader {
     for (const tenon::Port& port : engine_.outputs())
       if (port.name == name) expected = port_text(port);
     raise({tenon::Code::bad_input, "output '" + name + "'",
-           "this is no writable, C-contiguous array in CPU memory with an element type that Tenon knows", expected,
+           "this is no writable, C-contiguous array in CPU memory with a supported element type", expected,
            nb::type_name(value.type()).c_str(), "make one with numpy.empty"});
   }
 

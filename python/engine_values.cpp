@@ -138,8 +138,7 @@ tenon::Array InputReader::tensor(const nb::handle& value) {
   AnyArray array;
   if (!nb::try_cast(nb::borrow(value), array, true)) {
     if (const auto known = ml_dtypes_array(value)) return tensor(*known);
-    refuse(value, "this is no array in CPU memory with an element type that Tenon knows",
-           "give a NumPy array, or anything with __dlpack__");
+    refuse(value, "this is no array in CPU memory with a supported element type", "give a NumPy array, or anything with __dlpack__");
   }
   const tenon::DType dtype = dtype_of(array.dtype());
   if (dtype == tenon::DType::none) refuse(value, "this element type is not supported", "give a NumPy array, or anything with __dlpack__");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes into an engine and comes out of it, in Python's types. Knows the public interface alone.
+// What goes into an engine and comes out of it, in Python's types. Uses the public interface alone.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>

@@ -56,9 +56,9 @@ uint32_t slot_in(size_t count, int64_t slot, const char* what) {
 void add_output(const PyGraph& graph, const ValueRef& value, const std::string& name) {
   ir::Graph& g = graph.restructure();
   const ir::ValueId id = id_in(graph, value);
-  const std::string& told = name.empty() ? ensure_name(value) : name;
-  if (!graph.outer()) unwrap(ir::check_new_output(g, told));
-  g.add_output(id, told);
+  const std::string& name_of_output = name.empty() ? ensure_name(value) : name;
+  if (!graph.outer()) unwrap(ir::check_new_output(g, name_of_output));
+  g.add_output(id, name_of_output);
 }
 
 /// None: nobody has a name for this axis.

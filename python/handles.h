@@ -81,7 +81,7 @@ struct Ref {
 using NodeRef = Ref<ir::NodeId>;
 using ValueRef = Ref<ir::ValueId>;
 
-/// The node or value behind a handle. Raises where it is gone.
+/// The node or value that a handle names. Raises where it is gone.
 const ir::Node& look(const NodeRef& node);
 const ir::Value& look(const ValueRef& value);
 /// The id for an edit of `graph`. Raises where the handle is stale or belongs to another graph.

@@ -18,8 +18,8 @@ std::vector<ir::ValueId> values_before(const PyGraph& graph, nb::handle values, 
   std::vector<ir::ValueId> out;
   for (nb::handle value : values) {
     out.push_back(operand_in(graph, value));
-    if (out.back() && !graph.get().stands_before(out.back(), place))
-      raise(fail(Code::bad_graph, graph.get().value(out.back()).name, "this operand stands behind the place where the node is inserted")
+    if (out.back() && !graph.get().is_defined_before(out.back(), place))
+      raise(fail(Code::bad_graph, graph.get().value(out.back()).name, "this operand comes after the place where the node is inserted")
                 .advice("insert the node later"));
   }
   return out;
@@ -31,15 +31,15 @@ struct NewBody {
   std::vector<ir::ValueId> captures;
 };
 
-NewBody body_of(const PyGraph& graph, std::string name, nb::handle told, ir::NodeId place) {
-  const bool alone = nb::isinstance<PyGraph>(told);
-  if (!alone && !(PyTuple_Check(told.ptr()) && PyTuple_Size(told.ptr()) == 2 && nb::isinstance<PyGraph>(told[0])))
+NewBody body_of(const PyGraph& graph, std::string name, nb::handle bodies, ir::NodeId place) {
+  const bool alone = nb::isinstance<PyGraph>(bodies);
+  if (!alone && !(PyTuple_Check(bodies.ptr()) && PyTuple_Size(bodies.ptr()) == 2 && nb::isinstance<PyGraph>(bodies[0])))
     raise(fail(Code::bad_usage, "body '" + name + "'", "this is no body")
               .expected("a Graph, or a Graph and the values that its last inputs stand for")
-              .found(nb::type_name(told.type()).c_str()));
-  const nb::object source = alone ? nb::borrow(told) : nb::object(told[0]);
+              .found(nb::type_name(bodies.type()).c_str()));
+  const nb::object source = alone ? nb::borrow(bodies) : nb::object(bodies[0]);
   NewBody out{std::move(name), nb::cast<const PyGraph&>(source).get().clone_body(graph.get()), {}};
-  if (!alone) out.captures = values_before(graph, nb::object(told[1]), place);
+  if (!alone) out.captures = values_before(graph, nb::object(bodies[1]), place);
   if (out.captures.size() > out.graph->inputs().size() || std::ranges::find(out.captures, ir::ValueId{}) != out.captures.end())
     raise(fail(Code::bad_usage, "body '" + out.name + "'", "the body has fewer inputs than values are given for them, or one is None")
               .expected(std::to_string(out.graph->inputs().size()) + " at most")
@@ -47,7 +47,7 @@ NewBody body_of(const PyGraph& graph, std::string name, nb::handle told, ir::Nod
   return out;
 }
 
-/// Which places bodies have among those of a node; an op that nobody knows takes any, in the order of the call.
+/// Which places bodies have among those of a node; an unknown op takes any, in the order of the call.
 std::vector<std::string_view> body_names(const ir::Op& op) {
   std::vector<std::string_view> out;
   for (const ops::AttributeSpec& spec : ops::attribute_specs(ops::def_of(op)))
@@ -56,9 +56,9 @@ std::vector<std::string_view> body_names(const ir::Op& op) {
 }
 
 /// In the order of the op's schema.
-std::vector<NewBody> bodies_of(const PyGraph& graph, const ir::Op& op, nb::handle told, ir::NodeId place) {
+std::vector<NewBody> bodies_of(const PyGraph& graph, const ir::Op& op, nb::handle bodies, ir::NodeId place) {
   std::vector<NewBody> out;
-  for (auto [name, body] : nb::cast<nb::dict>(told)) out.push_back(body_of(graph, nb::cast<std::string>(name), body, place));
+  for (auto [name, body] : nb::cast<nb::dict>(bodies)) out.push_back(body_of(graph, nb::cast<std::string>(name), body, place));
   if (op.unknown) return out;
   const std::vector<std::string_view> known = body_names(op);
   const auto place_of = [&](const NewBody& b) { return std::ranges::find(known, b.name) - known.begin(); };
@@ -83,8 +83,8 @@ size_t result_count(const ir::Graph& g, const ir::Op& op, std::span<const ir::Va
                     const std::vector<NewBody>& bodies, const NewNode& wanted) {
   ir::NodeView view = g.view(op, operands, attributes);
   for (const NewBody& b : bodies) view.bodies.push_back(b.graph.get());
-  const size_t told = wanted.outputs >= 0 ? static_cast<size_t>(wanted.outputs) : op.results(view);
-  return std::max({told, wanted.names.size(), static_cast<size_t>(op.min_outputs)});
+  const size_t results = wanted.outputs >= 0 ? static_cast<size_t>(wanted.outputs) : op.results(view);
+  return std::max({results, wanted.names.size(), static_cast<size_t>(op.min_outputs)});
 }
 
 void name_results(ir::Graph& g, ir::NodeId node, const ResultNames& names) {

@@ -59,8 +59,8 @@ void set_operand(const NodeRef& node, int64_t slot, nb::handle value) {
               .expected("0 to " + std::to_string(count - 1))
               .found(std::to_string(slot)));
   const ir::ValueId operand = operand_in(*node.graph, value);
-  if (operand && !g.stands_before(operand, node.id))
-    raise(fail(Code::bad_graph, g.value(operand).name, "this operand stands behind the node")
+  if (operand && !g.is_defined_before(operand, node.id))
+    raise(fail(Code::bad_graph, g.value(operand).name, "this operand comes after the node")
               .advice("use replace_all_uses, which moves nodes"));
   g.set_operand(node.id, static_cast<uint32_t>(slot), operand);
 }
@@ -71,7 +71,7 @@ void set_attribute(const NodeRef& node, const std::string& name, nb::handle valu
   else g.set_attribute(id_in(*node.graph, node), name, attribute_of(*look(node).op, name, value));
 }
 
-/// Callers know the inputs of a root graph by name; all other names are made unique where they are taken.
+/// Callers pass the inputs of a root graph by name; all other names are made unique where they are taken.
 void set_name(const ValueRef& value, std::string name) {
   const ir::ValueId id = id_in(*value.graph, value);
   if (look(value).kind == ir::Value::Kind::input && look(value).name != name && !value.graph->outer())
@@ -79,11 +79,11 @@ void set_name(const ValueRef& value, std::string name) {
   value.graph->get().set_name(id, std::move(name));
 }
 
-/// While rules run only a new result of an unknown node may be told its type: undoing takes the node away, and its type with it.
+/// While rules run only a new result of an unknown node may get a type: undoing takes the node away, and its type with it.
 void set_type(const ValueRef& value, nb::handle dtype, nb::handle shape) {
   const ir::Value& v = look(value);
-  const bool is_told = v.kind == ir::Value::Kind::result && v.uses.empty() && value.graph->get().node(v.producer).op->unknown;
-  ir::Graph& g = is_told ? value.graph->edit() : value.graph->restructure();
+  const bool is_undeclared = v.kind == ir::Value::Kind::result && v.uses.empty() && value.graph->get().node(v.producer).op->unknown;
+  ir::Graph& g = is_undeclared ? value.graph->edit() : value.graph->restructure();
   g.set_type(id_in(*value.graph, value), type_of(g.symbols(), dtype, shape));
 }
 

@@ -64,7 +64,7 @@ def model_folder() -> Path:
     return Path(found.submodule_search_locations[0]) / "model"
 
 
-def graph_beside_weights(folder: Path, weights: Path) -> Path:
+def graph_with_external_weights(folder: Path, weights: Path) -> Path:
     """ONNX Runtime reads external data only from the graph's own folder: both as hard links, or copies where that cannot be."""
     for source, name in ((GRAPH, "graph.onnx"), (weights, weights.name)):
         target = folder / name
@@ -149,7 +149,7 @@ class Demo:
 
     def compare(self) -> None:
         with self.steps.step("compare with ONNX Runtime") as says:
-            graph = graph_beside_weights(self.work, self.model / "model.safetensors")
+            graph = graph_with_external_weights(self.work, self.model / "model.safetensors")
             peer = Worker(PEERS, "onnxruntime", graph, self.work / "batches.npz", self.threads)
             chosen = spread(COMPARED_BATCHES, len(self.batches) - 1)
             ends = np.cumsum([len(b["input_ids"]) for b in self.batches])

@@ -8,7 +8,7 @@ namespace tenon::inline v1 {
 struct ReadOptions {
   std::filesystem::path external_data = {};                 ///< folder of the model's external data; empty: the model's own
   std::map<std::string, std::vector<int64_t>> shapes = {};  ///< inputs whose shape is fixed; -1: as the model says
-  std::vector<std::filesystem::path> plugins = {};          ///< as CompileOptions::plugins, which compile() is told again
+  std::vector<std::filesystem::path> plugins = {};          ///< as CompileOptions::plugins, which compile() needs again
 };
 
 struct OnnxOptions {
@@ -21,7 +21,7 @@ struct OnnxOptions {
 class Graph {
  public:
   /// Reads an ONNX model. Weights stay in its file, which stays mapped.
-  /// Errors: what is wrong with the model, file_missing, not_supported (one error for all ops that Tenon does not know).
+  /// Errors: what is wrong with the model, file_missing, not_supported (one error for all unknown ops).
   TENON_API static Result<Graph> from_onnx(const std::filesystem::path& model, const ReadOptions& options = {});
   /// The same of a model's bytes. keeper: keeps them, and weights are read where they lie; none: weights are copied. External data needs
   /// options.external_data.
@@ -37,8 +37,8 @@ class Graph {
   TENON_API std::span<const Port> outputs() const;
   TENON_API size_t node_count() const;  ///< those in the bodies of nodes aside
 
-  /// The text form, a line a node. A constant of more than `elements` elements, not all the same, is told by a digest, which parse() does
-  /// not read: it wants all of them.
+  /// The text form, a line a node. A constant of more than `elements` elements, not all the same, is printed as a digest, which parse()
+  /// does not read: it needs all of them.
   TENON_API Result<std::string> text(int64_t elements = 64) const;
   /// Writes an ONNX model, and returns its opset. The file appears whole or not at all; fused ops that the opset does not have become
   /// functions of the model. Errors: not_supported (a node that the opset cannot say), write_failed.

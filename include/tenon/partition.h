@@ -5,7 +5,7 @@
 
 namespace tenon::inline v1 {
 
-/// Options whose input ranges stand in the order of the model's inputs.
+/// Options whose input ranges are in the order of the model's inputs.
 struct CompileSpec : CompileOptions {
   explicit CompileSpec(std::vector<InputRange> ranges_of_inputs = {}) : inputs(std::move(ranges_of_inputs)) {}
   std::vector<InputRange> inputs;

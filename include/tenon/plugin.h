@@ -3,12 +3,12 @@
  *
  *     const tenon_library* tenon_plugin_library(const tenon_host* host);
  *
- * C11 and C++11. A library needs no symbol of Tenon: what it calls stands in the host's table.
+ * C11 and C++11. A library needs no symbol of Tenon: what it calls is in the host's table.
  *
- * How it may grow: every struct starts with its size as its maker knew it, fields are only added at the end, and a field behind that size
+ * How it may grow: every struct starts with its size as its maker knew it, fields are only added at the end, and a field after that size
  * is taken for 0. Lists hold pointers, so that a struct that grows moves nothing. A library states the lowest version that it needs.
  *
- * What holds for every function of a library: it returns TENON_OK, or another status behind a call of host->fail with a text; it may throw
+ * What holds for every function of a library: it returns TENON_OK, or another status after a call of host->fail with a text; it may throw
  * nothing; it may be called from several threads at once, but never twice at once for one object. Texts are UTF-8 and end with 0. What a
  * function is given is valid until it returns; what a library gives lives until the library is closed, which is at the end of the process.
  */
@@ -284,7 +284,7 @@ typedef struct tenon_definition {
 } tenon_definition;
 
 /* One op. An op must have: a definition (`expression` or `define`), or else `create`, `infer` and `enqueue`. Functions that are null mean
- * what stands beside them. `self` is what `create` or `attach` made. */
+ * what is beside them. `self` is what `create` or `attach` made. */
 typedef struct tenon_op {
   size_t struct_size;
   const char* name_space; /* "acme"; a domain of ONNX. Whoever loads the library may give it another one. */
@@ -369,7 +369,7 @@ struct tenon_host {
   int32_t (*release)(const tenon_host* host, const char* key);
 };
 
-/* What a library exports; null behind a call of host->fail where it cannot run here. `host` lives as long as the process. */
+/* What a library exports; null after a call of host->fail where it cannot run here. `host` lives as long as the process. */
 #if defined(_WIN32)
 #define TENON_EXPORT __declspec(dllexport)
 #else

@@ -43,9 +43,9 @@ nb::object dtype_for(DType dtype, ArrayKind kind) {
 }
 
 [[noreturn]] void refuse(const Place& place, nb::handle value, const char* result) {
-  const auto told = [](nb::handle dtype, nb::handle shape) { return text_of(dtype) + " " + text_of(shape); };
-  throw nb::type_error((std::string("result '") + result + "' is " + told(nb::getattr(value, "dtype"), nb::getattr(value, "shape")) +
-                        ", and not " + told(place.dtype, place.shape))
+  const auto type_text = [](nb::handle dtype, nb::handle shape) { return text_of(dtype) + " " + text_of(shape); };
+  throw nb::type_error((std::string("result '") + result + "' is " + type_text(nb::getattr(value, "dtype"), nb::getattr(value, "shape")) +
+                        ", and not " + type_text(place.dtype, place.shape))
                            .c_str());
 }
 

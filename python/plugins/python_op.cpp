@@ -109,7 +109,7 @@ class Call {
     if (!op_.takes_out) return;
     for (uint32_t k = 0; k < call.result_count; ++k)
       if (is_late(*call.results[k]))
-        throw nb::value_error("results whose sizes the data tells are returned: the function has no `out` then");
+        throw nb::value_error("results whose sizes depend on data are returned: the function has no `out` then");
     for (uint32_t k = 0; k < call.result_count; ++k) views_.emplace_back(instance.results[k], call.results[k]->data, op_.arrays, true);
   }
 
@@ -166,7 +166,7 @@ class Call {
   /// A scalar has one element, so that it always lies somewhere.
   static bool is_late(const tenon_tensor& result) { return result.dtype != TENON_NO_DTYPE && result.rank == 0 && !result.data; }
 
-  /// The array tells how large the result is.
+  /// The array gives the size of the result.
   void copy_late(uint32_t k, nb::handle value) const {
     const nb::object shape = nb::getattr(value, "shape", nb::none());
     if (!PySequence_Check(shape.ptr()))

@@ -14,7 +14,7 @@ namespace tenon::python {
 
 namespace nb = nanobind;
 
-/// What @tenon.plugin was told, as the tables of tenon/plugin.h. Made once, never destroyed: libraries stay.
+/// The description given to @tenon.plugin, as the tables of tenon/plugin.h. Made once, never destroyed: libraries stay.
 struct PythonOp {
   ArrayKind arrays = ArrayKind::numpy;
   nb::object function;
@@ -30,7 +30,7 @@ struct PythonOp {
   std::vector<const tenon_port*> operand_list, result_list;
   std::vector<const tenon_field_rule*> field_list;
   std::vector<const char*> sample_list;
-  std::deque<std::vector<const char*>> choice_lists;  ///< each with null behind the last
+  std::deque<std::vector<const char*>> choice_lists;  ///< each with null after the last
   tenon_op op = {};
   const tenon_op* op_list = nullptr;
   tenon_library library = {};

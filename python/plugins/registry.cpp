@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugins that this process knows, as TensorRT's registry lists them (tenon/graph_rewriting/plugins.py).
+// The plugins of this process, as TensorRT's registry lists them (tenon/graph_rewriting/plugins.py).
 #include "plugins/registry.h"
 
 #include <nanobind/stl/filesystem.h>
@@ -9,21 +9,21 @@
 #include "handles.h"
 #include "ops/plugin/plugin_op.h"
 #include "ops/plugin/plugin_table.h"
-#include "plugin/kept.h"
+#include "plugin/registry_cache.h"
 #include "plugins/environment.h"
 
 namespace tenon::python {
 
 namespace {
 
-nb::list told_of(const std::vector<tenon_port>& ports) {
+nb::list dict_of(const std::vector<tenon_port>& ports) {
   nb::list out;
   for (const tenon_port& port : ports) out.append(nb::make_tuple(port.name, port.optional != 0, port.variadic != 0));
   return out;
 }
 
 /// What the op is, as PluginCreator reads it. node_op: what nodes call it.
-nb::dict told_of(const plugin::Op& op, const std::string& node_op) {
+nb::dict dict_of(const plugin::Op& op, const std::string& node_op) {
   nb::list fields;
   for (const tenon_field_rule& rule : op.fields)
     fields.append(nb::make_tuple(rule.name, rule.type, rule.length,
@@ -35,19 +35,19 @@ nb::dict told_of(const plugin::Op& op, const std::string& node_op) {
   out["library"] = op.library;
   out["node_op"] = node_op;
   out["fields"] = fields;
-  out["operands"] = told_of(op.operands);
-  out["results"] = told_of(op.results);
+  out["operands"] = dict_of(op.operands);
+  out["results"] = dict_of(op.results);
   return out;
 }
 
 /// A dict an op: of TENON_PLUGINS, libraries that were opened for the process, functions.
 nb::list plugin_ops() {
   nb::list out;
-  const auto registry = unwrap(plugin::kept_registry(with_environment({})));
+  const auto registry = unwrap(plugin::cached_registry(with_environment({})));
   for (const plugin::Op* op : registry->ops()) {
     if (op->table.kernel_of) continue;
     const bool is_newest = registry->find(op->name_space, op->name) == op;
-    out.append(told_of(*op, is_newest ? op->name : ops::name_of_older(*op)));
+    out.append(dict_of(*op, is_newest ? op->name : ops::name_of_older(*op)));
   }
   return out;
 }
@@ -56,14 +56,14 @@ nb::list plugin_ops() {
 nb::object plugin_of(const NodeRef& node) {
   const ir::Op& op = *look(node).op;
   const ops::PluginOp* const plugin = ops::plugin_of(op);
-  return plugin ? nb::object(told_of(plugin->op(), op.name)) : nb::none();
+  return plugin ? nb::object(dict_of(plugin->op(), op.name)) : nb::none();
 }
 
 /// Part of every list of plugins from now on, as if each caller named it.
 void open_plugins(const std::filesystem::path& file) {
   const auto library = unwrap(plugin::open_library(file, {}));
-  unwrap(plugin::kept_registry(with_environment({file})));  // one op in two libraries is an error, before anything is kept
-  plugin::keep_own(library);
+  unwrap(plugin::cached_registry(with_environment({file})));  // one op in two libraries is an error, before anything is kept
+  plugin::add_own_library(library);
 }
 
 }  // namespace

@@ -38,8 +38,8 @@ nb::object apply_reversed(const SymbolicSize& b, nb::handle a) {
 bool holds(const tenon_host* host, int32_t operation, tenon_dim a, tenon_dim b) {
   int64_t answer = 0;
   if (host->dim_number(host, host->dim_of(host, operation, a, b), &answer)) return answer != 0;
-  throw nb::value_error(("nobody knows before the model runs how " + plugin::dim_of(a).text() + " compares to " + plugin::dim_of(b).text() +
-                         "; min(), max() and ceil_div() of a size tell no more than they have to")
+  throw nb::value_error(("it depends on data how " + plugin::dim_of(a).text() + " compares to " + plugin::dim_of(b).text() +
+                         "; min(), max() and ceil_div() of a size need no comparison")
                             .c_str());
 }
 

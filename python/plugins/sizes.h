@@ -16,7 +16,7 @@ struct SymbolicSize {
   tenon_dim dim;
 };
 
-/// A size that only the data tells, and the most that it may be.
+/// A data-dependent size, and the most that it may be.
 struct LateSize {
   nb::object most;
 };

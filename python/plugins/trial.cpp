@@ -22,12 +22,12 @@ namespace {
 
 using Files = std::vector<std::filesystem::path>;
 
-struct Asked {
+struct TrialOp {
   const ir::OpTable& ops;
   const ops::PluginOp& plugin;
 };
 
-Asked asked(const std::string& name_space, const std::string& name, const Files& plugins) {
+TrialOp asked(const std::string& name_space, const std::string& name, const Files& plugins) {
   const ir::OpTable& ops = *unwrap(compiler::kept_plugins(with_environment(plugins))).ops;
   const ir::Op* const op = ops.find(name_space, name);
   const ops::PluginOp* const plugin = op ? ops::plugin_of(*op) : nullptr;
@@ -41,7 +41,7 @@ Asked asked(const std::string& name_space, const std::string& name, const Files&
 nb::tuple plugin_case(const std::string& name_space, const std::string& name, const std::string& sample, bool symbolic,
                       const Files& plugins) {
   constexpr uint64_t kSeed = 1;
-  const Asked at = asked(name_space, name, plugins);
+  const TrialOp at = asked(name_space, name, plugins);
   ops::Sample parsed = unwrap(ops::parse_sample(at.plugin.def(), sample));
   const auto needed = std::ranges::count(at.plugin.op().results, 0, &tenon_port::optional);
   parsed.outputs = std::max(parsed.outputs, static_cast<size_t>(needed));
@@ -55,7 +55,7 @@ nb::tuple plugin_case(const std::string& name_space, const std::string& name, co
 
 /// Its samples, and whether it has a definition.
 nb::tuple plugin_samples(const std::string& name_space, const std::string& name, const Files& plugins) {
-  const Asked at = asked(name_space, name, plugins);
+  const TrialOp at = asked(name_space, name, plugins);
   return nb::make_tuple(at.plugin.op().samples, at.plugin.op().has_definition());
 }
 

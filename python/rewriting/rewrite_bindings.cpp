@@ -21,16 +21,16 @@
 namespace tenon::python {
 namespace {
 
-/// What the caller of tenon.rewriting.rewrite asked for, as far as the driver's own options do not say it.
-struct Wishes {
+/// What the caller of tenon.rewriting.rewrite requested, beyond the driver's own options.
+struct RewriteRequest {
   Watchers watchers;
   bool isolate = false;
   std::set<std::string> fold_ops;  ///< ops that may fold; empty: all
 };
 
-void set_fold(rewrite::Options& options, const Wishes& wishes) {
-  options.fold = [&wishes](const ir::Graph& graph, ir::NodeId node) -> std::optional<std::vector<ir::ConstantRef>> {
-    if (!wishes.fold_ops.empty() && !wishes.fold_ops.contains(graph.node(node).op->name)) return std::nullopt;
+void set_fold(rewrite::Options& options, const RewriteRequest& request) {
+  options.fold = [&request](const ir::Graph& graph, ir::NodeId node) -> std::optional<std::vector<ir::ConstantRef>> {
+    if (!request.fold_ops.empty() && !request.fold_ops.contains(graph.node(node).op->name)) return std::nullopt;
     return passes::fold_node(graph, node);
   };
 }
@@ -47,9 +47,9 @@ void raise_interruption(const Context& context) {
   if (context.interrupted()) context.raise_errors();
 }
 
-void check_isolation(const PyRuleSet& set, const Wishes& wishes) {
+void check_isolation(const PyRuleSet& set, const RewriteRequest& request) {
   const PyRule* rule = set.first_in_python();
-  if (!rule && wishes.watchers.check.is_none()) return;
+  if (!rule && request.watchers.check.is_none()) return;
   raise(fail(Code::not_supported, "isolate", "not supported yet: Python in the process that tries the rules")
             .expected("rules of the library, equations and graphs, and no check")
             .found(rule ? "rule " + rule->rule->name + ", which calls Python" : "a check")
@@ -59,10 +59,10 @@ void check_isolation(const PyRuleSet& set, const Wishes& wishes) {
 /// Leaves out the rules that take down a process of their own; says so, a sentence each.
 std::vector<std::string> leave_out_unsafe(const GraphPtr& graph, const PyRuleSet& set, rewrite::Options& options, Context& context) {
   // The GIL stays held: the child has this thread alone, and must not wait for a lock that another one held when it forked.
-  auto guilty = rewrite::find_unsafe(graph->get(), set.get(), options);
+  auto faulty = rewrite::find_unsafe(graph->get(), set.get(), options);
   raise_interruption(context);
   std::vector<std::string> out;
-  for (const rewrite::FaultyRule& g : unwrap(std::move(guilty))) {
+  for (const rewrite::FaultyRule& g : unwrap(std::move(faulty))) {
     options.without.insert(g.name);
     out.push_back("rule " + g.name + " was left out: it " + g.how + ", at " + g.node);
   }
@@ -92,17 +92,17 @@ nb::dict run(const GraphPtr& graph, const PyRuleSet& set, rewrite::Options& opti
 }
 
 /// One run, with the verifier that the caller named or gave.
-nb::dict run_verified(const GraphPtr& graph, const PyRuleSet& set, rewrite::Options& options, Wishes& wishes, nb::object args,
+nb::dict run_verified(const GraphPtr& graph, const PyRuleSet& set, rewrite::Options& options, RewriteRequest& request, nb::object args,
                       const nb::object& verify) {
   std::optional<PyVerifier> own;
   if (!nb::isinstance<PyVerifier>(verify)) own.emplace(nb::cast<std::string>(verify));
   PyVerifier& verifier = own ? *own : nb::cast<PyVerifier&>(verify);
   const bool verifies = verifier.mode != rewrite::Verify::off;
-  if (verifies) wishes.watchers.verification = std::ref(verifier.verifier);
+  if (verifies) request.watchers.verification = std::ref(verifier.verifier);
   Context context(graph, std::move(args));
-  set_watchers(options, context, wishes.watchers);
+  set_watchers(options, context, request.watchers);
   const Borrowed borrowed(verifier);
-  nb::dict out = run(graph, set, options, context, wishes.isolate);
+  nb::dict out = run(graph, set, options, context, request.isolate);
   out["verification"] = verifies ? nb::object(dict_of(verifier.verifier.result())) : nb::none();
   return out;
 }
@@ -123,11 +123,11 @@ nb::dict rewrite_graph(const GraphPtr& graph, nb::object rules, const std::strin
   options.bodies = bodies;
   options.keep.insert(keep.begin(), keep.end());
   options.without.insert(without.begin(), without.end());
-  Wishes wishes{{std::move(applied), std::move(check), nullptr}, isolate, {}};
-  if (isolate) check_isolation(*set, wishes);
-  if (!nb::isinstance<nb::bool_>(fold)) wishes.fold_ops = nb::cast<std::set<std::string>>(fold);
-  if (!fold.is(nb::handle(Py_False))) set_fold(options, wishes);
-  return run_verified(graph, *set, options, wishes, std::move(args), verify);
+  RewriteRequest request{{std::move(applied), std::move(check), nullptr}, isolate, {}};
+  if (isolate) check_isolation(*set, request);
+  if (!nb::isinstance<nb::bool_>(fold)) request.fold_ops = nb::cast<std::set<std::string>>(fold);
+  if (!fold.is(nb::handle(Py_False))) set_fold(options, request);
+  return run_verified(graph, *set, options, request, std::move(args), verify);
 }
 
 /// Callbacks may look and not touch. What one raises is raised here.

@@ -90,7 +90,7 @@ void set_callables(CompiledRule& rule, const nb::dict& functions) {
       const nb::gil_scoped_acquire acquired;
       try {
         const auto [nodes, tried] = nb::cast<std::pair<std::vector<NodeRef>, int64_t>>((*f)(context.of(graph), sweep));
-        rewrite::Screened out{.nodes = {}, .tried = tried};
+        rewrite::ScreenResult out{.nodes = {}, .tried = tried};
         for (const NodeRef& node : nodes) out.nodes.push_back(node.id);
         return out;
       } catch (nb::python_error& error) { context.failed(name, error); }

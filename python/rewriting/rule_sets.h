@@ -12,7 +12,7 @@
 
 namespace tenon::python {
 
-/// A rule, and what Python needs to know of it.
+/// A rule, and what Python stores about it.
 struct PyRule {
   rewrite::RulePtr rule;
   bool calls_python = false;

@@ -59,13 +59,13 @@ nb::list Scene::objects() {
 }
 
 nb::object Scene::node_before(std::string_view name) {
-  const ir::Value* value = ask_about(name);
+  const ir::Value* value = value_named(name);
   return value && value->producer ? object_of(value->producer) : nb::none();
 }
 
 nb::list Scene::next_nodes(std::string_view name) {
   nb::list out;
-  const ir::Value* value = ask_about(name);
+  const ir::Value* value = value_named(name);
   if (!value) return out;
   const ir::Graph& g = get();
   std::vector<NodeId> users;
@@ -88,7 +88,7 @@ ValueId Scene::find(std::string_view name) {
   return {};
 }
 
-const ir::Value* Scene::ask_about(std::string_view name) {
+const ir::Value* Scene::value_named(std::string_view name) {
   const ValueId id = find(name);
   if (!id) return nullptr;
   reads_.push_back(id);
@@ -99,24 +99,24 @@ bool Scene::is_output(std::string_view name) {
   const ir::Graph& g = get();
   for (uint32_t k = 0; k < g.outputs().size(); ++k)
     if (g.output_name(k) == name) return true;
-  const ir::Value* value = ask_about(name);
+  const ir::Value* value = value_named(name);
   return value && std::ranges::any_of(value->uses, [](const ir::Use& use) { return use.is_output(); });
 }
 
 bool Scene::is_used(std::string_view name) {
-  const ir::Value* value = ask_about(name);
+  const ir::Value* value = value_named(name);
   return value && !value->uses.empty();
 }
 
 bool Scene::is_captured(std::string_view name) {
-  const ir::Value* value = ask_about(name);
+  const ir::Value* value = value_named(name);
   const ir::Graph& g = get();
   return value &&
          std::ranges::any_of(value->uses, [&](const ir::Use& use) { return use.node && use.slot >= g.node(use.node).explicit_inputs; });
 }
 
 bool Scene::is_used_more_than_once(std::string_view name) {
-  const ir::Value* value = ask_about(name);
+  const ir::Value* value = value_named(name);
   if (!value) return false;
   const ir::Graph& g = get();
   NodeId first;
@@ -136,7 +136,7 @@ void Scene::mark(const std::vector<ValueId>& values) {
 
 void Scene::note_value(ValueId id) {
   const ir::Value& value = get().value(id);
-  Known& known = values_[id];
+  ValueState& known = values_[id];
   const bool output = std::ranges::any_of(value.uses, [](const ir::Use& use) { return use.is_output(); });
   if (known.type == value.type && known.output == output && known.changed) return;
   known = {value.type, output, sweep_};
@@ -195,9 +195,10 @@ bool Scene::still_refused(const Refusal& refusal, NodeId node) const {
   });
 }
 
-// --- asking a pattern --------------------------------------------------------------------------------------------
+// --- trying a pattern --------------------------------------------------------------------------------------------
 
-nb::tuple Scene::ask(size_t pattern, const std::vector<std::string>& op_types, nb::handle match, nb::handle view, nb::list matched) {
+nb::tuple Scene::match_nodes(size_t pattern, const std::vector<std::string>& op_types, nb::handle match, nb::handle view,
+                             nb::list matched) {
   auto& refused = refused_[pattern];
   nb::list found;
   int64_t asked = 0;

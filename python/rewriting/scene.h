@@ -13,7 +13,7 @@
 namespace tenon::python {
 
 /// A graph as patterns in Python see it: each node is one Python object for as long as it lives, and results go by name. It notes what a
-/// pattern asks about, so that one that has refused a node is asked again only where something of that has changed.
+/// pattern reads, so that a pattern that has refused a node is tried again only where something of that has changed.
 class Scene {
  public:
   /// `make(node)` gives the object of a node; `fill(object, node)` brings it up to date after its operands, results or attributes changed.
@@ -37,15 +37,15 @@ class Scene {
   bool is_captured(std::string_view name);
   bool is_used_more_than_once(std::string_view name);
   /// The value for a question whose answer may change when the value's users, producer or type do.
-  const ir::Value* ask_about(std::string_view name);
+  const ir::Value* value_named(std::string_view name);
 
-  // --- asking a pattern ----------------------------------------------------------------------------------------
+  // --- trying a pattern ----------------------------------------------------------------------------------------
   /// Finds out what has changed since the last call.
   void begin_sweep();
   /// match(view, object, matched) of every living node of one of the op types (empty: all) that it has not refused in the same
-  /// surroundings before. Returns (how many were asked, [(node, answer)]).
-  nb::tuple ask(size_t pattern, const std::vector<std::string>& op_types, nb::handle match, nb::handle view, nb::list matched);
-  /// The pattern that is being asked looks at more than results by name.
+  /// surroundings before. Returns (how many were tried, [(node, answer)]).
+  nb::tuple match_nodes(size_t pattern, const std::vector<std::string>& op_types, nb::handle match, nb::handle view, nb::list matched);
+  /// The current pattern reads more than results by name.
   void looks_everywhere() { everywhere_ = true; }
 
  private:
@@ -57,7 +57,7 @@ class Scene {
     uint64_t changed = 0;
     uint64_t seen = 0;
   };
-  struct Known {  ///< of a value
+  struct ValueState {  ///< of a value
     ir::Type type;
     bool output = false;
     uint64_t changed = 0;
@@ -82,7 +82,7 @@ class Scene {
   nb::object make_, fill_;
   std::unordered_map<ir::NodeId, State> states_;
   std::unordered_map<PyObject*, ir::NodeId> nodes_;  ///< by their objects
-  std::unordered_map<ir::ValueId, Known> values_;
+  std::unordered_map<ir::ValueId, ValueState> values_;
   std::vector<ir::NodeId> live_;  ///< nodes with a result that is used, when the sweep began
   std::unordered_map<size_t, std::unordered_map<ir::NodeId, Refusal>> refused_;
   uint64_t sweep_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenon._tenon.Scene: the questions that patterns ask most, answered without a detour through Python.
+// tenon._tenon.Scene: the most frequent queries of patterns, answered without a detour through Python.
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -21,7 +21,7 @@ bool has_known_sizes(const ir::Type& type) {
 }
 
 nb::object shape_or_none(Scene& scene, Name name) {
-  const ir::Value* value = scene.ask_about(name);
+  const ir::Value* value = scene.value_named(name);
   return value ? shape_of(value->type) : nb::none();
 }
 
@@ -45,7 +45,7 @@ void bind_scene(nb::module_& m) {
       .def("next_nodes", &Scene::next_nodes)
       .def("find",
            [](Scene& s, Name name) {
-             s.ask_about(name);
+             s.value_named(name);
              return object_of(s.graph(), s.find(name));
            })
       .def("is_output", &Scene::is_output)
@@ -54,33 +54,34 @@ void bind_scene(nb::module_& m) {
       .def("is_used_more_than_once", &Scene::is_used_more_than_once)
       .def("has_type",
            [](Scene& s, Name name) {
-             const ir::Value* value = s.ask_about(name);
+             const ir::Value* value = s.value_named(name);
              return value && value->type.dtype != DType::none;
            })
       .def("has_rank",
            [](Scene& s, Name name) {
-             const ir::Value* value = s.ask_about(name);
+             const ir::Value* value = s.value_named(name);
              return value && value->type.has_rank();
            })
       .def("has_shape",
            [](Scene& s, Name name) {
-             const ir::Value* value = s.ask_about(name);
+             const ir::Value* value = s.value_named(name);
              return value && has_known_sizes(value->type);
            })
       .def("type_of",
            [](Scene& s, Name name) {
-             const ir::Value* value = s.ask_about(name);
+             const ir::Value* value = s.value_named(name);
              return value ? static_cast<int>(value->type.dtype) : 0;
            })
       .def("shape_of", &shape_or_none)
       .def("is_constant",
            [](Scene& s, Name name) {
-             const ir::Value* value = s.ask_about(name);
+             const ir::Value* value = s.value_named(name);
              return value && (value->is_constant() || (value->producer && is_computable({s.graph(), s.find(name)})));
            })
       .def("begin_sweep", &Scene::begin_sweep)
       .def("looks_everywhere", &Scene::looks_everywhere)
-      .def("ask", &Scene::ask, nb::arg("pattern"), nb::arg("op_types"), nb::arg("match"), nb::arg("view"), nb::arg("matched"));
+      .def("match_nodes", &Scene::match_nodes, nb::arg("pattern"), nb::arg("op_types"), nb::arg("match"), nb::arg("view"),
+           nb::arg("matched"));
 }
 
 }  // namespace tenon::python

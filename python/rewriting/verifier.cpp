@@ -28,7 +28,7 @@ nb::dict dict_of(const rewrite::Verification& v) {
     unverified[rule.c_str()] = reasons;
   }
   nb::dict out;
-  out["asked"] = v.asked;
+  out["asked"] = v.rewrites;
   out["verified"] = v.verified;
   out["known"] = v.known;
   out["wrong"] = v.wrong;

@@ -21,7 +21,7 @@ nb::object event_of(Context& context, const ir::Graph& graph, const rewrite::Com
   return out;
 }
 
-void tell(Context& context, const Watchers& watchers, const rewrite::Applied& a) {
+void log(Context& context, const Watchers& watchers, const rewrite::RewriteEvent& a) {
   const nb::gil_scoped_acquire acquired;
   try {
     nb::object event = event_of(context, a.graph, a.rule, a.match, a.made);
@@ -68,7 +68,7 @@ bool has_to_stop(Context& context) {
 }  // namespace
 
 void set_watchers(rewrite::Options& options, Context& context, const Watchers& watchers) {
-  if (!watchers.applied.is_none()) options.applied = [&](const rewrite::Applied& a) { tell(context, watchers, a); };
+  if (!watchers.applied.is_none()) options.applied = [&](const rewrite::RewriteEvent& a) { log(context, watchers, a); };
   const bool asks = !watchers.check.is_none();
   if (watchers.verification || asks)
     options.check = [&context, &watchers, asks](const rewrite::Proposal& p) -> Result<void> {

@@ -7,9 +7,9 @@ namespace tenon::python {
 
 /// Who looks on at a run: callables, None where nobody does.
 struct Watchers {
-  nb::object applied;           ///< told of each rewrite
-  nb::object check;             ///< asked before each
-  rewrite::Check verification;  ///< asked before `check`, without the GIL; may be null
+  nb::object applied;           ///< called after each rewrite
+  nb::object check;             ///< called before each
+  rewrite::Check verification;  ///< called before `check`, without the GIL; may be null
 };
 
 /// Hooks them into the options. Both must outlive the run.

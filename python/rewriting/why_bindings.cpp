@@ -40,7 +40,7 @@ Place place_in(const GraphPtr& graph, const GraphPtr& own, ir::NodeId node) {
   raise(fail(Code::bad_usage, "node", node ? "this belongs to another graph" : "no node makes this value"));
 }
 
-/// The node that `asked` means: a node, a value that it makes, or the name of one.
+/// The node that the argument means: a node, a value that it makes, or the name of one.
 Place place_of(const GraphPtr& graph, nb::handle asked) {
   NodeRef* node = nullptr;
   if (nb::try_cast(asked, node) && node) return look(*node), place_in(graph, node->graph, node->id);
@@ -51,13 +51,13 @@ Place place_of(const GraphPtr& graph, nb::handle asked) {
   raise(fail(Code::bad_usage, "node", "the graph has no node and no computed value of this name").found(name));
 }
 
-/// What can be asked of the rule at all.
+/// The queries that the rule supports.
 rewrite::WhyOptions checked(const PyRule& rule, rewrite::WhyOptions options) {
   if (!rule.calls_python) return options;
   if (rule.rule->match_and_rewrite)
     raise(fail(Code::not_supported, rule.rule->name, "not supported yet: why_not for a Python rule that matches and rewrites in one go")
               .advice("give the rule match and rewrite"));
-  options.try_rewrite = false;  // its functions know the graph at hand, and no copy of it
+  options.try_rewrite = false;  // its functions are bound to this graph, and to no copy of it
   return options;
 }
 

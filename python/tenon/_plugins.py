@@ -20,7 +20,7 @@ _origins: dict[tuple[str, str, str], tuple[str, str]] = {}
 
 
 class Operand(NamedTuple):
-    """What a function that gives a definition is told of an operand."""
+    """What a function that gives a definition gets for an operand."""
 
     dtype: str
     shape: tuple[int | SymbolicSize, ...] | None
@@ -109,10 +109,10 @@ def _register(
     _check_limits(limits, fields, place)
     infers = definition is None or shape is not None or dtype is not None
     if infers and shape is None and not operands:
-        raise _refuse(place, "nobody tells the shape of its results", "shape=, a definition or an operand", "none of them")
+        raise _refuse(place, "nothing gives the shape of its results", "shape=, a definition or an operand", "none of them")
     given = [dtype] * len(names) if dtype is None or isinstance(dtype, str) else list(dtype)
     if len(given) != len(names) or (None in given and infers and not operands):
-        raise _refuse(place, "nobody tells the dtype of each result", f"dtype= of {len(names)}", str(dtype))
+        raise _refuse(place, "nothing gives the dtype of each result", f"dtype= of {len(names)}", str(dtype))
     _same_function(function, (name_space, short, version), place)
     code = function.__code__
     options = (name, version, operands, fields, names, given, text, arrays, infers, *limits)
@@ -169,7 +169,7 @@ def _signature(function: Callable[..., Any], place: str) -> tuple[list[Any], lis
         raise _refuse(place, "an annotation cannot be read", "a type", str(error)) from None
     for p in parameters:
         if p.kind is p.VAR_KEYWORD:
-            raise _refuse(place, f"there is no telling which fields '**{p.name}' takes", "each by its name", f"**{p.name}")
+            raise _refuse(place, f"the fields of '**{p.name}' are unknown", "each by its name", f"**{p.name}")
         if p.kind is p.KEYWORD_ONLY and p.name == "out":
             takes_out = True
         elif p.kind is p.KEYWORD_ONLY:
@@ -181,7 +181,7 @@ def _signature(function: Callable[..., Any], place: str) -> tuple[list[Any], lis
                     f"operand '{p.name}' has a default",
                     "None, for one that may be missing",
                     repr(p.default),
-                    "fields stand behind `*`",
+                    "fields come after `*`",
                 )
             operands.append((p.name, p.default is None, p.kind is p.VAR_POSITIONAL))
     return operands, fields, takes_out
@@ -195,7 +195,7 @@ def _field(p: inspect.Parameter, place: str) -> tuple[str, int, int, bytes | Non
         raise _refuse(place, f"field '{p.name}' has no type", "float, int, bool, str, or a list of floats or ints", found)
     type_number, form = TYPES[kind]
     length = -1 if is_list or kind is str else 1
-    # The function itself knows the default of a list, which may have another length than what is given.
+    # The function itself has the default of a list, which may have another length than what is given.
     if is_list or p.default in (p.empty, None):
         return p.name, type_number, length, None, p.default is not p.empty, kind is bool
     try:

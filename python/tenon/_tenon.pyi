@@ -52,7 +52,7 @@ def partition(
 
 class SymbolicSize:
     """A size that is not known before the model runs, as the `shape` of a plugin is given it. Arithmetic with it gives an int where that is
-    known. Comparisons raise ValueError where nobody can tell yet."""
+    known. Comparisons raise ValueError where they depend on data."""
 
     def __add__(self, other: int | SymbolicSize) -> int | SymbolicSize: ...
     def __radd__(self, other: int) -> int | SymbolicSize: ...
@@ -76,7 +76,7 @@ class SizedByData:
 
     def __init__(self, most: int | SymbolicSize) -> None: ...
 
-def _add_plugin(told: dict[str, Any]) -> None: ...
+def _add_plugin(plugin: dict[str, Any]) -> None: ...
 def _plugin_case(
     name_space: str, name: str, sample: str, symbolic: bool, plugins: Sequence[str | PathLike[str]]
 ) -> tuple[Graph, list[Any]]: ...
@@ -158,7 +158,7 @@ class Graph:
     ) -> Graph:
         """From a model's bytes, or from a file, whose weights stay where they are. Raises TenonError.
 
-        keep_unknown: operators that neither Tenon nor the model knows, and nodes that break the rules of theirs (with a warning), become
+        keep_unknown: operators unknown to Tenon and the model, and nodes that break the rules of theirs (with a warning), become
         unknown nodes: kept as they are, written again, matched by
         rules, but never evaluated or compiled; insert then makes such nodes too. weights_by_reference: weights in files that are not
         there (or anywhere, for bytes without external_data) become constants whose type, shape and place in the file are all that is known.
@@ -173,7 +173,7 @@ class Graph:
     def to_onnx(self, *, opset: int | None = None) -> bytes:
         """opset: exactly this one; None: the lowest that says every node, not below the source's."""
     def save_onnx(self, path: str | PathLike[str], *, opset: int | None = None, external_data: bool = False) -> int:
-        """Writes the file (and its data, beside it where asked for or needed), whole or not at all. Returns the opset."""
+        """Writes the file (and its data, beside it where requested or needed), whole or not at all. Returns the opset."""
     def clone(self) -> Graph: ...
     def dot(self, *, collapse: bool = True) -> str:
         """Graphviz text. collapse: repeated blocks once."""
@@ -220,8 +220,8 @@ class Graph:
         """A new node, at the end unless a place is given. bodies: copies of these graphs; the values given beside one stand for its last
         inputs. outputs: -1 for as many as attributes, constant operands and bodies say, else as the op must have, or as there are names.
         names: of the results; None leaves one out. infer: types and shapes of the results; where they make no sense TenonError is raised
-        and nothing has changed. In a graph that keeps_unknown a name that nobody knows makes an
-        unknown node; Value.set_type tells the types of its results.
+        and nothing has changed. In a graph that keeps_unknown an unknown name makes an
+        unknown node; Value.set_type declares the types of its results.
         """
     def add_input(self, name: str, dtype: Any = None, shape: Sequence[Size] | None = None) -> Value:
         """dtype: "f32", a NumPy dtype, ONNX's number, None for unknown. shape: sizes, texts of symbolic sizes, None for unknown ones."""
@@ -232,7 +232,7 @@ class Graph:
     def set_output_name(self, slot: int, name: str) -> None: ...
     def erase_output(self, slot: int) -> None: ...
     def replace_all_uses(self, old: Value, new: Value, *, except_by: Node | None = None) -> bool:
-        """Moves users behind `new` where it stands later; False, and no change, where that would make a cycle."""
+        """Moves users after `new` where it is defined later; False, and no change, where that would make a cycle."""
     def erase(self, node: Node | Value) -> None:
         """A node whose results nobody uses, or an unused input or constant."""
     def remove_dead(self) -> int:
@@ -271,7 +271,7 @@ class Node:
         """What the model's author said of it (metadata_props)."""
     @property
     def is_unknown(self) -> bool:
-        """Tenon does not know the operator: the results have the types that they were told."""
+        """The operator is unknown to Tenon: the results have declared types."""
     @property
     def commutative(self) -> bool: ...
     @property
@@ -513,7 +513,7 @@ class Why:
         """Parts in all; 0 where that is not known, which is so of rules in code."""
     @property
     def at(self) -> str:
-        """What the failing part was asked of."""
+        """Where the failing part was tested."""
     @property
     def expected(self) -> str: ...
     @property
@@ -539,7 +539,7 @@ def why_not(
 ) -> list[Why]:
     """Why the rule does not rewrite at a node (one answer), or its `most` best partial matches in the graph and its bodies, best first.
 
-    node: also a value that it makes, or the name of either. The graph stays as it is. Rules that call Python are asked whether they
+    node: also a value that it makes, or the name of either. The graph stays as it is. Rules that call Python report whether they
     match, and not whether what they would build is accepted. Raises TenonError, and what a rule's function raises.
     """
 
@@ -569,9 +569,9 @@ def rewrite(
 ) -> dict[str, Any]:
     """Applies the rules until nothing matches any more. Returns statistics.
 
-    order: "worklist"; "sweep" (matches of the whole graph first, then all rewrites); or "in_turn" (each node that stood there when the
+    order: "worklist"; "sweep" (matches of the whole graph first, then all rewrites); or "in_turn" (each node that existed when the
     sweep began is shown to every rule). keep: names of nodes and values that stay. without: names of rules that do not run.
-    fold: constants, or only nodes of these ops. applied is told of each rewrite; check may refuse one by saying why.
+    fold: constants, or only nodes of these ops. applied is called after each rewrite; check may refuse one by saying why.
     verify: "first" or "all" run rewrites beside what they replace; "verification" then has Verifier.result.
     isolate: tries the rules in a forked process first, and leaves out those that crash, hang or eat memory. Other Python threads wait
     meanwhile, and none may be at work in Tenon. Not for rules that call Python, nor with `check` (not_supported).

@@ -23,7 +23,7 @@ def test_are_named():
     assert "onnxruntime" in e.value.expected
 
 
-def test_a_missing_library_is_told_where_it_was_looked_for(tmp_path):
+def test_a_missing_library_is_reported_where_it_was_looked_for(tmp_path):
     with pytest.raises(tenon.TenonError) as e:
         tenon.compile(MODEL, backends=["onnxruntime"], backend_libraries={"onnxruntime": tmp_path / "none.so"})
     assert e.value.code == "file_missing" and "none.so" in e.value.found

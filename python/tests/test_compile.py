@@ -165,7 +165,7 @@ def test_what_a_graph_must_have():
     assert refused(graph).what
 
 
-def test_options_of_models_are_refused_beside_a_graph(tmp_path):
+def test_options_of_models_are_refused_next_to_a_graph(tmp_path):
     graph = Graph.from_onnx(MODEL)
     for options in ({"shapes": {"x": [2, 16]}}, {"external_data": tmp_path}, {"outputs": ["y"]}):
         error = refused(graph, **options)

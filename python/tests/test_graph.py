@@ -23,7 +23,7 @@ def refused(code, function, *args, **kwargs):
     return str(raised.value)
 
 
-def test_nodes_and_values_tell_what_they_are(graph):
+def test_nodes_and_values_report_what_they_are(graph):
     relu, softmax = graph.nodes
     assert (relu.op_type, relu.domain, relu.name, softmax.attributes) == ("Relu", "", "", {"axis": 1})
     assert relu.inputs == [graph.inputs[0]] and softmax.outputs == graph.outputs and relu.next == softmax and softmax.previous == relu

@@ -94,7 +94,7 @@ def test_python_m_tenon_is_the_command_line():
     assert subprocess.run([sys.executable, "-m", "tenon", "no-such-verb"], capture_output=True).returncode == 2
 
 
-def test_the_command_becomes_the_executable_beside_the_package(tmp_path):
+def test_the_command_becomes_the_executable_next_to_the_package(tmp_path):
     (tmp_path / "tenon").mkdir()
     (tmp_path / "tenon/__init__.py").write_text("raise ImportError('the command imports nothing of the package')")
     (tmp_path / "tenon/tenon").symlink_to(ROOT / "build/bin/tenon")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who runs what, and the wishes that tenon.compile takes too."""
+"""Who runs what, and the constraints that tenon.compile takes too."""
 
 import json
 import subprocess
@@ -26,36 +26,36 @@ def refused(**options: object) -> tenon.TenonError:
     return raised.value
 
 
-def backends_of(told: dict) -> dict[str, str]:
-    return {node["op"]: node["backend"] for node in told["nodes"]}
+def backends_of(report: dict) -> dict[str, str]:
+    return {node["op"]: node["backend"] for node in report["nodes"]}
 
 
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_tells_what_the_command_line_tells(dry_run):
     arguments = ["--backend", "cpu,reference", "--fallback-ops", "Softmax", *(["--dry-run"] if dry_run else [])]
-    told = subprocess.run([ROOT / "build/bin/tenon", "partition", MODEL, *arguments, "--json"], capture_output=True, check=True)
-    assert tenon.partition(MODEL, **TWO, fallback_ops=["Softmax"], dry_run=dry_run) == json.loads(told.stdout)
+    report = subprocess.run([ROOT / "build/bin/tenon", "partition", MODEL, *arguments, "--json"], capture_output=True, check=True)
+    assert tenon.partition(MODEL, **TWO, fallback_ops=["Softmax"], dry_run=dry_run) == json.loads(report.stdout)
 
 
 def test_a_model_given_as_anything_else():
-    told = tenon.partition(MODEL, **TWO, dry_run=True)
+    report = tenon.partition(MODEL, **TWO, dry_run=True)
     for model in (str(MODEL), MODEL.read_bytes(), Graph.from_onnx(MODEL)):
-        assert tenon.partition(model, **TWO, dry_run=True) == told
+        assert tenon.partition(model, **TWO, dry_run=True) == report
 
 
-def test_wishes():
+def test_constraints():
     graph = Graph.parse(CHAIN)
-    told = tenon.partition(graph, **TWO, fallback_ops=["Sin"], opt=0)
-    assert backends_of(told) == {"Relu": "cpu", "Sin": "reference", "Abs": "cpu", "Exp": "cpu"}
-    assert [s["backend"] for s in told["segments"]] == ["cpu", "reference", "cpu"] and told["proved"]
-    assert told["peak_bytes"] > 0 and told["handed_back"] == []
-    assert told["what_if"][0] == {"op": "Sin", "borders_removed": 2, "segments": 1}
-    told = tenon.partition(graph, **TWO, fallback_ops=["Sin"], min_block_size=2, opt=0)
-    assert backends_of(told)["Relu"] == "reference"
-    told = tenon.partition(graph, **TWO, pins={"Abs_2": "reference"}, opt=0)
-    assert backends_of(told)["Abs"] == "reference"
-    told = tenon.partition(graph, **TWO, assign="cost", opt=0)
-    assert len(told["segments"]) == 1
+    report = tenon.partition(graph, **TWO, fallback_ops=["Sin"], opt=0)
+    assert backends_of(report) == {"Relu": "cpu", "Sin": "reference", "Abs": "cpu", "Exp": "cpu"}
+    assert [s["backend"] for s in report["segments"]] == ["cpu", "reference", "cpu"] and report["proved"]
+    assert report["peak_bytes"] > 0 and report["handed_back"] == []
+    assert report["what_if"][0] == {"op": "Sin", "borders_removed": 2, "segments": 1}
+    report = tenon.partition(graph, **TWO, fallback_ops=["Sin"], min_block_size=2, opt=0)
+    assert backends_of(report)["Relu"] == "reference"
+    report = tenon.partition(graph, **TWO, pins={"Abs_2": "reference"}, opt=0)
+    assert backends_of(report)["Abs"] == "reference"
+    report = tenon.partition(graph, **TWO, assign="cost", opt=0)
+    assert len(report["segments"]) == 1
 
 
 def test_sizes_between_bounds():
@@ -66,31 +66,31 @@ def test_sizes_between_bounds():
     assert error.code == "bad_usage" and error.found == "4, 1, 64"
 
 
-def test_wishes_are_those_of_compile():
+def test_constraints_are_those_of_compile():
     expected = tenon.compile(MODEL).run(X)["y"]
-    for wishes in ({"fallback_ops": ["Softmax"]}, {"min_block_size": 100}, {"assign": "cost"}, {"require_full": True}):
-        np.testing.assert_allclose(tenon.compile(MODEL, **TWO, **wishes).run(X)["y"], expected, rtol=1e-5)
+    for constraints in ({"fallback_ops": ["Softmax"]}, {"min_block_size": 100}, {"assign": "cost"}, {"require_full": True}):
+        np.testing.assert_allclose(tenon.compile(MODEL, **TWO, **constraints).run(X)["y"], expected, rtol=1e-5)
 
 
 def test_measured_times_decide(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    wishes = {"backends": ["reference", "cpu"], "assign": "cost", "measure": True, "opt": 0}
-    told = tenon.partition(MODEL, **wishes)
+    constraints = {"backends": ["reference", "cpu"], "assign": "cost", "measure": True, "opt": 0}
+    report = tenon.partition(MODEL, **constraints)
     lines = (tmp_path / "tenon/times").read_text().splitlines()
     assert len(lines) >= 5  # two starts, both backends alone, and nodes
-    engine = tenon.compile(MODEL, **wishes)
+    engine = tenon.compile(MODEL, **constraints)
     assert (tmp_path / "tenon/times").read_text().splitlines() == lines  # all was known
     np.testing.assert_allclose(engine.run(X)["y"], tenon.compile(MODEL).run(X)["y"], rtol=1e-5)
-    assert {n["backend"] for n in told["nodes"]} <= {"cpu", "reference"}
+    assert {n["backend"] for n in report["nodes"]} <= {"cpu", "reference"}
 
 
 def test_times_are_of_the_kernels_that_are_asked_for(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    wishes = {"backends": ["reference", "cpu"], "assign": "cost", "measure": True, "dry_run": True}
+    constraints = {"backends": ["reference", "cpu"], "assign": "cost", "measure": True, "dry_run": True}
     has_bf16 = "avx512_bf16" in Path("/proc/cpuinfo").read_text()
     counts = [0]
     for kernels in ({}, {"winograd": False}, *([{"precision": "bf16"}] if has_bf16 else [])):
-        tenon.partition(MODEL, **wishes, **kernels)
+        tenon.partition(MODEL, **constraints, **kernels)
         counts.append(len((tmp_path / "tenon/times").read_text().splitlines()))
         assert counts[-1] > counts[-2], kernels
 
@@ -99,14 +99,14 @@ def test_costs_are_those_that_the_command_line_tells(tmp_path, monkeypatch):
     """What `tenon calibrate` kept is found from here, by what is another file than that program."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     program, shares = ROOT / "build/bin/tenon", ["--backend", "cpu,reference", "--fallback-ops", "Softmax", "--assign", "cost"]
-    wishes = {**TWO, "fallback_ops": ["Softmax"], "assign": "cost", "dry_run": True}
+    constraints = {**TWO, "fallback_ops": ["Softmax"], "assign": "cost", "dry_run": True}
     assert "costs" not in tenon.partition(MODEL, **TWO, dry_run=True)
     for source in ("guessed", "calibrated"):
         printed = subprocess.run([program, "partition", MODEL, *shares, "--dry-run", "--json"], capture_output=True, check=True)
-        told = tenon.partition(MODEL, **wishes)
-        told["costs"] = [c for c in told["costs"] if c["backend"] != "plugin"]  # which other tests of this process may have registered
-        assert told == json.loads(printed.stdout)
-        assert {c["backend"]: c["source"] for c in told["costs"]} == {"cpu": "guessed", "reference": source}
+        report = tenon.partition(MODEL, **constraints)
+        report["costs"] = [c for c in report["costs"] if c["backend"] != "plugin"]  # which other tests of this process may have registered
+        assert report == json.loads(printed.stdout)
+        assert {c["backend"]: c["source"] for c in report["costs"]} == {"cpu": "guessed", "reference": source}
         subprocess.run([program, "calibrate", "--backend", "reference"], capture_output=True, check=True)
 
 
@@ -115,12 +115,12 @@ def test_what_was_calibrated_decides(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     program, kept = ROOT / "build/bin/tenon", tmp_path / "tenon/overheads"
     subprocess.run([program, "calibrate", "--backend", "reference"], capture_output=True, check=True)
-    graph, wishes = Graph.parse(CHAIN), {"backends": ["reference", "cpu"], "assign": "cost", "pins": {"Sin_1": "reference"}, "opt": 0}
+    graph, constraints = Graph.parse(CHAIN), {"backends": ["reference", "cpu"], "assign": "cost", "pins": {"Sin_1": "reference"}, "opt": 0}
     name = kept.read_text().split()[0]
     kept.write_text(f"{name} 1e12 0 0 reference\n")
-    told = tenon.partition(graph, **wishes)
-    assert [c["launch_ns"] for c in told["costs"] if c["backend"] == "reference"] == [1e12]
-    assert told["predicted"]["us"] > 1e9  # the pin's
+    report = tenon.partition(graph, **constraints)
+    assert [c["launch_ns"] for c in report["costs"] if c["backend"] == "reference"] == [1e12]
+    assert report["predicted"]["us"] > 1e9  # the pin's
 
 
 def test_the_walk(tmp_path):
@@ -128,13 +128,13 @@ def test_the_walk(tmp_path):
     text = "graph g(x: f32[4]) {\n  a = Exp(x)\n  b = Neg(x)\n  c = Exp(b)\n  d = Neg(a)\n  y = Add(c, d)\n  return y\n}"
     graph, model = Graph.parse(text), tmp_path / "walked.onnx"
     graph.save_onnx(model)
-    wishes = {**TWO, "fallback_ops": ["Neg"]}
+    constraints = {**TWO, "fallback_ops": ["Neg"]}
     call = ["partition", model, "--backend", "cpu,reference", "--fallback-ops", "Neg", "--dry-run", "--json"]
     for segmenter, count in (("fewest", 3), ("walk", 4)):
         printed = subprocess.run([ROOT / "build/bin/tenon", *call, "--segmenter", segmenter], capture_output=True, check=True)
-        told = tenon.partition(model, **wishes, segmenter=segmenter, dry_run=True)
-        assert told == json.loads(printed.stdout) and len(told["segments"]) == count
-    y = tenon.compile(graph, **wishes, segmenter="walk").run({"x": X["x"][0, :4]})["y"]
+        report = tenon.partition(model, **constraints, segmenter=segmenter, dry_run=True)
+        assert report == json.loads(printed.stdout) and len(report["segments"]) == count
+    y = tenon.compile(graph, **constraints, segmenter="walk").run({"x": X["x"][0, :4]})["y"]
     np.testing.assert_allclose(y, tenon.compile(graph).run({"x": X["x"][0, :4]})["y"], rtol=1e-6)
     assert refused(**TWO, segmenter="stroll").expected == "fewest or walk"
     assert refused(backends=["cpu"], segmenter="walk").place == "segmenter walk"
@@ -150,7 +150,7 @@ def test_nobody_to_measure(tmp_path, monkeypatch, program):
 
 def test_errors_speak_no_command_line():
     """Their places are words that all interfaces have."""
-    for place, wishes in {
+    for place, constraints in {
         "fallback-ops": {"fallback_ops": ["Nothing"]},
         "fallback-modules": {"fallback_modules": ["nothing"]},
         "pin": {"pins": {"nothing": "cpu"}},
@@ -158,7 +158,7 @@ def test_errors_speak_no_command_line():
         "memory": {"memory": {"cpu": 1}},
         "require-full": {"fallback_ops": ["Softmax"], "require_full": True},
     }.items():
-        error = refused(**TWO, **wishes)
+        error = refused(**TWO, **constraints)
         assert error.place == place and not error.advice.startswith("--")
 
 

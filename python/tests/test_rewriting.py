@@ -232,7 +232,7 @@ def test_rules_inside_bodies():
     assert outers == [graph] and ops(graph.nodes[0].bodies[0][1]) == "Or"
 
 
-def test_new_nodes_tell_where_they_came_from(graph):
+def test_new_nodes_report_where_they_came_from(graph):
     graph.nodes[0].name = "first"
     rewrite(graph, [Rule.equation("turn: Not(?x) => Xor(?x, ?x)")], stop_after=1)
     assert graph.nodes[0].provenance == ("turn", ["first"])

@@ -231,15 +231,15 @@ def test_the_gil_is_released(engine):
 WRITTEN_IN_PYTHON = {"Operand", "Profile", "StepTime", "TenonError", "plugin", "set_log_level", "sized_by_data", "test_plugin"}
 
 
-def test_stubs_tell_what_is_there():
+def test_stubs_report_what_is_there():
     stub = Path(tenon.__file__).with_name("_tenon.pyi")
     assert stub.with_name("py.typed").exists()
     bodies = [ast.parse(stub.with_name(name).read_text()).body for name in ("_tenon.pyi", "_engine.pyi")]
-    told = {n.name: n for body in bodies for n in body if isinstance(n, ast.ClassDef | ast.FunctionDef)}
+    report = {n.name: n for body in bodies for n in body if isinstance(n, ast.ClassDef | ast.FunctionDef)}
     for name in tenon.__all__:
         if name in WRITTEN_IN_PYTHON:  # types and all
             continue
-        assert name in told
-        if isinstance(told[name], ast.ClassDef):
-            members = {n.name for n in told[name].body if isinstance(n, ast.FunctionDef) and not n.name.startswith("_")}
+        assert name in report
+        if isinstance(report[name], ast.ClassDef):
+            members = {n.name for n in report[name].body if isinstance(n, ast.FunctionDef) and not n.name.startswith("_")}
             assert members == {n for n in vars(getattr(tenon, name)) if not n.startswith("_")}

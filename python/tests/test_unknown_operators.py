@@ -62,7 +62,7 @@ def test_it_is_written_as_it_was_read():
     assert str(Graph.parse(str(graph), keep_unknown=True)) == str(graph)
 
 
-def test_types_are_what_the_model_declares_or_what_is_told_later():
+def test_types_are_what_the_model_declares_or_what_is_reported_later():
     source = call_of_three()
     source.graph.value_info.append(oh.make_tensor_value_info("a", F, ["n", 4]))
     graph = Graph.from_onnx(source.SerializeToString(), keep_unknown=True)
@@ -214,7 +214,7 @@ def test_a_rule_makes_all_results_of_one():
     assert [n.op_type for n in graph.nodes] == ["Both", "Add"] and len(graph.nodes[0].outputs) == 3
 
 
-def test_rules_in_python_start_at_one_and_tell_the_type_of_another():
+def test_rules_in_python_start_at_one_and_report_the_type_of_another():
     def apply(match, rewriter):
         (made,) = rewriter.op("Bar", match.root.inputs, match.root.attributes, domain="ZZZ")
         made.set_type("f32", [4])
@@ -227,7 +227,7 @@ def test_rules_in_python_start_at_one_and_tell_the_type_of_another():
     assert done["inactive"] == ["foo: op ZZZ::Foo"]
 
 
-def test_while_rules_run_no_other_type_is_told():
+def test_while_rules_run_no_other_type_is_reported():
     def apply(match, rewriter):
         match.root.outputs[0].set_type("f32", [5])
 
@@ -246,7 +246,7 @@ def test_what_follows_from_nothing_known_is_not_known():
     assert shaped.dtype is None and len(shaped.shape) == 3 and shaped.shape[1] == 3
 
 
-def test_sizes_that_nobody_knows_stand_beside_those_of_the_model():
+def test_sizes_that_is_unknown_are_next_to_those_of_the_model():
     text = """graph main(t: f32[8,2], x: f32[n,4], k: i64[]) {
       l: i64[] = ZZZ::Length(x)
       s = Shape(x, start=0, end=1)

@@ -54,7 +54,7 @@ def test_nothing_is_verified_unless_asked():
     assert rewrite(graph, rules_from(RIGHT + WRONG))["verification"] is None and ops(graph) == "Neg Relu"
 
 
-def test_what_cannot_be_verified_is_done_and_told():
+def test_what_cannot_be_verified_is_done_and_reported():
     graph = Graph.parse("graph main(x: f32[4]) {\n a = RandomNormalLike(x)\n b = Neg(a)\n y = Neg(b)\n return y\n}\n")
     rule = "noise: Neg(Neg(RandomNormalLike(?x))) => RandomNormalLike(?x)"
     seen = rewrite(graph, rules_from(rule), verify="all")["verification"]
@@ -113,7 +113,7 @@ def test_isolated_rules_run_in_a_child_first_and_the_result_is_the_same():
     assert statistics["verification"]["wrong"] == 0
 
 
-def test_isolation_works_beside_threads_that_run_python():
+def test_isolation_works_next_to_threads_that_run_python():
     stop = threading.Event()
     thread = threading.Thread(target=lambda: [sum(range(1000)) for _ in iter(stop.is_set, True)])
     thread.start()

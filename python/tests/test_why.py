@@ -46,9 +46,9 @@ def test_a_partial_match_says_which_part_fails_and_what_would_do(graph):
 
 def test_as_a_dict_it_has_all_and_the_text(graph):
     (w,) = why_not(graph, NOT_NOT, "b")
-    told = w.as_dict()
-    assert told["text"] == str(w) and told["outcome"] == w.outcome == "refused" and told["would_do"] == w.would_do
-    assert set(told) == {n for n in dir(w) if not n.startswith("_")} - {"as_dict"} | {"text"}
+    report = w.as_dict()
+    assert report["text"] == str(w) and report["outcome"] == w.outcome == "refused" and report["would_do"] == w.would_do
+    assert set(report) == {n for n in dir(w) if not n.startswith("_")} - {"as_dict"} | {"text"}
 
 
 def test_a_node_is_named_by_itself_its_value_or_a_name(graph):

@@ -5,7 +5,7 @@
 #include "files/atomic_write.h"
 #include "files/mapped_file.h"
 #include "files/scratch_folder.h"
-#include "plugin/kept.h"
+#include "plugin/registry_cache.h"
 #include "runtime/embedded_plugins.h"
 
 // Last: the public names come after the inner ones (see there).
@@ -71,12 +71,12 @@ base::Result<runtime::Libraries> libraries_of(const BackendLibraries& libraries,
   return runtime::Libraries{.files = {libraries.files.begin(), libraries.files.end()},
                             .packages = libraries.packages,
                             .custom_ops = libraries.custom_ops,
-                            .plugins = TRY(plugin::kept_registry(plugins))};
+                            .plugins = TRY(plugin::cached_registry(plugins))};
 }
 
 base::Result<runtime::Libraries> libraries_of(const LoadOptions& options, const std::filesystem::path& engine) {
   auto out = TRY(libraries_of(options.libraries, options.plugins));
-  if (options.embedded_plugins) out.plugins = TRY(plugin::kept_registry(options.plugins, {}, TRY(runtime::embedded_plugins(engine))));
+  if (options.embedded_plugins) out.plugins = TRY(plugin::cached_registry(options.plugins, {}, TRY(runtime::embedded_plugins(engine))));
   out.isolated_plugins = isolation_of(options);
   if (options.plugin_any_build) out.plugin_build = plugin::Build::any;
   return out;

@@ -48,7 +48,7 @@ class Lease {
   std::unique_ptr<runtime::Context> context_;
 };
 
-/// Memory for a result: not zeroed, with the bytes behind it that kernels may touch.
+/// Memory for a result: not zeroed, with the bytes past its end that kernels may touch.
 struct Memory {
   std::shared_ptr<const void> keeper;
   void* data = nullptr;
@@ -71,8 +71,8 @@ base::Result<std::vector<Memory>> result_memory(const runtime::Program& program,
   for (size_t k = 0; k < outputs.size(); ++k) out[k] = {nullptr, outputs[k].data, outputs[k].bytes};
   std::vector<std::vector<int64_t>> shapes;
   for (size_t k = 0; k < inputs.size(); ++k) {
-    const bool held = k < program.inputs.size() && program.inputs[k].container.kind != base::ValueKind::tensor;
-    if (k >= program.inputs.size() || (!held && inputs[k].shape().size() != program.inputs[k].shape.size()))
+    const bool is_container = k < program.inputs.size() && program.inputs[k].container.kind != base::ValueKind::tensor;
+    if (k >= program.inputs.size() || (!is_container && inputs[k].shape().size() != program.inputs[k].shape.size()))
       return out;  // run() says what is wrong
     shapes.push_back(inputs[k].shape());
   }

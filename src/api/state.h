@@ -49,7 +49,7 @@ Engine make_engine(std::shared_ptr<runtime::Engine> engine, Save save, LoadOptio
 /// Of an engine that was loaded from `file`.
 Engine make_engine(std::shared_ptr<runtime::Engine> engine, std::shared_ptr<const files::MappedFile> file, LoadOptions options);
 
-/// Errors: those of plugin::kept_registry.
+/// Errors: those of plugin::cached_registry.
 base::Result<runtime::Libraries> libraries_of(const BackendLibraries& libraries, std::span<const std::filesystem::path> plugins);
 /// engine: the file whose own libraries are taken where the options say so.
 base::Result<runtime::Libraries> libraries_of(const LoadOptions& options, const std::filesystem::path& engine);

@@ -17,17 +17,17 @@
 
 namespace tenon::backend {
 
-/// What a backend is given to compile: a segment cut out of its graph (ir::cut_out); or, where it makes kernels, a whole graph with the
-/// segments of all other backends in it.
-struct Share {
+/// The argument of Backend::compile: a segment cut out of its graph (ir::cut_out); for a backend that makes kernels, a whole graph with
+/// the segments of all other backends in it.
+struct CompileRequest {
   const ir::Graph& graph;
-  std::span<const ir::Segment> others = {};
+  std::span<const ir::Segment> segments = {};
 };
 
 struct Options {
-  codegen::PlanOptions planning;                 ///< but for `segments`, which the share says
+  codegen::PlanOptions planning;                 ///< but for `segments`, which the request has
   const codegen::Target* target = nullptr;       ///< whose code is generated
-  const codegen::TacticBook* tactics = nullptr;  ///< what it says holds in place of default tactics; may be null
+  const codegen::TacticBook* tactics = nullptr;  ///< overrides default tactics; may be null
 };
 
 /// A graph planned and lowered. Segments of other backends are groups of the plan, without kernels.
@@ -36,7 +36,7 @@ struct Kernels {
   std::vector<std::vector<codegen::Kernel>> of_groups;  ///< in the order in which they run; none where a group is a step without code
 };
 
-/// A graph that a segment runs while it runs itself (runtime::InnerGraph).
+/// A graph that a segment calls during its run (runtime::InnerGraph).
 struct InnerGraph {
   std::string text;                        ///< in Tenon's text form
   std::vector<ir::ConstantRef> constants;  ///< what @0, @1, ... are in it
@@ -44,17 +44,17 @@ struct InnerGraph {
   uint32_t number = 0;                     ///< in runtime::Program::inner, once it is compiled
 };
 
-/// What the device of the same name makes a segment from.
+/// What the device of the same name creates a segment from.
 struct Blob {
   std::string bytes;
-  /// Constants that the engine keeps for it and hands to the device with the bytes. A constant that others use too is kept once.
+  /// Constants that the engine stores and passes to the device with the bytes. A constant shared with other segments is stored once.
   std::vector<ir::ConstantRef> weights;
   std::vector<InnerGraph> graphs = {};
 };
 
 using Artifact = std::variant<Kernels, Blob>;
 
-/// What it takes to use a backend, beside running nodes, in nanoseconds.
+/// Costs of using a backend in addition to running nodes, in nanoseconds.
 struct Overheads {
   enum class Source : uint8_t { guessed, calibrated, measured };
 
@@ -69,12 +69,13 @@ struct Overheads {
 /// "guessed", "calibrated", "measured".
 std::string_view name_of(Overheads::Source source);
 
-/// A library that a backend runs on and Tenon does not bring.
+/// An external library that a backend needs.
 struct Library {
   std::string file, version;
 };
 
-/// Something that can run nodes: a folder of src/backends. A graph is shared out by what each supports. Stateless, or safe between threads.
+/// Something that can run nodes: a folder of src/backends. A graph is partitioned by what each supports. Stateless, or safe between
+/// threads.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -83,29 +84,29 @@ class Backend {
   virtual std::string_view docs() const = 0;
   /// The library that it runs on, opened; none: it needs none. Errors: those of runtime::Device::open.
   virtual Result<std::optional<Library>> library() const { return std::nullopt; }
-  /// It may run ops that Tenon does not know: it is asked, as for any node.
+  /// Whether supports() is also called for nodes of unknown ops.
   virtual bool runs_unknown_ops() const { return false; }
-  /// Whether it runs the node as it stands. Errors: not_supported, saying why not; anything else makes the graph illegal.
+  /// Whether it runs the node unchanged. Errors: not_supported with the reason; any other error means an illegal graph.
   virtual Result<void> supports(const ir::Graph& graph, ir::NodeId node) const = 0;
-  /// A guess at the time of one run of a node that it supports, in nanoseconds.
+  /// Estimated time of one run of a supported node, in nanoseconds.
   virtual double cost(const ir::Graph& graph, ir::NodeId node) const = 0;
   /// Guesses, likewise.
   virtual Overheads overheads() const { return {}; }
-  /// What must be true of a graph of which it runs a part, before the graph is shared out.
+  /// Prepares a graph of which it may run a part, before partitioning.
   virtual Result<void> prepare(ir::Graph& /*graph*/) const { return {}; }
-  /// Its artifacts are Kernels, which weave the other backends' segments into one program; those of others are Blobs.
+  /// Its artifacts are Kernels, which link the other backends' segments into one program; those of other backends are Blobs.
   virtual bool makes_kernels() const { return false; }
-  /// Nodes that no backend takes that was named go to those that say so, in the order of the folders' names.
+  /// Runs nodes that no listed backend supports; several such backends are tried in the order of their folder names.
   virtual bool is_default() const { return false; }
-  /// Its blobs are plugin::Saved: an engine tells beforehand which plugins it needs, and may keep their libraries.
+  /// Its blobs are plugin::Saved: the engine lists the plugins that it needs, and may embed their libraries.
   virtual bool runs_plugins() const { return false; }
-  /// Each of its nodes is a segment of its own: joining them is of no use.
+  /// Each of its nodes is a segment of its own: joining them saves nothing.
   virtual bool one_node_a_segment() const { return false; }
-  /// Errors: not_supported, naming the node; what the options ask for and cannot be.
-  virtual Result<Artifact> compile(const Share& share, const Options& options) const = 0;
+  /// Errors: not_supported, naming the node; bad_usage for options that cannot hold.
+  virtual Result<Artifact> compile(const CompileRequest& request, const Options& options) const = 0;
 };
 
-/// In order of priority: a node goes to the first that supports it. Whoever made them keeps them.
+/// In order of priority: a node goes to the first that supports it. The caller owns them.
 using Backends = std::vector<const Backend*>;
 
 /// `BACKEND(name) { return std::make_unique<Name>(); }` in src/backends/NAME/NAME.cpp, namespace tenon::backends; `libraries` says where

@@ -11,7 +11,7 @@ namespace tenon::backend {
 /// The node as a graph of its own: inputs are its operands but constants, outputs its results.
 std::unique_ptr<ir::Graph> alone(const ir::Graph& graph, ir::NodeId node);
 
-/// What is asked of a backend, for people: "Softmax-13(f32[2,n], axis=1)", the version as ONNX counts it.
+/// A query to a backend, as text: "Softmax-13(f32[2,n], axis=1)", the version as ONNX counts it.
 std::string call_text(const ir::NodeView& view);
 
 /// All of its operands and results are tensors.
@@ -20,7 +20,7 @@ bool has_tensors_alone(const ir::NodeView& view);
 /// Why something is refused, found by trying, once. Safe from several threads.
 class Trials {
  public:
-  /// What try_it() says of what `key` stands for: empty where it is taken. Errors: those of try_it.
+  /// The answer of try_it() for the node of `key`: empty where it is supported. Errors: those of try_it.
   template <class Try>
   Result<std::string> refusal(const std::string& key, Try try_it) const {
     {

@@ -7,35 +7,35 @@
 
 namespace tenon::inline base {
 
-/// Whose code this process runs beside our own: noted while it lives, for a process that watches this one and is to tell what ended it.
+/// The external code that this process runs: recorded while the object lives, so that a watching process can report what ended this one.
 /// One thread at a time; what is noted inside another counts until its end. Costs a load where nobody watches.
 class Activity {
  public:
   /// Memory that the watching process shares; `text` ends with 0.
-  struct Board {
+  struct Record {
     std::atomic<uint64_t> changes{0};
     char text[240] = {};
   };
   /// Notes are written there from now on; outlives the process.
-  static void show_on(Board* board) { board_.store(board, std::memory_order_release); }
+  static void record_in(Record* record) { record_.store(record, std::memory_order_release); }
 
   /// "backend 'NAME' ACTION".
   Activity(std::string_view backend, std::string_view action) : Activity({"backend '", backend, "' ", action}) {}
-  /// These texts, one behind the other: who, and what was done.
+  /// These texts, one after the other: who, and what was done.
   Activity(std::initializer_list<std::string_view> parts) {
-    if (Board* board = board_.load(std::memory_order_acquire)) note(*board, parts);
+    if (Record* record = record_.load(std::memory_order_acquire)) note(*record, parts);
   }
   ~Activity() {
-    if (Board* board = board_.load(std::memory_order_acquire)) go_back(*board);
+    if (Record* record = record_.load(std::memory_order_acquire)) restore(*record);
   }
   Activity(const Activity&) = delete;
   Activity& operator=(const Activity&) = delete;
 
  private:
-  void note(Board& board, std::initializer_list<std::string_view> parts);
-  void go_back(Board& board) const;
-  static inline std::atomic<Board*> board_{nullptr};
-  char before_[sizeof Board::text];  ///< what was noted before, where somebody watches
+  void note(Record& record, std::initializer_list<std::string_view> parts);
+  void restore(Record& record) const;
+  static inline std::atomic<Record*> record_{nullptr};
+  char before_[sizeof Record::text];  ///< what was noted before, where somebody watches
 };
 
 }  // namespace tenon::inline base

@@ -94,7 +94,7 @@ pid_t ChildProcess::waited(int& status, int flags) const {
   do ended = waitpid(process_, &status, flags);
   while (ended < 0 && errno == EINTR);
   if (ended >= 0) return ended;
-  status = 0;  // a process that ignores SIGCHLD, or waits for all its children, is never told
+  status = 0;  // a process that ignores SIGCHLD, or waits for all its children, gets no status
   return process_;
 }
 

@@ -29,7 +29,7 @@ class ChildProcess {
 
   /// The next line that it prints, without its end. None: there is none, or not within `patience`.
   std::optional<std::string> line(std::chrono::milliseconds patience);
-  /// How it ended, as waitpid() tells it; 0 where somebody else asked before. None: it runs.
+  /// Its exit status as waitpid() reports it; 0 where another caller took the status. None: it runs.
   std::optional<int> status();
   /// Ends it now.
   void end();

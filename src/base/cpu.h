@@ -13,7 +13,7 @@ class CpuFeatures {
  public:
   CpuFeatures() = default;
   CpuFeatures(std::initializer_list<std::string_view> names);
-  /// false too for a name that this version does not know.
+  /// false also for an unknown name.
   bool has(std::string_view name) const;
   /// Names separated by blanks. false where there is none: code that does not say what it needs runs nowhere.
   bool has_all(std::string_view names) const;
@@ -26,9 +26,9 @@ class CpuFeatures {
   uint32_t bits_ = 0;
 };
 
-/// How many names stand in a list separated by blanks.
+/// How many names are in a list separated by blanks.
 int feature_count(std::string_view names);
-/// Asks cpuid and xgetbv, once.
+/// Reads cpuid and xgetbv, once.
 const CpuFeatures& cpu_features();
 
 }  // namespace tenon::inline base

@@ -4,7 +4,7 @@
 
 namespace tenon::inline base {
 
-/// What the exception that is being handled means; for the doors of the library, behind which the standard library, LLVM and others
+/// What the exception that is being handled means; for the boundaries of the library, beyond which the standard library, LLVM and others
 /// may throw. out_of_memory: no memory, or no thread could be started. internal: anything else.
 /// Throws std::bad_alloc itself where there is not even memory for the error.
 Error escaped_error(std::string place);

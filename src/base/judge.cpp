@@ -13,7 +13,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// The reference as the dtype can hold it: what is too large for it is infinite there too.
-double held(DType dtype, double reference) {
+double as_stored(DType dtype, double reference) {
   if (dtype == DType::f64) return reference;
   if (dtype == DType::f32) return static_cast<float>(reference);
   if (dtype == DType::f16 || dtype == DType::bf16) return decode_float(dtype, encode_float(dtype, reference, false));
@@ -74,7 +74,8 @@ Distance compare_floats(const Tensor& a, const Tensor& b, const Tolerance& least
   Distance d;
   d.bound = t.absolute * scale;
   for (int64_t i = 0; i < a.count(); ++i) {
-    const double value = a.number(i), wide = b.number(i), reference = std::isfinite(held(a.dtype(), wide)) ? wide : held(a.dtype(), wide);
+    const double value = a.number(i), wide = b.number(i),
+                 reference = std::isfinite(as_stored(a.dtype(), wide)) ? wide : as_stored(a.dtype(), wide);
     const double difference = difference_of(value, reference);
     if (difference == 0) continue;
     const double share = difference / (t.relative * std::abs(reference) + t.absolute * std::max(scale, std::abs(reference)));

@@ -18,7 +18,7 @@ Tolerance tolerance_of(DType dtype);
 
 /// How far a tensor is from the reference.
 struct Distance {
-  double largest = 0;   ///< absolute difference; infinity where NaN or infinity stand at different places, or the shapes differ
+  double largest = 0;   ///< absolute difference; infinity where NaN or infinity are at different places, or the shapes differ
   int64_t at = -1;      ///< row-major place of the element that is furthest beyond its tolerance; -1 where all are equal
   double of_bound = 0;  ///< its difference over its tolerance
   double bound = 0;     ///< the tolerance of an element whose reference is 0; floats only
@@ -30,7 +30,7 @@ struct Distance {
 /// least: floats may differ so much at least, whatever their dtype is.
 Distance distance(const Tensor& tensor, const Tensor& reference, const Tolerance& least = {});
 
-/// Whether a result may stand: within the bound, or no further off than twice what another engine's result is from the same reference.
+/// Whether a result is acceptable: within the bound, or no further off than twice what another engine's result is from the same reference.
 bool is_good(const Distance& ours, const std::optional<Distance>& other = {});
 
 /// Beyond the bound, and further off than `rounding` explains: what rounding each node's result alone does to this value, times 32 for the

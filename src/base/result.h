@@ -28,7 +28,7 @@ struct Diagnostic {
   std::string text() const;
 };
 
-/// A Diagnostic behind one pointer, so that Result<T> stays small on the good road.
+/// A Diagnostic held by pointer, so that Result<T> stays small on the good road.
 class [[nodiscard]] Error {
  public:
   Error(Code code, std::string place, std::string what)
@@ -53,12 +53,12 @@ class [[nodiscard]] Error {
     d_->advice = std::move(text);
     return std::move(*this);
   }
-  /// Fills the place where the inner code did not know it.
+  /// Sets the place unless the inner code has set it.
   Error&& at(std::string place) && {
     if (d_->place.empty()) d_->place = std::move(place);
     return std::move(*this);
   }
-  /// Where the caller alone knows the place.
+  /// Replaces the place.
   Error&& placed_at(std::string place) && {
     d_->place = std::move(place);
     return std::move(*this);

@@ -9,7 +9,7 @@ namespace tenon::inline base {
 
 namespace {
 
-struct Known {
+struct Block {
   uint64_t bytes;
   SharedMemory::Place place;
 };
@@ -17,7 +17,7 @@ struct Known {
 /// Never destroyed: contexts may outlive main.
 struct All {
   std::mutex lock;
-  std::map<const std::byte*, Known> blocks;
+  std::map<const std::byte*, Block> blocks;
   uint64_t last = 0;
 };
 

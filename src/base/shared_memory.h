@@ -10,7 +10,7 @@ namespace tenon::inline base {
 class SharedMemory {
  public:
   struct Place {
-    uint64_t block = 0;  ///< tells blocks apart that follow each other at one address; from 1
+    uint64_t block = 0;  ///< distinguishes successive blocks at one address; from 1
     int file = -1;       ///< the descriptor
     uint64_t offset = 0;
     friend bool operator==(const Place&, const Place&) = default;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 
-/// Up to here a few bytes more are asked for instead of an aligned block, which glibc cuts out of a larger one: thousands of small
+/// Up to here a few bytes more are allocated instead of an aligned block, which glibc cuts out of a larger one: thousands of small
 /// constants leave the heap in pieces.
 constexpr size_t kSmall = 16384;
 

@@ -7,7 +7,7 @@
 namespace tenon::inline base {
 namespace {
 
-/// The stored bits of element `i`; packed elements stand low bits first in their byte.
+/// The stored bits of element `i`; packed elements are stored low bits first in their byte.
 uint64_t load_bits(const std::byte* data, int bits, int64_t i) {
   if (bits < 8) {
     const int64_t bit = i * bits;

@@ -25,7 +25,7 @@
 namespace tenon::cli {
 namespace {
 
-bool asked_for_json(int argc, const char* const* argv) {
+bool has_json_flag(int argc, const char* const* argv) {
   for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
     if (std::string_view(argv[i]) == "--json") return true;
   return false;
@@ -69,8 +69,8 @@ void add_verb(CLI::App& app, const NamedVerb& named, Console& console, Action& c
   refuse_empty_names(*sub);
 }
 
-/// What plugins are asked while a model is built runs in this program: with --isolate-plugins that is a process of its own too.
-bool asks_plugins_apart(const CLI::App& app) {
+/// Calls of plugins while a model is built run in this program: with --isolate-plugins that is a process of its own too.
+bool isolates_plugins(const CLI::App& app) {
   const CLI::App& verb = *app.get_subcommands().front();
   const auto given = [&](const char* name) {
     const CLI::Option* const option = verb.get_option_no_throw(name);
@@ -79,7 +79,7 @@ bool asks_plugins_apart(const CLI::App& app) {
   return given("--isolate-plugins") && verb.get_option_no_throw("--isolate");
 }
 
-bool json_asked = false;  // for the handler below, which gets nothing
+bool json_output = false;  // for the handler below, which gets nothing
 
 /// What is said where there is no memory to say it with.
 int without_memory(bool json) {
@@ -96,7 +96,7 @@ int without_memory(bool json) {
 [[noreturn]] void end_without_memory() {
   try {
     std::rethrow_exception(std::current_exception());
-  } catch (const std::bad_alloc&) { _exit(without_memory(json_asked)); } catch (...) {
+  } catch (const std::bad_alloc&) { _exit(without_memory(json_output)); } catch (...) {
   }
   std::abort();
 }
@@ -121,7 +121,7 @@ int run_verb(int argc, const char* const* argv, Console& console) {
   } catch (const CLI::Success& asked) {  // --help and --version
     return app.exit(asked);
   } catch (const CLI::ParseError& e) { return console.finish(usage_error(app, e, argc, argv)); }
-  if (asks_plugins_apart(app)) console.isolate = true;
+  if (isolates_plugins(app)) console.isolate = true;
   console.files = files_of(*app.get_subcommands().front());
   if (auto checked = console.files.check(); !checked) return console.finish(checked);
   const auto rest = [&] { return console.finish(action(console)); };
@@ -134,7 +134,7 @@ int run_verb(int argc, const char* const* argv, Console& console) {
 
 int run(int argc, const char* const* argv) {
   Console console;
-  console.json = json_asked = asked_for_json(argc, argv);
+  console.json = json_output = has_json_flag(argc, argv);
   std::set_terminate(end_without_memory);
   std::signal(SIGABRT, [](int) { _exit(exit_code_of(Code::internal)); });  // an assertion of ours
   try {

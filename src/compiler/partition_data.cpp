@@ -72,7 +72,7 @@ Json segments_data(const ir::Graph& graph, const partition::Partition& partition
 bool sized_by_inputs(const ir::Dependencies& dependencies, const ir::Type& type) {
   bool known = type.is_tensor() && type.has_rank();
   if (known)
-    for (Dim d : *type.shape) each_symbol(d, [&](const DimNode& s) { known &= !dependencies.teller(s); });
+    for (Dim d : *type.shape) each_symbol(d, [&](const DimNode& s) { known &= !dependencies.definition_of(s); });
   return known;
 }
 
@@ -183,7 +183,7 @@ Json partition_data(const ir::Graph& graph, const partition::Partition& partitio
   out["what_if"] = Json::array();
   for (const partition::WhatIf& w : what_if) {
     Json row = {{"op", w.op}, {"borders_removed", w.borders_removed}, {"segments", w.segments}};
-    if (!w.held_by.empty()) row["held_by"] = w.held_by;
+    if (!w.blocked_by.empty()) row["blocked_by"] = w.blocked_by;
     out["what_if"].push_back(std::move(row));
   }
   if (assign == partition::Assign::cost)

@@ -12,7 +12,7 @@
 #include "base/checked.h"
 #include "base/threads/thread_pool.h"
 #include "compiler/release_pages.h"
-#include "files/nameless_file.h"
+#include "files/anonymous_file.h"
 
 namespace tenon::compiler {
 
@@ -27,7 +27,7 @@ Result<void> place_table(const ir::Constant& constant, std::span<std::byte> memo
   const auto first = reinterpret_cast<int64_t>(memory.data()), last = first + static_cast<int64_t>(memory.size()),
              page = sysconf(_SC_PAGESIZE);
   const auto begin = static_cast<size_t>(round_up(first, page) - first), end = static_cast<size_t>(last / page * page - first);
-  if (!files::map_nameless(memory.subspan(begin, end - begin), bytes.subspan(begin, end - begin))) {
+  if (!files::map_anonymous_file(memory.subspan(begin, end - begin), bytes.subspan(begin, end - begin))) {
     std::memcpy(memory.data(), bytes.data(), bytes.size());
     return {};
   }

@@ -8,7 +8,7 @@
 
 #include "ir/op.h"
 #include "partition/constraints.h"
-#include "plugin/kept.h"
+#include "plugin/registry_cache.h"
 
 namespace tenon::compiler {
 
@@ -21,7 +21,7 @@ struct Plugins {
 /// What nodes may be with the plugins of a registry, for as long as the process. Errors: those of ops::table_with_plugins.
 Result<const ir::OpTable*> table_of(const std::shared_ptr<const plugin::Registry>& registry);
 
-/// Those of plugin::kept_registry, with a table that stays as long. Errors: its, and those of ops::table_with_plugins.
+/// Those of plugin::cached_registry, with a table that stays as long. Errors: its, and those of ops::table_with_plugins.
 Result<Plugins> kept_plugins(std::span<const std::filesystem::path> files, const plugin::Logger& logger = {},
                              std::span<const std::shared_ptr<const plugin::Library>> more = {});
 

@@ -8,7 +8,7 @@
 
 namespace tenon::engine {
 
-/// What a section holds. The numbers stand in files for ever.
+/// What a section holds. The numbers are in files for ever.
 enum class SectionType : uint32_t {
   graph_text = 1,
   manifest = 2,  ///< JSON: versions, options, plugins
@@ -51,9 +51,9 @@ static_assert(sizeof(Header) == 64);
 
 struct TableEntry {
   uint32_t type;
-  uint32_t flags;  ///< 1: a reader that does not know the type refuses the file
+  uint32_t flags;  ///< 1: a reader without support for the type refuses the file
   uint64_t offset, length;
-  uint32_t tag;        ///< tells sections of one type apart; 0 where there is one
+  uint32_t tag;        ///< distinguishes sections of one type; 0 where there is one
   uint32_t alignment;  ///< kPage
   Hash128 hash;
   uint64_t reserved[2];  ///< 0

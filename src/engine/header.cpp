@@ -62,7 +62,7 @@ Result<Header> read_header(std::span<const std::byte> bytes, const std::string& 
     return damaged(place, "a header of unknown form", fmt::format("a header and entries of {} bytes, no flags", sizeof(Header)),
                    fmt::format("{} and {} bytes, flags {}", h.header_size, h.entry_size, h.flags));
   if (h.file_size != bytes.size()) {
-    return damaged(place, bytes.size() < h.file_size ? "the file is cut off" : "there are bytes behind its end", count_of(h.file_size),
+    return damaged(place, bytes.size() < h.file_size ? "the file is cut off" : "there are bytes after its end", count_of(h.file_size),
                    count_of(bytes.size()));
   }
   if (h.sections > kMostSections) {

@@ -46,7 +46,7 @@ std::string label(const Section& section) {
   return section.tag == 0 ? name : fmt::format("{} {}", name, section.tag);
 }
 
-/// `end`: of what stands before; moved behind this section.
+/// `end`: of what comes before; moved after this section.
 Result<Section> section_of(const TableEntry& e, std::span<const std::byte> bytes, uint64_t& end, const Header& h,
                            const std::string& place) {
   const auto type = static_cast<SectionType>(e.type);
@@ -59,7 +59,7 @@ Result<Section> section_of(const TableEntry& e, std::span<const std::byte> bytes
   }
   const Section section{type, e.flags == kRequired, is_known(type), e.tag, e.offset, bytes.subspan(e.offset, e.length), e.hash};
   if (section.required && !section.known) {
-    return fail(Code::wrong_target, place, fmt::format("this engine needs a section that this version does not know: type {}", e.type))
+    return fail(Code::wrong_target, place, fmt::format("this engine needs an unknown section: type {}", e.type))
         .expected(fmt::format("format {}.{} or older", kMajor, kMinor))
         .found(fmt::format("format {}.{}", h.major, h.minor))
         .advice("use a newer Tenon, or build the engine again with this one");

@@ -11,7 +11,7 @@
 
 namespace tenon::engine {
 
-/// A section as it stands in the file.
+/// A section as it is in the file.
 struct Section {
   SectionType type;
   bool required;

@@ -10,7 +10,7 @@
 
 namespace tenon::engine {
 
-static_assert(std::endian::native == std::endian::little, "numbers are written as they stand in memory");
+static_assert(std::endian::native == std::endian::little, "numbers are written in memory order");
 
 namespace {
 
@@ -76,7 +76,7 @@ Result<TableEntry> Writer::write_section(const Section& section, uint64_t offset
     return {};
   };
   if (section.produce) TRY(section.produce(append));
-  else TRY(append(std::as_bytes(std::span(section.held))));
+  else TRY(append(std::as_bytes(std::span(section.owned))));
   if (at != offset + section.length) {
     return fail(Code::internal, std::string(name_of(section.type)), "a section ended before its length")
         .expected(fmt::format("{} bytes", section.length))

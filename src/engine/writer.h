@@ -19,7 +19,7 @@ using WriteAt = FunctionRef<Result<void>(uint64_t offset, std::span<const std::b
 class Writer {
  public:
   struct Options {
-    bool required = true;  ///< a reader that does not know the type refuses the file
+    bool required = true;  ///< a reader without support for the type refuses the file
     uint32_t tag = 0;
   };
   void add(SectionType type, std::string bytes) { add(type, std::move(bytes), Options{}); }
@@ -42,7 +42,7 @@ class Writer {
     SectionType type;
     Options options;
     uint64_t length;
-    std::string held;
+    std::string owned;
     std::function<Result<void>(Append)> produce;
   };
   static Result<TableEntry> write_section(const Section& section, uint64_t offset, WriteAt write_at);

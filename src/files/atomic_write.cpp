@@ -28,7 +28,7 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 void sync_folder(const std::filesystem::path& path) {
   const int folder = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return;
-  (void)::fsync(folder);  // some file systems cannot; the rename stands all the same
+  (void)::fsync(folder);  // some file systems cannot; the rename holds anyway
   ::close(folder);
 }
 
@@ -39,7 +39,7 @@ std::string temporary_name(const std::filesystem::path& path) {
   return path.string() + ".part-" + std::to_string(getpid()) + "-" + std::to_string(counter++);
 }
 
-/// Else the rename waits for it, and the new file gets other pages, which a virtual machine may have to ask for. The file is opened
+/// Else the rename waits for it, and the new file gets other pages, which a virtual machine may have to allocate. The file is opened
 /// before the thread is there: later its name may be the new one's.
 std::thread give_back_memory(const std::filesystem::path& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -29,7 +29,7 @@ class AtomicFile {
   ~AtomicFile();
 
   Result<void> write_at(uint64_t offset, std::span<const std::byte> bytes);
-  /// Behind the last append.
+  /// After the last append.
   Result<void> append(std::span<const std::byte> bytes);
   Result<void> append(std::string_view text) { return append(std::as_bytes(std::span(text))); }
   /// Syncs, renames, syncs the folder. Once.

@@ -40,7 +40,7 @@ int open_by_steps(int folder, const std::vector<std::string>& parts) {
     const int next = openat(at, parts[i].c_str(), last ? kReadOnly : O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     const int reason = errno;
     close(at);
-    // A link in the middle is refused as "not a folder"; it is told apart here.
+    // A link in the middle is refused as "not a folder"; it gets its own error here.
     errno = reason == ENOTDIR && !last ? ELOOP : reason;
     at = next;
   }

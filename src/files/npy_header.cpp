@@ -60,7 +60,7 @@ class DictParser {
   Result<void> value_of(const std::string& key) {
     bool& seen = key == "descr" ? has_descr_ : key == "fortran_order" ? has_order_ : has_shape_;
     if (key != "descr" && key != "fortran_order" && key != "shape") return bad("unknown key " + key);
-    if (std::exchange(seen, true)) return bad("key " + key + " stands twice");
+    if (std::exchange(seen, true)) return bad("key " + key + " appears twice");
     return key == "descr" ? descr() : key == "shape" ? shape() : order();
   }
 

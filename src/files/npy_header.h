@@ -10,7 +10,7 @@
 
 namespace tenon::files {
 
-/// What stands before the data of an .npy file (NumPy's lib/format.py describes it).
+/// What comes before the data of an .npy file (NumPy's lib/format.py describes it).
 struct NpyHeader {
   char kind = 0;     ///< 'b', 'i', 'u', 'f', 'c', 'U', 'S'
   char order = '|';  ///< '<', '>', '|', '='

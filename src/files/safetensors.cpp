@@ -34,7 +34,7 @@ Error bad(const std::string& place, std::string what, std::string expected, std:
       .found(std::move(found));
 }
 
-/// The header; a key that stands twice, or nesting beyond what the format has, makes it none.
+/// The header; a key that appears twice, or nesting beyond what the format has, makes it none.
 std::optional<Json> parse_header(std::string_view text) {
   std::set<std::string> names;
   bool sound = true;
@@ -114,7 +114,7 @@ Result<void> check_contiguous(const SafeTensors& file, uint64_t data, uint64_t s
                  fmt::format("its bytes at {}", end - data), fmt::format("at {}", entry.offset - data));
     end += static_cast<uint64_t>(entry.tensor.byte_size());
   }
-  if (end != size) return bad(place, "there are bytes behind the last tensor", fmt::format("{} bytes", end), fmt::format("{} bytes", size));
+  if (end != size) return bad(place, "there are bytes after the last tensor", fmt::format("{} bytes", end), fmt::format("{} bytes", size));
   return {};
 }
 

@@ -57,7 +57,7 @@ std::optional<Directory> directory64(std::span<const std::byte> bytes, uint64_t 
   return end.ok ? std::optional(d) : std::nullopt;
 }
 
-/// The end record stands at most a comment's length before the end of the file.
+/// The end record is at most a comment's length before the end of the file.
 Result<Directory> find_directory(std::span<const std::byte> bytes, const std::string& place) {
   constexpr size_t kEndSize = 22, kLongestComment = 65535;
   if (bytes.size() < kEndSize) return bad_zip(place, "too short");
@@ -76,7 +76,7 @@ Result<Directory> find_directory(std::span<const std::byte> bytes, const std::st
   return bad_zip(place, "no end record");
 }
 
-/// Sizes and offset that stand in the zip64 extra field, in this order, where the plain ones are all ones.
+/// Sizes and offset that are in the zip64 extra field, in this order, where the plain ones are all ones.
 bool read_extra64(Cursor extra, uint64_t& size, uint64_t& packed, uint64_t& offset) {
   if (size != kIn64 && packed != kIn64 && offset != kIn64) return true;
   while (extra.ok && extra.bytes.size() >= 4) {

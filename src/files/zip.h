@@ -24,7 +24,7 @@ Result<std::vector<ZipEntry>> read_zip(std::span<const std::byte> bytes, const s
 /// Unpacks into `out`, which has entry.size bytes, and checks the checksum. Errors: bad_file.
 Result<void> unpack(const ZipEntry& entry, std::span<std::byte> out, const std::string& place);
 
-/// Builds an archive of stored files, with zip64 where sizes need it. Times are left at the first day that the format knows, so
+/// Builds an archive of stored files, with zip64 where sizes need it. Times are left at the first day that the format can express, so
 /// that equal contents give equal bytes.
 class ZipWriter {
  public:

@@ -16,7 +16,7 @@ using protozero::pbf_writer;
 
 namespace {
 
-/// Domain of functions that stand for ops of ONNX's own domain, which a model must not define.
+/// Domain of functions that replace ops of ONNX's own domain, which a model must not define.
 constexpr std::string_view kOwnDomain = "tenon";
 constexpr int kMaxDepth = 16;
 
@@ -34,7 +34,7 @@ Result<std::unique_ptr<ir::Graph>> definition_graph(const ir::Graph& graph, ir::
   if (results.empty())
     return fail(Code::not_supported, view.where(), "not supported yet: this case of the op at an opset that lacks it")
         .expected("an opset that has the op in this form")
-        .advice("ask for a newer opset, or leave --opset away");
+        .advice("request a newer opset, or omit --opset");
   for (ir::ValueId r : results) {
     if (!r) return fail(Code::internal, view.where(), "the definition of the op leaves a result out");
     inner->add_output(r);

@@ -13,7 +13,7 @@
 
 namespace tenon::import {
 namespace {
-/// Ops of these domains are written as they are, though they have definitions: ONNX says them, or who asks for them has ONNX Runtime.
+/// Ops of these domains are written as they are, though they have definitions: ONNX has them, or their reader is ONNX Runtime.
 bool is_spoken(std::string_view domain) {
   return domain == "com.microsoft" || domain == "ai.onnx.ml" || domain == "ai.onnx.preview.training";
 }

@@ -24,7 +24,7 @@ const std::string* outer_constant(const NameScope& scope, const ir::Constant* co
   return nullptr;
 }
 
-/// ONNX lets a new cache be left out; with a past, ONNX Runtime 1.31 runs attention right only where it is asked for.
+/// ONNX lets a new cache be left out; with a past, ONNX Runtime 1.31 runs attention right only where it is requested.
 bool is_new_cache(const ops::OpDef& def, const ir::Node& node, size_t index) {
   if (index >= def.outputs.size() || !def.outputs.begin()[index].starts_with("present")) return false;
   for (size_t k = 0; k < std::min<size_t>(node.explicit_inputs, def.inputs.size()); ++k)
@@ -58,7 +58,7 @@ void add_metadata(pbf_writer& node, const ir::Provenance& provenance) {
   add_entry(node, "tenon.sources", fmt::format("{}", fmt::join(provenance.sources, ", ")));
 }
 
-/// A type is stored as text, which the file cannot tell from text.
+/// A type is stored as text, which the file cannot distinguish from text.
 Result<std::string> attribute_of(const ir::Op& op, std::string_view name, const ir::Attribute& value) {
   for (const ops::AttributeSpec& spec : ops::attribute_specs(ops::def_of(op))) {
     if (spec.name != name || spec.kind != ops::AttributeSpec::Kind::type) continue;
@@ -100,7 +100,7 @@ void ExportWriter::name_values(const ir::Graph& graph, NameScope& scope, size_t 
 }
 
 /// Settles where a constant that this graph reads is written: where a graph around this one writes it already, else in the root where it is
-/// large, else here. One that nobody reads in this graph is not written for it: bodies that read it ask for it themselves.
+/// large, else here. One that nobody reads in this graph is not written for it: bodies that read it write their own.
 void ExportWriter::name_constant(const ir::Graph& graph, ir::ValueId id, NameScope& scope) {
   const ir::Value& value = graph.value(id);
   if (value.uses.empty()) return;
@@ -166,7 +166,7 @@ std::string ExportWriter::result_name(const ir::Node& node, size_t index, NameSc
   return index < node.outputs.size() && node.outputs[index] ? scope.names[node.outputs[index]] : unique(scope, "");
 }
 
-/// Rules may give several nodes one name; readers want each once in a model.
+/// Rules may give several nodes one name; readers need unique names in a model.
 std::string ExportWriter::node_name(const std::string& wanted) {
   std::string name = wanted;
   while (!node_names_.insert(name).second) name = fmt::format("{}_{}", wanted, ++name_counts_[wanted]);

@@ -31,7 +31,7 @@ struct Weight {
   ir::ConstantRef constant;
 };
 
-/// The opset to write. fixed: asked for; else a higher one is chosen where a node needs it that no function can say.
+/// The opset to write. fixed: requested; else a higher one is chosen where a node needs it that no function can say.
 struct TargetOpset {
   int64_t version;
   bool fixed;
@@ -91,7 +91,7 @@ class ExportWriter {
   int depth_ = 0;
   std::map<const ops::OnnxSchema*, std::string> written_;  ///< versions of ops that are written -> the first node of each
   std::unordered_set<std::string> node_names_;
-  std::unordered_map<std::string, int> name_counts_;                        ///< of names that several nodes want
+  std::unordered_map<std::string, int> name_counts_;                        ///< of names shared by several nodes
   std::map<std::pair<std::string, std::string>, std::string> overload_of_;  ///< (domain::name, body) -> overload
   std::map<std::string, int> variants_;                                     ///< domain::name -> forms written
 };
@@ -103,7 +103,7 @@ std::string node_beyond(const ir::Graph& graph, TargetOpset target);
 inline constexpr int64_t kNoOpset = INT64_MAX;
 /// The lowest opset that says the node as it is (0 for other domains; kNoOpset where none has the op with these element types).
 int64_t lowest_opset(const ir::Graph& graph, ir::NodeId node);
-/// Rewrites every node, in bodies too, as `opset` wants it. Returns the lowest opset that is needed: where it is above the
+/// Rewrites every node, in bodies too, as `opset` requires. Returns the lowest opset that is needed: where it is above the
 /// target, the graph is left half rewritten and is of no use.
 Result<int64_t> lower_to_opset(ir::Graph& graph, TargetOpset target);
 

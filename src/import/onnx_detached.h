@@ -15,7 +15,7 @@ struct Detached {
 };
 
 struct DetachOptions {
-  /// What stands for a weight: an initializer whose bytes are in a file that is none, or an input behind the others (constants of bodies
+  /// The form of a weight: an initializer whose bytes are in a file that is none, or an input after the others (constants of bodies
   /// stay in the model then).
   enum class Weights : uint8_t { initializers, inputs } weights = Weights::initializers;
   bool names = true;  ///< of nodes, and where they came from; without them equal graphs give equal bytes, whatever they were called

@@ -24,7 +24,7 @@ namespace {
 constexpr int64_t kDefaultOpset = 17;  ///< of a graph that was never a file
 constexpr int64_t kExternalAlignment = 4096;
 
-/// First IR version whose readers know the opset (onnx.helper.VERSION_TABLE); initializers that are no inputs need 4.
+/// First IR version whose readers support the opset (onnx.helper.VERSION_TABLE); initializers that are no inputs need 4.
 int64_t ir_version_of(int64_t opset) {
   constexpr std::pair<int64_t, int64_t> table[] = {{9, 4},  {10, 5},  {11, 6},  {14, 7},  {18, 8},
                                                    {20, 9}, {22, 10}, {23, 11}, {24, 12}, {27, 13}};

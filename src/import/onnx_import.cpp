@@ -93,7 +93,7 @@ Result<Imported> import_once(std::string_view bytes, const std::shared_ptr<const
   return frozen;
 }
 
-/// With the model of all sizes beside that of the intervals that are asked for.
+/// With the model of all sizes beside that of the intervals that are requested.
 Result<Imported> import_both(std::string_view bytes, std::shared_ptr<const void> keeper, const std::string& file,
                              const std::optional<files::ExternalData>& data, const ImportOptions& options) {
   Imported out = TRY(import_once(bytes, keeper, file, data, options));

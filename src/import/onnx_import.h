@@ -20,22 +20,22 @@ struct ImportOptions {
   std::vector<RequestedShape> shapes;      ///< --shape
   std::vector<std::string> outputs = {};   ///< those of the model that are wanted, by name; empty: all
   const ir::OpTable* ops = &ops::table();  ///< what nodes may be; outlives the graph
-  /// Ops that neither the table nor the model knows become unknown nodes of a graph over ops::open_table(*ops), and so do nodes that break
-  /// the rules of the op that they name (with a warning).
+  /// Ops that are neither in the table nor in the model become unknown nodes of a graph over ops::open_table(*ops), and so do nodes that
+  /// break the rules of the op that they name (with a warning).
   bool keep_unknown = false;
   /// The former alone, where there are such ops; what breaks a rule stays an error.
   bool unknown_ops = false;
-  /// Weights in files that are not there, or of a model without a folder, become constants that know where their bytes lie and no more.
+  /// Weights in files that are not there, or of a model without a folder, become constants with the place of their bytes only.
   bool weights_by_reference = false;
   /// Inputs with a default (initializers that are inputs too, from IR version 4 on) become constants, with a warning. Else they are inputs
-  /// with defaults (ir::Graph::set_default), behind the others.
+  /// with defaults (ir::Graph::set_default), after the others.
   bool freeze_defaults = false;
   bool metadata = false;  ///< nodes keep the metadata that their exporter wrote, for tools that write the model again
 };
 
 struct Imported {
   std::unique_ptr<ir::Graph> graph;
-  std::unique_ptr<ir::Graph> unbounded;  ///< where intervals of sizes were asked for: the model without them
+  std::unique_ptr<ir::Graph> unbounded;  ///< where intervals of sizes were requested: the model without them
   std::vector<std::string> warnings;
   std::string producer;  ///< "pytorch 2.13.0"
   std::vector<std::pair<std::string, int64_t>> opsets;

@@ -23,14 +23,14 @@ Result<const OnnxAttribute*> resolve(const Scope& scope, const OnnxAttribute& a,
   if (a.reference.empty()) return &a;
   if (!scope.env)
     return fail(Code::bad_attribute, where_of(scope, node),
-                fmt::format("attribute '{}' refers to a function's attribute, but stands in no function", a.name))
+                fmt::format("attribute '{}' refers to a function's attribute, but is in no function", a.name))
         .expected("a value, or a place inside a function")
         .found(fmt::format("a reference to '{}'", a.reference));
   auto at = scope.env->find(a.reference);
   return at == scope.env->end() ? nullptr : at->second;
 }
 
-/// Whether an attribute of an unknown node is stored as what it is: where an op is known, its schema says what text and tensors stand for.
+/// Whether an attribute of an unknown node is stored as what it is: where an op is known, its schema gives the meaning of text and tensors.
 Result<void> check_kept(const Scope& scope, const OnnxAttribute& a, const OnnxNode& node) {
   const OnnxAttribute* value = TRY(resolve(scope, a, node));
   if (!value || (!value->value_type && !value->sparse)) return {};
@@ -94,7 +94,7 @@ Result<ir::ValueId> GraphMaker::find(Scope& scope, std::string_view name, std::s
   auto id = lookup(scope, name);
   if (!id)
     return fail(Code::bad_graph, std::string(where), fmt::format("value '{}' is not known", name))
-        .expected("an input, an initializer or the result of a node that can stand earlier")
+        .expected("an input, an initializer or the result of an earlier node")
         .found("none of that name");
   return *id;
 }
@@ -186,16 +186,16 @@ bool is_in_place_hint(const OnnxNode& node, int64_t version, const OnnxAttribute
 
 }  // namespace
 
-Result<GraphMaker::Given> GraphMaker::attributes(Scope& scope, const OnnxNode& node, int64_t version) {
+Result<GraphMaker::NodeFields> GraphMaker::attributes(Scope& scope, const OnnxNode& node, int64_t version) {
   const std::string where = where_of(scope, node);
-  Given out;
+  NodeFields out;
   for (const OnnxAttribute& a : node.attributes) {
     if (is_in_place_hint(node, version, a)) continue;
     const OnnxAttribute* value = TRY(resolve(scope, a, node));
     if (!value) continue;
     if (value->graph && value != &a)
       return fail(Code::not_supported, where, "not supported yet: a body given as a function's attribute")
-          .expected("a body that stands at its node")
+          .expected("a body that is at its node")
           .found(fmt::format("attribute '{}'", a.name));
     if (out.attributes.has(a.name) || std::ranges::find(out.bodies, a.name, &Bodies::value_type::first) != out.bodies.end())
       return fail(Code::bad_attribute, where, fmt::format("attribute '{}' is given twice", a.name)).expected("one value").found("two");
@@ -220,7 +220,7 @@ Result<void> GraphMaker::insert(Scope& scope, const OnnxNode& node, const ir::Op
   size_t results = node.outputs.size();
   while (results > 0 && node.outputs[results - 1].empty()) --results;
   const int64_t version = opset_of(*scope.opsets, node.domain);
-  Given given = TRY(attributes(scope, node, version));
+  NodeFields given = TRY(attributes(scope, node, version));
   std::vector<ir::ValueId> in = TRY(operands(scope, node));
   while (!in.empty() && !in.back()) in.pop_back();
   const ir::NodeId id = scope.graph.insert(op, std::move(in), std::max<size_t>(results, 1), std::move(given.attributes));
@@ -236,7 +236,7 @@ Result<void> GraphMaker::insert(Scope& scope, const OnnxNode& node, const ir::Op
 Result<void> GraphMaker::insert_unknown(Scope& scope, const OnnxNode& node, const ir::Op& op) {
   const std::string where = where_of(scope, node);
   for (const OnnxAttribute& a : node.attributes) TRY(check_kept(scope, a, node));
-  Given given = TRY(attributes(scope, node, opset_of(*scope.opsets, node.domain)));
+  NodeFields given = TRY(attributes(scope, node, opset_of(*scope.opsets, node.domain)));
   const ir::NodeId id = scope.graph.insert(op, TRY(operands(scope, node)), node.outputs.size(), std::move(given.attributes));
   scope.graph.set_name(id, scope.prefix + std::string(node.name));
   if (choices_.metadata && !node.metadata.empty()) TRY(metadata(scope, node, id));
@@ -247,7 +247,7 @@ Result<void> GraphMaker::insert_unknown(Scope& scope, const OnnxNode& node, cons
   return {};
 }
 
-/// Bodies stand in the order of the op's schema, whatever the file's order.
+/// Bodies are in the order of the op's schema, whatever the file's order.
 Result<void> GraphMaker::attach(Scope& scope, ir::NodeId id, const Bodies& bodies, std::string_view where) {
   const ops::OpDef& def = ops::def_of(*scope.graph.node(id).op);
   size_t known = 0;
@@ -275,7 +275,7 @@ Result<void> GraphMaker::node(Scope& scope, const OnnxNode& node) {
   if (const ir::Op* op = op_of(node, scope.graph.ops(), functions_)) return insert(scope, node, *op);
   if (const OnnxFunction* function = functions_.find(node)) return expand(scope, node, *function);
   return fail(Code::not_supported, where_of(scope, node), "not supported yet: this op")
-      .expected("an op that Tenon knows, or a function of the model")
+      .expected("a known op, or a function of the model")
       .found(qualified(node.domain, node.op));
 }
 

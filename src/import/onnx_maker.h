@@ -29,7 +29,7 @@ using AttributeEnv = std::map<std::string_view, const OnnxAttribute*>;
 /// The names that nodes of one graph, body or function expansion may say.
 struct Scope {
   ir::Graph& graph;
-  Scope* outer = nullptr;  ///< of a body: where it stands. None for the root and for functions
+  Scope* outer = nullptr;  ///< of a body: its enclosing scope. None for the root and for functions
   const std::vector<OnnxOpset>* opsets = nullptr;
   const AttributeEnv* env = nullptr;                        ///< in a function: its attributes
   std::string prefix;                                       ///< of names in a function expansion
@@ -43,7 +43,7 @@ class GraphMaker {
  public:
   /// What the caller may choose.
   struct Choices {
-    bool metadata = false;  ///< nodes keep theirs (ir::Provenance); dropped unless asked for: exporters write kilobytes a node
+    bool metadata = false;  ///< nodes keep theirs (ir::Provenance); dropped unless requested: exporters write kilobytes a node
     bool weights_by_reference = false;
     bool freeze_defaults = false;
   };
@@ -71,11 +71,11 @@ class GraphMaker {
   Result<void> expand(Scope& scope, const OnnxNode& node, const OnnxFunction& function);
   Result<void> bind(Scope& caller, Scope& inner, const OnnxNode& node, const OnnxFunction& function);
   using Bodies = std::vector<std::pair<std::string_view, const OnnxGraph*>>;
-  struct Given {
+  struct NodeFields {
     ir::Attributes attributes;
     Bodies bodies;
   };
-  Result<Given> attributes(Scope& scope, const OnnxNode& node, int64_t version);
+  Result<NodeFields> attributes(Scope& scope, const OnnxNode& node, int64_t version);
   Result<void> name_results(Scope& scope, const OnnxNode& node, ir::NodeId id);
   Result<void> attach(Scope& scope, ir::NodeId node, const Bodies& bodies, std::string_view where);
   Result<void> body(Scope& scope, ir::NodeId node, std::string_view name, const OnnxGraph& source);

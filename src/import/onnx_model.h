@@ -16,7 +16,7 @@
 /// of the model keeps alive. Memory is linear in the file's size; tensors are not decoded here.
 namespace tenon::import {
 
-/// What a model may ask for. Every limit is named in the error that it causes.
+/// Limits of a model. Every limit is named in the error that it causes.
 struct OnnxLimits {
   int64_t nodes = 8 << 20;    ///< in the file, bodies and functions included; again for what functions expand to
   int64_t values = 14 << 20;  ///< initializers, inputs and node outputs in the file

@@ -35,7 +35,7 @@ Result<Producers> producers_of(const std::vector<OnnxNode>& nodes) {
   return out;
 }
 
-/// Whoever waits for nobody any more, by position. waits: for how many each node waits; above 0 in the end for those on a cycle and behind.
+/// Whoever waits for nobody any more, by position. waits: for how many each node waits; above 0 in the end for those on a cycle and after.
 std::vector<uint32_t> drain(const std::vector<std::vector<uint32_t>>& users, std::vector<uint32_t>& waits) {
   std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
   for (uint32_t i = 0; i < waits.size(); ++i)
@@ -68,7 +68,7 @@ Result<std::vector<uint32_t>> sort(const std::vector<OnnxNode>& nodes, const Pro
     if (waits[i] != 0)
       return fail(Code::bad_graph, place_of(nodes[i]), "the graph has a cycle")
           .expected("no node that depends on its own result")
-          .found(fmt::format("nodes on or behind a cycle: {}", nodes.size() - order.size()));
+          .found(fmt::format("nodes on or after a cycle: {}", nodes.size() - order.size()));
   return order;
 }
 

@@ -71,7 +71,7 @@ Result<void> OnnxParser::read(OnnxAttribute& out, std::string_view message) {
 
 namespace {
 
-/// The type that a field for values tells, where an old writer left `type` out; undefined for other fields.
+/// The type that a field for values implies, where an old writer left `type` out; undefined for other fields.
 AttributeType type_of_field(uint32_t field) {
   switch (field) {
     case schema::attribute::kFloat: return AttributeType::number;
@@ -123,7 +123,7 @@ Result<void> OnnxParser::read(OnnxValueInfo& out, std::string_view message) {
 
 namespace {
 
-/// What the type is whose element's type stands in a `field`, itself in a `kind`.
+/// What the type is whose element's type is in a `field`, itself in a `kind`.
 OnnxType::Kind nested(OnnxType::Kind kind, uint32_t field) {
   const bool sequence = field == schema::type::kSequence;
   if (kind == OnnxType::Kind::tensor) return sequence ? OnnxType::Kind::sequence : OnnxType::Kind::optional;
@@ -132,7 +132,7 @@ OnnxType::Kind nested(OnnxType::Kind kind, uint32_t field) {
 
 }  // namespace
 
-/// `kind`: what the tensor type within stands for. A sequence of sequences (or the like) is `other`: stored nowhere.
+/// `kind`: the container of the inner tensor type. A sequence of sequences (or the like) is `other`: stored nowhere.
 Result<void> OnnxParser::read_type(OnnxType& out, std::string_view message, OnnxType::Kind kind) {
   Level level(depth);
   if (depth > limits.message_depth) return over("levels of messages", limits.message_depth, message.data());

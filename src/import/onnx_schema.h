@@ -3,7 +3,7 @@
 #include <cstdint>
 
 /// Field numbers of the ONNX protobuf messages (onnx/onnx.proto of ONNX 1.23, IR version 14). Only the fields that are
-/// read or written stand here; a reader skips the rest.
+/// read or written are here; a reader skips the rest.
 namespace tenon::import::schema {
 
 /// Newest default-domain opset whose ops Tenon's op files describe; a model of a newer one is read with a warning.

@@ -11,12 +11,12 @@
 namespace tenon::import {
 namespace {
 
-/// Counts the nodes that nothing knows; each function that is used is looked at once.
-struct Census {
+/// Counts the nodes of unknown ops; each used function is visited once.
+struct UnknownOpCounter {
   const FunctionTable& functions;
   const ir::OpTable& ops;
   std::map<std::string, int64_t> missing;
-  std::set<const OnnxFunction*> seen;
+  std::set<const OnnxFunction*> visited;
   std::vector<const OnnxFunction*> to_do;
 
   void visit(const std::vector<OnnxNode>& nodes) {
@@ -25,7 +25,7 @@ struct Census {
         if (a.graph) visit(a.graph->nodes);
       if (op_of(node, ops, functions) || (node.domain.empty() && node.op == "Constant")) continue;
       if (const OnnxFunction* f = functions.find(node)) {
-        if (seen.insert(f).second) to_do.push_back(f);
+        if (visited.insert(f).second) to_do.push_back(f);
       } else {
         ++missing[qualified(node.domain, node.op)];
       }
@@ -44,7 +44,7 @@ Error missing_ops(std::string_view file, const std::map<std::string, int64_t>& m
   }
   if (!near.empty()) near += "? Else ";
   return fail(Code::not_supported, std::string(file), fmt::format("not supported yet: {} of the model's ops", missing.size()))
-      .expected("ops that Tenon knows, or functions defined in the model")
+      .expected("known ops, or functions defined in the model")
       .found(std::move(list))
       .advice(near + "name the library of plugins that has them (--plugin LIB), or export the model with these ops as local functions");
 }
@@ -107,7 +107,7 @@ int64_t opset_of(const std::vector<OnnxOpset>& opsets, std::string_view domain) 
 
 Result<std::vector<std::string>> check_support(const OnnxModel& model, const FunctionTable& functions, const ir::OpTable& ops,
                                                std::string_view file) {
-  Census census{functions, ops, {}, {}, {}};
+  UnknownOpCounter census{functions, ops, {}, {}, {}};
   census.visit(model.graph.nodes);
   std::vector<std::string> warnings;
   const auto check_opset = [&](const std::vector<OnnxOpset>& opsets, std::string_view where) -> Result<void> {

@@ -147,7 +147,7 @@ Result<void> check_parts(const Tensor& values, const Tensor& indices, int64_t ra
       .found(type_text(indices.dtype(), indices.shape()));
 }
 
-/// Where element `i` stands among all of the dense tensor's.
+/// Where element `i` is among all of the dense tensor's.
 Result<int64_t> dense_place(const Tensor& indices, int64_t i, const Sizes& dims, int64_t count, const std::string& place) {
   const bool linear = indices.rank() == 1;
   const int64_t rank = linear ? 0 : static_cast<int64_t>(dims.size());

@@ -13,7 +13,7 @@
 namespace tenon::import {
 
 /// Turns the tensors of one file into Tensors. Raw and external bytes are referenced where they lie (the mapping is kept alive
-/// by the tensor), typed fields are decoded. A referenced tensor may stand at any address: one of up to 64 KiB is copied where
+/// by the tensor), typed fields are decoded. A referenced tensor may be at any address: one of up to 64 KiB is copied where
 /// it is not aligned to its element, a larger one is not, so big weights are read with memcpy or unaligned loads.
 class TensorReader {
  public:
@@ -22,12 +22,12 @@ class TensorReader {
                const OnnxLimits& limits)
       : place_(place), keeper_(std::move(keeper)), data_(std::move(data)), limits_(limits) {}
 
-  /// A weight. by_reference: one whose file is not there, or of a model without a folder, is told by where its bytes lie.
+  /// A weight. by_reference: one whose file is not there, or of a model without a folder, has the place of its bytes only.
   /// Errors: as read.
   Result<ir::ConstantRef> weight(const OnnxTensor& tensor, bool by_reference);
   /// Errors: bad_file (sizes that do not fit), file_unsafe and file_missing (external data), limit_exceeded, not_supported.
   Result<Tensor> read(const OnnxTensor& tensor);
-  /// Dense; limited to kDenseLimit bytes, since a few bytes can ask for any size.
+  /// Dense; limited to kDenseLimit bytes, since a few bytes can declare any size.
   Result<Tensor> read(const OnnxSparse& sparse);
 
   static constexpr int64_t kDenseLimit = 256 << 20;

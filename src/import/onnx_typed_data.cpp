@@ -6,7 +6,7 @@
 namespace tenon::import {
 namespace {
 
-/// Which field of TensorProto holds the elements, and how many bytes of memory one entry of it stands for.
+/// Which field of TensorProto holds the elements, and how many bytes of memory one entry of it holds.
 struct Storage {
   uint32_t field;
   int entry_bytes;
@@ -26,7 +26,7 @@ Storage storage_of(DType dtype) {
   }
 }
 
-/// Writes entries one behind the other and says when there are too many.
+/// Writes entries one after the other and says when there are too many.
 struct Sink {
   std::byte* out;
   int64_t left;
@@ -72,7 +72,7 @@ Result<Tensor> read_typed_data(const SourcePlace& place, const OnnxTensor& t, DT
   if (dtype == DType::string) return read_strings(place, t, count);
   const Storage storage = storage_of(dtype);
   const int64_t bytes = bytes_of(dtype, count);
-  // Every entry takes a byte of the file at least, so a shape that the file cannot fill is refused before memory is asked for.
+  // Every entry takes a byte of the file at least, so a shape that the file cannot fill is refused before memory is requested.
   if (bytes / storage.entry_bytes > static_cast<int64_t>(t.message.size()))
     return wrong_count(place, t, count, fmt::format("{} bytes in the file", t.message.size()));
   Tensor out = TRY(Tensor::make(dtype, t.dims));

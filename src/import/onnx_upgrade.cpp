@@ -15,18 +15,18 @@ namespace tenon::import {
 Result<void> GraphUpgrader::upgrade_graph(ir::Graph& graph) {
   for (ir::NodeId id : graph.nodes()) {
     const bool newest = !notes_.graphs[&graph].versions.contains(id);
-    Result<void> settled = settle(graph, id);
-    if (settled && graph.alive(id)) use_hints(graph, id);
-    if (settled) continue;
+    Result<void> upgraded = upgrade_and_infer(graph, id);
+    if (upgraded && graph.alive(id)) use_hints(graph, id);
+    if (upgraded) continue;
     // What is upgraded is not what the file says any more.
-    if (!keeps_broken_ || !newest) return settled;
-    warnings_.push_back(fmt::format("{} is kept as it is, and not understood: {}", graph.view(id).where(), settled.error()->what));
+    if (!keeps_broken_ || !newest) return upgraded;
+    warnings_.push_back(fmt::format("{} is kept as it is, and not understood: {}", graph.view(id).where(), upgraded.error()->what));
     use_hints(graph, keep_as_unknown(graph, id));
   }
   return {};
 }
 
-Result<void> GraphUpgrader::settle(ir::Graph& graph, ir::NodeId id) {
+Result<void> GraphUpgrader::upgrade_and_infer(ir::Graph& graph, ir::NodeId id) {
   TRY(upgrade(graph, id));
   if (!graph.alive(id)) return {};
   TRY(upgrade_bodies(graph, id));
@@ -72,7 +72,7 @@ Result<void> GraphUpgrader::upgrade(ir::Graph& graph, ir::NodeId id) {
   return {};
 }
 
-/// An unknown node counts: only what is declared tells its types.
+/// An unknown node counts: its types are the declared ones.
 bool GraphUpgrader::has_upgrades(const ir::Graph& graph) const {
   if (auto at = notes_.graphs.find(&graph); at != notes_.graphs.end() && !at->second.versions.empty()) return true;
   for (ir::NodeId id : graph.nodes()) {

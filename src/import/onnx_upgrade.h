@@ -13,7 +13,7 @@ class GraphUpgrader {
   /// keeps_broken: nodes that break their op's rules stay as they are, meaning nothing.
   GraphUpgrader(ImportNotes& notes, TypeReader& types, bool keeps_broken) : notes_(notes), types_(types), keeps_broken_(keeps_broken) {}
   Result<void> upgrade_graph(ir::Graph& graph);
-  /// Sizes that only data tells take the names that the model declares for them.
+  /// Data-dependent sizes take the names that the model declares for them.
   void name_sizes(ir::Graph& root);
   const std::vector<std::string>& warnings() const { return warnings_; }
   /// Declared output types of the root: errors and warnings.
@@ -23,7 +23,7 @@ class GraphUpgrader {
   Result<void> upgrade(ir::Graph& graph, ir::NodeId node);
   Result<void> upgrade_bodies(ir::Graph& graph, ir::NodeId node);
   bool has_upgrades(const ir::Graph& graph) const;
-  Result<void> settle(ir::Graph& graph, ir::NodeId node);
+  Result<void> upgrade_and_infer(ir::Graph& graph, ir::NodeId node);
   /// A node that breaks its operator's rules: as the file says it, meaning nothing. None where its
   /// form has been changed already.
   ir::NodeId keep_as_unknown(ir::Graph& graph, ir::NodeId node);

@@ -5,7 +5,7 @@ namespace tenon::ir {
 
 using Kind = Assumption::Kind;
 
-std::optional<bool> settled(Kind kind, Dim a, Dim b) {
+std::optional<bool> decide(Kind kind, Dim a, Dim b) {
   switch (kind) {
     case Kind::equal: return a.equals(b);
     case Kind::broadcast:
@@ -33,7 +33,7 @@ Assumptions::Key Assumptions::key_of(Kind kind, Dim a, Dim b) {
 }
 
 bool Assumptions::implies(Kind kind, Dim a, Dim b) const {
-  if (settled(kind, a, b) == true || known_.contains(key_of(kind, a, b))) return true;
+  if (decide(kind, a, b) == true || known_.contains(key_of(kind, a, b))) return true;
   if (kind == Kind::equal) return false;
   return known_.contains(key_of(Kind::equal, a, b)) || (kind == Kind::broadcast && known_.contains(key_of(Kind::spreads, a, b)));
 }

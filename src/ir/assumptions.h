@@ -25,10 +25,10 @@ struct Assumption {
 };
 
 /// Whether it holds for all legal sizes, for none, or nullopt: that depends.
-std::optional<bool> settled(Assumption::Kind kind, Dim a, Dim b);
+std::optional<bool> decide(Assumption::Kind kind, Dim a, Dim b);
 
 /// The assumptions of one graph, each once, in the order in which they came up. They outlive the nodes that they were made for: what a
-/// rewrite leaves out was still asked by the model. Not thread-safe.
+/// rewrite leaves out is still a condition of the model. Not thread-safe.
 class Assumptions {
  public:
   /// Where the two are neither settled nor assumed already; `describe` fills `where` and `what` in then.

@@ -46,7 +46,7 @@ size_t hash_of(const Attribute& a) {
   return h;
 }
 
-/// "[a, b]"; an empty list carries its kind in front, since nothing else would tell it.
+/// "[a, b]"; an empty list carries its kind in front, since nothing else gives it.
 template <class T, class F>
 static std::string list_text(const std::vector<T>& list, const char* kind, F text) {
   if (list.empty()) return std::string(kind) + "[]";

@@ -47,8 +47,8 @@ NodeId Builder::insert(std::string_view op_name, std::vector<ValueId> inputs, si
 NodeId Builder::insert(const Op& op, std::vector<ValueId> inputs, size_t outputs, Attributes attributes) {
   if (!status_) return {};
   for (ValueId input : inputs) {
-    if (!input || (graph_.alive(input) && graph_.stands_before(input, before_))) continue;
-    status_ = fail(Code::bad_graph, op.name, "an operand stands behind the place where the node is inserted, or is gone");
+    if (!input || (graph_.alive(input) && graph_.is_defined_before(input, before_))) continue;
+    status_ = fail(Code::bad_graph, op.name, "an operand comes after the place where the node is inserted, or is gone");
     return {};
   }
   NodeId node = graph_.insert(op, std::move(inputs), outputs, std::move(attributes), before_);

@@ -9,7 +9,7 @@
 namespace tenon::ir {
 
 /// Inserts inferred nodes at one place of a graph. The first error is kept and makes every later call return none,
-/// so that a rewrite reads as straight lines; ask `status()` at the end.
+/// so that a rewrite needs no checks in between; check `status()` at the end.
 class Builder {
  public:
   /// Appends at the end, or before `before`.
@@ -23,7 +23,7 @@ class Builder {
   std::vector<ValueId> many(std::string_view op, std::vector<ValueId> inputs, size_t outputs,
                             std::vector<std::pair<std::string, Attribute>> attributes = {});
   std::vector<ValueId> many(const Op& op, std::vector<ValueId> inputs, size_t outputs, Attributes attributes = {});
-  /// Several results of a node with a body: the body's last `captures.size()` inputs stand for the captured values.
+  /// Several results of a node with a body: the body's last `captures.size()` inputs are the captured values.
   std::vector<ValueId> with_body(std::string_view op, std::vector<ValueId> inputs, size_t outputs, std::unique_ptr<Graph> body,
                                  std::span<const ValueId> captures, std::vector<std::pair<std::string, Attribute>> attributes = {});
   ValueId constant(Tensor tensor);

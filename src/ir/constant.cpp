@@ -44,7 +44,7 @@ int64_t Constant::count() const {
 
 const Tensor* Constant::tensor() const {
   if (const Tensor* plain = std::get_if<Tensor>(&how)) return plain;
-  std::call_once(asked, [&] {
+  std::call_once(compute_once, [&] {
     if (Result<Tensor> made = materialise(*this)) computed = *std::move(made);
   });
   return computed ? &*computed : nullptr;

@@ -15,7 +15,7 @@ namespace tenon::ir {
 struct Constant;
 using ConstantRef = std::shared_ptr<const Constant>;
 
-/// Bytes that a value stands for: a slice of a mapped file or an owned buffer (`tensor`), a lazy expression over such, or a place in a
+/// The bytes of a constant value: a slice of a mapped file or an owned buffer (`tensor`), a lazy expression over such, or a place in a
 /// file that was not read.
 /// Shape is always fully known. Nothing is computed until `materialise`.
 struct Constant {
@@ -75,18 +75,18 @@ struct Constant {
   bool is_plain() const { return std::holds_alternative<Tensor>(how); }
   /// Calls `visit` for each tensor that its steps read.
   void each_tensor(const std::function<void(const Tensor&)>& visit) const;
-  /// The bytes, computed when first asked for and kept; null where there is no memory for them, or where they cannot be read. Safe from
+  /// The bytes, computed on first use and cached; null where there is no memory for them, or where they cannot be read. Safe from
   /// several threads.
   const Tensor* tensor() const;
   int64_t count() const;
   int64_t byte_size() const { return bytes_of(dtype, count()); }
 
-  mutable std::once_flag asked;  ///< of tensor() alone
+  mutable std::once_flag compute_once;  ///< of tensor() alone
   mutable std::optional<Tensor> computed;
 };
 
-/// Arguments must be in range (asserted): steps are made by code that knows the shapes. What changes nothing, or can be said as a
-/// view of a plain tensor, makes no step. `slice`: elements begin, begin + step, ... before `end` (behind it for step < 0).
+/// Arguments must be in range (asserted): callers have the shapes. What changes nothing, or can be said as a
+/// view of a plain tensor, makes no step. `slice`: elements begin, begin + step, ... before `end` (after it for step < 0).
 ConstantRef constant_of(Tensor tensor);
 ConstantRef reference_to(Constant::Reference bytes, DType dtype, Sizes shape);
 ConstantRef slice(ConstantRef of, int axis, int64_t begin, int64_t end, int64_t step = 1);

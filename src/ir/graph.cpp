@@ -60,7 +60,7 @@ void Graph::prefetch_values(NodeId id) const {
 
 bool Graph::is_before(NodeId a, NodeId b) const { return slot(a).key < slot(b).key; }
 
-bool Graph::stands_before(ValueId value, NodeId node) const {
+bool Graph::is_defined_before(ValueId value, NodeId node) const {
   NodeId producer = slot(value).value.producer;
   return !producer || !node || is_before(producer, node);
 }

@@ -30,7 +30,7 @@ struct Use {
   friend bool operator==(const Use&, const Use&) = default;
 };
 
-/// What every walk asks stands first.
+/// Fields that every walk reads come first.
 struct Value {
   enum class Kind : uint8_t { input, constant, result } kind = Kind::result;
   uint32_t index = 0;      ///< result: which of its outputs; input: which input
@@ -51,7 +51,7 @@ struct Placement {
   std::string text;     ///< the reason, for people
 };
 
-/// Why a node works in other element types than the source says, or why it stands at the border of such nodes.
+/// Why a node works in other element types than the source says, or why it is at the border of such nodes.
 struct Retyping {
   std::string backend;  ///< for whose sake
   std::string refusal;  ///< what that says of the node as it was; empty: a Cast at the border
@@ -91,12 +91,12 @@ class Bodies {
   std::unique_ptr<std::vector<Body>> list_;
 };
 
-/// What every walk asks stands first.
+/// Fields that every walk reads come first.
 struct Node {
   const Op* op = nullptr;
   uint32_t explicit_inputs = 0;   ///< operands beyond these are captures by bodies
   SmallList<ValueId, 4> inputs;   ///< none id: a missing optional operand
-  SmallList<ValueId, 4> outputs;  ///< none id: an optional output that nobody asked for
+  SmallList<ValueId, 4> outputs;  ///< none id: an optional output that is not requested
   Attributes attributes;
   Bodies bodies;
   std::shared_ptr<const Provenance> provenance;  ///< null: imported
@@ -114,7 +114,7 @@ inline bool same_place(const Node& a, const Node& b) {
   return p == q || (p && q && p->backend == q->backend);
 }
 
-/// Told of every change; the rewriting driver and its journal listen. Calls come after the change, erasures before.
+/// Notified of every change; implemented by the rewriting driver and its journal. Calls come after the change, erasures before.
 class Listener {
  public:
   virtual ~Listener() = default;
@@ -130,7 +130,7 @@ class Listener {
   virtual void type_changed(ValueId, const Type& /*before*/) {}
 };
 
-/// An SSA graph. Nodes stand in a list that is always in topological order; use-lists are complete and incremental.
+/// An SSA graph. Nodes are in a list that is always in topological order; use-lists are complete and incremental.
 /// All edits are O(1) (amortised) but for what a function's comment says. Not thread-safe.
 class Graph {
  public:
@@ -168,19 +168,19 @@ class Graph {
   NodeId first() const { return head_; }
   NodeId last() const { return tail_; }
   NodeId next(NodeId id) const;
-  /// Starts to load what a visit of the node will look at, without waiting. For walks that know who comes some steps later: first the
+  /// Starts to load what a visit of the node will look at, without waiting. For walks with a known order, some steps ahead: first the
   /// node itself, then (a step or two later) its operands and results. Stale ids do no harm.
   void prefetch_node(NodeId id) const;
   void prefetch_values(NodeId id) const;
   NodeId previous(NodeId id) const;
   bool is_before(NodeId a, NodeId b) const;
-  /// May `node` (none: the end of the graph) use the value where it stands now?
-  bool stands_before(ValueId value, NodeId node) const;
+  /// May `node` (none: the end of the graph) use the value at its current place?
+  bool is_defined_before(ValueId value, NodeId node) const;
   ValueId find_value(std::string_view name) const;
   /// The only user of a value where it has exactly one use, a node operand; else none.
   NodeId only_user(ValueId id) const;
   bool is_output(ValueId id) const;
-  /// The name that users of the model know output `slot` by; stays what it was when the output is pointed at another value.
+  /// The public name of output `slot`; unchanged when the output is pointed at another value.
   const std::string& output_name(uint32_t slot) const { return output_names_[slot]; }
   /// The constant's bytes where the value is a constant of at most `byte_limit` bytes (lazy ones are materialised and kept, so this
   /// is no call for two threads at a time).
@@ -200,11 +200,11 @@ class Graph {
   /// Names are made unique where they are taken.
   ValueId add_input(std::string name, Type type);
   ValueId add_constant(ConstantRef constant, std::string name = {});
-  /// Gives an input of a root graph a default, of its dtype; null takes it away. Inputs with defaults stand behind those without: it moves.
+  /// Gives an input of a root graph a default, of its dtype; null takes it away. Inputs with defaults come after those without: it moves.
   void set_default(ValueId input, ConstantRef value);
   /// How many inputs have no default.
   size_t required_inputs() const;
-  /// Appends (or inserts before `before`). Operands must stand earlier (asserted). Types of results are unknown until inferred.
+  /// Appends (or inserts before `before`). Operands must be defined earlier (asserted). Types of results are unknown until inferred.
   NodeId insert(const Op& op, std::vector<ValueId> inputs, size_t outputs, Attributes attributes = {}, NodeId before = {});
   /// Gives the node a body; captures are appended to its operands, and to `graph`'s inputs, in this order.
   void add_body(NodeId node, std::string name, std::unique_ptr<Graph> graph, std::span<const ValueId> captures);
@@ -220,22 +220,22 @@ class Graph {
   void add_output(ValueId value, std::string name = {});
   void set_output(uint32_t slot, ValueId value);
   void set_output_name(uint32_t slot, std::string name);
-  /// Cost: the outputs behind it.
+  /// Cost: the outputs after it.
   void erase_output(uint32_t slot);
   /// `slot` may be one past the last operand where the node has no captures: the operand is appended.
   void set_operand(NodeId node, uint32_t slot, ValueId value);
   /// Drops missing operands at the end of the explicit ones, where the node has no captures.
   void trim_operands(NodeId node);
-  /// An unused result that nobody asks for any more: its id becomes none; trailing ones go away unless `keep_place`.
+  /// Drops an unused result: its id becomes none; trailing ones go away unless `keep_place`.
   void drop_result(NodeId node, uint32_t index, bool keep_place = false);
-  /// Points every use of `from` at `to`. Where `to` stands later than a user, the user (and what depends on it) is moved
-  /// behind it; false, and nothing is changed, where that would make a cycle. Uses by `except` stay. Cost: the uses, plus what is moved.
+  /// Points every use of `from` at `to`. Where `to` is defined later than a user, the user (and what depends on it) is moved
+  /// after it; false, and nothing is changed, where that would make a cycle. Uses by `except` stay. Cost: the uses, plus what is moved.
   bool replace_all_uses(ValueId from, ValueId to, NodeId except = {});
   /// Results must be unused.
   void erase(NodeId node);
   /// An unused input or constant.
   void erase_value(ValueId value);
-  /// none: to the end. Operands must stand before the new place, users behind it (asserted). Cost: operands or uses.
+  /// none: to the end. Operands must come before the new place, users after it (asserted). Cost: operands or uses.
   void move_before(NodeId node, NodeId before);
   void set_name(NodeId node, std::string name);
   void set_name(ValueId value, std::string name);
@@ -274,7 +274,7 @@ class Graph {
   void take_name(ValueId id, std::string name);
   auto name_of() const;
   bool collect_movers(ValueId from, NodeId anchor, NodeId except, std::vector<NodeId>& movers) const;
-  void move_behind(NodeId anchor, std::vector<NodeId>& movers);
+  void move_after(NodeId anchor, std::vector<NodeId>& movers);
   void copy_slots_to(Graph& copy) const;
   friend Result<void> verify(const Graph& graph);
   friend class Verifier;
@@ -288,7 +288,7 @@ class Graph {
   NodeId head_, tail_;
   size_t live_nodes_ = 0, live_values_ = 0;
   std::vector<ValueId> inputs_, outputs_;
-  std::vector<uint32_t> output_positions_;  ///< where output k stands in its value's use-list
+  std::vector<uint32_t> output_positions_;  ///< where output k is in its value's use-list
   std::vector<std::string> output_names_;
   NameTable names_;
   mutable std::unordered_map<std::string, uint32_t> next_suffix_;  ///< unique_name: where to go on counting, a stem

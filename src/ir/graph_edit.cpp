@@ -6,7 +6,7 @@
 
 namespace tenon::ir {
 
-// --- use-lists: each slot knows its place in the list, so that taking it out is a swap with the last ------------
+// --- use-lists: each slot stores its place in the list, so that removal is a swap with the last ------------
 
 uint32_t& Graph::position_of(Use use) { return use.is_output() ? output_positions_[use.slot] : slot(use.node).positions[use.slot]; }
 
@@ -67,7 +67,7 @@ NodeId Graph::insert(const Op& op, std::vector<ValueId> inputs, size_t outputs, 
   s.positions.assign(s.node.inputs.size(), 0);
   for (uint32_t k = 0; k < s.node.inputs.size(); ++k) {
     ValueId input = s.node.inputs[k];
-    TENON_ASSERT(!input || stands_before(input, id));
+    TENON_ASSERT(!input || is_defined_before(input, id));
     add_use(input, {id, k});
   }
   s.node.outputs.reserve(static_cast<uint32_t>(outputs));
@@ -109,7 +109,7 @@ void Graph::drop_result(NodeId id, uint32_t index, bool keep_place) {
 
 void Graph::set_operand(NodeId id, uint32_t k, ValueId value) {
   NodeSlot& s = slot(id);
-  TENON_ASSERT(!value || stands_before(value, id));
+  TENON_ASSERT(!value || is_defined_before(value, id));
   if (k == s.node.inputs.size() && s.node.inputs.size() == s.node.explicit_inputs) {
     s.node.inputs.push_back({});
     s.positions.push_back(0);
@@ -133,8 +133,8 @@ void Graph::trim_operands(NodeId id) {
 
 void Graph::insert_operand(NodeId id, uint32_t k, ValueId value) {
   NodeSlot& s = slot(id);
-  TENON_ASSERT(!value || stands_before(value, id));
-  // The operands behind change their slot: their entries in the use-lists are taken out and put back.
+  TENON_ASSERT(!value || is_defined_before(value, id));
+  // The operands after change their slot: their entries in the use-lists are taken out and put back.
   for (uint32_t i = k; i < s.node.inputs.size(); ++i) drop_use(s.node.inputs[i], {id, i});
   s.node.inputs.insert(s.node.inputs.begin() + k, value);
   s.positions.push_back(0);
@@ -222,7 +222,7 @@ bool Graph::replace_all_uses(ValueId from, ValueId to, NodeId except) {
   if (anchor) {
     std::vector<NodeId> movers;
     if (!collect_movers(from, anchor, except, movers)) return false;
-    move_behind(anchor, movers);
+    move_after(anchor, movers);
   }
   auto& uses = slot(from).value.uses;
   // From the back: dropping the last use is a pop, and those of `except` stay where they are.

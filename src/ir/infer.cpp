@@ -64,7 +64,7 @@ Type merge(Type inferred, const Type& declared, size_t symbols_before, const Nod
   return inferred;
 }
 
-/// Of the bodies within too: what they were told has changed.
+/// Of nested bodies too: the types of their inputs have changed.
 void forget_results(Graph& graph) {
   for (NodeId n : graph.nodes()) {
     for (size_t b = 0; b < graph.node(n).bodies.size(); ++b) forget_results(graph.body(n, b));
@@ -133,7 +133,7 @@ Result<void> check_sizes(const NodeView& view, const Type& type) {
 }
 
 void store(Graph& graph, NodeId id, NodeView& view, size_t symbols_before) {
-  // The ids are copied: set_type tells listeners, who may look at the node.
+  // The ids are copied: set_type notifies listeners, which may read the node.
   std::vector<ValueId> outputs = graph.node(id).outputs;
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (!outputs[k]) continue;

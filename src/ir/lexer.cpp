@@ -10,8 +10,8 @@ static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c 
 bool starts_name(char c) { return is_letter(c) || c == '_' || c == '/'; }
 bool continues_name(char c) { return starts_name(c) || is_digit(c) || c == '.' || c == '-' || c == '$'; }
 
-/// Where the first character stands that is neither blank nor of a comment.
-static size_t behind_blanks(std::string_view text, size_t at) {
+/// The place of the first character that is neither blank nor in a comment.
+static size_t skip_blanks(std::string_view text, size_t at) {
   while (at < text.size()) {
     char c = text[at];
     if (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
@@ -26,7 +26,7 @@ static size_t behind_blanks(std::string_view text, size_t at) {
 }
 
 Token Lexer::scan() {
-  at_ = behind_blanks(text_, at_);
+  at_ = skip_blanks(text_, at_);
   if (at_ >= text_.size()) return {Token::Kind::end, {}, text_.size()};
   size_t begin = at_;
   char c = text_[at_];

@@ -14,7 +14,7 @@ struct Token {
   bool is(std::string_view mark_or_word) const { return kind != Kind::string && text == mark_or_word; }
 };
 
-/// May begin a bare name; may stand in it.
+/// May begin a bare name; may be in it.
 bool starts_name(char c);
 bool continues_name(char c);
 

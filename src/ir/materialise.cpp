@@ -13,7 +13,7 @@ namespace {
 
 std::string place(const Constant& c) { return "constant " + type_text(c.dtype, c.shape); }
 
-/// Before memory is asked for.
+/// Before memory is requested.
 Result<void> check_readable(const Constant& c) {
   const Constant::Reference* bytes = c.unread();
   if (!bytes) return {};
@@ -117,10 +117,10 @@ Result<void> scale_into(const Constant& c, Tensor& to) {
 // --- products ------------------------------------------------------------------------------------------------
 
 /// Sums of all results of a row side by side: the inner loop runs over them.
-void times_row(std::span<const double> row, std::span<const double> turned, std::span<double> sums) {
+void times_row(std::span<const double> row, std::span<const double> transposed, std::span<double> sums) {
   std::ranges::fill(sums, 0.0);
   for (size_t k = 0; k < row.size(); ++k)
-    for (size_t r = 0; r < sums.size(); ++r) sums[r] += row[k] * turned[k * sums.size() + r];
+    for (size_t r = 0; r < sums.size(); ++r) sums[r] += row[k] * transposed[k * sums.size() + r];
 }
 
 Result<void> product_into(const Constant& c, Tensor& to) {
@@ -128,15 +128,15 @@ Result<void> product_into(const Constant& c, Tensor& to) {
   const Tensor from = TRY(materialise(*step.of));
   const std::span<const double> factors = std::get<Tensor>(step.factors->how).as<double>();
   const auto results = static_cast<size_t>(step.factors->shape[0]), terms = static_cast<size_t>(step.factors->shape[1]);
-  std::vector<double> turned(factors.size()), row(terms), sums(results);
+  std::vector<double> transposed(factors.size()), row(terms), sums(results);
   for (size_t r = 0; r < results; ++r)
-    for (size_t k = 0; k < terms; ++k) turned[k * results + r] = factors[r * terms + k];
+    for (size_t k = 0; k < terms; ++k) transposed[k * results + r] = factors[r * terms + k];
   const auto quick = from.dtype() == DType::f32 ? from.as<float>() : std::span<const float>();
   const auto quick_out = from.dtype() == DType::f32 ? to.as_mutable<float>() : std::span<float>();
   const size_t rows = results ? static_cast<size_t>(c.count()) / results : 0;
   for (size_t i = 0; i < rows; ++i) {
     for (size_t k = 0; k < terms; ++k) row[k] = quick.empty() ? from.number(static_cast<int64_t>(i * terms + k)) : quick[i * terms + k];
-    times_row(row, turned, sums);
+    times_row(row, transposed, sums);
     for (size_t r = 0; r < results; ++r)
       if (quick_out.empty()) to.set_number(static_cast<int64_t>(i * results + r), sums[r]);
       else quick_out[i * results + r] = static_cast<float>(sums[r]);

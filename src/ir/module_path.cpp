@@ -8,7 +8,8 @@ namespace tenon::ir {
 
 namespace {
 
-/// PyTorch's exporter says where a node stood: "['', 'encoder', 'encoder.layer.0', 'linear_3']"; the last entry is the node itself.
+/// PyTorch's exporter stores the module path of a node: "['', 'encoder', 'encoder.layer.0', 'linear_3']"; the last entry is the node
+/// itself.
 std::string module_by_exporter(const Provenance& provenance) {
   for (const auto& [key, value] : provenance.metadata) {
     if (key != "pkg.torch.onnx.name_scopes") continue;
@@ -26,14 +27,14 @@ std::string module_by_exporter(const Provenance& provenance) {
   return {};
 }
 
-/// "/encoder/layer.0/MatMul" stands in "encoder/layer.0".
+/// "/encoder/layer.0/MatMul" is in "encoder/layer.0".
 std::string_view module_by_name(std::string_view name) {
   while (name.starts_with('/')) name.remove_prefix(1);
   const size_t end = name.rfind('/');
   return end == name.npos ? std::string_view{} : name.substr(0, end);
 }
 
-/// The modules that both stand in.
+/// The modules that both are in.
 std::string_view common_module(std::string_view a, std::string_view b) {
   const size_t same = static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
   if (same == a.size() && (same == b.size() || b[same] == '/')) return a;
@@ -56,15 +57,15 @@ std::vector<std::string_view> components(std::string_view path) {
 
 std::string module_of(const Node& node) {
   if (!node.provenance) return std::string(module_by_name(node.name));
-  if (std::string said = module_by_exporter(*node.provenance); !said.empty()) return said;
+  if (std::string module = module_by_exporter(*node.provenance); !module.empty()) return module;
   if (node.provenance->sources.empty()) return std::string(module_by_name(node.name));
   std::string_view module = module_by_name(node.provenance->sources[0]);
   for (const std::string& source : node.provenance->sources) module = common_module(module, module_by_name(source));
   return std::string(module);
 }
 
-bool is_in_module(std::string_view module, std::string_view asked) {
-  const std::vector<std::string_view> all = components(module), first = components(asked);
+bool is_in_module(std::string_view module, std::string_view prefix) {
+  const std::vector<std::string_view> all = components(module), first = components(prefix);
   return !first.empty() && first.size() <= all.size() && std::equal(first.begin(), first.end(), all.begin());
 }
 

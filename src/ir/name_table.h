@@ -34,11 +34,11 @@ class NameTable {
     ++size_;
   }
 
-  /// `value` must stand in the table, under this name.
+  /// `value` must be in the table, under this name.
   void erase(std::string_view name, ValueId value) {
     size_t hole = place_of(name, value);
     --size_;
-    // Those behind close ranks, so that no search meets a gap before what it looks for.
+    // Later entries move up, so that no search meets a gap before what it looks for.
     for (size_t at = (hole + 1) & mask(); places_[at].value; at = (at + 1) & mask()) {
       const size_t home = places_[at].hash & mask();
       if (((at - home) & mask()) < ((at - hole) & mask())) continue;

@@ -41,7 +41,7 @@ struct NodeView {
   std::vector<std::string_view> body_names;  ///< "then_branch", ...: one a body
   std::vector<size_t> body_captures;         ///< how many of the last inputs of each body are captures
   Symbols* symbols = nullptr;                ///< for fresh data-dependent sizes
-  Assumptions* assumptions = nullptr;        ///< where inference notes what it takes for granted; null: nobody asks
+  Assumptions* assumptions = nullptr;        ///< where inference notes what it takes for granted; null: not collected
   std::vector<Type> outputs;                 ///< in: one a result; out of inference: filled
   std::vector<ShapeData> output_data;        ///< out of inference: empty where not known
 
@@ -68,11 +68,11 @@ class Op {
   bool commutative = false;              ///< its first two operands may change places
   bool deterministic = true;             ///< equal operands and attributes give equal results
   bool has_effects = false;
-  bool unknown = false;  ///< a name and nothing else: its results have the types that they were told, and nobody can compute them
+  bool unknown = false;  ///< only a name: its results have declared types, and no backend of Tenon's computes them
   /// How many results a new node has (its view has none yet) where attributes, constant operands or bodies say so; else the least.
   virtual size_t results(const NodeView& /*view*/) const { return static_cast<size_t>(min_outputs); }
   /// Types that the formal inputs of body `body` have, where the node's operands settle them (Loop, Scan); an input left out or with
-  /// dtype none keeps its declared type. Asked again after the body was inferred (view.bodies then tell its outputs), so
+  /// dtype none keeps its declared type. Called again after the body was inferred (view.bodies then have its outputs), so
   /// that carried values whose shape changes can be widened, until the answer stays the same.
   virtual std::vector<Type> body_inputs(const NodeView& /*view*/, size_t /*body*/) const { return {}; }
   /// Fills view.outputs (and output_data). Errors: whatever makes the node illegal.

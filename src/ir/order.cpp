@@ -78,12 +78,12 @@ void Graph::move_before(NodeId id, NodeId before) {
       for (const Use& use : slot(output).value.uses) TENON_ASSERT(use.is_output() || is_before(id, use.node));
     }
   } else {
-    for (ValueId input : s.node.inputs) TENON_ASSERT(!input || stands_before(input, id));
+    for (ValueId input : s.node.inputs) TENON_ASSERT(!input || is_defined_before(input, id));
   }
   if (listener_) listener_->moved(id);
 }
 
-/// The users of `from` that stand before `anchor`, and what depends on them up to there. False where `anchor` itself does.
+/// The users of `from` that come before `anchor`, and what depends on them up to there. False where `anchor` itself does.
 bool Graph::collect_movers(ValueId from, NodeId anchor, NodeId except, std::vector<NodeId>& movers) const {
   std::unordered_set<NodeId> seen;
   auto visit = [&](ValueId value, NodeId skip) {
@@ -103,7 +103,7 @@ bool Graph::collect_movers(ValueId from, NodeId anchor, NodeId except, std::vect
   return true;
 }
 
-void Graph::move_behind(NodeId anchor, std::vector<NodeId>& movers) {
+void Graph::move_after(NodeId anchor, std::vector<NodeId>& movers) {
   std::ranges::sort(movers, {}, [&](NodeId n) { return slot(n).key; });
   NodeId before = slot(anchor).next;
   for (NodeId n : movers) {

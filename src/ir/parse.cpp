@@ -47,7 +47,7 @@ class Parser {
   Result<std::unique_ptr<Graph>> run() {
     while (lexer_.peek().is("symbol")) TRY(symbols());
     TRY(graph(*root_, 0));
-    if (lexer_.peek().kind != Token::Kind::end) return lexer_.error(lexer_.peek(), "text behind the graph").expected("the end of the text");
+    if (lexer_.peek().kind != Token::Kind::end) return lexer_.error(lexer_.peek(), "text after the graph").expected("the end of the text");
     return std::move(root_);
   }
 
@@ -67,7 +67,7 @@ class Parser {
     Token token = lexer_.peek();
     std::string text = TRY(values_.name("a value"));
     ValueId id = g.find_value(text);
-    if (!id) return lexer_.error(token, "no value of this name stands before").expected("an input, constant or result of an earlier line");
+    if (!id) return lexer_.error(token, "no value of this name comes before").expected("an input, constant or result of an earlier line");
     return id;
   }
 
@@ -108,7 +108,7 @@ class Parser {
       const bool has_default = lexer_.take_if("=");
       if (has_default && depth > 0) return lexer_.error(mark, "an input of a body with a default");
       if (!has_default && g.required_inputs() < g.inputs().size())
-        return lexer_.error(mark, "an input without a default behind one that has one");
+        return lexer_.error(mark, "an input without a default after one that has one");
       const Type stated = type;
       const ValueId input = g.add_input(std::move(name), std::move(type));
       if (has_default) g.set_default(input, TRY(default_of(stated)));
@@ -138,9 +138,9 @@ class Parser {
       std::string name;
       if (lexer_.take_if("as")) name = TRY(values_.name("an output"));
       g.add_output(id, std::move(name));
-      const std::string& told = g.output_name(static_cast<uint32_t>(g.outputs().size() - 1));
-      if (depth == 0 && !seen.insert(told).second)
-        return lexer_.error(at, fmt::format("two outputs are called '{}'", told), Code::bad_graph);
+      const std::string& output_name = g.output_name(static_cast<uint32_t>(g.outputs().size() - 1));
+      if (depth == 0 && !seen.insert(output_name).second)
+        return lexer_.error(at, fmt::format("two outputs are called '{}'", output_name), Code::bad_graph);
     } while (lexer_.take_if(","));
     return {};
   }
@@ -192,7 +192,7 @@ class Parser {
     size_t at = 0;
   };
 
-  /// A name, perhaps with its type, or "_" for a result that nobody asks for.
+  /// A name, perhaps with its type, or "_" for a result that is not requested.
   Result<Made> result(const Graph& g, std::span<const Made> others) {
     Made out;
     const Token token = lexer_.peek();

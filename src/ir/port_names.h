@@ -6,7 +6,7 @@
 
 namespace tenon::ir {
 
-/// Callers of a root graph know its inputs, and its outputs, by name: of two that share one, one would be lost. (Bodies are called by
+/// Callers of a root graph pass inputs and get outputs by name, so names are unique. (Bodies are called by
 /// position; ports without a name, which only C++ makes, too.) Errors: bad_graph, naming the input or output.  Cost: linear.
 Result<void> check_port_names(const Graph& root);
 /// Whether one more output may be called `name`.  Errors: bad_graph.  Cost: the outputs.

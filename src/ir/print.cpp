@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kDefaultUpper = int64_t{1} << 40;
 
-/// What the text says of symbols: which occur, and whether their order or bounds must be told.
+/// What the text says of symbols: which occur, and whether their order or bounds must be printed.
 struct SymbolUse {
   std::unordered_set<const DimNode*> seen;
   bool composite = false;
@@ -58,8 +58,8 @@ class Printer {
     out_ += '\n';
   }
 
-  /// Terms of polynomials stand in the order in which their symbols were made; bounds are nowhere else. Both are told
-  /// by one line, where there is something to tell.
+  /// Terms of polynomials are in the order in which their symbols were made; bounds are nowhere else. Both are printed
+  /// as one line, where they differ from the defaults.
   void declare(const SymbolUse& use, const Symbols& symbols) {
     bool bounds = std::ranges::any_of(use.seen, [](const DimNode* s) { return s->lower != 0 || s->upper != kDefaultUpper; });
     if (!bounds && (!use.composite || use.seen.size() < 2)) return;
@@ -138,15 +138,15 @@ class Printer {
 
   /// Outputs without names are called as their values are; of a root graph's that return one value, each in its own way.
   void returned(const Graph& graph) {
-    std::unordered_set<std::string> told;
-    for (uint32_t k = 0; k < graph.outputs().size(); ++k) told.insert(name_text(graph.output_name(k)));
+    std::unordered_set<std::string> used_names;
+    for (uint32_t k = 0; k < graph.outputs().size(); ++k) used_names.insert(name_text(graph.output_name(k)));
     const bool is_root = names_.size() == 1;
     std::string text = "return";
     for (uint32_t k = 0; k < graph.outputs().size(); ++k) {
       const std::string& name = names_.back()[graph.outputs()[k].slot()];
       std::string known_as = graph.output_name(k).empty() ? name : name_text(graph.output_name(k));
       if (is_root && graph.output_name(k).empty())
-        for (int copy = 2; !told.insert(known_as).second; ++copy) known_as = fmt::format("{}_{}", name, copy);
+        for (int copy = 2; !used_names.insert(known_as).second; ++copy) known_as = fmt::format("{}_{}", name, copy);
       text += (k ? ", " : " ") + name;
       if (known_as != name) text += " as " + known_as;
     }

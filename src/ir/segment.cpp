@@ -24,7 +24,7 @@ void each_size(const Value& value, Visit visit) {
   for (Dim d : *value.data) each_symbol(d, visit);
 }
 
-/// Those of its results, and of all values inside its bodies, which know the sizes of the graph around them.
+/// Those of its results, and of all values inside its bodies, which use the sizes of the enclosing graph.
 template <class Visit>
 void each_size(const Graph& graph, const Node& node, Visit visit) {
   for (ValueId v : node.outputs)
@@ -41,14 +41,14 @@ bool has_effects(const Node& node) {
   return false;
 }
 
-/// Walks what stands before a unit first, without recursion: graphs are deep.
+/// Walks what comes before a unit first, without recursion: graphs are deep.
 class Ordering {
  public:
   Ordering(const Graph& graph, std::span<const Segment> segments) : graph_(graph), dependencies_(graph) {
     for (const Segment& s : segments)
       for (NodeId n : s.nodes) segments_.emplace(n, &s);
     for (NodeId n : graph.nodes())
-      if (!segments_.contains(n) && dependencies_.told_by_inputs(n)) dependencies_.take_from_sizes(n);
+      if (!segments_.contains(n) && dependencies_.follows_from_input_sizes(n)) dependencies_.take_from_sizes(n);
   }
 
   Result<std::vector<Unit>> run() {
@@ -58,7 +58,7 @@ class Ordering {
 
  private:
   enum class State : uint8_t { fresh, open, done };
-  /// What stands for a unit: its node, or the first node of its segment.
+  /// The representative of a unit: its node, or the first node of its segment.
   NodeId leader(NodeId n) const {
     const auto found = segments_.find(n);
     return found == segments_.end() ? n : found->second->nodes[0];
@@ -115,14 +115,14 @@ class Cutter {
   std::unique_ptr<Graph> run(const Segment& segment) {
     to_->name = from_.name;
     to_->opsets = from_.opsets;
-    for (ValueId v : segment.operands) stand_for(v, to_->add_input(from_.value(v).name, carry_(from_.value(v).type)));
+    for (ValueId v : segment.operands) map_value(v, to_->add_input(from_.value(v).name, carry_(from_.value(v).type)));
     for (NodeId n : segment.nodes) copy(n);
     for (ValueId v : segment.results) to_->add_output(copies_.at(v));
     return std::move(to_);
   }
 
  private:
-  void stand_for(ValueId original, ValueId copy) {
+  void map_value(ValueId original, ValueId copy) {
     copies_[original] = copy;
     const Value& v = from_.value(original);
     to_->set_type(copy, carry_(v.type));
@@ -134,7 +134,7 @@ class Cutter {
 
   ValueId operand(ValueId v) {
     if (!v) return v;
-    if (!copies_.contains(v)) stand_for(v, to_->add_constant(from_.value(v).constant, from_.value(v).name));
+    if (!copies_.contains(v)) map_value(v, to_->add_constant(from_.value(v).constant, from_.value(v).name));
     return copies_.at(v);
   }
 
@@ -151,7 +151,7 @@ class Cutter {
       const ValueId result = to_->node(made).outputs[k];
       if (!node.outputs[k]) continue;
       to_->set_name(result, from_.value(node.outputs[k]).name);
-      stand_for(node.outputs[k], result);
+      map_value(node.outputs[k], result);
     }
   }
 
@@ -173,13 +173,13 @@ bool makes_sizes(const Graph& graph, const Node& node) {
 }
 
 Dependencies::Dependencies(const Graph& graph) : graph_(graph) {
-  std::unordered_set<const DimNode*> given;
-  for (ValueId v : graph.inputs()) each_size(graph.value(v).type, [&](const DimNode& s) { given.insert(&s); });
+  std::unordered_set<const DimNode*> of_inputs;
+  for (ValueId v : graph.inputs()) each_size(graph.value(v).type, [&](const DimNode& s) { of_inputs.insert(&s); });
   for (NodeId n : graph.nodes())
     for (ValueId v : graph.node(n).outputs)
       if (v)
         each_size(graph.value(v).type, [&](const DimNode& s) {
-          if (!given.contains(&s)) tellers_.emplace(&s, v);
+          if (!of_inputs.contains(&s)) definitions_.emplace(&s, v);
         });
   NodeId last;
   for (NodeId n : graph.nodes()) {
@@ -189,29 +189,29 @@ Dependencies::Dependencies(const Graph& graph) : graph_(graph) {
   }
 }
 
-ValueId Dependencies::teller(const DimNode& symbol) const {
-  const auto found = tellers_.find(&symbol);
-  return found == tellers_.end() ? ValueId() : found->second;
+ValueId Dependencies::definition_of(const DimNode& symbol) const {
+  const auto found = definitions_.find(&symbol);
+  return found == definitions_.end() ? ValueId() : found->second;
 }
 
 void Dependencies::each(NodeId id, const std::function<void(NodeId)>& visit) const {
   if (sized_.contains(id)) return;
   const Node& node = graph_.node(id);
-  const auto behind = [&](ValueId v) {
+  const auto visit_producer = [&](ValueId v) {
     if (v && graph_.value(v).producer && graph_.value(v).producer != id) visit(graph_.value(v).producer);
   };
-  for (ValueId v : node.inputs) behind(v);
-  each_size(graph_, node, [&](const DimNode& s) { behind(teller(s)); });
+  for (ValueId v : node.inputs) visit_producer(v);
+  each_size(graph_, node, [&](const DimNode& s) { visit_producer(definition_of(s)); });
   if (const auto before = effects_.find(id); before != effects_.end()) visit(before->second);
 }
 
-bool Dependencies::told_by_inputs(NodeId id) const {
+bool Dependencies::follows_from_input_sizes(NodeId id) const {
   const Node& node = graph_.node(id);
   if (!makes_sizes(graph_, node)) return false;
-  bool told = true;
+  bool from_inputs = true;
   for (ValueId v : node.outputs)
-    if (v) each_size(graph_.value(v), [&](const DimNode& s) { told &= !teller(s); });
-  return told;
+    if (v) each_size(graph_.value(v), [&](const DimNode& s) { from_inputs &= !definition_of(s); });
+  return from_inputs;
 }
 
 Segment segment_of(const Graph& graph, const Dependencies& dependencies, std::string backend, std::vector<NodeId> nodes) {
@@ -227,9 +227,9 @@ Segment segment_of(const Graph& graph, const Dependencies& dependencies, std::st
     return std::ranges::any_of(
         graph.value(v).uses, [&](const Use& u) { return u.is_output() || (!is_inside(u.node) && !dependencies.takes_from_sizes(u.node)); });
   };
-  const auto tells = [&](ValueId v) {
+  const auto defines_size = [&](ValueId v) {
     bool first = false;
-    each_size(graph.value(v).type, [&](const DimNode& s) { first |= dependencies.teller(s) == v; });
+    each_size(graph.value(v).type, [&](const DimNode& s) { first |= dependencies.definition_of(s) == v; });
     return first;
   };
   for (NodeId n : out.nodes) {
@@ -237,7 +237,7 @@ Segment segment_of(const Graph& graph, const Dependencies& dependencies, std::st
     for (ValueId v : dependencies.takes_from_sizes(n) ? std::span<const ValueId>() : std::span<const ValueId>(read))
       if (v && !graph.value(v).is_constant() && !is_inside(graph.value(v).producer) && taken.insert(v).second) out.operands.push_back(v);
     for (ValueId v : graph.node(n).outputs)
-      if (v && (is_used_outside(v) || tells(v))) out.results.push_back(v);
+      if (v && (is_used_outside(v) || defines_size(v))) out.results.push_back(v);
   }
   return out;
 }

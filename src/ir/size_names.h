@@ -8,7 +8,7 @@
 
 namespace tenon::ir {
 
-/// Names for sizes that only data tells, as somebody declares them. Nothing is claimed of a size: a name that the graph has already, which
+/// Names for data-dependent sizes, as somebody declares them. Nothing is claimed of a size: a name that the graph has already, which
 /// would make two sizes one, is not given.
 class SizeNames {
  public:

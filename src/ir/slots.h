@@ -6,7 +6,7 @@
 namespace tenon::ir {
 
 /// Walks of a large graph wait for memory and for little else: each cell is three cache lines, the first of which holds what nearly
-/// every visit asks (order, op, operands; kind, users, dtype).
+/// every visit reads (order, op, operands; kind, users, dtype).
 inline constexpr size_t kCacheLine = 64;
 
 struct alignas(kCacheLine) Graph::NodeSlot {
@@ -15,7 +15,7 @@ struct alignas(kCacheLine) Graph::NodeSlot {
   uint8_t generation = 0;
   bool live = false;
   Node node;
-  SmallList<uint32_t, 4> positions;  ///< where operand k stands in its value's use-list
+  SmallList<uint32_t, 4> positions;  ///< where operand k is in its value's use-list
 };
 
 struct alignas(kCacheLine) Graph::ValueSlot {

@@ -19,9 +19,9 @@ namespace tenon::ir {
 ///     return r
 ///   }
 ///
-/// Symbols whose order or bounds the types alone would not tell stand in front: `symbol batch in 1 to 8, seq`. Also understood:
-/// `x: f32[3] = [1, 2, 3]` (an input with a default, behind those without), `return q as "logits"` (the output's name), `_, b = ...` (a
-/// result nobody asked for), `() = ...` (none), `opset "" = 17`, `Relu(x) @"node name"`, `const w: f16[64,64] = splat(0.5)`, nested
+/// Symbols whose order or bounds does not follow from the types are in front: `symbol batch in 1 to 8, seq`. Also understood:
+/// `x: f32[3] = [1, 2, 3]` (an input with a default, after those without), `return q as "logits"` (the output's name), `_, b = ...` (a
+/// result that is not requested), `() = ...` (none), `opset "" = 17`, `Relu(x) @"node name"`, `const w: f16[64,64] = splat(0.5)`, nested
 /// brackets in elements.
 ///
 /// Types of results may be left out; they are inferred when the graph is parsed with an op table.

@@ -85,10 +85,10 @@ class Verifier {
     return {};
   }
 
-  /// A default has its input's type, and inputs with defaults stand last.
+  /// A default has its input's type, and inputs with defaults come last.
   Result<void> default_of(ValueId id, const Value& v) const {
     if (!v.constant)
-      return v.index < g_.required_inputs() ? Result<void>() : broken(id, "an input without a default behind one that has one");
+      return v.index < g_.required_inputs() ? Result<void>() : broken(id, "an input without a default after one that has one");
     if (v.type.dtype != v.constant->dtype) return broken(id, "type and default of the input differ in dtype");
     return {};
   }
@@ -117,7 +117,7 @@ class Verifier {
       ValueId v = s.node.inputs[k];
       if (!v) continue;
       if (!g_.alive(v)) return broken(id, fmt::format("operand {} is a dead value", k));
-      if (!g_.stands_before(v, id)) return broken(id, fmt::format("operand {} ({}) is made behind it", k, name_of(v)));
+      if (!g_.is_defined_before(v, id)) return broken(id, fmt::format("operand {} ({}) is made after it", k, name_of(v)));
       if (!is_listed(v, {id, k}, s.positions[k])) return broken(id, fmt::format("operand {} is not in the use-list", k));
       ++slots_;
     }
@@ -157,7 +157,7 @@ class Verifier {
       at += body.captures;
       TRY(verify(*body.graph));
     }
-    if (at != node.inputs.size()) return broken(id, "operands behind the explicit ones that no body captures");
+    if (at != node.inputs.size()) return broken(id, "operands after the explicit ones that no body captures");
     return {};
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a graph knows of a node's operands, for the node's op.
+// What a graph has about a node's operands, for the node's op.
 #include "ir/graph.h"
 
 namespace tenon::ir {

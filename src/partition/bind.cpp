@@ -30,15 +30,15 @@ void collect(ir::Graph& graph, std::vector<Place>& out) {
   }
 }
 
-/// The nearest name; where none is near, one that has the asked one in its middle, up to there.
+/// The nearest name; where none is near, one that contains it, up to there.
 std::string nearest_of(const std::string& name, const std::set<std::string>& known) {
   if (std::string near = nearest_name(name, known); !near.empty()) return near;
-  std::string asked = name;
-  std::ranges::replace(asked, '.', '/');
+  std::string path_pattern = name;
+  std::ranges::replace(path_pattern, '.', '/');
   for (const std::string& k : known) {
     std::string path = "/" + k + "/";
     std::ranges::replace(path, '.', '/');
-    if (const size_t at = path.find("/" + asked + "/"); at != path.npos) return k.substr(0, at + asked.size());
+    if (const size_t at = path.find("/" + path_pattern + "/"); at != path.npos) return k.substr(0, at + path_pattern.size());
   }
   return {};
 }
@@ -90,8 +90,8 @@ class Binding {
     TRY(pins());
     std::map<std::pair<std::string, std::string>, std::shared_ptr<const ir::Placement>> shared;
     for (size_t k = 0; k < places_.size(); ++k) {
-      const auto at = wished_.find(k);
-      if (at == wished_.end()) continue;
+      const auto at = constraints_of_.find(k);
+      if (at == constraints_of_.end()) continue;
       const ir::Placement& p = at->second.placement;
       std::shared_ptr<const ir::Placement>& one = shared[{p.backend, p.text}];
       if (!one) one = std::make_shared<const ir::Placement>(p);
@@ -157,11 +157,11 @@ class Binding {
   }
 
   Result<void> constraint(size_t place, Constraint constraint) {
-    const auto [at, is_new] = wished_.try_emplace(place, constraint);
+    const auto [at, is_new] = constraints_of_.try_emplace(place, constraint);
     Constraint& known = at->second;
     if (is_new) return {};
     const bool against = goes_to(known) != goes_to(constraint);
-    // An op is meant wherever it stands: a pin does not outdo it.
+    // An op constraint holds for every node of the op: a pin does not override it.
     if (against && (known.closeness == constraint.closeness || known.closeness == kOp || constraint.closeness == kOp))
       return fail(Code::bad_usage, "node '" + places_[place].name + "'", "it is to run in two places")
           .expected("one constraint for a node")
@@ -194,7 +194,7 @@ class Binding {
   const Constraints& constraints_;
   const Roles& roles_;
   std::vector<Place> places_;
-  std::unordered_map<size_t, Constraint> wished_;
+  std::unordered_map<size_t, Constraint> constraints_of_;
 };
 
 }  // namespace

@@ -24,11 +24,11 @@ Result<void> check_walk(const Problem& problem, const Roles& roles) {
 
 constexpr uint32_t kSmall = 5000;  ///< nodes: ten times the effort is some tenths of a second there
 
-Cut searched(const Problem& problem, Effort effort) {
+Cut searched(const Problem& problem, SearchBudget budget) {
   Cut out = fewest(problem);
-  if (out.given_up_after == 0 || effort == Effort::once || problem.size() > kSmall) return out;
+  if (out.given_up_after == 0 || budget == SearchBudget::normal || problem.size() > kSmall) return out;
   const uint64_t before = out.given_up_after;
-  out = fewest(problem, 10 * kEffort);
+  out = fewest(problem, 10 * kSearchBudget);
   if (out.given_up_after > 0) out.given_up_after += before;
   return out;
 }
@@ -37,7 +37,7 @@ Cut searched(const Problem& problem, Effort effort) {
 
 void find_sized(ir::Dependencies& dependencies, std::span<const NodePlacement> nodes, const Roles& roles) {
   for (const NodePlacement& n : nodes)
-    if (n.wanted == n.falls_to && roles.backends[n.wanted]->makes_kernels() && dependencies.told_by_inputs(n.node))
+    if (n.wanted == n.falls_to && roles.backends[n.wanted]->makes_kernels() && dependencies.follows_from_input_sizes(n.node))
       dependencies.take_from_sizes(n.node);
 }
 
@@ -52,23 +52,24 @@ Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies,
   for (uint32_t unit = 0; unit < units.size(); ++unit) {
     const NodePlacement& first = nodes[units.nodes(unit)[0]];
     Problem::Node sum{.target = first.wanted, .falls_to = first.falls_to, .counts = 0};
-    std::vector<uint32_t> needs;
+    std::vector<uint32_t> predecessors;
     for (uint32_t n : units.nodes(unit)) {
       sum.counts += nodes[n].works;
       sum.pinned |= nodes[n].stays;
       sum.alone |= !graph.node(nodes[n].node).bodies.empty();
       sum.key += std::hash<std::string>()(nodes[n].name);
       dependencies.each(nodes[n].node, [&](ir::NodeId needed) {
-        if (const uint32_t other = unit_of[needed.slot()]; other != unit) needs.push_back(other);
+        if (const uint32_t other = unit_of[needed.slot()]; other != unit) predecessors.push_back(other);
       });
     }
-    out.add(sum, needs);
+    out.add(sum, predecessors);
   }
   return out;
 }
 
-Result<Settled> solve_cut(Problem& problem, const Roles& roles, const Constraints& constraints, const Costs* costs, Effort effort) {
-  Settled out;
+Result<CutSolution> solve_cut(Problem& problem, const Roles& roles, const Constraints& constraints, const Costs* costs,
+                              SearchBudget budget) {
+  CutSolution out;
   const uint32_t least = std::max(1U, constraints.min_block_size);
   if (constraints.segmenter == Segmenter::walk) {
     TRY(check_walk(problem, roles));
@@ -76,7 +77,7 @@ Result<Settled> solve_cut(Problem& problem, const Roles& roles, const Constraint
     out.lower_bound = fewest(problem).bound;  // of the targets that the walk left
     return out;
   }
-  out.sized = least > 1 ? cut_of_size(problem, least) : SizedCut{searched(problem, effort), {}};
+  out.sized = least > 1 ? cut_of_size(problem, least) : SizedCut{searched(problem, budget), {}};
   while (costs && constraints.min_block_size == 0) {
     const std::vector<uint32_t> lost = unprofitable_units(*costs, problem, out.sized.cut);
     if (lost.empty()) break;

@@ -31,7 +31,7 @@ struct Narrowing {
 
 /// What the user says of who runs what.
 struct Constraints {
-  /// How many backends were listed, of which the last is the fallback and those before are accelerated; backends behind take what even the
+  /// How many backends were listed, of which the last is the fallback and those before are accelerated; backends after take what even the
   /// fallback cannot run. 0: all were.
   size_t listed = 0;
   std::vector<std::string> fallback_ops;      ///< "Op" or "domain::Op"

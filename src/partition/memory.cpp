@@ -18,8 +18,8 @@ struct Store {
   std::optional<double> limit;
   double weights = 0, largest = 0;
   double least = 0;  ///< of the nodes that found no room: the smallest
-  size_t held = 0;
-  bool full = false;  ///< a node that fits alone found no room: what comes behind it is not scattered over the gaps
+  size_t placed = 0;
+  bool full = false;  ///< a node that fits alone found no room: what comes after it is not scattered over the gaps
   std::unordered_set<const ir::Constant*> known;
 
   double used() const { return weights + largest; }
@@ -37,7 +37,7 @@ class Memory {
     for (uint32_t unit = 0; unit < units_.size(); ++unit)
       if (!first(unit).stays && !put(unit, first(unit).wanted)) move(unit);
     for (uint16_t b = 0; b < roles_.count(); ++b)
-      if (stores_[b].limit && stores_[b].held == 0 && stores_[b].least > 0) return nothing_fits(b);
+      if (stores_[b].limit && stores_[b].placed == 0 && stores_[b].least > 0) return nothing_fits(b);
     return {};
   }
 
@@ -48,7 +48,7 @@ class Memory {
     const auto at = std::ranges::find(names, limit.backend);
     if (at == names.end())
       return fail(Code::bad_usage, "memory", fmt::format("'{}' is no accelerated backend of this build", limit.backend))
-          .expected(names.empty() ? "a backend that another one stands behind" : fmt::format("one of: {}", fmt::join(names, ", ")))
+          .expected(names.empty() ? "a backend that another one comes after" : fmt::format("one of: {}", fmt::join(names, ", ")))
           .found(limit.backend);
     Store& store = stores_[static_cast<size_t>(at - names.begin())];
     if (store.limit) return fail(Code::bad_usage, "memory", "a backend has one limit").expected("each name once").found(limit.backend);
@@ -102,7 +102,7 @@ class Memory {
     }
     store.weights += weights;
     store.largest = std::max(store.largest, values);
-    ++store.held;
+    ++store.placed;
     for (uint32_t n : units_.nodes(unit))
       for (ir::ValueId v : graph_.node(nodes_[n].node).inputs)
         if (v && graph_.value(v).is_constant()) store.known.insert(graph_.value(v).constant.get());

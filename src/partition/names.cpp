@@ -18,7 +18,7 @@ std::vector<std::pair<ir::NodeId, std::string>> names_of_nodes(const ir::Graph& 
   const auto name_by_place = [&](ir::NodeId n, size_t place) {
     return *by_place.insert(fmt::format("{}_{}", graph.node(n).op->name, place)).first;
   };
-  std::vector<size_t> places;  // Casts that sharing out has put there have none: the others are called what they were
+  std::vector<size_t> places;  // Casts that partitioning has put there have none: the others are called what they were
   size_t place = 0;
   for (ir::NodeId n : graph.nodes()) {
     const ir::Node& node = graph.node(n);

@@ -13,7 +13,7 @@ namespace tenon::partition {
 /// The nodes of a graph and their names, in its order: their own; `Op_N` by place where it is empty or another node's.
 std::vector<std::pair<ir::NodeId, std::string>> names_of_nodes(const ir::Graph& graph);
 
-/// What nodes and values of a graph that is shared out are called, for people. Both outlive it.
+/// What nodes and values of a graph that is partitioned are called, for people. Both outlive it.
 class Names {
  public:
   Names(const ir::Graph& graph, const Partition& partition);

@@ -15,7 +15,7 @@ bool is_of_one_kind(DType a, DType b) {
 Result<void> check(const Narrowing& n) {
   const std::string place = fmt::format("narrow {}={}", name_of(n.from), name_of(n.to));
   if (!is_of_one_kind(n.from, n.to))
-    return fail(Code::bad_usage, place, "neither type stands for the other")
+    return fail(Code::bad_usage, place, "neither type contains the other")
         .expected("two floats, or two integers of which both or none have a sign: f64=f32, i64=i32")
         .found(fmt::format("{} and {}", name_of(n.from), name_of(n.to)));
   if (!keeps_all(n.from, n.to)) return {};

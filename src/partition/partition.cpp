@@ -42,9 +42,9 @@ class Partitioner {
  private:
   Result<void> choose() {
     const Targets targets(graph_, dependencies_, roles_, handed_back_here_);
-    const std::vector<KeptWhole> kept = roles_.fallback() > 0 ? kept_whole(graph_) : std::vector<KeptWhole>();
+    const std::vector<AtomicGroup> groups = roles_.fallback() > 0 ? atomic_groups(graph_) : std::vector<AtomicGroup>();
     std::unordered_set<uint32_t> together;
-    for (const KeptWhole& k : kept) together.insert(k.nodes.begin(), k.nodes.end());
+    for (const AtomicGroup& k : groups) together.insert(k.nodes.begin(), k.nodes.end());
     const bool all_choices = constraints_.assign == Assign::cost || !constraints_.memory.empty();
     for (auto& [n, name] : names_of_nodes(graph_)) {
       Target target = TRY(targets.of(n, all_choices || together.contains(static_cast<uint32_t>(out_.nodes.size()))));
@@ -60,7 +60,7 @@ class Partitioner {
                             .choices = std::move(target.choices),
                             .bodies = {}});
     }
-    number_units(dependencies_, TRY(agree(graph_, kept, out_.nodes, roles_)), out_.nodes);
+    number_units(dependencies_, TRY(place_groups(graph_, groups, out_.nodes, roles_)), out_.nodes);
     return {};
   }
 
@@ -73,7 +73,7 @@ class Partitioner {
     TRY(keep_memory(graph_, units, out_.nodes, roles_, constraints_));
     find_sized(dependencies_, out_.nodes, roles_);
     Problem problem = problem_of(graph_, dependencies_, units, out_.nodes, roles_);
-    Settled settled = TRY(solve_cut(problem, roles_, constraints_, costs ? &*costs : nullptr, Effort::again));
+    CutSolution solution = TRY(solve_cut(problem, roles_, constraints_, costs ? &*costs : nullptr, SearchBudget::extended));
     const auto give_up = [&](const std::vector<uint32_t>& lost, const Reason& reason) {
       for (uint32_t unit : lost)
         for (uint32_t n : units.nodes(unit)) {
@@ -81,12 +81,12 @@ class Partitioner {
           out_.nodes[n].reasons.push_back(reason);
         }
     };
-    give_up(settled.sized.dropped,
+    give_up(solution.sized.dropped,
             {"too_small", fmt::format("its segment has fewer than {} nodes that do work", constraints_.min_block_size)});
-    give_up(settled.unpaid, {"does_not_pay", "its segment takes less time on the fallback, its start and its borders counted"});
-    out_.lower_bound = settled.lower_bound;
-    out_.given_up_after = settled.given_up_after;
-    cut_ = std::move(settled.sized.cut);
+    give_up(solution.unpaid, {"does_not_pay", "its segment takes less time on the fallback, its start and its borders counted"});
+    out_.lower_bound = solution.lower_bound;
+    out_.given_up_after = solution.given_up_after;
+    cut_ = std::move(solution.sized.cut);
     if (costs) out_.predicted->ns = predicted_ns(*costs, problem, cut_);
     return {};
   }

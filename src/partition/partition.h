@@ -21,10 +21,10 @@ struct NodePlacement {
   uint16_t wanted = 0;   ///< the one that it would have, were its segment large enough
   uint16_t falls_to = 0;
   bool stays = false;  ///< whatever its segment: pinned, or nobody else takes it
-  uint32_t unit = 0;   ///< those of one number run together: see kept_whole.h
+  uint32_t unit = 0;   ///< those of one number run together: see atomic_groups.h
   uint32_t segment = 0;
   bool works = true;       ///< see does_work()
-  bool first_may = false;  ///< the first backend may run it: known of nodes that are kept with others
+  bool first_may = false;  ///< the first backend may run it: known of nodes in atomic groups
   std::vector<Reason> reasons;
   std::vector<uint16_t> choices;  ///< with assignment by cost: who might run it
   std::vector<Partition> bodies;  ///< where they run as programs
@@ -61,7 +61,7 @@ struct Partition {
 Result<void> prepare(ir::Graph& graph, const backend::Backends& backends);
 
 /// Gives each node to the first backend that supports it and that no constraint forbids, and cuts the graph into the fewest segments.
-/// Bodies of branches and loops that run as programs are shared out on their own. Errors: not_supported for a node that no backend
+/// Bodies of branches and loops that run as programs are partitioned on their own. Errors: not_supported for a node that no backend
 /// supports, with all their reasons, for a pin that its backend refuses, and where everything is to be accelerated and is not; whatever
 /// makes the graph illegal. Cost: linear, and see fewest() for more than two backends.
 Result<Partition> partition(const ir::Graph& graph, const Roles& roles, const Constraints& constraints,

@@ -11,10 +11,10 @@ namespace {
 class Paying {
  public:
   Paying(const Costs& costs, const Problem& problem, const Cut& cut)
-      : costs_(costs), problem_(problem), cut_(cut), nodes_(cut.size()), values_(cut.size()), stands_(cut.size()), gone_(cut.size()) {
+      : costs_(costs), problem_(problem), cut_(cut), nodes_(cut.size()), values_(cut.size()), pays_(cut.size()), dropped_(cut.size()) {
     for (uint32_t n = 0; n < problem.size(); ++n) {
       nodes_[cut.place[n]].push_back(n);
-      if (problem.nodes[n].pinned || problem.nodes[n].target >= problem.fallback) stands_[cut.place[n]] = true;
+      if (problem.nodes[n].pinned || problem.nodes[n].target >= problem.fallback) pays_[cut.place[n]] = true;
     }
     for (uint32_t v = 0; v < costs.values.size(); ++v) {
       std::vector<uint32_t> at;
@@ -44,7 +44,7 @@ class Paying {
     };
     std::vector<uint32_t> all;
     for (uint32_t s = 0; s < cut_.size(); ++s)
-      if (!stands_[s]) all.push_back(s);
+      if (!pays_[s]) all.push_back(s);
     for (uint32_t s : all) offer({s});
     if (all.size() > 1) offer(all);
     return out;
@@ -68,18 +68,18 @@ class Paying {
     }
     touched = unique(std::move(touched));
     for (uint32_t v : touched) gain += copies_of(costs_.values[v]);
-    for (uint32_t s : segments) gone_[s] = true;
+    for (uint32_t s : segments) dropped_[s] = true;
     for (uint32_t v : touched) gain -= copies_of(costs_.values[v]);
-    for (uint32_t s : segments) gone_[s] = false;
+    for (uint32_t s : segments) dropped_[s] = false;
     return gain;
   }
 
-  /// A segment and its target. Behind those of the cut: where inputs come from and results go, then what was given up, by target.
+  /// A segment and its target. After those of the cut: where inputs come from and results go, then what was given up, by target.
   using Place = std::pair<uint32_t, uint16_t>;
   Place outside() const { return {cut_.size(), costs_.last()}; }
   Place place_of(uint32_t node) const {
     const uint32_t segment = cut_.place[node];
-    if (!gone_[segment]) return {segment, cut_.targets[segment]};
+    if (!dropped_[segment]) return {segment, cut_.targets[segment]};
     const uint16_t target = problem_.nodes[node].falls_to;
     return {cut_.size() + 1 + target, target};
   }
@@ -105,7 +105,7 @@ class Paying {
   const Problem& problem_;
   const Cut& cut_;
   std::vector<std::vector<uint32_t>> nodes_, values_;  ///< of segments
-  std::vector<bool> stands_, gone_;
+  std::vector<bool> pays_, dropped_;
 };
 
 }  // namespace

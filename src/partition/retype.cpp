@@ -8,7 +8,7 @@
 #include "base/activity.h"
 #include "partition/casts.h"
 #include "partition/names.h"
-#include "partition/other_types.h"
+#include "partition/retype_search.h"
 
 namespace tenon::partition {
 
@@ -89,21 +89,21 @@ class Search {
   }
 
   static Result<bool> supports(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend) {
-    const Activity doing(backend.name(), "was asked whether it runs a node");
+    const Activity activity(backend.name(), "was called for `supports` of a node");
     const auto supported = backend.supports(graph, node);
     if (!supported && supported.error().code() != Code::not_supported) return std::unexpected(supported.error());
     return supported.has_value();
   }
 
   Result<bool> change(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend, Changes& out) {
-    auto found = TRY(types_.that_run(graph, node, backend));
+    auto found = TRY(types_.find(graph, node, backend));
     if (found) out.nodes.insert_or_assign(node, std::move(*found));
     return found.has_value();
   }
 
   const Roles& roles_;
   std::span<const HandedBack> handed_back_;
-  OtherTypes types_;
+  RetypeSearch types_;
 };
 
 void apply(ir::Graph& graph, const Changes& changes) {

@@ -30,11 +30,12 @@ class Choice {
     if (!placement && sizes && TRY(supports(*sizes))) {
       out_.backend = out_.falls_to = *sizes;
       out_.choices = {*sizes};
-      out_.reasons.push_back({"chosen", fmt::format("sizes that the inputs tell are made by {}", roles_.backends[*sizes]->name())});
+      out_.reasons.push_back(
+          {"chosen", fmt::format("sizes that follow from the inputs are computed by {}", roles_.backends[*sizes]->name())});
       return std::move(out_);
     }
     if (!placement) {
-      out_.backend = TRY(is_border() ? beside_its_node() : first_from(0));
+      out_.backend = TRY(is_border() ? backend_of_neighbor() : first_from(0));
     } else if (placement->backend.empty()) {
       out_.reasons.push_back({placement->code, placement->text});
       out_.backend = TRY(first_from(roles_.fallback()));
@@ -52,12 +53,12 @@ class Choice {
       out_.falls_to = other.value_or(out_.backend);
     }
     if (all_choices) TRY(find_choices(placement));
-    say_reasons();
+    add_reasons();
     return std::move(out_);
   }
 
  private:
-  void say_reasons() {
+  void add_reasons() {
     const ir::Retyping* const retyping = graph_.node(node_).retyping();
     if (retyping && !is_border()) refuse_as_it_was(*retyping);
     for (uint16_t b = 0; b < roles_.count(); ++b)
@@ -67,7 +68,7 @@ class Choice {
     else if (!graph_.node(node_).placement()) out_.reasons.push_back({"chosen", fmt::format("{} is the first that supports it", name)});
   }
 
-  /// A Cast that stands between types of the source and those that a backend has.
+  /// A Cast that is between types of the source and those that a backend has.
   bool is_border() const { return graph_.node(node_).retyping() && graph_.node(node_).retyping()->is_border(); }
 
   void refuse_as_it_was(const ir::Retyping& retyping) {
@@ -75,8 +76,8 @@ class Choice {
       if (roles_.backends[b]->name() == retyping.backend && !refusals_[b]) refusals_[b] = Reason{"unsupported", retyping.refusal};
   }
 
-  /// The backend for whose sake it is there, or one listed behind that: any other would only be one more segment.
-  Result<uint16_t> beside_its_node() {
+  /// The backend for whose sake it is there, or one listed after that: any other would only be one more segment.
+  Result<uint16_t> backend_of_neighbor() {
     const auto own = std::ranges::find(roles_.backends, graph_.node(node_).retyping()->backend, &backend::Backend::name);
     for (auto b = static_cast<uint16_t>(own - roles_.backends.begin()); b < roles_.listed; ++b)
       if (TRY(supports(b))) return b;
@@ -86,7 +87,7 @@ class Choice {
   /// Whether the backend runs the node; what it says against it is kept.
   Result<bool> supports(uint16_t backend) {
     if (refusals_[backend]) return false;
-    const Activity doing(roles_.backends[backend]->name(), "was asked whether it runs a node");
+    const Activity activity(roles_.backends[backend]->name(), "was called for `supports` of a node");
     auto supported = roles_.backends[backend]->supports(graph_, node_);
     if (supported) return true;
     if (supported.error().code() != Code::not_supported)
@@ -120,7 +121,7 @@ class Choice {
     return fail(Code::not_supported, view.where(), "not supported yet: no backend runs " + view.op->name).found(reasons);
   }
 
-  /// Who is preferred takes the node; else it goes to others, and what was said against it is told.
+  /// A preferred backend takes the node; else other backends do, and its refusal is recorded.
   Result<bool> is_preferred(const std::string& name) {
     for (uint16_t b = 0; b < roles_.count(); ++b)
       if (roles_.backends[b]->name() == name) return supports(b);
@@ -156,7 +157,7 @@ Targets::Targets(const ir::Graph& graph, const ir::Dependencies& dependencies, c
 }
 
 Result<Target> Targets::of(ir::NodeId node, bool all_choices) const {
-  const bool is_sized = sizes_ && dependencies_.told_by_inputs(node);
+  const bool is_sized = sizes_ && dependencies_.follows_from_input_sizes(node);
   return Choice(graph_, node, roles_, handed_back_).run(all_choices, is_sized ? sizes_ : std::nullopt);
 }
 

@@ -11,12 +11,12 @@ struct Target {
   uint16_t backend = 0;
   uint16_t falls_to = 0;          ///< where it goes when it is not accelerated
   bool pinned = false;            ///< it stays, whatever its segment
-  std::vector<uint16_t> choices;  ///< all that might run it, where that is asked
+  std::vector<uint16_t> choices;  ///< all that might run it, where requested
   std::vector<Reason> reasons;
 };
 
-/// Where the nodes of a graph go. Sizes that the inputs tell are made where kernels are, if that is no accelerated backend: no segment
-/// waits for them.
+/// Assigns nodes to backends. Sizes that follow from the inputs are computed where kernels are made, if that is no accelerated backend: no
+/// segment waits for them.
 class Targets {
  public:
   /// Keeps what it is given by reference. `handed_back`: nodes of this graph.
@@ -32,7 +32,7 @@ class Targets {
   std::optional<uint16_t> sizes_;  ///< the backend that has a table of them
 };
 
-/// It is no Identity, no Reshape or the like, no shape arithmetic, and no Cast that sharing out has put there.
+/// It is no Identity, no Reshape or the like, no shape arithmetic, and no Cast that partitioning has put there.
 bool does_work(const ir::Graph& graph, ir::NodeId node);
 
 }  // namespace tenon::partition

@@ -23,13 +23,13 @@ Units::Units(std::span<const NodePlacement> nodes) : nodes_(nodes.size()), first
 
 namespace {
 
-/// Units in an order in which each stands behind what it needs, by the places of their first nodes.
+/// Units in an order in which each comes after what it needs, by the places of their first nodes.
 class Ordering {
  public:
-  Ordering(const ir::Dependencies& dependencies, std::span<const NodePlacement> nodes, std::span<const KeptWhole> kept)
-      : leader_(nodes.size()), missing_(nodes.size()), followers_(nodes.size()), numbers_(nodes.size()) {
+  Ordering(const ir::Dependencies& dependencies, std::span<const NodePlacement> nodes, std::span<const AtomicGroup> groups)
+      : leader_(nodes.size()), missing_(nodes.size()), successors_(nodes.size()), numbers_(nodes.size()) {
     std::iota(leader_.begin(), leader_.end(), 0);
-    for (const KeptWhole& k : kept)
+    for (const AtomicGroup& k : groups)
       for (uint32_t n : k.nodes) leader_[n] = k.nodes[0];
     std::unordered_map<ir::NodeId, uint32_t> places;
     for (uint32_t n = 0; n < nodes.size(); ++n) places.emplace(nodes[n].node, n);
@@ -37,7 +37,7 @@ class Ordering {
       dependencies.each(nodes[n].node, [&](ir::NodeId needed) {
         const uint32_t from = leader_[places.at(needed)], to = leader_[n];
         if (from == to) return;
-        followers_[from].push_back(to);
+        successors_[from].push_back(to);
         ++missing_[to];
       });
   }
@@ -50,7 +50,7 @@ class Ordering {
       const uint32_t unit = ready.top();
       ready.pop();
       numbers_[unit] = number;
-      for (uint32_t f : followers_[unit])
+      for (uint32_t f : successors_[unit])
         if (--missing_[f] == 0) ready.push(f);
     }
   }
@@ -60,24 +60,24 @@ class Ordering {
 
  private:
   std::vector<uint32_t> leader_, missing_;
-  std::vector<std::vector<uint32_t>> followers_;
+  std::vector<std::vector<uint32_t>> successors_;
   std::vector<uint32_t> numbers_;
 };
 
 }  // namespace
 
-void number_units(const ir::Dependencies& dependencies, std::vector<KeptWhole> kept, std::vector<NodePlacement>& nodes) {
+void number_units(const ir::Dependencies& dependencies, std::vector<AtomicGroup> groups, std::vector<NodePlacement>& nodes) {
   for (uint32_t n = 0; n < nodes.size(); ++n) nodes[n].unit = n;
-  while (!kept.empty()) {
-    Ordering order(dependencies, nodes, kept);
+  while (!groups.empty()) {
+    Ordering order(dependencies, nodes, groups);
     order.run();
-    const auto apart = std::ranges::partition(kept, [&](const KeptWhole& k) { return !order.is_in_a_circle(k.nodes[0]); });
+    const auto apart = std::ranges::partition(groups, [&](const AtomicGroup& k) { return !order.is_in_a_circle(k.nodes[0]); });
     if (apart.empty()) {
       for (uint32_t n = 0; n < nodes.size(); ++n) nodes[n].unit = order.number(n);
       return;
     }
-    for (const KeptWhole& k : apart) give_up(k, nodes, "others have to run between what it is kept with");
-    kept.erase(apart.begin(), apart.end());
+    for (const AtomicGroup& k : apart) give_up(k, nodes, "nodes outside have to run between what it is grouped with");
+    groups.erase(apart.begin(), apart.end());
   }
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "partition/kept_whole.h"
+#include "partition/atomic_groups.h"
 
 namespace tenon::partition {
 
-/// What is cut: most units are one node. Each stands behind what it needs.
+/// What is cut: most units are one node. Each comes after what it needs.
 class Units {
  public:
   /// A unit for each node.
   explicit Units(size_t nodes = 0);
-  /// As the nodes tell (NodePlacement::unit).
+  /// By NodePlacement::unit.
   explicit Units(std::span<const NodePlacement> nodes);
 
   uint32_t size() const { return static_cast<uint32_t>(first_.size()) - 1; }
@@ -19,7 +19,7 @@ class Units {
   std::vector<uint32_t> nodes_, first_;
 };
 
-/// Numbers the nodes' units: each of `kept` is one. What others would have to run in the middle of is given up. Cost: linear.
-void number_units(const ir::Dependencies& dependencies, std::vector<KeptWhole> kept, std::vector<NodePlacement>& nodes);
+/// Numbers the nodes' units: each of `groups` is one. Groups that other nodes would interrupt are given up. Cost: linear.
+void number_units(const ir::Dependencies& dependencies, std::vector<AtomicGroup> groups, std::vector<NodePlacement>& nodes);
 
 }  // namespace tenon::partition

@@ -35,9 +35,9 @@ bool equal(const ir::Constant& a, const ir::Constant& b) {
 
 /// Open addressing over ids; sized once, because growing and a node a bucket cost more than the hashing.
 template <class Id>
-class Seen {
+class UniqueTable {
  public:
-  explicit Seen(size_t most) {
+  explicit UniqueTable(size_t most) {
     size_t size = 16;
     while (size < 2 * most) size *= 2;
     slots_.resize(size);
@@ -70,10 +70,10 @@ class Consing {
     bool changed = false;
     std::vector<ValueId> constants = graph_.values();
     std::erase_if(constants, [&](ValueId v) { return !graph_.value(v).is_constant() || keep_.contains(graph_.value(v).name); });
-    Seen<ValueId> seen(constants.size());
+    UniqueTable<ValueId> unique(constants.size());
     for (ValueId v : constants) {
       const ir::Constant& constant = *graph_.value(v).constant;
-      const ValueId twin = seen.find_or_add(hash_of(constant), v, [&](ValueId k) { return equal(*graph_.value(k).constant, constant); });
+      const ValueId twin = unique.find_or_add(hash_of(constant), v, [&](ValueId k) { return equal(*graph_.value(k).constant, constant); });
       if (!twin || !graph_.replace_all_uses(v, twin)) continue;
       graph_.erase_value(v);
       changed = true;
@@ -83,12 +83,12 @@ class Consing {
 
   bool nodes() {
     bool changed = false;
-    Seen<NodeId> seen(graph_.node_count());
+    UniqueTable<NodeId> unique(graph_.node_count());
     for (NodeId id : graph_.nodes()) {
       const ir::Node& node = graph_.node(id);
       if (!node.op->deterministic || node.op->has_effects || !node.bodies.empty() || rewrite::is_kept(graph_, id, keep_)) continue;
       if (ops::is_random(graph_, id)) continue;
-      const NodeId twin = seen.find_or_add(hash(node), id, [&](NodeId k) { return equal(graph_.node(k), node); });
+      const NodeId twin = unique.find_or_add(hash(node), id, [&](NodeId k) { return equal(graph_.node(k), node); });
       if (twin) changed |= join(id, twin);
     }
     return changed;

@@ -11,7 +11,7 @@ namespace {
 using ops::Folded;
 constexpr int64_t kResultBytes = 65536;               ///< what is computed at once; larger results stay lazy or stay nodes
 constexpr int64_t kOnTheWayBytes = int64_t{4} << 20;  ///< of any tensor that a definition makes inside
-constexpr int64_t kOperandBytes = 4 << 20;            ///< what the slow reference is asked to read
+constexpr int64_t kOperandBytes = 4 << 20;            ///< what the slow reference may read
 
 /// All operands are constants, and the op may be run now.
 bool foldable(const Graph& graph, const ir::Node& node) {

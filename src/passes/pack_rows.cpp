@@ -46,7 +46,7 @@ class Packer {
   ValueId either(ValueId a, ValueId b) { return build_("Or", {a, b}); }
   ValueId negated(ValueId a) { return build_("Not", {a}); }
 
-  /// bool[sequences, length]: rows that are shown to queries, or asked for. A sequence whose keys are all hidden keeps them all, as they
+  /// bool[sequences, length]: rows that are shown to queries, or requested. A sequence whose keys are all hidden keeps them all, as they
   /// may share its weight then.
   ValueId kept_rows() {
     const ValueId mask = row_axes_of(needs_.mask);
@@ -59,27 +59,27 @@ class Packer {
     ValueId keep = either(chooses ? mask : negated(hidden), none);
     for (NodeId n : nodes_)
       if (const auto found = needs_.weighted.find(n); found != needs_.weighted.end()) keep = either(keep, is_weighted(found->second));
-    return with_asked(keep);
+    return with_requested(keep);
   }
 
   ValueId as(ValueId value, DType dtype) { return build_("Cast", {value}, {{"to", static_cast<int64_t>(dtype)}}); }
 
   ValueId is_weighted(ValueId weights) {
-    ir::Ints behind;
-    for (int a = 2; a < graph_.value(weights).type.rank(); ++a) behind.push_back(a);
-    const ValueId flat = build_("Squeeze", {weights, build_.ints(std::move(behind))});
+    ir::Ints trailing;
+    for (int a = 2; a < graph_.value(weights).type.rank(); ++a) trailing.push_back(a);
+    const ValueId flat = build_("Squeeze", {weights, build_.ints(std::move(trailing))});
     return negated(build_("Equal", {flat, build_.scalar(graph_.value(weights).type.dtype, 0)}));
   }
 
-  ValueId with_asked(ValueId keep) {
-    std::set<int64_t> asked;
-    for (const auto& [node, places] : needs_.picks) asked.insert(places.begin(), places.end());
-    if (asked.empty()) return keep;
+  ValueId with_requested(ValueId keep) {
+    std::set<int64_t> requested;
+    for (const auto& [node, places] : needs_.picks) requested.insert(places.begin(), places.end());
+    if (requested.empty()) return keep;
     const ValueId size = build_("Shape", {keep}, {{"start", int64_t{1}}, {"end", int64_t{2}}});
     const ValueId length = build_("Squeeze", {size, build_.ints({0})});
     const auto number = [&](int64_t v) { return build_.scalar(DType::i64, static_cast<double>(v)); };
     const ValueId all = build_("Range", {number(0), length, number(1)});
-    for (int64_t place : asked) {
+    for (int64_t place : requested) {
       const ValueId from_start = place < 0 ? build_("Add", {length, number(place)}) : number(place);
       keep = either(keep, build_("Equal", {all, from_start}));
     }
@@ -115,31 +115,32 @@ class Packer {
   void attend(const MaskedAttention& a) {
     const ir::Type query = graph_.value(a.query).type;
     const ir::Ints heads = {query.dim(2).value(), query.dim(3).value()};
-    const int64_t asked = a.asks_everywhere ? 0 : query.dim(1).value();
-    const ValueId q = a.asks_everywhere ? packed(a.query) : build_("Reshape", {a.query, build_.ints({-1, heads[0], heads[1]})});
+    const int64_t requested = a.all_rows_are_queries ? 0 : query.dim(1).value();
+    const ValueId q = a.all_rows_are_queries ? packed(a.query) : build_("Reshape", {a.query, build_.ints({-1, heads[0], heads[1]})});
     ir::Attributes attributes;
     for (const char* name : {"masked_rows", "scale", "softcap"})
       if (const ir::Attribute* given = graph_.node(a.node).attributes.find(name)) attributes.set(name, *given);
     const ir::Op* op = graph_.ops().find("tenon", "RaggedAttention");
     TENON_ASSERT(op);
-    const auto made = build_.many(*op,
-                                  {q, packed(a.key), packed(a.value), a.asks_everywhere ? rows_->starts() : even_starts(a.query, asked),
-                                   rows_->starts(), a.asks_everywhere ? rows_->length() : build_.scalar(DType::i64, double(asked)), mask()},
-                                  1, std::move(attributes));
+    const auto made =
+        build_.many(*op,
+                    {q, packed(a.key), packed(a.value), a.all_rows_are_queries ? rows_->starts() : even_starts(a.query, requested),
+                     rows_->starts(), a.all_rows_are_queries ? rows_->length() : build_.scalar(DType::i64, double(requested)), mask()},
+                    1, std::move(attributes));
     if (!build_.status()) return;
     const int64_t value_size = graph_.value(a.value).type.dim(3).value();
     for (const ValueId rows : a.rows) {
-      if (a.asks_everywhere) packed_[rows] = made[0];
-      else instead_.emplace_back(rows, build_("Reshape", {made[0], build_.ints({-1, asked, heads[0], value_size})}));
+      if (a.all_rows_are_queries) packed_[rows] = made[0];
+      else instead_.emplace_back(rows, build_("Reshape", {made[0], build_.ints({-1, requested, heads[0], value_size})}));
     }
   }
 
   /// Where the queries of each sequence start that all have as many.
-  ValueId even_starts(ValueId query, int64_t asked) {
+  ValueId even_starts(ValueId query, int64_t requested) {
     const auto number = [&](int64_t v) { return build_.scalar(DType::i64, static_cast<double>(v)); };
     const ValueId size = build_("Shape", {query}, {{"start", int64_t{0}}, {"end", int64_t{1}}});
     const ValueId end = build_("Add", {build_("Squeeze", {size, build_.ints({0})}), number(1)});
-    return build_("Mul", {build_("Range", {number(0), end, number(1)}), number(asked)});
+    return build_("Mul", {build_("Range", {number(0), end, number(1)}), number(requested)});
   }
 
   /// Of each packed row.

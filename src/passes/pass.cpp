@@ -10,7 +10,7 @@ namespace tenon::passes {
 namespace {
 
 /// Nothing has changed since the pass ran last.
-bool is_settled(const Pass& pass, const Report& report) {
+bool is_at_fixpoint(const Pass& pass, const Report& report) {
   for (const PassReport& p : report.passes | std::views::reverse) {
     if (p.name == pass.name) return true;
     if (p.changed) return false;
@@ -23,7 +23,7 @@ bool is_settled(const Pass& pass, const Report& report) {
 Result<bool> run_pass(const Pass& pass, Graph& graph, Context& context, int index, int count) {
   const Options& options = context.options;
   if (pass.level > options.level || options.off.contains(pass.name)) return false;
-  if (pass.again && is_settled(pass, context.report)) return false;
+  if (pass.again && is_at_fixpoint(pass, context.report)) return false;
   if (const auto& cancelled = options.rewriting.cancelled; cancelled && cancelled())
     return fail(Code::cancelled, std::string(pass.name), "the build was cancelled");
   if (options.progress) options.progress(pass.name, index, count);

@@ -26,8 +26,8 @@ Result<bool> fuse(Graph& graph, Context& context);
 /// The rules of stage trim alone, after all is recognised and before products of one operand are joined, which one reader may need whole.
 Result<bool> trim(Graph& graph, Context& context);
 Result<bool> combine(Graph& graph, Context& context);
-/// Encoders under a mask of [sequences, length] compute the rows that it shows, and those that are asked for, one behind the other
-/// (PackedRows, RaggedAttention); where hidden rows are asked for nothing changes. Not before `trim` and `combine`, whose rules read padded
+/// Encoders under a mask of [sequences, length] compute the rows that it shows, and those that are requested, one after the other
+/// (PackedRows, RaggedAttention); where hidden rows are requested nothing changes. Not before `trim` and `combine`, whose rules read padded
 /// rows. Cost: linear in the nodes.
 Result<bool> pack_rows(Graph& graph, Context& context);
 /// The rules of stage target, alone and without folding: the finished graph in the ops of the runtime that will run it.

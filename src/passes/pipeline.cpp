@@ -26,7 +26,7 @@ constexpr Pass kPipeline[] = {
     {"common_subexpressions", "again, over the fused graph", 2, common_subexpressions, true},
     {"pack_rows", "padding of ragged batches is not computed", 3, pack_rows},
     {"common_subexpressions", "again, over the packed rows", 3, common_subexpressions, true},
-    {"target", "the graph in the ops of another runtime, where such rules were asked for", 2, target},
+    {"target", "the graph in the ops of another runtime, where such rules were requested", 2, target},
     {"common_subexpressions", "again: those ops take what others made", 2, common_subexpressions, true},
     {"dead_code", "what the passes before have left behind", 1, dead_code},
 };

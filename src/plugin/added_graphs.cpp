@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "plugin/given_tensor.h"
-#include "plugin/grown.h"
 #include "plugin/host.h"
+#include "plugin/struct_versions.h"
 #include "plugin/tensor_views.h"
 
 namespace tenon::plugin {

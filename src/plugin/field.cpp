@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "base/dtype.h"
-#include "plugin/grown.h"
+#include "plugin/struct_versions.h"
 
 namespace tenon::plugin {
 
@@ -105,7 +105,7 @@ std::string Field::text() const {
 }
 
 Result<Field> copy_of(const tenon_field& given) {
-  const tenon_field field = grown(given);
+  const tenon_field field = adapted(given);
   const std::string name = field.name ? field.name : "";
   const int64_t bytes = bytes_of_field(field.type, field.length);
   if (name.empty() || bytes < 0 || (bytes > 0 && !field.data))

@@ -116,7 +116,7 @@ int32_t Host::acquire(const char* key, const tenon_resource& maker, void** resou
     }
     shared.destroy = maker.destroy;
   } else if (shared.holders == 0) {
-    return fail_with(nullptr, TENON_FAILED, "a resource is asked for while it is made");
+    return fail_with(nullptr, TENON_FAILED, "a resource is requested while it is made");
   }
   ++shared.holders;
   *resource = shared.resource;
@@ -136,7 +136,7 @@ int32_t Host::release(const char* key) {
   if (found == shared_.end() || found->second.holders == 0) return fail_with(nullptr, TENON_FAILED, "nobody holds a resource of this key");
   if (--found->second.holders > 0) return TENON_OK;
   const Shared gone = found->second;
-  shared_.erase(found);  // whoever asks for the key from now on, `destroy` too, makes another one
+  shared_.erase(found);  // later requests for the key, from `destroy` too, make another one
   if (gone.destroy) gone.destroy(gone.resource);
   return TENON_OK;
 }

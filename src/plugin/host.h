@@ -15,7 +15,7 @@ namespace tenon::plugin {
 /// What takes the lines of libraries; called from any thread.
 using Logger = std::function<void(tenon_severity severity, std::string_view library, std::string_view text)>;
 
-/// What one library may ask for. Libraries keep pointers to the table, so a host is never destroyed.
+/// The host functions of one library. Libraries keep pointers to the table, so a host is never destroyed.
 class Host {
  public:
   Host(std::string library, Logger logger);
@@ -47,7 +47,7 @@ class Host {
   std::string library_;
   Logger logger_;
   mutable std::atomic<bool> refuses_{false};
-  mutable std::recursive_mutex lock_;  // making one resource may ask for another
+  mutable std::recursive_mutex lock_;  // making one resource may request another
   std::map<std::string, Shared, std::less<>> shared_;
 };
 
@@ -55,7 +55,7 @@ class Host {
 std::string take_failure();
 void leave_failure(std::string_view text);
 extern constinit thread_local bool is_failure_left;
-/// Before each call of a library's function, which may have said OK behind a text the last time.
+/// Before each call of a library's function, which may have said OK after a text the last time.
 inline void forget_failure() {
   if (is_failure_left) [[unlikely]]
     take_failure();

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "plugin/grown.h"
+#include "plugin/struct_versions.h"
 
 namespace tenon::plugin {
 
@@ -19,12 +19,12 @@ namespace fs = std::filesystem;
 constexpr const char* kSymbol = "tenon_plugin_library";
 constexpr uint32_t kMostOps = 1 << 16;
 
-/// What a library is that is none of ours, told by what it exports.
+/// What a foreign library is, by its exported symbols.
 std::string whose(void* handle) {
-  struct Known {
+  struct ForeignLibrary {
     const char *symbol, *text;
   };
-  constexpr Known kKnown[] = {
+  constexpr ForeignLibrary kKnown[] = {
       {"OrtGetApiBase", "ONNX Runtime itself"},
       {"RegisterCustomOps", "custom ops of ONNX Runtime (--custom-ops takes those)"},
       {"CreateEpFactories", "an execution provider of ONNX Runtime"},
@@ -33,7 +33,7 @@ std::string whose(void* handle) {
       {"createInferRuntime_INTERNAL", "TensorRT itself"},
       {"getPluginRegistry", "TensorRT itself"},
   };
-  for (const Known& k : kKnown)
+  for (const ForeignLibrary& k : kKnown)
     if (dlsym(handle, k.symbol)) return k.text;
   return "a library without it";
 }
@@ -51,10 +51,10 @@ Result<void*> opened(const fs::path& file) {
   return fail(Code::bad_file, file.string(), "the plugin library cannot be opened")
       .expected("a shared library of this machine, with what it needs beside it")
       .found(said ? said : "no reason given")
-      .advice("`ldd` tells what is missing");
+      .advice("`ldd` prints what is missing");
 }
 
-Result<const tenon_library*> asked(const fs::path& file, void* handle, const Host& host) {
+Result<const tenon_library*> exported_library(const fs::path& file, void* handle, const Host& host) {
   const auto entry = reinterpret_cast<decltype(&tenon_plugin_library)>(dlsym(handle, kSymbol));
   if (!entry)
     return fail(Code::bad_file, file.string(), "this is no library of Tenon's plugins")
@@ -103,7 +103,7 @@ Result<void> read_ops(const tenon_library& given, const Host& host, Library& out
 
 /// What a library says of itself, checked whole.
 Result<void> take(const tenon_library& of, const Host& host, Library& out) {
-  const tenon_library given = grown(of);
+  const tenon_library given = adapted(of);
   if (given.needs > TENON_PLUGIN_VERSION)
     return fail(Code::wrong_target, out.file.string(), "the plugin library is made for a newer Tenon")
         .expected(fmt::format("one that needs at most version {} of the plugin interface", TENON_PLUGIN_VERSION))
@@ -126,12 +126,12 @@ Result<std::shared_ptr<const Library>> read(const fs::path& file, SealedMemory* 
   // Libraries keep the table: it is there as long as they are.
   const Host& host = Host::lasting(out->file.filename().string(), logger);
   out->sha256 = std::move(sha256);
-  TRY(take(*TRY(asked(out->file, handle, host)), host, *out));
+  TRY(take(*TRY(exported_library(out->file, handle, host)), host, *out));
   return out;
 }
 
 /// Libraries stay open.
-struct Known {
+struct OpenLibraries {
   std::mutex lock;
   std::vector<std::shared_ptr<const Library>> libraries;
 
@@ -141,8 +141,8 @@ struct Known {
   }
 };
 
-Known& known() {
-  static Known& out = *new Known;
+OpenLibraries& known() {
+  static OpenLibraries& out = *new OpenLibraries;
   return out;
 }
 

@@ -14,11 +14,11 @@ namespace tenon::plugin {
 
 /// A library of plugins, open for the rest of the process: threads of its own may run.
 struct Library {
-  std::filesystem::path file;  ///< or what library_of was told
+  std::filesystem::path file;  ///< or the origin given to library_of
   bool is_file = true;         ///< that others can open too
   int sealed = -1;             ///< the descriptor of the sealed memory that it lies in; -1: none
   std::string name, version;
-  std::string sha256;  ///< of the file, or as library_of was told: 64 hexadecimal digits
+  std::string sha256;  ///< of the file, or as given to library_of: 64 hexadecimal digits
   uint32_t needs = 0;  ///< lowest version of the interface
   std::vector<Op> ops;
 };
@@ -33,7 +33,7 @@ Result<std::shared_ptr<const Library>> open_library(SealedMemory memory, const L
 std::shared_ptr<const Library> open_library_of(std::string_view sha256);
 
 /// A library that this process made in its own memory, of which as much lives as of a file's: until the process ends.
-/// origin: stands in messages where a file would; sha256: of all that makes it compute what it does. Errors: those of open_library.
+/// origin: is in messages where a file would; sha256: of all that makes it compute what it does. Errors: those of open_library.
 Result<std::shared_ptr<const Library>> library_of(const tenon_library& given, std::string origin, std::string sha256,
                                                   const Logger& logger = {});
 

@@ -22,7 +22,7 @@ namespace candidate_tag {
 enum : uint32_t { name = 1, ns = 2, dropped = 3 };
 }
 
-constexpr double kMostTime = 0x1p53;  ///< a hundred days; the last that a double tells from its neighbours
+constexpr double kMostTime = 0x1p53;  ///< a hundred days; the last integer that a double represents exactly
 
 std::string encode(const MeasuredNode::Candidate& c) {
   std::string out;

@@ -18,7 +18,7 @@ constexpr uint32_t kMostTactics = 256;
 
 /// Noted for whoever watches the process while a model is built.
 Activity asked_for(std::string_view function, const Op& op) {
-  return Activity({"plugin '", op.name_space, "::", op.name, "' of ", op.file, " was asked for `", function, "`"});
+  return Activity({"plugin '", op.name_space, "::", op.name, "' of ", op.file, " was called for `", function, "`"});
 }
 
 Code code_of(int32_t status) {
@@ -84,7 +84,7 @@ Result<std::unique_ptr<Object>> Object::create(const Op& op, tenon_phase phase, 
                          .fields = views.data(),
                          .operand_count = static_cast<uint32_t>(operands),
                          .result_count = static_cast<uint32_t>(results)};
-  const Activity doing = asked_for("create", op);
+  const Activity activity = asked_for("create", op);
   void* self = nullptr;
   TRY(out->checked("create", [&] { return op.table.create(op.host->table(), &given, &self); }));
   out->self_ = self;
@@ -96,12 +96,12 @@ Object::~Object() {
 }
 
 Result<void> Object::infer(tenon_inference& inference) const {
-  const Activity doing = asked_for("infer", op_);
+  const Activity activity = asked_for("infer", op_);
   return checked("infer", [&] { return op_.table.infer(self_, &inference); });
 }
 
 Result<void> Object::define(const tenon_definition& definition) const {
-  const Activity doing = asked_for("define", op_);
+  const Activity activity = asked_for("define", op_);
   return checked("define", [&] { return op_.table.define(self_, &definition); });
 }
 
@@ -128,14 +128,14 @@ Result<uint64_t> Object::workspace(const tenon_tensor* const* operands, const te
   if (op_.table.workspace) TRY(checked("workspace", [&] { return op_.table.workspace(self_, operands, results, &bytes); }));
   constexpr uint64_t kMost = uint64_t{1} << 40;
   if (bytes <= kMost) return bytes;
-  return fail(Code::limit_exceeded, fmt::format("{}, {}", node_, op_.place()), "it asks for too much workspace")
+  return fail(Code::limit_exceeded, fmt::format("{}, {}", node_, op_.place()), "it requests too much workspace")
       .expected(fmt::format("at most {} bytes", kMost))
       .found(std::to_string(bytes));
 }
 
 Result<bool> Object::takes(uint32_t position, std::span<const tenon_format> formats, std::string& said) const {
   if (!op_.table.supports) return formats[position].layout == TENON_ROW_MAJOR;
-  const Activity doing = asked_for("supports", op_);
+  const Activity activity = asked_for("supports", op_);
   forget_failure();
   const int32_t status = op_.table.supports(self_, position, formats.data(), static_cast<uint32_t>(formats.size()));
   if (status != TENON_OK && status != TENON_NOT_SUPPORTED) return error_of("supports", status);
@@ -149,14 +149,14 @@ Error Object::refusal(std::string what) const {
 
 Result<void> Object::configure(const tenon_ranges& ranges) const {
   if (!op_.table.configure) return {};
-  const Activity doing = asked_for("configure", op_);
+  const Activity activity = asked_for("configure", op_);
   return checked("configure", [&] { return op_.table.configure(self_, &ranges); });
 }
 
 Result<std::vector<tenon_tactic>> Object::tactics() const {
   std::vector<tenon_tactic> out;
   if (!op_.table.tactics) return out;
-  const Activity doing = asked_for("tactics", op_);
+  const Activity activity = asked_for("tactics", op_);
   out.resize(kMostTactics);
   uint32_t count = 0;
   TRY(checked("tactics", [&] { return op_.table.tactics(self_, kMostTactics, out.data(), &count); }));
@@ -179,7 +179,7 @@ Result<std::vector<tenon_tactic>> Object::tactics() const {
 
 Result<std::vector<Field>> Object::save(std::span<const Field> given) const {
   if (!op_.table.save) return std::vector<Field>(given.begin(), given.end());
-  const Activity doing = asked_for("save", op_);
+  const Activity activity = asked_for("save", op_);
   Saved saved;
   const tenon_saver saver{.struct_size = sizeof(tenon_saver), .put = Saved::put, .host_data = &saved};
   auto done = checked("save", [&] { return op_.table.save(self_, &saver); });

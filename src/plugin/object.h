@@ -35,7 +35,7 @@ class Object {
   }
   Result<void> shapes_changed(const tenon_tensor* const* operands, const tenon_tensor* const* results) const;
   Result<uint64_t> workspace(const tenon_tensor* const* operands, const tenon_tensor* const* results) const;
-  /// Whether it takes the format at a position behind those before it; `said`: why not, where it tells. Errors: what `supports` says.
+  /// Whether it takes the format at a position after those before it; `said`: its reason, where it gives one. Errors: what `supports` says.
   Result<bool> takes(uint32_t position, std::span<const tenon_format> formats, std::string& said) const;
   /// not_supported, of this node.
   Error refusal(std::string what) const;

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "plugin/field.h"
-#include "plugin/grown.h"
+#include "plugin/struct_versions.h"
 
 namespace tenon::plugin {
 
@@ -23,10 +23,10 @@ bool is_name(const char* text) {
          std::ranges::all_of(name, [](unsigned char c) { return c > ' ' && c != ':' && c != '"' && c != 0x7f; });
 }
 
-/// Notes what is wrong, to tell it all at once.
+/// Collects all faults for one error.
 class Reading {
  public:
-  explicit Reading(const tenon_op& given) { op_.table = grown(given); }
+  explicit Reading(const tenon_op& given) { op_.table = adapted(given); }
 
   Result<Op> run() {
     names();
@@ -62,7 +62,7 @@ class Reading {
     if (count > kMostPorts || (count > 0 && !given)) return wrong("its list of {}s cannot be read", what);
     for (uint32_t k = 0; k < count; ++k) {
       if (!given[k]) return wrong("{} {} is null", what, k);
-      const tenon_port port = grown(*given[k]);
+      const tenon_port port = adapted(*given[k]);
       if (!is_name(port.name)) return wrong("{} {} has no name", what, k);
       if (port.variadic && k + 1 < count) wrong("{} '{}' is variadic and not the last", what, port.name);
       if (port.in_place < 0 || static_cast<size_t>(port.in_place) > op_.operands.size())
@@ -78,7 +78,7 @@ class Reading {
       return wrong("its list of fields cannot be read");
     for (uint32_t k = 0; k < op_.table.field_count; ++k) {
       if (!op_.table.fields[k]) return wrong("field {} is null", k);
-      const tenon_field_rule rule = grown(*op_.table.fields[k]);
+      const tenon_field_rule rule = adapted(*op_.table.fields[k]);
       if (!is_name(rule.name)) return wrong("field {} has no name", k);
       if (bytes_of_field(rule.type, 0) < 0) wrong("field '{}' is of type {}, which there is none of", rule.name, rule.type);
       else if (rule.has_range && !holds_numbers(rule.type))

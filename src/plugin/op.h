@@ -11,7 +11,7 @@ namespace tenon::plugin {
 
 class Host;
 
-/// One op of a library, as this host knows it; its functions are there for the rest of the process.
+/// One op of a library, in this host's version of the interface; its functions are there for the rest of the process.
 struct Op {
   std::string name_space, name, version;
   tenon_op table = {};  ///< functions, texts and flags; its lists are these:

@@ -34,7 +34,7 @@ Result<void> Registry::add(const std::shared_ptr<const Library>& library, const 
     lines.push_back(fmt::format("Registered plugin creator {} version {} in namespace {}", op->name, op->version, op->name_space));
     ops_.push_back(std::move(op));
   }
-  held.unlock();  // the logger may ask what is there
+  held.unlock();  // the logger may query the registry
   for (const std::string& line : lines)
     if (options.logger) options.logger(TENON_LOG_VERBOSE, library->name, line);
   return {};

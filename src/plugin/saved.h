@@ -22,7 +22,7 @@ struct Saved {
   std::vector<Field> fields;
   std::vector<DType> results;     ///< of the node
   std::vector<int32_t> operands;  ///< of the node: which operand of the segment each is; kMissing; kWeights - w for weight w of the blob
-  std::vector<int32_t> places;    ///< of each result: which of the segment; kMissing: nobody wants it
+  std::vector<int32_t> places;    ///< of each result: which of the segment; kMissing: not requested
   int32_t tactic = 0;
   std::string tactic_name = {};       ///< as the plugin calls it
   std::vector<int32_t> layouts = {};  ///< tenon_layout of each operand, then of each result; empty: all row-major

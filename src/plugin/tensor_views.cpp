@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/tensor_views.h"
 
-#include "plugin/grown.h"
+#include "plugin/struct_versions.h"
 
 namespace tenon::plugin {
 

@@ -31,25 +31,25 @@ const Tensor* small_tensor(const Graph& graph, ValueId value) {
 
 }  // namespace
 
-NodeId Look::made_by(ValueId value, std::string_view op) const {
+NodeId GraphQuery::made_by(ValueId value, std::string_view op) const {
   NodeId id = producer(value);
   if (!id) return {};
   const auto [domain, name] = split_name(op);
   return graph_->node(id).is(domain, name) ? id : NodeId{};
 }
 
-NodeId Look::producer(ValueId value) const {
+NodeId GraphQuery::producer(ValueId value) const {
   if (!value) return {};
   const Value& v = graph_->value(value);
   return v.kind == Value::Kind::result ? v.producer : NodeId{};
 }
 
-ValueId Look::operand(NodeId node, size_t slot) const {
+ValueId GraphQuery::operand(NodeId node, size_t slot) const {
   const Node& n = graph_->node(node);
   return slot < n.explicit_inputs ? n.inputs[slot] : ValueId{};
 }
 
-std::optional<double> Look::number(ValueId value) const {
+std::optional<double> GraphQuery::number(ValueId value) const {
   const Tensor* t = small_tensor(*graph_, value);
   if (!t || t->count() == 0 || t->dtype() == DType::string || is_complex(t->dtype())) return std::nullopt;
   const bool whole = is_integer(t->dtype());
@@ -59,7 +59,7 @@ std::optional<double> Look::number(ValueId value) const {
   return first;
 }
 
-bool Look::is_number(ValueId value, double wanted) const {
+bool GraphQuery::is_number(ValueId value, double wanted) const {
   const auto found = number(value);
   if (!found) return false;
   if (*found == wanted) return true;
@@ -67,7 +67,7 @@ bool Look::is_number(ValueId value, double wanted) const {
   return std::abs(*found - wanted) <= tolerance_of(dtype(value)) * std::abs(wanted);
 }
 
-bool Look::is_tensor(ValueId value, const Tensor& wanted) const {
+bool GraphQuery::is_tensor(ValueId value, const Tensor& wanted) const {
   const Tensor* found = small_tensor(*graph_, value);
   if (!found || found->shape() != wanted.shape()) return false;
   const DType mine = found->dtype(), other = wanted.dtype();
@@ -81,20 +81,20 @@ bool Look::is_tensor(ValueId value, const Tensor& wanted) const {
   return true;
 }
 
-std::optional<Ints> Look::ints(ValueId value) const {
+std::optional<Ints> GraphQuery::ints(ValueId value) const {
   const Tensor* t = small_tensor(*graph_, value);
   if (!t || !is_integer(t->dtype())) return std::nullopt;
   return integers_of(*t);
 }
 
-std::optional<Ints> Look::ints(NodeId node, std::string_view attribute, int input) const {
+std::optional<Ints> GraphQuery::ints(NodeId node, std::string_view attribute, int input) const {
   const Node& n = graph_->node(node);
   if (const ir::Attribute* found = n.attributes.find(attribute))
     return std::holds_alternative<Ints>(*found) ? std::optional(std::get<Ints>(*found)) : std::nullopt;
   return input >= 0 ? ints(operand(node, static_cast<size_t>(input))) : std::nullopt;
 }
 
-std::optional<int> Look::axis(NodeId node, std::string_view attribute, int64_t otherwise, ValueId of) const {
+std::optional<int> GraphQuery::axis(NodeId node, std::string_view attribute, int64_t otherwise, ValueId of) const {
   const auto r = rank(of);
   if (!r) return std::nullopt;
   const int64_t axis = graph_->node(node).attributes.integer(attribute, otherwise);
@@ -102,18 +102,18 @@ std::optional<int> Look::axis(NodeId node, std::string_view attribute, int64_t o
   return static_cast<int>(axis < 0 ? axis + *r : axis);
 }
 
-std::optional<int> Look::rank(ValueId value) const {
+std::optional<int> GraphQuery::rank(ValueId value) const {
   const DimList* dims = shape(value);
   return dims ? std::optional(static_cast<int>(dims->size())) : std::nullopt;
 }
 
-const DimList* Look::shape(ValueId value) const {
+const DimList* GraphQuery::shape(ValueId value) const {
   if (!value) return nullptr;
   const ir::Type& type = graph_->value(value).type;
   return type.kind == ir::Type::Kind::tensor && type.shape ? &*type.shape : nullptr;
 }
 
-bool Look::same_shape(ValueId a, ValueId b) const {
+bool GraphQuery::same_shape(ValueId a, ValueId b) const {
   const DimList* x = shape(a);
   const DimList* y = shape(b);
   if (!x || !y || x->size() != y->size()) return false;

@@ -17,10 +17,10 @@ using ir::NodeId;
 using ir::Value;
 using ir::ValueId;
 
-/// Read-only questions about a graph that nearly every rule asks. Missing operands and results of other ops answer "no".
-class Look {
+/// Read-only queries of a graph for rules. Missing operands and results of other ops answer "no".
+class GraphQuery {
  public:
-  explicit Look(const Graph& graph) : graph_(&graph) {}
+  explicit GraphQuery(const Graph& graph) : graph_(&graph) {}
   const Graph& graph() const { return *graph_; }
   const Node& node(NodeId id) const { return graph_->node(id); }
   const Value& value(ValueId id) const { return graph_->value(id); }
@@ -61,20 +61,22 @@ class Look {
   const Graph* graph_;
 };
 
-/// What a code rule asked in vain, for why.h.
+/// Failed queries of a code rule, for why.h.
 struct MatchTrace {
-  struct Missed {
+  struct FailedQuery {
     ValueId value;
     std::string wanted;  ///< an op, or a number
     size_t depth;        ///< nodes taken before
   };
-  std::vector<Missed> missed;
+  std::vector<FailedQuery> missed;
 };
 
 /// One attempt of one rule at one node, and what it found.
-class Match : public Look {
+class Match : public GraphQuery {
  public:
-  Match(const Graph& graph, NodeId root, const std::any* args = nullptr) : Look(graph), root_(root), args_(args) { nodes.push_back(root); }
+  Match(const Graph& graph, NodeId root, const std::any* args = nullptr) : GraphQuery(graph), root_(root), args_(args) {
+    nodes.push_back(root);
+  }
   NodeId root() const { return root_; }
   const std::any* all_args() const { return args_; }
   /// What the caller of the driver gave to the rules (Options::args); nullptr where it gave none, or another type.
@@ -93,15 +95,15 @@ class Match : public Look {
   std::string_view reason() const { return reason_; }
   ValueId refused_at() const { return refused_at_; }
 
-  /// As in Look; a miss is told to the trace.
+  /// As in GraphQuery; a failed query is recorded in the trace.
   NodeId made_by(ValueId value, std::string_view op) const {
-    const NodeId found = Look::made_by(value, op);
+    const NodeId found = GraphQuery::made_by(value, op);
     if (trace_ && !found) [[unlikely]]
       missed(value, std::string(op));
     return found;
   }
   bool is_number(ValueId value, double wanted) const {
-    const bool is = Look::is_number(value, wanted);
+    const bool is = GraphQuery::is_number(value, wanted);
     if (trace_ && !is) [[unlikely]]
       missed(value, wanted);
     return is;

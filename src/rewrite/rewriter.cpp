@@ -8,7 +8,7 @@ std::vector<ValueId> Rewriter::again(NodeId like, std::vector<ValueId> inputs) {
   return build_->many(*node.op, std::move(inputs), node.outputs.size(), node.attributes);
 }
 
-void Rewriter::go_behind(NodeId node) {
+void Rewriter::insert_after(NodeId node) {
   if (!place_ || graph_.is_before(node, place_)) return;
   place_ = graph_.next(node);
   if (build_->status()) build_.emplace(graph_, place_);

@@ -11,7 +11,7 @@
 
 namespace tenon::rewrite {
 
-/// The only hand that a rule has on the graph: it adds inferred nodes and constants, and says which values stand for which.
+/// The interface by which a rule changes the graph: it adds inferred nodes and constants, and maps old values to new ones.
 /// Replacements are carried out by the driver after the rule has returned, so that a refused rewrite leaves no trace.
 /// The first error is kept; later calls return none ids.
 class Rewriter {
@@ -40,12 +40,12 @@ class Rewriter {
   void replace(ValueId from, ValueId to) { replacements_.push_back({from, to}); }
 
   /// For rules that edit in place: every edit is logged and taken back where the rewrite is refused. Nothing may be erased; what nobody
-  /// uses afterwards the driver removes. The values that users are pointed at must have the types of those they stand for.
+  /// uses afterwards the driver removes. The values that users are pointed at must have the types of those they replace.
   Graph& edit() { return graph_; }
   /// New nodes go before this one; none: to the end.
   NodeId place() const { return place_; }
-  /// From now on new nodes go behind `node`, where that stands behind the place; users of what is replaced are moved.
-  void go_behind(NodeId node);
+  /// From now on new nodes go after `node`, where that comes after the place; users of what is replaced are moved.
+  void insert_after(NodeId node);
 
   const Result<void>& status() const { return build_->status(); }
   const std::vector<std::pair<ValueId, ValueId>>& replacements() const { return replacements_; }

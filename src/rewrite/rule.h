@@ -27,8 +27,8 @@ enum class Numerics : uint8_t { exact, reassociating, approximate };
 std::string_view name_of(Numerics numerics);
 
 /// When a rule runs. clean: makes graphs smaller or more uniform and never hides structure. fuse: recognises one op in many. trim: leaves
-/// out what nobody reads; wants everything recognised before, and nothing joined that only one reader needs whole.
-/// combine: joins fused ops and moves data layout; wants everything recognised before. target: says the finished graph in the ops of the
+/// out what nobody reads; runs after recognition and before joins.
+/// combine: joins fused ops and moves data layout; runs after recognition. target: says the finished graph in the ops of the
 /// runtime that will run it; these rules run alone, last.
 enum class Stage : uint8_t { clean, fuse, trim, combine, target };
 
@@ -40,13 +40,13 @@ using Pattern = std::vector<ir::ValueId> (*)(ir::Builder& build, std::span<const
 struct Rule {
   std::string_view name;
   std::string_view docs;  ///< one line: what it does and why that is right
-  /// "Mul(?x, 1) => ?x"; see equation.h. Empty: what stands below is the rule.
+  /// "Mul(?x, 1) => ?x"; see equation.h. Empty: what is below is the rule.
   std::string_view equation = {};
   /// Builder style: names of the values that the patterns leave open, in the order in which both get them, separated by blanks ("x scale").
   std::string_view pattern_inputs = {};
   Pattern match_pattern = nullptr;  ///< what is looked for
   Pattern apply_pattern = nullptr;  ///< what stands for it: as many results
-  std::string_view where = {};      ///< conditions of the patterns, as behind `where` of an equation: "float(?x), rank(?scale) == 1"
+  std::string_view where = {};      ///< conditions of the patterns, as after `where` of an equation: "float(?x), rank(?scale) == 1"
   /// Code rules: ops they start from, separated by blanks ("Transpose Reshape", "com.microsoft::Gelu"). "*": every op.
   std::string_view roots = {};
   /// Looks at match.root() and decides; must not change anything. What `rewrite` needs goes into Match::state.

@@ -53,7 +53,7 @@ std::string field(int number, const std::string& bytes) {
   return out + static_cast<char>(bytes.size() > 127 ? bytes.size() / 128 : bytes.size()) + bytes;
 }
 
-/// y = s with x behind it; p = o.
+/// y = s with x after it; p = o.
 std::string sequence_model() {
   const std::string tensor = field(1, "\x08\x01"), sequence = field(4, field(1, tensor)), optional = field(9, field(1, tensor));
   const auto port = [](const char* name, const std::string& type) { return field(1, name) + field(2, type); };
@@ -185,7 +185,7 @@ TEST(Api, ThreadsShareAnEngine) {
   for (std::thread& t : threads) t.join();
 }
 
-TEST(Api, AContextWritesWhereItIsTold) {
+TEST(Api, ContextWritesToGivenBuffers) {
   const auto e = engine();
   auto context = tenon::Context::create(e);
   ASSERT_TRUE(context);
@@ -215,7 +215,7 @@ TEST(Api, ARunCanBeStopped) {
             tenon::Code::deadline);
 }
 
-TEST(Api, NothingBehindAnInputIsTouched) {
+TEST(Api, RunReadsNothingPastAnInput) {
   const auto e = engine();
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   auto* memory = static_cast<char*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));

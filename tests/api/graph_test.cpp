@@ -60,7 +60,7 @@ TEST(ApiGraph, OfAFileItsBytesAndItsTextMakesTheEngineOfTheModel) {
     }
 }
 
-TEST(ApiGraph, SaysWhatItTakesGivesAndIsMadeOf) {
+TEST(ApiGraph, ListsInputsOutputsAndNodes) {
   const auto graph = expect(tenon::Graph::from_onnx(kModel));
   const auto engine = expect(tenon::compile(graph));
   expect_same(graph.inputs(), engine.inputs());
@@ -71,7 +71,7 @@ TEST(ApiGraph, SaysWhatItTakesGivesAndIsMadeOf) {
   EXPECT_NE(expect(graph.text()).find("Softmax("), std::string::npos);
 }
 
-TEST(ApiGraph, KnowsValuesThatAreNoTensorsAndTypesThatAreNotKnown) {
+TEST(ApiGraph, ReportsNonTensorValuesAndUnknownTypes) {
   const auto graph =
       expect(tenon::Graph::parse("graph main(s: seq(f32[2,k]), x: f32[*], m: map(string,i64), u) { return m, u, x as same, s }"));
   using Texts = std::vector<std::string>;
@@ -92,7 +92,7 @@ TEST(ApiGraph, KnowsValuesThatAreNoTensorsAndTypesThatAreNotKnown) {
   EXPECT_EQ(engine.error().code, tenon::Code::bad_usage) << engine.error().text();
 }
 
-TEST(ApiGraph, SaysOfSequencesWhatAnEngineSays) {
+TEST(ApiGraph, ReportsSequencesAsEngineDoes) {
   const auto graph = expect(tenon::Graph::parse("graph main(s: seq(f32[2,k]), i: i64[]) { y = SequenceAt(s, i) return s as same, y }"));
   const auto engine = expect(tenon::compile(graph));
   expect_same(graph.inputs(), engine.inputs());

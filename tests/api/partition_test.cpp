@@ -17,7 +17,7 @@ tenon::CompileOptions constraints() {
   return out;
 }
 
-TEST(ApiPartition, TellsTheSameOfAFileAndAGraph) {
+TEST(ApiPartition, ReportIsEqualForFileAndGraph) {
   const auto graph = tenon::Graph::from_onnx(kModel);
   ASSERT_TRUE(graph) << graph.error().text();
   for (const bool build : {false, true}) {
@@ -29,7 +29,7 @@ TEST(ApiPartition, TellsTheSameOfAFileAndAGraph) {
   }
 }
 
-TEST(ApiPartition, CompileTakesTheSameWishes) {
+TEST(ApiPartition, CompileTakesTheSameConstraints) {
   tenon::CompileOptions options = constraints();
   EXPECT_TRUE(tenon::compile(kModel, options));
   options.require_full = true;
@@ -50,8 +50,8 @@ TEST(ApiPartition, TimesAreMeasuredByAProgram) {
   EXPECT_EQ(tenon::partition(kModel, options).error().place, "measure");  // by priority nothing is measured
   options.assign = tenon::Assign::cost;
   options.stopwatch = {(std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tenon").string(), "stopwatch"};
-  const auto told = tenon::partition(kModel, options);
-  ASSERT_TRUE(told) << told.error().text();
+  const auto report = tenon::partition(kModel, options);
+  ASSERT_TRUE(report) << report.error().text();
   EXPECT_GT(std::filesystem::file_size(folder / "tenon/times"), 100U);
   std::filesystem::remove_all(folder);
   for (const std::vector<std::string>& nobody : {std::vector<std::string>{"/bin/true"}, {"/no/such/program"}, {}}) {
@@ -71,9 +71,9 @@ TEST(ApiPartition, CostsAreThoseThatWereCalibrated) {
   EXPECT_EQ(tenon::partition(kModel, options, false)->find("calibrated"), std::string::npos);
   const std::string program = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tenon").string();
   ASSERT_EQ(std::system((program + " calibrate --backend reference > /dev/null").c_str()), 0);
-  const auto told = tenon::partition(kModel, options, false);
-  ASSERT_TRUE(told) << told.error().text();
-  EXPECT_NE(told->find("\"source\":\"calibrated\""), std::string::npos) << *told;
+  const auto report = tenon::partition(kModel, options, false);
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_NE(report->find("\"source\":\"calibrated\""), std::string::npos) << *report;
   std::filesystem::remove_all(folder);
   unsetenv("XDG_CACHE_HOME");
 }

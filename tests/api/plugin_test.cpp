@@ -43,9 +43,9 @@ TEST(ApiPlugins, AModelIsCompiledWithThoseThatAreNamed) {
   EXPECT_EQ(without.error().code, tenon::Code::not_supported);
   const auto with = tenon::compile(kModel, {.plugins = {kSwish}});
   EXPECT_TRUE(with) << with.error().text();
-  const auto told = tenon::partition(kModel, {.plugins = {kSwish}});
-  ASSERT_TRUE(told) << told.error().text();
-  EXPECT_NE(told->find("\"backend\":\"plugin\""), std::string::npos);
+  const auto report = tenon::partition(kModel, {.plugins = {kSwish}});
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_NE(report->find("\"backend\":\"plugin\""), std::string::npos);
   tenon::CompileSpec spec({{{1, 8}}});
   spec.plugins = {kSwish};
   EXPECT_TRUE(tenon::compile(kModel, spec));
@@ -83,7 +83,7 @@ TEST(ApiPlugins, AnEngineIsLoadedWithThoseThatAreNamed) {
   expect_swish(tenon::Engine::load(path, {.plugins = {kOps, kSwish}}));
 }
 
-TEST(ApiPlugins, AnotherBuildIsTakenOnlyWhereThatIsSaid) {
+TEST(ApiPlugins, OtherBuildNeedsAnOption) {
   const auto path = saved_engine();
   const auto refused = tenon::Engine::load(path, {.plugins = {kOtherSwish}});
   ASSERT_FALSE(refused);

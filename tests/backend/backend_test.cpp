@@ -32,7 +32,7 @@ bool places(std::string_view text) {
   return has_places(graph->view(graph->last()));
 }
 
-TEST(Places, AreThereWhereOperandsTellTheSizes) {
+TEST(Places, ExistWhereOperandsDetermineSizes) {
   EXPECT_TRUE(places("graph main(x: f32[n,m]) { y = Transpose(x) return y }"));
   EXPECT_TRUE(places("graph main(x: f32[n,m]) { s = Shape(x) y = ConstantOfShape(s) return y }"));
   EXPECT_FALSE(places("graph main(x: f32[n,m]) { y = NonZero(x) return y }"));

@@ -155,7 +155,7 @@ TEST_F(FarCosts, ThatWereCalibratedDecide) {
   EXPECT_EQ(plan(true).first, "cpu") << "a byte is too dear";
 }
 
-TEST_F(FarCosts, OfOthersAreNotTaken) {
+TEST_F(FarCosts, CalibrationOfAnotherBackendIsIgnored) {
   const fs::path file = folder_ / "overheads";
   options({});
   ASSERT_TRUE(Calibration(file).add(*usual_[1], {.launch = 7}));

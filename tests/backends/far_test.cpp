@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A backend behind a border, which does what it is told: what it costs, what is copied, and what comes of what it does wrong.
+// A backend across a boundary, which does what it is told: what it costs, what is copied, and what comes of what it does wrong.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ std::unique_ptr<ir::Graph> graph_of(std::string_view text) {
   return std::move(*graph);
 }
 
-class Far : public testing::Test {
+class RemoteBackend : public testing::Test {
  protected:
   /// far, then cpu, which takes what far refuses.
   compiler::CompileOptions options() const {
@@ -50,7 +50,7 @@ class Far : public testing::Test {
 constexpr std::string_view kText = "graph main(x: f32[n,4]) { a = Exp(x) b = Neg(a) c = Add(a, b) z = NonZero(c) return c, z }";
 Tensor input() { return Tensor::of_f32({2, 4}, std::vector<float>{1, -2, 3, 0.5f, 2, 2, -1, 1}); }
 
-TEST_F(Far, GivesWhatTheReferenceGives) {
+TEST_F(RemoteBackend, ResultsEqualReference) {
   for (const std::string op : {"", "Exp", "Neg", "Add", "NonZero"}) {
     becomes({.refuses = {op}});
     auto context = context_of(kText);
@@ -71,7 +71,7 @@ void expect_error(const Error& error, Code code, std::string_view place, std::st
   EXPECT_FALSE(error->expected.empty() || error->found.empty() || error->advice.empty()) << error.text();
 }
 
-TEST_F(Far, ALieIsOneErrorThatTellsWhatWasPromised) {
+TEST_F(RemoteBackend, BrokenPromiseIsOneErrorWithExpectedAndFound) {
   constexpr std::string_view kOne = "graph main(x: f32[n,4]) { y = Exp(x) return y }";
   for (const auto& [lie, code, what, found] : {std::tuple{Deed::shape, Code::bad_input, "another shape", "[7]"},
                                                {Deed::dtype, Code::dtype_mismatch, "another element type", "u8"},
@@ -87,7 +87,7 @@ TEST_F(Far, ALieIsOneErrorThatTellsWhatWasPromised) {
   }
 }
 
-TEST_F(Far, AFailureSaysWhoFailedWhere) {
+TEST_F(RemoteBackend, ErrorNamesBackendAndNode) {
   const Tensor x = input();
   for (const auto& [call, place] : {std::pair{"supports", "node 'a' (Exp)"},
                                     {"open", "backend 'far'"},
@@ -105,7 +105,7 @@ TEST_F(Far, AFailureSaysWhoFailedWhere) {
   }
 }
 
-TEST_F(Far, WhatItFailsToCompileIsHandedBack) {
+TEST_F(RemoteBackend, SegmentThatFailsToCompileFallsBack) {
   becomes({.at = {{"compile", Deed::fails}}});
   const auto made = compiler::compile(graph_of(kText), options());
   ASSERT_TRUE(made) << made.error().text();
@@ -160,7 +160,7 @@ size_t planned_copies(const nlohmann::ordered_json& plan) {
   return out;
 }
 
-TEST_F(Far, ARunCopiesWhatThePlanSays) {
+TEST_F(RemoteBackend, RunCopiesWhatThePlanStates) {
   Pick pick(3);
   size_t all = 0;
   for (int round = 0; round < 40; ++round) {
@@ -225,7 +225,7 @@ double predicted_ns(const compiler::PartitionedGraph& shared) {
 
 /// 274 of 513 nodes in 87 pieces, and 1,490 of 2,384 in 220, which made CoreML 8 and 60 times slower than the CPU
 /// (immich-video-memory-generator#811, memsearch#606).
-TEST_F(Far, ManyPiecesAreNeverSlowerThanTheHostAlone) {
+TEST_F(RemoteBackend, ManySegmentsAreNeverSlowerThanTheHostAlone) {
   becomes({.refuses = {"Neg"}});
   for (const auto& [pieces, supported, nodes] : {std::tuple{87, 274, 513}, {220, 1490, 2384}})
     for (int64_t size : {64, 1'000, 4'000, 20'000, 1'000'000}) {
@@ -249,7 +249,7 @@ TEST_F(Far, ManyPiecesAreNeverSlowerThanTheHostAlone) {
 }
 
 /// Copies as the run makes them: a segment is brought its operands, whoever else on far has them.
-TEST_F(Far, NoPlanByCostIsSlowerThanTheHostAlone) {
+TEST_F(RemoteBackend, PlanByCostIsNeverSlowerThanTheHostAlone) {
   Pick pick(11);
   size_t partitioned = 0;
   for (int round = 0; round < 400; ++round) {

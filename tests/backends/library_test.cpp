@@ -82,7 +82,7 @@ TEST_P(Libraries, RunsBranchesDynamicSizesAndWeights) {
   }
 }
 
-TEST_P(Libraries, TellsSizesThatFollowFromItsOwn) {
+TEST_P(Libraries, DataDependentSizesReachLaterSegments) {
   constexpr std::string_view kSizes = R"(graph main(x: f32[n,4]) {
     const s: i64[2] = [1, 2]
     z = NonZero(x) f = Cast(z, to=1) t = Tile(f, s) c = Neg(t)
@@ -174,7 +174,7 @@ TEST_P(Libraries, SmallNodesPayTogether) {
   EXPECT_EQ(shared->partition.segments[0].backend, GetParam());
 }
 
-TEST_P(Libraries, SaysInItsOwnWordsWhatItRefuses) {
+TEST_P(Libraries, ErrorQuotesTheLibrary) {
   const std::string type = GetParam() == "openvino" ? "f64[n]" : "bf16[n]";
   const auto graph = graph_of("graph main(x: " + type + ") { y = Neg(x) return y }");
   const auto taken = options_.backends[0]->supports(*graph, graph->first());
@@ -185,7 +185,7 @@ TEST_P(Libraries, SaysInItsOwnWordsWhatItRefuses) {
 }
 
 /// Released, if at all, when nothing of the library may be left.
-TEST_P(Libraries, MayBeHeldUntilTheProcessEnds) {
+TEST_P(Libraries, StayOpenUntilTheProcessEnds) {
   static std::vector<std::shared_ptr<runtime::Context>> held;
   const auto engine = engine_of(kText);
   ASSERT_TRUE(engine) << engine.error().text();
@@ -193,7 +193,7 @@ TEST_P(Libraries, MayBeHeldUntilTheProcessEnds) {
   expect_results(*held.back());
 }
 
-TEST_P(Libraries, StopsWhenAsked) {
+TEST_P(Libraries, StopTokenEndsARun) {
   std::string text = "graph main(x: f32[1500,1500]) { v0 = MatMul(x, x) ";
   for (int k = 0; k < 1000; ++k) text += fmt::format("v{} = MatMul(v{}, x) ", k + 1, k);
   const auto engine = engine_of(text + "return v1000 }");
@@ -209,7 +209,7 @@ TEST_P(Libraries, StopsWhenAsked) {
 
 INSTANTIATE_TEST_SUITE_P(Peers, Libraries, testing::Values("onnxruntime", "openvino"), [](const auto& info) { return info.param; });
 
-TEST(LibrariesTogether, TakeTurns) {
+TEST(LibrariesTogether, ShareOneModel) {
   compiler::CompileOptions options;
   options.registry = peers();
   const auto named = peers()->named(std::vector<std::string>{"onnxruntime", "openvino"});

@@ -49,7 +49,7 @@ TEST_F(Openvino, TakesIndicesAndSizes) {
   EXPECT_EQ(refusal("graph main(x: i64[n]) { z = Cast(x, to=1) return z }"), "");
 }
 
-TEST_F(Openvino, TellsThatItCopiesWeights) { EXPECT_TRUE(backends_[0]->overheads().copies_weights); }
+TEST_F(Openvino, ReportsCopiedWeights) { EXPECT_TRUE(backends_[0]->overheads().copies_weights); }
 
 }  // namespace
 }  // namespace tenon::tests

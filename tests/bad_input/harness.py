@@ -123,7 +123,7 @@ class Case:
     exit: int
     code: str  # the code's word
     place: str  # stands somewhere in the error's place
-    says: list[str] = field(default_factory=list)  # each stands in what, expected, found or advice
+    says: list[str] = field(default_factory=list)  # each is in what, expected, found or advice
     parts: tuple[str, ...] = ("place", "what", "expected", "found", "advice")
     before: Callable[[], None] | None = None  # called in the child, before the program starts
 
@@ -136,9 +136,9 @@ def refuse(test: unittest.TestCase, case: Case) -> None:
         result = tenon(*arguments, folder=Path(folder), before=case.before)
         test.assertEqual((result.exit, result.error.get("name")), (case.exit, case.code), str(result))
         test.assertIn(case.place, result.error["place"], str(result))
-        told = "\n".join(result.error[part] for part in ("what", "expected", "found", "advice"))
+        report = "\n".join(result.error[part] for part in ("what", "expected", "found", "advice"))
         for words in case.says:
-            test.assertIn(words, told)
+            test.assertIn(words, report)
         test.assertEqual(complaint(result, case.parts), "", str(result))
         left = {p.relative_to(folder) for p in Path(folder).rglob("*")} - before
         test.assertEqual(left, set(), "left behind")

@@ -224,7 +224,7 @@ class Damage(unittest.TestCase):
     def test_every_truncation_is_an_error(self):
         whole = o.small_model()
         with tempfile.TemporaryDirectory() as folder:
-            for size in range(0, len(whole) - 8, 16):  # the opset stands last
+            for size in range(0, len(whole) - 8, 16):  # the opset comes last
                 self.check(folder, whole[:size], f"{size} bytes", whole_is_fine=False)
 
     def test_flipped_bits_are_errors_or_harmless(self):

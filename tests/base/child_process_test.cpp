@@ -31,7 +31,7 @@ TEST(ChildProcess, GivesItsLines) {
   EXPECT_EQ(child->line(kLong), std::nullopt);
 }
 
-TEST(ChildProcess, SaysHowItEnded) {
+TEST(ChildProcess, StatusReportsHowItEnded) {
   for (const auto& [script, code] : {std::pair("exit 0", 0), {"exit 3", 3}}) {
     const auto child = shell(script, {});
     ASSERT_TRUE(child);
@@ -42,7 +42,7 @@ TEST(ChildProcess, SaysHowItEnded) {
 }
 
 /// exec: a shell that is ended leaves what it started.
-TEST(ChildProcess, EndsWhenItIsTold) {
+TEST(ChildProcess, EndStopsIt) {
   const auto child = shell("exec sleep 1000", {.lines = true});
   ASSERT_TRUE(child);
   EXPECT_EQ(child->line(0ms), std::nullopt);

@@ -103,7 +103,7 @@ TEST(Expr, IntegerToFloatRoundsOnce) {
   EXPECT_EQ(evaluate(cast(in(0, DType::i64), DType::f32), env, true).number, static_cast<double>(static_cast<float>(tie_and_more)));
 }
 
-TEST(Expr, RoundsEachStepWhereAsked) {
+TEST(Expr, RoundsEachStepOnRequest) {
   const Expr e = in(0, DType::f16) + 1;
   EXPECT_EQ(number_of(e, 2048), 2048);
   EXPECT_EQ(number_of(e, 2048, false), 2049);

@@ -41,12 +41,12 @@ TEST(Distance, GrowsItsBoundWithTheTensorsLargestElement) {
   EXPECT_LT(distance(single({static_cast<float>(off), 100}), wide({0, 100})).of_bound, 1);
 }
 
-TEST(Distance, TellsTheBoundOfAnElementThatShouldBeZero) {
+TEST(Distance, ReportsTheBoundOfAnElementThatShouldBeZero) {
   EXPECT_DOUBLE_EQ(distance(single({0, 0.5f}), wide({0, 0.5})).bound, 1e-5);
   EXPECT_DOUBLE_EQ(distance(single({0, 100}), wide({0, 100})).bound, 1e-3);
 }
 
-TEST(Distance, IsNotLooseBesideTheFillOfAMask) {
+TEST(Distance, MaskFillDoesNotWidenTheBound) {
   EXPECT_GT(distance(single({0.1f, -3.4e38f}), wide({0, -3.4e38f})).of_bound, 1);
   EXPECT_GT(distance(single({0.01f, -1e4f}), wide({0, -1e4})).of_bound, 1);
 }
@@ -76,7 +76,7 @@ TEST(Distance, OfOtherShapesIsInfinite) {
   EXPECT_EQ(d.found, "f32[2], reference f64[3]");
 }
 
-TEST(IsGood, WantsTheBoundOrTwiceTheOthersError) {
+TEST(IsGood, AcceptsTheBoundOrTwiceTheOtherEnginesError) {
   const Tensor reference = wide({0, 1});
   const Distance near = distance(single({1e-6f, 1}), reference), far = distance(single({3e-3f, 1}), reference);
   const Distance other = distance(single({2e-3f, 1}), reference), better = distance(single({1e-3f, 1}), reference);
@@ -99,7 +99,7 @@ TEST(IsDecided, WhereDecisionsMakeMoreThanAmplifiedRounding) {
   EXPECT_TRUE(is_bad(off, rounding_with_decisions(1e-6, 0.1)));
 }
 
-TEST(IsBad, TellsAmplifiedRoundingFromABug) {
+TEST(IsBad, SeparatesAmplifiedRoundingFromABug) {
   const Distance off = distance(single({1.001f}), wide({1}));
   EXPECT_GT(off.of_bound, 1);
   EXPECT_TRUE(is_bad(off, 0));

@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-TEST(Tensor, PackedElementsStandLowBitsFirst) {
+TEST(Tensor, PackedElementsStoreLowBitsFirst) {
   Tensor t = *Tensor::make(DType::u4, {3});
   t.set_integer(0, 1);
   t.set_integer(1, 2);

@@ -31,7 +31,7 @@ TEST(ThreadPoolCreate, RefusesNoThreadsAndCpusThatAreNotThere) {
     EXPECT_EQ(d.place, "cpus");
     EXPECT_EQ(d.found, std::to_string(wrong));
   }
-  EXPECT_EQ(refused({}, {first, first}).what, "a CPU stands twice");
+  EXPECT_EQ(refused({}, {first, first}).what, "a CPU appears twice");
 }
 
 TEST(ThreadPoolCreate, HasAThreadForEachCpuWhereNoNumberIsGiven) {
@@ -83,7 +83,7 @@ struct Queue {
   std::optional<ThreadPool::Lease> mine;
   std::atomic<int> asked{0}, granted{0};
   std::atomic<bool> give_up[4] = {};
-  std::vector<int> order;  // written by whose turn it is
+  std::vector<int> order;  // written by which side owns it
   std::vector<std::thread> threads;
 
   explicit Queue(bool watched) {
@@ -124,7 +124,7 @@ TEST(ThreadPoolLease, GoesRoundInTheOrderOfAsking) {
   }
 }
 
-TEST(ThreadPoolLease, PassesThoseWhoGaveUp) {
+TEST(ThreadPoolLease, SkipsCancelledWaiters) {
   for (int leaver = 0; leaver < 3; ++leaver) {
     Queue queue(true);
     queue.give_up[leaver] = true;

@@ -25,14 +25,14 @@ class Cases(unittest.TestCase):
         self.assertEqual(len({case.title for case in found.values()}), len(found))
 
     def test_each_has_a_family_that_is_exported_and_a_bar(self):
-        told = "".join((ROOT / f"tools/models/{name}_families.py").read_text(encoding="utf-8") for name in ("model", "bench"))
-        families = set(re.findall(r"^def (\w+)\(size: str, attention: str\) -> Case:", told, re.MULTILINE))
+        report = "".join((ROOT / f"tools/models/{name}_families.py").read_text(encoding="utf-8") for name in ("model", "bench"))
+        families = set(re.findall(r"^def (\w+)\(size: str, attention: str\) -> Case:", report, re.MULTILINE))
         for case in cases.all_cases().values():
             self.assertIn(case.family, families, case.name)
             self.assertGreaterEqual(case.bar.get("ratio", 0), 1, case.name)
             self.assertLessEqual(case.bar.get("share", 0), 1, case.name)
 
-    def test_what_is_wrong_with_a_file_is_told(self):
+    def test_what_is_wrong_with_a_file_is_reported(self):
         self.assertEqual(cases.problems("c", GOOD), [])
         for change, said in [
             ({"rato": 1}, "no field 'rato'"),

@@ -87,14 +87,14 @@ class Partition(unittest.TestCase):
         of_f32 = figures.share(mixed, flops=[0.2e9, 0, 0], weight_bytes=0, best=100)
         self.assertEqual((of_f32["share"], "products" in of_f32), (0.2, False))
 
-    def test_each_sample_has_the_limits_that_were_measured_beside_it(self):
+    def test_each_sample_has_the_limits_that_were_measured_next_to_it(self):
         slow = [sample(20, (50, 50))] * 3
         found = figures.share(slow + [sample(10)] * 4, flops=[0.5e9, 0, 0], weight_bytes=0, best=50)
         self.assertAlmostEqual(found["share"], 0.5)
 
 
 class Results(unittest.TestCase):
-    def test_differences_are_told_in_deviations_of_the_output(self):
+    def test_differences_are_reported_in_deviations_of_the_output(self):
         a = np.array([0.0, 2.0, 0.0, 2.0])  # deviation 1
         self.assertEqual(figures.difference([a], [a]), 0)
         self.assertAlmostEqual(figures.difference([a], [a + 0.25]), 0.25)

@@ -106,7 +106,7 @@ class Page(unittest.TestCase):
         lines = self.lines(run({"a": row(1)}), run({"a": row(2)}, threads=1), run({"a": row(3)}, cores=8))
         self.assertEqual(len([line for line in lines if line.startswith("| work a")]), 3)
 
-    def test_what_is_noisy_fails_differs_or_does_not_count_is_told(self):
+    def test_what_is_noisy_fails_differs_or_does_not_count_is_reported(self):
         noisy = row(1.4, vs={"onnxruntime": versus(1.4, quiet=False)}, failed={"torch-compile": "no"}, unlike=["torch-eager"])
         noisy["largest_difference"] = {"torch-eager": 0.7}
         lines = self.lines(
@@ -125,15 +125,15 @@ class Page(unittest.TestCase):
         self.assertIn("| work c | results differ, does not count: 9.00 |", text)
         self.assertIn("- work a: PyTorch, eager differs by 0.7 standard deviations", text)
 
-    def test_a_share_of_short_products_is_told_where_each_had_its_own_peak(self):
+    def test_a_share_of_short_products_is_reported_where_each_had_its_own_peak(self):
         known = {"a": Case("a", "work a", "bert", {}, precision="int8")}
         for products, share in (({}, ""), ({"products": {"int8": {"gflop": 3, "peak_gflops": 2000}}}, "83 %")):
             text = page.text([run({"a": row(1.25, **products)})], known)
             self.assertIn(f"| work a | 1.25 (1.15 to 1.35) |  | {share} |  |", text)
 
     def test_rows_that_are_no_case_stand_below(self):
-        told = {"rows": [{"what": "build BERT-base", "figure": "0.4 s", "to_be": "at most 0.5 s"}]}
-        self.assertIn("| build BERT-base | 0.4 s | at most 0.5 s | 2026-01-01 |", self.lines(run({"build": told})))
+        report = {"rows": [{"what": "build BERT-base", "figure": "0.4 s", "to_be": "at most 0.5 s"}]}
+        self.assertIn("| build BERT-base | 0.4 s | at most 0.5 s | 2026-01-01 |", self.lines(run({"build": report})))
 
     def test_the_page_is_what_the_history_gives(self):
         self.assertEqual(page.PAGE.read_text(encoding="utf-8"), page.current(), "run ./dev docs")

@@ -42,15 +42,15 @@ class Processes(unittest.TestCase):
                     with mock.patch.object(process_bench.cases, "all_cases", lambda: {"small": CASE}):
                         return [f"{row['what']}: {row['figure']}" for row in measure(1)["rows"]]
 
-    def test_memory_is_told_for_both_ways_to_load(self):
+    def test_memory_is_reported_for_both_ways_to_load(self):
         engine, onnx = self.rows(process_bench.measure_memory)
         self.assertRegex(engine, r"^resident memory, a small model, from its engine: \d+ MB: weights in use \(0\) \+ \d+$")
         self.assertRegex(onnx, r"from ONNX: \d+ MB")
 
-    def test_idle_time_is_told(self):
+    def test_idle_time_is_reported(self):
         self.assertRegex(self.rows(process_bench.measure_idle)[0], r"^CPU time from 1 ms after a run on: \d+ us in 200 ms")
 
-    def test_contexts_are_told(self):
+    def test_contexts_are_reported(self):
         if not list((ROOT / "build/python/tenon").glob("_tenon*.so")):
             self.skipTest("needs the Python package built")
         with mock.patch.object(process_bench, "python_of_tenon", lambda: Path(sys.executable)):

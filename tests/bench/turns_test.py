@@ -47,11 +47,11 @@ def measured(peers: list[str], rounds: int = 6) -> dict:
             np.savez(Path(folder) / name, np.arange(4.0) + off)
         command = [sys.executable, "-S", "-c", PRETENDED]
         with mock.patch.object(engines, "command_of", lambda name, work: [*command, name, folder]):
-            return turns.measure(peers, WORK, turns.Effort(rounds, 60), silent)
+            return turns.measure(peers, WORK, turns.Budget(rounds, 60), silent)
 
 
 class Turns(unittest.TestCase):
-    def test_beside_another_precision_stand_those_that_have_it_and_our_own_f32(self):
+    def test_next_to_another_precision_stand_those_that_have_it_and_our_own_f32(self):
         self.assertEqual(engines.peers_of("f32", ["onnxruntime"]), ["onnxruntime"])
         self.assertEqual(engines.peers_of("bf16", list(engines.PEERS)), ["openvino-dynamic", "openvino-static", "tenon-f32"])
         work = engines.Work(Path("model"), "family", Path("inputs"), {}, 1, "bf16")
@@ -76,13 +76,13 @@ class Turns(unittest.TestCase):
         self.assertEqual((row["unlike"], row["counts"]), (["other"], False))
         self.assertIn("other", row["vs"])
 
-    def test_one_that_fails_is_told_and_the_rest_goes_on(self):
+    def test_one_that_fails_is_reported_and_the_rest_goes_on(self):
         row = measured(["unfit", "crash", "slow"])
         self.assertEqual(row["failed"]["unfit"], "no such op")
         self.assertIn("out of luck", row["failed"]["crash"])
         self.assertEqual(list(row["vs"]), ["slow"])
 
-    def test_one_that_ends_while_it_is_measured_is_told_too(self):
+    def test_one_that_ends_while_it_is_measured_is_reported_too(self):
         row = measured(["slow", "ends"])
         self.assertEqual((sorted(row["vs"]), row["vs"]["slow"]["tried"]), (["slow"], 6))
         self.assertIn("enough", row["failed"]["ends"])
@@ -90,7 +90,7 @@ class Turns(unittest.TestCase):
     def test_nothing_is_measured_where_tenon_fails(self):
         with mock.patch.object(engines, "command_of", lambda name, work: [sys.executable, "-S", "-c", PRETENDED, "unfit", ""]):
             with self.assertRaisesRegex(engines.EngineError, "no such op"):
-                turns.measure(["slow"], WORK, turns.Effort(1, 1), silent)
+                turns.measure(["slow"], WORK, turns.Budget(1, 1), silent)
 
     def test_no_process_is_left(self):
         begun = []
@@ -134,7 +134,7 @@ class Real(unittest.TestCase):
             inputs = Path(folder) / "inputs.npz"
             np.savez(inputs, x=np.random.default_rng(1).standard_normal((4, 16), np.float32))
             work = engines.Work(ROOT / "examples/mlp.onnx", "", inputs, {"x": [4, 16]}, 1)
-            row = turns.measure(names, work, turns.Effort(2, 1), silent)
+            row = turns.measure(names, work, turns.Budget(2, 1), silent)
         self.assertEqual((row["failed"], row["unlike"], sorted(row["vs"])), ({}, [], sorted(names)))
         self.assertGreater(row["gflop"], 0)
         self.assertNotIn("products", row, "all are of f32")

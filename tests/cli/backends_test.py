@@ -41,7 +41,7 @@ class Backends(unittest.TestCase):
     def with_library(self, backend: str, file: object) -> dict:
         return self.error(1, "--backend", backend, "--backend-lib", f"{backend}={file}")
 
-    def test_the_nearest_name_is_told(self):
+    def test_the_nearest_name_is_reported(self):
         for wrong, right in (("onnxruntme", "onnxruntime"), ("openvin", "openvino"), ("refrence", "reference")):
             error = self.error(2, "--backend", wrong)
             self.assertEqual(error["place"], f"backend '{wrong}'")

@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 import small_models as small
-from small_models import tenon, told
+from small_models import report, tenon
 
 # Bad: fewer than this many Erf are left in the model.
 CHECK = """
@@ -35,7 +35,7 @@ class Bisect(unittest.TestCase):
         self.assertEqual(list(self.temporary.iterdir()), [], "files were left behind")
 
     def bisect(self, *command: object, options: tuple = ()) -> dict:
-        return told("bisect", self.model, "--rules", "tenon", *options, "--", *command, env=self.environment)
+        return report("bisect", self.model, "--rules", "tenon", *options, "--", *command, env=self.environment)
 
     def script(self, text: str) -> list:
         self.check.write_text(text)
@@ -50,25 +50,25 @@ class Bisect(unittest.TestCase):
         for left in (2, 1):
             with self.subTest(left=left):
                 said = self.bisect(sys.executable, self.check, "{}", left)
-                guilty = said["guilty"]
-                self.assertEqual((guilty["rule"], guilty["exact"]), ("gelu_erf", True))
-                self.assertEqual(guilty["first_bad"], guilty["last_good"] + 1)
-                self.assertIn("Mul", guilty["matched"][0])
-                self.assertTrue(any(s.startswith("erf_") for s in guilty["sources"]), guilty["sources"])
+                faulty = said["faulty"]
+                self.assertEqual((faulty["rule"], faulty["exact"]), ("gelu_erf", True))
+                self.assertEqual(faulty["first_bad"], faulty["last_good"] + 1)
+                self.assertIn("Mul", faulty["matched"][0])
+                self.assertTrue(any(s.startswith("erf_") for s in faulty["sources"]), faulty["sources"])
         verdicts = {p["rewrites"]: p["verdict"] for p in said["probes"]}
-        self.assertEqual((verdicts[guilty["last_good"]], verdicts[guilty["first_bad"]]), ("good", "bad"))
+        self.assertEqual((verdicts[faulty["last_good"]], verdicts[faulty["first_bad"]]), ("good", "bad"))
         self.assertEqual(len(verdicts), len(said["probes"]), "asked twice")
 
     def test_the_answer_holds_for_rewrite_too(self):
-        guilty = self.bisect(sys.executable, self.check, "{}", 2)["guilty"]
+        faulty = self.bisect(sys.executable, self.check, "{}", 2)["faulty"]
         out = self.folder / "out.onnx"
-        for count, left in ((guilty["last_good"], 2), (guilty["first_bad"], 1)):
+        for count, left in ((faulty["last_good"], 2), (faulty["first_bad"], 1)):
             tenon("rewrite", self.model, "--rules", "tenon", "-o", out, "--stop-after", count)
             self.assertEqual(small.ops_of(out)["Erf"], left)
 
     def test_the_model_comes_last_where_no_braces_say_otherwise(self):
         command = self.script('import sys; sys.exit(b"Gelu" in open(sys.argv[-1], "rb").read())')
-        self.assertEqual(self.bisect(*command)["guilty"]["rule"], "gelu_erf")
+        self.assertEqual(self.bisect(*command)["faulty"]["rule"], "gelu_erf")
 
     def test_text_says_what_to_do(self):
         done = tenon("bisect", self.model, "--rules", "tenon", "--", sys.executable, self.check, "{}", 2, env=self.environment)
@@ -76,23 +76,23 @@ class Bisect(unittest.TestCase):
         self.assertIn("--rules=-gelu_erf", done.stdout)
 
     def test_what_cannot_be_judged_is_passed_over(self):
-        count = self.bisect(sys.executable, self.check, "{}", 2)["guilty"]["first_bad"]
-        # The guilty rewrite and the one before cannot be judged.
+        count = self.bisect(sys.executable, self.check, "{}", 2)["faulty"]["first_bad"]
+        # The faulty rewrite and the one before cannot be judged.
         skipping = f'import sys\nif any(f".{{k}}.onnx" in sys.argv[1] for k in ({count - 1}, {count})): sys.exit(125)\n' + CHECK
         said = self.bisect(*self.script(skipping), "{}", 2)
-        guilty = said["guilty"]
-        self.assertFalse(guilty["exact"])
-        self.assertLess(guilty["last_good"], count)
-        self.assertGreater(guilty["first_bad"], count)
+        faulty = said["faulty"]
+        self.assertFalse(faulty["exact"])
+        self.assertLess(faulty["last_good"], count)
+        self.assertGreater(faulty["first_bad"], count)
         self.assertEqual({p["verdict"] for p in said["probes"]}, {"good", "bad", "skip"})
 
-    def test_dump_shows_the_guilty_rewrite_alone(self):
+    def test_dump_shows_the_faulty_rewrite_alone(self):
         dump = self.folder / "dump"
-        guilty = self.bisect(sys.executable, self.check, "{}", 2, options=("--dump", dump))["guilty"]
-        stem = f"{guilty['first_bad']:03}-gelu_erf"
+        faulty = self.bisect(sys.executable, self.check, "{}", 2, options=("--dump", dump))["faulty"]
+        stem = f"{faulty['first_bad']:03}-gelu_erf"
         self.assertEqual(sorted(p.name for p in dump.iterdir()), [f"{stem}.after.onnx", f"{stem}.before.onnx", "index.html"])
 
-    def test_a_command_that_is_never_good_is_told_from_a_bad_model(self):
+    def test_a_command_that_is_never_good_is_separated_from_a_bad_model(self):
         error = self.fails(1, "false")
         self.assertIn("the original model is not good already", error["what"])
         self.assertIn("exit code 1", error["found"])
@@ -108,11 +108,11 @@ class Bisect(unittest.TestCase):
     def test_a_crash_and_a_hang_are_bad(self):
         crash = 'import os, sys\nif b"Gelu" in open(sys.argv[1], "rb").read(): os.abort()'
         said = self.bisect(*self.script(crash))
-        self.assertEqual(said["guilty"]["rule"], "gelu_erf")
+        self.assertEqual(said["faulty"]["rule"], "gelu_erf")
         self.assertIn("signal 6", next(p["reason"] for p in said["probes"] if p["verdict"] == "bad"))
         hang = 'if grep -q Gelu "$1"; then sleep 1000; fi'
         said = self.bisect("sh", "-c", hang, "sh", options=("--timeout", "5"))
-        self.assertEqual(said["guilty"]["rule"], "gelu_erf")
+        self.assertEqual(said["faulty"]["rule"], "gelu_erf")
         self.assertIn("no answer within 5 s", next(p["reason"] for p in said["probes"] if p["verdict"] == "bad"))
 
     def test_a_command_that_cannot_run_is_bad_usage(self):

@@ -65,17 +65,17 @@ class Chromium:
         return json.loads(text)
 
     def note(self, message: dict) -> None:
-        method, told = message.get("method"), message.get("params", {})
+        method, report = message.get("method"), message.get("params", {})
         self.loaded = getattr(self, "loaded", False) or method == "Page.loadEventFired"
         if method == "Runtime.exceptionThrown":
-            details = told["exceptionDetails"]
+            details = report["exceptionDetails"]
             self.complaints.append(details.get("exception", {}).get("description", details["text"]))
-        elif method == "Runtime.consoleAPICalled" and told["type"] in ("error", "warning", "assert"):
-            self.complaints.append(json.dumps(told["args"]))
-        elif method == "Log.entryAdded" and told["entry"]["level"] == "error":
-            self.complaints.append(told["entry"]["text"])
-        elif method == "Network.requestWillBeSent" and not told["request"]["url"].startswith(("file:", "data:")):
-            self.complaints.append(f"asked for {told['request']['url']}")
+        elif method == "Runtime.consoleAPICalled" and report["type"] in ("error", "warning", "assert"):
+            self.complaints.append(json.dumps(report["args"]))
+        elif method == "Log.entryAdded" and report["entry"]["level"] == "error":
+            self.complaints.append(report["entry"]["text"])
+        elif method == "Network.requestWillBeSent" and not report["request"]["url"].startswith(("file:", "data:")):
+            self.complaints.append(f"asked for {report['request']['url']}")
 
     def ask(self, method: str, **parameters: object) -> dict:
         self.count += 1

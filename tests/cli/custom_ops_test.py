@@ -59,8 +59,8 @@ class CustomOps(unittest.TestCase):
         self.assertEqual(self.error(*given, RUNTIME)["name"], "bad_file")
 
     def test_partition_says_who_runs_it(self):
-        told = numbers(tenon("partition", self.small, "--backend", "onnxruntime,cpu", *self.there, "--json"))
-        rows = {n["name"]: n for n in told["nodes"]}
+        report = numbers(tenon("partition", self.small, "--backend", "onnxruntime,cpu", *self.there, "--json"))
+        rows = {n["name"]: n for n in report["nodes"]}
         self.assertEqual(rows["up"]["backend"], "onnxruntime")
 
     def test_compare_has_no_reference_for_it(self):

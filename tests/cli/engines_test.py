@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Engines on the command line: known by their first bytes, held to the shapes that are asked for."""
+"""Engines on the command line: known by their first bytes, held to the shapes that are requested."""
 
 from __future__ import annotations
 

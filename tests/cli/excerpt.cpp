@@ -65,7 +65,7 @@ TEST(Excerpt, BringsSmallConstantsAlongAndLeavesLargeOnesOutside) {
   EXPECT_TRUE(e.graph->value(e.graph->find_value("small")).is_constant());
 }
 
-TEST(Excerpt, KnowsWhichNodesAreOnlyContext) {
+TEST(Excerpt, MarksContextNodes) {
   const auto graph = parsed(kChain);
   const std::vector<ExcerptResult> results{{graph->find_value("c"), "c"}};
   const std::vector<ir::NodeId> context{maker(*graph, "b")};

@@ -80,10 +80,10 @@ class ExitCodes(unittest.TestCase):
         self.assertEqual(process.wait(60), 70)
 
     def test_a_mistyped_option_is_named_even_where_the_model_is_missing(self):
-        told = json.loads(tenon("bench", "--trheads", "2", "--json").stdout)["error"]
-        self.assertEqual((told["name"], told["found"]), ("bad_usage", "--trheads"))
-        told = json.loads(tenon("bench", MODEL, "--trheads", "2", "--json").stdout)["error"]
-        self.assertEqual((told["name"], told["found"]), ("bad_usage", "--trheads"))
+        report = json.loads(tenon("bench", "--trheads", "2", "--json").stdout)["error"]
+        self.assertEqual((report["name"], report["found"]), ("bad_usage", "--trheads"))
+        report = json.loads(tenon("bench", MODEL, "--trheads", "2", "--json").stdout)["error"]
+        self.assertEqual((report["name"], report["found"]), ("bad_usage", "--trheads"))
         self.assertIn("MODEL", json.loads(tenon("bench", "--json").stdout)["error"]["what"])
 
 

@@ -38,17 +38,17 @@ class Explains(unittest.TestCase):
         return json.loads(done.stdout)["explained"]
 
     def test_each_kernel_has_a_prediction_and_a_limit(self):
-        told = self.explained()
-        self.assertTrue(told["kernels"])
-        for kernel in told["kernels"]:
+        report = self.explained()
+        self.assertTrue(report["kernels"])
+        for kernel in report["kernels"]:
             for figure in ("ms", "predicted_ms", "ratio", "limit_share"):
                 self.assertTrue(math.isfinite(kernel[figure]) and kernel[figure] > 0, kernel)
             self.assertIn(kernel["limit"], LIMITS)
-        product = next(k for k in told["kernels"] if k["label"] == "MatMul")
+        product = next(k for k in report["kernels"] if k["label"] == "MatMul")
         self.assertTrue(product["why"].startswith("tile "), product)
         self.assertTrue(product["tactic"].startswith("tile="), product)
 
-    def test_the_table_stands_behind_that_of_the_times(self):
+    def test_the_table_follows_that_of_the_times(self):
         done = tenon("bench", self.model, "--explain", *BRIEF, env=self.env)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"kernel +calls +ms +predicted +ratio +limit")
@@ -63,9 +63,9 @@ class Explains(unittest.TestCase):
             found[level]["one_gbps"] for level in ("second_level_cache", "third_level_cache", "memory")
         ]:
             self.assertGreater(figure, 0)
-        told = self.explained("--threads", 1)
-        self.assertTrue(told["calibrated"])
-        self.assertAlmostEqual(told["machine"]["f32_gflops"], found["f32_gflops"], delta=1e-3 * found["f32_gflops"])
+        report = self.explained("--threads", 1)
+        self.assertTrue(report["calibrated"])
+        self.assertAlmostEqual(report["machine"]["f32_gflops"], found["f32_gflops"], delta=1e-3 * found["f32_gflops"])
 
     def test_what_was_found_changes_no_engine(self):
         engines = []

@@ -34,7 +34,7 @@ def model() -> bytes:
 # What is called where, and by which verbs.
 CALLS = {
     "library": ("opened its library", ("build", "run", "partition", "compare", "bench")),
-    "supports": ("was asked whether it runs a node", ("build", "run", "partition")),
+    "supports": ("was called for `supports` of a node", ("build", "run", "partition")),
     "compile": ("compiled a segment of 4 nodes, from node 'first' (Exp)", ("build", "run", "partition")),
     "open": ("opened its library", ("run", "bench")),
     "make": ("made a segment ready to run", ("run",)),
@@ -68,10 +68,10 @@ class Far(unittest.TestCase):
         self.assertEqual(empty, [], (does, verb, error))
         return error
 
-    def test_what_a_backend_was_doing_when_it_crashed_or_hung(self):
+    def test_what_a_backend_did_when_it_crashed_or_hung(self):
         cases = [
-            (call, doing, deed, says, verb)
-            for call, (doing, verbs) in CALLS.items()
+            (call, activity, deed, says, verb)
+            for call, (activity, verbs) in CALLS.items()
             for deed, says in (
                 ("crashes", "crashed (signal 11"),
                 ("leaves", "ended the process"),
@@ -81,10 +81,10 @@ class Far(unittest.TestCase):
         ]
 
         def check(case: tuple) -> None:
-            call, doing, deed, says, verb = case
+            call, activity, deed, says, verb = case
             error = self.refused(f"{call}={deed}", verb, "--isolate", "--patience", "1")
             self.assertEqual((error["name"], error["place"]), ("device_failed", "--isolate"), case)
-            self.assertIn(f"backend 'far' {doing}, and {says}", error["what"], case)
+            self.assertIn(f"backend 'far' {activity}, and {says}", error["what"], case)
 
         with ThreadPoolExecutor(4) as several:
             list(several.map(check, cases))
@@ -101,7 +101,7 @@ class Far(unittest.TestCase):
             self.assertEqual((error["name"], error["place"], error["what"]), ("device_failed", place, f"far was told to fail ({call})"))
             self.assertIn("--pin", error["advice"])
 
-    def test_a_lie_is_told_from_what_was_promised(self):
+    def test_a_lie_differs_from_what_was_promised(self):
         for lie, name, expected, found in (
             ("shape", "bad_input", "[1,4]", "[7]"),
             ("dtype", "dtype_mismatch", "f32", "u8"),
@@ -117,7 +117,7 @@ class Far(unittest.TestCase):
         self.assertEqual((error["name"], error["place"]), ("device_failed", "segment 0 on 'far'"))
         error = self.refused("run=number refuses=Neg", "compare")
         self.assertEqual((error["name"], error["place"]), ("device_failed", "value 'a'"))
-        self.assertEqual(error["advice"], "--by-segment tells which backend is wrong")
+        self.assertEqual(error["advice"], "--by-segment names the backend that is wrong")
 
     def test_what_it_fails_to_compile_others_run_and_a_warning_tells(self):
         for verb in ("build", "run", "partition", "compare"):
@@ -152,11 +152,11 @@ class Far(unittest.TestCase):
         path = self.folder / "long.onnx"
         path.write_bytes(o.model(o.graph(nodes, [o.value_info("x", [4])], [o.value_info("v1599", [4])])))
         call = ["partition", path, "--backend", "far,cpu,reference", "--fallback-ops", "Mean", "--opt", "0", "--dry-run"]
-        told = json.loads(far("refuses=Max", *call, "--json").stdout)
-        count, least = len(told["segments"]), told["lower_bound"]
+        report = json.loads(far("refuses=Max", *call, "--json").stdout)
+        count, least = len(report["segments"]), report["lower_bound"]
         self.assertGreater(count, least)
-        self.assertFalse(told["proved"])
-        self.assertGreater(told["search_given_up_after"], 330_000_000)
+        self.assertFalse(report["proved"])
+        self.assertGreater(report["search_given_up_after"], 330_000_000)
         text = far("refuses=Max", *call).stdout
         self.assertIn(f"{count} segments, at most {count - least} more than the fewest", text)
         self.assertIn("the search for fewer was given up after 330 million visits of nodes and edges", text)
@@ -166,7 +166,7 @@ class Far(unittest.TestCase):
         with tempfile.TemporaryDirectory() as cache, unittest.mock.patch.dict("os.environ", {"XDG_CACHE_HOME": cache}):
             kept = Path(cache) / "tenon/overheads"
 
-            def told() -> tuple[set, dict]:
+            def report() -> tuple[set, dict]:
                 answer = json.loads(far("", *plan, "--json").stdout)
                 return {n["backend"] for n in answer["nodes"]}, {c["backend"]: c for c in answer["costs"]}["far"]
 
@@ -178,7 +178,7 @@ class Far(unittest.TestCase):
                 "copy_ns_per_byte": 0.1,
                 "source": "guessed",
             }
-            self.assertEqual(told(), ({"far"}, stated))
+            self.assertEqual(report(), ({"far"}, stated))
             done = far("", "calibrate", "--backend", "far,cpu", "--json")
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             found, host = json.loads(done.stdout)["backends"]
@@ -190,7 +190,7 @@ class Far(unittest.TestCase):
                 self.assertAlmostEqual(found[key], float(number), delta=0.1)
             for numbers, runs in (("1000000000 5 0.01", "cpu"), ("5 5 0.01", "far"), ("5 5 100", "cpu")):
                 kept.write_text(f"{hash_text} {numbers} far\n")
-                backends, costs = told()
+                backends, costs = report()
                 self.assertEqual((backends, costs["source"], costs["launch_ns"]), ({runs}, "calibrated", float(numbers.split()[0])))
             self.assertIn("a start of far costs 0.01 us, a copy 0.01 us and 100.000 ns a byte (calibrated)", far("", *plan).stdout)
             listed = {b["name"]: b["costs"] for b in json.loads(far("", "backends", "--json").stdout)["backends"]}

@@ -66,7 +66,7 @@ class Data(Pages):
         self.assertEqual([values[v].get("constant") for v in nodes[6]["in"]], [None, "1"])
         self.assertEqual(nodes[-2]["attributes"], ["axis=1"])
 
-    def test_needs_nothing_beside_it(self):
+    def test_needs_nothing_next_to_it(self):
         for page in (self.inspected, self.built):
             self.assertIsNone(re.search(r"https?:|\ssrc=|\shref=|@import|url\(", page.read_text(encoding="utf-8")))
 
@@ -155,9 +155,9 @@ class InChromium(Pages):
     def test_a_click_tells_what_a_node_is(self):
         browser = self.open(self.inspected)
         browser.click(*self.place_of(browser, "scene.boxes.at(-2)"))
-        told = browser.evaluate("document.getElementById('panel').innerText")
+        report = browser.evaluate("document.getElementById('panel').innerText")
         for text in ("Softmax", "/end/Softmax", "axis=1", "f32[n,4]"):
-            self.assertIn(text, told)
+            self.assertIn(text, report)
         browser.press("Escape")
         self.assertTrue(browser.evaluate("document.getElementById('panel').hidden"))
 

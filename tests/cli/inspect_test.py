@@ -25,20 +25,20 @@ class InspectEngine(unittest.TestCase):
         tenon("build", ROOT / "examples/mlp.onnx", "-o", cls.portable, "--portable")
 
     def test_tells_sections_ports_kernels_and_memory(self):
-        told = json.loads(tenon("inspect", self.engine, "--json").stdout)
-        self.assertEqual(told["bytes"], self.engine.stat().st_size)
+        report = json.loads(tenon("inspect", self.engine, "--json").stdout)
+        self.assertEqual(report["bytes"], self.engine.stat().st_size)
         self.assertEqual(
-            {s["name"] for s in told["sections"]},
+            {s["name"] for s in report["sections"]},
             {"manifest", "graph text", "program", "target", "tactics", "plan record", "kernels", "code", "weights"},
         )
-        self.assertEqual(told["inputs"], [{"name": "x", "dtype": "f32", "shape": ["batch", "16"], "type": "f32[batch,16]"}])
-        self.assertEqual([p["name"] for p in told["outputs"]], ["y"])
-        self.assertEqual(len(told["kernels"]), self.built["kernels"])
-        self.assertTrue(all(k["bytes"] > 0 and k["computes"] for k in told["kernels"]))
-        self.assertEqual(sum(k["steps"] for k in told["kernels"]), sum(s["kind"] == "kernel" for s in told["steps"]))
-        self.assertEqual(told["memory"]["weight_bytes"], self.built["weight_bytes"])
-        self.assertEqual(told["memory"]["arena_bytes"], self.built["arena_bytes"])
-        self.assertEqual(told["manifest"]["opt"], 3)
+        self.assertEqual(report["inputs"], [{"name": "x", "dtype": "f32", "shape": ["batch", "16"], "type": "f32[batch,16]"}])
+        self.assertEqual([p["name"] for p in report["outputs"]], ["y"])
+        self.assertEqual(len(report["kernels"]), self.built["kernels"])
+        self.assertTrue(all(k["bytes"] > 0 and k["computes"] for k in report["kernels"]))
+        self.assertEqual(sum(k["steps"] for k in report["kernels"]), sum(s["kind"] == "kernel" for s in report["steps"]))
+        self.assertEqual(report["memory"]["weight_bytes"], self.built["weight_bytes"])
+        self.assertEqual(report["memory"]["arena_bytes"], self.built["arena_bytes"])
+        self.assertEqual(report["manifest"]["opt"], 3)
 
     def test_memory_grows_with_the_shape(self):
         small, large = (json.loads(tenon("inspect", self.engine, "--shape", f"x={n}x16", "--json").stdout)["memory"] for n in (1, 1000))
@@ -46,9 +46,9 @@ class InspectEngine(unittest.TestCase):
         self.assertGreater(large["arena_bytes"], small["arena_bytes"])
 
     def test_a_portable_engine_has_no_code(self):
-        told = json.loads(tenon("inspect", self.portable, "--json").stdout)
-        self.assertEqual({s["name"] for s in told["sections"]}, {"manifest", "graph text", "constants index", "weights"})
-        self.assertTrue(told["manifest"]["portable"])
+        report = json.loads(tenon("inspect", self.portable, "--json").stdout)
+        self.assertEqual({s["name"] for s in report["sections"]}, {"manifest", "graph text", "constants index", "weights"})
+        self.assertTrue(report["manifest"]["portable"])
 
     def test_tells_whose_code_it_is(self):
         other = self.folder / "avx2.tenon"
@@ -76,7 +76,7 @@ class InspectEngine(unittest.TestCase):
         self.assertEqual(both.returncode, 2, "a portable engine holds no kernels")
 
     def test_a_tactic_that_cannot_be_is_refused_with_its_line(self):
-        for line, told in {
+        for line, report in {
             "*: tile=40x2": "ROWS * VECTORS + VECTORS + 1",
             "/none: grain=1": "no group computes",
             "*: grain=0": "grain=1 to",
@@ -88,15 +88,15 @@ class InspectEngine(unittest.TestCase):
                 done = tenon("build", ROOT / "examples/mlp.onnx", "-o", self.folder / "x.tenon", "--tactic", file)
                 self.assertEqual(done.returncode, 2)
                 self.assertIn("bad.tactic:2", done.stderr)
-                self.assertIn(told, done.stderr)
+                self.assertIn(report, done.stderr)
 
     def test_lanes_that_a_kernel_cannot_have_are_refused_with_its_node(self):
         file = self.folder / "lanes.tactic"
         file.write_text("softmax: lanes=0")
         done = tenon("build", ROOT / "examples/mlp.onnx", "-o", self.folder / "x.tenon", "--tactic", file)
         self.assertEqual(done.returncode, 2)
-        for told in ("'softmax' (Softmax)", "lanes=-1", "lanes=0", "leave lanes out"):
-            self.assertIn(told, done.stderr)
+        for report in ("'softmax' (Softmax)", "lanes=-1", "lanes=0", "leave lanes out"):
+            self.assertIn(report, done.stderr)
 
     def test_text_shows_steps_and_graph(self):
         text = tenon("inspect", self.engine, "--text").stdout

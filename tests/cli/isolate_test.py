@@ -12,7 +12,7 @@ from small_models import ROOT, tenon
 
 MODEL = ROOT / "examples" / "mlp.onnx"
 COMPILER = next((c for c in ("clang-22", "clang", "cc") if shutil.which(c)), None)
-# What looks like ONNX Runtime until its table is asked for.
+# What looks like ONNX Runtime until its table is requested.
 SOURCE = """
 #include <stdlib.h>
 struct Base { const void* (*table)(unsigned); const char* (*version)(void); };
@@ -35,7 +35,7 @@ class Isolate(unittest.TestCase):
         subprocess.run([COMPILER, "-shared", "-fPIC", "-o", library, source], check=True)
         return library
 
-    def test_who_crashed_is_told(self):
+    def test_who_crashed_is_reported(self):
         ends = {"segfault": "*(volatile int*)0 = 1; return 0;", "abort": "abort();", "leave": "_Exit(0); return 0;"}
         for name, end in ends.items():
             options = ["--backend", "onnxruntime,cpu", "--backend-lib", f"onnxruntime={self.library(name, end)}", "--isolate", "--json"]

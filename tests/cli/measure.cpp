@@ -73,18 +73,18 @@ TEST(IsQuiet, WantsPeaksThatAgreeAndAreHigh) {
 
 TEST(KeepQuiet, DropsWhatWasDisturbed) {
   const std::vector<Sample> samples{with_peaks({100, 100}), with_peaks({100, 60}), with_peaks({50, 50}), with_peaks({97, 98})};
-  const Kept kept = keep_quiet(samples, 2);
-  EXPECT_EQ(kept.tried, 4u);
-  EXPECT_EQ(kept.quiet, 2u);
-  ASSERT_EQ(kept.samples.size(), 2u);
-  EXPECT_EQ(kept.samples[1], &samples[3]);
+  const QuietSamples quiet = quiet_samples(samples, 2);
+  EXPECT_EQ(quiet.tried, 4u);
+  EXPECT_EQ(quiet.count, 2u);
+  ASSERT_EQ(quiet.samples.size(), 2u);
+  EXPECT_EQ(quiet.samples[1], &samples[3]);
 }
 
 TEST(KeepQuiet, TakesAllWhereTooFewAreLeft) {
   const std::vector<Sample> samples{with_peaks({100, 60}), with_peaks({100, 100}), with_peaks({100, 70})};
-  const Kept kept = keep_quiet(samples, 2);
-  EXPECT_EQ(kept.quiet, 1u);
-  EXPECT_EQ(kept.samples.size(), 3u);
+  const QuietSamples quiet = quiet_samples(samples, 2);
+  EXPECT_EQ(quiet.count, 1u);
+  EXPECT_EQ(quiet.samples.size(), 3u);
 }
 
 TEST(FmaPeak, IsAPlausibleRate) {

@@ -7,7 +7,7 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-from small_models import ROOT, np, o, tenon, told
+from small_models import ROOT, np, o, report, tenon
 
 TWO = ["--backend", "cpu,reference", "--opt", "0"]
 PEERS = next(ROOT.glob(".venv-peers/lib/*/site-packages"), Path())
@@ -39,12 +39,12 @@ class Narrow(unittest.TestCase):
             ("f64=f31", "there is no such element type"),
             ("f65=f32", "there is no such element type"),
             ("f64=", "there is no such element type"),
-            ("f64", "it names a type and what may stand for it"),
+            ("f64", "it names a type and its replacement"),
             ("f16=f32", "this narrows nothing"),
             ("f32=f32", "this narrows nothing"),
-            ("i64=f32", "neither type stands for the other"),
-            ("i64=u32", "neither type stands for the other"),
-            ("bool=i8", "neither type stands for the other"),
+            ("i64=f32", "neither type contains the other"),
+            ("i64=u32", "neither type contains the other"),
+            ("bool=i8", "neither type contains the other"),
             ("f64=f32,f64=f16", "f64 is to become two types"),
         ):
             self.assertEqual(self.refused(*TWO, "--narrow", types)["what"], what, types)
@@ -62,7 +62,7 @@ class Narrow(unittest.TestCase):
 
     def shared(self, path: Path, *options, dry=True) -> list[tuple]:
         """Node, backend, the last reason's text; the same whether it is built or not."""
-        data = told("partition", path, *ORT, *options, *(["--dry-run"] if dry else []))
+        data = report("partition", path, *ORT, *options, *(["--dry-run"] if dry else []))
         return [(n["name"], n["backend"], n["reasons"][-1]["text"]) for n in data["nodes"]]
 
     @unittest.skipUnless(RUNTIME, "needs onnxruntime in .venv-peers")
@@ -72,7 +72,7 @@ class Narrow(unittest.TestCase):
         self.assertEqual(rows[0][2], "brings bf16 to f32, which onnxruntime has")
         self.assertEqual(rows[1][2], "onnxruntime runs it with f32 in place of bf16")
         self.assertEqual(rows, self.shared(self.short, dry=False))
-        data = told("partition", self.short, *ORT, "--dry-run")
+        data = report("partition", self.short, *ORT, "--dry-run")
         self.assertEqual([n.get("sources") for n in data["nodes"]], [["first"], None, None, ["second"]])
         self.assertEqual((len(data["segments"]), data["accelerated_share"]), (1, 1.0))
         self.assertEqual([r["code"] for r in data["nodes"][1]["reasons"]], ["unsupported", "chosen"])

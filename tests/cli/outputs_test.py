@@ -135,7 +135,7 @@ class Outputs(unittest.TestCase):
         for call in (["build", self.model, "-o", data], ["inspect", self.model, "--html", data]):
             self.assertIn("external data", self.refused(*call)["what"])
 
-    def test_data_beside_an_export_is_an_output(self):
+    def test_data_next_to_an_export_is_an_output(self):
         (self.folder / "new.onnx.data").write_bytes(self.model.read_bytes())
         error = self.refused("export", self.folder / "new.onnx.data", "-o", self.folder / "new.onnx", "--external-weights")
         self.assertEqual(error["name"], "bad_usage")

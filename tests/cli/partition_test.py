@@ -7,7 +7,7 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-from small_models import np, o, tenon, told
+from small_models import np, o, report, tenon
 
 TWO = ["--backend", "cpu,reference", "--opt", "0"]
 
@@ -34,18 +34,18 @@ class Partition(unittest.TestCase):
         cls.model = cls.folder / "m.onnx"
         cls.model.write_bytes(two_blocks())
 
-    def told(self, *options, dry=True):
-        return told("partition", self.model, *TWO, *(["--dry-run"] if dry else []), *options)
+    def report(self, *options, dry=True):
+        return report("partition", self.model, *TWO, *(["--dry-run"] if dry else []), *options)
 
     def test_the_page_says_that_times_are_guesses_and_at_which_sizes(self):
-        self.assertEqual(self.told()["guessed_at"], {"n": 64})
-        self.assertEqual(self.told("--shape", "x=7x4")["guessed_at"], {})
+        self.assertEqual(self.report()["guessed_at"], {"n": 64})
+        self.assertEqual(self.report("--shape", "x=7x4")["guessed_at"], {})
         page = self.folder / "guess.html"
-        self.told("--html", page)
+        self.report("--html", page)
         self.assertIn("guesses${guessedAt}", page.read_text(encoding="utf-8"))
 
     def segments(self, *options):
-        return [(s["backend"], s["nodes"]) for s in self.told(*options)["segments"]]
+        return [(s["backend"], s["nodes"]) for s in self.report(*options)["segments"]]
 
     def refused(self, code: int, *options, verb="partition"):
         done = tenon(verb, self.model, "--json", *options)
@@ -55,17 +55,17 @@ class Partition(unittest.TestCase):
         return error
 
     def test_one_backend_is_one_segment(self):
-        told = self.told()
-        self.assertEqual([s["backend"] for s in told["segments"]], ["cpu"])
-        self.assertEqual((told["borders"], told["lower_bound"], told["proved"], told["accelerated_share"]), ([], 1, True, 1.0))
-        self.assertEqual([n["name"] for n in told["nodes"]], ["/one/Relu", "/one/inner/Exp", "/two/Neg", "/two/Abs", "sum"])
-        self.assertEqual(told["nodes"][1]["module"], "one/inner")
+        report = self.report()
+        self.assertEqual([s["backend"] for s in report["segments"]], ["cpu"])
+        self.assertEqual((report["borders"], report["lower_bound"], report["proved"], report["accelerated_share"]), ([], 1, True, 1.0))
+        self.assertEqual([n["name"] for n in report["nodes"]], ["/one/Relu", "/one/inner/Exp", "/two/Neg", "/two/Abs", "sum"])
+        self.assertEqual(report["nodes"][1]["module"], "one/inner")
 
     def test_nodes_without_a_name_of_their_own_are_named_by_place(self):
         nodes = [named("Neg", ["x"], "a", "same"), named("Abs", ["a"], "y", "same")]
         model = self.folder / "same.onnx"
         model.write_bytes(o.model(o.graph(nodes, [o.value_info("x", [4])], [o.value_info("y", [4])])))
-        rows = told("partition", model, *TWO, "--dry-run", "--pin", "Abs_1=reference")["nodes"]
+        rows = report("partition", model, *TWO, "--dry-run", "--pin", "Abs_1=reference")["nodes"]
         self.assertEqual([(n["name"], n["backend"]) for n in rows], [("Neg_0", "cpu"), ("Abs_1", "reference")])
 
     def test_no_two_nodes_have_one_name(self):
@@ -78,38 +78,38 @@ class Partition(unittest.TestCase):
         ]
         model = self.folder / "called.onnx"
         model.write_bytes(o.chain(nodes))
-        rows = told("partition", model, *TWO, "--dry-run", "--pin", "Abs_1=reference")["nodes"]
+        rows = report("partition", model, *TWO, "--dry-run", "--pin", "Abs_1=reference")["nodes"]
         self.assertEqual([n["name"] for n in rows], ["Neg_0", "Abs_1", "Neg_2", "Exp_3"])
         self.assertEqual([n["backend"] for n in rows], ["cpu", "reference", "cpu", "cpu"])
 
     def test_an_op_falls_back(self):
-        told = self.told("--fallback-ops", "Neg")
-        self.assertEqual([s["backend"] for s in told["segments"]], ["cpu", "reference", "cpu"])
-        self.assertEqual(told["nodes"][2]["reasons"][0], {"code": "fallback_op", "text": "fallback-ops Neg"})
-        rows = [(b["value"], b["from"], b["to"], b["shape"]) for b in told["borders"]]
+        report = self.report("--fallback-ops", "Neg")
+        self.assertEqual([s["backend"] for s in report["segments"]], ["cpu", "reference", "cpu"])
+        self.assertEqual(report["nodes"][2]["reasons"][0], {"code": "fallback_op", "text": "fallback-ops Neg"})
+        rows = [(b["value"], b["from"], b["to"], b["shape"]) for b in report["borders"]]
         self.assertEqual(rows, [("b", 0, 1, "[n, 4]"), ("c", 1, 2, "[n, 4]"), ("a", 0, 2, "[n, 4]")])
-        self.assertEqual(told["what_if"], [{"op": "Neg", "borders_removed": 3, "segments": 1}])
-        self.assertEqual(told["accelerated_share"], 0.8)
+        self.assertEqual(report["what_if"], [{"op": "Neg", "borders_removed": 3, "segments": 1}])
+        self.assertEqual(report["accelerated_share"], 0.8)
 
     def test_a_run_tells_its_segments_as_the_plan_does(self):
         options = [*TWO, "--fallback-ops", "Neg"]
-        ran = told("run", self.model, *options, "--shape", "x=3x4", "--segments")["segments"]
-        self.assertEqual([s["backend"] for s in ran], [s["backend"] for s in self.told("--fallback-ops", "Neg")["segments"]])
+        ran = report("run", self.model, *options, "--shape", "x=3x4", "--segments")["segments"]
+        self.assertEqual([s["backend"] for s in ran], [s["backend"] for s in self.report("--fallback-ops", "Neg")["segments"]])
         # The reference gives a result of its own, which is brought to its place.
         self.assertEqual([(s["copies"], s["copied_bytes"]) for s in ran], [(0, 0), (1, 48), (0, 0)])
-        self.assertEqual([b["copies"] for b in self.told("--fallback-ops", "Neg")["borders"]], [0, 1, 0])
+        self.assertEqual([b["copies"] for b in self.report("--fallback-ops", "Neg")["borders"]], [0, 1, 0])
         self.assertEqual(ran[1]["what"], "node '/two/Neg' (Neg)")
 
     def test_measured_times_are_kept_and_decide(self):
         kept = self.folder / "tenon/times"
         options = ["--backend", "reference,cpu", "--opt", "0", "--assign", "cost", "--measure", "--dry-run"]
         with unittest.mock.patch.dict("os.environ", {"XDG_CACHE_HOME": str(self.folder)}):
-            first = told("partition", self.model, *options)
+            first = report("partition", self.model, *options)
             lines = kept.read_text().splitlines()
             # Two starts, five nodes on two backends (of which some are alike), each backend alone, perhaps the two best again.
             self.assertTrue(7 <= len(lines) <= 16, lines)
             self.assertEqual(
-                [n["backend"] for n in told("partition", self.model, *options)["nodes"]], [n["backend"] for n in first["nodes"]]
+                [n["backend"] for n in report("partition", self.model, *options)["nodes"]], [n["backend"] for n in first["nodes"]]
             )
             self.assertEqual(kept.read_text().splitlines()[: len(lines)], lines)
         error = self.refused(2, "--backend", "reference,cpu", "--measure")
@@ -128,22 +128,25 @@ class Partition(unittest.TestCase):
 
     def test_sizes_in_bounds(self):
         bounds = ["--shape", "x=2x4:3x4:8x4"]
-        borders = self.told("--fallback-ops", "Neg", *bounds)["borders"]
+        borders = self.report("--fallback-ops", "Neg", *bounds)["borders"]
         self.assertEqual({(b["shape"], b["bytes"]) for b in borders}, {("[n, 4]; n in 2..8", 8 * 4 * 4)})
         engine = self.folder / "bounds.tenon"
         self.assertEqual(tenon("build", self.model, "-o", engine, *bounds).returncode, 0)
-        shapes = [told("run", self.model, *bounds)["outputs"][0]["shape"], told("run", engine, "--shape", "x=8x4")["outputs"][0]["shape"]]
+        shapes = [
+            report("run", self.model, *bounds)["outputs"][0]["shape"],
+            report("run", engine, "--shape", "x=8x4")["outputs"][0]["shape"],
+        ]
         self.assertEqual(shapes, [[3, 4], [8, 4]])
         for rows in (1, 9):
             np.save(self.folder / "x.npy", np.zeros((rows, 4), np.float32))
-            self.assertEqual(told("run", engine, "--input", f"x={self.folder / 'x.npy'}")["outputs"][0]["shape"], [rows, 4])
+            self.assertEqual(report("run", engine, "--input", f"x={self.folder / 'x.npy'}")["outputs"][0]["shape"], [rows, 4])
         for wrong in ("x=2x4:3x4", "x=3x4:2x4:8x4", "x=2:3x4:8x4", "x=2x4:*x4:8x4", "x=1x4:2x4:3x4:4x4", "x=1,,2", "x=,1", "x=1,2,"):
             self.assertEqual(self.refused(2, "--shape", wrong, verb="run")["place"], f"--shape {wrong}")
 
     def test_what_finds_no_room_goes_to_the_next_backend(self):
         # A node reads and writes 48 bytes each, the sum reads twice as much.
         self.assertEqual(self.segments("--shape", "x=3x4", "--memory", "cpu=100")[-1], ("reference", ["sum"]))
-        row = self.told("--shape", "x=3x4", "--memory", "cpu=100")["nodes"][-1]
+        row = self.report("--shape", "x=3x4", "--memory", "cpu=100")["nodes"][-1]
         self.assertEqual(row["reasons"][-1], {"code": "over_budget", "text": "cpu has no room for it in its 100 bytes"})
         self.assertEqual([s[0] for s in self.segments("--shape", "x=3x4", "--memory", "cpu=1K")], ["cpu"])
         # Three products of one weight, which counts once.
@@ -180,24 +183,24 @@ class Partition(unittest.TestCase):
         forced = ["--fallback-ops", "Exp,Abs"]
         self.assertEqual(len(self.segments(*forced)), 5)
         self.assertEqual(self.segments(*forced, "--min-block-size", "2")[0][0], "reference")
-        told = self.told(*forced, "--min-block-size", "2")
-        self.assertEqual([r["code"] for r in told["nodes"][0]["reasons"]], ["chosen", "too_small"])
+        report = self.report(*forced, "--min-block-size", "2")
+        self.assertEqual([r["code"] for r in report["nodes"][0]["reasons"]], ["chosen", "too_small"])
         pinned = self.segments(*forced, "--min-block-size", "2", "--pin", "/two/Neg=cpu")
         self.assertIn(("cpu", ["/two/Neg"]), pinned)
 
     def test_nodes_go_where_they_cost_least(self):
         turned = ["--backend", "reference,cpu", "--opt", "0", "--dry-run"]
-        self.assertEqual({n["backend"] for n in told("partition", self.model, *turned)["nodes"]}, {"reference"})
-        rows = told("partition", self.model, *turned, "--assign", "cost")["nodes"]
+        self.assertEqual({n["backend"] for n in report("partition", self.model, *turned)["nodes"]}, {"reference"})
+        rows = report("partition", self.model, *turned, "--assign", "cost")["nodes"]
         self.assertEqual({n["backend"] for n in rows}, {"cpu"})
         self.assertEqual([r["code"] for r in rows[0]["reasons"]], ["chosen"])
-        predicted = told("partition", self.model, *turned, "--assign", "cost")["predicted"]
+        predicted = report("partition", self.model, *turned, "--assign", "cost")["predicted"]
         self.assertAlmostEqual(
-            predicted["us"], sum(s["us"] for s in told("partition", self.model, *turned, "--assign", "cost")["segments"])
+            predicted["us"], sum(s["us"] for s in report("partition", self.model, *turned, "--assign", "cost")["segments"])
         )
         self.assertLessEqual(predicted["least_us"], predicted["us"])
-        self.assertNotIn("predicted", told("partition", self.model, *turned))
-        pinned = told("partition", self.model, *turned, "--assign", "cost", "--pin", "/two/Neg=reference")
+        self.assertNotIn("predicted", report("partition", self.model, *turned))
+        pinned = report("partition", self.model, *turned, "--assign", "cost", "--pin", "/two/Neg=reference")
         self.assertEqual([s["backend"] for s in pinned["segments"]], ["cpu", "reference", "cpu"])
 
     def test_bound_is_never_above_the_count(self):
@@ -211,14 +214,14 @@ class Partition(unittest.TestCase):
             ["--pin", "sum=reference"],
             ["--assign", "cost"],
         ):
-            of_any = self.told(*options, "--min-block-size", "1")
+            of_any = self.report(*options, "--min-block-size", "1")
             self.assertEqual(of_any["proved"], of_any["lower_bound"] == len(of_any["segments"]))
             if "walk" not in options:
                 self.assertTrue(of_any["proved"], options)
             for size in ([], ["--min-block-size", "2"], ["--min-block-size", "9"]):
-                told = self.told(*options, *size)
-                self.assertLessEqual(told["lower_bound"], len(told["segments"]), [*options, *size])
-                self.assertEqual(told["proved"], told["lower_bound"] == len(told["segments"]), [*options, *size])
+                report = self.report(*options, *size)
+                self.assertLessEqual(report["lower_bound"], len(report["segments"]), [*options, *size])
+                self.assertEqual(report["proved"], report["lower_bound"] == len(report["segments"]), [*options, *size])
         text = tenon("partition", self.model, *TWO, "--dry-run", *forced, "--min-block-size", "9").stdout
         self.assertIn("1 segments, proved fewest; 0 borders", text)
 
@@ -230,8 +233,8 @@ class Partition(unittest.TestCase):
         model = self.folder / "walked.onnx"
         model.write_bytes(o.chain(nodes))
         call = ["partition", model, *TWO, "--dry-run", "--fallback-ops", "Neg", "--segmenter", "walk"]
-        told = json.loads(tenon(*call, "--json").stdout)
-        self.assertEqual((len(told["segments"]), told["lower_bound"], told["proved"]), (4, 3, False))
+        report = json.loads(tenon(*call, "--json").stdout)
+        self.assertEqual((len(report["segments"]), report["lower_bound"], report["proved"]), (4, 3, False))
         self.assertIn("4 segments, at most 1 more than the fewest (33.3 %): at least 3 are needed; ", tenon(*call).stdout)
 
     def test_the_walk_is_there_for_two_backends(self):
@@ -241,26 +244,26 @@ class Partition(unittest.TestCase):
 
     def test_the_build_is_what_the_dry_run_says(self):
         options = ["--fallback-ops", "Neg"]
-        dry, built = self.told(*options), self.told(*options, dry=False)
+        dry, built = self.report(*options), self.report(*options, dry=False)
         self.assertIsNone(dry.pop("peak_bytes"))
         self.assertGreater(built.pop("peak_bytes"), 0)
         self.assertEqual(dry, built)
         for verb in ("run", "compare"):
             self.assertEqual(tenon(verb, self.model, *TWO, *options).returncode, 0)
-        told_of = told("build", self.model, *TWO, *options, "-o", self.folder / "m.tenon")
-        steps = told("inspect", told_of["file"])["steps"]
+        report_of = report("build", self.model, *TWO, *options, "-o", self.folder / "m.tenon")
+        steps = report("inspect", report_of["file"])["steps"]
         self.assertEqual([s["computes"] for s in steps if s["kind"] == "segment"], ["node '/two/Neg' (Neg)"])
 
     def test_segments_are_compared_one_by_one(self):
         """What happens where a backend lies: tests/cli/segment_check.cpp."""
-        compared = told("compare", self.model, *TWO, "--fallback-ops", "Neg", "--by-segment")
+        compared = report("compare", self.model, *TWO, "--fallback-ops", "Neg", "--by-segment")
         self.assertEqual(compared["verdict"], "good")
         rows = [(s["id"], s["backend"], s["nodes"], s["value"], s["verdict"]) for s in compared["segments"]]
         first, last = (0, "cpu", ["/one/Relu", "/one/inner/Exp"]), (2, "cpu", ["/two/Abs", "sum"])
         self.assertEqual([r[:3] for r in rows], [first, (1, "reference", ["/two/Neg"]), last])
         self.assertEqual([r[3:] for r in rows][1:], [("c", "good"), ("y", "good")])
-        self.assertEqual(told("compare", self.model, *TWO)["outputs"][0]["verdict"], "good")
-        self.assertNotIn("segments", told("compare", self.model, *TWO))
+        self.assertEqual(report("compare", self.model, *TWO)["outputs"][0]["verdict"], "good")
+        self.assertNotIn("segments", report("compare", self.model, *TWO))
 
     def test_rules_join_nothing_that_runs_in_two_places(self):
         """Without a constraint, two Negs are none."""
@@ -268,9 +271,9 @@ class Partition(unittest.TestCase):
         model = self.folder / "neg.onnx"
         model.write_bytes(o.model(o.graph(nodes, [o.value_info("x", [4])], [o.value_info("y", [4])])))
         backends = ["--backend", "cpu,reference", "--dry-run"]
-        self.assertEqual(len(told("partition", model, *backends)["nodes"]), 1)
-        told_of = told("partition", model, *backends, "--pin", "/p=reference")
-        self.assertEqual([(n["op"], n["backend"]) for n in told_of["nodes"]], [("Neg", "reference"), ("Neg", "cpu"), ("Exp", "cpu")])
+        self.assertEqual(len(report("partition", model, *backends)["nodes"]), 1)
+        report_of = report("partition", model, *backends, "--pin", "/p=reference")
+        self.assertEqual([(n["op"], n["backend"]) for n in report_of["nodes"]], [("Neg", "reference"), ("Neg", "cpu"), ("Exp", "cpu")])
 
     def test_a_name_that_is_not_there_is_answered_with_the_nearest(self):
         for options, place, near in (
@@ -296,7 +299,7 @@ class Partition(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn(f"did you mean '{name}'?", done.stderr)
 
-    def test_wishes_against_each_other_are_an_error(self):
+    def test_constraints_against_each_other_are_an_error(self):
         for options in (
             ["--pin", "/two=cpu", "--pin", "/two=reference"],
             ["--pin", "one=reference", "--pin", "/one=cpu"],  # the same module

@@ -37,8 +37,8 @@ class Peers(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return json.loads(done.stdout)
 
-    def expect_agreement(self, told: dict, peer: str):
-        vs = told["vs"]
+    def expect_agreement(self, report: dict, peer: str):
+        vs = report["vs"]
         self.assertEqual(vs["name"], peer)
         self.assertTrue(vs["version"])
         self.assertLess(vs["largest_difference"], 1e-4)
@@ -52,21 +52,21 @@ class Peers(unittest.TestCase):
                 with self.subTest(peer=peer, options=options):
                     self.expect_agreement(self.bench(peer, *options), peer)
 
-    def test_cold_is_told_in_the_result(self):
+    def test_cold_is_reported_in_the_result(self):
         self.assertEqual([self.bench("onnxruntime", *options)["regime"] for options in ([], ["--cold"])], ["hot", "cold"])
 
-    def test_shares_of_the_machine_are_told(self):
-        told = self.bench("onnxruntime")
-        self.assertGreater(told["memory_gbps"], 0.1)
-        self.assertAlmostEqual(told["roofline_share"], max(told["peak_share"], told["memory_share"]))
+    def test_shares_of_the_machine_are_reported(self):
+        report = self.bench("onnxruntime")
+        self.assertGreater(report["memory_gbps"], 0.1)
+        self.assertAlmostEqual(report["roofline_share"], max(report["peak_share"], report["memory_share"]))
 
     def test_compare_shows_the_other_engines_error(self):
         for peer in ("onnxruntime", "openvino"):
             if not has(peer):
                 self.skipTest(f"needs the package {peer} in .venv-peers")
-            told = json.loads(tenon("compare", MODEL, "--with", peer, "--json").stdout)
-            self.assertEqual((told["verdict"], told["with"]), ("good", peer))
-            self.assertIsNotNone(told["outputs"][0]["other_error"])
+            report = json.loads(tenon("compare", MODEL, "--with", peer, "--json").stdout)
+            self.assertEqual((report["verdict"], report["with"]), ("good", peer))
+            self.assertIsNotNone(report["outputs"][0]["other_error"])
 
     def test_both_have_the_outputs_that_are_wanted_alone(self):
         for peer in ("onnxruntime", "openvino", "torch"):
@@ -76,9 +76,9 @@ class Peers(unittest.TestCase):
                 model = Path(folder) / "two.onnx"
                 nodes, values = [o.node("Relu", ["x"], ["y"]), o.node("Exp", ["x"], ["z"])], [o.value_info(v, ["n", 4]) for v in "xyz"]
                 model.write_bytes(o.model(o.graph(nodes, values[:1], values[1:])))
-                told = json.loads(tenon("compare", model, "--with", peer, "--only-output", "z", "--json").stdout)
-                self.assertEqual([each["name"] for each in told["outputs"]], ["z"])
-                self.assertIsNotNone(told["outputs"][0]["other_error"])
+                report = json.loads(tenon("compare", model, "--with", peer, "--only-output", "z", "--json").stdout)
+                self.assertEqual([each["name"] for each in report["outputs"]], ["z"])
+                self.assertIsNotNone(report["outputs"][0]["other_error"])
 
     def test_a_missing_package_is_named_with_what_installs_it(self):
         if not PYTHON.exists():

@@ -22,7 +22,7 @@ def attribute_text(name: str, value: str) -> bytes:
     return o.message(5, o.text(1, name), o.text(4, value), o.number(20, 3))
 
 
-def told(*arguments: object) -> dict:
+def report(*arguments: object) -> dict:
     """What it says of a success."""
     done = tenon(*arguments, "--json")
     assert done.returncode == 0, done.stdout + done.stderr

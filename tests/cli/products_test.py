@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from small_models import o, tenon, told
+from small_models import o, report, tenon
 
 CPU = Path("/proc/cpuinfo").read_text()
 ROWS, WIDTH = 32, 256
@@ -22,7 +22,7 @@ class Products(unittest.TestCase):
         built = tenon("build", model, "-o", engine, *options)
         self.assertEqual(built.returncode, 0, built.stderr)
         brief = ["--runs", 1, "--seconds", "0.1", "--threads", 1]
-        of_model, of_engine = told("bench", model, *options, *brief), told("bench", engine, *brief)
+        of_model, of_engine = report("bench", model, *options, *brief), report("bench", engine, *brief)
         gflop = [{name: each["gflop"] for name, each in found["products"].items()} for found in (of_model, of_engine)]
         self.assertEqual(*gflop)
         least_ms = sum(each["gflop"] / each["peak_gflops"] for each in of_model["products"].values()) * 1e3

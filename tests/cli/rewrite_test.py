@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 import small_models as small
-from small_models import ops_of, tenon, told
+from small_models import ops_of, report, tenon
 
 
 class Rewrite(unittest.TestCase):
@@ -17,7 +17,7 @@ class Rewrite(unittest.TestCase):
         self.model.write_bytes(small.rewritable())
 
     def rewrite(self, *options: object) -> dict:
-        return told("rewrite", self.model, "--rules", "tenon", *options)
+        return report("rewrite", self.model, "--rules", "tenon", *options)
 
     def fails(self, code: int, *arguments: object) -> dict:
         done = tenon("rewrite", *arguments, "--json")
@@ -109,19 +109,19 @@ class Rewrite(unittest.TestCase):
         self.assertEqual(self.rewrite("--order", "sweep")["nodes_after"], 3)
 
     def test_several_sets_are_joined_and_taken_away_from(self):
-        both = told("rewrite", self.model, "--rules", "fuse/activation", "--rules", "clean/transpose")
-        self.assertEqual(both["nodes_after"], told("rewrite", self.model, "--rules", "fuse/activation+clean/transpose")["nodes_after"])
-        names = [{r["name"] for r in told("rewrite", self.model, "--rules", e)["rules"]} for e in ("fuse/activation", "clean/transpose")]
+        both = report("rewrite", self.model, "--rules", "fuse/activation", "--rules", "clean/transpose")
+        self.assertEqual(both["nodes_after"], report("rewrite", self.model, "--rules", "fuse/activation+clean/transpose")["nodes_after"])
+        names = [{r["name"] for r in report("rewrite", self.model, "--rules", e)["rules"]} for e in ("fuse/activation", "clean/transpose")]
         self.assertEqual({r["name"] for r in both["rules"]}, names[0] | names[1])
         for less in (
             ["--rules", "fuse/activation+clean/transpose-gelu_erf"],
             ["--rules", "fuse/activation+clean/transpose", "--rules=-gelu_erf"],
         ):
-            self.assertEqual({r["name"] for r in told("rewrite", self.model, *less)["rules"]}, (names[0] | names[1]) - {"gelu_erf"})
+            self.assertEqual({r["name"] for r in report("rewrite", self.model, *less)["rules"]}, (names[0] | names[1]) - {"gelu_erf"})
 
     def test_an_opset_may_be_asked_for(self):
         self.assertEqual(self.rewrite("-o", self.out, "--opset", 17)["opset"], 17)
-        self.assertNotIn("error", told("inspect", self.out))
+        self.assertNotIn("error", report("inspect", self.out))
 
     def test_weights_may_stand_outside(self):
         o = small.o
@@ -134,7 +134,7 @@ class Rewrite(unittest.TestCase):
         self.fails(2, self.model, "-o", self.model)
         self.assertEqual(self.model.read_bytes(), before)
 
-    def test_bad_usage_is_told_before_anything_is_done(self):
+    def test_bad_usage_is_reported_before_anything_is_done(self):
         for options in (["--order", "random"], ["--numerics", "wrong"], ["--stop-after", "-1"], ["--nonsense"], ["--keep", "no_such_node"]):
             with self.subTest(options):
                 self.fails(2, self.model, "-o", self.out, "--rules", "tenon", *options)
@@ -155,7 +155,7 @@ class Dump(unittest.TestCase):
         self.model.write_bytes(small.rewritable())
 
     def rewrite(self, *options: object) -> dict:
-        return told("rewrite", self.model, "--rules", "tenon", "--dump", self.dump, *options)
+        return report("rewrite", self.model, "--rules", "tenon", "--dump", self.dump, *options)
 
     def names(self) -> list[str]:
         return sorted(p.name for p in self.dump.iterdir())
@@ -172,11 +172,11 @@ class Dump(unittest.TestCase):
         said = self.rewrite()
         for number in range(1, said["rewrites"] + 1):
             before, after = (next(self.dump.glob(f"{number:03}-*.{side}.onnx")) for side in ("before", "after"))
-            told_before, told_after = told("inspect", before), told("inspect", after)
+            reported_before, reported_after = report("inspect", before), report("inspect", after)
             with self.subTest(before.name):
-                inputs = {p["name"] for p in told_before["inputs"]}
-                self.assertLessEqual({p["name"] for p in told_after["inputs"]}, inputs)
-                self.assertEqual([p["name"] for p in told_before["outputs"]], [p["name"] for p in told_after["outputs"]])
+                inputs = {p["name"] for p in reported_before["inputs"]}
+                self.assertLessEqual({p["name"] for p in reported_after["inputs"]}, inputs)
+                self.assertEqual([p["name"] for p in reported_before["outputs"]], [p["name"] for p in reported_after["outputs"]])
                 y, z = (self.computed(model) for model in (before, after))
                 self.assertTrue(small.close(y, z))
 

@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 
 import small_models as small
-from small_models import ops_of, tenon, told
+from small_models import ops_of, report, tenon
 
 # Relu is not Abs: right for no negative number.
 WRONG = "relu_abs: Relu(?x) => Abs(?x)\n"
@@ -24,7 +24,7 @@ class RulesFile(unittest.TestCase):
 
     def rewrite(self, rules: str, *options: object) -> dict:
         self.rules.write_text(rules)
-        return told("rewrite", self.model, "--rules", self.rules, *options)
+        return report("rewrite", self.model, "--rules", self.rules, *options)
 
     def test_only_the_rules_of_the_file_run(self):
         said = self.rewrite(RIGHT, "-o", self.out, "--only")
@@ -33,7 +33,7 @@ class RulesFile(unittest.TestCase):
 
     def test_a_file_and_a_set_are_joined(self):
         self.rules.write_text(RIGHT)
-        rules = {r["name"] for r in told("rewrite", self.model, "--rules", "fuse/activation", "--rules", self.rules)["rules"]}
+        rules = {r["name"] for r in report("rewrite", self.model, "--rules", "fuse/activation", "--rules", self.rules)["rules"]}
         self.assertLessEqual({"gelu_erf", "turned_back"}, rules)
 
     def test_a_broken_file_is_named_with_line_and_column(self):
@@ -57,8 +57,8 @@ class RulesFile(unittest.TestCase):
 
     def test_bisect_finds_a_wrong_rule(self):
         self.rules.write_text(WRONG)
-        said = told("bisect", self.model, "--rules", "tenon", "--rules", self.rules, "--against-reference")
-        self.assertEqual((said["guilty"]["rule"], said["guilty"]["exact"]), ("relu_abs", True))
+        said = report("bisect", self.model, "--rules", "tenon", "--rules", self.rules, "--against-reference")
+        self.assertEqual((said["faulty"]["rule"], said["faulty"]["exact"]), ("relu_abs", True))
 
     def test_verification_finds_a_wrong_rule_and_undoes_it(self):
         for mode in ("first", "all"):
@@ -76,7 +76,7 @@ class RulesFile(unittest.TestCase):
 
     def test_list_and_show_read_files(self):
         self.rules.write_text(RIGHT)
-        rule = told("rules", "list", self.rules)["rules"][0]
+        rule = report("rules", "list", self.rules)["rules"][0]
         self.assertEqual((rule["name"], rule["set"], rule["docs"]), ("turned_back", "mine", "Two Transposes that undo each other"))
         self.assertIn("=> ?x", rule["equation"])
 
@@ -100,7 +100,7 @@ class Test(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("= Relu(in0)", done.stdout)
         self.assertIn("at relu_abs", done.stderr)
-        said = told("rules", "test", self.rules)
+        said = report("rules", "test", self.rules)
         self.assertEqual([bool(r["faults"]) for r in said["rules"]], [True, False])
         self.assertEqual(said["error"]["name"], "bad_rule")
 
@@ -108,7 +108,7 @@ class Test(unittest.TestCase):
         self.rules.write_text("first: Transpose(Transpose(?x, perm=?p), perm=?q) => Transpose(?x, perm=compose(?q, ?p))\n")
         self.assertEqual(tenon("rules", "test", self.rules).returncode, 1)
 
-    def test_conditions_that_nothing_meets_are_told(self):
+    def test_conditions_that_nothing_meets_are_reported(self):
         self.rules.write_text("never: Neg(Neg(?x)) => ?x where rank(?x) == 77\n")
         done = tenon("rules", "test", self.rules)
         self.assertEqual(done.returncode, 0)
@@ -116,7 +116,7 @@ class Test(unittest.TestCase):
 
     def test_the_same_seed_gives_the_same_tests(self):
         self.rules.write_text(RIGHT)
-        first, again, other = (told("rules", "test", self.rules, "--seed", s)["rules"] for s in (3, 3, 4))
+        first, again, other = (report("rules", "test", self.rules, "--seed", s)["rules"] for s in (3, 3, 4))
         self.assertEqual(first, again)
         self.assertNotEqual(first, other)
 
@@ -134,13 +134,13 @@ class Why(unittest.TestCase):
         self.model.write_bytes(small.o.chain(nodes, initializers=constants, opset=20))
 
     def test_names_the_part_that_fails(self):
-        best = told("rules", "why", "gelu_erf", self.model)["why"][0]
+        best = report("rules", "why", "gelu_erf", self.model)["why"][0]
         self.assertEqual((best["rule"], best["outcome"]), ("gelu_erf", "no_match"))
         self.assertGreater(best["depth"], 0)
         self.assertIn("1.5", best["found"])
 
     def test_asks_at_one_node(self):
-        at = told("rules", "why", "gelu_erf", self.model, "erf_y_e")["why"]
+        at = report("rules", "why", "gelu_erf", self.model, "erf_y_e")["why"]
         self.assertEqual([w["outcome"] for w in at], ["elsewhere"])
         text = tenon("rules", "why", "gelu_erf", self.model, "y").stdout
         self.assertIn("gelu_erf at node", text)

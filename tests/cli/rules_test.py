@@ -3,12 +3,12 @@
 
 import unittest
 
-from small_models import tenon, told
+from small_models import report, tenon
 
 
 class Rules(unittest.TestCase):
     def test_list_has_every_rule_once(self):
-        rules = told("rules", "list")["rules"]
+        rules = report("rules", "list")["rules"]
         names = [r["name"] for r in rules]
         self.assertEqual(len(names), len(set(names)))
         self.assertIn("gelu_erf", names)
@@ -18,8 +18,8 @@ class Rules(unittest.TestCase):
         self.assertLessEqual({r["stage"] for r in rules}, {"clean", "fuse", "trim", "combine", "target"})
 
     def test_list_takes_an_expression_of_sets(self):
-        everything = {r["name"] for r in told("rules", "list", "tenon")["rules"]}
-        less = {r["name"] for r in told("rules", "list", "tenon-gelu_erf")["rules"]}
+        everything = {r["name"] for r in report("rules", "list", "tenon")["rules"]}
+        less = {r["name"] for r in report("rules", "list", "tenon-gelu_erf")["rules"]}
         self.assertEqual(everything - less, {"gelu_erf"})
 
     def test_list_is_a_table_for_people(self):
@@ -43,7 +43,7 @@ class Rules(unittest.TestCase):
         for rule in rules:
             for seed in rule["seeds"][:1]:
                 with self.subTest(rule["name"], seed=seed):
-                    self.assertIn(rule["name"], [r["name"] for r in told("rules", "list", seed)["rules"]])
+                    self.assertIn(rule["name"], [r["name"] for r in report("rules", "list", seed)["rules"]])
 
     def test_a_typo_gives_the_nearest_name(self):
         for command in (["list", "tenno"], ["show", "gelu_erff"], ["test", "gelu_erff"]):
@@ -52,11 +52,11 @@ class Rules(unittest.TestCase):
             self.assertRegex(done.stderr, r"did you mean '(tenon|gelu_erf)'\?")
 
     def test_test_takes_a_rule_or_a_set(self):
-        (rule,) = told("rules", "test", "gelu_erf")["rules"]
+        (rule,) = report("rules", "test", "gelu_erf")["rules"]
         self.assertGreater(rule["instances"], 0)
         self.assertLessEqual({"constant", "op", "domain", "user", "output", "variable"}, rule["refused_by_kind"].keys())
         self.assertIn("Erf", rule["example"])
-        rules = told("rules", "test", "clean/clip")["rules"]
+        rules = report("rules", "test", "clean/clip")["rules"]
         self.assertEqual({r["name"]: r["code"] for r in rules}["clip_clip"], True)
         self.assertEqual({r["name"]: r["code"] for r in rules}["clip_relu"], False)
         self.assertIn("no tests follow from code", tenon("rules", "test", "clip_clip").stdout)
@@ -66,7 +66,7 @@ class Rules(unittest.TestCase):
         self.assertIn("--seed", tenon("rules", "test", "--help").stdout)
 
     def test_canonical_has_rules(self):
-        names = {r["name"] for r in told("rules", "list", "canonical")["rules"]}
+        names = {r["name"] for r in report("rules", "list", "canonical")["rules"]}
         self.assertLessEqual({"identity", "transpose_compose", "neutral_operand", "cast_chain"}, names)
         self.assertNotIn("gelu_erf", names)
 

@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 import numpy as np
-from small_models import o, tenon, told
+from small_models import o, report, tenon
 
 
 def scaled() -> bytes:
@@ -67,22 +67,22 @@ class RunOptions(unittest.TestCase):
         engine = self.folder / "i.tenon"
         self.assertEqual(tenon("build", self.model, "-o", engine).returncode, 0)
         for model in (self.model, engine):
-            ports = told("inspect", model)["inputs"]
+            ports = report("inspect", model)["inputs"]
             self.assertEqual([p["name"] for p in ports], ["x", "w", "s"])
             self.assertEqual([p.get("default") for p in ports], [None, "[1, 2, 3]", "[3, 2]"])
         for options in ([], ["--html", self.folder / "i.html"]):
-            self.assertEqual(told("inspect", engine, "--shape", "w=3", *options)["inputs"][1]["name"], "w")
+            self.assertEqual(report("inspect", engine, "--shape", "w=3", *options)["inputs"][1]["name"], "w")
 
     def test_frozen_defaults_are_no_inputs(self):
         engine = self.folder / "f.tenon"
         done = tenon("build", self.model, "-o", engine, "--freeze-defaults")
         self.assertEqual((done.returncode, done.stderr.count("is taken as a constant")), (0, 2), done.stderr)
-        self.assertEqual([p["name"] for p in told("inspect", engine)["inputs"]], ["x"])
+        self.assertEqual([p["name"] for p in report("inspect", engine)["inputs"]], ["x"])
 
     def test_compare_judges_overridden_defaults(self):
         given = self.folder / "c.npz"
         np.savez(given, w=np.array([5, 5, 5], np.float32))
-        self.assertEqual(told("compare", self.model, "--input", given)["verdict"], "good")
+        self.assertEqual(report("compare", self.model, "--input", given)["verdict"], "good")
 
     def test_a_seed_repeats_random_numbers(self):
         first, again, other = (self.result(self.random, {}, "--seed", s) for s in (3, 3, 4))
@@ -91,7 +91,7 @@ class RunOptions(unittest.TestCase):
         self.assertTrue((self.result(self.random, {}) != self.result(self.random, {})).any())
 
     def test_compare_draws_the_references_numbers(self):
-        self.assertEqual(told("compare", self.random)["verdict"], "good")
+        self.assertEqual(report("compare", self.random)["verdict"], "good")
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ class BySegment : public ::testing::Test {
 constexpr std::string_view kChain = "graph main(x: f32[n,4]) { a = Exp(x) b = Neg(a) c = Sigmoid(b) d = Abs(c) e = Sqrt(d) return e }";
 Tensor input() { return Tensor::of_f32({2, 4}, std::vector<float>{1, -2, 3, 0.5f, 2, 2, -1, 1}); }
 
-TEST_F(BySegment, AllIsWellWhereNobodyLies) {
+TEST_F(BySegment, CorrectSegmentsPass) {
   ASSERT_NO_FATAL_FAILURE(compile(kChain, {"Exp", "Sigmoid", "Sqrt"}));
   const Tensor x = input();
   const auto all = checks(Liar::Lie::none, "Exp", {&x, 1});
@@ -85,19 +85,19 @@ TEST_F(BySegment, AllIsWellWhereNobodyLies) {
 TEST_F(BySegment, OnlyTheOneThatLiesIsBlamed) {
   ASSERT_NO_FATAL_FAILURE(compile(kChain, {"Exp", "Sigmoid", "Sqrt"}));
   const Tensor x = input();
-  for (const auto& [op, guilty, value] : {std::tuple{"Exp", 0u, "a"}, {"Sigmoid", 2u, "c"}, {"Sqrt", 4u, "e"}}) {
+  for (const auto& [op, faulty, value] : {std::tuple{"Exp", 0u, "a"}, {"Sigmoid", 2u, "c"}, {"Sqrt", 4u, "e"}}) {
     const auto all = checks(Liar::Lie::number, op, {&x, 1});
     ASSERT_EQ(all.size(), 5u);
-    for (const SegmentCheck& c : all) EXPECT_EQ(c.bad(), c.segment == guilty) << op << " " << c.segment;
-    EXPECT_NEAR(all[guilty].furthest->distance.largest, 0.5, 1e-5);
+    for (const SegmentCheck& c : all) EXPECT_EQ(c.bad(), c.segment == faulty) << op << " " << c.segment;
+    EXPECT_NEAR(all[faulty].furthest->distance.largest, 0.5, 1e-5);
     const auto refused = verdict(all);
     ASSERT_FALSE(refused);
     const Diagnostic& d = *refused.error();
     EXPECT_EQ(d.code, Code::device_failed);
-    EXPECT_EQ(d.place, "segment " + std::to_string(guilty) + " on 'elsewhere'");
+    EXPECT_EQ(d.place, "segment " + std::to_string(faulty) + " on 'elsewhere'");
     EXPECT_NE(d.what.find("'" + std::string(value) + "'"), std::string::npos) << d.what;
     EXPECT_NE(d.found.find("[0,1]"), std::string::npos) << d.found;
-    EXPECT_NE(d.advice.find(std::string(op) + "_" + std::to_string(guilty)), std::string::npos) << d.advice;
+    EXPECT_NE(d.advice.find(std::string(op) + "_" + std::to_string(faulty)), std::string::npos) << d.advice;
   }
 }
 
@@ -129,7 +129,7 @@ TEST_F(BySegment, SizesFromElsewhereAreKnown) {
   for (const SegmentCheck& c : checks(Liar::Lie::none, "Exp", inputs)) EXPECT_FALSE(c.bad()) << (c.error ? c.error->text() : "");
 }
 
-/// In the whole they read nothing: what they give stands in the table of sizes.
+/// In the whole they read nothing: what they give is in the table of sizes.
 TEST_F(BySegment, SizesThatTheHostMakesAreReadFromTheirOperands) {
   options_.opt = 0;
   ASSERT_NO_FATAL_FAILURE(compile("graph main(x: f32[n,4]) { e = Exp(x) s = Shape(e) y = Expand(e, s) a = Abs(y) return a, s }", {"Exp"}));

@@ -6,11 +6,11 @@ import unittest
 from pathlib import Path
 
 import numpy as np
-from small_models import o, ops_of, tenon, told
+from small_models import o, ops_of, report, tenon
 
 
 def inserting() -> bytes:
-    """y = s with x + x behind it."""
+    """y = s with x + x after it."""
     sequence = o.sequence_of(o.tensor_type([None]))
     nodes = [o.node("Add", ["x", "x"], ["d"]), o.node("SequenceInsert", ["s", "d"], ["y"]), o.node("SequenceLength", ["y"], ["n"])]
     outputs = [o.typed("y", sequence), o.value_info("n", [], 7)]
@@ -26,7 +26,7 @@ class Sequences(unittest.TestCase):
 
     def test_run_draws_two_elements_and_tells_types(self):
         for guard in ([], ["--guard"]):
-            y, n = told("run", self.model, *guard)["outputs"]
+            y, n = report("run", self.model, *guard)["outputs"]
             self.assertEqual((y["name"], y["kind"], len(y["elements"])), ("y", "sequence", 3))
             values = y["elements"][2].pop("values")
             self.assertEqual((y["elements"][2], len(values)), ({"dtype": "f32", "shape": [3]}, 3))
@@ -52,7 +52,7 @@ class Sequences(unittest.TestCase):
         kind = o.sequence_of(o.map_of(7, o.tensor_type(None)))
         model, given, made = (self.folder / name for name in ("maps.onnx", "maps_in.npz", "maps_out.npz"))
         model.write_bytes(o.model(o.graph([o.node("Identity", ["m"], ["y"])], [o.typed("m", kind)], [o.typed("y", kind)])))
-        self.assertEqual(told("run", model)["outputs"][0]["elements"][0]["kind"], "map")
+        self.assertEqual(report("run", model)["outputs"][0]["elements"][0]["kind"], "map")
         keys, values = np.array([7, 9]), np.array([0.5, 2], np.float32)
         np.savez(given, **{"m/0/keys": keys, "m/0/values": values, "m/1/keys": keys[:0], "m/1/values": values[:0]})
         done = tenon("run", model, "--input", given, "--output", made)
@@ -73,20 +73,20 @@ class Sequences(unittest.TestCase):
     def test_texts_are_drawn(self):
         model = self.folder / "texts.onnx"
         model.write_bytes(o.model(o.graph([o.node("Identity", ["x"], ["y"])], [o.value_info("x", [2], 8)], [o.value_info("y", [2], 8)])))
-        self.assertEqual(told("run", model)["outputs"][0], {"name": "y", "dtype": "string", "shape": [2], "values": ["0", "0"]})
-        self.assertEqual(told("compare", model)["verdict"], "good")
+        self.assertEqual(report("run", model)["outputs"][0], {"name": "y", "dtype": "string", "shape": [2], "values": ["0", "0"]})
+        self.assertEqual(report("compare", model)["verdict"], "good")
 
     def test_the_other_verbs_take_them(self):
-        self.assertEqual(told("compare", self.model)["verdict"], "good")
+        self.assertEqual(report("compare", self.model)["verdict"], "good")
         engine = self.folder / "m.tenon"
         self.assertEqual(tenon("build", self.model, "-o", engine).returncode, 0)
-        self.assertEqual(told("inspect", engine)["inputs"][0]["type"], "seq(f32[?])")
+        self.assertEqual(report("inspect", engine)["inputs"][0]["type"], "seq(f32[?])")
         self.assertEqual(tenon("run", engine).returncode, 0)
         self.assertEqual(tenon("bench", engine, "--runs", 1, "--seconds", "0.1").returncode, 0)
         exported = self.folder / "exported.onnx"
         self.assertEqual(tenon("export", self.model, "-o", exported).returncode, 0)
         self.assertEqual(ops_of(exported), ops_of(self.model))
-        self.assertEqual(told("compare", exported)["verdict"], "good")
+        self.assertEqual(report("compare", exported)["verdict"], "good")
 
 
 if __name__ == "__main__":

@@ -34,11 +34,11 @@ class Serve(unittest.TestCase):
 
     def test_outputs_are_those_of_a_run(self):
         with tempfile.TemporaryDirectory() as name:
-            there, beside = Path(name) / "there.npz", Path(name) / "beside.npz"
+            there, next_to = Path(name) / "there.npz", Path(name) / "beside.npz"
             self.assertEqual(served(f"outputs {there}").stdout.splitlines()[1], "written")
-            run = [str(TENON), "run", str(MODEL), "--shape", "x=4x16", "--threads", "1", "--output", str(beside)]
+            run = [str(TENON), "run", str(MODEL), "--shape", "x=4x16", "--threads", "1", "--output", str(next_to)]
             subprocess.run(run, check=True, capture_output=True)
-            with np.load(there) as a, np.load(beside) as b:
+            with np.load(there) as a, np.load(next_to) as b:
                 self.assertEqual(len(a.files), len(b.files))
                 for k, each in enumerate(b.files):
                     np.testing.assert_array_equal(a[f"arr_{k}"], b[each])

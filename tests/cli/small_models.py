@@ -23,7 +23,7 @@ def tenon(*arguments: object, **options) -> subprocess.CompletedProcess:
     return subprocess.run([str(TENON), *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
 
 
-def told(verb: str, *arguments: object, **options) -> dict:
+def report(verb: str, *arguments: object, **options) -> dict:
     return json.loads(tenon(verb, "--json", *arguments, **options).stdout)
 
 
@@ -33,7 +33,7 @@ def data_of(page: Path) -> dict:
 
 
 def ops_of(path: Path) -> dict[str, int]:
-    return told("inspect", path)["ops"]
+    return report("inspect", path)["ops"]
 
 
 def number(name: str, value: float) -> bytes:
@@ -71,7 +71,7 @@ def settled() -> bytes:
 def save_inputs(path: Path, model: Path) -> None:
     """An array for each input of the model, equal for equal names; n is 3."""
     arrays = {}
-    for port in told("inspect", model)["inputs"]:
+    for port in report("inspect", model)["inputs"]:
         shape = [3 if size == "n" else size for size in port["shape"]]
         arrays[port["name"]] = np.linspace(-2, 2, int(np.prod(shape)), dtype=np.float32).reshape(shape) + len(port["name"])
     np.savez(path, **arrays)

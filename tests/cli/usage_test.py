@@ -65,7 +65,7 @@ class Help(unittest.TestCase):
         for columns in (60, 80, 120):
             for verb in VERBS:
                 for line in on_terminal(columns, verb, "--help-all").splitlines():
-                    # A command of the examples, and a name that is too long to stand beside anything, are not broken.
+                    # A command of the examples, and a name that is too long to be beside anything, are not broken.
                     if not line.startswith(("  tenon ", "  eval ", "  --", "  -o")):
                         self.assertLessEqual(len(line), columns, f"{verb}: {line}")
 
@@ -73,7 +73,7 @@ class Help(unittest.TestCase):
         text = tenon("run", "--help", env=os.environ | {"COLUMNS": "50"}).stdout
         self.assertLess(max(len(line) for line in text.splitlines() if not line.startswith("  ")), 51)
 
-    def test_rare_options_are_behind_help_all(self):
+    def test_rare_options_need_help_all(self):
         usual, all_of_it = tenon("run", "--help").stdout, tenon("run", "--help-all").stdout
         for option in ("--shape", "--input", "--backend", "--plugin", "--json", "--verify"):
             self.assertIn(option + " ", usual)
@@ -145,7 +145,7 @@ class Pages(unittest.TestCase):
         return set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", tenon(verb, "--help-all").stdout, re.M))
 
     def completed(self, *words: str) -> set[str]:
-        """What bash makes of a line, the cursor behind the last word."""
+        """What bash makes of a line, the cursor after the last word."""
         script = (
             'eval "$("$1" completion bash)"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tenon; printf "%s\\n" "${COMPREPLY[@]}"'
         )

@@ -69,14 +69,14 @@ class Bench(unittest.TestCase):
             model.write_bytes(o.chain([o.node("Relu", ["x"], ["y"])]))
             call = ("bench", model, "--shape", "x=7x4", "--runs", 2)
             text = tenon(*call).stdout
-            told = json.loads(tenon(*call, "--json").stdout)
+            report = json.loads(tenon(*call, "--json").stdout)
         self.assertIn("at x[7,4]\n", text)
         self.assertRegex(text, r"p50 \S+ ms, p95 \S+, p99 \S+;")
-        self.assertEqual(told["shapes"], {"x": [7, 4]})
-        self.assertLessEqual(told["p50_ms"], told["p95_ms"])
-        self.assertLessEqual(told["p95_ms"], told["p99_ms"])
-        self.assertEqual(told["p50_ms"], told["median_ms"])
-        self.assertEqual(told["peak_disturbed"], told["peak_share"] > 1)
+        self.assertEqual(report["shapes"], {"x": [7, 4]})
+        self.assertLessEqual(report["p50_ms"], report["p95_ms"])
+        self.assertLessEqual(report["p95_ms"], report["p99_ms"])
+        self.assertEqual(report["p50_ms"], report["median_ms"])
+        self.assertEqual(report["peak_disturbed"], report["peak_share"] > 1)
 
 
 if __name__ == "__main__":

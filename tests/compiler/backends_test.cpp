@@ -179,10 +179,10 @@ class Failing final : public backend::Backend {
   std::string_view docs() const override { return "of a test"; }
   Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override { return base_.supports(graph, node); }
   double cost(const ir::Graph&, ir::NodeId) const override { return 1; }
-  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options& options) const override {
-    for (ir::NodeId n : share.graph.nodes())
-      if (share.graph.node(n).is("Exp")) return fail(Code::not_supported, "", "no room for an Exp");
-    return base_.compile(share, options);
+  Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options& options) const override {
+    for (ir::NodeId n : request.graph.nodes())
+      if (request.graph.node(n).is("Exp")) return fail(Code::not_supported, "", "no room for an Exp");
+    return base_.compile(request, options);
   }
 
  private:

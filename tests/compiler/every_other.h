@@ -19,8 +19,8 @@ class Some final : public backend::Backend {
     return fail(Code::not_supported, graph.view(node).where(), "it is not among those that it takes");
   }
   double cost(const ir::Graph& graph, ir::NodeId node) const override { return base_.cost(graph, node); }
-  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options& options) const override {
-    return base_.compile(share, options);
+  Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options& options) const override {
+    return base_.compile(request, options);
   }
 
  private:

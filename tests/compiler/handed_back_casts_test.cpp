@@ -28,10 +28,10 @@ class Lame final : public backend::Backend {
     return base_.supports(graph, node);
   }
   double cost(const ir::Graph&, ir::NodeId) const override { return 1; }
-  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options& options) const override {
-    for (ir::NodeId n : share.graph.nodes())
-      if (fails_.contains(share.graph.node(n).op->name)) return fail(Code::not_supported, "", "no room");
-    return base_.compile(share, options);
+  Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options& options) const override {
+    for (ir::NodeId n : request.graph.nodes())
+      if (fails_.contains(request.graph.node(n).op->name)) return fail(Code::not_supported, "", "no room");
+    return base_.compile(request, options);
   }
 
  private:

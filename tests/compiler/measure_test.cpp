@@ -169,8 +169,8 @@ class Short final : public backend::Backend {
     return base_.supports(graph, node);
   }
   double cost(const ir::Graph&, ir::NodeId) const override { return 1; }
-  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options& options) const override {
-    return base_.compile(share, options);
+  Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options& options) const override {
+    return base_.compile(request, options);
   }
 
  private:

@@ -20,13 +20,13 @@ import plugin_demo  # noqa: E402
 
 @unittest.skipUnless(shutil.which("cc"), "needs a C compiler")
 class PluginDemo(unittest.TestCase):
-    def test_it_runs_and_each_fault_is_told(self):
-        told = io.StringIO()
+    def test_it_runs_and_each_fault_is_reported(self):
+        report = io.StringIO()
         with tempfile.TemporaryDirectory() as name:
-            demo = plugin_demo.PluginDemo(Console(file=told, width=400), Path(name), 2)
+            demo = plugin_demo.PluginDemo(Console(file=report, width=400), Path(name), 2)
             demo.run()
             tested = demo_engines.tenon("rules", "test", plugin_demo.RULES, "--plugin", demo.library)
-        text = told.getvalue()
+        text = report.getvalue()
         self.assertEqual(tested["faults"], 0)
         self.assertEqual(demo.places, 6, "MiniLM has six Gelus")
         self.assertGreater(demo.difference, 0, "two ways to compute it do not round alike: one engine was measured twice")

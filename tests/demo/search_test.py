@@ -27,7 +27,7 @@ class Search(unittest.TestCase):
                 run.worker.compute(batch)
             run.vectors = run.worker.embeddings(run.work / "tenon.npy")
             run.answer()
-            graph = demo.graph_beside_weights(run.work, run.model / "model.safetensors")
+            graph = demo.graph_with_external_weights(run.work, run.model / "model.safetensors")
             peer = demo_engines.Worker(demo.PEERS, "onnxruntime", graph, run.work / "batches.npz", 1)
             for batch in range(len(run.batches)):
                 peer.run(batch)

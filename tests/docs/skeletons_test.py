@@ -83,9 +83,9 @@ class Skeletons(unittest.TestCase):
             (("../up",), 2, "./dev new-backend far_away"),
             ((), 2, "./dev new-backend"),
         ):
-            found, told = self.tool(new_backend, *words)
-            self.assertEqual(found, status, told)
-            self.assertIn(advice, told)
+            found, report = self.tool(new_backend, *words)
+            self.assertEqual(found, status, report)
+            self.assertIn(advice, report)
 
     def new_plugin(self, language: str, suffix: str, command: list[str], *flags: str) -> None:
         """Writes one, compiles it as its head says, without warnings, and tests it."""
@@ -114,9 +114,9 @@ class Skeletons(unittest.TestCase):
             (("Other", "--language", "cobol"), 2, "./dev new-plugin Other"),
             ((), 2, "./dev new-plugin HardGate"),
         ):
-            found, told = self.tool(new_plugin, *words, *folder)
-            self.assertEqual(found, status, told)
-            self.assertIn(advice, told)
+            found, report = self.tool(new_plugin, *words, *folder)
+            self.assertEqual(found, status, report)
+            self.assertIn(advice, report)
 
     @unittest.skipUnless(shutil.which("rustc"), "needs rustc")
     def test_a_new_plugin_in_rust(self):
@@ -131,8 +131,8 @@ class Skeletons(unittest.TestCase):
         source = self.root / "hard_gate.py"
         self.assertIn("python hard_gate.py ", source.read_text())
         environment = {**os.environ, "PYTHONPATH": str(BUILD / "python")}
-        told = self.passes(subprocess.run([sys.executable, source], capture_output=True, text=True, env=environment))
-        self.assertRegex(told, r"^\d+ cases: nothing was found")
+        report = self.passes(subprocess.run([sys.executable, source], capture_output=True, text=True, env=environment))
+        self.assertRegex(report, r"^\d+ cases: nothing was found")
         source.write_text(source.read_text().replace("return x * np.float32(scale)", "return x + np.float32(scale)"))
         done = subprocess.run([sys.executable, source], capture_output=True, text=True, env=environment)
         self.assertNotEqual(done.returncode, 0)
@@ -167,12 +167,12 @@ class Skeletons(unittest.TestCase):
             self.passes(ran(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test, PYTHONPATH=path)), r"[3-9] passed"
         )
 
-    def test_what_is_wrong_is_told_and_nothing_is_written(self):
+    def test_what_is_wrong_is_reported_and_nothing_is_written(self):
         for kind in new_rule.KINDS:
             self.new_rule("twice", kind) if kind not in ("builder", "code") else None
-            status, told = self.tool(new_rule, "twice", "--kind", kind)
+            status, report = self.tool(new_rule, "twice", "--kind", kind)
             self.assertEqual(status, 1, "a file that is there is never overwritten")
-            self.assertIn("already", told)
+            self.assertIn("already", report)
         before = sorted(self.root.rglob("*"))
         for words, advice in {
             ("FoldPad",): "./dev new-rule fold_pad\n",
@@ -184,9 +184,9 @@ class Skeletons(unittest.TestCase):
             ("fold_pad", "--stage", "fuse", "--kind", "file"): "--kind equation --stage fuse\n",
             (): "./dev new-rule fold_sign, or --help for kinds and stages\n",
         }.items():
-            status, told = self.tool(new_rule, *words)
-            self.assertEqual(status, 2, told)
-            self.assertTrue(told.endswith(f"  try:      {advice}"), told)
+            status, report = self.tool(new_rule, *words)
+            self.assertEqual(status, 2, report)
+            self.assertTrue(report.endswith(f"  try:      {advice}"), report)
         self.assertEqual(sorted(self.root.rglob("*")), before)
 
     def test_a_family_goes_by_its_name_the_last_part_of_it_or_its_number(self):
@@ -211,7 +211,7 @@ class Skeletons(unittest.TestCase):
         with mock.patch.object(sys.stdin, "isatty", lambda: True), mock.patch("builtins.input", side_effect=EOFError):
             self.assertEqual(self.tool(new_op, "AnotherOp")[0], 2)
 
-    def test_what_is_wrong_with_an_op_is_told_and_nothing_is_written(self):
+    def test_what_is_wrong_with_an_op_is_reported_and_nothing_is_written(self):
         before = sorted(self.root.rglob("*"))
         for words, status, advice in (
             ((), 2, "./dev new-op HardSwish2 elementwise/activation, or --help for the families"),
@@ -220,9 +220,9 @@ class Skeletons(unittest.TestCase):
             (("9lives", "shape"), 2, "./dev new-op HardSwish FAMILY"),
             (("Identity", "shape"), 1, "another name, or edit src/ops/shape/identity.cpp"),
         ):
-            got, told = self.tool(new_op, *words)
-            self.assertEqual(got, status, told)
-            self.assertTrue(told.endswith(f"  try:      {advice}\n"), told)
+            got, report = self.tool(new_op, *words)
+            self.assertEqual(got, status, report)
+            self.assertTrue(report.endswith(f"  try:      {advice}\n"), report)
         self.assertEqual(sorted(self.root.rglob("*")), before)
 
     def test_names(self):

@@ -46,8 +46,8 @@ class Snippets(unittest.TestCase):
             self.assertGreater(ran, 0)
 
     def test_verbs_of_dev_exist(self):
-        told = subprocess.run([str(ROOT / "dev"), "help"], capture_output=True, text=True, check=True).stdout
-        verbs = set(re.findall(r"^ *\./dev ([\w-]+)", told, re.MULTILINE))
+        report = subprocess.run([str(ROOT / "dev"), "help"], capture_output=True, text=True, check=True).stdout
+        verbs = set(re.findall(r"^ *\./dev ([\w-]+)", report, re.MULTILINE))
         for page, _, text in blocks("sh"):
             for verb in re.findall(r"^\./dev ([\w-]+)", text, re.MULTILINE):
                 self.assertIn(verb, verbs, page)

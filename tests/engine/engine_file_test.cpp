@@ -47,7 +47,7 @@ TEST(EngineFile, AnEngineWithoutSectionsIsOne) {
   EXPECT_TRUE(open(bytes)->verify_all().has_value());
 }
 
-TEST(EngineFile, PiecesThatAreHashedBesideBeingWrittenAreWholeAndInOrder) {
+TEST(EngineFile, PiecesHashedWhileWrittenAreWholeAndInOrder) {
   std::string all(5 << 20, '\0');
   for (size_t k = 0; k < all.size(); ++k) all[k] = static_cast<char>(k * 2654435761u >> 24);
   Writer w;

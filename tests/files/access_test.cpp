@@ -144,7 +144,7 @@ TEST_F(AccessTest, AFileThatIsReplacedTakesNoMemory) {
   EXPECT_EQ(old->bytes().back(), std::byte{'x'});
 }
 
-TEST_F(AccessTest, WriteErrorsLeaveNothingBehind) {
+TEST_F(AccessTest, WriteErrorsLeaveNoFile) {
   EXPECT_EQ(write_file(folder / "none/x", "a").error().code(), Code::write_failed);
   EXPECT_EQ(write_file(folder / "model", "a").error().code(), Code::write_failed);
   EXPECT_EQ(write_file("/dev/full", "a").error().code(), Code::write_failed);

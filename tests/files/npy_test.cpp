@@ -59,7 +59,7 @@ TEST(Npy, ReadsBigEndianAndFortranOrder) {
   EXPECT_EQ(integers_of(*fortran), (std::vector<int64_t>{0, 1, 2, 3, 4, 5}));
 }
 
-TEST(Npy, ReferencesBytesThatSomebodyKeeps) {
+TEST(Npy, ReferencesBytesOfAKeeper) {
   const auto bytes = std::make_shared<std::string>(npy_bytes(Tensor::of_i64({2}, std::vector<int64_t>{7, 8})));
   const auto t = read_npy(view(*bytes), bytes, "x");
   EXPECT_GE(reinterpret_cast<const char*>(t->data()), bytes->data());

@@ -103,7 +103,7 @@ TEST(ExplicitForms, PartsAreListedWhereTheLastOneIsEmpty) {
   EXPECT_EQ(even.number("num_outputs"), 3) << "2, 2 and 1";
 }
 
-TEST(ExplicitForms, EllipsesStandForEquallyManyAxes) {
+TEST(ExplicitForms, EllipsesCoverEquallyManyAxes) {
   const std::string_view text = "graph main(x: f32[5,1,3,4], z: f32[2,4,3]) { y = Einsum(x, z, equation=\"...ij,...jk->...ik\") return y }";
   EXPECT_EQ(Written(text, 13).nodes(), "Unsqueeze Einsum");
   EXPECT_EQ(Written(text, 28).nodes(), "Unsqueeze Einsum");
@@ -130,7 +130,7 @@ TEST(ExplicitForms, AxesOfPadAreI64) {
   for (const OnnxTensor& t : pad.model.graph.initializers) EXPECT_EQ(t.dtype, static_cast<int64_t>(DType::i64));
 }
 
-TEST(ExplicitForms, WhatNoVersionSaysIsRefusedOrAFunction) {
+TEST(ExplicitForms, InexpressibleNodesAreRefusedOrFunctions) {
   const std::string_view hot = "graph main(x: i64[2]) { const a_: i64[2] = [0, -1] const b_: i64[] = 3 y = OneHot(a_, b_, x) return y }";
   EXPECT_TRUE(Written(hot, 10).error.contains("opset 11 or newer"));
   EXPECT_EQ(Written(hot, 11).nodes(), "OneHot");

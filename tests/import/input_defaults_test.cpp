@@ -28,7 +28,7 @@ std::vector<std::string> input_names(const ir::Graph& graph) {
   return out;
 }
 
-TEST(InputDefaults, AreInputsBehindTheRequiredOnes) {
+TEST(InputDefaults, FollowRequiredInputs) {
   const auto m = import_bytes(model(scaled()));
   ASSERT_TRUE(m) << m.error().text();
   EXPECT_EQ(input_names(*m->graph), (std::vector<std::string>{"x", "w", "s"}));

@@ -41,7 +41,7 @@ TEST(OnnxExport, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(m->graph->tensor_of(m->graph->find_value("w"))->number(4), 5);
 }
 
-TEST(OnnxExport, MetadataOfNodesGoesThroughAndSaysWhichRuleMadeThem) {
+TEST(OnnxExport, NodeMetadataIsKeptAndNamesTheRule) {
   auto g = graph_of("graph main(x: f32[4]) {\n a = Neg(x)\n y = Abs(a)\n return y\n}\n");
   ASSERT_TRUE(g);
   g->set_provenance(g->first(), std::make_shared<const ir::Provenance>(ir::Provenance{"", {}, {{"line", "model.py:7"}}}));
@@ -90,7 +90,7 @@ TEST(OnnxExport, MapsKeepTheirTypes) {
   EXPECT_EQ(m->graph->value(m->graph->outputs()[0]).type.text(), "seq(map(i64,f32))");
 }
 
-TEST(OnnxExport, TheLowestOpsetThatSaysEveryNodeIsChosen) {
+TEST(OnnxExport, ChoosesTheLowestSufficientOpset) {
   auto g = graph_of("graph main(x: i32[2,3]) {\n  y = BitwiseNot(x)\n  return y\n}");
   ASSERT_TRUE(g);
   g->opsets = {{"", 13}};
@@ -160,7 +160,7 @@ size_t results_written(const ir::Graph& graph) {
   return m ? m->graph->node(m->graph->first()).outputs.size() : 0;
 }
 
-TEST(OnnxExport, ResultsThatNobodyReadsAreLeftOutWhereTheOpAllowsIt) {
+TEST(OnnxExport, UnusedOptionalResultsAreOmitted) {
   const std::string head = "graph main(x: f32[2,3,4], s: f32[3]) {\n  ", tail = "\n  return y\n}";
   const std::string norm = "BatchNormalization(x, s, s, s, s, training_mode=";
   EXPECT_EQ(results_written(*graph_of(head + "y, i = MaxPool(x, kernel_shape=[2])" + tail)), 1u);
@@ -208,7 +208,7 @@ TEST(OnnxExport, TheOpsetMayBeRaisedInsteadOfWritingFunctions) {
   EXPECT_EQ(again(*g, {.opset = 17, .raise_to = 26})->opsets[0].second, 17) << "an opset that is asked for stays";
 }
 
-TEST(OnnxExport, OutputsKeepTheirNamesWhateverStandsBehindThem) {
+TEST(OnnxExport, OutputsKeepTheirNames) {
   const float w[] = {1, 2};
   GraphBytes g;
   g.input("x", DType::f32, {"2"}).initializer(tensor_f32("w", {2}, w)).node(node("Relu", {"x"}, {"h"}));
@@ -222,7 +222,7 @@ TEST(OnnxExport, OutputsKeepTheirNamesWhateverStandsBehindThem) {
   EXPECT_EQ(back->graph->output_name(2), "w");
 }
 
-TEST(OnnxExport, WeightsMayLieBesideTheModel) {
+TEST(OnnxExport, WeightsMayBeExternal) {
   const auto folder = std::filesystem::temp_directory_path() / ("tenon_export_" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   std::vector<float> data(600);

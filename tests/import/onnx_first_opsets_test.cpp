@@ -83,7 +83,7 @@ DType dtype_for(std::string_view op) {
   return op == "And" || op == "Or" || op == "Xor" ? DType::boolean : op == "Equal" ? DType::i32 : DType::f32;
 }
 
-TEST(FirstOpsets, TheSecondOperandStandsAtAnAxis) {
+TEST(FirstOpsets, SecondOperandBroadcastsAtAnAxis) {
   for (std::string_view op : kPairs) {
     const DType d = dtype_for(op);
     const Tensor a = of(d, {2, 3}, {0, 1, 2, 3, 4, 0}), b = of(d, {2}, {2, 0}), column = of(d, {2, 1}, {2, 0});

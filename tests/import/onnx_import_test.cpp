@@ -118,7 +118,7 @@ TEST(OnnxImport, SumsOfNamesArePolynomials) {
   EXPECT_TRUE(graph.value(graph.outputs()[0]).type.dim(0).known_equal(graph.value(graph.inputs()[0]).type.dim(0)));
 }
 
-TEST(OnnxImport, SizesThatOnlyDataTellsTakeTheNamesThatAreDeclared) {
+TEST(OnnxImport, DataDependentSizesTakeDeclaredNames) {
   GraphBytes g;
   g.input("x", DType::f32, {"n", "4"});
   for (const char* k : {"1", "2"})

@@ -158,7 +158,7 @@ TEST(WrittenFiles, AFunctionHasNoConstantsOfTypesThatItsOpsetLacks) {
   EXPECT_TRUE(written(*g, 9).starts_with("9: BatchNormalization(")) << written(*g, 9);
 }
 
-TEST(WrittenFiles, ARefusalNamesTheNodeAndLeavesNothingBehind) {
+TEST(WrittenFiles, RefusalNamesTheNodeAndLeavesNoFile) {
   auto g = graph_of("graph main(x: f32[2], z: f32[2]) {\n  y = Equal(x, z) @\"same\"\n  return y\n}");
   ASSERT_TRUE(g);
   const auto folder = std::filesystem::temp_directory_path() / ("tenon_written_" + std::to_string(::getpid()));
@@ -178,7 +178,7 @@ std::string two_nodes(const std::string& first, const std::string& second) {
   return model(g.input("x", DType::f32, {"2"}).node(first).node(second).output("y", DType::f32, {"2"}));
 }
 
-TEST(CheckWritten, TakesOperandsThatAreMadeEarlierAndRefusesOthers) {
+TEST(CheckWritten, RefusesOperandsThatNoEarlierNodeMakes) {
   const std::string neg = node("Neg", {"x"}, {"h"}), add = node("Add", {"h", "w"}, {"y"}, {}, {}, "sum");
   const std::string_view weights[] = {"w"};
   EXPECT_TRUE(check_written(two_nodes(neg, add), weights));

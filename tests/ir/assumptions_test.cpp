@@ -9,7 +9,7 @@ namespace {
 TEST(Assumptions, OfNumbersAreSettledAsTheRuntimeChecksThem) {
   for (const auto kind : {SizeRelation::equal, SizeRelation::broadcast, SizeRelation::at_least, SizeRelation::spreads})
     for (int64_t a = 0; a < 4; ++a)
-      for (int64_t b = 0; b < 4; ++b) EXPECT_EQ(settled(kind, a, b), holds(kind, a, b)) << text_of(kind, Dim(a).text(), Dim(b).text());
+      for (int64_t b = 0; b < 4; ++b) EXPECT_EQ(decide(kind, a, b), holds(kind, a, b)) << text_of(kind, Dim(a).text(), Dim(b).text());
 }
 
 TEST(Assumptions, TextNamesTheSizes) {

@@ -31,7 +31,7 @@ Sizes at(int64_t i, const Sizes& shape) {
   return out;
 }
 
-TEST(Constant, TellsTheTensorsThatItReads) {
+TEST(Constant, EachTensorVisitsItsSources) {
   const ConstantRef a = constant_of(*Tensor::make(DType::f32, {4, 6})), b = constant_of(*Tensor::make(DType::f32, {4, 2}));
   const ConstantRef factors = constant_of(*Tensor::make(DType::f32, {9}));
   const ConstantRef all = pack(permute(scale(cast(concat({slice(a, 1, 5, 0, -1), b, b}, 1), DType::f32), factors, 1), {1, 0}), 4);

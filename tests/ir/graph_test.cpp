@@ -76,7 +76,7 @@ TEST_F(GraphTest, InsertsBeforeANodeInOrder) {
   EXPECT_TRUE(g.is_before(maker(c), maker(b)));
   EXPECT_TRUE(g.is_before(maker(a), maker(c)));
   EXPECT_EQ(g.first(), maker(d));
-  EXPECT_DEATH(relu(b, maker(c)), "stands_before");
+  EXPECT_DEATH(relu(b, maker(c)), "is_defined_before");
 }
 
 TEST_F(GraphTest, OrderKeysHoldWhereAllInsertionsMeet) {
@@ -98,7 +98,7 @@ TEST_F(GraphTest, OrderKeysHoldUnderRandomInsertions) {
   sound();
 }
 
-TEST_F(GraphTest, ReplacesAllUsesAndMovesUsersBehind) {
+TEST_F(GraphTest, ReplaceAllUsesMovesUsersAfterTheValue) {
   ValueId a = relu(x), user = relu(a), second = relu(user), late = relu(x), after = add(second, late);
   g.add_output(after);
   ASSERT_TRUE(g.replace_all_uses(a, late));
@@ -135,7 +135,7 @@ TEST_F(GraphTest, MovesOnlyWhereOperandsAndUsersAllow) {
   g.move_before(maker(b), {});
   EXPECT_EQ(g.last(), maker(b));
   sound();
-  EXPECT_DEATH(g.move_before(maker(c), maker(a)), "stands_before");
+  EXPECT_DEATH(g.move_before(maker(c), maker(a)), "is_defined_before");
   EXPECT_DEATH(g.move_before(maker(a), {}), "is_before");
 }
 
@@ -345,7 +345,7 @@ struct Log : Listener {
   void type_changed(ValueId, const Type&) override { text += "t"; }
 };
 
-TEST_F(GraphTest, TellsItsListenerOfEveryChange) {
+TEST_F(GraphTest, NotifiesItsListenerOfEveryChange) {
   Log log;
   ValueId a = relu(x), user = relu(a);
   g.add_output(a);
@@ -365,7 +365,7 @@ TEST_F(GraphTest, TellsItsListenerOfEveryChange) {
   EXPECT_EQ(log.text, "eaAvxnt");
 }
 
-TEST_F(GraphTest, KnowsPortsOfOneName) {
+TEST_F(GraphTest, RefusesPortsOfOneName) {
   ValueId a = relu(x), b = relu(a);
   g.set_name(a, "a");
   g.add_output(a, "y");

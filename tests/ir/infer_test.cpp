@@ -33,7 +33,7 @@ TEST_F(InferTest, KeepsTheMoreSpecificOfBothDims) {
   EXPECT_EQ(g.value(y).type, Type(DType::f32, {4, 8}));
 }
 
-TEST_F(InferTest, KeepsDeclaredSizesWhereInferenceKnowsNothing) {
+TEST_F(InferTest, KeepsDeclaredSizesWhereInferenceFindsNone) {
   NodeId n = g.insert(ops["NonZero"], {x}, 1);
   ASSERT_TRUE(infer(g, n));
   Type first = g.value(g.node(n).outputs[0]).type;

@@ -177,7 +177,7 @@ TEST_F(TextTest, KeepsDataDependentSizes) {
   same_again("graph(x: f32[3]) {\n  y: i64[1,u0] = NonZero(x)\n  z: i64[1,u0] = Relu(y)\n  return z\n}\n");
 }
 
-TEST_F(TextTest, KeepsBigConstantsBesideTheText) {
+TEST_F(TextTest, LargeConstantsAreOutsideTheText) {
   std::string text = "graph() {\n  const w: f32[100] = splat(2)\n  return w\n}\n";
   auto g = parse(text, ops);
   ASSERT_TRUE(g) << g.error().text();
@@ -192,7 +192,7 @@ TEST_F(TextTest, KeepsBigConstantsBesideTheText) {
   EXPECT_FALSE(parse(numbered, ops));
 }
 
-TEST_F(TextTest, LargeTensorAttributesAreBesideTheTextAndStringsInIt) {
+TEST_F(TextTest, LargeTensorAttributesAreOutsideTheTextAndStringsInside) {
   Graph g(ops);
   const ValueId x = g.add_input("x", Type(DType::f32, {2}));
   const Tensor numbers = *Tensor::make(DType::i4, {99}), texts = *Tensor::make(DType::string, {99});
@@ -211,7 +211,7 @@ TEST_F(TextTest, LargeTensorAttributesAreBesideTheTextAndStringsInIt) {
   EXPECT_EQ((*back)->node(*(*back)->nodes().begin()).attributes, g.node(n).attributes);
 }
 
-TEST_F(TextTest, SaysWhereAndWhatWasExpected) {
+TEST_F(TextTest, ErrorsNamePlaceAndExpectation) {
   Diagnostic d = refused("graph(x: f32[4]) {\n  y = Relu(z)\n  return y\n}");
   EXPECT_EQ(d.code, Code::bad_graph);
   EXPECT_EQ(d.place, "line 2, column 12");

@@ -15,7 +15,7 @@ TEST(Casts, IntegersThatMayRunOverAreCastBetweenNodes) {
 }
 
 /// Sums, products and what moves elements need no more than low bits, and give no more.
-TEST(Casts, IntegersThatRanOverPassToWhoNeedsTheirLowBitsAlone) {
+TEST(Casts, OverflowedIntegersPassToReadersOfLowBits) {
   const Lacking acc("acc", {DType::i8});
   EXPECT_EQ(shared("graph main(x: i8[4], y: i8[4]) { a = Add(x, y) b = Mul(a, y) c = BitwiseXor(b, a) return c }", {&acc, &kHost}).text,
             "host: Cast(i32) Cast(i32) | acc: Add(i32) Mul(i32) BitwiseXor(i32) | host: Cast(i8)");

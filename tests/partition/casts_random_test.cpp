@@ -28,7 +28,7 @@ class Lacking final : public backend::Backend {
   }
   double cost(const ir::Graph&, ir::NodeId) const override { return 1; }
   bool makes_kernels() const override { return types_.empty(); }
-  Result<backend::Artifact> compile(const backend::Share&, const backend::Options&) const override { return backend::Blob(); }
+  Result<backend::Artifact> compile(const backend::CompileRequest&, const backend::Options&) const override { return backend::Blob(); }
 
  private:
   std::set<DType> types_;

@@ -17,7 +17,7 @@ TEST(Casts, ANodeOfAMissingTypeRunsInAWiderOne) {
   EXPECT_EQ(got.graph->value(got.graph->outputs()[0]).type.text(), "f16[4]");
 }
 
-TEST(Casts, StandAtTheBorderOfTheSegmentAlone) {
+TEST(Casts, AppearOnlyAtTheSegmentBoundary) {
   const Lacking acc("acc", {DType::f16}, {"Erf"});
   const Outcome got =
       shared("graph main(x: f16[4]) { a = Exp(x) b = Neg(a) c = Erf(b) d = Sqrt(c) e = Add(d, b) return e }", {&acc, &kHost});
@@ -37,7 +37,7 @@ TEST(Casts, AreOfTheBackendThatTheyAreFor) {
       return fail(Code::not_supported, "", "no such kernel");
     }
     double cost(const ir::Graph&, ir::NodeId) const override { return 1; }
-    Result<backend::Artifact> compile(const backend::Share&, const backend::Options&) const override { return backend::Blob(); }
+    Result<backend::Artifact> compile(const backend::CompileRequest&, const backend::Options&) const override { return backend::Blob(); }
   } const acc;
   const Lacking first("first", {DType::f16}, {"Exp", "Neg"});
   EXPECT_EQ(shared("graph main(x: f16[4]) { a = Exp(x) b = Neg(a) return b }", {&acc, &kHost}).text,
@@ -117,7 +117,7 @@ TEST(Casts, APairOfTheSourceStays) {
             "acc: Neg(f32) | host: Cast(f16) Cast(f32) | acc: Exp(f32)");
 }
 
-TEST(Casts, WishesHold) {
+TEST(Casts, RespectConstraints) {
   const Lacking acc("acc", {DType::f16});
   constexpr std::string_view kText = "graph main(x: f16[4]) { a = Exp(x) return a }";
   Constraints forced;
@@ -134,7 +134,7 @@ TEST(Casts, WishesHold) {
   EXPECT_NE(shared(kText, {&kHost, &other}, pinned).text.find("which it is pinned to, does not run it"), std::string::npos);
 }
 
-/// A segment that is given up leaves no Casts behind.
+/// A segment that is given up leaves no Casts.
 TEST(Casts, WhatFallsBackIsAsItWas) {
   const Lacking acc("acc", {DType::f16}, {"Erf"});
   Constraints constraints;
@@ -223,7 +223,7 @@ TEST(Casts, NamesOfOtherNodesStay) {
 }
 
 /// The three tests that Torch-TensorRT has of its Casts. There longs are cut short wherever the accelerator stands, and the fallback gets
-/// its Casts for all operands; here a Cast stands where types differ, and the fallback keeps those of the model.
+/// its Casts for all operands; here a Cast is where types differ, and the fallback keeps those of the model.
 Constraints forced(std::string op) {
   Constraints out;
   out.fallback_ops = {std::move(op)};
@@ -235,7 +235,7 @@ size_t casts_in(const Outcome& got, size_t segment) {
   return static_cast<size_t>(std::ranges::count_if(nodes, [&](ir::NodeId n) { return got.graph->node(n).is("Cast"); }));
 }
 
-/// Places that the model casts itself: its Cast, and the one behind what reads them too.
+/// Places that the model casts itself: its Cast, and the one after what reads them too.
 TEST(OriginalCasts, InExplicitCase) {
   const Lacking acc("acc", {DType::i64});
   const Outcome got = shared(R"(graph main(x: i32[2,3], d: f32[2,3], u: f32[2,3]) {
@@ -277,8 +277,8 @@ TEST(Narrowing, RefusesWhatIsNone) {
   EXPECT_EQ(refused({{DType::f64, DType::f32}, {DType::i64, DType::i32}}, two), "");
   EXPECT_EQ(refused({{DType::f16, DType::f32}}, two), "this narrows nothing");
   EXPECT_EQ(refused({{DType::f32, DType::f32}}, two), "this narrows nothing");
-  EXPECT_EQ(refused({{DType::i64, DType::f32}}, two), "neither type stands for the other");
-  EXPECT_EQ(refused({{DType::i64, DType::u32}}, two), "neither type stands for the other");
+  EXPECT_EQ(refused({{DType::i64, DType::f32}}, two), "neither type contains the other");
+  EXPECT_EQ(refused({{DType::i64, DType::u32}}, two), "neither type contains the other");
   EXPECT_EQ(refused({{DType::f64, DType::f32}, {DType::f64, DType::f16}}, two), "f64 is to become two types");
   EXPECT_EQ(refused({{DType::f64, DType::f32}}, one), "no backend is accelerated that might lack a type");
 }

@@ -14,16 +14,16 @@ namespace {
 /// The fewest segments of any order at all: every set of nodes that may have run, and the target that ran last.
 uint32_t exhaustive(const Problem& problem) {
   const uint32_t all = (1U << problem.size()) - 1;
-  std::vector<uint32_t> needs(problem.nodes.size());
+  std::vector<uint32_t> predecessors(problem.nodes.size());
   for (uint32_t n = 0; n < problem.size(); ++n)
-    for (uint32_t before : problem.needs(n)) needs[n] |= 1U << before;
+    for (uint32_t before : problem.predecessors(n)) predecessors[n] |= 1U << before;
   std::vector<std::vector<uint32_t>> best(problem.targets, std::vector<uint32_t>(all + size_t{1}, UINT32_MAX));
   for (uint16_t t = 0; t < problem.targets; ++t) best[t][0] = 1;
   for (uint32_t done = 0; done < all; ++done)
     for (uint16_t last = 0; last < problem.targets; ++last)
       if (const uint32_t segments = best[last][done]; segments != UINT32_MAX)
         for (uint32_t n = 0; n < problem.size(); ++n) {
-          if (done >> n & 1 || (needs[n] & ~done) != 0) continue;
+          if (done >> n & 1 || (predecessors[n] & ~done) != 0) continue;
           const uint16_t t = problem.nodes[n].target;
           uint32_t& to = best[t][done | 1U << n];
           to = std::min(to, segments + (t != last));
@@ -60,18 +60,18 @@ TEST(Fewest, DoesNotDependOnTheOrderOfTheNodes) {
 
 /// Any ready node next, of the target of the one before where there is one: how targets in a list of priorities are often cut.
 uint32_t hierarchical(const Problem& problem) {
-  const Followers followers(problem);
+  const Successors successors(problem);
   std::vector<size_t> waits(problem.nodes.size());
   std::vector<uint32_t> ready;
   for (uint32_t n = 0; n < problem.size(); ++n)
-    if ((waits[n] = problem.needs(n).size()) == 0) ready.push_back(n);
+    if ((waits[n] = problem.predecessors(n).size()) == 0) ready.push_back(n);
   uint32_t segments = 0, last = UINT32_MAX;
   while (!ready.empty()) {
     const uint32_t n = ready.front();
     ready.erase(ready.begin());
     segments += problem.nodes[n].target != last;
     last = problem.nodes[n].target;
-    for (uint32_t f : followers[n])
+    for (uint32_t f : successors[n])
       if (--waits[f] == 0) ready.push_back(f);
   }
   return segments;
@@ -111,8 +111,8 @@ TEST(Fewest, IsSearchedAgainWhereASearchDoesNotEnd) {
   for (uint64_t seed : {0, 1, 4, 6}) {
     Draw draw(seed);
     Problem problem = any_targets(draw, Kind::window, 800, 3);
-    const Settled once = *solve_cut(problem, roles, {}), again = *solve_cut(problem, roles, {}, nullptr, Effort::again);
-    EXPECT_GT(once.given_up_after, kEffort);
+    const CutSolution once = *solve_cut(problem, roles, {}), again = *solve_cut(problem, roles, {}, nullptr, SearchBudget::extended);
+    EXPECT_GT(once.given_up_after, kSearchBudget);
     EXPECT_EQ(again.given_up_after, 0u);
     EXPECT_TRUE(again.sized.cut.proved());
     EXPECT_LT(again.sized.cut.size(), once.sized.cut.size());

@@ -85,7 +85,7 @@ TEST(Constants, OfAnyKindBridgeNothing) {
   for (const Border& b : shares_of(*graph, {"b", "e"}).borders) EXPECT_FALSE(graph->value(b.value).is_constant());
 }
 
-TEST(Orders, ANodeThatStandsBetweenOthersInTheFileOnlyPartsNothing) {
+TEST(Orders, FileOrderAloneSplitsNoSegment) {
   EXPECT_EQ(lists("graph main(x: f32[4], y: f32[4]) { a = Exp(x) u = Neg(y) b = Abs(a) return b, u }", {"a", "b"}),
             (Lists{"acc: a b", "host: u"}));
 }
@@ -130,7 +130,7 @@ TEST(Results, ThatTheGraphGivesTwiceAreMadeOnce) {
   EXPECT_EQ(names(*graph, graph->outputs()), (Lists{"b", "a", "b"}));
 }
 
-TEST(Results, OfSegmentsWithoutOperandsAndOfNodesThatNobodyReads) {
+TEST(Results, OfSegmentsWithoutOperandsAndOfUnusedNodes) {
   const auto graph = graph_of(R"(graph main(x: f32[4]) { const k: f32[4] = [1, 2, 3, 4]
     a = Exp(k) b = Add(x, a) dead = Neg(b) return b })");
   const Partition partition = shares_of(*graph, {"a", "dead"});
@@ -160,7 +160,7 @@ TEST(Results, OfSeveralOfWhichOneIsUsed) {
   EXPECT_EQ(std::ranges::count(names(*graph, partition.segments[0].results), "i"), 1);
 }
 
-/// What only bodies read, however deep, stands before their node and crosses its border.
+/// What only bodies read, however deep, comes before their node and crosses its border.
 TEST(Bodies, ACaptureTwoLevelsUpIsAnOperand) {
   const auto graph = graph_of(R"(graph main(c: bool[], x: f32[n]) {
     far = Exp(x)

@@ -27,7 +27,7 @@ class Lacking final : public backend::Backend {
   }
   double cost(const ir::Graph&, ir::NodeId) const override { return name_ == "host" ? 10 : name_ == "dear" ? 100 : 1; }
   bool makes_kernels() const override { return name_ == "host"; }
-  Result<backend::Artifact> compile(const backend::Share&, const backend::Options&) const override { return backend::Blob(); }
+  Result<backend::Artifact> compile(const backend::CompileRequest&, const backend::Options&) const override { return backend::Blob(); }
 
   mutable int asked = 0;
 

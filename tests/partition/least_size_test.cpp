@@ -56,13 +56,13 @@ TEST(LeastSize, BoundCountsNodesThatFellBack) {
     const Roles roles(none, targets);
     Constraints constraints;
     constraints.min_block_size = least;
-    const Settled settled = *solve_cut(problem, roles, constraints);
+    const CutSolution settled = *solve_cut(problem, roles, constraints);
     ASSERT_LE(settled.lower_bound, settled.sized.cut.size()) << seed;
     ASSERT_EQ(settled.lower_bound, fewest(problem).bound) << seed;
     dropped += !settled.sized.dropped.empty();
     if (targets > 2) continue;
     constraints.segmenter = Segmenter::walk;
-    const Settled by_walk = *solve_cut(walked, roles, constraints);
+    const CutSolution by_walk = *solve_cut(walked, roles, constraints);
     ASSERT_LE(by_walk.lower_bound, by_walk.sized.cut.size()) << seed;
   }
   EXPECT_GT(dropped, 50);

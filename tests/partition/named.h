@@ -25,7 +25,7 @@ class Named final : public backend::Backend {
   }
   double cost(const ir::Graph&, ir::NodeId) const override { return 1; }
   bool makes_kernels() const override { return name_ == "host"; }
-  Result<backend::Artifact> compile(const backend::Share&, const backend::Options&) const override { return backend::Blob(); }
+  Result<backend::Artifact> compile(const backend::CompileRequest&, const backend::Options&) const override { return backend::Blob(); }
 
  private:
   std::string name_;
@@ -38,7 +38,7 @@ inline std::unique_ptr<ir::Graph> graph_of(std::string_view text) {
   return std::move(*graph);
 }
 
-/// The names of first results, segment by segment in the order of running, behind the backend: "acc: a b", "host: c".
+/// The names of first results, segment by segment in the order of running, after the backend: "acc: a b", "host: c".
 inline std::vector<std::string> lists_of(const ir::Graph& graph, const Partition& partition) {
   std::vector<std::string> out;
   for (const ir::Segment& s : partition.segments) {

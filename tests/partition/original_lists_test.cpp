@@ -108,7 +108,7 @@ TEST(OriginalShapes, OfTheOperandsOfTheBranchedModel) {
             (Lists{"log: f32[3,32,16,16]", "w3: f32[16,32,3,3]", "b3: f32[16]", "c2: f32[3,16,16,16]"}));
 }
 
-TEST(OriginalShapes, OfADynamicOperandBesideAStaticOne) {
+TEST(OriginalShapes, OfADynamicAndAStaticOperand) {
   const auto graph = graph_of("graph main(x: f32[n,4], w: f32[1,4]) { a = Neg(x) y = Add(a, w) return y }");
   graph->symbols().symbol("n", 2, 8);
   const Partition partition = shares_of(*graph, {"a"}, walk());

@@ -9,7 +9,7 @@
 namespace tenon::partition {
 namespace {
 
-/// "b{p q}(x -> q) ..." in the order of running; nodes in no segment stand alone.
+/// "b{p q}(x -> q) ..." in the order of running; nodes in no segment are alone.
 std::string text_of(const ir::Graph& graph, const std::vector<ir::Segment>& segments) {
   const auto name = [&](ir::ValueId v) { return " " + graph.value(v).name; };
   std::string out;
@@ -56,12 +56,12 @@ TEST(Partition, NeverMakesSegmentsThatNeedEachOther) {
   EXPECT_EQ(shared(kDiamond, {&one, &host}), "one{ a }( x -> a ) b c d one{ e }( b d -> e )");
 }
 
-TEST(Partition, PassesOnWhatTellsASize) {
+TEST(Partition, ReturnsValuesThatDefineASize) {
   const Named one("one", {"i", "t"}), host("host", {"y"});
   EXPECT_EQ(shared("graph main(x: f32[n]) { i = NonZero(x) t = Neg(i) y = Abs(t) return y }", {&one, &host}), "one{ i t }( x -> i t ) y");
 }
 
-TEST(Partition, PutsWhatKnowsASizeBehindWhatTellsIt) {
+TEST(Partition, PutsAReaderOfASizeAfterItsDefinition) {
   const Named one("one", {"a", "b"}), host("host", {"h"});
   const auto graph = graph_of("graph main(x: f32[n]) { a = NonZero(x) h = Shape(x) b = Neg(h) return a, b }");
   const auto text = [&] { return text_of(*graph, *segments_of(*graph, {&one, &host})); };
@@ -70,7 +70,7 @@ TEST(Partition, PutsWhatKnowsASizeBehindWhatTellsIt) {
   EXPECT_EQ(text(), "one{ a }( x -> a ) h one{ b }( h -> b )");
 }
 
-TEST(Partition, SizesThatInputsTellWaitForNobody) {
+TEST(Partition, SizesOfInputsHaveNoDependencies) {
   const Named one("one", {"a", "h", "b"}), host("host", {"h"});
   const std::string model = "graph main(x: f32[n]) { a = Exp(x) h = Shape(a) b = Expand(a, h) return b }";
   EXPECT_EQ(shared(model, {&one, &host}), "h one{ a b }( x h -> b )");
@@ -84,26 +84,26 @@ TEST(Partition, SizesThatInputsTellWaitForNobody) {
   EXPECT_EQ(graph->value(partition->borders[0].value).name, "h");
 }
 
-TEST(Partition, SizesThatASegmentTellsStayThere) {
+TEST(Partition, SizesDefinedByASegmentStayThere) {
   const Named one("one", {"i", "h", "b"}), host("host", {"h"});
   EXPECT_EQ(shared("graph main(x: f32[n]) { i = NonZero(x) h = Shape(i) b = Expand(x, h) return b }", {&one, &host}),
             "one{ i h b }( x -> i b )");
 }
 
 /// Hands its operand on, and tells of it.
-const ops::OpDef kTell = {.name = "Tell",
-                          .domain = "test",
-                          .inputs = {.made = ops::names<"x">},
-                          .outputs = {.made = ops::names<"y">},
-                          .effects = true,
-                          .infer = [](ops::NodeView& view) -> Result<void> {
-                            view.outputs[0] = view.inputs[0].type;
-                            return {};
-                          }};
+const ops::OpDef kDefinesSize = {.name = "Tell",
+                                 .domain = "test",
+                                 .inputs = {.made = ops::names<"x">},
+                                 .outputs = {.made = ops::names<"y">},
+                                 .effects = true,
+                                 .infer = [](ops::NodeView& view) -> Result<void> {
+                                   view.outputs[0] = view.inputs[0].type;
+                                   return {};
+                                 }};
 
 TEST(Partition, EffectsKeepTheirOrder) {
-  const ops::OpDef* const tell = &kTell;
-  const auto table = ops::table_with({&tell, 1});
+  const ops::OpDef* const log = &kDefinesSize;
+  const auto table = ops::table_with({&log, 1});
   ASSERT_TRUE(table) << table.error().text();
   const auto segments_with = [&](std::string op) {
     const auto graph = ir::parse(
@@ -129,7 +129,7 @@ TEST(Partition, SizesArePinnedLikeAnything) {
   EXPECT_EQ(lists_of(*graph, *partition), (std::vector<std::string>{"one: a h b"}));
 }
 
-TEST(Partition, PutsABodyThatGoesByASizeBehindWhatTellsIt) {
+TEST(Partition, PutsABodyAfterTheDefinitionOfItsSize) {
   const Named one("one", {"a", "b"}), host("host", {"y", "p", "q"});
   const auto graph = graph_of(R"(graph main(c: bool[], x: f32[n]) {
     a = NonZero(x)
@@ -144,7 +144,7 @@ TEST(Partition, PutsABodyThatGoesByASizeBehindWhatTellsIt) {
   EXPECT_EQ(segments(), 2u);
 }
 
-/// Faster than the host, behind a border.
+/// Faster than the host, across a boundary.
 class Far final : public backend::Backend {
  public:
   Far(std::set<std::string> nodes, double node, backend::Overheads overheads)
@@ -157,7 +157,7 @@ class Far final : public backend::Backend {
   }
   double cost(const ir::Graph&, ir::NodeId) const override { return node_; }
   backend::Overheads overheads() const override { return overheads_; }
-  Result<backend::Artifact> compile(const backend::Share&, const backend::Options&) const override { return backend::Blob(); }
+  Result<backend::Artifact> compile(const backend::CompileRequest&, const backend::Options&) const override { return backend::Blob(); }
 
  private:
   std::set<std::string> nodes_;
@@ -201,7 +201,7 @@ TEST(Partition, NamesTheReasonsOfAllBackends) {
   EXPECT_NE(refused.error()->found.find("one: not one of one; host: not one of host"), std::string::npos) << refused.error().text();
 }
 
-/// Random graphs, random shares: every node stands in one segment or in none, and behind what it needs.
+/// Random graphs, random shares: every node is in one segment or in none, and after what it needs.
 TEST(Partition, OrdersAnyShareOfAnyGraph) {
   std::mt19937_64 random(7);
   const auto pick = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };

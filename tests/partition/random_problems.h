@@ -21,11 +21,11 @@ template <typename TargetOf>
 Problem random_problem(Draw& draw, Kind kind, uint32_t nodes, uint16_t targets, TargetOf target_of) {
   Problem problem(targets, static_cast<uint16_t>(targets - 1));
   for (uint32_t n = 0; n < nodes; ++n) {
-    std::vector<uint32_t> needs;
+    std::vector<uint32_t> predecessors;
     const uint32_t first = kind == Kind::window && n > 6 ? n - 6 : 0;
     for (uint32_t before = first; before < n; ++before)
-      if (unit(draw) < (kind == Kind::window ? 0.3 : 2.0 / nodes)) needs.push_back(before);
-    problem.add({.target = static_cast<uint16_t>(target_of(draw)), .falls_to = problem.fallback, .key = n}, needs);
+      if (unit(draw) < (kind == Kind::window ? 0.3 : 2.0 / nodes)) predecessors.push_back(before);
+    problem.add({.target = static_cast<uint16_t>(target_of(draw)), .falls_to = problem.fallback, .key = n}, predecessors);
   }
   return problem;
 }
@@ -46,15 +46,15 @@ inline double normal(Draw& draw) { return std::sqrt(-2 * std::log(1 - unit(draw)
 inline Costs random_costs(Draw& draw, uint16_t targets, uint32_t nodes, double transfer) {
   const Problem problem = any_targets(draw, draw() % 2 ? Kind::window : Kind::sparse, nodes, targets);
   Costs costs(targets, nodes);
-  const Followers followers(problem);
+  const Successors successors(problem);
   const uint16_t last = static_cast<uint16_t>(targets - 1);
   for (uint32_t n = 0; n < nodes; ++n) {
     costs.run(n, last) = std::exp(normal(draw));
     for (uint16_t t = 0; t < last; ++t)
       if (unit(draw) < 0.85) costs.run(n, t) = costs.run(n, last) / 8 + 0.3;
     costs.values.push_back({.maker = n,
-                            .readers = {followers[n].begin(), followers[n].end()},
-                            .returned = followers[n].empty(),
+                            .readers = {successors[n].begin(), successors[n].end()},
+                            .returned = successors[n].empty(),
                             .bytes = std::exp(normal(draw))});
   }
   for (uint16_t a = 0; a < targets; ++a)
@@ -64,20 +64,20 @@ inline Costs random_costs(Draw& draw, uint16_t targets, uint32_t nodes, double t
 
 /// The same problem, its nodes in another order that is legal; keys stay.
 inline Problem reordered(Draw& draw, const Problem& problem) {
-  const Followers followers(problem);
+  const Successors successors(problem);
   std::vector<uint32_t> ready, number(problem.nodes.size());
   std::vector<size_t> waits(problem.nodes.size());
   for (uint32_t n = 0; n < problem.size(); ++n)
-    if ((waits[n] = problem.needs(n).size()) == 0) ready.push_back(n);
+    if ((waits[n] = problem.predecessors(n).size()) == 0) ready.push_back(n);
   Problem out(problem.targets, problem.fallback);
   while (!ready.empty()) {
     std::swap(ready[draw() % ready.size()], ready.back());
     const uint32_t n = ready.back();
     ready.pop_back();
-    std::vector<uint32_t> needs;
-    for (uint32_t before : problem.needs(n)) needs.push_back(number[before]);
-    number[n] = out.add(problem.nodes[n], needs);
-    for (uint32_t f : followers[n])
+    std::vector<uint32_t> predecessors;
+    for (uint32_t before : problem.predecessors(n)) predecessors.push_back(number[before]);
+    number[n] = out.add(problem.nodes[n], predecessors);
+    for (uint32_t f : successors[n])
       if (--waits[f] == 0) ready.push_back(f);
   }
   return out;

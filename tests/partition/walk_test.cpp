@@ -16,22 +16,22 @@ Lists lists_of(const Cut& cut) {
   return out;
 }
 
-/// needs: of each node; fallback: who is not accelerated.
-Problem problem_of(const std::vector<std::vector<uint32_t>>& needs, const std::vector<uint32_t>& fallback) {
+/// predecessors: of each node; fallback: who is not accelerated.
+Problem problem_of(const std::vector<std::vector<uint32_t>>& predecessors, const std::vector<uint32_t>& fallback) {
   Problem problem(2, 1);
-  for (uint32_t n = 0; n < needs.size(); ++n) {
+  for (uint32_t n = 0; n < predecessors.size(); ++n) {
     const bool falls = std::ranges::find(fallback, n) != fallback.end();
-    problem.add({.target = static_cast<uint16_t>(falls), .falls_to = 1, .key = n}, needs[n]);
+    problem.add({.target = static_cast<uint16_t>(falls), .falls_to = 1, .key = n}, predecessors[n]);
   }
   return problem;
 }
 
-Lists walked(const std::vector<std::vector<uint32_t>>& needs, const std::vector<uint32_t>& fallback, uint32_t least = 1) {
-  Problem problem = problem_of(needs, fallback);
+Lists walked(const std::vector<std::vector<uint32_t>>& predecessors, const std::vector<uint32_t>& fallback, uint32_t least = 1) {
+  Problem problem = problem_of(predecessors, fallback);
   return lists_of(walk(problem, least).cut);
 }
-Lists leveled(const std::vector<std::vector<uint32_t>>& needs, const std::vector<uint32_t>& fallback, uint32_t least = 1) {
-  Problem problem = problem_of(needs, fallback);
+Lists leveled(const std::vector<std::vector<uint32_t>>& predecessors, const std::vector<uint32_t>& fallback, uint32_t least = 1) {
+  Problem problem = problem_of(predecessors, fallback);
   return lists_of(cut_of_size(problem, least).cut);
 }
 
@@ -40,13 +40,13 @@ const Lists kSequential = {{}, {0}, {1}, {2}, {3}};
 // conv; conv(0); log sigmoid(0); conv(2); relu(1); add(3, 4); max pool
 const Lists kBranched = {{}, {0}, {0}, {2}, {1}, {3, 4}, {5}};
 
-TEST(Walk, SequentialModel) {
+TEST(TwoSegmentWalk, SequentialModel) {
   EXPECT_EQ(walked(kSequential, {3}), (Lists{{0, 1, 2}, {3}, {4}}));
   EXPECT_EQ(walked(kSequential, {3}, 3), (Lists{{0, 1, 2}, {3, 4}}));
   EXPECT_EQ(walked(kSequential, {1, 3}), (Lists{{0}, {1}, {2}, {3}, {4}}));
 }
 
-TEST(Walk, BranchedModel) {
+TEST(TwoSegmentWalk, BranchedModel) {
   EXPECT_EQ(walked(kBranched, {2}), (Lists{{0, 1}, {2}, {3, 4, 5, 6}}));
   EXPECT_EQ(walked(kBranched, {2, 4}), (Lists{{0, 1}, {2, 4}, {3, 5, 6}}));
 }
@@ -57,24 +57,24 @@ TEST(Levels, GiveTheSameNumberOfSegments) {
   EXPECT_EQ(leveled(kBranched, {2}), (Lists{{0, 1, 4}, {2}, {3, 5, 6}}));
 }
 
-TEST(Walk, ASegmentWaitsForNothingThatItDoesNotNeed) {  // add, lgamma x, mul, lgamma y, div, lgamma div, list, cat
-  const Lists needs = {{}, {}, {0}, {}, {2}, {4}, {1, 3, 5}, {6}};
-  EXPECT_EQ(walked(needs, {1, 3, 5}), (Lists{{0, 2, 4}, {1, 3, 5}, {6, 7}}));
+TEST(TwoSegmentWalk, ASegmentWaitsForNothingThatItDoesNotNeed) {  // add, lgamma x, mul, lgamma y, div, lgamma div, list, cat
+  const Lists predecessors = {{}, {}, {0}, {}, {2}, {4}, {1, 3, 5}, {6}};
+  EXPECT_EQ(walked(predecessors, {1, 3, 5}), (Lists{{0, 2, 4}, {1, 3, 5}, {6, 7}}));
 }
 
-TEST(Walk, IsNotTheFewest) {  // e needs d, which joins the open segment of c although an earlier one could hold it
-  const Lists needs = {{}, {0}, {1}, {}, {3}};
-  EXPECT_EQ(walked(needs, {1, 4}).size(), 4);
-  EXPECT_EQ(leveled(needs, {1, 4}).size(), 3);
+TEST(TwoSegmentWalk, IsNotTheFewest) {  // e needs d, which joins the open segment of c although an earlier one could hold it
+  const Lists predecessors = {{}, {0}, {1}, {}, {3}};
+  EXPECT_EQ(walked(predecessors, {1, 4}).size(), 4);
+  EXPECT_EQ(leveled(predecessors, {1, 4}).size(), 3);
 }
 
-TEST(Walk, AConditionalStandsAlone) {
+TEST(TwoSegmentWalk, ConditionalIsItsOwnSegment) {
   Problem problem = problem_of({{}, {0}, {1}}, {1, 2});
   problem.nodes[1].alone = true;
   EXPECT_EQ(lists_of(walk(problem, 1).cut), (Lists{{0}, {1}, {2}}));
 }
 
-TEST(Walk, IsLegalAndNeverBelowTheFewest) {
+TEST(TwoSegmentWalk, IsLegalAndNeverBelowTheFewest) {
   double walked = 0, least = 0;
   for (uint64_t seed = 0; seed < 60; ++seed)
     for (Kind kind : {Kind::sparse, Kind::window}) {

@@ -88,7 +88,7 @@ void expect_same(const ir::Graph& packed, const ir::Graph& padded) {
   }
 }
 
-TEST(PackRows, LeavesOutPaddingThatNobodyAsksFor) {
+TEST(PackRows, OmitsUnusedPadding) {
   for (const std::string_view mask : {kAdded, kChosen})
     for (const std::string_view end : {kFirstToken, kLastPlace, kMean}) {
       SCOPED_TRACE(encoder(mask, end));

@@ -166,7 +166,7 @@ TEST(CommonSubexpressions, JoinsEqualNodesAndConstants) {
   EXPECT_EQ(ops_of(*g), "Add Sub Sub Mul Mul Add");
 }
 
-TEST(CommonSubexpressions, TellsAttributesApart) {
+TEST(CommonSubexpressions, DifferentAttributesStayApart) {
   auto g = graph_of("graph main(x: f32[2,2]) {\n a = Softmax(x, axis=0)\n b = Softmax(x, axis=1)\n y = Add(a, b)\n return y\n}\n");
   EXPECT_FALSE(run(passes::common_subexpressions, *g));
 }

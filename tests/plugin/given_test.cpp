@@ -13,7 +13,7 @@ namespace tenon::plugin {
 namespace {
 
 /// A node of this op, run once on [4] with a result whose size the data tells.
-Result<void> run(const MadeOp& made, const Running& running = {}) {
+Result<void> run(const MadeOp& made, const RunResources& running = {}) {
   const Op op = made.read();
   const auto runner = TRY(Runner::make(TRY(Object::create(op, TENON_RUN, "node", {}, 1, 1)), 1, {DType::f32}));
   const Tensor x = *Tensor::make(DType::f32, {4});
@@ -40,17 +40,17 @@ TEST(PluginGives, SizesTwiceWhichWouldFreeTheFirstMemory) {
     if (const int32_t status = call->set_sizes(call, 0, 1, sizes, &data); status != TENON_OK) return status;
     return call->set_sizes(call, 0, 1, sizes, &data);
   };
-  EXPECT_NE(what_of(run(made)).find("told already"), std::string::npos);
+  EXPECT_NE(what_of(run(made)).find("set already"), std::string::npos);
 }
 
 TEST(PluginGives, SizesThatCannotBe) {
   for (const int64_t size : {int64_t{-1}, INT64_MAX, int64_t{1} << 55}) {
-    static int64_t told;
-    told = size;
+    static int64_t json_out;
+    json_out = size;
     MadeOp made;
     made.table.enqueue = [](void*, const tenon_call* call) -> int32_t {
       void* data = nullptr;
-      return call->set_sizes(call, 0, 1, &told, &data);
+      return call->set_sizes(call, 0, 1, &json_out, &data);
     };
     EXPECT_NE(what_of(run(made)).find("tensor"), std::string::npos) << size;
   }
@@ -59,7 +59,7 @@ TEST(PluginGives, SizesThatCannotBe) {
   EXPECT_NE(what_of(run(made)).find("null"), std::string::npos);
 }
 
-TEST(PluginGives, ACallThatIsUsedBehindItsEnd) {
+TEST(PluginGives, ACallThatIsUsedAfterItsEnd) {
   static const tenon_call* kept;
   MadeOp made;
   made.table.enqueue = [](void*, const tenon_call* call) -> int32_t {
@@ -69,7 +69,7 @@ TEST(PluginGives, ACallThatIsUsedBehindItsEnd) {
   const Op op = made.read();
   const auto runner = *Runner::make(*Object::create(op, TENON_RUN, "node", {}, 1, 1), 1, {DType::f32});
   {
-    const auto running = std::make_unique<Running>(Running{.stopped = [](const void*) { return true; }});
+    const auto running = std::make_unique<RunResources>(RunResources{.stopped = [](const void*) { return true; }});
     ASSERT_TRUE(runner->run(*running));
   }
   EXPECT_EQ(kept->stopped(kept), 0) << "the run is gone";
@@ -135,7 +135,7 @@ TEST(PluginGives, SizesThatTheHostDidNotMake) {
   EXPECT_TRUE(dim_of(host->dim(host, INT64_MIN)).is_overflow());
   EXPECT_EQ(dim_of(host->dim(host, 7)).value(), 7);
   forget_dims();
-  EXPECT_TRUE(dim_of(seq).is_overflow()) << "kept behind the call that it was given to";
+  EXPECT_TRUE(dim_of(seq).is_overflow()) << "kept after the call that it was given to";
 }
 
 TEST(PluginGives, ResourcesThatAskForThemselves) {

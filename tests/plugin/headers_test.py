@@ -50,7 +50,7 @@ class Headers(unittest.TestCase):
         )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    def test_behind_a_host_that_does_the_least(self):
+    def test_after_a_host_that_does_the_least(self):
         self.run_check("check", *CHECKED)
 
     def test_a_library_that_registers_itself_when_it_is_opened(self):
@@ -126,7 +126,7 @@ class Headers(unittest.TestCase):
         done = small_models.tenon("compare", self.attention("s", "p", num_kv_heads=1), "--plugin", self.library["trt_attention_v2"])
         self.assertIn("num_kv_heads: grouped queries are not in this fixture", done.stderr)
 
-    def test_what_a_creator_logs_is_told(self):
+    def test_what_a_creator_logs_is_reported(self):
         said = self.error(self.gemm(type_id=1), "trt_gemm_v2")
         self.assertIn("creator 'Gemm' version '1' of namespace 'tensorrt_llm'", said)
         self.assertIn("type_id 1 is not supported", said)

@@ -63,7 +63,7 @@ class Node {
       : graphs(count), runner(*RemoteRunner::make(std::move(of), {DType::f32}, {}, 0, &graphs)) {}
   explicit Node(const Isolation& isolation, const std::string& fault = "none") : Node(object(isolation, fault)) {}
 
-  Result<std::vector<float>> run(int64_t size = 3, const Running& running = {}) {
+  Result<std::vector<float>> run(int64_t size = 3, const RunResources& running = {}) {
     if (size != size_) {
       size_ = size;
       x_ = *Tensor::make(DType::f32, {size});
@@ -83,7 +83,7 @@ class Node {
     ASSERT_EQ(std::ssize(*y), size);
     for (size_t k = 0; k < y->size(); ++k) ASSERT_EQ((*y)[k], static_cast<float>(k) + more) << k;
   }
-  Diagnostic failed(const Running& running = {}) {
+  Diagnostic failed(const RunResources& running = {}) {
     const auto y = run(3, running);
     EXPECT_FALSE(y);
     return y ? Diagnostic{} : *y.error();
@@ -150,12 +150,12 @@ TEST(IsolatedGraphs, TakeNothingOfThePatience) {
 
 struct Stops {
   std::atomic<bool> now{false};
-  Running running() const {
+  RunResources running() const {
     return {.stopped = [](const void* of) { return static_cast<const Stops*>(of)->now.load(); }, .stopped_of = this};
   }
 };
 
-TEST(IsolatedGraphs, APluginThatAsksForThemWithoutEnd) {
+TEST(IsolatedGraphs, EndlessGraphCallsAreStopped) {
   Node node(kShort, "for ever");
   EXPECT_NE(node.failed().what.find("`enqueue` did not come back within 1 s"), std::string::npos);
   Node heedless(kLong, "for ever");
@@ -231,7 +231,7 @@ TEST(IsolatedGraphs, WithinEachOther) {
   Chain deep(of, 100);
   deep.nodes[0]->expect_right();
   EXPECT_EQ(deep.nodes[99]->graphs.ran, 1);
-  Chain too_deep(of, Front::kLanes + 1);
+  Chain too_deep(of, ControlBlock::kLanes + 1);
   const Diagnostic error = too_deep.nodes[0]->failed();
   EXPECT_NE(error.what.find("too many runs of isolated plugins are within others"), std::string::npos) << error.text();
   deep.nodes[0]->expect_right();
@@ -241,13 +241,13 @@ TEST(IsolatedGraphs, OfMoreThreadsThanThereAreLanes) {
   const auto of = object(kLong);
   std::atomic<int> right{0};
   std::vector<std::jthread> threads;
-  for (uint32_t t = 0; t < Front::kOutermost + 16; ++t)
+  for (uint32_t t = 0; t < ControlBlock::kOutermost + 16; ++t)
     threads.emplace_back([&] {
       Chain chain(of, 2);
       for (int k = 0; k < 5; ++k) right += chain.nodes[0]->run() == std::vector<float>{1, 2, 3};
     });
   threads.clear();
-  EXPECT_EQ(right, (Front::kOutermost + 16) * 5);
+  EXPECT_EQ(right, (ControlBlock::kOutermost + 16) * 5);
 }
 
 /// What a process may say that writes over its own memory.
@@ -263,7 +263,7 @@ TEST(IsolatedGraphs, TheHostRunsNothingThatItCannotTrust) {
   memory.add({.name = {.offset = part.offset()}, .data = part.data(), .bytes = 64, .is_written = true});
   const auto read = [&](uint32_t number, std::vector<int64_t> sizes, CommonMemory::Name x, CommonMemory::Name y, int dtype = TENON_F32) {
     std::string message;
-    Packer(message) << Said::graph << number << dtype << std::span<const int64_t>(sizes) << x.where << x.offset << dtype
+    Packer(message) << Reply::graph << number << dtype << std::span<const int64_t>(sizes) << x.where << x.offset << dtype
                     << std::span<const int64_t>(sizes) << y.where << y.offset;
     return service.answer(message);
   };
@@ -272,7 +272,7 @@ TEST(IsolatedGraphs, TheHostRunsNothingThatItCannotTrust) {
   EXPECT_TRUE(read(0, {0}, {.where = 9}, {.where = 9})) << "of no elements";
   ASSERT_EQ(graphs.ran, 2);
   EXPECT_FALSE(read(1, {4}, x, y)) << "no such graph";
-  EXPECT_FALSE(read(0, {5}, x, y)) << "behind the operand";
+  EXPECT_FALSE(read(0, {5}, x, y)) << "after the operand";
   EXPECT_FALSE(read(0, {4}, {.where = 1}, y)) << "no such operand";
   EXPECT_FALSE(read(0, {4}, y, x)) << "a result in an operand";
   for (const uint64_t offset : {part.offset() - 4, part.offset() + 52, ~uint64_t{0}, uint64_t{1} << 63, uint64_t{0}})
@@ -282,24 +282,24 @@ TEST(IsolatedGraphs, TheHostRunsNothingThatItCannotTrust) {
   EXPECT_FALSE(read(0, std::vector<int64_t>(99, 1), x, y));
   for (const int dtype : {0, 99, -1, 8}) EXPECT_FALSE(read(0, {4}, x, y, dtype)) << dtype;
   std::string cut;
-  Packer(cut) << Said::graph << 0 << TENON_F32;
+  Packer(cut) << Reply::graph << 0 << TENON_F32;
   EXPECT_FALSE(service.answer(cut));
   EXPECT_EQ(graphs.ran, 2);
   for (const uint64_t bytes : {uint64_t{0}, uint64_t{100}, ~uint64_t{0}, kFileBytes * 2}) {
     std::string message;
-    Packer(message) << Said::room << bytes;
+    Packer(message) << Reply::room << bytes;
     EXPECT_TRUE(service.answer(message));
     Unpacker answer(message);
-    if (answer.as<Said>() != Said::done) continue;
+    if (answer.as<Reply>() != Reply::done) continue;
     const CommonMemory::Name room{.offset = answer.as<uint64_t>()};
     const auto given = answer.number();
     EXPECT_TRUE(read(0, {4}, x, room));
-    EXPECT_FALSE(read(0, {given / 4 + 1}, room, room)) << "behind the room";
+    EXPECT_FALSE(read(0, {given / 4 + 1}, room, room)) << "after the room";
   }
   std::string message;
-  Packer(message) << Said::room << kFileBytes * 2;
+  Packer(message) << Reply::room << kFileBytes * 2;
   EXPECT_TRUE(service.answer(message));
-  EXPECT_EQ(Unpacker(message).as<Said>(), Said::failed);
+  EXPECT_EQ(Unpacker(message).as<Reply>(), Reply::failed);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "base/threads/thread_pool.h"
 #include "plugin/run/runner.h"
 #include "plugin/worker/remote_runner.h"
-#include "plugin/worker/served.h"
+#include "plugin/worker/worker_service.h"
 
 namespace tenon::plugin::worker {
 namespace {
@@ -26,7 +26,7 @@ enum Harm {
   loop,
   leak,
   scribble,
-  behind,
+  after,
   operand,
   long_text,
   long_log,
@@ -67,7 +67,7 @@ class Node {
   }
   explicit Node(std::shared_ptr<RemoteObject> of) : object(std::move(of)) { attach(); }
 
-  Result<std::vector<float>> run(std::vector<float> x, const Running& running = {}) {
+  Result<std::vector<float>> run(std::vector<float> x, const RunResources& running = {}) {
     const auto size = static_cast<int64_t>(x.size());
     if (size != size_) {
       size_ = size;
@@ -81,14 +81,14 @@ class Node {
     const auto y = y_.as<float>();
     return std::vector(y.begin(), y.end());
   }
-  Result<std::vector<float>> run(float first, const Running& running = {}) { return run(std::vector<float>{first, 1, -3}, running); }
+  Result<std::vector<float>> run(float first, const RunResources& running = {}) { return run(std::vector<float>{first, 1, -3}, running); }
 
   void expect_right() {
     const auto y = run(4);
     ASSERT_TRUE(y) << y.error().text();
     EXPECT_EQ(*y, (std::vector<float>{8, 2, -6}));
   }
-  Diagnostic failed(float first, const Running& running = {}) {
+  Diagnostic failed(float first, const RunResources& running = {}) {
     const auto y = run(first, running);
     EXPECT_FALSE(y) << first;
     return y ? Diagnostic{} : *y.error();
@@ -148,21 +148,21 @@ TEST(Isolation, ThreadsOfItsOwn) {
   EXPECT_EQ(*y, std::vector<float>(x.size(), 3));
 }
 
-struct Told {
+struct SentMessage {
   Harm harm;
   Code code;
   const char *what, *found;
 };
 
 TEST(Isolation, EachHarmIsOneErrorAndTheNextRunIsRight) {
-  const std::vector<Told> cases{
+  const std::vector<SentMessage> cases{
       {crash, Code::device_failed, "`enqueue` crashed (signal 11", "(f32[3])"},
       {abort_it, Code::device_failed, "`enqueue` crashed (signal 6", ""},
       {exit_it, Code::device_failed, "`enqueue` ended its process (exit code 3)", ""},
       {loop, Code::device_failed, "`enqueue` did not come back within 1 s", ""},
       {leak, Code::out_of_memory, "of the 67108864 bytes that it may take", ""},
       {scribble, Code::device_failed, "`enqueue` crashed", ""},
-      {behind, Code::device_failed, "`enqueue` crashed", "it wrote behind result 0"},
+      {after, Code::device_failed, "`enqueue` crashed", "it wrote past the end of result 0"},
       {operand, Code::device_failed, "`enqueue` crashed", "it wrote into an operand"},
       {out_of_memory, Code::out_of_memory, "no room for a table", ""},
       {child, Code::device_failed, "`enqueue` crashed (signal 11", ""},
@@ -170,7 +170,7 @@ TEST(Isolation, EachHarmIsOneErrorAndTheNextRunIsRight) {
   };
   Node node(kShort);
   node.expect_right();
-  for (const Told& t : cases) {
+  for (const SentMessage& t : cases) {
     SCOPED_TRACE(static_cast<int>(t.harm));
     const Diagnostic error = node.failed(static_cast<float>(t.harm));
     EXPECT_EQ(error.code, t.code) << error.text();
@@ -207,7 +207,7 @@ TEST(Isolation, AWorkerOfAnotherVersionIsRefused) {
   std::string answer;
   Packer to(answer);
   static Lane lane;
-  const auto opened = Served(getpid(), nullptr).answer(Verb::open, from, to, lane);
+  const auto opened = WorkerService(getpid(), nullptr).answer(Verb::open, from, to, lane);
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code(), Code::wrong_target) << opened.error().text();
 }
@@ -283,12 +283,12 @@ TEST(Isolation, AThreadThatCrashesLater) {
 
 struct Stops {
   std::atomic<bool> now{false};
-  Running running() const {
+  RunResources running() const {
     return {.stopped = [](const void* of) { return static_cast<const Stops*>(of)->now.load(); }, .stopped_of = this};
   }
 };
 
-TEST(Isolation, ARunIsToldToStop) {
+TEST(Isolation, StopTokenReachesTheWorker) {
   Node node(kLong);
   Stops stops;
   std::jthread later([&] {
@@ -320,7 +320,7 @@ TEST(Isolation, ContextsInParallel) {
   EXPECT_EQ(children(), 1U);
 }
 
-TEST(Isolation, WhoIsInTheSameProcessIsToldWhoseFaultItWas) {
+TEST(Isolation, ConcurrentRunsNameTheFaultyPlugin) {
   Node one(kLong), other(kLong);
   std::jthread waiting([&] {
     const Diagnostic error = other.failed(waits);

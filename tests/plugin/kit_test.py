@@ -19,15 +19,15 @@ KISS_DFT = ROOT / "examples" / "plugins" / "kiss_dft.c"
 
 # Of each -DFAULT=k of faults.c: the check that it belongs to, and what that check says.
 FAULTS = {
-    1: ("pure", "`infer` answers otherwise"),
-    2: ("pure", "`workspace` answers otherwise"),
+    1: ("pure", "`infer` returns something else"),
+    2: ("pure", "`workspace` returns something else"),
     3: ("inference", "result 0 is f32[3,3] by `infer` and f32[2,3] by the definition"),
     4: ("inference", "result 0 is f64[2,3] by `infer` and f32[2,3] by the definition"),
     5: ("inference", "result 0 is f32[2] by `infer` and f32[2,3] by the definition"),
     6: ("inference", "by symbols"),
     7: ("canaries", "result 'y': writes 4 bytes before it"),
-    8: ("canaries", "result 'y': writes 4 bytes behind it"),
-    9: ("workspace", "workspace: writes 4 bytes behind it"),
+    8: ("canaries", "result 'y': writes 4 bytes past its end"),
+    9: ("workspace", "workspace: writes 4 bytes past its end"),
     10: ("workspace", "and that of the smaller"),
     11: ("canaries", "operand 1 is overwritten"),
     12: ("attach", "an attached object: result 0 differs"),
@@ -47,7 +47,7 @@ FAULTS = {
     26: ("workspace", "with other bytes in the workspace before: result 0 differs"),
     27: ("host", "it crashed (signal 11"),
     28: ("lets go", "bytes on the heap"),
-    29: ("pure", "`supports` looks at types and layouts behind the one that it is asked about"),
+    29: ("pure", "`supports` reads types and layouts after the position that it is called for"),
     30: ("in place", "with a result in the memory of an operand: result 0 differs"),
     31: ("host", "the run after one in which parallel_for failed: result 0 differs"),
     32: ("host", "put fails, and save says that all is well"),
@@ -73,17 +73,17 @@ class Kit(unittest.TestCase):
         subprocess.run([*compiler, *flags, source, *options, "-o", out, "-lm"], check=True)
         return out
 
-    def told(self, *arguments: object, status: int = 0) -> dict:
+    def json_out(self, *arguments: object, status: int = 0) -> dict:
         done = small_models.tenon("plugin", *arguments, "--json")
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return json.loads(done.stdout)
 
     def findings(self, library: Path, *options: object) -> dict[str, list[str]]:
         """Of each check that found something, what it found."""
-        told = self.told("test", library, *options, status=1)
-        self.assertEqual(told["error"]["name"], "device_failed")
-        found = {c["check"]: [f["what"] for f in c["findings"]] for c in told["checks"] if c["findings"]}
-        self.assertEqual(told["findings"], sum(len(all_of_it) for all_of_it in found.values()))
+        json_out = self.json_out("test", library, *options, status=1)
+        self.assertEqual(json_out["error"]["name"], "device_failed")
+        found = {c["check"]: [f["what"] for f in c["findings"]] for c in json_out["checks"] if c["findings"]}
+        self.assertEqual(json_out["findings"], sum(len(all_of_it) for all_of_it in found.values()))
         return found
 
     def test_each_planted_fault_is_found_by_its_check(self):
@@ -116,7 +116,7 @@ class Kit(unittest.TestCase):
         ops = set()
         for call in calls:
             with self.subTest(call=call):
-                checks = self.told("test", *call)["checks"]
+                checks = self.json_out("test", *call)["checks"]
                 self.assertEqual({c["result"] for c in checks}, {"good"})
                 ops |= {c["op"] for c in checks}
         self.assertGreaterEqual(len(ops), 10)
@@ -125,7 +125,7 @@ class Kit(unittest.TestCase):
         library = self.compiled(FIXTURES / "choosy.c")
         for op in ("Pairs", "Some"):
             with self.subTest(op=op):
-                checks = self.told("test", library, op)["checks"]
+                checks = self.json_out("test", library, op)["checks"]
                 self.assertEqual({c["result"] for c in checks}, {"good"})
 
     def test_an_op_that_refuses_all_that_was_made_up_is_not_passed(self):
@@ -150,29 +150,29 @@ class Kit(unittest.TestCase):
 
     @unittest.skipUnless(Path("/usr/include/kissfft/kiss_fft.h").exists(), "needs KissFFT")
     def test_a_sound_kernel_of_an_op_that_exists(self):
-        checks = self.told("test", self.compiled(KISS_DFT, "-lkissfft-float"))["checks"]
+        checks = self.json_out("test", self.compiled(KISS_DFT, "-lkissfft-float"))["checks"]
         self.assertEqual({c["result"] for c in checks}, {"good"})
 
     def test_one_op_of_a_library(self):
         library = self.compiled(FIXTURES / "sound.c")
         for name in ("Mean", "sound::Mean"):
-            self.assertEqual({c["op"] for c in self.told("test", library, name)["checks"]}, {"sound::Mean"})
+            self.assertEqual({c["op"] for c in self.json_out("test", library, name)["checks"]}, {"sound::Mean"})
         for verb in ("test", "show"):
-            error = self.told(verb, library, "Maen", status=2)["error"]
+            error = self.json_out(verb, library, "Maen", status=2)["error"]
             self.assertEqual((error["name"], error["found"]), ("bad_usage", "Maen"))
 
     def test_a_library_that_is_none(self):
         for verb in ("list", "show", "test"):
-            self.assertEqual(self.told(verb, self.folder / "nowhere.so", status=1)["error"]["name"], "file_missing")
-            self.assertEqual(self.told(verb, SWISH, status=1)["error"]["name"], "bad_file")
+            self.assertEqual(self.json_out(verb, self.folder / "nowhere.so", status=1)["error"]["name"], "file_missing")
+            self.assertEqual(self.json_out(verb, SWISH, status=1)["error"]["name"], "bad_file")
 
     def test_what_a_library_says_of_itself(self):
         swish, ops = self.compiled(SWISH), self.compiled(FIXTURES / "ops.c")
-        listed = self.told("list", swish, ops)["libraries"]
+        listed = self.json_out("list", swish, ops)["libraries"]
         self.assertEqual([one["name"] for one in listed], ["swish", "ops"])
         self.assertEqual([op["name"] for op in listed[0]["ops"]], ["Swish"])
         self.assertLessEqual({"Double", "Positive"}, {op["name"] for op in listed[1]["ops"]})
-        shown = self.told("show", swish, "acme::Swish")
+        shown = self.json_out("show", swish, "acme::Swish")
         digest = subprocess.run(["sha256sum", swish], capture_output=True, text=True, check=True).stdout.split()[0]
         self.assertEqual((shown["needs"], shown["sha256"]), (1, digest))
         op = shown["ops"][0]
@@ -181,7 +181,7 @@ class Kit(unittest.TestCase):
         self.assertEqual(op["operands"], [{"name": "x", "dtypes": ["f32"], "optional": False, "variadic": False, "in_place": -1}])
         self.assertEqual(op["results"][0]["in_place"], 0)
         self.assertEqual(op["fields"], [{"name": "beta", "type": "f32", "required": False, "default": "1", "docs": "how steep it is"}])
-        fields = {f["name"]: f for f in self.told("show", ops, "Fielded")["ops"][0]["fields"]}
+        fields = {f["name"]: f for f in self.json_out("show", ops, "Fielded")["ops"][0]["fields"]}
         self.assertEqual(fields["scale"]["range"], [0, 10])
         self.assertEqual(fields["mode"]["choices"], ["plain", "fancy"])
         self.assertEqual((fields["needed"]["type"], fields["needed"]["required"]), ("i32[2]", True))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory in other layouts, and which of them a plugin takes.
-#include "plugin/layout/laid_out.h"
+#include "plugin/layout/layout_conversion.h"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ TEST(PluginLayout, SizesThatOutgrowThemselvesHaveNoElements) {
   for (int32_t layout : {TENON_STRIDED, TENON_CHANNELS_LAST}) {
     TensorViews views(1);
     views.set(0, x);
-    LaidOut laid_out(views, {layout});
+    LayoutConversion laid_out(views, {layout});
     ASSERT_TRUE(laid_out.lay_out(0));
     EXPECT_EQ(views[0].strides[layout == TENON_STRIDED ? 2 : 1], 1);
     laid_out.bring(nullptr, 1);
@@ -57,7 +57,7 @@ TEST(PluginLayout, BringsOperandsOnceAndTakesResults) {
   const Tensor x = Tensor::of_f32({1, 2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
   TensorViews views(1);
   views.set(0, x);
-  LaidOut laid_out(views, {TENON_CHANNELS_LAST});
+  LayoutConversion laid_out(views, {TENON_CHANNELS_LAST});
   ASSERT_TRUE(laid_out.lay_out(0));
   EXPECT_EQ(views[0].layout, TENON_CHANNELS_LAST);
   EXPECT_NE(views[0].data, x.data());
@@ -74,7 +74,7 @@ TEST(PluginLayout, BringsOperandsOnceAndTakesResults) {
   EXPECT_EQ(y.as<float>()[3], 4);
 }
 
-TEST(PluginLayout, MixedOnesAreToldOneByOne) {
+TEST(PluginLayout, TextListsMixedLayouts) {
   EXPECT_EQ(text_of_layouts({}, 1), "row-major");
   EXPECT_EQ(text_of_layouts({1, 1}, 1), "channels-last");
   EXPECT_EQ(text_of_layouts({0, 1, 2}, 2), "row-major, channels-last -> strided");

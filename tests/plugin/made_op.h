@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "plugin/grown.h"
 #include "plugin/host.h"
 #include "plugin/op.h"
+#include "plugin/struct_versions.h"
 
 namespace tenon::plugin {
 

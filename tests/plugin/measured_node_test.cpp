@@ -20,7 +20,7 @@ std::vector<MeasuredNode> two_nodes() {
           {.plugin = "acme::Draw", .node = "node 'b'", .call = "", .nodes = 1, .candidates = {}, .chosen = 0, .note = "not measured"}};
 }
 
-TEST(MeasuredNode, TellsTheChosenBesideTheOthersThatRun) {
+TEST(MeasuredNode, TextNamesTheChosenAndTheNextCandidate) {
   const auto nodes = two_nodes();
   EXPECT_EQ(nodes[0].text(), "tactic 1 (blocked), channels-last: 1.2 us, beside tactic 0, row-major: 60.0 us");
   EXPECT_EQ(nodes[1].text(), "not measured");

@@ -75,7 +75,7 @@ TEST(PluginObject, AnErrorHasNoTextThatAnEarlierCallLeft) {
       leaves_text = false;
       const auto done = fails();
       ASSERT_FALSE(done) << second;
-      EXPECT_EQ(done.error()->what, std::string("its `") + second + "` says: status 1") << "behind " << first;
+      EXPECT_EQ(done.error()->what, std::string("its `") + second + "` says: status 1") << "after " << first;
     }
 }
 

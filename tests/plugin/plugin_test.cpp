@@ -5,10 +5,10 @@
 
 #include "base/threads/thread_pool.h"
 #include "made_op.h"
-#include "plugin/grown.h"
 #include "plugin/host.h"
 #include "plugin/run/runner.h"
 #include "plugin/saved.h"
+#include "plugin/struct_versions.h"
 
 namespace tenon::plugin {
 namespace {
@@ -119,7 +119,7 @@ TEST(PluginHost, SharesResourcesByKeyAndDestroysThemOnce) {
   EXPECT_NE(take_failure().find("nobody holds"), std::string::npos);
 }
 
-TEST(PluginRunner, RunsOnTheTeamAndTellsLateSizes) {
+TEST(PluginRunner, RunsOnTheThreadPoolAndReportsDataDependentSizes) {
   MadeOp made;
   made.table.enqueue = [](void*, const tenon_call* call) -> int32_t {
     std::atomic<int64_t> seen{0};

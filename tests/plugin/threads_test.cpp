@@ -7,8 +7,8 @@
 
 #include "base/threads/thread_pool.h"
 #include "made_op.h"
-#include "plugin/kept.h"
 #include "plugin/registry.h"
+#include "plugin/registry_cache.h"
 #include "plugin/run/runner.h"
 
 namespace tenon::plugin {
@@ -81,7 +81,7 @@ TEST(PluginThreads, ContextsShareAnObjectATeamAndResources) {
   EXPECT_EQ(op.host->resource_holders(), 0U);
 }
 
-TEST(PluginThreads, ARegistryIsAskedWhileLibrariesCome) {
+TEST(PluginThreads, RegistryIsReadWhileLibrariesLoad) {
   MadeOp made;
   Registry registry;
   std::atomic<int> lines{0};
@@ -109,7 +109,7 @@ TEST(PluginThreads, KeptRegistriesAreTheSameForAll) {
   const std::filesystem::path files[] = {TENON_HARM};
   at_once([&](int thread) {
     for (int k = 0; k < 20; ++k) {
-      auto got = kept_registry(files);
+      auto got = cached_registry(files);
       if (!got || !(*got)->find("harm", "Scaled")) ADD_FAILURE();
       else seen[static_cast<size_t>(thread)] = *got;
     }

@@ -49,7 +49,7 @@ TEST(Analyse, HoldsToRootsAndGoesByBenefit) {
   EXPECT_EQ(seen, (Seen{"high Relu", "low Relu", "high Relu", "low Relu", "high If"}));
 }
 
-TEST(Analyse, AsksMatchOnceAndHandsOnWhatItKept) {
+TEST(Analyse, CallsMatchOnceAndPassesItsState) {
   const auto g = graph_of(kWithBody);
   int asked = 0, sum = 0;
   auto rule = std::make_shared<CompiledRule>();

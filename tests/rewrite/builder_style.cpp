@@ -61,7 +61,7 @@ TEST(BuilderStyle, ConditionsHold) {
   EXPECT_EQ(after("graph g(a: f32[4]) {\n s = Sigmoid(a)\n y = Mul(s, a)\n return y\n}\n"), "Sigmoid Mul");
 }
 
-TEST(BuilderStyle, TheAutomatonOffersItWhereItsOpsStandOnly) {
+TEST(BuilderStyle, AutomatonOffersItOnlyAtItsOps) {
   const RuleSet set({compiled(kSwish)}, ops::table());
   const auto g = graph_of("graph g(a: f32[2,4]) {\n s = Sigmoid(a)\n y = Mul(s, a)\n z = Mul(y, y)\n return z\n}\n");
   std::vector<uint32_t> offered;
@@ -94,21 +94,21 @@ TEST(BuilderStyle, TheReplacementMayUseOnlyWhatThePatternFinds) {
   EXPECT_NE(e->advice, "");
 }
 
-TEST(BuilderStyle, SaysWhatIsWrongWithASide) {
-  const auto told = [](const Rule& rule, Code code, std::string_view part) {
+TEST(BuilderStyle, ErrorNamesTheFaultyGraph) {
+  const auto report = [](const Rule& rule, Code code, std::string_view part) {
     const Error e = error_of(rule);
     EXPECT_EQ(e.code(), code) << e.text();
     EXPECT_NE(e.text().find(part), std::string::npos) << e.text();
   };
-  told(with(x_times_sigmoid, nullptr), Code::bad_rule, "match_pattern alone");
-  told(with(x_times_sigmoid, nothing), Code::bad_rule, "apply_pattern answers with a value that is not in its graph");
-  told(with(x_times_sigmoid, both), Code::bad_rule, "another number of outputs");
-  told(with(first, swish_of_first), Code::bad_rule, "must be the result of an op");
-  told(with(x_times_sigmoid, first, "x y"), Code::bad_rule, "pattern_inputs: neither side uses y");
-  told(with(x_times_sigmoid, first, "x", "rank(?x) == 2 2"), Code::bad_rule, "where");
-  told(with(x_times_sigmoid, first, "x", "flat(?x)"), Code::bad_rule, "flat");
-  told(with(x_times_sigmoid, made_up), Code::not_supported, "apply_pattern: Swosh: no op of this name");
-  told(with(x_times_sigmoid, wrong_attribute), Code::bad_rule, "apply_pattern: ");
+  report(with(x_times_sigmoid, nullptr), Code::bad_rule, "match_pattern alone");
+  report(with(x_times_sigmoid, nothing), Code::bad_rule, "apply_pattern answers with a value that is not in its graph");
+  report(with(x_times_sigmoid, both), Code::bad_rule, "another number of outputs");
+  report(with(first, swish_of_first), Code::bad_rule, "must be the result of an op");
+  report(with(x_times_sigmoid, first, "x y"), Code::bad_rule, "pattern_inputs: neither side uses y");
+  report(with(x_times_sigmoid, first, "x", "rank(?x) == 2 2"), Code::bad_rule, "where");
+  report(with(x_times_sigmoid, first, "x", "flat(?x)"), Code::bad_rule, "flat");
+  report(with(x_times_sigmoid, made_up), Code::not_supported, "apply_pattern: Swosh: no op of this name");
+  report(with(x_times_sigmoid, wrong_attribute), Code::bad_rule, "apply_pattern: ");
 }
 
 TEST(BuilderStyle, OneRuleIsWrittenInOneWay) {

@@ -53,7 +53,7 @@ TEST(Driver, AppliesARuleAndRemovesWhatDied) {
   EXPECT_TRUE(stats.changed);
 }
 
-TEST(Driver, SaysUnchangedWhereNothingMatches) {
+TEST(Driver, ReportsUnchangedWhereNothingMatches) {
   auto g = graph_of(kRelu);
   EXPECT_FALSE(run(*g, {&kNotNot}).changed);
 }

@@ -56,7 +56,7 @@ struct Culprit {
 
 class Isolated : public testing::TestWithParam<Culprit> {};
 
-TEST_P(Isolated, IsNamedAndLeftOutAndTheOthersGoOn) {
+TEST_P(Isolated, FaultyRuleIsNamedAndDisabledAndOthersContinue) {
   auto g = graph_of(kRelu);
   const int stall_ms = GetParam().rule == &kLoops ? 2000 : 60'000;  // a busy machine takes its time to fill memory
   const auto stats = isolated(*g, {GetParam().rule, &kReluToAbs}, {}, stall_ms);
@@ -75,21 +75,21 @@ INSTANTIATE_TEST_SUITE_P(Rules, Isolated,
                                          Culprit{&kEats, "ran out of memory"}, Culprit{&kAsserts, ""}),
                          [](const auto& info) { return std::string(info.param.rule->name); });
 
-TEST(Isolate, NamesEveryGuiltyRule) {
+TEST(Isolate, NamesEveryFaultyRule) {
   for (const Order order : {Order::worklist, Order::sweep}) {
     auto g = graph_of(kRelu);
     const auto set = RuleSet::make(std::vector<const Rule*>{&kAborts, &kReadsNull, &kReluToAbs}, ops::table());
     Options options;
     options.order = order;
-    const auto guilty = find_unsafe(*g, *set, options);
-    ASSERT_TRUE(guilty) << guilty.error().text();
-    ASSERT_EQ(guilty->size(), 2u);
-    EXPECT_EQ((std::set{(*guilty)[0].name, (*guilty)[1].name}), (std::set<std::string>{"aborts", "reads_null"}));
+    const auto faulty = find_unsafe(*g, *set, options);
+    ASSERT_TRUE(faulty) << faulty.error().text();
+    ASSERT_EQ(faulty->size(), 2u);
+    EXPECT_EQ((std::set{(*faulty)[0].name, (*faulty)[1].name}), (std::set<std::string>{"aborts", "reads_null"}));
     EXPECT_EQ(ops_of(*g), "Neg Relu") << "the graph of the parent stays as it is";
   }
 }
 
-TEST(Isolate, FindsACulpritInsideABody) {
+TEST(Isolate, FindsAFaultyRuleInsideABody) {
   auto g = graph_of(
       "graph main(c: bool[], x: f32[4]) {\n  y = If(c) then_branch={ graph(h: f32[4]) { d = Relu(h)\n return d } } captures=[x]"
       " else_branch={ graph(h: f32[4]) { d = Abs(h)\n return d } } captures=[x]\n  return y\n}\n");
@@ -99,7 +99,7 @@ TEST(Isolate, FindsACulpritInsideABody) {
   EXPECT_NE(stats->reports[0].find("(Relu)"), std::string::npos);
 }
 
-TEST(Isolate, WithoutCulpritsDoesWhatRewriteDoes) {
+TEST(Isolate, WithoutFaultyRulesEqualsRewrite) {
   auto a = graph_of(kRelu), b = graph_of(kRelu);
   const auto stats = isolated(*a, {&kReluToAbs});
   ASSERT_TRUE(stats) << stats.error().text();
@@ -108,7 +108,7 @@ TEST(Isolate, WithoutCulpritsDoesWhatRewriteDoes) {
   EXPECT_TRUE(stats->reports.empty());
 }
 
-TEST(Isolate, ALongCheckIsNobodysGuilt) {
+TEST(Isolate, LongCheckIsNotBlamedOnARule) {
   auto g = graph_of(kRelu);
   Options options;
   options.check = [](const Proposal&) -> Result<void> {

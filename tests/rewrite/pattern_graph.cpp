@@ -84,7 +84,7 @@ TEST(PatternGraph, AttributesLeftOutMeanTheirDefault) {
   EXPECT_EQ(after(m, kNeg, "graph g(x: f32[4,4]) {\n y = Softmax(x, axis=0)\n return y\n}\n", {.attributes = false}), "Neg");
 }
 
-TEST(PatternGraph, ATransposeWithoutOrderTurnsAllAxesRound) {
+TEST(PatternGraph, TransposeWithoutOrderReversesAllAxes) {
   const auto m = "graph m(x: f32[4,4]) {\n y = Transpose(x)\n return y\n}\n";
   EXPECT_EQ(after(m, kNeg, "graph g(x: f32[3,3,3]) {\n y = Transpose(x, perm=[2,1,0])\n return y\n}\n"), "Neg");
   EXPECT_EQ(after(m, kNeg, "graph g(x: f32[3,3,3]) {\n y = Transpose(x, perm=[0,2,1])\n return y\n}\n"), "Transpose");
@@ -117,7 +117,7 @@ TEST(PatternGraph, InputsOfTheReplacementGoByNameOrByPlace) {
   EXPECT_EQ(after(rule_of(*graph_of(m), *graph_of("graph a(s: f32[*], t: f32[*]) {\n z = Sub(s, t)\n return z\n}\n")), g), "Sub");
 }
 
-TEST(PatternGraph, SaysWhatDoesNotFit) {
+TEST(PatternGraph, ErrorNamesWhatDoesNotFit) {
   const auto x = "graph m(x: f32[*]) {\n return x\n}\n";
   EXPECT_NE(error_of(x, kNeg).find("must be the result of an op"), std::string::npos);
   const auto two = "graph m(x: f32[*]) {\n y = Neg(x)\n return y, y as z\n}\n";

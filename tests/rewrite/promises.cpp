@@ -56,7 +56,7 @@ constexpr std::string_view kReasons[] = {"it changed the graph while matching",
                                          "it threw while rewriting: no more"};
 
 class Broken : public testing::TestWithParam<size_t> {};
-TEST_P(Broken, IsNamedUndoneAndLeftOutAndTheOthersGoOn) {
+TEST_P(Broken, RuleIsNamedUndoneAndDisabledAndOthersContinue) {
   auto g = graph_of(kTwo);
   const size_t values = g->value_count();
   const Rule& rule = kBroken[GetParam()];
@@ -74,7 +74,7 @@ TEST_P(Broken, IsNamedUndoneAndLeftOutAndTheOthersGoOn) {
 INSTANTIATE_TEST_SUITE_P(Rules, Broken, testing::Range<size_t>(0, std::size(kBroken)),
                          [](const auto& info) { return std::string(kBroken[info.param].name); });
 
-TEST(Promises, ThePairThatTakesTurnsIsNamed) {
+TEST(Promises, AlternatingRulesAreNamed) {
   static constexpr Rule there{.name = "there", .docs = "", .equation = "Relu(Neg(?x)) => Abs(Neg(?x))"};
   static constexpr Rule back{.name = "back", .docs = "", .equation = "Abs(Neg(?x)) => Relu(Neg(?x))"};
   auto g = graph_of("graph main(x: f32[b]) {\n a = Neg(x)\n y = Relu(a)\n return y\n}\n");
@@ -133,7 +133,7 @@ TEST(Promises, ARuleInABodyMayBindAValueFromOutside) {
   EXPECT_EQ(then_branch.node(then_branch.first()).inputs[0], then_branch.inputs()[0]);
 }
 
-TEST(Promises, NewNodesSayWhatAllTheirSourcesSaid) {
+TEST(Promises, NewNodesKeepTheMetadataOfTheirSources) {
   static constexpr Rule both{.name = "both", .docs = "", .equation = "Neg(Relu(?x)) => Exp(?x)"};
   auto g = graph_of(kTwo);
   const auto say = [&](ir::NodeId node, const char* layer, const char* line) {

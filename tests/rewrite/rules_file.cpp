@@ -25,10 +25,10 @@ TEST(RulesFile, OneEquationAloneIsAFile) {
   EXPECT_EQ((*rules)[0]->numerics, rewrite::Numerics::exact);
 }
 
-TEST(RulesFile, KeepsWhatARuleSaysAboutItself) {
+TEST(RulesFile, KeepsDocsSetsAndNumerics) {
   auto rules = read_rules(
       "# of the file\n\nset a b\nnumerics approximate\n# first line,\r\n#   second line\nr [benefit -7, shared, seeds One Two]:\n Neg(?x)\n=>"
-      " Abs(?x) # behind\nnumerics exact set c\ns [numerics reassociating]: Abs(?x) => Neg(?x)\nset : Relu(?x) => ?x",
+      " Abs(?x) # after\nnumerics exact set c\ns [numerics reassociating]: Abs(?x) => Neg(?x)\nset : Relu(?x) => ?x",
       "f", ops::table());
   ASSERT_TRUE(rules) << rules.error().text();
   ASSERT_EQ(rules->size(), 3u);
@@ -50,7 +50,7 @@ struct Wrong {
   std::string_view name, text, message;
 };
 class Mistakes : public testing::TestWithParam<Wrong> {};
-TEST_P(Mistakes, AreToldWithTheirPlace) { EXPECT_EQ(error_of(GetParam().text), GetParam().message); }
+TEST_P(Mistakes, ErrorsNameTheirPlace) { EXPECT_EQ(error_of(GetParam().text), GetParam().message); }
 INSTANTIATE_TEST_SUITE_P(
     Cases, Mistakes,
     testing::Values(
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
               "error[TN130] at my.rules:2:1: rule r is there already, in line 1\n  r: Abs(?x) => ?x\n  ^\n  try:      another name"},
         Wrong{
             "nameless", "Neg(?x) => ?x",
-            "error[TN130] at my.rules:1:4: equation\n  Neg(?x) => ?x\n     ^\n  expected: ':' or '[' behind the name of a rule\n  found:    '(?x) => ?x'\n  try:      Neg: Op(...) =>"
+            "error[TN130] at my.rules:1:4: equation\n  Neg(?x) => ?x\n     ^\n  expected: ':' or '[' after the name of a rule\n  found:    '(?x) => ?x'\n  try:      Neg: Op(...) =>"
             " ..."},
         Wrong{
             "class_typo", "numerics exakt",

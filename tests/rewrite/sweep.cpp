@@ -55,7 +55,7 @@ bool gives_nothing(const Match& m, Rewriter& w) {
   return true;
 }
 
-TEST(Sweep, ARuleThatIsRefusedDoesNotKeepItsNodesFromOthers) {
+TEST(Sweep, RefusedRuleLeavesItsNodesToOtherRules) {
   static constexpr Rule refused{.name = "refused", .docs = "", .roots = "Relu", .match = anywhere, .rewrite = gives_up};
   static constexpr Rule broken{.name = "broken", .docs = "", .roots = "Relu", .match = anywhere, .rewrite = gives_nothing};
   static constexpr Rule works{.name = "works", .docs = "", .equation = "Relu(?x) => Abs(?x)"};
@@ -76,7 +76,7 @@ TEST(Sweep, MakesAsManyIterationsAsItMay) {
   EXPECT_EQ(ops_of(*g), "And Not And");
 }
 
-TEST(Sweep, EndsWhereRulesTakeTurns) {
+TEST(Sweep, EndsWhereRulesAlternate) {
   static constexpr Rule there{.name = "there", .docs = "", .equation = "Relu(?x) => Abs(?x)"};
   static constexpr Rule back{.name = "back", .docs = "", .equation = "Abs(?x) => Relu(?x)"};
   auto g = graph_of("graph main(x: f32[b]) {\n y = Relu(x)\n return y\n}\n");

@@ -201,7 +201,7 @@ TEST(Verification, TargetsOfReshapesFollowFromTheSizes) {
       " r = Reshape(a, t, allowzero=1)\n y = Reshape(r, t, allowzero=1)\n return y\n}\n",
       {&kRule});
   EXPECT_EQ(known.result.verified, 1) << text_of(known.result);
-  // The elements of t are not known before the run: what makes it is part of the region.
+  // The elements of t are not known before the run: what makes it is part of the subgraph.
   const auto unknown = verified(
       "graph main(x: f32[*]) {\n t = Shape(x)\n const f: i64[1] = [-1]\n a = Reshape(x, f, allowzero=1)\n"
       " y = Reshape(a, t, allowzero=1)\n return y\n}\n",
@@ -223,15 +223,15 @@ constexpr Rule kNegNeg{.name = "neg_neg", .docs = "", .equation = "Neg(Neg(?x)) 
 
 TEST(Verification, FirstVerifiesOnceARuleAndSignature) {
   const auto first = verified(kTwice, {&kNegNeg}, Verify::first);
-  EXPECT_EQ(first.result.asked, 3);
+  EXPECT_EQ(first.result.rewrites, 3);
   EXPECT_EQ(first.result.verified, 2);
   EXPECT_EQ(first.result.known, 1);
   const auto all = verified(kTwice, {&kNegNeg}, Verify::all);
   EXPECT_EQ(all.result.verified, 3);
-  EXPECT_EQ(verified(kTwice, {&kNegNeg}, Verify::off).result.asked, 0);
+  EXPECT_EQ(verified(kTwice, {&kNegNeg}, Verify::off).result.rewrites, 0);
 }
 
-TEST(Verification, SaysWhatCouldNotBeVerified) {
+TEST(Verification, ReportsWhatCouldNotBeVerified) {
   static constexpr Rule kRule{.name = "neg_of_noise", .docs = "", .equation = "Neg(Neg(RandomNormalLike(?x))) => RandomNormalLike(?x)"};
   const auto with = verified("graph main(x: f32[b]) {\n r = RandomNormalLike(x)\n a = Neg(r)\n y = Neg(a)\n return y\n}\n", {&kRule});
   EXPECT_EQ(ops_of(*with.graph), "RandomNormalLike");

@@ -68,7 +68,7 @@ TEST(Why, ANearMissMeetsTheGuardsToo) {
   EXPECT_EQ(ask(*g, kGelu, "y").would_do, (std::vector<std::string>{"node 'c' (Cast) were absent", "'m' were no graph output"}));
 }
 
-TEST(Why, TellsTheValuesThatAConditionSaw) {
+TEST(Why, ReportsTheValuesOfACondition) {
   auto g = graph_of("graph main(x: f32[b,4]) {\n y = Relu(x)\n return y\n}\n");
   constexpr Rule rule{.name = "r", .docs = "", .equation = "Relu(?x) => Abs(?x) where rank(?x) == 3, float(?x)"};
   EXPECT_EQ(
@@ -77,7 +77,7 @@ TEST(Why, TellsTheValuesThatAConditionSaw) {
       " input 'x'\n  it would match if rank(?x) == 3 held (left side 2, ?x is f32[b,4] graph input 'x')");
 }
 
-TEST(Why, TellsAttributesAndOperands) {
+TEST(Why, ReportsAttributesAndOperands) {
   auto g = graph_of(
       "graph main(x: f32[b,4], z: f32[b,4]) {\n const l: f32[] = [0]\n s = Softmax(x)\n a = Add(x, z)\n c = Clip(x, l, l)\n return s, a, c\n}\n");
   constexpr Rule soft{.name = "r", .docs = "", .equation = "Softmax(?x, axis=0) => Abs(?x)"};
@@ -89,7 +89,7 @@ TEST(Why, TellsAttributesAndOperands) {
   EXPECT_EQ(ask(*g, clip, "a").text(), "r at node 'a' (Add): it starts at Clip(?x, 0), not at 'a' (Add)");
 }
 
-TEST(Why, TellsWhatTheCallerForbids) {
+TEST(Why, ReportsWhatTheCallerForbids) {
   auto g = graph_of("graph main(x: f32[b,4]) {\n y = Relu(x)\n return y\n}\n");
   constexpr Rule rule{.name = "r", .docs = "", .equation = "Relu(?x) => Abs(?x)", .numerics = Numerics::approximate};
   const std::set<std::string, std::less<>> keep = {"y"};
@@ -117,7 +117,7 @@ bool code_match(Match& m) {
 }
 bool code_rewrite(const Match&, Rewriter&) { return false; }
 
-TEST(Why, CodeRulesTellWhatTheyAskedInVain) {
+TEST(Why, CodeRulesReportFailedQueries) {
   constexpr Rule rule{.name = "r", .docs = "", .roots = "Neg", .match = code_match, .rewrite = code_rewrite};
   auto g = graph_of(
       "graph main(x: f32[b,4]) {\n t = Tanh(x)\n r = Relu(t)\n y = Neg(r)\n e = Exp(x)\n s = Relu(e)\n z = Neg(s)\n return y, z\n}\n");

@@ -4,7 +4,7 @@
 
 namespace tenon::rules {
 
-/// A rewrite of a catalogue for which there is no rule, because nothing that it could match ever stands in a graph.
+/// A rewrite of a catalogue for which there is no rule, because nothing that it could match ever is in a graph.
 struct Covered {
   std::string_view seed;  ///< without the suffix Pattern
   std::string_view by;    ///< what does it instead

@@ -79,7 +79,7 @@ void forget_op(ir::Graph& graph, ir::NodeId id) {
   graph.erase(id);
 }
 
-TEST_P(NotKnown, OpsThatNobodyKnows) {
+TEST_P(NotKnown, UnknownOps) {
   for (const Case& c : cases()) {
     const rewrite::RuleSet set = set_of(c);
     const auto graph = ir::parse(c.in, ops::open_table());

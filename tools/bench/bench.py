@@ -24,19 +24,19 @@ import page
 import rows
 from engines import PEERS, EngineError, Work, peers_of
 from models import quantized_of
-from turns import Effort, measure, with_inputs
+from turns import Budget, measure, with_inputs
 
 
-def tell(text: str) -> None:
+def log(text: str) -> None:
     """One line on a terminal that is rewritten."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def measure_case(case: cases.Case, peers: list[str], threads: int, effort: Effort) -> dict:
+def measure_case(case: cases.Case, peers: list[str], threads: int, budget: Budget) -> dict:
     def measured(inputs: object) -> dict:
         work = Work(quantized_of(case.family, case.quantized), case.family, inputs, case.inputs, threads, case.precision)
-        return measure(peers_of(case.precision, peers), work, effort, lambda text: tell(f"{case.name}: {text}"))
+        return measure(peers_of(case.precision, peers), work, budget, lambda text: log(f"{case.name}: {text}"))
 
     try:
         return with_inputs(cases.arrays(case), measured)
@@ -86,19 +86,19 @@ def parsed(known: dict[str, cases.Case]) -> argparse.Namespace:
 def keep(asked: argparse.Namespace, kept: dict[str, dict]) -> None:
     """Adds the run to the history as far as it has come, and writes the page."""
     command = shlex.join(["./dev", "bench", *(word for word in sys.argv[1:] if word not in ("--note", asked.note))])
-    told = {"date": datetime.datetime.now(datetime.UTC).date().isoformat(), "command": command, "note": asked.note}
-    run = {"machine": history.machine(), **told, "threads": asked.threads, "cold": asked.cold, "rows": kept}
+    report = {"date": datetime.datetime.now(datetime.UTC).date().isoformat(), "command": command, "note": asked.note}
+    run = {"machine": history.machine(), **report, "threads": asked.threads, "cold": asked.cold, "rows": kept}
     history.append(run, again=len(kept) > 1)
     page.PAGE.write_text(page.current(), encoding="utf-8")
 
 
 def measured(name: str, asked: argparse.Namespace, known: dict[str, cases.Case]) -> tuple[dict, str]:
     """A row, and what is said of it."""
-    effort = Effort(asked.rounds, asked.seconds, asked.cold)
+    budget = Budget(asked.rounds, asked.seconds, asked.cold)
     if name in known:
-        row = measure_case(known[name], asked.vs or list(PEERS), asked.threads, effort)
+        row = measure_case(known[name], asked.vs or list(PEERS), asked.threads, budget)
         return row, described(known[name], row)
-    row = rows.measured(name, asked, effort, tell)
+    row = rows.measured(name, asked, budget, log)
     return row, rows.described(name, row)
 
 
@@ -109,7 +109,7 @@ def main() -> None:
     for name in asked.work:
         results[name], said = measured(name, asked, known)
         if not asked.json:
-            tell("")
+            log("")
             print(said, flush=True)
         if not asked.no_history and (name in known or name in rows.RECORDED):
             kept[name] = results[name]

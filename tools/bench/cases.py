@@ -41,24 +41,24 @@ class Case:
     bar: dict[str, float] = field(default_factory=dict)
 
 
-def problems(name: str, told: dict) -> list[str]:
+def problems(name: str, report: dict) -> list[str]:
     """What is wrong with a case's file."""
-    out = [f"{name}: there is no field {key!r}; there are {', '.join(sorted(KNOWN))}" for key in told if key not in KNOWN]
-    out += [f"{name}: the field {key!r} is missing" for key in ("title", "family", "inputs") if not told.get(key)]
-    if (precision := told.get("precision", "f32")) not in PRECISIONS:
+    out = [f"{name}: there is no field {key!r}; there are {', '.join(sorted(KNOWN))}" for key in report if key not in KNOWN]
+    out += [f"{name}: the field {key!r} is missing" for key in ("title", "family", "inputs") if not report.get(key)]
+    if (precision := report.get("precision", "f32")) not in PRECISIONS:
         out.append(f"{name}: not supported yet: precision {precision}; there is {', '.join(PRECISIONS)}")
-    for key, shape in told.get("inputs", {}).items():
+    for key, shape in report.get("inputs", {}).items():
         if not isinstance(shape, list) or not all(isinstance(size, int) and size > 0 for size in shape):
             out.append(f"{name}: input {key!r} needs a list of sizes, found {shape!r}")
-    out += [f"{name}: a bar is a ratio or a share, found {key!r}" for key in told.get("bar", {}) if key not in ("ratio", "share")]
+    out += [f"{name}: a bar is a ratio or a share, found {key!r}" for key in report.get("bar", {}) if key not in ("ratio", "share")]
     return out
 
 
 def read(path: Path) -> Case:
-    told = tomllib.loads(path.read_text(encoding="utf-8"))
-    if found := problems(path.name, told):
+    report = tomllib.loads(path.read_text(encoding="utf-8"))
+    if found := problems(path.name, report):
         raise ValueError("\n".join(found))
-    return Case(path.stem, **told)
+    return Case(path.stem, **report)
 
 
 def all_cases() -> dict[str, Case]:

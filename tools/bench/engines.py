@@ -112,8 +112,8 @@ class Engine:
 
     def failure(self, what: str) -> EngineError:
         self.errors.seek(0)
-        told = self.errors.read().decode(errors="replace").strip().splitlines()
-        return EngineError(self.name, f"{what}: {' '.join(told[-4:])[-400:]}" if told else what)
+        report = self.errors.read().decode(errors="replace").strip().splitlines()
+        return EngineError(self.name, f"{what}: {' '.join(report[-4:])[-400:]}" if report else what)
 
     def line(self) -> str:
         """The next line that the process writes."""
@@ -132,10 +132,10 @@ class Engine:
 
     def answer(self, word: str) -> str:
         """What follows the word on the next line. Errors: the engine says something else."""
-        told, _, rest = self.line().partition(" ")
-        if told == word:
+        report, _, rest = self.line().partition(" ")
+        if report == word:
             return rest
-        raise EngineError(self.name, f"{told} {rest}".removeprefix("error ").removeprefix("unfit "))
+        raise EngineError(self.name, f"{report} {rest}".removeprefix("error ").removeprefix("unfit "))
 
     def ask(self, command: str, word: str) -> str:
         self.process.send_signal(signal.SIGCONT)

@@ -14,10 +14,10 @@ LARGEST_BYTES = 300_000  # a kind
 FEATURES = ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16", "avx_vnni")
 
 
-def machine(told: str | None = None, cores: int | None = None) -> dict:
+def machine(report: str | None = None, cores: int | None = None) -> dict:
     """The kind of this machine, and nothing that names it. told: what /proc/cpuinfo says."""
-    told = Path("/proc/cpuinfo").read_text(encoding="utf-8") if told is None else told
-    fields = dict(re.findall(r"^([\w ]+?)\s*: (.*)$", told.split("\n\n")[0], re.MULTILINE))
+    report = Path("/proc/cpuinfo").read_text(encoding="utf-8") if report is None else report
+    fields = dict(re.findall(r"^([\w ]+?)\s*: (.*)$", report.split("\n\n")[0], re.MULTILINE))
     flags = fields.get("flags", "").split()
     return {
         "cpu": fields.get("model name", "unknown CPU"),

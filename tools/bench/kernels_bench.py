@@ -30,10 +30,10 @@ PEERS = ["openvino-static", "torch-eager", "torch-compile"]  # all of them call 
 LEAST_RATIO, MEDIAN_RATIO, MEDIAN_SHARE = 0.95, 1.08, 0.92
 
 
-def tile_row(told: dict) -> dict:
+def tile_row(report: dict) -> dict:
     """What a line of bench_microkernel says, as a row of a table."""
-    shares = [f"{title} {100 * told[way]['share']:.1f} %{'' if told[way]['quiet'] else ' (noisy)'}" for way, title in WAYS.items()]
-    return {"what": f"{told['target']} {told['rows']}x{told['vectors']}", "figure": ", ".join(shares), "to_be": ""}
+    shares = [f"{title} {100 * report[way]['share']:.1f} %{'' if report[way]['quiet'] else ' (noisy)'}" for way, title in WAYS.items()]
+    return {"what": f"{report['target']} {report['rows']}x{report['vectors']}", "figure": ", ".join(shares), "to_be": ""}
 
 
 def kernels(threads: int) -> dict:
@@ -63,12 +63,12 @@ def summaries_of_tiles(tiles: list[dict]) -> list[dict]:
     return [{"what": f"tiles, {way}", "figure": figure, "to_be": "each that a tactic takes"} for way, figure in said.items()]
 
 
-def measured(op: single_ops.Op, threads: int, effort: turns.Effort, tell: Callable[[str], None]) -> dict:
+def measured(op: single_ops.Op, threads: int, budget: turns.Budget, log: Callable[[str], None]) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         model, inputs = Path(folder) / "op.onnx", Path(folder) / "inputs.npz"
         single_ops.write(op, model)
         np.savez(inputs, x=np.random.default_rng(2).standard_normal(op.input, np.float32))
-        return turns.measure(PEERS, Work(model, str(model), inputs, {"x": op.input}, threads), effort, tell)
+        return turns.measure(PEERS, Work(model, str(model), inputs, {"x": op.input}, threads), budget, log)
 
 
 def op_row(op: single_ops.Op, row: dict) -> dict:
@@ -95,12 +95,12 @@ def summary(what: str, found: list[dict]) -> dict:
     return {"what": what, "figure": said, "to_be": f"{LEAST_RATIO}; {MEDIAN_RATIO}; {100 * MEDIAN_SHARE:.0f} %"}
 
 
-def random_ops(what: str, seed: int, threads: int, effort: turns.Effort, tell: Callable[[str], None]) -> dict:
+def random_ops(what: str, seed: int, threads: int, budget: turns.Budget, log: Callable[[str], None]) -> dict:
     """Ten ops drawn by a seed, against what calls oneDNN."""
     drawn, found = single_ops.ops(what, seed), []
     for op in drawn:
         try:
-            found.append(measured(op, threads, effort, lambda text, op=op: tell(f"{op.title}: {text}")))
+            found.append(measured(op, threads, budget, lambda text, op=op: log(f"{op.title}: {text}")))
         except EngineError as error:
             found.append({"error": str(error)})
     rows = [op_row(op, row) for op, row in zip(drawn, found)]

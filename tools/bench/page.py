@@ -39,7 +39,7 @@ milliseconds.
 - All compute in fp32 (forced), on the same threads and inputs. Results are compared first: an engine that answers otherwise than
   Tenon, by more than 0.002 standard deviations of an output, does not count; where half of them do, the row does not.
 - OpenVINO with dynamic and with fixed shapes; PyTorch on the module that the model was exported from, eager and compiled with frozen
-  weights. Tenon and ONNX Runtime are told the shapes.
+  weights. Tenon and ONNX Runtime are given the shapes.
 
 A case is a file in `tools/bench/cases`: network, shapes, bars, and its precision where it is not fp32: bf16
 stands beside engines that have it; a quantised network is the same file for all engines.

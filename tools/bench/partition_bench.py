@@ -54,7 +54,7 @@ class Bench:
         self.libraries = [word for name, path in libraries().items() for word in ("--backend-lib", f"{name}={path}")]
         self.backends = ["cpu", *libraries()]
 
-    def told(self, verb: str, model: Path, *options: str) -> dict:
+    def report(self, verb: str, model: Path, *options: str) -> dict:
         return json.loads(run([TENON, verb, model, *self.libraries, "--threads", str(self.threads), *options, "--json"]).stdout)
 
     def built(self, name: str, model: Path, *options: str) -> Path:
@@ -94,12 +94,12 @@ def ratio_of(over: list[float], under: list[float]) -> list[float]:
 def random_graphs() -> Iterator[tuple[str, str, str]]:
     program = ROOT / "build" / "bin" / "bench_partition"
     run(["ninja", "-C", ROOT / "build", "bench_partition"])
-    told = json.loads(run([program]).stdout)
-    walk, share = told["segments_beside_walk"], told["share_of_five"]
+    report = json.loads(run([program]).stdout)
+    walk, share = report["segments_beside_walk"], report["share_of_five"]
     yield "segments beside the walk's", f"{walk['ratio']:.3f}, above it in {walk['above']} of 60", "<= 0.55, never"
     yield "accelerated share, 5 a segment", f"{share['ours']:.3f} (walk {share['walk']:.3f})", ">= 0.81"
-    yield "cost of running by priority", f"{told['cost_of_priority']['ratio']:.2f} times the plan by cost", ">= 1.15"
-    for small, large in told["plans"]:
+    yield "cost of running by priority", f"{report['cost_of_priority']['ratio']:.2f} times the plan by cost", ">= 1.15"
+    for small, large in report["plans"]:
         growth = large["us_per_node"] / small["us_per_node"]
         yield (
             f"plan of {large['nodes']} nodes, {large['backends']} backends",
@@ -135,18 +135,18 @@ def alternating_layers(bench: Bench, model: Path) -> Iterator[tuple[str, str, st
     engine = bench.built("alternating", model, *options)
     whole, parts, copies = [], [], 0
     for _ in range(TURNS):
-        segments = bench.told("run", engine, "--segments")["segments"]
+        segments = bench.report("run", engine, "--segments")["segments"]
         parts.append(sum(s["us"] for s in segments) / 1e3)
         copies = sum(s["copies"] for s in segments)
         whole.append(bench.times([engine], 1)[0][0])
     yield f"BERT-base, layers on two backends ({len(segments)} segments)", f"{spread(ratio_of(whole, parts))} of its segments", "<= 1.05"
     yield "its copies at borders", str(copies), "0"
-    plan = bench.told("partition", model, *options)
+    plan = bench.report("partition", model, *options)
     whole, *alone = bench.times([engine, *segments_alone(bench, model, plan, BERT)])
     yield "it, beside an engine for each segment", spread(ratio_of(whole, [sum(turn) for turn in zip(*alone)])), "<= 1.05"
     built = [b for b in (s["backend"] for s in plan["segments"])]
     yield "its plan and what ran: segments", f"{len(built)} and {len(segments)}", "equal"
-    alone = bench.told("partition", model, *shapes, "--backend", "cpu")["peak_bytes"]
+    alone = bench.report("partition", model, *shapes, "--backend", "cpu")["peak_bytes"]
     yield "its planned peak beside cpu's alone", f"{plan['peak_bytes'] / alone:.3f}", "<= 1.1"
 
 
@@ -155,7 +155,7 @@ def many_pieces(bench: Bench, model: Path) -> Iterator[tuple[str, str, str]]:
     options = [*shape_options(BERT), "--backend", "onnxruntime,cpu"]
     one = bench.built("one", model, *options)
     many = bench.built("many", model, *options, "--fallback-ops", "LayerNormalization,Softmax")
-    pieces = sum(s["backend"] == "onnxruntime" for s in bench.told("run", many, "--segments")["segments"])
+    pieces = sum(s["backend"] == "onnxruntime" for s in bench.report("run", many, "--segments")["segments"])
     memory = [bench.peak_bytes(e) / bench.peak_bytes(one) for e in [many] * 3]
     yield f"BERT-base in {pieces} onnxruntime segments, peak memory beside one", spread(memory), "<= 1.1"
 
@@ -193,7 +193,7 @@ def networks(bench: Bench, model_of) -> Iterator[tuple[str, str, str]]:
         singles = dict(zip(bench.backends, times))
         fastest = min(singles, key=lambda b: statistics.median(singles[b]))
         each = ", ".join(f"{b} {statistics.median(t):.2f} ms" for b, t in singles.items())
-        who = {s["backend"] for s in bench.told("run", engines[-1], "--segments")["segments"]}
+        who = {s["backend"] for s in bench.report("run", engines[-1], "--segments")["segments"]}
         yield f"  {name}", f"{spread(ratio_of(times[-1], singles[fastest]))} of {fastest}; {each}; plan: {'+'.join(sorted(who))}", ""
         for engine in engines:
             engine.unlink()
@@ -203,12 +203,12 @@ def torch_segments(threads: int) -> Iterator[tuple[str, str, str]]:
     """BERT-base through tenon.torch, its gelus forced to eager PyTorch."""
     script = ROOT / "tools" / "bench" / "torch_segments.py"
     env = os.environ | {"PYTHONPATH": str(ROOT / "build" / "python")}
-    told = json.loads(run([models_python(), script, str(threads), str(TURNS)], env=env).stdout.splitlines()[-1])
-    ms = told["ms"]
+    report = json.loads(run([models_python(), script, str(threads), str(TURNS)], env=env).stdout.splitlines()[-1])
+    ms = report["ms"]
     whole = [a + b for a, b in zip(ms["whole"], ms["gelus"])]
-    what = f"BERT-base through torch, {told['segments'][1]} segments around eager gelus, beside {told['segments'][0]} and those gelus"
+    what = f"BERT-base through torch, {report['segments'][1]} segments around eager gelus, beside {report['segments'][0]} and those gelus"
     yield what, f"{spread(ratio_of(ms['cut'], whole))}; eager {spread(ms['eager'])} ms, whole {spread(ms['whole'])} ms", "<= 1.1"
-    yield "its largest error", f"{told['error']:.1e}", "<= 1e-4"
+    yield "its largest error", f"{report['error']:.1e}", "<= 1e-4"
 
 
 def rows(threads: int, model_of, parts: list[str]) -> Iterator[tuple[str, str, str]]:

@@ -71,7 +71,7 @@ def with_outputs(model: str, wanted: list[str], folder: Path) -> tuple[str, str]
     return str(path), str(Path(model).resolve().parent) if has_external else ""
 
 
-def beside_its_data(asked: argparse.Namespace) -> str:
+def with_external_data(asked: argparse.Namespace) -> str:
     """The model's path; with a folder for external data, one that brings both together by hard links, or copies."""
     if not asked.external_data:
         return asked.model
@@ -94,7 +94,7 @@ def openvino_runner(asked: argparse.Namespace, feeds: Feeds) -> tuple[Runner, st
     import openvino
 
     core = openvino.Core()
-    model = core.read_model(beside_its_data(asked))
+    model = core.read_model(with_external_data(asked))
     if asked.fixed_shapes:
         model.reshape({port.any_name: feeds[port.any_name].shape for port in model.inputs})
     settings = {"PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": 1, "INFERENCE_NUM_THREADS": asked.threads}

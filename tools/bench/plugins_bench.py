@@ -186,12 +186,12 @@ def of_harm(folder: Path) -> Iterator[tuple[str, str, str]]:
     source = ROOT / "tests" / "plugin" / "fixtures" / "harm.c"
     run(["cc", "-O1", "-shared", "-fPIC", "-I", ROOT / "include", source, "-o", harm, "-pthread"])
     where = {**os.environ, "PYTHONPATH": str(ROOT / "build" / "python")}
-    told = json.loads(run([sys.executable, Path(__file__).with_name("isolated_harm.py"), harm, "1000"], env=where).stdout)
-    for kind, times in told["ms"].items():
-        late = told["patience_ms"] if kind == "loop" else 0
-        behind = ", behind its deadline" if late else ""
-        yield f"an isolated {kind}, until the error{behind}", spread([ms - late for ms in times], "ms"), "<= 100"
-    yield "runs of those 1,000 without an error, or wrong behind one; files left open", f"{told['wrong']}; {told['files_left']}", "0; 0"
+    report = json.loads(run([sys.executable, Path(__file__).with_name("isolated_harm.py"), harm, "1000"], env=where).stdout)
+    for kind, times in report["ms"].items():
+        late = report["patience_ms"] if kind == "loop" else 0
+        after = ", behind its deadline" if late else ""
+        yield f"an isolated {kind}, until the error{after}", spread([ms - late for ms in times], "ms"), "<= 100"
+    yield "runs of those 1,000 without an error, or wrong behind one; files left open", f"{report['wrong']}; {report['files_left']}", "0; 0"
 
 
 def spread(values: list[float], unit: str) -> str:

@@ -40,8 +40,8 @@ def serving(model: Path, case: cases.Case, folder: str, threads: int) -> Engine:
 
 def resident_mb(process: int) -> float:
     """VmRSS: pages of files that are mapped and touched count too."""
-    told = Path(f"/proc/{process}/status").read_text()
-    return int(re.search(r"VmRSS:\s*(\d+) kB", told).group(1)) * 1024 / 1e6
+    report = Path(f"/proc/{process}/status").read_text()
+    return int(re.search(r"VmRSS:\s*(\d+) kB", report).group(1)) * 1024 / 1e6
 
 
 def measure_memory(threads: int) -> dict:

@@ -16,7 +16,7 @@ import plugins_bench  # noqa: E402
 from environment import ROOT, TENON, models_python, run  # noqa: E402
 from models import MODELS, engine_of, model_of  # noqa: E402
 from process_bench import figure, measure_contexts, measure_idle, measure_memory  # noqa: E402
-from turns import Effort  # noqa: E402
+from turns import Budget  # noqa: E402
 
 ALL_SETS = "tenon+default+onnxruntime+canonical"
 PARTS = ("random", "layers", "pieces", "tiny", "torch", "networks")
@@ -120,9 +120,9 @@ NAMES = (*TABLE, *APART, *DRAWN, "kernels", "partition")
 RECORDED = (*TABLE, *DRAWN)
 
 
-def measured(name: str, asked: argparse.Namespace, effort: Effort, tell: Callable[[str], None]) -> dict:
+def measured(name: str, asked: argparse.Namespace, budget: Budget, log: Callable[[str], None]) -> dict:
     if name in DRAWN:
-        return kernels_bench.random_ops(name, asked.seed, asked.threads, effort, tell)
+        return kernels_bench.random_ops(name, asked.seed, asked.threads, budget, log)
     if name == "kernels":
         return kernels_bench.kernels(asked.threads)
     if name == "partition":

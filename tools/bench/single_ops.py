@@ -81,13 +81,13 @@ def module_of(path: str) -> torch.nn.Module:
 
     graph = onnx.load(path).graph
     weight = torch.from_numpy(numpy_helper.to_array(graph.initializer[0]).copy())
-    told = {each.name: helper.get_attribute_value(each) for each in graph.node[0].attribute}
+    report = {each.name: helper.get_attribute_value(each) for each in graph.node[0].attribute}
     if graph.node[0].op_type == "MatMul":
         module = torch.nn.Linear(*weight.shape, bias=False)
         weight = weight.T.contiguous()
     else:
-        inputs, kernel = weight.shape[1] * told["group"], told["kernel_shape"]
-        module = torch.nn.Conv2d(inputs, weight.shape[0], kernel, told["strides"], told["pads"][:2], groups=told["group"], bias=False)
+        inputs, kernel = weight.shape[1] * report["group"], report["kernel_shape"]
+        module = torch.nn.Conv2d(inputs, weight.shape[0], kernel, report["strides"], report["pads"][:2], groups=report["group"], bias=False)
     with torch.no_grad():
         module.weight.copy_(weight)
     return module

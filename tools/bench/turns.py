@@ -22,17 +22,17 @@ MOST_RUNS = 1000
 
 
 @dataclass
-class Effort:
+class Budget:
     rounds: int = 15
     seconds: float = 90  # after which no round begins
     cold: bool = False
 
 
-def started(names: list[str], work: Work, tell: Callable[[str], None]) -> tuple[dict[str, Engine], dict[str, str]]:
+def started(names: list[str], work: Work, log: Callable[[str], None]) -> tuple[dict[str, Engine], dict[str, str]]:
     """The engines that run the model, and why the others do not."""
     running, failed = {}, {}
     for name in names:
-        tell(f"loading {name}")
+        log(f"loading {name}")
         try:
             running[name] = Engine(name, work)
         except EngineError as error:
@@ -84,16 +84,16 @@ def quiet_rounds(rounds: list[dict[str, Sample]]) -> int:
     return sum(figures.is_quiet([peak for sample in each.values() for peak in sample.peaks], best) for each in rounds)
 
 
-def take_rounds(engines: dict[str, Engine], effort: Effort, tell: Callable[[str], None]) -> list[dict[str, Sample]]:
+def take_rounds(engines: dict[str, Engine], budget: Budget, log: Callable[[str], None]) -> list[dict[str, Sample]]:
     """Each round begins with the next engine. Rounds go on until enough of them are quiet, or the time is up."""
     runs = {name: runs_in_sample(engine) for name, engine in engines.items()}
     names, rounds, start = list(engines), [], time.monotonic()
-    while len(rounds) < TRIES * effort.rounds and quiet_rounds(rounds) < effort.rounds:
-        if len(rounds) >= min(figures.ENOUGH, effort.rounds) and time.monotonic() - start > effort.seconds:
+    while len(rounds) < TRIES * budget.rounds and quiet_rounds(rounds) < budget.rounds:
+        if len(rounds) >= min(figures.ENOUGH, budget.rounds) and time.monotonic() - start > budget.seconds:
             break
         first = len(rounds) % len(names)
-        rounds.append(one_round(names[first:] + names[:first], engines, runs, effort.cold))
-        tell(f"round {len(rounds)}, {quiet_rounds(rounds)} quiet")
+        rounds.append(one_round(names[first:] + names[:first], engines, runs, budget.cold))
+        log(f"round {len(rounds)}, {quiet_rounds(rounds)} quiet")
     return rounds
 
 
@@ -136,18 +136,18 @@ def with_those_that_last(engines: dict[str, Engine], failed: dict[str, str], cal
             engines.pop(error.engine).end()
 
 
-def measure(names: list[str], work: Work, effort: Effort, tell: Callable[[str], None]) -> dict:
+def measure(names: list[str], work: Work, budget: Budget, log: Callable[[str], None]) -> dict:
     """Errors: EngineError, where Tenon does not run the model."""
-    engines, failed = started([TENON_NAME, *names], work, tell)
+    engines, failed = started([TENON_NAME, *names], work, log)
     try:
         if TENON_NAME in failed:
             raise EngineError(TENON_NAME, failed[TENON_NAME])
-        tell("comparing results")
+        log("comparing results")
         off = with_those_that_last(engines, failed, lambda: differences(engines))
         judged = figures.judged(off, work.precision)
         for name in judged["unlike"] if judged["counts"] else []:
             engines.pop(name).end()
-        row = row_of(engines, with_those_that_last(engines, failed, lambda: take_rounds(engines, effort, tell)), effort.cold)
+        row = row_of(engines, with_those_that_last(engines, failed, lambda: take_rounds(engines, budget, log)), budget.cold)
     finally:
         for engine in engines.values():
             engine.end()

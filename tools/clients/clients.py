@@ -60,8 +60,8 @@ def verdict(row: dict[str, Any], own: dict[str, Any] | None) -> str:
         return "skipped"
     if not row["differences"]:
         return "passed"
-    told = own["counts"] if own else []
-    no_more = len(told) == len(row["counts"]) and all(a <= b for a, b in zip(row["counts"], told, strict=True))
+    reported = own["counts"] if own else []
+    no_more = len(reported) == len(row["counts"]) and all(a <= b for a, b in zip(row["counts"], reported, strict=True))
     return "fewer" if no_more else "more"
 
 

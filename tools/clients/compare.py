@@ -30,8 +30,8 @@ def ask(what: str, side: str, checkout: Path, path: Path) -> list[Any]:
 
 def compare_counts(console: Console, checkout: Path, folder: Path, verbose: bool) -> None:
     """Models that the original optimises: as many nodes left, fewer, more."""
-    told, found = (dict(ask("counts", side, checkout, folder)) for side in ("own", "tenon"))
-    both = {name: (n, found[name]) for name, n in told.items() if isinstance(n, int)}
+    report, found = (dict(ask("counts", side, checkout, folder)) for side in ("own", "tenon"))
+    both = {name: (n, found[name]) for name, n in report.items() if isinstance(n, int)}
     refused = {name: m for name, (_, m) in both.items() if not isinstance(m, int)}
     sizes = [pair for name, pair in both.items() if name not in refused]
     more = {name: pair for name, pair in both.items() if name not in refused and pair[1] > pair[0]}

@@ -23,7 +23,7 @@ def count_nodes(model: onnx.ModelProto) -> int:
 
 
 @dataclass
-class Seen:
+class TestModels:
     """The models that one test has got."""
 
     test: str = ""
@@ -77,7 +77,7 @@ def watch_assertions(case: type, seen: Any) -> None:
             try:
                 _original(self, first, second, *rest, **named)
             except AssertionError:
-                found: Seen = seen()
+                found: TestModels = seen()
                 about_nodes = found.speaks_of_nodes((first, second)) or found.speaks_of_a_node((first, second))
                 if not about_nodes and not (_name == "assertEqual" and found.is_of_initializers(first, second)):
                     raise

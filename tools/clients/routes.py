@@ -16,7 +16,7 @@ from typing import Any
 ALIAS = "yobx_on_tenon"  # the original's package as run B sees it
 PATTERN_PACKAGES = ("patterns", "patterns_ort", "patterns_exp", "patterns_ml", "patterns_fix", "patterns_investigation")
 
-BESIDE = ("repeated_optim", "unfused")  # what the original builds on its own interface
+ADJACENT = ("repeated_optim", "unfused")  # what the original builds on its own interface
 
 
 def _module(name: str, members: dict[str, Any]) -> types.ModuleType:
@@ -87,7 +87,7 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return None
         inner = name.removeprefix(ALIAS).removeprefix(".")
         parts = inner.split(".")
-        if parts[0] == "xoptim" and inner not in self.given and (len(parts) == 1 or parts[1] in (*PATTERN_PACKAGES, *BESIDE)):
+        if parts[0] == "xoptim" and inner not in self.given and (len(parts) == 1 or parts[1] in (*PATTERN_PACKAGES, *ADJACENT)):
             place = self.folder.joinpath("yobx", *parts)
             file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
             packages = [str(place)] if place.is_dir() else None
@@ -110,7 +110,7 @@ def _load_aliased(folder: Path, given: dict[str, types.ModuleType]) -> None:
     sys.meta_path.insert(0, _Alias(folder, interface))
 
 
-def _beside(names: tuple[str, ...]) -> dict[str, types.ModuleType]:
+def _next_to(names: tuple[str, ...]) -> dict[str, types.ModuleType]:
     return {f"xoptim.{name}": importlib.import_module(f"{ALIAS}.xoptim.{name}") for name in names}
 
 
@@ -121,7 +121,7 @@ def routes_a(folder: Path) -> dict[str, types.ModuleType]:
     found = _names_of_tenon()
     found |= {f"xoptim.{package}": _Named(package, tenon) for package in PATTERN_PACKAGES}
     _load_aliased(folder, found)
-    return found | _beside(BESIDE)
+    return found | _next_to(ADJACENT)
 
 
 def routes_b(folder: Path) -> dict[str, types.ModuleType]:
@@ -152,7 +152,7 @@ def routes_b(folder: Path) -> dict[str, types.ModuleType]:
     given["torch"].to_onnx = _export(GraphBuilder, OptimizationOptions)
     found = dict(given)
     found["xoptim"] = catalogue
-    return found | _beside((*PATTERN_PACKAGES, *BESIDE))
+    return found | _next_to((*PATTERN_PACKAGES, *ADJACENT))
 
 
 class _Both:

@@ -20,7 +20,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from judge import Seen, watch_assertions
+from judge import TestModels, watch_assertions
 from routes import load_tests, routes_a, routes_b
 
 LIMIT = 240  # seconds a test
@@ -87,13 +87,13 @@ def stop(*_: Any) -> None:
     raise TimeoutError(f"took longer than {LIMIT} s")
 
 
-def run_test(test: unittest.TestCase, seen: Seen) -> dict[str, Any]:
+def run_test(test: unittest.TestCase, seen: TestModels) -> dict[str, Any]:
     result = Tests()
     start = time.perf_counter()
     out = io.StringIO()
     signal.signal(signal.SIGALRM, stop)
     signal.alarm(LIMIT)
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings(record=True) as told:
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings(record=True) as report:
         warnings.simplefilter("always")
         test.run(result)
     signal.alarm(0)
@@ -105,7 +105,7 @@ def run_test(test: unittest.TestCase, seen: Seen) -> dict[str, Any]:
         "trace": fault[1][-6000:] if fault else "",
         "differences": seen.differences,
         "counts": seen.counts,
-        "warnings": [text for text in (str(w.message) for w in told) if "left out" in text],
+        "warnings": [text for text in (str(w.message) for w in report) if "left out" in text],
         "seconds": round(time.perf_counter() - start, 3),
     }
 
@@ -118,7 +118,7 @@ def main(run: str, checkout: str, file: str, part: str = "") -> None:
     sys.path.insert(0, checkout)
     routes = {} if run == "own" else routes_a(Path(checkout)) if run == "a" else routes_b(Path(checkout))
     module = load_tests(Path(file), routes)
-    current = [Seen()]
+    current = [TestModels()]
     from yobx.ext_test_case import ExtTestCase
     from yobx.xbuilder.graph_builder import GraphBuilder
 
@@ -126,7 +126,7 @@ def main(run: str, checkout: str, file: str, part: str = "") -> None:
     watch_assertions(ExtTestCase, lambda: current[0])
     for case in cases_in(unittest.defaultTestLoader.loadTestsFromModule(module)):
         if part in case.id():
-            current[0] = Seen(test=case.id().rsplit(".", 1)[1])
+            current[0] = TestModels(test=case.id().rsplit(".", 1)[1])
             print(json.dumps(run_test(case, current[0])), flush=True)
 
 

@@ -39,13 +39,13 @@ def compare(model: Path, sample: Path, opt: int) -> dict:
     command = [TENON, "compare", model, "--with", "onnxruntime", "--input", sample, "--opt", opt, "--json"]
     environment = os.environ | {"TENON_PEERS_PYTHON": sys.executable}
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, env=environment)
-    told = json.loads(done.stdout or "{}")
-    if "outputs" not in told:
-        return {"verdict": "bad", "why": told.get("error", {}).get("what") or f"exit code {done.returncode} {done.stderr}"}
-    worst = max(told["outputs"], key=share_of_limit)
-    first = told["first_bad"]
+    report = json.loads(done.stdout or "{}")
+    if "outputs" not in report:
+        return {"verdict": "bad", "why": report.get("error", {}).get("what") or f"exit code {done.returncode} {done.stderr}"}
+    worst = max(report["outputs"], key=share_of_limit)
+    first = report["first_bad"]
     why = f"first bad value: {first['value']} of {first['op']}, {first['found']}" if first else ""
-    return worst | {"verdict": told["verdict"], "why": why}
+    return worst | {"verdict": report["verdict"], "why": why}
 
 
 def share_of_limit(output: dict) -> float:

@@ -119,10 +119,10 @@ def run_with_tenon(model: Path, engine: Path, arrays: Arrays, opt: int, want: Ar
     if far <= NEAR:
         return ""
     done = tenon("compare", model, "--with", "onnxruntime", "--input", sample, "--opt", opt, "--json")
-    told = json.loads(done.stdout or "{}")
-    if told.get("verdict") == "good" and far < 0.02:
+    report = json.loads(done.stdout or "{}")
+    if report.get("verdict") == "good" and far < 0.02:
         return ""
-    return f"off by {far:.2g} at {where}; compare: {told.get('verdict') or complaint(done)}"
+    return f"off by {far:.2g} at {where}; compare: {report.get('verdict') or complaint(done)}"
 
 
 def build_and_run(model: Path, opt: int, samples: list[Arrays], wants: list[Arrays]) -> tuple[str, str]:

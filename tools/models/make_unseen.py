@@ -66,24 +66,24 @@ def write(kind: str, name: str, exporter: str, folder: Path) -> str:
     return f"{note}{len(model.graph.node)} nodes"
 
 
-def attempt(kind: str, name: str, exporter: str, folder: Path, told: multiprocessing.Queue) -> None:
+def attempt(kind: str, name: str, exporter: str, folder: Path, report: multiprocessing.Queue) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     with Path(os.devnull).open("w") as nowhere:  # an exporter that fails prints the whole graph
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
     try:
-        told.put((True, write(kind, name, exporter, folder)))
+        report.put((True, write(kind, name, exporter, folder)))
     except Exception as error:  # noqa: BLE001
-        told.put((False, f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"))
+        report.put((False, f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"))
 
 
 def in_child(kind: str, name: str, exporter: str, folder: Path) -> tuple[bool, str]:
     """An exporter may crash or never end."""
     context = multiprocessing.get_context("fork")
-    told = context.Queue()
-    child = context.Process(target=attempt, args=(kind, name, exporter, folder, told))
+    report = context.Queue()
+    child = context.Process(target=attempt, args=(kind, name, exporter, folder, report))
     child.start()
     child.join(CLOCK)  # a short answer fits into the pipe
-    result = (False, f"no answer within {SECONDS} s of processor time, or a crash") if told.empty() else told.get()
+    result = (False, f"no answer within {SECONDS} s of processor time, or a crash") if report.empty() else report.get()
     child.kill()
     if not result[0]:
         (folder / f"{name}.{exporter}.onnx").unlink(missing_ok=True)

@@ -70,13 +70,13 @@ class FLayerInfo:
         self.raw_outputs = outputs
 
     def replace_input_with(self, src: Tensor, dst: Tensor) -> None:
-        """`dst` wherever `src` stands in the arguments. The layer itself stays as it is."""
+        """`dst` wherever `src` is in the arguments. The layer itself stays as it is."""
         for name, argument in self.raw_inputs.items():
             self.raw_inputs[name] = _mapped(argument, lambda tensor: dst if tensor == src else tensor)
 
     def replace_outputs_uses_with(self, net: DeclaredNetwork, new_outs: Any) -> None:
         """Every use of an output, the network's own outputs too, becomes one of the output at the same place of `new_outs`, which takes its
-        name; where the element types differ, a cast stands between. Raises TypeError or ValueError where the structures differ."""
+        name; where the element types differ, a cast is between. Raises TypeError or ValueError where the structures differ."""
         for old, new in _pairs(self.raw_outputs, new_outs, self.layer_kind):
             _replace_output(net, old, new)
 
@@ -127,7 +127,7 @@ class FLayerInfoMemo:
         layer = self._network.get_layer_by_name(layer_name)
         info = self.data.get(layer_name)
         if layer is None or info is None:
-            return None if layer is None or layer.is_removed() else _told_by(layer)
+            return None if layer is None or layer.is_removed() else _info_of(layer)
         before = dict(info.raw_inputs)
         self._network.ledger.note(lambda: _restore(info, before))
         return info
@@ -161,7 +161,7 @@ class FLayerInfoMemo:
         return out
 
 
-def _told_by(layer: Any) -> FLayerInfo | None:
+def _info_of(layer: Any) -> FLayerInfo | None:
     creator = creator_of(layer.node)
     if creator is None:
         return None
@@ -178,7 +178,7 @@ def _restore(info: FLayerInfo, inputs: dict[str, Any]) -> None:
 
 
 def record_signature(f: Function) -> Function:
-    """Decorates a functional whose calls patterns want to know: the last layer that it makes gets an FLayerInfo.
+    """Decorates a functional whose calls patterns match: the last layer that it makes gets an FLayerInfo.
     Calls of recorded functionals do not nest, and each makes a layer: RuntimeError else. Where it raises, nothing is recorded."""
 
     @wraps(f)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tensors, layers and records ask of the network that they belong to. Network offers it."""
+"""The interface of the network that tensors, layers and records belong to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .ledger import Ledger
 
 
 class DeclaredNetwork(Protocol):
-    """Tensors and layers stand here as Any: their own modules come later."""
+    """Tensors and layers are here as Any: their own modules come later."""
 
     graph: Graph
     ledger: Ledger

@@ -161,5 +161,5 @@ class Plugin:
 
 
 def creator_of(node: Node) -> PluginCreator | None:
-    told = _plugin_of(node)
-    return None if told is None else PluginCreator(told, len(node.outputs))
+    plugin = _plugin_of(node)
+    return None if plugin is None else PluginCreator(plugin, len(node.outputs))

@@ -108,11 +108,11 @@ class Layer:
         return len(self._results())
 
     def get_inputs(self, *indices: int) -> list[Tensor | None]:
-        """The operands asked for, None where one is missing; without indices all that are there. Raises IndexError."""
+        """The operands at these indices, None where one is missing; without indices all that are there. Raises IndexError."""
         return self._pick(self._operands(), indices, "input")
 
     def get_outputs(self, *indices: int) -> list[Tensor]:
-        """The results asked for; without indices all. A layer that is gone has none. Raises IndexError."""
+        """The results at these indices; without indices all. A layer that is gone has none. Raises IndexError."""
         return self._pick(self._results(), indices, "output")
 
     def _pick(self, values: list[Value | None], indices: tuple[int, ...], what: str) -> list[Any]:

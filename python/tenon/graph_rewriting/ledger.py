@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How what Python knows of a network is taken back together with the edits of its graph."""
+"""Undo of Python's own state of a network, together with the edits of its graph."""
 
 from __future__ import annotations
 

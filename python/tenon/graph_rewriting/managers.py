@@ -45,7 +45,7 @@ class RewritePatternManager(_PatternManager[PatternRewriter]):
         return _rewrite_patterns
 
     def rewrite(self, net: Network, args: Any = None) -> dict[str, Any]:
-        """Sweeps over the layers until none changes anything. A sweep shows each layer that stood there when it began to every pattern, as
+        """Sweeps over the layers until none changes anything. A sweep shows each layer that existed when it began to every pattern, as
         long as the layer is not removed. `args` becomes `pattern.args`.
         Returns the engine's statistics. What a pattern raises undoes its rewrite and leaves the pattern out; the others go on to the end,
         and then the first exception is raised here. What else the engine objects to comes as RewriteWarning and in `reports`."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A declared network: one of Tenon's graphs, and what graph rewriting knows about its layers."""
+"""A declared network: one of Tenon's graphs, and what graph rewriting stores about its layers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Network:
 
     # --- looking ---------------------------------------------------------------------------------------------------
     def get_layers(self) -> list[Layer]:
-        """All layers in a topological order, those marked as removed too as long as they stand in the graph."""
+        """All layers in a topological order, those marked as removed too as long as they are in the graph."""
         return [Layer(self, node) for node in self.graph.nodes]
 
     def get_layer_by_name(self, name: str) -> Layer | None:
@@ -112,7 +112,7 @@ class Network:
 
     # --- building --------------------------------------------------------------------------------------------------
     def mark_output(self, tensor: Tensor, name: str | None = None, dtype: DataType | None = None) -> None:
-        """One more output. With another `dtype` a cast stands before it."""
+        """One more output. With another `dtype` a cast comes before it."""
         if dtype is not None and dtype != tensor.dtype:
             tensor = tensor.cast(dtype)
         self.graph.add_output(tensor.value, name or tensor.name)
@@ -127,7 +127,7 @@ class Network:
         domain: str = "",
         kind: str = "",
     ) -> list[Tensor]:
-        """Adds a layer and returns its outputs. It stands at the end, or, while a layer is rewritten, before that layer."""
+        """Adds a layer and returns its outputs. It is at the end, or, while a layer is rewritten, before that layer."""
         operands = list(inputs)
         node = self.graph.insert(op_type, operands, dict(attributes or {}), outputs=outputs, domain=domain, **self._place_for(operands))
         name = self._give_name(node, kind)
@@ -141,7 +141,7 @@ class Network:
         return self._add_plugin([None if tensor is None else tensor.value for tensor in inputs], plugin, plugin.attributes)
 
     def add_plugin_v3(self, inputs: Iterable[Tensor | None], shape_inputs: Iterable[Tensor], plugin: Plugin) -> NativeLayer:
-        """The same; shape_inputs: integers of which the plugin asks the values when it tells sizes."""
+        """The same; shape_inputs: integers whose values the plugin reads when it infers sizes."""
         operands = [None if tensor is None else tensor.value for tensor in inputs]
         shapes = [tensor.value for tensor in shape_inputs]
         which = list(range(len(operands), len(operands) + len(shapes)))
@@ -196,7 +196,7 @@ class Network:
 
     @contextmanager
     def rewriting_at(self, node: Node) -> Iterator[None]:
-        """Layers that are made inside stand before `node`, in this network."""
+        """Layers that are made inside come before `node`, in this network."""
         before, self._place = self._place, node
         try:
             with net_guard(self):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plugins as code written for TensorRT's Python package makes them: a creator of the registry, a collection of fields, a layer.
 
-The registry is what this process knows: TENON_PLUGINS, `load_library`, and functions of @tenon.plugin.
+The registry of this process: TENON_PLUGINS, `load_library`, and functions of @tenon.plugin.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..rewriting import Graph, Value
 from .context import default_net
 
 MOST_OUTPUTS = 64
-NAMES_THE_PLUGIN = ("plugin_namespace", "plugin_version")  # attributes that say which plugin is meant, not what it is told
+NAMES_THE_PLUGIN = ("plugin_namespace", "plugin_version")  # attributes that select the plugin and are not passed to it
 
 
 class PluginFieldType(Enum):
@@ -72,7 +72,7 @@ class PluginFieldCollection(list[PluginField]):
 
 
 class Plugin:
-    """What a creator made: it becomes a layer by add_plugin_v2 or add_plugin_v3, which is where wrong fields are told, all at once."""
+    """What a creator made: it becomes a layer by add_plugin_v2 or add_plugin_v3, which is where wrong fields are op, all at once."""
 
     def __init__(self, creator: PluginCreator, name: str, attributes: dict[str, Any]) -> None:
         self.creator, self.name, self.attributes = creator, name, attributes
@@ -102,22 +102,22 @@ class PluginCreator:
     """An op of a library, or a function of @tenon.plugin. `operands`: of each its name, whether it may be missing, and whether it stands
     for any number; `defaults`: of each field, None where it has none."""
 
-    def __init__(self, told: dict[str, Any], outputs: int | None = None) -> None:
-        """outputs: how many, where the op has any number of them; None: nobody knows before it is a layer."""
-        self.name: str = told["name"]
-        self.plugin_version: str = told["version"]
-        self.domain: str = told["name_space"]
+    def __init__(self, op: dict[str, Any], outputs: int | None = None) -> None:
+        """outputs: how many, where the op has any number of them; None: unknown before it is a layer."""
+        self.name: str = op["name"]
+        self.plugin_version: str = op["version"]
+        self.domain: str = op["name_space"]
         self.plugin_namespace = namespace_of(self.domain)
-        self.library: str = told["library"]
-        self.node_op: str = told["node_op"]
-        self.operands: list[tuple[str, bool, bool]] = told["operands"]
-        self.defaults: dict[str, Any] = {name: default for name, _, _, default in told["fields"]}
-        self._rules = {name: (PluginFieldType(kind), length) for name, kind, length, _ in told["fields"]}
-        results = told["results"]
+        self.library: str = op["library"]
+        self.node_op: str = op["node_op"]
+        self.operands: list[tuple[str, bool, bool]] = op["operands"]
+        self.defaults: dict[str, Any] = {name: default for name, _, _, default in op["fields"]}
+        self._rules = {name: (PluginFieldType(kind), length) for name, kind, length, _ in op["fields"]}
+        results = op["results"]
         self.num_outputs: int | None = outputs if results[-1][2] else len(results)
 
     def __call__(self, *operands: Any, **arguments: Any) -> Any:
-        """A layer, and its outputs as a functional gives them. Operands stand in their order or by name (a list for any number), fields by
+        """A layer, and its outputs as a functional gives them. Operands are in their order or by name (a list for any number), fields by
         name; None leaves one out. Raises TypeError for operands, TenonError with all that is wrong with fields."""
         tensors, fields = self._bound(operands, arguments)
         network = next((tensor.network for tensor in tensors if tensor is not None), None) or default_net()
@@ -189,7 +189,7 @@ def _text(field: PluginField) -> str:
 
 
 def count_outputs(creator: PluginCreator, operands: list[Value | None], attributes: dict[str, Any]) -> int:
-    """Of a plugin whose op has any number of them. Only the plugin itself knows, and refuses a layer that wants more: it is asked in a
+    """Of a plugin whose op has any number of them. Only the plugin itself decides, and refuses a layer with more: it is called in a
     graph of its own."""
 
     def takes(count: int) -> bool:
@@ -214,11 +214,11 @@ def _twin(graph: Graph, value: Value | None) -> Value | None:
 
 
 class PluginRegistry:
-    """The plugins that the process knows."""
+    """The plugins of the process."""
 
     @property
     def all_creators(self) -> list[PluginCreator]:
-        return [PluginCreator(told) for told in _plugin_ops()]
+        return [PluginCreator(op) for op in _plugin_ops()]
 
     @property
     def plugin_creator_list(self) -> list[PluginCreator]:

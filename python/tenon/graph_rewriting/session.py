@@ -14,7 +14,7 @@ from .patterns import PatternAnalyzer, PatternRewriter, _Pattern
 
 class Session:
     """The engine calls patterns through it. What a pattern changes in Python is kept once the engine says that the rewrite is applied, and
-    taken back where it was refused: the engine tells of the former only, so the latter shows at the next call."""
+    taken back where it was refused: the engine reports the former only, so the latter shows at the next call."""
 
     def __init__(self, network: Network, args: Any) -> None:
         self.network = network

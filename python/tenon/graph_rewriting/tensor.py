@@ -12,7 +12,7 @@ from .context import default_net
 from .interfaces import DeclaredNetwork
 from .trt import DataType
 
-# Functionals whose first argument is a tensor, by the name of the method that each is; `functional` fills it, which knows tensors.
+# Functionals whose first argument is a tensor, by the name of the method that each is; filled by `functional`.
 METHODS: dict[str, Callable[..., Any]] = {}
 
 

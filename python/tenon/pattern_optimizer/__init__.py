@@ -3,7 +3,7 @@
 
 >>> onx = GraphBuilder(onnx.load("model.onnx"), optimization_options=OptimizationOptions(patterns="default")).to_onnx()
 
-Needs the package onnx (`pip install "tenon-compiler[onnx]"`). docs/pattern-optimizer.md tells what differs from the interface it follows.
+Needs the package onnx (`pip install "tenon-compiler[onnx]"`). docs/pattern-optimizer.md lists what differs from the interface it follows.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class Views:
         return self.bodies[-1]
 
     def in_sweep(self, graph: Graph, sweep: int) -> PatternView:
-        """The view of the graph, which knows what has changed since the sweep before."""
+        """The view of the graph, with what has changed since the sweep before."""
         view = self.of(graph)
         if self.sweeps.get(id(view)) != sweep:
             self.sweeps[id(view)] = sweep
@@ -66,16 +66,16 @@ class Bridge:
         )
 
     def screen(self, graph: Graph, sweep: int) -> tuple[list[Node], int]:
-        """The nodes where the pattern matches, and how many were asked: those that it has not refused in the same surroundings before."""
+        """The nodes where the pattern matches, and how many were tried: those that it has not refused in the same surroundings before."""
         view = self.views.in_sweep(graph, sweep)
-        asked, found = view.scene.ask(self.number, self.op_types, self.pattern.match, view, [])
+        tried, found = view.scene.match_nodes(self.number, self.op_types, self.pattern.match, view, [])
         self.found = dict(found)
-        return [node for node, _ in found], asked
+        return [node for node, _ in found], tried
 
     def match(self, match: Match) -> bool:
         view = self.views.of(match.graph)
         result = self.found.pop(match.root, None)
-        if result is None:  # asked again: an earlier rewrite may have taken away what was found
+        if result is None:  # matched again: an earlier rewrite may have taken away what was found
             if not any(v.use_count for v in match.root.outputs if v is not None):
                 return False
             self.pattern.none()

@@ -73,7 +73,7 @@ class GraphBuilder(Building):
         return name_of(self.graph.add_input(name, elem_type, shape))
 
     def make_tensor_output(self, name: str | Sequence[str], elem_type: Any = None, shape: Any = None, **_: Any) -> Any:
-        """Type and shape follow from the nodes; of what is given only names of sizes are taken that the data tells."""
+        """Type and shape follow from the nodes; of what is given only names of sizes are taken that depend on data."""
         if not isinstance(name, str):
             return [self.make_tensor_output(n) for n in name]
         self.graph.add_output(self._value(name), name)
@@ -112,10 +112,14 @@ class GraphBuilder(Building):
 
     def optimize(self) -> list[dict[str, Any]]:
         """In place. Returns rows of statistics, which pandas.DataFrame takes as they are."""
-        return optimize(self.graph, self.optimization_options, GraphBuilderPatternOptimization(self, processor=self.optimization_options.processor, verbose=self.verbose))
+        return optimize(
+            self.graph,
+            self.optimization_options,
+            GraphBuilderPatternOptimization(self, processor=self.optimization_options.processor, verbose=self.verbose),
+        )
 
     def to_onnx(self, optimize: bool = True, return_optimize_report: bool = False, **_: Any) -> Any:
-        """The model, optimised first unless told otherwise; with the rows of statistics where asked for."""
+        """The model, optimised first by default; with the rows of statistics where requested."""
         report = self.optimize() if optimize else []
         model = onnx.load_from_string(self.graph.to_onnx())
         if self.ir_version is not None:
@@ -127,7 +131,7 @@ class GraphBuilder(Building):
 
     @staticmethod
     def _keep_words(model: onnx.ModelProto, source: onnx.ModelProto) -> None:
-        """What the source says about itself and no graph knows."""
+        """Metadata of the source that no graph has."""
         model.doc_string = source.doc_string
         model.domain = source.domain
         model.model_version = source.model_version

@@ -11,7 +11,7 @@ import onnx
 import onnx.numpy_helper as onh
 
 from ..rewriting import Graph, Value
-from .looking import Looking
+from .graph_queries import GraphQueries
 from .nodes import attribute_value, name_of
 
 Names = str | tuple[str, ...]
@@ -30,13 +30,15 @@ class Operators:
         if op_type.startswith("_"):
             raise AttributeError(op_type)
 
-        def add(*inputs: Any, outputs: int | Sequence[str] | None = None, domain: str = "", name: str | None = None, **attributes: Any) -> Names:
+        def add(
+            *inputs: Any, outputs: int | Sequence[str] | None = None, domain: str = "", name: str | None = None, **attributes: Any
+        ) -> Names:
             return self._builder.make_node(op_type.removesuffix("AnyOpset"), list(inputs), outputs, domain=domain, name=name, **attributes)
 
         return add
 
 
-class Building(Looking):
+class Building(GraphQueries):
     """Adds nodes to a graph by the names of their operands."""
 
     infer = True
@@ -44,7 +46,7 @@ class Building(Looking):
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
         self.op = self.anyop = Operators(self)
-        self.told: dict[str, tuple[int, Any]] = {}  # type and shape of results that nobody makes yet
+        self.known_types: dict[str, tuple[int, Any]] = {}  # type and shape of results that nobody makes yet
 
     def _insert(self, op_type: str, operands: list[Value | None], attributes: dict[str, Any], outputs: int, domain: str) -> list[Value]:
         return self.graph.insert(op_type, operands, attributes, outputs=outputs, domain=domain, infer=self.infer).outputs
@@ -64,19 +66,19 @@ class Building(Looking):
         return name_of(self._constant(_array(value), name))
 
     def set_type(self, name: str, elem_type: int) -> None:
-        """Of a result, or of one that the nodes of an `apply` are going to make. 0 and less: nothing is told."""
+        """Of a result, or of one that the nodes of an `apply` are going to make. 0 and less: nothing is known_types."""
         if elem_type > 0:
-            self._tell(name, elem_type, None)
+            self._set_known(name, elem_type, None)
 
     def set_shape(self, name: str, shape: Sequence[int | str | None]) -> None:
-        self._tell(name, 0, tuple(shape))
+        self._set_known(name, 0, tuple(shape))
 
-    def _tell(self, name: str, elem_type: int, shape: tuple[int | str | None, ...] | None) -> None:
+    def _set_known(self, name: str, elem_type: int, shape: tuple[int | str | None, ...] | None) -> None:
         value = self._find(name)
-        known = self.told.get(name, (0, None)) if value is None else (value.onnx_dtype, value.shape)
+        known = self.known_types.get(name, (0, None)) if value is None else (value.onnx_dtype, value.shape)
         wanted = (elem_type or known[0], shape if shape is not None else known[1])
         if value is None:
-            self.told[name] = wanted
+            self.known_types[name] = wanted
         elif wanted != known:
             value.set_type(wanted[0] or None, wanted[1])
 

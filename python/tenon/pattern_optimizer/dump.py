@@ -22,7 +22,7 @@ def _info(value: Value, name: str) -> onnx.ValueInfoProto:
 
 
 def model_of(nodes: list[Node], outputs: dict[Value, str]) -> onnx.ModelProto:
-    """These nodes alone: what they read from elsewhere are the inputs; `outputs` says the names of the results that are asked for."""
+    """These nodes alone: what they read from elsewhere are the inputs; `outputs` says the names of the results that are requested."""
     nodes = sorted(set(nodes), key=lambda n: n.graph.nodes.index(n))
     made = {v for n in nodes for v in n.outputs if v is not None}
     read = dict.fromkeys(v for n in nodes for v in [*n.inputs, *n.captures] if v is not None and v not in made)
@@ -44,7 +44,7 @@ def model_of(nodes: list[Node], outputs: dict[Value, str]) -> onnx.ModelProto:
 
 
 def program_of(model: onnx.ModelProto) -> str:
-    """A Python program that makes the model; tensors stand in it as bytes."""
+    """A Python program that makes the model; tensors are in it as bytes."""
     lines = ["import onnx", "", "model = onnx.ModelProto.FromString(", f"    {model.SerializeToString()!r}", ")"]
     return "\n".join([*(f"# {line}" for line in pretty_onnx(model).splitlines()), *lines, ""])
 
@@ -58,7 +58,7 @@ class Dump:
         self.counts: dict[str, int] = {}
 
     def check(self, event: dict[str, Any]) -> None:
-        """Called by the driver while both sides stand in the graph."""
+        """Called by the driver while both sides are in the graph."""
         name = self.name_of_rule(event["rule"])
         number = self.counts[name] = self.counts.get(name, -1) + 1
         replaced = event["replacements"]

@@ -13,7 +13,7 @@ import onnx
 from ..rewriting import Graph, Match, Node, Rewriter, Rule, Value, visits
 from .bridge import Bridge
 from .building import Building
-from .looking import Looking
+from .graph_queries import GraphQueries
 from .nodes import name_of
 from .pattern import MatchResult, PatternOptimization
 from .view import PatternView
@@ -49,7 +49,7 @@ def _as_list(names: Any) -> list[str]:
 class EasyPatternOptimization(PatternOptimization):
     """`match_pattern` and `apply_pattern` become an equation of the engine.
 
-    So it knows what an equation knows: operands of commutative operators come in any order, constants compare by value (a float within
+    So it matches as an equation does: operands of commutative operators come in any order, constants compare by value (a float within
     the rounding of its type, whatever float type the model has), domains and attributes compare, an attribute that is left out means its
     default, on both sides. A result inside the match that anything else uses, the graph's caller included, keeps the match from being
     rewritten. A parameter annotated with the name of an ONNX element type ("FLOAT16") takes only such results.
@@ -81,7 +81,7 @@ class EasyPatternOptimization(PatternOptimization):
         return True
 
     def post_apply_pattern(self, g: PatternView, *nodes: onnx.NodeProto) -> None:
-        """Told of the new nodes."""
+        """Called with the new nodes."""
 
     def add_validate_param(self, name: str, value: Any) -> None:
         """What validate_mapping found out, for apply_pattern."""
@@ -171,7 +171,7 @@ class Declared:
         self.pattern = pattern
         self.bridge = bridge
         self.parameters = parameters
-        self.pattern_view = Looking(match)
+        self.pattern_view = GraphQueries(match)
         self.visits = visits(match)
 
     def check(self, match: Match, values: dict[str, Value]) -> bool:

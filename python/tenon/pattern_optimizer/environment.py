@@ -42,7 +42,7 @@ class Environment:
         )
 
     def verbosity(self, names: set[str], given: int) -> int:
-        """Of the pattern of these names: the highest that anything asks for."""
+        """Of the pattern of these names: the highest that is requested."""
         short = {short_name(n) for n in names}
         own = [_number(os.environ.get(n, "")) for name in short for n in (name, f"{name}Pattern")]
         return max([given, self.verbose, *own, 10 if short & self.loud else 0])

@@ -95,12 +95,12 @@ class Insertion:
 
     def add(self, node: onnx.NodeProto) -> None:
         values = self.build(node)
-        told = getattr(self.view.builder, "told", {})
+        known_types = getattr(self.view.builder, "known_types", {})
         for name, value in zip(node.output, values, strict=True):
             if not name:
                 continue
-            if name in told and value.dtype is None:  # of an operator that nobody knows
-                dtype, shape = told[name]
+            if name in known_types and value.dtype is None:  # of an unknown operator
+                dtype, shape = known_types[name]
                 value.set_type(dtype or None, shape)
             if name in self.replaceable:
                 self.rewriter.replace(self.replaceable.pop(name), value)

@@ -15,7 +15,7 @@ from ..rewriting import Graph, Node, Value
 
 
 def read_graph(model: bytes | str) -> Graph:
-    """A model's graph, from its bytes or a path: operators that nobody knows are kept, and weights that are elsewhere stay there."""
+    """A model's graph, from its bytes or a path: unknown operators are kept, and weights that are elsewhere stay there."""
     return Graph.from_onnx(model, keep_unknown=True, weights_by_reference=True)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..rewriting import Graph
-from .looking import Looking
+from .graph_queries import GraphQueries
 from .options import OptimizationOptions
 from .run import optimize
 from .selection import Patterns
@@ -18,7 +18,7 @@ class GraphBuilderPatternOptimization(PatternView):
 
     def __init__(
         self,
-        builder: Looking | Graph,
+        builder: GraphQueries | Graph,
         patterns: Patterns = None,
         recursive: bool = True,
         verifies: bool = False,

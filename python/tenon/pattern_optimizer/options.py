@@ -34,7 +34,7 @@ class OptimizationOptions:
     verifies: check every invariant of the graph after each rewrite (slow). dump_applied_patterns: a folder, as DUMPPATTERNS.
     passes: which of PASSES are done at all; they come in the order of the engine. processor: kept, the same rules run for all.
     allowed: "exact", "reassociating" or "approximate"; None: reassociating, and what approximates where its own name was given.
-    verbose: 1 tells what is done, 10 also why patterns do not match.
+    verbose: 1 prints what is done, 10 also why patterns do not match.
     """
 
     def __init__(

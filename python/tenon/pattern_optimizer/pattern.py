@@ -20,7 +20,7 @@ Nodes = Sequence[onnx.NodeProto | None]
 class MatchResult:
     """What a pattern found: the nodes that its rewrite is about, in the order in which `apply` takes them.
 
-    Every node given is removed, unless `apply` returns it. None may stand in the place of a node that the graph does not have.
+    Every node given is removed, unless `apply` returns it. None may be in the place of a node that the graph does not have.
     insert_at: a hint, which the engine does not need: it finds the place of new nodes itself.
     """
 
@@ -61,8 +61,8 @@ class MatchResult:
         if g is not None:
             lines.append("--------")
             for k, n in enumerate(self.nodes):
-                told = "" if n is None else f"{n.op_type}({', '.join(map(typed, n.input))}) -> {', '.join(map(typed, n.output))}"
-                lines.append(f"{k} - {told}")
+                text = "" if n is None else f"{n.op_type}({', '.join(map(typed, n.input))}) -> {', '.join(map(typed, n.output))}"
+                lines.append(f"{k} - {text}")
         return "\n".join(line.rstrip() for line in lines)
 
 
@@ -105,7 +105,7 @@ class PatternOptimization(_Named):
 
     @classmethod
     def fast_op_type(cls) -> set[str] | None:
-        """Operators at which `match` is asked; None: all."""
+        """Operators at which `match` is called; None: all."""
         return None
 
     def match(self, g: PatternView, node: onnx.NodeProto, matched: list[MatchResult]) -> MatchResult | None:
@@ -149,7 +149,7 @@ class EnginePattern(_Named):
         self.rules = [rules] if isinstance(rules, Rule) else list(rules)
         self.verbose = verbose
         self.seed = seed
-        self.asked_by_name = True
+        self.requested_by_name = True
         self.may_approximate = False  # where its own name was given, and says nothing else
 
     @property
@@ -167,8 +167,8 @@ class EnginePattern(_Named):
         return {self.seed or self.name, *(r.name for r in self.rules), *(seed for r in self.rules for seed in r.seeds.split())}
 
     def active_rules(self, processor: str) -> list[Rule]:
-        """Without those of operators that only another processor has, where the pattern was not asked for by its own name."""
-        has_cuda = self.asked_by_name or "CUDA" in processor.upper().split(",")
+        """Without those of operators that only another processor has, where the pattern was not requested by its own name."""
+        has_cuda = self.requested_by_name or "CUDA" in processor.upper().split(",")
         return [r for r in self.rules if has_cuda or "onnxruntime_cuda" not in r.sets.split()]
 
     def __eq__(self, other: object) -> bool:

@@ -57,7 +57,7 @@ class Optimization:
             self.phase(every.only(chosen + self.identity.rules), fold=priority != 3)
         if patterns:
             self.clean()
-        self.tell_why_not(patterns)
+        self.report_mismatches(patterns)
         self.say(f"done with {len(self.graph)} nodes in {time.perf_counter() - start:.3f} s")
         self.rows.finish(len(self.graph), time.perf_counter() - start)
         return self.rows.rows
@@ -66,7 +66,7 @@ class Optimization:
         if self.verbose:
             print(f"[pattern_optimizer.optimize] {text}")
 
-    def tell_why_not(self, patterns: list[Pattern]) -> None:
+    def report_mismatches(self, patterns: list[Pattern]) -> None:
         """Of the loud rules of the engine: what keeps their best partial matches from matching. (Patterns in Python say it themselves.)"""
         for pattern in patterns:
             for rule in pattern.rules if isinstance(pattern, EnginePattern) and pattern.verbose >= 10 else ():

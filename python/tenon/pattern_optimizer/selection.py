@@ -30,7 +30,7 @@ def _by_seed(rules: list[Rule], verbose: int) -> list[EnginePattern]:
 
 
 def _called(pattern: EnginePattern) -> EnginePattern:
-    """Of one that was asked for by its own name: if all that it can do is approximate, it was asked to."""
+    """Of one that was requested by its own name: if all that it can do is approximate, that was requested."""
     pattern.may_approximate = all(rule.numerics == "approximate" for rule in pattern.rules)
     return pattern
 
@@ -55,7 +55,7 @@ def _named(name: str, verbose: int) -> list[Pattern]:
     names = {r.name for r in rules}
     found = _by_seed(rules + [r for r in select("onnxruntime_cuda") if r.name not in names], verbose)
     for pattern in found:
-        pattern.asked_by_name = False
+        pattern.requested_by_name = False
     return found
 
 
@@ -134,7 +134,7 @@ def get_pattern_list(positive_list: Patterns = "default", negative_list: Pattern
 
 
 def get_pattern(obj: Any, as_list: bool = False, verbose: int = 0) -> Any:
-    """The one pattern that is meant; with `as_list` all of them. Raises ValueError where one is asked for and a name means several."""
+    """The one pattern that is meant; with `as_list` all of them. Raises ValueError where one is requested and a name means several."""
     found = get_pattern_list(obj if isinstance(obj, list) else [obj], verbose=verbose)
     if as_list:
         return found

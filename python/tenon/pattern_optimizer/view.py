@@ -16,19 +16,19 @@ import onnx.numpy_helper as onh
 
 from ..rewriting import Graph, Rewriter
 from .bodies import names_read_by, read_alone
-from .looking import Looking
+from .graph_queries import GraphQueries
 
 AXES_OPERAND = {"Squeeze", "Unsqueeze"}
 OF_THE_NODE_ALONE = {f"{side}{what}" for side in ("in", "out") for what in ("types", "shapes", "valueshapes")}
 
 
-class PatternView(Looking):
+class PatternView(GraphQueries):
     """Looks at a graph for patterns, and makes the nodes with which they answer.
 
     `match` gets one that only looks; `apply` one that can make initializers as well.
     """
 
-    def __init__(self, builder: Looking | Graph, processor: str = "CPU", verbose: int = 0) -> None:
+    def __init__(self, builder: GraphQueries | Graph, processor: str = "CPU", verbose: int = 0) -> None:
         super().__init__(builder if isinstance(builder, Graph) else builder.graph)
         self.builder = builder
         self.processor = processor
@@ -55,7 +55,7 @@ class PatternView(Looking):
 
     @property
     def opsets(self) -> dict[str, int]:
-        return self.builder.opsets if isinstance(self.builder, Looking) else super().opsets
+        return self.builder.opsets if isinstance(self.builder, GraphQueries) else super().opsets
 
     # --- local functions -----------------------------------------------------------------------------------
 
@@ -81,10 +81,10 @@ class PatternView(Looking):
 
     def _chech_graph_verifies(self, node: onnx.NodeProto) -> None:
         """Whether the node keeps the rules of its operator; AssertionError where it does not."""
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             read_alone(node, {name: self._value(name) for name in names_read_by(node)})
-        assert not told, str(told[0].message)
+        assert not caught, str(caught[0].message)
 
     # --- making nodes --------------------------------------------------------------------------------------
 

@@ -36,11 +36,11 @@ log = logging.getLogger(__name__)
 class Compiled(torch.nn.Module):
     """For inference. Takes and gives what the module that it was made of does."""
 
-    def __init__(self, program: GraphModule, segments: dict[str, Segment], told: dict[str, Any], results: Results, left: Any) -> None:
+    def __init__(self, program: GraphModule, segments: dict[str, Segment], report: dict[str, Any], results: Results, left: Any) -> None:
         super().__init__()
         self.program = program
         self.segments = segments
-        self.report = told
+        self.report = report
         """Who runs what, and why."""
         self._results = results
         self._left = left, left is not None and left.training  # in a tuple: no module of this one's, whose parameters it has already

@@ -73,7 +73,7 @@ class Builder:
         self.named: set[Node] = set()
         """Nodes that have ops in the graph, called after them."""
         self.sizes_given: list[sympy.Symbol] = []
-        """Symbols that no input has as a size: they are inputs of their own, behind the tensors."""
+        """Symbols that no input has as a size: they are inputs of their own, after the tensors."""
         self._values: dict[Node, Any] = {}
         self._given = {e for n in inputs for t in tensors_of(meta(n)) for s in t.shape if (e := expression(s)).is_Symbol}
         self._symbols: dict[sympy.Symbol, Value] = {}
@@ -89,8 +89,8 @@ class Builder:
             if not known.is_Integer:
                 self._where.setdefault(known, (value, axis))
 
-    def tell_sizes(self, node: Node) -> None:
-        """Whoever knows the inputs knows the sizes of this result."""
+    def declare_sizes(self, node: Node) -> None:
+        """Declares the sizes of this result, which follow from the inputs."""
         for size in meta(node).shape:
             for symbol in expression(size).free_symbols:
                 if symbol not in self._where:
@@ -273,7 +273,7 @@ class Builder:
 
     def _size_given(self, symbol: sympy.Symbol) -> Value:
         """By an input of its own. A size of the program's inputs is one's length, whose elements nobody reads: no backend has to wait for
-        data to know it. Other numbers may be negative, or larger than any memory."""
+        data to compute it. Other numbers may be negative, or larger than any memory."""
         self.sizes_given.append(symbol)
         if symbol not in _sizes_of_inputs(self.node.graph):
             return self.graph.add_input(f"size_{symbol}", "i64", [1])

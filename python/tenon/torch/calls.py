@@ -12,9 +12,9 @@ from torch.fx import Graph, GraphModule, Node
 from torch.utils import _pytree as pytree
 
 from . import operator
-from .door import Door
+from .input_checks import InputChecks
 from .segment import Built, Segment
-from .support import is_door
+from .support import is_input_check
 
 Source = tuple[dict[str, Any], str]
 
@@ -64,7 +64,7 @@ def direct(module: GraphModule, segments: dict[str, Segment]) -> Callable[..., t
         return node.op == "get_attr" and all(u.target in segments for u in node.users) and source_of(module, node.target) is not None
 
     for node in module.graph.nodes:
-        if is_door(node) or is_weight(node):
+        if is_input_check(node) or is_weight(node):
             continue
         if node.op == "call_module" and node.target in segments:
             inputs, sizes = node.args
@@ -82,7 +82,7 @@ class Calls:
     """Of one program; made with the first call. Copies are made anew: they have other segments."""
 
     def __init__(self) -> None:
-        self._made: tuple[Door, Callable[..., Any], int | None, Callable[[Any], Any]] | None = None
+        self._made: tuple[InputChecks, Callable[..., Any], int | None, Callable[[Any], Any]] | None = None
 
     def __deepcopy__(self, _: Any) -> Calls:
         return Calls()
@@ -91,12 +91,12 @@ class Calls:
         """Raises TenonError: bad_input; what PyTorch raises where the arguments are others than those of the program."""
         if self._made is None:
             self._made = self._make(program, segments)
-        door, run, count, tree_of = self._made
+        checks, run, count, tree_of = self._made
         if kwargs and count == len(args) + len(kwargs):
-            args, kwargs = door.in_order(args, kwargs)
+            args, kwargs = checks.in_order(args, kwargs)
         if kwargs or len(args) != count:
-            return door.guarded(program, args, kwargs)
-        door.check(args)
+            return checks.guarded(program, args, kwargs)
+        checks.check(args)
         return tree_of(run(*args))
 
     def _make(self, program: GraphModule, segments: dict[str, Segment]) -> Any:
@@ -105,11 +105,11 @@ class Calls:
         checks = [
             (_unset(program.get_submodule(n.target).forward), [placeholders.index(p) for p in n.args])
             for n in program.graph.nodes
-            if is_door(n) and not n.kwargs
+            if is_input_check(n) and not n.kwargs
         ]
         count = len(placeholders)
         flat = pytree.tree_unflatten(list(range(count)), program._in_spec) == (tuple(range(count)), {})
-        return Door(placeholders, checks), direct(program, segments), count if flat else None, _tree(program._out_spec)
+        return InputChecks(placeholders, checks), direct(program, segments), count if flat else None, _tree(program._out_spec)
 
 
 def _unset(check: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import TenonError
 from .._tenon import _torch_options
-from .wishes import Wishes
+from .constraints import Constraints
 
 
 @dataclasses.dataclass
@@ -55,17 +55,17 @@ class Choice:
                 "bad_usage", "share_weights", "weights that are read where they lie are not rounded", "precision f32", precision,
                 "leave share_weights out",
             )  # fmt: skip
-        self.wishes = Wishes(self.torch_executed_ops, self.torch_executed_modules, self.pins)
-        self.wishes.check_backends(self.backends)
+        self.constraints = Constraints(self.torch_executed_ops, self.torch_executed_modules, self.pins)
+        self.constraints.check_backends(self.backends)
 
     @property
     def measures(self) -> bool:
         """Whether times decide between Tenon and PyTorch: not where the user has decided."""
-        return self.measure and self.min_block_size is None and not self.require_full and not self.wishes.pin_to_tenon
+        return self.measure and self.min_block_size is None and not self.require_full and not self.constraints.pin_to_tenon
 
     @property
     def engine(self) -> dict[str, Any]:
-        """What tenon.compile is told of each segment."""
+        """The options of tenon.compile for each segment."""
         narrow = {"f64": "f32"} if self.truncate_double or self.truncate_long_and_double else {}
         if self.truncate_long_and_double:
             narrow["i64"] = "i32"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guesses of times, in nanoseconds, good enough to tell a segment that pays from one that does not."""
+"""Guesses of times, in nanoseconds, good enough to separate profitable segments from others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CALL_NS = 8_000.0  # of a compiled module: what comes in is checked, and found a
 LAUNCH_NS = 6_500.0  # of a segment
 BORDER_NS = 1_200.0  # a tensor
 DISPATCH_NS = 3_000.0  # of an op in PyTorch
-CONTRACTION_NS = 2_500.0  # more than that, of one with a library behind it
+CONTRACTION_NS = 2_500.0  # more than that, of one with a library kernel
 MODULE_NS = 1_800.0  # of a call of a torch.nn.Module
 NS_PER_BYTE = 0.05  # to or from memory
 NS_PER_FLOP = 0.01

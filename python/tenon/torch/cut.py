@@ -14,12 +14,12 @@ from .. import TenonError
 from .._tenon import CutNode, CutValue, cut
 from .builder import meta
 from .choice import Choice
+from .constraints import OURS, THEIRS, Constraint
 from .cost import BORDER_NS, LAUNCH_NS, NS_PER_BYTE, bytes_of, our_ns, overhead_ns, pays_for_calls, their_ns
 from .ops import op_of
 from .ops.shape import VIEWS
 from .support import Support, is_getitem, writes
 from .units import Unit, units_of, works
-from .wishes import OURS, THEIRS, Wish
 
 
 @dataclasses.dataclass
@@ -93,14 +93,14 @@ def _choose(units: list[Unit], module: GraphModule, choice: Choice) -> None:
         for node in unit.nodes:
             if is_getitem(node):
                 continue
-            wishes = choice.wishes.of(node)
+            constraints = choice.constraints.of(node)
             why_not = support.why_not(node)
             refusals = [("unsupported", why_not)] if why_not is not None else []
             refusals += [("view", views[node])] if node in views else []
-            if wishes and wishes[0].backend != THEIRS:
-                _pin(unit, node, wishes[0], refusals)
+            if constraints and constraints[0].backend != THEIRS:
+                _pin(unit, node, constraints[0], refusals)
             else:
-                left += refusals + [(w.code, w.text) for w in wishes]
+                left += refusals + [(w.code, w.text) for w in constraints]
         if left and unit.pinned:
             raise TenonError(
                 "bad_usage", f"group of '{unit.op.name}'", "it is pinned to Tenon and cannot run there whole", "", left[0][1], ""
@@ -109,16 +109,16 @@ def _choose(units: list[Unit], module: GraphModule, choice: Choice) -> None:
         unit.ours = not left
 
 
-def _pin(unit: Unit, node: Node, wish: Wish, refusals: list[tuple[str, str]]) -> None:
+def _pin(unit: Unit, node: Node, constraint: Constraint, refusals: list[tuple[str, str]]) -> None:
     if refusals:
         raise TenonError(
             "not_supported", f"node '{node.name}' ({op_of(node)})", "Tenon, which it is pinned to, does not run it", "", refusals[0][1],
-            f"leave {wish.text} out",
+            f"leave {constraint.text} out",
         )  # fmt: skip
     unit.pinned = True
-    unit.reasons.append((wish.code, wish.text))
-    if wish.backend != OURS:
-        unit.pins[node] = wish.backend
+    unit.reasons.append((constraint.code, constraint.text))
+    if constraint.backend != OURS:
+        unit.pins[node] = constraint.backend
 
 
 def _values(units: list[Unit], weights: Container[Node]) -> list[CutValue]:
@@ -136,7 +136,7 @@ def _values(units: list[Unit], weights: Container[Node]) -> list[CutValue]:
 def plan(module: GraphModule, choice: Choice, weights: Container[Node] = ()) -> Plan:
     """weights: inputs that engines have packed. Raises TenonError: bad_usage, and not_supported where all was to be compiled and is not."""
     if not choice.of_pieces:
-        choice.wishes.check_names(module)
+        choice.constraints.check_names(module)
     units = units_of(module, choice)
     _choose(units, module, choice)
     nodes = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.compile(module, backend="tenon"): each piece between graph breaks is shared out on its own."""
+"""torch.compile(module, backend="tenon"): each piece between graph breaks is partitioned on its own."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _weights(inputs: Sequence[Any]) -> dict[int, torch.Tensor]:
 
 
 def _written_after() -> list[int]:
-    """Numbers of inputs of the piece that is being compiled to which AOTAutograd copies results behind it."""
+    """Numbers of inputs of the piece that is being compiled to which AOTAutograd copies results after it."""
     context = TracingContext.try_get()
     return list(context.fw_metadata.mutated_inp_runtime_indices) if context is not None and context.fw_metadata is not None else []
 
@@ -143,13 +143,13 @@ def _boxed(stitched: GraphModule, segments: dict[str, Segment]) -> Any:
 def backend(module: GraphModule, inputs: Sequence[Any], *, options: dict[str, Any] | None = None, **_: Any) -> Any:
     """What torch.compile calls. options: as tenon.torch.compile; on_report: called with each piece's report."""
     given = dict(options or {})
-    tell = given.get("on_report")
+    on_report = given.get("on_report")
     choice = choice_of(given)
     why = _why_training(inputs)
     if why is not None:
         log.warning("a piece of %d nodes runs in eager PyTorch: %s", len(module.graph.nodes), why)
-        if tell:
-            tell({"segments": [], "nodes": [], "training": why})
+        if on_report:
+            on_report({"segments": [], "nodes": [], "training": why})
         return module.forward
     piece = _Piece(choice, {} if choice.share_weights else _weights(inputs), len(inputs))
     compiled = aot_autograd(fw_compiler=piece, inference_compiler=piece, decompositions={})(module, inputs)
@@ -160,8 +160,8 @@ def backend(module: GraphModule, inputs: Sequence[Any], *, options: dict[str, An
     leaves = not piece.runs_in_tenon or (times is not None and not pays(module, times))
     if times is not None and leaves:
         made = made.left_to_eager(times.text)
-    if tell:
-        tell(report(made, times))
+    if on_report:
+        on_report(report(made, times))
     if not leaves:
         return compiled
     return left(module, 1e3 * sum(guessed_us(s)["torch"] or 0 for s in made.segments) if times is None else times.torch_ns)

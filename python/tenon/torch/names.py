@@ -71,5 +71,5 @@ def module_depth(node: Node, wanted: str) -> int:
 def refuse(place: str, what: str, found: Any, known: Iterable[str]) -> TenonError:
     near = difflib.get_close_matches(str(found), sorted(known), 1, 0.5)
     return TenonError(
-        "bad_usage", place, what, "", str(found), f"did you mean '{near[0]}'?" if near else "dryrun=True tells ops and modules"
+        "bad_usage", place, what, "", str(found), f"did you mean '{near[0]}'?" if near else "dryrun=True prints ops and modules"
     )

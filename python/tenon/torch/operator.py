@@ -104,15 +104,15 @@ def evaluated(text: str, known: dict[str, Any]) -> Any:
 
 def made_up(signature: str, inputs: list[torch.Tensor], sizes: list[Any]) -> list[torch.Tensor]:
     """The results' types and shapes."""
-    told = json.loads(signature)
-    known: dict[str, Any] = dict(zip(told["sizes"], sizes, strict=True))
-    for tensor, texts in zip(inputs, told["inputs"], strict=True):
+    report = json.loads(signature)
+    known: dict[str, Any] = dict(zip(report["sizes"], sizes, strict=True))
+    for tensor, texts in zip(inputs, report["inputs"], strict=True):
         for size, text in zip(tensor.shape, texts, strict=True):
             if text.isidentifier():
                 known.setdefault(text, size)
     return [
         torch.empty([evaluated(text, known) for text in y["shape"]], dtype=getattr(torch, y["dtype"]), device="cpu")
-        for y in told["outputs"]
+        for y in report["outputs"]
     ]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who runs what of a program, and why: as tenon.partition tells it of a model."""
+"""Who runs what of a program, and why: as tenon.partition reports it for a model."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Weight:
 
 
 class Built:
-    """An engine, the inputs that it is given, the weights that it has instead; its file where somebody asked for it. Does not change."""
+    """An engine, the inputs that it is given, the weights that it has instead; its file where requested. Does not change."""
 
     def __init__(self, engine: Engine, passed: list[int], weights: dict[int, Weight], sizes: list[sympy.Symbol]) -> None:
         self.engine, self.passed, self.weights, self.sizes = engine, passed, weights, sizes
@@ -90,13 +90,13 @@ class Segment(torch.nn.Module):
         for node in self._nodes:
             try:
                 builder.add(node)
-            except Unsupported as e:  # each node has been asked alone
+            except Unsupported as e:  # each node has been tried alone
                 raise AssertionError(f"{node}: {e}") from e
         for k, (node, order) in enumerate(self._outputs):
             value = builder.value_of(node)
             value = _own(builder, value) if order is None else builder.op("Transpose", [value], {"perm": order})
             builder.graph.add_output(value, f"y{k}")
-            builder.tell_sizes(node)
+            builder.declare_sizes(node)
         pins = {node.name: backend for node, backend in self._pins.items() if node in builder.named}
         return Built(compile(builder.graph, **self._engine_options, pins=pins), passed, weights, builder.sizes_given)
 
@@ -150,7 +150,7 @@ class Segment(torch.nn.Module):
             return self.built
 
     def file(self) -> torch.Tensor:
-        """The engine's file; made when it is asked for first."""
+        """The engine's file; made when it is requested first."""
         return self.built.file()
 
 

@@ -17,7 +17,7 @@ from .cost import size_of
 from .cut import Plan
 from .cut import Segment as Cut
 from .segment import Segment
-from .support import is_door, is_size
+from .support import is_input_check, is_size
 from .warned import without_leaf_spec_warning
 
 Weights = Callable[[Node], torch.Tensor | None]
@@ -66,7 +66,7 @@ class _Stitch:
 
     def run(self) -> GraphModule:
         for node in self._module.graph.nodes:
-            if node.op in ("placeholder", "get_attr") or is_door(node):
+            if node.op in ("placeholder", "get_attr") or is_input_check(node):
                 self._copy(node)
         for segment in self._plan.segments:
             if segment.ours:
@@ -121,7 +121,7 @@ class _Stitch:
                     less = self._graph.call_function(operator.sub, (whole, rest))
                     self._sizes[symbol] = self._graph.call_function(operator.floordiv, (less, divisor))
                     return self._sizes[symbol]
-        for node in self._module.graph.nodes:  # a number that data tell
+        for node in self._module.graph.nodes:  # a number that depends on data
             if is_size(node) and isinstance(meta(node), torch.SymInt) and meta(node).node.expr == symbol:
                 return self._at(node)
         raise AssertionError(f"nobody has the size {symbol}")

@@ -24,7 +24,7 @@ def is_size(node: Node) -> bool:
     return node.op == "call_function" and isinstance(meta(node), (int, float, bool, torch.SymInt, torch.SymFloat, torch.SymBool))
 
 
-def is_door(node: Node) -> bool:
+def is_input_check(node: Node) -> bool:
     """It checks what comes in, before anything runs."""
     return node.op == "call_module" and not node.users and all(n.op == "placeholder" for n in node.all_input_nodes)
 
@@ -33,7 +33,7 @@ def effect_of(node: Node) -> str | None:
     """What it does beside its results: such nodes stay in their order."""
     schema = getattr(node.target, "_schema", None)
     if node.op != "call_function" or schema is None:
-        return "it is no op that PyTorch has registered: nobody knows what it does"
+        return "it is no op that PyTorch has registered: its meaning is unknown"
     if schema.is_mutable:
         return "it writes to memory that others see"
     if not schema.returns:
@@ -65,7 +65,7 @@ def _type_refusal(node: Node) -> str | None:
 
 
 class Support:
-    """Asks for each node alone whether it has a form, and whether a backend has it. engine: options of compile().
+    """Checks for each node alone whether it has a form, and whether a backend has it. engine: options of compile().
     Raises TenonError for backends that are not there."""
 
     def __init__(self, engine: dict[str, Any]) -> None:
@@ -83,7 +83,7 @@ class Support:
             return refusal
         key = self._key(node)
         if key not in self._known:
-            self._known[key] = self._ask(node)
+            self._known[key] = self._refusal_of(node)
         return self._known[key]
 
     def _key(self, node: Node) -> Any:
@@ -95,7 +95,7 @@ class Support:
 
         return op_of(node), of(node.args), tuple((k, of(v)) for k, v in node.kwargs.items())
 
-    def _ask(self, node: Node) -> str | None:
+    def _refusal_of(self, node: Node) -> str | None:
         builder = Builder("node", node.all_input_nodes)
         try:
             for k, given in enumerate(node.all_input_nodes):
@@ -104,18 +104,18 @@ class Support:
             builder.add(node)
             for k, made in enumerate(builder.results_of(node)):
                 builder.graph.add_output(made, f"y{k}")
-            return self._run_by_others(builder)
+            return self._refusal_of_other_backends(builder)
         except Unsupported as e:
             return str(e)
         except GuardOnDataDependentSymNode:
-            return "not supported yet: its form depends on a size that only data tell"
+            return "not supported yet: its form depends on a data-dependent size"
         except TenonError as e:
             return f"{e.place}: {e.what}" if e.place else e.what
 
-    def _run_by_others(self, builder: Builder) -> str | None:
+    def _refusal_of_other_backends(self, builder: Builder) -> str | None:
         """What has no kernel is computed by reference, which is slower than PyTorch."""
-        told = partition(builder.graph, **self._engine_options, dry_run=True)
-        for row in told["nodes"]:
+        report = partition(builder.graph, **self._engine_options, dry_run=True)
+        for row in report["nodes"]:
             if row["works"] and row["backend"] == "reference" and "reference" not in self._backends:
                 return "; ".join(r["text"] for r in row["reasons"])
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of a program stays together, and what must come behind what."""
+"""What of a program stays together, and what must come after what."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .choice import Choice
 from .names import is_op
 from .ops import op_of
 from .ops.shape import COPIES, VIEWS
-from .support import effect_of, is_door, is_getitem, is_size, writes
+from .support import effect_of, is_getitem, is_input_check, is_size, writes
 
 
 @dataclasses.dataclass
@@ -44,7 +44,7 @@ def units_of(module: GraphModule, choice: Choice) -> list[Unit]:
     units: list[Unit] = []
     of: dict[Node, int] = {}
     for node in module.graph.nodes:
-        if node.op not in ("call_function", "call_module", "call_method") or is_size(node) or is_door(node):
+        if node.op not in ("call_function", "call_module", "call_method") or is_size(node) or is_input_check(node):
             continue
         if is_getitem(node) and node.args[0] in of:
             of[node] = of[node.args[0]]
@@ -57,15 +57,15 @@ def units_of(module: GraphModule, choice: Choice) -> list[Unit]:
 
 
 def _find_needs(units: list[Unit], of: dict[Node, int]) -> None:
-    behind: dict[Node, set[int]] = {}
+    after: dict[Node, set[int]] = {}
 
     def makers(node: Node) -> set[int]:
         """Through numbers, which belong to no unit."""
         if node in of:
             return {of[node]}
-        if node not in behind:
-            behind[node] = set().union(*(makers(n) for n in node.all_input_nodes)) if is_size(node) else set()
-        return behind[node]
+        if node not in after:
+            after[node] = set().union(*(makers(n) for n in node.all_input_nodes)) if is_size(node) else set()
+        return after[node]
 
     last_effect = last_write = None
     for k, unit in enumerate(units):
@@ -104,7 +104,7 @@ def _joined(units: list[Unit], choice: Choice) -> list[Unit]:
 
 
 def _renumbered(units: list[Unit], taken: dict[int, int]) -> list[Unit]:
-    """A group stands where its last unit stood: what it needs is before that, and nobody else reads its middle."""
+    """A group takes the place of its last unit: what it needs is before that, and nobody else reads its middle."""
     numbers: dict[int, int] = {}
     out: list[Unit] = []
     for k in range(len(units)):

@@ -71,7 +71,7 @@ class MatmulByGemmPlugin(PatternRewriter):
             layer.mark_as_removed()
 
 
-class GemmTurned(PatternRewriter):
+class GemmTransposed(PatternRewriter):
     """Finds the plugin again, asks how it was made, and makes it otherwise."""
 
     def __init__(self):
@@ -142,7 +142,10 @@ def check_gemm() -> None:
         functional.neg(product).mark_output("y")
     x = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
     wanted = -x @ np.arange(12, dtype=np.float32).reshape(3, 4)
-    for pattern, layers in ((MatmulByGemmPlugin(), ["Constant", "Gemm", "Neg"]), (GemmTurned(), ["Constant", "Transpose", "Gemm", "Neg"])):
+    for pattern, layers in (
+        (MatmulByGemmPlugin(), ["Constant", "Gemm", "Neg"]),
+        (GemmTransposed(), ["Constant", "Transpose", "Gemm", "Neg"]),
+    ):
         manager = RewritePatternManager()
         manager.add("it", pattern)
         manager.rewrite(network)

@@ -213,7 +213,7 @@ def test_a_new_layer_stands_where_the_old_one_stood_and_nothing_else_moves():
     assert ops_of(network) == ["Neg", "Exp", "Tanh"]
 
 
-def test_a_new_layer_may_use_what_stands_behind_the_layer_that_it_replaces():
+def test_a_new_layer_may_use_what_follows_the_layer_that_it_replaces():
     def later(layer):
         (late,) = [user for user in layer.get_inputs(0)[0].get_users() if user.op_type == "Tanh"]
         layer.get_outputs(0)[0].replace_all_uses_with(functional.neg(late.get_outputs(0)[0]))

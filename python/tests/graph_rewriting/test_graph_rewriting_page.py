@@ -132,7 +132,7 @@ def test_padding_is_removed_once_because_the_new_shape_does_not_match():
     output, present = network.get_outputs()
     assert (output.shape, present.shape) == ((1, BATCH * TOKENS, WIDTH), (1, 2, HEADS, BATCH * TOKENS, HEAD_SIZE))
 
-    # Seven tokens of two sequences, one behind the other, give what the padded network gave for them.
+    # Seven tokens of two sequences, one after the other, give what the padded network gave for them.
     weight, bias = weights("float16")
     rows = (some_input("float16")["input"].astype("float32") @ weight + bias).astype("float16")
     packed = np.concatenate([rows[0, :3], rows[1, :4], np.ones((1, 3 * WIDTH), np.float16)])[None]

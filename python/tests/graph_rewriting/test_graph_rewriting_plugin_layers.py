@@ -107,7 +107,7 @@ def test_an_info_tells_operands_and_fields_by_name_whoever_made_the_layer(how):
     assert (plugin.plugin_namespace, plugin.plugin_type, plugin.plugin_version, plugin.num_outputs) == ("acme", "Swish", "1", 1)
 
 
-def test_defaults_missing_operands_and_any_number_of_operands_are_told_too():
+def test_defaults_missing_operands_and_any_number_of_operands_are_reported_too():
     network = network_of("graph g(a: f32[n,3], b: f32[5]) { y, s = py::Everything(a, _, b, b, needed=7, flag=0) return y, s }")
     (layer,) = plugin_layers(network)
     a, b = network.get_inputs()

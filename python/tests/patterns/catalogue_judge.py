@@ -36,15 +36,15 @@ def _rotated(x, side):
     return np.concatenate([b, -a] if side == "left" else [-b, a], axis=-1)
 
 
-def _turned(x, transposeMiddle):
+def _transposed(x, transposeMiddle):
     return x.swapaxes(1, 2) if transposeMiddle else x
 
 
 DEFINITIONS = {
     "AddAdd": lambda x, y, z: x + y + z,
     "MulMul": lambda x, y, z: x * y * z,
-    "AddMul": lambda x, y, z, transposeMiddle=0: _turned((x + y) * z, transposeMiddle),
-    "MulAdd": lambda x, y, z, transposeMiddle=0: _turned(x * y + z, transposeMiddle),
+    "AddMul": lambda x, y, z, transposeMiddle=0: _transposed((x + y) * z, transposeMiddle),
+    "MulAdd": lambda x, y, z, transposeMiddle=0: _transposed(x * y + z, transposeMiddle),
     "SubMul": lambda x, y, z: (x - y) * z,
     "MulSub": lambda x, y, z, negative=0: z - x * y if negative else x * y - z,
     "AddSharedInput": lambda x, y, z: (x + y, x + z),

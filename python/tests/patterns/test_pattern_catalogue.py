@@ -145,10 +145,10 @@ def test_two_operators_with_a_shared_operand_stay():
     stays(pair("Add", "x z", [node("Add", "x x", "h")], "f g h"), "AddMulSharedInput")
 
 
-def test_an_operator_behind_the_other_is_no_match():
-    behind = [node("Add", "x y", "f"), node("Neg", "f", "n"), node("Add", "x n", "h")]
+def test_an_operator_after_the_other_is_no_match():
+    after = [node("Add", "x y", "f"), node("Neg", "f", "n"), node("Add", "x n", "h")]
     pattern = get_pattern("AddMulSharedInput")
-    for source in (pair("Add", "x f"), graph(behind, {"x": ["d"], "y": ["d"]}, {"h": ["d"], "f": ["d"]})):
+    for source in (pair("Add", "x f"), graph(after, {"x": ["d"], "y": ["d"]}, {"h": ["d"], "f": ["d"]})):
         view = GraphBuilderPatternOptimization(GraphBuilder(source), processor="CUDA")
         assert [pattern.match(view, n, []) for n in view.nodes] == [None] * len(source.graph.node)
 

@@ -92,6 +92,6 @@ def test_binary_investigation_tells_and_changes_nothing(capsys):
     assert "BinaryInvestigation" not in capsys.readouterr().out
     view = GraphBuilderPatternOptimization(GraphBuilder(source), patterns="BinaryInvestigation", verbose=1)
     view.optimize()
-    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("[BinaryInvestigation]")]
-    assert told[0] == "[BinaryInvestigation] Add(2xd, 1) --- [Exp(...)] --- [?]"
-    assert told[1] == "[BinaryInvestigation] Mul(2xd, 2xd) --- [Add(2xd, 1)] --- [Add(2xd, 1)]"
+    report = [line for line in capsys.readouterr().out.splitlines() if line.startswith("[BinaryInvestigation]")]
+    assert report[0] == "[BinaryInvestigation] Add(2xd, 1) --- [Exp(...)] --- [?]"
+    assert report[1] == "[BinaryInvestigation] Mul(2xd, 2xd) --- [Add(2xd, 1)] --- [Add(2xd, 1)]"

@@ -130,7 +130,7 @@ def test_an_operation_keeps_its_type():
     stays(graph([cast, node("Pow", "x hc", "f")], half, full), "ComputationCastOpCast")
     stays(graph([cast, add], {**half, "h": (I64, ["d"])}, full), "ComputationCastOpCast")
     stays(graph([cast, add, node("Cast", "f", "g", to=F16)], half, {"g": (F16, ["d"])}), "ComputationCastOpCast")
-    for name in ("default", "experimental"):  # less precision is asked for by name
+    for name in ("default", "experimental"):  # less precision is requested by name
         assert "ComputationCastOpCastPattern" not in [p.name for p in get_pattern_list(name)]
 
 
@@ -149,9 +149,9 @@ INTO = {"s": np.array([5, 4]), "i": np.array([[0], [2], [3]])}
 
 @pytest.mark.parametrize("reduction", ["add", "max"])
 def test_scatter_into_zeros(reduction):
-    told = {"reduction": reduction.encode(), "strategy": b"optimize"}
+    report = {"reduction": reduction.encode(), "strategy": b"optimize"}
     twice = INTO | {"i": np.array([[0], [2], [0]])}
-    becomes(scatter(reduction=reduction), "ConstantOfShapeScatterND", ["ScatterNDOfShape"], told, **twice)
+    becomes(scatter(reduction=reduction), "ConstantOfShapeScatterND", ["ScatterNDOfShape"], report, **twice)
 
 
 def test_scatter_into_others():
@@ -183,9 +183,9 @@ def masked(equal="i m", chosen="o u", reduction="add", extra=(), indices=(6, 3, 
 def test_masked_scatter():
     rows = np.array([[0, 1, 2], [2, 3, 4], [-1, 5, 6], [-1, 7, 0], [1, 2, -1], [3, -1, 4]])[..., None]
     given = {"s": np.array([8, 4]), "i": rows, "j": rows}
-    told = {"reduction": b"add", "maskedValue": -1}
-    becomes(masked(), "MaskedShapeScatterND", ["MaskedScatterNDOfShape"], told, **given)
-    becomes(masked("m i"), "MaskedShapeScatterND", ["MaskedScatterNDOfShape"], told, **given)
+    report = {"reduction": b"add", "maskedValue": -1}
+    becomes(masked(), "MaskedShapeScatterND", ["MaskedScatterNDOfShape"], report, **given)
+    becomes(masked("m i"), "MaskedShapeScatterND", ["MaskedScatterNDOfShape"], report, **given)
     for source in (masked("j m"), masked(chosen="u o"), masked(reduction="max"), masked(extra=["w"])):
         stays(source, "MaskedShapeScatterND")
     stays(masked(indices=(6, 3, 2), updates=(6, 3, 1)), "MaskedShapeScatterND")

@@ -82,7 +82,7 @@ def test_an_operator_that_nobody_knows_is_kept():
     assert ops(out) == ["Not", "Mystery", "Not", "Or"]
 
 
-def test_what_is_told_of_the_results_of_unknown_operators_is_known():
+def test_what_is_reported_of_the_results_of_unknown_operators_is_known():
     class Mysteries(PatternOptimization):
         def match(self, g, node, matched):
             return MatchResult(self, [node], self.apply) if node.op_type == "Exp" else None

@@ -71,7 +71,7 @@ def test_what_was_refused_is_asked_again_where_something_changed():
     asked = []
 
     class EvenOfAbs(PatternOptimization):
-        """Cosh behind an Abs that is seen only when the Identity between them has gone."""
+        """Cosh after an Abs that is seen only when the Identity between them has gone."""
 
         def match(self, g, node, matched):
             if node.op_type != "Cosh":
@@ -155,7 +155,7 @@ def test_a_node_is_one_object_and_names_are_unique():
     assert [n.name for n in out.graph.node] == ["Rename--", "Rename--_1", "Rename--_2"]
 
 
-def test_sizes_that_data_tells_have_the_names_that_are_told():
+def test_sizes_that_depend_on_data_have_declared_names():
     builder = GraphBuilder(18)
     builder.make_tensor_input("x", F, ["n"])
     found = builder.op.Transpose(builder.op.NonZero("x"), outputs=["found"])
@@ -191,14 +191,14 @@ def test_max_iter():
     assert applied(optimised(nots(4), [NotNot()], max_iter=0)[1]) == []
 
 
-def test_identity_nodes_go_unless_told_otherwise():
+def test_identity_nodes_go_unless_disabled():
     nodes = [oh.make_node("Identity", ["x"], ["t"]), oh.make_node("Relu", ["t"], ["y"])]
     onx = model(nodes, {"x": (F, [4])}, {"y": (F, [4])})
     assert ops(optimised(onx, None, remove_identity=True)[0]) == ["Relu"]
     assert ops(optimised(onx, None)[0]) == ["Identity", "Relu"]
 
 
-def test_constants_fold_unless_told_otherwise():
+def test_constants_fold_unless_disabled():
     nodes = [oh.make_node("Add", ["a", "a"], ["t"]), oh.make_node("Mul", ["t", "t"], ["u"]), oh.make_node("Add", ["x", "u"], ["y"])]
     onx = model(nodes, {"x": (F, [4])}, {"y": (F, [4])}, {"a": np.ones(4, np.float32)})
     assert ops(optimised(onx, None)[0]) == ["Add"]
@@ -206,7 +206,7 @@ def test_constants_fold_unless_told_otherwise():
     assert ops(optimised(onx, None, constant_folding=["Add"])[0]) == ["Mul", "Add"]
 
 
-def test_what_nobody_uses_goes_unless_told_otherwise():
+def test_what_nobody_uses_goes_unless_disabled():
     onx = model([oh.make_node("Relu", ["x"], ["y"]), oh.make_node("Abs", ["x"], ["t"])], {"x": (F, [4])}, {"y": (F, [4])})
     assert ops(optimised(onx, None)[0]) == ["Relu"]
     assert ops(optimised(onx, None, remove_unused=False)[0]) == ["Relu", "Abs"]

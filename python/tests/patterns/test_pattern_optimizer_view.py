@@ -60,7 +60,7 @@ def test_what_is_not_known_is_asked_for_in_vain():
             ask("x", exc=True)
 
 
-def test_the_view_knows_devices_that_were_told(view):
+def test_the_view_knows_devices_that_were_reported(view):
     assert not view.has_device("h")
     view.set_device("h", "cpu")
     assert view.has_device("h") and view.get_device("h") == -1

@@ -15,8 +15,8 @@ def swish(x, *, beta=1.0):
 
 @tenon.plugin("py::Everything", shape=lambda a, b, *rest: ((*a[:-1], a[-1] * 2), (3,)), dtype=[None, "i64"], results=["y", "seen"])
 def everything(a, b=None, *rest, scale=2.0, times=3, mode="plain", weights=(1.0, 2.0), flag=True, maybe: int | None = None, needed: int):
-    told = [scale, times, mode, weights, flag, needed]
-    assert [type(v) for v in told] == [float, int, str, tuple, bool, int]
+    report = [scale, times, mode, weights, flag, needed]
+    assert [type(v) for v in report] == [float, int, str, tuple, bool, int]
     y = np.concatenate([a * np.float32(scale)] * 2, axis=-1) + np.float32(sum(weights))
     return y, np.array([-1 if b is None else b.size, len(rest), needed + times + flag + len(mode) + (maybe or 0)])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What @tenon.plugin may say beyond a function: sizes that the data tells, definitions by a function, ranges, choices, samples."""
+"""What @tenon.plugin may say beyond a function: data-dependent sizes, definitions by a function, ranges, choices, samples."""
 
 import importlib
 
@@ -39,10 +39,10 @@ def test_sizes_that_the_data_tells(tmp_path):
     np.testing.assert_array_equal(then.run({"x": X})["y"], -X[X > 0])
 
 
-@pytest.mark.parametrize("what, told", [("dtype", "float64"), ("rank", "another shape"), ("none", "is no array")])
-def test_late_results_that_are_wrong(what, told):
+@pytest.mark.parametrize("what, report", [("dtype", "float64"), ("rank", "another shape"), ("none", "is no array")])
+def test_late_results_that_are_wrong(what, report):
     error = refused(lambda: engine(f'late::Wrong(x, what="{what}")').run({"x": X}))
-    assert "late::Wrong" in error.place and told in str(error), str(error)
+    assert "late::Wrong" in error.place and report in str(error), str(error)
     np.testing.assert_array_equal(engine('late::Wrong(x, what="right")').run({"x": X})["y"], X[:2])
 
 
@@ -60,14 +60,14 @@ def test_a_definition_by_a_function():
         np.testing.assert_allclose(values["h"], X + X[0], rtol=1e-6)
 
 
-@pytest.mark.parametrize("given, told", [("Mul(x, ", "does not parse"), (3, "returned no text"), ("graph {", "does not parse")])
-def test_a_definition_that_is_none(given, told):
+@pytest.mark.parametrize("given, report", [("Mul(x, ", "does not parse"), (3, "returned no text"), ("graph {", "does not parse")])
+def test_a_definition_that_is_none(given, report):
     @tenon.plugin("by::Broken", definition=lambda x: given)
     def broken(x):
         return x
 
     error = refused(lambda: engine("by::Broken(x)"))
-    assert told in str(error) and "by::Broken" in str(error), str(error)
+    assert report in str(error) and "by::Broken" in str(error), str(error)
 
 
 def test_ranges_and_choices():
@@ -75,12 +75,12 @@ def test_ranges_and_choices():
     error = refused(lambda: engine('by::Limited(x, scale=11, shift=2, mode="odd")'))
     for part in ("11 is not in 0 .. 10", "2 is not in -1 .. 1", "'odd' is none of plain, fancy"):
         assert part in error.found
-    for wishes, told in (
+    for constraints, report in (
         ({"ranges": {"mode": (0, 1)}}, "a field of another type"),
         ({"choices": {"nothing": ["a"]}}, "no such field"),
         ({"ranges": {"scale": (2, 1)}}, "2, 1"),
     ):
-        assert told in refused(lambda w=wishes: tenon.plugin("by::Other", **w)(lambda x, *, scale=1.0, mode="a": x)).found
+        assert report in refused(lambda w=constraints: tenon.plugin("by::Other", **w)(lambda x, *, scale=1.0, mode="a": x)).found
 
 
 def test_a_function_is_tested(ops):
@@ -90,20 +90,20 @@ def test_a_function_is_tested(ops):
 
 
 @pytest.mark.parametrize(
-    "function, told",
+    "function, report",
     [
         (lambda x: x * np.float32(1.01), "is not what the definition gives"),
         (lambda x: x[:2] + x[:2], "float32 (2, 3)"),
         (lambda x, seen=[]: x + x + np.float32(seen.append(0) or len(seen)), "other bits"),  # noqa: B006
     ],
 )
-def test_a_function_that_is_wrong_is_told(function, told):
+def test_a_function_that_is_wrong_is_reported(function, report):
     def body(x):
         return function(x)
 
     tenon.plugin("by::Faulty", definition="Add(x, x)", samples=["f32[5,3]"])(body)
     error = refused(lambda: tenon.test_plugin(body))
-    assert error.place == "plugin 'by::Faulty'" and told in error.found, str(error)
+    assert error.place == "plugin 'by::Faulty'" and report in error.found, str(error)
 
 
 def test_what_is_no_plugin_is_not_tested(ops):

@@ -59,9 +59,9 @@ def test_an_engine_may_hold_its_libraries(library, tmp_path):
 
 def test_a_kernel_is_preferred(library):
     relu = Graph.parse("graph g(x: f32[n,3]) { y = Relu(x) return y }")
-    wishes = {"plugins": [library], "prefer": ["test::NegativeRelu"]}
-    np.testing.assert_array_equal(tenon.compile(relu, **wishes).run({"x": X})["y"], np.maximum(-X, 0))  # as that kernel does
-    assert tenon.partition(relu, **wishes)["nodes"][0]["reasons"][0]["code"] == "preferred"
+    constraints = {"plugins": [library], "prefer": ["test::NegativeRelu"]}
+    np.testing.assert_array_equal(tenon.compile(relu, **constraints).run({"x": X})["y"], np.maximum(-X, 0))  # as that kernel does
+    assert tenon.partition(relu, **constraints)["nodes"][0]["reasons"][0]["code"] == "preferred"
     assert tenon.partition(relu, plugins=[library])["nodes"][0]["backend"] == "cpu"
     assert "test::NegativeRelu" in refused(lambda: tenon.compile(relu, plugins=[library], prefer=["test::NegativeRlu"])).advice
 
@@ -72,13 +72,13 @@ def test_a_tactic_is_asked_for(tmp_path):
     graph = Graph.parse("graph g(x: f32[2,3,4,5]) { y = tuned::Wave(x) return y }", plugins=[tuned])
     for tactics, wanted in (({}, 0), ({"tuned::Wave": 2}, 2)):
         tenon.compile(graph, plugins=[tuned], plugin_tactics=tactics).save(tmp_path / "wave.tenon")
-        told = subprocess.run([ROOT / "build/bin/tenon", "inspect", tmp_path / "wave.tenon", "--json"], capture_output=True, check=True)
-        assert json.loads(told.stdout)["plugins"][0]["tactic"] == wanted
+        report = subprocess.run([ROOT / "build/bin/tenon", "inspect", tmp_path / "wave.tenon", "--json"], capture_output=True, check=True)
+        assert json.loads(report.stdout)["plugins"][0]["tactic"] == wanted
     assert refused(lambda: tenon.compile(graph, plugins=[tuned], plugin_tactics={"tuned::Wave": 7})).expected == "one of 0, 1, 2"
     assert refused(lambda: tenon.compile(graph, plugins=[tuned], plugin_tactics={"tuned::Wvae": 1})).found == "'tuned::Wvae'"
 
 
-def test_unknown_ops_beside_those_of_plugins(library):
+def test_unknown_ops_next_to_those_of_plugins(library):
     text = "graph g(x: f32[n,3]) { a = test::Double(x) y: f32[n,3] = nobody::Knows(a) return y }"
     graph = Graph.parse(text, keep_unknown=True, plugins=[library])
     assert graph.keeps_unknown
@@ -192,8 +192,8 @@ def test_measuring_takes_the_fastest_way_of_a_library(tmp_path, monkeypatch):
     np.testing.assert_allclose(again, np.abs(x) * np.cos(x), atol=1e-6)
     # Channels last, in this process and in one of its own, run after run.
     graph = Graph.parse("graph main(x: f32[n,3,4,5]) { y = tuned::OnlyChannels(x) return y }", plugins=[tuned])
-    for wishes in ({}, {"isolate_plugins": True}):
-        made = tenon.compile(graph, plugins=[tuned], **wishes)
+    for constraints in ({}, {"isolate_plugins": True}):
+        made = tenon.compile(graph, plugins=[tuned], **constraints)
         for seed in range(3):
             image = np.random.default_rng(seed).normal(size=(2, 3, 4, 5)).astype(np.float32)
             softmax = np.exp(image) / np.exp(image).sum(axis=1, keepdims=True)

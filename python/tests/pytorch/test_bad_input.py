@@ -71,7 +71,7 @@ def test_pins_that_mean_nothing(pins, place, found, advice):
 
 
 @pytest.mark.parametrize(
-    ("wishes", "found"),
+    ("constraints", "found"),
     [
         ({"pins": {"gelu": "tenon"}, "torch_executed_ops": ["aten::gelu"]}, "torch_executed_ops aten::gelu and pins gelu=tenon"),
         ({"pins": {"feed": "tenon"}, "torch_executed_ops": ["aten::gelu"]}, "pins feed=tenon and torch_executed_ops aten::gelu"),
@@ -79,8 +79,8 @@ def test_pins_that_mean_nothing(pins, place, found, advice):
         ({"pins": {"feed/1": "tenon", "feed.1": "torch"}}, "pins feed.1=torch and pins feed/1=tenon"),
     ],
 )
-def test_wishes_against_each_other(wishes, found):
-    error = refused(**wishes)
+def test_constraints_against_each_other(constraints, found):
+    error = refused(**constraints)
     assert (error.code, error.what, error.found) == ("bad_usage", "it is to run in two places", found)
 
 
@@ -96,12 +96,12 @@ def test_a_pin_that_tenon_refuses():
 
 def test_a_pin_that_its_backend_refuses():
     """cpu has no kernel for an op that reference computes."""
-    wishes = {"backends": ["cpu", "reference"], "min_block_size": 1}
+    constraints = {"backends": ["cpu", "reference"], "min_block_size": 1}
     module, x = torch.nn.ReLU(), torch.randn(3)
-    compiled = tenon.torch.compile(module, inputs=[x], pins={"relu": "reference"}, **wishes)
+    compiled = tenon.torch.compile(module, inputs=[x], pins={"relu": "reference"}, **constraints)
     torch.testing.assert_close(compiled(x), module(x))
     with pytest.raises(tenon.TenonError, match="not listed"):
-        tenon.torch.compile(module, inputs=[x], pins={"relu": "onnxruntime"}, **wishes)
+        tenon.torch.compile(module, inputs=[x], pins={"relu": "onnxruntime"}, **constraints)
 
 
 BATCHES = tenon.torch.Input(min_shape=(1, 4), opt_shape=(3, 4), max_shape=(8, 4))

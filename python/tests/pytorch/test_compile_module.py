@@ -179,7 +179,7 @@ def test_a_batch_that_is_usually_one():
         torch.testing.assert_close(compiled(x), run(module, x), **CLOSE)
 
 
-def test_what_data_tell_stays_eager():
+def test_data_dependent_sizes_stays_eager():
     module = Found()
     x = torch.randn(5, 6)
     compiled = tenon.torch.compile(module, inputs=[x], min_block_size=1)

@@ -34,9 +34,9 @@ def exported(request, tmp_path_factory):
     return path, x.numpy(), run(module, x).numpy(), modules
 
 
-def answers(exported, **wishes):
+def answers(exported, **constraints):
     path, x, want, _ = exported
-    np.testing.assert_allclose(tenon.compile(path, **wishes).run({"x": x})["y"], want, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(tenon.compile(path, **constraints).run({"x": x})["y"], want, rtol=1e-4, atol=1e-5)
 
 
 def inside(row: dict, module: str) -> bool:
@@ -46,19 +46,19 @@ def inside(row: dict, module: str) -> bool:
 def test_a_module_runs_elsewhere_and_nothing_else_does(exported):
     path, _, _, modules = exported
     for module in modules:
-        told = tenon.partition(path, **TWO, fallback_modules=[module], dry_run=True)
-        elsewhere = [row["name"] for row in told["nodes"] if row["backend"] == "reference"]
-        assert elsewhere == [row["name"] for row in told["nodes"] if inside(row, module)], module
-        assert 0 < len(elsewhere) < len(told["nodes"]), module
+        report = tenon.partition(path, **TWO, fallback_modules=[module], dry_run=True)
+        elsewhere = [row["name"] for row in report["nodes"] if row["backend"] == "reference"]
+        assert elsewhere == [row["name"] for row in report["nodes"] if inside(row, module)], module
+        assert 0 < len(elsewhere) < len(report["nodes"]), module
         answers(exported, **TWO, fallback_modules=[module])
 
 
 def test_every_other_node_runs_elsewhere(exported):
     rows = tenon.partition(exported[0], **TWO, dry_run=True)["nodes"]
     pins = {row["name"]: "reference" for row in rows[1::2]}
-    told = tenon.partition(exported[0], **TWO, pins=pins)
-    assert [row["backend"] for row in told["nodes"]] == ["reference" if k % 2 else "cpu" for k in range(len(rows))]
-    assert len(told["segments"]) > len(rows) // 3
+    report = tenon.partition(exported[0], **TWO, pins=pins)
+    assert [row["backend"] for row in report["nodes"]] == ["reference" if k % 2 else "cpu" for k in range(len(rows))]
+    assert len(report["segments"]) > len(rows) // 3
     for opt in (0, 3):
         answers(exported, **{**TWO, "opt": opt}, pins=pins)
 

@@ -18,7 +18,7 @@ X = torch.randn(2, 5, 16)
 
 @pytest.fixture
 def times(monkeypatch):
-    """Sets what is measured: after times(a, b) Tenon takes a ns, PyTorch b. Returns how often it was asked for."""
+    """Sets what is measured: after times(a, b) Tenon takes a ns, PyTorch b. Returns how often it was requested."""
     torch._dynamo.reset()
     asked: list[int] = []
 

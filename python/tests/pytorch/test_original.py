@@ -13,10 +13,10 @@ from torch.nn import functional as F  # noqa: E402
 CLOSE = {"rtol": 1e-4, "atol": 1e-5}
 
 
-def held(module, given, script=False, **wishes):
+def held(module, given, script=False, **constraints):
     """Compiled; gives what eager gives."""
     source = torch.jit.script(module) if script else module
-    compiled = tenon.torch.compile(source, inputs=[g.clone() for g in given], min_block_size=1, **wishes)
+    compiled = tenon.torch.compile(source, inputs=[g.clone() for g in given], min_block_size=1, **constraints)
     for sign in (1, -1):
         ours, theirs = ([g.clone() * sign for g in given] for _ in range(2))
         torch.testing.assert_close(run(compiled, *ours), run(module, *theirs), **CLOSE)
@@ -176,7 +176,7 @@ def test_types_at_borders(way):
 
 
 class Columns(torch.nn.Module):
-    """Convolution, normalisation, activation, four times; a pool behind each two."""
+    """Convolution, normalisation, activation, four times; a pool after each two."""
 
     def __init__(self):
         super().__init__()
@@ -193,7 +193,7 @@ GROUP = ["aten::conv2d", "aten::_native_batch_norm_legit_no_training", "aten::re
 
 
 @pytest.mark.parametrize(
-    ("limit", "wishes", "expected"),
+    ("limit", "constraints", "expected"),
     [
         (1 << 20, {}, "T"),
         (80_000, {}, "TT"),  # two of the four convolutions have room
@@ -201,8 +201,8 @@ GROUP = ["aten::conv2d", "aten::_native_batch_norm_legit_no_training", "aten::re
         (50_000, {"torch_executed_ops": ["aten::max_pool2d"]}, "TTpTTp"),
     ],
 )
-def test_memory_divides_segments(limit, wishes, expected):
-    compiled = held(Columns().eval(), [torch.randn(1, 16, 8, 8)], memory_limit=limit, **wishes)
+def test_memory_divides_segments(limit, constraints, expected):
+    compiled = held(Columns().eval(), [torch.randn(1, 16, 8, 8)], memory_limit=limit, **constraints)
     assert pieces(compiled) == expected
 
 

@@ -60,7 +60,7 @@ def test_bfloat16():
     assert torch.equal(y, x * 2)
 
 
-def test_what_is_wrong_is_told():
+def test_what_is_wrong_is_reported():
     with pytest.raises(tenon.TenonError, match=r"result 'y' is torch.float64 torch.Size\(\[4, 3\]\), and not torch.float32 \(4, 3\)"):
         answer("Wrong", X)
     with pytest.raises(tenon.TenonError, match="it has to copy what it keeps"):

@@ -31,11 +31,11 @@ def compiled(module, reports: list, **more: object):
 def test_is_found_by_its_name(tmp_path):
     """As where the package is installed."""
     project = (Path(__file__).parents[3] / "pyproject.toml").read_text()
-    told = project[project.index("[project.entry-points.torch_dynamo_backends]") :].splitlines()
+    report = project[project.index("[project.entry-points.torch_dynamo_backends]") :].splitlines()
     folder = tmp_path / "tenon-0.1.dist-info"
     folder.mkdir()
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: tenon\nVersion: 0.1\n")
-    (folder / "entry_points.txt").write_text("[torch_dynamo_backends]\n" + told[1].replace('"', "") + "\n")
+    (folder / "entry_points.txt").write_text("[torch_dynamo_backends]\n" + report[1].replace('"', "") + "\n")
     environment = os.environ | {"PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"}
     program = "import torch; print(torch.compile(torch.nn.ReLU(), backend='tenon')(torch.ones(2)))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)

@@ -86,7 +86,7 @@ void copy_scalars(const CompileOptions& from, compiler::ScalarOptions& to) {
 #include "tenon/compile_options.inc"
 }
 
-base::Result<partition::Constraints> wishes_of(const CompileOptions& options) {
+base::Result<partition::Constraints> constraints_of(const CompileOptions& options) {
   partition::Constraints out;
   out.listed = std::max<size_t>(1, options.backends.size());
   out.fallback_ops = options.fallback_ops;
@@ -123,7 +123,7 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
   libraries.isolated_plugins = isolation_of(options);
   out.registry = TRY(compiler::Registry::make(libraries));
   out.backends = TRY(out.registry->named(options.backends));
-  out.constraints = TRY(wishes_of(options));
+  out.constraints = TRY(constraints_of(options));
   out.constraints.preferred = TRY(compiler::preferences(*libraries.plugins, options.prefer));
   out.calibration = compiler::kept_calibration();
   if (options.measure && options.assign != Assign::cost && options.plugins.empty())
@@ -181,7 +181,7 @@ base::Result<Engine> engine_of(compiler::Source source, compiler::CompileOptions
   return make_engine(std::move(engine), save, load_options_of(options));
 }
 
-base::Error beside_a_graph(std::string option, std::string what, std::string advice) {
+base::Error not_with_graph(std::string option, std::string what, std::string advice) {
   return base::fail(base::Code::bad_usage, std::move(option), std::move(what))
       .expected("nothing beside a graph")
       .found("this option")
@@ -192,10 +192,10 @@ base::Error beside_a_graph(std::string option, std::string what, std::string adv
 
 base::Result<void> check_graph(ir::Graph& graph, const CompileOptions& options) {
   if (!options.external_data.empty())
-    return beside_a_graph("external_data", "a graph has its weights already", "give the folder to what reads the model");
+    return not_with_graph("external_data", "a graph has its weights already", "give the folder to what reads the model");
   if (!options.shapes.empty() || !options.ranges.empty())
-    return beside_a_graph("shapes", "a graph has its shapes already", "say them where the graph is made");
-  if (!options.outputs.empty()) return beside_a_graph("outputs", "a graph has its outputs already", "say them where the graph is made");
+    return not_with_graph("shapes", "a graph has its shapes already", "say them where the graph is made");
+  if (!options.outputs.empty()) return not_with_graph("outputs", "a graph has its outputs already", "say them where the graph is made");
   TRY(ir::verify(graph));
   for (const ir::ValueId id : graph.inputs()) {
     const ir::Value& input = graph.value(id);

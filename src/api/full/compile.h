@@ -16,7 +16,7 @@ import::ImportOptions import_options(const std::filesystem::path& external_data,
 /// Modules are read where somebody speaks of them. Errors: bad_usage for ranges that are none.
 base::Result<import::ImportOptions> import_options(const CompileOptions& options);
 
-/// What they say of compiling it. `source`: the place of errors that know no nearer one. Errors: bad_usage; a library that is missing.
+/// The compile options among them. `source`: the place of errors without a nearer one. Errors: bad_usage; a library that is missing.
 base::Result<compiler::CompileOptions> inner_options(const CompileOptions& options, std::string source);
 
 /// A graph whose options are those of graphs, its types inferred again. Errors: bad_usage (options of models beside it, an input without
@@ -25,7 +25,7 @@ base::Result<void> check_graph(ir::Graph& graph, const CompileOptions& options);
 
 /// Compiles a graph, which is consumed. Errors: those of check_graph() and compile().
 v1::Result<Engine> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options);
-/// Likewise, for what is told of it (tenon/partition.h).
+/// Likewise, for the partition report (tenon/partition.h).
 v1::Result<std::string> partition_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options, bool build);
 
 }  // namespace tenon::inline v1

@@ -11,8 +11,8 @@ namespace tenon::inline v1 {
 namespace {
 
 /// Of a model that was read, or a graph.
-base::Result<std::string> told(std::unique_ptr<ir::Graph> graph, const compiler::CompileOptions& inner, bool build,
-                               const import::ImportOptions& reading = {}) {
+base::Result<std::string> partition_report(std::unique_ptr<ir::Graph> graph, const compiler::CompileOptions& inner, bool build,
+                                           const import::ImportOptions& reading = {}) {
   const auto text = [&](const ir::Graph& g, const partition::Partition& partition, const partition::Roles& roles,
                         std::span<const plugin::MeasuredNode> measured, const compiler::Compiled* built) -> base::Result<std::string> {
     const auto what_if = TRY(partition::what_if(g, partition, roles, inner.constraints));
@@ -26,10 +26,10 @@ base::Result<std::string> told(std::unique_ptr<ir::Graph> graph, const compiler:
   return text(*built.graph, built.partition, built.backends.roles(), built.report.measured, &built);
 }
 
-template <class Tell>
-Result<std::string> answer(Tell tell) {
+template <class Report>
+Result<std::string> answer(Report report) {
   return guarded([&]() -> Result<std::string> {
-    auto text = tell();
+    auto text = report();
     if (!text) return std::unexpected(public_error(text.error()));
     return std::move(*text);
   });
@@ -37,7 +37,7 @@ Result<std::string> answer(Tell tell) {
 
 base::Result<import::ImportOptions> with_modules(const CompileOptions& options) {
   import::ImportOptions out = TRY(import_options(options));
-  out.metadata = true;  // modules are told
+  out.metadata = true;  // modules are reported
   return out;
 }
 
@@ -47,7 +47,7 @@ Result<std::string> partition(const std::filesystem::path& model, const CompileO
   return answer([&]() -> base::Result<std::string> {
     const import::ImportOptions reading = TRY(with_modules(options));
     const auto inner = TRY(inner_options(options, model.filename().string()));
-    return told(std::move(TRY(import::import_onnx(model, reading)).graph), inner, build, reading);
+    return partition_report(std::move(TRY(import::import_onnx(model, reading)).graph), inner, build, reading);
   });
 }
 
@@ -56,7 +56,7 @@ Result<std::string> partition(std::span<const std::byte> model, const CompileOpt
     const import::ImportOptions reading = TRY(with_modules(options));
     const auto inner = TRY(inner_options(options, "model in memory"));
     const std::shared_ptr<const void> callers(model.data(), [](const void*) {});  // nothing of the graph outlives this call
-    return told(std::move(TRY(import::import_onnx(model, callers, reading)).graph), inner, build, reading);
+    return partition_report(std::move(TRY(import::import_onnx(model, callers, reading)).graph), inner, build, reading);
   });
 }
 
@@ -64,7 +64,7 @@ Result<std::string> partition_graph(std::unique_ptr<ir::Graph> graph, const Comp
   return answer([&]() -> base::Result<std::string> {
     const auto inner = TRY(inner_options(options, "graph"));
     TRY(check_graph(*graph, options));
-    return told(std::move(graph), inner, build);
+    return partition_report(std::move(graph), inner, build);
   });
 }
 

@@ -71,12 +71,12 @@ class Cpu final : public backend::Backend {
   bool makes_kernels() const override { return true; }
   bool is_default() const override { return true; }
 
-  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options& options) const override {
+  Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options& options) const override {
     codegen::PlanOptions planning = options.planning;
-    planning.segments = share.others;
+    planning.segments = request.segments;
     backend::Kernels out;
-    out.plan = TRY(codegen::plan(share.graph, *options.target, planning));
-    out.of_groups = TRY(lower(share.graph, out.plan, options));
+    out.plan = TRY(codegen::plan(request.graph, *options.target, planning));
+    out.of_groups = TRY(lower(request.graph, out.plan, options));
     return out;
   }
 };

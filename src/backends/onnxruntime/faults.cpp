@@ -15,7 +15,7 @@ namespace {
 
 using View = ir::NodeView;
 
-/// Of queries [batch, sequence, heads * size]; where keys and values are packed in, of all three. Where nobody knows it is feared.
+/// Of queries [batch, sequence, heads * size]; where keys and values are packed in, of all three. Unknown counts as true.
 bool has_odd_heads(const View& view) {
   if (view.rank(0) != 3) return false;
   const auto width = (*view.type(0).shape)[2].number();
@@ -24,7 +24,7 @@ bool has_odd_heads(const View& view) {
   return !width || all <= 0 || *width / all % 8 != 0;
 }
 
-/// The mask has one row for all queries, or nobody knows that it has one for each.
+/// The mask has one row for all queries, or that is unknown.
 bool shares_mask_rows(const View& view) {
   if (!view.has(3) || view.rank(3) < 2 || view.rank(0) < 3) return view.has(3) && !view.type(3).has_rank();
   const auto from_end = [&](size_t input, int back) { return (*view.type(input).shape)[static_cast<size_t>(view.rank(input) - back)]; };
@@ -43,7 +43,7 @@ bool has_dilated_same_window(const View& view) {
          std::ranges::any_of(view.attributes->ints("dilations"), [](int64_t d) { return d != 1; });
 }
 
-/// Axes of one ellipsis have other sizes in other operands, or nobody knows.
+/// Axes of one ellipsis have other sizes in other operands, or unknown.
 bool broadcasts_ellipsis(const View& view) {
   if (view.attributes->text("equation", "").find("...") == std::string::npos) return false;
   std::vector<int> ranks;
@@ -85,7 +85,7 @@ constexpr backend::Fault kFaults[] = {
      "a scale for each column of several matrices"},
     {"", "ScatterND", [](const View& v) { return v.type(0).dtype == DType::f16 && v.attributes->text("reduction", "none") != "none"; },
      "a reduction in f16"},
-    {"", "Split", backend::splits_unknown_size, "a number of parts of a size that it does not know"},
+    {"", "Split", backend::splits_unknown_size, "a number of parts of an unknown size"},
     {"com.microsoft", "Attention", [](const View& v) { return v.has(5) && !v.has(2); },
      "an attention_bias without a bias, at which it crashes"},
     {"com.microsoft", "Attention", [](const View& v) { return may_have_rank(v, 3, 4); }, "a mask of rank 4, which it refuses when it runs"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever ONNX Runtime takes: it is asked, by a session of the one node. A segment travels as ONNX.
+// Nodes that ONNX Runtime supports, found by creating a session of the one node. A segment is passed as ONNX.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,8 +57,8 @@ class Onnxruntime final : public backend::Backend {
   }
   backend::Overheads overheads() const override { return {.launch = 1200}; }
 
-  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options&) const override {
-    auto detached = TRY(import::export_detached(share.graph));
+  Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options&) const override {
+    auto detached = TRY(import::export_detached(request.graph));
     const auto api = TRY(models_.api());
     if (auto shown = initialise(api, detached); !shown)
       return fail(Code::not_supported, "",

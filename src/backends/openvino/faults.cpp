@@ -22,7 +22,7 @@ bool has_noted_places(const View& view) { return view.outputs.size() > 1; }
 
 bool has_no_axes(const View& view) { return view.has(1) && view.type(1).has_rank() && view.type(1).shape->front() == Dim(0); }
 
-/// Fewer places than elements beside the axis, or nobody knows.
+/// Fewer places than elements beside the axis, or unknown.
 bool gathers_from_some(const View& view) {
   const ir::Type &data = view.type(0), &places = view.type(1);
   if (!data.has_rank() || !places.has_rank()) return true;
@@ -33,7 +33,7 @@ bool gathers_from_some(const View& view) {
   return false;
 }
 
-/// Along an axis that is not the last, of sizes that nobody knows.
+/// Along an axis that is not the last, of unknown sizes.
 bool has_scales_inside(const View& view) {
   if (!backend::may_be_many(view, 1)) return false;
   if (!view.type(0).has_rank()) return true;
@@ -52,7 +52,7 @@ bool has_two_activations(const View& view) {
 }
 
 constexpr std::string_view kHandsOn = "it hands the operand on, and writes over it", kNan = "NaN are lost",
-                           kUnstoppable = "nobody can stop its loops", kAxes = "it leaves the operand aside that tells the axes",
+                           kUnstoppable = "its loops cannot be stopped", kAxes = "it ignores the operand with the axes",
                            kActivations = "it takes the activations of one direction for both";
 
 constexpr backend::Fault kFaults[] = {
@@ -71,7 +71,7 @@ constexpr backend::Fault kFaults[] = {
     {"", "Mean", is_alone, kHandsOn},
     {"", "Min", is_alone, kHandsOn},
     {"", "Min", is_of_floats, kNan},
-    {"", "QuantizeLinear", has_scales_inside, "scales along an axis of sizes that it does not know"},
+    {"", "QuantizeLinear", has_scales_inside, "scales along an axis of unknown size"},
     {"", "ReduceL1", always, kAxes},
     {"", "ReduceL2", may_reduce_nothing, "where no axes are given it leaves signs as they are"},
     {"", "ReduceLogSum", always, kAxes},
@@ -80,7 +80,7 @@ constexpr backend::Fault kFaults[] = {
     {"", "RoiAlign", [](const View& v) { return v.attributes->text("mode", "avg") == "max"; }, "the mode max"},
     {"", "Scan", always, kUnstoppable},
     {"", "SpaceToDepth", [](const View& v) { return v.attributes->text("mode", "DCR") == "CRD"; }, "it leaves the mode aside"},
-    {"", "Split", backend::splits_unknown_size, "a number of parts of a size that it does not know"},
+    {"", "Split", backend::splits_unknown_size, "a number of parts of an unknown size"},
     {"", "Sum", is_alone, kHandsOn},
     {"", "ThresholdedRelu", always, "an infinite operand below the threshold"},
     {"", "Unsqueeze", has_no_axes, "no axes, which it takes for one"},
@@ -93,7 +93,7 @@ std::string refusal_of(const ir::Type& t) {
 
 bool computes_with_wide_integers(DType dtype) { return dtype == DType::i32 || dtype == DType::i64; }
 
-/// Integers that are computed with: places and sizes, which an operand may tell too, fit into what it takes for them.
+/// Integers that are computed with: places and sizes, which an operand may give too, fit into what it takes for them.
 std::string refusal_by_types(const View& view) {
   bool is_whole = view.op->name == "Cast" || view.op->name == "CastLike", is_wide = false;
   for (const ir::Operand& o : view.inputs) {

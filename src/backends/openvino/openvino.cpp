@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever OpenVINO's plugin for CPUs compiles: it is asked, with the one node. A segment travels as ONNX.
+// Nodes that OpenVINO's CPU plugin compiles, found by compiling the one node. A segment is passed as ONNX.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,8 +53,8 @@ class Openvino final : public backend::Backend {
   }
   backend::Overheads overheads() const override { return {.launch = 8000, .copies_weights = true}; }
 
-  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options&) const override {
-    auto detached = TRY(import::export_detached(share.graph, {.weights = kWeights}));
+  Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options&) const override {
+    auto detached = TRY(import::export_detached(request.graph, {.weights = kWeights}));
     const auto api = TRY(models_.api());
     const auto weights = TRY(backend::trial_weights(detached.weights));
     if (const std::string why = TRY(tried(api, detached.model, weights.tensors)); !why.empty())

@@ -40,17 +40,17 @@ int32_t place_of(const ir::Graph& graph, ir::ValueId v, std::vector<ir::Constant
 
 std::string name_of(const plugin::Op& op) { return op.name_space + "::" + op.name; }
 
-std::vector<plugin::Asked> asked_of(const ir::NodeView& view) {
-  const auto asked = [](const ir::Type& type) { return plugin::Asked{type.dtype, type.has_rank() ? type.rank() : -1}; };
-  std::vector<plugin::Asked> out;
-  for (size_t k = 0; k < view.explicit_inputs; ++k) out.push_back(view.has(k) ? asked(view.type(k)) : plugin::Asked());
-  for (const ir::Type& type : view.outputs) out.push_back(asked(type));
+std::vector<plugin::PortType> port_types_of(const ir::NodeView& view) {
+  const auto port_type = [](const ir::Type& type) { return plugin::PortType{type.dtype, type.has_rank() ? type.rank() : -1}; };
+  std::vector<plugin::PortType> out;
+  for (size_t k = 0; k < view.explicit_inputs; ++k) out.push_back(view.has(k) ? port_type(view.type(k)) : plugin::PortType());
+  for (const ir::Type& type : view.outputs) out.push_back(port_type(type));
   return out;
 }
 
 Result<void> configure(const plugin::Object& object, const ir::NodeView& view, const plugin::Layouts& layouts) {
-  TRY(plugin::ask_again(object, asked_of(view), layouts));
-  return object.configure(Ranges(view, layouts).told());
+  TRY(plugin::confirm_format(object, port_types_of(view), layouts));
+  return object.configure(Ranges(view, layouts).report());
 }
 
 }  // namespace
@@ -66,8 +66,8 @@ double Plugin::cost(const ir::Graph& graph, ir::NodeId node) const {
   return std::max(work.steps / 16, work.bytes / 10);
 }
 
-Result<backend::Artifact> Plugin::compile(const backend::Share& share, const backend::Options&) const {
-  const ir::Graph& graph = share.graph;
+Result<backend::Artifact> Plugin::compile(const backend::CompileRequest& request, const backend::Options&) const {
+  const ir::Graph& graph = request.graph;
   TENON_ASSERT(graph.node_count() == 1);
   const ir::NodeId node = *graph.nodes().begin();
   const ir::NodeView view = graph.view(node);
@@ -167,7 +167,7 @@ Result<const plugin::Op*> Plugin::runner_of(const ir::Graph& graph, ir::NodeId n
 Result<PluginWay> Plugin::way_of(const ir::Graph& graph, ir::NodeId node, const plugin::Op& op, const plugin::Object& object) const {
   if (const PluginChoice* const choice = choice_of(graph, node)) return *choice->way;
   const ir::NodeView view = graph.view(node);
-  const auto layouts = TRY(plugin::formats_of(object, asked_of(view), view.explicit_inputs, 1));
+  const auto layouts = TRY(plugin::formats_of(object, port_types_of(view), view.explicit_inputs, 1));
   PluginWay out{.tactic = 0, .tactic_name = {}, .layouts = layouts[0]};
   if (!tactics_.contains(name_of(op))) return out;
   TRY(configure(object, view, out.layouts));
@@ -195,7 +195,7 @@ Result<std::vector<tenon_tactic>> Plugin::wanted_tactics(const plugin::Op& op, c
 Result<std::vector<PluginWay>> Plugin::ways(const ir::NodeView& view, const plugin::Op& op, size_t formats) const {
   const auto object = TRY(object_of(view, op));
   std::vector<PluginWay> out;
-  for (const plugin::Layouts& layouts : TRY(plugin::formats_of(*object, asked_of(view), view.explicit_inputs, formats))) {
+  for (const plugin::Layouts& layouts : TRY(plugin::formats_of(*object, port_types_of(view), view.explicit_inputs, formats))) {
     TRY(configure(*object, view, layouts));
     for (const tenon_tactic& t : TRY(wanted_tactics(op, *object))) out.push_back({t.id, t.name ? t.name : "", layouts});
   }

@@ -27,7 +27,7 @@ class Plugin final : public backend::Backend {
   bool is_default() const override { return plugins_ && !plugins_->empty(); }
   bool runs_plugins() const override { return true; }
   bool one_node_a_segment() const override { return true; }
-  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options&) const override;
+  Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options&) const override;
 
   /// The same, with what is settled of some nodes.
   std::shared_ptr<const Plugin> with(PluginChoices choices) const;
@@ -38,7 +38,7 @@ class Plugin final : public backend::Backend {
   /// The ways in which that op runs the node, at most so many choices of layouts, each with each tactic; the first is taken where nothing
   /// is settled. Errors: not_supported, and what the plugin says.
   Result<std::vector<PluginWay>> ways(const ir::NodeView& view, const plugin::Op& op, size_t formats) const;
-  /// The user says which: nobody asks what is faster than the plugin.
+  /// The user chooses it: nothing faster is searched for.
   bool is_settled(const plugin::Op& op) const;
   /// What is settled of a node, as a text; empty: nothing.
   std::string settled_text(const ir::Graph& graph, ir::NodeId node) const;
@@ -49,7 +49,7 @@ class Plugin final : public backend::Backend {
   const PluginChoice* choice_of(const ir::Graph& graph, ir::NodeId node) const;
   const plugin::Op* kernel_of(const ir::Op& op) const;
   Result<PluginWay> way_of(const ir::Graph& graph, ir::NodeId node, const plugin::Op& op, const plugin::Object& object) const;
-  /// What the user wants. Errors: bad_usage for one that the plugin does not offer.
+  /// The user's choice. Errors: bad_usage for one that the plugin does not offer.
   Result<std::vector<tenon_tactic>> wanted_tactics(const plugin::Op& op, const plugin::Object& object) const;
 
   std::shared_ptr<const plugin::Registry> plugins_;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "plugin/grown.h"
+#include "plugin/struct_versions.h"
 
 namespace tenon::backends {
 
@@ -17,7 +17,7 @@ int64_t most_of(Dim d) { return d.upper() >= kNoLimit ? -1 : d.upper(); }
 }  // namespace
 
 Ranges::Ranges(const ir::NodeView& view, const plugin::Layouts& layouts)
-    : least_(view.explicit_inputs), usual_(view.explicit_inputs), most_(view.explicit_inputs), told_(plugin::blank<tenon_ranges>()) {
+    : least_(view.explicit_inputs), usual_(view.explicit_inputs), most_(view.explicit_inputs), ranges_(plugin::blank<tenon_ranges>()) {
   for (size_t k = 0; k < view.explicit_inputs; ++k) {
     if (!view.has(k) || !view.type(k).has_rank()) continue;
     Sizes least, usual, most;
@@ -31,10 +31,10 @@ Ranges::Ranges(const ir::NodeView& view, const plugin::Layouts& layouts)
     most_.set_type(k, view.type(k).dtype, most);
     for (plugin::TensorViews* views : {&least_, &usual_, &most_}) views->set_layout(k, layouts[k], nullptr);
   }
-  told_.operand_count = least_.size();
-  told_.least = least_.data();
-  told_.usual = usual_.data();
-  told_.most = most_.data();
+  ranges_.operand_count = least_.size();
+  ranges_.least = least_.data();
+  ranges_.usual = usual_.data();
+  ranges_.most = most_.data();
 }
 
 }  // namespace tenon::backends

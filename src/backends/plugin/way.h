@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "ir/graph.h"
-#include "plugin/layout/laid_out.h"
+#include "plugin/layout/layout_conversion.h"
 
 namespace tenon::backends {
 

@@ -63,7 +63,7 @@ class Reference final : public backend::Backend {
   Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override {
     const ops::OpDef& def = ops::def_of(*graph.node(node).op);
     if (!def.definition && ops::plugin_of(*graph.node(node).op))
-      return fail(Code::not_supported, graph.view(node).where(), "its plugin alone knows what it computes");
+      return fail(Code::not_supported, graph.view(node).where(), "only its plugin computes it");
     if (def.reference || def.definition) return {};
     return fail(Code::not_supported, graph.view(node).where(), "it has neither a reference function nor a definition");
   }
@@ -73,8 +73,8 @@ class Reference final : public backend::Backend {
   backend::Overheads overheads() const override { return {.own_results = true}; }
   bool is_default() const override { return true; }
 
-  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options&) const override {
-    const auto graph = share.graph.clone();
+  Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options&) const override {
+    const auto graph = request.graph.clone();
     backend::Blob blob;
     ir::TextConstants constants{take_constants(*graph)};
     open_sizes(*graph);

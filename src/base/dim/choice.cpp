@@ -11,8 +11,8 @@ namespace {
 
 using Kind = DimNode::Kind;
 
-/// A number stands last, else the older node first.
-bool stands_before(Dim a, Dim b) {
+/// A number comes last, else the older node first.
+bool precedes(Dim a, Dim b) {
   if (a.is_number() != b.is_number()) return b.is_number();
   return !a.is_number() && a.node()->id < b.node()->id;
 }
@@ -29,7 +29,7 @@ void collect_parts(Kind kind, Dim d, std::vector<Dim>& out) {
   for (Dim part : node->operands) collect_parts(kind, part, out);
 }
 
-/// Leaves out what another part is never behind.
+/// Leaves out what another part is never after.
 void drop_outdone(Kind kind, std::vector<Dim>& parts) {
   for (size_t i = 0; i < parts.size(); ++i)
     for (size_t k = parts.size(); k-- > 0;) {
@@ -52,7 +52,7 @@ Dim extreme(Kind kind, Dim a, Dim b) {
   collect_parts(kind, a, parts);
   collect_parts(kind, b, parts);
   drop_outdone(kind, parts);
-  std::ranges::sort(parts, stands_before);
+  std::ranges::sort(parts, precedes);
   Dim out = parts[0];
   for (size_t k = 1; k < parts.size(); ++k) out = DimAlgebra::atom(DimAlgebra::symbols_of(out, parts[k]), kind, {out, parts[k]});
   return out;
@@ -75,7 +75,7 @@ Dim comparison_atom(Symbols* symbols, Kind kind, const Poly& d) {
 
 std::optional<Poly> difference_poly(Dim a, Dim b) { return add(poly_of(a), poly_of(b), -1); }
 
-std::optional<bool> settled_equal(const Poly& d) {
+std::optional<bool> decide_zero(const Poly& d) {
   if (d.empty()) return true;
   const int64_t g = content_of(d);
   if (g == 0 || constant_of(d) % g != 0) return false;
@@ -100,7 +100,7 @@ Dim less_than(Dim a, Dim b) {
   const int64_t g = content_of(*d);
   for (DimNode::Term& term : *d) term.coefficient = floor_div(term.coefficient, g);  // g*p + c < 0  <=>  p + floor(c/g) < 0
   if (d->back().coefficient == 0) d->pop_back();
-  const Interval reduced = interval_of(*d);  // may know more: the constant was rounded down
+  const Interval reduced = interval_of(*d);  // may be tighter: the constant was rounded down
   if (reduced.upper < 0) return 1;
   if (reduced.lower >= 0) return 0;
   return comparison_atom(DimAlgebra::symbols_of(a, b), Kind::less, *d);
@@ -110,7 +110,7 @@ Dim equal_to(Dim a, Dim b) {
   if (a.is_overflow() || b.is_overflow()) return DimAlgebra::overflow();
   auto d = difference_poly(a, b);
   if (!d) return DimAlgebra::overflow();
-  if (const auto known = settled_equal(*d)) return *known ? 1 : 0;
+  if (const auto known = decide_zero(*d)) return *known ? 1 : 0;
   const int64_t g = d->front().coefficient < 0 ? -content_of(*d) : content_of(*d);
   for (DimNode::Term& term : *d) term.coefficient /= g;
   return comparison_atom(DimAlgebra::symbols_of(a, b), Kind::equal, *d);
@@ -137,7 +137,7 @@ std::optional<bool> Dim::equals(Dim other) const {
   if (*this == other) return true;
   if (is_number() && other.is_number()) return false;
   const auto d = difference_poly(*this, other);
-  return d ? settled_equal(*d) : std::nullopt;
+  return d ? decide_zero(*d) : std::nullopt;
 }
 
 std::optional<bool> Dim::less(Dim other) const {

@@ -108,7 +108,7 @@ Dim divide_by_number(Symbols* symbols, const Poly& p, int64_t k) {
   return out + division_atom(symbols, reduced, k / g);
 }
 
-/// Factors that are known to be positive and stand in every term of both.
+/// Factors that are known to be positive and are in every term of both.
 std::vector<const DimNode*> common_factors(const Poly& a, const Poly& b) {
   std::vector<const DimNode*> common;
   DimNode::Term candidate{1, {}};

@@ -4,7 +4,7 @@
 namespace tenon::inline base {
 namespace {
 
-/// Names that are no identifiers stand in quotes: a quote or backslash inside is doubled by a backslash.
+/// Names that are no identifiers are in quotes: a quote or backslash inside is doubled by a backslash.
 std::string name_text(const std::string& name) {
   if (is_plain_name(name)) return name;
   std::string out = "\"";

@@ -44,7 +44,9 @@ Result<CpuSet> CpuSet::of(std::span<const int> numbers) {
           .found(std::to_string(n))
           .advice("name CPUs that the machine has and that this process is not kept from");
     if (out.contains(n))
-      return fail(Code::bad_usage, "cpus", "a CPU stands twice").expected("each at most once").found("CPU " + std::to_string(n) + " again");
+      return fail(Code::bad_usage, "cpus", "a CPU appears twice")
+          .expected("each at most once")
+          .found("CPU " + std::to_string(n) + " again");
     out.bits_[static_cast<size_t>(n) / 64] |= uint64_t{1} << n % 64;
   }
   return out;

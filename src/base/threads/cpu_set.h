@@ -13,7 +13,7 @@ namespace tenon::inline base {
 class CpuSet {
  public:
   CpuSet() = default;  ///< none
-  /// Errors: bad_usage where a number stands twice or is none of a CPU that this process may use; not_supported.
+  /// Errors: bad_usage where a number appears twice or is none of a CPU that this process may use; not_supported.
   /// Cost: the calling thread is moved about for some microseconds.
   static Result<CpuSet> of(std::span<const int> numbers);
   /// Those that the calling thread may run on. Errors: not_supported.

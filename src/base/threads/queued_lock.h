@@ -8,12 +8,12 @@
 
 namespace tenon::inline base {
 
-/// A lock that is granted in the order in which it was asked for: whoever lets go of it and asks again comes after those who wait.
+/// A lock that is granted in the order in which it was requested: a caller that releases it and locks again queues behind those who wait.
 /// Never allocates.
 class QueuedLock {
  public:
   using GoOn = FunctionRef<Result<void>()>;
-  /// `go_on` is asked about every millisecond of waiting; its error ends the waiting and is returned. Null: waits however long.
+  /// `go_on` is called about every millisecond of waiting; its error ends the waiting and is returned. Null: waits however long.
   Result<void> lock(const GoOn* go_on);
   void unlock();
 

@@ -59,7 +59,7 @@ constexpr int64_t kWholeChunks = 16;
 /// Neighbouring tasks that are a thread's own: from region to region it gets the same part, and finds what it wrote in its caches. It takes
 /// them in pieces, of about half of what is left each (guided self-scheduling, Polychronopoulos and Kuck, 1987), down to chunks; who has
 /// nothing else left takes pieces of others.
-struct Share {
+struct TaskRange {
   std::atomic<uint32_t> next{0};  ///< number of a piece
   bool whole = false;             ///< one piece
   int64_t begin = 0, end = 0, chunk = 1;
@@ -71,7 +71,7 @@ struct Share {
     whole = in_one;
     next.store(0, std::memory_order_relaxed);
   }
-  /// Where piece `number` begins; `end` behind the last one.
+  /// Where piece `number` begins; `end` after the last one.
   int64_t start_of(uint32_t number) const {
     if (number == 0) return begin;
     if (whole || number >= 63) return end;
@@ -89,15 +89,15 @@ struct Share {
 
 constexpr auto kNothing = [](int64_t, int64_t, int) {};
 
-/// A thread's mailbox and all that it is told of a region: one cache line, which crosses to its core when the region starts and back when
-/// it ends. What is not the phase is written before `posted` and stays until all are `idle`. Phases that are told to others are stored
+/// A thread's mailbox with the parameters of a region: one cache line, which crosses to its core when the region starts and back when
+/// it ends. What is not the phase is written before `posted` and stays until all are `idle`. Phases that other threads read are stored
 /// sequentially consistent: libstdc++'s notify_one looks for sleepers first, and a processor may look before a release store is seen; then
 /// who has just gone to sleep is never woken.
 struct alignas(64) Slot {
   std::atomic<uint32_t> phase{idle};  ///< the caller's stays idle
   int members = 0;
   ThreadPool::Body body = kNothing;
-  Share share;
+  TaskRange range;
 };
 static_assert(sizeof(Slot) == 64);
 
@@ -125,10 +125,10 @@ void ThreadPool::State::take_part(int thread) {
   const Slot& own = slots[static_cast<size_t>(thread)];
   for (int k = 0; k < own.members; ++k) {
     const int owner = (thread + k) % own.members;
-    if (own.share.whole && owner == 0 && k > 0) continue;
-    Share& share = slots[static_cast<size_t>(owner)].share;
+    if (own.range.whole && owner == 0 && k > 0) continue;
+    TaskRange& range = slots[static_cast<size_t>(owner)].range;
     int64_t from = 0, to = 0;
-    while (!share.is_taken() && share.take(from, to))
+    while (!range.is_taken() && range.take(from, to))
       if (from < to) own.body(from, to, thread);
   }
 }
@@ -164,7 +164,7 @@ void ThreadPool::State::deal(int64_t tasks, int64_t chunk, int members, bool sev
     Slot& slot = slots[static_cast<size_t>(t)];
     slot.members = members;
     slot.body = body;
-    slot.share.deal(tasks * t / members, tasks * (t + 1) / members, chunk, whole);
+    slot.range.deal(tasks * t / members, tasks * (t + 1) / members, chunk, whole);
   }
 }
 

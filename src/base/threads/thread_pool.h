@@ -34,9 +34,9 @@ class ThreadPool {
   const CpuSet& cpus() const { return cpus_; }
 
   class Lease;
-  /// The thread pool for as long as the turn lives: others that ask for one wait, in the order in which they came. The calling thread is
+  /// The thread pool for as long as the lease lives: other callers wait, in the order in which they came. The calling thread is
   /// kept to the thread pool's CPUs meanwhile. A thread that has a turn gets another at once; so does a forked child. Errors: that of
-  /// `go_on`, which is asked about every millisecond of waiting (null: waits however long); device_failed where the thread pool's CPUs are
+  /// `go_on`, which is called about every millisecond of waiting (null: waits however long); device_failed where the thread pool's CPUs are
   /// gone. Cost: below 1 us, with CPUs some microseconds; no allocation.
   Result<Lease> acquire(const QueuedLock::GoOn* go_on = nullptr);
 
@@ -69,12 +69,12 @@ class ThreadPool {
   static constexpr int kMost = 1024;
   const int owner_;  ///< the process that made it
   CpuSet cpus_;
-  QueuedLock turns_;
-  std::atomic<std::thread::id> holder_;  ///< whose turn it is
+  QueuedLock lease_lock_;
+  std::atomic<std::thread::id> holder_;  ///< which side owns it
   CpuSet before_;                        ///< where the holder ran
   bool bound_ = false;                   ///< the holder was moved
   std::atomic<int> callers_{0};
-  std::unique_ptr<State> state_;  ///< last: its threads read what stands above
+  std::unique_ptr<State> state_;  ///< last: its threads read what is above
 };
 
 class ThreadPool::Lease {

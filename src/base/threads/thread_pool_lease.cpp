@@ -20,7 +20,7 @@ Result<std::shared_ptr<ThreadPool>> ThreadPool::create(std::optional<int> thread
 Result<ThreadPool::Lease> ThreadPool::acquire(const QueuedLock::GoOn* go_on) {
   const std::thread::id self = std::this_thread::get_id();
   if (getpid() != owner_ || holder_.load(std::memory_order_relaxed) == self) return Lease(nullptr);
-  TRY(turns_.lock(go_on));
+  TRY(lease_lock_.lock(go_on));
   holder_.store(self, std::memory_order_relaxed);
   Lease lease(this);
   if (cpus_.empty() || (before_.read_thread() && before_ == cpus_)) return lease;
@@ -35,7 +35,7 @@ Result<ThreadPool::Lease> ThreadPool::acquire(const QueuedLock::GoOn* go_on) {
 void ThreadPool::release() {
   if (std::exchange(bound_, false)) before_.bind_thread();
   holder_.store({}, std::memory_order_relaxed);
-  turns_.unlock();
+  lease_lock_.unlock();
 }
 
 }  // namespace tenon::inline base

@@ -10,7 +10,7 @@ class ArenaOwners {
  public:
   explicit ArenaOwners(uint64_t bytes);
 
-  /// Of what so many threads touch there, the share that another thread wrote. in_order: each has a part of its own, one behind the other;
+  /// Of what so many threads touch there, the share that another thread wrote. in_order: each has a part of its own, one after the other;
   /// else they touch it here and there.
   double foreign(uint64_t offset, double bytes, int threads, bool in_order) const;
   /// They write it.

@@ -14,11 +14,11 @@ namespace tenon::cli {
 namespace {
 
 /// The median over samples, of each kind.
-ByProducts peaks_of(const Kept& kept) {
+ByProducts peaks_of(const QuietSamples& quiet) {
   ByProducts out{};
   for (size_t p = 0; p < kProducts; ++p) {
     std::vector<double> measured;
-    for (const Sample* s : kept.samples)
+    for (const Sample* s : quiet.samples)
       for (const ByProducts& peaks : s->all_peaks) measured.push_back(peaks[p]);
     out[p] = median(measured);
   }
@@ -30,8 +30,8 @@ ByProducts peaks_of(const Kept& kept) {
 BenchFigures figures_of(std::span<const Sample> samples, const ByProducts& flops, double weight_bytes, Console& console) {
   BenchFigures f;
   f.flops = flops;
-  f.kept = keep_quiet(samples, std::min(kEnoughSamples, samples.size()));
-  for (const Sample* s : f.kept.samples) {
+  f.quiet = quiet_samples(samples, std::min(kEnoughSamples, samples.size()));
+  for (const Sample* s : f.quiet.samples) {
     f.times.insert(f.times.end(), s->ours_ms.begin(), s->ours_ms.end());
     f.other_times.insert(f.other_times.end(), s->other_ms.begin(), s->other_ms.end());
     f.dram.insert(f.dram.end(), s->dram.begin(), s->dram.end());
@@ -39,14 +39,14 @@ BenchFigures figures_of(std::span<const Sample> samples, const ByProducts& flops
   }
   f.median_ms = median(f.times);
   f.gflops = std::accumulate(flops.begin(), flops.end(), 0.0) / f.median_ms / 1e6;
-  f.peaks = peaks_of(f.kept);
+  f.peaks = peaks_of(f.quiet);
   f.peak_share = least_ms(flops, f.peaks) / f.median_ms;
   f.weight_gbps = weight_bytes / f.median_ms / 1e6;
   f.memory = median(f.dram);
   f.roofline_share = std::max(f.peak_share, f.weight_gbps / f.memory);
-  if (f.kept.samples.size() > f.kept.quiet)
+  if (f.quiet.samples.size() > f.quiet.count)
     console.warn(
-        fmt::format("the machine was not quiet: {} of {} samples would count; the figures are of all of them", f.kept.quiet, f.kept.tried));
+        fmt::format("the machine was not quiet: {} of {} samples would count; the figures are of all of them", f.quiet.count, f.quiet.tried));
   return f;
 }
 

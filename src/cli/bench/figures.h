@@ -12,7 +12,7 @@ class Console;
 /// What the samples of `tenon bench` say.
 struct BenchFigures {
   std::vector<double> times, other_times, ratios, dram;
-  Kept kept;
+  QuietSamples quiet;
   double median_ms = 0, gflops = 0;
   ByProducts flops{}, peaks{};         ///< of a run; GFLOP/s
   double peak_share = 0;               ///< of the time that the flops take at the peaks of their kinds

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kLabelWidth = 72;
 
-std::string kept_text(const Kept& k) { return fmt::format("{} of {} samples kept", k.samples.size(), k.tried); }
+std::string kept_text(const QuietSamples& k) { return fmt::format("{} of {} samples quiet", k.samples.size(), k.tried); }
 
 /// Largest absolute difference over floating results; what is not a float must be equal (infinity where it is not).
 Result<double> largest_difference(BenchSession& b) {
@@ -56,7 +56,7 @@ Json json_of_peer(const Peer& p, const BenchFigures& f, double difference) {
           {"ratio_low", i.low},
           {"ratio_high", i.high},
           {"pairs_kept", f.ratios.size()},
-          {"pairs_tried", f.kept.tried},
+          {"pairs_tried", f.quiet.tried},
           {"largest_difference", std::isfinite(difference) ? Json(difference) : Json("inf")}};
 }
 
@@ -94,7 +94,7 @@ Result<Json> report_peer(BenchSession& b, const BenchFigures& f, Console& consol
                            p.load_ms, p.first_ms, static_cast<double>(p.peak_rss_bytes()) / 1e6));
   console.line(fmt::format(
       "Tenon is {:.3f} times as fast (95 % interval {:.3f} to {:.3f}, {} pairs of {} tried); largest difference of the results {:.3g}",
-      median(f.ratios), i.low, i.high, f.ratios.size(), f.kept.tried, difference));
+      median(f.ratios), i.low, i.high, f.ratios.size(), f.quiet.tried, difference));
   return json_of_peer(p, f, difference);
 }
 
@@ -108,7 +108,7 @@ std::string shapes_text(const BenchSession& b) {
 void report_own(const BenchSession& b, const BenchFigures& f, Console& console) {
   console.line(fmt::format("at {}", shapes_text(b)));
   console.line(fmt::format("p50 {:.4g} ms, p95 {:.4g}, p99 {:.4g}; {:.4g} runs a second; {} threads; {}", f.median_ms,
-                           quantile(f.times, 0.95), quantile(f.times, 0.99), 1e3 / f.median_ms, b.options.threads, kept_text(f.kept)));
+                           quantile(f.times, 0.95), quantile(f.times, 0.99), 1e3 / f.median_ms, b.options.threads, kept_text(f.quiet)));
   console.line(fmt::format("{:.4g} GFLOP/s, {:.1f} % of the peak measured beside it ({})", f.gflops, 100 * f.peak_share, peaks_text(f)));
   if (f.peak_share > 1)
     console.line("a share of the peak above 100 % says that the machine was busy while the peak was measured: run again when it is quiet");
@@ -151,8 +151,8 @@ Json json_of(const BenchSession& b, const BenchFigures& f, double weight_bytes, 
           {"memory_gbps", f.memory},
           {"memory_share", f.weight_gbps / f.memory},
           {"roofline_share", f.roofline_share},
-          {"samples_kept", f.kept.samples.size()},
-          {"samples_tried", f.kept.tried}};
+          {"samples_kept", f.quiet.samples.size()},
+          {"samples_tried", f.quiet.tried}};
 }
 
 }  // namespace tenon::cli

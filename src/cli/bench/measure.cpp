@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kChains = 12, kChainsOfPairs = 20, kUnroll = 8;
 constexpr int64_t kRoundsPerTask = 20000;
 
-/// The chains stand one beside the other in the code: in a loop over them they would stand in memory, which takes a sixth of the peak.
+/// The chains stand one beside the other in the code: in a loop over them they would be in memory, which takes a sixth of the peak.
 template <class V, size_t... kChain>
 [[gnu::always_inline]] inline float fma_rounds(int64_t rounds, float seed, std::index_sequence<kChain...>) {
   const V factor = V{} + (1.0f - seed), term = V{} + seed;
@@ -180,19 +180,19 @@ bool is_quiet(const Sample& sample, double best_peak) {
   return low >= 0.95 * high && low >= 0.8 * best_peak;
 }
 
-Kept keep_quiet(std::span<const Sample> samples, size_t enough) {
+QuietSamples quiet_samples(std::span<const Sample> samples, size_t enough) {
   double best = 0;
   for (const Sample& s : samples)
     for (const double p : s.peaks) best = std::max(best, p);
-  Kept kept;
-  kept.tried = samples.size();
+  QuietSamples quiet;
+  quiet.tried = samples.size();
   for (const Sample& s : samples)
-    if (is_quiet(s, best)) kept.samples.push_back(&s);
-  kept.quiet = kept.samples.size();
-  if (kept.quiet >= enough) return kept;
-  kept.samples.clear();
-  for (const Sample& s : samples) kept.samples.push_back(&s);
-  return kept;
+    if (is_quiet(s, best)) quiet.samples.push_back(&s);
+  quiet.count = quiet.samples.size();
+  if (quiet.count >= enough) return quiet;
+  quiet.samples.clear();
+  for (const Sample& s : samples) quiet.samples.push_back(&s);
+  return quiet;
 }
 
 }  // namespace tenon::cli

@@ -62,16 +62,16 @@ struct Sample {
   std::vector<double> ours_ms, other_ms;  ///< one a run; other_ms is empty where nothing else is measured
   std::vector<double> peaks;              ///< those that say whether it was quiet
   std::vector<double> dram;               ///< GB/s that memory gave before it
-  std::vector<ByProducts> all_peaks;      ///< with those of short products; empty where nobody asks for them
+  std::vector<ByProducts> all_peaks;      ///< with those of short products; empty where no node reads them
 };
 /// Whether the machine was left alone: the peaks differ by at most 5 % and none is below 80 % of the best one seen.
 bool is_quiet(const Sample& sample, double best_peak);
 
 /// The samples that count: the quiet ones; all of them where fewer than `enough` are quiet.
-struct Kept {
+struct QuietSamples {
   std::vector<const Sample*> samples;
-  size_t quiet = 0, tried = 0;
+  size_t count = 0, tried = 0;
 };
-Kept keep_quiet(std::span<const Sample> samples, size_t enough);
+QuietSamples quiet_samples(std::span<const Sample> samples, size_t enough);
 
 }  // namespace tenon::cli

@@ -148,7 +148,7 @@ std::string Peer::install_advice() const {
 }
 
 /// A package that is not installed is the user's to mend; a model that the peer cannot take is nobody's here.
-Error Peer::told(const std::string& why) const {
+Error Peer::failed(const std::string& why) const {
   if (why.starts_with("missing "))
     return fail(Code::file_missing, name, "the Python for other engines lacks a package")
         .expected("the other engine's package in " + python_.string())
@@ -169,7 +169,7 @@ Result<std::string> Peer::read_line() {
     if (const size_t end = read_.find('\n'); end != std::string::npos) {
       std::string line = read_.substr(0, end);
       read_.erase(0, end + 1);
-      if (line.starts_with("error ")) return told(line.substr(6));
+      if (line.starts_with("error ")) return failed(line.substr(6));
       return line;
     }
     pollfd ready{from_, POLLIN, 0};

@@ -23,7 +23,7 @@ struct PeerOptions {
   std::vector<std::string> outputs;  ///< of the model, that are wanted; empty: all
 };
 
-/// Another engine, in a process of its own (tools/bench/peer_bench.py), stopped but while it is asked something, so that its threads take
+/// Another engine, in a process of its own (tools/bench/peer_bench.py), stopped except during a request, so that its threads take
 /// nothing from what is measured here. It dies with this process.
 class Peer {
  public:
@@ -48,7 +48,7 @@ class Peer {
   Result<std::string> read_line();
   Result<std::string> ask(const std::string& command);
   Error died(std::string why) const;
-  Error told(const std::string& why) const;
+  Error failed(const std::string& why) const;
 
   std::string install_advice() const;
 

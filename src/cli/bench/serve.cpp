@@ -25,28 +25,28 @@ Result<int> count_in(const std::string& text) {
   return fail(Code::bad_usage, "--serve", "this many runs cannot be").expected("a number from 1 on").found(text);
 }
 
-Result<std::string> write_outputs(const Served& served, const std::string& file) {
+Result<std::string> write_outputs(const MeasuredEngine& engine, const std::string& file) {
   files::NamedTensors named;
-  for (const Tensor& each : TRY(served.outputs())) named.emplace_back(fmt::format("arr_{}", named.size()), each);
+  for (const Tensor& each : TRY(engine.outputs())) named.emplace_back(fmt::format("arr_{}", named.size()), each);
   TRY(files::write_npz(file, named));
   return "written";
 }
 
-Result<std::string> answer(const Served& served, const std::string& line) {
+Result<std::string> answer(const MeasuredEngine& engine, const std::string& line) {
   const size_t space = line.find(' ');
   const std::string command = line.substr(0, space), argument = space == std::string::npos ? "" : line.substr(space + 1);
-  if (command == "run" || command == "cold") return numbers("times", TRY(served.run(TRY(count_in(argument)), command == "cold")));
-  if (command == "outputs") return write_outputs(served, argument);
-  if (command == "work") return numbers("work", served.work);
-  if (command == "limits") return numbers("limits", served.limits());
+  if (command == "run" || command == "cold") return numbers("times", TRY(engine.run(TRY(count_in(argument)), command == "cold")));
+  if (command == "outputs") return write_outputs(engine, argument);
+  if (command == "work") return numbers("work", engine.work);
+  if (command == "limits") return numbers("limits", engine.limits());
   return fail(Code::bad_usage, "--serve", "there is no such command").expected("run, cold, outputs, work or limits").found(command);
 }
 
 }  // namespace
 
-Result<void> serve(const Served& served, std::istream& in, std::ostream& out) {
-  out << "ready " << served.ready << std::endl;
-  for (std::string line; std::getline(in, line);) out << TRY(answer(served, line)) << std::endl;
+Result<void> serve(const MeasuredEngine& engine, std::istream& in, std::ostream& out) {
+  out << "ready " << engine.ready << std::endl;
+  for (std::string line; std::getline(in, line);) out << TRY(answer(engine, line)) << std::endl;
   return {};
 }
 

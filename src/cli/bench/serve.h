@@ -11,8 +11,8 @@
 
 namespace tenon::cli {
 
-/// What a process that measures several engines may ask of this one.
-struct Served {
+/// The engine behind the commands of a process that measures several engines.
+struct MeasuredEngine {
   std::string ready;         ///< what it says first: load and first run in ms, version
   std::vector<double> work;  ///< of a run: operations by products (ByProducts), bytes of weights
   std::function<Result<std::vector<double>>(int count, bool cold)> run;  ///< milliseconds of each
@@ -21,7 +21,7 @@ struct Served {
 };
 
 /// Answers a line for each line of `in` until that ends: the protocol of tools/bench/peer_bench.py, and `work` and `limits`.
-/// Errors: bad_usage (no such command), those of what was asked.
-Result<void> serve(const Served& served, std::istream& in, std::ostream& out);
+/// Errors: bad_usage (no such command), those of the command.
+Result<void> serve(const MeasuredEngine& engine, std::istream& in, std::ostream& out);
 
 }  // namespace tenon::cli

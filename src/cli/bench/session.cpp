@@ -119,7 +119,7 @@ Result<std::vector<Sample>> take_samples(const BenchOptions& o, BenchSession& b,
   while (quiet < wanted && samples.size() < wanted * kTriesPerSample &&
          (samples.size() < kEnoughSamples || ms_since(start) < o.seconds * 1e3)) {
     samples.push_back(TRY(take_sample(b, limits, o.cold, ours, others)));
-    quiet = keep_quiet(samples, 0).quiet;
+    quiet = quiet_samples(samples, 0).count;
     console.progress(fmt::format("sample {} of {}, {} tried", quiet, wanted, samples.size()));
   }
   return samples;

@@ -32,7 +32,7 @@ std::vector<double> flops_of_steps(const runtime::Program& program, std::span<co
 ByProducts flops_by_products(const runtime::Program& program, std::span<const double> flops);
 
 /// Bytes of weights that a run reads, each counted once. flops: of the steps. A step reads no more elements of a weight than it has
-/// operations: that tells a gather from a product.
+/// operations: to distinguish a gather from a product.
 double weight_bytes_read(const runtime::Program& program, std::span<const int64_t> sizes, std::span<const double> flops);
 
 /// All steps of one label.

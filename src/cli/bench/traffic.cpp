@@ -109,7 +109,7 @@ class Traffic {
 };
 
 /// The size table for these inputs, as far as it follows from their shapes.
-Result<std::vector<int64_t>> sizes_at_door(const runtime::Program& program, std::span<const Tensor> inputs) {
+Result<std::vector<int64_t>> input_sizes(const runtime::Program& program, std::span<const Tensor> inputs) {
   std::vector<std::vector<int64_t>> shapes;
   for (const Tensor& t : inputs) shapes.push_back(t.shape());
   std::vector<int64_t> sizes;
@@ -121,7 +121,7 @@ Result<std::vector<int64_t>> sizes_at_door(const runtime::Program& program, std:
 
 Result<std::vector<codegen::Call>> calls_of_steps(const runtime::Program& program, std::span<const Tensor> inputs,
                                                   std::span<const std::optional<codegen::Work>> works, const codegen::Machine& machine) {
-  std::vector<int64_t> sizes = TRY(sizes_at_door(program, inputs));
+  std::vector<int64_t> sizes = TRY(input_sizes(program, inputs));
   runtime::Layout layout = TRY(runtime::lay_out(program, sizes));
   Traffic traffic(program, std::move(sizes), works, machine, std::move(layout));
   std::vector<codegen::Call> out;

@@ -30,7 +30,7 @@ Result<OracleAnswer> Bisection::probe(int64_t rewrites) {
   const auto start = Clock::now();
   RewriteWatch watch(console_, nullptr);
   const auto graph = TRY(rewritten(rewrites, watch));
-  console_.progress(fmt::format("{} rewrites: asking", rewrites));
+  console_.progress(fmt::format("{} rewrites: checking", rewrites));
   auto answer = TRY(judge_(*graph, rewrites));
   probes_.push_back({rewrites, answer, std::chrono::duration<double, std::milli>(Clock::now() - start).count()});
   console_.line(
@@ -38,8 +38,8 @@ Result<OracleAnswer> Bisection::probe(int64_t rewrites) {
   return answer;
 }
 
-Result<Culprit> Bisection::search(int64_t good, int64_t bad) {
-  return find_culprit(good, bad, [&](int64_t at) -> Result<Verdict> { return TRY(probe(at)).verdict; });
+Result<BisectResult> Bisection::search(int64_t good, int64_t bad) {
+  return bisect_steps(good, bad, [&](int64_t at) -> Result<Verdict> { return TRY(probe(at)).verdict; });
 }
 
 Result<RewriteRecord> Bisection::record(int64_t number, RewriteDump* dump) {

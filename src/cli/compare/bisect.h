@@ -31,10 +31,10 @@ class Bisection {
 
   /// Counts all rewrites. Errors: those of passes::optimise.
   Result<int64_t> count();
-  /// Asks about one number of rewrites, and tells.
+  /// Checks one number of rewrites, and prints the verdict.
   Result<OracleAnswer> probe(int64_t rewrites);
   /// Between a good and a bad number.
-  Result<Culprit> search(int64_t good, int64_t bad);
+  Result<BisectResult> search(int64_t good, int64_t bad);
   /// Does the rewrite again, and says what it was. dump: may be null.
   Result<RewriteRecord> record(int64_t number, RewriteDump* dump);
 

@@ -17,7 +17,7 @@ int64_t next_question(int64_t good, int64_t bad, const std::set<int64_t>& skippe
 
 }  // namespace
 
-Result<Culprit> find_culprit(int64_t good, int64_t bad, const std::function<Result<Verdict>(int64_t)>& judge) {
+Result<BisectResult> bisect_steps(int64_t good, int64_t bad, const std::function<Result<Verdict>(int64_t)>& judge) {
   std::set<int64_t> skipped;
   while (const int64_t at = next_question(good, bad, skipped)) {
     const Verdict verdict = TRY(judge(at));
@@ -25,7 +25,7 @@ Result<Culprit> find_culprit(int64_t good, int64_t bad, const std::function<Resu
     else if (verdict == Verdict::bad) bad = at;
     else skipped.insert(at);
   }
-  return Culprit{good, bad};
+  return BisectResult{good, bad};
 }
 
 }  // namespace tenon::cli

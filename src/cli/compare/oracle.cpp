@@ -17,8 +17,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::string_view kPlace = "{}";
 
-volatile std::sig_atomic_t end_asked = 0;  // for the handler, which gets nothing
-void on_end(int) { end_asked = 1; }
+volatile std::sig_atomic_t signal_received = 0;  // for the handler, which gets nothing
+void on_end(int) { signal_received = 1; }
 
 std::vector<std::string> words_for(const OracleCommand& command, const std::string& file) {
   std::vector<std::string> out = command.words;
@@ -34,7 +34,7 @@ std::vector<std::string> words_for(const OracleCommand& command, const std::stri
 
 Error cannot_start(const OracleCommand& command, std::string reason) {
   return fail(Code::bad_usage, command.words[0], "the command cannot be run")
-      .expected("a program and its arguments behind --")
+      .expected("a program and its arguments after --")
       .found(std::move(reason))
       .advice("try it by hand with a model as its last argument");
 }
@@ -56,8 +56,8 @@ Result<OracleAnswer> ask(const OracleCommand& command, const std::string& file) 
   if (!child) return cannot_start(command, child.error());
   for (auto pause = std::chrono::milliseconds(1); !(*child)->status(); pause = std::min(pause * 2, std::chrono::milliseconds(20))) {
     const bool late = command.limit.count() > 0 && Clock::now() - begin > command.limit;
-    if (late || EndPolitely::asked_to_end()) (*child)->end();
-    if (EndPolitely::asked_to_end()) return fail(Code::cancelled, command.words[0], "the search was ended by a signal");
+    if (late || InterruptGuard::interrupted()) (*child)->end();
+    if (InterruptGuard::interrupted()) return fail(Code::cancelled, command.words[0], "the search was ended by a signal");
     if (late) return OracleAnswer{Verdict::bad, fmt::format("no answer within {:g} s", static_cast<double>(command.limit.count()) / 1e3)};
     std::this_thread::sleep_for(pause);
   }
@@ -67,13 +67,13 @@ Result<OracleAnswer> ask(const OracleCommand& command, const std::string& file) 
   return answer_of(status);
 }
 
-EndPolitely::EndPolitely() {
-  end_asked = 0;
+InterruptGuard::InterruptGuard() {
+  signal_received = 0;
   for (int s : {SIGINT, SIGTERM}) std::signal(s, on_end);
 }
-EndPolitely::~EndPolitely() {
+InterruptGuard::~InterruptGuard() {
   for (int s : {SIGINT, SIGTERM}) std::signal(s, SIG_DFL);
 }
-bool EndPolitely::asked_to_end() { return end_asked != 0; }
+bool InterruptGuard::interrupted() { return signal_received != 0; }
 
 }  // namespace tenon::cli

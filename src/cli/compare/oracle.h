@@ -22,16 +22,16 @@ struct OracleAnswer {
   std::string reason;  ///< "exit code 1", "ended by signal 11", "no answer within 10 s"
 };
 /// Runs the command, found as a shell finds it, in a process group of its own. Exit code 0 is good, 125 is skip, all else is bad.
-/// Errors: bad_usage (it cannot be started; 126 and 127, which a shell gives then), cancelled (this process was asked to end).
+/// Errors: bad_usage (it cannot be started; 126 and 127, which a shell gives then), cancelled (this process got SIGINT or SIGTERM).
 Result<OracleAnswer> ask(const OracleCommand& command, const std::string& file);
 
-/// While it lives, SIGINT and SIGTERM do not end the process but make `ask` and asked_to_end() say so, so that files can be taken away.
-class EndPolitely {
+/// While it lives, SIGINT and SIGTERM do not end the process but make `ask` fail and interrupted() true, so that files can be removed.
+class InterruptGuard {
  public:
-  EndPolitely();
-  ~EndPolitely();
-  EndPolitely(const EndPolitely&) = delete;
-  static bool asked_to_end();
+  InterruptGuard();
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  static bool interrupted();
 };
 
 }  // namespace tenon::cli

@@ -33,25 +33,25 @@ void add_symbols(const ir::Graph& graph, Names& out) {
 }
 
 /// The first value that has a size as one of its dimensions, by the size's name: inputs, then results.
-class Tellers {
+class SizeDefinitions {
  public:
-  explicit Tellers(const ir::Graph& graph) : graph_(graph) {
+  explicit SizeDefinitions(const ir::Graph& graph) : graph_(graph) {
     for (const ir::ValueId v : graph.inputs()) add(v);
     for (const ir::NodeId n : graph.nodes())
       for (const ir::ValueId v : graph.node(n).outputs)
         if (v) add(v);
   }
 
-  /// The segment, which also reads what it takes to tell every size in it: alone, it is not told by the program around it.
+  /// The segment with operands that define every size in it: alone, no program around it defines them.
   ir::Segment with_sizes(ir::Segment segment) const {
     add_operands_of_sizes(segment);
     Names wanted;
     add_symbols(*ir::cut_out(graph_, segment), wanted);
     for (const std::string& name : wanted) {
-      const auto told = tellers_.find(name);
-      if (told == tellers_.end()) continue;
-      const auto has_it = [&](ir::ValueId v) { return tells(v, name); };
-      if (std::ranges::none_of(segment.operands, has_it)) segment.operands.push_back(told->second);
+      const auto value = values_.find(name);
+      if (value == values_.end()) continue;
+      const auto has_it = [&](ir::ValueId v) { return has_size(v, name); };
+      if (std::ranges::none_of(segment.operands, has_it)) segment.operands.push_back(value->second);
     }
     return segment;
   }
@@ -66,7 +66,7 @@ class Tellers {
           segment.operands.push_back(v);
   }
 
-  bool tells(ir::ValueId v, std::string_view name) const {
+  bool has_size(ir::ValueId v, std::string_view name) const {
     const ir::Type& type = graph_.value(v).type;
     return type.is_tensor() && type.has_rank() &&
            std::ranges::any_of(*type.shape, [&](Dim d) { return is_symbol(d) && d.node()->name == name; });
@@ -76,11 +76,11 @@ class Tellers {
     const ir::Type& type = graph_.value(v).type;
     if (!type.is_tensor() || !type.has_rank()) return;
     for (const Dim d : *type.shape)
-      if (is_symbol(d)) tellers_.emplace(d.node()->name, v);
+      if (is_symbol(d)) values_.emplace(d.node()->name, v);
   }
 
   const ir::Graph& graph_;
-  std::map<std::string, ir::ValueId, std::less<>> tellers_;
+  std::map<std::string, ir::ValueId, std::less<>> values_;
 };
 
 /// What segments read, as the reference makes it.
@@ -156,7 +156,7 @@ class Check {
   }
 
  private:
-  Result<Ran> results(const ir::Graph& cut, std::span<const Tensor> operands) const {
+  Result<EngineRun> results(const ir::Graph& cut, std::span<const Tensor> operands) const {
     auto engine = TRY(compiler::load_compiled(TRY(compiler::compile(cut.clone(), options_)), devices_));
     return run_engine(std::move(engine), operands, run_);
   }
@@ -171,9 +171,9 @@ class Check {
 Result<std::vector<SegmentCheck>> check_segments(const ir::Graph& graph, const partition::Partition& partition,
                                                  std::span<const Tensor> inputs, const compiler::CompileOptions& options,
                                                  const runtime::RunOptions& run, const runtime::Devices& devices) {
-  const Tellers tellers(graph);
+  const SizeDefinitions definitions(graph);
   std::vector<ir::Segment> segments;
-  for (const ir::Segment& s : partition.segments) segments.push_back(tellers.with_sizes(s));
+  for (const ir::Segment& s : partition.segments) segments.push_back(definitions.with_sizes(s));
   const Values values = TRY(operands_by_reference(graph, segments, inputs));
   const Check check(options, run, devices);
   std::vector<SegmentCheck> out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "cli/compare/value_walk.h"
+#include "cli/compare/value_search.h"
 #include "partition/partition.h"
 
 namespace tenon::cli {

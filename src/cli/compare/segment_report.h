@@ -8,7 +8,7 @@ namespace tenon::cli {
 
 class Console;
 
-/// Tells of all segments: a table, and the rows of `compare --by-segment --json`.
+/// Reports all segments: a table, and the rows of `compare --by-segment --json`.
 nlohmann::ordered_json report_segments(const ir::Graph& graph, const partition::Partition& partition, std::span<const SegmentCheck> checks,
                                        Console& console);
 /// An error of the first segment that is wrong; none: all are right.

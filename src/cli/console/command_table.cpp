@@ -10,7 +10,7 @@
 namespace tenon::cli {
 namespace {
 
-/// The names of CLI::IsMember, which the type name has behind a colon: "TEXT:{f32,bf16}".
+/// The names of CLI::IsMember, which the type name has after a colon: "TEXT:{f32,bf16}".
 std::vector<std::string> choices_of(const std::string& type) {
   const size_t open = type.find(":{"), close = type.rfind('}');
   if (open == type.npos || close == type.npos) return {};
@@ -38,9 +38,9 @@ std::string bounds_of(const std::string& type) {
 
 std::string help_of(const CLI::Option& option, const std::string& type) {
   std::string out = option.get_description();
-  std::string beside = bounds_of(type);
-  if (!option.get_default_str().empty()) beside += (beside.empty() ? "" : "; ") + ("default: " + option.get_default_str());
-  return beside.empty() ? out : out + " (" + beside + ")";
+  std::string note = bounds_of(type);
+  if (!option.get_default_str().empty()) note += (note.empty() ? "" : "; ") + ("default: " + option.get_default_str());
+  return note.empty() ? out : out + " (" + note + ")";
 }
 
 ArgumentRow row_of(const CLI::Option& option) {
@@ -75,7 +75,7 @@ std::vector<std::string> names_of_verbs(const CLI::App& app) {
 
 CommandRow command_table(const CLI::App& app) {
   CommandRow out{app.get_name(), app.get_description(), app.get_footer(), {}, {}, {}};
-  for (const bool help : {false, true})  // the parser has --help first, readers want it last
+  for (const bool help : {false, true})  // the parser has --help first, help lists it last
     for (const CLI::Option* option : app.get_options())
       if (!option->get_group().empty() && option->get_name().starts_with("--help") == help)
         (option->get_positional() ? out.positionals : out.options).push_back(row_of(*option));

@@ -19,7 +19,7 @@ namespace {
 
 void put(std::FILE* to, std::string_view text) { std::fwrite(text.data(), 1, text.size(), to); }
 
-/// Names come from files, and a file could make a terminal do what its writer wants: control characters are shown as \xNN.
+/// Names come from files, and a file could control the terminal: control characters are shown as \xNN.
 std::string harmless(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -42,7 +42,7 @@ std::string dump(const nlohmann::ordered_json& object) {
 
 }  // namespace
 
-bool wants_colour(int fd) {
+bool has_colour(int fd) {
   const char* no_colour = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
   if ((no_colour && *no_colour) || (term && std::string_view(term) == "dumb")) return false;
@@ -92,12 +92,12 @@ void Console::warn(std::string_view text) {
   warnings_.emplace_back(text);
   if (json || quiet) return;
   clear_progress();
-  const bool colour = wants_colour(STDERR_FILENO);
+  const bool colour = has_colour(STDERR_FILENO);
   put(stderr, fmt::format("{}warning:{} {}\n", colour ? "\033[33m" : "", colour ? "\033[0m" : "", harmless(text)));
 }
 
 void Console::print_error(const Diagnostic& d) const {
-  const bool colour = wants_colour(STDERR_FILENO);
+  const bool colour = has_colour(STDERR_FILENO);
   const std::string_view red = colour ? "\033[1;31m" : "", dim = colour ? "\033[2m" : "", off = colour ? "\033[0m" : "";
   std::string text = fmt::format("{}error[TN{}]{}", red, static_cast<int>(d.code), off);
   if (!d.place.empty()) text += fmt::format(" at {}", harmless(d.place));

@@ -43,7 +43,7 @@ class Console {
   bool progress_shown_ = false;
 };
 
-/// Whether `fd` is a terminal that wants colours (NO_COLOR and TERM=dumb say no).
-bool wants_colour(int fd);
+/// Whether `fd` is a terminal with colours (not with NO_COLOR or TERM=dumb).
+bool has_colour(int fd);
 
 }  // namespace tenon::cli

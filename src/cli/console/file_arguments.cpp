@@ -45,8 +45,8 @@ FileRole file_role(const CLI::Option& option) {
 CommandFiles files_of(const CLI::App& verb) {
   CommandFiles out;
   add_arguments(verb, out);
-  const CLI::Option* const beside = verb.get_option_no_throw("--external-weights");
-  if (beside && beside->count() > 0) out.add_output("--external-weights", value_of(verb, "--output") + ".data");
+  const CLI::Option* const weights_option = verb.get_option_no_throw("--external-weights");
+  if (weights_option && weights_option->count() > 0) out.add_output("--external-weights", value_of(verb, "--output") + ".data");
   const std::string model = value_of(verb, "MODEL");
   if (model.empty() || !out.has_outputs()) return out;
   const auto external = import::external_files(model, value_of(verb, "--external-data"));

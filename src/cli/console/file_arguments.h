@@ -12,7 +12,7 @@ class Option;
 namespace tenon::cli {
 
 /// What an argument's values name. Its type name says it: FILE and LIB are read, DIR is a folder that is read; OUT is a file that is
-/// written, OUTDIR a folder of such. The type may stand behind a name and "=", or beside another type: NAME=FILE, SET|FILE, OUT.npz.
+/// written, OUTDIR a folder of such. The type may come after a name and "=", or beside another type: NAME=FILE, SET|FILE, OUT.npz.
 enum class FileRole : uint8_t { none, input, input_folder, output, output_folder };
 FileRole file_role(const CLI::Option& option);
 

@@ -28,11 +28,11 @@ std::string two_columns(const std::vector<Entry>& entries, size_t width) {
   std::string out;
   for (const Entry& e : entries) {
     const auto lines = wrapped(e.help, width - std::min(width / 2, indent.size()));
-    const bool beside = e.name.size() <= column;
+    const bool on_same_line = e.name.size() <= column;
     out += fmt::format("{:{}}{}", "", kIndent, e.name);
-    if (beside && !lines.empty()) out += std::string(column - e.name.size() + kGap, ' ') + lines[0];
+    if (on_same_line && !lines.empty()) out += std::string(column - e.name.size() + kGap, ' ') + lines[0];
     out += '\n';
-    for (size_t k = beside ? 1 : 0; k < lines.size(); ++k) out += indent + lines[k] + '\n';
+    for (size_t k = on_same_line ? 1 : 0; k < lines.size(); ++k) out += indent + lines[k] + '\n';
   }
   return out;
 }
@@ -85,7 +85,7 @@ std::string options_text(const CommandRow& command, const std::string& called, b
   return out + "\n" + fmt::format("{}\n", fmt::join(wrapped(more, width), "\n"));
 }
 
-/// A command of the examples; what stands behind a gap is a remark, which gets a line of its own where the two are too long.
+/// A command of the examples; what comes after a gap is a remark, which gets a line of its own where the two are too long.
 std::string example_text(const std::string& line, size_t width) {
   const size_t text = line.find_first_not_of(' ');
   const size_t gap = line.find("  ", text == line.npos ? 0 : text);

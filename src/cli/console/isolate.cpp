@@ -23,17 +23,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Activity::Board* shared_board() {
-  void* at = mmap(nullptr, sizeof(Activity::Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  return at == MAP_FAILED ? nullptr : new (at) Activity::Board;
+Activity::Record* shared_record() {
+  void* at = mmap(nullptr, sizeof(Activity::Record), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return at == MAP_FAILED ? nullptr : new (at) Activity::Record;
 }
 
 Error no_child() { return fail(Code::internal, "--isolate", "no process can be started to run in").found(std::strerror(errno)); }
 
-Error ended_early(const Activity::Board& board, const std::string& how) {
-  const bool of_backend = board.text[0] != 0, of_plugin = std::string_view(board.text).starts_with("plugin ");
+Error ended_early(const Activity::Record& record, const std::string& how) {
+  const bool of_backend = record.text[0] != 0, of_plugin = std::string_view(record.text).starts_with("plugin ");
   return fail(of_backend ? Code::device_failed : Code::internal, "--isolate",
-              of_backend ? fmt::format("{}, and {}", board.text, how) : fmt::format("the process {}", how))
+              of_backend ? fmt::format("{}, and {}", record.text, how) : fmt::format("the process {}", how))
       .expected(of_plugin ? "a plugin that comes back" : "a backend that comes back")
       .found(how)
       .advice(of_plugin    ? "`tenon plugin test LIB` tries what has to hold for a plugin"
@@ -42,25 +42,25 @@ Error ended_early(const Activity::Board& board, const std::string& how) {
 }
 
 /// Waits for the child. Kills it where a backend does not come back.
-Result<int> wait_for(pid_t child, const Activity::Board& board, std::chrono::seconds patience) {
+Result<int> wait_for(pid_t child, const Activity::Record& record, std::chrono::seconds patience) {
   uint64_t seen = 0;
   auto since = Clock::now();
   for (auto nap = std::chrono::microseconds(200);; nap = std::min(nap * 2, std::chrono::microseconds(20'000))) {
     int status = 0;
     const pid_t ended = waitpid(child, &status, WNOHANG);
-    if (ended == child && WIFEXITED(status) && board.text[0] == 0) return WEXITSTATUS(status);
+    if (ended == child && WIFEXITED(status) && record.text[0] == 0) return WEXITSTATUS(status);
     if (ended == child && WIFEXITED(status))
-      return ended_early(board, fmt::format("ended the process (exit code {})", WEXITSTATUS(status)));
-    if (ended == child) return ended_early(board, fmt::format("crashed (signal {}: {})", WTERMSIG(status), strsignal(WTERMSIG(status))));
+      return ended_early(record, fmt::format("ended the process (exit code {})", WEXITSTATUS(status)));
+    if (ended == child) return ended_early(record, fmt::format("crashed (signal {}: {})", WTERMSIG(status), strsignal(WTERMSIG(status))));
     if (ended < 0 && errno != EINTR) return no_child();
-    if (const uint64_t changes = board.changes.load(std::memory_order_acquire); changes != seen || board.text[0] == 0) {
+    if (const uint64_t changes = record.changes.load(std::memory_order_acquire); changes != seen || record.text[0] == 0) {
       seen = changes;
       since = Clock::now();
     }
     if (Clock::now() - since > patience) {
       kill(child, SIGKILL);
       waitpid(child, &status, 0);
-      return ended_early(board, fmt::format("did not come back within {} s", patience.count()));
+      return ended_early(record, fmt::format("did not come back within {} s", patience.count()));
     }
     std::this_thread::sleep_for(nap);
   }
@@ -69,16 +69,16 @@ Result<int> wait_for(pid_t child, const Activity::Board& board, std::chrono::sec
 }  // namespace
 
 Result<int> run_isolated(const std::function<int()>& rest, std::chrono::seconds patience) {
-  Activity::Board* const board = shared_board();
-  if (!board) return no_child();
+  Activity::Record* const record = shared_record();
+  if (!record) return no_child();
   const pid_t child = fork();
   if (child < 0) return no_child();
-  if (child > 0) return wait_for(child, *board, patience);
+  if (child > 0) return wait_for(child, *record, patience);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  std::signal(SIGABRT, SIG_DFL);  // this process tells who aborted
+  std::signal(SIGABRT, SIG_DFL);  // this process reports the abort
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  Activity::show_on(board);
+  Activity::record_in(record);
   return rest();
 }
 

@@ -12,7 +12,7 @@ namespace tenon::cli {
 class Console;
 
 /// What an engine file holds: manifest, sections, inputs and outputs, kernels, memory; with `text` also its steps and its graph.
-/// shapes: those for which the memory plan is told (see compiler::default_shapes). Nothing is run or compiled.
+/// shapes: those for which the memory plan is printed (see compiler::default_shapes). Nothing is run or compiled.
 Result<void> inspect_engine(const std::string& path, const std::vector<import::RequestedShape>& shapes, bool text, Console& console);
 
 /// What a step runs: "kernel 3", "on reference", "loop".

@@ -19,7 +19,7 @@ class GraphData {
 
   size_t append(const std::string& name) {
     at_ = graphs_.size();
-    graphs_.push_back(nullptr);  // bodies come behind it
+    graphs_.push_back(nullptr);  // bodies come after it
     for (ir::ValueId v : g_.inputs()) terminal("input", g_.value(v).name, {}, v);
     for (ir::NodeId n : g_.nodes()) node(n);
     for (uint32_t k = 0; k < g_.outputs().size(); ++k) terminal("output", g_.output_name(k), g_.outputs()[k], {});

@@ -11,7 +11,7 @@
 namespace tenon::cli {
 
 /// One page without references to anything else, that draws graphs itself (src/cli/page): they fit the window, are zoomed and moved by
-/// mouse and keys, repeated layers are folded until they are clicked, a click on a node tells what it is.
+/// mouse and keys, repeated layers are folded until they are clicked, a click on a node shows its details.
 class GraphPage {
  public:
   explicit GraphPage(std::string title) : title_(std::move(title)) {}
@@ -30,7 +30,7 @@ class GraphPage {
 
   std::string title_, facts_;
   nlohmann::ordered_json graphs_ = nlohmann::ordered_json::array();
-  size_t last_ = 0;  ///< number of the graph that was added last, its bodies stand behind it
+  size_t last_ = 0;  ///< number of the graph that was added last, its bodies come after it
   std::vector<uint32_t> group_of_step_;
 };
 

@@ -16,9 +16,9 @@ void add_rows(const plugin::MeasuredNode& n, Rows& rows) {
   if (!n.note.empty()) rows.push_back({n.plugin, nodes, n.note, "", ""});
   for (size_t k = 0; k < n.candidates.size(); ++k) {
     const plugin::MeasuredNode::Candidate& c = n.candidates[k];
-    const std::string told = k == n.chosen ? "chosen" : c.dropped.empty() ? "" : "dropped: " + c.dropped;
+    const std::string note = k == n.chosen ? "chosen" : c.dropped.empty() ? "" : "dropped: " + c.dropped;
     const bool first = k == 0 && n.note.empty();
-    rows.push_back({first ? n.plugin : "", first ? nodes : "", c.name, plugin::time_text(c.ns), told});
+    rows.push_back({first ? n.plugin : "", first ? nodes : "", c.name, plugin::time_text(c.ns), note});
   }
 }
 

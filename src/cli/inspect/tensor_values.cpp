@@ -25,7 +25,7 @@ Json json_of_element(const Tensor& t, int64_t i) {
   return element_text(t, i);
 }
 
-/// Elements from `at` on along `axis` and those behind it.
+/// Elements from `at` on along `axis` and those after it.
 Json nested(const Tensor& t, size_t axis, int64_t& at) {
   if (axis == t.shape().size()) return json_of_element(t, at++);
   Json out = Json::array();

@@ -30,7 +30,7 @@ void EngineOptions::add_to(CLI::App& app, Takes takes) {
   app_ = &app;
   model.add_to(app, takes == Takes::models ? "an ONNX model" : "an ONNX model or an engine");
   add_scalar_options(app, *this, false);
-  sharing.add_to(app, [this] { model.metadata = true; });
+  partition.add_to(app, [this] { model.metadata = true; });
   app.get_option("--backend")->each([this](const std::string& given) {
     if (const auto names = names_between_commas("--backend", {&given, 1}))
       model.unknown_ops |= compiler::usual_registry().run_unknown_ops(*names);
@@ -65,11 +65,11 @@ Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console
   static_cast<compiler::ScalarOptions&>(options) = *this;
   const runtime::Libraries from = TRY(all_libraries());
   options.registry = TRY(compiler::Registry::make(from));
-  options.backends = TRY(options.registry->named(TRY(sharing.backends())));
-  options.constraints = TRY(sharing.constraints());
-  TRY(sharing.check_measure(!TRY(model.plugins.plugins()).registry->empty()));
+  options.backends = TRY(options.registry->named(TRY(partition.backends())));
+  options.constraints = TRY(partition.constraints());
+  TRY(partition.check_measure(!TRY(model.plugins.plugins()).registry->empty()));
   options.constraints.preferred = TRY(model.plugins.preferences());
-  if (sharing.measures()) options.measuring = TRY(compiler::measuring_in_children({"/proc/self/exe", "stopwatch"}, options, from));
+  if (partition.measures()) options.measuring = TRY(compiler::measuring_in_children({"/proc/self/exe", "stopwatch"}, options, from));
   options.calibration = compiler::kept_calibration();
   options.verify = verify_passes;
   options.off = compiler::disabled_passes(*this);
@@ -80,7 +80,7 @@ Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console
 }
 
 Result<compiler::LoadOptions> EngineOptions::load_options() const {
-  if (sharing.any())
+  if (partition.any())
     return fail(Code::bad_usage, model.path, "in an engine it is settled who runs what")
         .expected(
             "an ONNX model, or none of --backend, --assign, --min-block-size, --fallback-ops, --fallback-modules, --pin, --require-full, "

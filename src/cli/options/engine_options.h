@@ -27,7 +27,7 @@ struct EngineOptions : compiler::ScalarOptions {
   bool guard = false;
   bool verify_passes = false;
   std::vector<std::string> without;  ///< passes that do not run
-  PartitionOptions sharing;
+  PartitionOptions partition;
   LibraryOptions libraries;
 
   /// What MODEL may be.

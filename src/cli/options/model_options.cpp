@@ -62,7 +62,7 @@ Result<std::vector<import::RequestedDim>> parse_intervals(std::string_view sizes
       return bad_shape(text, "an interval needs three numbers, or * in all shapes", sizes);
     const import::SizeInterval interval{*least[i].size, *usual[i].size, *most[i].size};
     if (interval.least > interval.usual || interval.usual > interval.most)
-      return bad_shape(text, "an interval's sizes stand in order: the least, the usual, the most", sizes);
+      return bad_shape(text, "an interval's sizes are in order: the least, the usual, the most", sizes);
     if (interval.least == interval.most) out[i].size = interval.most;
     else out[i].interval = interval;
   }

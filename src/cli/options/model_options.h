@@ -25,7 +25,7 @@ struct ModelOptions {
   std::string external_data;
   std::vector<std::string> shapes;
   std::vector<std::string> outputs;  ///< those that are wanted; empty: all
-  bool unknown_ops = false;          ///< ops that Tenon does not know become opaque nodes, for a backend that may run them
+  bool unknown_ops = false;          ///< unknown ops become opaque nodes, for a backend that may run them
   bool freeze_defaults = false;
   PluginOptions plugins;
   bool metadata = false;  ///< nodes keep what their exporter said of them: modules

@@ -53,8 +53,7 @@ Result<DType> type_of(const std::string& name, const std::string& text) {
 
 Result<partition::Narrowing> narrowing_of(const std::string& text) {
   const size_t equals = text.find('=');
-  if (equals == text.npos)
-    return fail(Code::bad_usage, "--narrow", "it names a type and what may stand for it").expected("f64=f32").found(text);
+  if (equals == text.npos) return fail(Code::bad_usage, "--narrow", "it names a type and its replacement").expected("f64=f32").found(text);
   return partition::Narrowing{TRY(type_of(text.substr(0, equals), text)), TRY(type_of(text.substr(equals + 1), text))};
 }
 

@@ -34,7 +34,7 @@ void PluginOptions::add_to(CLI::App& app) {
 void PluginOptions::add_embedded_to(CLI::App& app, const std::string& file) {
   app.add_flag_callback(
       "--embedded-plugins", [this, &file] { embedded_in = &file; },
-      "take the libraries of plugins inside the engine, which are code of whoever made it");
+      "take the libraries of plugins inside the engine, which run code of the engine's author");
   group_options(app, kPluginOptions, {"--embedded-plugins"});
 }
 
@@ -73,12 +73,12 @@ Result<compiler::Plugins> PluginOptions::plugins() const {
   if (loaded_) return *loaded_;
   std::vector<std::filesystem::path> all = plugin::files_of_environment();
   all.insert(all.end(), files.begin(), files.end());
-  const auto tell = [](tenon_severity severity, std::string_view library, std::string_view text) {
+  const auto log = [](tenon_severity severity, std::string_view library, std::string_view text) {
     if (severity <= TENON_LOG_WARNING) fmt::print(stderr, "{}: {}\n", library, text);
   };
   std::vector<std::shared_ptr<const plugin::Library>> inside;
-  if (embedded_in) inside = TRY(runtime::embedded_plugins(*embedded_in, tell));
-  loaded_ = TRY(compiler::kept_plugins(all, tell, inside));
+  if (embedded_in) inside = TRY(runtime::embedded_plugins(*embedded_in, log));
+  loaded_ = TRY(compiler::kept_plugins(all, log, inside));
   return *loaded_;
 }
 

@@ -16,7 +16,7 @@ namespace tenon::cli {
 
 /// --plugin LIB: a library of plugins. --plugin-any-build: an engine takes another build of one than it was built with. --prefer NAME: a
 /// kernel in place of Tenon's own. --plugin-tactic NAME=ID: the tactic of all nodes of an op. --isolate-plugins, --plugin-patience,
-/// --plugin-memory: plugin::Isolation. The environment's TENON_PLUGINS, A.so:B.so, stands in front of what is named.
+/// --plugin-memory: plugin::Isolation. The environment's TENON_PLUGINS, A.so:B.so, comes in front of what is named.
 struct PluginOptions {
   std::vector<std::string> files;
   bool any_build = false;
@@ -32,7 +32,7 @@ struct PluginOptions {
   void add_embedded_to(CLI::App& app, const std::string& file);
   /// --plugin alone.
   void add_libraries(CLI::App& app);
-  /// Loaded when first asked for, and kept as long as these options. Errors: those of compiler::kept_plugins.
+  /// Loaded on first use, and kept as long as these options. Errors: those of compiler::kept_plugins.
   Result<compiler::Plugins> plugins() const;
   /// The libraries of backends, with those of plugins. Errors: those of plugins(); bad_usage for a tactic of no plugin.
   Result<runtime::Libraries> added_to(runtime::Libraries libraries) const;

@@ -61,7 +61,7 @@ function traceLine(path, line, columns) {
   path.lineTo(line.x1, line.y1);
 }
 
-/// One path a column: what stands outside of the window is left out by columns.
+/// One path a column: what is outside of the window is left out by columns.
 function pathsOf(picture) {
   const paths = picture.columns.map(() => new Path2D());
   for (const line of picture.lines.values()) traceLine(paths[line.column], line, picture.columns);

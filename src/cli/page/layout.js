@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layered layout: boxes stand in layers below what they read, long edges get a place in each layer that they pass, neighbours are
-// ordered by where their own neighbours stand. A tall picture is cut into columns, read like those of a newspaper, so that it fills the
+// A layered layout: boxes are in layers below what they read, long edges get a place in each layer that they pass, neighbours are
+// ordered by where their own neighbours are. A tall picture is cut into columns, read like those of a newspaper, so that it fills the
 // window. Cost: a few passes over boxes and edges, each O(n log n); 5,000 nodes take a fraction of a second.
 
 const kGapX = 16, kGapY = 30, kGutter = 56, kSweeps = 6;
-/// Edges over more layers than this are drawn straight, below everything, and have no say in where boxes stand.
+/// Edges over more layers than this are drawn straight, below everything, and have no say in where boxes are placed.
 const kFar = 30;
 /// How hard the middle of the picture pulls at everything, beside 1 for a neighbour: long chains would lean sideways without it.
 const kUpright = 0.05;
@@ -19,7 +19,7 @@ function layOut(boxes, edges, aspect) {
   return cutIntoColumns(net, boxes, aspect);
 }
 
-/// The longest path from any source; sources stand just above their first user.
+/// The longest path from any source; sources are placed just above their first user.
 function layersOf(count, edges) {
   const layer = new Int32Array(count), users = Array.from({length: count}, () => []), reads = new Uint8Array(count);
   for (const [from, to] of edges) { users[from].push(to); reads[to] = 1; }
@@ -28,7 +28,7 @@ function layersOf(count, edges) {
   return layer;
 }
 
-/// Boxes and, behind them, one lane (a box of no height) a layer that an edge passes; edges with one source share their lanes.
+/// Boxes and, after them, one lane (a box of no height) a layer that an edge passes; edges with one source share their lanes.
 function netOf(boxes, edges, layer) {
   const items = boxes.map((box, b) => ({layer: layer[b], w: box.w, h: box.h, up: [], down: [], x: 0, lane: false}));
   const join = (a, b) => { if (!items[a].down.includes(b)) { items[a].down.push(b); items[b].up.push(a); } };

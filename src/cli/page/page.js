@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page: which graph is shown, where the camera stands, what mouse, keys and the search do.
+// The page: which graph is shown, where the camera is, what mouse, keys and the search do.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 data.graphs.forEach(prepare);
@@ -23,7 +23,7 @@ function build(still) {
   else fit();
 }
 
-/// The box that a node stands in, or the one of that key, or what it became when it was opened.
+/// The box that a node is in, or the one of that key, or what it became when it was opened.
 function boxSeen(still) {
   if (typeof still === "number") return scene.boxes[scene.boxOf[still]];
   return scene.boxes.find(box => box.key === still) ?? scene.boxes.find(box => box.key.startsWith(`${still}.`)) ?? scene.boxes[scene.boxOf[firstOf(still)]];

@@ -64,7 +64,7 @@ function groupRows(graph, g, light) {
   return out;
 }
 
-/// Colours and what they stand for.
+/// Colours and their meaning.
 function legend(graph, way) {
   const colours = theme(), swatch = (fill, text) => el("span", {className: "swatch"}, el("i", {style: `background:${fill}`}), text);
   if (way === "time") return [0.003, 0.05, 0.4, 1].map(share => swatch(colours.hue(50 - 50 * Math.sqrt(share), share > 0.1), ["little", "", "", "most time"][[0.003, 0.05, 0.4, 1].indexOf(share)]));

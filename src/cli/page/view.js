@@ -4,7 +4,7 @@
 /// A node that has no name goes by that of its first result.
 const nameOf = (graph, n) => graph.nodes[n].name || (graph.values[graph.nodes[n].out[0]]?.name ?? "");
 
-/// Adds to the graph as it stands in the page what looking at it asks for.
+/// Adds to the graph as it is in the page what views of it need.
 function prepare(graph) {
   graph.producer = graph.values.map(() => -1);
   graph.users = graph.values.map(() => []);
@@ -45,7 +45,7 @@ function keysAround(graph, n) {
   return [`${f}`, `${f}.${Math.floor((n - graph.folds[f].first) / graph.folds[f].period)}`];
 }
 
-/// The names of the modules that all of these nodes stand in: "encoder/layer.3"; empty where there is none.
+/// The names of the modules that all of these nodes are in: "encoder/layer.3"; empty where there is none.
 function commonModule(graph, first, end) {
   let common = null;
   for (let n = first; n < end; ++n) {
@@ -91,7 +91,7 @@ const shortened = (text, most) => text.length <= most ? text : text.slice(0, mos
 const lastOf = (text, most) => text.length <= most ? text : "\u2026" + text.slice(1 - most);
 const timeText = ms => ms >= 1 ? `${ms.toFixed(2)} ms` : `${(ms * 1000).toFixed(ms < 0.01 ? 1 : 0)} \u00b5s`;
 
-/// The lines that stand in a box: what it is, and what it gives or holds.
+/// The lines that are in a box: what it is, and what it gives or holds.
 function describe(graph, box) {
   if (box.kind === "node") {
     const node = graph.nodes[box.first], v = node.out.find(id => id >= 0) ?? node.in[0];
@@ -105,7 +105,7 @@ function describe(graph, box) {
   if (ms > 0) box.lines.push(timeText(ms));
 }
 
-/// Measured milliseconds of these nodes; a fused group counts where its first node stands.
+/// Measured milliseconds of these nodes; a fused group counts at its first node.
 function timeOf(graph, first, end) {
   let sum = 0;
   for (let n = first; n < end; ++n) for (const g of graph.nodes[n].groups ?? []) if (graph.groups[g].first === n) sum += graph.groups[g].ms ?? 0;

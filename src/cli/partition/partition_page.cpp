@@ -33,13 +33,13 @@ Json lanes_of(const Json& answer, const partition::Roles& roles) {
 
 }  // namespace
 
-std::string share_page(const std::string& title, const Json& answer, const partition::Roles& roles) {
+std::string partition_page(const std::string& title, const Json& answer, const partition::Roles& roles) {
   using namespace pages;
   const Json data{{"backends", lanes_of(answer, roles)}, {"partition", answer}};
-  return filled_page(shares_html, {{"title", escape_html(title)},
-                                   {"style", joined({theme_css, shares_css})},
-                                   {"data", script_safe(data)},
-                                   {"script", joined({elements_js, share_graph_js, share_tables_js, shares_js})}});
+  return filled_page(partition_html, {{"title", escape_html(title)},
+                                      {"style", joined({theme_css, partition_css})},
+                                      {"data", script_safe(data)},
+                                      {"script", joined({elements_js, partition_graph_js, partition_tables_js, partition_js})}});
 }
 
 }  // namespace tenon::cli

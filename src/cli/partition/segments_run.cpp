@@ -6,7 +6,7 @@
 
 namespace tenon::cli {
 
-void SegmentsSeen::watch(runtime::RunOptions& options) {
+void SegmentRuns::watch(runtime::RunOptions& options) {
   options.on_copy = [this](uint64_t bytes) {
     ++copies_;
     copied_bytes_ += bytes;
@@ -16,7 +16,7 @@ void SegmentsSeen::watch(runtime::RunOptions& options) {
   };
 }
 
-void SegmentsSeen::add(const runtime::Step& step, double us) {
+void SegmentRuns::add(const runtime::Step& step, double us) {
   const bool is_device = step.kind == runtime::Step::Kind::segment;  // two of one device may follow each other
   const std::string backend = is_device ? program_.blobs[step.code].device : "cpu";
   if (is_device || runs_.empty() || runs_.back().backend != backend) {

@@ -8,7 +8,7 @@
 
 namespace tenon::cli {
 
-/// Steps of an engine that one backend ran, one behind the other.
+/// Steps of an engine that one backend ran, one after the other.
 struct SegmentRun {
   std::string backend;
   std::string what;  ///< the ops of its steps
@@ -19,9 +19,9 @@ struct SegmentRun {
 };
 
 /// Sees which segments run, in their order. What lies between segments of other backends is cpu's, which weaves the program.
-class SegmentsSeen {
+class SegmentRuns {
  public:
-  explicit SegmentsSeen(const runtime::Program& program) : program_(program) {}
+  explicit SegmentRuns(const runtime::Program& program) : program_(program) {}
   /// `options` are for one run, which ends before this does.
   void watch(runtime::RunOptions& options);
   const std::vector<SegmentRun>& runs() const { return runs_; }

@@ -38,8 +38,8 @@ std::vector<double> in_range(const tenon_field_rule& rule) {
   const double middle = rule.least / 2 + rule.most / 2;
   for (double v : {middle, rule.least, rule.most}) {
     if (is_integer_field(rule.type)) v = v == rule.most ? std::floor(v) : std::ceil(v);
-    const bool is_said = is_float_field(rule.type) ? static_cast<double>(static_cast<float>(v)) == v : std::abs(v) < 0x1p53;
-    if (is_said && v >= rule.least && v <= rule.most) out.push_back(v);
+    const bool is_exact = is_float_field(rule.type) ? static_cast<double>(static_cast<float>(v)) == v : std::abs(v) < 0x1p53;
+    if (is_exact && v >= rule.least && v <= rule.most) out.push_back(v);
   }
   return out;
 }

@@ -43,7 +43,7 @@ void write_line(int to, std::string_view text) {
 [[noreturn]] void be_the_child(int to, const std::function<void(const std::function<void(std::string_view)>&)>& work) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setpgid(0, 0);
-  std::signal(SIGABRT, SIG_DFL);  // the parent tells who aborted
+  std::signal(SIGABRT, SIG_DFL);  // the parent reports the abort
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   dup2(STDERR_FILENO, STDOUT_FILENO);  // stdout is the parent's answer
@@ -53,11 +53,11 @@ void write_line(int to, std::string_view text) {
 }
 
 /// What the child writes until it ends or the deadline is there. Ends it then.
-class Watch {
+class ChildWatcher {
  public:
-  Watch(pid_t child, int from, std::chrono::seconds patience) : child_(child), from_(from), patience_(patience) {}
+  ChildWatcher(pid_t child, int from, std::chrono::seconds patience) : child_(child), from_(from), patience_(patience) {}
 
-  Forked run() {
+  ChildOutcome run() {
     int status = 0;
     std::string over;
     for (pid_t ended = 0; ended != child_ && over.empty();) {
@@ -68,7 +68,7 @@ class Watch {
     kill(-child_, SIGKILL);  // and what it started
     if (!over.empty()) waitpid(child_, &status, 0);
     while (take(0)) {}
-    Forked out = lines();
+    ChildOutcome out = lines();
     out.ended = !over.empty() ? over : done_ ? "" : how(status);
     return out;
   }
@@ -86,8 +86,8 @@ class Watch {
   std::string overdue() {
     const double now = computed();
     if (now > static_cast<double>(patience_.count())) return fmt::format("did not come back within {} s of computing", patience_.count());
-    if (now > seen_) {
-      seen_ = now;
+    if (now > used_time_) {
+      used_time_ = now;
       since_ = Clock::now();
     }
     return Clock::now() - since_ > patience_ ? fmt::format("did nothing for {} s and did not come back", patience_.count()) : "";
@@ -106,8 +106,8 @@ class Watch {
     return true;
   }
 
-  Forked lines() {
-    Forked out;
+  ChildOutcome lines() {
+    ChildOutcome out;
     for (std::string_view left = text_; left.contains('\n');) {
       const size_t end = left.find('\n');
       if (left.substr(0, end) == kDone) done_ = true;
@@ -125,7 +125,7 @@ class Watch {
   pid_t child_;
   int from_;
   std::chrono::seconds patience_;
-  double seen_ = 0;  ///< of computed(), when it last grew
+  double used_time_ = 0;  ///< of computed(), when it last grew
   Clock::time_point since_ = Clock::now();
   std::string text_;
   bool done_ = false;
@@ -133,8 +133,8 @@ class Watch {
 
 }  // namespace
 
-Result<Forked> run_forked(const std::function<void(const std::function<void(std::string_view line)>& say)>& work,
-                          std::chrono::seconds patience) {
+Result<ChildOutcome> run_forked(const std::function<void(const std::function<void(std::string_view line)>& say)>& work,
+                                std::chrono::seconds patience) {
   int ends[2];
   if (pipe(ends) != 0) return no_child();
   std::fflush(nullptr);  // what is not printed yet would be printed twice
@@ -149,7 +149,7 @@ Result<Forked> run_forked(const std::function<void(const std::function<void(std:
     return no_child();
   }
   setpgid(child, child);  // whoever is first
-  Forked out = Watch(child, ends[0], patience).run();
+  ChildOutcome out = ChildWatcher(child, ends[0], patience).run();
   close(ends[0]);
   return out;
 }

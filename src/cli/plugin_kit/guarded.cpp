@@ -13,23 +13,23 @@ constexpr size_t kGuard = 4096, kAlignment = 64;
 
 }  // namespace
 
-Guarded::Guarded(size_t bytes, uint8_t value) : memory_(bytes + 2 * kGuard + kAlignment), size_(bytes) {
+GuardedBuffer::GuardedBuffer(size_t bytes, uint8_t value) : memory_(bytes + 2 * kGuard + kAlignment), size_(bytes) {
   const auto address = reinterpret_cast<uintptr_t>(memory_.data()) + kGuard;
   begin_ = kGuard + (kAlignment - address % kAlignment) % kAlignment;
   for (size_t k = 0; k < memory_.size(); ++k) memory_[k] = pattern(k);
   fill(value);
 }
 
-void Guarded::fill(uint8_t value) { std::fill_n(data(), size_, static_cast<std::byte>(value)); }
+void GuardedBuffer::fill(uint8_t value) { std::fill_n(data(), size_, static_cast<std::byte>(value)); }
 
-std::string Guarded::broken() const {
-  size_t before = 0, behind = 0;
+std::string GuardedBuffer::broken() const {
+  size_t before = 0, after = 0;
   for (size_t k = 0; k < memory_.size(); ++k) {
     if (k >= begin_ && k < begin_ + size_) continue;
-    if (memory_[k] != pattern(k)) ++(k < begin_ ? before : behind);
+    if (memory_[k] != pattern(k)) ++(k < begin_ ? before : after);
   }
   if (before > 0) return fmt::format("writes {} bytes before it", before);
-  return behind > 0 ? fmt::format("writes {} bytes behind it", behind) : "";
+  return after > 0 ? fmt::format("writes {} bytes past its end", after) : "";
 }
 
 }  // namespace tenon::cli

@@ -7,17 +7,17 @@
 
 namespace tenon::cli {
 
-/// Bytes with a known pattern before and behind them, 64-byte aligned.
-class Guarded {
+/// Bytes with a known pattern before and after them, 64-byte aligned.
+class GuardedBuffer {
  public:
   /// fill: what each of the bytes is.
-  explicit Guarded(size_t bytes, uint8_t fill = 0);
+  explicit GuardedBuffer(size_t bytes, uint8_t fill = 0);
 
   std::byte* data() { return memory_.data() + begin_; }
   const std::byte* data() const { return memory_.data() + begin_; }
   size_t size() const { return size_; }
   void fill(uint8_t value);
-  /// "writes 4 bytes behind it"; empty: nobody wrote outside.
+  /// "writes 4 bytes past its end"; empty: nobody wrote outside.
   std::string broken() const;
 
  private:

@@ -26,7 +26,7 @@ Tensor from_layout(const Tensor& laid_out, int32_t layout) {
   return plugin::is_apart(layout, laid_out.shape().size()) ? transposed(laid_out, false) : laid_out;
 }
 
-void tell_layout(plugin::TensorViews& views, size_t index, int32_t layout, Sizes& strides) {
+void set_layout(plugin::TensorViews& views, size_t index, int32_t layout, Sizes& strides) {
   if (layout != TENON_ROW_MAJOR) strides = plugin::strides_of(layout, views.sizes(index));
   views.set_layout(index, layout, layout == TENON_ROW_MAJOR ? nullptr : strides.data());
 }

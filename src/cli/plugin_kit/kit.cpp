@@ -17,7 +17,7 @@ namespace tenon::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Say = std::function<void(std::string_view)>;
+using LineSink = std::function<void(std::string_view)>;
 
 constexpr size_t kMostFindings = 5;  ///< of one check, which may fail at every sample
 
@@ -42,22 +42,22 @@ std::string why_not(const plugin::Op& op, const plugin::Registry& registry) {
   return registry.find(op.name_space, op.name) == &op ? "" : "there is a newer version of it";
 }
 
-/// What the child tells of the library: a line an op.
-void tell_ops(const std::filesystem::path& library, const Say& say) {
+/// What the child prints about the library: a line an op.
+void list_ops(const std::filesystem::path& library, const LineSink& write_line) {
   const auto plugins = loaded(library);
-  if (!plugins) return say(Json{{"refused", true}}.dump());
+  if (!plugins) return write_line(Json{{"refused", true}}.dump());
   for (const plugin::Op* op : plugins->registry->ops()) {
     Json line{{"op", name_of(*op)}, {"not_tried", why_not(*op, *plugins->registry)}};
     line["checks"] = Json::array();
     for (const Check& check : all_checks()) line["checks"].push_back(check.applies(*op));
-    say(line.dump());
+    write_line(line.dump());
   }
 }
 
 /// One check of one op, in the child.
-void try_it(const std::filesystem::path& library, const std::string& name, const Check& check, const Say& say) {
-  const auto found = [&say](const std::string& sample, const std::string& what) {
-    say(Json{{"sample", sample}, {"what", what}}.dump(-1, ' ', false, Json::error_handler_t::replace));
+void try_it(const std::filesystem::path& library, const std::string& name, const Check& check, const LineSink& write_line) {
+  const auto found = [&write_line](const std::string& sample, const std::string& what) {
+    write_line(Json{{"sample", sample}, {"what", what}}.dump(-1, ' ', false, Json::error_handler_t::replace));
   };
   const auto plugins = loaded(library);
   if (!plugins) return found("", "it does not load a second time: " + plugins.error()->what);
@@ -86,7 +86,7 @@ class Kit {
       : library_(library), patience_(patience), console_(console) {}
 
   Result<KitReport> run(const std::string& which) {
-    const Forked opened = TRY(run_forked([&](const Say& say) { tell_ops(library_, say); }, patience_));
+    const ChildOutcome opened = TRY(run_forked([&](const LineSink& write_line) { list_ops(library_, write_line); }, patience_));
     std::vector<Json> ops;
     for (const std::string& line : opened.lines) ops.push_back(Json::parse(line));
     if (!opened.ended.empty())
@@ -100,7 +100,7 @@ class Kit {
   }
 
  private:
-  /// The error that the child saw, which only the process that met it can tell whole.
+  /// The error in the child, which only this process reports in full.
   Error refusal() const {
     auto again = loaded(library_);
     if (!again) return std::move(again).error();
@@ -143,7 +143,7 @@ class Kit {
   }
 
   Result<void> try_one(KitRow& row, const Check& check) const {
-    const Forked done = TRY(run_forked([&](const Say& say) { try_it(library_, row.op, check, say); }, patience_));
+    const ChildOutcome done = TRY(run_forked([&](const LineSink& write_line) { try_it(library_, row.op, check, write_line); }, patience_));
     for (const std::string& line : done.lines) {
       const Json finding = Json::parse(line, nullptr, false);
       if (finding.is_discarded()) continue;  // the child ended while it wrote
@@ -180,7 +180,7 @@ Result<KitReport> test_plugins(const std::filesystem::path& library, const std::
   return Kit(library, patience, console).run(op);
 }
 
-Result<void> tell(const KitReport& report, const std::filesystem::path& library, Console& console) {
+Result<void> report(const KitReport& report, const std::filesystem::path& library, Console& console) {
   std::vector<std::vector<std::string>> rows{{"op", "check", "result"}};
   Json json = Json::array();
   for (const KitRow& row : report.rows) {
@@ -200,7 +200,7 @@ Result<void> tell(const KitReport& report, const std::filesystem::path& library,
   return fail(Code::device_failed, library.string(), "the plugin is not sound")
       .expected("no finding")
       .found(fmt::format("{} findings; each is shown with its check", report.findings))
-      .advice("mend the plugin; docs/plugins.md tells what the checks mean");
+      .advice("fix the plugin; docs/plugins.md explains the checks");
 }
 
 }  // namespace tenon::cli

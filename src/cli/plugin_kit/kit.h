@@ -33,6 +33,6 @@ struct KitReport {
 Result<KitReport> test_plugins(const std::filesystem::path& library, const std::string& op, std::chrono::seconds patience,
                                Console& console);
 /// The table, then the findings; with --json the same as an object. Errors: device_failed where there is a finding.
-Result<void> tell(const KitReport& report, const std::filesystem::path& library, Console& console);
+Result<void> report(const KitReport& report, const std::filesystem::path& library, Console& console);
 
 }  // namespace tenon::cli

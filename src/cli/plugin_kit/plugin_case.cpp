@@ -17,7 +17,7 @@ Result<void> takes(const plugin::Op& op, const PluginCase& at) {
   for (const Tensor& t : at.made.operands)
     if (!t.empty_handle() && !t.has_bytes()) return fail(Code::not_supported, op.place(), "it takes tensors of numbers");
   const auto object = TRY(create_at(op, at, TENON_BUILD, at.fields));
-  TRY(plugin::formats_of(*object, asked_of(at), at.made.operands.size(), 1));
+  TRY(plugin::formats_of(*object, port_types_of(at), at.made.operands.size(), 1));
   return {};
 }
 
@@ -41,8 +41,8 @@ Result<std::unique_ptr<plugin::Object>> create_at(const plugin::Op& op, const Pl
   return plugin::Object::create(op, phase, "node", fields, at.made.operands.size(), at.results.size());
 }
 
-std::vector<plugin::Asked> asked_of(const PluginCase& at) {
-  std::vector<plugin::Asked> out;
+std::vector<plugin::PortType> port_types_of(const PluginCase& at) {
+  std::vector<plugin::PortType> out;
   for (const Tensor& t : at.made.operands) out.push_back({t.dtype(), t.rank()});
   for (const ir::Type& type : at.results) out.push_back({type.dtype, type.has_rank() ? type.rank() : -1});
   return out;

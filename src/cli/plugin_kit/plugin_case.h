@@ -41,7 +41,7 @@ std::string text_of(const ops::Sample& sample);
 Result<std::unique_ptr<plugin::Object>> create_at(const plugin::Op& op, const PluginCase& at, tenon_phase phase,
                                                   std::span<const plugin::Field> fields);
 /// The operands, then the results.
-std::vector<plugin::Asked> asked_of(const PluginCase& at);
+std::vector<plugin::PortType> port_types_of(const PluginCase& at);
 /// Of them, all in one layout.
 std::vector<tenon_format> formats_of(const PluginCase& at, int32_t layout);
 

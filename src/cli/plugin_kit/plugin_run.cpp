@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "plugin/host.h"
+#include "plugin/struct_versions.h"
 
 namespace tenon::cli {
 
@@ -24,7 +25,7 @@ Sizes sizes_of(const ir::Type& type) {
   return out;
 }
 
-Tensor copy_of(DType dtype, const Sizes& sizes, const Guarded& bytes) {
+Tensor copy_of(DType dtype, const Sizes& sizes, const GuardedBuffer& bytes) {
   Tensor out = *Tensor::make(dtype, sizes);
   std::memcpy(out.mutable_data(), bytes.data(), static_cast<size_t>(out.byte_size()));
   return out;
@@ -58,7 +59,7 @@ PluginRun::PluginRun(const plugin::Object& object, const PluginCase& at, plugin:
   if (graphs_) graph_calls_.set_graphs(graphs_->get());
 }
 
-bool PluginRun::stopped() const { return constraints_->stopped; }
+bool PluginRun::stopped() const { return options_->stopped; }
 
 void PluginRun::set_views(plugin::TensorViews& operands, plugin::TensorViews& results, const PluginCase& at) {
   for (size_t k = 0; k < at.made.operands.size(); ++k) {
@@ -68,23 +69,23 @@ void PluginRun::set_views(plugin::TensorViews& operands, plugin::TensorViews& re
       continue;
     }
     operands.set_type(k, t.dtype(), t.shape());
-    tell_layout(operands, k, layouts_[k], strides_[k]);
+    set_layout(operands, k, layouts_[k], strides_[k]);
   }
   for (size_t k = 0; k < at.results.size(); ++k) {
     const ir::Type& type = at.results[k];
     results.set_type(k, type.dtype, is_late(type) ? Sizes() : sizes_of(type));
-    tell_layout(results, k, layout_of_result(k), strides_[operands_.size() + k]);
+    set_layout(results, k, layout_of_result(k), strides_[operands_.size() + k]);
   }
 }
 
 void PluginRun::set_result_type(size_t k, DType dtype, const Sizes& sizes) {
   results_.set_type(k, dtype, sizes);
-  tell_layout(results_, k, layout_of_result(k), strides_[operands_.size() + k]);
+  set_layout(results_, k, layout_of_result(k), strides_[operands_.size() + k]);
 }
 
 Result<void> PluginRun::set_shapes(const PluginCase* workspace_of) {
   if (!graphs_) return Error(graphs_.error());
-  if (layouts_.empty()) layouts_ = TRY(plugin::formats_of(object_, asked_of(case_), operands_.size(), 1))[0];
+  if (layouts_.empty()) layouts_ = TRY(plugin::formats_of(object_, port_types_of(case_), operands_.size(), 1))[0];
   set_views(operands_, results_, case_);
   TRY(object_.shapes_changed(operands_.data(), results_.data()));
   if (!workspace_of) {
@@ -98,10 +99,10 @@ Result<void> PluginRun::set_shapes(const PluginCase* workspace_of) {
   return {};
 }
 
-void PluginRun::lay_out(Memory& memory, const std::vector<Tensor>& operands, const PluginRunOptions& constraints) {
+void PluginRun::lay_out(Memory& memory, const std::vector<Tensor>& operands, const PluginRunOptions& options) {
   for (size_t k = 0; k < operands.size(); ++k) {
     const Tensor& t = operands[k];
-    Guarded& bytes = memory.operands.emplace_back(t.empty_handle() ? 0 : static_cast<size_t>(t.byte_size()));
+    GuardedBuffer& bytes = memory.operands.emplace_back(t.empty_handle() ? 0 : static_cast<size_t>(t.byte_size()));
     if (t.empty_handle()) continue;
     std::memcpy(bytes.data(), in_layout(t, layouts_[k]).data(), bytes.size());
     operands_.set_data(k, bytes.data());
@@ -109,41 +110,41 @@ void PluginRun::lay_out(Memory& memory, const std::vector<Tensor>& operands, con
   for (size_t k = 0; k < case_.results.size(); ++k) {
     const ir::Type& type = case_.results[k];
     const size_t size = is_late(type) ? 0 : static_cast<size_t>(bytes_of(type.dtype, product(*type.shape).value()));
-    Guarded& bytes = memory.results.emplace_back(size, constraints.fill);
+    GuardedBuffer& bytes = memory.results.emplace_back(size, options.fill);
     set_result_type(k, type.dtype, is_late(type) ? Sizes() : sizes_of(type));
     results_.set_data(k, is_late(type) ? nullptr : bytes.data());
     const auto& ports = object_.op().results;
     const int32_t place = k < ports.size() ? ports[k].in_place - 1 : -1;
-    if (!constraints.in_place || place < 0 || static_cast<size_t>(place) >= operands.size()) continue;
+    if (!options.in_place || place < 0 || static_cast<size_t>(place) >= operands.size()) continue;
     if (layouts_[static_cast<size_t>(place)] != layout_of_result(k)) continue;
-    if (Guarded& other = memory.operands[static_cast<size_t>(place)]; other.size() == size) results_.set_data(k, other.data());
+    if (GuardedBuffer& other = memory.operands[static_cast<size_t>(place)]; other.size() == size) results_.set_data(k, other.data());
   }
-  memory.workspace = std::make_unique<Guarded>(workspace_, static_cast<uint8_t>(~constraints.fill));
+  memory.workspace = std::make_unique<GuardedBuffer>(workspace_, static_cast<uint8_t>(~options.fill));
 }
 
-void PluginRun::call_with(const PluginRunOptions& constraints, Memory& memory) {
-  constraints_ = &constraints;
+void PluginRun::call_with(const PluginRunOptions& options, Memory& memory) {
+  options_ = &options;
   now_ = &memory;
-  told_.assign(case_.results.size(), std::nullopt);
+  late_sizes_.assign(case_.results.size(), std::nullopt);
   faults_.clear();
   refused_ = met_ = false;
   call_->workspace = workspace_ > 0 ? memory.workspace->data() : nullptr;
-  call_->tactic = constraints.tactic;
-  call_->threads = constraints.pieces ? 4 : 1;
+  call_->tactic = options.tactic;
+  call_->threads = options.pieces ? 4 : 1;
 }
 
-Result<RunResults> PluginRun::run(const PluginRunOptions& constraints, const std::vector<Tensor>* operands) {
+Result<RunResults> PluginRun::run(const PluginRunOptions& options, const std::vector<Tensor>* operands) {
   const std::vector<Tensor>& given = operands ? *operands : case_.made.operands;
   auto memory = std::make_unique<Memory>();
-  lay_out(*memory, given, constraints);
+  lay_out(*memory, given, options);
   if (memory_) {  // whoever kept a pointer reads what nobody gave it
-    for (Guarded& bytes : memory_->operands) bytes.fill(0x7b);
+    for (GuardedBuffer& bytes : memory_->operands) bytes.fill(0x7b);
     if (memory_->workspace) memory_->workspace->fill(0x7b);
   }
-  call_with(constraints, *memory);
+  call_with(options, *memory);
   graph_calls_.forget();
   Result<void> done = object_.enqueue(call_.get());
-  if (!done) done = graph_calls_.told(std::move(done).error());
+  if (!done) done = graph_calls_.with_cause(std::move(done).error());
   RunResults out;
   if (done) out = collected(*memory, given);
   memory_ = std::move(memory);
@@ -176,14 +177,14 @@ RunResults PluginRun::collected(const Memory& memory, const std::vector<Tensor>&
   check_operands(memory, operands, out);
   for (size_t k = 0; k < case_.results.size(); ++k) {
     const ir::Type& type = case_.results[k];
-    const Guarded& bytes = memory.results[k];
+    const GuardedBuffer& bytes = memory.results[k];
     if (const std::string broken = bytes.broken(); !broken.empty()) out.faults.push_back(name_of(k) + ": " + broken);
-    if (is_late(type) && !told_[k]) {
-      out.faults.push_back(name_of(k) + ": its sizes are not told");
+    if (is_late(type) && !late_sizes_[k]) {
+      out.faults.push_back(name_of(k) + ": its sizes are not set");
       out.tensors.emplace_back();
       continue;
     }
-    const Sizes sizes = is_late(type) ? *told_[k] : sizes_of(type);
+    const Sizes sizes = is_late(type) ? *late_sizes_[k] : sizes_of(type);
     Tensor found = copy_of(type.dtype, sizes, bytes);
     if (!is_late(type) && results_[k].data != bytes.data())  // in place
       std::memcpy(found.mutable_data(), results_[k].data, bytes.size());
@@ -194,12 +195,12 @@ RunResults PluginRun::collected(const Memory& memory, const std::vector<Tensor>&
 }
 
 int32_t PluginRun::parallel_for(int64_t count, int64_t grain, Body body, void* argument) {
-  if (constraints_->refuse_parallel_for) {
+  if (options_->refuse_parallel_for) {
     refused_ = true;
     return refuse("the thread pool is gone");
   }
-  if (constraints_->meanwhile && !std::exchange(met_, true)) constraints_->meanwhile();
-  if (!constraints_->pieces) {
+  if (options_->meanwhile && !std::exchange(met_, true)) options_->meanwhile();
+  if (!options_->pieces) {
     body(argument, 0, count, 0);
     return TENON_OK;
   }
@@ -210,13 +211,13 @@ int32_t PluginRun::parallel_for(int64_t count, int64_t grain, Body body, void* a
 }
 
 int32_t PluginRun::run_graph(uint32_t graph, const tenon_tensor* const* operands, const tenon_tensor* const* results) {
-  if (!constraints_->refuse_run_graph) return graph_calls_.run(graph, operands, results);
+  if (!options_->refuse_run_graph) return graph_calls_.run(graph, operands, results);
   refused_ = true;
   return refuse("the graph is gone");
 }
 
 int32_t PluginRun::set_sizes(uint32_t result, std::span<const int64_t> sizes, void** data) {
-  if (constraints_->refuse_set_sizes) {
+  if (options_->refuse_set_sizes) {
     refused_ = true;
     return refuse("there is no memory for the result");
   }
@@ -231,9 +232,9 @@ int32_t PluginRun::set_sizes(uint32_t result, std::span<const int64_t> sizes, vo
   }
   if (!is_inferred)
     faults_.push_back(fmt::format("{}: its sizes are [{}], inferred {}", name_of(result), fmt::join(sizes, ","), type.text()));
-  told_[result] = Sizes(sizes.begin(), sizes.end());
-  now_->results[result] = Guarded(static_cast<size_t>(bytes_of(type.dtype, count)), constraints_->fill);
-  set_result_type(result, type.dtype, *told_[result]);
+  late_sizes_[result] = Sizes(sizes.begin(), sizes.end());
+  now_->results[result] = GuardedBuffer(static_cast<size_t>(bytes_of(type.dtype, count)), options_->fill);
+  set_result_type(result, type.dtype, *late_sizes_[result]);
   results_.set_data(result, now_->results[result].data());
   *data = now_->results[result].data();
   return TENON_OK;

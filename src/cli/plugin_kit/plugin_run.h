@@ -34,28 +34,28 @@ struct PluginRunOptions {
 struct RunResults {
   std::vector<Tensor> tensors;
   std::vector<std::string> faults;  ///< memory that it must not write, sizes that it did not infer
-  bool refused = false;             ///< a call of the host was refused as wished
+  bool refused = false;             ///< a call of the host was refused as requested
 };
 
 /// An object in one context: shapes once, then runs, each on memory of its own between guards. Memory of the run before is overwritten.
 class PluginRun final : private plugin::CallServices {
  public:
-  /// layouts: of operands and results; empty: those that a build takes, which the object is asked for.
+  /// layouts: of operands and results; empty: those that a build takes, which the object is requested.
   PluginRun(const plugin::Object& object, const PluginCase& at, plugin::Layouts layouts = {});
   PluginRun(const PluginRun&) = delete;
 
-  /// Tells the shapes. workspace_of: shapes to ask the workspace for, of another case, whose workspace runs then get.
+  /// Sets the shapes. workspace_of: shapes to call `workspace` for, of another case, whose workspace runs then get.
   /// Errors: those of the op.
   Result<void> set_shapes(const PluginCase* workspace_of = nullptr);
   /// What the runs get, in bytes.
   uint64_t workspace() const { return workspace_; }
   /// operands: null for those of the case. Errors: what `enqueue` says.
-  Result<RunResults> run(const PluginRunOptions& constraints = {}, const std::vector<Tensor>* operands = nullptr);
+  Result<RunResults> run(const PluginRunOptions& options = {}, const std::vector<Tensor>* operands = nullptr);
 
  private:
   struct Memory {
-    std::vector<Guarded> operands, results;
-    std::unique_ptr<Guarded> workspace;
+    std::vector<GuardedBuffer> operands, results;
+    std::unique_ptr<GuardedBuffer> workspace;
   };
   int32_t parallel_for(int64_t count, int64_t grain, Body body, void* argument) override;
   bool stopped() const override;
@@ -68,8 +68,8 @@ class PluginRun final : private plugin::CallServices {
   int32_t layout_of_result(size_t k) const { return layouts_[operands_.size() + k]; }
   void set_result_type(size_t k, DType dtype, const Sizes& sizes);
   void check_operands(const Memory& memory, const std::vector<Tensor>& operands, RunResults& out) const;
-  void lay_out(Memory& memory, const std::vector<Tensor>& operands, const PluginRunOptions& constraints);
-  void call_with(const PluginRunOptions& constraints, Memory& memory);
+  void lay_out(Memory& memory, const std::vector<Tensor>& operands, const PluginRunOptions& options);
+  void call_with(const PluginRunOptions& options, Memory& memory);
   RunResults collected(const Memory& memory, const std::vector<Tensor>& operands) const;
   bool may_be_overwritten(size_t operand) const;
   std::string name_of(size_t result) const;
@@ -85,9 +85,9 @@ class PluginRun final : private plugin::CallServices {
   std::unique_ptr<Memory> memory_;  ///< of the last run
   plugin::HostCall call_;
   // While a run is made:
-  const PluginRunOptions* constraints_ = nullptr;
+  const PluginRunOptions* options_ = nullptr;
   Memory* now_ = nullptr;
-  std::vector<std::optional<Sizes>> told_;  ///< of each result
+  std::vector<std::optional<Sizes>> late_sizes_;  ///< of each result
   std::vector<std::string> faults_;
   bool refused_ = false, met_ = false;
 };

@@ -33,19 +33,19 @@ bool Trial::set_shapes(PluginRun& run, const PluginCase& at, const PluginCase* w
   return done.has_value();
 }
 
-std::optional<RunResults> Trial::again(PluginRun& run, const PluginCase& at, const PluginRunOptions& constraints,
+std::optional<RunResults> Trial::again(PluginRun& run, const PluginCase& at, const PluginRunOptions& options,
                                        const std::vector<Tensor>* operands) {
-  auto done = run.run(constraints, operands);
+  auto done = run.run(options, operands);
   if (done) return *std::move(done);
   found(at, "it does not run", done.error());
   return std::nullopt;
 }
 
-std::optional<RunResults> Trial::run(const plugin::Object& object, const PluginCase& at, const PluginRunOptions& constraints,
+std::optional<RunResults> Trial::run(const plugin::Object& object, const PluginCase& at, const PluginRunOptions& options,
                                      const plugin::Layouts& layouts) {
   PluginRun made(object, at, layouts);
   if (!set_shapes(made, at)) return std::nullopt;
-  return again(made, at, constraints);
+  return again(made, at, options);
 }
 
 std::optional<std::vector<Tensor>> Trial::expected(const PluginCase& at) {

@@ -20,7 +20,7 @@ struct Loaded {
 /// Errors: what `save` and `create` say.
 Result<Loaded> saved_and_loaded(const plugin::Object& object, const PluginCase& at);
 
-/// What one check works on, and where it tells what it found.
+/// What one check works on, and where it reports findings.
 class Trial {
  public:
   using Found = std::function<void(const std::string& sample, const std::string& what)>;
@@ -40,9 +40,9 @@ class Trial {
   /// None, with a finding, where it is not saved or not made again.
   std::optional<Loaded> loaded(const plugin::Object& object, const PluginCase& at);
   /// Shapes and one run; none, with a finding, where there is an error: what a plugin may refuse is no case.
-  std::optional<RunResults> run(const plugin::Object& object, const PluginCase& at, const PluginRunOptions& constraints = {},
+  std::optional<RunResults> run(const plugin::Object& object, const PluginCase& at, const PluginRunOptions& options = {},
                                 const plugin::Layouts& layouts = {});
-  std::optional<RunResults> again(PluginRun& run, const PluginCase& at, const PluginRunOptions& constraints = {},
+  std::optional<RunResults> again(PluginRun& run, const PluginCase& at, const PluginRunOptions& options = {},
                                   const std::vector<Tensor>* operands = nullptr);
   bool set_shapes(PluginRun& run, const PluginCase& at, const PluginCase* workspace_of = nullptr);
   /// What it is to give: one run of a new object. None as with run().
@@ -63,7 +63,7 @@ struct Check {
   bool (*applies)(const plugin::Op& op);
   void (*run)(Trial& trial);
 };
-/// In the order in which they are made; the first is that the op runs at all, and the others want that.
+/// In the order in which they are made; the first is that the op runs at all, and the others need that.
 std::span<const Check> all_checks();
 
 }  // namespace tenon::cli

@@ -17,7 +17,7 @@ struct DumpSide {
   std::string dot, text;  ///< the graph for Graphviz, and in its text form
   std::string svg;        ///< empty: the text is shown instead
   std::string unsaid;     ///< why there is no file
-  int64_t nodes = 0;      ///< of the rewrite itself; what stands around it is not counted
+  int64_t nodes = 0;      ///< of the rewrite itself; what is around it is not counted
 };
 struct DumpedRewrite {
   int64_t number = 0;  ///< from 1; --stop-after NUMBER does it last. 0: it was undone
@@ -40,7 +40,7 @@ class RewriteDump {
   /// Rewrites with other numbers are not kept.
   void only(int64_t number) { only_ = number; }
 
-  /// Both sides stand in the graph. `number` is what the rewrite gets if it is carried out.
+  /// Both sides are in the graph. `number` is what the rewrite gets if it is carried out.
   void proposed(const rewrite::Proposal& proposal, int64_t number);
   /// The last proposal was carried out.
   void applied();

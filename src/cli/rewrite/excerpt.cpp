@@ -18,7 +18,7 @@ class Cutter {
  public:
   explicit Cutter(const ir::Graph& from) : from_(from), excerpt_(ir::Graph::body_of(from)) { excerpt_->name = "excerpt"; }
 
-  /// Before the nodes, because inputs stand first.
+  /// Before the nodes, because inputs come first.
   void bring(ir::ValueId value) {
     if (!value || of_.contains(value)) return;
     const ir::Value& v = from_.value(value);
@@ -58,9 +58,9 @@ class Cutter {
 };
 
 /// Which producers of values lead back, in a few steps, to one of `values`.
-class WayBack {
+class ProducerSearch {
  public:
-  WayBack(const ir::Graph& graph, std::span<const ir::ValueId> values) : graph_(graph), values_(values) {}
+  ProducerSearch(const ir::Graph& graph, std::span<const ir::ValueId> values) : graph_(graph), values_(values) {}
 
   bool reaches(ir::ValueId value, int steps = kSteps) {
     if (contains(values_, value)) return true;
@@ -100,7 +100,7 @@ std::vector<ir::ValueId> inputs_from_outside(const ir::Graph& graph, std::span<c
 }
 
 std::vector<ir::NodeId> nodes_between(const ir::Graph& graph, std::span<const ir::ValueId> values, std::span<const ir::NodeId> nodes) {
-  WayBack way(graph, values);
+  ProducerSearch way(graph, values);
   for (ir::ValueId v : inputs_from_outside(graph, nodes)) way.reaches(v);
   std::erase_if(way.between, [&](ir::NodeId n) { return contains(nodes, n); });
   return way.between;

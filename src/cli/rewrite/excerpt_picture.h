@@ -6,7 +6,7 @@
 
 namespace tenon::cli {
 
-/// Graphviz DOT text of a small graph in which everything can be read: attributes and constants stand in the nodes, types on the edges.
+/// Graphviz DOT text of a small graph in which everything can be read: attributes and constants are in the nodes, types on the edges.
 /// Nodes have the classes `op`, `context`, `in` and `out`, and no colours: the page around the picture gives them, and makes the lines of a
 /// node smaller than the first.
 std::string excerpt_dot(const Excerpt& excerpt);

@@ -70,7 +70,7 @@ std::string without(std::string_view text, std::string_view open, std::string_vi
   }
 }
 
-/// Without what would stand on the page twice or say nothing: ids, titles, comments.
+/// Without what would be on the page twice or say nothing: ids, titles, comments.
 std::string cleaned(std::string_view svg) {
   return without(without(without(svg, "<title>", "</title>\n"), "<!--", "-->\n"), " id=\"", "\"");
 }

@@ -38,15 +38,15 @@ std::vector<RuleTest> test_rules(const std::vector<rewrite::RulePtr>& rules, con
   return out;
 }
 
-Result<void> tell_tests(const std::vector<RuleTest>& tests, uint64_t seed, Console& console) {
+Result<void> report_tests(const std::vector<RuleTest>& tests, uint64_t seed, Console& console) {
   std::vector<std::vector<std::string>> rows{{"rule", "instances", "mutants refused", "harmless", "faults", ""}};
   Json json = Json::array();
   size_t faults = 0;
-  std::string_view guilty;
+  std::string_view faulty_rule;
   for (const RuleTest& t : tests) {
     rows.push_back(row_of(t));
     json.push_back(json_of(t));
-    if (faults == 0 && !t.found.faults.empty()) guilty = t.found.rule;
+    if (faults == 0 && !t.found.faults.empty()) faulty_rule = t.found.rule;
     faults += t.found.faults.size();
   }
   console.table(rows);
@@ -55,7 +55,7 @@ Result<void> tell_tests(const std::vector<RuleTest>& tests, uint64_t seed, Conso
   console.line(fmt::format("{} rules, {} faults", tests.size(), faults));
   console.object({{"seed", seed}, {"faults", faults}, {"rules", json}});
   if (faults == 0) return {};
-  return fail(Code::bad_rule, std::string(guilty), "it is wrong on a graph that was made up from it")
+  return fail(Code::bad_rule, std::string(faulty_rule), "it is wrong on a graph that was made up from it")
       .expected("equal results, and no match where something is other than the pattern says")
       .found(fmt::format("{} faults in all; each is shown with its graph", faults))
       .advice("correct the right side, or state a condition that leaves such graphs out");

@@ -19,6 +19,6 @@ struct RuleTest {
 /// Tests each rule; shows its progress. The same seed gives the same tests. Cost: some tenths of a second a rule.
 std::vector<RuleTest> test_rules(const std::vector<rewrite::RulePtr>& rules, const ir::OpTable& ops, uint64_t seed, Console& console);
 /// The table, then each fault with the graph that shows it; with --json the same as an object. Errors: bad_rule where there is a fault.
-Result<void> tell_tests(const std::vector<RuleTest>& tests, uint64_t seed, Console& console);
+Result<void> report_tests(const std::vector<RuleTest>& tests, uint64_t seed, Console& console);
 
 }  // namespace tenon::cli

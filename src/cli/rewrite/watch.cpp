@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto kBetweenLines = std::chrono::milliseconds(100);
 
-RewriteRecord record_of(const rewrite::Applied& a, int64_t number, const std::string& pass) {
+RewriteRecord record_of(const rewrite::RewriteEvent& a, int64_t number, const std::string& pass) {
   RewriteRecord out{number, a.rule.name, a.rule.sets, a.rule.docs, pass, {}, {}, {}};
   for (ir::NodeId id : a.match.nodes) out.matched.push_back(title_of(a.graph, id));
   for (ir::NodeId id : a.made) {
@@ -32,7 +32,7 @@ void RewriteWatch::hook_into(passes::Options& options) {
     check_ms_of_pass_.push_back(0);
     console_.progress(pass);
   };
-  options.rewriting.applied = [this](const rewrite::Applied& a) { applied(a); };
+  options.rewriting.applied = [this](const rewrite::RewriteEvent& a) { applied(a); };
   if (!dump_ && !options.rewriting.check) return;
   options.rewriting.check = [this, inner = options.rewriting.check](const rewrite::Proposal& p) -> Result<void> {
     const auto start = Clock::now();
@@ -65,11 +65,11 @@ Result<void> RewriteWatch::check(const rewrite::Proposal& proposal, const rewrit
   return verdict;
 }
 
-void RewriteWatch::applied(const rewrite::Applied& a) {
+void RewriteWatch::applied(const rewrite::RewriteEvent& a) {
   if (++count_ == stop_after_) last_ = record_of(a, count_, pass_);
   const auto now = Clock::now();
-  if (now - told_ > kBetweenLines) {
-    told_ = now;
+  if (now - last_line_ > kBetweenLines) {
+    last_line_ = now;
     console_.progress(fmt::format("{}: {} rewrites, the last by {}", pass_, count_, a.rule.name));
   }
   if (!dump_) return;

@@ -13,7 +13,7 @@ namespace tenon::cli {
 
 class Console;
 
-/// What one rewrite was, to be told.
+/// One rewrite, for reports.
 struct RewriteRecord {
   int64_t number = 0;  ///< from 1
   std::string rule, sets, docs, pass;
@@ -21,7 +21,7 @@ struct RewriteRecord {
   std::vector<std::string> sources;        ///< names of the nodes of the model that it goes back to
 };
 
-/// Watches a run of passes: counts the rewrites of all passes, tells a terminal of them, hands them to a dump, and measures the time that
+/// Watches a run of passes: counts the rewrites of all passes, shows them on a terminal, hands them to a dump, and measures the time that
 /// watching and checking take, which is no part of rewriting.
 class RewriteWatch {
  public:
@@ -40,7 +40,7 @@ class RewriteWatch {
 
  private:
   Result<void> check(const rewrite::Proposal& proposal, const rewrite::Check& inner);
-  void applied(const rewrite::Applied& applied);
+  void applied(const rewrite::RewriteEvent& applied);
   void spent(const std::string& rule, std::chrono::steady_clock::time_point since);
 
   using Clock = std::chrono::steady_clock;
@@ -53,7 +53,7 @@ class RewriteWatch {
   double check_ms_ = 0;
   std::map<std::string, double, std::less<>> check_ms_of_rule_;
   std::vector<double> check_ms_of_pass_;  ///< one a pass that ran
-  Clock::time_point told_;
+  Clock::time_point last_line_;
 };
 
 }  // namespace tenon::cli

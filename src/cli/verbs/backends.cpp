@@ -44,7 +44,7 @@ Result<void> show(const Options& o, Console& console) {
   const auto calibration = compiler::kept_calibration();
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const backend::Backend* b : registry->all()) {
-    const Activity doing(b->name(), "opened its library");
+    const Activity activity(b->name(), "opened its library");
     const auto library = b->library();
     nlohmann::ordered_json entry{{"name", b->name()}, {"docs", b->docs()}, {"found", library.has_value()}};
     const backend::Overheads costs = calibration->find(*b).value_or(b->overheads());

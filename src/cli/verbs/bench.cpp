@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr uint32_t kProfiledRuns = 20;
 
-/// None where none is asked for.
+/// None where none is requested.
 Result<std::optional<files::AtomicFile>> file_for(const std::string& path) {
   if (path.empty()) return std::nullopt;
   return TRY(files::AtomicFile::create(path));
@@ -35,14 +35,14 @@ Result<std::optional<files::AtomicFile>> file_for(const std::string& path) {
 struct Pictures {
   std::optional<files::AtomicFile> trace, html;
 
-  Result<void> draw(BenchSession& b, const BenchFigures& f, const Profile& seen, const std::vector<double>& flops) {
+  Result<void> draw(BenchSession& b, const BenchFigures& f, const Profile& profile, const std::vector<double>& flops) {
     if (trace) {
-      TRY(trace->append(chrome_trace(b.engine->program_for(b.inputs), seen, flops)));
+      TRY(trace->append(chrome_trace(b.engine->program_for(b.inputs), profile, flops)));
       TRY(trace->commit());
     }
     if (html) {
       b.views.page->set_facts(fmt::format("{:.4g} ms at {}, {} threads", f.median_ms, shapes_text(b), b.options.threads));
-      b.views.page->set_times(step_times(b.engine->program(), seen));
+      b.views.page->set_times(step_times(b.engine->program(), profile));
       TRY(html->append(b.views.page->html()));
       TRY(html->commit());
     }
@@ -50,9 +50,9 @@ struct Pictures {
   }
 };
 
-Result<Json> explained(const BenchSession& b, const Profile& seen, Console& console) {
+Result<Json> explained(const BenchSession& b, const Profile& profile, Console& console) {
   const MachineHere here = TRY(machine_here(b.options.threads));
-  return report_explanation(TRY(b.views.explanation->kernels(*b.engine, b.inputs, seen, here.machine)), here, console);
+  return report_explanation(TRY(b.views.explanation->kernels(*b.engine, b.inputs, profile, here.machine)), here, console);
 }
 
 /// One of several engines that another process measures by turns.
@@ -63,16 +63,16 @@ Result<void> serve_model(const BenchOptions& o, Console& console) {
   const double weight_bytes = weight_bytes_read(b.engine->program_for(b.inputs), b.context->sizes(), flops);
   std::optional<MachineLimits> made;  // not before it is asked for: until then the process holds what a run needs
   const auto limits = [&]() -> const MachineLimits& { return made ? *made : made.emplace(b.options.threads, work); };
-  const auto beside = [](const ByProducts& each, double last) {
+  const auto append = [](const ByProducts& each, double last) {
     std::vector<double> out(each.begin(), each.end());
     out.push_back(last);
     return out;
   };
   return serve({.ready = fmt::format("{:.6f} {:.6f} {}", b.load_ms, b.first_ms, kProducer),
-                .work = beside(work, weight_bytes),
+                .work = append(work, weight_bytes),
                 .run = [&](int count, bool cold) { return b.runs(count, cold ? &limits().memory : nullptr); },
                 .outputs = [&] { return b.context->run(b.inputs, b.options); },
-                .limits = [&] { return beside(limits().peaks.measure(), limits().memory.read()); }},
+                .limits = [&] { return append(limits().peaks.measure(), limits().memory.read()); }},
                std::cin, std::cout);
 }
 
@@ -88,12 +88,12 @@ Result<void> bench_model(const BenchOptions& o, Console& console) {
   const BenchFigures f = figures_of(samples, work, weight_bytes, console);
   console.progress("profile");
   const uint32_t runs = static_cast<uint32_t>(std::clamp(3000 / f.median_ms, 2.0, static_cast<double>(kProfiledRuns)));
-  const Profile seen = TRY(profile(*b.context, b.inputs, b.options, runs));
-  TRY(pictures.draw(b, f, seen, flops));
+  const Profile profile = TRY(tenon::cli::profile(*b.context, b.inputs, b.options, runs));
+  TRY(pictures.draw(b, f, profile, flops));
   report_own(b, f, console);
   Json json = json_of(b, f, weight_bytes, o.cold);
-  json["kernels"] = report_kernels(kernel_times(b.engine->program_for(b.inputs), seen, flops), console);
-  if (b.views.explanation) json["explained"] = TRY(explained(b, seen, console));
+  json["kernels"] = report_kernels(kernel_times(b.engine->program_for(b.inputs), profile, flops), console);
+  if (b.views.explanation) json["explained"] = TRY(explained(b, profile, console));
   json["vs"] = b.peer ? TRY(report_peer(b, f, console)) : Json(nullptr);
   console.object(json);
   return {};
@@ -127,7 +127,7 @@ VERB(bench) {
       app.add_option("--vs", o->peer, "measure the other engine in its own process, in turns")
           ->check(CLI::IsMember({"onnxruntime", "openvino", "torch"}));
       app.add_flag("--cold", o->cold, "evict the caches before each run, as a process that does other work between runs");
-      app.add_flag("--explain", o->explain, "the time of each kernel beside what sizes, tactic and machine predict, and what limits it");
+      app.add_flag("--explain", o->explain, "the time of each kernel append what sizes, tactic and machine predict, and what limits it");
       app.add_flag("--serve", o->serve, "answer commands on stdin, as tools/bench/peer_bench.py does: ./dev bench measures so");
       app.add_option("--trace", o->trace, "write a chrome trace of some runs")->type_name("OUT");
       app.add_option("--html", o->html,

@@ -35,7 +35,7 @@ struct Options {
   bool against_reference = false;
 };
 
-/// Writes the graph, asks the command, and takes the file away again.
+/// Writes the graph, runs the command, and removes the file.
 class CommandJudge {
  public:
   CommandJudge(const Options& o, const files::ScratchFolder& folder, bool quiet)
@@ -108,7 +108,7 @@ std::string joined(const std::vector<std::string>& words) {
   return words.size() > kShown ? out + fmt::format(", and {} more", words.size() - kShown) : out.empty() ? "-" : out;
 }
 
-void tell(const Options& o, const Culprit& c, int64_t all, const RewriteRecord& r, Console& console) {
+void report(const Options& o, const BisectResult& c, int64_t all, const RewriteRecord& r, Console& console) {
   console.line();
   if (c.exact())
     console.line(fmt::format("rewrite {} of {} is the first bad one: rule {}{}, in pass {}", c.bad, all, r.rule,
@@ -132,13 +132,13 @@ Json json_of(const Options& o, const Bisection& bisection, int64_t all) {
   return {{"file", o.rewriting.model.path}, {"rewrites", all}, {"probes", probes}};
 }
 
-Json json_of(const Culprit& c, const RewriteRecord& r) {
+Json json_of(const BisectResult& c, const RewriteRecord& r) {
   return {{"exact", c.exact()}, {"last_good", c.good},  {"first_bad", c.bad}, {"rule", r.rule},      {"set", r.sets},
           {"pass", r.pass},     {"matched", r.matched}, {"made", r.made},     {"sources", r.sources}};
 }
 
-Result<void> finish_dump(const Options& o, const Culprit& culprit, RewriteDump& dump, Console& console) {
-  const auto title = fmt::format("Rewrite {} of {}", culprit.bad, fs::path(o.rewriting.model.path).filename().string());
+Result<void> finish_dump(const Options& o, const BisectResult& result, RewriteDump& dump, Console& console) {
+  const auto title = fmt::format("Rewrite {} of {}", result.bad, fs::path(o.rewriting.model.path).filename().string());
   for (const std::string& w : TRY(dump.finish(title, {}))) console.warn(w);
   return {};
 }
@@ -152,19 +152,19 @@ Result<void> find(const Options& o, Bisection& bisection, RewriteDump* dump, con
   const auto checked = check_ends(o, bisection, all, command);
   console.object(json_of(o, bisection, all));
   TRY(checked);
-  const Culprit culprit = TRY(bisection.search(0, all));
-  const RewriteRecord record = TRY(bisection.record(culprit.bad, dump));
-  if (dump) TRY(finish_dump(o, culprit, *dump, console));
-  tell(o, culprit, all, record, console);
+  const BisectResult result = TRY(bisection.search(0, all));
+  const RewriteRecord record = TRY(bisection.record(result.bad, dump));
+  if (dump) TRY(finish_dump(o, result, *dump, console));
+  report(o, result, all, record, console);
   Json out = json_of(o, bisection, all);
-  out["guilty"] = json_of(culprit, record);
+  out["faulty"] = json_of(result, record);
   console.object(out);
   return {};
 }
 
 Result<void> bisect_by_command(const Options& o, const passes::Options& options, const ir::Graph& graph, RewriteDump* dump,
                                Console& console) {
-  const EndPolitely polite;
+  const InterruptGuard interrupt_guard;
   const files::ScratchFolder folder = TRY(files::ScratchFolder::make());
   const CommandJudge judge(o, folder, console.quiet);
   Bisection bisection(graph, options, judge, console);
@@ -202,26 +202,26 @@ Result<void> bisect(const Options& o, Console& console) {
 }  // namespace
 
 VERB(bisect) {
-    .summary = "find the rewrite that makes a model bad, by a command that tells good from bad",
+    .summary = "find the rewrite that makes a model bad, by a command that accepts good models and rejects bad ones",
     .examples =
         "  tenon bisect model.onnx -- python check.py           check.py gets the model as its last argument\n"
         "  tenon bisect model.onnx --rules mine.rules -- ./run --model {} --expect out.npz\n"
-        "  tenon bisect model.onnx --timeout 60 --dump guilty/ -- python check.py\n"
+        "  tenon bisect model.onnx --timeout 60 --dump faulty/ -- python check.py\n"
         "  tenon bisect model.onnx --against-reference --inputs batch.npz\n"
         "\nThe command ends with exit code 0 where the model is good and with 125 where it cannot say; all else, a signal and a time-out\n"
-        "are bad. It must call the model good with no rewrite done and bad with all; both are asked first. {} stands for the model. Its\n"
+        "are bad. It must call the model good with no rewrite done and bad with all; both are checked first. {} stands for the model. Its\n"
         "output goes to stderr (--quiet: nowhere).\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->rewriting.add_to(app);
-      app.add_option("COMMAND", o->command, "behind --: the program that judges, and its arguments");
+      app.add_option("COMMAND", o->command, "after --: the program that judges, and its arguments");
       app.add_option("--timeout", o->timeout, "seconds that the command may take; then the model is bad")
           ->check(zero_or_more())
           ->type_name("SECONDS");
       app.add_flag("--against-reference", o->against_reference,
                    "judge by the outputs, in Tenon's reference evaluator (slow on large models)");
       o->inputs.add_to(app);
-      app.add_option("--dump", o->dump, "a folder for the guilty rewrite as ONNX, before and after, and as a picture")->type_name("OUTDIR");
+      app.add_option("--dump", o->dump, "a folder for the faulty rewrite as ONNX, before and after, and as a picture")->type_name("OUTDIR");
       app.add_option("--opset", o->opset, "write the models with exactly this opset")->type_name("N");
       return [o](Console& console) { return bisect(*o, console); };
     },

@@ -40,7 +40,7 @@ void add_devices(const compiler::CompileReport& r, std::vector<std::vector<std::
   std::string last;
   for (const auto& [op, count] : r.ops_of_devices) {
     const auto text = fmt::format("{} x{}", op.second, count);
-    const auto share = r.guessed_shares.find(op.first);  // none of a graph that stands beside the model
+    const auto share = r.guessed_shares.find(op.first);  // none of a graph that is beside the model
     if (op.first == last) rows.back()[1] += ", " + text;
     else if (share == r.guessed_shares.end()) rows.push_back({"on " + op.first, text});
     else rows.push_back({"on " + op.first, fmt::format("a guessed {:.1f} % of the time: {}", 100 * share->second, text)});
@@ -171,7 +171,7 @@ Result<void> build_engine(const Options& o, Console& console) {
   const auto start = std::chrono::steady_clock::now();
   const std::filesystem::path path = TRY(output_path(o, console));
   auto reading = TRY(o.engine.model.import_options());
-  reading.metadata |= !o.html.empty();  // the page tells which module a node is of
+  reading.metadata |= !o.html.empty();  // the page shows the module of a node
   auto imported = TRY(import::import_onnx(o.engine.model.path, reading));
   std::optional<GraphPage> page;
   if (!o.html.empty()) page.emplace(std::filesystem::path(o.engine.model.path).filename().string()).add(*imported.graph, "as exported");

@@ -39,13 +39,13 @@ Result<compiler::CompileOptions> compile_options(const Options& o) {
   return out;
 }
 
-/// The backends that are asked for, which must be there; where none is, those that are.
+/// The backends that are requested, which must be there; where none is, those that are.
 Result<std::vector<std::string>> chosen(const Options& o, const compiler::Registry& registry) {
   auto out = TRY(names_between_commas("--backend", o.backends));
   TRY(registry.named(out));
   if (!out.empty()) return out;
   for (const backend::Backend* b : registry.all()) {
-    const Activity doing(b->name(), "opened its library");
+    const Activity activity(b->name(), "opened its library");
     if (b->library()) out.emplace_back(b->name());
   }
   return out;
@@ -54,7 +54,7 @@ Result<std::vector<std::string>> chosen(const Options& o, const compiler::Regist
 using Json = nlohmann::ordered_json;
 
 /// Of one backend: what was found, which is kept, or why there is nothing.
-Result<Json> calibrate_one(const std::string& name, const compiler::CompileOptions& options, compiler::Calibration& kept,
+Result<Json> calibrate_one(const std::string& name, const compiler::CompileOptions& options, compiler::Calibration& calibration,
                            std::string& text) {
   Json out{{"backend", name}};
   const backend::Backends backends = TRY(options.registry->named(std::vector<std::string>{name}));
@@ -62,7 +62,7 @@ Result<Json> calibrate_one(const std::string& name, const compiler::CompileOptio
     text = "what others are held against: its kernels are steps of the program";
     out.update(compiler::costs_data(backends[0]->overheads()));
   } else if (const auto found = compiler::calibrate(backends, 0, ops::table(), options)) {
-    TRY(kept.add(*backends[0], *found));
+    TRY(calibration.add(*backends[0], *found));
     text = compiler::costs_text(*found);
     out.update(compiler::costs_data(*found));
   } else {
@@ -100,19 +100,19 @@ Result<void> calibrate_all(const Options& o, Console& console) {
   const auto file = compiler::cache_path(compiler::kCalibrationFile);
   if (file.empty())
     return fail(Code::bad_usage, "calibrate", "there is no folder to keep what is found in").expected("HOME or XDG_CACHE_HOME to be set");
-  compiler::Calibration kept(file);
+  compiler::Calibration calibration(file);
   std::vector<std::vector<std::string>> rows{{"backend", "a start"}};
-  auto told = Json::array();
+  auto json = Json::array();
   for (const std::string& name : TRY(chosen(o, *options.registry))) {
     console.progress(name);
     rows.push_back({name, ""});
-    told.push_back(TRY(calibrate_one(name, options, kept, rows.back()[1])));
+    json.push_back(TRY(calibrate_one(name, options, calibration, rows.back()[1])));
   }
   console.table(rows);
   const Json machine = TRY(calibrate_machine(o, console));
   console.line();
   console.line(fmt::format("kept in {}, for --assign cost, and beside it, for bench --explain", file.string()));
-  console.object({{"backends", told}, {"file", file.string()}, {"machine", machine}});
+  console.object({{"backends", json}, {"file", file.string()}, {"machine", machine}});
   return {};
 }
 

@@ -9,9 +9,9 @@
 #include "base/threads/thread_pool.h"
 #include "cli/bench/peer.h"
 #include "cli/compare/in_precision.h"
-#include "cli/compare/not_judged.h"
 #include "cli/compare/outlier.h"
 #include "cli/compare/segment_report.h"
+#include "cli/compare/unchecked_ops.h"
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
 #include "cli/options/engine_options.h"
@@ -37,7 +37,7 @@ struct OutputDistance {
   std::string name, type;
   Distance ours;
   std::optional<Distance> other;
-  std::optional<Distance> rounded;        ///< what rounding alone does; asked where the distance is beyond its bound
+  std::optional<Distance> rounded;        ///< what rounding alone does; computed where the distance is beyond its bound
   double decisions = 0;                   ///< and how far off other decisions are
   std::optional<double> small_half = {};  ///< error_of_small_half, beside an outlier
   bool in_bf16 = false;                   ///< the products' operands are rounded: a result may be twice as far off as that alone makes it
@@ -52,7 +52,7 @@ struct FirstBad {
   std::string how;
 };
 
-Result<std::vector<Tensor>> other_results(const Options& o, const Ran& ran, std::span<const Tensor> inputs) {
+Result<std::vector<Tensor>> other_results(const Options& o, const EngineRun& ran, std::span<const Tensor> inputs) {
   if (o.with == "reference") return std::vector<Tensor>();
   const files::NamedTensors named = TRY(peer_inputs(*ran.engine, inputs));
   const int threads = o.engine.threads > 0 ? o.engine.threads : default_thread_pool().size();
@@ -61,8 +61,8 @@ Result<std::vector<Tensor>> other_results(const Options& o, const Ran& ran, std:
   return peer->outputs();
 }
 
-Result<std::vector<OutputDistance>> judge_outputs(const Options& o, const ir::Graph& graph, const Ran& ran, std::span<const Tensor> inputs,
-                                                  codegen::Precision precision, Console& console) {
+Result<std::vector<OutputDistance>> judge_outputs(const Options& o, const ir::Graph& graph, const EngineRun& ran,
+                                                  std::span<const Tensor> inputs, codegen::Precision precision, Console& console) {
   ops::EvaluateOptions wide;
   wide.mode = ops::Mode::wide;
   console.progress("reference");
@@ -93,13 +93,13 @@ Result<std::vector<OutputDistance>> judge_outputs(const Options& o, const ir::Gr
   return out;
 }
 
-Result<std::optional<FirstBad>> search(const Walk& walk, bool outputs_bad, std::vector<ValueDistance>& values, Console& console) {
+Result<std::optional<FirstBad>> search(const ValueSearch& search, bool outputs_bad, std::vector<ValueDistance>& values, Console& console) {
   console.progress("every value as an output");
-  values = TRY(walk_values(walk));
+  values = TRY(compare_values(search));
   const auto bad = std::ranges::find_if(values, [](const ValueDistance& v) { return v.bad(); });
   if (bad != values.end()) return FirstBad{*bad, "every value kept as an output"};
   if (!outputs_bad) return std::nullopt;
-  auto found = TRY(bisect_values(walk));
+  auto found = TRY(bisect_values(search));
   if (!found) return std::nullopt;
   return FirstBad{*found, "one value at a time kept as an output: the error comes with fusing"};
 }
@@ -225,8 +225,8 @@ Result<Json> judge_segments(const Model& model, std::span<const Tensor> inputs, 
 
 Json report_not_judged(const ir::Graph& graph, Console& console) {
   Json json = Json::object();
-  for (const auto& [op, nodes] : ops_not_judged(graph)) {
-    console.line(fmt::format("not judged: {} ({}x) has no definition; where the reference needs it, it asks the plugin", op, nodes));
+  for (const auto& [op, nodes] : ops_without_reference(graph)) {
+    console.line(fmt::format("not judged: {} ({}x) has no definition; where the reference needs it, it calls the plugin", op, nodes));
     json[op] = nodes;
   }
   return json;
@@ -253,7 +253,7 @@ Result<void> compare_model(const Options& o, Console& console) {
   auto inputs = TRY(o.inputs.inputs(*model.engine, TRY(o.engine.model.import_options()).shapes));
   if (o.outlier) put_outlier(inputs, *o.outlier);
   const Json segments = o.by_segment ? TRY(judge_segments(model, inputs, options, run_options(o), console)) : Json(nullptr);
-  const Ran ran = TRY(run_engine(model.engine, inputs, run_options(o)));
+  const EngineRun ran = TRY(run_engine(model.engine, inputs, run_options(o)));
   const auto outputs = TRY(judge_outputs(o, graph, ran, inputs, options.precision, console));
   const bool bad = std::ranges::any_of(outputs, [](const OutputDistance& d) { return !d.good(); });
   std::vector<ValueDistance> values;
@@ -277,7 +277,7 @@ Result<void> compare_model(const Options& o, Console& console) {
   console.object(answer);
   const bool shared = !model.partition.of_devices(partition::Roles(options.backends, options.constraints)).empty();
   return verdict(graph, outputs, first,
-                 shared && !o.by_segment ? "--by-segment tells which backend is wrong"
+                 shared && !o.by_segment ? "--by-segment names the backend that is wrong"
                                          : "report this as a bug of Tenon, with the model and its inputs");
 }
 

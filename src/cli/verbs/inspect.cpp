@@ -158,7 +158,7 @@ Result<void> inspect(const Options& o, Console& console) {
     return inspect_engine(o.model.path, shapes, o.text, console);
   }
   auto options = TRY(o.model.import_options());
-  options.metadata = !o.html.empty();  // the page tells which module a node is of
+  options.metadata = !o.html.empty();  // the page shows the module of a node
   const import::Imported m = TRY(import::import_onnx(o.model.path, options));
   Census census;
   census.add(*m.graph);

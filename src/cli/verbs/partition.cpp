@@ -80,16 +80,16 @@ void show_figures(const partition::Partition& partition, const partition::Roles&
 void show_what_if(const std::vector<partition::WhatIf>& all, Console& console) {
   std::vector<std::vector<std::string>> rows{{"were it accelerated", "borders removed", "segments left"}};
   for (const partition::WhatIf& w : all) {
-    if (rows.size() > 5 || (w.borders_removed <= 0 && w.held_by.empty())) continue;
-    const std::string held = w.held_by.empty() ? "" : fmt::format(" (kept with {})", fmt::join(w.held_by, ", "));
-    rows.push_back({w.op + held, std::to_string(w.borders_removed), std::to_string(w.segments)});
+    if (rows.size() > 5 || (w.borders_removed <= 0 && w.blocked_by.empty())) continue;
+    const std::string note = w.blocked_by.empty() ? "" : fmt::format(" (grouped with {})", fmt::join(w.blocked_by, ", "));
+    rows.push_back({w.op + note, std::to_string(w.borders_removed), std::to_string(w.segments)});
   }
   if (rows.size() > 1) console.table(rows);
 }
 
-Result<void> tell(const ir::Graph& graph, const partition::Partition& partition, const partition::Roles& roles, const Options& o,
-                  const partition::Constraints& constraints, std::span<const plugin::MeasuredNode> measured,
-                  const compiler::Compiled* built, Console& console) {
+Result<void> report(const ir::Graph& graph, const partition::Partition& partition, const partition::Roles& roles, const Options& o,
+                    const partition::Constraints& constraints, std::span<const plugin::MeasuredNode> measured,
+                    const compiler::Compiled* built, Console& console) {
   const auto what_if = TRY(partition::what_if(graph, partition, roles, constraints));
   const auto shapes = TRY(o.engine.model.import_options()).shapes;
   show_segments(graph, partition, console);
@@ -99,15 +99,15 @@ Result<void> tell(const ir::Graph& graph, const partition::Partition& partition,
   show_what_if(what_if, console);
   show_figures(partition, roles, console);
   show_measured(measured, console);
-  const auto told = compiler::partition_data(graph, partition, roles, constraints.assign, what_if, measured, built, shapes);
+  const auto json = compiler::partition_data(graph, partition, roles, constraints.assign, what_if, measured, built, shapes);
   if (constraints.assign == partition::Assign::cost) show_costs(roles.backends, console);
   if (partition.predicted)
     console.line(fmt::format("predicted to take {:.1f} us a run; no assignment takes less than {:.1f} us", partition.predicted->ns / 1000,
                              partition.predicted->least / 1000));
-  console.object(told);
+  console.object(json);
   if (o.html.empty()) return {};
   const std::string title = std::filesystem::path(o.engine.model.path).filename().string();
-  return files::write_file(o.html, share_page(title, told, roles));
+  return files::write_file(o.html, partition_page(title, json, roles));
 }
 
 Result<void> partition_model(const Options& o, Console& console) {
@@ -115,22 +115,22 @@ Result<void> partition_model(const Options& o, Console& console) {
     return fail(Code::bad_usage, o.engine.model.path, "in an engine it is settled who runs what")
         .expected("an ONNX model")
         .found("an engine")
-        .advice("`tenon inspect ENGINE` tells its steps");
+        .advice("`tenon inspect ENGINE` prints its steps");
   auto imported = TRY(o.engine.model.import());
   for (const std::string& w : imported.warnings) console.warn(w);
   const auto options = TRY(o.engine.compile_options(console));
   if (o.dry_run) {
     const compiler::PartitionedGraph shared = TRY(compiler::partition_graph(std::move(imported.graph), options));
-    return tell(*shared.graph, shared.partition, shared.backends.roles(), o, options.constraints, shared.measured, nullptr, console);
+    return report(*shared.graph, shared.partition, shared.backends.roles(), o, options.constraints, shared.measured, nullptr, console);
   }
   const compiler::Compiled built = TRY(compiled(std::move(imported.graph), options, console));
-  return tell(*built.graph, built.partition, built.backends.roles(), o, options.constraints, built.report.measured, &built, console);
+  return report(*built.graph, built.partition, built.backends.roles(), o, options.constraints, built.report.measured, &built, console);
 }
 
 }  // namespace
 
 VERB(partition) {
-    .summary = "tell which backend runs what of a model, and why",
+    .summary = "print which backend runs which nodes of a model, and why",
     .examples =
         "  tenon partition model.onnx --backend onnxruntime,cpu --dry-run\n"
         "  tenon partition model.onnx --backend cpu,reference --fallback-ops Softmax --json\n"
@@ -139,7 +139,7 @@ VERB(partition) {
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app, EngineOptions::Takes::models);
-      o->engine.model.metadata = true;  // modules are told
+      o->engine.model.metadata = true;  // modules are reported
       app.add_flag("--dry-run", o->dry_run, "build no segment");
       app.add_flag("--nodes", o->nodes, "a line a node");
       app.add_option("--html", o->html, "write it all as a page to look around in")->type_name("OUT");

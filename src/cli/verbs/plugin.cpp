@@ -82,7 +82,7 @@ Result<void> show(const Options& o, Console& console) {
 }
 
 Result<void> test(const Options& o, Console& console) {
-  return tell(TRY(test_plugins(o.file, o.op, std::chrono::seconds(o.patience), console)), o.file, console);
+  return report(TRY(test_plugins(o.file, o.op, std::chrono::seconds(o.patience), console)), o.file, console);
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ int64_t bytes_of_file(const std::string& path) {
   return error ? 0 : static_cast<int64_t>(bytes);
 }
 
-void tell(const Options& o, const Done& done, Console& console) {
+void report(const Options& o, const Done& done, Console& console) {
   console.line(headline(o, done));
   if (done.written)
     console.line(
@@ -90,7 +90,7 @@ Json json_of(const rewrite::Verification& v) {
   Json unverified = Json::object();
   for (const auto& [rule, reasons] : v.unverified)
     for (const auto& [reason, count] : reasons) unverified[rule][reason] = count;
-  return {{"asked", v.asked},         {"verified", v.verified}, {"known", v.known},         {"wrong", v.wrong},
+  return {{"asked", v.rewrites},      {"verified", v.verified}, {"known", v.known},         {"wrong", v.wrong},
           {"instances", v.instances}, {"skipped", v.skipped},   {"unverified", unverified}, {"ms", v.ms}};
 }
 
@@ -182,7 +182,7 @@ Result<void> rewrite_model(const Options& o, Console& console) {
     return left_out(done);
   }
   TRY(write(o, *m.graph, done, console));
-  tell(o, done, console);
+  report(o, done, console);
   console.object(json_of(o, done));
   return {};
 }

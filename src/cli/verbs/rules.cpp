@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string which, rule;
-  PluginOptions plugins;  ///< of list, show and test; of why they stand in `model`
+  PluginOptions plugins;  ///< of list, show and test; those of `why` are in `model`
   ModelOptions model;
   std::vector<std::string> before;
   std::string node;
@@ -94,7 +94,7 @@ Result<std::vector<rewrite::RulePtr>> compiled_rules(const Options& o) {
   return out;
 }
 
-/// The graph that rules meet: constants are folded and equal nodes merged; rules run before only where they were asked for.
+/// The graph that rules meet: constants are folded and equal nodes merged; rules run before only where they were requested.
 Result<import::Imported> model_for_rules(const Options& o) {
   passes::Options options;
   const RuleChoice choice = o.before.empty() ? RuleChoice() : TRY(choose_rules(o.before, *TRY(ops_of(o))));
@@ -127,7 +127,7 @@ Result<void> why(const Options& o, Console& console) {
 Result<void> test(const Options& o, Console& console) {
   auto rules = TRY(compiled_rules(o));
   if (o.rule.empty()) std::erase_if(rules, [](const auto& r) { return !r->equation; });
-  return tell_tests(test_rules(rules, *TRY(ops_of(o)), o.seed, console), o.seed, console);
+  return report_tests(test_rules(rules, *TRY(ops_of(o)), o.seed, console), o.seed, console);
 }
 
 void add_test(CLI::App& app, Options& o) {
@@ -151,7 +151,7 @@ void add_why(CLI::App& app, Options& o) {
   o.why->add_option("--rules", o.before, "rewrite the model by these first (default: by none; constants are folded all the same)")
       ->type_name("SET|FILE")
       ->allow_extra_args(false);
-  o.why->add_option("--most", o.most, "how many partial matches are told")->check(at_least(1))->capture_default_str();
+  o.why->add_option("--most", o.most, "how many partial matches to print")->check(at_least(1))->capture_default_str();
 }
 
 }  // namespace
@@ -173,7 +173,7 @@ VERB(rules) {
       app.require_subcommand(1);
       o->list = app.add_subcommand("list", "name, sets, numerics, stage and meaning of rules")->fallthrough();
       o->list->add_option("SET", o->which, "a set expression or a .rules file (default: every rule)")->type_name("SET|FILE");
-      o->show = app.add_subcommand("show", "all there is to say of a rule: its equation, its promises, where it stands")->fallthrough();
+      o->show = app.add_subcommand("show", "everything about a rule: its equation, its promises, its file")->fallthrough();
       o->show->add_option("RULE", o->rule, "a rule, or a name that several have in common: a set, a file, a rewrite elsewhere")->required();
       add_test(app, *o);
       for (CLI::App* verb : {o->list, o->show, o->test}) o->plugins.add_libraries(*verb);

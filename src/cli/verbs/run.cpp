@@ -112,10 +112,10 @@ std::string shortened(const std::string& text) {
   return text.size() <= kMost ? text : text.substr(0, kMost - 3) + "...";
 }
 
-nlohmann::ordered_json show_segments(const SegmentsSeen& seen, Console& console) {
+nlohmann::ordered_json show_segments(const SegmentRuns& runs, Console& console) {
   std::vector<std::vector<std::string>> rows{{"segment", "backend", "steps", "us", "copies", "bytes copied", "what"}};
   auto json = nlohmann::ordered_json::array();
-  for (const SegmentRun& s : seen.runs()) {
+  for (const SegmentRun& s : runs.runs()) {
     rows.push_back({std::to_string(json.size()), s.backend, std::to_string(s.steps), fmt::format("{:.1f}", s.us), std::to_string(s.copies),
                     std::to_string(s.copied_bytes), shortened(s.what)});
     json.push_back({{"id", json.size()},
@@ -149,14 +149,14 @@ Result<void> run_model(const Options& o, Console& console) {
   auto context = TRY(runtime::Context::create(engine));
   runtime::RunOptions options = o.engine.run_options();
   options.seed = o.inputs.seed;
-  SegmentsSeen seen(engine->program_for(inputs));
+  SegmentRuns runs(engine->program_for(inputs));
   if (o.segments) {
     TRY(context->run(inputs, options));  // the first run makes what segments run in
-    seen.watch(options);
+    runs.watch(options);
   }
   const auto results = TRY(context->run(inputs, options));
-  auto told = nlohmann::ordered_json::object();  // one that becomes an object later is broken where memory ends in between
-  if (o.segments) told["segments"] = show_segments(seen, console);
+  auto answer = nlohmann::ordered_json::object();  // one that becomes an object later is broken where memory ends in between
+  if (o.segments) answer["segments"] = show_segments(runs, console);
   files::NamedTensors named;
   std::vector<std::vector<std::string>> rows{{"output", "type", "values"}};
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
@@ -171,8 +171,8 @@ Result<void> run_model(const Options& o, Console& console) {
   TRY(write_results(o, named));
   if (!o.print) console.table(rows);
   for (size_t k = 0; o.print && k < results.size(); ++k) print(engine->outputs()[k].name, results[k], console);
-  told["outputs"] = std::move(json);
-  console.object(told);
+  answer["outputs"] = std::move(json);
+  console.object(answer);
   return {};
 }
 

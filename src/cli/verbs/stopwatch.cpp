@@ -24,7 +24,7 @@ struct Options {
 };
 
 /// What is said of an engine, and to --json.
-std::pair<std::string, nlohmann::ordered_json> told_of(const Options& o, const std::string& engine, const compiler::LoadOptions& options,
+std::pair<std::string, nlohmann::ordered_json> measure(const Options& o, const std::string& engine, const compiler::LoadOptions& options,
                                                        Result<void>& failed) {
   if (o.results) {
     failed = compiler::keep_results(engine, options);
@@ -40,7 +40,7 @@ std::pair<std::string, nlohmann::ordered_json> told_of(const Options& o, const s
 }  // namespace
 
 VERB(stopwatch) {
-    .summary = "time engines, one behind the other, or run them: ready, then a line each, as soon as it is known",
+    .summary = "time engines, one after the other, or run them: ready, then a line each, as soon as it is known",
     .examples =
         "  tenon stopwatch a.tenon b.tenon\n"
         "  tenon stopwatch a.tenon --threads 1\n",
@@ -57,16 +57,16 @@ VERB(stopwatch) {
                                             .libraries = TRY(o->plugins.added_to(TRY(o->libraries.libraries())))};
         console.line("ready");
         std::fflush(stdout);
-        auto told = nlohmann::ordered_json::array();
+        auto answers = nlohmann::ordered_json::array();
         for (const std::string& engine : o->engines) {
           Result<void> failed;
-          auto [line, value] = told_of(*o, engine, options, failed);
+          auto [line, value] = measure(*o, engine, options, failed);
           if (!failed && o->engines.size() == 1 && !o->results) return failed;
           console.line(line);
           std::fflush(stdout);
-          told.push_back(std::move(value));
+          answers.push_back(std::move(value));
         }
-        console.object({{o->results ? "ran" : "ns", told}});
+        console.object({{o->results ? "ran" : "ns", answers}});
         return {};
       };
     },

@@ -32,8 +32,8 @@ class MeasuredBackend final : public backend::Backend {
   bool is_default() const override { return of_.is_default(); }
   bool runs_plugins() const override { return of_.runs_plugins(); }
   bool one_node_a_segment() const override { return of_.one_node_a_segment(); }
-  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options& options) const override {
-    return of_.compile(share, options);
+  Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options& options) const override {
+    return of_.compile(request, options);
   }
   double cost(const ir::Graph& graph, ir::NodeId node) const override {
     const auto found = &graph == known_.graph ? known_.ns.find(node) : known_.ns.end();

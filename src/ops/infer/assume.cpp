@@ -4,7 +4,7 @@
 namespace tenon::ops {
 
 bool assume(const NodeView& view, Assumed kind, Dim a, Dim b, FunctionRef<std::string()> what) {
-  const auto known = ir::settled(kind, a, b);
+  const auto known = ir::decide(kind, a, b);
   if (!known && view.assumptions) {
     view.assumptions->add(kind, a, b, [&](ir::Assumption& made) {
       made.where = view.where();

@@ -72,7 +72,7 @@ std::optional<Dim> broadcast(Dim a, Dim b) {
   if (a == b) return a;
   if (a.is_number() && a.value() == 1) return b;
   if (b.is_number() && b.value() == 1) return a;
-  if (ir::settled(Assumed::broadcast, a, b) == false) return std::nullopt;
+  if (ir::decide(Assumed::broadcast, a, b) == false) return std::nullopt;
   if (a.is_number()) return a;
   if (b.is_number()) return b;
   return a.known_equal(b) ? a : common_size(a, b);

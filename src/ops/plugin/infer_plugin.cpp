@@ -6,8 +6,8 @@
 #include "ops/plugin/plugin_functions.h"
 #include "ops/plugin/plugin_op.h"
 #include "ops/plugin/type_views.h"
-#include "plugin/grown.h"
 #include "plugin/host.h"
+#include "plugin/struct_versions.h"
 
 namespace tenon::ops {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/plugin/type_views.h"
 
-#include "plugin/grown.h"
 #include "plugin/host.h"
+#include "plugin/struct_versions.h"
 
 namespace tenon::ops {
 

@@ -19,7 +19,7 @@ class MaxFlow {
   void add_to_sink_side(uint32_t node, double cost) { link(kSource, node + 2, cost); }
   void add_to_source_side(uint32_t node, double cost) { link(node + 2, kSink, cost); }
 
-  /// Which nodes stand on the source's side of a minimum cut: the smallest such set.
+  /// Which nodes are on the source's side of a minimum cut: the smallest such set.
   std::vector<bool> source_side();
 
  private:

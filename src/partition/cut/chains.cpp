@@ -8,7 +8,7 @@ namespace tenon::partition {
 Chains::Chains(const Problem& problem) : length_(problem.nodes.size(), 1) {
   for (uint32_t n = problem.size(); n-- > 0;) {
     longest_ = std::max(longest_, length_[n]);
-    for (uint32_t before : problem.needs(n))
+    for (uint32_t before : problem.predecessors(n))
       length_[before] = std::max(length_[before], length_[n] + (problem.nodes[before].target != problem.nodes[n].target));
   }
 }

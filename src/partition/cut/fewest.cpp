@@ -13,21 +13,21 @@ namespace tenon::partition {
 namespace {
 
 /// The two targets take turns, `first` first.
-Cut alternate(const Problem& problem, const Followers& followers, uint16_t first, uint16_t second) {
-  Sweep sweep(problem, followers);
+Cut alternate(const Problem& problem, const Successors& successors, uint16_t first, uint16_t second) {
+  Sweep sweep(problem, successors);
   Cut cut(problem.nodes.size());
-  for (uint16_t turn = first; sweep.left() > 0; turn = turn == first ? second : first)
-    if (sweep.ready(turn)) {
-      sweep.take(turn, [&](uint32_t n) { cut.place[n] = cut.size(); });
-      cut.targets.push_back(turn);
+  for (uint16_t target = first; sweep.left() > 0; target = target == first ? second : first)
+    if (sweep.ready(target)) {
+      sweep.take(target, [&](uint32_t n) { cut.place[n] = cut.size(); });
+      cut.targets.push_back(target);
     }
   cut.bound = cut.size();
   return cut;
 }
 
 /// Each segment is the one that leaves the lowest bound, of those the one of most nodes, of those the one first in priority.
-Cut look_ahead(const Problem& problem, const Followers& followers, const Chains& chains) {
-  std::vector<Sweep> sweeps(problem.targets, Sweep(problem, followers));  // what has run, and the next segment of that target
+Cut look_ahead(const Problem& problem, const Successors& successors, const Chains& chains) {
+  std::vector<Sweep> sweeps(problem.targets, Sweep(problem, successors));  // what has run, and the next segment of that target
   std::vector<Remaining> remaining(problem.targets, Remaining(problem, chains));
   std::vector<std::vector<uint32_t>> next(problem.targets);
   const auto take = [&](uint16_t t, uint32_t n) { remaining[t].remove(problem.nodes[n].target, chains.length(n)); };
@@ -59,19 +59,19 @@ Cut look_ahead(const Problem& problem, const Followers& followers, const Chains&
 
 }  // namespace
 
-Cut fewest(const Problem& problem, uint64_t effort) {
-  const Followers followers(problem);
+Cut fewest(const Problem& problem, uint64_t budget) {
+  const Successors successors(problem);
   std::vector<uint16_t> used;
   for (const Problem::Node& n : problem.nodes)
     if (std::ranges::find(used, n.target) == used.end()) used.push_back(n.target);
   std::ranges::sort(used);
   if (used.empty()) return Cut();
   if (used.size() <= 2) {
-    Cut one = alternate(problem, followers, used.front(), used.back()), other = alternate(problem, followers, used.back(), used.front());
+    Cut one = alternate(problem, successors, used.front(), used.back()), other = alternate(problem, successors, used.back(), used.front());
     return other.size() < one.size() ? other : one;
   }
   const Chains chains(problem);
-  return search(problem, chains, look_ahead(problem, followers, chains), effort);
+  return search(problem, chains, look_ahead(problem, successors, chains), budget);
 }
 
 }  // namespace tenon::partition

@@ -28,7 +28,7 @@ class Fill {
       : problem_(problem),
         cut_(cut),
         least_(least),
-        followers_(problem),
+        successors_(problem),
         sizes_(sizes_of(problem, cut)),
         at_(cut.size()),
         latest_(problem.nodes.size()) {
@@ -52,14 +52,14 @@ class Fill {
 
   bool is_small(uint32_t segment) const { return !sizes_.exempt[segment] && sizes_.counted[segment] < least_; }
 
-  /// The last segment of the node's target in which it may stand, all others as late as they may.
+  /// The last segment of the node's target in which it may run, with all other nodes as late as possible.
   void find_latest() {
     std::vector<std::vector<uint32_t>> of_target(problem_.targets, std::vector<uint32_t>(cut_.size(), UINT32_MAX));
     for (uint16_t t = 0; t < problem_.targets; ++t)
       for (uint32_t s = 0, last = UINT32_MAX; s < cut_.size(); ++s) of_target[t][s] = last = cut_.targets[s] == t ? s : last;
     for (uint32_t n = problem_.size(); n-- > 0;) {
       uint32_t limit = cut_.size() - 1;
-      for (uint32_t f : followers_[n]) limit = std::min(limit, latest_[f]);
+      for (uint32_t f : successors_[n]) limit = std::min(limit, latest_[f]);
       latest_[n] = of_target[problem_.nodes[n].target][limit];
       reach_ = std::max(reach_, latest_[n] - cut_.place[n]);
     }
@@ -87,7 +87,7 @@ class Fill {
       uint32_t place = least;
       while (cut_.targets[place] != problem_.nodes[n].target) ++place;  // stops at latest_[n], if not before
       if (!shift(n, place)) return undo(start);
-      for (uint32_t f : followers_[n]) open.emplace_back(f, place);
+      for (uint32_t f : successors_[n]) open.emplace_back(f, place);
     }
   }
 
@@ -116,7 +116,7 @@ class Fill {
   const Problem& problem_;
   Cut& cut_;
   uint32_t least_, reach_ = 0;
-  Followers followers_;
+  Successors successors_;
   Sizes sizes_;
   std::vector<std::vector<uint32_t>> at_;  ///< the nodes of each segment at the start
   std::vector<uint32_t> latest_;

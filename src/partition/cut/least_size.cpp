@@ -12,11 +12,11 @@ namespace {
 
 /// The segments that are given up: the smallest, the first of equal ones; of many a sixteenth.
 std::vector<uint32_t> given_up(const Problem& problem, const Cut& cut, uint32_t least) {
-  const std::vector<bool> stands = large_enough(problem, cut, least);
+  const std::vector<bool> is_large = large_enough(problem, cut, least);
   std::vector<uint32_t> counted(cut.size()), small;
   for (uint32_t n = 0; n < problem.size(); ++n) counted[cut.place[n]] += problem.nodes[n].counts;
   for (uint32_t s = 0; s < cut.size(); ++s)
-    if (!stands[s]) small.push_back(s);
+    if (!is_large[s]) small.push_back(s);
   std::ranges::sort(small, {}, [&](uint32_t s) { return std::pair(counted[s], s); });
   small.resize((small.size() + 15) / 16);
   return small;
@@ -24,8 +24,8 @@ std::vector<uint32_t> given_up(const Problem& problem, const Cut& cut, uint32_t 
 
 }  // namespace
 
-SizedCut cut_of_size(Problem& problem, uint32_t least, uint64_t effort) {
-  SizedCut out{fewest(problem, effort), {}};
+SizedCut cut_of_size(Problem& problem, uint32_t least, uint64_t budget) {
+  SizedCut out{fewest(problem, budget), {}};
   if (least <= 1) return out;
   while (true) {
     fill(problem, out.cut, least);
@@ -38,7 +38,7 @@ SizedCut cut_of_size(Problem& problem, uint32_t least, uint64_t effort) {
       problem.nodes[n].target = problem.nodes[n].falls_to;
       out.dropped.push_back(n);
     }
-    out.cut = fewest(problem, effort);
+    out.cut = fewest(problem, budget);
   }
   std::ranges::sort(out.dropped);
   return out;

@@ -14,6 +14,6 @@ struct SizedCut {
 /// segment is filled from those before it with nodes that may wait, where these stay large enough; else the smallest is given to the
 /// fallback, and the rest is cut again. The problem's targets are changed for nodes that are dropped. Cost: a cut for each drop; where
 /// there are many small segments, a sixteenth of them is dropped at once.
-SizedCut cut_of_size(Problem& problem, uint32_t least, uint64_t effort = kEffort);
+SizedCut cut_of_size(Problem& problem, uint32_t least, uint64_t budget = kSearchBudget);
 
 }  // namespace tenon::partition

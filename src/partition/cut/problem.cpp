@@ -7,10 +7,10 @@
 
 namespace tenon::partition {
 
-uint32_t Problem::add(Node node, std::span<const uint32_t> needs) {
+uint32_t Problem::add(Node node, std::span<const uint32_t> predecessors) {
   const uint32_t id = size();
   const auto first = static_cast<std::ptrdiff_t>(edges_.size());
-  edges_.insert(edges_.end(), needs.begin(), needs.end());
+  edges_.insert(edges_.end(), predecessors.begin(), predecessors.end());
   std::sort(edges_.begin() + first, edges_.end());
   edges_.erase(std::unique(edges_.begin() + first, edges_.end()), edges_.end());
   TENON_ASSERT(node.target < targets && (edges_.size() == static_cast<size_t>(first) || edges_.back() < id));
@@ -19,14 +19,14 @@ uint32_t Problem::add(Node node, std::span<const uint32_t> needs) {
   return id;
 }
 
-Followers::Followers(const Problem& problem) : first_(problem.nodes.size() + 1) {
+Successors::Successors(const Problem& problem) : first_(problem.nodes.size() + 1) {
   for (uint32_t n = 0; n < problem.size(); ++n)
-    for (uint32_t before : problem.needs(n)) ++first_[before + 1];
+    for (uint32_t before : problem.predecessors(n)) ++first_[before + 1];
   for (size_t n = 1; n < first_.size(); ++n) first_[n] += first_[n - 1];
   edges_.resize(first_.back());
   std::vector<uint32_t> next(first_.begin(), first_.end() - 1);
   for (uint32_t n = 0; n < problem.size(); ++n)
-    for (uint32_t before : problem.needs(n)) edges_[next[before]++] = n;
+    for (uint32_t before : problem.predecessors(n)) edges_[next[before]++] = n;
 }
 
 bool is_legal(const Problem& problem, const Cut& cut) {
@@ -35,7 +35,7 @@ bool is_legal(const Problem& problem, const Cut& cut) {
   for (uint32_t n = 0; n < problem.size(); ++n) {
     const uint32_t place = cut.place[n];
     if (place >= cut.size() || cut.targets[place] != problem.nodes[n].target) return false;
-    if (!std::ranges::all_of(problem.needs(n), [&](uint32_t before) { return cut.place[before] <= place; })) return false;
+    if (!std::ranges::all_of(problem.predecessors(n), [&](uint32_t before) { return cut.place[before] <= place; })) return false;
     taken[place] = true;
   }
   return std::ranges::all_of(taken, [](bool t) { return t; });

@@ -7,7 +7,7 @@
 
 namespace tenon::partition {
 
-/// A graph as those see it that cut it into segments: who runs each node, and what must come behind what.
+/// A graph as the cut reads it: the target of each node, and its predecessors.
 struct Problem {
   struct Node {
     uint16_t target = 0;
@@ -15,31 +15,33 @@ struct Problem {
     uint32_t counts = 1;    ///< how many do work: what a segment's size counts
     bool pinned = false;
     bool alone = false;  ///< a conditional, which the walk gives a segment of its own
-    /// Nodes that are alike otherwise are told apart by it. Plans do not depend on the order of nodes where keys differ.
+    /// Breaks ties between equal nodes: where keys differ, the cut does not depend on the order of the nodes.
     uint64_t key = 0;
   };
   explicit Problem(uint16_t count, uint16_t first_fallback) : targets(count), fallback(first_fallback) {}
 
   uint16_t targets;         ///< in order of priority
   uint16_t fallback;        ///< targets before this one are accelerated
-  std::vector<Node> nodes;  ///< each behind what it needs
+  std::vector<Node> nodes;  ///< in topological order
 
   uint32_t size() const { return static_cast<uint32_t>(nodes.size()); }
   bool accelerated(uint32_t node) const { return nodes[node].target < fallback; }
 
-  /// What the node must come behind, in any order; each once.
-  std::span<const uint32_t> needs(uint32_t node) const { return std::span(edges_).subspan(first_[node], first_[node + 1] - first_[node]); }
-  /// Adds a node behind those, which are there already and may come several times.
-  uint32_t add(Node node, std::span<const uint32_t> needs);
+  /// Nodes that must run before it, each once, in any order.
+  std::span<const uint32_t> predecessors(uint32_t node) const {
+    return std::span(edges_).subspan(first_[node], first_[node + 1] - first_[node]);
+  }
+  /// Adds a node that depends on nodes added before; `predecessors` may name one several times.
+  uint32_t add(Node node, std::span<const uint32_t> predecessors);
 
  private:
   std::vector<uint32_t> edges_, first_ = {0};
 };
 
-/// Who comes behind each node. Cost: linear.
-class Followers {
+/// The nodes that depend on each node. Cost: linear.
+class Successors {
  public:
-  explicit Followers(const Problem& problem);
+  explicit Successors(const Problem& problem);
   std::span<const uint32_t> operator[](uint32_t node) const {
     return std::span(edges_).subspan(first_[node], first_[node + 1] - first_[node]);
   }
@@ -48,7 +50,7 @@ class Followers {
   std::vector<uint32_t> edges_, first_;
 };
 
-/// Segments one behind the other: no node of one needs a node of a later one.
+/// Segments in the order of running: no node depends on a node of a later segment.
 struct Cut {
   explicit Cut(size_t nodes = 0) : place(nodes) {}
 
@@ -62,7 +64,7 @@ struct Cut {
   bool proved() const { return bound == size(); }
 };
 
-/// Whether the cut is one of the problem: each node in a segment of its target, behind all that it needs, and no segment empty.
+/// Whether the cut solves the problem: each node is in a segment of its target, after its predecessors, and no segment is empty.
 bool is_legal(const Problem& problem, const Cut& cut);
 
 }  // namespace tenon::partition

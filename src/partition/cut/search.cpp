@@ -21,9 +21,9 @@ struct Hash {
 
 class Search {
  public:
-  Search(const Problem& problem, const Chains& chains, Cut found, uint64_t effort)
-      : problem_(problem), chains_(chains), found_(std::move(found)), effort_(effort), words_((problem.nodes.size() + 63) / 64) {
-    for (uint32_t n = 0; n < problem.size(); ++n) visits_ += 1 + problem.needs(n).size();
+  Search(const Problem& problem, const Chains& chains, Cut found, uint64_t budget)
+      : problem_(problem), chains_(chains), found_(std::move(found)), effort_(budget), words_((problem.nodes.size() + 63) / 64) {
+    for (uint32_t n = 0; n < problem.size(); ++n) visits_ += 1 + problem.predecessors(n).size();
   }
 
   Cut run() {
@@ -66,7 +66,7 @@ class Search {
     spent_ += visits_;
     for (uint32_t n = 0; n < problem_.size(); ++n) {
       if (problem_.nodes[n].target != t || has(done, n)) continue;
-      if (!std::ranges::all_of(problem_.needs(n), [&](uint32_t before) { return has(done, before); })) continue;
+      if (!std::ranges::all_of(problem_.predecessors(n), [&](uint32_t before) { return has(done, before); })) continue;
       done[n / 64] |= uint64_t{1} << (n % 64);
       any = true;
     }
@@ -130,8 +130,8 @@ class Search {
 
 }  // namespace
 
-Cut search(const Problem& problem, const Chains& chains, Cut found, uint64_t effort) {
-  return Search(problem, chains, std::move(found), effort).run();
+Cut search(const Problem& problem, const Chains& chains, Cut found, uint64_t budget) {
+  return Search(problem, chains, std::move(found), budget).run();
 }
 
 }  // namespace tenon::partition

@@ -7,11 +7,11 @@ namespace tenon::partition {
 /// What has run of a problem, and what is ready, by target. Cost: linear for all that is taken and marked together.
 class Sweep {
  public:
-  Sweep(const Problem& problem, const Followers& followers)
-      : problem_(&problem), followers_(&followers), waits_(problem.nodes.size()), ready_(problem.targets) {
+  Sweep(const Problem& problem, const Successors& successors)
+      : problem_(&problem), successors_(&successors), waits_(problem.nodes.size()), ready_(problem.targets) {
     left_ = problem.nodes.size();
     for (uint32_t n = 0; n < problem.size(); ++n) {
-      waits_[n] = static_cast<uint32_t>(problem.needs(n).size());
+      waits_[n] = static_cast<uint32_t>(problem.predecessors(n).size());
       if (waits_[n] == 0) ready_[problem.nodes[n].target].push_back(n);
     }
   }
@@ -45,12 +45,12 @@ class Sweep {
   void done(uint32_t node) {
     waits_[node] = kDone;
     --left_;
-    for (uint32_t f : (*followers_)[node])
+    for (uint32_t f : (*successors_)[node])
       if (waits_[f] != kDone && --waits_[f] == 0) ready_[problem_->nodes[f].target].push_back(f);
   }
 
   const Problem* problem_;
-  const Followers* followers_;
+  const Successors* successors_;
   std::vector<uint32_t> waits_;
   std::vector<std::vector<uint32_t>> ready_;
   size_t left_;

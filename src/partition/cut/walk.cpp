@@ -17,9 +17,9 @@ struct Run {
   std::vector<bool> dependents;
 
   explicit Run(size_t all) : dependents(all) {}
-  void add(uint32_t node, const Followers& followers) {
+  void add(uint32_t node, const Successors& successors) {
     nodes.push_back(node);
-    for (uint32_t f : followers[node]) dependents[f] = true;
+    for (uint32_t f : successors[node]) dependents[f] = true;
   }
   void clear() {
     nodes.clear();
@@ -27,9 +27,10 @@ struct Run {
   }
 };
 
-class Walk {
+class TwoSegmentWalk {
  public:
-  Walk(Problem& problem, uint32_t least) : problem_(problem), followers_(problem), least_(least), out_{Cut(problem.nodes.size()), {}} {}
+  TwoSegmentWalk(Problem& problem, uint32_t least)
+      : problem_(problem), successors_(problem), least_(least), out_{Cut(problem.nodes.size()), {}} {}
 
   SizedCut run() {
     while (drop_small_runs()) {}
@@ -60,7 +61,7 @@ class Walk {
       run.clear();
     };
     for (uint32_t n = 0; n < problem_.size(); ++n) {
-      if (problem_.nodes[n].target == kAccelerated) run.add(n, followers_);
+      if (problem_.nodes[n].target == kAccelerated) run.add(n, successors_);
       else if (run.dependents[n]) close();
     }
     close();
@@ -77,7 +78,7 @@ class Walk {
         else emit(other, 1 - target);
       }
       if (problem_.nodes[n].alone) emit(own, target);
-      own.add(n, followers_);
+      own.add(n, successors_);
       if (problem_.nodes[n].alone) emit(own, target, true);
     }
     if (is_small(open[kAccelerated].nodes)) fold(open[kAccelerated], open[kFallback]);
@@ -87,7 +88,7 @@ class Walk {
 
   void fold(Run& small, Run& into) {
     drop(small.nodes);
-    for (uint32_t n : small.nodes) into.add(n, followers_);
+    for (uint32_t n : small.nodes) into.add(n, successors_);
     small.clear();
   }
 
@@ -113,7 +114,7 @@ class Walk {
   }
 
   Problem& problem_;
-  Followers followers_;
+  Successors successors_;
   uint32_t least_;
   SizedCut out_;
   std::vector<bool> alone_;  ///< of each segment
@@ -123,7 +124,7 @@ class Walk {
 
 SizedCut walk(Problem& problem, uint32_t least) {
   TENON_ASSERT(problem.fallback == 1 && std::ranges::all_of(problem.nodes, [](const Problem::Node& n) { return n.target < 2; }));
-  return Walk(problem, least).run();
+  return TwoSegmentWalk(problem, least).run();
 }
 
 }  // namespace tenon::partition

@@ -15,7 +15,7 @@ using ir::Type;
 using ir::ValueId;
 
 /// [batch, sequence, heads, size] as [batch, heads, sequence, size], and back.
-bool turns_heads(const Node& node) { return node.is("Transpose") && node.attributes.ints("perm") == ir::Ints{0, 2, 1, 3}; }
+bool is_head_transpose(const Node& node) { return node.is("Transpose") && node.attributes.ints("perm") == ir::Ints{0, 2, 1, 3}; }
 
 bool is_f32(const Graph& graph, ValueId v) {
   const Type& type = graph.value(v).type;
@@ -33,10 +33,10 @@ bool is_plain(const Graph& graph, const Node& node) {
          is_f32(graph, node.inputs[0]) && is_f32(graph, node.inputs[1]) && is_f32(graph, node.inputs[2]);
 }
 
-/// What the Transpose behind the value turns; none where there is no such one.
-ValueId turned(const Graph& graph, ValueId value) {
+/// What the Transpose after the value turns; none where there is no such one.
+ValueId untransposed(const Graph& graph, ValueId value) {
   const NodeId maker = graph.value(value).producer;
-  return maker && turns_heads(graph.node(maker)) ? graph.node(maker).inputs[0] : ValueId{};
+  return maker && is_head_transpose(graph.node(maker)) ? graph.node(maker).inputs[0] : ValueId{};
 }
 
 bool is_key_mask(const Type& mask) {
@@ -55,18 +55,18 @@ std::optional<MaskedAttention> masked_attention(const Graph& graph, NodeId id) {
   const Type& mask = graph.value(out.mask).type;
   if (!is_key_mask(mask)) return std::nullopt;
   out.padded = {mask.dim(0), mask.dim(3)};
-  out.key = turned(graph, node.inputs[ops::kKey]);
-  out.value = turned(graph, node.inputs[ops::kValue]);
-  out.query = turned(graph, node.inputs[ops::kQuery]);
+  out.key = untransposed(graph, node.inputs[ops::kKey]);
+  out.value = untransposed(graph, node.inputs[ops::kValue]);
+  out.query = untransposed(graph, node.inputs[ops::kQuery]);
   const auto has_rows = [&](ValueId v) { return v && out.padded.has_rows(graph.value(v).type); };
   if (!has_rows(out.key) || !has_rows(out.value) || !out.query) return std::nullopt;
-  out.asks_everywhere = has_rows(out.query);
+  out.all_rows_are_queries = has_rows(out.query);
   const Type& query = graph.value(out.query).type;
   if (!query.dim(0).known_equal(out.padded.sequences)) return std::nullopt;
-  for (int axis = 1; axis < 4 && !out.asks_everywhere; ++axis)
+  for (int axis = 1; axis < 4 && !out.all_rows_are_queries; ++axis)
     if (!query.dim(axis).is_number() || query.dim(axis).value() < 1) return std::nullopt;
   for (const ir::Use& use : graph.value(node.outputs[0]).uses) {
-    if (use.is_output() || !turns_heads(graph.node(use.node))) return std::nullopt;
+    if (use.is_output() || !is_head_transpose(graph.node(use.node))) return std::nullopt;
     out.rows.push_back(graph.node(use.node).outputs[0]);
   }
   return out;

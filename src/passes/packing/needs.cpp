@@ -31,25 +31,24 @@ void find_mask(const Graph& graph, const std::function<bool(const ir::NodeView&)
 }
 
 /// Values that attention has a part in.
-std::unordered_set<ValueId> behind_attention(const Graph& graph, const Needs& needs) {
+std::unordered_set<ValueId> values_after_attention(const Graph& graph, const Needs& needs) {
   std::unordered_set<ValueId> out;
   for (NodeId n : graph.nodes()) {
     const Node& node = graph.node(n);
-    const bool is_behind =
-        needs.attentions.contains(n) || std::ranges::any_of(node.inputs, [&](ValueId v) { return v && out.contains(v); });
-    if (is_behind)
+    const bool is_after = needs.attentions.contains(n) || std::ranges::any_of(node.inputs, [&](ValueId v) { return v && out.contains(v); });
+    if (is_after)
       for (ValueId v : node.outputs)
         if (v) out.insert(v);
   }
   return out;
 }
 
-class Walk {
+class NeedsAnalysis {
  public:
-  Walk(const Graph& graph, Needs& needs) : graph_(graph), needs_(needs), behind_(behind_attention(graph, needs)) {}
+  NeedsAnalysis(const Graph& graph, Needs& needs) : graph_(graph), needs_(needs), after_attention_(values_after_attention(graph, needs)) {}
 
   void run() {
-    if (behind_.contains(needs_.mask)) return needs_.attentions.clear();
+    if (after_attention_.contains(needs_.mask)) return needs_.attentions.clear();
     for (NodeId n : graph_.nodes()) {
       if (auto parts = parts_of_row(graph_, n, needs_.padded)) needs_.row_ops.emplace(n, *std::move(parts));
       else if (auto places = picked_places(n)) needs_.picks.emplace(n, *std::move(places));
@@ -68,14 +67,14 @@ class Walk {
     if (needs_.row_ops.contains(maker)) return true;
     const ValueId heads = graph_.node(maker).inputs.empty() ? ValueId{} : graph_.node(maker).inputs[0];
     const auto found = heads ? needs_.attentions.find(graph_.value(heads).producer) : needs_.attentions.end();
-    return found != needs_.attentions.end() && found->second.asks_everywhere && std::ranges::count(found->second.rows, v) > 0;
+    return found != needs_.attentions.end() && found->second.all_rows_are_queries && std::ranges::count(found->second.rows, v) > 0;
   }
 
   /// Of a Gather of places that are known, from what attention has made: the rows that are kept must be known before.
   std::optional<ir::Ints> picked_places(NodeId n) const {
     const Node& node = graph_.node(n);
     if (!node.is("Gather") || node.attributes.integer("axis", 0) != 1 || node.placement()) return std::nullopt;
-    if (!behind_.contains(node.inputs[0]) || !needs_.padded.has_rows(graph_.value(node.inputs[0]).type)) return std::nullopt;
+    if (!after_attention_.contains(node.inputs[0]) || !needs_.padded.has_rows(graph_.value(node.inputs[0]).type)) return std::nullopt;
     const Tensor* places = graph_.value(node.inputs[1]).is_constant() ? graph_.tensor_of(node.inputs[1]) : nullptr;
     if (!places || places->rank() > 1 || places->count() > 4) return std::nullopt;
     return integers_of(*places);
@@ -83,7 +82,7 @@ class Walk {
 
   void look_at_attention(NodeId n) {
     const MaskedAttention& a = needs_.attentions.at(n);
-    if (a.asks_everywhere && std::ranges::any_of(a.rows, [&](ValueId v) { return needs_hidden(v); })) needs_.attentions.erase(n);
+    if (a.all_rows_are_queries && std::ranges::any_of(a.rows, [&](ValueId v) { return needs_hidden(v); })) needs_.attentions.erase(n);
   }
 
   void look_at_rows(NodeId n) {
@@ -100,7 +99,8 @@ class Walk {
     for (size_t k = 0; k < 2; ++k) {
       const ValueId weights = node.inputs[k], rows = node.inputs[1 - k];
       const auto& parts = needs_.row_ops.at(n);
-      if (parts[0] != Part::row || parts[1] != Part::row || behind_.contains(weights) || !behind_.contains(rows)) continue;
+      if (parts[0] != Part::row || parts[1] != Part::row || after_attention_.contains(weights) || !after_attention_.contains(rows))
+        continue;
       if (graph_.value(weights).type.rank() > 2 && graph_.value(weights).type.dim(-1).known_equal(1)) return weights;
     }
     return {};
@@ -115,32 +115,32 @@ class Walk {
     if (needs_.picks.contains(use.node)) return use.slot == 0;
     if (const auto op = needs_.row_ops.find(use.node); op != needs_.row_ops.end())
       return use.slot < op->second.size() && op->second[use.slot] == Part::row;
-    return turns_for_attention(use);
+    return is_transposed_for_attention(use);
   }
 
   /// Heads turned for attention that looks at rows which are not hidden.
-  bool turns_for_attention(const Use& use) const {
-    const Node& turn = graph_.node(use.node);
-    if (!turn.is("Transpose")) return false;
-    return std::ranges::all_of(graph_.value(turn.outputs[0]).uses,
+  bool is_transposed_for_attention(const Use& use) const {
+    const Node& transpose = graph_.node(use.node);
+    if (!transpose.is("Transpose")) return false;
+    return std::ranges::all_of(graph_.value(transpose.outputs[0]).uses,
                                [&](const Use& u) { return !u.is_output() && needs_.attentions.contains(u.node) && u.slot < 3; });
   }
 
   const Graph& graph_;
   Needs& needs_;
-  std::unordered_set<ValueId> behind_;
+  std::unordered_set<ValueId> after_attention_;
 };
 
 }  // namespace
 
 bool Needs::pays() const {
-  return std::ranges::any_of(attentions, [](const auto& a) { return a.second.asks_everywhere; });
+  return std::ranges::any_of(attentions, [](const auto& a) { return a.second.all_rows_are_queries; });
 }
 
 Needs needs_of(const Graph& graph, const std::function<bool(const ir::NodeView&)>& runs) {
   Needs needs;
   find_mask(graph, runs, needs);
-  if (!needs.attentions.empty()) Walk(graph, needs).run();
+  if (!needs.attentions.empty()) NeedsAnalysis(graph, needs).run();
   return needs;
 }
 

@@ -8,7 +8,7 @@
 
 namespace tenon::passes {
 
-/// Which rows are needed of what a graph computes. Hidden rows are those that the mask hides from every query: where nobody asks for them
+/// Which rows are needed of what a graph computes. Hidden rows are those that the mask hides from every query: where no node reads them
 /// either, they need not be computed.
 struct Needs {
   ir::ValueId mask;
@@ -17,7 +17,7 @@ struct Needs {
   std::unordered_map<ir::NodeId, std::vector<Part>> row_ops;   ///< that can do without
   std::unordered_map<ir::NodeId, ir::ValueId> weighted;        ///< of those, products by weights of the rows: all rows of them are read
   std::unordered_map<ir::NodeId, ir::Ints> picks;              ///< Gathers of some places of each sequence from such rows
-  bool pays() const;                                           ///< some attention asks for packed rows alone
+  bool pays() const;                                           ///< some attention reads packed rows alone
 };
 
 /// runs: whether an Attention runs without padding. Cost: linear in the nodes.

@@ -62,10 +62,10 @@ ValueId PackedRows::part(ValueId value, Part part, int rank) {
 
 ValueId PackedRows::unpacked(ValueId packed) {
   const ir::Type type = build_.graph().value(packed).type;
-  Ints behind;
-  for (int a = 1; a < type.rank(); ++a) behind.push_back(a + 1);
+  Ints trailing;
+  for (int a = 1; a < type.rank(); ++a) trailing.push_back(a + 1);
   const ValueId rows = build_("Gather", {packed, places_}, {{"axis", int64_t{0}}});
-  const ValueId kept = behind.empty() ? keep_ : build_("Unsqueeze", {keep_, build_.ints(std::move(behind))});
+  const ValueId kept = trailing.empty() ? keep_ : build_("Unsqueeze", {keep_, build_.ints(std::move(trailing))});
   return build_("Where", {kept, rows, build_.scalar(type.dtype, 0)});
 }
 

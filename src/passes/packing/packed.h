@@ -15,7 +15,7 @@ class PackedRows {
 
   /// `part` of a value, for each packed row.
   ir::ValueId part(ir::ValueId value, Part part, int rank);
-  /// Rows as they stood, zeros in place of those that were left out.
+  /// Rows at their original places, zeros in place of those that were left out.
   ir::ValueId unpacked(ir::ValueId packed);
   ir::ValueId places() const { return places_; }
   ir::ValueId starts() const { return starts_; }

@@ -16,8 +16,8 @@ constexpr size_t kAsksAPlace = 64;  ///< what takes nothing in so many calls is 
 
 class Search {
  public:
-  Search(const Object& object, std::span<const Asked> places, size_t operands) : object_(object), places_(places), operands_(operands) {
-    for (const Asked& p : places) formats_.push_back({static_cast<int32_t>(p.dtype), TENON_ROW_MAJOR});
+  Search(const Object& object, std::span<const PortType> places, size_t operands) : object_(object), places_(places), operands_(operands) {
+    for (const PortType& p : places) formats_.push_back({static_cast<int32_t>(p.dtype), TENON_ROW_MAJOR});
   }
 
   Result<std::vector<Layouts>> run(size_t most) {
@@ -44,7 +44,7 @@ class Search {
     bool is_row_major = false;
     for (int32_t layout : tried(place, wanted)) {
       if (seen_ >= count || asks_ >= kAsksAPlace * (places_.size() + 1)) break;
-      if (layout == TENON_STRIDED && is_row_major) continue;  // the same memory, told in more words
+      if (layout == TENON_STRIDED && is_row_major) continue;  // the same memory with an explicit description
       formats_[place].layout = layout;
       if (!TRY(takes(place))) continue;
       is_row_major |= layout == TENON_ROW_MAJOR;
@@ -55,7 +55,7 @@ class Search {
   }
 
   std::vector<int32_t> tried(size_t place, int32_t wanted) const {
-    const Asked& p = places_[place];
+    const PortType& p = places_[place];
     if (p.dtype == DType::none) return {TENON_ROW_MAJOR};
     if (p.rank < 0) return {TENON_ROW_MAJOR, TENON_STRIDED};
     if (wanted == TENON_CHANNELS_LAST && p.rank > 2) return {TENON_CHANNELS_LAST, TENON_ROW_MAJOR, TENON_STRIDED};
@@ -109,7 +109,7 @@ class Search {
   }
 
   const Object& object_;
-  std::span<const Asked> places_;
+  std::span<const PortType> places_;
   size_t operands_;
   std::vector<tenon_format> formats_;
   std::vector<Layouts> found_;
@@ -119,17 +119,17 @@ class Search {
 
 }  // namespace
 
-Result<std::vector<Layouts>> formats_of(const Object& object, std::span<const Asked> places, size_t operands, size_t most) {
+Result<std::vector<Layouts>> formats_of(const Object& object, std::span<const PortType> places, size_t operands, size_t most) {
   return Search(object, places, operands).run(most);
 }
 
-Result<void> ask_again(const Object& object, std::span<const Asked> places, const Layouts& layouts) {
+Result<void> confirm_format(const Object& object, std::span<const PortType> places, const Layouts& layouts) {
   std::vector<tenon_format> formats;
   for (size_t k = 0; k < places.size(); ++k) formats.push_back({static_cast<int32_t>(places[k].dtype), layouts[k]});
   std::string said;
   for (uint32_t k = 0; k < formats.size(); ++k)
     if (!TRY(object.takes(k, formats, said)))
-      return object.refusal(fmt::format("asked again, it no longer takes {} at place {}", name_of_layout(layouts[k]), k));
+      return object.refusal(fmt::format("called again, `supports` refuses {} at place {}", name_of_layout(layouts[k]), k));
   return {};
 }
 

@@ -71,23 +71,23 @@ int32_t status_of(Code code) {
 
 void GraphCalls::set_graphs(InnerGraphs* graphs) {
   graphs_ = graphs;
-  given_.clear();
+  last_calls_.clear();
   for (uint32_t k = 0; graphs && k < graphs->count(); ++k) {
     const InnerGraphs::Ports ports = graphs->ports(k);
-    given_.push_back({std::vector<Tensor>(ports.operands), std::vector<Tensor>(ports.results)});
+    last_calls_.push_back({std::vector<Tensor>(ports.operands), std::vector<Tensor>(ports.results)});
   }
 }
 
 Result<void> GraphCalls::check_number(uint32_t number) const {
-  if (number < given_.size()) return {};
+  if (number < last_calls_.size()) return {};
   return bad_call(fmt::format("inner graph {}", number), "no such graph was added")
-      .expected(given_.empty() ? "a graph that `add_graphs` added: it added none" : fmt::format("0 to {}", given_.size() - 1))
+      .expected(last_calls_.empty() ? "a graph that `add_graphs` added: it added none" : fmt::format("0 to {}", last_calls_.size() - 1))
       .found(std::to_string(number));
 }
 
 Result<void> GraphCalls::checked_run(uint32_t number, const tenon_tensor* const* operands, const tenon_tensor* const* results) {
   TRY(check_number(number));
-  Given& given = given_[number];
+  LastCall& given = last_calls_[number];
   TRY(take(operands, given.operands, "operand", number));
   TRY(take(results, given.results, "result", number));
   TRY(check_apart(given.operands, given.results, number));
@@ -110,8 +110,8 @@ int32_t GraphCalls::run(uint32_t number, const tenon_tensor* const* operands, co
 
 int32_t GraphCalls::ports(uint32_t number, uint32_t* operands, uint32_t* results) {
   if (auto there = check_number(number); !there) return keep(std::move(there).error());
-  if (operands) *operands = static_cast<uint32_t>(given_[number].operands.size());
-  if (results) *results = static_cast<uint32_t>(given_[number].results.size());
+  if (operands) *operands = static_cast<uint32_t>(last_calls_[number].operands.size());
+  if (results) *results = static_cast<uint32_t>(last_calls_[number].results.size());
   return TENON_OK;
 }
 
@@ -122,7 +122,7 @@ int32_t GraphCalls::keep(Error error) {
   return status;
 }
 
-Error GraphCalls::told(Error enqueue) const {
+Error GraphCalls::with_cause(Error enqueue) const {
   if (!error_ || !enqueue->what.ends_with(error_->text())) return enqueue;
   const Diagnostic& kept = **error_;
   return fail(kept.code, enqueue->place, fmt::format("its `enqueue` ran a graph that failed: {}: {}", kept.place, kept.what))

@@ -18,12 +18,12 @@ class GraphCalls {
   int32_t run(uint32_t number, const tenon_tensor* const* operands, const tenon_tensor* const* results);
   int32_t ports(uint32_t number, uint32_t* operands, uint32_t* results);
   /// What `enqueue` returned; where it passes on what a call of run() said, with that error's parts.
-  Error told(Error enqueue) const;
+  Error with_cause(Error enqueue) const;
   /// No run is under way.
   void forget() { error_.reset(); }
 
  private:
-  struct Given {
+  struct LastCall {
     std::vector<Tensor> operands, results;
   };
   Result<void> checked_run(uint32_t number, const tenon_tensor* const* operands, const tenon_tensor* const* results);
@@ -31,7 +31,7 @@ class GraphCalls {
   int32_t keep(Error error);
 
   InnerGraphs* graphs_ = nullptr;
-  std::vector<Given> given_;  ///< of each graph, as it was called last
+  std::vector<LastCall> last_calls_;  ///< of each graph, as it was called last
   std::atomic<bool> busy_{false};
   std::optional<Error> error_;
 };

@@ -7,12 +7,13 @@
 
 #include "base/threads/thread_pool.h"
 #include "plugin/host.h"
+#include "plugin/struct_versions.h"
 
 namespace tenon::plugin {
 
 namespace {
 
-constexpr Running kNotRunning;
+constexpr RunResources kNotRunning;
 
 int32_t refuse(const char* text) {
   leave_failure(text);
@@ -27,29 +28,29 @@ Result<std::unique_ptr<Runner>> Runner::make(std::shared_ptr<const Object> objec
   std::unique_ptr<Runner> out(new Runner(std::move(object), std::move(attached), operands, std::move(results)));
   if (std::ranges::any_of(layouts, [](int32_t l) { return l != TENON_ROW_MAJOR; })) {
     const auto first_result = layouts.begin() + static_cast<ptrdiff_t>(operands);
-    out->laid_out_.reset(new LaidOutViews{LaidOut(out->operands_, Layouts(layouts.begin(), first_result)),
-                                          LaidOut(out->results_, Layouts(first_result, layouts.end()))});
+    out->conversions_.reset(new LayoutConversions{LayoutConversion(out->operands_, Layouts(layouts.begin(), first_result)),
+                                                  LayoutConversion(out->results_, Layouts(first_result, layouts.end()))});
   }
   return out;
 }
 
 Result<void> Runner::lay_out() {
-  const auto one = [](LaidOut& laid_out, const TensorViews& views, size_t k) -> Result<void> {
+  const auto one = [](LayoutConversion& laid_out, const TensorViews& views, size_t k) -> Result<void> {
     if (views[k].dtype != TENON_NO_DTYPE) return laid_out.lay_out(k);
     laid_out.clear(k);
     return {};
   };
-  for (size_t k = 0; k < operands_.size(); ++k) TRY(one(laid_out_->operands, operands_, k));
-  for (size_t k = 0; k < results_.size(); ++k) TRY(one(laid_out_->results, results_, k));
+  for (size_t k = 0; k < operands_.size(); ++k) TRY(one(conversions_->operands, operands_, k));
+  for (size_t k = 0; k < results_.size(); ++k) TRY(one(conversions_->results, results_, k));
   return {};
 }
 
 Result<void> Runner::enqueue() {
-  if (!laid_out_) [[likely]]
+  if (!conversions_) [[likely]]
     return object().enqueue(call_.get());
-  laid_out_->operands.bring(running_->thread_pool, call_->threads);
+  conversions_->operands.bring(resources_->thread_pool, call_->threads);
   TRY(object().enqueue(call_.get()));
-  laid_out_->results.take(running_->thread_pool, call_->threads);
+  conversions_->results.take(resources_->thread_pool, call_->threads);
   return {};
 }
 
@@ -61,10 +62,10 @@ Runner::Runner(std::shared_ptr<const Object> object, std::unique_ptr<Object> att
       dtypes_(std::move(results)),
       late_(dtypes_.size()),
       is_late_(dtypes_.size()),
-      running_(&kNotRunning),
+      resources_(&kNotRunning),
       call_(*this, *shared_, operands_, results_) {}
 
-bool Runner::stopped() const { return running_->stopped && running_->stopped(running_->stopped_of); }
+bool Runner::stopped() const { return resources_->stopped && resources_->stopped(resources_->stopped_of); }
 
 Result<void> Runner::set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places, const std::vector<bool>& wanted) {
   for (size_t k = 0; k < operands.size(); ++k) {
@@ -79,7 +80,7 @@ Result<void> Runner::set_shapes(std::span<const Tensor> operands, std::span<cons
     else if (is_late_[k]) forget(k);
     else results_.set(k, places[k]);
   }
-  if (laid_out_) TRY(lay_out());
+  if (conversions_) TRY(lay_out());
   TRY(object().shapes_changed(operands_.data(), results_.data()));
   const uint64_t bytes = TRY(object().workspace(operands_.data(), results_.data()));
   if (workspace_.empty_handle() || static_cast<uint64_t>(workspace_.byte_size()) < bytes)
@@ -88,41 +89,41 @@ Result<void> Runner::set_shapes(std::span<const Tensor> operands, std::span<cons
   return {};
 }
 
-Result<void> Runner::run(const Running& running) {
-  const Uses uses(*this, running);
-  call_->threads = running.thread_pool ? running.threads : 1;
+Result<void> Runner::run(const RunResources& resources) {
+  const Uses uses(*this, resources);
+  call_->threads = resources.thread_pool ? resources.threads : 1;
   if (any_late_)
     for (size_t k = 0; k < late_.size(); ++k)
       if (is_late_[k]) forget(k);
   graphs_.forget();
-  if (auto done = enqueue(); !done) return graphs_.told(std::move(done).error());
+  if (auto done = enqueue(); !done) return graphs_.with_cause(std::move(done).error());
   for (size_t k = 0; any_late_ && k < late_.size(); ++k)
     if (is_late_[k] && late_[k].empty_handle())
-      return fail(Code::device_failed, object().op().place(), fmt::format("its `enqueue` did not tell the sizes of result {}", k))
-          .expected("a call of set_sizes for each result whose sizes the data tells")
+      return fail(Code::device_failed, object().op().place(), fmt::format("its `enqueue` did not set the sizes of result {}", k))
+          .expected("a call of set_sizes for each result whose sizes depend on data")
           .found("none");
   return {};
 }
 
 void Runner::forget(size_t result) {
   late_[result] = Tensor();
-  if (laid_out_) laid_out_->results.clear(result);
+  if (conversions_) conversions_->results.clear(result);
   results_.set_type(result, dtypes_[result], {});
   results_.set_data(result, nullptr);
 }
 
 int32_t Runner::parallel_for(int64_t count, int64_t grain, Body body, void* argument) {
-  if (!running_->thread_pool) body(argument, 0, count, 0);
+  if (!resources_->thread_pool) body(argument, 0, count, 0);
   else
-    running_->thread_pool->run(
+    resources_->thread_pool->run(
         count, std::max<int64_t>(1, grain), [&](int64_t begin, int64_t end, int thread) { body(argument, begin, end, thread); },
-        running_->threads);
+        resources_->threads);
   return TENON_OK;
 }
 
 int32_t Runner::set_sizes(uint32_t result, std::span<const int64_t> sizes, void** data) {
   if (result >= dtypes_.size() || !is_late_[result]) return refuse("set_sizes: the sizes of this result are known before the run");
-  if (!late_[result].empty_handle()) return refuse("set_sizes: the sizes of this result were told already");
+  if (!late_[result].empty_handle()) return refuse("set_sizes: the sizes of this result are set already");
   auto made = Tensor::make(dtypes_[result], Sizes(sizes.begin(), sizes.end()));
   if (!made) {
     leave_failure(made.error().text());
@@ -130,8 +131,8 @@ int32_t Runner::set_sizes(uint32_t result, std::span<const int64_t> sizes, void*
   }
   late_[result] = *std::move(made);
   results_.set(result, late_[result]);
-  if (laid_out_)
-    if (const auto done = laid_out_->results.lay_out(result); !done) {
+  if (conversions_)
+    if (const auto done = conversions_->results.lay_out(result); !done) {
       leave_failure(done.error().text());
       return TENON_OUT_OF_MEMORY;
     }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/tensor.h"
-#include "plugin/layout/laid_out.h"
+#include "plugin/layout/layout_conversion.h"
 #include "plugin/object.h"
 #include "plugin/run/graph_calls.h"
 #include "plugin/run/host_call.h"
@@ -20,7 +20,7 @@ class ThreadPool;
 namespace tenon::plugin {
 
 /// What a run may use.
-struct Running {
+struct RunResources {
   ThreadPool* thread_pool = nullptr;          ///< null: the calling thread alone
   int threads = 1;                            ///< of the thread pool
   bool (*stopped)(const void* of) = nullptr;  ///< whether the run shall end; null: it shall not
@@ -38,28 +38,28 @@ class Runner final : public NodeRunner, private CallServices {
 
   Result<void> set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places, const std::vector<bool>& wanted) override;
   void point_operand(size_t index, void* data) override {
-    if (laid_out_) [[unlikely]]
-      laid_out_->operands.set_data(index, data);
+    if (conversions_) [[unlikely]]
+      conversions_->operands.set_data(index, data);
     else operands_.set_data(index, data);
   }
   void point_result(size_t index, void* data) override {
-    if (laid_out_) [[unlikely]]
-      laid_out_->results.set_data(index, data);
+    if (conversions_) [[unlikely]]
+      conversions_->results.set_data(index, data);
     else results_.set_data(index, data);
   }
   /// What `run_graph` runs; null: nothing. Outlives the runner.
   void set_graphs(InnerGraphs* graphs) { graphs_.set_graphs(graphs); }
   void set_tactic(int32_t tactic) override { call_->tactic = tactic; }
-  Result<void> run(const Running& running) override;
+  Result<void> run(const RunResources& resources) override;
   const Tensor& late(size_t index) const override { return late_[index]; }
 
  private:
   Runner(std::shared_ptr<const Object> object, std::unique_ptr<Object> attached, size_t operands, std::vector<DType> results);
   struct Uses {
     Runner& runner;
-    const Running* before;
-    Uses(Runner& of, const Running& running) : runner(of), before(std::exchange(of.running_, &running)) {}
-    ~Uses() { runner.running_ = before; }
+    const RunResources* before;
+    Uses(Runner& of, const RunResources& resources) : runner(of), before(std::exchange(of.resources_, &resources)) {}
+    ~Uses() { runner.resources_ = before; }
     Uses(const Uses&) = delete;
   };
   Result<void> lay_out();
@@ -78,17 +78,17 @@ class Runner final : public NodeRunner, private CallServices {
   std::shared_ptr<const Object> shared_;
   std::unique_ptr<Object> attached_;  ///< null: contexts share the one
   TensorViews operands_, results_;
-  struct LaidOutViews {
-    LaidOut operands, results;
+  struct LayoutConversions {
+    LayoutConversion operands, results;
   };
-  std::unique_ptr<LaidOutViews> laid_out_;  ///< null: all is row-major
+  std::unique_ptr<LayoutConversions> conversions_;  ///< null: all is row-major
   std::vector<DType> dtypes_;
   std::vector<Tensor> late_;
   std::vector<bool> is_late_;
   bool any_late_ = false;
   Tensor workspace_;
   GraphCalls graphs_;
-  const Running* running_;  ///< of no run where none is under way: libraries may keep what they were given
+  const RunResources* resources_;  ///< of no run where none is under way: libraries may keep what they were given
   HostCall call_;
 };
 

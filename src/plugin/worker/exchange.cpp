@@ -30,13 +30,13 @@ namespace {
 std::atomic<uint64_t> answered = 0;
 
 void await_host(Lane& lane) {
-  while (!await_turn(lane.turn, Turn::asked, lane.worker, std::chrono::hours(1))) {}
-  lane.turn.store(Turn::worker);
+  while (!await_owner(lane.owner, LaneOwner::requested, lane.worker, std::chrono::hours(1))) {}
+  lane.owner.store(LaneOwner::worker);
 }
 
 }  // namespace
 
-void hear(Lane& lane, std::string& message) {
+void receive(Lane& lane, std::string& message) {
   message.clear();
   while (true) {
     await_host(lane);
@@ -45,15 +45,15 @@ void hear(Lane& lane, std::string& message) {
       return;
     }
     put_piece(lane, {});
-    give_turn(lane.turn, Turn::host, lane.host);
+    hand_over(lane.owner, LaneOwner::host, lane.host);
   }
 }
 
-void say(Lane& lane, std::string_view message) {
+void send(Lane& lane, std::string_view message) {
   answered.fetch_add(1, std::memory_order_release);
   while (true) {
     message = put_piece(lane, message);
-    give_turn(lane.turn, Turn::host, lane.host);
+    hand_over(lane.owner, LaneOwner::host, lane.host);
     if (message.empty()) return;
     await_host(lane);
   }

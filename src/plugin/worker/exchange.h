@@ -3,28 +3,28 @@
 #include <string>
 #include <string_view>
 
-#include "plugin/worker/front.h"
+#include "plugin/worker/control_block.h"
 
 namespace tenon::plugin::worker {
 
-/// Of verbs, their arguments and Front: another number for each change. The first argument of `open`, which stays where it is.
+/// Of verbs, their arguments and ControlBlock: another number for each change. The first argument of `open`, which stays where it is.
 constexpr int64_t kVersion = 3;
 
-/// What the host asks for. Behind each stand its arguments, as the functions of Served take them.
+/// The requests of the host. Its arguments follow, as the functions of WorkerService take them.
 enum class Verb : int64_t { open = 0, create = 1, destroy = 2, attach = 3, detach = 4, set_shapes = 5, run = 6, late = 7 };
 
-/// What begins a message of the worker, and of the host where it answers one: the first two end a question. The others are asked back while
-/// the worker runs a node: memory that both have, of so many bytes; a run of one of the node's graphs.
-enum class Said : int64_t { failed = 0, done = 1, room = 2, graph = 3 };
+/// The kind of a message of the worker, and of the host's answer to one. The first two end a request. The others are requests of the worker
+/// while it runs a node: shared memory of a given size; a run of one of the node's graphs.
+enum class Reply : int64_t { failed = 0, done = 1, room = 2, graph = 3 };
 
 /// Writes the next piece of a message into the lane; returns what is left of it.
 std::string_view put_piece(Lane& lane, std::string_view message);
 /// Adds the piece that is in the lane to a message. Returns whether that was the last.
 bool take_piece(const Lane& lane, std::string& message);
 
-/// The worker's side: waits for a message of the host, and takes it whole.
-void hear(Lane& lane, std::string& message);
-/// The worker's side: gives the host a message, whole, and the turn with it.
-void say(Lane& lane, std::string_view message);
+/// Worker side: waits for a message of the host and reads all of its pieces.
+void receive(Lane& lane, std::string& message);
+/// Worker side: sends the host a message and passes it the lane.
+void send(Lane& lane, std::string_view message);
 
 }  // namespace tenon::plugin::worker

@@ -3,7 +3,7 @@
 
 #include "base/point_at.h"
 #include "plugin/given_tensor.h"
-#include "plugin/grown.h"
+#include "plugin/struct_versions.h"
 #include "plugin/worker/exchange.h"
 
 namespace tenon::plugin::worker {
@@ -31,15 +31,15 @@ Result<void> GraphService::make_room(Unpacker& from, Packer& to) {
 /// False: there is no such tensor, or it is where it may not be.
 bool GraphService::take(Unpacker& from, std::vector<Tensor>& tensors, bool is_written) {
   for (Tensor& t : tensors) {
-    auto told = blank<tenon_tensor>();
-    told.dtype = from.as<int32_t>();
-    told.layout = TENON_ROW_MAJOR;
+    auto view = blank<tenon_tensor>();
+    view.dtype = from.as<int32_t>();
+    view.layout = TENON_ROW_MAJOR;
     const Sizes sizes = from.numbers();
-    told.rank = static_cast<int32_t>(sizes.size());
-    told.sizes = sizes.data();
-    told.data = &told;  // somewhere, until its bytes are known
+    view.rank = static_cast<int32_t>(sizes.size());
+    view.sizes = sizes.data();
+    view.data = &view;  // somewhere, until its bytes are known
     const CommonMemory::Name name{.where = from.number(), .offset = from.as<uint64_t>()};
-    auto made = from.is_broken() ? Result<Tensor>(fail(Code::bad_input, "", "")) : given_tensor(&told, {});
+    auto made = from.is_broken() ? Result<Tensor>(fail(Code::bad_input, "", "")) : given_tensor(&view, {});
     if (!made) return false;
     const auto bytes = static_cast<uint64_t>(made->byte_size());
     const std::byte* const in_memory = memory_.at(name, bytes, is_written);
@@ -54,11 +54,11 @@ bool GraphService::take(Unpacker& from, std::vector<Tensor>& tensors, bool is_wr
 
 bool GraphService::answer(std::string& message) {
   Unpacker from(message);
-  const auto said = from.as<Said>();
+  const auto said = from.as<Reply>();
   Packer to(answer_);
-  to << Said::done;
+  to << Reply::done;
   Result<void> done;
-  if (said == Said::room) {
+  if (said == Reply::room) {
     done = make_room(from, to);
   } else {
     const auto number = from.as<uint32_t>();
@@ -68,7 +68,7 @@ bool GraphService::answer(std::string& message) {
     if (!take(from, operands_, false) || !take(from, results_, true)) return false;
     done = graphs_.run(number, operands_, results_);
   }
-  if (!done) pack(Packer(answer_) << Said::failed, done.error());
+  if (!done) pack(Packer(answer_) << Reply::failed, done.error());
   std::swap(message, answer_);
   return true;
 }

@@ -11,8 +11,8 @@
 
 namespace tenon::plugin::worker {
 
-/// The host's side of a node's inner graphs: runs them for the process that the node is in (HostGraphs), which asks while it is asked.
-/// Trusts nothing of what it is told: results go where that process may write, and nowhere else.
+/// The host's side of a node's inner graphs: runs them for the process that the node is in (HostGraphs), on requests made during a run.
+/// Validates every message: results go where that process may write, and nowhere else.
 class GraphService {
  public:
   /// graphs: outlive this.
@@ -31,7 +31,7 @@ class GraphService {
   }
   /// Bytes of tensors of this run that the process copied to the room, and back.
   int64_t copied_bytes() const { return copied_; }
-  /// message: what the process asks; becomes the answer. False: nobody can read it.
+  /// message: a request; becomes the answer. False: it is malformed.
   bool answer(std::string& message);
 
  private:

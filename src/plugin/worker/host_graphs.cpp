@@ -23,17 +23,17 @@ HostGraphs::HostGraphs(Unpacker& from) : ports_(from.as<size_t>()) {
 }
 
 Result<Unpacker> HostGraphs::ask() {
-  say(*lane_, message_);
-  hear(*lane_, message_);
+  send(*lane_, message_);
+  receive(*lane_, message_);
   Unpacker answer(message_);
-  if (answer.as<Said>() == Said::done) return answer;
+  if (answer.as<Reply>() == Reply::done) return answer;
   return unpack_error(answer);
 }
 
 Result<void> HostGraphs::make_room(uint64_t bytes) {
   if (bytes <= room_.bytes()) return {};
   room_ = {};
-  Packer(message_) << Said::room << bytes;
+  Packer(message_) << Reply::room << bytes;
   Unpacker answer = TRY(ask());
   room_offset_ = answer.as<uint64_t>();
   room_ = TRY(Mapping::of(kFile, room_offset_, answer.as<uint64_t>()));
@@ -52,7 +52,7 @@ Result<void> HostGraphs::run(uint32_t number, std::span<const Tensor> operands, 
   if (!lane_)
     return fail(Code::bad_input, "run_graph", "it is called while the node does not run")
         .expected("a call within `enqueue`")
-        .found("one before or behind it");
+        .found("one before or after it");
   placed_.clear();
   uint64_t in_room = 0;
   place(operands, false, in_room);
@@ -62,7 +62,7 @@ Result<void> HostGraphs::run(uint32_t number, std::span<const Tensor> operands, 
     if (placed_[k].is_in_room && bytes_in(operands[k]) > 0)
       std::memcpy(room_.data() + placed_[k].name.offset, operands[k].data(), bytes_in(operands[k]));
   Packer to(message_);
-  to << Said::graph << number;
+  to << Reply::graph << number;
   for (size_t k = 0; k < placed_.size(); ++k) {
     const Tensor& t = k < operands.size() ? operands[k] : results[k - operands.size()];
     to << t.dtype() << std::span<const int64_t>(t.shape()) << placed_[k].name.where

@@ -5,21 +5,21 @@
 
 #include "plugin/run/inner_graphs.h"
 #include "plugin/worker/common_memory.h"
-#include "plugin/worker/front.h"
+#include "plugin/worker/control_block.h"
 #include "plugin/worker/mapping.h"
 #include "plugin/worker/packing.h"
 
 namespace tenon::plugin::worker {
 
-/// The worker's side of a node's inner graphs, which the host runs (GraphService): asks for it in the lane in which the node's own run was
-/// asked for. Tensors stay where they are if the host has that memory too; others are copied to a room that both have, and back.
+/// The worker's side of a node's inner graphs, which the host runs (GraphService): requests runs in the lane in which the node's own run
+/// was asked for. Tensors stay where they are if the host has that memory too; others are copied to a room that both have, and back.
 class HostGraphs final : public InnerGraphs {
  public:
   /// from: what GraphService packed.
   explicit HostGraphs(Unpacker& from);
 
   CommonMemory& memory() { return memory_; }
-  /// The node runs, as that lane asks; null: it does not.
+  /// Sets the lane of the node's run; null: it does not run.
   void serve(Lane* lane) { lane_ = lane; }
   uint32_t count() const override { return static_cast<uint32_t>(ports_.size()); }
   Ports ports(uint32_t number) const override { return ports_[number]; }

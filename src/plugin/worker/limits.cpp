@@ -22,7 +22,7 @@ namespace {
 constexpr uint64_t kStack = 8 << 20;
 constexpr size_t kSignalStack = 64 * 1024;
 
-Front* front = nullptr;
+ControlBlock* control = nullptr;
 thread_local Lane* lane = nullptr;
 std::atomic<uint64_t> limit = 0, base = 0;  ///< bytes that the plugin may take; those that are none of its
 
@@ -59,8 +59,8 @@ void set_limit() {
 }
 
 void note_signal(int number, siginfo_t* info, void*) {
-  front->data_bytes.store(taken());
-  if (number == SIGSEGV || number == SIGBUS) front->address.store(reinterpret_cast<uintptr_t>(info->si_addr));
+  control->data_bytes.store(taken());
+  if (number == SIGSEGV || number == SIGBUS) control->address.store(reinterpret_cast<uintptr_t>(info->si_addr));
   if (lane) lane->blamed.store(1);
   std::signal(number, SIG_DFL);
   raise(number);  // comes when this function returns
@@ -81,14 +81,14 @@ void allow_stack() {
 
 bool is_nearly_full() { return limit > 0 && taken() > limit / 10 * 9; }
 
-void note_ends(Front& to) {
-  front = &to;
+void note_ends(ControlBlock& to) {
+  control = &to;
   struct sigaction action{};
   action.sa_sigaction = note_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(number, &action, nullptr);
   std::atexit([] {
-    front->data_bytes.store(taken());
+    control->data_bytes.store(taken());
     if (lane) lane->blamed.store(1);
   });
 }

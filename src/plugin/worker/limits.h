@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "plugin/worker/front.h"
+#include "plugin/worker/control_block.h"
 
 namespace tenon::plugin::worker {
 
@@ -11,8 +11,8 @@ void allow_stack();
 /// Whether it holds nearly all that it may.
 bool is_nearly_full();
 
-/// What ends the process is noted in `front` first: by a signal, or by a call of exit().
-void note_ends(Front& front);
+/// What ends the process is noted in `control` first: by a signal, or by a call of exit().
+void note_ends(ControlBlock& control);
 /// The calling thread serves that lane; its signals have a stack of their own.
 void note_lane(Lane& lane);
 /// Ends the process where the one that started it, `host`, is gone.

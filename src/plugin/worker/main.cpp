@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program tenon-plugin-worker: serves one library of plugins to the process that started it, through the file that it was given as
-// descriptor 3. "sealed" behind the process's number: descriptor 4 is the library.
+// descriptor 3. "sealed" after the process's number: descriptor 4 is the library.
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "plugin/worker/limits.h"
-#include "plugin/worker/served.h"
+#include "plugin/worker/worker_service.h"
 
 namespace tenon::plugin::worker {
 namespace {
@@ -44,21 +44,21 @@ class Log {
 };
 
 /// Answers one lane for ever.
-[[noreturn]] void serve(Served& served, Lane& lane) {
+[[noreturn]] void serve(WorkerService& service, Lane& lane) {
   note_lane(lane);
   std::string message, answer;
   while (true) {
-    hear(lane, message);
+    receive(lane, message);
     Unpacker from(message);
     const auto verb = from.as<Verb>();
     Packer to(answer);
-    to << Said::done;
-    if (auto done = served.answer(verb, from, to, lane); !done) {
+    to << Reply::done;
+    if (auto done = service.answer(verb, from, to, lane); !done) {
       Packer again(answer);
-      again << Said::failed << is_nearly_full();
+      again << Reply::failed << is_nearly_full();
       pack(again, done.error());
     }
-    say(lane, answer);
+    send(lane, answer);
   }
 }
 
@@ -72,17 +72,18 @@ int main_of(int host, bool has_library) {
     std::fprintf(stderr, "%s\n", shared.error().text().c_str());
     return EXIT_FAILURE;
   }
-  Front& front = *reinterpret_cast<Front*>(shared->data());
-  note_ends(front);
-  auto& log = *new Log(front.log);
-  auto& served = *new Served(host, [&log](tenon_severity severity, std::string_view, std::string_view text) { log.write(severity, text); });
+  ControlBlock& control = *reinterpret_cast<ControlBlock*>(shared->data());
+  note_ends(control);
+  auto& log = *new Log(control.log);
+  auto& service =
+      *new WorkerService(host, [&log](tenon_severity severity, std::string_view, std::string_view text) { log.write(severity, text); });
   for (uint32_t started = 0; true;) {
-    const uint32_t wanted = std::min(front.lanes.load(), Front::kLanes);
+    const uint32_t wanted = std::min(control.lanes.load(), ControlBlock::kLanes);
     for (; started < wanted; ++started) {
       allow_stack();
-      std::thread([&served, &lane = front.lane[started]] { serve(served, lane); }).detach();
+      std::thread([&service, &lane = control.lane[started]] { serve(service, lane); }).detach();
     }
-    sleep_on(front.lanes, wanted);
+    sleep_on(control.lanes, wanted);
   }
 }
 

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "plugin/worker/front.h"
+#include "plugin/worker/control_block.h"
 
 namespace tenon::plugin::worker {
 

@@ -10,7 +10,7 @@
 
 namespace tenon::plugin::worker {
 
-/// Writes what a process and its worker tell each other: numbers of eight bytes, and texts behind their length.
+/// Writes messages between a process and its worker: numbers of eight bytes, and texts after their length.
 class Packer {
  public:
   /// Writes to `out`, whose memory is kept.

@@ -21,11 +21,11 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr std::chrono::microseconds kFirstLook = 200us, kLongestNap = 5ms;  ///< between looks whether the worker still runs
-constexpr auto kGrace = 1s;                                                 ///< for a run that was told to stop
+constexpr auto kGrace = 1s;                                                 ///< for a cancelled run
 constexpr auto kToStart = 60s;                                              ///< the program, and what the library needs beside it
 constexpr size_t kMostPieces = (size_t{1} << 30) / Lane::kRoom;             ///< of an answer
 
-thread_local int graphs_running = 0;  ///< that processes asked this thread for
+thread_local int graphs_running = 0;  ///< requested by processes in this thread
 
 std::string text_of(std::chrono::milliseconds time) { return fmt::format("{:g} s", static_cast<double>(time.count()) / 1000); }
 
@@ -45,7 +45,7 @@ class Process::Lease {
     of_.lane_free_.notify_one();
   }
   Lease(const Lease&) = delete;
-  Lane& operator*() const { return of_.front().lane[number_]; }
+  Lane& operator*() const { return of_.control().lane[number_]; }
 
  private:
   Process& of_;
@@ -64,16 +64,16 @@ struct Process::Waiting {
   }
 };
 
-Process::Process(std::shared_ptr<SharedFile> file, Mapping front, std::unique_ptr<ChildProcess> child, const tenon_host* log,
+Process::Process(std::shared_ptr<SharedFile> file, Mapping control, std::unique_ptr<ChildProcess> child, const tenon_host* log,
                  const Isolation& isolation)
-    : file_(std::move(file)), front_(std::move(front)), log_(log), isolation_(isolation), owner_(getpid()), child_(std::move(child)) {}
+    : file_(std::move(file)), control_(std::move(control)), log_(log), isolation_(isolation), owner_(getpid()), child_(std::move(child)) {}
 
 Process::~Process() = default;
 
 Result<std::shared_ptr<Process>> Process::start(const Library& library, const std::string& file, const tenon_host* log,
                                                 const Isolation& isolation) {
   auto shared = TRY(SharedFile::make(kDataStart));
-  auto front = TRY(Mapping::of(shared->descriptor(), 0, kDataStart));
+  auto control = TRY(Mapping::of(shared->descriptor(), 0, kDataStart));
   const std::string program = TRY(worker_program());
   const bool is_sealed = library.sealed >= 0;
   std::vector<std::string> words{program, std::to_string(getpid())};
@@ -85,118 +85,120 @@ Result<std::shared_ptr<Process>> Process::start(const Library& library, const st
         .expected("a program to start")
         .found(child.error())
         .advice("install Tenon again, or run without --isolate-plugins");
-  std::shared_ptr<Process> out(new Process(std::move(shared), std::move(front), *std::move(child), log, isolation));
+  std::shared_ptr<Process> out(new Process(std::move(shared), std::move(control), *std::move(child), log, isolation));
   std::string message;
   Packer(message) << Verb::open << kVersion << is_sealed << std::string_view(file) << std::string_view(library.sha256) << isolation.memory;
   const std::string place = "plugin library " + library.file.string();
-  if (TRY(out->ask(message, {.function = "opening", .place = place, .least = kToStart})) == Asked::answered) return out;
+  if (TRY(out->ask(message, {.function = "opening", .place = place, .least = kToStart})) == RequestStatus::answered) return out;
   return fail(Code::device_failed, place, "the process for isolated plugins ended as it began")
       .advice("run " + program + " by hand: it says what it lacks");
 }
 
 bool Process::is_lost() const { return lost_.load(std::memory_order_relaxed) || owner_ != getpid(); }
 
-/// Who asks within a question never waits: those who have lanes might wait for it.
-Result<uint32_t> Process::take_lane(bool is_within, const Question& question) {
+/// A nested request never waits: holders of lanes might wait for it.
+Result<uint32_t> Process::take_lane(bool is_within, const Request& request) {
   std::unique_lock held(lanes_lock_);
-  const auto is_free = [&] { return (!free_.empty() || used_ < Front::kLanes) && (is_within || outermost_ < Front::kOutermost); };
+  const auto is_free = [&] {
+    return (!free_.empty() || used_ < ControlBlock::kLanes) && (is_within || outermost_ < ControlBlock::kOutermost);
+  };
   if (!is_within) lane_free_.wait(held, is_free);
   else if (!is_free())
-    return fail(Code::out_of_memory, question.place, "too many runs of isolated plugins are within others")
-        .expected(fmt::format("at most {} runs at once in the process of a library", Front::kLanes))
+    return fail(Code::out_of_memory, request.place, "too many runs of isolated plugins are within others")
+        .expected(fmt::format("at most {} runs at once in the process of a library", ControlBlock::kLanes))
         .found("another one")
         .advice("run fewer contexts at once");
   if (!is_within) ++outermost_;
   if (free_.empty()) {
     free_.push_back(used_++);
-    front().lanes.store(used_);
-    wake_all(front().lanes);
+    control().lanes.store(used_);
+    wake_all(control().lanes);
   }
   const uint32_t out = free_.back();
   free_.pop_back();
   return out;
 }
 
-Result<Asked> Process::ask(std::string& message, const Question& question) {
+Result<RequestStatus> Process::ask(std::string& message, const Request& request) {
   const bool is_within = graphs_running > 0;
-  const Lease lane(*this, TRY(take_lane(is_within, question)), is_within);
+  const Lease lane(*this, TRY(take_lane(is_within, request)), is_within);
   (*lane).stop.store(0);
   Waiting waiting{.start = Clock::now()};
-  if (TRY(exchange(*lane, message, question, waiting)) == Asked::nobody) return Asked::nobody;
-  while (Unpacker(message).as<Said>() > Said::done && question.graphs) TRY(answer_back(*lane, message, question, waiting));
+  if (TRY(exchange(*lane, message, request, waiting)) == RequestStatus::not_taken) return RequestStatus::not_taken;
+  while (Unpacker(message).as<Reply>() > Reply::done && request.graphs) TRY(answer_back(*lane, message, request, waiting));
   pass_on_log();
   Unpacker answer(message);
-  const auto said = answer.as<Said>();
-  if (said == Said::done) return Asked::answered;
+  const auto said = answer.as<Reply>();
+  if (said == Reply::done) return RequestStatus::answered;
   const bool is_worn = answer.number() != 0;
   Error error = unpack_error(answer);
-  if (said != Said::failed || answer.is_broken()) {
+  if (said != Reply::failed || answer.is_broken()) {
     end("answered what nobody can read: it wrote over its own memory", Code::device_failed);
-    return lost(*lane, question);
+    return lost(*lane, request);
   }
   if (!is_worn) return error;
   end(fmt::format("holds nearly all of the {} bytes that it may take, and failed", isolation_.memory), Code::out_of_memory);
   return std::move(error).expected(fmt::format("at most {} bytes, the memory that a plugin may take", isolation_.memory));
 }
 
-Result<void> Process::answer_back(Lane& lane, std::string& message, const Question& question, Waiting& waiting) {
+Result<void> Process::answer_back(Lane& lane, std::string& message, const Request& request, Waiting& waiting) {
   const auto start = Clock::now();
   ++graphs_running;
-  const bool was_read = question.graphs->answer(message);
+  const bool was_read = request.graphs->answer(message);
   --graphs_running;
   waiting.leave_out(Clock::now() - start);
   if (!was_read) {
-    end("asked what nobody can read: it wrote over its own memory", Code::device_failed);
-    return lost(lane, question);
+    end("status what nobody can read: it wrote over its own memory", Code::device_failed);
+    return lost(lane, request);
   }
-  TRY(check_time(lane, question, waiting));
-  if (TRY(exchange(lane, message, question, waiting)) == Asked::nobody) return lost(lane, question);
+  TRY(check_time(lane, request, waiting));
+  if (TRY(exchange(lane, message, request, waiting)) == RequestStatus::not_taken) return lost(lane, request);
   return {};
 }
 
-Result<Asked> Process::exchange(Lane& lane, std::string& message, const Question& question, Waiting& waiting) {
+Result<RequestStatus> Process::exchange(Lane& lane, std::string& message, const Request& request, Waiting& waiting) {
   for (std::string_view left = message; true;) {
     left = put_piece(lane, left);
-    give_turn(lane.turn, Turn::asked, lane.worker);
-    if (TRY(wait(lane, question, waiting)) == Asked::nobody) return Asked::nobody;
+    hand_over(lane.owner, LaneOwner::requested, lane.worker);
+    if (TRY(wait(lane, request, waiting)) == RequestStatus::not_taken) return RequestStatus::not_taken;
     if (left.empty()) break;
   }
   message.clear();
   for (size_t pieces = 1; !take_piece(lane, message); ++pieces) {  // counted: it may give empty ones for ever
     if (pieces == kMostPieces) {
       end("answered without an end", Code::device_failed);
-      return lost(lane, question);
+      return lost(lane, request);
     }
-    give_turn(lane.turn, Turn::asked, lane.worker);
-    if (TRY(wait(lane, question, waiting)) == Asked::nobody) return lost(lane, question);
+    hand_over(lane.owner, LaneOwner::requested, lane.worker);
+    if (TRY(wait(lane, request, waiting)) == RequestStatus::not_taken) return lost(lane, request);
   }
-  return Asked::answered;
+  return RequestStatus::answered;
 }
 
-Result<Asked> Process::wait(Lane& lane, const Question& question, Waiting& waiting) {
+Result<RequestStatus> Process::wait(Lane& lane, const Request& request, Waiting& waiting) {
   for (std::chrono::microseconds nap = kFirstLook;; nap = std::min(nap * 2, kLongestNap)) {
-    if (await_turn(lane.turn, Turn::host, lane.host, nap)) return Asked::answered;
+    if (await_owner(lane.owner, LaneOwner::host, lane.host, nap)) return RequestStatus::answered;
     pass_on_log();
     if (has_ended()) {
-      if (lane.turn.load() == Turn::host) return Asked::answered;
-      return lane.turn.load() == Turn::asked ? Result<Asked>(Asked::nobody) : lost(lane, question);
+      if (lane.owner.load() == LaneOwner::host) return RequestStatus::answered;
+      return lane.owner.load() == LaneOwner::requested ? Result<RequestStatus>(RequestStatus::not_taken) : lost(lane, request);
     }
-    TRY(check_time(lane, question, waiting));
+    TRY(check_time(lane, request, waiting));
   }
 }
 
 /// Passes on that the run is to stop. Errors: it took too long.
-Result<void> Process::check_time(Lane& lane, const Question& question, Waiting& waiting) {
-  const auto patience = std::max(std::min(isolation_.patience, question.most), question.least);
-  const Running* const running = question.running;
-  if (!waiting.stopped && running && running->stopped && running->stopped(running->stopped_of)) {
+Result<void> Process::check_time(Lane& lane, const Request& request, Waiting& waiting) {
+  const auto patience = std::max(std::min(isolation_.patience, request.most), request.least);
+  const RunResources* const resources = request.resources;
+  if (!waiting.stopped && resources && resources->stopped && resources->stopped(resources->stopped_of)) {
     waiting.stopped = Clock::now();
     lane.stop.store(1);
   }
   if (waiting.stopped && Clock::now() - *waiting.stopped > kGrace) end("did not heed that the run was to stop", Code::cancelled);
   else if (Clock::now() - waiting.start > patience) end("did not come back within " + text_of(patience), Code::device_failed);
   else return {};
-  return lost(lane, question);
+  return lost(lane, request);
 }
 
 bool Process::has_ended() {
@@ -222,20 +224,20 @@ std::string Process::how_it_ended(const Lane& lane, Code& code) {
   std::string out = WIFSIGNALED(status) ? fmt::format("crashed (signal {}: {})", WTERMSIG(status), strsignal(WTERMSIG(status)))
                                         : fmt::format("ended its process (exit code {})", WEXITSTATUS(status));
   const auto blamed = [](const Lane& l) { return l.blamed.load() != 0; };
-  const std::span in_use(front().lane.data(), std::min(front().lanes.load(), Front::kLanes));
+  const std::span in_use(control().lane.data(), std::min(control().lanes.load(), ControlBlock::kLanes));
   if (!blamed(lane) && std::ranges::any_of(in_use, blamed)) out = "was lost: another call of its library " + out;
-  if (const uint64_t held_bytes = front().data_bytes; isolation_.memory > 0 && held_bytes > isolation_.memory / 10 * 9) {
+  if (const uint64_t held_bytes = control().data_bytes; isolation_.memory > 0 && held_bytes > isolation_.memory / 10 * 9) {
     code = Code::out_of_memory;
     out += fmt::format(", where it held {} of the {} bytes that it may take", held_bytes, isolation_.memory);
   }
   return out;
 }
 
-Error Process::lost(const Lane& lane, const Question& question) {
+Error Process::lost(const Lane& lane, const Request& request) {
   pass_on_log();
   Code code = Code::device_failed;
   const std::string how = how_it_ended(lane, code);
-  return fail(code, question.place, fmt::format("its {} {}", question.function, how))
+  return fail(code, request.place, fmt::format("its {} {}", request.function, how))
       .expected("a call that comes back")
       .found(how)
       .advice("the engine goes on: its next run starts a new process for the plugin");

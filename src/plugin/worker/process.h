@@ -13,26 +13,26 @@
 #include "plugin/worker/mapping.h"
 
 namespace tenon::plugin {
-struct Running;
+struct RunResources;
 }
 
 namespace tenon::plugin::worker {
 
 class GraphService;
 
-/// What a question came to. nobody: the process had ended before it took the question, so that another one may be asked.
-enum class Asked : uint8_t { answered, nobody };
+/// The status of a request. not_taken: the process had ended before it took the request, so another one may be used.
+enum class RequestStatus : uint8_t { answered, not_taken };
 
-/// A process that has one library of plugins open and calls its functions. Asked by any number of threads at once. It ends with this, and
-/// where the process of its host ends. The first error that it does not come back from is its last: whoever asks then needs another one.
+/// A process that has one library of plugins open and calls its functions. Safe from any number of threads. It ends with this, and
+/// where the process of its host ends. The first error that it does not come back from is its last: later callers need another process.
 class Process {
  public:
   /// Whose function it is, for errors and patience.
-  struct Question {
+  struct Request {
     std::string_view function;                                          ///< "`enqueue`"
     const std::string& place;                                           ///< of the node
-    const Running* running = nullptr;                                   ///< whose stop is passed on; null: nobody's
-    GraphService* graphs = nullptr;                                     ///< what it may ask back; null: nothing
+    const RunResources* resources = nullptr;                            ///< whose stop is passed on; null: nobody's
+    GraphService* graphs = nullptr;                                     ///< graphs that it may run; null: none
     std::chrono::milliseconds least{0}, most = std::chrono::hours(24);  ///< of patience, whatever Isolation says
   };
 
@@ -45,32 +45,32 @@ class Process {
 
   /// message: a verb with its arguments; becomes the answer. Errors: those of the function; device_failed, out_of_memory, cancelled where
   /// the process did not come back from it.
-  Result<Asked> ask(std::string& message, const Question& question);
-  /// Nothing can be asked any more: it ended, was ended, or belongs to the process that this one was forked from.
+  Result<RequestStatus> ask(std::string& message, const Request& request);
+  /// No more requests are possible: it ended, was ended, or belongs to the process that this one was forked from.
   bool is_lost() const;
   const std::shared_ptr<SharedFile>& file() const { return file_; }
   /// The address that it could not touch, in its memory; 0: none.
-  uint64_t fault() const { return front().address.load(); }
+  uint64_t fault() const { return control().address.load(); }
 
  private:
   class Lease;
   struct Waiting;
-  Process(std::shared_ptr<SharedFile> file, Mapping front, std::unique_ptr<ChildProcess> child, const tenon_host* log,
+  Process(std::shared_ptr<SharedFile> file, Mapping control, std::unique_ptr<ChildProcess> child, const tenon_host* log,
           const Isolation& isolation);
-  Front& front() const { return *reinterpret_cast<Front*>(front_.data()); }
-  Result<uint32_t> take_lane(bool is_within, const Question& question);
-  Result<Asked> wait(Lane& lane, const Question& question, Waiting& waiting);
-  Result<void> check_time(Lane& lane, const Question& question, Waiting& waiting);
-  Result<Asked> exchange(Lane& lane, std::string& message, const Question& question, Waiting& waiting);
-  Result<void> answer_back(Lane& lane, std::string& message, const Question& question, Waiting& waiting);
+  ControlBlock& control() const { return *reinterpret_cast<ControlBlock*>(control_.data()); }
+  Result<uint32_t> take_lane(bool is_within, const Request& request);
+  Result<RequestStatus> wait(Lane& lane, const Request& request, Waiting& waiting);
+  Result<void> check_time(Lane& lane, const Request& request, Waiting& waiting);
+  Result<RequestStatus> exchange(Lane& lane, std::string& message, const Request& request, Waiting& waiting);
+  Result<void> answer_back(Lane& lane, std::string& message, const Request& request, Waiting& waiting);
   bool has_ended();
   void end(std::string why, Code code);
-  Error lost(const Lane& lane, const Question& question);
+  Error lost(const Lane& lane, const Request& request);
   std::string how_it_ended(const Lane& lane, Code& code);
   void pass_on_log();
 
   const std::shared_ptr<SharedFile> file_;
-  const Mapping front_;
+  const Mapping control_;
   const tenon_host* const log_;
   const Isolation isolation_;
   const int owner_;

@@ -18,7 +18,7 @@ constexpr uint32_t kMostText = 16 << 20;
 
 /// Whoever finds another at it leaves it to that one.
 void Process::pass_on_log() {
-  LogStream& log = front().log;
+  LogStream& log = control().log;
   if (log.written.load(std::memory_order_acquire) == log.read.load(std::memory_order_relaxed)) return;
   const std::unique_lock held(log_lock_, std::try_to_lock);
   if (!held) return;

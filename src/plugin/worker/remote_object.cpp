@@ -47,17 +47,17 @@ Result<RemoteObject::Made> RemoteObject::made() {
     auto process = TRY(link_->process());
     std::string message;
     request(message);
-    if (TRY(process->ask(message, {.function = "`create`", .place = place_})) == Asked::nobody) continue;
+    if (TRY(process->ask(message, {.function = "`create`", .place = place_})) == RequestStatus::not_taken) continue;
     Unpacker answer(message);
     answer.number();
     made_ = {std::move(process), answer.number()};
     return made_;
   }
-  return nobody_answers();
+  return no_process_error();
 }
 
-Error RemoteObject::nobody_answers() const {
-  return fail(Code::device_failed, place_, "the process of its library ends before it is asked anything")
+Error RemoteObject::no_process_error() const {
+  return fail(Code::device_failed, place_, "the process of its library ends before it takes a request")
       .expected("a process that waits")
       .found(fmt::format("{} that ended", kTries))
       .advice("look for threads of the library that crash");

@@ -31,9 +31,9 @@ class RemoteObject {
   Result<Made> made();
   const Node& node() const { return node_; }
   const std::string& place() const { return place_; }
-  /// How often another process is asked where one had ended before it took the question; then that is the error.
+  /// How often a request is sent to a new process where the old one had ended before it took the request; then that is the error.
   static constexpr int kTries = 3;
-  Error nobody_answers() const;
+  Error no_process_error() const;
 
  private:
   RemoteObject(const Op& op, std::shared_ptr<Link> link, Node node);

@@ -21,12 +21,12 @@ constexpr uint64_t kWorthReading = 16 * 1024;  ///< bytes of an operand, from wh
 
 uint64_t rounded(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
 
-void copy(void* to, const void* from, int64_t bytes, const Running& running) {
+void copy(void* to, const void* from, int64_t bytes, const RunResources& resources) {
   const auto piece = [&](int64_t begin, int64_t end, int) {
     std::memcpy(static_cast<std::byte*>(to) + begin, static_cast<const std::byte*>(from) + begin, static_cast<size_t>(end - begin));
   };
-  if (bytes >= kWorthThreads && running.thread_pool && running.threads > 1)
-    running.thread_pool->run(bytes, kWorthThreads / 8, piece, running.threads);
+  if (bytes >= kWorthThreads && resources.thread_pool && resources.threads > 1)
+    resources.thread_pool->run(bytes, kWorthThreads / 8, piece, resources.threads);
   else if (bytes > 0) piece(0, bytes, 0);
 }
 
@@ -55,13 +55,13 @@ RemoteRunner::~RemoteRunner() {
   (void)in_.process->ask(message_, {.function = "`destroy`", .place = object_->place(), .most = std::chrono::seconds(5)});
 }
 
-Result<Asked> RemoteRunner::ask(std::string_view function, const Running* running) {
+Result<RequestStatus> RemoteRunner::ask(std::string_view function, const RunResources* resources) {
   return in_.process->ask(
-      message_, {.function = function, .place = object_->place(), .running = running, .graphs = running ? graphs_.get() : nullptr});
+      message_, {.function = function, .place = object_->place(), .resources = resources, .graphs = resources ? graphs_.get() : nullptr});
 }
 
-Result<Asked> RemoteRunner::attach() {
-  is_told_ = false;
+Result<RequestStatus> RemoteRunner::attach() {
+  shapes_sent_ = false;
   may_read_ = true;
   in_ = {};
   auto made = TRY(object_->made());
@@ -77,14 +77,14 @@ Result<Asked> RemoteRunner::attach() {
     to << 0;
   }
   in_ = std::move(made);
-  if (TRY(ask("`attach`", nullptr)) == Asked::nobody) {
+  if (TRY(ask("`attach`", nullptr)) == RequestStatus::not_taken) {
     in_ = {};
-    return Asked::nobody;
+    return RequestStatus::not_taken;
   }
   Unpacker answer(message_);
   answer.number();
   id_ = answer.number();
-  return Asked::answered;
+  return RequestStatus::answered;
 }
 
 Result<void> RemoteRunner::set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places, const std::vector<bool>& wanted) {
@@ -94,18 +94,18 @@ Result<void> RemoteRunner::set_shapes(std::span<const Tensor> operands, std::spa
     results_[k] = {.kind = !wanted[k] ? unwanted : places[k].empty_handle() ? late : placed, .place = places[k], .late = {}};
     if (results_[k].kind == placed) results_[k].to = const_cast<std::byte*>(places[k].data());
   }
-  is_told_ = false;
+  shapes_sent_ = false;
   for (int k = 0; k < RemoteObject::kTries; ++k)
-    if (TRY(ready()) == Asked::answered) return {};
+    if (TRY(ready()) == RequestStatus::answered) return {};
   return {};  // the run tries again, and says what is wrong
 }
 
-Result<Asked> RemoteRunner::ready() {
-  if ((!in_.process || in_.process->is_lost()) && TRY(attach()) == Asked::nobody) return Asked::nobody;
-  return is_told_ ? Asked::answered : tell_shapes();
+Result<RequestStatus> RemoteRunner::ready() {
+  if ((!in_.process || in_.process->is_lost()) && TRY(attach()) == RequestStatus::not_taken) return RequestStatus::not_taken;
+  return shapes_sent_ ? RequestStatus::answered : send_shapes();
 }
 
-/// Results end where a page does, so that what is written behind one is noticed.
+/// Results end where a page does, so that what is written after one is noticed.
 Result<void> RemoteRunner::lay_out() {
   uint64_t at = 0;
   for (Operand& o : operands_) {
@@ -123,10 +123,10 @@ Result<void> RemoteRunner::lay_out() {
     at += room + kPage;
     guards_.push_back(at - kPage);
   }
-  others_may_read_.reset();
+  shared_results_.reset();
   written_ = {};
   written_ = TRY(SharedFile::part(in_.process->file(), at));
-  others_may_read_.emplace(written_.data(), written_.bytes(), in_.process->file()->descriptor(), written_.offset());
+  shared_results_.emplace(written_.data(), written_.bytes(), in_.process->file()->descriptor(), written_.offset());
   return {};
 }
 
@@ -142,7 +142,7 @@ void RemoteRunner::pack_shapes() {
   for (const Placed& p : results_) to << p.kind << std::span<const int64_t>(p.place.shape()) << p.at;
 }
 
-Result<Asked> RemoteRunner::tell_shapes() {
+Result<RequestStatus> RemoteRunner::send_shapes() {
   for (const bool is_second : {false, true}) {
     if (is_second)
       for (Operand& o : operands_) o.read_from.reset();
@@ -150,7 +150,7 @@ Result<Asked> RemoteRunner::tell_shapes() {
     for (const Operand& o : operands_)
       if (!o.pointed && !o.is_missing()) copy(read_.data() + o.at, o.tensor.data(), o.tensor.byte_size(), {});
     pack_shapes();
-    if (TRY(ask("`shapes_changed` or `workspace`", nullptr)) == Asked::nobody) return Asked::nobody;
+    if (TRY(ask("`shapes_changed` or `workspace`", nullptr)) == RequestStatus::not_taken) return RequestStatus::not_taken;
     Unpacker answer(message_);
     answer.number();
     if (answer.number() == 0) {
@@ -160,14 +160,14 @@ Result<Asked> RemoteRunner::tell_shapes() {
     read_address_ = answer.as<uint64_t>();
     written_address_ = answer.as<uint64_t>();
     for (Operand& o : operands_) o.address = answer.as<uint64_t>();
-    is_told_ = true;
-    return Asked::answered;
+    shapes_sent_ = true;
+    return RequestStatus::answered;
   }
   return fail(Code::device_failed, object_->place(), "the process of its library finds operands neither here nor in what it shares");
 }
 
-/// Whether each operand is where it was when the process was told; where not, what it is to be told.
-bool RemoteRunner::are_read_where_told() {
+/// Whether each operand is where the last set_shapes message placed it; else updates what to send.
+bool RemoteRunner::are_operands_where_sent() {
   bool out = true;
   for (Operand& o : operands_) {
     if (!o.pointed || o.is_copied || !may_read_ || o.bytes() < kWorthReading) continue;
@@ -191,60 +191,60 @@ void RemoteRunner::share_with_graphs() {
   to.add({.name = {.offset = written_.offset()}, .data = written_.data(), .bytes = written_.bytes(), .is_written = true});
 }
 
-Result<void> RemoteRunner::run(const Running& running) {
+Result<void> RemoteRunner::run(const RunResources& resources) {
   for (int k = 0; k < RemoteObject::kTries; ++k) {
-    auto asked = try_run(running);
-    if (!asked) return with_types(std::move(asked).error());
-    if (*asked == Asked::answered) return {};
+    auto status = try_run(resources);
+    if (!status) return with_types(std::move(status).error());
+    if (*status == RequestStatus::answered) return {};
   }
-  return object_->nobody_answers();
+  return object_->no_process_error();
 }
 
-Result<Asked> RemoteRunner::try_run(const Running& running) {
-  if (!are_read_where_told()) is_told_ = false;
-  if (TRY(ready()) == Asked::nobody) return Asked::nobody;
+Result<RequestStatus> RemoteRunner::try_run(const RunResources& resources) {
+  if (!are_operands_where_sent()) shapes_sent_ = false;
+  if (TRY(ready()) == RequestStatus::not_taken) return RequestStatus::not_taken;
   copied_ = 0;
   for (const Operand& o : operands_) {
     if (!o.pointed || o.is_missing() || o.read_from) continue;
-    copy(read_.data() + o.at, o.pointed, o.tensor.byte_size(), running);
+    copy(read_.data() + o.at, o.pointed, o.tensor.byte_size(), resources);
     copied_ += o.tensor.byte_size();
   }
   if (graphs_) share_with_graphs();
-  Packer(message_) << Verb::run << id_ << (running.thread_pool ? running.threads : 1);
-  if (TRY(ask("`enqueue`", &running)) == Asked::nobody) return Asked::nobody;
+  Packer(message_) << Verb::run << id_ << (resources.thread_pool ? resources.threads : 1);
+  if (TRY(ask("`enqueue`", &resources)) == RequestStatus::not_taken) return RequestStatus::not_taken;
   if (graphs_) copied_ += graphs_->copied_bytes();
   for (const Placed& p : results_) {
     if (p.kind != Placed::Kind::placed || !p.to) continue;
-    copy(p.to, written_.data() + p.at, p.place.byte_size(), running);
+    copy(p.to, written_.data() + p.at, p.place.byte_size(), resources);
     copied_ += p.place.byte_size();
   }
-  return take_late(running);
+  return take_late(resources);
 }
 
-/// Behind a run, whose answer is in message_.
-Result<Asked> RemoteRunner::take_late(const Running& running) {
-  const std::string told = message_;
-  Unpacker answer(told);
+/// After a run, whose answer is in message_.
+Result<RequestStatus> RemoteRunner::take_late(const RunResources& resources) {
+  const std::string failure = message_;
+  Unpacker answer(failure);
   answer.number();
   for (size_t k = 0; k < results_.size(); ++k) {
     if (results_[k].kind != Placed::Kind::late) continue;
     Sizes sizes = answer.numbers();
     if (sizes.size() > TENON_MAX_RANK || std::ranges::any_of(sizes, [](int64_t size) { return size < 0; }))
-      return fail(Code::device_failed, object_->place(), fmt::format("it told sizes of result {} that cannot be", k))
+      return fail(Code::device_failed, object_->place(), fmt::format("it sent impossible sizes of result {}", k))
           .expected(fmt::format("at most {} sizes from 0", TENON_MAX_RANK))
           .found(fmt::format("[{}]", fmt::join(sizes, ",")));
     Tensor out = TRY(Tensor::make(dtypes_[k], std::move(sizes)));
     const auto part = TRY(SharedFile::part(in_.process->file(), static_cast<uint64_t>(out.byte_size())));
     Packer(message_) << Verb::late << id_ << k << part.offset() << part.bytes() << out.byte_size();
-    if (TRY(ask("`enqueue`", &running)) == Asked::nobody) return Asked::nobody;
-    copy(out.mutable_data(), part.data(), out.byte_size(), running);
+    if (TRY(ask("`enqueue`", &resources)) == RequestStatus::not_taken) return RequestStatus::not_taken;
+    copy(out.mutable_data(), part.data(), out.byte_size(), resources);
     copied_ += out.byte_size();
     results_[k].late = std::move(out);
   }
-  return Asked::answered;
+  return RequestStatus::answered;
 }
 
-/// What it touched that it may not; empty: nobody knows.
+/// The memory that it accessed illegally; empty: unknown.
 std::string RemoteRunner::blame() const {
   const uint64_t address = in_.process ? in_.process->fault() : 0;
   const auto is_within = [&](uint64_t begin, uint64_t bytes) { return begin > 0 && address >= begin && address < begin + bytes; };
@@ -256,7 +256,7 @@ std::string RemoteRunner::blame() const {
     const Placed& p = results_[k];
     if (p.kind != Placed::Kind::placed) continue;
     const uint64_t end = written_address_ + p.at + rounded(static_cast<uint64_t>(p.place.byte_size()), kAlignment);
-    if (address >= end && address < end + kPage) return fmt::format("it wrote behind result {}", k);
+    if (address >= end && address < end + kPage) return fmt::format("it wrote past the end of result {}", k);
   }
   return "it wrote before a result";
 }

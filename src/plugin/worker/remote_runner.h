@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/shared_memory.h"
-#include "plugin/layout/laid_out.h"
+#include "plugin/layout/layout_conversion.h"
 #include "plugin/run/node_runner.h"
 #include "plugin/worker/graph_service.h"
 #include "plugin/worker/remote_object.h"
@@ -29,7 +29,7 @@ class RemoteRunner final : public NodeRunner {
   void point_operand(size_t index, void* data) override { operands_[index].pointed = data; }
   void point_result(size_t index, void* data) override { results_[index].to = data; }
   void set_tactic(int32_t tactic) override { tactic_ = tactic; }
-  Result<void> run(const Running& running) override;
+  Result<void> run(const RunResources& resources) override;
   const Tensor& late(size_t index) const override { return results_[index].late; }
   int64_t copied_bytes() const override { return copied_; }
   bool keeps_results() const override { return true; }
@@ -40,7 +40,7 @@ class RemoteRunner final : public NodeRunner {
     Tensor tensor;                                 ///< empty: missing
     const void* pointed = nullptr;                 ///< where its elements are; null: in the tensor
     uint64_t at = 0;                               ///< in the part for operands, where they are copied to
-    std::optional<SharedMemory::Place> read_from;  ///< where the process was told to read them; none: they are copied
+    std::optional<SharedMemory::Place> read_from;  ///< where the process reads them; none: they are copied
     bool is_copied = false;                        ///< in any case: it was somewhere else than the run before
     uint64_t address = 0;                          ///< there
     bool is_missing() const { return tensor.empty_handle(); }
@@ -56,16 +56,16 @@ class RemoteRunner final : public NodeRunner {
   };
   RemoteRunner(std::shared_ptr<RemoteObject> object, std::vector<DType> results, Layouts layouts, int32_t tactic, InnerGraphs* graphs);
 
-  Result<Asked> ready();
-  Result<Asked> attach();
-  Result<Asked> tell_shapes();
+  Result<RequestStatus> ready();
+  Result<RequestStatus> attach();
+  Result<RequestStatus> send_shapes();
   Result<void> lay_out();
-  bool are_read_where_told();
+  bool are_operands_where_sent();
   void pack_shapes();
   void share_with_graphs();
-  Result<Asked> ask(std::string_view function, const Running* running);
-  Result<Asked> try_run(const Running& running);
-  Result<Asked> take_late(const Running& running);
+  Result<RequestStatus> ask(std::string_view function, const RunResources* resources);
+  Result<RequestStatus> try_run(const RunResources& resources);
+  Result<RequestStatus> take_late(const RunResources& resources);
   Error with_types(Error error) const;
   std::string blame() const;
 
@@ -78,10 +78,10 @@ class RemoteRunner final : public NodeRunner {
   std::vector<Placed> results_;
   RemoteObject::Made in_;                            ///< where it is attached
   int64_t id_ = 0;                                   ///< there
-  bool is_told_ = false;                             ///< the shapes, there
+  bool shapes_sent_ = false;                         ///< the shapes, there
   bool may_read_ = true;                             ///< operands where they are; false: this system does not let it
-  SharedFile::Part read_, written_;                  ///< operands; results, each behind and before pages that nobody may touch
-  std::optional<SharedMemory> others_may_read_;      ///< what is written
+  SharedFile::Part read_, written_;                  ///< operands; results, each after and before pages that nobody may touch
+  std::optional<SharedMemory> shared_results_;       ///< what is written
   std::vector<uint64_t> guards_;                     ///< those pages
   uint64_t read_address_ = 0, written_address_ = 0;  ///< of the parts, there
   int64_t copied_ = 0;

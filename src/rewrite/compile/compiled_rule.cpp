@@ -84,7 +84,7 @@ Result<Equation> in_builder_style(const Rule& rule, const ir::OpTable& ops) {
   return equation;
 }
 
-/// What belongs to one kind of rule does not stand in another, where nothing would look at it.
+/// What belongs to one kind of rule does not lie in another, where nothing would look at it.
 Result<void> check_kind(const Rule& rule) {
   const bool patterns = rule.match_pattern || rule.apply_pattern, code = rule.match || rule.rewrite || rule.match_and_rewrite;
   if (int{!rule.equation.empty()} + int{patterns} + int{code} > 1)
@@ -93,7 +93,7 @@ Result<void> check_kind(const Rule& rule) {
         .found("more than one of them");
   if (!patterns && !(rule.where.empty() && rule.pattern_inputs.empty()))
     return fail(Code::bad_rule, std::string(rule.name), "where and pattern_inputs belong to match_pattern and apply_pattern")
-        .advice("write the conditions into the equation, or ask them in match");
+        .advice("write the conditions into the equation, or check them in match");
   return {};
 }
 

@@ -13,8 +13,8 @@
 
 namespace tenon::rewrite {
 
-/// What a rule that looks at a whole graph at once has found: nodes at which it may match, and how many it has asked.
-struct Screened {
+/// What a rule that screens a whole graph has found: nodes at which it may match, and how many it has tried.
+struct ScreenResult {
   std::vector<NodeId> nodes;
   int64_t tried = 0;
 };
@@ -39,8 +39,8 @@ struct CompiledRule {
   std::function<bool(Match&, Rewriter&)> match_and_rewrite;  ///< instead of the two
   std::function<void(const Match&)> analyse;                 ///< instead of a rewrite: looks at what matched (see analyse.h)
   std::function<int64_t(const Graph&, std::span<const NodeId>)> measure;
-  /// Order sweep: asked once a sweep, in place of `match` at every node; names those at which `match` is worth asking, in any order.
-  std::function<Screened(const Graph&, int sweep, const std::any* args)> screen;
+  /// Order sweep: called once a sweep, in place of `match` at every node; returns nodes at which `match` may succeed, in any order.
+  std::function<ScreenResult(const Graph&, int sweep, const std::any* args)> screen;
 };
 using RulePtr = std::shared_ptr<const CompiledRule>;
 

@@ -41,7 +41,7 @@ class FileReader {
     if (word == "numerics") return numerics(numerics_);
     if (word == "predicate") return predicate();
     const std::string near = nearest_name(word, kStatements);
-    return c_.error("':' or '[' behind the name of a rule").advice(near.empty() ? fmt::format("{}: Op(...) => ...", word) : near);
+    return c_.error("':' or '[' after the name of a rule").advice(near.empty() ? fmt::format("{}: Op(...) => ...", word) : near);
   }
 
   /// Names up to the end of the line.

@@ -9,7 +9,7 @@ namespace tenon::rewrite {
 namespace {
 
 /// True where the rule matched.
-Result<bool> look(const CompiledRule& rule, const ir::Graph& graph, NodeId node, const std::any* args) {
+Result<bool> query(const CompiledRule& rule, const ir::Graph& graph, NodeId node, const std::any* args) {
   try {
     Match match(graph, node, args);
     const bool found = rule.equation ? rule.equation->match(match) : !rule.match || rule.match(match);
@@ -29,7 +29,7 @@ Result<int64_t> analyse(const ir::Graph& graph, const RuleSet& rules, const std:
     for (const ir::Body& body : graph.node(node).bodies) count += TRY(analyse(*body.graph, rules, args));
     rules.candidates(graph, node, candidates);
     for (uint32_t index : candidates)
-      if (rules[index].analyse && TRY(look(rules[index], graph, node, args))) ++count;
+      if (rules[index].analyse && TRY(query(rules[index], graph, node, args))) ++count;
   }
   return count;
 }

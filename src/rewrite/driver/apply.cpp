@@ -16,7 +16,7 @@ using OutcomeKind = Outcome::Kind;
 
 constexpr size_t kMostSources = 64;  ///< names that a new node remembers
 
-/// New nodes go before the latest root: all operands of the match stand before it.
+/// New nodes go before the latest root: all operands of the match come before it.
 NodeId anchor_of(const Match& match) {
   NodeId at = match.root();
   for (NodeId other : match.other_roots)
@@ -71,7 +71,7 @@ std::string_view element_conflict(const ir::Type& old, const ir::Type& fresh) {
   return {};
 }
 
-/// A replacement that no rule may ask for, whatever the graph.
+/// A replacement that is illegal in any graph.
 std::string_view foreign(const ir::Graph& graph, ValueId from, ValueId to) {
   if (!from || !graph.alive(from)) return "the rule replaces a value that the graph does not have";
   if (!to) return "the rule gave no value";
@@ -96,7 +96,7 @@ bool may_join(const Match& match) {
 
 }  // namespace
 
-std::string_view guard(const Match& match, const CompiledRule& rule) {
+std::string_view conflict_of(const Match& match, const CompiledRule& rule) {
   if (!may_join(match)) return "it would join nodes that are placed on different backends";
   if (rule.shared) return {};
   for (NodeId node : match.nodes) {
@@ -128,7 +128,7 @@ Outcome Attempt::decide(const CompiledRule& rule, Match& match) {
   }
   if (!broken.empty()) return {OutcomeKind::broken, broken};
   if (!matched) return {OutcomeKind::no_match, std::string(match.reason())};
-  if (const auto reason = guard(match, rule); !reason.empty()) return {OutcomeKind::refused, std::string(reason)};
+  if (const auto reason = conflict_of(match, rule); !reason.empty()) return {OutcomeKind::refused, std::string(reason)};
   return {OutcomeKind::applied, {}};
 }
 
@@ -158,14 +158,14 @@ Outcome Attempt::build(const CompiledRule& rule, Match& match, Rewriter& rewrite
   if (const auto assumed = journal_.assumed(); !assumed.empty())
     return {OutcomeKind::refused, "it would take for granted what the model does not: " + assumed[0].text()};
   if (rule.match_and_rewrite)
-    if (const auto reason = guard(match, rule); !reason.empty()) return {OutcomeKind::refused, std::string(reason)};
+    if (const auto reason = conflict_of(match, rule); !reason.empty()) return {OutcomeKind::refused, std::string(reason)};
   if (journal_.nodes().empty()) return {OutcomeKind::applied, {}};
   const auto provenance = provenance_of(match, rule);
   for (NodeId made : journal_.nodes()) graph_.set_provenance(made, provenance);
   return {OutcomeKind::applied, {}};
 }
 
-/// Whether nodes that stood there before have other operands or attributes now.
+/// Whether nodes that existed before have other operands or attributes now.
 static bool edits_in_place(const Journal& journal) {
   const auto is_old = [&](NodeId n) { return !contains(journal.nodes(), n); };
   return std::ranges::any_of(journal.edits(), is_old, &Journal::Edit::node) ||

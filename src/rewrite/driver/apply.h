@@ -12,16 +12,16 @@
 
 namespace tenon::rewrite {
 
-/// A rewrite that is built and not yet carried out: both sides stand in the graph, and nobody uses the new one.
+/// A rewrite that is built and not yet carried out: both sides are in the graph, and nobody uses the new one.
 struct Proposal {
   const ir::Graph& graph;
   const CompiledRule& rule;
   const Match& match;                                         ///< match.nodes: the old side
   std::span<const NodeId> made;                               ///< the new side, in topological order
   std::span<const std::pair<ValueId, ValueId>> replacements;  ///< old value, new value
-  bool edits_in_place = false;                                ///< the rule has changed nodes as well: the old side no longer stands
+  bool edits_in_place = false;                                ///< the rule has changed nodes as well: the old side is no longer intact
 };
-/// Asked before a proposal is carried out; an error says that it is wrong, and how that shows.
+/// Called before a proposal is carried out; an error states why it is wrong.
 using Check = std::function<Result<void>(const Proposal&)>;
 
 /// What came of one attempt. broken: the rule did what no rule may do; it is left out from then on.
@@ -36,7 +36,7 @@ class Attempt {
  public:
   Attempt(ir::Graph& graph, Journal& journal, const Check& check) : graph_(graph), journal_(journal), check_(check) {}
 
-  /// Asks the rule and the guards; changes nothing. `applied` says that the match may be carried out.
+  /// Runs the rule's match and the guards; changes nothing. `applied` says that the match may be carried out.
   Outcome decide(const CompiledRule& rule, Match& match);
   /// Carries a decided match out.
   Outcome carry_out(const CompiledRule& rule, Match& match);
@@ -53,7 +53,7 @@ class Attempt {
 };
 
 /// Why the match may not be rewritten whatever the rule says; empty where it may. Cost: the uses of the values inside.
-std::string_view guard(const Match& match, const CompiledRule& rule);
+std::string_view conflict_of(const Match& match, const CompiledRule& rule);
 
 /// True where nobody would miss the node: no result is used and the op has no effects.
 bool is_dead(const ir::Graph& graph, ir::NodeId node);

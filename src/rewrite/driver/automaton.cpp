@@ -7,7 +7,7 @@
 namespace tenon::rewrite {
 namespace {
 
-/// Orders of commutative operands and alternatives multiply; an equation with more is asked for less deep.
+/// Orders of commutative operands and alternatives multiply; an equation with more gets a shallower tree.
 constexpr size_t kMostPaths = 32;
 constexpr int kDeepest = 8;
 
@@ -16,7 +16,7 @@ bool is_free(const Equation& e, int term) {
   return kind == Term::Kind::variable;
 }
 
-/// How many operands stand at the slot of their pattern: none that a rest precedes, and none of a commutative op with any number of them.
+/// How many operands are at the slot of their pattern: none that a rest precedes, and none of a commutative op with any number of them.
 size_t fixed_operands(const Equation& e, const Term& t) {
   if (t.op->commutative && t.op->max_inputs < 0) return 0;
   size_t fixed = 0;
@@ -28,10 +28,10 @@ size_t fixed_operands(const Equation& e, const Term& t) {
 
 Automaton::Automaton() : states_(1), places_(1) {}
 
-bool Automaton::Test::same_question(const Test& other) const {
-  if (ask != other.ask || place != other.place || !attribute != !other.attribute) return false;
+bool Automaton::Test::same_test(const Test& other) const {
+  if (kind != other.kind || place != other.place || !attribute != !other.attribute) return false;
   if (!attribute || attribute == other.attribute) return true;
-  const Term::Given &a = *attribute, &b = *other.attribute;
+  const Term::AttributePattern &a = *attribute, &b = *other.attribute;
   return a.name == b.name && a.has_default == b.has_default && (!a.has_default || ir::same(a.otherwise, b.otherwise));
 }
 
@@ -66,14 +66,14 @@ std::vector<Automaton::Path> Automaton::paths(const Equation& e, int index, uint
     case Term::Kind::op: return depth > 0 ? op_paths(e, t, place, depth) : std::vector<Path>{{}};
     case Term::Kind::number:
       if (t.tolerance >= 0) return {{}};  // not the tolerance of any dtype
-      test.ask = Ask::number;
+      test.kind = TestKind::number;
       test.number = t.number;
       return {{test}};
     case Term::Kind::ints:
-      test.ask = Ask::ints;
+      test.kind = TestKind::ints;
       test.ints = &t.ints;
       return {{test}};
-    case Term::Kind::missing: test.ask = Ask::missing; return {{test}};
+    case Term::Kind::missing: test.kind = TestKind::missing; return {{test}};
     case Term::Kind::either: {
       std::vector<Path> all;
       for (int choice : t.operands) std::ranges::move(paths(e, choice, place, depth), std::back_inserter(all));
@@ -89,14 +89,14 @@ Automaton::Path Automaton::own_tests(const Equation& e, const Term& t, uint32_t 
   test.place = place;
   test.op = t.op;
   Path own{test};
-  for (const Term::Given& given : t.attributes) {
+  for (const Term::AttributePattern& given : t.attributes) {
     const Expression& wanted = e.expressions[given.expression];
     if (wanted.kind != Expression::Kind::literal) continue;
     const auto number = as_number(wanted.literal);
     const auto exact = number ? std::nullopt : attribute_of(wanted.literal, given.floating);
     const auto* ints = exact ? std::get_if<ir::Ints>(&*exact) : nullptr;
     if (!number && !ints && !(exact && std::holds_alternative<std::string>(*exact))) continue;  // compared by more than its bytes
-    own.push_back({number ? Ask::number_attribute : Ask::attribute, place, &given, nullptr, number.value_or(0), nullptr,
+    own.push_back({number ? TestKind::number_attribute : TestKind::attribute, place, &given, nullptr, number.value_or(0), nullptr,
                    number ? 0 : ir::hash_of(*exact)});
   }
   return own;
@@ -135,11 +135,11 @@ void Automaton::hang(const Path& path, uint32_t rule) {
 }
 
 uint32_t Automaton::follow(uint32_t state, const Test& test) {
-  auto& questions = states_[state].questions;
-  auto it = std::ranges::find_if(questions, [&](const Question& q) { return q.test.same_question(test); });
-  if (it == questions.end()) {
-    questions.push_back({test, {}, {}, {}, {}, 0});
-    it = questions.end() - 1;
+  auto& decisions = states_[state].decisions;
+  auto it = std::ranges::find_if(decisions, [&](const Decision& q) { return q.test.same_test(test); });
+  if (it == decisions.end()) {
+    decisions.push_back({test, {}, {}, {}, {}, 0});
+    it = decisions.end() - 1;
   }
   uint32_t& next = answer(*it, test);
   if (next != 0) return next;
@@ -150,19 +150,19 @@ uint32_t Automaton::follow(uint32_t state, const Test& test) {
 }
 
 /// Where the wanted answer leads; 0: nowhere yet.
-uint32_t& Automaton::answer(Question& q, const Test& test) {
+uint32_t& Automaton::answer(Decision& q, const Test& test) {
   const auto in = [](auto& list, const auto& key) -> uint32_t& {
     const auto at = std::ranges::lower_bound(list, key, {}, [](const auto& entry) { return entry.first; });
     if (at != list.end() && at->first == key) return at->second;
     return list.insert(at, {key, 0})->second;
   };
-  switch (test.ask) {
-    case Ask::op: return in(q.by_op, test.op);
-    case Ask::number:
-    case Ask::number_attribute: return in(q.by_number, test.number);
-    case Ask::ints: return q.by_ints[*test.ints];
-    case Ask::attribute: return in(q.by_hash, test.hash);
-    case Ask::missing: break;
+  switch (test.kind) {
+    case TestKind::op: return in(q.by_op, test.op);
+    case TestKind::number:
+    case TestKind::number_attribute: return in(q.by_number, test.number);
+    case TestKind::ints: return q.by_ints[*test.ints];
+    case TestKind::attribute: return in(q.by_hash, test.hash);
+    case TestKind::missing: break;
   }
   return q.missing;
 }
@@ -170,62 +170,62 @@ uint32_t& Automaton::answer(Question& q, const Test& test) {
 void Automaton::finish() {
   for (State& state : states_) {
     state.rules.shrink_to_fit();
-    state.questions.shrink_to_fit();
+    state.decisions.shrink_to_fit();
   }
 }
 
-/// One walk at one node: what stands at each place is found when it is first asked for.
+/// One walk at one node: what is at each place is computed on first use.
 struct Automaton::Walk {
   const Automaton& a;
-  Look look;
+  GraphQuery query;
   NodeId root;
   std::vector<uint32_t>& out;
 
   /// The node that makes the value at a place; none where there is none.
-  NodeId node_at(uint32_t place) const { return place == 0 ? root : look.producer(value_at(place)); }
-  /// place > 0. Only asked where the parent is known to be a node.
+  NodeId node_at(uint32_t place) const { return place == 0 ? root : query.producer(value_at(place)); }
+  /// place > 0. Only called where the parent is a node.
   ValueId value_at(uint32_t place) const {
     const NodeId parent = node_at(a.places_[place].parent);
-    return parent ? look.operand(parent, a.places_[place].slot) : ValueId{};
+    return parent ? query.operand(parent, a.places_[place].slot) : ValueId{};
   }
 
   void enter(uint32_t index) {
     const State& state = a.states_[index];
     out.insert(out.end(), state.rules.begin(), state.rules.end());
-    for (const Question& q : state.questions) ask(q);
+    for (const Decision& q : state.decisions) follow_decision(q);
   }
 
-  void ask(const Question& q) {
-    switch (q.test.ask) {
-      case Ask::op: return ask_op(q);
-      case Ask::number:
-        if (const auto number = look.number(value_at(q.test.place))) enter_near(q, *number, 8e-3);
+  void follow_decision(const Decision& q) {
+    switch (q.test.kind) {
+      case TestKind::op: return follow_op(q);
+      case TestKind::number:
+        if (const auto number = query.number(value_at(q.test.place))) enter_near(q, *number, 8e-3);
         return;
-      case Ask::ints:
-        if (const auto ints = look.ints(value_at(q.test.place)))
+      case TestKind::ints:
+        if (const auto ints = query.ints(value_at(q.test.place)))
           if (const auto it = q.by_ints.find(*ints); it != q.by_ints.end()) enter(it->second);
         return;
-      case Ask::missing:
+      case TestKind::missing:
         if (!value_at(q.test.place)) enter(q.missing);
         return;
-      case Ask::number_attribute:
-      case Ask::attribute: return ask_attribute(q);
+      case TestKind::number_attribute:
+      case TestKind::attribute: return follow_attribute(q);
     }
   }
 
-  void ask_op(const Question& q) {
+  void follow_op(const Decision& q) {
     const NodeId node = node_at(q.test.place);
     if (!node) return;
-    const ir::Op* op = look.node(node).op;
+    const ir::Op* op = query.node(node).op;
     const auto at = std::ranges::lower_bound(q.by_op, op, {}, &std::pair<const ir::Op*, uint32_t>::first);
     if (at != q.by_op.end() && at->first == op) enter(at->second);
   }
 
-  void ask_attribute(const Question& q) {
-    const ir::Attribute* found = look.node(node_at(q.test.place)).attributes.find(q.test.attribute->name);
+  void follow_attribute(const Decision& q) {
+    const ir::Attribute* found = query.node(node_at(q.test.place)).attributes.find(q.test.attribute->name);
     if (!found && q.test.attribute->has_default) found = &q.test.attribute->otherwise;
     if (!found) return;
-    if (q.test.ask == Ask::number_attribute) {
+    if (q.test.kind == TestKind::number_attribute) {
       if (const auto* i = std::get_if<int64_t>(found)) enter_near(q, static_cast<double>(*i), 1e-6);
       else if (const auto* f = std::get_if<float>(found)) enter_near(q, *f, 1e-6);
       return;
@@ -236,7 +236,7 @@ struct Automaton::Walk {
   }
 
   /// All wanted numbers that could equal this one with the tolerance of any dtype.
-  void enter_near(const Question& q, double number, double tolerance) {
+  void enter_near(const Decision& q, double number, double tolerance) {
     const double margin = std::abs(number) * 2 * tolerance;
     auto at = std::ranges::lower_bound(q.by_number, number - margin, {}, &std::pair<double, uint32_t>::first);
     for (; at != q.by_number.end() && at->first <= number + margin; ++at) enter(at->second);
@@ -244,7 +244,7 @@ struct Automaton::Walk {
 };
 
 void Automaton::candidates(const Graph& graph, NodeId node, std::vector<uint32_t>& out) const {
-  Walk{*this, Look(graph), node, out}.enter(0);
+  Walk{*this, GraphQuery(graph), node, out}.enter(0);
 }
 
 }  // namespace tenon::rewrite

@@ -13,7 +13,7 @@
 namespace tenon::rewrite {
 
 /// All left sides as one decision tree, after the predicate tree of MLIR's PDL. A place is a path of operand slots from the root; a
-/// test asks one thing of one place (which op made it, which number it is, ...); patterns that begin with equal tests share them, and
+/// test checks one property of one place (its producer's op, its number, ...); patterns that begin with equal tests share them, and
 /// the answers of a test are looked up, so that the cost at a node grows with the number of different tests that the node passes
 /// and not with the number of patterns. It is a filter: who gets through is a candidate, and Equation::match decides.
 class Automaton {
@@ -31,21 +31,21 @@ class Automaton {
   size_t size() const { return states_.size(); }
 
  private:
-  enum class Ask : uint8_t { op, number, ints, missing, number_attribute, attribute };
+  enum class TestKind : uint8_t { op, number, ints, missing, number_attribute, attribute };
   /// Points into the equations: copied by the thousand while the tree is made.
   struct Test {
-    Ask ask = Ask::op;
+    TestKind kind = TestKind::op;
     uint32_t place = 0;
-    const Term::Given* attribute = nullptr;  ///< its name and default
-    const ir::Op* op = nullptr;              ///< the answer that is wanted, by kind of question
+    const Term::AttributePattern* attribute = nullptr;  ///< its name and default
+    const ir::Op* op = nullptr;                         ///< the answer that is wanted, by kind of question
     double number = 0;
     const ir::Ints* ints = nullptr;
     size_t hash = 0;  ///< of the attribute value
-    bool same_question(const Test& other) const;
+    bool same_test(const Test& other) const;
   };
   using Path = std::vector<Test>;
   /// One question and where each answer leads.
-  struct Question {
+  struct Decision {
     Test test;
     std::vector<std::pair<const ir::Op*, uint32_t>> by_op;  ///< sorted
     std::vector<std::pair<double, uint32_t>> by_number;     ///< sorted
@@ -55,7 +55,7 @@ class Automaton {
   };
   struct State {
     std::vector<uint32_t> rules;
-    std::vector<Question> questions;
+    std::vector<Decision> decisions;
   };
   struct Place {
     uint32_t parent = 0;
@@ -69,7 +69,7 @@ class Automaton {
   std::vector<Path> operand_paths(const Equation& equation, const Term& term, uint32_t place, int depth, bool swapped);
   static Path own_tests(const Equation& equation, const Term& term, uint32_t place);
   void hang(const Path& path, uint32_t rule);
-  uint32_t& answer(Question& question, const Test& test);
+  uint32_t& answer(Decision& decision, const Test& test);
   uint32_t follow(uint32_t state, const Test& test);
 
   std::vector<State> states_;

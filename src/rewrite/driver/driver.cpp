@@ -76,7 +76,7 @@ Result<void> Run::bodies() {
   return {};
 }
 
-Result<void> Run::asked_to_stop() const {
+Result<void> Run::check_cancelled() const {
   if (options_.cancelled && options_.cancelled()) return fail(Code::cancelled, "", "rewriting was cancelled");
   return {};
 }
@@ -96,7 +96,7 @@ Result<bool> Run::work_through() {
   bool changed = false;
   push_all();
   while (NodeId node = work_.pop(graph_)) {
-    if (++stats_.visits % 1024 == 0) TRY(asked_to_stop());
+    if (++stats_.visits % 1024 == 0) TRY(check_cancelled());
     changed |= visit(node);
     if (shared_.budget <= 0) break;
   }
@@ -137,7 +137,7 @@ bool Run::attempt(uint32_t index, NodeId node) {
 bool Run::decide(uint32_t index, Match& match) {
   RuleStatistics& stats = stats_.rules[index];
   ++stats.tried;
-  tell(index, match.root());
+  enter_probe(index, match.root());
   Outcome outcome = attempt_.decide(rules_[index], match);
   const bool is_protected = !options_.keep.empty() && std::ranges::any_of(match.nodes, [&](NodeId n) { return is_kept(n); });
   if (outcome.kind == Outcome::Kind::applied && is_protected) outcome = {Outcome::Kind::refused, "a node of the match is protected"};
@@ -147,12 +147,12 @@ bool Run::decide(uint32_t index, Match& match) {
   return false;
 }
 
-void Run::tell(uint32_t index, NodeId node) const {
+void Run::enter_probe(uint32_t index, NodeId node) const {
   if (options_.probe) options_.probe->enter(index, graph_, node);
 }
 
 bool Run::carry_out(uint32_t index, Match& match) {
-  tell(index, match.root());
+  enter_probe(index, match.root());
   const Outcome outcome = attempt_.carry_out(rules_[index], match);
   if (outcome.kind != Outcome::Kind::no_match && rules_[index].match_and_rewrite) ++stats_.rules[index].matches;
   if (outcome.kind != Outcome::Kind::applied) {

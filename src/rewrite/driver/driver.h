@@ -21,11 +21,11 @@ struct Probe;
 
 /// In which order rewrites happen. worklist: a node's best match at once, then its neighbours again. sweep: the matches of the whole
 /// graph are collected, rule by rule; those that share a node with an earlier one are dropped; then all are carried out. in_turn: each
-/// sweep asks every rule, best first, at every node that stood there when the sweep began; new nodes wait for the next one.
+/// sweep tries every rule, best first, at every node that existed when the sweep began; new nodes are for the next one.
 enum class Order : uint8_t { worklist, sweep, in_turn };
 
 /// What has just been rewritten, for whoever watches.
-struct Applied {
+struct RewriteEvent {
   const ir::Graph& graph;
   const CompiledRule& rule;
   const Match& match;            ///< its nodes are still alive
@@ -50,15 +50,15 @@ struct Options {
   NameSet keep;
   /// NameSet of rules that do not run.
   NameSet without;
-  /// Told before each attempt where the run is (see isolate.h). May be null.
+  /// Updated before each attempt (see isolate.h). May be null.
   Probe* probe = nullptr;
   /// Given to every match (Match::args). May be null.
   const std::any* args = nullptr;
-  /// Asked before each rewrite is carried out. May be null.
+  /// Called before each rewrite is carried out. May be null.
   Check check;
-  /// Told after each rewrite. May be null.
-  std::function<void(const Applied&)> applied;
-  /// Asked now and then; true stops early with the graph valid. May be null.
+  /// Called after each rewrite. May be null.
+  std::function<void(const RewriteEvent&)> applied;
+  /// Called every 1,024 visits; true stops early with the graph valid. May be null.
   std::function<bool()> cancelled;
   /// Tried at every node before the rules: may answer with one constant a result, which then replace them. May be null.
   std::function<std::optional<std::vector<ir::ConstantRef>>(const ir::Graph&, ir::NodeId)> fold;

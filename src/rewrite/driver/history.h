@@ -9,10 +9,10 @@
 
 namespace tenon::rewrite {
 
-/// Which rewrite made which node out of nodes of which rewrite: how many stand one upon the other, and by which rules.
+/// Which rewrite made which node out of nodes of which rewrite: the depth of such chains, and their rules.
 class History {
  public:
-  /// `rule` has made `made` out of `matched`. Returns how many rewrites now stand one upon the other. Cost: the nodes.
+  /// `rule` has made `made` out of `matched`. Returns the length of the chain. Cost: the nodes.
   int record(uint32_t rule, std::span<const ir::NodeId> matched, std::span<const ir::NodeId> made);
   /// The nodes count as imported from here on.
   void forget(std::span<const ir::NodeId> nodes);

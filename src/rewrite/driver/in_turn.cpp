@@ -13,7 +13,7 @@ Result<bool> Run::in_turn() {
   for (const RuleStatistics& rule : stats_.rules) applied_before.push_back(rule.applied);
   bool changed = false;
   for (NodeId node : standing) {
-    if (++stats_.visits % 1024 == 0) TRY(asked_to_stop());
+    if (++stats_.visits % 1024 == 0) TRY(check_cancelled());
     if (!graph_.alive(node) || is_kept(node)) continue;
     rules_.candidates(graph_, node, candidates_);
     if (options_.timing) mark_ = Clock::now();

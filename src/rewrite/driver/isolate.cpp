@@ -155,20 +155,20 @@ Result<std::vector<FaultyRule>> find_unsafe(ir::Graph& graph, const RuleSet& rul
   std::vector<FaultyRule> out;
   Options without = options;
   for (size_t round = 0; round <= rules.size(); ++round) {
-    auto guilty = TRY(try_once(graph, rules, without, limits));
-    if (!guilty) return out;
-    without.without.insert(guilty->name);
-    out.push_back(std::move(*guilty));
+    auto faulty = TRY(try_once(graph, rules, without, limits));
+    if (!faulty) return out;
+    without.without.insert(faulty->name);
+    out.push_back(std::move(*faulty));
   }
   return fail(Code::internal, "", "a rule that was left out took its process down");
 }
 
 Result<Statistics> rewrite_isolated(ir::Graph& graph, const RuleSet& rules, const Options& options, const IsolateLimits& limits) {
-  const std::vector<FaultyRule> guilty = TRY(find_unsafe(graph, rules, options, limits));
+  const std::vector<FaultyRule> faulty = TRY(find_unsafe(graph, rules, options, limits));
   Options safe = options;
-  for (const FaultyRule& g : guilty) safe.without.insert(g.name);
+  for (const FaultyRule& g : faulty) safe.without.insert(g.name);
   Statistics statistics = TRY(rewrite(graph, rules, safe));
-  for (const FaultyRule& g : guilty) statistics.reports.push_back(fmt::format("rule {} was left out: it {}, at {}", g.name, g.how, g.node));
+  for (const FaultyRule& g : faulty) statistics.reports.push_back(fmt::format("rule {} was left out: it {}, at {}", g.name, g.how, g.node));
   return statistics;
 }
 

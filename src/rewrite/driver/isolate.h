@@ -23,10 +23,10 @@ struct FaultyRule {
 };
 
 /// Runs the rules on the graph in a forked child, again without each rule that crashes, hangs or eats memory, until a child ends well;
-/// names those rules. The graph here stays as it is. `options.applied` is not called; a check runs in the child, and its time is nobody's
-/// guilt. Only for processes with one thread (a command line): the child has the calling thread alone, and locks that others held stay
+/// names those rules. The graph here stays as it is. `options.applied` is not called; a check runs in the child, and its time is not
+/// counted. Only for processes with one thread (a command line): the child has the calling thread alone, and locks that others held stay
 /// held. Errors: those of `rewrite`; internal where a child dies outside of every rule; not_supported where the system does not fork. Cost:
-/// one run more than there are guilty rules, plus `stall` for each that hangs.
+/// one run more than there are faulty rules, plus `stall` for each that hangs.
 Result<std::vector<FaultyRule>> find_unsafe(ir::Graph& graph, const RuleSet& rules, const Options& options,
                                             const IsolateLimits& limits = {});
 

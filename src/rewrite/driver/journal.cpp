@@ -31,7 +31,7 @@ void Journal::undo() {
   auto edits = std::move(edits_);
   auto nodes = std::move(inserted_);
   auto attributes = std::move(attributes_);
-  for (Known& known : types_ | std::views::reverse) {
+  for (OldType& known : types_ | std::views::reverse) {
     if (!graph_.alive(known.value)) continue;
     graph_.set_type(known.value, std::move(known.type));
     graph_.set_data(known.value, std::move(known.data));

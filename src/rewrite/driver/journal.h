@@ -8,7 +8,7 @@
 
 namespace tenon::rewrite {
 
-/// Records what happens to a graph, told by the graph itself, so that it can be taken back in place and so that "changed" is
+/// Records the changes of a graph, as its listener, so that they can be undone in place and so that "changed" is
 /// measured and never claimed. Between `begin` and the end of the transaction no node may be erased; the driver erases afterwards.
 class Journal : public ir::Listener {
  public:
@@ -54,12 +54,12 @@ class Journal : public ir::Listener {
   std::vector<ir::ValueId> constants_;
   size_t assumptions_ = 0;  ///< how many there were before
   std::vector<ir::ValueId> retyped_;
-  struct Known {
+  struct OldType {
     ir::ValueId value;
     ir::Type type;
     std::optional<ir::ShapeData> data;
   };
-  std::vector<Known> types_;
+  std::vector<OldType> types_;
   std::vector<std::pair<ir::ValueId, ir::ValueId>> names_;  ///< from, to
   struct AttributeEdit {
     ir::NodeId node;

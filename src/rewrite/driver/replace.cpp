@@ -31,7 +31,7 @@ Result<bool> infer_again(ir::Graph& graph, NodeId node, Journal& journal, bool a
     before.emplace_back(out ? graph.value(out).type : ir::Type(), out ? graph.value(out).data : std::nullopt);
     if (!out) continue;
     journal.refining(out);
-    if (!afresh || graph.node(node).op->unknown) continue;  // what an unknown node was told nothing would say again
+    if (!afresh || graph.node(node).op->unknown) continue;  // declared types of an unknown node cannot be inferred again
     graph.set_type(out, ir::Type());
     graph.set_data(out, std::nullopt);
   }
@@ -47,7 +47,7 @@ Result<bool> infer_again(ir::Graph& graph, NodeId node, Journal& journal, bool a
   return changed;
 }
 
-/// In topological order: each node is asked once, and its users only where a result has changed.
+/// In topological order: each node is inferred once, and its users only where a result has changed.
 Result<void> infer_from(ir::Graph& graph, std::span<const NodeId> nodes, Journal& journal, bool afresh) {
   const auto before = [&graph](NodeId a, NodeId b) { return graph.is_before(a, b); };
   std::set<NodeId, decltype(before)> waiting(nodes.begin(), nodes.end(), before);
@@ -67,8 +67,8 @@ Result<void> infer_from(ir::Graph& graph, std::span<const NodeId> nodes, Journal
   return {};
 }
 
-/// Do the users of `from` learn elements from `to` that they did not know? Only small integers and bools matter to inference.
-bool knows_more_elements(const Value& from, const Value& to) {
+/// Does `to` have known elements that `from` lacks? Only small integers and bools matter to inference.
+bool has_more_known_elements(const Value& from, const Value& to) {
   if (is_float(to.type.dtype) || to.type.dtype == DType::string) return false;
   if (to.is_constant() && to.constant->count() > static_cast<int64_t>(ir::kMaxShapeData)) return false;
   const auto all_numbers = [](const Value& v) { return v.data && std::ranges::all_of(*v.data, [](Dim d) { return d.is_number(); }); };
@@ -113,14 +113,14 @@ std::string replace(ir::Graph& graph, ValueId from, ValueId to, Journal& journal
   if (const auto conflict = type_conflict(graph.value(from).type, graph.value(to).type); !conflict.empty()) return std::string(conflict);
   const Value& value = graph.value(to);
   const bool same_type = graph.value(from).type == value.type;
-  bool learns = knows_more_elements(graph.value(from), value);
+  bool learns = has_more_known_elements(graph.value(from), value);
   std::optional<ir::Type> known;
   if (!same_type) {
     known = merged(graph.value(from).type, value.type);
     learns |= !(*known == graph.value(from).type);
   }
-  const bool tells_data = !value.data && graph.value(from).data;
-  if (tells_data || (known && !(value.type == *known))) journal.refining(to);
+  const bool adds_data = !value.data && graph.value(from).data;
+  if (adds_data || (known && !(value.type == *known))) journal.refining(to);
   if (!graph.replace_all_uses(from, to)) return "the replacement would make a cycle";
   // The new value gets the name of the one it stands for, so that values can be compared across a rewrite.
   if (value.name.empty()) {
@@ -128,7 +128,7 @@ std::string replace(ir::Graph& graph, ValueId from, ValueId to, Journal& journal
     journal.name_handed_over(from, to);
   }
   if (known && value.kind == Value::Kind::result && !(value.type == *known)) graph.set_type(to, std::move(*known));
-  if (tells_data) graph.set_data(to, graph.value(from).data);
+  if (adds_data) graph.set_data(to, graph.value(from).data);
   if (learns) reinfer_users(graph, to, journal);
   return {};
 }

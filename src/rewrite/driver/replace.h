@@ -17,11 +17,11 @@ bool is_kept(const ir::Graph& graph, ir::NodeId node, const NameSet& keep);
 /// empty; a refusal may leave edits that the journal undoes.
 std::string replace(ir::Graph& graph, ir::ValueId from, ir::ValueId to, Journal& journal);
 
-/// Empty where a value of type `to` may stand for one of type `from`.
+/// Empty where a value of type `to` may replace one of type `from`.
 std::string_view type_conflict(const ir::Type& from, const ir::Type& to);
 
 /// Inference again for all that follows from a value of which more is known than before: its type, or its elements. In
-/// topological order, so that each node is asked once. Cost: the nodes about which something new is learnt.
+/// topological order, so that each node is inferred once. Cost: the nodes whose results change.
 void reinfer_users(ir::Graph& graph, ir::ValueId value, Journal& journal);
 /// The same, starting with the nodes themselves.
 void reinfer(ir::Graph& graph, std::span<const ir::NodeId> nodes, Journal& journal);

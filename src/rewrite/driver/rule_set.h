@@ -35,7 +35,7 @@ class RuleSet {
 
   std::vector<RulePtr> rules_;
   std::vector<uint32_t> any_;  ///< rules without a declared root
-  /// Roots that the table does not know, and the rules: ops of other tables (plugins, unknown ones) may have these names.
+  /// Roots that are not in the table, and the rules: ops of other tables (plugins, unknown ones) may have these names.
   std::vector<std::pair<std::string, uint32_t>> by_name_;
   std::shared_ptr<const Automaton> automaton_;
   std::vector<RulePtr> walked_;    ///< what the automaton points into

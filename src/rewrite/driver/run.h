@@ -54,9 +54,9 @@ class Run {
   bool attempt(uint32_t index, NodeId node);
   bool fold(NodeId node);
   bool may_run(uint32_t index) const;
-  void tell(uint32_t index, NodeId node) const;  ///< who watches that the rule is about to have the word
+  void enter_probe(uint32_t index, NodeId node) const;  ///< who watches that the rule is about to have the word
   bool is_kept(NodeId node) const;
-  Result<void> asked_to_stop() const;
+  Result<void> check_cancelled() const;
 
   /// Decides; books what is refused or broken. True where the match may be carried out.
   bool decide(uint32_t index, Match& match);

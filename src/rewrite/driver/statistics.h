@@ -12,7 +12,7 @@ namespace tenon::rewrite {
 struct RuleStatistics {
   std::string name;
   std::string sets;   ///< separated by blanks
-  int64_t tried = 0;  ///< nodes at which the rule was asked
+  int64_t tried = 0;  ///< nodes at which the rule was tried
   int64_t matches = 0;
   int64_t applied = 0;
   int64_t added = 0;                                    ///< nodes inserted

@@ -9,10 +9,10 @@
 
 namespace tenon::rewrite {
 
-/// The places that a rule names when it is asked about the whole graph.
+/// The places that a rule's `screen` returns.
 void Run::screen(uint32_t index, std::vector<RulePlace>& places) {
   try {
-    const Screened found = rules_[index].screen(graph_, stats_.sweeps, options_.args);
+    const ScreenResult found = rules_[index].screen(graph_, stats_.sweeps, options_.args);
     stats_.rules[index].tried += found.tried - static_cast<int64_t>(found.nodes.size());  // these are counted when they are decided
     for (uint32_t at = 0; at < found.nodes.size(); ++at)
       if (graph_.alive(found.nodes[at])) places.push_back({index, at, found.nodes[at]});
@@ -26,7 +26,7 @@ Result<std::vector<RulePlace>> Run::candidate_places() {
   std::vector<RulePlace> places;
   uint32_t at = 0;
   for (NodeId node : graph_.nodes()) {
-    if (++stats_.visits % 1024 == 0) TRY(asked_to_stop());
+    if (++stats_.visits % 1024 == 0) TRY(check_cancelled());
     ++at;
     if (stats_.sweeps == 1) work_.push(node);
     if (is_dead(graph_, node)) continue;
@@ -56,14 +56,14 @@ std::vector<RulePlace> Run::matching_apart(std::span<const RulePlace> places) {
   return chosen;
 }
 
-/// An earlier rewrite may have taken away what a later match was bound to: each is asked again before its turn. True where it is worth
-/// while to sweep again.
+/// An earlier rewrite may have taken away what a later match was bound to: each is matched again before it is applied. True where it is
+/// worth while to sweep again.
 bool Run::carry_out_all(std::span<const RulePlace> places) {
   bool changed = false;
   for (const RulePlace& place : places) {
     if (!graph_.alive(place.node) || !may_run(place.rule) || shared_.budget <= 0) continue;
     Match match(graph_, place.node, options_.args);
-    tell(place.rule, place.node);
+    enter_probe(place.rule, place.node);
     if (attempt_.decide(rules_[place.rule], match).kind != Outcome::Kind::applied) continue;
     if (carry_out(place.rule, match)) {
       changed = true;

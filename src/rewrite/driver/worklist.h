@@ -7,7 +7,7 @@
 
 namespace tenon::rewrite {
 
-/// First in, first out; a node stands in it at most once. Stale ids are dropped when they come up.
+/// First in, first out; a node is in it at most once. Stale ids are dropped when they come up.
 class Worklist {
  public:
   void push(ir::NodeId node) {

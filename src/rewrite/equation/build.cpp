@@ -48,7 +48,7 @@ class Maker {
     const auto known = std::ranges::find_if(made_, [&](const Made& m) { return same_op(m.term, term); });
     if (known != made_.end()) return t.result < known->results.size() ? known->results[t.result] : ValueId{};
     ir::Attributes attributes;
-    for (const Term::Given& given : t.attributes) {
+    for (const Term::AttributePattern& given : t.attributes) {
       const Answer value = evaluate(e_, given.expression, b_, m_);
       auto attribute = value ? attribute_of(*value, given.floating) : std::nullopt;
       if (!attribute) return fail();
@@ -111,7 +111,7 @@ class Maker {
     return typed(DType::i64, Tensor::of_i64({static_cast<int64_t>(ints.size())}, ints));
   }
 
-  /// As many results as terms for the same node ask for.
+  /// As many results as terms for the same node use.
   size_t results_of(int term) const {
     const Term& t = e_.terms[static_cast<size_t>(term)];
     size_t most = std::max<size_t>({1, t.results, static_cast<size_t>(t.op->min_outputs)});

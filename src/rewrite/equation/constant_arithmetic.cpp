@@ -70,7 +70,7 @@ std::optional<Dim> of_sizes(Arithmetic how, Dim a, Dim b) {
   return std::nullopt;
 }
 
-/// The tensor behind a term; nullopt where there is none, or it is too large or of a type without arithmetic.
+/// The tensor of a term; nullopt where there is none, or it is too large or of a type without arithmetic.
 std::optional<Tensor> tensor_of(const TermValue& d, const Match& m) {
   const Tensor* found = nullptr;
   if (const auto* v = std::get_if<ValueId>(&d)) found = m.is_constant(*v) ? m.graph().tensor_of(*v, kMostConstantBytes) : nullptr;
@@ -92,7 +92,7 @@ std::optional<Sizes> broadcast(const Sizes& a, const Sizes& b) {
   return out;
 }
 
-/// Which element of a tensor of shape `of` stands at element `index` of shape `out`.
+/// Which element of a tensor of shape `of` is at element `index` of shape `out`.
 int64_t element_at(int64_t index, const Sizes& out, const Sizes& of) {
   int64_t at = 0, stride = 1;
   for (size_t i = 0; i < out.size(); ++i) {

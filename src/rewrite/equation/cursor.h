@@ -7,7 +7,7 @@
 
 namespace tenon::rewrite {
 
-/// Where the reading of a text of rules stands. Blanks, line ends and comments (`#` to the end of the line) part words and mean nothing
+/// The reading position in a text of rules. Blanks, line ends and comments (`#` to the end of the line) part words and mean nothing
 /// else.
 class Cursor {
  public:
@@ -18,17 +18,17 @@ class Cursor {
   bool eat(std::string_view token);
   /// The next character that means something, not consumed; '\0' at the end.
   char peek();
-  /// The one behind it.
+  /// The one after it.
   char peek_second() const { return at_ + 1 < text_.size() ? text_[at_ + 1] : '\0'; }
-  std::string_view word();  ///< the identifier that stands here, not consumed
+  std::string_view word();  ///< the identifier that is here, not consumed
   std::string identifier();
   bool eat_word(std::string_view wanted);
   bool number_ahead();
   Result<double> number();
   Result<int64_t> integer();
-  Result<std::string> quoted();  ///< behind the opening quote
+  Result<std::string> quoted();  ///< after the opening quote
 
-  /// What was expected where the cursor stands; the message shows the line with a caret.
+  /// What was expected at the cursor; the message shows the line with a caret.
   Error error(std::string expected) const;
   /// Something else is wrong at an earlier place.
   Error wrong(size_t at, std::string what, Code code = Code::bad_rule) const;
@@ -37,7 +37,7 @@ class Cursor {
   void go(size_t at) { at_ = at; }
   bool at_end() { return peek() == '\0' && at_ >= text_.size(); }
   std::string_view text() const { return text_; }
-  /// From `start` to where the cursor stands, without blanks at the end.
+  /// From `start` to the cursor, without blanks at the end.
   std::string_view since(size_t start) const;
   int line_of(size_t at) const;
 

@@ -29,7 +29,7 @@ Result<void> EquationParser::equation() {
   TRY(check_roots(start));
   if (!c_.eat("=>")) return c_.error("'=>'");
   where_ = Where::right;
-  right_seen_ = true;
+  after_arrow_ = true;
   TRY(roots(out_.right));
   if (out_.left.size() != out_.right.size()) return c_.error(fmt::format("{} results on the right", out_.left.size()));
   if (c_.eat_word("where")) TRY(conditions());
@@ -111,7 +111,7 @@ Result<int> EquationParser::variable(Variable::Kind kind) {
         .advice(where_ == Where::right ? fmt::format("const(?{}) makes a constant of it; ?{}... puts operands in", name, name)
                                        : "give the two different names");
   }
-  const bool later = right_seen_ && where_ == Where::attribute;  // a condition may bind it
+  const bool later = after_arrow_ && where_ == Where::attribute;  // a condition may bind it
   if (where_ != Where::left && !later && (where_ != Where::condition || defining_)) return unbound(start, name);
   if (later) awaited_.emplace_back(static_cast<int>(known.size()), start);
   known.push_back({where_ == Where::left ? kind : Variable::Kind::term_value, std::move(name)});

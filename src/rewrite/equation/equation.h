@@ -37,7 +37,7 @@ struct Term {
     tensor,    ///< a constant of this shape, floats within the dtype's tolerance; only from pattern graphs, no text says it
   } kind = Kind::missing;
   bool optional = false;
-  bool no_others = false;  ///< op: the node has no attributes but those of the term; an op without a schema has no defaults
+  bool exact_attributes = false;  ///< op: the node has no attributes but those of the term; an op without a schema has no defaults
   uint8_t result = 0;
   uint16_t results = 0;  ///< op: what is built has at least as many
   const ir::Op* op = nullptr;
@@ -49,14 +49,14 @@ struct Term {
   int expression = -1;        ///< computed: the value ...
   int dtype = -1;             ///< ... and its element type, where one is given
   std::vector<int> operands;  ///< op: terms; either: the alternatives
-  struct Given {
+  struct AttributePattern {
     std::string name;
     int expression;           ///< in Equation::expressions
     ir::Attribute otherwise;  ///< what counts where the node lacks it
     bool has_default = false;
     bool floating = false;  ///< numbers are stored as floats
   };
-  std::vector<Given> attributes;
+  std::vector<AttributePattern> attributes;
 };
 
 struct Expression {
@@ -69,10 +69,10 @@ struct Expression {
   std::vector<int> arguments;
 };
 
-/// One condition behind `where`.
+/// One condition after `where`.
 struct Condition {
   int expression = -1;
-  /// `==` whose right side is a name that nothing has bound before, or a list with such names: what stands left gives them their meaning.
+  /// `==` whose right side is a name that nothing has bound before, or a list with such names: the left side binds them.
   bool binds = false;
   std::string text;  ///< for refusals
 };
@@ -83,7 +83,7 @@ struct Variable {
   std::string name;
 };
 
-/// What the names of an equation stand for in one match. Attributes belong to the matched nodes, or are defaults of the equation.
+/// The values bound to the names of an equation in one match. Attributes belong to the matched nodes, or are defaults of the equation.
 struct Bindings {
   struct Slot {
     enum class Kind : uint8_t { free, value, rest, attribute, term_value } kind = Kind::free;
@@ -91,7 +91,7 @@ struct Bindings {
     const ir::Attribute* attribute = nullptr;
   };
   ir::SmallList<Slot, 8> slots;
-  ir::SmallList<ValueId, 2> roots;  ///< what the left roots stand for, in their order
+  ir::SmallList<ValueId, 2> roots;  ///< the values of the left roots, in their order
   std::vector<Values> rests;        ///< a variable; empty where the equation has no rest
   std::vector<TermValue> data;      ///< a variable; empty where no condition binds
 };
@@ -109,7 +109,7 @@ struct Names {
 
 class Equation {
  public:
-  /// Errors: bad_rule with the column, a caret, what was expected and what stands there; not_supported where an op is not in the table;
+  /// Errors: bad_rule with the column, a caret, what was expected and what is there; not_supported where an op is not in the table;
   /// limit_exceeded over 1,024 terms, 1,024 parts of conditions or 64 levels.
   static Result<Equation> parse(std::string_view text, const ir::OpTable& ops, const Names& names = {});
 

@@ -89,7 +89,7 @@ class Evaluator {
     const Answer left = (*this)(e.arguments[0]);
     if (!left) return std::nullopt;
     if (e.compare == Compare::equal || e.compare == Compare::differs) {
-      Bindings unchanged;  // nothing is bound below a top-level condition: the pattern is asked, not filled
+      Bindings unchanged;  // nothing is bound below a top-level condition: the pattern is tested, not bound
       unchanged.slots = b_.slots;
       unchanged.rests = b_.rests;
       unchanged.data = b_.data;

@@ -45,24 +45,24 @@ Result<bool> EquationParser::bind_names(int condition, size_t start) {
         if (fresh(a)) bound.insert(out_.expressions[a].variable);
   }
   for (int variable : free_) {
-    if (bound.contains(variable) || !asks(condition, variable)) continue;
+    if (bound.contains(variable) || !mentions_in(condition, variable)) continue;
     return c_.wrong(start, fmt::format("?{} is not bound", out_.variables[variable].name))
         .expected("a name that the left side binds")
         .advice("a condition binds a name as in shape(?x) == [?n, 4] or ?n == dim(?x, 0)");
   }
   if (bound.empty()) return false;
   for (int variable : bound) {
-    const bool elsewhere = asks(e.arguments[0], variable);
-    if (elsewhere) return c_.wrong(start, fmt::format("?{} stands on both sides of what binds it", out_.variables[variable].name));
+    const bool elsewhere = mentions_in(e.arguments[0], variable);
+    if (elsewhere) return c_.wrong(start, fmt::format("?{} is on both sides of what binds it", out_.variables[variable].name));
     free_.erase(variable);
   }
   return true;
 }
 
-bool EquationParser::asks(int expression, int variable) const {
+bool EquationParser::mentions_in(int expression, int variable) const {
   const Expression& e = out_.expressions[expression];
   if (e.kind == ExpressionKind::variable) return e.variable == variable;
-  return std::ranges::any_of(e.arguments, [&](int a) { return asks(a, variable); });
+  return std::ranges::any_of(e.arguments, [&](int a) { return mentions_in(a, variable); });
 }
 
 Result<int> EquationParser::either_of() {
@@ -83,7 +83,7 @@ Result<int> EquationParser::both_of() {
 
 Result<int> EquationParser::negation() {
   if (!c_.eat_word("not")) return comparison();
-  const Deeper level(*this);
+  const NestingLevel level(*this);
   if (level.too_deep()) return c_.wrong(c_.at(), fmt::format("conditions nest at most {} levels deep", kMostLevels), Code::limit_exceeded);
   Expression e;
   e.kind = ExpressionKind::negation;
@@ -137,7 +137,7 @@ Result<int> EquationParser::product() {
 }
 
 Result<int> EquationParser::unary() {
-  const Deeper level(*this);
+  const NestingLevel level(*this);
   if (level.too_deep()) return c_.wrong(c_.at(), fmt::format("expressions nest at most {} levels deep", kMostLevels), Code::limit_exceeded);
   if (c_.peek() != '-' || c_.number_ahead()) return primary();
   c_.eat("-");
@@ -175,7 +175,7 @@ Result<int> EquationParser::primary() {
   return add(std::move(e));
 }
 
-/// Behind '['. A list of integers (or of numbers) is one literal.
+/// After '['. A list of integers (or of numbers) is one literal.
 Result<int> EquationParser::list() {
   Expression e;
   e.kind = ExpressionKind::list;
@@ -251,7 +251,7 @@ Result<int> EquationParser::call(const std::string& name, size_t at) {
   const int own = definition == names_.definitions.end() ? 0 : static_cast<int>(definition->second.parameters);
   TRY(check_count(e, name, own, at));
   for (int a : e.arguments)
-    if (is_pattern(a)) return c_.wrong(at, fmt::format("{} cannot be asked of a pattern", name)).expected("a list without '_' and '...'");
+    if (is_pattern(a)) return c_.wrong(at, fmt::format("{} does not apply to a pattern", name)).expected("a list without '_' and '...'");
   if (!e.function && !e.named) return inlined(definition->second, e.arguments);
   return add(std::move(e));
 }

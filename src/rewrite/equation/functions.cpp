@@ -258,7 +258,7 @@ constexpr Function kFunctions[] = {
     {"length", "length(list)", "how many elements a list has, or operands a ?rest", 1, 1, length},
     {"at", "at(list, i)", "element i of a list; from the end where negative", 2, 2, at},
     {"product", "product(list)", "of its elements", 1, 1, product_of},
-    {"join", "join(list, list, ...)", "lists one behind the other", 1, 8, join},
+    {"join", "join(list, list, ...)", "lists one after the other", 1, 8, join},
     {"compose", "compose(p, q)", "the permutation that p and then q make", 2, 2, compose},
     {"inverse", "inverse(p)", "the permutation that undoes p", 1, 1, inverse},
     {"add", "add(a, b)", "a + b", 2, 2, arithmetic<Arithmetic::add>},

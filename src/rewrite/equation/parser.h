@@ -11,7 +11,7 @@
 
 namespace tenon::rewrite {
 
-/// Recursive descent over one equation (or one definition of a predicate); every function leaves the cursor behind what it read.
+/// Recursive descent over one equation (or one definition of a predicate); every function leaves the cursor after what it read.
 class EquationParser {
  public:
   static constexpr int kMostLevels = 64;
@@ -32,7 +32,7 @@ class EquationParser {
 
  private:
   enum class Where : uint8_t { left, attribute, right, condition };
-  struct Deeper;
+  struct NestingLevel;
 
   Result<void> roots(std::vector<int>& into);
   Result<void> check_roots(size_t start);
@@ -52,15 +52,15 @@ class EquationParser {
   Result<void> operands(Term& t);
   Result<void> operand(Term& t);
   Result<void> attribute(Term& t, std::string name, size_t at);
-  Result<void> left_attribute(Term::Given& given);
-  Result<void> captured_attribute(Term::Given& given);
+  Result<void> left_attribute(Term::AttributePattern& given);
+  Result<void> captured_attribute(Term::AttributePattern& given);
   Result<void> check_arity(const Term& t, size_t at);
-  Result<void> schema(const Term& t, Term::Given& given, size_t at);
+  Result<void> schema(const Term& t, Term::AttributePattern& given, size_t at);
 
   // expressions (equation_expressions.cpp)
   Result<void> condition();
   Result<bool> bind_names(int condition, size_t start);
-  bool asks(int expression, int variable) const;
+  bool mentions_in(int expression, int variable) const;
   Result<int> either_of();
   Result<int> both_of();
   Result<int> negation();
@@ -89,7 +89,7 @@ class EquationParser {
   Equation& out_;
   int depth_ = 0;
   Where where_ = Where::left;
-  bool right_seen_ = false;
+  bool after_arrow_ = false;
   std::set<int> free_;                           ///< names that nothing has bound yet
   std::vector<std::pair<int, size_t>> awaited_;  ///< those that the right side uses, and where
   bool defining_ = false;
@@ -97,9 +97,9 @@ class EquationParser {
 };
 
 /// One level of nesting, as long as it lives.
-struct EquationParser::Deeper {
-  explicit Deeper(EquationParser& parser) : p(parser) { ++p.depth_; }
-  ~Deeper() { --p.depth_; }
+struct EquationParser::NestingLevel {
+  explicit NestingLevel(EquationParser& parser) : p(parser) { ++p.depth_; }
+  ~NestingLevel() { --p.depth_; }
   bool too_deep() const { return p.depth_ > kMostLevels; }
   EquationParser& p;
 };

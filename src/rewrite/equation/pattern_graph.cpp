@@ -117,7 +117,7 @@ class PatternSide {
   }
 
   void give(Term& t, std::string name, const ir::Attribute& value, std::optional<ir::Attribute> otherwise) {
-    Term::Given given;
+    Term::AttributePattern given;
     given.name = std::move(name);
     given.expression = static_cast<int>(e_.expressions.size());
     given.has_default = otherwise.has_value();
@@ -132,7 +132,7 @@ class PatternSide {
   /// On the right what the node has. On the left also what it leaves out: the default; where there is none, only absence will do.
   void attributes(const Node& node, NodeId id, Term& t) {
     const auto known = given_.find(id);
-    t.no_others = left_ && node.op->unknown;
+    t.exact_attributes = left_ && node.op->unknown;
     if (known != given_.end()) {
       t.attributes = known->second;
       return;
@@ -152,13 +152,13 @@ class PatternSide {
     given_.emplace(id, t.attributes);
   }
 
-  Look look_;
+  GraphQuery look_;
   PatternOptions options_;
   bool left_;
   Equation& e_;
   std::unordered_map<ValueId, int> terms_;
   std::unordered_map<ValueId, int> variables_;
-  std::unordered_map<NodeId, std::vector<Term::Given>> given_;  ///< results of one node share their expressions
+  std::unordered_map<NodeId, std::vector<Term::AttributePattern>> given_;  ///< results of one node share their expressions
 };
 
 std::string input_name(const Graph& graph, size_t k) {

@@ -15,7 +15,7 @@ struct PatternOptions {
 };
 
 /// The equation `match => apply` of two small graphs, built with the graph builder or read from models.
-/// Inputs are the variables: those of `apply` stand for those of `match` of the same name, or, where the names are others, for those at
+/// Inputs are the variables: those of `apply` are those of `match` of the same name, or, where the names are others, for those at
 /// the same place. Constants compare by value: one float everywhere as a number, which takes the dtype of what it meets; integers element
 /// by element; any other tensor with its shape. Outputs are the roots, as many on both sides. Types of inputs do not matter.
 /// Nodes that no output needs are left out.

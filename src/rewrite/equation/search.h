@@ -11,8 +11,8 @@
 namespace tenon::rewrite {
 
 /// One thing that did not hold while an equation was tried.
-struct Miss {
-  enum class What : uint8_t {
+struct Mismatch {
+  enum class Kind : uint8_t {
     op,
     result,
     missing,
@@ -24,10 +24,10 @@ struct Miss {
     arity,
     condition,
     other_root
-  } what = What::op;
+  } kind = Kind::op;
   int index = -1;    ///< the term; for `condition` the condition
   int part = -1;     ///< attribute: which of the term's
-  ValueId value;     ///< what stands there; for `variable` what stands there now
+  ValueId value;     ///< what is there; for `variable` what is there now
   NodeId node;       ///< attribute, arity: the node
   ValueId expected;  ///< variable: what the name stands for already
 };
@@ -39,7 +39,8 @@ struct NoTrace {
 
 /// Backtracking search: goals (this term stands for that value) form a list on the stack, choices are tried in order.
 /// Trace: NoTrace, or a class with kOn, `ValueId through(const Match&, ValueId)` (what is seen in place of a value), `bool waived(const
-/// Miss&, size_t depth, ...)` (a miss is told, and let pass where it says true) and `void passed(int)` (terms matched on the way).
+/// Miss&, size_t depth, ...)` (called for a mismatch, which counts as a match where it returns true) and `void passed(int)` (terms matched
+/// on the way).
 template <class Trace = NoTrace>
 class Search {
  public:
@@ -72,8 +73,8 @@ class Search {
     uint64_t used = 0;  ///< any_order: slots that are taken
   };
 
-  bool miss([[maybe_unused]] const Miss& what) {
-    if constexpr (Trace::kOn) return trace_.waived(what, m_, b_);
+  bool miss([[maybe_unused]] const Mismatch& mismatch) {
+    if constexpr (Trace::kOn) return trace_.waived(mismatch, m_, b_);
     return false;
   }
   ValueId see(ValueId value) const {
@@ -96,7 +97,7 @@ class Search {
     if (k == 0) return try_root(m_.root());
     for (NodeId candidate : other_root_candidates(e_.left[k]))
       if (try_root(candidate)) return true;
-    return miss({Miss::What::other_root, e_.left[k], -1, {}, {}, {}}) && false;
+    return miss({Mismatch::Kind::other_root, e_.left[k], -1, {}, {}, {}}) && false;
   }
 
   /// The result that the root stands for is the one that its term asks for; with alternatives, that of the first that has a number.
@@ -121,16 +122,16 @@ class Search {
     if (goal->term < 0) return sequence(*goal);
     const Term& t = e_.terms[goal->term];
     const ValueId value = goal->value;
-    using What = Miss::What;
+    using Kind = Mismatch::Kind;
     switch (t.kind) {
       case Term::Kind::op: return op(t, goal);
       case Term::Kind::variable: return variable(t, goal);
-      case Term::Kind::number: return (is_number(t, value) || miss({What::number, goal->term, -1, value, {}, {}})) && go_on(goal);
+      case Term::Kind::number: return (is_number(t, value) || miss({Kind::number, goal->term, -1, value, {}, {}})) && go_on(goal);
       case Term::Kind::ints:
-        return ((value && m_.ints(value) == std::optional(t.ints)) || miss({What::ints, goal->term, -1, value, {}, {}})) && go_on(goal);
+        return ((value && m_.ints(value) == std::optional(t.ints)) || miss({Kind::ints, goal->term, -1, value, {}, {}})) && go_on(goal);
       case Term::Kind::tensor:
-        return (m_.is_tensor(value, t.tensor) || miss({Miss::What::number, goal->term, -1, value, {}, {}})) && go_on(goal);
-      case Term::Kind::missing: return (!value || miss({What::present, goal->term, -1, value, {}, {}})) && go_on(goal);
+        return (m_.is_tensor(value, t.tensor) || miss({Mismatch::Kind::number, goal->term, -1, value, {}, {}})) && go_on(goal);
+      case Term::Kind::missing: return (!value || miss({Kind::present, goal->term, -1, value, {}, {}})) && go_on(goal);
       case Term::Kind::either: return either(t, goal);
       case Term::Kind::rest:
       case Term::Kind::computed: break;  // rests are met in sequences, computed constants on the right
@@ -146,10 +147,10 @@ class Search {
   }
 
   bool variable(const Term& t, const Goal* goal) {
-    if (!goal->value && !t.optional && !miss({Miss::What::missing, goal->term, -1, {}, {}, {}})) return false;
+    if (!goal->value && !t.optional && !miss({Mismatch::Kind::missing, goal->term, -1, {}, {}, {}})) return false;
     Slot& slot = b_.slots[t.variable];
     if (slot.kind == Slot::Kind::value)
-      return (slot.value == goal->value || miss({Miss::What::variable, goal->term, -1, goal->value, {}, slot.value})) && go_on(goal);
+      return (slot.value == goal->value || miss({Mismatch::Kind::variable, goal->term, -1, goal->value, {}, slot.value})) && go_on(goal);
     if (slot.kind != Slot::Kind::free) return false;
     slot.kind = Slot::Kind::value;
     slot.value = goal->value;
@@ -168,11 +169,11 @@ class Search {
   }
 
   bool op(const Term& t, const Goal* goal) {
-    if (!goal->value) return miss({Miss::What::missing, goal->term, -1, {}, {}, {}}) && false;
+    if (!goal->value) return miss({Mismatch::Kind::missing, goal->term, -1, {}, {}, {}}) && false;
     const Value& value = m_.value(goal->value);
     if (value.kind != Value::Kind::result || m_.node(value.producer).op != t.op)
-      return miss({Miss::What::op, goal->term, -1, goal->value, {}, {}}) && false;
-    if (value.index != t.result) return miss({Miss::What::result, goal->term, -1, goal->value, {}, {}}) && false;
+      return miss({Mismatch::Kind::op, goal->term, -1, goal->value, {}, {}}) && false;
+    if (value.index != t.result) return miss({Mismatch::Kind::result, goal->term, -1, goal->value, {}, {}}) && false;
     const NodeId node = value.producer;
     const auto before = t.attributes.empty() ? decltype(b_.slots)() : b_.slots;
     m_.nodes.push_back(node);
@@ -196,7 +197,7 @@ class Search {
     }
     const Node& n = m_.node(node);
     for (size_t i = t.operands.size(); i < n.explicit_inputs; ++i)
-      if (n.inputs[i] && !miss({Miss::What::arity, goal->term, -1, n.inputs[i], node, {}})) return false;
+      if (n.inputs[i] && !miss({Mismatch::Kind::arity, goal->term, -1, n.inputs[i], node, {}})) return false;
     if (t.operands.empty()) return solve(goal->next);
     ir::SmallList<Goal, 4> chain;
     chain.assign(t.operands.size(), {});
@@ -212,21 +213,21 @@ class Search {
     const auto size = static_cast<uint32_t>(m_.node(at.node).explicit_inputs);
     if (at.operand == at.of->operands.size()) {
       const auto taken = at.of->op->commutative && size <= 64 ? static_cast<uint32_t>(__builtin_popcountll(at.used)) : at.slot;
-      if (taken != size && !miss({Miss::What::arity, term_of(*at.of), -1, {}, at.node, {}})) return false;
+      if (taken != size && !miss({Mismatch::Kind::arity, term_of(*at.of), -1, {}, at.node, {}})) return false;
       return solve(at.next);
     }
     const int term = at.of->operands[at.operand];
     if (at.of->op->commutative && size <= 64) return any_order(at, term, size);
     if (e_.terms[term].kind == Term::Kind::rest) return rest(at, e_.terms[term], size);
-    if (at.slot >= size) return miss({Miss::What::arity, term_of(*at.of), -1, {}, at.node, {}}) && false;
-    const Goal behind{-1, {}, at.next, at.of, at.node, at.operand + 1, at.slot + 1, 0};
-    const Goal here{term, see(m_.operand(at.node, at.slot)), &behind};
+    if (at.slot >= size) return miss({Mismatch::Kind::arity, term_of(*at.of), -1, {}, at.node, {}}) && false;
+    const Goal after{-1, {}, at.next, at.of, at.node, at.operand + 1, at.slot + 1, 0};
+    const Goal here{term, see(m_.operand(at.node, at.slot)), &after};
     return solve(&here);
   }
 
   bool rest(const Goal& at, const Term& t, uint32_t size) {
-    const size_t behind = at.of->operands.size() - at.operand - 1;  // patterns behind, each at least nothing
-    const bool last = behind == 0;
+    const size_t after = at.of->operands.size() - at.operand - 1;  // patterns after, each at least nothing
+    const bool last = after == 0;
     for (uint32_t end = last ? size : at.slot; end <= size; ++end) {
       Values values;
       for (uint32_t i = at.slot; i < end; ++i) values.push_back(m_.operand(at.node, i));
@@ -239,12 +240,12 @@ class Search {
   /// Of a commutative op: patterns take any operand that is left, and a rest, which comes last, the others in their order.
   bool any_order(const Goal& at, int term, uint32_t size) {
     if (e_.terms[term].kind == Term::Kind::rest) {
-      if (at.operand + 1 < at.of->operands.size()) {  // first those that choose: the rest moves behind them
+      if (at.operand + 1 < at.of->operands.size()) {  // first those that choose: the rest moves after them
         Goal later = at;
-        Term turned = *at.of;
-        std::rotate(turned.operands.begin() + at.operand, turned.operands.begin() + at.operand + 1, turned.operands.end());
-        later.of = &turned;
-        return e_.terms[turned.operands[at.operand]].kind != Term::Kind::rest && sequence(later);
+        Term rotated = *at.of;
+        std::rotate(rotated.operands.begin() + at.operand, rotated.operands.begin() + at.operand + 1, rotated.operands.end());
+        later.of = &rotated;
+        return e_.terms[rotated.operands[at.operand]].kind != Term::Kind::rest && sequence(later);
       }
       Values values;
       for (uint32_t i = 0; i < size; ++i)
@@ -254,19 +255,19 @@ class Search {
     }
     for (uint32_t i = 0; i < size; ++i) {
       if (at.used >> i & 1) continue;
-      const Goal behind{-1, {}, at.next, at.of, at.node, at.operand + 1, 0, at.used | uint64_t{1} << i};
-      const Goal here{term, see(m_.operand(at.node, i)), &behind};
+      const Goal after{-1, {}, at.next, at.of, at.node, at.operand + 1, 0, at.used | uint64_t{1} << i};
+      const Goal here{term, see(m_.operand(at.node, i)), &after};
       if (solve(&here)) return true;
     }
     return false;
   }
 
-  bool bind_rest(const Term& t, Values values, const Goal& behind) {
+  bool bind_rest(const Term& t, Values values, const Goal& after) {
     Slot& slot = b_.slots[t.variable];
-    if (slot.kind == Slot::Kind::rest) return b_.rests[t.variable] == values && solve(&behind);
+    if (slot.kind == Slot::Kind::rest) return b_.rests[t.variable] == values && solve(&after);
     slot.kind = Slot::Kind::rest;
     b_.rests[t.variable] = std::move(values);
-    if (solve(&behind)) return true;
+    if (solve(&after)) return true;
     slot.kind = Slot::Kind::free;
     return false;
   }
@@ -277,13 +278,13 @@ class Search {
   }
 
   bool attributes(const Term& t, NodeId node, int term) {
-    if (t.no_others && m_.node(node).attributes.size() != t.attributes.size()) return false;
+    if (t.exact_attributes && m_.node(node).attributes.size() != t.attributes.size()) return false;
     for (size_t i = 0; i < t.attributes.size(); ++i)
-      if (!attribute(t.attributes[i], node) && !miss({Miss::What::attribute, term, static_cast<int>(i), {}, node, {}})) return false;
+      if (!attribute(t.attributes[i], node) && !miss({Mismatch::Kind::attribute, term, static_cast<int>(i), {}, node, {}})) return false;
     return true;
   }
 
-  bool attribute(const Term::Given& given, NodeId node) {
+  bool attribute(const Term::AttributePattern& given, NodeId node) {
     const ir::Attribute* found = m_.node(node).attributes.find(given.name);
     if (!found && given.has_default) found = &given.otherwise;
     if (!found) return false;
@@ -340,7 +341,7 @@ class Search {
     for (size_t i = 0; i < e_.conditions.size(); ++i) {
       if (holds(e_.conditions[i])) continue;
       m_.refuse(e_.conditions[i].text);
-      if (!miss({Miss::What::condition, static_cast<int>(i), -1, {}, {}, {}})) return false;
+      if (!miss({Mismatch::Kind::condition, static_cast<int>(i), -1, {}, {}, {}})) return false;
     }
     return true;
   }

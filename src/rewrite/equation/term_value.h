@@ -36,7 +36,7 @@ using Answer = std::optional<TermValue>;
 TermValue term_value_of(const ir::Attribute& attribute);
 inline TermValue term_value_of(Dim dim) { return dim.is_number() ? TermValue(dim.value()) : TermValue(dim); }
 inline TermValue truth(bool holds) { return int64_t{holds}; }
-/// As an attribute: numbers as integers where they are whole and `floating` is not asked for; nullopt where no attribute can say it.
+/// As an attribute: numbers as integers where they are whole and `floating` is false; nullopt where no attribute can say it.
 std::optional<ir::Attribute> attribute_of(const TermValue& value, bool floating = false);
 std::optional<double> as_number(const TermValue& value);
 std::optional<int64_t> as_integer(const TermValue& value);

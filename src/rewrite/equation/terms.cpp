@@ -16,7 +16,7 @@ namespace {
 using AttributeKind = ops::AttributeSpec::Kind;
 
 /// The default in the op's schema, where it says one that an equation can compare with.
-void take_default(const ops::AttributeSpec& spec, Term::Given& given) {
+void take_default(const ops::AttributeSpec& spec, Term::AttributePattern& given) {
   if (spec.otherwise.empty()) return;
   double number = 0;
   std::from_chars(spec.otherwise.data(), spec.otherwise.data() + spec.otherwise.size(), number);
@@ -41,7 +41,7 @@ bool fits(AttributeKind kind, const TermValue& d) {
 }  // namespace
 
 Result<int> EquationParser::term() {
-  const Deeper level(*this);
+  const NestingLevel level(*this);
   if (level.too_deep()) return c_.wrong(c_.at(), fmt::format("terms nest at most {} levels deep", kMostLevels), Code::limit_exceeded);
   const int t = TRY(plain_term());
   if (c_.peek() != '.' || !std::isdigit(static_cast<unsigned char>(c_.peek_second()))) return t;
@@ -199,9 +199,9 @@ Result<void> EquationParser::operand(Term& t) {
 }
 
 Result<void> EquationParser::attribute(Term& t, std::string name, size_t at) {
-  Term::Given given;
+  Term::AttributePattern given;
   given.name = std::move(name);
-  for (const Term::Given& other : t.attributes)
+  for (const Term::AttributePattern& other : t.attributes)
     if (other.name == given.name) return c_.wrong(at, fmt::format("attribute {} is given twice", given.name));
   if (where_ == Where::left) {
     TRY(left_attribute(given));
@@ -219,8 +219,8 @@ Result<void> EquationParser::attribute(Term& t, std::string name, size_t at) {
   return {};
 }
 
-/// Behind the "?" of `?name`, or of `?name else LITERAL`.
-Result<void> EquationParser::captured_attribute(Term::Given& given) {
+/// After the "?" of `?name`, or of `?name else LITERAL`.
+Result<void> EquationParser::captured_attribute(Term::AttributePattern& given) {
   Expression e;
   e.kind = Expression::Kind::variable;
   e.variable = TRY(variable(Variable::Kind::attribute));
@@ -228,14 +228,14 @@ Result<void> EquationParser::captured_attribute(Term::Given& given) {
   if (!c_.eat_word("else")) return {};
   const Expression& otherwise = out_.expressions[TRY(unary())];
   auto value = otherwise.kind == Expression::Kind::literal ? attribute_of(otherwise.literal) : std::nullopt;
-  if (!value) return c_.error("a literal behind 'else'");
+  if (!value) return c_.error("a literal after 'else'");
   given.otherwise = std::move(*value);
   given.has_default = true;
   return {};
 }
 
 /// A literal to compare with, or `?name` to capture, or a function of names: captured under a hidden name, and a condition.
-Result<void> EquationParser::left_attribute(Term::Given& given) {
+Result<void> EquationParser::left_attribute(Term::AttributePattern& given) {
   c_.skip();
   const size_t start = c_.at();
   if (c_.eat("?")) return captured_attribute(given);
@@ -256,7 +256,7 @@ Result<void> EquationParser::left_attribute(Term::Given& given) {
   return {};
 }
 
-Result<void> EquationParser::schema(const Term& t, Term::Given& given, size_t at) {
+Result<void> EquationParser::schema(const Term& t, Term::AttributePattern& given, size_t at) {
   const auto specs = ops::attribute_specs(ops::def_of(*t.op));
   const auto spec = std::ranges::find(specs, given.name, &ops::AttributeSpec::name);
   if (spec == specs.end()) {

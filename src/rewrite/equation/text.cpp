@@ -40,7 +40,7 @@ class TextWriter {
     if (levels == 0 && !t.operands.empty()) put("...");
     else
       for (int operand : t.operands) put(term(operand, levels - 1));
-    for (const Term::Given& given : t.attributes) {
+    for (const Term::AttributePattern& given : t.attributes) {
       const Expression& e = e_.expressions[static_cast<size_t>(given.expression)];
       put(fmt::format("{}={}", given.name,
                       e.kind == Expression::Kind::literal    ? text_of(e.literal)

@@ -79,7 +79,7 @@ class Faults {
     for (int o : t.operands) visit(o, false);
   }
 
-  /// For the names that a condition asks the dtype of, and for all at once.
+  /// For the names whose dtype a condition tests, and for all at once.
   void dtypes(int index, bool asked) {
     const Expression& e = e_.expressions[static_cast<size_t>(index)];
     if (e.kind == Expression::Kind::call && e.function) asked = std::ranges::find(kAboutDtypes, e.function->name) != kAboutDtypes.end();
@@ -120,9 +120,9 @@ ir::Attribute another(const ir::Attribute& a) {
   if (const auto* f = std::get_if<float>(&a)) return *f * 2 + 1;
   if (const auto* s = std::get_if<std::string>(&a)) return *s == "none" ? std::string("tanh") : std::string("none");
   if (const auto* l = std::get_if<ir::Ints>(&a)) {
-    ir::Ints turned = *l;
-    if (!turned.empty()) std::ranges::rotate(turned, turned.begin() + 1);
-    return turned;
+    ir::Ints rotated = *l;
+    if (!rotated.empty()) std::ranges::rotate(rotated, rotated.begin() + 1);
+    return rotated;
   }
   return a;
 }

@@ -40,7 +40,7 @@ std::string_view name_of(Fault::Kind kind);
 /// Every single fault that can be put into the graph of a recipe.
 std::vector<Fault> faults_of(const Recipe& recipe);
 
-/// The same op in a domain that nobody knows: it infers what `op` infers, and has no meaning.
+/// The same op in an unknown domain: it infers what `op` infers, and has no meaning.
 std::shared_ptr<const ir::Op> of_another_domain(const ir::Op& op);
 /// Another attribute of the same kind.
 ir::Attribute another(const ir::Attribute& attribute);

@@ -31,7 +31,7 @@ class InstanceBuilder {
         values_(e_.variables.size()),
         known_(e_.variables.size()) {}
 
-  BuiltInstance dish() {
+  BuiltInstance build() {
     std::vector<ValueId> outputs;
     for (int root : e_.left) outputs.push_back(term(root, r_.dtype));
     outputs.insert(outputs.end(), more_outputs_.begin(), more_outputs_.end());
@@ -131,7 +131,7 @@ class InstanceBuilder {
   ir::Attributes attributes(const Term& t, int index) {
     ir::Attributes out;
     for (size_t i = 0; i < t.attributes.size(); ++i) {
-      const Term::Given& given = t.attributes[i];
+      const Term::AttributePattern& given = t.attributes[i];
       const Expression& e = e_.expressions[static_cast<size_t>(given.expression)];
       std::optional<ir::Attribute> value;
       if (e.kind == Expression::Kind::literal) value = attribute_of(e.literal, given.floating);
@@ -174,7 +174,7 @@ class InstanceBuilder {
     return made;
   }
 
-  /// As many as the pattern asks of such a node in all its places: Split(?a).0 and Split(?a).1 are made by a Split in two.
+  /// As many as the pattern uses of such a node in all its places: Split(?a).0 and Split(?a).1 are made by a Split in two.
   size_t results_of(const Term& t) const {
     size_t count = t.result + size_t{1};
     if (t.op->max_outputs == 1) return count;
@@ -183,7 +183,7 @@ class InstanceBuilder {
     return count;
   }
 
-  /// But for the result that is asked for.
+  /// But for the result that is requested.
   bool is_alike(const Term& a, const Term& b) const {
     if (a.kind != b.kind || a.op != b.op || a.variable != b.variable || a.number != b.number || a.ints != b.ints) return false;
     return std::ranges::equal(a.operands, b.operands,
@@ -214,6 +214,6 @@ class InstanceBuilder {
 
 }  // namespace
 
-BuiltInstance graph_of(const Recipe& recipe, const ir::OpTable& ops) { return InstanceBuilder(recipe, ops).dish(); }
+BuiltInstance graph_of(const Recipe& recipe, const ir::OpTable& ops) { return InstanceBuilder(recipe, ops).build(); }
 
 }  // namespace tenon::rewrite

@@ -26,8 +26,8 @@ constexpr int64_t kPart = 1'000;       ///< above any count of conditions
 struct Depth {
   static constexpr bool kOn = true;
   static ValueId through(const Match&, ValueId value) { return value; }
-  bool waived(const Miss& miss, const Match&, const Bindings&) {
-    deepest = std::max(deepest, depth * kPart + (miss.what == Miss::What::condition ? miss.index + 1 : 0));
+  bool waived(const Mismatch& miss, const Match&, const Bindings&) {
+    deepest = std::max(deepest, depth * kPart + (miss.kind == Mismatch::Kind::condition ? miss.index + 1 : 0));
     return false;
   }
   void passed(int parts) { depth += parts; }
@@ -68,11 +68,11 @@ Recipe RecipeSearch::changed() {
   return r;
 }
 
-int64_t RecipeSearch::height(const BuiltInstance& dish, bool& matches) const {
-  if (!dish.is_whole) return static_cast<int64_t>(dish.graph->node_count());
-  const NodeId root = dish.graph->value(dish.graph->outputs()[0]).producer;
+int64_t RecipeSearch::height(const BuiltInstance& instance, bool& matches) const {
+  if (!instance.is_whole) return static_cast<int64_t>(instance.graph->node_count());
+  const NodeId root = instance.graph->value(instance.graph->outputs()[0]).producer;
   if (!root) return kWhole;
-  Match match(*dish.graph, root);
+  Match match(*instance.graph, root);
   Depth depth;
   Search<Depth> search(equation_, match, depth);
   matches = search.run();
@@ -83,8 +83,8 @@ RecipeSearch::Step RecipeSearch::next() {
   const bool fresh = reached_ < 0 || idle_ > kPatience;
   Step step;
   step.recipe = fresh ? start() : changed();
-  step.dish = graph_of(step.recipe, ops_);
-  const int64_t height = this->height(step.dish, step.matches);
+  step.instance = graph_of(step.recipe, ops_);
+  const int64_t height = this->height(step.instance, step.matches);
   idle_ = fresh || height > reached_ ? 0 : idle_ + 1;
   if (fresh || height >= reached_) {
     reached_ = height;

@@ -14,7 +14,7 @@ class RecipeSearch {
 
   struct Step {
     Recipe recipe;
-    BuiltInstance dish;
+    BuiltInstance instance;
     bool matches = false;  ///< the guards of the driver may still refuse it
   };
   Step next();
@@ -26,7 +26,7 @@ class RecipeSearch {
   DType any_type();
   Sizes any_shape();
   /// How far a graph is from a match; 0: no node.
-  int64_t height(const BuiltInstance& dish, bool& matches) const;
+  int64_t height(const BuiltInstance& instance, bool& matches) const;
 
   const Equation& equation_;
   const ir::OpTable& ops_;

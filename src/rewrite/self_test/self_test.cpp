@@ -41,12 +41,12 @@ class Tester {
     for (int i = 0; i < options_.attempts && out_.instances < options_.instances; ++i) {
       ++out_.attempts;
       auto step = search.next();
-      if (!step.matches || !texts.insert(ir::print(*step.dish.graph)).second) continue;
+      if (!step.matches || !texts.insert(ir::print(*step.instance.graph)).second) continue;
       std::string why;
-      const Outcome outcome = judge(*step.dish.graph, why);
-      if (outcome == Outcome::wrong) out_.faults.push_back(fmt::format("{}\n{}", why, ir::print(*step.dish.graph)));
+      const Outcome outcome = judge(*step.instance.graph, why);
+      if (outcome == Outcome::wrong) out_.faults.push_back(fmt::format("{}\n{}", why, ir::print(*step.instance.graph)));
       if (outcome != Outcome::right && outcome != Outcome::wrong) continue;
-      if (out_.instances++ == 0) out_.example = ir::print(*step.dish.graph);
+      if (out_.instances++ == 0) out_.example = ir::print(*step.instance.graph);
       if (!first && outcome == Outcome::right) first = std::move(step.recipe);
     }
     return first;
@@ -54,11 +54,11 @@ class Tester {
 
   void mutant(Recipe recipe, const Fault& fault) {
     recipe.fault = fault;
-    const BuiltInstance dish = graph_of(recipe, ops_);
-    if (!dish.is_whole) return;  // the ops refuse the fault
+    const BuiltInstance instance = graph_of(recipe, ops_);
+    if (!instance.is_whole) return;  // the ops refuse the fault
     std::string why;
-    // An op that nobody knows cannot be evaluated.
-    const Outcome outcome = fault.kind == Fault::Kind::domain ? rewritten(*dish.graph, {}, why) : judge(*dish.graph, why);
+    // An unknown op cannot be evaluated.
+    const Outcome outcome = fault.kind == Fault::Kind::domain ? rewritten(*instance.graph, {}, why) : judge(*instance.graph, why);
     if (outcome == Outcome::refused) {
       ++out_.mutants;
       ++out_.refused[std::string(name_of(fault.kind))];
@@ -67,7 +67,7 @@ class Tester {
     if (outcome == Outcome::unjudged && fault.kind != Fault::Kind::domain) return;
     if (outcome == Outcome::wrong || must_refuse(fault)) {
       if (why.empty()) why = "the rule must leave it alone";
-      out_.faults.push_back(fmt::format("it still matches with a fault ({}): {}\n{}", fault.text, why, ir::print(*dish.graph)));
+      out_.faults.push_back(fmt::format("it still matches with a fault ({}): {}\n{}", fault.text, why, ir::print(*instance.graph)));
       return;
     }
     ++out_.harmless;
@@ -80,7 +80,7 @@ class Tester {
 
   /// Rewrites once, and runs what is rewritten beside what was.
   Outcome judge(const Graph& graph, std::string& why) {
-    RegionTrialLimits limits;
+    SubgraphTrialLimits limits;
     limits.work = kWork;
     limits.seed = options_.seed;
     Verifier verifier(Verify::all, limits);

@@ -44,7 +44,7 @@ ValueId Candidates::integers(uint32_t draw) {
   }
 }
 
-/// Shapes that ops may ask for beside one of `shape_`; in the end any one of its sizes, 1 and 2.
+/// Shapes that ops may need together with one of `shape_`; in the end any one of its sizes, 1 and 2.
 Sizes Candidates::near(uint32_t draw) const {
   Sizes s = shape_;
   const uint32_t more = draw / 13;
@@ -101,7 +101,7 @@ ValueId Candidates::value(uint32_t draw, DType dtype) {
   }
 }
 
-std::optional<ir::Attribute> Candidates::attribute(const Term::Given& given, uint32_t draw, DType dtype) const {
+std::optional<ir::Attribute> Candidates::attribute(const Term::AttributePattern& given, uint32_t draw, DType dtype) const {
   static constexpr std::array kTypes = {DType::f32, DType::f16, DType::f64, DType::bf16, DType::i64};
   if (given.floating) return draw % 2 == 0 ? std::optional<ir::Attribute>(1e-5f) : std::nullopt;
   ir::Ints order(shape_.size());

@@ -8,7 +8,7 @@
 
 namespace tenon::rewrite {
 
-/// What a name of a made-up graph may stand for: inputs and constants of shapes that have to do with `shape`, small integers, flags.
+/// Candidates for a name of a generated graph: inputs and constants of shapes that have to do with `shape`, small integers, flags.
 class Candidates {
  public:
   Candidates(ir::Graph& graph, ir::Builder& build, const Sizes& shape) : graph_(graph), build_(build), shape_(shape) {}
@@ -17,7 +17,7 @@ class Candidates {
   /// By a number from 0; the small ones are the likeliest. none: such a thing cannot be here.
   ValueId value(uint32_t draw, DType dtype);
   /// A value for a captured attribute; nullopt: left out.
-  std::optional<ir::Attribute> attribute(const Term::Given& given, uint32_t draw, DType dtype) const;
+  std::optional<ir::Attribute> attribute(const Term::AttributePattern& given, uint32_t draw, DType dtype) const;
 
  private:
   ValueId filled(DType dtype, Sizes shape, double from, double step);

@@ -15,7 +15,7 @@ std::pair<int64_t, int64_t> ends_of(DType dtype) {
   return {0, (int64_t{1} << bits) - 1};
 }
 
-/// What a float dtype can tell apart: half a step at 1, the largest finite number, the smallest above 0.
+/// The resolution of a float dtype: half a step at 1, the largest finite number, the smallest above 0.
 struct Span {
   double unit, largest, smallest;
 };
@@ -71,20 +71,21 @@ double ElementSource::number(DType dtype, Draw draw, bool may_be_size) {
   constexpr double kSpecial[] = {-0.0, 1, 0.0, -1, 0.5, -0.5, 2, -2, 3, 1e-3, 7};
   constexpr double kSteps[] = {0.0, -0.0, 1, -1, 3, 17, -300};
   const double normal = this->normal(), largest = largest_of(dtype);
-  const size_t turn = turn_++;
+  const size_t count = draw_count_++;
   switch (draw) {
     case Draw::normal: return normal;
-    case Draw::special: return ++special_turn_ % 4 == 0 ? normal : kSpecial[(special_turn_ - special_turn_ / 4 - 1) % std::size(kSpecial)];
+    case Draw::special:
+      return ++special_count_ % 4 == 0 ? normal : kSpecial[(special_count_ - special_count_ / 4 - 1) % std::size(kSpecial)];
     case Draw::positive: return 0.1 + std::abs(normal);
     case Draw::big: return normal * std::min(std::pow(largest, 0.25), may_be_size ? 1e3 : largest);
     case Draw::large:
     case Draw::huge: {
       const double share = 0.3 + 0.7 * static_cast<double>(random_() >> 11) * 0x1p-53, sign = coin() ? 1 : -1;
-      return random_() % 3 == 0 ? normal : sign * share * (draw == Draw::huge && turn % 2 ? largest : 4 * std::sqrt(largest));
+      return random_() % 3 == 0 ? normal : sign * share * (draw == Draw::huge && count % 2 ? largest : 4 * std::sqrt(largest));
     }
-    case Draw::tiny: return turn % 3 ? kSteps[random_() % std::size(kSteps)] * smallest_of(dtype) : normal * std::sqrt(smallest_of(dtype));
-    case Draw::infinite: return turn % 3 ? normal : coin() ? INFINITY : -INFINITY;
-    case Draw::nan: return turn % 3 ? normal : NAN;
+    case Draw::tiny: return count % 3 ? kSteps[random_() % std::size(kSteps)] * smallest_of(dtype) : normal * std::sqrt(smallest_of(dtype));
+    case Draw::infinite: return count % 3 ? normal : coin() ? INFINITY : -INFINITY;
+    case Draw::nan: return count % 3 ? normal : NAN;
     case Draw::masked: return normal;  // see mask
   }
   return normal;
@@ -105,7 +106,7 @@ int64_t ElementSource::integer(DType dtype, Draw draw, bool may_be_size) {
     case Draw::big:
     case Draw::nan: return may_be_size ? between(-20, 20) : between(-1000, 1000);
     case Draw::large:
-    case Draw::huge: return turn_++ % 3 == 0 ? between(-2, 2) : coin() ? between(highest - 2, highest) : between(lowest, lowest + 2);
+    case Draw::huge: return draw_count_++ % 3 == 0 ? between(-2, 2) : coin() ? between(highest - 2, highest) : between(lowest, lowest + 2);
     case Draw::tiny: return 0;
     case Draw::normal: return between(0, 1);
   }
@@ -121,8 +122,8 @@ bool ElementSource::boolean(Draw draw) {
 void ElementSource::mask(Tensor& tensor) {
   const int64_t row = tensor.rank() > 0 ? tensor.shape().back() : 1;
   for (int64_t i = 0; i < tensor.count(); ++i) {
-    const int64_t turn = i / row % 3;
-    const bool hidden = turn == 0 || (turn == 1 && coin());
+    const int64_t count = i / row % 3;
+    const bool hidden = count == 0 || (count == 1 && coin());
     tensor.set_number(i, hidden ? -INFINITY : normal());
   }
 }

@@ -27,7 +27,7 @@ double smallest_of(DType dtype);
 class ElementSource {
  public:
   explicit ElementSource(uint64_t seed) : random_(seed) {}
-  /// The bytes must not be shared yet. What has at most one axis may be a shape, a count or a scale somewhere behind: big numbers are
+  /// The bytes must not be shared yet. What has at most one axis may be a shape, a count or a scale somewhere after: big numbers are
   /// smaller there, so that no result outgrows the memory.
   void fill(Tensor& tensor, Draw draw);
   bool coin() { return random_() % 2; }
@@ -40,7 +40,7 @@ class ElementSource {
   void mask(Tensor& tensor);
 
   std::mt19937_64 random_;
-  size_t turn_ = 0, special_turn_ = 0;
+  size_t draw_count_ = 0, special_count_ = 0;
 };
 
 }  // namespace tenon::rewrite

@@ -18,7 +18,7 @@ constexpr int kMostNested = 4;  ///< definitions in definitions
 void collect(const Graph& graph, NodeId id, std::vector<DimList>& out, int nested = 0);
 
 /// Builds the definition aside, over operands of the same types. The symbols are those of `graph`, which outlive what is built here: the
-/// extents may tell of sizes that the definition names.
+/// extents may depend on sizes that the definition names.
 void collect_definition(const ops::OpDef& def, const Graph& graph, NodeId id, std::vector<DimList>& out, int nested) {
   const std::unique_ptr<Graph> made = Graph::body_of(graph);
   Graph& aside = *made;

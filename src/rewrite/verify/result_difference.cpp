@@ -54,12 +54,12 @@ std::vector<double> magnitudes(const Tensor& t) {
 
 }  // namespace
 
-void blame(Judged& judged, const Tensor& other) {
-  judged.error.resize(static_cast<size_t>(judged.wide.count()));
-  if (other.shape() != judged.wide.shape()) return;
+void blame(ReferenceResult& expected, const Tensor& other) {
+  expected.error.resize(static_cast<size_t>(expected.wide.count()));
+  if (other.shape() != expected.wide.shape()) return;
   for (int64_t i = 0; i < other.count(); ++i) {
-    const double off = std::abs(other.number(i) - judged.wide.number(i));
-    double& error = judged.error[static_cast<size_t>(i)];
+    const double off = std::abs(other.number(i) - expected.wide.number(i));
+    double& error = expected.error[static_cast<size_t>(i)];
     if (std::isfinite(off)) error = std::max(error, off);
   }
 }
@@ -82,7 +82,7 @@ std::optional<Difference> differ_in_places(const Tensor& old, const Tensor& fres
   return std::nullopt;
 }
 
-std::optional<Difference> differ_in_size(const Judged& old, const Tensor& fresh, Numerics numerics, double coarsest) {
+std::optional<Difference> differ_in_size(const ReferenceResult& old, const Tensor& fresh, Numerics numerics, double coarsest) {
   if (auto d = differ_in_type(old.own, fresh)) return d;
   const bool is_loose = numerics == Numerics::approximate;
   const double all = kReassociating * mean(old.error) + (is_loose ? kApproximate * mean(magnitudes(old.wide)) : 0);

@@ -7,7 +7,7 @@
 namespace tenon::rewrite {
 namespace {
 
-/// The number that `spread` wants for symbol `index`.
+/// The number that `spread` assigns to symbol `index`.
 int64_t wanted(Spread spread, size_t index) {
   constexpr int64_t kApart[] = {2, 3, 5, 7, 4, 6};
   const bool is_even = index % 2 == 0;
@@ -59,8 +59,9 @@ bool is_as_promised(const ir::Type& type, const Sizes& shape, const Instance& in
   return true;
 }
 
-Sampler::Sampler(const ir::Graph& original, const Region& region, uint64_t seed) : original_(original), region_(region), elements_(seed) {
-  for (ValueId id : region.inputs) {
+Sampler::Sampler(const ir::Graph& original, const Subgraph& subgraph, uint64_t seed)
+    : original_(original), subgraph_(subgraph), elements_(seed) {
+  for (ValueId id : subgraph.inputs) {
     const ir::Value& value = original.value(id);
     any_rank_ |= !value.type.has_rank();
     if (value.type.has_rank()) std::ranges::for_each(*value.type.shape, [&](Dim d) { collect(d); });
@@ -120,15 +121,15 @@ std::optional<Instance> Sampler::draw(Spread spread, Draw draw, int64_t most_ele
   if (!sizes) return std::nullopt;
   Instance out{{}, *sizes};
   size_t floats = 0, at = 0;
-  for (ValueId id : region_.inputs) floats += is_float(original_.value(id).type.dtype);
-  for (ValueId id : region_.inputs) {
-    const bool odd = only_one && is_float(original_.value(id).type.dtype) && at++ != turn_ % floats;
+  for (ValueId id : subgraph_.inputs) floats += is_float(original_.value(id).type.dtype);
+  for (ValueId id : subgraph_.inputs) {
+    const bool odd = only_one && is_float(original_.value(id).type.dtype) && at++ != draw_count_ % floats;
     auto made = tensor(original_.value(id), *sizes, spread, odd ? Draw::normal : draw, most_elements);
     if (!made) return std::nullopt;
     out.inputs.push_back(std::move(*made));
   }
   ++drawn_;
-  if (only_one) ++turn_;
+  if (only_one) ++draw_count_;
   return out;
 }
 

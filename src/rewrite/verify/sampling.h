@@ -8,7 +8,7 @@
 
 #include "base/tensor.h"
 #include "rewrite/verify/element_source.h"
-#include "rewrite/verify/region.h"
+#include "rewrite/verify/subgraph.h"
 
 namespace tenon::rewrite {
 
@@ -23,11 +23,11 @@ struct Instance {
 /// where batch or sequence is 0, and rules go by what was inferred.
 bool is_as_promised(const ir::Type& type, const Sizes& shape, const Instance& instance);
 
-/// Draws inputs for a region. Sizes agree with the dims of all inputs and with the bounds of the symbols; integers whose elements follow
+/// Draws inputs for a subgraph. Sizes agree with the dims of all inputs and with the bounds of the symbols; integers whose elements follow
 /// from sizes (a reshape's target) are computed from them, so that they are consistent. Inputs of unknown rank get ranks 0 to 3 in turns.
 class Sampler {
  public:
-  explicit Sampler(const ir::Graph& original, const Region& region, uint64_t seed);
+  explicit Sampler(const ir::Graph& original, const Subgraph& subgraph, uint64_t seed);
   bool has_symbols() const { return !symbols_.empty() || any_rank_; }
   /// nullopt where these sizes are not possible, or would need over `most_elements` elements. `only_one`: of the float inputs, another one
   /// each time; the others are normal.
@@ -42,11 +42,11 @@ class Sampler {
   std::optional<Tensor> tensor(const ir::Value& value, const Sizing& sizes, Spread spread, Draw draw, int64_t& room);
 
   const ir::Graph& original_;
-  const Region& region_;
+  const Subgraph& subgraph_;
   std::vector<const DimNode*> symbols_;
   bool any_rank_ = false;
   int drawn_ = 0;
-  size_t turn_ = 0;
+  size_t draw_count_ = 0;
   ElementSource elements_;
 };
 

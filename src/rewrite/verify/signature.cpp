@@ -31,7 +31,7 @@ class SignatureWriter {
     text_ += "\n" + node.op->domain + ":" + node.op->name;
     for (const auto& [name, value] : node.attributes) text_ += fmt::format(" {}={}", name, ir::text_of(value));
     for (ValueId v : node.inputs) add(v);
-    // What a body computes is not told apart: each is verified anew.
+    // Bodies are not part of the signature: each is verified anew.
     if (!node.bodies.empty()) text_ += fmt::format(" body of node {}", id.bits);
     text_ += "->";
     for (ValueId v : node.outputs) add(v);

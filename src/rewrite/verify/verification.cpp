@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kWider[] = {0, 1, 2, 4, 8};  ///< steps back, one try each
 
-Error wrong(const Proposal& p, const Verdict::Wrong& w) {
+Error wrong(const Proposal& p, const Verdict::CounterExample& w) {
   const Node& root = p.graph.node(p.match.root());
   std::string place = "node '" + root.name + "' (" + root.op->name + ")";
   return fail(Code::bad_rule, std::move(place), "it changes the result: " + w.example)
@@ -38,11 +38,11 @@ std::optional<Verify> verify_named(std::string_view name) {
 Result<void> Verifier::operator()(const Proposal& proposal) {
   if (mode_ == Verify::off) return {};
   const auto start = std::chrono::steady_clock::now();
-  ++result_.asked;
+  ++result_.rewrites;
   const std::string key = mode_ == Verify::first ? signature(proposal) : std::string();
-  const auto known = settled_.find(key);
+  const auto known = answers_.find(key);
   Result<void> answer;
-  if (known == settled_.end()) answer = verify(proposal, key);
+  if (known == answers_.end()) answer = verify(proposal, key);
   else if (known->second.empty()) ++result_.known;
   else answer = give_up(proposal, key, known->second);
   result_.ms += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -51,33 +51,33 @@ Result<void> Verifier::operator()(const Proposal& proposal) {
 
 Result<void> Verifier::give_up(const Proposal& proposal, const std::string& signature, const std::string& reason) {
   ++result_.unverified[proposal.rule.name][reason];
-  if (mode_ == Verify::first) settled_.emplace(signature, reason);
+  if (mode_ == Verify::first) answers_.emplace(signature, reason);
   return {};
 }
 
 Result<void> Verifier::verify(const Proposal& p, const std::string& signature) {
-  std::optional<Verdict::Wrong> doubt;
+  std::optional<Verdict::CounterExample> doubt;
   std::string reason = "no instance was found";
   for (int wider : kWider) {
-    const auto region = cut(p, wider);
-    if (!region && wider == 0) return give_up(p, signature, region.error()->what);
-    if (!region) break;
-    RegionTrialLimits limits = limits_;
+    const auto subgraph = cut(p, wider);
+    if (!subgraph && wider == 0) return give_up(p, signature, subgraph.error()->what);
+    if (!subgraph) break;
+    SubgraphTrialLimits limits = limits_;
     limits.finite = limits.finite || p.rule.finite;
-    Verdict verdict = try_region(p.graph, *region, p.rule.numerics, limits);
+    Verdict verdict = try_subgraph(p.graph, *subgraph, p.rule.numerics, limits);
     result_.instances += verdict.instances;
     result_.skipped += verdict.skipped;
-    if (verdict.wrong) {
-      doubt = std::move(verdict.wrong);
+    if (verdict.counter_example) {
+      doubt = std::move(verdict.counter_example);
     } else if (verdict.instances > 0) {
       ++result_.verified;
       // What was settled by the neighbourhood says nothing about the next place.
-      if (mode_ == Verify::first && !doubt) settled_.emplace(signature, "");
+      if (mode_ == Verify::first && !doubt) answers_.emplace(signature, "");
       return {};
     } else if (!verdict.why_skipped.empty()) {
       reason = std::move(verdict.why_skipped);
     }
-    if (region->is_whole) break;
+    if (subgraph->is_whole) break;
   }
   if (!doubt) return give_up(p, signature, reason);
   ++result_.wrong;
@@ -93,7 +93,7 @@ std::string text_of(const Verification& v) {
       reasons += fmt::format("\n  {} x {}: {}", count, rule, reason);
     }
   }
-  return fmt::format("{} rewrites: {} verified on {} instances, {} known, {} could not be verified, {} wrong; {:.1f} s{}", v.asked,
+  return fmt::format("{} rewrites: {} verified on {} instances, {} known, {} could not be verified, {} wrong; {:.1f} s{}", v.rewrites,
                      v.verified, v.instances, v.known, unverified, v.wrong, v.ms / 1000, reasons);
 }
 

@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "rewrite/driver/apply.h"
-#include "rewrite/verify/region_trial.h"
+#include "rewrite/verify/subgraph_trial.h"
 
 namespace tenon::rewrite {
 
@@ -19,7 +19,7 @@ std::optional<Verify> verify_named(std::string_view name);
 
 /// What verification did, for reports.
 struct Verification {
-  int64_t asked = 0;     ///< rewrites
+  int64_t rewrites = 0;  ///< rewrites
   int64_t verified = 0;  ///< run, and right on every instance
   int64_t known = 0;     ///< of a rule and signature that was verified before
   int64_t wrong = 0;
@@ -37,12 +37,12 @@ std::string text_of(const Verification& verification);
 std::string signature(const Proposal& proposal);
 
 /// Runs proposals beside what they would replace, on drawn inputs, through the reference evaluator: `options.check = std::ref(verifier)`.
-/// A difference is believed only where it stays when the producers of the inputs are taken in, step by step: rules may know where their
+/// A difference is believed only where it stays when the producers of the inputs are taken in, step by step: rules may rely on where their
 /// operands come from without taking those nodes. Not thread-safe; keeps what it has seen over several runs.
 class Verifier {
  public:
-  explicit Verifier(Verify mode, RegionTrialLimits limits = {}) : mode_(mode), limits_(limits) {}
-  /// Errors: bad_rule with the counterexample. Cost: see try_region.
+  explicit Verifier(Verify mode, SubgraphTrialLimits limits = {}) : mode_(mode), limits_(limits) {}
+  /// Errors: bad_rule with the counterexample. Cost: see try_subgraph.
   Result<void> operator()(const Proposal& proposal);
   const Verification& result() const { return result_; }
 
@@ -51,9 +51,9 @@ class Verifier {
   Result<void> give_up(const Proposal& proposal, const std::string& signature, const std::string& reason);
 
   Verify mode_;
-  RegionTrialLimits limits_;
+  SubgraphTrialLimits limits_;
   Verification result_;
-  std::unordered_map<std::string, std::string> settled_;  ///< by signature: why it could not be verified; empty: it was
+  std::unordered_map<std::string, std::string> answers_;  ///< by signature: why it could not be verified; empty: it was
 };
 
 }  // namespace tenon::rewrite

@@ -8,83 +8,82 @@
 namespace tenon::rewrite {
 namespace {
 
-using What = Miss::What;
+using Kind = Mismatch::Kind;
 
-/// Ops that hand on the elements of their first operand: a pattern that knows nothing of them is missed because of them.
+/// Ops that hand on the elements of their first operand: a pattern without them fails because of them.
 constexpr std::array<std::string_view, 9> kPassing = {"Cast",      "Identity", "Reshape", "Transpose", "Squeeze",
                                                       "Unsqueeze", "Flatten",  "Dropout", "Expand"};
 
-bool same(const Miss& a, const Miss& b) {
-  return a.what == b.what && a.index == b.index && a.part == b.part && a.value == b.value && a.node == b.node;
+bool same(const Mismatch& a, const Mismatch& b) {
+  return a.kind == b.kind && a.index == b.index && a.part == b.part && a.value == b.value && a.node == b.node;
 }
 
 /// Follows the search; lets pass what is supposed, and keeps what else does not hold.
 class WhyTrace {
  public:
   static constexpr bool kOn = true;
-  static constexpr size_t kMostNoted = 64;
+  static constexpr size_t kMostRecords = 64;
 
-  WhyTrace(const Equation& equation, const std::vector<Supposition>& suppositions) : e_(equation), suppositions_(suppositions) {}
+  WhyTrace(const Equation& equation, const std::vector<Hypothesis>& hypotheses) : e_(equation), hypotheses_(hypotheses) {}
 
   ValueId through(const Match& m, ValueId value) const {
-    for (size_t hops = 0; hops <= suppositions_.size(); ++hops) {
+    for (size_t hops = 0; hops <= hypotheses_.size(); ++hops) {
       const NodeId node = m.producer(value);
-      const bool skipped = node && std::ranges::any_of(suppositions_, [&](const Supposition& s) {
-                             return s.kind == Supposition::Kind::skip && s.node == node;
-                           });
+      const bool skipped =
+          node && std::ranges::any_of(hypotheses_, [&](const Hypothesis& s) { return s.kind == Hypothesis::Kind::skip && s.node == node; });
       if (!skipped) return value;
       value = m.operand(node, 0);
     }
     return value;
   }
 
-  bool waived(const Miss& miss, const Match& m, const Bindings& b) {
-    for (const Supposition& s : suppositions_)
-      if (s.kind == Supposition::Kind::waive && same(s.miss, miss)) return true;
-    const auto known = std::ranges::find_if(noted_, [&](const Noted& n) { return same(n.miss, miss); });
-    if (known != noted_.end() && known->depth >= depth_) return false;
-    if (known == noted_.end() && noted_.size() >= kMostNoted) return false;
-    Noted noted = told(miss, m, b);
-    if (known != noted_.end()) *known = std::move(noted);
-    else noted_.push_back(std::move(noted));
+  bool waived(const Mismatch& miss, const Match& m, const Bindings& b) {
+    for (const Hypothesis& s : hypotheses_)
+      if (s.kind == Hypothesis::Kind::waive && same(s.miss, miss)) return true;
+    const auto known = std::ranges::find_if(records_, [&](const MismatchRecord& n) { return same(n.miss, miss); });
+    if (known != records_.end() && known->depth >= depth_) return false;
+    if (known == records_.end() && records_.size() >= kMostRecords) return false;
+    MismatchRecord record = record_of(miss, m, b);
+    if (known != records_.end()) *known = std::move(record);
+    else records_.push_back(std::move(record));
     return false;
   }
 
   void passed(int parts) { depth_ += parts; }
 
-  std::vector<Noted> take() {
-    std::ranges::sort(noted_, {}, [](const Noted& n) { return std::pair(-n.depth, n.order); });
-    return std::move(noted_);
+  std::vector<MismatchRecord> take() {
+    std::ranges::sort(records_, {}, [](const MismatchRecord& n) { return std::pair(-n.depth, n.order); });
+    return std::move(records_);
   }
 
  private:
-  Noted told(const Miss& miss, const Match& m, const Bindings& b) const {
-    Noted n{miss, depth_, noted_.size(), {}, {}, {}, {m.nodes.begin(), m.nodes.end()}};
+  MismatchRecord record_of(const Mismatch& miss, const Match& m, const Bindings& b) const {
+    MismatchRecord n{miss, depth_, records_.size(), {}, {}, {}, {m.nodes.begin(), m.nodes.end()}};
     n.found = describe(m, miss.value);
-    if (miss.what != What::condition && miss.index >= 0) n.expected = e_.text(miss.index);
-    switch (miss.what) {
-      case What::op:
-      case What::missing: break;
-      case What::result: n.found = fmt::format("result {} of {}", m.value(miss.value).index, n.found); break;
-      case What::present: n.expected = "no operand"; break;
-      case What::number:
-      case What::ints: n.found = constant_before(miss, m) + n.found; break;
-      case What::variable: n.expected += fmt::format(", which is {} elsewhere", describe(m, miss.expected)); break;
-      case What::attribute: tell_attribute(n, m, b); break;
-      case What::arity: n.found = fmt::format("{} operands", operands_of(m, miss.node)); break;
-      case What::other_root: n.found = "no such node beside the first root"; break;
-      case What::condition: tell_condition(n, m, b); break;
+    if (miss.kind != Kind::condition && miss.index >= 0) n.expected = e_.text(miss.index);
+    switch (miss.kind) {
+      case Kind::op:
+      case Kind::missing: break;
+      case Kind::result: n.found = fmt::format("result {} of {}", m.value(miss.value).index, n.found); break;
+      case Kind::present: n.expected = "no operand"; break;
+      case Kind::number:
+      case Kind::ints: n.found = constant_before(miss, m) + n.found; break;
+      case Kind::variable: n.expected += fmt::format(", which is {} elsewhere", describe(m, miss.expected)); break;
+      case Kind::attribute: describe_attribute(n, m, b); break;
+      case Kind::arity: n.found = fmt::format("{} operands", operands_of(m, miss.node)); break;
+      case Kind::other_root: n.found = "no such node beside the first root"; break;
+      case Kind::condition: describe_condition(n, m, b); break;
     }
     const NodeId asked = miss.node ? miss.node : m.producer(miss.value);
-    if (miss.what == What::attribute || miss.what == What::arity) n.at = describe(m, asked);
-    else if (!m.nodes.empty() && miss.what != What::condition) n.at = fmt::format("below {}", describe(m, m.nodes.back()));
+    if (miss.kind == Kind::attribute || miss.kind == Kind::arity) n.at = describe(m, asked);
+    else if (!m.nodes.empty() && miss.kind != Kind::condition) n.at = fmt::format("below {}", describe(m, m.nodes.back()));
     return n;
   }
 
   /// "3, " or "[1,2], " where the value is such a constant.
-  static std::string constant_before(const Miss& miss, const Match& m) {
-    const auto number = miss.what == What::number ? m.number(miss.value) : std::nullopt;
-    const auto ints = miss.what == What::ints ? m.ints(miss.value) : std::nullopt;
+  static std::string constant_before(const Mismatch& miss, const Match& m) {
+    const auto number = miss.kind == Kind::number ? m.number(miss.value) : std::nullopt;
+    const auto ints = miss.kind == Kind::ints ? m.ints(miss.value) : std::nullopt;
     if (number) return fmt::format("{}, ", *number);
     return ints ? fmt::format("{}, ", text_of(TermValue(*ints))) : std::string();
   }
@@ -94,8 +93,8 @@ class WhyTrace {
     return static_cast<size_t>(std::count_if(n.inputs.begin(), n.inputs.begin() + n.explicit_inputs, [](ValueId v) { return bool(v); }));
   }
 
-  void tell_attribute(Noted& n, const Match& m, const Bindings& b) const {
-    const Term::Given& given = e_.terms[static_cast<size_t>(n.miss.index)].attributes[static_cast<size_t>(n.miss.part)];
+  void describe_attribute(MismatchRecord& n, const Match& m, const Bindings& b) const {
+    const Term::AttributePattern& given = e_.terms[static_cast<size_t>(n.miss.index)].attributes[static_cast<size_t>(n.miss.part)];
     const ir::Attribute* found = m.node(n.miss.node).attributes.find(given.name);
     const bool defaulted = !found && given.has_default;
     if (defaulted) found = &given.otherwise;
@@ -105,7 +104,7 @@ class WhyTrace {
                     : fmt::format("no attribute {}", given.name);
   }
 
-  void tell_condition(Noted& n, const Match& m, const Bindings& b) const {
+  void describe_condition(MismatchRecord& n, const Match& m, const Bindings& b) const {
     const Condition& c = e_.conditions[static_cast<size_t>(n.miss.index)];
     n.expected = c.text;
     n.found = values_in(c.expression, m, b);
@@ -130,7 +129,7 @@ class WhyTrace {
     return fmt::format("{} is {}", name, text_of(*value));
   }
 
-  /// The names that a condition asks about, and the calls that it compares, with what they stand for.
+  /// The names in a condition and the calls that it compares, with their values.
   std::string values_in(int index, const Match& m, const Bindings& b) const {
     const Expression& e = e_.expressions[static_cast<size_t>(index)];
     using Kind = Expression::Kind;
@@ -146,40 +145,40 @@ class WhyTrace {
   }
 
   const Equation& e_;
-  const std::vector<Supposition>& suppositions_;
-  std::vector<Noted> noted_;
+  const std::vector<Hypothesis>& hypotheses_;
+  std::vector<MismatchRecord> records_;
   int depth_ = 0;
 };
 
-bool passes_on(const Look& look, NodeId node) {
-  if (!node || !look.operand(node, 0)) return false;
-  const ir::Op& op = *look.node(node).op;
+bool passes_on(const GraphQuery& query, NodeId node) {
+  if (!node || !query.operand(node, 0)) return false;
+  const ir::Op& op = *query.node(node).op;
   return op.domain.empty() && std::ranges::find(kPassing, op.name) != kPassing.end();
 }
 
 }  // namespace
 
-std::string describe(const Look& look, NodeId node) {
-  const Node& n = look.node(node);
-  const std::string& name = n.name.empty() && !n.outputs.empty() && n.outputs[0] ? look.value(n.outputs[0]).name : n.name;
+std::string describe(const GraphQuery& query, NodeId node) {
+  const Node& n = query.node(node);
+  const std::string& name = n.name.empty() && !n.outputs.empty() && n.outputs[0] ? query.value(n.outputs[0]).name : n.name;
   const std::string op = n.op->domain.empty() ? n.op->name : n.op->domain + "::" + n.op->name;
   return name.empty() ? fmt::format("a node {}", op) : fmt::format("'{}' ({})", name, op);
 }
 
-std::string describe(const Look& look, ValueId value) {
+std::string describe(const GraphQuery& query, ValueId value) {
   if (!value) return "no operand";
-  const Value& v = look.value(value);
+  const Value& v = query.value(value);
   const std::string name = v.name.empty() ? "" : fmt::format(" '{}'", v.name);
   if (v.kind == Value::Kind::input) return "graph input" + name;
   if (v.kind == Value::Kind::constant) return fmt::format("constant {}{}", v.type.text(), name);
-  return describe(look, v.producer);
+  return describe(query, v.producer);
 }
 
-Tried try_equation(const Equation& equation, const Graph& graph, NodeId root, const std::vector<Supposition>& suppositions) {
+TrialResult try_equation(const Equation& equation, const Graph& graph, NodeId root, const std::vector<Hypothesis>& hypotheses) {
   Match match(graph, root);
-  WhyTrace trace(equation, suppositions);
+  WhyTrace trace(equation, hypotheses);
   Search<WhyTrace> search(equation, match, trace);
-  Tried out;
+  TrialResult out;
   out.matched = search.run();
   for (NodeId node : match.nodes)
     if (std::ranges::find(out.nodes, node) == out.nodes.end()) out.nodes.push_back(node);
@@ -188,35 +187,36 @@ Tried try_equation(const Equation& equation, const Graph& graph, NodeId root, co
   return out;
 }
 
-std::vector<Supposition> suppositions_for(const Equation& equation, const Graph& graph, const Noted& noted) {
-  const Look look(graph);
-  const Miss& miss = noted.miss;
-  std::vector<Supposition> out;
+std::vector<Hypothesis> hypotheses_for(const Equation& equation, const Graph& graph, const MismatchRecord& record) {
+  const GraphQuery query(graph);
+  const Mismatch& miss = record.miss;
+  std::vector<Hypothesis> out;
   const auto skip = [&](ValueId value) {
-    const NodeId node = look.producer(value);
-    if (passes_on(look, node)) out.push_back({Supposition::Kind::skip, {}, node, fmt::format("node {} were absent", describe(look, node))});
+    const NodeId node = query.producer(value);
+    if (passes_on(query, node))
+      out.push_back({Hypothesis::Kind::skip, {}, node, fmt::format("node {} were absent", describe(query, node))});
   };
-  const auto waive = [&](std::string text) { out.push_back({Supposition::Kind::waive, miss, {}, std::move(text)}); };
+  const auto waive = [&](std::string text) { out.push_back({Hypothesis::Kind::waive, miss, {}, std::move(text)}); };
   const auto written = [&] { return equation.text(miss.index); };
   if (miss.value) skip(miss.value);
-  switch (miss.what) {
-    case What::number:
-    case What::ints:
-      if (look.is_constant(miss.value)) waive(fmt::format("the constant were {} (found {})", written(), noted.found));
-      else if (miss.value) waive(fmt::format("{} were the constant {}", describe(look, miss.value), written()));
+  switch (miss.kind) {
+    case Kind::number:
+    case Kind::ints:
+      if (query.is_constant(miss.value)) waive(fmt::format("the constant were {} (found {})", written(), record.found));
+      else if (miss.value) waive(fmt::format("{} were the constant {}", describe(query, miss.value), written()));
       break;
-    case What::variable:
+    case Kind::variable:
       skip(miss.expected);
-      waive(fmt::format("{} and {} were the same value", describe(look, miss.value), describe(look, miss.expected)));
+      waive(fmt::format("{} and {} were the same value", describe(query, miss.value), describe(query, miss.expected)));
       break;
-    case What::attribute: waive(fmt::format("{} had {} (found {})", describe(look, miss.node), noted.expected, noted.found)); break;
-    case What::present: waive(fmt::format("operand {} were missing", describe(look, miss.value))); break;
-    case What::condition: waive(fmt::format("{} held ({})", noted.expected, noted.found)); break;
-    case What::arity: waive(fmt::format("{} had another number of operands ({})", describe(look, miss.node), noted.found)); break;
-    case What::op:
-    case What::result:
-    case What::missing:
-    case What::other_root: break;
+    case Kind::attribute: waive(fmt::format("{} had {} (found {})", describe(query, miss.node), record.expected, record.found)); break;
+    case Kind::present: waive(fmt::format("operand {} were missing", describe(query, miss.value))); break;
+    case Kind::condition: waive(fmt::format("{} held ({})", record.expected, record.found)); break;
+    case Kind::arity: waive(fmt::format("{} had another number of operands ({})", describe(query, miss.node), record.found)); break;
+    case Kind::op:
+    case Kind::result:
+    case Kind::missing:
+    case Kind::other_root: break;
   }
   return out;
 }

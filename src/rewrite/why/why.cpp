@@ -18,47 +18,47 @@ namespace {
 using How = Why::Outcome;
 
 /// Suppositions are sought breadth first: one change that would do is better than two.
-constexpr size_t kMostSuppositions = 3, kWidth = 8, kMostAttempts = 300;
+constexpr size_t kMostHypotheses = 3, kWidth = 8, kMostAttempts = 300;
 
-std::string user_of(const Look& look, const ir::Use& use) {
+std::string user_of(const GraphQuery& query, const ir::Use& use) {
   if (use.is_output()) return "were no graph output";
-  const bool captured = use.slot >= look.node(use.node).explicit_inputs;
-  return captured ? fmt::format("were not captured by a body of {}", describe(look, use.node))
-                  : fmt::format("had no other user: used by {}", describe(look, use.node));
+  const bool captured = use.slot >= query.node(use.node).explicit_inputs;
+  return captured ? fmt::format("were not captured by a body of {}", describe(query, use.node))
+                  : fmt::format("had no other user: used by {}", describe(query, use.node));
 }
 
 /// What the guard of the driver would object to, value by value.
-std::vector<std::string> outside_uses(const Look& look, const CompiledRule& rule, std::span<const NodeId> nodes,
-                                      std::span<const NodeId> roots, std::span<const Supposition> suppositions) {
+std::vector<std::string> outside_uses(const GraphQuery& query, const CompiledRule& rule, std::span<const NodeId> nodes,
+                                      std::span<const NodeId> roots, std::span<const Hypothesis> hypotheses) {
   std::vector<std::string> out;
   if (rule.shared) return out;
   const auto inside = [&](NodeId node) {
-    return contains(nodes, node) || std::ranges::any_of(suppositions, [&](const Supposition& s) { return s.node == node; });
+    return contains(nodes, node) || std::ranges::any_of(hypotheses, [&](const Hypothesis& s) { return s.node == node; });
   };
   for (NodeId node : nodes) {
     if (contains(roots, node)) continue;
-    for (ValueId result : look.node(node).outputs) {
+    for (ValueId result : query.node(node).outputs) {
       if (!result) continue;
-      for (const ir::Use& use : look.value(result).uses)
-        if (use.is_output() || !inside(use.node)) out.push_back(fmt::format("'{}' {}", look.value(result).name, user_of(look, use)));
+      for (const ir::Use& use : query.value(result).uses)
+        if (use.is_output() || !inside(use.node)) out.push_back(fmt::format("'{}' {}", query.value(result).name, user_of(query, use)));
     }
   }
   return out;
 }
 
-std::vector<std::string> kept(const Look& look, const WhyOptions& options, std::span<const NodeId> nodes) {
+std::vector<std::string> kept(const GraphQuery& query, const WhyOptions& options, std::span<const NodeId> nodes) {
   std::vector<std::string> out;
   if (!options.keep) return out;
   for (NodeId node : nodes)
-    if (is_kept(look.graph(), node, *options.keep)) out.push_back(fmt::format("node {} were not kept by name", describe(look, node)));
+    if (is_kept(query.graph(), node, *options.keep)) out.push_back(fmt::format("node {} were not kept by name", describe(query, node)));
   return out;
 }
 
-/// What stands in the way of a rule whose pattern holds.
-std::vector<std::string> objections(const Look& look, const CompiledRule& rule, const WhyOptions& options, std::span<const NodeId> nodes,
-                                    std::span<const NodeId> roots, std::span<const Supposition> suppositions) {
-  auto out = outside_uses(look, rule, nodes, roots, suppositions);
-  std::ranges::move(kept(look, options, nodes), std::back_inserter(out));
+/// What is in the way of a rule whose pattern holds.
+std::vector<std::string> objections(const GraphQuery& query, const CompiledRule& rule, const WhyOptions& options,
+                                    std::span<const NodeId> nodes, std::span<const NodeId> roots, std::span<const Hypothesis> hypotheses) {
+  auto out = outside_uses(query, rule, nodes, roots, hypotheses);
+  std::ranges::move(kept(query, options, nodes), std::back_inserter(out));
   if (rule.numerics > options.allowed) out.push_back(fmt::format("{} rules were allowed", name_of(rule.numerics)));
   return out;
 }
@@ -71,75 +71,75 @@ std::vector<NodeId> roots_of(NodeId root, std::span<const NodeId> others) {
 
 /// What was supposed, and where the equation fails still.
 struct NearMiss {
-  std::vector<Supposition> suppositions;
-  std::vector<Noted> misses;
+  std::vector<Hypothesis> hypotheses;
+  std::vector<MismatchRecord> misses;
 };
 
 /// Each way to suppose one thing more.
-std::vector<std::vector<Supposition>> one_more(const Equation& equation, const Graph& graph, const NearMiss& state) {
-  std::vector<std::vector<Supposition>> out;
+std::vector<std::vector<Hypothesis>> one_more(const Equation& equation, const Graph& graph, const NearMiss& state) {
+  std::vector<std::vector<Hypothesis>> out;
   for (size_t i = 0; i < state.misses.size() && i < kWidth * 2; ++i)
-    for (Supposition& more : suppositions_for(equation, graph, state.misses[i])) {
-      out.push_back(state.suppositions);
+    for (Hypothesis& more : hypotheses_for(equation, graph, state.misses[i])) {
+      out.push_back(state.hypotheses);
       out.back().push_back(std::move(more));
     }
   return out;
 }
 
 /// The fewest changes under which the equation matches; breadth first.
-void seek_near_miss(Why& why, const Graph& graph, const CompiledRule& rule, NodeId node, const WhyOptions& options, Tried first) {
+void seek_near_miss(Why& why, const Graph& graph, const CompiledRule& rule, NodeId node, const WhyOptions& options, TrialResult first) {
   const Equation& equation = *rule.equation;
-  const size_t most = std::min(kMostSuppositions, std::max<size_t>(1, static_cast<size_t>(why.parts) / 4));
+  const size_t most = std::min(kMostHypotheses, std::max<size_t>(1, static_cast<size_t>(why.parts) / 4));
   std::vector<NearMiss> front{{{}, std::move(first.misses)}};
   size_t attempts = 0;
   for (size_t level = 1; level <= most; ++level) {
     std::vector<NearMiss> next;
     for (const NearMiss& state : front)
-      for (std::vector<Supposition>& all : one_more(equation, graph, state)) {
+      for (std::vector<Hypothesis>& all : one_more(equation, graph, state)) {
         if (++attempts > kMostAttempts) return;
-        Tried tried = try_equation(equation, graph, node, all);
-        if (tried.matched) {
-          for (const Supposition& s : all) why.would_do.push_back(s.text);
-          const auto roots = roots_of(node, tried.other_roots);
-          std::ranges::move(objections(Look(graph), rule, options, tried.nodes, roots, all), std::back_inserter(why.would_do));
+        TrialResult trial = try_equation(equation, graph, node, all);
+        if (trial.matched) {
+          for (const Hypothesis& s : all) why.would_do.push_back(s.text);
+          const auto roots = roots_of(node, trial.other_roots);
+          std::ranges::move(objections(GraphQuery(graph), rule, options, trial.nodes, roots, all), std::back_inserter(why.would_do));
           return;
         }
-        if (next.size() < kWidth) next.push_back({std::move(all), std::move(tried.misses)});
+        if (next.size() < kWidth) next.push_back({std::move(all), std::move(trial.misses)});
       }
     front = std::move(next);
   }
 }
 
 void explain_equation(Why& why, const Graph& graph, const CompiledRule& rule, NodeId node, const WhyOptions& options) {
-  Tried tried = try_equation(*rule.equation, graph, node, {});
-  if (tried.misses.empty()) return;
-  const Noted& deepest = tried.misses[0];
+  TrialResult trial = try_equation(*rule.equation, graph, node, {});
+  if (trial.misses.empty()) return;
+  const MismatchRecord& deepest = trial.misses[0];
   why.depth = deepest.depth;
   why.at = deepest.at;
   why.expected = deepest.expected;
   why.found = deepest.found;
-  for (NodeId m : deepest.matched) why.matched.push_back(describe(Look(graph), m));
-  if (deepest.depth == 0 && deepest.miss.what == Miss::What::op) {
+  for (NodeId m : deepest.matched) why.matched.push_back(describe(GraphQuery(graph), m));
+  if (deepest.depth == 0 && deepest.miss.kind == Mismatch::Kind::op) {
     why.outcome = How::elsewhere;
     return;
   }
-  if (options.near_misses) seek_near_miss(why, graph, rule, node, options, std::move(tried));
+  if (options.near_misses) seek_near_miss(why, graph, rule, node, options, std::move(trial));
 }
 
-/// A code rule says why; else the last thing that it asked in vain, of the deepest.
+/// The reason of a code rule; else its last and deepest failed query.
 void explain_code(Why& why, const Match& match, const MatchTrace& trace) {
-  const Look look(match.graph());
+  const GraphQuery query(match.graph());
   why.depth = static_cast<int>(match.nodes.size());
-  for (NodeId m : match.nodes) why.matched.push_back(describe(look, m));
+  for (NodeId m : match.nodes) why.matched.push_back(describe(query, m));
   if (!match.reason().empty()) {
     why.reason = match.reason();
-    if (match.refused_at()) why.at = describe(look, match.refused_at());
+    if (match.refused_at()) why.at = describe(query, match.refused_at());
     return;
   }
-  const auto last = std::ranges::max_element(trace.missed.rbegin(), trace.missed.rend(), {}, &MatchTrace::Missed::depth);
+  const auto last = std::ranges::max_element(trace.missed.rbegin(), trace.missed.rend(), {}, &MatchTrace::FailedQuery::depth);
   if (last == trace.missed.rend()) return;
   why.expected = last->wanted;
-  why.found = describe(look, last->value);
+  why.found = describe(query, last->value);
 }
 
 bool starts_at(const CompiledRule& rule, const Node& node) {
@@ -150,12 +150,12 @@ bool starts_at(const CompiledRule& rule, const Node& node) {
 
 /// Says of a match what the driver would say.
 void judge(Why& why, const Match& match, const CompiledRule& rule, const WhyOptions& options) {
-  const Look look(match.graph());
+  const GraphQuery query(match.graph());
   why.depth = why.parts > 0 ? why.parts : static_cast<int>(match.nodes.size());
-  for (NodeId m : match.nodes) why.matched.push_back(describe(look, m));
-  why.would_do = objections(look, rule, options, match.nodes, roots_of(match.root(), match.other_roots), {});
+  for (NodeId m : match.nodes) why.matched.push_back(describe(query, m));
+  why.would_do = objections(query, rule, options, match.nodes, roots_of(match.root(), match.other_roots), {});
   why.outcome = why.would_do.empty() ? How::applies : How::refused;
-  if (const auto reason = guard(match, rule); !reason.empty()) why.reason = reason;
+  if (const auto reason = conflict_of(match, rule); !reason.empty()) why.reason = reason;
   else if (!why.would_do.empty())
     why.reason = rule.numerics > options.allowed ? "its numerics class is not allowed" : "a node is kept by name";
 }
@@ -207,7 +207,7 @@ std::string_view name_of(Why::Outcome outcome) {
 Why why(const Graph& graph, const CompiledRule& rule, NodeId node, const WhyOptions& options) {
   Why out;
   out.rule = rule.name;
-  out.node = fmt::format("node {}", describe(Look(graph), node));
+  out.node = fmt::format("node {}", describe(GraphQuery(graph), node));
   if (rule.equation)
     for (int root : rule.equation->left) out.parts += parts_of(*rule.equation, root);
   if (!rule.equation && !starts_at(rule, graph.node(node))) {

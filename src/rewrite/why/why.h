@@ -35,8 +35,8 @@ struct Why {
   std::string node;                   ///< "node 'name' (Op)"
   int depth = 0;                      ///< parts of the pattern that matched on the deepest way; code rules: nodes taken
   int parts = 0;                      ///< parts in all; 0: not known (code rules)
-  std::string at;                     ///< what the failing part was asked of
-  std::string expected, found;        ///< the failing part, and what stands there
+  std::string at;                     ///< where the failing part was tested
+  std::string expected, found;        ///< the failing part, and what is there
   std::string reason;                 ///< refused: by what; code rules: what they say themselves
   std::vector<std::string> matched;   ///< the nodes that matched before
   std::vector<std::string> would_do;  ///< near miss: it applies if all of these were so; empty: none found

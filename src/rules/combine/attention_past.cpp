@@ -18,7 +18,7 @@ bool past_before(Match& m) {
   return m.keep(*past);
 }
 
-bool to_past(const Match& m, Rewriter& w) { return hand_over(m, w, m.kept<Past>(), "Attention"); }
+bool to_past(const Match& m, Rewriter& w) { return hand_over(m, w, m.kept<CacheConcats>(), "Attention"); }
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A transposed convolution by steps of s writes s interleaved images, one a phase, and each is a plain convolution by every s-th element of
-// the kernel: one convolution makes all of them as channels, which then stand side by side in space. Position q*s + r of the whole
+// the kernel: one convolution makes all of them as channels, which then are side by side in space. Position q*s + r of the whole
 // (uncropped) result is the sum of x[q - m] * w[r + m*s]. (Shi et al., "Is the deconvolution layer the same as a convolutional layer?",
 // 2016.)
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Phases {
   ir::Ints kernel, stride, taps;  ///< taps: of each phase, the kernel filled up with zeros
   ir::Ints pads;                  ///< at both sides of a phase
   ir::Ints cut_begin, cut_end;    ///< of the whole result
-  ir::Ints sizes;                 ///< of a phase, where known and asked for
+  ir::Ints sizes;                 ///< of a phase, where known and needed
   int64_t inputs = 0, outputs = 0;
 
   bool moves() const {
@@ -148,8 +148,8 @@ ValueId side_by_side(Rewriter& w, const Phases& p, ValueId phases) {
     order.push_back(1 + k);
     joined.push_back(p.sizes[k] * p.stride[k]);
   }
-  const ValueId turned = w("Transpose", {w("Reshape", {phases, w.ints(apart)})}, {{"perm", order}});
-  return w("Reshape", {turned, w.ints(joined)});
+  const ValueId transposed = w("Transpose", {w("Reshape", {phases, w.ints(apart)})}, {{"perm", order}});
+  return w("Reshape", {transposed, w.ints(joined)});
 }
 
 ValueId cropped(Rewriter& w, const Phases& p, ValueId whole) {

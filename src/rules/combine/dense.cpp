@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What follows a dense layer column by column goes into its weights and bias: x W + b is linear in both. New weights are lazy (scale
-// along an axis), new biases are computed in fp64 and rounded once. In the last stage: attention wants to see its scale before.
+// along an axis), new biases are computed in fp64 and rounded once. In the last stage: recognition of attention needs its scale before.
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
@@ -41,7 +41,7 @@ bool dense_before(Match& m, ValueId value, Dense& found) {
   if (!matmul || m.dtype(value) != DType::f32 || !m.same_type(product, value)) return false;
   found.x = m.operand(matmul, 0);
   found.weight = m.operand(matmul, 1);
-  if (m.use_count(found.weight) != 1) return m.refuse("the weights have another user, who wants them as they are");
+  if (m.use_count(found.weight) != 1) return m.refuse("the weights have another user");
   const DimList* shape = m.shape(found.weight);
   if (!m.is_constant(found.weight) || !shape || shape->size() != 2) return false;
   return read_bias(m, bias, (*shape)[1].value(), found);

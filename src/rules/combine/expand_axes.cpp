@@ -13,7 +13,7 @@ namespace tenon::rules::combine_expand_axes {
 using namespace rewrite;
 namespace {
 
-struct Moved {
+struct MovedAxes {
   ValueId source;
   ir::Ints axes;  ///< of the Unsqueeze, or the target of the Reshape
   ExpandTarget target;
@@ -55,19 +55,19 @@ bool unsqueeze_of_expand(Match& m, NodeId unsqueeze, NodeId outer) {
   if (!axes) return m.refuse("the axes are not known");
   auto target = expand_target(m, with_ones(*from, *axes), *to, std::span(&outer, outer ? 1 : 0));
   if (!target) return m.refuse("a symbolic size is new");
-  return m.keep(Moved{m.operand(inner, 0), std::move(*axes), std::move(*target)});
+  return m.keep(MovedAxes{m.operand(inner, 0), std::move(*axes), std::move(*target)});
 }
 
 bool unsqueeze_after(Match& m) { return unsqueeze_of_expand(m, m.root(), {}); }
 bool between_expands(Match& m) { return unsqueeze_of_expand(m, m.take(m.operand(m.root(), 0), "Unsqueeze"), m.root()); }
 
 bool unsqueeze_first(const Match& m, Rewriter& w) {
-  const Moved& moved = m.kept<Moved>();
+  const MovedAxes& moved = m.kept<MovedAxes>();
   return give(m, w, expand(w, w("Unsqueeze", {moved.source, w.ints(moved.axes)}), moved.target));
 }
 
 /// Only leading axes are repeated, and the Reshape leaves just those as they are.
-bool reshape_behind(Match& m) {
+bool reshape_after_expand(Match& m) {
   const NodeId inner = m.take(m.operand(m.root(), 0), "Expand");
   const DimList *from = inner ? m.shape(m.operand(inner, 0)) : nullptr, *middle = inner ? m.shape(m.result(inner)) : nullptr;
   const DimList* to = m.shape(m.result(m.root()));
@@ -82,11 +82,11 @@ bool reshape_behind(Match& m) {
   auto axes = reshape_target(*from, small);
   auto target = expand_target(m, small, *to, std::span(&inner, 1));
   if (!axes || !target) return m.refuse("a symbolic size is new, or two move");
-  return m.keep(Moved{m.operand(inner, 0), std::move(*axes), std::move(*target)});
+  return m.keep(MovedAxes{m.operand(inner, 0), std::move(*axes), std::move(*target)});
 }
 
 bool reshape_first(const Match& m, Rewriter& w) {
-  const Moved& moved = m.kept<Moved>();
+  const MovedAxes& moved = m.kept<MovedAxes>();
   return give(m, w, expand(w, w("Reshape", {moved.source, w.ints(moved.axes)}), moved.target));
 }
 
@@ -111,9 +111,9 @@ RULES(combine_expand_axes) {
              .benefit = 2,
              .seeds = "SwapExpandUnsqueeze"},
             {.name = "expand_reshape",
-             .docs = "a Reshape behind the axes that an Expand repeats comes before it",
+             .docs = "a Reshape after the axes that an Expand repeats comes before it",
              .roots = "Reshape",
-             .match = reshape_behind,
+             .match = reshape_after_expand,
              .rewrite = reshape_first,
              .benefit = 2,
              .seeds = "SwapExpandReshape"},

@@ -22,16 +22,16 @@ bool expand_after(const Match& m, Rewriter& w) {
 }
 
 /// An operand without its Expand; `cast`: the Cast between the Expand and the op.
-struct Small {
+struct UnexpandedOperand {
   ValueId source;
   NodeId cast;
 };
-struct Swap {
-  std::vector<Small> operands;
+struct ExpandSwap {
+  std::vector<UnexpandedOperand> operands;
   ExpandTarget target;
 };
 
-Small without_expand(Match& m, ValueId value, bool through_cast, ir::SmallList<NodeId, 4>& expands) {
+UnexpandedOperand without_expand(Match& m, ValueId value, bool through_cast, ir::SmallList<NodeId, 4>& expands) {
   const NodeId cast = through_cast ? m.made_by(value, "Cast") : NodeId{};
   const NodeId node = m.made_by(cast ? m.operand(cast, 0) : value, "Expand");
   if (!node) return {value, {}};
@@ -43,13 +43,13 @@ Small without_expand(Match& m, ValueId value, bool through_cast, ir::SmallList<N
 
 bool small_operands(Match& m, bool through_cast) {
   ir::SmallList<NodeId, 4> expands;
-  Swap swap;
+  ExpandSwap swap;
   for (size_t i = 0; i < m.node(m.root()).explicit_inputs; ++i)
     swap.operands.push_back(without_expand(m, m.operand(m.root(), i), through_cast, expands));
   const DimList* result = m.shape(m.result(m.root()));
   if (expands.empty() || !result) return false;
   std::optional<DimList> together = DimList();
-  for (const Small& operand : swap.operands) {
+  for (const UnexpandedOperand& operand : swap.operands) {
     const DimList* shape = m.shape(operand.source);
     together = shape && together ? broadcast_of(*together, *shape) : std::nullopt;
   }
@@ -64,9 +64,9 @@ bool binary_of_expands(Match& m) { return is_binary(m.node(m.root())) && small_o
 bool where_of_expands(Match& m) { return small_operands(m, true); }
 
 bool expand_once(const Match& m, Rewriter& w) {
-  const Swap& swap = m.kept<Swap>();
+  const ExpandSwap& swap = m.kept<ExpandSwap>();
   std::vector<ValueId> inputs;
-  for (const Small& s : swap.operands) inputs.push_back(s.cast ? w.again(s.cast, {s.source})[0] : s.source);
+  for (const UnexpandedOperand& s : swap.operands) inputs.push_back(s.cast ? w.again(s.cast, {s.source})[0] : s.source);
   const ValueId small = w.again(m.root(), inputs)[0];
   return give(m, w, expand(w, small, swap.target));
 }
@@ -85,7 +85,7 @@ RULES(combine_expand_swap) {
              .benefit = 2,
              .seeds = "ExpandSwap"},
             {.name = "expand_binary",
-             .docs = "f(Expand(x), Expand(y)) is Expand(f(x, y)) where x and y are known to broadcast; one may stand there without Expand",
+             .docs = "f(Expand(x), Expand(y)) is Expand(f(x, y)) where x and y are known to broadcast; one may be there without Expand",
              .roots = kBinaryOps,
              .match = binary_of_expands,
              .rewrite = expand_once,

@@ -47,7 +47,7 @@ bool join_result(const Match& m, Rewriter& w) {
   return give(m, w, w("Reshape", {wide, w.ints(*target)}));
 }
 
-struct Split {
+struct SplitOperand {
   size_t slot;  ///< of the operand that is joined
   ValueId source;
   ir::Ints target;  ///< of the Reshape of the other one; none where it is broadcast over the batch
@@ -67,20 +67,20 @@ bool split_again(Match& m) {
     const ValueId source = before_joining(m, m.operand(matmul, slot)), other = m.operand(matmul, 1 - slot);
     const DimList* matrices = m.shape(other);
     if (!source || !matrices || !same_batch(*m.shape(source), *y)) continue;
-    if (is_single(*matrices)) return m.keep(Split{slot, source, {}});
+    if (is_single(*matrices)) return m.keep(SplitOperand{slot, source, {}});
     if (matrices->size() != 3) continue;
     if (!(*matrices)[0].known_equal((*m.shape(product))[0])) continue;
     DimList wide(y->begin(), y->end() - 2);
     wide.insert(wide.end(), matrices->begin() + 1, matrices->end());
     auto target = reshape_target(*matrices, wide);
     if (!target) continue;
-    return m.keep(Split{slot, source, std::move(*target)});
+    return m.keep(SplitOperand{slot, source, std::move(*target)});
   }
   return false;
 }
 
 bool split_other(const Match& m, Rewriter& w) {
-  const Split& found = m.kept<Split>();
+  const SplitOperand& found = m.kept<SplitOperand>();
   std::vector<ValueId> inputs = m.node(m.nodes[1]).inputs;
   if (!found.target.empty()) inputs[1 - found.slot] = w("Reshape", {inputs[1 - found.slot], w.ints(found.target)});
   inputs[found.slot] = found.source;

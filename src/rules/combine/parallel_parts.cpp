@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slices, or Gathers of single elements, that together take one axis of a value apart: one Split. Exact: each part holds the same
-// elements. Only where the parts cover the axis exactly once. In a late stage: fusions want to see the single picks.
+// elements. Only where the parts cover the axis exactly once. In a late stage: fusions recognise the single picks.
 #include <algorithm>
 
 #include "rewrite/match.h"

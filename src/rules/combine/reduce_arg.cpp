@@ -9,7 +9,7 @@ namespace tenon::rules::combine_reduce_arg {
 using namespace rewrite;
 namespace {
 
-struct Best {
+struct ReducedArg {
   NodeId arg;
   int64_t axis;
 };
@@ -31,7 +31,7 @@ bool with_place(Match& m, std::string_view arg) {
     if (m.node(use.node).attributes.integer("select_last_index", 0) != 0) continue;
     m.take(use.node);
     m.other_roots.push_back(use.node);
-    return m.keep(Best{use.node, *axis});
+    return m.keep(ReducedArg{use.node, *axis});
   }
   return false;
 }
@@ -39,7 +39,7 @@ bool largest(Match& m) { return with_place(m, "ArgMax"); }
 bool smallest(Match& m) { return with_place(m, "ArgMin"); }
 
 bool to_top_k(const Match& m, Rewriter& w) {
-  const Best& found = m.kept<Best>();
+  const ReducedArg& found = m.kept<ReducedArg>();
   const auto best = w.many("TopK", {m.operand(m.root(), 0), w.ints({1})}, 2,
                            {{"axis", found.axis}, {"largest", int64_t{m.node(m.root()).is("ReduceMax")}}, {"sorted", int64_t{1}}});
   for (size_t i = 0; i < best.size(); ++i) {

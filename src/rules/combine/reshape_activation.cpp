@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An activation right behind a product can be computed with it: what only moves elements comes after. Exact: the activation treats every
+// An activation right after a product can be computed with it: what only moves elements comes after. Exact: the activation treats every
 // element alike.
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
@@ -11,7 +11,7 @@ namespace tenon::rules::combine_reshape_activation {
 using namespace rewrite;
 namespace {
 
-struct Moved {
+struct MovedReshape {
   NodeId by;
   ir::Ints target;  ///< of a Reshape
 };
@@ -32,7 +32,7 @@ bool activation_after_move(Match& m) {
   if (!is_product(m, product)) return false;
   if (m.use_count(m.operand(by, 0)) != 1) return m.refuse("the product has other users");
   m.take(by);
-  Moved found{by, {}};
+  MovedReshape found{by, {}};
   if (reshape) {
     auto target = reshape_target(m, m.operand(by, 0), value);
     if (!target) return m.refuse("two symbolic sizes move");
@@ -42,7 +42,7 @@ bool activation_after_move(Match& m) {
 }
 
 bool activate_first(const Match& m, Rewriter& w) {
-  const Moved& found = m.kept<Moved>();
+  const MovedReshape& found = m.kept<MovedReshape>();
   const ValueId activated = w.again(m.root(), {m.operand(found.by, 0)})[0];
   return give(m, w, m.node(found.by).is("Transpose") ? w.again(found.by, {activated})[0] : w("Reshape", {activated, w.ints(found.target)}));
 }
@@ -54,7 +54,7 @@ RULES(combine_reshape_activation) {
     .rules =
         {
             {.name = "activation_first",
-             .docs = "an activation behind a Reshape or Transpose of a product comes before it",
+             .docs = "an activation after a Reshape or Transpose of a product comes before it",
              .roots = "Cos Cosh Elu Erf Exp Gelu HardSigmoid HardSwish LeakyRelu Mish Relu Selu Sigmoid Sin Sinh Softplus Swish Tan Tanh",
              .match = activation_after_move,
              .rewrite = activate_first,

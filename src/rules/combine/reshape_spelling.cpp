@@ -20,8 +20,8 @@ bool only_ones(Match& m) {
   return m.keep(std::move(*ones));
 }
 
-bool say_axes(const Match& m, Rewriter& w) {
-  const Ones& ones = m.kept<Ones>();
+bool rewrite_axes(const Match& m, Rewriter& w) {
+  const UnitAxes& ones = m.kept<UnitAxes>();
   return give(m, w, w(ones.added ? "Unsqueeze" : "Squeeze", {m.operand(m.root(), 0), w.ints(ones.axes)}));
 }
 
@@ -35,7 +35,7 @@ RULES(combine_reshape_spelling) {
              .docs = "a Reshape or Expand that only adds or drops ones is an Unsqueeze or a Squeeze",
              .roots = "Reshape Expand",
              .match = only_ones,
-             .rewrite = say_axes,
+             .rewrite = rewrite_axes,
              .seeds = "ShapeBasedReshapeIsSqueeze"},
         },
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Transpose between two Reshapes of which the second one only splits what the Transpose moves: both Reshapes are one before it. Exact:
-// only places of elements are renamed. In a late stage, because fusions know layouts by their Reshapes.
+// only places of elements are renamed. In a late stage, because fusions recognise layouts by their Reshapes.
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"

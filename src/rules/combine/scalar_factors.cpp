@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers gather in one place, and small operands meet before large ones. The same real functions, rounded in another order: where a
 // product of the numbers is no finite number of the dtype, or is 0 and no factor was, nothing is changed. In a late stage, because
-// fusions know formulas by their order.
+// fusions recognise formulas by their order.
 #include <algorithm>
 #include <cmath>
 

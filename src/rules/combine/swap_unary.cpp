@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An op of single elements gives the same elements before a Transpose or Reshape as behind it. The layout op moves down, where it may meet
-// another; late, because rules that recognise structure want it as it was exported.
+// An op of single elements gives the same elements before a Transpose or Reshape as after it. The layout op moves down, where it may meet
+// another; late, because rules that recognise structure match it as exported.
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
@@ -15,7 +15,7 @@ namespace {
 /// upper one back, would go on for ever with it.
 bool take_layout(Match& m, size_t slot) {
   NodeId layout = m.made_by(m.operand(m.root(), slot), "Transpose");
-  if (layout && m.made_by(m.operand(layout, 0), "Transpose")) return m.refuse("a Transpose stands above");
+  if (layout && m.made_by(m.operand(layout, 0), "Transpose")) return m.refuse("a Transpose is above");
   if (!layout) layout = m.made_by(m.operand(m.root(), slot), "Reshape");
   if (!layout) return false;
   m.take(layout);
@@ -24,7 +24,7 @@ bool take_layout(Match& m, size_t slot) {
 
 bool unary_below(Match& m) { return is_unary(m.node(m.root())) && take_layout(m, 0); }
 
-/// The other operand is one number, and of no higher rank than what stands before and after the layout op.
+/// The other operand is one number, and of no higher rank than what comes before and after the layout op.
 bool scalar_below(Match& m) {
   for (size_t slot : {0, 1}) {
     const DimList* other = m.shape(m.operand(m.root(), 1 - slot));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes that move axes of size 1. Exact: the order of the elements in memory stays. In a late stage, because fusions know layouts by
-// their Transposes.
+// Transposes that move axes of size 1. Exact: the order of the elements in memory stays. In a late stage, because fusions recognise layouts
+// by their Transposes.
 #include <algorithm>
 
 #include "rewrite/match.h"
@@ -22,7 +22,7 @@ bool is_reshape_too(Match& m) {
 
 bool reshape_instead(const Match& m, Rewriter& w) { return give(m, w, w("Reshape", {m.operand(m.root(), 0), w.ints(m.kept<ir::Ints>())})); }
 
-struct Inside {
+struct InnerTranspose {
   ValueId x;
   ir::Ints order, axes;
 };
@@ -35,7 +35,7 @@ bool of_unsqueezed(Match& m) {
   if (!perm) return false;
   const int64_t rank = static_cast<int64_t>(perm->size());
   for (int64_t& a : *added) a += a < 0 ? rank : 0;
-  Inside found{m.operand(unsqueeze, 0), {}, {}};
+  InnerTranspose found{m.operand(unsqueeze, 0), {}, {}};
   for (int64_t i = 0; i < rank; ++i) {
     const int64_t axis = (*perm)[i];
     if (std::ranges::count(*added, axis)) found.axes.push_back(i);
@@ -45,9 +45,9 @@ bool of_unsqueezed(Match& m) {
 }
 
 bool transpose_inside(const Match& m, Rewriter& w) {
-  const Inside& found = m.kept<Inside>();
-  const ValueId turned = std::ranges::is_sorted(found.order) ? found.x : w("Transpose", {found.x}, {{"perm", found.order}});
-  return give(m, w, w("Unsqueeze", {turned, w.ints(found.axes)}));
+  const InnerTranspose& found = m.kept<InnerTranspose>();
+  const ValueId transposed = std::ranges::is_sorted(found.order) ? found.x : w("Transpose", {found.x}, {{"perm", found.order}});
+  return give(m, w, w("Unsqueeze", {transposed, w.ints(found.axes)}));
 }
 
 }  // namespace

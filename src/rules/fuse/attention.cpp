@@ -41,7 +41,7 @@ struct Attention {
 double scale_of(const Attention& found) { return found.softcap > 0 ? found.scale * found.softcap : found.scale; }
 
 /// The other operand of a product with one number; the number goes into `scale`, and `taker` takes the product.
-ValueId strip_scale(const Look& m, ValueId value, double& scale, Match* taker = nullptr) {
+ValueId strip_scale(const GraphQuery& m, ValueId value, double& scale, Match* taker = nullptr) {
   for (int depth = 0; depth < 4; ++depth) {
     const NodeId mul = m.made_by(value, "Mul"), div = mul ? NodeId{} : m.made_by(value, "Div");
     const NodeId node = mul ? mul : div;
@@ -98,7 +98,7 @@ ValueId strip_factor(Match& m, ValueId scores, Attention& found) {
   return inside;
 }
 
-/// Takes masks off the scores from the outside in, down to the product. False where something else stands there.
+/// Takes masks off the scores from the outside in, down to the product. False where something else is there.
 bool strip_masks(Match& m, ValueId scores, Attention& found) {
   for (int depth = 0; depth < 6; ++depth) {
     if (const NodeId product = m.take(scores, "MatMul")) {
@@ -107,7 +107,7 @@ bool strip_masks(Match& m, ValueId scores, Attention& found) {
       return true;
     }
     ValueId next;
-    const bool capped = found.softcap != 0;  // no mask may stand below the cap
+    const bool capped = found.softcap != 0;  // no mask may be below the cap
     if (const NodeId add = capped ? NodeId{} : m.take(scores, "Add")) {
       const size_t core = leads_to_scores(m, m.operand(add, 0), 4) ? 0 : 1;
       next = m.operand(add, core);
@@ -228,9 +228,9 @@ ValueId one_mask(const Match& m, Rewriter& w, const Attention& found) {
       mask = mask ? w("Add", {mask, it->value}) : it->value;
       continue;
     }
-    ValueId seen = mask ? mask : w.scalar(dtype, 0), low = w.scalar(dtype, *m.number(it->value));
-    if (it->hides) std::swap(seen, low);
-    mask = w("Where", {it->condition, seen, low});
+    ValueId visible = mask ? mask : w.scalar(dtype, 0), low = w.scalar(dtype, *m.number(it->value));
+    if (it->hides) std::swap(visible, low);
+    mask = w("Where", {it->condition, visible, low});
   }
   return mask;
 }

@@ -49,14 +49,14 @@ bool is_causal(const Match& m, ValueId condition) {
   return is_position(m, keys, 1) && is_position(m, queries, 2);
 }
 
-struct Narrow {
+struct NarrowedMask {
   std::vector<ValueId> conditions;  ///< what is left of the And tree
   NodeId where;                     ///< around the tree, where the mask is added; none for a bool mask
   bool dropped = false, causal = false;
 };
 
 /// Takes the And tree apart.
-void collect(const Match& m, ValueId value, Narrow& found, bool take_causal, int depth) {
+void collect(const Match& m, ValueId value, NarrowedMask& found, bool take_causal, int depth) {
   const NodeId conjunction = depth > 0 ? m.made_by(value, "And") : NodeId{};
   const NodeId expand = conjunction ? NodeId{} : m.made_by(value, "Expand");
   if (conjunction) {
@@ -73,8 +73,8 @@ void collect(const Match& m, ValueId value, Narrow& found, bool take_causal, int
   }
 }
 
-/// The conditions together still know each key: one of them has the full last axis.
-bool covers_keys(const Match& m, const Narrow& found) {
+/// The conditions together still cover each key: one of them has the full last axis.
+bool covers_keys(const Match& m, const NarrowedMask& found) {
   const DimList* keys = m.shape(m.operand(m.root(), 1));
   if (!keys || keys->size() != 4) return false;
   bool covered = false;
@@ -96,7 +96,7 @@ ValueId condition_of(const Match& m, ValueId mask, NodeId where) {
 bool narrower(Match& m) {
   const ValueId mask = m.operand(m.root(), 3);
   if (!mask || m.operand(m.root(), 4) || m.operand(m.root(), 6)) return false;
-  Narrow found;
+  NarrowedMask found;
   found.where = m.made_by(mask, "Where");
   const ValueId condition = condition_of(m, mask, found.where);
   if (!condition || m.dtype(condition) != DType::boolean) return false;
@@ -112,7 +112,7 @@ bool narrower(Match& m) {
 }
 
 bool narrow(const Match& m, Rewriter& w) {
-  const Narrow& found = m.kept<Narrow>();
+  const NarrowedMask& found = m.kept<NarrowedMask>();
   std::vector<ValueId> inputs = m.node(m.root()).inputs;
   ValueId condition;
   for (ValueId v : found.conditions) condition = condition ? w("And", {condition, v}) : v;

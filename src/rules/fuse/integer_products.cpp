@@ -17,7 +17,7 @@ constexpr int64_t kMostProducts = 33025;
 
 struct Factors {
   Dequantized x, w;
-  bool turned = false;  ///< the weights are transposed first
+  bool transposed = false;  ///< the weights are transposed first
 };
 
 bool sum_fits(const Match& m, ValueId weights, int output_axis) {
@@ -28,13 +28,13 @@ bool sum_fits(const Match& m, ValueId weights, int output_axis) {
   return products.is_number() && products.value() <= kMostProducts;
 }
 
-bool factors_of(Match& m, ValueId weights, int output_axis, bool turned) {
+bool factors_of(Match& m, ValueId weights, int output_axis, bool transposed) {
   const auto x = dequantized_alike(m, m.operand(m.root(), 0));
   if (!x) return m.refuse("operand 0 is no dequantized tensor of 8 bits with one scale", m.operand(m.root(), 0));
   const auto w = dequantized_weights(m, weights, output_axis);
   if (!w) return m.refuse("operand 1 is no dequantized constant of 8 bits with scales for outputs", m.operand(m.root(), 1));
   if (!sum_fits(m, w->data, output_axis)) return m.refuse("so many products of bytes might not fit into an i32");
-  return m.keep(Factors{*x, *w, turned});
+  return m.keep(Factors{*x, *w, transposed});
 }
 
 bool conv(Match& m) { return factors_of(m, m.operand(m.root(), 1), 0, false); }
@@ -43,16 +43,16 @@ bool matmul(Match& m) {
   const ValueId weights = m.operand(m.root(), 1);
   if (m.rank(weights) != 2) return m.refuse("operand 1 is no matrix");
   const NodeId transpose = m.made_by(weights, "Transpose");
-  const bool turned = transpose && m.ints(transpose, "perm") == ir::Ints{1, 0};
-  return factors_of(m, turned ? m.operand(transpose, 0) : weights, turned ? 0 : 1, turned);
+  const bool transposed = transpose && m.ints(transpose, "perm") == ir::Ints{1, 0};
+  return factors_of(m, transposed ? m.operand(transpose, 0) : weights, transposed ? 0 : 1, transposed);
 }
 
 bool gemm(Match& m) {
   const auto& how = m.node(m.root()).attributes;
   if (how.integer("transA", 0) != 0 || how.number("alpha", 1) != 1 || how.number("beta", 1) != 1)
     return m.refuse("not a plain product with a bias");
-  const bool turned = how.integer("transB", 0) != 0;
-  return factors_of(m, m.operand(m.root(), 1), turned ? 0 : 1, turned);
+  const bool transposed = how.integer("transB", 0) != 0;
+  return factors_of(m, m.operand(m.root(), 1), transposed ? 0 : 1, transposed);
 }
 
 /// Of the op on integers; zero points that are missing are not named.
@@ -88,7 +88,7 @@ bool integer_conv(const Match& m, Rewriter& w) {
 
 bool integer_matmul(const Match& m, Rewriter& w) {
   const Factors& f = m.kept<Factors>();
-  const ValueId weights = f.turned ? w("Transpose", {f.w.data}, {{"perm", ir::Ints{1, 0}}}) : f.w.data;
+  const ValueId weights = f.transposed ? w("Transpose", {f.w.data}, {{"perm", ir::Ints{1, 0}}}) : f.w.data;
   ValueId y = scaled(m, w, w("MatMulInteger", operands_of(f, weights)), {});
   if (const ValueId bias = m.operand(m.root(), 2)) y = w("Add", {y, bias});
   return give(m, w, y);

@@ -18,7 +18,7 @@ struct Leaky {
 };
 
 /// 1: the condition holds for positive x; -1: for negative x; 0: it is something else. `x` is what is compared with 0.
-int sign_asked(Match& m, ValueId condition, ValueId& x) {
+int tested_sign(Match& m, ValueId condition, ValueId& x) {
   for (std::string_view op : {"Greater", "GreaterOrEqual", "Less", "LessOrEqual"}) {
     const NodeId compare = m.take(condition, op);
     if (!compare) continue;
@@ -32,7 +32,7 @@ int sign_asked(Match& m, ValueId condition, ValueId& x) {
 
 bool leaky(Match& m) {
   Leaky found;
-  const int sign = sign_asked(m, m.operand(m.root(), 0), found.x);
+  const int sign = tested_sign(m, m.operand(m.root(), 0), found.x);
   if (sign == 0 || m.operand(m.root(), sign > 0 ? 1 : 2) != found.x || !m.same_type(found.x, m.result(m.root()))) return false;
   const NodeId product = is_real_arithmetic(m.dtype(found.x)) ? m.take(m.operand(m.root(), sign > 0 ? 2 : 1), "Mul") : NodeId{};
   for (size_t side : {0, 1}) {

@@ -49,7 +49,7 @@ RULES(fuse_norm) {
              .sets = "tenon default",
              .seeds = "LayerNormalization"},
             {.name = "layer_norm_bias",
-             .docs = "the bias behind a LayerNormalization that has none",
+             .docs = "the bias after a LayerNormalization that has none",
              .equation = "Add(LayerNormalization(?x, ?scale, axis=-1, epsilon=?e, stash_type=1), ?bias)"
                          " => LayerNormalization(?x, ?scale, ?bias, axis=-1, epsilon=?e) where suffix(?bias, ?x), same_dtype(?x, ?bias)",
              .numerics = Numerics::reassociating,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Factors behind a norm are part of its scales, and of its bias. The product of the scales is taken first.
+// Factors after a norm are part of its scales, and of its bias. The product of the scales is taken first.
 #include "rewrite/rule.h"
 
 namespace tenon::rules::fuse_norm_factor {
@@ -9,7 +9,7 @@ RULES(fuse_norm_factor) {
     .rules =
         {
             {.name = "layer_norm_scale",
-             .docs = "the scale behind a LayerNormalization whose scales are 1",
+             .docs = "the scale after a LayerNormalization whose scales are 1",
              .equation = "Mul(LayerNormalization(?x, 1, axis=-1, epsilon=?e, stash_type=1), ?scale)"
                          " => LayerNormalization(?x, ?scale, axis=-1, epsilon=?e) where suffix(?scale, ?x), same_dtype(?x, ?scale)",
              .numerics = Numerics::reassociating,
@@ -17,7 +17,7 @@ RULES(fuse_norm_factor) {
              .sets = "tenon default",
              .seeds = "LayerNormalizationScale"},
             {.name = "rms_norm_scale",
-             .docs = "the scale behind an RMSNormalization whose scales are 1",
+             .docs = "the scale after an RMSNormalization whose scales are 1",
              .equation = "Mul(RMSNormalization(?x, 1, axis=-1, epsilon=?e, stash_type=1), ?scale)"
                          " => RMSNormalization(?x, ?scale, axis=-1, epsilon=?e) where suffix(?scale, ?x), same_dtype(?x, ?scale)",
              .numerics = Numerics::reassociating,
@@ -25,7 +25,7 @@ RULES(fuse_norm_factor) {
              .sets = "tenon default",
              .seeds = "RMSNormalizationMul"},
             {.name = "layer_norm_factor",
-             .docs = "constant factors behind a LayerNormalization are part of its scales",
+             .docs = "constant factors after a LayerNormalization are part of its scales",
              .equation = "Mul(LayerNormalization(?x, ?s, _, axis=?a, epsilon=?e, stash_type=1), ?t)"
                          " => LayerNormalization(?x, const(?s * ?t), axis=?a, epsilon=?e) where constant(?s), constant(?t),"
                          " same_dtype(?s, ?t), broadcasts(?t, ?s)",
@@ -43,7 +43,7 @@ RULES(fuse_norm_factor) {
              .sets = "default",
              .seeds = "LayerNormalizationScale"},
             {.name = "rms_norm_factor",
-             .docs = "constant factors behind an RMSNormalization are part of its scales",
+             .docs = "constant factors after an RMSNormalization are part of its scales",
              .equation = "Mul(RMSNormalization(?x, ?s, axis=?a, epsilon=?e, stash_type=1), ?t)"
                          " => RMSNormalization(?x, const(?s * ?t), axis=?a, epsilon=?e) where constant(?s), constant(?t),"
                          " same_dtype(?s, ?t), broadcasts(?t, ?s)",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// x * cos + turned(x) * sin to RotaryEmbedding, on [batch, heads, sequence, size]. Both spellings of `turned` that exporters write:
+// x * cos + turned(x) * sin to RotaryEmbedding, on [batch, heads, sequence, size]. Both spellings of `rotated` that exporters write:
 // - halves: Concat(-x[size/2:], x[:size/2]), with cos and sin the same in both halves (LLaMA, Qwen, GPT-NeoX);
 // - pairs: (-x1, x0, -x3, x2, ...), with cos and sin the same for both of a pair (GPT-J).
 // Proof: with c and s of half the size, both forms are c*a - s*b and s*a + c*b for the elements a, b that belong together: the definition
@@ -74,9 +74,9 @@ bool match_sine(Match& m, NodeId product, Rotary& found) {
   const auto taken = m.nodes;
   for (size_t side : {0, 1}) {
     m.nodes = taken;
-    const auto turned = turned_by(m, m.operand(product, side));
-    if (!turned || turned->size < 0) continue;
-    found = {turned->x, {}, m.operand(product, 1 - side), turned->size, turned->interleaved};
+    const auto rotated = rotated_halves(m, m.operand(product, side));
+    if (!rotated || rotated->size < 0) continue;
+    found = {rotated->x, {}, m.operand(product, 1 - side), rotated->size, rotated->interleaved};
     return true;
   }
   return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What exporters put around a rotary embedding: halves that are written into zeros and added up, and a head of which only the first part
-// turns. Adding 0 keeps every number (but -0, which becomes 0); RotaryEmbedding copies what lies behind the turned part.
+// turns. Adding 0 keeps every number (but -0, which becomes 0); RotaryEmbedding copies what lies after the turned part.
 #include <algorithm>
 #include <span>
 
@@ -24,7 +24,7 @@ bool all_zero(const Match& m, ValueId value) {
 
 using Parts = std::vector<ValueId>;
 
-/// Where both stand in a Concat with what has the size of the other along `axis`, the concats are valid only if the other sizes agree.
+/// Where both are in a Concat with what has the size of the other along `axis`, the concats are valid only if the other sizes agree.
 bool same_width(const Match& m, ValueId x, ValueId y, int axis) {
   const DimList *a = m.shape(x), *b = m.shape(y);
   return a && b && a->size() == b->size() && (*a)[axis].known_equal((*b)[axis]);
@@ -62,7 +62,7 @@ bool join_parts(const Match& m, Rewriter& w) { return give(m, w, w.again(m.nodes
 struct Partial {
   NodeId rotary;
   ValueId x;
-  int64_t turned;
+  int64_t rotated;
 };
 
 /// Concat(RotaryEmbedding(x[..., :r]), x[..., r:])
@@ -71,21 +71,21 @@ bool first_part(Match& m) {
   if (m.node(m.root()).inputs.size() != 2 || m.rank(y) != 4 || m.axis(m.root(), "axis", 0, y) != 3) return false;
   const NodeId rotary = m.take(m.operand(m.root(), 0), "RotaryEmbedding");
   if (!rotary || m.node(rotary).attributes.integer("rotary_embedding_dim", 0) != 0) return false;
-  const auto turned = cut_of(m, m.operand(rotary, 0)), rest = cut_of(m, m.operand(m.root(), 1));
-  if (!turned || !rest || turned->x != rest->x || turned->step != 1 || rest->step != 1) return false;
-  const bool whole = turned->begin == 0 && turned->length == rest->begin && rest->begin + rest->length == turned->size;
-  const DimList *x = m.shape(turned->x), *all = m.shape(y);
+  const auto rotated = cut_of(m, m.operand(rotary, 0)), rest = cut_of(m, m.operand(m.root(), 1));
+  if (!rotated || !rest || rotated->x != rest->x || rotated->step != 1 || rest->step != 1) return false;
+  const bool whole = rotated->begin == 0 && rotated->length == rest->begin && rest->begin + rest->length == rotated->size;
+  const DimList *x = m.shape(rotated->x), *all = m.shape(y);
   if (!whole || !x || !std::ranges::equal(std::span(*x).first(3), std::span(*all).first(3), &Dim::known_equal))
     return m.refuse("the parts are not the whole");
-  return m.keep(Partial{rotary, turned->x, turned->length});
+  return m.keep(Partial{rotary, rotated->x, rotated->length});
 }
 
-bool turn_part(const Match& m, Rewriter& w) {
+bool rotate_part(const Match& m, Rewriter& w) {
   const Partial& found = m.kept<Partial>();
   std::vector<ValueId> inputs = m.node(found.rotary).inputs;
   inputs[0] = found.x;
   auto attributes = attributes_but(m.node(found.rotary), {"rotary_embedding_dim"});
-  attributes.emplace_back("rotary_embedding_dim", found.turned);
+  attributes.emplace_back("rotary_embedding_dim", found.rotated);
   return give(m, w, w("RotaryEmbedding", inputs, std::move(attributes)));
 }
 
@@ -107,7 +107,7 @@ RULES(fuse_rotary_parts) {
              .docs = "a head whose first part turns and whose rest stays is RotaryEmbedding with that many elements",
              .roots = "Concat",
              .match = first_part,
-             .rewrite = turn_part,
+             .rewrite = rotate_part,
              .benefit = 5,
              .sets = "tenon default",
              .seeds = "RotaryEmbedding"},

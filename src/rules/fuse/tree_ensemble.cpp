@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ensembles of decision trees with what follows them. The trees of several ensembles on one input are trees of one ensemble, whose targets
-// stand side by side: a sum over leaves looks at one target at a time. A factor behind an ensemble is a factor of its leaves.
+// are side by side: a sum over leaves looks at one target at a time. A factor after an ensemble is a factor of its leaves.
 #include <algorithm>
 #include <cmath>
 
@@ -20,7 +20,7 @@ constexpr std::string_view kTensor = "_as_tensor";
 
 int64_t targets_of(const Node& trees) { return trees.attributes.integer("n_targets", 1); }
 
-/// Numbers that stand in an attribute, or as a tensor in the one of the same name with "_as_tensor" behind it.
+/// Numbers that are in an attribute, or as a tensor in the one of the same name with "_as_tensor" after it.
 struct Numbers {
   std::vector<double> values;
   DType dtype = DType::none;  ///< of the tensor; none: plain floats, or no attribute
@@ -54,8 +54,8 @@ struct Factor {
   double factor;
 };
 
-/// A factor behind what is taken together before anything else is done with it; the least and the largest change places below 0.
-bool factor_behind(Match& m) {
+/// A factor after what is taken together before anything else is done with it; the least and the largest change places below 0.
+bool factor_after_trees(Match& m) {
   for (size_t side : {0, 1}) {
     const NodeId trees = m.made_by(m.operand(m.root(), side), kTrees);
     const ValueId c = m.operand(m.root(), 1 - side);
@@ -84,13 +84,13 @@ bool into_leaves(const Match& m, Rewriter& w) {
   return give(m, w, w(kTrees, trees.inputs, std::move(how)));
 }
 
-struct Together {
+struct JoinedTrees {
   std::vector<NodeId> trees;  ///< in the order of their targets
   bool sigmoid = false, rows = false;
 };
 
-/// One operand of the Concat: an ensemble that may stand beside `first`.
-NodeId part(Match& m, ValueId value, Together& found) {
+/// One operand of the Concat: an ensemble that may be beside `first`.
+NodeId part(Match& m, ValueId value, JoinedTrees& found) {
   const NodeId sigmoid = m.made_by(value, "Sigmoid"), trees = m.made_by(sigmoid ? m.operand(sigmoid, 0) : value, kTrees);
   if (!trees || (!found.trees.empty() && found.sigmoid != bool(sigmoid))) return {};
   found.sigmoid = bool(sigmoid);
@@ -105,7 +105,7 @@ NodeId part(Match& m, ValueId value, Together& found) {
 }
 
 /// Numbers of one name: all plain, or all tensors of one dtype (where there are any).
-bool of_one_kind(const Match& m, const Together& found, std::string_view name) {
+bool of_one_kind(const Match& m, const JoinedTrees& found, std::string_view name) {
   DType dtype = DType::none;
   bool plain = false;
   for (NodeId trees : found.trees) {
@@ -119,7 +119,7 @@ bool of_one_kind(const Match& m, const Together& found, std::string_view name) {
 }
 
 bool side_by_side(Match& m) {
-  Together found;
+  JoinedTrees found;
   const auto axis = m.axis(m.root(), "axis", 0, m.result(m.root()));
   if (!axis || m.rank(m.result(m.root())) != 2 || m.node(m.root()).inputs.size() < 2) return false;
   found.rows = *axis == 0;
@@ -134,8 +134,8 @@ bool side_by_side(Match& m) {
   return m.keep(std::move(found));
 }
 
-/// Lists one behind the other; nothing where an ensemble lacks the list, unless `otherwise` stands for one of its nodes then.
-void join_ints(Attributes& to, const Match& m, const Together& found, std::string_view name, std::optional<int64_t> otherwise = {}) {
+/// Lists one after the other; nothing where an ensemble lacks the list, unless `otherwise` stands for one of its nodes then.
+void join_ints(Attributes& to, const Match& m, const JoinedTrees& found, std::string_view name, std::optional<int64_t> otherwise = {}) {
   ir::Ints all;
   bool any = false;
   for (NodeId trees : found.trees) {
@@ -148,9 +148,9 @@ void join_ints(Attributes& to, const Match& m, const Together& found, std::strin
   if (any) to.emplace_back(name, std::move(all));
 }
 
-/// The same for ids, which go on behind those of the ensemble before: `count` tells how many an ensemble has.
+/// The same for ids, which go on after those of the ensemble before: `count` returns how many an ensemble has.
 template <class Count>
-void join_ids(Attributes& to, const Match& m, const Together& found, std::string_view name, Count count) {
+void join_ids(Attributes& to, const Match& m, const JoinedTrees& found, std::string_view name, Count count) {
   ir::Ints all;
   int64_t first = 0;
   for (NodeId trees : found.trees) {
@@ -162,7 +162,7 @@ void join_ids(Attributes& to, const Match& m, const Together& found, std::string
 
 /// The same for numbers; `missing`: how many zeros stand for those that an ensemble lacks, none where all go then.
 template <class Missing>
-void join_numbers(Attributes& to, const Match& m, const Together& found, std::string_view name, Missing missing) {
+void join_numbers(Attributes& to, const Match& m, const JoinedTrees& found, std::string_view name, Missing missing) {
   Numbers all;
   bool any = false;
   for (NodeId trees : found.trees) {
@@ -180,7 +180,7 @@ int64_t tree_count(const Node& trees) {
   return ids.empty() ? 0 : *std::ranges::max_element(ids) + 1;
 }
 
-Attributes joined(const Match& m, const Together& found) {
+Attributes joined(const Match& m, const JoinedTrees& found) {
   const Node& first = m.node(found.trees[0]);
   Attributes how{{"post_transform", first.attributes.text("post_transform", "NONE")}};
   int64_t targets = 0;
@@ -203,7 +203,7 @@ Attributes joined(const Match& m, const Together& found) {
 }
 
 bool to_one_ensemble(const Match& m, Rewriter& w) {
-  const Together& found = m.kept<Together>();
+  const JoinedTrees& found = m.kept<JoinedTrees>();
   ValueId y = w(kTrees, m.node(found.trees[0]).inputs, joined(m, found));
   if (found.sigmoid) y = w("Sigmoid", {y});
   if (found.rows) y = w("Reshape", {w("Transpose", {y}, {{"perm", ir::Ints{1, 0}}}), w.ints({-1, 1})});
@@ -226,9 +226,9 @@ RULES(fuse_tree_ensemble) {
              .benefit = 4,
              .seeds = "TreeEnsembleRegressorConcat"},
             {.name = "trees_factor",
-             .docs = "a factor behind an ensemble of trees is a factor of its leaves and base values",
+             .docs = "a factor after an ensemble of trees is a factor of its leaves and base values",
              .roots = "Mul",
-             .match = factor_behind,
+             .match = factor_after_trees,
              .rewrite = into_leaves,
              .numerics = Numerics::reassociating,
              .benefit = 4,

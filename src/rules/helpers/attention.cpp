@@ -35,12 +35,12 @@ std::optional<RepeatedHeads> repeated_heads(const Match& m, ValueId value) {
   return RepeatedHeads{source, (*wide)[2]};
 }
 
-std::optional<Past> past_below(const Match& m) {
+std::optional<CacheConcats> past_below(const Match& m) {
   const NodeId keys = joined(m, m.operand(m.root(), 1)), values = joined(m, m.operand(m.root(), 2));
-  return keys && values ? std::optional(Past{keys, values}) : std::nullopt;
+  return keys && values ? std::optional(CacheConcats{keys, values}) : std::nullopt;
 }
 
-bool hand_over(const Match& m, Rewriter& w, const Past& past, std::string_view op) {
+bool hand_over(const Match& m, Rewriter& w, const CacheConcats& past, std::string_view op) {
   const std::vector<ValueId> inputs{m.operand(m.root(), 0), m.operand(past.keys, 1), m.operand(past.values, 1),
                                     m.operand(m.root(), 3), m.operand(past.keys, 0), m.operand(past.values, 0)};
   const auto& attributes = m.node(m.root()).attributes;
@@ -63,11 +63,11 @@ ValueId places_along(Rewriter& w, ValueId x, int64_t axis) {
   return w("Range", {w.scalar(DType::i64, 0), w("Squeeze", {length, w.ints({0})}), w.scalar(DType::i64, 1)});
 }
 
-ValueId mask_of_both(Rewriter& w, ValueId mask, ValueId seen) {
-  if (!mask) return seen;
+ValueId mask_of_both(Rewriter& w, ValueId mask, ValueId visible) {
+  if (!mask) return visible;
   const DType dtype = w.graph().value(mask).type.dtype;
-  if (dtype == DType::boolean) return w("And", {mask, seen});
-  return w("Where", {seen, mask, w.scalar(dtype, -std::numeric_limits<double>::infinity())});
+  if (dtype == DType::boolean) return w("And", {mask, visible});
+  return w("Where", {visible, mask, w.scalar(dtype, -std::numeric_limits<double>::infinity())});
 }
 
 }  // namespace tenon::rules

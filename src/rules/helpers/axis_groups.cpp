@@ -55,8 +55,8 @@ bool stay_together(const ir::Ints& perm, int64_t begin, int64_t end) {
   return true;
 }
 
-std::optional<After> after_reshape(const std::vector<AxisGroup>& groups, const ir::Ints& order, const DimList& result) {
-  After out{{}, ir::Ints(result.size())};
+std::optional<TransposeAfterReshape> after_reshape(const std::vector<AxisGroup>& groups, const ir::Ints& order, const DimList& result) {
+  TransposeAfterReshape out{{}, ir::Ints(result.size())};
   std::vector<AxisGroup> by_operand = groups;
   for (const AxisGroup& g : groups)
     for (int64_t i = g.from + 1; i < g.from_end; ++i)

@@ -17,14 +17,14 @@ struct AxisGroup {
 std::optional<std::vector<AxisGroup>> axis_groups(const DimList& from, const DimList& to);
 
 /// A Transpose `order` before a Reshape, said after it.
-struct After {
+struct TransposeAfterReshape {
   DimList shape;   ///< of the Reshape of what was not transposed
   ir::Ints order;  ///< of the Transpose of that
 };
 /// `groups` and `result` are the Reshape's; nullopt where it joins axes that the Transpose parts.
-std::optional<After> after_reshape(const std::vector<AxisGroup>& groups, const ir::Ints& order, const DimList& result);
+std::optional<TransposeAfterReshape> after_reshape(const std::vector<AxisGroup>& groups, const ir::Ints& order, const DimList& result);
 
-/// Do axes [begin, end) stand beside each other and in order in `perm` (perm[i]: which axis stands at i)?
+/// Do axes [begin, end) are beside each other and in order in `perm` (perm[i]: which axis is at i)?
 bool stay_together(const ir::Ints& perm, int64_t begin, int64_t end);
 
 }  // namespace tenon::rules

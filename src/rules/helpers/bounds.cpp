@@ -43,7 +43,7 @@ Bounds product_of(const Bounds& a, const Bounds& b) {
   return Bounds({*std::ranges::min_element(corners), *std::ranges::max_element(corners)});
 }
 
-Bounds bounds_of(const Look& look, ValueId value, int depth);
+Bounds bounds_of(const GraphQuery& query, ValueId value, int depth);
 
 /// Of a sum or a difference.
 Bounds sum_of(const Bounds& a, const Bounds& b, bool adds) {
@@ -51,11 +51,11 @@ Bounds sum_of(const Bounds& a, const Bounds& b, bool adds) {
   return Bounds({a->first + (adds ? b->first : -b->second), a->second + (adds ? b->second : -b->first)});
 }
 
-Bounds bounds_of_cast(const Look& look, ValueId from, int depth) {
-  const DType dtype = look.dtype(from);
+Bounds bounds_of_cast(const GraphQuery& query, ValueId from, int depth) {
+  const DType dtype = query.dtype(from);
   if (dtype == DType::boolean) return Bounds({0, 1});
   if (is_integer(dtype)) return Bounds({is_signed(dtype) ? -std::ldexp(1, bits_of(dtype) - 1) : 0, std::ldexp(1, bits_of(dtype))});
-  return is_float(dtype) ? bounds_of(look, from, depth) : std::nullopt;
+  return is_float(dtype) ? bounds_of(query, from, depth) : std::nullopt;
 }
 
 bool moves_elements(const Node& node) {
@@ -63,22 +63,22 @@ bool moves_elements(const Node& node) {
   return std::ranges::any_of(kOps, [&](std::string_view op) { return node.is(op); });
 }
 
-Bounds bounds_of(const Look& look, ValueId value, int depth) {
+Bounds bounds_of(const GraphQuery& query, ValueId value, int depth) {
   if (!value || depth == 0) return std::nullopt;
-  if (look.is_constant(value)) return bounds_of_constant(look.graph().tensor_of(value, 64 << 20));
-  const NodeId node = look.producer(value);
+  if (query.is_constant(value)) return bounds_of_constant(query.graph().tensor_of(value, 64 << 20));
+  const NodeId node = query.producer(value);
   if (!node) return std::nullopt;
-  const Node& n = look.node(node);
-  const auto operand = [&](size_t i) { return bounds_of(look, look.operand(node, i), depth - 1); };
+  const Node& n = query.node(node);
+  const auto operand = [&](size_t i) { return bounds_of(query, query.operand(node, i), depth - 1); };
   if (n.is("Where")) return united(operand(1), operand(2));
-  if (n.is("Add") || n.is("Sub")) return stored(sum_of(operand(0), operand(1), n.is("Add")), look.dtype(value));
-  if (n.is("Mul")) return stored(product_of(operand(0), operand(1)), look.dtype(value));
-  if (n.is("Cast")) return stored(bounds_of_cast(look, look.operand(node, 0), depth - 1), look.dtype(value));
+  if (n.is("Add") || n.is("Sub")) return stored(sum_of(operand(0), operand(1), n.is("Add")), query.dtype(value));
+  if (n.is("Mul")) return stored(product_of(operand(0), operand(1)), query.dtype(value));
+  if (n.is("Cast")) return stored(bounds_of_cast(query, query.operand(node, 0), depth - 1), query.dtype(value));
   return moves_elements(n) ? operand(0) : std::nullopt;
 }
 
 }  // namespace
 
-Bounds bounds_of(const Look& look, ValueId value) { return bounds_of(look, value, 12); }
+Bounds bounds_of(const GraphQuery& query, ValueId value) { return bounds_of(query, value, 12); }
 
 }  // namespace tenon::rules

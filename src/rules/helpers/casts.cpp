@@ -5,13 +5,13 @@
 
 namespace tenon::rules {
 
-ir::ValueId before_cast(const rewrite::Look& look, ir::ValueId value) {
-  const ir::NodeId cast = look.made_by(value, "Cast");
-  return cast ? look.operand(cast, 0) : ir::ValueId{};
+ir::ValueId before_cast(const rewrite::GraphQuery& query, ir::ValueId value) {
+  const ir::NodeId cast = query.made_by(value, "Cast");
+  return cast ? query.operand(cast, 0) : ir::ValueId{};
 }
 
-bool fits(const rewrite::Look& look, ir::ValueId constant, DType dtype) {
-  const Tensor* t = look.is_constant(constant) ? look.graph().tensor_of(constant) : nullptr;
+bool fits(const rewrite::GraphQuery& query, ir::ValueId constant, DType dtype) {
+  const Tensor* t = query.is_constant(constant) ? query.graph().tensor_of(constant) : nullptr;
   if (!t || !is_float(t->dtype()) || !is_float(dtype)) return false;
   for (int64_t i = 0; i < t->count(); ++i) {
     const double x = t->number(i);
@@ -20,8 +20,8 @@ bool fits(const rewrite::Look& look, ir::ValueId constant, DType dtype) {
   return true;
 }
 
-ir::ValueId constant_as(rewrite::Rewriter& w, const rewrite::Look& look, ir::ValueId constant, DType dtype) {
-  const Tensor* from = look.graph().tensor_of(constant);
+ir::ValueId constant_as(rewrite::Rewriter& w, const rewrite::GraphQuery& query, ir::ValueId constant, DType dtype) {
+  const Tensor* from = query.graph().tensor_of(constant);
   auto to = from ? Tensor::make(dtype, from->shape()) : Tensor::make(dtype, {});
   if (!from || !to) return {};
   for (int64_t i = 0; i < from->count(); ++i) to->set_number(i, from->number(i));

@@ -6,13 +6,13 @@
 namespace tenon::rules {
 
 /// What the Cast that makes `value` casts; none where another op makes it.
-ir::ValueId before_cast(const rewrite::Look& look, ir::ValueId value);
+ir::ValueId before_cast(const rewrite::GraphQuery& query, ir::ValueId value);
 
 /// A small constant of which every element is a value of `dtype` too.
-bool fits(const rewrite::Look& look, ir::ValueId constant, DType dtype);
+bool fits(const rewrite::GraphQuery& query, ir::ValueId constant, DType dtype);
 
 /// The numbers of a small constant as `dtype`.
-ir::ValueId constant_as(rewrite::Rewriter& w, const rewrite::Look& look, ir::ValueId constant, DType dtype);
+ir::ValueId constant_as(rewrite::Rewriter& w, const rewrite::GraphQuery& query, ir::ValueId constant, DType dtype);
 
 ir::ValueId cast_to(rewrite::Rewriter& w, ir::ValueId value, DType dtype);
 

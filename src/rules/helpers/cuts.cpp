@@ -6,35 +6,35 @@ namespace tenon::rules {
 using ir::Node;
 using ir::NodeId;
 using ir::ValueId;
-using rewrite::Look;
+using rewrite::GraphQuery;
 using rewrite::Match;
 
-std::optional<int64_t> one_int(const Look& look, ValueId value, std::optional<int64_t> otherwise) {
+std::optional<int64_t> one_int(const GraphQuery& query, ValueId value, std::optional<int64_t> otherwise) {
   if (!value) return otherwise;
-  const auto list = look.ints(value);
+  const auto list = query.ints(value);
   return list && list->size() == 1 ? std::optional((*list)[0]) : std::nullopt;
 }
 
-std::optional<int64_t> last_size(const Look& look, ValueId value) {
-  const DimList* shape = look.shape(value);
+std::optional<int64_t> last_size(const GraphQuery& query, ValueId value) {
+  const DimList* shape = query.shape(value);
   return shape && !shape->empty() && shape->back().is_number() ? std::optional(shape->back().value()) : std::nullopt;
 }
 
 namespace {
 
-std::optional<int64_t> slice_begin(const Look& look, NodeId slice, int64_t size) {
-  const auto begin = one_int(look, look.operand(slice, 1), std::nullopt), axis = one_int(look, look.operand(slice, 3), 0);
-  if (!begin || !axis || (*axis != -1 && *axis != *look.rank(look.operand(slice, 0)) - 1)) return std::nullopt;
+std::optional<int64_t> slice_begin(const GraphQuery& query, NodeId slice, int64_t size) {
+  const auto begin = one_int(query, query.operand(slice, 1), std::nullopt), axis = one_int(query, query.operand(slice, 3), 0);
+  if (!begin || !axis || (*axis != -1 && *axis != *query.rank(query.operand(slice, 0)) - 1)) return std::nullopt;
   return *begin < 0 ? *begin + size : *begin;
 }
 
 /// The sizes of the parts before `value`.
-std::optional<int64_t> split_begin(const Look& look, NodeId split, ValueId value) {
-  const ValueId x = look.operand(split, 0);
-  if (look.axis(split, "axis", 0, x) != *look.rank(x) - 1) return std::nullopt;
+std::optional<int64_t> split_begin(const GraphQuery& query, NodeId split, ValueId value) {
+  const ValueId x = query.operand(split, 0);
+  if (query.axis(split, "axis", 0, x) != *query.rank(x) - 1) return std::nullopt;
   int64_t begin = 0;
-  for (size_t i = 0; look.result(split, i) != value; ++i) {
-    const auto size = look.result(split, i) ? last_size(look, look.result(split, i)) : std::nullopt;
+  for (size_t i = 0; query.result(split, i) != value; ++i) {
+    const auto size = query.result(split, i) ? last_size(query, query.result(split, i)) : std::nullopt;
     if (!size) return std::nullopt;
     begin += *size;
   }
@@ -42,10 +42,10 @@ std::optional<int64_t> split_begin(const Look& look, NodeId split, ValueId value
 }
 
 /// The last size of what a Split takes apart.
-std::optional<int64_t> split_size(const Look& look, NodeId split) {
+std::optional<int64_t> split_size(const GraphQuery& query, NodeId split) {
   int64_t size = 0;
-  for (ValueId part : look.node(split).outputs) {
-    const auto length = part ? last_size(look, part) : std::nullopt;
+  for (ValueId part : query.node(split).outputs) {
+    const auto length = part ? last_size(query, part) : std::nullopt;
     if (!length) return std::nullopt;
     size += *length;
   }
@@ -54,17 +54,17 @@ std::optional<int64_t> split_size(const Look& look, NodeId split) {
 
 }  // namespace
 
-std::optional<Cut> cut_of(const Look& look, ValueId value) {
-  const NodeId node = look.producer(value);
-  const bool slice = node && look.node(node).is("Slice");
-  if (!slice && !(node && look.node(node).is("Split"))) return std::nullopt;
-  const ValueId x = look.operand(node, 0);
-  auto size = last_size(look, x);
-  const auto length = last_size(look, value);
-  if (!size && !slice) size = split_size(look, node);
-  const auto step = slice ? one_int(look, look.operand(node, 4), 1) : std::optional<int64_t>(1);
+std::optional<Cut> cut_of(const GraphQuery& query, ValueId value) {
+  const NodeId node = query.producer(value);
+  const bool slice = node && query.node(node).is("Slice");
+  if (!slice && !(node && query.node(node).is("Split"))) return std::nullopt;
+  const ValueId x = query.operand(node, 0);
+  auto size = last_size(query, x);
+  const auto length = last_size(query, value);
+  if (!size && !slice) size = split_size(query, node);
+  const auto step = slice ? one_int(query, query.operand(node, 4), 1) : std::optional<int64_t>(1);
   if (!size || !length || !step) return std::nullopt;
-  const auto begin = slice ? slice_begin(look, node, *size) : split_begin(look, node, value);
+  const auto begin = slice ? slice_begin(query, node, *size) : split_begin(query, node, value);
   return begin ? std::optional(Cut{x, *begin, *step, *length, *size}) : std::nullopt;
 }
 
@@ -77,7 +77,7 @@ std::optional<Cut> take_cut(Match& m, ValueId value) {
 }
 
 /// -b beside a, the results of one Split into two along the last axis, whose size is not known.
-std::optional<Turned> negated_half(Match& m, ValueId first, ValueId second) {
+std::optional<RotatedHalves> negated_half(Match& m, ValueId first, ValueId second) {
   const NodeId neg = m.made_by(first, "Neg"), split = neg ? m.made_by(second, "Split") : NodeId{};
   if (!split || m.node(split).outputs.size() != 2 || m.operand(split, 1) || m.result(split, 0) != second) return std::nullopt;
   const ValueId x = m.operand(split, 0);
@@ -85,16 +85,16 @@ std::optional<Turned> negated_half(Match& m, ValueId first, ValueId second) {
   if (m.axis(split, "axis", 0, x) != *m.rank(x) - 1) return std::nullopt;
   m.take(neg);
   m.take(split);
-  return Turned{x, false, -1};
+  return RotatedHalves{x, false, -1};
 }
 
 /// -b beside a, the parts of x that are exchanged; `step`: 1 for halves, 2 for pairs.
-std::optional<Turned> negated_beside(Match& m, ValueId first, ValueId second, int64_t step) {
+std::optional<RotatedHalves> rotated_from(Match& m, ValueId first, ValueId second, int64_t step) {
   const NodeId neg = m.take(first, "Neg");
   if (!neg) return std::nullopt;
   const auto b = take_cut(m, m.operand(neg, 0)), a = take_cut(m, second);
   if (!a || !b || a->x != b->x) return std::nullopt;
-  const Turned found{a->x, step == 2, a->size};
+  const RotatedHalves found{a->x, step == 2, a->size};
   const int64_t half = found.size / 2;
   const bool fits = found.size == 2 * a->length && b->length == half && a->step == step && b->step == step && a->begin == 0 &&
                     b->begin == (step == 1 ? half : 1);
@@ -113,7 +113,7 @@ ValueId without_last(Match& m, ValueId value) {
 
 }  // namespace
 
-std::optional<Turned> turned_by(Match& m, ValueId value) {
+std::optional<RotatedHalves> rotated_halves(Match& m, ValueId value) {
   const NodeId flat = m.made_by(value, "Reshape");
   const ValueId joined = flat ? m.operand(flat, 0) : value;
   const NodeId concat = m.take(joined, "Concat");
@@ -122,11 +122,11 @@ std::optional<Turned> turned_by(Match& m, ValueId value) {
   ValueId first = m.operand(concat, 0), second = m.operand(concat, 1);
   if (!flat)
     if (auto halves = negated_half(m, first, second)) return halves;
-  if (!flat) return negated_beside(m, first, second, 1);
+  if (!flat) return rotated_from(m, first, second, 1);
   m.take(flat);
   first = without_last(m, first);
   second = first ? without_last(m, second) : ValueId{};
-  auto found = second ? negated_beside(m, first, second, 2) : std::nullopt;
+  auto found = second ? rotated_from(m, first, second, 2) : std::nullopt;
   return found && m.same_shape(found->x, value) ? found : std::nullopt;
 }
 

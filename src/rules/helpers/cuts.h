@@ -7,10 +7,10 @@
 namespace tenon::rules {
 
 /// The one element of a constant integer; `otherwise` where the operand is missing, nullopt where it is something else.
-std::optional<int64_t> one_int(const rewrite::Look& look, ir::ValueId value, std::optional<int64_t> otherwise);
+std::optional<int64_t> one_int(const rewrite::GraphQuery& query, ir::ValueId value, std::optional<int64_t> otherwise);
 
 /// The last size, where it is a number.
-std::optional<int64_t> last_size(const rewrite::Look& look, ir::ValueId value);
+std::optional<int64_t> last_size(const rewrite::GraphQuery& query, ir::ValueId value);
 
 /// Elements begin, begin + step, ... of the last axis of x; `length` of them.
 struct Cut {
@@ -21,16 +21,16 @@ struct Cut {
 
 /// The cut that `value` is, by Slice or Split along the last axis alone; all sizes must be numbers, but the parts of a Split tell the
 /// whole.
-std::optional<Cut> cut_of(const rewrite::Look& look, ir::ValueId value);
+std::optional<Cut> cut_of(const rewrite::GraphQuery& query, ir::ValueId value);
 
 /// (-b, a) for the halves or the even and odd elements a, b of x: what rotary embeddings multiply by the sines.
-struct Turned {
+struct RotatedHalves {
   ir::ValueId x;
   bool interleaved = false;  ///< pairs (2i, 2i + 1); else (i, i + size / 2)
   int64_t size = 0;          ///< of the last axis; -1: not known, and the halves are those of a Split, of which the first may be larger
 };
 
 /// What `value` turns, as exporters spell it; the nodes in between are taken.
-std::optional<Turned> turned_by(rewrite::Match& match, ir::ValueId value);
+std::optional<RotatedHalves> rotated_halves(rewrite::Match& match, ir::ValueId value);
 
 }  // namespace tenon::rules

@@ -37,14 +37,14 @@ std::optional<DimList> broadcast_of(const DimList& a, const DimList& b) {
   return out;
 }
 
-std::optional<ExpandTarget> expand_target(const rewrite::Look& look, const DimList& from, const DimList& to,
+std::optional<ExpandTarget> expand_target(const rewrite::GraphQuery& query, const DimList& from, const DimList& to,
                                           std::span<const ir::NodeId> expands) {
   if (auto numbers = numbers_of(from, to)) return ExpandTarget{std::move(numbers), {}};
   for (ir::NodeId node : expands) {
-    const auto wanted = look.graph().view(node).dims(1);
+    const auto wanted = query.graph().view(node).dims(1);
     const auto made = wanted ? broadcast_of(from, *wanted) : std::nullopt;
     if (!made || made->size() != to.size()) continue;
-    if (std::ranges::equal(*made, to, [](Dim a, Dim b) { return a.known_equal(b); })) return ExpandTarget{{}, look.operand(node, 1)};
+    if (std::ranges::equal(*made, to, [](Dim a, Dim b) { return a.known_equal(b); })) return ExpandTarget{{}, query.operand(node, 1)};
   }
   return std::nullopt;
 }

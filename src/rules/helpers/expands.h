@@ -19,7 +19,7 @@ struct ExpandTarget {
 
 /// What expands `from` to `to`: numbers where every dim that changes is a number (1 stands for a dim that stays), else the shape
 /// operand of one of `expands` where its elements are known to do it.
-std::optional<ExpandTarget> expand_target(const rewrite::Look& look, const DimList& from, const DimList& to,
+std::optional<ExpandTarget> expand_target(const rewrite::GraphQuery& query, const DimList& from, const DimList& to,
                                           std::span<const ir::NodeId> expands);
 
 ir::ValueId expand(rewrite::Rewriter& w, ir::ValueId value, const ExpandTarget& target);

@@ -10,17 +10,17 @@ namespace tenon::rules {
 
 using ir::NodeId;
 using ir::ValueId;
-using rewrite::Look;
+using rewrite::GraphQuery;
 
 namespace {
 
 /// The number that `node`, a Mul or Div, multiplies `data` by, where that has the type of the result.
-std::optional<double> factor_of(const Look& look, NodeId node, ValueId& data) {
-  const bool divides = look.node(node).is("Div");
+std::optional<double> factor_of(const GraphQuery& query, NodeId node, ValueId& data) {
+  const bool divides = query.node(node).is("Div");
   for (size_t k : {1, 0}) {
-    const ValueId c = look.operand(node, k), other = look.operand(node, 1 - k);
-    const auto number = (divides && k == 0) || !look.is_constant(c) ? std::nullopt : look.number(c);
-    if (!number || !std::isfinite(*number) || (divides && *number == 0) || !look.same_type(other, look.result(node))) continue;
+    const ValueId c = query.operand(node, k), other = query.operand(node, 1 - k);
+    const auto number = (divides && k == 0) || !query.is_constant(c) ? std::nullopt : query.number(c);
+    if (!number || !std::isfinite(*number) || (divides && *number == 0) || !query.same_type(other, query.result(node))) continue;
     data = other;
     return divides ? 1 / *number : *number;
   }
@@ -32,25 +32,25 @@ bool is_view(const ir::Node& node) { return is_reshape(node) || node.is("Transpo
 
 }  // namespace
 
-Scaled scaled_below(const Look& look, ValueId value) {
+Scaled scaled_below(const GraphQuery& query, ValueId value) {
   Scaled found{value, 1, {}};
   for (int depth = 0; depth < 8; ++depth) {
-    const NodeId node = look.producer(found.data);
+    const NodeId node = query.producer(found.data);
     if (!node) break;
-    if (look.node(node).is("Mul") || look.node(node).is("Div")) {
-      found.factor = factor_of(look, node, found.data).value_or(1);
+    if (query.node(node).is("Mul") || query.node(node).is("Div")) {
+      found.factor = factor_of(query, node, found.data).value_or(1);
       break;
     }
-    if (!is_view(look.node(node)) || look.use_count(found.data) != 1) break;
+    if (!is_view(query.node(node)) || query.use_count(found.data) != 1) break;
     found.views.push_back(node);
-    found.data = look.operand(node, 0);
+    found.data = query.operand(node, 0);
   }
   return found;
 }
 
-ValueId view_again(rewrite::Rewriter& w, const Look& look, std::span<const NodeId> views, ValueId data) {
+ValueId view_again(rewrite::Rewriter& w, const GraphQuery& query, std::span<const NodeId> views, ValueId data) {
   for (NodeId view : std::views::reverse(views)) {
-    std::vector<ValueId> inputs = look.node(view).inputs;
+    std::vector<ValueId> inputs = query.node(view).inputs;
     inputs[0] = data;
     data = w.again(view, inputs)[0];
   }

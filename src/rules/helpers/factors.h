@@ -13,9 +13,9 @@ struct Scaled {
 };
 
 /// The number that makes `value`, by a Mul or a Div below at most 8 views; the whole chain of views with factor 1 where there is none.
-Scaled scaled_below(const rewrite::Look& look, ir::ValueId value);
+Scaled scaled_below(const rewrite::GraphQuery& query, ir::ValueId value);
 
 /// The views of another value.
-ir::ValueId view_again(rewrite::Rewriter& w, const rewrite::Look& look, std::span<const ir::NodeId> views, ir::ValueId data);
+ir::ValueId view_again(rewrite::Rewriter& w, const rewrite::GraphQuery& query, std::span<const ir::NodeId> views, ir::ValueId data);
 
 }  // namespace tenon::rules

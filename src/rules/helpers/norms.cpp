@@ -17,7 +17,7 @@ namespace {
 /// Scales up to this many elements are written down.
 constexpr int64_t kLargestScale = 1 << 20;
 
-/// The first of the last axes, whose mean `value` is; no axis may be missing behind it.
+/// The first of the last axes, whose mean `value` is; no axis may be missing after it.
 std::optional<int64_t> mean_axis(const Match& m, NodeId mean) {
   const auto rank = m.rank(m.operand(mean, 0));
   auto axes = m.ints(m.operand(mean, 1));

@@ -10,7 +10,7 @@ struct BareNorm {
   ir::ValueId x;
   double epsilon = 0;
   bool centred = false;
-  int64_t axis = 0;     ///< the first of the axes that are normalised; those behind it are too
+  int64_t axis = 0;     ///< the first of the axes that are normalised; those after it are too
   ir::ValueId inverse;  ///< 1 / sqrt(...), where the factor is written so
 };
 

@@ -9,20 +9,20 @@ using namespace rewrite;
 
 namespace {
 
-/// Operands of Slice behind the data.
+/// Operands of Slice after the data.
 constexpr size_t kStarts = 1, kEnds = 2, kAxes = 3, kSteps = 4;
 
-std::optional<int64_t> only_int(const Look& look, ValueId value) {
-  const auto ints = look.ints(value);
+std::optional<int64_t> only_int(const GraphQuery& query, ValueId value) {
+  const auto ints = query.ints(value);
   return ints && ints->size() == 1 ? std::optional((*ints)[0]) : std::nullopt;
 }
 
-std::optional<int> sliced_axis(const Look& look, NodeId slice) {
-  const DimList* starts = look.shape(look.operand(slice, kStarts));
-  const auto rank = look.rank(look.operand(slice, 0));
+std::optional<int> sliced_axis(const GraphQuery& query, NodeId slice) {
+  const DimList* starts = query.shape(query.operand(slice, kStarts));
+  const auto rank = query.rank(query.operand(slice, 0));
   if (!rank || !starts || starts->size() != 1 || !(*starts)[0].known_equal(1)) return std::nullopt;
-  if (!look.operand(slice, kAxes)) return 0;
-  const auto axis = only_int(look, look.operand(slice, kAxes));
+  if (!query.operand(slice, kAxes)) return 0;
+  const auto axis = only_int(query, query.operand(slice, kAxes));
   return axis ? std::optional(static_cast<int>(*axis < 0 ? *axis + *rank : *axis)) : std::nullopt;
 }
 
@@ -92,7 +92,7 @@ std::optional<std::vector<NodeId>> alike_readers(Match& m, ValueId value) {
       return std::nullopt;
     }
     if (m.graph().is_before(use.node, m.root())) {
-      m.refuse("an equal reader stands before it");
+      m.refuse("an equal reader comes before it");
       return std::nullopt;
     }
     readers.push_back(use.node);

@@ -37,9 +37,9 @@ std::optional<ir::Ints> reshape_target(const DimList& from, const DimList& to) {
   return target;
 }
 
-std::optional<ir::Ints> reshape_target(const rewrite::Look& look, ir::ValueId from, ir::ValueId to) {
-  const DimList* a = look.shape(from);
-  const DimList* b = look.shape(to);
+std::optional<ir::Ints> reshape_target(const rewrite::GraphQuery& query, ir::ValueId from, ir::ValueId to) {
+  const DimList* a = query.shape(from);
+  const DimList* b = query.shape(to);
   return a && b ? reshape_target(*a, *b) : std::nullopt;
 }
 
@@ -53,24 +53,24 @@ bool broadcasts_to(const DimList& small, const DimList& large) {
 
 bool is_reshape(const ir::Node& node) { return node.is("Reshape") || node.is("Squeeze") || node.is("Unsqueeze") || node.is("Flatten"); }
 
-std::optional<Ones> ones_between(const DimList& from, const DimList& to) {
+std::optional<UnitAxes> ones_between(const DimList& from, const DimList& to) {
   const bool added = to.size() >= from.size();
   auto axes = added ? extra_ones(from, to) : extra_ones(to, from);
-  return axes ? std::optional(Ones{std::move(*axes), added}) : std::nullopt;
+  return axes ? std::optional(UnitAxes{std::move(*axes), added}) : std::nullopt;
 }
 
-std::optional<ir::Ints> permutation(const rewrite::Look& look, ir::NodeId transpose) {
-  if (auto perm = look.ints(transpose, "perm")) return perm;
-  const auto rank = look.rank(look.operand(transpose, 0));
+std::optional<ir::Ints> permutation(const rewrite::GraphQuery& query, ir::NodeId transpose) {
+  if (auto perm = query.ints(transpose, "perm")) return perm;
+  const auto rank = query.rank(query.operand(transpose, 0));
   if (!rank) return std::nullopt;
   ir::Ints perm;
   for (int i = *rank; i-- > 0;) perm.push_back(i);
   return perm;
 }
 
-bool moves_ones(const rewrite::Look& look, ir::NodeId transpose) {
-  const DimList* shape = look.shape(look.operand(transpose, 0));
-  const auto perm = permutation(look, transpose);
+bool moves_ones(const rewrite::GraphQuery& query, ir::NodeId transpose) {
+  const DimList* shape = query.shape(query.operand(transpose, 0));
+  const auto perm = permutation(query, transpose);
   if (!shape || !perm) return false;
   int64_t last = -1;
   for (int64_t axis : *perm) {

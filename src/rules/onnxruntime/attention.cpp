@@ -21,7 +21,7 @@ constexpr size_t kMask = 3;
 struct Joined {
   NodeId attention;
   ValueId q, k, v;
-  Joins joins = Joins::unknown;  ///< what the reshape behind makes of [batch, sequence, width]
+  Joins joins = Joins::unknown;  ///< what the reshape that follows makes of [batch, sequence, width]
 };
 
 /// A mask that kernels take: all of [.., queries, keys] there, but for batch and heads.
@@ -36,15 +36,15 @@ MaskForm mask_form(const Match& m, ValueId mask, Dim queries, Dim keys) {
 }
 
 bool joined_attention(Match& m) {
-  const NodeId turn = m.take(m.operand(m.root(), 0), "Transpose");
-  if (!turn || m.node(turn).attributes.ints("perm") != ir::Ints{0, 2, 1, 3}) return false;
-  const NodeId attention = m.take(m.operand(turn, 0), "Attention");
+  const NodeId transpose = m.take(m.operand(m.root(), 0), "Transpose");
+  if (!transpose || m.node(transpose).attributes.ints("perm") != ir::Ints{0, 2, 1, 3}) return false;
+  const NodeId attention = m.take(m.operand(transpose, 0), "Attention");
   if (!attention || m.node(attention).outputs.size() != 1) return false;
   for (size_t k = 4; k < m.node(attention).explicit_inputs; ++k)
     if (m.operand(attention, k)) return m.refuse("a cache");
   Joined found{attention, side_by_side(m, m.operand(attention, 0)), side_by_side(m, m.operand(attention, 1)),
                side_by_side(m, m.operand(attention, 2))};
-  if (!found.q || !found.k || !found.v) return m.refuse("heads that do not stand side by side before");
+  if (!found.q || !found.k || !found.v) return m.refuse("heads that do not lie side by side before");
   const DimList &q = *m.shape(found.q), &k = *m.shape(found.k);
   if (mask_form(m, m.operand(attention, kMask), q[1], k[1]) != MaskForm::ready) return m.refuse("a mask that is broadcast");
   const DimList* heads = m.shape(m.result(attention));
@@ -140,7 +140,7 @@ bool to_multi_head(const Match& m, Rewriter& w) {
   return give(m, w, w("com.microsoft::MultiHeadAttention", inputs, std::move(how)));
 }
 
-/// The kernel wants head sizes in eights.
+/// The kernel needs head sizes in multiples of eight.
 bool grouped_queries(Match& m) {
   const ir::Attributes& a = m.node(m.root()).attributes;
   if (!is_plain(m, m.root()) || m.operand(m.root(), kMask) || a.integer("is_causal", 0) == 0) return false;
@@ -148,7 +148,7 @@ bool grouped_queries(Match& m) {
   const DimList &q = *m.shape(m.operand(m.root(), 0)), &v = *m.shape(m.operand(m.root(), 2));
   if (heads == fewer) return m.refuse("as many heads of keys as of queries: MultiHeadAttention");
   if (!q[2].is_number() || !v[2].is_number() || q[2].value() / heads != v[2].value() / fewer || q[2].value() / heads % 8 != 0)
-    return m.refuse("a head size that the kernel does not know");
+    return m.refuse("a head size without a kernel");
   return same_length(m, m.root()) || m.refuse("as many keys as queries are not known");
 }
 

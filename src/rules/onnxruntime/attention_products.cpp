@@ -27,8 +27,8 @@ struct Products {
 bool product_of(Match& m, ValueId value, size_t k, Products& found) {
   const NodeId plain = m.take(value, "MatMul"), node = plain ? plain : m.take(value, "com.microsoft::FusedMatMul");
   if (!node || m.rank(m.operand(node, 0)) != 3 || m.rank(m.operand(node, 1)) != 2 || !m.is_constant(m.operand(node, 1))) return false;
-  for (std::string_view turn : {"transA", "transB", "transBatchA", "transBatchB"})
-    if (m.node(node).attributes.integer(turn, 0) != 0) return false;
+  for (std::string_view flag : {"transA", "transB", "transBatchA", "transBatchB"})
+    if (m.node(node).attributes.integer(flag, 0) != 0) return false;
   const double alpha = m.node(node).attributes.number("alpha", 1);
   if ((k == 2 && alpha != 1) || alpha <= 0 || (found.x && found.x != m.operand(node, 0))) return false;
   found.x = m.operand(node, 0);
@@ -49,8 +49,8 @@ bool three_products(Match& m) {
     if (!m.operand(m.root(), k) || !product_of(m, m.operand(m.root(), k), k, found))
       return m.refuse("queries, keys and values are not products of one value");
   if (found.widths[0] != found.widths[1] || found.widths[0] % heads != 0) return false;
-  const double usual = 1 / std::sqrt(static_cast<double>(found.widths[0] / heads)), said = n.attributes.number("scale", 0);
-  found.scale *= said == 0 ? usual : said;
+  const double usual = 1 / std::sqrt(static_cast<double>(found.widths[0] / heads)), given_scale = n.attributes.number("scale", 0);
+  found.scale *= given_scale == 0 ? usual : given_scale;
   return m.keep(std::move(found));
 }
 
@@ -76,7 +76,7 @@ struct Local {
   Products products;
   NodeId attention;
   int64_t heads;
-  Joins joins;  ///< what the Reshape behind makes of [batch, sequence, width]
+  Joins joins;  ///< what the Reshape that follows makes of [batch, sequence, width]
 };
 
 /// [.., queries, keys] but for batch and heads, which may be one.
@@ -88,16 +88,16 @@ bool mask_fits(const DimList* mask, Dim batch, int64_t heads, Dim length) {
 
 /// Reshape(Transpose(LocalAttention)), as heads are set side by side again.
 bool three_local_products(Match& m) {
-  const NodeId turn = m.take(m.operand(m.root(), 0), "Transpose");
-  if (!turn || m.node(turn).attributes.ints("perm") != ir::Ints{0, 2, 1, 3}) return false;
+  const NodeId transpose = m.take(m.operand(m.root(), 0), "Transpose");
+  if (!transpose || m.node(transpose).attributes.ints("perm") != ir::Ints{0, 2, 1, 3}) return false;
   Local found{};
-  found.attention = m.take(m.operand(turn, 0), "tenon::LocalAttention");
-  if (!found.attention || m.dtype(m.result(turn)) != DType::f32) return false;
+  found.attention = m.take(m.operand(transpose, 0), "tenon::LocalAttention");
+  if (!found.attention || m.dtype(m.result(transpose)) != DType::f32) return false;
   const double low = m.node(found.attention).attributes.number("low", -std::numeric_limits<double>::infinity());
   if (!std::isfinite(low) || low > -1e30) return m.refuse("what is hidden is not low, or lower than any number");
   for (size_t k : {0, 1, 2}) {
     const ValueId apart = m.operand(found.attention, k), joined = side_by_side(m, apart);
-    if (!joined) return m.refuse("heads that do not stand side by side before");
+    if (!joined) return m.refuse("heads that do not lie side by side before");
     if (k > 0 && (*m.shape(apart))[1].value() != found.heads) return m.refuse("keys or values of fewer heads");
     found.heads = (*m.shape(apart))[1].value();
     m.take(m.take(apart, "Transpose") ? m.operand(m.producer(apart), 0) : ValueId{}, "Reshape");

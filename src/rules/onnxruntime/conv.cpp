@@ -18,7 +18,7 @@ struct Fused {
   ir::Floats parameters;
 };
 
-/// What FusedConv wants to know of the activation; nullopt where its bounds are not known.
+/// The attributes of FusedConv for the activation; nullopt where its bounds are not known.
 std::optional<ir::Floats> parameters_of(const Match& m, NodeId node) {
   const Node& n = m.node(node);
   if (n.is("LeakyRelu")) return ir::Floats{n.attributes.number("alpha", 0.01f)};
@@ -130,7 +130,7 @@ RULES(onnxruntime_conv) {
     .rules =
         {
             {.name = "fused_conv",
-             .docs = "an activation behind a convolution, with or without a summand of the same shape between them",
+             .docs = "an activation after a convolution, with or without a summand of the same shape between them",
              .roots = "Relu Clip Tanh Sigmoid LeakyRelu HardSigmoid",
              .match = activated_conv,
              .rewrite = to_fused_conv,
@@ -146,7 +146,7 @@ RULES(onnxruntime_conv) {
              .benefit = 6,
              .seeds = "CausalConvWithState"},
             {.name = "causal_conv_silu",
-             .docs = "the activation that the op knows",
+             .docs = "the activation that the op supports",
              .equation =
                  "Swish(com.microsoft::CausalConvWithState(?x, ?w, ?b?, ?p?, activation=\"none\", channels_last=0, dilation=1, ndim=1,"
                  " state_window=0), alpha=1) => com.microsoft::CausalConvWithState(?x, ?w, ?b, ?p, activation=\"silu\")",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of sequences that stand first, [sequence, batch, width], with its products: DecoderAttention of ONNX Runtime, for which the
+// Attention of sequence-first operands, [sequence, batch, width], with its products: DecoderAttention of ONNX Runtime, for which the
 // CPU build has no kernel.
 #include <cmath>
 
@@ -41,9 +41,10 @@ std::optional<Mapped> mapped(Match& m, ValueId value) {
 
 /// [sequence, batch, width], of which `heads` is [batch, heads, sequence, size].
 ValueId sequence_first(Match& m, ValueId heads) {
-  const NodeId turn = m.take(heads, "Transpose");
-  const NodeId reshape =
-      turn && m.node(turn).attributes.ints("perm") == ir::Ints{1, 2, 0, 3} ? m.take(m.operand(turn, 0), "Reshape") : NodeId{};
+  const NodeId transpose = m.take(heads, "Transpose");
+  const NodeId reshape = transpose && m.node(transpose).attributes.ints("perm") == ir::Ints{1, 2, 0, 3}
+                             ? m.take(m.operand(transpose, 0), "Reshape")
+                             : NodeId{};
   return reshape && m.rank(m.operand(reshape, 0)) == 3 ? m.operand(reshape, 0) : ValueId{};
 }
 
@@ -66,12 +67,12 @@ std::optional<Sequences> by_attention(Match& m, ValueId value) {
 }
 
 /// The keys of a product, turned in one step or in two.
-ValueId turned_keys(Match& m, ValueId keys) {
-  const NodeId turn = m.take(keys, "Transpose");
-  if (!turn) return {};
-  const ir::Ints perm = m.node(turn).attributes.ints("perm");
-  if (perm == ir::Ints{0, 1, 3, 2}) return sequence_first(m, m.operand(turn, 0));
-  const NodeId reshape = perm == ir::Ints{1, 2, 3, 0} ? m.take(m.operand(turn, 0), "Reshape") : NodeId{};
+ValueId transposed_keys(Match& m, ValueId keys) {
+  const NodeId transpose = m.take(keys, "Transpose");
+  if (!transpose) return {};
+  const ir::Ints perm = m.node(transpose).attributes.ints("perm");
+  if (perm == ir::Ints{0, 1, 3, 2}) return sequence_first(m, m.operand(transpose, 0));
+  const NodeId reshape = perm == ir::Ints{1, 2, 3, 0} ? m.take(m.operand(transpose, 0), "Reshape") : NodeId{};
   return reshape && m.rank(m.operand(reshape, 0)) == 3 ? m.operand(reshape, 0) : ValueId{};
 }
 
@@ -85,7 +86,7 @@ std::optional<Sequences> by_softmax(Match& m, ValueId value) {
   if (!heads || heads->size() != 4 || !(*heads)[1].is_number() || !(*heads)[3].is_number()) return std::nullopt;
   const size_t at = m.is_constant(m.operand(scaled, 1)) ? 1 : 0;
   if (!m.is_number(m.operand(scaled, at), 1 / std::sqrt(static_cast<double>((*heads)[3].value())))) return std::nullopt;
-  return Sequences{sequence_first(m, m.operand(scaled, 1 - at)), turned_keys(m, m.operand(inner, 1)),
+  return Sequences{sequence_first(m, m.operand(scaled, 1 - at)), transposed_keys(m, m.operand(inner, 1)),
                    sequence_first(m, m.operand(outer, 1)), (*heads)[1].value()};
 }
 
@@ -106,10 +107,10 @@ bool mapped_rest(Match& m, const Sequences& s, Decoder& found) {
 }
 
 bool decoder(Match& m) {
-  const NodeId turn = m.take(m.operand(m.root(), 0), "Transpose");
-  if (!turn || m.node(turn).attributes.ints("perm") != ir::Ints{2, 0, 1, 3}) return false;
-  auto sequences = by_attention(m, m.operand(turn, 0));
-  if (!sequences) sequences = by_softmax(m, m.operand(turn, 0));
+  const NodeId transpose = m.take(m.operand(m.root(), 0), "Transpose");
+  if (!transpose || m.node(transpose).attributes.ints("perm") != ir::Ints{2, 0, 1, 3}) return false;
+  auto sequences = by_attention(m, m.operand(transpose, 0));
+  if (!sequences) sequences = by_softmax(m, m.operand(transpose, 0));
   if (!sequences || !sequences->q || !sequences->k || !sequences->v || !m.same_shape(m.result(m.root()), sequences->q)) return false;
   Decoder found;
   const auto query = mapped(m, sequences->q);
@@ -145,7 +146,7 @@ RULES(onnxruntime_decoder) {
     .rules =
         {
             {.name = "decoder_attention",
-             .docs = "attention of sequences that stand first, with the products that make its operands; the CPU build has no kernel",
+             .docs = "attention of sequence-first operands, with the products that make its operands; the CPU build has no kernel",
              .roots = "Reshape",
              .match = decoder,
              .rewrite = to_decoder,

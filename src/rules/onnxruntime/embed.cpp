@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of two or three tables, added and normed: the start of BERT and its kin. Ids are taken to be no negative ones, which Gather
-// would count from the end and EmbedLayerNormalization does not; it wants them in 32 bits.
+// would count from the end and EmbedLayerNormalization does not; it needs them in 32 bits.
 #include <algorithm>
 
 #include "rewrite/match.h"

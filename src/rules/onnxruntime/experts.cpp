@@ -59,17 +59,17 @@ ValueId mapped(Match& m, ValueId value, NodeId best, Map& map) {
   const NodeId plain = m.made_by(m.operand(narrow, 0), "MatMul");
   const NodeId product = plain ? plain : m.made_by(m.operand(narrow, 0), "com.microsoft::FusedMatMul");
   if (!product) return {};
-  ValueId turned = m.operand(product, 1);
+  ValueId transposed = m.operand(product, 1);
   if (plain) {
-    const NodeId turn = m.made_by(turned, "Transpose");
-    if (!turn || permutation(m, turn) != ir::Ints{0, 2, 1}) return {};
-    turned = m.operand(turn, 0);
+    const NodeId transpose = m.made_by(transposed, "Transpose");
+    if (!transpose || permutation(m, transpose) != ir::Ints{0, 2, 1}) return {};
+    transposed = m.operand(transpose, 0);
   } else {
     const ir::Attributes& a = m.node(product).attributes;
     if (a.number("alpha", 1) != 1 || a.integer("transB", 0) != 1 || a.integer("transA", 0) != 0) return {};
     if (a.integer("transBatchA", 0) != 0 || a.integer("transBatchB", 0) != 0) return {};
   }
-  map.weights = picked(m, turned, best);
+  map.weights = picked(m, transposed, best);
   const NodeId wide = map.weights ? m.made_by(m.operand(product, 0), "Unsqueeze") : NodeId{};
   return wide && m.ints(m.operand(wide, 1)) == ir::Ints{1} ? m.operand(wide, 0) : ValueId{};
 }

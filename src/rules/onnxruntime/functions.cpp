@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pieces of language models as functions of the domain tenon. Exact: each function is defined by the nodes that it stands for. Last and
-// alone: by then all that Tenon knows as ops of ONNX (Attention, RotaryEmbedding) is such an op.
+// alone: by then all ops of ONNX that Tenon fuses (Attention, RotaryEmbedding) is such an op.
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
@@ -142,13 +142,13 @@ bool half_rotary(Match& m) {
     const NodeId straight = m.take(m.operand(m.root(), side), "Mul"), crossed = m.take(m.operand(m.root(), 1 - side), "Mul");
     if (!straight || !crossed) return false;
     const auto taken = m.nodes;
-    for (size_t turned_side : {0, 1}) {
+    for (size_t rotated_side : {0, 1}) {
       m.nodes = taken;
-      const auto turned = turned_by(m, m.operand(crossed, turned_side));
-      if (!turned || turned->interleaved) continue;
-      const size_t at = m.operand(straight, 0) == turned->x ? 0 : 1;
-      if (m.operand(straight, at) != turned->x) continue;
-      return m.keep(Half{turned->x, m.operand(straight, 1 - at), m.operand(crossed, 1 - turned_side)});
+      const auto rotated = rotated_halves(m, m.operand(crossed, rotated_side));
+      if (!rotated || rotated->interleaved) continue;
+      const size_t at = m.operand(straight, 0) == rotated->x ? 0 : 1;
+      if (m.operand(straight, at) != rotated->x) continue;
+      return m.keep(Half{rotated->x, m.operand(straight, 1 - at), m.operand(crossed, 1 - rotated_side)});
     }
   }
   return false;

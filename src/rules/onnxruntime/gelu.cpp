@@ -12,7 +12,7 @@ namespace {
 bool is_short(const Match& m, ValueId value) { return m.dtype(value) == DType::f32 || m.dtype(value) == DType::f16; }
 
 /// left * Gelu(right) of the halves of x + bias.
-struct Halves {
+struct BiasedHalves {
   ValueId x, bias;
 };
 
@@ -30,14 +30,14 @@ bool split_gelu(Match& m) {
     for (size_t k : {0, 1}) {
       const ValueId x = add ? m.operand(add, k) : ValueId{}, bias = add ? m.operand(add, 1 - k) : ValueId{};
       if (add && m.rank(x) == 3 && axis == 2 && m.rank(bias) == 1 && m.same_type(x, m.result(add)) && is_short(m, x))
-        return m.keep(Halves{x, bias});
+        return m.keep(BiasedHalves{x, bias});
     }
   }
   return false;
 }
 
 bool to_split_gelu(const Match& m, Rewriter& w) {
-  const Halves& found = m.kept<Halves>();
+  const BiasedHalves& found = m.kept<BiasedHalves>();
   return give(m, w, w("com.microsoft::BiasSplitGelu", {found.x, found.bias}));
 }
 
@@ -113,7 +113,7 @@ RULES(onnxruntime_gelu) {
              .benefit = 2,
              .seeds = "GeluErf"},
             {.name = "fast_gelu",
-             .docs = "tanh for erf: off by up to 4e-4, so only where approximate rules are asked for",
+             .docs = "tanh for erf: off by up to 4e-4, so only where approximate rules are requested",
              .equation = "com.microsoft::Gelu(?x) => com.microsoft::FastGelu(?x) where dtype(?x) == f32 or dtype(?x) == f16",
              .numerics = Numerics::approximate,
              .benefit = 2,

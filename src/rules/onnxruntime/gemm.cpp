@@ -57,14 +57,14 @@ bool gemm_between(Match& m) {
   const DimList *in = m.shape(x), *out = m.shape(m.result(m.root()));
   if (!in || !out || in->size() != out->size()) return false;
   for (size_t k = 0; k + 1 < in->size(); ++k)
-    if (!(*in)[k].known_equal((*out)[k])) return m.refuse("the reshape behind does not undo the one before");
+    if (!(*in)[k].known_equal((*out)[k])) return m.refuse("the reshape that follows does not undo the one before");
   return out->back().known_equal(m.shape(m.result(gemm))->back());
 }
 
 bool without_reshapes(const Match& m, Rewriter& w) { return give(m, w, unflattened_gemm(m, w, m.nodes[1])); }
 
 /// Gemm without a summand on flattened rows: the product first, then the reshape, where others may take it up.
-bool gemm_behind(Match& m) {
+bool is_flat_gemm(Match& m) {
   const DimList* out = m.shape(m.result(m.root()));
   return flat_gemm(m, m.root()) && !m.operand(m.root(), 2) && out && out->back().is_number();
 }
@@ -94,7 +94,7 @@ RULES(onnxruntime_gemm) {
              .numerics = Numerics::reassociating,
              .benefit = 5},
             {.name = "fused_gemm",
-             .docs = "an activation behind Gemm",
+             .docs = "an activation after Gemm",
              .roots = "Relu Tanh Sigmoid LeakyRelu HardSigmoid",
              .match = activated_gemm,
              .rewrite = to_fused_gemm,
@@ -108,9 +108,9 @@ RULES(onnxruntime_gemm) {
              .benefit = 6,
              .seeds = "ReshapeGemmReshape"},
             {.name = "reshape_gemm",
-             .docs = "rows flattened for Gemm are flattened behind it, where the next reshape takes that up",
+             .docs = "rows flattened for Gemm are flattened after it, where the next reshape takes that up",
              .roots = "Gemm",
-             .match = gemm_behind,
+             .match = is_flat_gemm,
              .rewrite = reshape_later,
              .numerics = Numerics::reassociating,
              .benefit = 2,

@@ -41,7 +41,7 @@ bool to_gemm(const Match& m, Rewriter& w) {
 bool plain_weight(Match& m) {
   const ValueId weight = m.operand(m.root(), 1);
   if (!m.is_constant(weight) || m.node(m.root()).attributes.integer("transB", 0) != 0 || m.rank(weight) != 2) return false;
-  return m.use_count(weight) == 1 || m.refuse("the weights have another user, who wants them as they are");
+  return m.use_count(weight) == 1 || m.refuse("the weights have another user");
 }
 
 bool store_transposed(const Match& m, Rewriter& w) {

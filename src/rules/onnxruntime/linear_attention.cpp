@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One position of attention without a softmax: a state that sums outer products of keys and values, and queries that read it.
 //   state = past + key value^T,  or  exp(decay) past + key value^T;  y = scale * query state
-// LinearAttention of ONNX Runtime is that for operands whose heads stand side by side. At one position, views that keep the order of the
+// LinearAttention of ONNX Runtime is that for operands whose heads are side by side. At one position, views that keep the order of the
 // elements are all that lies between the two.
 #include <algorithm>
 
@@ -29,12 +29,12 @@ struct Step {
 bool is(const DimList* shape, const DimList& wanted) { return shape && std::ranges::equal(*shape, wanted, &Dim::known_equal); }
 
 /// What keeps the order of the elements.
-bool is_view(const Look& m, NodeId node) {
+bool is_view(const GraphQuery& m, NodeId node) {
   return node && (is_reshape(m.node(node)) || (m.node(node).is("Transpose") && moves_ones(m, node)));
 }
 
-/// The value below views that has one position and its heads side by side, or at least apart behind the position; none where no such is.
-ValueId one_position(const Look& m, ValueId value, Dim batch, int64_t heads, int64_t size) {
+/// The value below views that has one position and its heads side by side, or at least apart after the position; none where no such is.
+ValueId one_position(const GraphQuery& m, ValueId value, Dim batch, int64_t heads, int64_t size) {
   ValueId apart;
   for (int depth = 0; depth <= kMostViews; ++depth) {
     if (is(m.shape(value), {batch, 1, heads * size})) return value;
@@ -121,7 +121,7 @@ NodeId only_view_or_factor(const Match& m, ValueId value, double& scale) {
   return node;
 }
 
-/// Follows the result to where heads stand side by side again.
+/// Follows the result to where heads are side by side again.
 void follow_result(Match& m, Step& found) {
   std::vector<NodeId> way;
   double scale = 1;

@@ -17,8 +17,8 @@ using namespace rewrite;
 namespace {
 
 struct Local {
-  Scaled query, keys;  ///< without the view that turns the keys
-  ir::Ints turn;       ///< of the keys after their views; none where they need none
+  Scaled query, keys;        ///< without the view that turns the keys
+  ir::Ints key_permutation;  ///< of the keys after their views; none where they need none
   ValueId mask, values;
   bool hides = false;  ///< the mask says which scores are low
   double scale = 1, low = -INFINITY;
@@ -75,19 +75,19 @@ NodeId product_below(Match& m, ValueId scores, double& factor) {
   return plain ? plain : m.made_by(scores, "com.microsoft::FusedMatMul");
 }
 
-/// The keys as they stand before they are turned. A product that is fused may turn them itself.
-bool turned_keys(Match& m, NodeId product, Local& found) {
+/// The keys as they come before they are turned. A product that is fused may turn them itself.
+bool transposed_keys(Match& m, NodeId product, Local& found) {
   found.keys = scaled_below(m, m.operand(product, 1));
   const ir::Attributes& a = m.node(product).attributes;
   if (a.integer("transA", 0) != 0 || a.integer("transBatchA", 0) != 0 || a.integer("transBatchB", 0) != 0) return false;
   if (a.integer("transB", 0) != 0) return true;
-  found.turn = {0, 1, 3, 2};
+  found.key_permutation = {0, 1, 3, 2};
   const NodeId outer = found.keys.views.empty() ? NodeId{} : found.keys.views.front();
   const auto perm = outer && m.node(outer).is("Transpose") ? permutation(m, outer) : std::nullopt;
   if (!perm || perm->size() != 4) return true;
   found.keys.views.erase(found.keys.views.begin());
-  found.turn = {(*perm)[0], (*perm)[1], (*perm)[3], (*perm)[2]};
-  if (found.turn == ir::Ints{0, 1, 2, 3}) found.turn.clear();
+  found.key_permutation = {(*perm)[0], (*perm)[1], (*perm)[3], (*perm)[2]};
+  if (found.key_permutation == ir::Ints{0, 1, 2, 3}) found.key_permutation.clear();
   return true;
 }
 
@@ -102,7 +102,7 @@ bool match_local(Match& m, bool sums) {
   if (!product || m.rank(m.operand(product, 0)) != 4 || m.rank(m.operand(product, 1)) != 4) return false;
   m.take(product);
   found.query = scaled_below(m, m.operand(product, 0));
-  if (!turned_keys(m, product, found)) return m.refuse("the product turns its operands");
+  if (!transposed_keys(m, product, found)) return m.refuse("the product turns its operands");
   found.scale *= found.query.factor * found.keys.factor * m.node(product).attributes.number("alpha", 1);
   if (!fits_attribute(found.scale, m.dtype(found.values))) return m.refuse("the scale has more digits than an attribute");
   return found.scale > 0 ? m.keep(std::move(found)) : m.refuse("a scale that is not positive");
@@ -115,14 +115,14 @@ bool to_local(const Match& m, Rewriter& w) {
   const Local& found = m.kept<Local>();
   const ValueId query = view_again(w, m, found.query.views, found.query.data);
   ValueId keys = view_again(w, m, found.keys.views, found.keys.data);
-  if (!found.turn.empty()) keys = w("Transpose", {keys}, {{"perm", found.turn}});
+  if (!found.key_permutation.empty()) keys = w("Transpose", {keys}, {{"perm", found.key_permutation}});
   std::vector<std::pair<std::string, ir::Attribute>> how{{"scale", static_cast<float>(found.scale)}};
   if (found.hides) how.emplace_back("hides", int64_t{1});
   if (std::isfinite(found.low)) how.emplace_back("low", static_cast<float>(found.low));
   return give(m, w, w("tenon::LocalAttention", {query, keys, found.values, found.mask}, std::move(how)));
 }
 
-struct Grouped {
+struct GroupedHeads {
   ValueId keys, values;
   int64_t times;
 };
@@ -134,11 +134,11 @@ bool heads_repeat(Match& m) {
     return false;
   for (const auto& [wide, narrow] : {std::pair{keys, k->source}, {values, v->source}})
     if (!(*m.shape(wide))[1].known_equal((*m.shape(narrow))[1] * k->times)) return m.refuse("head counts are not known to agree");
-  return m.keep(Grouped{k->source, v->source, k->times.value()});
+  return m.keep(GroupedHeads{k->source, v->source, k->times.value()});
 }
 
 bool to_grouped(const Match& m, Rewriter& w) {
-  const Grouped& found = m.kept<Grouped>();
+  const GroupedHeads& found = m.kept<GroupedHeads>();
   std::vector<ValueId> inputs = m.node(m.root()).inputs;
   inputs[1] = found.keys;
   inputs[2] = found.values;
@@ -152,7 +152,7 @@ bool past_before(Match& m) {
   return past && !m.operand(m.root(), 4) && m.node(m.root()).outputs.size() == 1 && m.keep(*past);
 }
 
-bool to_past(const Match& m, Rewriter& w) { return hand_over(m, w, m.kept<Past>(), "tenon::LocalAttention"); }
+bool to_past(const Match& m, Rewriter& w) { return hand_over(m, w, m.kept<CacheConcats>(), "tenon::LocalAttention"); }
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products with the activation behind them, in ops that ONNX Runtime has kernels for on other devices than CPU and CUDA.
+// Products with the activation after them, in ops that ONNX Runtime has kernels for on other devices than CPU and CUDA.
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
@@ -9,7 +9,7 @@ namespace tenon::rules::onnxruntime_matmul_activation {
 using namespace rewrite;
 namespace {
 
-bool behind_product(Match& m) {
+bool after_product(Match& m) {
   const ValueId y = m.operand(m.root(), 0);
   if (!m.take(y, "MatMul") && !m.take(y, "com.microsoft::FusedMatMul")) return false;
   return m.dtype(y) == DType::f32 || m.dtype(y) == DType::f16 || m.refuse("neither in f32 nor in f16");
@@ -32,26 +32,26 @@ RULES(onnxruntime_matmul_activation) {
     .rules =
         {
             {.name = "matmul_activation",
-             .docs = "an activation behind a product",
+             .docs = "an activation after a product",
              .roots = "Relu Tanh Sigmoid LeakyRelu HardSigmoid",
-             .match = behind_product,
+             .match = after_product,
              .rewrite = to_activated,
              .benefit = 3,
              .seeds = "FusedMatMulActivation"},
             {.name = "gemm_fast_gelu_add",
-             .docs = "FastGelu behind a product and a row that is added to it",
+             .docs = "FastGelu after a product and a row that is added to it",
              .equation = "com.microsoft::FastGelu(Add(MatMul(?a, ?b), ?c)) => com.microsoft::GemmFastGelu(?a, ?b, ?c)"
                          " where rank(?b) >= 2, suffix(?c, ?b)",
              .benefit = 4,
              .seeds = "GemmFastGelu"},
             {.name = "gemm_fast_gelu_bias",
-             .docs = "FastGelu with a row of its own behind a product",
+             .docs = "FastGelu with a row of its own after a product",
              .equation = "com.microsoft::FastGelu(MatMul(?a, ?b), ?c) => com.microsoft::GemmFastGelu(?a, ?b, ?c)"
                          " where rank(?b) >= 2, suffix(?c, ?b)",
              .benefit = 3,
              .seeds = "GemmFastGelu"},
             {.name = "gemm_fast_gelu",
-             .docs = "FastGelu right behind a product",
+             .docs = "FastGelu right after a product",
              .equation = "com.microsoft::FastGelu(MatMul(?a, ?b)) => com.microsoft::GemmFastGelu(?a, ?b)",
              .benefit = 3,
              .seeds = "GemmFastGelu"},

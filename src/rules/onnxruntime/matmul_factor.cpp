@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products with one factor or divisor, before or behind them, in one op.
+// Products with one factor or divisor, before or after them, in one op.
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
@@ -11,7 +11,7 @@ using namespace rewrite;
 
 namespace {
 
-constexpr Rule behind_a_product(std::string_view name, std::string_view docs, std::string_view equation) {
+constexpr Rule factor_after_product(std::string_view name, std::string_view docs, std::string_view equation) {
   return {.name = name, .docs = docs, .equation = equation, .numerics = Numerics::reassociating, .benefit = 4, .seeds = "FusedMatMulDiv"};
 }
 
@@ -45,20 +45,21 @@ RULES(onnxruntime_matmul_factor) {
     .sets = "onnxruntime",
     .rules =
         {
-            behind_a_product("matmul_scale", "one factor or divisor behind a product",
-                             "(Mul(MatMul(?a, ?b), ?c) | Mul(com.microsoft::FusedMatMul(?a, ?b, alpha=1, transA=0, transB=0, transBatchA=0,"
-                             " transBatchB=0), ?c)) => com.microsoft::FusedMatMul(?a, ?b, alpha=value(?c))"
-                             " where dtype(?a) == f32, constant(?c), finite(?c), size(?c) == 1, rank(?c) == 0 or rank(?c) < rank(?a)"),
-            behind_a_product(
+            factor_after_product(
+                "matmul_scale", "one factor or divisor after a product",
+                "(Mul(MatMul(?a, ?b), ?c) | Mul(com.microsoft::FusedMatMul(?a, ?b, alpha=1, transA=0, transB=0, transBatchA=0,"
+                " transBatchB=0), ?c)) => com.microsoft::FusedMatMul(?a, ?b, alpha=value(?c))"
+                " where dtype(?a) == f32, constant(?c), finite(?c), size(?c) == 1, rank(?c) == 0 or rank(?c) < rank(?a)"),
+            factor_after_product(
                 "matmul_divisor", "the same for a divisor",
                 "Div(MatMul(?a, ?b), ?c) => com.microsoft::FusedMatMul(?a, ?b, alpha=divide(1, value(?c)))"
                 " where dtype(?a) == f32, constant(?c), finite(?c), size(?c) == 1, rank(?c) == 0 or rank(?c) < rank(?a), value(?c) != 0"),
-            behind_a_product(
-                "fused_matmul_scale", "the same behind a product that is fused already",
+            factor_after_product(
+                "fused_matmul_scale", "the same after a product that is fused already",
                 "Mul(com.microsoft::FusedMatMul(?a, ?b, alpha=?s, transA=?t, transB=?u, transBatchA=?v, transBatchB=?w), ?c)"
                 " => com.microsoft::FusedMatMul(?a, ?b, alpha=multiply(?s, value(?c)), transA=?t, transB=?u, transBatchA=?v,"
                 " transBatchB=?w) where dtype(?a) == f32, constant(?c), finite(?c), size(?c) == 1, rank(?c) == 0 or rank(?c) < rank(?a)"),
-            behind_a_product(
+            factor_after_product(
                 "fused_matmul_divisor", "and there for a divisor",
                 "Div(com.microsoft::FusedMatMul(?a, ?b, alpha=?s, transA=?t, transB=?u, transBatchA=?v, transBatchB=?w), ?c)"
                 " => com.microsoft::FusedMatMul(?a, ?b, alpha=divide(?s, value(?c)), transA=?t, transB=?u, transBatchA=?v,"

@@ -15,7 +15,7 @@ struct Skip {
   bool kept = false;  ///< the sum has other users
 };
 
-/// May stand as `skip` beside rows of `sum`: the same shape, or without a batch of its own.
+/// May be `skip` for rows of `sum`: the same shape, or without a batch of its own.
 bool fits_as_skip(const Match& m, ValueId skip, ValueId sum) {
   if (m.same_type(skip, sum)) return true;
   const DimList *small = m.shape(skip), *large = m.shape(sum);
@@ -107,7 +107,7 @@ bool to_skip_norm(const Match& m, Rewriter& w) {
   return true;
 }
 
-/// A row of factors behind a norm whose scales are all 1; what else the norm gives stays.
+/// A row of factors after a norm whose scales are all 1; what else the norm gives stays.
 bool scaled_norm(Match& m) {
   for (size_t k : {0, 1}) {
     const ValueId y = m.operand(m.root(), k), scale = m.operand(m.root(), 1 - k);
@@ -152,14 +152,14 @@ RULES(onnxruntime_norm) {
              .benefit = 3,
              .seeds = "SimplifiedLayerNormalization"},
             {.name = "simplified_layer_norm_scale",
-             .docs = "the scale behind a norm whose scales are 1",
+             .docs = "the scale after a norm whose scales are 1",
              .equation = "Mul(SimplifiedLayerNormalization(?x, 1, axis=-1, epsilon=?e, stash_type=1), ?s)"
                          " => SimplifiedLayerNormalization(?x, ?s, axis=-1, epsilon=?e) where suffix(?s, ?x), same_dtype(?x, ?s)",
              .numerics = Numerics::reassociating,
              .benefit = 6,
              .seeds = "SimplifiedLayerNormalizationMul"},
             {.name = "skip_simplified_scale",
-             .docs = "the same behind the norm of a sum",
+             .docs = "the same after the norm of a sum",
              .roots = "Mul",
              .match = scaled_norm,
              .rewrite = to_scaled_norm,

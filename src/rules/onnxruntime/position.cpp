@@ -12,7 +12,7 @@ using namespace rewrite;
 namespace {
 
 /// The operand of a commutative node that is not the number in the other; the number goes to `number`.
-ValueId beside_number(Match& m, ValueId value, std::string_view op, double& number) {
+ValueId operand_not_number(Match& m, ValueId value, std::string_view op, double& number) {
   const NodeId node = m.take(value, op);
   for (size_t k : {0, 1}) {
     const auto found = node && m.is_constant(m.operand(node, k)) ? m.number(m.operand(node, k)) : std::nullopt;
@@ -45,9 +45,9 @@ ValueId count_along(Match& m, ValueId line, int64_t axis) {
 /// min(cast(log(cast(far) * 1 / exact) * step) + exact, last) of the distance `far`.
 bool shared_buckets(Match& m, ValueId large, ValueId far, int64_t exact, int64_t buckets, int64_t& farthest) {
   double last = 0, added = 0, step = 0, part = 0;
-  const ValueId above = beside_number(m, beside_number(m, large, "Min", last), "Add", added);
-  const ValueId ratio = through(m, beside_number(m, through(m, above, "Cast"), "Mul", step), "Log");
-  const ValueId wide = beside_number(m, ratio, "Mul", part);
+  const ValueId above = operand_not_number(m, operand_not_number(m, large, "Min", last), "Add", added);
+  const ValueId ratio = through(m, operand_not_number(m, through(m, above, "Cast"), "Mul", step), "Log");
+  const ValueId wide = operand_not_number(m, ratio, "Mul", part);
   if (!wide || through(m, wide, "Cast") != far || step <= 0 || m.dtype(ratio) != DType::f32) return false;
   const auto e = static_cast<double>(exact);
   if (added != e || last != static_cast<double>(buckets - 1) || std::abs(part * e - 1) > 1e-6) return false;
@@ -56,7 +56,7 @@ bool shared_buckets(Match& m, ValueId large, ValueId far, int64_t exact, int64_t
   return std::abs(found - static_cast<double>(farthest)) < 1e-3 * found;
 }
 
-/// Where(far < exact, far, large), both ways or with 0 for keys behind.
+/// Where(far < exact, far, large), both ways or with 0 for keys after the query.
 bool buckets_of(Match& m, ValueId value, int64_t buckets, ValueId distance, Buckets& found) {
   const NodeId where = m.take(value, "Where");
   const NodeId less = where ? m.take(m.operand(where, 0), "Less") : NodeId{};
@@ -69,16 +69,17 @@ bool buckets_of(Match& m, ValueId value, int64_t buckets, ValueId distance, Buck
 
 bool relative_position(Match& m) {
   if (m.ints(m.operand(m.root(), 1)) != ir::Ints{0}) return false;
-  const NodeId turn = m.take(m.operand(m.root(), 0), "Transpose");
-  const NodeId gather = turn && m.node(turn).attributes.ints("perm") == ir::Ints{2, 0, 1} ? m.take(m.operand(turn, 0), "Gather") : NodeId{};
+  const NodeId transpose = m.take(m.operand(m.root(), 0), "Transpose");
+  const NodeId gather =
+      transpose && m.node(transpose).attributes.ints("perm") == ir::Ints{2, 0, 1} ? m.take(m.operand(transpose, 0), "Gather") : NodeId{};
   const DimList* table = gather ? m.shape(m.operand(gather, 0)) : nullptr;
   if (!table || table->size() != 2 || !(*table)[0].is_number() || !(*table)[1].is_number() || (*table)[0].value() % 2 != 0) return false;
   Buckets found{m.operand(gather, 0), {}, {}, true, 0};
   const NodeId sum = m.take(m.operand(gather, 1), "Add");
   for (size_t k : {0, 1}) {
     double side = 0;
-    const ValueId behind = sum ? through(m, beside_number(m, m.operand(sum, k), "Mul", side), "Cast") : ValueId{};
-    const NodeId greater = behind ? m.take(behind, "Greater") : NodeId{};
+    const ValueId scaled = sum ? through(m, operand_not_number(m, m.operand(sum, k), "Mul", side), "Cast") : ValueId{};
+    const NodeId greater = scaled ? m.take(scaled, "Greater") : NodeId{};
     const int64_t half = (*table)[0].value() / 2;
     if (!greater || !m.is_number(m.operand(greater, 1), 0) || side != static_cast<double>(half)) continue;
     const ValueId distance = m.operand(greater, 0);
@@ -92,12 +93,12 @@ bool relative_position(Match& m) {
   return m.refuse("no buckets by distance both ways");
 }
 
-/// The op wants its table column by column in the shape of one row by row.
+/// The op needs its table column by column in the shape of one row by row.
 bool to_relative_position(const Match& m, Rewriter& w) {
   const Buckets& found = m.kept<Buckets>();
   const DimList& shape = *m.shape(found.table);
-  const ValueId turned = w("Transpose", {found.table}, {{"perm", ir::Ints{1, 0}}});
-  const ValueId table = w("Reshape", {turned, w.ints({shape[0].value(), shape[1].value()})});
+  const ValueId transposed = w("Transpose", {found.table}, {{"perm", ir::Ints{1, 0}}});
+  const ValueId table = w("Reshape", {transposed, w.ints({shape[0].value(), shape[1].value()})});
   const auto length = [&](ValueId x) { return w("Reshape", {x, w.ints({1})}); };
   return give(m, w,
               w("com.microsoft::RelativePositionBias", {table, length(found.queries), length(found.keys)},
@@ -116,10 +117,11 @@ bool gate_sums(Match& m, ValueId sums, Gated& found) {
   const NodeId parts = m.take(m.operand(sum, 0), "Reshape"), add = parts ? m.take(m.operand(parts, 0), "Add") : NodeId{};
   const DimList* split = parts ? m.shape(m.result(parts)) : nullptr;
   const NodeId product = add ? m.take(m.operand(add, 0), "MatMul") : NodeId{};
-  const NodeId turn = product ? m.take(m.operand(product, 0), "Transpose") : NodeId{};
-  if (!turn || m.node(turn).attributes.ints("perm") != ir::Ints{0, 2, 1, 3} || !split || split->size() != 5 || !(*split)[3].known_equal(2))
+  const NodeId transpose = product ? m.take(m.operand(product, 0), "Transpose") : NodeId{};
+  if (!transpose || m.node(transpose).attributes.ints("perm") != ir::Ints{0, 2, 1, 3} || !split || split->size() != 5 ||
+      !(*split)[3].known_equal(2))
     return false;
-  const NodeId reshape = m.take(m.operand(turn, 0), "Reshape"), first = reshape ? m.take(m.operand(reshape, 0), "Add") : NodeId{};
+  const NodeId reshape = m.take(m.operand(transpose, 0), "Reshape"), first = reshape ? m.take(m.operand(reshape, 0), "Add") : NodeId{};
   const DimList* heads = reshape ? m.shape(m.result(reshape)) : nullptr;
   if (!first || !heads || heads->size() != 4 || !(*heads)[2].is_number() || m.rank(m.operand(first, 0)) != 3) return false;
   found.query = m.operand(first, 0);
@@ -133,7 +135,7 @@ bool gate_sums(Match& m, ValueId sums, Gated& found) {
 /// u * (v * eco - 1) + 2 of the halves u and v of the gates.
 bool gates(Match& m, ValueId value, Gated& found) {
   double two = 0;
-  const NodeId outer = m.take(beside_number(m, value, "Add", two), "Mul");
+  const NodeId outer = m.take(operand_not_number(m, value, "Add", two), "Mul");
   for (size_t k : {0, 1}) {
     const NodeId sub = outer && two == 2 ? m.take(m.operand(outer, k), "Sub") : NodeId{};
     const NodeId inner = sub && m.is_number(m.operand(sub, 1), 1) ? m.take(m.operand(sub, 0), "Mul") : NodeId{};

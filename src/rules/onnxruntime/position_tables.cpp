@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands around the functions that make tables of cosines and sines: positions as a column, casts of both tables.
+// What is around the functions that make tables of cosines and sines: positions as a column, casts of both tables.
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"

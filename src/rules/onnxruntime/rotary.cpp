@@ -11,28 +11,28 @@ namespace {
 
 /// The rotation of [batch, heads, sequence, size] that a reshape and a transpose have made of [batch, sequence, width].
 bool apart(Match& m) {
-  const NodeId turn = m.take(m.operand(m.root(), 0), "Transpose");
-  if (!turn || m.node(turn).attributes.ints("perm") != ir::Ints{0, 2, 1, 3}) return false;
-  const NodeId reshape = m.take(m.operand(turn, 0), "Reshape");
+  const NodeId transpose = m.take(m.operand(m.root(), 0), "Transpose");
+  if (!transpose || m.node(transpose).attributes.ints("perm") != ir::Ints{0, 2, 1, 3}) return false;
+  const NodeId reshape = m.take(m.operand(transpose, 0), "Reshape");
   const DimList *joined = reshape ? m.shape(m.operand(reshape, 0)) : nullptr, *heads = m.shape(m.operand(m.root(), 0));
   if (!joined || !heads || joined->size() != 3 || !(*heads)[1].is_number() || !(*heads)[3].is_number()) return false;
   return (*joined)[0].known_equal((*heads)[0]) && (*joined)[1].known_equal((*heads)[2]) &&
          (*joined)[2].known_equal((*heads)[1] * (*heads)[3]);
 }
 
-bool turned_later(const Match& m, Rewriter& w) {
+bool rotated_later(const Match& m, Rewriter& w) {
   const Node& n = m.node(m.root());
-  const NodeId turn = m.nodes[1], reshape = m.nodes[2];
+  const NodeId transpose = m.nodes[1], reshape = m.nodes[2];
   std::vector<ValueId> inputs = n.inputs;
   inputs[0] = m.operand(reshape, 0);
   auto how = attributes_but(n, {"num_heads"});
   how.emplace_back("num_heads", (*m.shape(n.inputs[0]))[1].value());
   const ValueId y = w(n.op->domain.empty() ? "RotaryEmbedding" : "com.microsoft::RotaryEmbedding", inputs, std::move(how));
   w.replace(m.result(m.root()), w("Transpose", {w.again(reshape, {y, m.operand(reshape, 1)})[0]}, {{"perm", ir::Ints{0, 2, 1, 3}}}));
-  return m.node(turn).is("Transpose");
+  return m.node(transpose).is("Transpose");
 }
 
-/// Only a part of each head is rotated: the kernel then wants to know how many heads there are.
+/// Only a part of each head is rotated: the kernel then needs the number of heads.
 bool is_partial(const Node& rotary) { return rotary.attributes.integer("rotary_embedding_dim", 0) != 0; }
 
 /// Tables of rotations with ids beside them.
@@ -56,9 +56,9 @@ bool to_contrib(const Match& m, Rewriter& w) {
 }
 
 /// x * cos(angle) + turned * sin(angle).
-struct Turned {
+struct RotaryMatch {
   NodeId add;
-  ValueId x, turned, angle;
+  ValueId x, rotated, angle;
   ValueId product;  ///< x * cos(angle)
 };
 
@@ -76,28 +76,28 @@ ValueId angle_of(const Match& m, ValueId product, std::string_view op, ValueId& 
   return {};
 }
 
-std::optional<Turned> turned(const Match& m, NodeId add) {
+std::optional<RotaryMatch> rotated(const Match& m, NodeId add) {
   for (size_t k : {0, 1}) {
-    Turned found{add, {}, {}, {}, m.operand(add, k)};
+    RotaryMatch found{add, {}, {}, {}, m.operand(add, k)};
     found.angle = angle_of(m, found.product, "Cos", found.x);
-    if (!found.angle || angle_of(m, m.operand(add, 1 - k), "Sin", found.turned) != found.angle) continue;
+    if (!found.angle || angle_of(m, m.operand(add, 1 - k), "Sin", found.rotated) != found.angle) continue;
     const bool fits =
-        m.dtype(found.angle) == DType::f32 && m.rank(found.angle) == 3 && m.rank(found.x) == 4 && m.same_type(found.x, found.turned);
+        m.dtype(found.angle) == DType::f32 && m.rank(found.angle) == 3 && m.rank(found.x) == 4 && m.same_type(found.x, found.rotated);
     if (fits) return found;
   }
   return std::nullopt;
 }
 
-/// The first sum behind `first` that is a rotation by the same angle, by the same cosines.
-std::optional<Turned> partner(const Match& m, const Turned& first) {
-  std::optional<Turned> best;
+/// The first sum after `first` that is a rotation by the same angle, by the same cosines.
+std::optional<RotaryMatch> partner(const Match& m, const RotaryMatch& first) {
+  std::optional<RotaryMatch> best;
   for (ValueId factor : m.node(m.producer(first.product)).inputs) {
     if (factor == first.x) continue;
     for (const ir::Use& product : m.value(factor).uses) {
       if (!product.node || !m.node(product.node).is("Mul")) continue;
       for (const ir::Use& sum : m.value(m.result(product.node)).uses) {
         if (!sum.node || !m.node(sum.node).is("Add") || !m.graph().is_before(first.add, sum.node)) continue;
-        const auto found = turned(m, sum.node);
+        const auto found = rotated(m, sum.node);
         if (found && found->angle == first.angle && (!best || m.graph().is_before(sum.node, best->add))) best = found;
       }
     }
@@ -106,7 +106,7 @@ std::optional<Turned> partner(const Match& m, const Turned& first) {
 }
 
 bool gemma(Match& m) {
-  const auto first = turned(m, m.root());
+  const auto first = rotated(m, m.root());
   const auto second = first ? partner(m, *first) : std::nullopt;
   if (!second) return m.refuse("no two rotations by one angle");
   m.take(second->add);
@@ -115,8 +115,8 @@ bool gemma(Match& m) {
 }
 
 bool to_gemma(const Match& m, Rewriter& w) {
-  const auto& [q, k] = m.kept<std::pair<Turned, Turned>>();
-  const auto results = w.many("com.microsoft::GemmaRotaryEmbedding", {q.angle, q.x, q.turned, k.x, k.turned}, 2);
+  const auto& [q, k] = m.kept<std::pair<RotaryMatch, RotaryMatch>>();
+  const auto results = w.many("com.microsoft::GemmaRotaryEmbedding", {q.angle, q.x, q.rotated, k.x, k.rotated}, 2);
   w.replace(m.result(q.add), results[0]);
   w.replace(m.result(k.add), results[1]);
   return true;
@@ -129,10 +129,10 @@ RULES(onnxruntime_rotary) {
     .rules =
         {
             {.name = "rotary_joined",
-             .docs = "heads side by side are rotated as they stand and split behind, where Attention takes that up",
+             .docs = "heads side by side are rotated as they stand and split after, where Attention takes that up",
              .roots = "RotaryEmbedding com.microsoft::RotaryEmbedding",
              .match = apart,
-             .rewrite = turned_later,
+             .rewrite = rotated_later,
              .benefit = 10,
              .seeds = "ContribRotaryEmbedding3D"},
             {.name = "rotary_positions",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each query of Attention looks at the keys alone: queries whose result nobody reads are left out, keys and values stay whole. What a
-// query may see goes with it: its rows of the mask, and where the op hides the keys behind a query by its place, a mask that says so.
+// query may see goes with it: its rows of the mask, and where the op hides the keys after a query by its place, a mask that says so.
 #include "rules/helpers/attention.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/give_back.h"
@@ -14,7 +14,7 @@ constexpr size_t kKey = 1, kMask = 3, kPastKey = 4, kNonpad = 6;
 constexpr int kRank = 4, kQueryAxis = 2;
 
 /// How places hide keys once queries are left out.
-enum class Causal : uint8_t { none, as_before, all_seen, by_mask };
+enum class Causal : uint8_t { none, as_before, all_visible, by_mask };
 
 struct Queries {
   Moved moved;
@@ -28,7 +28,7 @@ bool only_first_result(const Match& m, NodeId node) {
   return true;
 }
 
-/// The mask of Attention knows all keys: its last axis is as long as they are, so that another mask can be laid over it.
+/// The mask of Attention covers all keys: its last axis is as long as they are, so that another mask can be laid over it.
 bool mask_is_full(const Match& m, NodeId node) {
   const ValueId mask = m.operand(node, kMask);
   return !mask || (*m.shape(mask)).back().known_equal((*m.shape(m.operand(node, kKey)))[kQueryAxis]);
@@ -41,12 +41,12 @@ std::optional<Causal> causal_after(Match& m, const Pick& pick) {
     return std::nullopt;
   }
   if (attributes.integer("is_causal", 0) == 0) return Causal::none;
-  // The last query stands at nonpad - 1, also where it is the only one; without, it sees as many keys as there are queries.
+  // The last query is at nonpad - 1, also where it is the only one; without, it sees as many keys as there are queries.
   if (m.operand(pick.maker, kNonpad)) return pick.last ? std::optional(Causal::as_before) : std::nullopt;
   const DimList* keys = m.shape(m.operand(pick.maker, kKey));
-  if (pick.last && keys && (*keys)[kQueryAxis].known_equal(pick.size)) return Causal::all_seen;
+  if (pick.last && keys && (*keys)[kQueryAxis].known_equal(pick.size)) return Causal::all_visible;
   if (m.operand(pick.maker, kPastKey) || !keys || !mask_is_full(m, pick.maker)) {
-    m.refuse("causal behind past keys, or over a mask that is shorter than the keys");
+    m.refuse("causal after past keys, or over a mask that is shorter than the keys");
     return std::nullopt;
   }
   return Causal::by_mask;
@@ -100,7 +100,7 @@ RULES(trim_attention) {
     .rules =
         {
             {.name = "pick_queries",
-             .docs = "some rows of Attention ask for some queries; keys and values stay whole, and what a query may not see goes with it",
+             .docs = "some rows of Attention need some queries; keys and values stay whole, and what a query may not see goes with it",
              .roots = "Gather Slice",
              .match = queries,
              .rewrite = fewer_queries,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One query of each sequence, at a place that the run chooses: Attention is asked for that query alone, keys and values stay whole. Where
-// the op hides the keys behind a query by its place, a mask says so in its stead.
+// One query of each sequence, at a place that the run chooses: Attention computes that query alone, keys and values stay whole. Where
+// the op hides the keys after a query by its place, a mask says so in its stead.
 #include <algorithm>
 
 #include "rewrite/rule.h"
@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kKey = 1, kMask = 3, kPastKey = 4, kNonpad = 6;
 constexpr int kQueryAxis = 2;
 /// [batch, heads, sequence, size] as [batch, sequence, heads, size], and back.
-ir::Ints heads_behind() { return {0, 2, 1, 3}; }
+ir::Ints heads_second() { return {0, 2, 1, 3}; }
 
 struct Query {
   NodeId attention;
@@ -25,7 +25,7 @@ struct Query {
   ValueId place;  ///< i64[batch,1]
 };
 
-/// The places [batch, 1] behind the numbers 0, 1, 2, ... of the sequences: one query of each.
+/// The places [batch, 1] after the numbers 0, 1, 2, ... of the sequences: one query of each.
 ValueId place_of_each(const Match& m, ValueId indices, Dim batch) {
   const NodeId pair = m.made_by(indices, "Concat");
   if (!pair || m.node(pair).inputs.size() != 2 || m.axis(pair, "axis", 0, indices) != 1) return {};
@@ -41,7 +41,7 @@ bool counts_from_the_place(const Match& m, NodeId attention) {
          (attributes.integer("is_causal", 0) != 0 && (m.operand(attention, kPastKey) || m.operand(attention, kNonpad)));
 }
 
-/// The mask is the same for all queries, and knows all keys.
+/// The mask is the same for all queries, and covers all keys.
 bool mask_fits(const Match& m, NodeId attention) {
   const ValueId mask = m.operand(attention, kMask);
   const DimList *shape = m.shape(mask), *keys = m.shape(m.operand(attention, kKey));
@@ -53,7 +53,7 @@ bool mask_fits(const Match& m, NodeId attention) {
 bool query(Match& m) {
   const NodeId transpose = m.made_by(m.operand(m.root(), 0), "Transpose");
   const NodeId attention = transpose ? m.made_by(m.operand(transpose, 0), "Attention") : NodeId{};
-  if (!attention || permutation(m, transpose) != heads_behind() || m.node(m.root()).attributes.integer("batch_dims", 0) != 0) return false;
+  if (!attention || permutation(m, transpose) != heads_second() || m.node(m.root()).attributes.integer("batch_dims", 0) != 0) return false;
   const DimList* whole = m.shape(m.operand(m.root(), 0));
   const auto readers = whole ? alike_readers(m, m.operand(m.root(), 0)) : std::nullopt;
   if (!readers) return false;
@@ -65,8 +65,8 @@ bool query(Match& m) {
     return m.refuse("another result is read");
   const ValueId place = place_of_each(m, m.operand(m.root(), 1), (*whole)[0]);
   if (!place) return m.refuse("not one place of each sequence");
-  if (counts_from_the_place(m, attention)) return m.refuse("a window, or causal behind other keys: they count from the place of the query");
-  if (!mask_fits(m, attention)) return m.refuse("the mask differs from query to query, or does not know all keys");
+  if (counts_from_the_place(m, attention)) return m.refuse("a window, or causal after other keys: they count from the place of the query");
+  if (!mask_fits(m, attention)) return m.refuse("the mask differs from query to query, or does not cover all keys");
   m.take(transpose);
   m.take(attention);
   return m.keep(Query{attention, *readers, place});
@@ -86,9 +86,9 @@ bool one_query(const Match& m, Rewriter& w) {
   const Query& found = m.kept<Query>();
   const Node& node = m.node(found.attention);
   std::vector<ValueId> inputs(node.inputs.begin(), node.inputs.end());
-  const NodeId turned = m.made_by(inputs[0], "Transpose");
-  const bool lay_so = turned && permutation(m, turned) == heads_behind();
-  const ValueId rows = lay_so ? m.operand(turned, 0) : w("Transpose", {inputs[0]}, {{"perm", heads_behind()}});
+  const NodeId transposed = m.made_by(inputs[0], "Transpose");
+  const bool lay_so = transposed && permutation(m, transposed) == heads_second();
+  const ValueId rows = lay_so ? m.operand(transposed, 0) : w("Transpose", {inputs[0]}, {{"perm", heads_second()}});
   inputs[0] = w("Unsqueeze", {w.again(m.root(), {rows, m.operand(m.root(), 1)})[0], w.ints({kQueryAxis})});
   if (node.attributes.integer("is_causal", 0) != 0) {
     inputs.resize(std::max(inputs.size(), kMask + 1));
@@ -106,7 +106,7 @@ RULES(trim_chosen_queries) {
     .rules =
         {
             {.name = "choose_queries",
-             .docs = "one row of Attention for each sequence, at places that the run chooses, asks for one query of each",
+             .docs = "one row of Attention for each sequence, at places that the run chooses, needs one query of each",
              .roots = "GatherND",
              .match = query,
              .rewrite = one_query,

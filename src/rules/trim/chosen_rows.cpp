@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows that the run chooses, one of each sequence (the last token behind padding, the token of a text's end): GatherND by places of the
-// first axes. Ops that make each row from one row are asked for those rows alone. The sums are those of before.
+// Rows that the run chooses, one of each sequence (the last token after padding, the token of a text's end): GatherND by places of the
+// first axes. Ops that make each row from one row compute those rows alone. The sums are those of before.
 #include <algorithm>
 
 #include "rewrite/rule.h"
@@ -16,7 +16,7 @@ namespace {
 struct Chosen {
   NodeId maker;
   std::vector<NodeId> readers;
-  std::vector<bool> rows;                 ///< which operands are asked for their rows; the others stay whole
+  std::vector<bool> rows;                 ///< operands of which only the rows are read; the others stay whole
   std::optional<ir::Ints> target = {};    ///< of a Reshape
   std::optional<int64_t> axis_back = {};  ///< of a norm, from the end
 };
@@ -37,7 +37,7 @@ std::optional<size_t> chosen_axes(Match& m) {
   return fewer ? std::optional(axes) : std::nullopt;
 }
 
-/// Has the operand the rows (true), or only what stands in one of them (false)? nullopt: neither.
+/// Has the operand the rows (true), or only what is in one of them (false)? nullopt: neither.
 std::optional<bool> has_rows(const Match& m, ValueId operand, const DimList& whole, size_t axes) {
   const DimList* shape = operand ? m.shape(operand) : nullptr;
   if (!operand || (shape && shape->size() <= whole.size() - axes)) return false;

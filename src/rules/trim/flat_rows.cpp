@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows that were laid one behind the other for an op that treats each alike, and are parted again behind it: where only some of a parted
+// Rows that were laid one after the other for an op that treats each alike, and are parted again after it: where only some of a parted
 // axis are read, the op works on the parted rows, so that they can be picked before it. Exact but for the order of sums.
 #include <algorithm>
 

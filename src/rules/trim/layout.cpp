@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that place elements elsewhere: what is picked behind them is picked before them. Exact: the same elements arrive.
+// Ops that place elements elsewhere: what is picked after them is picked before them. Exact: the same elements arrive.
 #include "rewrite/rule.h"
 #include "rules/helpers/picks.h"
 #include "rules/helpers/shapes.h"
@@ -8,7 +8,7 @@ namespace tenon::rules::trim_layout {
 using namespace rewrite;
 namespace {
 
-bool turned(Match& m) {
+bool transposed(Match& m) {
   const auto pick = only_pick(m);
   if (!pick || !m.node(pick->maker).is("Transpose")) return false;
   const auto perm = permutation(m, pick->maker);
@@ -16,7 +16,7 @@ bool turned(Match& m) {
   return m.keep(Moved{*pick, {static_cast<int>((*perm)[static_cast<size_t>(pick->axis)])}});
 }
 
-bool beside(Match& m) {
+bool pick_before_concat(Match& m) {
   const auto pick = only_pick(m);
   if (!pick || !m.node(pick->maker).is("Concat")) return false;
   if (m.axis(pick->maker, "axis", 0, pick->value) == pick->axis) return m.refuse("the parts lie along the picked axis");
@@ -26,7 +26,7 @@ bool beside(Match& m) {
 struct Reshaped {
   Pick pick;
   int axis;         ///< of the operand
-  ir::Ints target;  ///< of the Reshape behind the pick
+  ir::Ints target;  ///< of the Reshape after the pick
 };
 
 Dim size_of_first(const DimList& dims, size_t count) { return product(DimList(dims.begin(), dims.begin() + static_cast<int64_t>(count))); }
@@ -66,16 +66,16 @@ RULES(trim_layout) {
     .rules =
         {
             {.name = "pick_transpose",
-             .docs = "elements of one axis of a Transpose are those of the axis where it stood before",
+             .docs = "elements of one axis of a Transpose are those of the axis at its original place",
              .roots = "Gather Slice",
-             .match = turned,
+             .match = transposed,
              .rewrite = move_up,
              .benefit = 3,
              .shared = true},
             {.name = "pick_concat",
              .docs = "elements of one axis of a Concat along another are those of its parts",
              .roots = "Gather Slice",
-             .match = beside,
+             .match = pick_before_concat,
              .rewrite = move_up,
              .benefit = 3,
              .shared = true},

@@ -46,7 +46,7 @@ bool gemm(Match& m) {
   return m.keep(std::move(moved));
 }
 
-/// Operands behind the first have no more axes than are normalised, and no other result is read.
+/// Operands after the first have no more axes than are normalised, and no other result is read.
 bool scales_fit(const Match& m, const Pick& pick, int first_axis) {
   const Node& node = m.node(pick.maker);
   for (size_t i = 1; i < node.inputs.size(); ++i)
@@ -75,8 +75,8 @@ bool softmax(Match& m) {
   return m.keep(Moved{*pick, {pick->axis}});
 }
 
-/// Rows of a table chosen by indices: fewer indices. The axes of the indices stand where the axis of the table stood. Picks of the other
-/// axes stay where they are: before the table is as good as behind it.
+/// Rows of a table chosen by indices: fewer indices. The axes of the indices take the place of the table's axis. Picks of the other
+/// axes stay where they are: before the table is as good as after it.
 bool table(Match& m) {
   const auto pick = only_pick(m);
   if (!pick || !m.node(pick->maker).is("Gather")) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One product that is split (queries, keys, values side by side), of which one part is asked for some rows only: that part becomes a
+// One product that is split (queries, keys, values side by side), of which only some rows of one part are read: that part becomes a
 // product of its own, of those rows. The others stay together. Each column is the same sum as before.
 #include <numeric>
 

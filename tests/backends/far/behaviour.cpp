@@ -61,8 +61,8 @@ FarBehaviour FarBehaviour::of_environment() {
 }
 
 Result<Deed> FarBehaviour::act(std::string_view call) const {
-  const auto told = at.find(call);
-  const Deed deed = told == at.end() ? Deed::answers : told->second;
+  const auto report = at.find(call);
+  const Deed deed = report == at.end() ? Deed::answers : report->second;
   switch (deed) {
     case Deed::fails: return fail(Code::device_failed, "", fmt::format("far was told to fail ({})", call));
     case Deed::crashes: std::raise(SIGSEGV); break;

@@ -11,7 +11,7 @@
 
 namespace tenon::tests {
 
-/// What `far` does, of what backends do: the reference behind a device with a memory of its own. It takes the time that it states.
+/// What `far` does, of what backends do: the reference on a device with a memory of its own. It takes the time that it states.
 struct FarBehaviour {
   /// What happens instead of an answer. The last four are lies of a run: its first result has another shape, element type or number in it,
   /// or there is none.

@@ -20,7 +20,7 @@ class Far final : public backend::Backend {
  public:
   explicit Far(FarBehaviour behaviour) : does_(std::move(behaviour)) {}
   std::string_view name() const override { return "far"; }
-  std::string_view docs() const override { return "the reference, behind a border: for tests"; }
+  std::string_view docs() const override { return "the reference, across a boundary: for tests"; }
   Result<std::optional<backend::Library>> library() const override {
     TRY(does_.act("library"));
     return backend::Library{"far", "1"};
@@ -41,9 +41,9 @@ class Far final : public backend::Backend {
   }
   backend::Overheads overheads() const override { return does_.overheads; }
 
-  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options& options) const override {
+  Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options& options) const override {
     TRY(does_.act("compile"));
-    return reference_->compile(share, options);
+    return reference_->compile(request, options);
   }
 
  private:

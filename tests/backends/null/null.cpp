@@ -17,7 +17,7 @@ class Null final : public backend::Backend {
                 "its data tells the sizes of its results, or they are no tensors of numbers");
   }
   double cost(const ir::Graph&, ir::NodeId) const override { return 0; }
-  Result<backend::Artifact> compile(const backend::Share&, const backend::Options&) const override { return backend::Blob(); }
+  Result<backend::Artifact> compile(const backend::CompileRequest&, const backend::Options&) const override { return backend::Blob(); }
 };
 
 }  // namespace

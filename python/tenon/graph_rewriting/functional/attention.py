@@ -24,7 +24,7 @@ def gpt_attention(
 ) -> tuple[Tensor, Tensor]:
     """Causal self-attention of qkv [batch, tokens, (num_heads + 2 * num_kv_heads) * hidden_size_per_head]: Q before K before V, to each of
     which `qkv_bias` is added. The softmax sees q . k / (q_scaling * sqrt(hidden_size_per_head)).
-    With context_lengths [sequences] and a batch of 1 the padding is removed: the sequences stand one behind the other, and no token sees
+    With context_lengths [sequences] and a batch of 1 the padding is removed: the sequences are concatenated, and no token sees
     another sequence. Returns (output, present_key_value [batch, 2, num_kv_heads, past + tokens, hidden_size_per_head]).
     Raises NotImplementedError for any other argument that is not None."""
     for name, value in others.items():

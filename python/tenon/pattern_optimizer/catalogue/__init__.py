@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Patterns of the catalogue that stand on the interface itself: sets of classes by name.
+"""Patterns of the catalogue that are on the interface itself: sets of classes by name.
 
-experimental: fused kernels for CUDA (`OptimizationOptions(processor="CUDA")`), nodes of a domain that only such a runtime knows.
-fix: mends models. investigation: tells, or folds parts of a model into local functions. What changes results is in no set.
+experimental: fused kernels for CUDA (`OptimizationOptions(processor="CUDA")`), nodes of a domain that only such a runtime supports.
+fix: mends models. investigation: reports, or folds parts of a model into local functions. What changes results is in no set.
 """
 
 from __future__ import annotations

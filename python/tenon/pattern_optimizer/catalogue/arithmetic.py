@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two binary operators as one kernel: one behind the other, or side by side over an operand that they share."""
+"""Two binary operators as one kernel: one after the other, or side by side over an operand that they share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import onnx
 
-from ..looking import Shape
+from ..graph_queries import Shape
 from ..view import PatternView
 from .base import CataloguePattern, Found, has_kernel_type, is_op, only_user, uses
 
@@ -19,7 +19,7 @@ def _without_leading_ones(shape: Shape) -> Shape:
 
 
 class BinaryPattern(CataloguePattern):
-    """Operands of equal shapes; with `broadcast`, sizes 1 and missing axes may stand in front of one of them."""
+    """Operands of equal shapes; with `broadcast`, sizes 1 and missing axes may be in front of one of them."""
 
     broadcasts: ClassVar[bool] = False
 
@@ -41,7 +41,7 @@ class BinaryPattern(CataloguePattern):
 
 
 class ChainPattern(BinaryPattern):
-    """One operator behind another."""
+    """One operator after another."""
 
     pairs: ClassVar[frozenset[tuple[str, str]]]  # first, second
     order = 3
@@ -129,7 +129,7 @@ class AddMulSharedInputPattern(BinaryPattern):
             if len(pair) == 2 and all(self.fits(g, user) for user in pair) and _shared(pair):
                 if not uses(g, pair[0], pair[1]) and not uses(g, pair[1], pair[0]):
                     return pair
-        return "no operand has exactly two such users, neither behind the other"
+        return "no operand has exactly two such users, neither after the other"
 
     def apply(self, g: PatternView, first: onnx.NodeProto, second: onnx.NodeProto) -> list[onnx.NodeProto]:
         outputs = [first.output[0], second.output[0]]

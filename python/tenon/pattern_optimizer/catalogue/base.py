@@ -77,7 +77,7 @@ def only_user(g: PatternView, name: str) -> onnx.NodeProto | None:
     return users[0] if len(users) == 1 and list(users[0].input).count(name) == 1 else None
 
 
-def scalar_beside(g: PatternView, name: str, other: str) -> Any:
+def broadcast_scalar(g: PatternView, name: str, other: str) -> Any:
     """The one element of a constant that broadcasts to the shape of `other` without changing it; None where it is no such constant."""
     if not g.is_constant_scalar(name, broadcast=True):
         return None

@@ -10,7 +10,7 @@ import onnx
 from ..building import Building
 from ..easy import EasyPatternOptimization
 from ..view import PatternView
-from .base import KERNELS, CataloguePattern, Found, has_kernel_type, is_op, only_user, scalar_beside
+from .base import KERNELS, CataloguePattern, Found, broadcast_scalar, has_kernel_type, is_op, only_user
 
 
 class MulSigmoidPattern(EasyPatternOptimization):
@@ -40,7 +40,7 @@ class NegXplus1Pattern(CataloguePattern):
         one, x = node.input
         if not has_kernel_type(g, x):
             return "the type of x"
-        return [node] if scalar_beside(g, one, x) == 1 else "the first operand is no constant 1 that keeps the shape of x"
+        return [node] if broadcast_scalar(g, one, x) == 1 else "the first operand is no constant 1 that keeps the shape of x"
 
     def apply(self, g: PatternView, node: onnx.NodeProto) -> list[onnx.NodeProto]:
         return [self.kernel(g, "NegXplus1", node.input[1:], node.output, node)]
@@ -60,8 +60,8 @@ class ReplaceZeroPattern(CataloguePattern):
             return "the condition is used elsewhere"
         if not has_kernel_type(g, x):
             return "the type of x"
-        return [cast, node] if scalar_beside(g, constant, x) is not None else "no constant that keeps the shape of x"
+        return [cast, node] if broadcast_scalar(g, constant, x) is not None else "no constant that keeps the shape of x"
 
     def apply(self, g: PatternView, cast: onnx.NodeProto, node: onnx.NodeProto) -> list[onnx.NodeProto]:
-        by = float(scalar_beside(g, node.input[1], node.input[2]))
+        by = float(broadcast_scalar(g, node.input[1], node.input[2]))
         return [self.kernel(g, "ReplaceZero", cast.input, node.output, node, by=by, equal=0)]

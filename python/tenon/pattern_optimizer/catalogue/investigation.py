@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Patterns that change nothing and tell what they see."""
+"""Patterns that change nothing and report what they match."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class BinaryInvestigation(PatternOptimization):
             return self.none()
         befores = [g.node_before(name) for name in node.input]
         if any(before is not None for before in befores):
-            told = [self.text(g, node), *(f"[{self.text(g, before)}]" for before in befores)]
-            print(f"[{self.name}] {' --- '.join(told)}")
+            lines = [self.text(g, node), *(f"[{self.text(g, before)}]" for before in befores)]
+            print(f"[{self.name}] {' --- '.join(lines)}")
         return self.none()
 
     @staticmethod

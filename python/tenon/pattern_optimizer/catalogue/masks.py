@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 
 from ..view import PatternView
-from .base import CataloguePattern, Found, has_kernel_type, is_op, scalar_beside
+from .base import CataloguePattern, Found, broadcast_scalar, has_kernel_type, is_op
 
 
 class TriMatrixPattern(CataloguePattern):
@@ -20,7 +20,7 @@ class TriMatrixPattern(CataloguePattern):
 
     def find(self, g: PatternView, node: onnx.NodeProto) -> Found:
         upper = g.node_before(node.input[2])
-        if not is_op(upper, "ConstantOfShape") or not has_kernel_type(g, node.input[2]) or scalar_beside(g, *node.input[1:]) is None:
+        if not is_op(upper, "ConstantOfShape") or not has_kernel_type(g, node.input[2]) or broadcast_scalar(g, *node.input[1:]) is None:
             return "it does not choose between a constant and a ConstantOfShape"
         less = g.node_before(node.input[0])
         if not is_op(less, "Less"):
@@ -44,7 +44,7 @@ class TriMatrixPattern(CataloguePattern):
 
     @staticmethod
     def is_successor(g: PatternView, node: onnx.NodeProto | None, positions: str) -> bool:
-        return is_op(node, "Add") and any(a == positions and scalar_beside(g, b, a) == 1 for a, b in (node.input, node.input[::-1]))
+        return is_op(node, "Add") and any(a == positions and broadcast_scalar(g, b, a) == 1 for a, b in (node.input, node.input[::-1]))
 
     @staticmethod
     def is_square(g: PatternView, columns: str, rows: str, upper: str) -> bool:
@@ -56,7 +56,7 @@ class TriMatrixPattern(CataloguePattern):
     def apply(self, g: PatternView, *nodes: onnx.NodeProto) -> list[onnx.NodeProto]:
         *_, node, upper = nodes
         above = np.asarray(g.get_attribute_with_default(upper, "value", np.float32(0)))
-        below = scalar_beside(g, *node.input[1:])
+        below = broadcast_scalar(g, *node.input[1:])
         constants = np.array([below, below, above.flat[0]], dtype=above.dtype)
         name = g.make_initializer(f"{self.name}--{node.name}", constants)
         return [self.kernel(g, "TriMatrix", [upper.input[0], name], node.output, node)]

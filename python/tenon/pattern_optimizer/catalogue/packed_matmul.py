@@ -25,7 +25,7 @@ class FunctionPackedMatMulPattern(CataloguePattern):
             return "Split into equal parts needs opset 18"
         own = self.chain(g, node)
         if own is None:
-            return "no constant weights of rank 2 at least, or no Reshape and Transpose alone behind it"
+            return "no constant weights of rank 2 at least, or no Reshape and Transpose alone after it"
         chains = [self.chain(g, user) for user in g.next_nodes(node.input[0])]
         alike = [chain for chain in chains if chain is not None and self.kind(g, chain) == self.kind(g, own)]
         if len(alike) < 2:

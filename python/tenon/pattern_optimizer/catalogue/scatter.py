@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 
 from ..view import PatternView
-from .base import KERNELS, CataloguePattern, Found, has_kernel_type, is_op, only_user, scalar_beside
+from .base import KERNELS, CataloguePattern, Found, broadcast_scalar, has_kernel_type, is_op, only_user
 
 REDUCTIONS = ("add", "mul", "min", "max")
 
@@ -53,7 +53,7 @@ class MaskedShapeScatterNDPattern(CataloguePattern):
         if _reduction(g, node) != "add":
             return "another reduction than add"
         where = g.node_before(node.input[2])
-        if not is_op(where, "Where") or only_user(g, node.input[2]) is None or scalar_beside(g, *where.input[1:]) != 0:
+        if not is_op(where, "Where") or only_user(g, node.input[2]) is None or broadcast_scalar(g, *where.input[1:]) != 0:
             return "the updates are not masked with zeros for this alone"
         equal = g.node_before(where.input[0])
         if not is_op(equal, "Equal") or only_user(g, where.input[0]) is None or self.mask(g, node, equal) is None:
@@ -67,7 +67,7 @@ class MaskedShapeScatterNDPattern(CataloguePattern):
         """The value of the indices that is masked."""
         indices = node.input[1]
         others = [name for name in equal.input if name != indices]
-        return scalar_beside(g, others[0], indices) if len(others) == 1 else None
+        return broadcast_scalar(g, others[0], indices) if len(others) == 1 else None
 
     @staticmethod
     def is_of_rows(g: PatternView, indices: str, updates: str) -> bool:

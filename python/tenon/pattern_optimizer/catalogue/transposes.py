@@ -26,7 +26,7 @@ class TransposeCastPattern(CataloguePattern):
         after = only_user(g, node.output[0])
         if is_op(after, "Cast") and self.converts(g, node.output[0], after.output[0]):
             return [node, after]
-        return "no Cast between float and float16 before or behind it alone"
+        return "no Cast between float and float16 before or after it alone"
 
     @staticmethod
     def converts(g: PatternView, a: str, b: str) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pools that are told how many windows there are, not how large."""
+"""Pools by the number of windows, not their size."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def _pooled(b: Any, value: Any, axis: int, size: int, count: int, reduce: str) -
     along = b.ints([axis + 1])
     if reduce == "ReduceMax" or all(end - start == longest for start, end in bounds):
         return b.op(reduce, [rows, along], {"keepdims": 0})
-    behind = [1] * (len(value.shape) - axis - 1)
-    inside = np.array([[start + k < end for k in range(longest)] for start, end in bounds]).reshape([count, longest, *behind])
-    counts = np.array([end - start for start, end in bounds]).reshape([count, *behind])
+    after = [1] * (len(value.shape) - axis - 1)
+    inside = np.array([[start + k < end for k in range(longest)] for start, end in bounds]).reshape([count, longest, *after])
+    counts = np.array([end - start for start, end in bounds]).reshape([count, *after])
     kept = b.op("Where", [b.graph.add_constant(inside), rows, b.tensor(0, b.dtype)])
     return b.op("Div", [b.op("ReduceSum", [kept, along], {"keepdims": 0}), b.cast(b.graph.add_constant(counts), b.dtype)])
 

@@ -34,7 +34,7 @@ def gather(b: Any, x: Any, dim: int, places: Any, _: Any) -> Any:
 
 
 def along_axes(b: Any, x: Any, given: Any, common: Any) -> Any:
-    """Places along several axes, one behind the other in a last axis; from the end where they are negative."""
+    """Places along several axes, one after the other in a last axis; from the end where they are negative."""
     parts = []
     for axis, where in given:
         size = b.sizes([b.shape_of(x)[axis]])
@@ -48,7 +48,7 @@ def along_axes(b: Any, x: Any, given: Any, common: Any) -> Any:
 def index(b: Any, x: Any, places: Any) -> Any:
     given = [(axis, p) for axis, p in enumerate(places) if p is not None]
     if any(b.dtype_of(p) in (torch.bool, torch.uint8) for _, p in given):
-        raise Unsupported("how many places a mask has, only data tell")
+        raise Unsupported("the number of a mask's places depends on data")
     if len(given) == 1:
         axis, where = given[0]
         return b.op("Gather", [b.tensor(x), b.tensor(where)], {"axis": axis})

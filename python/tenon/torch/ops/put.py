@@ -15,11 +15,11 @@ REDUCTIONS = {"sum": "add", "prod": "mul", "amin": "min", "amax": "max"}
 
 
 def _where_masked(b: Any, x: Any, mask: Any, put: Any, adds: bool) -> Any:
-    """A mask of the first axes, and what stands at each of its places: how many there are, only data tell."""
+    """A mask of the first axes, and what is at each of its places: their number depends on data."""
     rest = len(b.shape_of(x)) - len(b.shape_of(mask))
     sizes = b.shape_of(put)
     if len(sizes) > rest + 1 or (len(sizes) == rest + 1 and sizes[0] != 1):
-        raise Unsupported("how many places a mask has, only data tell")
+        raise Unsupported("the number of a mask's places depends on data")
     value, old = b.tensor(put, b.dtype), b.tensor(x)
     if len(sizes) == rest + 1:
         value = b.reshaped(value, sizes[1:])
@@ -106,10 +106,10 @@ def index_put(b: Any, x: Any, places: Any, put: Any, adds: bool, *_: Any) -> Any
     sizes = b.shape_of(x)
     rest = [k for k in range(len(sizes)) if k not in axes]
     common = list(torch.broadcast_shapes(*(b.shape_of(p) for _, p in given)))
-    # The places' axes stand where they are next to each other, else in front.
+    # The places' axes are where they are next to each other, else in front.
     ahead = [k for k in rest if k < axes[0]] if axes == list(range(axes[0], axes[-1] + 1)) else []
-    behind = [k for k in rest if k not in ahead]
-    value = b.op("Expand", [b.tensor(put, b.dtype), b.sizes([*(sizes[k] for k in ahead), *common, *(sizes[k] for k in behind)])])
+    after = [k for k in rest if k not in ahead]
+    value = b.op("Expand", [b.tensor(put, b.dtype), b.sizes([*(sizes[k] for k in ahead), *common, *(sizes[k] for k in after)])])
     to_front = [*range(len(ahead), len(ahead) + len(common)), *range(len(ahead)), *range(len(ahead) + len(common), len(common) + len(rest))]
     order = [*axes, *rest]
     turned = b.op("Transpose", [b.tensor(x)], {"perm": order})

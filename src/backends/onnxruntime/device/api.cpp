@@ -53,7 +53,7 @@ Result<std::shared_ptr<const Api>> Api::open(const runtime::Libraries& libraries
   return api;
 }
 
-/// So that a file that is no such library is told before anything is built or run.
+/// Reports a file that is no such library before anything is built or run.
 Result<void> Api::try_custom_ops() const {
   for (const std::filesystem::path& file : custom_ops_) {
     std::error_code ignored;

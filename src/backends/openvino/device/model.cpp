@@ -18,7 +18,7 @@ void add_integer(std::string& out, uint32_t field, int64_t value) {
   add_number(out, static_cast<uint64_t>(value));
 }
 
-/// What stands before `size` bytes of a field.
+/// What comes before `size` bytes of a field.
 std::string head_of(uint32_t field, size_t size) {
   std::string out;
   add_number(out, field << 3 | 2);

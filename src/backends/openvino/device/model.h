@@ -26,7 +26,7 @@ class LoadedModel {
   size_t inputs_ = 0, outputs_ = 0;
 };
 
-/// The model with a constant for each of its last inputs w0, w1, ...: messages of protobuf that stand behind each other are one.
+/// The model with a constant for each of its last inputs w0, w1, ...: messages of protobuf that come after each other are one.
 std::string with_weights(std::string_view model, std::span<const Tensor> weights);
 
 }  // namespace tenon::backends::openvino

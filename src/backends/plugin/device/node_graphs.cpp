@@ -16,7 +16,7 @@ Result<std::unique_ptr<NodeGraphs>> NodeGraphs::make(const plugin::Saved& saved,
   return out;
 }
 
-/// Steps of an inner graph are none of the engine's: nobody is told of them, nor of what they copy.
+/// Steps of an inner graph are none of the engine's: no callback reports them, nor what they copy.
 void NodeGraphs::begin(const runtime::RunOptions& options, int threads) {
   options_.threads = threads;
   options_.thread_pool = options.thread_pool;

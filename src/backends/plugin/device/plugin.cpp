@@ -112,7 +112,7 @@ class PluginNode final : public runtime::Segment, public runtime::InPlace {
   PluginNode(std::unique_ptr<plugin::NodeRunner> runner, Saved saved, std::unique_ptr<NodeGraphs> graphs, std::span<const Tensor> weights)
       : graphs_(std::move(graphs)), runner_(std::move(runner)), saved_(std::move(saved)), weights_(weights.begin(), weights.end()) {}
 
-  Result<void> ran(plugin::Running running, const runtime::RunOptions& options) {
+  Result<void> ran(plugin::RunResources running, const runtime::RunOptions& options) {
     running.stopped = stopped;
     running.stopped_of = &options;
     TRY(runner_->run(running));

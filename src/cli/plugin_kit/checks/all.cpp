@@ -17,7 +17,7 @@ bool is_in_place(const plugin::Op& op) {
 
 constexpr Check kChecks[] = {
     {"runs", "takes its samples, and comes back: no crash, no exit, no exception, no loop for ever", always, check_runs},
-    {"pure", "the same question has the same answer, whatever was asked meanwhile", asks, check_pure},
+    {"pure", "equal calls have equal results, whatever is called in between", asks, check_pure},
     {"inference", "types as the definition has them, and the same for symbols as for numbers",
      [](const plugin::Op& op) { return !op.table.kernel_of; }, check_inference},
     {"definition", "enqueue gives what the definition, or the op that it is a kernel of, gives, within the bounds of the dtype", is_judged,

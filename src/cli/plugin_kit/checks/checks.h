@@ -4,7 +4,7 @@
 
 namespace tenon::cli {
 
-// What each holds of a plugin stands in all_checks().
+// What each holds of a plugin is in all_checks().
 
 void check_runs(Trial& trial);
 void check_pure(Trial& trial);

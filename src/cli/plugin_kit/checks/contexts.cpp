@@ -15,10 +15,10 @@ struct Context {
   std::unique_ptr<plugin::Object> attached;
   std::unique_ptr<PluginRun> run;
   std::vector<Tensor> operands, expected;
-  std::string wrong;  ///< in a thread, which tells nothing itself
+  std::string wrong;  ///< in a thread, which reports nothing itself
 
-  void once(const PluginRunOptions& constraints = {}) {
-    const auto done = run->run(constraints, &operands);
+  void once(const PluginRunOptions& options = {}) {
+    const auto done = run->run(options, &operands);
     if (!done) wrong = "it does not run: " + done.error()->what;
     else if (const std::string apart = difference(expected, done->tensors); !apart.empty()) wrong = apart;
     else if (!done->faults.empty()) wrong = done->faults[0];
@@ -58,14 +58,14 @@ class Contexts {
   /// slow and no fault, so the waiting ends.
   void nested() {
     std::future<void> other;
-    PluginRunOptions constraints;
-    constraints.meanwhile = [&] {
+    PluginRunOptions options;
+    options.meanwhile = [&] {
       other = std::async(std::launch::async, [this] { all_[1]->once(); });
       other.wait_for(std::chrono::seconds(1));
     };
-    all_[0]->once(constraints);
+    all_[0]->once(options);
     if (other.valid()) other.wait();
-    tell("while another context runs");
+    report("while another context runs");
   }
 
   void at_once() {
@@ -75,22 +75,22 @@ class Contexts {
         for (int round = 0; round < kRounds && context->wrong.empty(); ++round) context->once();
       });
     threads.clear();
-    tell("with other contexts in other threads");
+    report("with other contexts in other threads");
   }
 
   void in_pieces() {
-    PluginRunOptions constraints;
-    constraints.pieces = true;
-    all_[0]->once(constraints);
-    tell("in pieces, the last one first");
+    PluginRunOptions options;
+    options.pieces = true;
+    all_[0]->once(options);
+    report("in pieces, the last one first");
   }
 
  private:
-  void tell(const std::string& when) {
+  void report(const std::string& when) {
     for (const auto& context : all_) {
-      if (context->wrong.empty() || told_) continue;
+      if (context->wrong.empty() || reported_) continue;
       trial_.found(at_, when + ": " + context->wrong);
-      told_ = true;
+      reported_ = true;
     }
   }
 
@@ -98,7 +98,7 @@ class Contexts {
   const PluginCase& at_;
   std::shared_ptr<const plugin::Object> shared_;
   std::vector<std::unique_ptr<Context>> all_;
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 }  // namespace

@@ -42,7 +42,7 @@ void illegal(Trial& trial, const PluginCase& at, const tenon_field_rule& rule) {
   }
 }
 
-/// An engine of another build of the library may hold other fields than `create` knows: it must look before it reads.
+/// An engine of another build of the library may hold other fields than `create` expects: it must look before it reads.
 void damaged(Trial& trial, const PluginCase& at) {
   if (!trial.op().table.save) return;
   const auto object = trial.object(at);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/host.h"
 #include "cli/plugin_kit/checks/checks.h"
-#include "plugin/grown.h"
+#include "plugin/struct_versions.h"
 
 namespace tenon::cli {
 
 namespace {
 
 /// A run in which a call of the host is refused, and one more, which must be right.
-void refused(Trial& trial, const PluginCase& at, const std::vector<Tensor>& expected, const PluginRunOptions& constraints,
+void refused(Trial& trial, const PluginCase& at, const std::vector<Tensor>& expected, const PluginRunOptions& options,
              const std::string& call) {
   const auto object = trial.object(at);
   if (!object) return;
   PluginRun run(*object, at);
   if (!trial.set_shapes(run, at)) return;
-  const auto done = run.run(constraints);
+  const auto done = run.run(options);
   if (done && done->refused) trial.found(at, call + " fails, and enqueue says that all is well");
   if (const auto next = trial.again(run, at)) trial.same(at, "the run after one in which " + call + " failed", expected, next->tensors);
 }
@@ -32,38 +32,38 @@ void without_resources(Trial& trial, const PluginCase& at, const std::vector<Ten
 }
 
 void stopped(Trial& trial, const PluginCase& at, const std::vector<Tensor>& expected) {
-  PluginRunOptions constraints;
-  constraints.stopped = true;
+  PluginRunOptions options;
+  options.stopped = true;
   const auto object = trial.object(at);
   if (!object) return;
   PluginRun run(*object, at);
   if (!trial.set_shapes(run, at)) return;
-  if (const auto done = run.run(constraints)) trial.same(at, "a run that is to stop and says that all is well", expected, done->tensors);
+  if (const auto done = run.run(options)) trial.same(at, "a run that is to stop and says that all is well", expected, done->tensors);
 }
 
 void without_a_saver(Trial& trial, const PluginCase& at) {
   if (!trial.op().table.save) return;
   const auto object = trial.object(at);
   if (!object) return;
-  bool was_asked = false;
+  bool was_called = false;
   const tenon_saver saver{.struct_size = sizeof(tenon_saver),
                           .put = [](const tenon_saver* to, const tenon_field*) -> int32_t {
                             *static_cast<bool*>(to->host_data) = true;
                             return TENON_FAILED;
                           },
-                          .host_data = &was_asked};
+                          .host_data = &was_called};
   const int32_t status = trial.op().table.save(object->self(), &saver);
   plugin::take_failure();
-  if (was_asked && status == TENON_OK) trial.found(at, "put fails, and save says that all is well");
+  if (was_called && status == TENON_OK) trial.found(at, "put fails, and save says that all is well");
 }
 
 void without_graphs(Trial& trial, const PluginCase& at) {
   if (!trial.op().table.add_graphs) return;
   const auto object = trial.object(at);
   if (!object) return;
-  bool was_asked = false;
+  bool was_called = false;
   tenon_graphs graphs = plugin::blank<tenon_graphs>();
-  graphs.host_data = &was_asked;
+  graphs.host_data = &was_called;
   graphs.add = [](const tenon_graphs* to, const char*, uint32_t*) -> int32_t {
     *static_cast<bool*>(to->host_data) = true;
     return TENON_FAILED;
@@ -78,7 +78,7 @@ void without_graphs(Trial& trial, const PluginCase& at) {
   };
   const int32_t status = trial.op().table.add_graphs(object->self(), &graphs);
   plugin::take_failure();
-  if (was_asked && status == TENON_OK) trial.found(at, "add fails, and add_graphs says that all is well");
+  if (was_called && status == TENON_OK) trial.found(at, "add fails, and add_graphs says that all is well");
 }
 
 }  // namespace

@@ -32,26 +32,26 @@ void against_definition(Trial& trial, const PluginCase& at) {
       trial.found(at, fmt::format("result {} is {} by `infer` and {} by the definition", k, at.results[k].text(), view.outputs[k].text()));
 }
 
-int64_t number_behind(std::string_view symbol) {
+int64_t number_after_n(std::string_view symbol) {
   int64_t out = 0;
   std::from_chars(symbol.data() + 1, symbol.data() + symbol.size(), out);
   return out;
 }
 
-/// The type with each symbol "n7" as 7; sizes that the data tells stay.
+/// The type with each symbol "n7" as 7; data-dependent sizes stay.
 std::optional<ir::Type> with_numbers(const ir::Type& type, Symbols& symbols) {
   if (!type.has_rank()) return std::nullopt;
   DimList shape;
   for (Dim d : *type.shape)
     shape.push_back(substitute(d, [&](const DimNode& s) {
-      return s.name.starts_with('n') ? Dim(number_behind(s.name)) : symbols.symbol(s.name, s.lower, s.upper);
+      return s.name.starts_with('n') ? Dim(number_after_n(s.name)) : symbols.symbol(s.name, s.lower, s.upper);
     }));
   return ir::Type(type.dtype, std::move(shape));
 }
 
 void by_symbols(Trial& trial, const PluginCase& at) {
   auto symbolic = make_case(trial.plugin, at.sample, 1, true);
-  if (!symbolic) return;  // a plugin may want numbers
+  if (!symbolic) return;  // a plugin may need numbers
   for (size_t k = 0; k < at.results.size(); ++k) {
     const auto type = with_numbers(symbolic->results[k], at.made.graph->symbols());
     if (!type || type->is_static() != at.results[k].is_static() || agree(*type, at.results[k])) continue;

@@ -22,9 +22,9 @@ void check_canaries(Trial& trial) {
     for (const bool pieces : {false, true}) {
       const auto object = trial.object(at);
       if (!object) return;
-      PluginRunOptions constraints;
-      constraints.pieces = pieces;
-      const auto done = trial.run(*object, at, constraints);
+      PluginRunOptions options;
+      options.pieces = pieces;
+      const auto done = trial.run(*object, at, options);
       if (!done) break;
       for (const std::string& fault : done->faults) trial.found(at, fault);
       if (!done->faults.empty()) break;
@@ -66,9 +66,9 @@ void check_in_place(Trial& trial) {
     const auto expected = trial.expected(at);
     const auto object = trial.object(at);
     if (!expected || !object) continue;
-    PluginRunOptions constraints;
-    constraints.in_place = true;
-    if (const auto done = trial.run(*object, at, constraints))
+    PluginRunOptions options;
+    options.in_place = true;
+    if (const auto done = trial.run(*object, at, options))
       trial.same(at, "with a result in the memory of an operand", *expected, done->tensors);
   }
 }

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/plugin_kit/checks/checks.h"
-#include "plugin/grown.h"
+#include "plugin/struct_versions.h"
 
 namespace tenon::cli {
 
@@ -29,7 +29,7 @@ std::vector<int32_t> supported(const plugin::Object& object, std::vector<tenon_f
   return out;
 }
 
-/// What `run`'s shapes need, as a plugin is asked at its context.
+/// What `workspace` returns for the shapes of `run`, called at its context.
 uint64_t workspace_of(const plugin::Object& object, const PluginCase& at) {
   plugin::TensorViews operands(at.made.operands.size()), results(at.results.size());
   for (size_t k = 0; k < at.made.operands.size(); ++k)
@@ -69,7 +69,7 @@ Answers ask(Trial& trial, const plugin::Object& object, const PluginCase& at, bo
 
 void check_pure(Trial& trial) {
   const auto apart = [&](const PluginCase& at, bool equal, std::string_view function) {
-    if (!equal) trial.found(at, fmt::format("`{}` answers otherwise when it is asked again", function));
+    if (!equal) trial.found(at, fmt::format("`{}` returns something else when called again", function));
   };
   const PluginCase* before = nullptr;
   for (const PluginCase& at : trial.cases()) {
@@ -81,7 +81,7 @@ void check_pure(Trial& trial) {
     const Answers again = ask(trial, *object, at, false);
     apart(at, first.types == again.types && first.types == hidden.types, "infer");
     apart(at, first.supports == again.supports, "supports");
-    if (first.supports != hidden.supports) trial.found(at, "`supports` looks at types and layouts behind the one that it is asked about");
+    if (first.supports != hidden.supports) trial.found(at, "`supports` reads types and layouts after the position that it is called for");
     apart(at, first.workspace == again.workspace && first.workspace == hidden.workspace, "workspace");
     apart(at, first.saved == again.saved && first.saved == hidden.saved, "save");
     apart(at, first.tactics == again.tactics, "tactics");

@@ -9,7 +9,7 @@ namespace tenon::cli {
 
 namespace {
 
-/// What the definition gives; none where it does not take the case, which is for the check of inference to tell.
+/// What the definition gives; none where it does not take the case, which the check of inference reports.
 std::optional<std::vector<Tensor>> by_definition(Trial& trial, const PluginCase& at) {
   if (!trial.op().has_definition() && !trial.plugin.is_kernel()) return std::nullopt;
   ops::EvaluateOptions options;
@@ -32,7 +32,7 @@ constexpr size_t kMostFormats = 8;
 
 /// The choices of layouts that it takes; none, with a finding, where it takes none.
 std::vector<plugin::Layouts> layouts_of(Trial& trial, const PluginCase& at, const plugin::Object& object) {
-  auto found = plugin::formats_of(object, asked_of(at), at.made.operands.size(), kMostFormats);
+  auto found = plugin::formats_of(object, port_types_of(at), at.made.operands.size(), kMostFormats);
   if (found) return *std::move(found);
   trial.found(at, "it takes no layouts", found.error());
   return {};
@@ -45,11 +45,11 @@ std::optional<std::vector<Tensor>> wanted_of(Trial& trial, const PluginCase& at)
 
 void try_way(Trial& trial, const PluginCase& at, const plugin::Object& object, const std::string& name, const plugin::Layouts& layouts,
              int32_t tactic, const std::vector<Tensor>& wanted) {
-  PluginRunOptions constraints;
-  constraints.tactic = tactic;
+  PluginRunOptions options;
+  options.tactic = tactic;
   PluginRun run(object, at, layouts);
   const auto ready = run.set_shapes();
-  const auto done = ready ? run.run(constraints) : Result<RunResults>(std::unexpected(ready.error()));
+  const auto done = ready ? run.run(options) : Result<RunResults>(std::unexpected(ready.error()));
   if (!done) {
     if (at.is_as_given) trial.found(at, name + ": it does not run", done.error());
     return;  // one way may refuse what was made up, and another not

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One spelling for each piece of arithmetic, so that later rules need to know only that one.
+// One spelling for each piece of arithmetic, so that later rules need to match only that one.
 #include <cmath>
 
 #include "rewrite/match.h"

@@ -11,7 +11,7 @@ namespace tenon::rules::clean_boolean {
 using namespace rewrite;
 namespace {
 
-struct Taken {
+struct BranchChoice {
   size_t body;
 };
 
@@ -23,13 +23,13 @@ bool decided(Match& m) {
   const Graph& graph = *node.bodies[taken].graph;
   for (NodeId n : graph.nodes())
     if (!graph.node(n).bodies.empty()) return m.refuse("the body has bodies inside");
-  return m.keep(Taken{taken});
+  return m.keep(BranchChoice{taken});
 }
 
-/// The body's nodes stand where the branch stood; its captures are the outer values themselves.
+/// The body's nodes take the place of the branch; its captures are the outer values themselves.
 bool put_in_place(const Match& m, Rewriter& w) {
   const Node& node = m.node(m.root());
-  const ir::Body& body = node.bodies[m.kept<Taken>().body];
+  const ir::Body& body = node.bodies[m.kept<BranchChoice>().body];
   const Graph& graph = *body.graph;
   std::unordered_map<ValueId, ValueId> names;
   for (uint32_t k = 0; k < body.captures; ++k) names[graph.inputs()[k]] = node.inputs[body.first_capture + k];

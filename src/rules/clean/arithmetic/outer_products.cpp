@@ -11,7 +11,7 @@ namespace tenon::rules::clean_outer_products {
 using namespace rewrite;
 namespace {
 
-struct Turned {
+struct OuterProduct {
   ValueId a, b;
   ir::Ints first, second;  ///< targets of the Reshapes of a and b
 };
@@ -45,11 +45,11 @@ bool transposed_product(Match& m) {
   const DimList &x = *m.shape(found->first), &y = *m.shape(found->second);
   auto first = reshape_target(x, last_two_swapped(x)), second = reshape_target(y, last_two_swapped(y));
   if (!first || !second) return m.refuse("two symbolic sizes move");
-  return m.keep(Turned{found->first, found->second, std::move(*first), std::move(*second)});
+  return m.keep(OuterProduct{found->first, found->second, std::move(*first), std::move(*second)});
 }
 
-bool turn_factors(const Match& m, Rewriter& w) {
-  const Turned& found = m.kept<Turned>();
+bool transpose_factors(const Match& m, Rewriter& w) {
+  const OuterProduct& found = m.kept<OuterProduct>();
   const ValueId row = w("Reshape", {found.a, w.ints(found.first)}), column = w("Reshape", {found.b, w.ints(found.second)});
   return give(m, w, w("Mul", {row, column}));
 }
@@ -70,7 +70,7 @@ RULES(clean_outer_products) {
              .docs = "a column times a row, transposed: a row times a column",
              .roots = "Transpose",
              .match = transposed_product,
-             .rewrite = turn_factors,
+             .rewrite = transpose_factors,
              .numerics = Numerics::reassociating,
              .benefit = 4,
              .seeds = "ShapeBasedMatMulToMul"},

@@ -32,7 +32,7 @@ std::optional<Place> place_of(const DimList& sizes, int64_t index) {
   return std::nullopt;
 }
 
-struct Picked {
+struct PickedPart {
   ValueId part;
   ir::Ints offsets;
   int axis;
@@ -51,7 +51,7 @@ DimList sizes_along(const Match& m, NodeId concat, int axis) {
   return sizes;
 }
 
-std::optional<Picked> picked(const Match& m) {
+std::optional<PickedPart> picked(const Match& m) {
   const ValueId data = m.operand(m.root(), 0), indices = m.operand(m.root(), 1);
   const NodeId concat = m.made_by(data, "Concat");
   const auto wanted = concat ? m.ints(indices) : std::nullopt;
@@ -59,7 +59,7 @@ std::optional<Picked> picked(const Match& m) {
   if (!wanted || wanted->empty() || !axis || axis != joined || !m.rank(indices)) return std::nullopt;
   const DimList sizes = sizes_along(m, concat, *axis);
   if (sizes.empty()) return std::nullopt;
-  Picked found{{}, {}, *axis, m.rank(indices) == 1};
+  PickedPart found{{}, {}, *axis, m.rank(indices) == 1};
   for (int64_t index : *wanted) {
     const auto place = place_of(sizes, index);
     if (!place || (found.part && m.operand(concat, place->part) != found.part)) return std::nullopt;
@@ -87,7 +87,7 @@ bool some_of_one_part(Match& m) {
 }
 
 bool pick_there(const Match& m, Rewriter& w) {
-  const Picked& found = m.kept<Picked>();
+  const PickedPart& found = m.kept<PickedPart>();
   const Tensor* before = m.graph().tensor_of(m.operand(m.root(), 1));
   const ValueId offsets = w.constant(Tensor::of_i64(before->shape(), found.offsets));
   return give(m, w, w("Gather", {found.part, offsets}, {{"axis", int64_t{found.axis}}}));

@@ -9,12 +9,12 @@ namespace tenon::rules::clean_gather_chain {
 using namespace rewrite;
 namespace {
 
-struct Places {
+struct PickedPlaces {
   ValueId source;
   ir::Ints places;
 };
 
-/// Axis of a Gather from the front; where the rank is not known, what stands there if that is no count from the back.
+/// Axis of a Gather from the front; where the rank is not known, what is there if that is no count from the back.
 std::optional<int64_t> axis_of(const Match& m, NodeId node) {
   if (const auto axis = m.axis(node, "axis", 0, m.operand(node, 0))) return *axis;
   const int64_t axis = m.node(node).attributes.integer("axis", 0);
@@ -28,7 +28,7 @@ bool known_places(Match& m) {
   if (!first || !second || m.rank(m.operand(inner, 1)) != 1) return m.refuse("the indices are not constant, or the first ones no list");
   const auto axis = axis_of(m, m.root());
   if (!axis || axis != axis_of(m, inner)) return m.refuse("the axes differ");
-  Places found{m.operand(inner, 0), {}};
+  PickedPlaces found{m.operand(inner, 0), {}};
   const int64_t n = static_cast<int64_t>(first->size());
   for (int64_t i : *second) {
     if (i < -n || i >= n) return m.refuse("an index is out of range");
@@ -38,7 +38,7 @@ bool known_places(Match& m) {
 }
 
 bool one_gather(const Match& m, Rewriter& w) {
-  const Places& found = m.kept<Places>();
+  const PickedPlaces& found = m.kept<PickedPlaces>();
   auto indices = Tensor::make(DType::i64, m.graph().tensor_of(m.operand(m.root(), 1))->shape());
   if (!indices) return false;
   for (size_t i = 0; i < found.places.size(); ++i) indices->set_integer(static_cast<int64_t>(i), found.places[i]);

@@ -24,7 +24,7 @@ bool repeat_number(const Match& m, Rewriter& w) {
   return give(m, w, w("Expand", {number, w("Shape", {m.operand(m.root(), 1)})}));
 }
 
-/// Is the table a constant, whose first axis is asked for?
+/// Is the table a constant that is gathered along its first axis?
 bool first_axis(Match& m) {
   const ValueId table = m.operand(m.root(), 0);
   return m.is_constant(table) && m.rank(table).value_or(0) > 0 && m.axis(m.root(), "axis", 0, table) == 0;

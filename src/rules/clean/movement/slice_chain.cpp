@@ -64,7 +64,7 @@ bool some_computed(Match& m) {
   return !computed.empty();
 }
 
-/// Operand `slot` of both, one behind the other; ones where a Slice has no steps.
+/// Operand `slot` of both, one after the other; ones where a Slice has no steps.
 ValueId side_by_side(const Match& m, Rewriter& w, size_t slot) {
   const Axes& axes = m.kept<Axes>();
   const ValueId a = m.operand(m.nodes[1], slot), b = m.operand(m.root(), slot);

@@ -37,7 +37,7 @@ bool all_parts(Match& m) {
   const Node& split = m.node(made);
   if (split.outputs.size() != concat.explicit_inputs) return m.refuse("not all parts");
   for (size_t i = 0; i < split.outputs.size(); ++i)
-    if (concat.inputs[i] != split.outputs[i]) return m.refuse("the parts stand in another order");
+    if (concat.inputs[i] != split.outputs[i]) return m.refuse("the parts are in another order");
   const ValueId source = m.operand(made, 0);
   const int64_t across = split.attributes.integer("axis", 0), along = concat.attributes.integer("axis", 0);
   const auto axis = m.axis(made, "axis", 0, source);

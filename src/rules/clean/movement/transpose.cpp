@@ -17,7 +17,7 @@ bool write_order(const Match& m, Rewriter& w) {
   return give(m, w, w("Transpose", {m.operand(m.root(), 0)}, {{"perm", *permutation(m, m.root())}}));
 }
 
-struct Sandwich {
+struct EnclosedOp {
   NodeId middle;
   ValueId source;
 };
@@ -29,11 +29,11 @@ bool sandwich(Match& m) {
   m.take(middle);
   const NodeId inner = m.made_by(m.operand(middle, 0), "Transpose");
   if (!inner) return false;
-  return m.keep(Sandwich{middle, m.operand(middle, 0)});
+  return m.keep(EnclosedOp{middle, m.operand(middle, 0)});
 }
 
 bool meet(const Match& m, Rewriter& w) {
-  const auto& found = m.kept<Sandwich>();
+  const auto& found = m.kept<EnclosedOp>();
   std::vector<ValueId> inputs = m.node(found.middle).inputs;
   inputs[0] = w("Transpose", {found.source}, {{"perm", *permutation(m, m.root())}});
   return give(m, w, w.again(found.middle, inputs)[0]);
@@ -115,13 +115,13 @@ RULES(clean_transpose) {
              .rewrite = meet,
              .benefit = 4},
             {.name = "transpose_sum",
-             .docs = "a Transpose behind a sum undoes one before it: only the other operand is transposed",
+             .docs = "a Transpose after a sum undoes one before it: only the other operand is transposed",
              .equation = "Transpose(Add(?x, Transpose(?y, perm=?p)), perm=?q) => Add(Transpose(?x, perm=?q), ?y)"
                          " where ?q == inverse(?p), rank(?x) == rank(?y)",
              .benefit = 3,
              .sets = "default"},
             {.name = "transpose_flattened",
-             .docs = "the last two axes swapped behind a flattening of the others",
+             .docs = "the last two axes swapped after a flattening of the others",
              .roots = "Reshape",
              .match = flattened_swap,
              .rewrite = swap_last,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gather along an axis of a Transpose reads the axis where it stood before. Exact: the same elements are picked; the axes that are left
+// Gather along an axis of a Transpose reads the axis at its original place. Exact: the same elements are picked; the axes that are left
 // follow in the order of the Transpose, which disappears where that is their order anyway.
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
@@ -11,7 +11,7 @@ namespace tenon::rules::clean_transpose_gather {
 using namespace rewrite;
 namespace {
 
-struct Below {
+struct SourceGather {
   ValueId x;
   int64_t axis;    ///< of x
   ir::Ints order;  ///< of the axes of Gather(x, indices, axis)
@@ -22,12 +22,12 @@ struct Below {
   }
 };
 
-std::optional<Below> below(const Match& m, NodeId transpose) {
+std::optional<SourceGather> below(const Match& m, NodeId transpose) {
   const auto perm = permutation(m, transpose);
   const auto axis = m.axis(m.root(), "axis", 0, m.operand(m.root(), 0)), picks = m.rank(m.operand(m.root(), 1));
   if (!perm || !axis || !picks) return std::nullopt;
-  Below found{m.operand(transpose, 0), (*perm)[*axis], {}};
-  // Axis a of x is axis a, or a + picks - 1 behind the gathered one; the picks stand from found.axis on.
+  SourceGather found{m.operand(transpose, 0), (*perm)[*axis], {}};
+  // Axis a of x is axis a, or a + picks - 1 after the gathered one; the picks begin at found.axis.
   for (size_t i = 0; i < perm->size(); ++i) {
     const int64_t a = (*perm)[i];
     if (static_cast<int>(i) != *axis) found.order.push_back(a < found.axis ? a : a + *picks - 1);
@@ -52,7 +52,7 @@ bool movable(Match& m) {
 }
 
 bool gather_first(const Match& m, Rewriter& w) {
-  const Below& found = m.kept<Below>();
+  const SourceGather& found = m.kept<SourceGather>();
   ValueId y = w("Gather", {found.x, m.operand(m.root(), 1)}, {{"axis", found.axis}});
   if (!found.in_order()) y = w("Transpose", {y}, {{"perm", found.order}});
   return give(m, w, y);
@@ -65,7 +65,7 @@ RULES(clean_transpose_gather) {
     .rules =
         {
             {.name = "transpose_gather_drop",
-             .docs = "a Transpose whose only effect is where the gathered axis stands",
+             .docs = "a Transpose whose only effect is the place of the gathered axis",
              .roots = "Gather",
              .match = needless,
              .rewrite = gather_first,

@@ -39,18 +39,18 @@ std::optional<ir::Ints> before_reshape(const std::vector<AxisGroup>& groups, con
 }
 
 /// Reshape(Transpose(x)), taken.
-struct Turned {
+struct TransposedReshape {
   ValueId x, result;
   ir::Ints order;
   std::vector<AxisGroup> groups;
 };
-std::optional<Turned> turned(Match& m, ValueId value) {
+std::optional<TransposedReshape> transposed(Match& m, ValueId value) {
   const NodeId reshape = m.take(value, "Reshape"), transpose = reshape ? m.take(m.operand(reshape, 0), "Transpose") : NodeId{};
   auto order = transpose ? permutation(m, transpose) : std::nullopt;
   const DimList *from = transpose ? m.shape(m.operand(reshape, 0)) : nullptr, *to = m.shape(value);
   auto groups = order && from && to ? axis_groups(*from, *to) : std::nullopt;
   if (!groups) return std::nullopt;
-  return Turned{m.operand(transpose, 0), value, std::move(*order), std::move(*groups)};
+  return TransposedReshape{m.operand(transpose, 0), value, std::move(*order), std::move(*groups)};
 }
 
 struct Plan {
@@ -60,7 +60,7 @@ struct Plan {
 
 /// Transpose(Reshape(Transpose(x)))
 bool two_transposes(Match& m) {
-  const auto inner = turned(m, m.operand(m.root(), 0));
+  const auto inner = transposed(m, m.operand(m.root(), 0));
   const auto outer = inner ? permutation(m, m.root()) : std::nullopt;
   if (!outer) return false;
   const DimList &x = *m.shape(inner->x), &y = *m.shape(m.result(m.root()));
@@ -102,7 +102,7 @@ struct Operand {
 bool reshaped_operand(Match& m) {
   for (size_t slot : {0, 1}) {
     m.nodes = {m.root()};
-    const auto inner = turned(m, m.operand(m.root(), slot));
+    const auto inner = transposed(m, m.operand(m.root(), slot));
     const auto moved = inner ? after_reshape(inner->groups, inner->order, *m.shape(inner->result)) : std::nullopt;
     auto target = moved && swaps_last_two(moved->order) ? reshape_target(*m.shape(inner->x), moved->shape) : std::nullopt;
     if (!target) continue;

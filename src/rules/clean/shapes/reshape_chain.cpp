@@ -39,7 +39,7 @@ bool own_target(Match& m) {
 
 bool skip_inner(const Match& m, Rewriter& w) { return give(m, w, w.again(m.root(), {m.kept<ValueId>(), m.operand(m.root(), 1)})[0]); }
 
-struct Shorter {
+struct ShorterReshape {
   ValueId source;
   ir::Ints target;
 };
@@ -57,19 +57,19 @@ bool squeezed_target(Match& m) {
   }
   std::ranges::sort(*axes);
   if (std::ranges::adjacent_find(*axes) != axes->end()) return false;
-  if (std::ranges::count(target->begin() + axes->front(), target->end(), 0)) return m.refuse("a size is copied behind an axis that goes");
+  if (std::ranges::count(target->begin() + axes->front(), target->end(), 0)) return m.refuse("a size is copied after an axis that goes");
   for (size_t i = axes->size(); i-- > 0;) target->erase(target->begin() + (*axes)[i]);
-  return m.keep(Shorter{m.operand(inner, 0), std::move(*target)});
+  return m.keep(ShorterReshape{m.operand(inner, 0), std::move(*target)});
 }
 
 bool shorter_target(const Match& m, Rewriter& w) {
-  const Shorter& found = m.kept<Shorter>();
+  const ShorterReshape& found = m.kept<ShorterReshape>();
   return give(m, w, w("Reshape", {found.source, w.ints(found.target)}));
 }
 
-struct Found {
+struct UnitAxesMatch {
   ValueId source;
-  Ones ones;
+  UnitAxes ones;
 };
 
 bool only_ones(Match& m) {
@@ -78,11 +78,11 @@ bool only_ones(Match& m) {
   const DimList *from = m.shape(m.operand(inner, 0)), *to = m.shape(m.result(m.root()));
   auto ones = from && to ? ones_between(*from, *to) : std::nullopt;
   if (!ones) return m.refuse("more than ones differ");
-  return m.keep(Found{m.operand(inner, 0), std::move(*ones)});
+  return m.keep(UnitAxesMatch{m.operand(inner, 0), std::move(*ones)});
 }
 
-bool say_axes(const Match& m, Rewriter& w) {
-  const auto& [source, ones] = m.kept<Found>();
+bool rewrite_axes(const Match& m, Rewriter& w) {
+  const auto& [source, ones] = m.kept<UnitAxesMatch>();
   ValueId result = source;
   if (!ones.axes.empty()) result = w(ones.added ? "Unsqueeze" : "Squeeze", {source, w.ints(ones.axes)});
   return give(m, w, result);
@@ -114,7 +114,7 @@ RULES(clean_reshape_chain) {
              .docs = "two reshapes that only add (or only drop) ones are one Unsqueeze (Squeeze)",
              .roots = "Reshape Squeeze Unsqueeze Flatten",
              .match = only_ones,
-             .rewrite = say_axes,
+             .rewrite = rewrite_axes,
              .benefit = 4,
              .shared = true,
              .seeds = "UnsqueezeReshape SqueezeUnsqueeze"},

@@ -15,7 +15,7 @@ namespace {
 struct Piece {
   ValueId value;
   std::optional<ir::Ints> numbers;
-  size_t first;  ///< where it stands in the target
+  size_t first;  ///< where it is in the target
   size_t length;
 };
 struct Target {
@@ -41,7 +41,7 @@ std::optional<std::vector<Piece>> pieces_of(const Match& m) {
 
 bool is_open(const Piece& p) { return !p.numbers && p.length == 1; }
 
-/// Read from the shape of something, as it stands there.
+/// Read from the shape of something, as it is there.
 bool from_shape(const Match& m, ValueId value) {
   for (int depth = 0; depth < 4; ++depth) {
     const NodeId node = m.producer(value);
@@ -54,7 +54,7 @@ bool from_shape(const Match& m, ValueId value) {
 }
 
 /// All sizes but those of piece `open` are above 0, copied, or the operand's own at their axis.
-bool others_are_safe(const Match& m, const std::vector<Piece>& pieces, size_t open) {
+bool are_other_sizes_safe(const Match& m, const std::vector<Piece>& pieces, size_t open) {
   const auto sizes = m.graph().view(m.root()).dims(1);
   const DimList* from = m.shape(m.operand(m.root(), 0));
   for (size_t i = 0; i < pieces.size(); ++i) {
@@ -96,7 +96,7 @@ bool several_computed(Match& m) {
     for (size_t i = pieces->size(); i-- > 0;)
       if (is_open((*pieces)[i]) && from_shape(m, (*pieces)[i].value) == dims) order.push_back(i);
   for (size_t i : order) {
-    if (!others_are_safe(m, *pieces, i)) continue;
+    if (!are_other_sizes_safe(m, *pieces, i)) continue;
     return m.keep(Target{std::move(*pieces), i});
   }
   return m.refuse("another size may be 0, which would leave -1 open");

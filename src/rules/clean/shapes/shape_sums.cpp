@@ -25,18 +25,18 @@ ValueId sized(const Match& m, ValueId value) {
   return {};
 }
 
-struct Found {
+struct JoinedShape {
   ValueId joined;
   int64_t axis;
 };
 
 /// A Concat of x, made before the root, that has an axis of the size `sum`.
-std::optional<Found> joined_size(const Match& m, ValueId x, Dim sum) {
+std::optional<JoinedShape> joined_size(const Match& m, ValueId x, Dim sum) {
   for (const ir::Use& use : m.value(x).uses) {
     if (!use.node || !m.node(use.node).is("Concat") || !m.graph().is_before(use.node, m.root())) continue;
     const ValueId joined = m.result(use.node);
     const auto axis = m.axis(use.node, "axis", 0, joined);
-    if (axis && (*m.shape(joined))[*axis].known_equal(sum)) return Found{joined, *axis};
+    if (axis && (*m.shape(joined))[*axis].known_equal(sum)) return JoinedShape{joined, *axis};
   }
   return std::nullopt;
 }
@@ -53,7 +53,7 @@ bool sum_of_sizes(Match& m) {
 }
 
 bool read_size(const Match& m, Rewriter& w) {
-  const Found& found = m.kept<Found>();
+  const JoinedShape& found = m.kept<JoinedShape>();
   ValueId size = w("Shape", {found.joined}, {{"start", found.axis}, {"end", found.axis + 1}});
   if (m.rank(m.result(m.root())) == 0) size = w("Squeeze", {size, w.ints({0})});
   return give(m, w, size);

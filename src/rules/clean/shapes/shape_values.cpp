@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes read straight from where they stand: Shape of x with start and end. Exact: a size of a Transpose or an Unsqueeze of x is a size
+// Sizes read directly from their source: Shape of x with start and end. Exact: a size of a Transpose or an Unsqueeze of x is a size
 // of x, or 1.
 #include <algorithm>
 
@@ -61,7 +61,7 @@ bool read_run(const Match& m, Rewriter& w) {
   return give(m, w, shape_of(w, found.x, found.begin, found.end));
 }
 
-struct Moved {
+struct PermutedSizes {
   ValueId x;
   ir::Ints axes;  ///< of x, one a size; -1: the size is 1
 };
@@ -71,10 +71,10 @@ bool of_transposed(Match& m) {
   const auto read = transpose ? sizes_read(m, m.root()) : std::nullopt;
   const auto perm = read && read->begin < read->end ? permutation(m, transpose) : std::nullopt;
   if (!perm || static_cast<int64_t>(perm->size()) < read->end) return false;
-  return m.keep(Moved{m.operand(transpose, 0), {perm->begin() + read->begin, perm->begin() + read->end}});
+  return m.keep(PermutedSizes{m.operand(transpose, 0), {perm->begin() + read->begin, perm->begin() + read->end}});
 }
 
-bool read_before(const Match& m, Rewriter& w) { return give(m, w, sizes_at(w, m.kept<Moved>().x, m.kept<Moved>().axes)); }
+bool read_before(const Match& m, Rewriter& w) { return give(m, w, sizes_at(w, m.kept<PermutedSizes>().x, m.kept<PermutedSizes>().axes)); }
 
 bool of_unsqueezed(Match& m) {
   const NodeId unsqueeze = m.made_by(m.operand(m.root(), 0), "Unsqueeze");
@@ -83,7 +83,7 @@ bool of_unsqueezed(Match& m) {
   if (!added || !m.rank(m.operand(unsqueeze, 0))) return false;
   const int rank = *m.rank(m.operand(m.root(), 0));
   for (int64_t& a : *added) a += a < 0 ? rank : 0;
-  Moved found{m.operand(unsqueeze, 0), {}};
+  PermutedSizes found{m.operand(unsqueeze, 0), {}};
   int64_t source = 0;
   for (int64_t axis = 0; axis < read->end; ++axis) {
     const int64_t at = std::ranges::count(*added, axis) ? -1 : source++;
@@ -94,7 +94,7 @@ bool of_unsqueezed(Match& m) {
 
 /// Runs of sizes of x, and ones between them.
 bool join_runs(const Match& m, Rewriter& w) {
-  const Moved& found = m.kept<Moved>();
+  const PermutedSizes& found = m.kept<PermutedSizes>();
   std::vector<ValueId> parts;
   for (size_t i = 0; i < found.axes.size();) {
     size_t end = i + 1;

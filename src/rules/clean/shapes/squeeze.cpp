@@ -32,9 +32,9 @@ bool there_and_back(Match& m) {
   return m.keep(m.operand(inner, 0));
 }
 
-/// One element with no more axes than `beside`: broadcast over it, with axes of size 1 in between or not.
-bool is_lone(const Match& m, ValueId value, ValueId beside) {
-  const DimList *shape = m.shape(value), *other = m.shape(beside);
+/// One element with no more axes than `larger`: broadcast over it, with axes of size 1 in between or not.
+bool is_lone(const Match& m, ValueId value, ValueId larger) {
+  const DimList *shape = m.shape(value), *other = m.shape(larger);
   return shape && other && shape->size() <= other->size() && std::ranges::all_of(*shape, [](const Dim& d) { return d.known_equal(1); });
 }
 

@@ -24,7 +24,7 @@ bool low_bits(Match& m) {
   if (!source) return false;
   const DType from = m.dtype(source), middle = m.dtype(m.operand(m.root(), 0)), to = m.dtype(m.result(m.root()));
   if (!is_integer(from) || !is_integer(middle) || !is_integer(to)) return m.refuse("not between integers");
-  if (bits_of(to) > bits_of(middle)) return m.refuse("the inner cast loses bits that the outer one asks for");
+  if (bits_of(to) > bits_of(middle)) return m.refuse("the inner cast loses bits that the outer one keeps");
   return m.keep(source);
 }
 
@@ -46,7 +46,7 @@ RULES(clean_cast) {
              .sets = "tenon default canonical",
              .seeds = "CastCast"},
             {.name = "cast_low_bits",
-             .docs = "Cast(Cast(x)) between integers is one Cast where the outer one asks for no more bits than the inner one keeps",
+             .docs = "Cast(Cast(x)) between integers is one Cast where the outer one has no more bits than the inner one keeps",
              .roots = "Cast",
              .match = low_bits,
              .rewrite = one_cast,

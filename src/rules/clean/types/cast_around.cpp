@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An op that stands in a wide dtype between a Cast to it and a Cast back, in the narrow dtype. Ops that only choose, or change a sign, give
+// An op that is in a wide dtype between a Cast to it and a Cast back, in the narrow dtype. Ops that only choose, or change a sign, give
 // the same bits. + - * / and sqrt, rounded to the wide dtype and then to the narrow one, are rounded once in effect where the wide
 // one has at least twice the digits and two more (Figueroa 1995), which holds for f16 in f32 and f32 in f64; everything else loses
 // precision.
@@ -26,8 +26,8 @@ bool is_arithmetic(const Node& n) {
 }
 
 /// An operand in the narrow dtype: what was cast, a constant or a filled value written anew, or (at a price) cast down.
-enum class Way : uint8_t { missing, uncast, constant, filled, cast_down };
-using Ways = std::vector<Way>;
+enum class OperandSource : uint8_t { missing, uncast, constant, filled, cast_down };
+using Ways = std::vector<OperandSource>;
 
 /// What ConstantOfShape fills `value` with, where the narrow dtype has that number.
 std::optional<double> filled(const Match& m, ValueId value, DType narrow) {
@@ -41,12 +41,12 @@ std::optional<double> filled(const Match& m, ValueId value, DType narrow) {
   return number->number(0) == wanted ? std::optional(wanted) : std::nullopt;
 }
 
-std::optional<Way> way_of(const Match& m, ValueId value, DType narrow) {
-  if (!value) return Way::missing;
+std::optional<OperandSource> way_of(const Match& m, ValueId value, DType narrow) {
+  if (!value) return OperandSource::missing;
   const ValueId source = before_cast(m, value);
-  if (source && m.dtype(source) == narrow) return Way::uncast;
-  if (fits(m, value, narrow)) return Way::constant;
-  if (filled(m, value, narrow)) return Way::filled;
+  if (source && m.dtype(source) == narrow) return OperandSource::uncast;
+  if (fits(m, value, narrow)) return OperandSource::constant;
+  if (filled(m, value, narrow)) return OperandSource::filled;
   return std::nullopt;
 }
 
@@ -61,8 +61,8 @@ bool narrowed(Match& m, NodeId inner, bool mixed) {
   for (size_t i = 0; i < m.node(inner).explicit_inputs; ++i) {
     auto way = way_of(m, m.operand(inner, i), narrow);
     if (!way && !mixed) return m.refuse("an operand was not cast from the outer dtype");
-    ways.push_back(way.value_or(Way::cast_down));
-    any |= ways.back() == Way::uncast;
+    ways.push_back(way.value_or(OperandSource::cast_down));
+    any |= ways.back() == OperandSource::uncast;
   }
   if (!any) return m.refuse("no operand was cast from the outer dtype");
   return m.keep(std::move(ways));
@@ -100,8 +100,8 @@ ValueId fill_again(const Match& m, Rewriter& w, ValueId value, DType narrow) {
   Tensor fill = *Tensor::make(narrow, {1});
   fill.set_number(0, *filled(m, value, narrow));
   ValueId shape = m.operand(m.producer(value), 0);
-  const NodeId asked = m.made_by(shape, "Shape");
-  if (const ValueId source = asked ? before_cast(m, m.operand(asked, 0)) : ValueId{}) shape = w.again(asked, {source})[0];
+  const NodeId shape_op = m.made_by(shape, "Shape");
+  if (const ValueId source = shape_op ? before_cast(m, m.operand(shape_op, 0)) : ValueId{}) shape = w.again(shape_op, {source})[0];
   return w("ConstantOfShape", {shape}, {{"value", std::move(fill)}});
 }
 
@@ -113,11 +113,11 @@ bool in_narrow(const Match& m, Rewriter& w) {
   for (size_t i = 0; i < ways.size(); ++i) {
     const ValueId value = m.operand(inner, i);
     switch (ways[i]) {
-      case Way::missing: inputs.emplace_back(); break;
-      case Way::uncast: inputs.push_back(before_cast(m, value)); break;
-      case Way::constant: inputs.push_back(constant_as(w, m, value, narrow)); break;
-      case Way::filled: inputs.push_back(fill_again(m, w, value, narrow)); break;
-      case Way::cast_down: inputs.push_back(cast_to(w, value, narrow)); break;
+      case OperandSource::missing: inputs.emplace_back(); break;
+      case OperandSource::uncast: inputs.push_back(before_cast(m, value)); break;
+      case OperandSource::constant: inputs.push_back(constant_as(w, m, value, narrow)); break;
+      case OperandSource::filled: inputs.push_back(fill_again(m, w, value, narrow)); break;
+      case OperandSource::cast_down: inputs.push_back(cast_to(w, value, narrow)); break;
     }
   }
   const Node& node = m.node(inner);
@@ -148,7 +148,7 @@ RULES(clean_cast_around) {
              .benefit = 3,
              .seeds = "CastOpCast"},
             {.name = "cast_around_any",
-             .docs = "the same for any arithmetic, where at least one operand was cast; less precise than what was asked for",
+             .docs = "the same for any arithmetic, where at least one operand was cast; less precise than what was requested",
              .roots = "Cast",
              .match = around_arithmetic,
              .rewrite = in_narrow,

@@ -35,7 +35,7 @@ bool floats(Match& m) { return cast_alike(m, 0) && is_real_arithmetic(from(m)) &
 bool from_wider(Match& m) { return floats(m) && (keeps_all(to(m), from(m)) || m.refuse("not cast from a wider dtype")); }
 bool from_narrower(Match& m) { return floats(m) && (!keeps_all(to(m), from(m)) || m.refuse("cast from a wider dtype")); }
 
-/// The op on what was cast, without a Cast behind it where the result has a dtype of its own (bool).
+/// The op on what was cast, without a Cast after it where the result has a dtype of its own (bool).
 bool without_casts(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs{m.node(m.root()).inputs.begin(), m.node(m.root()).inputs.end()};
   for (ValueId& input : inputs)
@@ -81,7 +81,7 @@ RULES(clean_cast_pairs) {
              .benefit = 2,
              .seeds = "CastCastBinary"},
             {.name = "cast_binary_narrow",
-             .docs = "the same from a narrower dtype: less precise than what was asked for",
+             .docs = "the same from a narrower dtype: less precise than what was requested",
              .roots = "Add Sub Mul Div",
              .match = from_narrower,
              .rewrite = without_casts,

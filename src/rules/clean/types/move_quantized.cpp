@@ -35,10 +35,10 @@ bool between_equal_numbers(Match& m) {
     return m.refuse("no bytes, or no constant scale above 0 that keeps them");
   if (m.dtype(from->data) != m.dtype(m.result(m.root())) || !same_number(m, scale, from->scale) ||
       !same_number(m, m.operand(m.root(), 2), from->zero))
-    return m.refuse("other scales or zero points before and behind");
+    return m.refuse("other scales or zero points before and after");
   const auto& results = m.node(move).outputs;
   if (std::ranges::any_of(results.begin() + 1, results.end(), [](ValueId v) { return bool(v); }))
-    return m.refuse("where elements come from is asked for too");
+    return m.refuse("the indices of the elements are read too");
   m.take(move);
   return m.keep(from->data);
 }
@@ -55,7 +55,7 @@ RULES(clean_move_quantized) {
     .rules =
         {
             {.name = "move_quantized",
-             .docs = "what moves or picks elements does so with bytes where the same scale and zero point stand before and behind it",
+             .docs = "what moves or picks elements does so with bytes where the same scale and zero point come before and after it",
              .roots = "QuantizeLinear",
              .match = between_equal_numbers,
              .rewrite = move_bytes,

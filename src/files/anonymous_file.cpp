@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "files/anonymous_file.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include "base/result.h"
+
+namespace tenon::files {
+
+namespace {
+
+const char* folder() {
+  const char* given = std::getenv("TMPDIR");
+  return given && *given ? given : "/var/tmp";  // /tmp is memory on many systems
+}
+
+/// A write beyond that limit ends the process.
+bool may_be_so_large(size_t size) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && size <= limit.rlim_cur;
+}
+
+bool lies_on_disk(int file) {
+  struct statfs info{};
+  return fstatfs(file, &info) == 0 && info.f_type != TMPFS_MAGIC && info.f_type != RAMFS_MAGIC;
+}
+
+/// In small parts: the system keeps a large one in large pages, and maps all of such a page where one byte of it is read.
+bool write_all(int file, std::span<const std::byte> bytes) {
+  constexpr size_t kPart = 64 << 10;
+  for (size_t at = 0; at < bytes.size();) {
+    const ssize_t written = ::pwrite(file, bytes.data() + at, std::min(kPart, bytes.size() - at), static_cast<off_t>(at));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    at += static_cast<size_t>(written);
+  }
+  return true;
+}
+
+bool map_over(int file, std::span<std::byte> pages, std::span<const std::byte> bytes) {
+  // With room promised, a disk that is full later takes no byte away: file systems that cannot promise it are not used.
+  return lies_on_disk(file) && may_be_so_large(bytes.size()) && ::fallocate(file, 0, 0, static_cast<off_t>(bytes.size())) == 0 &&
+         write_all(file, bytes) && mmap(pages.data(), pages.size(), PROT_READ, MAP_PRIVATE | MAP_FIXED, file, 0) != MAP_FAILED;
+}
+
+}  // namespace
+
+bool map_anonymous_file(std::span<std::byte> pages, std::span<const std::byte> bytes) {
+  TENON_ASSERT(pages.size() == bytes.size() && reinterpret_cast<uintptr_t>(pages.data()) % static_cast<uintptr_t>(getpagesize()) == 0);
+  const int file = bytes.empty() ? -1 : ::open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (file < 0) return false;
+  const bool mapped = map_over(file, pages, bytes);
+  ::close(file);
+  return mapped;
+}
+
+}  // namespace tenon::files

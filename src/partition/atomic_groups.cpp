@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/atomic_groups.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+
+#include "ops/core/op.h"
+
+namespace tenon::partition {
+
+namespace {
+
+/// Sets of nodes that grow together.
+class Sets {
+ public:
+  explicit Sets(size_t nodes) : parent_(nodes) { std::iota(parent_.begin(), parent_.end(), 0); }
+  uint32_t of(uint32_t node) {
+    while (parent_[node] != node) node = parent_[node] = parent_[parent_[node]];
+    return node;
+  }
+  void join(uint32_t a, uint32_t b) { parent_[std::max(of(a), of(b))] = std::min(of(a), of(b)); }
+
+ private:
+  std::vector<uint32_t> parent_;
+};
+
+class Finding {
+ public:
+  explicit Finding(const ir::Graph& graph) : graph_(graph), sets_(graph.node_count()) {}
+
+  std::vector<AtomicGroup> run() {
+    bool any = false;
+    for (ir::NodeId id : graph_.nodes()) any |= may_belong(graph_.node(id));
+    if (!any) return {};
+    uint32_t n = 0;
+    for (ir::NodeId id : graph_.nodes()) numbers_.emplace(id, n++);
+    for (ir::NodeId id : graph_.nodes()) {
+      join_quantized(id);
+      join_non_tensors(id);
+    }
+    std::map<uint32_t, AtomicGroup> found;
+    for (ir::NodeId id : graph_.nodes()) {
+      const auto why = touched_.find(numbers_.at(id));
+      if (why == touched_.end()) continue;
+      AtomicGroup& group = found[sets_.of(why->first)];
+      group.nodes.push_back(why->first);
+      if (why->second != Touch::quantized) group.kind = AtomicGroup::Kind::non_tensor;
+      group.open |= why->second == Touch::border;
+    }
+    std::vector<AtomicGroup> out;
+    for (auto& [first, group] : found) out.push_back(std::move(group));
+    return out;
+  }
+
+ private:
+  enum class Touch : uint8_t { quantized, non_tensor, border };
+
+  bool may_belong(const ir::Node& node) const {
+    const auto is_other = [&](ir::ValueId v) { return v && !graph_.value(v).type.is_tensor(); };
+    return ops::def_of(*node.op).kept_with != ops::KeptWith::none || std::ranges::any_of(node.inputs, is_other) ||
+           std::ranges::any_of(node.outputs, is_other);
+  }
+  void touch(uint32_t node, Touch how) {
+    const auto [at, is_new] = touched_.try_emplace(node, how);
+    at->second = std::max(at->second, how);
+  }
+  void join(ir::NodeId a, ir::NodeId b, Touch how) {
+    sets_.join(numbers_.at(a), numbers_.at(b));
+    touch(numbers_.at(a), how);
+    touch(numbers_.at(b), how);
+  }
+
+  void join_quantized(ir::NodeId id) {
+    const ir::Node& node = graph_.node(id);
+    const ops::KeptWith with = ops::def_of(*node.op).kept_with;
+    if (with == ops::KeptWith::none) return;
+    const ir::Value& link = graph_.value(with == ops::KeptWith::reader ? node.outputs[0] : node.inputs[0]);
+    if (link.uses.size() != 1 || link.uses[0].is_output() || !link.producer) return;
+    const ir::NodeId reader = link.uses[0].node;
+    if (graph_.node(reader).bodies.empty() && graph_.node(link.producer).bodies.empty()) join(link.producer, reader, Touch::quantized);
+  }
+
+  void join_non_tensors(ir::NodeId id) {
+    const ir::Node& node = graph_.node(id);
+    for (ir::ValueId v : node.inputs)
+      if (v && !graph_.value(v).type.is_tensor() && !graph_.value(v).producer) touch(numbers_.at(id), Touch::border);
+    for (ir::ValueId v : node.outputs) {
+      if (!v || graph_.value(v).type.is_tensor()) continue;
+      touch(numbers_.at(id), Touch::non_tensor);
+      for (const ir::Use& use : graph_.value(v).uses) {
+        if (use.is_output()) touch(numbers_.at(id), Touch::border);
+        else join(id, use.node, Touch::non_tensor);
+      }
+    }
+  }
+
+  const ir::Graph& graph_;
+  Sets sets_;
+  std::unordered_map<ir::NodeId, uint32_t> numbers_;
+  std::unordered_map<uint32_t, Touch> touched_;
+};
+
+bool may_have(const NodePlacement& node, uint16_t backend) { return std::ranges::find(node.choices, backend) != node.choices.end(); }
+
+class Agreement {
+ public:
+  Agreement(const ir::Graph& graph, std::vector<NodePlacement>& nodes, const Roles& roles) : graph_(graph), nodes_(nodes), roles_(roles) {}
+
+  Result<bool> on(const AtomicGroup& group) {
+    const std::vector<uint16_t> common = group.open ? std::vector<uint16_t>() : common_of(group);
+    if (common.empty()) {
+      TRY(check_pins(group));
+      give_up(group, nodes_, why_not(group));
+      return false;
+    }
+    const bool stays = std::ranges::any_of(group.nodes, [&](uint32_t n) { return nodes_[n].stays; });
+    for (uint32_t n : group.nodes) {
+      NodePlacement& node = nodes_[n];
+      if (node.backend != common[0])
+        node.reasons.push_back({"chosen", fmt::format("{} runs all that it is grouped with", roles_.backends[common[0]]->name())});
+      node.backend = node.wanted = common[0];
+      node.stays = stays;
+      node.choices = common;
+      if (stays) node.falls_to = common[0];
+      else node.choices.push_back(node.falls_to);
+    }
+    return true;
+  }
+
+ private:
+  /// Accelerated backends that each may have; none where they would not fall to the same.
+  std::vector<uint16_t> common_of(const AtomicGroup& group) const {
+    std::vector<uint16_t> out;
+    for (uint16_t b = 0; b < roles_.fallback(); ++b)
+      if (std::ranges::all_of(group.nodes, [&](uint32_t n) { return may_have(nodes_[n], b); })) out.push_back(b);
+    std::optional<uint16_t> falls_to;
+    for (uint32_t n : group.nodes) {
+      if (nodes_[n].stays) continue;
+      if (falls_to.value_or(nodes_[n].falls_to) != nodes_[n].falls_to) return {};
+      falls_to = nodes_[n].falls_to;
+    }
+    return out;
+  }
+
+  bool is_pinned(uint32_t n) const {
+    const ir::Placement* placement = graph_.node(nodes_[n].node).placement();
+    return placement && !placement->backend.empty();
+  }
+
+  Result<void> check_pins(const AtomicGroup& group) const {
+    for (uint32_t n : group.nodes) {
+      if (!is_pinned(n) || !roles_.is_accelerated(nodes_[n].backend)) continue;
+      const std::string backend(roles_.backends[nodes_[n].backend]->name());
+      for (uint32_t other : group.nodes)
+        if (!may_have(nodes_[other], nodes_[n].backend))
+          return fail(Code::bad_usage, fmt::format("node '{}'", nodes_[n].name),
+                      fmt::format("it is pinned to '{}', apart from node '{}', which it is grouped with", backend, nodes_[other].name))
+              .expected(group.kind == AtomicGroup::Kind::quantized ? "one backend for a quantized unit"
+                                                                   : "one backend for what passes on no tensors")
+              .found(nodes_[other].reasons.empty() ? "" : nodes_[other].reasons[0].text)
+              .advice("leave the pin out, or pin both");
+      return fail(Code::bad_usage, fmt::format("node '{}'", nodes_[n].name),
+                  fmt::format("it is pinned to '{}', which would have to take or give a value that is no tensor", backend))
+          .expected("an accelerated backend takes and gives tensors alone")
+          .advice("pin it to the fallback, or leave the pin out");
+    }
+    return {};
+  }
+
+  std::string why_not(const AtomicGroup& group) const {
+    if (group.open) return "a value that is no tensor comes in or goes out here";
+    for (uint32_t n : group.nodes)
+      if (!roles_.is_accelerated(nodes_[n].backend))
+        return fmt::format("'{}', which it is grouped with, is not accelerated", nodes_[n].name);
+    return "no accelerated backend runs all that it is grouped with";
+  }
+
+  const ir::Graph& graph_;
+  std::vector<NodePlacement>& nodes_;
+  const Roles& roles_;
+};
+
+}  // namespace
+
+std::vector<AtomicGroup> atomic_groups(const ir::Graph& graph) { return Finding(graph).run(); }
+
+Result<std::vector<AtomicGroup>> place_groups(const ir::Graph& graph, std::vector<AtomicGroup> groups, std::vector<NodePlacement>& nodes,
+                                              const Roles& roles) {
+  std::vector<AtomicGroup> out;
+  for (AtomicGroup& k : groups)
+    if (TRY(Agreement(graph, nodes, roles).on(k))) out.push_back(std::move(k));
+  return out;
+}
+
+void give_up(const AtomicGroup& group, std::vector<NodePlacement>& nodes, const std::string& why) {
+  for (uint32_t n : group.nodes) {
+    NodePlacement& node = nodes[n];
+    if (node.backend != node.falls_to)
+      node.reasons.push_back({group.kind == AtomicGroup::Kind::quantized ? "unsupported" : "non_tensor", why});
+    node.backend = node.wanted = node.falls_to;
+    node.choices = {node.falls_to};
+  }
+}
+
+}  // namespace tenon::partition

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <algorithm>
+#include <cstring>
+
+namespace tenon::plugin {
+
+/// A struct of a library in this host's version: fields that the library does not have are 0; fields that only the library has are
+/// left out.
+template <class Struct>
+Struct adapted(const Struct& given) {
+  Struct out{};
+  std::memcpy(&out, &given, std::min(given.struct_size, sizeof out));
+  out.struct_size = sizeof out;
+  return out;
+}
+
+/// One of this host's, all 0 but for its size.
+template <class Struct>
+Struct blank() {
+  Struct out{};
+  out.struct_size = sizeof out;
+  return out;
+}
+
+}  // namespace tenon::plugin
