@@ -25,8 +25,6 @@ class SegmentChecker {
     std::unordered_set<uint32_t> made;
     for (const Step& step : program.steps)
       if (step.kind == Step::Kind::segment && made.insert(step.code).second) TRY(check_step(program, step));
-    for (const auto* programs : {&program.bodies, &program.behind, &program.inner, &program.instead})
-      for (const Program& other : *programs) TRY(check(other));
     return {};
   }
 
@@ -60,7 +58,9 @@ class SegmentChecker {
 }  // namespace
 
 Result<void> check_segments(const program::Built& built, const runtime::Devices& devices) {
-  return SegmentChecker(built, devices).check(built.program);
+  const SegmentChecker checker(built, devices);
+  for (const runtime::NamedProgram& p : built.programs.programs) TRY(checker.check(p.program));
+  return {};
 }
 
 }  // namespace tenon::compiler

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/lower_shares.h"
+#include "compiler/lower_partition.h"
 #include "compiler/on_fallback.h"
 #include "compiler/portable.h"
 
@@ -43,7 +43,7 @@ Result<program::Lowered> InnerGraphs::lowered(const backend::InnerGraph& graph) 
   PartitionedGraph& shared =
       *shared_.emplace_back(std::make_unique<PartitionedGraph>(TRY(partition_graph(TRY(std::move(parsed)), options_))));
   std::vector<partition::HandedBack> handed_back;
-  return lower_shares(shared, options_, target_, handed_back);
+  return lower_partition(shared, options_, target_, handed_back);
 }
 
 Result<uint32_t> InnerGraphs::number_of(const backend::InnerGraph& graph) {

@@ -10,7 +10,7 @@
 namespace tenon::compiler {
 
 struct PlacedWeights {
-  std::span<const std::byte> bytes;    ///< Program::weight_bytes, then kSlack
+  std::span<const std::byte> bytes;    ///< ProgramTable::weight_bytes, then kSlack
   std::shared_ptr<const void> keeper;  ///< of the bytes
 };
 

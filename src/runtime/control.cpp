@@ -32,11 +32,11 @@ Result<int64_t> number_of(const Tensor& t, const std::string& label, const char*
 
 }  // namespace
 
-Control::Control(const Engine& engine, const Program& program, const Step& step) : step_(step), results_(step.results.size()) {
+Control::Control(const Engine& engine, const Step& step) : step_(step), results_(step.results.size()) {
   const bool loops = step.kind == Step::Kind::loop;
-  for (uint32_t b = step.code; b < step.code + (loops ? 1u : 2u); ++b) {
-    programs_.push_back(&program.bodies[b]);
-    bodies_.push_back(std::make_unique<Frame>(engine, program.bodies[b], loops));
+  for (uint32_t b = 0; b < body_count(step.kind); ++b) {
+    programs_.push_back(&engine.programs()[step.code + b]);
+    bodies_.push_back(std::make_unique<Frame>(engine, *programs_.back(), loops));
   }
   if (!loops) return;
   inputs_.resize(programs_[0]->inputs.size());

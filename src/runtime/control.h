@@ -12,7 +12,7 @@ namespace tenon::runtime {
 /// A branch or a loop ready to run: the frames of its bodies, and what it hands to them.
 class Control {
  public:
-  Control(const Engine& engine, const Program& program, const Step& step);
+  Control(const Engine& engine, const Step& step);
 
   /// Where a result must go. No memory: it becomes a tensor of its own.
   struct Place {

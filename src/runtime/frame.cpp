@@ -61,7 +61,7 @@ Frame::Frame(const Engine& engine, const Program& program, bool alternate)
     const BufferInfo& info = program.buffers[program.outputs[r].buffer];
     if (info.kind == BufferInfo::Kind::input && !is_container(info)) handed_on_.push_back(r);
   }
-  for (const Step& step : program.steps) controls_.push_back(is_control(step) ? std::make_unique<Control>(engine, program, step) : nullptr);
+  for (const Step& step : program.steps) controls_.push_back(is_control(step) ? std::make_unique<Control>(engine, step) : nullptr);
   make_calls();
   if (std::ranges::any_of(engine.devices(), [](const auto& device) { return device->shares_memory(); })) arena_.share();
 }

@@ -28,7 +28,7 @@ Error wrong_result(const PortInfo& port, const Tensor& result, std::string what,
 }  // namespace
 
 InnerGraph::InnerGraph(const Engine& engine, uint32_t number)
-    : program_(&engine.program().inner[number]), frame_(std::make_unique<Frame>(engine, *program_, false)) {}
+    : program_(&engine.programs()[number]), frame_(std::make_unique<Frame>(engine, *program_, false)) {}
 InnerGraph::~InnerGraph() = default;
 InnerGraph::InnerGraph(InnerGraph&&) noexcept = default;
 

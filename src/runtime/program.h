@@ -76,7 +76,7 @@ struct BufferInfo {
 
 struct Step {
   enum class Kind : uint8_t { kernel = 1, segment = 2, sizes = 3, branch = 4, loop = 5, check = 6, rows = 7 } kind = Kind::kernel;
-  /// kernel: entry of the code section; segment: number of its blob in Program::blobs; loop: number of its body in Program::bodies;
+  /// kernel: entry of the code section; segment: number of its blob in Program::blobs; loop: number of its body in the table of programs;
   /// branch: of the body that runs where the condition holds, the next one is the other; check: 1 where indices may count from the end.
   uint32_t code = 0;
   /// kernel: arguments; sizes: the buffer written; segment: operands (kMissing: none), then the weights of its blob; branch: condition,
@@ -137,12 +137,12 @@ struct PortInfo {
 struct Blob {
   std::string device;                 ///< its name
   std::string bytes;                  ///< what the backend of that name compiled the segment to
-  std::vector<uint32_t> graphs = {};  ///< those of Program::inner that the segment may run, by its own numbers
+  std::vector<uint32_t> graphs = {};  ///< programs of the table (Role::inner_graph) that the segment may run, by its own numbers
 };
 
-/// A flat list of steps over numbered buffers. Bodies of branches and loops are programs of their own; code and weights are shared.
-/// A body's inputs: of a branch its captures; of a loop iteration (i64), condition (bool), carried values, captures. A loop's body
-/// results: condition, carried values, rows to stack.
+/// A flat list of steps over numbered buffers. Steps refer to other programs (bodies of branches and loops) by their numbers in the engine's
+/// table, whose code and weights are shared by all. A body's inputs: of a branch its captures; of a loop iteration (i64), condition (bool),
+/// carried values, captures. A loop's body results: condition, carried values, rows to stack.
 struct Program {
   std::vector<SizeLine> sizes;
   uint32_t input_lines = 0;   ///< lines that depend on input shapes alone
@@ -151,28 +151,10 @@ struct Program {
   std::vector<Step> steps;
   std::vector<PortInfo> inputs, outputs;
   std::vector<Blob> blobs;
-  std::vector<Program> bodies;  ///< each belongs to one step
-  /// What runs inputs that are of a size which the ports refuse: the same model without the intervals that were asked for. One at most, and
-  /// none in a body.
-  std::vector<Program> behind;
-  /// Graphs that segments run while they run themselves. None in a body, behind or in another of them; those that segments of one run
-  /// stand before it.
-  std::vector<Program> inner;
-  /// What runs in place of all the rest where the plugins that segments need are not there: the same model by their definitions. One at
-  /// most, and none in another program.
-  std::vector<Program> instead;
-  /// What runs where the caller overrides a default: the same model with inputs for all that has one, behind the others. In every other
-  /// program defaults are constants. One at most, and none in another program.
-  std::vector<Program> overridable;
-  uint64_t weight_bytes = 0;  ///< of the whole engine; 0 in every other program of it
 };
 
-/// Numbered fields for ever; unknown ones are skipped. Errors of decode: bad_file. Every index is checked.
-std::string encode(const Program& program);
-Result<Program> decode(std::string_view bytes);
-
-/// The inputs that a caller sees: those of the overridable program, where there is one.
-std::span<const PortInfo> inputs_of(const Program& program);
+/// How many bodies a step of that kind has: their numbers follow Step::code.
+constexpr uint32_t body_count(Step::Kind kind) { return kind == Step::Kind::branch ? 2 : kind == Step::Kind::loop ? 1 : 0; }
 
 /// Of a segment's step: its first so many buffers are operands, the others weights of its blob.
 size_t operand_count(const Program& program, const Step& step);
@@ -208,19 +190,5 @@ bool sized_by(const Program& program, const BufferInfo& buffer, uint32_t from, u
 
 /// Bytes of scratch memory between one thread and the next: what the neediest step asks for, with slack, in whole pages.
 uint64_t scratch_stride(const Program& program);
-
-struct PlannedBytes {
-  uint64_t values = 0;   ///< intermediate values
-  uint64_t scratch = 0;  ///< of each thread that takes part
-  PlannedBytes& operator+=(const PlannedBytes& other) {
-    values += other.values;
-    scratch += other.scratch;
-    return *this;
-  }
-  uint64_t peak(int threads) const { return values + scratch * static_cast<uint64_t>(threads); }
-};
-/// What a run on these input shapes needs beside weights, results and what depends on data; of packed rows the most that there can be.
-/// Errors: those of evaluate_sizes and lay_out.
-Result<PlannedBytes> planned_bytes(const Program& program, std::span<const std::vector<int64_t>> input_shapes);
 
 }  // namespace tenon::runtime

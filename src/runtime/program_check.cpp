@@ -12,12 +12,9 @@ namespace tenon::runtime {
 
 namespace {
 
-bool stands_alone(const Program& p) { return p.behind.empty() && p.inner.empty() && p.instead.empty() && p.overridable.empty(); }
-
 class Checker {
  public:
-  /// inner: how many of the engine's inner graphs its segments may run, the first ones.
-  Checker(const Program& p, uint64_t weight_bytes, size_t inner) : p_(p), weight_bytes_(weight_bytes), inner_(inner) {}
+  Checker(const Program& p, const ProgramTable& table) : p_(p), table_(table) {}
 
   bool sound() const {
     if (p_.input_lines > p_.sizes.size()) return false;
@@ -27,7 +24,7 @@ class Checker {
       return std::ranges::all_of(list, [&](const auto& item) { return (this->*sound)(item); });
     };
     return all(p_.buffers, &Checker::buffer_sound) && all(p_.guards, &Checker::guard_sound) && guards_in_order() &&
-           all(p_.bodies, &Checker::body_sound) && all(p_.blobs, &Checker::blob_sound) && all(p_.steps, &Checker::step_sound) &&
+           all(p_.blobs, &Checker::blob_sound) && all(p_.steps, &Checker::step_sound) &&
            regions_sound() && all(p_.inputs, &Checker::port_sound) && all(p_.outputs, &Checker::port_sound) &&
            std::ranges::none_of(p_.outputs, [](const PortInfo& o) { return o.buffer == kMissing; });
   }
@@ -85,8 +82,8 @@ class Checker {
 
   bool lies_in_weights(DType dtype, const std::vector<int64_t>& shape, uint64_t offset) const {
     const auto count = checked_count(shape);
-    return count && *count < (int64_t{1} << 50) && offset <= weight_bytes_ &&
-           static_cast<uint64_t>(bytes_of(dtype, *count)) <= weight_bytes_ - offset;
+    return count && *count < (int64_t{1} << 50) && offset <= table_.weight_bytes &&
+           static_cast<uint64_t>(bytes_of(dtype, *count)) <= table_.weight_bytes - offset;
   }
 
   bool default_sound(const PortInfo& port) const {
@@ -96,10 +93,10 @@ class Checker {
     return is_plain && value.offset % alignof(std::max_align_t) == 0 && lies_in_weights(port.dtype, value.shape, value.offset);
   }
 
-  bool body_sound(const Program& body) const { return stands_alone(body) && Checker(body, weight_bytes_, inner_).sound(); }
+  bool has_role(uint32_t number, Role role) const { return number < table_.size() && table_.programs[number].role == role; }
 
   bool blob_sound(const Blob& blob) const {
-    return std::ranges::all_of(blob.graphs, [&](uint32_t g) { return g < inner_; });
+    return std::ranges::all_of(blob.graphs, [&](uint32_t g) { return has_role(g, Role::inner_graph); });
   }
 
   bool step_sound(const Step& s) const {
@@ -168,15 +165,15 @@ class Checker {
   }
 
   bool branch_sound(const Step& s) const {
-    if (p_.bodies.size() < 2 || s.code > p_.bodies.size() - 2) return false;
-    const Program &yes = p_.bodies[s.code], &no = p_.bodies[s.code + 1];
+    if (s.code == kMissing || !has_role(s.code, Role::body) || !has_role(s.code + 1, Role::body)) return false;
+    const Program &yes = table_[s.code], &no = table_[s.code + 1];
     return fed(yes, s) && fed(no, s) && s.buffers.size() == 1 + yes.inputs.size() + no.inputs.size() && s.buffers[0] != kMissing &&
            s.results.size() <= yes.outputs.size() && s.results.size() <= no.outputs.size() && placed(s, yes, 0) && placed(s, no, 0);
   }
 
   bool loop_sound(const Step& s) const {
-    if (s.code >= p_.bodies.size()) return false;
-    const Program& body = p_.bodies[s.code];
+    if (!has_role(s.code, Role::body)) return false;
+    const Program& body = table_[s.code];
     return fed(body, s) && s.buffers.size() >= 2 && s.buffers.size() == body.inputs.size() && s.carried <= s.buffers.size() - 2 &&
            s.carried <= s.results.size() && s.results.size() + 1 == body.outputs.size() && rows_shaped(s) && placed(s, body, 1);
   }
@@ -220,58 +217,11 @@ class Checker {
   }
 
   const Program& p_;
-  uint64_t weight_bytes_;
-  size_t inner_;
+  const ProgramTable& table_;
 };
 
 }  // namespace
 
-namespace {
-
-bool is_outermost(const Program& program) {
-  return std::ranges::none_of(program.sizes, [](const SizeLine& l) { return l.kind == SizeLine::Kind::outer; });
-}
-
-bool is_alike(const PortInfo& a, const PortInfo& b) {
-  return a.name == b.name && a.dtype == b.dtype && a.container.kind == b.container.kind && a.shape.size() == b.shape.size();
-}
-
-/// It gives the same but for sizes. inner: graphs that its segments may run.
-bool gives_the_same(const Program& other, const Program& program, size_t inner) {
-  return stands_alone(other) && is_outermost(other) &&
-         std::ranges::equal(other.outputs, program.outputs, {}, &PortInfo::dtype, &PortInfo::dtype) &&
-         Checker(other, program.weight_bytes, inner).sound();
-}
-
-bool stands_for(const Program& other, const Program& program, size_t inner) {
-  return std::ranges::equal(other.inputs, program.inputs, is_alike) && gives_the_same(other, program, inner);
-}
-
-/// It takes what the program takes, and behind it inputs with defaults.
-bool overrides(const Program& other, const Program& program, size_t inner) {
-  const std::span<const PortInfo> inputs = other.inputs;
-  const size_t own = program.inputs.size();
-  return inputs.size() > own && std::ranges::equal(inputs.first(own), program.inputs, is_alike) &&
-         std::ranges::all_of(inputs.subspan(own), [](const PortInfo& port) { return port.otherwise.has_value(); }) &&
-         gives_the_same(other, program, inner);
-}
-
-/// Its segments run graphs that stand before it: none runs itself.
-bool inner_sound(const Program& program, size_t number) {
-  const Program& graph = program.inner[number];
-  return stands_alone(graph) && is_outermost(graph) && Checker(graph, program.weight_bytes, number).sound();
-}
-
-}  // namespace
-
-bool is_sound(const Program& program) {
-  const auto inner = std::views::iota(size_t{0}, program.inner.size());
-  return is_outermost(program) && Checker(program, program.weight_bytes, program.inner.size()).sound() && program.behind.size() <= 1 &&
-         program.instead.size() <= 1 && program.overridable.size() <= 1 &&
-         std::ranges::all_of(program.overridable, [&](const Program& other) { return overrides(other, program, program.inner.size()); }) &&
-         std::ranges::all_of(program.behind, [&](const Program& other) { return stands_for(other, program, program.inner.size()); }) &&
-         std::ranges::all_of(program.instead, [&](const Program& other) { return stands_for(other, program, 0); }) &&
-         std::ranges::all_of(inner, [&](size_t k) { return inner_sound(program, k); });
-}
+bool is_sound(const Program& program, const ProgramTable& table) { return Checker(program, table).sound(); }
 
 }  // namespace tenon::runtime

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "runtime/program.h"
+#include "runtime/program_table.h"
 
 namespace tenon::runtime {
 
-/// Everything that a run will use as an index, in the program and its bodies, points at what is there. Cost: linear.
-bool is_sound(const Program& program);
+/// Everything that a run of one program of the table will use as an index is in range: buffers, slots, blobs, programs. Cost: linear.
+bool is_sound(const Program& program, const ProgramTable& table);
 
 }  // namespace tenon::runtime

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <protozero/pbf_writer.hpp>
-
-#include "base/wire_reader.h"
-#include "runtime/program.h"
-#include "runtime/program_check.h"
+#include "runtime/program_fields.h"
 
 namespace tenon::runtime {
 
@@ -82,20 +78,13 @@ enum : uint32_t { device = 1, bytes = 2, graphs = 3 };
 namespace program {
 enum : uint32_t {
   line = 1,
-  door = 2,
+  input_lines = 2,
   buffer = 3,
   step = 4,
   input = 5,
   output = 6,
-  text = 7,
-  weight_bytes = 8,
-  body = 9,
   guard = 10,
-  blob = 11,
-  behind = 12,
-  inner = 13,
-  instead = 14,
-  overridable = 15
+  blob = 11  // 7 to 9 and 12 to 15: of nested programs (nested_programs.cpp)
 };
 }
 
@@ -323,89 +312,50 @@ PortInfo read_port(Reader r) {
   return p;
 }
 
-/// Bodies in bodies in bodies: no model nests deeper.
-constexpr int kDeepest = 32;
+}  // namespace
 
-Program read_program(Reader r, int depth) {
-  Program p;
-  while (r.next()) switch (r.tag()) {
-      case program::line: p.sizes.push_back(read_line(r.get_message())); break;
-      case program::door: p.input_lines = r.get_uint32(); break;
-      case program::buffer: p.buffers.push_back(read_buffer(r.get_message())); break;
-      case program::step: p.steps.push_back(read_step(r.get_message())); break;
-      case program::input: p.inputs.push_back(read_port(r.get_message())); break;
-      case program::output: p.outputs.push_back(read_port(r.get_message())); break;
-      case program::text: p.blobs.push_back({"reference", r.get_string(), {}}); break;  // of 0.1.0, which had that device alone
-      case program::blob: p.blobs.push_back(read_blob(r.get_message())); break;
-      case program::guard: p.guards.push_back(read_guard(r.get_message())); break;
-      case program::weight_bytes: p.weight_bytes = r.get_uint64(); break;
-      case program::body:
-        if (depth >= kDeepest) throw protozero::invalid_length_exception();
-        p.bodies.push_back(read_program(r.get_message(), depth + 1));
-        break;
-      case program::behind:
-        if (depth >= kDeepest) throw protozero::invalid_length_exception();
-        p.behind.push_back(read_program(r.get_message(), depth + 1));
-        break;
-      case program::inner:
-        if (depth >= kDeepest) throw protozero::invalid_length_exception();
-        p.inner.push_back(read_program(r.get_message(), depth + 1));
-        break;
-      case program::instead:
-        if (depth >= kDeepest) throw protozero::invalid_length_exception();
-        p.instead.push_back(read_program(r.get_message(), depth + 1));
-        break;
-      case program::overridable:
-        if (depth >= kDeepest) throw protozero::invalid_length_exception();
-        p.overridable.push_back(read_program(r.get_message(), depth + 1));
-        break;
-      default: r.skip();
-    }
-  return p;
+bool read_field(Reader& r, Program& p) {
+  switch (r.tag()) {
+    case program::line: p.sizes.push_back(read_line(r.get_message())); return true;
+    case program::input_lines: p.input_lines = r.get_uint32(); return true;
+    case program::buffer: p.buffers.push_back(read_buffer(r.get_message())); return true;
+    case program::step: p.steps.push_back(read_step(r.get_message())); return true;
+    case program::input: p.inputs.push_back(read_port(r.get_message())); return true;
+    case program::output: p.outputs.push_back(read_port(r.get_message())); return true;
+    case program::blob: p.blobs.push_back(read_blob(r.get_message())); return true;
+    case program::guard: p.guards.push_back(read_guard(r.get_message())); return true;
+    default: return false;
+  }
 }
 
 void write(pbf_writer w, const Program& p) {
   auto add = [&](uint32_t field, const auto& item) { write(pbf_writer(w, field), item); };
   for (const SizeLine& l : p.sizes) add(program::line, l);
-  w.add_uint32(program::door, p.input_lines);
+  w.add_uint32(program::input_lines, p.input_lines);
   for (const Guard& g : p.guards) add(program::guard, g);
   for (const BufferInfo& b : p.buffers) add(program::buffer, b);
   for (const Step& s : p.steps) add(program::step, s);
   for (const PortInfo& i : p.inputs) add(program::input, i);
   for (const PortInfo& o : p.outputs) add(program::output, o);
   for (const Blob& b : p.blobs) add(program::blob, b);
-  w.add_uint64(program::weight_bytes, p.weight_bytes);
-  for (const Program& b : p.bodies) add(program::body, b);
-  for (const Program& b : p.behind) add(program::behind, b);
-  for (const Program& b : p.inner) add(program::inner, b);
-  for (const Program& b : p.instead) add(program::instead, b);
-  for (const Program& b : p.overridable) add(program::overridable, b);
 }
 
-}  // namespace
-
-std::string encode(const Program& p) {
-  std::string bytes;
-  write(pbf_writer(bytes), p);
-  return bytes;
-}
-
-Result<Program> decode(std::string_view bytes) {
-  Program p;
+Result<ProgramTable> decoded(std::string_view bytes, ProgramTable (*read)(Reader)) {
+  ProgramTable table;
   try {
-    p = read_program(Reader(bytes.data(), bytes.size()), 0);
+    table = read(Reader(bytes.data(), bytes.size()));
   } catch (const protozero::exception& e) {
-    return fail(Code::bad_file, "program section", "the program does not decode")
+    return fail(Code::bad_file, "program section", "the programs do not decode")
         .expected("numbered fields")
         .found(e.what())
         .advice("build the engine again");
   }
-  if (!is_sound(p))
-    return fail(Code::bad_file, "program section", "the program refers to what is not there")
+  if (!is_sound(table))
+    return fail(Code::bad_file, "program section", "a program refers to what is not there")
         .expected("sound indices")
         .found("one that is out of range")
         .advice("build the engine again");
-  return p;
+  return table;
 }
 
 }  // namespace tenon::runtime

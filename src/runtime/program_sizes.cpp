@@ -9,10 +9,6 @@
 
 namespace tenon::runtime {
 
-std::span<const PortInfo> inputs_of(const Program& program) {
-  return program.overridable.empty() ? program.inputs : program.overridable[0].inputs;
-}
-
 namespace {
 
 std::optional<int64_t> value_of(const SizeLine& line, const GivenSizes& given, const std::vector<int64_t>& v) {

@@ -29,7 +29,7 @@ class InspectEngine(unittest.TestCase):
         self.assertEqual(told["bytes"], self.engine.stat().st_size)
         self.assertEqual(
             {s["name"] for s in told["sections"]},
-            {"manifest", "graph text", "program", "target", "tactics", "plan record", "kernels", "code", "weights"},
+            {"manifest", "graph text", "programs", "target", "tactics", "plan record", "kernels", "code", "weights"},
         )
         self.assertEqual(told["inputs"], [{"name": "x", "dtype": "f32", "shape": ["batch", "16"], "type": "f32[batch,16]"}])
         self.assertEqual([p["name"] for p in told["outputs"]], ["y"])

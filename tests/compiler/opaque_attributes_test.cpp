@@ -83,7 +83,7 @@ program::Built built_of(std::string text) {
   runtime::Program body;
   body.steps = {step};
   body.blobs = {{"reference", std::move(text)}};
-  built.program.bodies = {body};
+  built.programs = std::move(body);
   return built;
 }
 

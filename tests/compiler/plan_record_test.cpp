@@ -95,7 +95,7 @@ TEST(PlanRecord, ReadRecordEqualsTheWrittenOne) {
   EXPECT_EQ(read->group_of_step, c.built.group_of_step);
   const auto expected = predictions(compiler::plan_record(c), *c.code.target);
   EXPECT_EQ(predictions(*read, *c.code.target), expected);
-  EXPECT_EQ(expected.size(), c.built.program.steps.size());
+  EXPECT_EQ(expected.size(), c.built.programs[0].steps.size());
   EXPECT_FALSE(read->work_of_step[0].products.empty());
 }
 

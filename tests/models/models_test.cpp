@@ -191,10 +191,10 @@ class Models : public testing::TestWithParam<Model> {
     options.verify = true;
     auto compiled = compiler::compile(graph_->clone(), options);
     ASSERT_TRUE(compiled) << compiled.error().text();
-    check_opaque(compiled->built.program);
+    check_opaque(compiled->built.programs[0]);
     if (opt == 3) {
       check_fusion(*compiled->graph);
-      expect_linear_memory(compiled->built.program);
+      expect_linear_memory(compiled->built.programs[0]);
     }
     auto engine = compiler::load_compiled(std::move(*compiled));
     ASSERT_TRUE(engine) << engine.error().text();

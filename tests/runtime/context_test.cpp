@@ -132,17 +132,17 @@ TEST_F(ContextTest, WritesResultsWhereTheyAreBound) {
 
 TEST(EngineParts, ThatDoNotFitAreRefused) {
   EngineParts parts;
-  parts.program = small_program();
+  parts.programs = small_program();
   EXPECT_EQ(Engine::create(std::move(parts)).error().code(), Code::not_supported);
 
   parts = {};
-  parts.program = small_program();
-  parts.program.weight_bytes = 1;
+  parts.programs = small_program();
+  parts.programs.weight_bytes = 1;
   EXPECT_EQ(Engine::create(std::move(parts), test_devices()).error().code(), Code::bad_file);
 
   parts = {};
-  parts.program = small_program();
-  parts.program.steps[0].kind = Step::Kind::kernel;
+  parts.programs = small_program();
+  parts.programs[0].steps[0].kind = Step::Kind::kernel;
   EXPECT_EQ(Engine::create(std::move(parts), test_devices()).error().code(), Code::bad_file);
 }
 
@@ -158,11 +158,11 @@ TEST(ContextErrors, OfDevicesComeThrough) {
 TEST(ContextSegments, AreMadeWithTheirWeightsWhereTheyLie) {
   static const float kWeight[1 + kSlack / sizeof(float)] = {0.5f};
   EngineParts parts;
-  parts.program = small_program();
-  parts.program.blobs[0].bytes = "add weight";
-  parts.program.steps[0].buffers.push_back(static_cast<uint32_t>(parts.program.buffers.size()));
-  parts.program.buffers.push_back(buffer(BufferInfo::Kind::weight, DType::f32, {}, 0, ""));
-  parts.program.weight_bytes = sizeof(float);
+  parts.programs = small_program();
+  parts.programs[0].blobs[0].bytes = "add weight";
+  parts.programs[0].steps[0].buffers.push_back(static_cast<uint32_t>(parts.programs[0].buffers.size()));
+  parts.programs[0].buffers.push_back(buffer(BufferInfo::Kind::weight, DType::f32, {}, 0, ""));
+  parts.programs.weight_bytes = sizeof(float);
   parts.weights = std::as_bytes(std::span(kWeight));
   auto context = *Context::create(*Engine::create(std::move(parts), test_devices()));
   RunOptions options;
@@ -211,7 +211,7 @@ TEST(Cancelling, IsNotForgottenWhenTheTokenIsReset) {
 
 TEST(Contexts, OfOneEngineRunOnManyThreadsAtOnce) {
   EngineParts parts;
-  parts.program = with_kernel();
+  parts.programs = with_kernel();
   parts.code = {std::byte{0xc3}};  // x86-64: ret
   parts.entries = {0};
   auto created = Engine::create(std::move(parts), test_devices());

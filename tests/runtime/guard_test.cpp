@@ -39,9 +39,9 @@ Program two_steps() {
   return p;
 }
 
-std::unique_ptr<Context> context_of(Program program) {
+std::unique_ptr<Context> context_of(ProgramTable programs) {
   EngineParts parts;
-  parts.program = std::move(program);
+  parts.programs = std::move(programs);
   for (uint8_t byte : kCallBack) parts.code.push_back(std::byte{byte});
   parts.entries = {0};
   return *Context::create(*Engine::create(std::move(parts), test_devices()));
@@ -151,8 +151,9 @@ TEST(Guard, StandsInBranchesAndLoops) {
     EXPECT_EQ((*got)[1].as<float>()[5], 9);
   }
 
-  Program p = branch_program();  // each body: one kernel that writes behind its result
-  for (Program& body : p.bodies) {
+  ProgramTable table = branch_program();  // each body: one kernel that writes behind its result
+  for (const size_t number : {1, 2}) {
+    Program& body = table[number];
     body.steps.resize(1);
     body.blobs.clear();
     body.steps[0] = {};
@@ -168,8 +169,8 @@ TEST(Guard, StandsInBranchesAndLoops) {
     body.steps[0].lines = 2;
     body.steps[0].label = "Inner";
   }
-  p.buffers[1].dtype = p.inputs[1].dtype = DType::i64;
-  auto branch = context_of(p);
+  table[0].buffers[1].dtype = table[0].inputs[1].dtype = DType::i64;
+  auto branch = context_of(table);
   const std::vector<int64_t> calls(10, reinterpret_cast<int64_t>(&write_behind_t));
   const auto got = branch->run(std::vector{Tensor::scalar(DType::boolean, 1), Tensor::of_i64({10}, calls)}, options);
   ASSERT_FALSE(got);

@@ -51,7 +51,7 @@ Result<std::vector<std::vector<int64_t>>> packed(Context& context, Sizes shape, 
 
 TEST(PackingStep, NumbersTheWantedPlacesOfEachRun) {
   EngineParts parts;
-  parts.program = packing_program();
+  parts.programs = packing_program();
   auto engine = Engine::create(std::move(parts), {});
   ASSERT_TRUE(engine) << engine.error().text();
   const auto context = *Context::create(*engine);
@@ -99,8 +99,8 @@ TEST(PackingStep, IsRefusedWithOtherBuffersThanItWrites) {
 /// Starts that are too few are found before they are written.
 TEST(PackingStep, WritesNoMoreStartsThanThereIsRoomFor) {
   EngineParts parts;
-  parts.program = packing_program();
-  parts.program.sizes[3] = {SizeLine::Kind::constant, 1, 0, 0, 0};
+  parts.programs = packing_program();
+  parts.programs[0].sizes[3] = {SizeLine::Kind::constant, 1, 0, 0, 0};
   auto engine = Engine::create(std::move(parts), {});
   ASSERT_TRUE(engine) << engine.error().text();
   EXPECT_EQ(packed(**Context::create(*engine), {2, 3}, {1, 1, 1, 1, 1, 1}).error().code(), Code::internal);

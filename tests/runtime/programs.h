@@ -119,8 +119,15 @@ inline runtime::Program small_program() {
   return p;
 }
 
-/// trips: i64[], x: f32[n] -> last: f32[n], rows: f32[k, n]. Each turn adds one; the loop ends after `trips` turns.
-inline runtime::Program loop_program() {
+/// A table of one entry, "main", and the bodies of its steps.
+inline runtime::ProgramTable table_of(runtime::ProgramTree tree) {
+  runtime::ProgramTable table{runtime::Program()};
+  runtime::place_tree(table, 0, std::move(tree));
+  return table;
+}
+
+/// trips: i64[], x: f32[n] -> last: f32[n], rows: f32[k, n]. Each iteration adds one; the loop ends after `trips` iterations.
+inline runtime::ProgramTable loop_program() {
   using namespace runtime;
   using Kind = SizeLine::Kind;
   using Place = BufferInfo::Kind;
@@ -158,12 +165,11 @@ inline runtime::Program loop_program() {
   p.steps[0].lines = 2;
   p.steps[0].bindings = {{2, 1, 0}};
   p.steps[0].label = "Loop";
-  p.bodies = {body};
-  return p;
+  return table_of({std::move(p), {{std::move(body)}}});
 }
 
 /// if: bool[], x: f32[n] -> y: f32[n]: x + 1 where the condition holds, else x + 2.
-inline runtime::Program branch_program() {
+inline runtime::ProgramTable branch_program() {
   using namespace runtime;
   using Place = BufferInfo::Kind;
   Program yes;
@@ -198,13 +204,12 @@ inline runtime::Program branch_program() {
   p.steps[0].results = {2};
   p.steps[0].lines = 1;
   p.steps[0].label = "If";
-  p.bodies = {yes, no};
-  return p;
+  return table_of({std::move(p), {{std::move(yes)}, {std::move(no)}}});
 }
 
-inline std::shared_ptr<runtime::Engine> small_engine(runtime::Program program = small_program()) {
+inline std::shared_ptr<runtime::Engine> small_engine(runtime::ProgramTable programs = small_program()) {
   runtime::EngineParts parts;
-  parts.program = std::move(program);
+  parts.programs = std::move(programs);
   return *runtime::Engine::create(std::move(parts), test_devices());
 }
 
@@ -216,7 +221,7 @@ inline std::unique_ptr<runtime::Context> calling_back() {
   using namespace runtime;
   using Place = BufferInfo::Kind;
   EngineParts parts;
-  Program& p = parts.program;
+  Program p;
   p.sizes = {{SizeLine::Kind::input_dimension, 0, 0, 0, 0}, {SizeLine::Kind::constant, 1, 0, 0, 0}};
   p.input_lines = 2;
   p.buffers = {buffer(Place::input, DType::i64, {0}, 0, "call"), buffer(Place::output, DType::i64, {0}, 0, "done")};
@@ -228,6 +233,7 @@ inline std::unique_ptr<runtime::Context> calling_back() {
   p.steps[0].grain = 1;
   p.steps[0].lines = 2;
   p.steps[0].label = "CallBack";
+  parts.programs = std::move(p);
   for (uint8_t byte : kCallBack) parts.code.push_back(std::byte{byte});
   parts.entries = {0};
   return *Context::create(*Engine::create(std::move(parts)));

@@ -131,7 +131,7 @@ Json json_of(const compiler::CompileReport& r, const Peak& planned, const std::f
 
 void report(const compiler::Compiled& compiled, const std::vector<Sizes>& shapes, const std::filesystem::path& path, double build_ms,
             Console& console) {
-  const Peak planned = runtime::planned_bytes(compiled.built.program, shapes);
+  const Peak planned = runtime::planned_bytes(compiled.built.programs, shapes);
   show_figures(compiled.report, peak_text(planned, shapes_text(shapes)), path, console);
   show_measured(compiled.report.measured, console);
   show_times(compiled.report, build_ms, console);
@@ -182,11 +182,11 @@ Result<void> build_engine(const Options& o, Console& console) {
   TRY(compiler::save(compiled, options, path));
   if (!o.svg.empty()) TRY(draw(compiled, o.svg));
   if (page) {
-    page->add_compiled(*compiled.graph, compiler::plan_record(compiled), compiled.built.program, "as compiled");
+    page->add_compiled(*compiled.graph, compiler::plan_record(compiled), compiled.built.programs[0], "as compiled");
     TRY(files::write_file(o.html, page->html()));
   }
   const double build_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  report(compiled, compiler::default_shapes(compiled.built.program.inputs, reading.shapes), path, build_ms, console);
+  report(compiled, compiler::default_shapes(compiled.built.programs[0].inputs, reading.shapes), path, build_ms, console);
   return {};
 }
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compiler/build_shared.h"
+#include "compiler/build_partitioned.h"
 #include "compiler/measure/faster.h"
 #include "compiler/measure/measured_backend.h"
 #include "compiler/measure/node_times.h"
@@ -76,7 +76,7 @@ class Chooser {
               one.backends = shared_.backends;
               one.partition = partition;
               StepClock clock(options_);
-              return build_shared(std::move(one), options_, clock);
+              return build_partitioned(std::move(one), options_, clock);
             }};
   }
 

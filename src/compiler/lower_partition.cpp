@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/lower_shares.h"
+#include "compiler/lower_partition.h"
 
 #include <algorithm>
 
@@ -27,7 +27,7 @@ const ir::Graph* inside(const ir::Graph& graph, const partition::HandedBack& han
 }
 
 /// Others get the nodes as they were: without Casts that only the backend needed which handed them back.
-Result<partition::Partition> shared_again(PartitionedGraph& shared, const partition::Constraints& constraints,
+Result<partition::Partition> partition_again(PartitionedGraph& shared, const partition::Constraints& constraints,
                                           std::vector<partition::HandedBack>& handed_back) {
   const partition::Roles roles = shared.backends.roles();
   const auto is_there = [&](ir::NodeId n) { return inside(*shared.without_casts, handed_back.back())->alive(n); };
@@ -41,7 +41,7 @@ Result<partition::Partition> shared_again(PartitionedGraph& shared, const partit
 
 }  // namespace
 
-Result<program::Lowered> lower_shares(PartitionedGraph& shared, const CompileOptions& options, const codegen::Target& target,
+Result<program::Lowered> lower_partition(PartitionedGraph& shared, const CompileOptions& options, const codegen::Target& target,
                                       std::vector<partition::HandedBack>& handed_back) {
   const backend::Options for_backends = backend_options(options, target);
   while (true) {
@@ -49,7 +49,7 @@ Result<program::Lowered> lower_shares(PartitionedGraph& shared, const CompileOpt
     auto lowered = lower(*shared.graph, shared.partition, shared.backends.roles(), for_backends, &failed);
     if (lowered || failed.nodes.empty()) return lowered;
     handed_back.push_back(std::move(failed));
-    auto again = shared_again(shared, options.constraints, handed_back);
+    auto again = partition_again(shared, options.constraints, handed_back);
     // Nobody else runs it: what was wrong counts, unless it is the user's word that nobody else may.
     const bool may_others = !options.constraints.require_full && options.constraints.pins.empty();
     if (!again && again.error().code() == Code::not_supported && may_others) return lowered;
