@@ -45,6 +45,12 @@ class EntryFrames {
     bound_[index] = {memory, bytes};
   }
 
+  uint64_t plans_made() const {
+    uint64_t made = 0;
+    for (const auto& [number, frame] : frames_) made += frame->plans_made();
+    return made;
+  }
+
  private:
   const Engine& engine_;
   size_t entry_;
@@ -94,6 +100,12 @@ Result<std::span<const Tensor>> Context::run(std::span<const Tensor> inputs, con
 void Context::bind_output(size_t index, void* memory, size_t bytes, size_t entry) { state_->entries[entry].bind(index, memory, bytes); }
 
 uint64_t Context::arena_bytes() const { return state_->last->arena_bytes(); }
+
+uint64_t Context::plans_made() const {
+  uint64_t made = 0;
+  for (const EntryFrames& e : state_->entries) made += e.plans_made();
+  return made;
+}
 
 std::span<const int64_t> Context::sizes() const { return state_->last->sizes(); }
 

@@ -120,6 +120,8 @@ class Context {
   uint64_t arena_bytes() const;
   /// The size table of the program that ran last, as that run left it; all zeros before.
   std::span<const int64_t> sizes() const;
+  /// How many times runs laid out memory. Each program keeps its layouts for the last eight tuples of shapes.
+  uint64_t plans_made() const;
   /// What a run of these input shapes will need beside weights, results and what depends on data; of packed rows the most.
   Result<PlannedBytes> planned_bytes(std::span<const Sizes> input_shapes, size_t entry = 0) const;
 

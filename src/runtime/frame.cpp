@@ -91,7 +91,7 @@ void Frame::make_calls() {
 }
 
 bool Frame::same_sizes(std::span<const Tensor> inputs, std::span<const int64_t> outer) const {
-  if (!planned_ || arena_.is_anothers() || !std::ranges::equal(outer, outer_)) return false;
+  if (!plan_ || arena_.is_anothers() || !std::ranges::equal(outer, outer_)) return false;
   for (size_t k = 0; k < inputs.size(); ++k)
     if (shapes_[k] != inputs[k].shape()) return false;
   return true;
@@ -99,34 +99,54 @@ bool Frame::same_sizes(std::span<const Tensor> inputs, std::span<const int64_t> 
 
 Result<void> Frame::prepare(std::span<const Tensor> inputs, std::span<const int64_t> outer, int threads) {
   if (!same_sizes(inputs, outer)) {
-    planned_ = false;
+    plan_ = nullptr;
+    if (arena_.is_anothers()) plans_.clear();  // it moves: segments set their shapes again
     for (size_t k = 0; k < inputs.size(); ++k) shapes_[k] = inputs[k].shape();
     outer_.assign(outer.begin(), outer.end());
-    TRY(evaluate_sizes(program_, 0, program_.input_lines, {shapes_, outer_}, sizes_));
-    TRY(check_shapes(program_, inputs, sizes_));
-    TRY(check_guards(program_, 0, program_.input_lines, sizes_));
-    layout_ = TRY(lay_out(program_, sizes_, margin()));
-    point_into(TRY(arena_.reserve(layout_.bytes)));
-    planned_ = true;
-    ++plan_;
+    const SizePlan* const plan = TRY(plan_sizes(inputs));
+    point_into(TRY(arena_.reserve(plan->layout.bytes)), plan->layout);
+    plan_ = plan;
   }
   TRY(check_elements(program_, inputs, sizes_));
   TRY(scratch_.reserve(scratch_stride_ * static_cast<uint64_t>(threads)));
   return take_inputs(inputs);
 }
 
+/// The sizes and layout for these inputs, whose shapes are taken.
+Result<const SizePlan*> Frame::plan_sizes(std::span<const Tensor> inputs) {
+  key_.assign(outer_.begin(), outer_.end());
+  for (const Sizes& shape : shapes_) {
+    key_.push_back(static_cast<int64_t>(shape.size()));
+    key_.insert(key_.end(), shape.begin(), shape.end());
+  }
+  if (const SizePlan* const known = plans_.find(key_)) {
+    std::ranges::copy(known->sizes, sizes_.begin());
+    return known;
+  }
+  TRY(evaluate_sizes(program_, 0, program_.input_lines, {shapes_, outer_}, sizes_));
+  TRY(check_shapes(program_, inputs, sizes_));
+  TRY(check_guards(program_, 0, program_.input_lines, sizes_));
+  return plans_.keep({key_, {sizes_.begin(), sizes_.begin() + program_.input_lines}, TRY(lay_out(program_, sizes_, margin()))});
+}
+
 uint64_t Frame::arena_bytes() const {
-  if (!planned_) return 0;
-  uint64_t bytes = layout_.bytes;
-  for (const auto& [first_line, stage] : stages_) bytes += stage.plan == plan_ ? stage.bytes : 0;
+  if (!plan_) return 0;
+  uint64_t bytes = plan_->layout.bytes;
+  for (const auto& [first_line, stage] : stages_) bytes += stage.plan == plan_->number ? stage.bytes : 0;
   return bytes;
 }
 
+uint64_t Frame::plans_made() const {
+  uint64_t made = plans_.made();
+  for (const auto& [first_line, stage] : stages_) made += stage.plans.made();
+  return made;
+}
+
 /// What stays where it is until the sizes change.
-void Frame::point_into(std::byte* arena) {
+void Frame::point_into(std::byte* arena, const Layout& layout) {
   for (uint32_t b = 0; b < program_.buffers.size(); ++b) {
     const BufferInfo& info = program_.buffers[b];
-    if (info.kind == BufferInfo::Kind::arena && !sized_late(program_, info)) pointers_[b] = arena + layout_.offsets[b];
+    if (info.kind == BufferInfo::Kind::arena && !sized_late(program_, info)) pointers_[b] = arena + layout.offsets[b];
     if (info.kind == BufferInfo::Kind::weight) pointers_[b] = const_cast<std::byte*>(engine_.weights()) + info.offset;
   }
 }
@@ -198,18 +218,26 @@ Result<void> Frame::place_result(size_t k) {
 /// Guards and memory of what lines [from, to) have told; nothing where they say what they said when they were last looked at.
 Result<void> Frame::settle(uint32_t from, uint32_t to) {
   Stage& stage = stages_[from];
-  const auto told = std::span(sizes_).subspan(program_.input_lines, to - program_.input_lines);
-  if (stage.plan == plan_ && std::ranges::equal(stage.sizes, told)) return {};
+  const auto late = std::span(sizes_).subspan(program_.input_lines, to - program_.input_lines);
+  if (stage.plan == plan_->number && std::ranges::equal(stage.sizes, late)) return {};
   stage.plan = 0;
-  TRY(check_guards(program_, from, to, sizes_));
-  const Layout layout = TRY(lay_out_late(program_, from, to, sizes_, margin()));
-  std::byte* const memory = TRY(stage.memory.reserve(layout.bytes));
+  stage.sizes.assign(late.begin(), late.end());
+  const SizePlan* const plan = TRY(plan_stage(stage, from, to));
+  std::byte* const memory = TRY(stage.memory.reserve(plan->layout.bytes));
   for (uint32_t b = 0; b < program_.buffers.size(); ++b)
-    if (sized_by(program_, program_.buffers[b], from, to)) pointers_[b] = memory + layout.offsets[b];
-  stage.sizes.assign(told.begin(), told.end());
-  stage.bytes = layout.bytes;
-  stage.plan = plan_;
+    if (sized_by(program_, program_.buffers[b], from, to)) pointers_[b] = memory + plan->layout.offsets[b];
+  stage.bytes = plan->layout.bytes;
+  stage.plan = plan_->number;
   return {};
+}
+
+/// The layout for the stage's sizes, once its guards hold.
+Result<const SizePlan*> Frame::plan_stage(Stage& stage, uint32_t from, uint32_t to) {
+  key_.assign(1, static_cast<int64_t>(plan_->number));
+  key_.insert(key_.end(), stage.sizes.begin(), stage.sizes.end());
+  if (const SizePlan* const known = stage.plans.find(key_)) return known;
+  TRY(check_guards(program_, from, to, sizes_));
+  return stage.plans.keep({key_, {}, TRY(lay_out_late(program_, from, to, sizes_, margin()))});
 }
 
 /// Where a step has made a result of the program as a tensor: that tensor itself, or a copy in the memory bound for it.

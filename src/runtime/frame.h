@@ -12,6 +12,7 @@
 #include "runtime/kernel_call.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
+#include "runtime/size_plans.h"
 
 namespace tenon::runtime {
 
@@ -21,7 +22,7 @@ class Control;
 struct StepSegment {
   std::unique_ptr<Segment> segment;        ///< null: not made yet
   InPlace* in_place = nullptr;             ///< null: it runs on tensors
-  uint64_t told = 0;                       ///< the plan whose sizes it was told
+  uint64_t plan = 0;                       ///< number of the plan for whose sizes its shapes are set
   std::vector<uint32_t> operands, places;  ///< buffers whose memory they have; kMissing: none
   std::vector<void*> pointers;             ///< of the operands, then of the places
   std::vector<size_t> kept;                ///< places whose results stay in its memory: they are of this frame alone
@@ -29,9 +30,10 @@ struct StepSegment {
 
 /// Memory of the arena buffers whose sizes one step tells, and all sizes behind the door that it was laid out for.
 struct Stage {
-  uint64_t plan = 0;  ///< of the sizes before them; 0: not laid out
+  uint64_t plan = 0;  ///< number of the plan of the sizes before them; 0: not laid out
   std::vector<int64_t> sizes;
   uint64_t bytes = 0;
+  SizePlans plans;
   Block memory;
 };
 
@@ -50,11 +52,15 @@ class Frame {
   /// Of the sizes last run.
   uint64_t arena_bytes() const;
   std::span<const int64_t> sizes() const { return sizes_; }
+  /// How many times memory was laid out for sizes that none of the last runs had.
+  uint64_t plans_made() const;
 
  private:
   Result<void> prepare(std::span<const Tensor> inputs, std::span<const int64_t> outer, int threads);
   bool same_sizes(std::span<const Tensor> inputs, std::span<const int64_t> outer) const;
-  void point_into(std::byte* arena);
+  Result<const SizePlan*> plan_sizes(std::span<const Tensor> inputs);
+  Result<const SizePlan*> plan_stage(Stage& stage, uint32_t from, uint32_t to);
+  void point_into(std::byte* arena, const Layout& layout);
   Result<void> take_inputs(std::span<const Tensor> inputs);
   Result<void> place_results();
   Result<void> place_result(size_t index);
@@ -105,9 +111,9 @@ class Frame {
   std::vector<Sizes> shapes_;  // of the inputs, as last run
   std::vector<int64_t> outer_;
   std::vector<int64_t> sizes_;
-  Layout layout_;
-  bool planned_ = false;
-  uint64_t plan_ = 0;  // counts plans for new sizes
+  SizePlans plans_;
+  const SizePlan* plan_ = nullptr;  // of the sizes last run; null: none
+  std::vector<int64_t> key_;        // of the plan that is looked for
   Block arena_, scratch_;
   uint64_t scratch_stride_ = 0;
   std::vector<void*> pointers_;  // one a buffer

@@ -24,7 +24,8 @@ void Frame::guard(bool wanted) {
   if (wanted == (guards_ != nullptr)) return;
   guards_ = wanted ? std::make_unique<Guards>() : nullptr;
   scratch_stride_ = scratch_stride(program_) + 2 * margin();
-  planned_ = false;
+  plan_ = nullptr;
+  plans_.clear();
   stages_.clear();
 }
 

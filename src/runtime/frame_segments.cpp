@@ -53,10 +53,10 @@ Result<void> Frame::make_segment(const Step& step, StepSegment& made, int thread
 Result<void> Frame::run_in_place(const Step& step, StepSegment& s, const RunOptions& options, int threads) {
   const std::string& device = program_.blobs[step.code].device;
   const Activity doing(device, step.label);
-  if (s.told != plan_) {
-    if (auto told = s.in_place->set_shapes(tensors_of(std::span(step.buffers).first(s.operands.size())), tensors_of(step.results)); !told)
-      return of_backend(std::move(told).error(), device, step.label);
-    s.told = plan_;
+  if (s.plan != plan_->number) {
+    if (auto set = s.in_place->set_shapes(tensors_of(std::span(step.buffers).first(s.operands.size())), tensors_of(step.results)); !set)
+      return of_backend(std::move(set).error(), device, step.label);
+    s.plan = plan_->number;
   }
   size_t at = 0;
   for (uint32_t b : s.operands) s.pointers[at++] = b == kMissing ? nullptr : pointers_[b];

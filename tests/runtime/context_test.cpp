@@ -45,6 +45,21 @@ TEST_F(ContextTest, GivesResultsWhoseSizesDependOnData) {
   expect_run({7}, {8});
 }
 
+/// With a late size too: each of the two stages keeps its own layouts.
+TEST_F(ContextTest, PlansNothingForShapesAmongTheLastEight) {
+  const auto run = [&](size_t n) { expect_run(std::vector<float>(n, 1), std::vector<float>(n, 2)); };
+  for (size_t n = 1; n <= 8; ++n) run(n);
+  EXPECT_EQ(context->plans_made(), 16u);
+  for (size_t n = 8; n >= 1; --n) run(n);
+  EXPECT_EQ(context->plans_made(), 16u);
+  run(9);  // in place of 8, which was used longest ago
+  EXPECT_EQ(context->plans_made(), 18u);
+  for (size_t n = 7; n >= 1; --n) run(n);
+  EXPECT_EQ(context->plans_made(), 18u);
+  run(8);
+  EXPECT_EQ(context->plans_made(), 20u);
+}
+
 TEST_F(ContextTest, RefusesTheWrongNumberOfInputs) {
   const Diagnostic d = refused({inputs_of({1})[0]});
   EXPECT_EQ(d.code, Code::bad_input);
