@@ -24,13 +24,13 @@ class SegmentChecker {
   Result<void> check(const Program& program) const {
     std::unordered_set<uint32_t> made;
     for (const Step& step : program.steps)
-      if (step.kind == Step::Kind::segment && made.insert(step.code).second) TRY(check_step(program, step));
+      if (const auto* segment = runtime::as<runtime::SegmentStep>(step); segment && made.insert(segment->blob).second)
+        TRY(check_step(program, step, program.blobs[segment->blob]));
     return {};
   }
 
  private:
-  Result<void> check_step(const Program& program, const Step& step) const {
-    const runtime::Blob& blob = program.blobs[step.code];
+  Result<void> check_step(const Program& program, const Step& step, const runtime::Blob& blob) const {
     const auto device = std::ranges::find(devices_, blob.device, [](const auto& d) { return d->name(); });
     if (device == devices_.end() || !(*device)->makes_quickly()) return {};
     std::vector<Tensor> weights;

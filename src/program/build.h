@@ -20,7 +20,7 @@ struct PlacedConstant {
 /// Programs and what else their engine must hold.
 struct Built {
   runtime::ProgramTable programs;
-  std::vector<codegen::TileKernel> kernels;  ///< distinct ones; Step::code counts them
+  std::vector<codegen::TileKernel> kernels;  ///< distinct ones; KernelStep::kernel counts them
   std::vector<std::string> tactics;          ///< of each kernel, as text
   std::vector<PlacedConstant> weights;
   /// Ops that backends without kernels run, one a node: the backend, the op.

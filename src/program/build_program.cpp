@@ -24,6 +24,7 @@ using codegen::GroupKind;
 using codegen::Kernel;
 using codegen::Plan;
 using runtime::BufferInfo;
+using runtime::KernelStep;
 using runtime::kMissing;
 using runtime::PortInfo;
 using runtime::Program;
@@ -183,7 +184,7 @@ class ProgramBuilder {
     if (group.kind == GroupKind::check) return add_check(group);
     if (group.kind == GroupKind::rows) return add_rows(group);
     if (group.kind == GroupKind::sizes) {
-      Step s = start(Step::Kind::sizes);
+      Step s = start(runtime::SizesStep{});
       s.buffers = {TRY(buffer(group.outputs[0]))};
       s.sizes = slots(*graph_.value(plan_.arrays[group.outputs[0]].value).data);
       s.label = "Sizes";
@@ -193,17 +194,15 @@ class ProgramBuilder {
     return {};
   }
 
-  Step start(Step::Kind kind) const {
+  Step start(runtime::StepKind kind) const {
     Step s;
     s.kind = kind;
     s.lines = sizes_.lines_before(static_cast<uint32_t>(out_.steps.size()));
-    s.tasks = s.grain = sizes_.slot(1);
-    s.flops = sizes_.slot(0);
     return s;
   }
 
   /// Where the group has its tasks by rows, and the step before is of the group that it is joined to and has so too.
-  void join_region(Step& s, const Kernel& kernel, const Group& group) {
+  void join_region(KernelStep& s, const Kernel& kernel, const Group& group) {
     const bool by_units = group.region && !(kernel.units == Dim(0));
     if (by_units) {
       s.units = sizes_.slot(kernel.units);
@@ -214,20 +213,21 @@ class ProgramBuilder {
   }
 
   Result<void> add_kernel(Kernel& kernel, const Group& group) {
-    Step s = start(Step::Kind::kernel);
-    join_region(s, kernel, group);
+    Step s = start(KernelStep());
+    auto& own = std::get<KernelStep>(s.kind);
+    join_region(own, kernel, group);
     for (ArrayId a : kernel.arguments) s.buffers.push_back(TRY(buffer(codegen::storage_of(a, plan_))));
     for (uint32_t b : s.buffers) touch(b);
     s.sizes = slots(kernel.sizes);
-    s.tasks = sizes_.slot(kernel.tasks);
-    s.grain = sizes_.slot(kernel.grain);
-    s.flops = sizes_.slot(kernel.flops);
-    s.factors = codegen::factors_of(kernel.work);
-    s.scratch_bytes = static_cast<uint64_t>(kernel.tile.scratch_bytes());
+    own.tasks = sizes_.slot(kernel.tasks);
+    own.grain = sizes_.slot(kernel.grain);
+    own.flops = sizes_.slot(kernel.flops);
+    own.factors = codegen::factors_of(kernel.work);
+    own.scratch_bytes = static_cast<uint64_t>(kernel.tile.scratch_bytes());
     s.label = label_of(graph_, kernel.nodes);
     work_of_step_.resize(out_.steps.size());
     work_of_step_.push_back(std::move(kernel.work));
-    s.code = pool_.code(std::move(kernel.tile), std::move(kernel.tactic));
+    own.kernel = pool_.code(std::move(kernel.tile), std::move(kernel.tactic));
     out_.steps.push_back(std::move(s));
     return {};
   }
@@ -235,10 +235,10 @@ class ProgramBuilder {
   Result<void> add_segment(const Group& group) {
     const ir::Segment& segment = plan_.segments[group.segment];
     backend::Blob& blob = lowered_.blobs[group.segment];
-    Step s = start(Step::Kind::segment);
+    Step s = start(runtime::SegmentStep());
     for (ArrayId a : group.inputs) s.buffers.push_back(TRY(buffer(a)));
     for (const ir::ConstantRef& w : blob.weights) s.buffers.push_back(weight(w));
-    s.code = blob_number(segment.backend, std::move(blob));
+    s.kind = runtime::SegmentStep{blob_number(segment.backend, std::move(blob))};
     for (ir::NodeId n : segment.nodes) pool_.note_op(segment.backend, graph_.node(n).op->name);
     s.label = segment.nodes.size() == 1 ? graph_.view(group.node).where() : label_of(graph_, segment.nodes);
     return finish_step(group, std::move(s));
@@ -290,13 +290,13 @@ class ProgramBuilder {
     const ir::Node& node = graph_.node(group.node);
     const bool loops = ops::def_of(*node.op).control == ops::Control::loop;
     Bodies& bodies = bodies_.at(group.node);
-    Step s = start(loops ? Step::Kind::loop : Step::Kind::branch);
+    const auto first_body = static_cast<uint32_t>(own_bodies_.size());
+    Step s = start(runtime::BranchStep{first_body});
+    if (loops) s.kind = runtime::LoopStep{first_body, node.explicit_inputs > 2 ? node.explicit_inputs - 2 : 0};
     s.label = graph_.view(group.node).where();
-    s.code = static_cast<uint32_t>(own_bodies_.size());
     for (uint32_t k = 0; k < (loops ? 2u : 1u); ++k)
       s.buffers.push_back(k < node.explicit_inputs ? TRY(buffer(group.inputs[k])) : kMissing);
     for (uint32_t k = 2; k < node.explicit_inputs; ++k) s.buffers.push_back(TRY(buffer(group.inputs[k])));
-    if (loops) s.carried = node.explicit_inputs > 2 ? node.explicit_inputs - 2 : 0;
     for (size_t b : order_of_bodies(node)) {
       for (uint32_t k = 0; k < node.bodies[b].captures; ++k)
         s.buffers.push_back(TRY(buffer(group.inputs[node.bodies[b].first_capture + k])));
@@ -310,18 +310,17 @@ class ProgramBuilder {
   }
 
   Result<void> add_check(const Group& group) {
-    Step s = start(Step::Kind::check);
+    Step s = start(runtime::CheckStep{group.limit.from_end});
     for (ArrayId a : group.inputs) s.buffers.push_back(TRY(buffer(a)));
     for (uint32_t b : s.buffers) touch(b);
     s.sizes = {sizes_.slot(group.limit.extent)};
-    s.code = group.limit.from_end ? 1 : 0;
     s.label = graph_.view(group.node).where();
     out_.steps.push_back(std::move(s));
     return {};
   }
 
   Result<void> add_rows(const Group& group) {
-    Step s = start(Step::Kind::rows);
+    Step s = start(runtime::RowsStep());
     s.buffers = {TRY(buffer(group.inputs[0]))};
     s.sizes = slots(plan_.arrays[group.inputs[0]].shape);
     s.label = graph_.view(group.node).where();
@@ -343,7 +342,7 @@ class ProgramBuilder {
   void widen_lives() {
     for (uint32_t from = 0; from < out_.steps.size();) {
       uint32_t to = from;
-      while (to + 1 < out_.steps.size() && out_.steps[to + 1].joined) ++to;
+      while (to + 1 < out_.steps.size() && runtime::is_joined(out_.steps[to + 1])) ++to;
       for (uint32_t s = from; s <= to; ++s)
         for (uint32_t b : out_.steps[s].buffers) widen_life(b, from, to);  // a step alone: what it uses is no region's
       from = to + 1;

@@ -47,7 +47,7 @@ class EntryFrames {
 
   uint64_t plans_made() const {
     uint64_t made = 0;
-    for (const auto& [number, frame] : frames_) made += frame->plans_made();
+    for (const auto& [number, frame] : frames_) made += frame->values().plans_made();
     return made;
   }
 
@@ -99,7 +99,7 @@ Result<std::span<const Tensor>> Context::run(std::span<const Tensor> inputs, con
 
 void Context::bind_output(size_t index, void* memory, size_t bytes, size_t entry) { state_->entries[entry].bind(index, memory, bytes); }
 
-uint64_t Context::arena_bytes() const { return state_->last->arena_bytes(); }
+uint64_t Context::arena_bytes() const { return state_->last->values().arena_bytes(); }
 
 uint64_t Context::plans_made() const {
   uint64_t made = 0;
@@ -107,7 +107,7 @@ uint64_t Context::plans_made() const {
   return made;
 }
 
-std::span<const int64_t> Context::sizes() const { return state_->last->sizes(); }
+std::span<const int64_t> Context::sizes() const { return state_->last->values().sizes(); }
 
 Result<PlannedBytes> Context::planned_bytes(std::span<const Sizes> input_shapes, size_t entry) const {
   const Entry& e = state_->engine->entries()[entry];

@@ -7,57 +7,52 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/checked.h"
+#include "runtime/frame.h"
+#include "runtime/program_check.h"
 
 namespace tenon::runtime {
 
-namespace {
-
-/// Iteration and condition come before what a loop carries.
-constexpr size_t kLoopFormals = 2;
-
-/// Steps of bodies are numbered anew.
-RunOptions inside(RunOptions options) {
-  options.on_step = nullptr;
-  return options;
+ControlRunner::ControlRunner(const Step& step, const Engine& engine) : step_(step), results_(step.results.size()) {
+  for (const uint64_t b : bodies_of(step)) {
+    programs_.push_back(&engine.programs()[b]);
+    bodies_.push_back(std::make_unique<Frame>(engine, *programs_.back(), is<LoopStep>(step)));
+  }
+  outer_.resize(step.sizes.size());
+  places_.resize(step.results.size());
 }
 
-Result<int64_t> number_of(const Tensor& t, const std::string& label, const char* what) {
+ControlRunner::~ControlRunner() = default;
+
+Result<void> ControlRunner::run(Values& values, const RunOptions& options, int) {
+  const std::vector<Tensor> operands = values.tensors_of(step_.buffers);
+  for (size_t k = 0; k < outer_.size(); ++k) outer_[k] = values.size(step_.sizes[k]);
+  for (size_t k = 0; k < places_.size(); ++k) {
+    const uint32_t b = step_.results[k];
+    const bool is_placed = b != kMissing && values.program().buffers[b].kind != BufferInfo::Kind::dynamic;
+    places_[k] = is_placed ? Place{values.pointer(b), values.shape_of(b)} : Place{};
+  }
+  RunOptions inside = options;
+  inside.on_step = nullptr;  // steps of bodies are numbered anew
+  TRY(run_bodies(operands, outer_, places_, inside));
+  return values.take_results(step_, results_);
+}
+
+Result<int64_t> ControlRunner::scalar_of(const Tensor& t, const char* what) const {
   if (t.count() != 1 || !t.has_bytes())
-    return fail(Code::bad_input, label, fmt::format("its {} is not one number", what))
+    return fail(Code::bad_input, step_.label, fmt::format("{} must be a scalar", what))
         .expected("one element")
         .found(type_text(t.dtype(), t.shape()));
   return t.integer(0);
 }
 
-}  // namespace
-
-Control::Control(const Engine& engine, const Step& step) : step_(step), results_(step.results.size()) {
-  const bool loops = step.kind == Step::Kind::loop;
-  for (uint32_t b = 0; b < body_count(step.kind); ++b) {
-    programs_.push_back(&engine.programs()[step.code + b]);
-    bodies_.push_back(std::make_unique<Frame>(engine, *programs_.back(), loops));
-  }
-  if (!loops) return;
-  inputs_.resize(programs_[0]->inputs.size());
-  stacks_.resize(step.results.size() - step.carried);
-}
-
-Result<std::span<const Tensor>> Control::run(std::span<const Tensor> operands, std::span<const int64_t> outer,
-                                             std::span<const Place> places, const RunOptions& options) {
-  if (step_.kind == Step::Kind::loop) TRY(loop(operands, outer, places, inside(options)));
-  else TRY(branch(operands, outer, places, inside(options)));
-  return std::span<const Tensor>(results_);
-}
-
-Error Control::misfit(size_t result, const Sizes& expected, const Sizes& found) const {
+Error ControlRunner::misfit(size_t result, const Sizes& expected, const Sizes& found) const {
   return fail(Code::bad_input, step_.label, fmt::format("result {} has another shape than the model promises", result))
       .expected(fmt::format("[{}]", fmt::join(expected, ",")))
       .found(fmt::format("[{}]", fmt::join(found, ",")));
 }
 
 /// Result `result` is `from`: brought to its place, or kept.
-Result<void> Control::store_result(size_t result, const Tensor& from, const Place& place) {
+Result<void> ControlRunner::store_result(size_t result, const Tensor& from, const Place& place) {
   if (place.memory == nullptr) {
     results_[result] = TRY(owned(from));
     return {};
@@ -68,98 +63,22 @@ Result<void> Control::store_result(size_t result, const Tensor& from, const Plac
   return {};
 }
 
-Result<void> Control::branch(std::span<const Tensor> operands, std::span<const int64_t> outer, std::span<const Place> places,
-                             const RunOptions& options) {
-  const size_t chosen = TRY(number_of(operands[0], step_.label, "condition")) != 0 ? 0 : 1;
-  const size_t first = 1 + (chosen == 0 ? 0 : programs_[0]->inputs.size());
-  Frame& body = *bodies_[chosen];
-  for (size_t k = 0; k < places.size(); ++k) {
-    const PortInfo& port = programs_[chosen]->outputs[k];
-    const auto count = checked_count(places[k].shape);
-    if (places[k].memory && count) body.bind(k, places[k].memory, static_cast<size_t>(bytes_of(port.dtype, *count)));
-  }
-  const auto results = TRY(body.run(operands.subspan(first, programs_[chosen]->inputs.size()), outer, options));
-  for (size_t k = 0; k < places.size(); ++k) TRY(store_result(k, results[k], places[k]));
-  return {};
+bool has_outer_sizes(const Program& body, const Step& step) {
+  return std::ranges::none_of(body.sizes, [&](const SizeLine& l) { return l.kind == SizeLine::Kind::outer && l.a >= step.sizes.size(); });
 }
 
-Result<void> Control::loop(std::span<const Tensor> operands, std::span<const int64_t> outer, std::span<const Place> places,
-                           RunOptions options) {
-  const bool has_trips = !operands[0].empty_handle(), has_condition = !operands[1].empty_handle();
-  const int64_t trips = has_trips ? TRY(number_of(operands[0], step_.label, "trip count")) : INT64_MAX;
-  bool go = !has_condition || TRY(number_of(operands[1], step_.label, "condition")) != 0;
-  if (inputs_[0].empty_handle()) {
-    inputs_[0] = TRY(Tensor::make(DType::i64, {}));
-    inputs_[1] = TRY(Tensor::make(DType::boolean, {}));
-    inputs_[1].set_integer(0, 1);
+bool fits_results(const Step& step, const Program& program, const Program& body, size_t first_output) {
+  for (size_t k = 0; k < step.results.size(); ++k) {
+    if (step.results[k] == kMissing) continue;
+    const BufferInfo& to = program.buffers[step.results[k]];
+    const PortInfo& from = body.outputs[first_output + k];
+    if (!is_writable(to) || to.container.kind != from.container.kind || to.dtype != from.dtype) return false;
   }
-  for (size_t k = kLoopFormals; k < inputs_.size(); ++k) inputs_[k] = operands[k];
-  for (RowStack& s : stacks_) s.clear();
-  int64_t iteration = 0;
-  const RandomScope outside = options.random;
-  for (; iteration < trips && go; ++iteration) {
-    options.random = outside.in_iteration(static_cast<uint64_t>(iteration));
-    go = TRY(iterate(iteration, outer, places, options));
-  }
-  return finish(iteration, places);
+  return true;
 }
 
-Result<bool> Control::iterate(int64_t iteration, std::span<const int64_t> outer, std::span<const Place> places, const RunOptions& options) {
-  const size_t carried = step_.carried;
-  *inputs_[0].as_mutable<int64_t>().data() = iteration;
-  for (size_t k = carried; k < places.size(); ++k) {  // rows of known size are written where they belong
-    const Place& place = places[k];
-    if (place.memory == nullptr || iteration >= place.shape[0]) continue;
-    const DType dtype = programs_[0]->outputs[1 + k].dtype;
-    const int64_t elements = *checked_count(place.shape) / place.shape[0];
-    if (!has_whole_bytes(dtype, elements)) continue;
-    const auto bytes = static_cast<size_t>(bytes_of(dtype, elements));
-    bodies_[0]->bind(1 + k, static_cast<std::byte*>(place.memory) + static_cast<size_t>(iteration) * bytes, bytes);
-  }
-  const auto results = TRY(bodies_[0]->run(inputs_, outer, options));
-  for (size_t k = 0; k < carried; ++k) inputs_[kLoopFormals + k] = results[1 + k];
-  for (size_t k = carried; k < places.size(); ++k) TRY(keep_row(k, iteration, results[1 + k], places[k]));
-  return TRY(number_of(results[0], step_.label, "condition")) != 0;
-}
-
-Result<void> Control::keep_row(size_t result, int64_t iteration, const Tensor& row, const Place& place) {
-  if (place.memory == nullptr) {
-    RowStack& stack = stacks_[result - step_.carried];
-    if (iteration > 0 && row.shape() != stack.row_shape()) return misfit(result, stack.row_shape(), row.shape());
-    return stack.push(row);
-  }
-  const auto expected = std::span(place.shape).subspan(1);
-  if (iteration >= place.shape[0] || !std::ranges::equal(row.shape(), expected))
-    return misfit(result, Sizes(expected.begin(), expected.end()), row.shape());
-  if (!has_whole_bytes(row.dtype(), row.count())) copy_row(row, static_cast<std::byte*>(place.memory), iteration * row.count());
-  return {};
-}
-
-Result<void> Control::finish(int64_t iterations, std::span<const Place> places) {
-  const size_t carried = step_.carried;
-  for (size_t k = 0; k < carried; ++k) TRY(store_result(k, inputs_[kLoopFormals + k], places[k]));
-  for (size_t k = carried; k < places.size(); ++k) {
-    if (places[k].memory == nullptr) {
-      results_[k] = TRY(stacked(k, iterations));
-    } else {
-      Sizes shape = places[k].shape;
-      if (std::exchange(shape[0], iterations) != iterations) return misfit(k, places[k].shape, shape);
-      results_[k] = Tensor::view(programs_[0]->outputs[1 + k].dtype, places[k].shape, places[k].memory, nullptr);
-    }
-  }
-  return {};
-}
-
-/// All rows as one tensor. Without any, sizes that the body's own run would have told are 0.
-Result<Tensor> Control::stacked(size_t result, int64_t iterations) const {
-  const RowStack& stack = stacks_[result - step_.carried];
-  const PortInfo& port = programs_[0]->outputs[1 + result];
-  Sizes shape{iterations};
-  if (iterations > 0) shape.insert(shape.end(), stack.row_shape().begin(), stack.row_shape().end());
-  else
-    for (Slot s : port.shape)
-      shape.push_back(programs_[0]->sizes[s].kind == SizeLine::Kind::constant ? programs_[0]->sizes[s].constant : 0);
-  return stack.stacked(port.dtype, std::move(shape));
+bool is_body(const ProgramTable& table, uint64_t number) {
+  return number < table.size() && table.programs[number].role == Role::body;
 }
 
 }  // namespace tenon::runtime

@@ -52,10 +52,10 @@ namespace {
 Result<void> check_kernels(const EngineParts& parts) {
   for (const NamedProgram& p : parts.programs.programs)
     for (const Step& s : p.program.steps)
-      if (s.kind == Step::Kind::kernel && (s.code >= parts.entries.size() || parts.entries[s.code] >= parts.code.size()))
+      if (const auto* k = as<KernelStep>(s); k && (k->kernel >= parts.entries.size() || parts.entries[k->kernel] >= parts.code.size()))
         return fail(Code::bad_file, "program", "a step names a kernel that the code section does not have")
             .expected(std::to_string(parts.entries.size()) + " kernels")
-            .found("kernel " + std::to_string(s.code))
+            .found("kernel " + std::to_string(k->kernel))
             .advice("build the engine again");
   return {};
 }

@@ -79,11 +79,8 @@ bool number_graphs(ProgramTree& tree, uint32_t first, size_t graphs) {
 
 /// Steps number bodies of their own program.
 bool has_bodies(const ProgramTree& tree) {
-  return std::ranges::all_of(tree.program.steps,
-                             [&](const Step& s) {
-                               const uint32_t count = body_count(s.kind);
-                               return count == 0 || (s.code < tree.bodies.size() && count <= tree.bodies.size() - s.code);
-                             }) &&
+  const auto is_own = [&](uint64_t body) { return body < tree.bodies.size(); };
+  return std::ranges::all_of(tree.program.steps, [&](const Step& s) { return std::ranges::all_of(bodies_of(s), is_own); }) &&
          std::ranges::all_of(tree.bodies, has_bodies);
 }
 

@@ -50,14 +50,14 @@ Result<uint64_t> result_bytes(const Program& body, const std::vector<int64_t>& s
 Result<PlannedBytes> bytes_of_program(const ProgramTable& table, const Program& p, const GivenSizes& given, bool loops);
 
 Result<PlannedBytes> bytes_of_bodies(const ProgramTable& table, const Program& p, const Step& step, const std::vector<int64_t>& sizes) {
-  const bool loops = step.kind == Step::Kind::loop;
+  const bool loops = is<LoopStep>(step);
   std::vector<int64_t> outer;
   for (Slot s : step.sizes) outer.push_back(sizes[s]);
   PlannedBytes bytes;
   size_t first = loops ? 2 : 1;
   const size_t formals = loops ? 2 : 0;
-  for (uint32_t b = 0; b < body_count(step.kind); ++b) {
-    const Program& body = table[step.code + b];
+  for (const uint64_t number : bodies_of(step)) {
+    const Program& body = table[number];
     if (const auto shapes = body_shapes(p, step, body, first, formals, sizes))
       bytes += TRY(bytes_of_program(table, body, {*shapes, outer}, loops));
     first += body.inputs.size() - formals;
@@ -71,7 +71,7 @@ Result<uint64_t> bytes_after_packing(const Program& p, const GivenSizes& given, 
   uint32_t lines = p.input_lines;
   for (size_t k = 0; k < p.steps.size() && lines < p.sizes.size(); ++k) {
     const Step& step = p.steps[k];
-    const bool packs = step.kind == Step::Kind::rows && std::ranges::all_of(step.sizes, [&](Slot s) { return s < lines; });
+    const bool packs = is<RowsStep>(step) && std::ranges::all_of(step.sizes, [&](Slot s) { return s < lines; });
     if (!packs && !step.bindings.empty()) break;
     for (const Step::Binding& b : step.bindings) {
       sizes[b.slot] = TRY(count_of_places(step, sizes));
@@ -95,7 +95,7 @@ Result<PlannedBytes> bytes_of_program(const ProgramTable& table, const Program& 
   bytes.values += TRY(bytes_after_packing(p, given, sizes));
   for (const Step& step : p.steps) {
     const bool known = std::ranges::all_of(step.sizes, [&](Slot s) { return s < p.input_lines; });
-    if (body_count(step.kind) > 0 && known) bytes += TRY(bytes_of_bodies(table, p, step, sizes));
+    if (!std::ranges::empty(bodies_of(step)) && known) bytes += TRY(bytes_of_bodies(table, p, step, sizes));
   }
   return bytes;
 }
@@ -106,7 +106,8 @@ uint64_t scratch_stride(const Program& program) {
   constexpr uint64_t kPage = 4096;
   uint64_t most = 0;
   for (const Step& step : program.steps)
-    most = std::max(most, static_cast<uint64_t>(round_up(static_cast<int64_t>(step.scratch_bytes + kSlack), kPage)));
+    if (const auto* kernel = as<KernelStep>(step))
+      most = std::max(most, static_cast<uint64_t>(round_up(static_cast<int64_t>(kernel->scratch_bytes + kSlack), kPage)));
   return most;
 }
 

@@ -9,11 +9,9 @@
 #include "base/dtype.h"
 #include "base/result.h"
 #include "base/tensor.h"
+#include "runtime/step.h"
 
 namespace tenon::runtime {
-
-/// Number of an entry of the size table.
-using Slot = uint32_t;
 
 /// One line of the size table: the symbolic dimensions, compiled. Operands stand earlier in the table.
 struct SizeLine {
@@ -74,40 +72,6 @@ struct BufferInfo {
   std::optional<Slot> units = {};
 };
 
-struct Step {
-  enum class Kind : uint8_t { kernel = 1, segment = 2, sizes = 3, branch = 4, loop = 5, check = 6, rows = 7 } kind = Kind::kernel;
-  /// kernel: entry of the code section; segment: number of its blob in Program::blobs; loop: number of its body in the table of programs;
-  /// branch: of the body that runs where the condition holds, the next one is the other; check: 1 where indices may count from the end.
-  uint32_t code = 0;
-  /// kernel: arguments; sizes: the buffer written; segment: operands (kMissing: none), then the weights of its blob; branch: condition,
-  /// operands of the one body, of the other; loop: trip count and condition (kMissing: none), carried values, captures; check: smallest and
-  /// largest index, i64[]; rows: which places of each sequence are wanted, bool[sequences, length].
-  std::vector<uint32_t> buffers;
-  /// Of all but kernel, sizes and check (kMissing: not wanted); loop: carried values, then stacked rows; rows: the numbers of the wanted
-  /// places, where each place stands among them (0 where it is not), how many stand before each sequence and in all; i64 all.
-  std::vector<uint32_t> results;
-  std::vector<Slot> sizes;  ///< kernel: its sizes; sizes: the elements; branch, loop: what the bodies' `outer` lines count; check: the
-                            ///< extent; rows: sequences and length
-  uint32_t carried = 0;     ///< loop: values carried from one iteration to the next
-  Slot tasks = 0, grain = 0;
-  uint64_t scratch_bytes = 0;
-  uint32_t lines = 0;  ///< how many lines of the size table hold before this step runs
-  struct Binding {
-    Slot slot = 0;
-    uint32_t result = 0, axis = 0;
-  };
-  std::vector<Binding> bindings;  ///< `bound` slots that its results' shapes give
-  std::string label;              ///< for profiles: the ops that it computes
-  /// kernel: where both are given, its tasks are so many equal runs, `units`, which `parts` share out evenly.
-  std::optional<Slot> units = {}, parts = {};
-  /// Of such a kernel: it has as many parts as the step before, which is one too, and part p of it reads, of what that step and those that
-  /// it is joined to wrote, only what part p wrote. Buffers that joined steps use live as long as all of them.
-  bool joined = false;
-  Slot flops = 0;
-  DType factors = DType::f32;  ///< what `flops` are products of: f32, or bf16 or i8 (bytes of either sign) by instructions of their own
-};
-inline constexpr uint32_t kMissing = 0xffffffff;
-
 /// Elements of an integer input must lie in [0, extent), or [-extent, extent) where they may count from the end. A line of the door.
 struct ElementLimit {
   Slot extent = 0;
@@ -152,12 +116,6 @@ struct Program {
   std::vector<PortInfo> inputs, outputs;
   std::vector<Blob> blobs;
 };
-
-/// How many bodies a step of that kind has: their numbers follow Step::code.
-constexpr uint32_t body_count(Step::Kind kind) { return kind == Step::Kind::branch ? 2 : kind == Step::Kind::loop ? 1 : 0; }
-
-/// Of a segment's step: its first so many buffers are operands, the others weights of its blob.
-size_t operand_count(const Program& program, const Step& step);
 
 /// What a size table starts from.
 struct GivenSizes {

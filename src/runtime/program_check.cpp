@@ -25,7 +25,7 @@ class Checker {
     };
     return all(p_.buffers, &Checker::buffer_sound) && all(p_.guards, &Checker::guard_sound) && guards_in_order() &&
            all(p_.blobs, &Checker::blob_sound) && all(p_.steps, &Checker::step_sound) &&
-           regions_sound() && all(p_.inputs, &Checker::port_sound) && all(p_.outputs, &Checker::port_sound) &&
+           all(p_.inputs, &Checker::port_sound) && all(p_.outputs, &Checker::port_sound) &&
            std::ranges::none_of(p_.outputs, [](const PortInfo& o) { return o.buffer == kMissing; });
   }
 
@@ -100,108 +100,27 @@ class Checker {
   }
 
   bool step_sound(const Step& s) const {
-    using Kind = Step::Kind;
-    if (s.kind < Kind::kernel || s.kind > Kind::rows || s.lines > p_.sizes.size()) return false;
-    if (!slots(s.sizes) || !slots({s.tasks, s.grain, s.flops}) || s.scratch_bytes > (uint64_t{1} << 32)) return false;
-    if (s.factors != DType::f32 && s.factors != DType::bf16 && s.factors != DType::i8) return false;
-    const bool may_miss = s.kind == Kind::segment || s.kind == Kind::branch || s.kind == Kind::loop;
+    return s.lines <= p_.sizes.size() && slots(s.sizes) && bindings_sound(s) &&
+           std::visit(
+               [&](const auto& kind) {
+                 constexpr bool may_miss = requires { kind.kMayMiss; }, takes_containers = requires { kind.kTakesContainers; };
+                 return buffers_sound(s, may_miss, takes_containers) && kind.is_sound(s, p_, table_);
+               },
+               s.kind);
+  }
+
+  bool buffers_sound(const Step& s, bool may_miss, bool takes_containers) const {
     for (const auto* list : {&s.buffers, &s.results})
       for (uint32_t b : *list)
         if (b >= p_.buffers.size() && !(b == kMissing && may_miss)) return false;
-    const bool bytes_alone = s.kind == Kind::kernel || s.kind == Kind::sizes || s.kind == Kind::check || s.kind == Kind::rows;
-    if (bytes_alone && std::ranges::any_of(s.buffers, [&](uint32_t b) { return p_.buffers[b].container.kind != ValueKind::tensor; }))
-      return false;
-    for (const Step::Binding& b : s.bindings)
-      if (b.slot >= p_.sizes.size() || p_.sizes[b.slot].kind != SizeLine::Kind::bound || b.result >= s.results.size()) return false;
-    switch (s.kind) {
-      case Kind::kernel: return true;
-      case Kind::segment: return s.code < p_.blobs.size() && segment_sound(s);
-      case Kind::sizes: return s.buffers.size() == 1;
-      case Kind::branch: return branch_sound(s);
-      case Kind::loop: return loop_sound(s);
-      case Kind::check: return check_sound(s);
-      case Kind::rows: return packing_sound(s);
-    }
-    return false;
+    return takes_containers ||
+           std::ranges::all_of(s.buffers, [&](uint32_t b) { return p_.buffers[b].container.kind == ValueKind::tensor; });
   }
 
-  /// Joined steps are kernels with the same parts, and know the same sizes.
-  bool regions_sound() const {
-    for (size_t k = 0; k < p_.steps.size(); ++k) {
-      const Step& s = p_.steps[k];
-      const bool by_units = s.units && s.parts;
-      if (s.units.has_value() != s.parts.has_value() || (by_units && (s.kind != Step::Kind::kernel || !slots({*s.units, *s.parts}))))
-        return false;
-      if (s.joined && (!by_units || k == 0 || p_.steps[k - 1].parts != s.parts || p_.steps[k - 1].lines != s.lines)) return false;
-    }
-    return true;
-  }
-
-  /// Results go where a device may write, or come as tensors of its own.
-  bool segment_sound(const Step& s) const {
-    return std::ranges::all_of(s.results, [&](uint32_t b) { return b == kMissing || writable(p_.buffers[b]); });
-  }
-
-  /// A value of a step that is no kernel: it brings its own memory, or has elements of fixed width in memory that was laid out.
-  static bool writable(const BufferInfo& b) {
-    if (b.kind == BufferInfo::Kind::dynamic) return true;
-    return (b.kind == BufferInfo::Kind::arena || b.kind == BufferInfo::Kind::output) && b.dtype != DType::string;
-  }
-
-  /// The body has what the step gives it sizes for.
-  static bool fed(const Program& body, const Step& s) {
-    return std::ranges::none_of(body.sizes, [&](const SizeLine& l) { return l.kind == SizeLine::Kind::outer && l.a >= s.sizes.size(); });
-  }
-
-  /// Results that kernels stack or copy have a fixed place only where their elements have fixed width.
-  bool placed(const Step& s, const Program& body, size_t first_output) const {
-    for (size_t k = 0; k < s.results.size(); ++k) {
-      if (s.results[k] == kMissing) continue;
-      const BufferInfo& to = p_.buffers[s.results[k]];
-      const PortInfo& from = body.outputs[first_output + k];
-      if (!writable(to) || to.container.kind != from.container.kind || to.dtype != from.dtype) return false;
-    }
-    return true;
-  }
-
-  bool branch_sound(const Step& s) const {
-    if (s.code == kMissing || !has_role(s.code, Role::body) || !has_role(s.code + 1, Role::body)) return false;
-    const Program &yes = table_[s.code], &no = table_[s.code + 1];
-    return fed(yes, s) && fed(no, s) && s.buffers.size() == 1 + yes.inputs.size() + no.inputs.size() && s.buffers[0] != kMissing &&
-           s.results.size() <= yes.outputs.size() && s.results.size() <= no.outputs.size() && placed(s, yes, 0) && placed(s, no, 0);
-  }
-
-  bool loop_sound(const Step& s) const {
-    if (!has_role(s.code, Role::body)) return false;
-    const Program& body = table_[s.code];
-    return fed(body, s) && s.buffers.size() >= 2 && s.buffers.size() == body.inputs.size() && s.carried <= s.buffers.size() - 2 &&
-           s.carried <= s.results.size() && s.results.size() + 1 == body.outputs.size() && rows_shaped(s) && placed(s, body, 1);
-  }
-
-  bool check_sound(const Step& s) const {
-    return s.buffers.size() == 2 && s.sizes.size() == 1 && std::ranges::all_of(s.buffers, [&](uint32_t b) {
-             return p_.buffers[b].dtype == DType::i64 && p_.buffers[b].shape.empty() && p_.buffers[b].kind == BufferInfo::Kind::arena;
-           });
-  }
-
-  /// Row numbers bring their own memory; places are shaped like what says which rows are wanted.
-  bool packing_sound(const Step& s) const {
-    if (s.buffers.size() != 1 || s.results.size() != 3 || s.sizes.size() != 2) return false;
-    const BufferInfo &keep = p_.buffers[s.buffers[0]], &rows = p_.buffers[s.results[0]], &places = p_.buffers[s.results[1]],
-                     &starts = p_.buffers[s.results[2]];
-    const auto placed = [](const BufferInfo& b, size_t rank) {
-      return b.dtype == DType::i64 && b.shape.size() == rank && (b.kind == BufferInfo::Kind::arena || b.kind == BufferInfo::Kind::output);
-    };
-    return keep.dtype == DType::boolean && keep.shape == s.sizes && rows.dtype == DType::i64 && rows.shape.size() == 1 &&
-           rows.kind == BufferInfo::Kind::dynamic && placed(places, 2) && places.shape == s.sizes && placed(starts, 1);
-  }
-
-  /// A stack of rows has the rows' number in front.
-  bool rows_shaped(const Step& s) const {
-    for (size_t k = s.carried; k < s.results.size(); ++k)
-      if (s.results[k] != kMissing && p_.buffers[s.results[k]].kind != BufferInfo::Kind::dynamic && p_.buffers[s.results[k]].shape.empty())
-        return false;
-    return true;
+  bool bindings_sound(const Step& s) const {
+    return std::ranges::all_of(s.bindings, [&](const Step::Binding& b) {
+      return b.slot < p_.sizes.size() && p_.sizes[b.slot].kind == SizeLine::Kind::bound && b.result < s.results.size();
+    });
   }
 
   bool port_sound(const PortInfo& port) const {
@@ -221,6 +140,11 @@ class Checker {
 };
 
 }  // namespace
+
+bool is_writable(const BufferInfo& b) {
+  if (b.kind == BufferInfo::Kind::dynamic) return true;
+  return (b.kind == BufferInfo::Kind::arena || b.kind == BufferInfo::Kind::output) && b.dtype != DType::string;
+}
 
 bool is_sound(const Program& program, const ProgramTable& table) { return Checker(program, table).sound(); }
 

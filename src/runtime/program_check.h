@@ -7,4 +7,8 @@ namespace tenon::runtime {
 /// Everything that a run of one program of the table will use as an index is in range: buffers, slots, blobs, programs. Cost: linear.
 bool is_sound(const Program& program, const ProgramTable& table);
 
+/// Whether a step that is no kernel may give that value: it brings its own memory, or has elements of fixed width in memory that was laid
+/// out.
+bool is_writable(const BufferInfo& buffer);
+
 }  // namespace tenon::runtime

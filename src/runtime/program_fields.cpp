@@ -34,27 +34,6 @@ enum : uint32_t { kind = 1, sizes = 2, unranked = 3, key = 4 };
 namespace guard {
 enum : uint32_t { kind = 1, a = 2, b = 3, where = 4, what = 5, a_text = 6, b_text = 7 };
 }
-namespace step {
-enum : uint32_t {
-  kind = 1,
-  code = 2,
-  buffers = 3,
-  results = 4,
-  sizes = 5,
-  tasks = 6,
-  grain = 7,
-  scratch = 8,
-  lines = 9,
-  binding = 10,
-  label = 11,
-  flops = 12,
-  carried = 13,
-  factors = 14,
-  units = 15,
-  parts = 16,
-  joined = 17
-};
-}
 namespace port {
 enum : uint32_t {
   name = 1,
@@ -133,23 +112,18 @@ void write(pbf_writer w, const Guard& g) {
 }
 
 void write(pbf_writer w, const Step& s) {
-  w.add_uint32(step::kind, static_cast<uint32_t>(s.kind));
-  w.add_uint32(step::code, s.code);
-  add_list(w, step::buffers, s.buffers);
-  add_list(w, step::results, s.results);
-  add_list(w, step::sizes, s.sizes);
-  w.add_uint32(step::tasks, s.tasks);
-  w.add_uint32(step::grain, s.grain);
-  w.add_uint64(step::scratch, s.scratch_bytes);
-  w.add_uint32(step::lines, s.lines);
-  for (const Step::Binding& b : s.bindings) add_list(w, step::binding, std::vector<uint32_t>{b.slot, b.result, b.axis});
-  w.add_string(step::label, s.label);
-  w.add_uint32(step::flops, s.flops);
-  if (s.carried != 0) w.add_uint32(step::carried, s.carried);
-  if (s.units) w.add_uint32(step::units, *s.units);
-  if (s.parts) w.add_uint32(step::parts, *s.parts);
-  if (s.joined) w.add_uint32(step::joined, 1);
-  if (s.factors != DType::f32) w.add_uint32(step::factors, static_cast<uint32_t>(s.factors));
+  std::visit([&](const auto& kind) { w.add_uint32(step_field::kind, kind.kNumber); }, s.kind);
+  add_list(w, step_field::buffers, s.buffers);
+  add_list(w, step_field::results, s.results);
+  add_list(w, step_field::sizes, s.sizes);
+  w.add_uint32(step_field::lines, s.lines);
+  for (const Step::Binding& b : s.bindings) add_list(w, step_field::binding, std::vector<uint32_t>{b.slot, b.result, b.axis});
+  w.add_string(step_field::label, s.label);
+  std::visit(
+      [&](const auto& kind) {
+        if constexpr (requires { kind.write(w); }) kind.write(w);
+      },
+      s.kind);
 }
 
 void write(pbf_writer w, const Blob& b) {
@@ -240,31 +214,50 @@ Guard read_guard(Reader r) {
   return g;
 }
 
+/// The kind of that number, its fields still to be read. Throws where there is none.
+template <size_t K = 0>
+StepKind kind_numbered(uint32_t number) {
+  if constexpr (K == std::variant_size_v<StepKind>) {
+    throw protozero::invalid_tag_exception();
+  } else {
+    using Kind = std::variant_alternative_t<K, StepKind>;
+    return Kind::kNumber == number ? StepKind(Kind()) : kind_numbered<K + 1>(number);
+  }
+}
+
+StepKind kind_of(Reader r) {
+  uint32_t number = KernelStep::kNumber;
+  while (r.next())
+    if (r.tag() == step_field::kind) number = r.get_uint32();
+    else r.skip();
+  return kind_numbered(number);
+}
+
+bool read_own_field(Reader& r, StepKind& kind) {
+  return std::visit(
+      [&](auto& k) {
+        if constexpr (requires { k.read(r); }) return k.read(r);
+        else return false;
+      },
+      kind);
+}
+
 Step read_step(Reader r) {
   Step s;
+  s.kind = kind_of(r);
   while (r.next()) switch (r.tag()) {
-      case step::kind: s.kind = static_cast<Step::Kind>(r.get_uint32()); break;
-      case step::code: s.code = r.get_uint32(); break;
-      case step::buffers: s.buffers = list_of<uint32_t>(r.get_packed_uint32()); break;
-      case step::results: s.results = list_of<uint32_t>(r.get_packed_uint32()); break;
-      case step::sizes: s.sizes = list_of<Slot>(r.get_packed_uint32()); break;
-      case step::tasks: s.tasks = r.get_uint32(); break;
-      case step::grain: s.grain = r.get_uint32(); break;
-      case step::scratch: s.scratch_bytes = r.get_uint64(); break;
-      case step::lines: s.lines = r.get_uint32(); break;
-      case step::binding: {
+      case step_field::buffers: s.buffers = list_of<uint32_t>(r.get_packed_uint32()); break;
+      case step_field::results: s.results = list_of<uint32_t>(r.get_packed_uint32()); break;
+      case step_field::sizes: s.sizes = list_of<Slot>(r.get_packed_uint32()); break;
+      case step_field::lines: s.lines = r.get_uint32(); break;
+      case step_field::binding: {
         const auto v = list_of<uint32_t>(r.get_packed_uint32());
         if (v.size() == 3) s.bindings.push_back({v[0], v[1], v[2]});
         break;
       }
-      case step::label: s.label = r.get_string(); break;
-      case step::flops: s.flops = r.get_uint32(); break;
-      case step::carried: s.carried = r.get_uint32(); break;
-      case step::units: s.units = r.get_uint32(); break;
-      case step::parts: s.parts = r.get_uint32(); break;
-      case step::joined: s.joined = r.get_uint32() != 0; break;
-      case step::factors: s.factors = static_cast<DType>(r.get_uint32()); break;
-      default: r.skip();
+      case step_field::label: s.label = r.get_string(); break;
+      default:
+        if (!read_own_field(r, s.kind)) r.skip();
     }
   return s;
 }

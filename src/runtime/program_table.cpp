@@ -10,7 +10,7 @@ ProgramTable::ProgramTable(Program entry) { programs.push_back({.name = "main", 
 void place_tree(ProgramTable& table, uint32_t number, ProgramTree tree) {
   const auto first = static_cast<uint32_t>(table.size());
   for (Step& step : tree.program.steps)
-    if (body_count(step.kind) > 0) step.code += first;
+    renumber_bodies(step, first);
   table[number] = std::move(tree.program);
   table.programs.resize(first + tree.bodies.size(), {.role = Role::body, .program = {}});
   for (uint32_t b = 0; b < tree.bodies.size(); ++b) place_tree(table, first + b, std::move(tree.bodies[b]));
@@ -57,7 +57,7 @@ std::vector<bool> reachable(const ProgramTable& table, std::span<const uint32_t>
     if (out[number]) continue;
     out[number] = true;
     for (const Step& step : table[number].steps)
-      for (uint32_t b = 0; b < body_count(step.kind); ++b) open.push_back(step.code + b);
+      for (const uint64_t body : bodies_of(step)) open.push_back(static_cast<uint32_t>(body));
     for (const Blob& blob : table[number].blobs) open.insert(open.end(), blob.graphs.begin(), blob.graphs.end());
   }
   return out;

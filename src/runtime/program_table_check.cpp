@@ -62,7 +62,7 @@ class TableChecker {
   void count_uses() {
     for (const NamedProgram& p : table_.programs)
       for (const Step& step : p.program.steps)
-        for (uint32_t b = 0; b < body_count(step.kind); ++b) ++uses_[step.code + b];
+        for (const uint64_t body : bodies_of(step)) ++uses_[body];
   }
 
   /// Whether the program neither runs itself nor nests too deep.
@@ -77,8 +77,7 @@ class TableChecker {
       return true;
     };
     for (const Step& step : table_[number].steps)
-      for (uint32_t b = 0; b < body_count(step.kind); ++b)
-        if (!visit(step.code + b)) return false;
+      if (!std::ranges::all_of(bodies_of(step), [&](uint64_t body) { return visit(static_cast<uint32_t>(body)); })) return false;
     for (const Blob& blob : table_[number].blobs)
       if (!std::ranges::all_of(blob.graphs, visit)) return false;
     depth_[number] = deepest;

@@ -48,7 +48,7 @@ class Packed : public testing::TestWithParam<const char*> {
 };
 
 bool packs_rows(const runtime::Engine& engine) {
-  return std::ranges::any_of(engine.program().steps, [](const runtime::Step& s) { return s.kind == runtime::Step::Kind::rows; });
+  return std::ranges::any_of(engine.program().steps, runtime::is<runtime::RowsStep>);
 }
 
 /// Token numbers where a name says ids, the mask, zeros for the rest.

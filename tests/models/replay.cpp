@@ -30,15 +30,21 @@ void add_steps(const runtime::ProgramTable& programs, uint32_t number, const std
                      program.buffers.size());
   uint32_t bodies = 0;
   for (const runtime::Step& s : program.steps) {
-    const uint32_t own = runtime::body_count(s.kind);  // bodies are counted by program: their rows in the table follow from others
-    out += fmt::format("{}{} {} code {} buffers [{}] results [{}] sizes [{}] tasks {} grain {} scratch {} lines {}\n", indent, s.label,
-                       static_cast<int>(s.kind), own > 0 ? bodies : s.code, fmt::join(s.buffers, ","), fmt::join(s.results, ","), fmt::join(s.sizes, ","),
-                       s.tasks, s.grain, s.scratch_bytes, s.lines);
+    const auto* const segment = runtime::as<runtime::SegmentStep>(s);
+    const auto* const check = runtime::as<runtime::CheckStep>(s);
+    const auto* const kernel = runtime::as<runtime::KernelStep>(s);
+    const auto own = static_cast<uint32_t>(runtime::bodies_of(s).size());
+    // Bodies are counted by program: their rows in the table follow from other programs.
+    const uint32_t code = kernel ? kernel->kernel : segment ? segment->blob : check ? check->from_end : own > 0 ? bodies : 0;
+    out += fmt::format("{}{} {} code {} buffers [{}] results [{}] sizes [{}]", indent, s.label, s.kind.index() + 1, code,
+                       fmt::join(s.buffers, ","), fmt::join(s.results, ","), fmt::join(s.sizes, ","));
+    if (kernel) out += fmt::format(" tasks {} grain {} scratch {}", kernel->tasks, kernel->grain, kernel->scratch_bytes);
+    out += fmt::format(" lines {}\n", s.lines);
     bodies += own;
   }
   for (const runtime::Blob& blob : program.blobs) out += indent + "on " + blob.device + ": " + blob.bytes + "\n";
   for (const runtime::Step& s : program.steps)
-    for (uint32_t b = 0; b < runtime::body_count(s.kind); ++b) add_steps(programs, s.code + b, indent + "  ", out);
+    for (const uint64_t b : runtime::bodies_of(s)) add_steps(programs, static_cast<uint32_t>(b), indent + "  ", out);
 }
 
 Result<std::string> text_of(std::unique_ptr<ir::Graph> graph, int opt, const Target& target) {

@@ -89,8 +89,9 @@ TEST(Build, KeepsBuffersOfJoinedKernelsForAllOfThem) {
   const runtime::Program& p = built->programs[0];
   ASSERT_EQ(p.steps.size(), 4U);
   const auto lives = [&](std::string_view name) { return std::pair(named(p, name).first, named(p, name).last); };
-  for (size_t k = 0; k < 4; ++k) EXPECT_EQ(p.steps[k].joined, k == 2);
-  EXPECT_TRUE(p.steps[1].units && p.steps[1].parts && !p.steps[3].units);
+  for (size_t k = 0; k < 4; ++k) EXPECT_EQ(runtime::is_joined(p.steps[k]), k == 2);
+  const auto kernel = [&](size_t step) { return *runtime::as<runtime::KernelStep>(p.steps[step]); };
+  EXPECT_TRUE(kernel(1).units && kernel(1).parts && !kernel(3).units);
   EXPECT_EQ(lives("a"), std::pair(0U, 2U));
   EXPECT_EQ(lives("b"), std::pair(1U, 2U));
   EXPECT_EQ(lives("c"), std::pair(1U, 3U));
@@ -149,9 +150,10 @@ TEST(Build, BindsSizesThatASegmentBrings) {
   auto built = build(*graph);
   ASSERT_TRUE(built) << built.error().text();
   const runtime::Program& p = built->programs[0];
-  ASSERT_EQ(p.steps[0].kind, Step::Kind::segment);
-  EXPECT_EQ(p.blobs[p.steps[0].code].device, "reference");
-  EXPECT_EQ(p.blobs[p.steps[0].code].bytes, "blob of NonZero");
+  const auto* const segment = runtime::as<runtime::SegmentStep>(p.steps[0]);
+  ASSERT_TRUE(segment);
+  EXPECT_EQ(p.blobs[segment->blob].device, "reference");
+  EXPECT_EQ(p.blobs[segment->blob].bytes, "blob of NonZero");
   EXPECT_EQ(built->ops_of_devices, (std::vector<std::pair<std::string, std::string>>{{"reference", "NonZero"}}));
   ASSERT_EQ(p.steps[0].bindings.size(), 1u);
   const runtime::Slot slot = p.steps[0].bindings[0].slot;

@@ -157,7 +157,7 @@ TEST(EngineParts, ThatDoNotFitAreRefused) {
 
   parts = {};
   parts.programs = small_program();
-  parts.programs[0].steps[0].kind = Step::Kind::kernel;
+  parts.programs[0].steps[0].kind = KernelStep();
   EXPECT_EQ(Engine::create(std::move(parts), test_devices()).error().code(), Code::bad_file);
 }
 
@@ -193,10 +193,8 @@ Program with_kernel() {
   Step step;
   step.buffers = {0, 1};
   step.sizes = {0};
-  step.tasks = 0;
-  step.grain = 2;
+  step.kind = KernelStep{.tasks = 0, .grain = 2, .scratch_bytes = 100};
   step.lines = 3;
-  step.scratch_bytes = 100;
   step.label = "Nothing";
   p.steps.insert(p.steps.begin(), step);
   return p;

@@ -134,8 +134,10 @@ TEST(Branch, HasItsMemoryInThePlan) {
 
 TEST(Branch, HasItsScratchMemoryInThePlan) {
   ProgramTable p = branch_program();
-  p[0].steps[0].scratch_bytes = 10;
-  p[1].steps[0].scratch_bytes = 5000;
+  Step kernel{.kind = KernelStep{.scratch_bytes = 5000}, .buffers = {}, .results = {}, .sizes = {}, .bindings = {}, .label = ""};
+  p[1].steps.push_back(kernel);
+  std::get<KernelStep>(kernel.kind).scratch_bytes = 10;
+  p[0].steps.push_back(kernel);
   const auto planned = planned_bytes(p, std::vector<Sizes>{{}, {100}});
   ASSERT_TRUE(planned);
   EXPECT_EQ(planned->scratch, 4096u + 8192u + scratch_stride(p[2]));
@@ -175,8 +177,8 @@ TEST(ControlBytes, WithAnyBitFlippedAreBadOrSound) {
 
 TEST(ControlBytes, RefuseEveryWildIndex) {
   const std::vector<void (*)(ProgramTable&)> edits = {
-      [](ProgramTable& p) { p[0].steps[0].code = 2; },
-      [](ProgramTable& p) { p[0].steps[0].carried = 2; },
+      [](ProgramTable& p) { std::get<LoopStep>(p[0].steps[0].kind).first_body = 2; },
+      [](ProgramTable& p) { std::get<LoopStep>(p[0].steps[0].kind).carried = 2; },
       [](ProgramTable& p) { p[0].steps[0].buffers.pop_back(); },
       [](ProgramTable& p) { p[0].steps[0].results.pop_back(); },
       [](ProgramTable& p) { p[0].steps[0].results.push_back(2); },
@@ -184,7 +186,7 @@ TEST(ControlBytes, RefuseEveryWildIndex) {
       [](ProgramTable& p) { p[0].steps[0].results[0] = 1; },
       [](ProgramTable& p) { p[0].buffers[2].dtype = DType::f64; },
       [](ProgramTable& p) { p[1].sizes[0].a = 1; },
-      [](ProgramTable& p) { p[1].steps[1].code = 1; },
+      [](ProgramTable& p) { std::get<SegmentStep>(p[1].steps[1].kind).blob = 1; },
       [](ProgramTable& p) { p[1].buffers[2].index = 9; },
       [](ProgramTable& p) { p.programs.pop_back(); },
   };
@@ -203,11 +205,11 @@ ProgramTable nested_branches(int depth) {
   ProgramTable simple = branch_program();
   Program leaf = simple[0];  // of the same inputs: x + 1
   leaf.blobs = {{"test", "add one"}};
-  leaf.steps[0] = {.kind = Step::Kind::segment, .code = 0, .buffers = {1}, .results = {2}, .sizes = {}, .lines = 1, .bindings = {}, .label = ""};
+  leaf.steps[0] = {.kind = SegmentStep(), .buffers = {1}, .results = {2}, .sizes = {}, .lines = 1, .bindings = {}, .label = ""};
   ProgramTree tree{leaf};
   for (int k = 0; k < depth; ++k) {
     Program around = simple[0];
-    around.steps[0].code = 0;
+    around.steps[0].kind = BranchStep();
     around.steps[0].buffers = {0, 0, 1, 0, 1};
     tree = {around, {std::move(tree), {leaf}}};
   }
@@ -239,7 +241,7 @@ TEST(ControlBytes, RefuseABodyOfNoStep) {
 TEST(ControlBytes, RefuseABodyThatRunsItself) {
   ProgramTable p = nested_branches(2);
   ASSERT_TRUE(decode(encode(p)));
-  for (Step& step : p[1].steps) step.code = 1;
+  for (Step& step : p[1].steps) std::get<BranchStep>(step.kind).first_body = 1;
   EXPECT_FALSE(decode(encode(p)));
 }
 

@@ -28,9 +28,8 @@ Program two_steps() {
   p.outputs = {port("y", DType::f32, {0}, {"10"}, 3)};
   p.steps.resize(2);
   for (Step& s : p.steps) {
-    s.tasks = s.grain = 1;
+    s.kind = KernelStep{.tasks = 1, .grain = 1, .scratch_bytes = 100};
     s.lines = 2;
-    s.scratch_bytes = 100;
   }
   p.steps[0].buffers = {0, 2};
   p.steps[0].label = "First";
@@ -165,7 +164,7 @@ TEST(Guard, StandsInBranchesAndLoops) {
     body.inputs[0].dtype = DType::i64;
     body.outputs[0].buffer = 1;
     body.steps[0].buffers = {0, 1};
-    body.steps[0].tasks = body.steps[0].grain = 1;
+    body.steps[0].kind = KernelStep{.tasks = 1, .grain = 1};
     body.steps[0].lines = 2;
     body.steps[0].label = "Inner";
   }

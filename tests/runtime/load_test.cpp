@@ -92,8 +92,7 @@ TEST_F(LoadTest, RefusesAProgramThatWasWrittenWrong) {
   parts.program = encode(program);
   EXPECT_EQ(refused(engine_bytes(parts)), Code::bad_file);
   program = small_program();
-  program.steps[0].kind = Step::Kind::kernel;
-  program.steps[0].code = 1;
+  program.steps[0].kind = KernelStep{.kernel = 1};
   parts.program = encode(program);
   EXPECT_EQ(refused(engine_bytes(parts)), Code::bad_file) << "there is one kernel";
   parts = {};

@@ -28,13 +28,13 @@ Program packing_program() {
   p.outputs = {port("rows", DType::i64, {4}, {"u"}, 1), port("places", DType::i64, {0, 1}, {"s", "l"}, 2),
                port("starts", DType::i64, {3}, {"s + 1"}, 3), port("sizes", DType::i64, {2}, {"1"}, 4)};
   p.steps.resize(2);
-  p.steps[0].kind = Step::Kind::rows;
+  p.steps[0].kind = RowsStep();
   p.steps[0].buffers = {0};
   p.steps[0].results = {1, 2, 3};
   p.steps[0].sizes = {0, 1};
   p.steps[0].lines = 4;
   p.steps[0].bindings = {{4, 0, 0}};
-  p.steps[1].kind = Step::Kind::sizes;
+  p.steps[1].kind = SizesStep();
   p.steps[1].buffers = {4};
   p.steps[1].sizes = {4};
   p.steps[1].lines = 5;

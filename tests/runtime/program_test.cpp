@@ -26,21 +26,16 @@ ProgramTable full_table() {
   p.buffers.back().units = 0;
   p.outputs.push_back({"list", DType::i32, {}, {}, {}, {}, {}, 7, {ValueKind::sequence, {2, -1}, false}});
   p.inputs[1].limits.push_back({1, true});
+  KernelStep own{.kernel = 3, .tasks = 0, .grain = 1, .scratch_bytes = 4096, .units = 0, .parts = 1, .flops = 4, .factors = DType::bf16};
   Step kernel;
-  kernel.code = 3;
+  kernel.kind = own;
   kernel.buffers = {0, 5};
   kernel.sizes = {0, 1};
-  kernel.tasks = 0;
-  kernel.grain = 1;
-  kernel.scratch_bytes = 4096;
   kernel.lines = 5;
   kernel.label = "MatMul+Gelu";
-  kernel.flops = 4;
-  kernel.factors = DType::bf16;
-  kernel.units = 0;
-  kernel.parts = 1;
   p.steps.push_back(kernel);
-  kernel.joined = true;
+  own.joined = true;
+  kernel.kind = own;
   p.steps.push_back(kernel);
   p.steps[0].buffers.push_back(kMissing);
   ProgramTable table = std::move(p);
@@ -59,13 +54,13 @@ TEST(ProgramBytes, DecodeToTheSameProgram) {
   EXPECT_EQ(program->steps[1].bindings[0].slot, 3u);
   EXPECT_EQ(program->steps[0].buffers[1], kMissing);
   EXPECT_EQ(program->steps[3].label, "MatMul+Gelu");
-  EXPECT_EQ(program->steps[3].scratch_bytes, 4096u);
-  EXPECT_EQ(program->steps[3].factors, DType::bf16);
+  EXPECT_EQ(as<KernelStep>(program->steps[3])->scratch_bytes, 4096u);
+  EXPECT_EQ(as<KernelStep>(program->steps[3])->factors, DType::bf16);
   EXPECT_EQ(program->buffers[9].units, 0u);
-  EXPECT_EQ(program->steps[3].units, 0u);
-  EXPECT_EQ(program->steps[3].parts, 1u);
-  EXPECT_FALSE(program->steps[3].joined);
-  EXPECT_TRUE(program->steps[4].joined);
+  EXPECT_EQ(as<KernelStep>(program->steps[3])->units, 0u);
+  EXPECT_EQ(as<KernelStep>(program->steps[3])->parts, 1u);
+  EXPECT_FALSE(as<KernelStep>(program->steps[3])->joined);
+  EXPECT_TRUE(as<KernelStep>(program->steps[4])->joined);
   EXPECT_EQ(program->sizes[6].constant, -5);
   EXPECT_EQ(program->buffers[5].dtype, DType::f16);
   EXPECT_EQ(program->buffers[5].offset, 64u);
@@ -135,21 +130,20 @@ TEST(ProgramBytes, RefuseEveryWildIndex) {
       [](Program& p) { p.buffers[5].offset = 999; },
       [](Program& p) { p.buffers[5].shape[0] = 0; },
       [](Program& p) { p.buffers[0].dtype = DType::none; },
-      [](Program& p) { p.steps[3].factors = DType::u8; },
-      [](Program& p) { p.steps[3].units = 99; },
-      [](Program& p) { p.steps[3].parts.reset(); },
-      [](Program& p) { p.steps[4].parts = 99; },
-      [](Program& p) { p.steps[4].parts = 0; },  // not those of the step before
+      [](Program& p) { as<KernelStep>(p.steps[3])->factors = DType::u8; },
+      [](Program& p) { as<KernelStep>(p.steps[3])->units = 99; },
+      [](Program& p) { as<KernelStep>(p.steps[3])->parts.reset(); },
+      [](Program& p) { as<KernelStep>(p.steps[4])->parts = 99; },
+      [](Program& p) { as<KernelStep>(p.steps[4])->parts = 0; },  // not those of the step before
       [](Program& p) { p.steps[4].lines = 4; },
-      [](Program& p) { p.steps[2].joined = true; },
-      [](Program& p) { p.steps[0].joined = true; },
+      [](Program& p) { as<KernelStep>(p.steps[3])->joined = true; },  // after a step that is no kernel
       [](Program& p) { p.buffers[9].units = 99; },
       [](Program& p) { p.buffers[0].units = 0; },  // an input
-      [](Program& p) { p.steps[0].code = 2; },
+      [](Program& p) { as<SegmentStep>(p.steps[0])->blob = 2; },
       [](Program& p) { p.steps[0].buffers[0] = 99; },
       [](Program& p) { p.steps[0].results[0] = 99; },
       [](Program& p) { p.steps[3].buffers[0] = kMissing; },
-      [](Program& p) { p.steps[3].tasks = 99; },
+      [](Program& p) { as<KernelStep>(p.steps[3])->tasks = 99; },
       [](Program& p) { p.steps[3].sizes[0] = 99; },
       [](Program& p) { p.steps[2].buffers.clear(); },
       [](Program& p) { p.steps[2].lines = 99; },
@@ -228,7 +222,7 @@ TEST(ProgramTable, RefusesEveryDamagedRow) {
       [](ProgramTable& t) { t.programs[4].role = Role::body; },  // of no step
       [](ProgramTable& t) { t[4].sizes[0] = {SizeLine::Kind::outer, 0, 0, 0, 0}; },
       [](ProgramTable& t) { t[4].buffers[5].offset = 999; },
-      [](ProgramTable& t) { t[4].steps[0].code = 99; },
+      [](ProgramTable& t) { as<SegmentStep>(t[4].steps[0])->blob = 99; },
   };
   for (size_t k = 0; k < edits.size(); ++k) {
     ProgramTable table = table_of_all();

@@ -86,33 +86,24 @@ inline runtime::Program small_program() {
   p.outputs = {port("plus", DType::f32, {0}, {"n"}, 2), port("found", DType::f32, {3}, {"u"}, 3), port("sizes", DType::i64, {1}, {"2"}, 4)};
   p.blobs = {{"test", "add one"}, {"test", "positives"}};
   p.steps.resize(3);
-  p.steps[0] = {.kind = Step::Kind::segment,
-                .code = 0,
+  p.steps[0] = {.kind = SegmentStep{0},
                 .buffers = {0},
                 .results = {2},
                 .sizes = {},
-                .tasks = 2,
-                .grain = 2,
                 .lines = 3,
                 .bindings = {},
                 .label = "AddOne"};
-  p.steps[1] = {.kind = Step::Kind::segment,
-                .code = 1,
+  p.steps[1] = {.kind = SegmentStep{1},
                 .buffers = {2},
                 .results = {3},
                 .sizes = {},
-                .tasks = 2,
-                .grain = 2,
                 .lines = 3,
                 .bindings = {{3, 0, 0}},
                 .label = "Positives"};
-  p.steps[2] = {.kind = Step::Kind::sizes,
-                .code = 0,
+  p.steps[2] = {.kind = SizesStep(),
                 .buffers = {4},
                 .results = {},
                 .sizes = {0, 4},
-                .tasks = 2,
-                .grain = 2,
                 .lines = 5,
                 .bindings = {},
                 .label = "Sizes"};
@@ -141,10 +132,10 @@ inline runtime::ProgramTable loop_program() {
   body.outputs = {port("on", DType::boolean, {}, {}, 3), port("next", DType::f32, {0}, {"n"}, 4), port("row", DType::f32, {0}, {"n"}, 4)};
   body.blobs = {{"test", "add one"}};
   body.steps.resize(2);
-  body.steps[0].kind = Step::Kind::sizes;
+  body.steps[0].kind = SizesStep();
   body.steps[0].buffers = {3};
   body.steps[0].sizes = {1};
-  body.steps[1].kind = Step::Kind::segment;
+  body.steps[1].kind = SegmentStep();
   body.steps[1].buffers = {2};
   body.steps[1].results = {4};
   for (Step& s : body.steps) s.lines = 2;
@@ -157,11 +148,10 @@ inline runtime::ProgramTable loop_program() {
   p.inputs = {port("trips", DType::i64, {}, {}, 0), port("x", DType::f32, {0}, {"n"}, 1)};
   p.outputs = {port("last", DType::f32, {0}, {"n"}, 2), port("rows", DType::f32, {2, 0}, {"k", "n"}, 3)};
   p.steps.resize(1);
-  p.steps[0].kind = Step::Kind::loop;
+  p.steps[0].kind = LoopStep{.carried = 1};
   p.steps[0].buffers = {0, kMissing, 1};
   p.steps[0].results = {2, 3};
   p.steps[0].sizes = {0};
-  p.steps[0].carried = 1;
   p.steps[0].lines = 2;
   p.steps[0].bindings = {{2, 1, 0}};
   p.steps[0].label = "Loop";
@@ -180,7 +170,7 @@ inline runtime::ProgramTable branch_program() {
   yes.outputs = {port("y", DType::f32, {0}, {"n"}, 1)};
   yes.blobs = {{"test", "add one"}};
   yes.steps.resize(1);
-  yes.steps[0].kind = Step::Kind::segment;
+  yes.steps[0].kind = SegmentStep();
   yes.steps[0].buffers = {0};
   yes.steps[0].results = {1};
   yes.steps[0].lines = 1;
@@ -199,7 +189,7 @@ inline runtime::ProgramTable branch_program() {
   p.inputs = {port("if", DType::boolean, {}, {}, 0), port("x", DType::f32, {0}, {"n"}, 1)};
   p.outputs = {port("y", DType::f32, {0}, {"n"}, 2)};
   p.steps.resize(1);
-  p.steps[0].kind = Step::Kind::branch;
+  p.steps[0].kind = BranchStep();
   p.steps[0].buffers = {0, 1, 1};
   p.steps[0].results = {2};
   p.steps[0].lines = 1;
@@ -229,8 +219,7 @@ inline std::unique_ptr<runtime::Context> calling_back() {
   p.outputs = {port("done", DType::i64, {0}, {"n"}, 1)};
   p.steps.resize(1);
   p.steps[0].buffers = {0, 1};
-  p.steps[0].tasks = 0;
-  p.steps[0].grain = 1;
+  p.steps[0].kind = KernelStep{.tasks = 0, .grain = 1};
   p.steps[0].lines = 2;
   p.steps[0].label = "CallBack";
   parts.programs = std::move(p);

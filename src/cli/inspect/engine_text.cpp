@@ -112,7 +112,7 @@ std::map<uint32_t, std::vector<const Step*>> steps_by_kernel(const ProgramTable&
   std::map<uint32_t, std::vector<const Step*>> out;
   for (const runtime::NamedProgram& p : programs.programs)
     for (const Step& s : p.program.steps)
-      if (s.kind == Step::Kind::kernel) out[s.code].push_back(&s);
+      if (const auto* kernel = runtime::as<runtime::KernelStep>(s)) out[kernel->kernel].push_back(&s);
   return out;
 }
 
@@ -133,19 +133,6 @@ void show_kernels(const engine::Reader& reader, const ProgramTable& programs, Co
   console.table(rows);
 }
 
-const char* kind_name(Step::Kind kind) {
-  switch (kind) {
-    case Step::Kind::kernel: return "kernel";
-    case Step::Kind::segment: return "segment";
-    case Step::Kind::sizes: return "sizes";
-    case Step::Kind::branch: return "branch";
-    case Step::Kind::loop: return "loop";
-    case Step::Kind::check: return "index check";
-    case Step::Kind::rows: return "rows packed";
-  }
-  return "unknown";
-}
-
 std::string buffers_text(const Program& p, const Step& s) {
   std::string names;
   for (const uint32_t b : s.buffers)
@@ -163,14 +150,16 @@ void list_steps(const ProgramTable& programs, uint32_t program, const std::strin
     const Step& s = p.steps[k];
     const std::string number = prefix + std::to_string(k);
     rows.push_back({number, runs_text(p, s), buffers_text(p, s), s.label});
-    json.push_back({{"step", number}, {"kind", kind_name(s.kind)}, {"code", s.code}, {"computes", s.label}});
-    if (s.kind == Step::Kind::segment) {
-      json.back()["device"] = p.blobs[s.code].device;
-      ++segments[{p.blobs[s.code].device, s.label}];
+    json.push_back({{"step", number}, {"kind", std::string(runtime::name_of(s.kind))}, {"computes", s.label}});
+    if (const auto* kernel = runtime::as<runtime::KernelStep>(s)) json.back()["kernel"] = kernel->kernel;
+    if (const auto* segment = runtime::as<runtime::SegmentStep>(s)) {
+      json.back()["device"] = p.blobs[segment->blob].device;
+      ++segments[{p.blobs[segment->blob].device, s.label}];
     }
-    const uint32_t bodies = runtime::body_count(s.kind);
-    for (uint32_t b = 0; b < bodies; ++b)
-      list_steps(programs, s.code + b, number + (bodies == 1 ? "." : b == 0 ? ".then." : ".else."), rows, json, segments);
+    const auto bodies = runtime::bodies_of(s);
+    for (const uint64_t b : bodies)
+      list_steps(programs, static_cast<uint32_t>(b), number + (bodies.size() == 1 ? "." : b == bodies.front() ? ".then." : ".else."), rows,
+                 json, segments);
   }
 }
 
@@ -230,8 +219,10 @@ Result<void> show_memory(const ProgramTable& programs, const std::string& place,
 }  // namespace
 
 std::string runs_text(const Program& program, const Step& step) {
-  if (step.kind == Step::Kind::kernel) return fmt::format("kernel {}{}", step.code, step.joined ? ", joined" : "");
-  return step.kind == Step::Kind::segment ? "on " + program.blobs[step.code].device : kind_name(step.kind);
+  if (const auto* kernel = runtime::as<runtime::KernelStep>(step))
+    return fmt::format("kernel {}{}", kernel->kernel, kernel->joined ? ", joined" : "");
+  if (const auto* segment = runtime::as<runtime::SegmentStep>(step)) return "on " + program.blobs[segment->blob].device;
+  return std::string(runtime::name_of(step.kind));
 }
 
 Result<void> inspect_engine(const std::string& path, const std::vector<import::RequestedShape>& shapes, bool text, Console& console) {

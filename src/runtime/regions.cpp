@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels over the same rows in one parallel region: a thread runs all of them for its part of the rows.
+#include "runtime/regions.h"
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 
 #include "base/checked.h"
-#include "runtime/frame.h"
+#include "base/thread_pool.h"
 #include "runtime/stopping.h"
 
 namespace tenon::runtime {
@@ -34,37 +35,43 @@ bool run_part(const KernelOfRegion& kernel, void* const* arguments, int thread, 
 
 }  // namespace
 
-/// `first` where the step runs alone: it has no neighbours, or these sizes give one part, or each step is looked after. A joined one is
-/// asked for where the first of its region ran alone: then all do, since what they hand on stands in its own place.
-uint32_t Frame::last_of_region(uint32_t first) const {
+Regions::Regions(const Program& program) : program_(program) {
+  size_t of_region = 0, most = 0;
+  for (const Step& step : program.steps)
+    most = std::max(most, of_region = is_joined(step) ? of_region + step.buffers.size() : step.buffers.size());
+  kept_.reserve(most);
+  kernels_.reserve(program.steps.size());
+}
+
+uint32_t Regions::last_of(uint32_t first, const Values& values) const {
   uint32_t last = first;
-  if (guards_ || program_.steps[first].joined) return first;
-  while (last + 1 < program_.steps.size() && program_.steps[last + 1].joined) ++last;
+  if (values.is_guarded() || is_joined(program_.steps[first])) return first;
+  while (last + 1 < program_.steps.size() && is_joined(program_.steps[last + 1])) ++last;
   for (uint32_t k = first; k <= last && last > first; ++k) {
-    const Step& s = program_.steps[k];
-    const int64_t parts = sizes_[*s.parts], units = sizes_[*s.units];
-    if (parts <= 1 || parts > kMostParts || units <= 0 || units > kMostUnits || sizes_[s.tasks] % units != 0) return first;
+    const KernelStep& kernel = *as<KernelStep>(program_.steps[k]);
+    const int64_t parts = values.size(*kernel.parts), units = values.size(*kernel.units);
+    if (parts <= 1 || parts > kMostParts || units <= 0 || units > kMostUnits || values.size(kernel.tasks) % units != 0) return first;
   }
   return last;
 }
 
 /// What the step's neighbours alone see, where there is room for a piece of each thread.
-void Frame::keep_arguments(const Step& step, size_t first_argument, int64_t parts, int threads) {
+void Regions::keep_arguments(const Step& step, size_t first_argument, int64_t parts, int threads, const Values& values) {
   for (size_t k = 0; k < step.buffers.size(); ++k) {
     const BufferInfo& info = program_.buffers[step.buffers[k]];
     if (!info.units) continue;
     int64_t elements = 1;
-    for (const Slot s : info.shape) elements *= sizes_[s];
-    const int64_t units = sizes_[*info.units], bytes = bytes_of(info.dtype, elements);
+    for (const Slot s : info.shape) elements *= values.size(s);
+    const int64_t units = values.size(*info.units), bytes = bytes_of(info.dtype, elements);
     if (units > 0 && units <= kMostUnits && bytes % units == 0 && ceil_div(units, parts) * threads <= units)
       kept_.push_back({first_argument + k, units, bytes / units});
   }
 }
 
-/// The frame's, with those that the thread keeps moved so that the part begins where its own piece does.
-void* const* Frame::arguments_of(int thread, int64_t part, int64_t parts) {
-  void** const own = arguments_of_threads_.data() + arguments_of_region_.size() * static_cast<size_t>(thread);
-  std::ranges::copy(arguments_of_region_, own);
+/// The region's, with those that the thread keeps moved so that the part begins where its own piece does.
+void* const* Regions::arguments_of(int thread, int64_t part, int64_t parts) {
+  void** const own = arguments_of_threads_.data() + arguments_.size() * static_cast<size_t>(thread);
+  std::ranges::copy(arguments_, own);
   for (const KeptArgument& kept : kept_) {
     const int64_t from = part * kept.units / parts, piece = ceil_div(kept.units, parts) * thread;
     own[kept.number] = static_cast<std::byte*>(own[kept.number]) + (piece - from) * kept.bytes_of_unit;
@@ -72,51 +79,54 @@ void* const* Frame::arguments_of(int thread, int64_t part, int64_t parts) {
   return own;
 }
 
-Result<void> Frame::run_region(uint32_t first, uint32_t last, const RunOptions& options, int threads) {
-  const int64_t parts = sizes_[*program_.steps[first].parts];
+Result<void> Regions::run(uint32_t first, uint32_t last, const Values& values, KernelCalls& calls, const RunOptions& options, int threads) {
+  const int64_t parts = values.size(*as<KernelStep>(program_.steps[first])->parts);
   size_t arguments = 0;
   int64_t worth = 1;  // threads
-  region_.clear();
+  kernels_.clear();
   kept_.clear();
   for (uint32_t k = first; k <= last; ++k) {
     const Step& step = program_.steps[k];
-    keep_arguments(step, arguments, parts, threads);
-    const int64_t tasks = sizes_[step.tasks], units = sizes_[*step.units], grain = std::max<int64_t>(1, sizes_[step.grain]);
+    const KernelStep& kernel = *as<KernelStep>(step);
+    keep_arguments(step, arguments, parts, threads, values);
+    const int64_t tasks = values.size(kernel.tasks), units = values.size(*kernel.units),
+                  grain = std::max<int64_t>(1, values.size(kernel.grain));
     worth = std::max(worth, ceil_div(tasks, grain));
-    region_.push_back({.call = &called(k, options), .first_argument = arguments, .tasks = tasks / units, .units = units});
+    kernels_.push_back(
+        {.call = &calls.call(k, kernel, values, options), .first_argument = arguments, .tasks = tasks / units, .units = units});
     arguments += step.buffers.size();
   }
-  arguments_of_region_ = {calls_[first].arguments, arguments};
+  arguments_ = {kernels_[0].call->arguments, arguments};  // those of neighbours follow each other
   arguments_of_threads_.resize(arguments * static_cast<size_t>(threads));
   const bool timed = static_cast<bool>(options.on_step);
   const auto start = timed ? Clock::now() : Clock::time_point{};
   auto body = [&](int64_t begin, int64_t end, int thread) {
     for (int64_t part = begin; part < end; ++part) {
-      void* const* const arguments = arguments_of(thread, part, parts);
-      for (KernelOfRegion& kernel : region_) {
+      void* const* const own = arguments_of(thread, part, parts);
+      for (KernelOfRegion& kernel : kernels_) {
         const auto before = timed ? Clock::now() : Clock::time_point{};
-        if (!run_part(kernel, arguments, thread, part, parts)) return;
+        if (!run_part(kernel, own, thread, part, parts)) return;
         if (timed) std::atomic_ref(kernel.nanoseconds).fetch_add(nanoseconds_since(before), std::memory_order_relaxed);
       }
     }
   };
   thread_pool_of(options).run(parts, ceil_div(parts, std::min(worth, parts)), body, threads);
-  if (timed) report_region(first, start, options);
-  return go_on(stopped_.load(std::memory_order_relaxed), program_.steps[first].label);
+  if (timed) report(first, start, options);
+  return go_on(calls.stopped(), program_.steps[first].label);
 }
 
 /// One after the other, as if each had the share of the region's time that it had of its threads'.
-void Frame::report_region(uint32_t first, Clock::time_point start, const RunOptions& options) const {
+void Regions::report(uint32_t first, Clock::time_point start, const RunOptions& options) const {
   const int64_t whole = nanoseconds_since(start);
   int64_t all = 0, before = 0;
-  for (const KernelOfRegion& kernel : region_) all += kernel.nanoseconds;
+  for (const KernelOfRegion& kernel : kernels_) all += kernel.nanoseconds;
   const auto at = [&](int64_t spent) {
     const double share = all > 0 ? static_cast<double>(spent) / static_cast<double>(all) : 0;
     return start + std::chrono::nanoseconds(static_cast<int64_t>(share * static_cast<double>(whole)));
   };
-  for (size_t k = 0; k < region_.size(); ++k) {
-    options.on_step(first + static_cast<uint32_t>(k), at(before), at(before + region_[k].nanoseconds));
-    before += region_[k].nanoseconds;
+  for (size_t k = 0; k < kernels_.size(); ++k) {
+    options.on_step(first + static_cast<uint32_t>(k), at(before), at(before + kernels_[k].nanoseconds));
+    before += kernels_[k].nanoseconds;
   }
 }
 
