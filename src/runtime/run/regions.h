@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/kernel_calls.h"
+#include "runtime/run/kernel_calls.h"
 
 namespace tenon::runtime {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/guards.h"
+#include "runtime/run/guards.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/values.h"
+#include "runtime/run/values.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/program_table.h"
-#include "runtime/values.h"
+#include "runtime/run/values.h"
 
 namespace tenon::runtime {
 

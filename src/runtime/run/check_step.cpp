@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "runtime/program_table.h"
-#include "runtime/values.h"
+#include "runtime/run/values.h"
 
 namespace tenon::runtime {
 

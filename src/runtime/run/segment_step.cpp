@@ -9,7 +9,7 @@
 #include "runtime/container_value.h"
 #include "runtime/device_error.h"
 #include "runtime/program_check.h"
-#include "runtime/values.h"
+#include "runtime/run/values.h"
 
 namespace tenon::runtime {
 

@@ -8,9 +8,9 @@
 
 #include "base/tensor.h"
 #include "runtime/engine.h"
-#include "runtime/guards.h"
-#include "runtime/memory.h"
-#include "runtime/size_plans.h"
+#include "runtime/run/guards.h"
+#include "runtime/run/memory.h"
+#include "runtime/run/size_plans.h"
 
 namespace tenon::runtime {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/thread_pool.h"
-#include "runtime/frame.h"
+#include "runtime/run/frame.h"
 #include "runtime/stopping.h"
 
 namespace tenon::runtime {

@@ -7,7 +7,7 @@
 
 #include "runtime/program_table.h"
 #include "runtime/run_options.h"
-#include "runtime/values.h"
+#include "runtime/run/values.h"
 
 namespace tenon::runtime {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/frame.h"
+#include "runtime/run/frame.h"
 
 #include <algorithm>
 #include <chrono>

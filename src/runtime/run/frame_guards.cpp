@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
-#include "runtime/frame.h"
+#include "runtime/run/frame.h"
 
 namespace tenon::runtime {
 

@@ -3,9 +3,9 @@
 #include <atomic>
 #include <vector>
 
-#include "runtime/kernel_call.h"
-#include "runtime/memory.h"
-#include "runtime/values.h"
+#include "runtime/run/kernel_call.h"
+#include "runtime/run/memory.h"
+#include "runtime/run/values.h"
 
 namespace tenon::runtime {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/checked.h"
-#include "runtime/control.h"
-#include "runtime/frame.h"
+#include "runtime/run/control.h"
+#include "runtime/run/frame.h"
 
 namespace tenon::runtime {
 

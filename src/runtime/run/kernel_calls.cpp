@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/kernel_calls.h"
+#include "runtime/run/kernel_calls.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "runtime/container_value.h"
-#include "runtime/frame.h"
+#include "runtime/run/frame.h"
 #include "runtime/input_checks.h"
 
 namespace tenon::runtime {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/row_stack.h"
+#include "runtime/run/row_stack.h"
 
 #include <cstring>
 

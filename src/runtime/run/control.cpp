@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/control.h"
+#include "runtime/run/control.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/frame.h"
+#include "runtime/run/frame.h"
 #include "runtime/program_check.h"
 
 namespace tenon::runtime {

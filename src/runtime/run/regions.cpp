@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/regions.h"
+#include "runtime/run/regions.h"
 
 #include <algorithm>
 #include <atomic>

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "base/checked.h"
-#include "runtime/control.h"
-#include "runtime/frame.h"
-#include "runtime/row_stack.h"
+#include "runtime/run/control.h"
+#include "runtime/run/frame.h"
+#include "runtime/run/row_stack.h"
 
 namespace tenon::runtime {
 

@@ -4,10 +4,10 @@
 #include <span>
 #include <vector>
 
-#include "runtime/guards.h"
-#include "runtime/kernel_calls.h"
-#include "runtime/regions.h"
-#include "runtime/values.h"
+#include "runtime/run/guards.h"
+#include "runtime/run/kernel_calls.h"
+#include "runtime/run/regions.h"
+#include "runtime/run/values.h"
 
 namespace tenon::runtime {
 

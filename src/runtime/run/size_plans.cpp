@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/size_plans.h"
+#include "runtime/run/size_plans.h"
 
 #include <algorithm>
 
