@@ -33,7 +33,6 @@ namespace {
 
 void fill_report(Compiled& c) {
   CompileReport& r = c.report;
-  r.nodes_after = c.graph->node_count();
   r.groups = c.plan.groups.size();
   r.kernels = c.built.kernels.size();
   r.steps = c.built.programs[0].steps.size();
@@ -42,50 +41,68 @@ void fill_report(Compiled& c) {
   for (const auto& of_device : c.built.ops_of_devices) ++r.ops_of_devices[of_device];
 }
 
-/// Programs of the table to link: the entry, its fallbacks, and the graphs that segments of plugins run. They point into `entry`,
-/// `fallbacks` and `inner`.
-Result<std::vector<program::LoweredProgram>> lower_all(program::Lowered lowered, std::span<PartitionedFallback> fallbacks,
-                                                       InnerGraphs& inner, const codegen::Target& target) {
-  std::vector<program::LoweredProgram> out;
-  out.push_back({.name = "main", .lowered = std::move(lowered)});
+using Programs = std::vector<program::LoweredProgram>;
+
+/// Adds what an entry's fallbacks become. `entry`: its number.
+Result<void> lower_fallbacks(std::span<PartitionedFallback> fallbacks, uint32_t entry, const codegen::Target& target, Programs& out) {
   for (PartitionedFallback& f : fallbacks) {
     std::vector<partition::HandedBack> moved;
     out.push_back({.role = runtime::Role::fallback,
                    .condition = f.condition,
+                   .entry = entry,
                    .lowered = TRY(lower_partition(f.partitioned, f.options, target, moved))});
   }
-  for (program::LoweredProgram& p : out)
+  return {};
+}
+
+/// The graphs that segments of plugins run, as programs behind those that are there.
+Result<void> lower_inner_graphs(InnerGraphs& inner, Programs& programs) {
+  for (program::LoweredProgram& p : programs)
     if (p.condition != runtime::Condition::plugin_missing) TRY(inner.lower_of(p.lowered));
-  for (program::Lowered& graph : inner.take()) out.push_back({.role = runtime::Role::inner_graph, .lowered = std::move(graph)});
-  return out;
+  for (program::Lowered& graph : inner.take()) programs.push_back({.role = runtime::Role::inner_graph, .lowered = std::move(graph)});
+  return {};
 }
 
 }  // namespace
 
-Result<Compiled> build_partitioned(PartitionedGraph entry, const CompileOptions& options, StepClock& clock,
-                                   std::vector<PartitionedFallback> fallbacks) {
+Result<Compiled> build_partitioned(std::vector<PartitionedEntry> entries, const CompileOptions& options, StepClock& clock) {
   Compiled out;
+  PartitionedGraph& first = entries[0].partitioned;
   const codegen::Target& target = options.target ? *options.target : *TRY(codegen::target_for());
-  out.report.nodes_before = entry.nodes_before;
   clock.begin("plan and lower");
-  program::Lowered lowered = TRY(lower_partition(entry, options, target, out.handed_back));
-  out.plan = lowered.kernels.plan;
-  out.report.guessed_shares = guessed_shares(lowered, entry.backends.all);
-  InnerGraphs inner(options, entry.backends, entry.graph->ops(), target);
-  const std::span<PartitionedFallback> compiled_here = options.portable ? std::span<PartitionedFallback>() : std::span(fallbacks);
-  out.built = TRY(program::build(TRY(lower_all(std::move(lowered), compiled_here, inner, target))));
-  TRY(check_segments(out.built, (options.registry ? *options.registry : usual_registry()).devices(entry.graph->ops())));
+  Programs programs;
+  for (PartitionedEntry& e : entries) {
+    out.report.nodes_before += e.partitioned.nodes_before;
+    out.report.nodes_after += e.partitioned.graph->node_count();
+    std::vector<partition::HandedBack> handed_back;
+    programs.push_back({.name = e.name, .lowered = TRY(lower_partition(e.partitioned, options, target, handed_back))});
+    if (&e == &entries[0]) out.handed_back = std::move(handed_back);
+  }
+  out.plan = programs[0].lowered.kernels.plan;
+  out.report.guessed_shares = guessed_shares(programs[0].lowered, first.backends.all);
+  for (uint32_t k = 0; k < entries.size() && !options.portable; ++k) TRY(lower_fallbacks(entries[k].fallbacks, k, target, programs));
+  InnerGraphs inner(options, first.backends, first.graph->ops(), target);
+  TRY(lower_inner_graphs(inner, programs));
+  clock.begin("link");
+  out.built = TRY(program::build(std::move(programs)));
+  TRY(check_segments(out.built, (options.registry ? *options.registry : usual_registry()).devices(first.graph->ops())));
   clock.begin("generate");
   const codegen::Target& least = codegen::least_target(out.built.kernels, target);
   out.code = TRY(codegen::emit(out.built.kernels, least, options.threads > 0 ? options.threads : default_thread_pool().size()));
-  out.ops = &entry.graph->ops();
+  out.ops = &first.graph->ops();
   out.registry = options.registry;
-  out.backends = std::move(entry.backends);
-  out.graph = std::move(entry.graph);
-  for (PartitionedFallback& f : fallbacks) out.fallbacks.push_back({f.condition, std::move(f.partitioned.graph)});
-  out.partition = std::move(entry.partition);
+  out.backends = std::move(first.backends);
+  out.graph = std::move(first.graph);
+  for (PartitionedFallback& f : entries[0].fallbacks) out.fallbacks.push_back({f.condition, std::move(f.partitioned.graph)});
+  out.partition = std::move(first.partition);
   fill_report(out);
   return out;
+}
+
+Result<Compiled> build_partitioned(PartitionedGraph entry, const CompileOptions& options, StepClock& clock) {
+  std::vector<PartitionedEntry> entries;
+  entries.push_back({.partitioned = std::move(entry)});
+  return build_partitioned(std::move(entries), options, clock);
 }
 
 }  // namespace tenon::compiler

@@ -31,10 +31,17 @@ struct PartitionedFallback {
   CompileOptions options;
 };
 
-/// Plans, lowers, links and generates code for an entry and its fallbacks; their graphs are consumed. Where a backend fails to compile a
+struct PartitionedEntry {
+  std::string name = "main";
+  PartitionedGraph partitioned = {};
+  std::vector<PartitionedFallback> fallbacks = {};
+};
+
+/// Plans, lowers, links and generates code for entries and their fallbacks; their graphs are consumed. Where a backend fails to compile a
 /// segment, the graph is partitioned again without it. The fallbacks of a portable engine are compiled where it is loaded. Errors: those
 /// of compile().
-Result<Compiled> build_partitioned(PartitionedGraph entry, const CompileOptions& options, StepClock& clock,
-                                   std::vector<PartitionedFallback> fallbacks = {});
+Result<Compiled> build_partitioned(std::vector<PartitionedEntry> entries, const CompileOptions& options, StepClock& clock);
+/// Of one entry without fallbacks.
+Result<Compiled> build_partitioned(PartitionedGraph entry, const CompileOptions& options, StepClock& clock);
 
 }  // namespace tenon::compiler

@@ -4,6 +4,8 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "codegen/passes/pipeline.h"
@@ -18,19 +20,43 @@ namespace tenon::compiler {
 
 namespace {
 
+Result<void> check_entries(std::span<const EntrySource> entries, const CompileOptions& options) {
+  std::set<std::string_view> names;
+  for (const EntrySource& e : entries)
+    if (e.name.empty() || !names.insert(e.name).second)
+      return fail(Code::bad_usage, "entry '" + e.name + "'", "each entry needs a name of its own")
+          .expected("names that differ")
+          .found("'" + e.name + "' twice, or no name");
+  if (options.portable && entries.size() > 1)
+    return fail(Code::not_supported, "--portable", "not supported yet: several entries in an engine without native code")
+        .expected("one entry")
+        .found(std::to_string(entries.size()))
+        .advice("build it with native code, or one engine for each");
+  return {};
+}
+
+/// Rewrites and partitions the graph of an entry and those of its fallbacks.
+Result<PartitionedEntry> partition_entry(EntrySource entry, const CompileOptions& options, CompileReport& report) {
+  TRY(add_fallback_graphs(entry.source, options));
+  PartitionedEntry out{.name = std::move(entry.name)};
+  out.partitioned = TRY(rewrite_and_partition(std::move(entry.source.graph), options));
+  out.fallbacks = TRY(partition_fallbacks(std::move(entry.source.fallbacks), out.partitioned, options, report.warnings));
+  std::ranges::move(out.partitioned.measured, std::back_inserter(report.measured));
+  return out;
+}
+
 /// The steps of a build, in order. Errors: those of compile(), without the model's file.
-Result<Compiled> compile_steps(Source source, const CompileOptions& options) {
+Result<Compiled> compile_steps(std::vector<EntrySource> sources, const CompileOptions& options) {
+  TRY(check_entries(sources, options));
   StepClock clock(options);
-  std::vector<std::string> warnings;
+  CompileReport report;
   clock.begin("rewrite");
-  TRY(add_fallback_graphs(source, options));
-  PartitionedGraph entry = TRY(rewrite_and_partition(std::move(source.graph), options));
-  auto fallbacks = TRY(partition_fallbacks(std::move(source.fallbacks), entry, options, warnings));
-  std::vector<plugin::MeasuredNode> measured = std::move(entry.measured);
-  Compiled out = TRY(build_partitioned(std::move(entry), options, clock, std::move(fallbacks)));
+  std::vector<PartitionedEntry> entries;
+  for (EntrySource& source : sources) entries.push_back(TRY(partition_entry(std::move(source), options, report)));
+  Compiled out = TRY(build_partitioned(std::move(entries), options, clock));
   TRY(options.tactics.check_used());
-  out.report.measured = std::move(measured);
-  out.report.warnings = std::move(warnings);
+  out.report.measured = std::move(report.measured);
+  out.report.warnings = std::move(report.warnings);
   out.report.times = clock.end();
   return out;
 }
@@ -53,10 +79,16 @@ Result<PartitionedGraph> partition_graph(std::unique_ptr<ir::Graph> graph, const
   return partitioned;
 }
 
-Result<Compiled> compile(Source source, const CompileOptions& options) {
-  auto compiled = compile_steps(std::move(source), options);
+Result<Compiled> compile(std::vector<EntrySource> entries, const CompileOptions& options) {
+  auto compiled = compile_steps(std::move(entries), options);
   if (!compiled) return std::move(compiled).error().at(options.source);
   return compiled;
+}
+
+Result<Compiled> compile(Source source, const CompileOptions& options) {
+  std::vector<EntrySource> one;
+  one.push_back({"main", std::move(source)});
+  return compile(std::move(one), options);
 }
 
 Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const runtime::Devices& devices, std::string missing) {

@@ -119,9 +119,19 @@ struct Source {
   }
 };
 
+/// What an entry of an engine is compiled from.
+struct EntrySource {
+  std::string name;
+  Source source;
+};
+
 /// Rewrites, partitions, plans, generates code. The graphs are consumed. Where a backend fails to compile a segment, others run its nodes.
 /// Errors: not_supported, naming node and reason; whatever makes a graph illegal.
 Result<Compiled> compile(Source source, const CompileOptions& options);
+/// An engine of several entries, which share weights and kernels where these are equal; the first is the one that runs where none is named.
+/// `graph`, `partition`, `plan` and `handed_back` of the result are the first one's. Errors: as above; bad_usage for two of one name;
+/// not_supported for several in a portable engine.
+Result<Compiled> compile(std::vector<EntrySource> entries, const CompileOptions& options);
 
 /// A graph as it is compiled, and who runs what of it.
 struct PartitionedGraph {

@@ -161,6 +161,36 @@ TEST(EngineParts, ThatDoNotFitAreRefused) {
   EXPECT_EQ(Engine::create(std::move(parts), test_devices()).error().code(), Code::bad_file);
 }
 
+TEST(Entries, RunByName) {
+  ProgramTable table = small_program();
+  table.programs.push_back({.name = "other", .program = branch_program()[0]});
+  table[1].steps[0] = {.kind = SegmentStep(), .buffers = {1}, .results = {2}, .sizes = {}, .lines = 1, .bindings = {}, .label = "AddOne"};
+  table[1].blobs = {{"test", "add one"}};
+  ASSERT_TRUE(decode(encode(table)));
+  const auto engine = small_engine(table);
+  ASSERT_EQ(engine->entries().size(), 2u);
+  const auto other = engine->entry("other");
+  ASSERT_TRUE(other);
+  EXPECT_EQ(engine->inputs(*other)[0].name, "if");
+  const auto context = *Context::create(engine);
+  float bound[3] = {};
+  context->bind_output(0, bound, sizeof bound, *other);
+  const std::vector<Tensor> inputs{Tensor::scalar(DType::boolean, 1), Tensor::of_f32({3}, std::vector<float>{1, 2, 3})};
+  const auto got = context->run(inputs, {}, *other);
+  ASSERT_TRUE(got) << got.error().text();
+  EXPECT_EQ(floats((*got)[0]), (std::vector<float>{2, 3, 4}));
+  EXPECT_EQ((*got)[0].data(), reinterpret_cast<const std::byte*>(bound));
+  EXPECT_EQ(context->run(inputs_of({1, 2}))->size(), 3u) << "the first entry";
+}
+
+TEST(Entries, OfAnotherNameAreRefusedWithTheNearest) {
+  const auto refused = small_engine()->entry("mian");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::bad_usage);
+  EXPECT_EQ(refused.error()->expected, "main");
+  EXPECT_NE(refused.error()->advice.find("'main'"), std::string::npos);
+}
+
 TEST(ContextErrors, OfDevicesComeThrough) {
   Program program = small_program();
   program.blobs[0].bytes = "something else";
