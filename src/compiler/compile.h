@@ -14,8 +14,6 @@
 #include "codegen/llvm/emit.h"
 #include "codegen/precision.h"
 #include "compiler/backends.h"
-#include "compiler/measure/calibration.h"
-#include "compiler/measure/stopwatch.h"
 #include "compiler/scalar_options.h"
 #include "ir/graph.h"
 #include "partition/partition.h"
@@ -24,6 +22,9 @@
 #include "runtime/engine.h"
 
 namespace tenon::compiler {
+
+class Calibration;
+struct Measuring;
 
 /// Beside what the table of options has: what its other options became, and what the build alone is given.
 struct CompileOptions : ScalarOptions {

@@ -3,9 +3,6 @@
 
 #include "codegen/analysis/attention.h"
 #include "compiler/backends.h"
-#include "compiler/measure/choose.h"
-#include "compiler/measure/measured_backend.h"
-#include "compiler/measure/plugins/choose_ways.h"
 #include "compiler/unknown_ops.h"
 #include "ir/port_names.h"
 #include "partition/own_dequantize.h"
@@ -41,13 +38,6 @@ Result<void> check_complete(const ir::Graph& graph) {
   return {};
 }
 
-/// The backends with what a calibration knows of their starts and borders.
-BackendsInUse calibrated(const BackendsInUse& of, const Calibration& calibration) {
-  std::vector<KnownCosts> known(of.all.size());
-  for (size_t b = 0; b < of.all.size(); ++b) known[b].overheads = calibration.find(*of.all[b]);
-  return at_costs(of, known);
-}
-
 /// What kernels run is theirs: no other backend is asked before, and none by cost.
 bool runs_kernels_first(const BackendsInUse& backends, const partition::Constraints& constraints) {
   return backends.all[0]->makes_kernels() && constraints.assign == partition::Assign::priority;
@@ -58,9 +48,15 @@ Result<void> check_precision(const CompileOptions& options) {
   return codegen::check_precision(options.precision, options.target ? *options.target : *TRY(codegen::target_for()));
 }
 
+partition::Constraints constraints_of(const CompileOptions& options) {
+  partition::Constraints out = options.constraints;
+  if (options.backends.empty()) out.listed = 1;
+  return out;
+}
+
 }  // namespace
 
-Result<PartitionedGraph> rewrite_and_partition(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
+Result<PartitionedGraph> rewrite_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
   TRY(check_precision(options));
   TRY(ir::check_port_names(*graph));
   TRY(check_input_types(*graph));
@@ -70,8 +66,7 @@ Result<PartitionedGraph> rewrite_and_partition(std::unique_ptr<ir::Graph> graph,
   out.nodes_before = out.graph->node_count();
   out.backends.all = options.backends.empty() ? TRY((options.registry ? *options.registry : usual_registry()).named()) : options.backends;
   TRY(check_unknown_ops(*out.graph, out.backends.all));
-  partition::Constraints constraints = options.constraints;
-  if (options.backends.empty()) constraints.listed = 1;
+  const partition::Constraints constraints = constraints_of(options);
   out.backends.listed = partition::Roles(out.backends.all, constraints).listed;
   passes::Options rewriting;
   rewriting.verify = options.verify;
@@ -81,12 +76,20 @@ Result<PartitionedGraph> rewrite_and_partition(std::unique_ptr<ir::Graph> graph,
   else rewriting.off.insert("fuse/integer_products");  // other runtimes know quantized products by the dequantizing around them
   TRY(partition::bind(*out.graph, constraints, out.backends.roles()));
   TRY(passes::optimise(*out.graph, rewriting));
-  if (options.measuring) TRY(choose_plugin_ways(out, options));
-  if (options.calibration && constraints.assign == partition::Assign::cost) out.backends = calibrated(out.backends, *options.calibration);
-  TRY(partition::prepare(*out.graph, out.backends.all));
-  if (!runs_kernels_first(out.backends, constraints)) partition::copy_dequantize_to_readers(*out.graph);
-  out.partition = TRY(partition::partition_with_casts(out.graph, out.backends.roles(), constraints, {}, &out.without_casts));
-  if (options.measuring && constraints.assign == partition::Assign::cost) TRY(share_by_measuring(out, options));
+  return out;
+}
+
+Result<void> partition_rewritten(PartitionedGraph& graph, const CompileOptions& options) {
+  const partition::Constraints constraints = constraints_of(options);
+  TRY(partition::prepare(*graph.graph, graph.backends.all));
+  if (!runs_kernels_first(graph.backends, constraints)) partition::copy_dequantize_to_readers(*graph.graph);
+  graph.partition = TRY(partition::partition_with_casts(graph.graph, graph.backends.roles(), constraints, {}, &graph.without_casts));
+  return {};
+}
+
+Result<PartitionedGraph> rewrite_and_partition(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
+  PartitionedGraph out = TRY(rewrite_graph(std::move(graph), options));
+  TRY(partition_rewritten(out, options));
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "compiler/load.h"
+#include "compiler/measure/stopwatch.h"
 #include "compiler/measure/times_file.h"
 #include "helpers.h"
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/measure/calibration.h"
 #include "compiler/measure/child_stopwatch.h"
 #include "compiler/plugins.h"
 #include "compiler/save.h"

@@ -11,6 +11,7 @@
 #include "cli/options/comma_list.h"
 #include "cli/options/table_options.h"
 #include "compiler/backends.h"
+#include "compiler/measure/calibration.h"
 #include "compiler/measure/child_stopwatch.h"
 #include "compiler/requested_shapes.h"
 

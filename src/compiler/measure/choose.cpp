@@ -9,7 +9,7 @@
 #include "compiler/measure/faster.h"
 #include "compiler/measure/measured_backend.h"
 #include "compiler/measure/node_times.h"
-#include "compiler/measure/plugins/choose_ways.h"
+#include "compiler/measure/plugin_text.h"
 #include "compiler/measure/timer.h"
 #include "ir/text.h"
 
@@ -153,6 +153,6 @@ class Chooser {
 
 }  // namespace
 
-Result<void> share_by_measuring(PartitionedGraph& shared, const CompileOptions& options) { return Chooser(shared, options).run(); }
+Result<void> partition_by_measuring(PartitionedGraph& shared, const CompileOptions& options) { return Chooser(shared, options).run(); }
 
 }  // namespace tenon::compiler

@@ -8,6 +8,7 @@
 
 #include "backend/work.h"
 #include "base/judge.h"
+#include "compiler/measure/stopwatch.h"
 #include "compiler/port_values.h"
 #include "compiler/save.h"
 #include "files/npz.h"

@@ -12,6 +12,10 @@
 #include "compiler/backends.h"
 #include "compiler/build_partitioned.h"
 #include "compiler/fallbacks.h"
+#include "compiler/measure/calibration.h"
+#include "compiler/measure/choose.h"
+#include "compiler/measure/measured_backend.h"
+#include "compiler/measure/plugins/choose_ways.h"
 #include "compiler/place_weights.h"
 #include "compiler/rewrite_and_partition.h"
 #include "passes/pipeline.h"
@@ -35,11 +39,29 @@ Result<void> check_entries(std::span<const EntrySource> entries, const CompileOp
   return {};
 }
 
+/// The backends with what a calibration found of their starts and borders.
+BackendsInUse calibrated(const BackendsInUse& of, const Calibration& calibration) {
+  std::vector<KnownCosts> known(of.all.size());
+  for (size_t b = 0; b < of.all.size(); ++b) known[b].overheads = calibration.find(*of.all[b]);
+  return at_costs(of, known);
+}
+
+/// Rewrites and partitions a graph, by what is measured where `options` ask for that.
+Result<PartitionedGraph> partition_by_options(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
+  const bool by_cost = options.constraints.assign == partition::Assign::cost;
+  PartitionedGraph out = TRY(rewrite_graph(std::move(graph), options));
+  if (options.measuring) TRY(choose_plugin_ways(out, options));
+  if (options.calibration && by_cost) out.backends = calibrated(out.backends, *options.calibration);
+  TRY(partition_rewritten(out, options));
+  if (options.measuring && by_cost) TRY(partition_by_measuring(out, options));
+  return out;
+}
+
 /// Rewrites and partitions the graph of an entry and those of its fallbacks.
 Result<PartitionedEntry> partition_entry(EntrySource entry, const CompileOptions& options, CompileReport& report) {
   TRY(add_fallback_graphs(entry.source, options));
   PartitionedEntry out{.name = std::move(entry.name)};
-  out.partitioned = TRY(rewrite_and_partition(std::move(entry.source.graph), options));
+  out.partitioned = TRY(partition_by_options(std::move(entry.source.graph), options));
   out.fallbacks = TRY(partition_fallbacks(std::move(entry.source.fallbacks), out.partitioned, options, report.warnings));
   std::ranges::move(out.partitioned.measured, std::back_inserter(report.measured));
   return out;
@@ -74,7 +96,7 @@ std::vector<PassName> pass_names() {
 }
 
 Result<PartitionedGraph> partition_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
-  auto partitioned = rewrite_and_partition(std::move(graph), options);
+  auto partitioned = partition_by_options(std::move(graph), options);
   if (!partitioned) return std::move(partitioned).error().at(options.source);
   return partitioned;
 }
