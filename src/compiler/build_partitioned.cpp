@@ -55,7 +55,7 @@ Result<void> lower_fallbacks(std::span<PartitionedFallback> fallbacks, uint32_t 
   return {};
 }
 
-/// The graphs that segments of plugins run, as programs behind those that are there.
+/// The graphs that segments of plugins run, as further programs.
 Result<void> lower_inner_graphs(InnerGraphs& inner, Programs& programs) {
   for (program::LoweredProgram& p : programs)
     if (p.condition != runtime::Condition::plugin_missing) TRY(inner.lower_of(p.lowered));

@@ -90,9 +90,9 @@ struct Compiled {
   const ir::OpTable* ops = nullptr;          ///< of the graph
   std::shared_ptr<const Registry> registry;  ///< as it was compiled with
   BackendsInUse backends;
-  std::unique_ptr<ir::Graph> graph;       ///< as it was compiled
-  std::vector<FallbackGraph> fallbacks;   ///< likewise: a portable engine compiles them where it is loaded
-  partition::Partition partition;         ///< who runs what of `graph`
+  std::unique_ptr<ir::Graph> graph;      ///< as it was compiled
+  std::vector<FallbackGraph> fallbacks;  ///< likewise: a portable engine compiles them where it is loaded
+  partition::Partition partition;        ///< who runs what of `graph`
   std::vector<partition::HandedBack> handed_back;
   codegen::Plan plan;
   program::Built built;
@@ -146,7 +146,7 @@ struct PartitionedGraph {
 /// What compile() does before backends compile their segments: a build without building. Errors: see compile().
 Result<PartitionedGraph> partition_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options);
 
-/// An engine in memory, its weights materialised there. `devices`: beside those of its registry. missing: runtime::Engine::missing.
+/// An engine in memory, its weights materialised there. `devices`: in addition to those of its registry. missing: runtime::Engine::missing.
 Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const runtime::Devices& devices = {}, std::string missing = {});
 
 }  // namespace tenon::compiler

@@ -28,7 +28,7 @@ const ir::Graph* inside(const ir::Graph& graph, const partition::HandedBack& han
 
 /// Others get the nodes as they were: without Casts that only the backend needed which handed them back.
 Result<partition::Partition> partition_again(PartitionedGraph& shared, const partition::Constraints& constraints,
-                                          std::vector<partition::HandedBack>& handed_back) {
+                                             std::vector<partition::HandedBack>& handed_back) {
   const partition::Roles roles = shared.backends.roles();
   const auto is_there = [&](ir::NodeId n) { return inside(*shared.without_casts, handed_back.back())->alive(n); };
   if (!shared.without_casts || std::ranges::none_of(handed_back.back().nodes, is_there))  // Casts alone
@@ -42,7 +42,7 @@ Result<partition::Partition> partition_again(PartitionedGraph& shared, const par
 }  // namespace
 
 Result<program::Lowered> lower_partition(PartitionedGraph& shared, const CompileOptions& options, const codegen::Target& target,
-                                      std::vector<partition::HandedBack>& handed_back) {
+                                         std::vector<partition::HandedBack>& handed_back) {
   const backend::Options for_backends = backend_options(options, target);
   while (true) {
     partition::HandedBack failed;

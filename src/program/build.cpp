@@ -34,7 +34,7 @@ bool has_same_steps(const ProgramTree& a, ProgramTree b) {
   return bytes_of(a) == bytes_of(std::move(b));
 }
 
-/// Rows of the table, each with its tree still beside it.
+/// Builds the rows of the table; their trees are placed at the end.
 class TableBuilder {
  public:
   explicit TableBuilder(Pool& pool) : pool_(pool) {}

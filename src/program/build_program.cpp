@@ -60,8 +60,7 @@ class ProgramBuilder {
       work_of_step_.resize(out_.steps.size());
     }
     finish_lives();
-    return BuiltProgram{
-        {std::move(out_), std::move(own_bodies_)}, sizes_.outer(), std::move(group_of_step_), std::move(work_of_step_)};
+    return BuiltProgram{{std::move(out_), std::move(own_bodies_)}, sizes_.outer(), std::move(group_of_step_), std::move(work_of_step_)};
   }
 
  private:

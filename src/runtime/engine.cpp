@@ -154,8 +154,8 @@ void Engine::set_entries(bool plugin_free) {
 Result<void> Engine::find_devices(const Devices& from) {
   set_entries(false);
   auto found = devices_of(programs(), entries_, from);
-  const bool has_plugin_free =
-      std::ranges::any_of(entries_, [&](const Entry& e) { return fallback_of(programs(), e.program, Condition::plugin_missing).has_value(); });
+  const bool has_plugin_free = std::ranges::any_of(
+      entries_, [&](const Entry& e) { return fallback_of(programs(), e.program, Condition::plugin_missing).has_value(); });
   if (!found && found.error().code() == Code::not_supported && has_plugin_free) {
     parts_.missing = missing_text(found.error());
     set_entries(true);

@@ -45,7 +45,8 @@ struct EngineParts {
 struct Entry {
   std::string name;
   uint32_t program = 0;  ///< number in the table: the entry's own, or its fallback where plugins are missing
-  std::optional<uint32_t> unbounded_program = {}, overridable_program = {};  ///< its fallbacks for sizes out of range and overridden defaults
+  std::optional<uint32_t> unbounded_program = {},
+                          overridable_program = {};  ///< its fallbacks for sizes out of range and overridden defaults
 };
 
 /// The text of Engine::missing for an error because of which plugin-free programs run.
@@ -110,8 +111,9 @@ class Context {
   ~Context();
 
   /// entry: in Engine::entries(). inputs: in its order; an empty handle, or none at the end, takes the default of an input that has one.
-  /// Their memory is read, never copied. Random nodes draw from `options.seed`, without one new numbers each run. Results are valid until the next run; they lie
-  /// in memory of the context unless bound. Errors: bad_input, out_of_memory, cancelled, deadline, what a device says.
+  /// Their memory is read, never copied. Random nodes draw from `options.seed`, without one new numbers each run. Results are valid until
+  /// the next run; they lie in memory of the context unless bound. Errors: bad_input, out_of_memory, cancelled, deadline, what a device
+  /// says.
   Result<std::span<const Tensor>> run(std::span<const Tensor> inputs, const RunOptions& options = {}, size_t entry = 0);
   /// Result `index` is written to that memory from the next run of that entry on; it must hold `bytes` when it runs (else bad_input).
   /// nullptr: unbind.
@@ -122,7 +124,7 @@ class Context {
   std::span<const int64_t> sizes() const;
   /// How many times runs laid out memory. Each program keeps its layouts for the last eight tuples of shapes.
   uint64_t plans_made() const;
-  /// What a run of these input shapes will need beside weights, results and what depends on data; of packed rows the most.
+  /// What a run of these input shapes will need, not counting weights, results and what depends on data; of packed rows the most.
   Result<PlannedBytes> planned_bytes(std::span<const Sizes> input_shapes, size_t entry = 0) const;
 
  private:

@@ -9,7 +9,7 @@ namespace tenon::runtime {
 
 namespace {
 
-/// Beside the fields of a program. Field numbers are for ever.
+/// In addition to the fields of a program. Field numbers are for ever.
 namespace nested_field {
 enum : uint32_t { text = 7, weight_bytes = 8, body = 9, unbounded = 12, inner_graph = 13, plugin_free = 14, overridable = 15 };
 }
@@ -44,8 +44,7 @@ ProgramTree read_tree(WireReader r, int depth) {
   ProgramTree out;
   while (r.next()) {
     if (read_tree_field(r, out, depth)) continue;
-    if (r.tag() >= nested_field::unbounded && r.tag() <= nested_field::overridable)
-      throw protozero::invalid_tag_exception();
+    if (r.tag() >= nested_field::unbounded && r.tag() <= nested_field::overridable) throw protozero::invalid_tag_exception();
     r.skip();
   }
   return out;

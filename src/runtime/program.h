@@ -72,7 +72,7 @@ struct BufferInfo {
   std::optional<Slot> units = {};
 };
 
-/// Elements of an integer input must lie in [0, extent), or [-extent, extent) where they may count from the end. A line of the door.
+/// Elements of an integer input must lie in [0, extent), or [-extent, extent) where they may count from the end. Checked before a run.
 struct ElementLimit {
   Slot extent = 0;
   bool from_end = false;
@@ -104,9 +104,9 @@ struct Blob {
   std::vector<uint32_t> graphs = {};  ///< programs of the table (Role::inner_graph) that the segment may run, by its own numbers
 };
 
-/// A flat list of steps over numbered buffers. Steps refer to other programs (bodies of branches and loops) by their numbers in the engine's
-/// table, whose code and weights are shared by all. A body's inputs: of a branch its captures; of a loop iteration (i64), condition (bool),
-/// carried values, captures. A loop's body results: condition, carried values, rows to stack.
+/// A flat list of steps over numbered buffers. Steps refer to other programs (bodies of branches and loops) by their numbers in the
+/// engine's table, whose code and weights are shared by all. A body's inputs: of a branch its captures; of a loop iteration (i64),
+/// condition (bool), carried values, captures. A loop's body results: condition, carried values, rows to stack.
 struct Program {
   std::vector<SizeLine> sizes;
   uint32_t input_lines = 0;   ///< lines that depend on input shapes alone
@@ -128,20 +128,20 @@ Result<void> evaluate_sizes(const Program& program, uint32_t from, uint32_t to, 
 /// Those guards of which lines [from, to) make the last size known. Errors: shape_mismatch, naming node, sizes and what was expected.
 Result<void> check_guards(const Program& program, uint32_t from, uint32_t to, const std::vector<int64_t>& values);
 
-/// A buffer whose shape needs lines behind the door: its size is known only while the program runs.
+/// A buffer whose shape needs lines after the first `input_lines`: its size is known only while the program runs.
 bool sized_late(const Program& program, const BufferInfo& buffer);
 
 /// Where each arena buffer starts (but for those that are sized late: each stage of them has a layout), such that no two that live at the
-/// same time overlap; 64-byte aligned, each with kSlack bytes behind it.
+/// same time overlap; 64-byte aligned, each followed by kSlack bytes.
 struct Layout {
   std::vector<uint64_t> offsets;  ///< one a buffer
   uint64_t bytes = 0;
 };
 inline constexpr uint64_t kSlack = 256;  ///< a kernel may read (not use) that many bytes beyond the end of an operand
-/// margin: bytes kept free before and behind each, a multiple of 64. Cost: O(n log n + n * overlapping) for n buffers.
+/// margin: bytes kept free before and after each, a multiple of 64. Cost: O(n log n + n * overlapping) for n buffers.
 /// Errors: size_overflow.
 Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes, uint64_t margin = 0);
-/// The same of the buffers of which lines [from, to), behind the door, make the last size known.
+/// The same of the buffers of which lines [from, to), all after the first `input_lines`, make the last size known.
 Result<Layout> lay_out_late(const Program& program, uint32_t from, uint32_t to, const std::vector<int64_t>& sizes, uint64_t margin = 0);
 /// Whether that is such a buffer.
 bool sized_by(const Program& program, const BufferInfo& buffer, uint32_t from, uint32_t to);

@@ -24,8 +24,8 @@ class Checker {
       return std::ranges::all_of(list, [&](const auto& item) { return (this->*sound)(item); });
     };
     return all(p_.buffers, &Checker::buffer_sound) && all(p_.guards, &Checker::guard_sound) && guards_in_order() &&
-           all(p_.blobs, &Checker::blob_sound) && all(p_.steps, &Checker::step_sound) &&
-           all(p_.inputs, &Checker::port_sound) && all(p_.outputs, &Checker::port_sound) &&
+           all(p_.blobs, &Checker::blob_sound) && all(p_.steps, &Checker::step_sound) && all(p_.inputs, &Checker::port_sound) &&
+           all(p_.outputs, &Checker::port_sound) &&
            std::ranges::none_of(p_.outputs, [](const PortInfo& o) { return o.buffer == kMissing; });
   }
 
@@ -48,8 +48,8 @@ class Checker {
     return std::ranges::is_sorted(p_.guards, {}, [](const Guard& g) { return std::max(g.a, g.b); });
   }
 
-  /// What holds tensors has no shape of its own, and no place in memory that was laid out.
-  static bool held_sound(const ContainerInfo& h, const std::vector<Slot>& shape) {
+  /// A container has no shape of its own, and no place in memory that was laid out.
+  static bool container_sound(const ContainerInfo& h, const std::vector<Slot>& shape) {
     const bool map = h.kind == ValueKind::map || h.kind == ValueKind::sequence_of_maps;
     const bool key_sound = map ? h.key == DType::i64 || h.key == DType::string : h.key == DType::none;
     return key_sound && (h.kind == ValueKind::tensor || (h.kind <= ValueKind::sequence_of_maps && shape.empty()));
@@ -57,8 +57,8 @@ class Checker {
 
   bool buffer_sound(const BufferInfo& b) const {
     using Kind = BufferInfo::Kind;
-    const bool may_hold = b.kind == Kind::input || b.kind == Kind::dynamic;
-    if (!held_sound(b.container, b.shape) || (b.container.kind != ValueKind::tensor && !may_hold)) return false;
+    const bool may_be_container = b.kind == Kind::input || b.kind == Kind::dynamic;
+    if (!container_sound(b.container, b.shape) || (b.container.kind != ValueKind::tensor && !may_be_container)) return false;
     if (static_cast<int>(b.dtype) == 0 || static_cast<int>(b.dtype) >= kDTypeCount || b.kind < Kind::input || b.kind > Kind::alias ||
         !slots(b.shape) || (b.units && (b.kind != Kind::arena || *b.units >= p_.sizes.size())))
       return false;
@@ -130,7 +130,7 @@ class Checker {
       const BufferInfo& b = p_.buffers[port.buffer];
       if (b.container.kind != port.container.kind || b.dtype != port.dtype) return false;
     }
-    return default_sound(port) && slots(port.shape) && held_sound(port.container, port.shape) &&
+    return default_sound(port) && slots(port.shape) && container_sound(port.container, port.shape) &&
            (port.buffer < p_.buffers.size() || port.buffer == kMissing) && port.dimensions.size() == port.shape.size() &&
            port.lower.size() == port.shape.size() && port.upper.size() == port.shape.size();
   }

@@ -168,7 +168,7 @@ SizeLine read_line(Reader r) {
   return l;
 }
 
-ContainerInfo read_held(Reader r) {
+ContainerInfo read_container(Reader r) {
   ContainerInfo h;
   while (r.next()) switch (r.tag()) {
       case container::kind: h.kind = static_cast<ValueKind>(r.get_uint32()); break;
@@ -193,7 +193,7 @@ BufferInfo read_buffer(Reader r) {
       case buffer::name: b.name = r.get_string(); break;
       case buffer::unranked: b.unranked = r.get_uint32() != 0; break;
       case buffer::units: b.units = r.get_uint32(); break;
-      case buffer::container: b.container = read_held(r.get_message()); break;
+      case buffer::container: b.container = read_container(r.get_message()); break;
       default: r.skip();
     }
   return b;
@@ -298,7 +298,7 @@ PortInfo read_port(Reader r) {
         if (v.size() == 2) p.limits.push_back({v[0], v[1] != 0});
         break;
       }
-      case port::container: p.container = read_held(r.get_message()); break;
+      case port::container: p.container = read_container(r.get_message()); break;
       case port::otherwise: p.otherwise = read_default(r.get_message()); break;
       default: r.skip();
     }

@@ -9,8 +9,7 @@ ProgramTable::ProgramTable(Program entry) { programs.push_back({.name = "main", 
 
 void place_tree(ProgramTable& table, uint32_t number, ProgramTree tree) {
   const auto first = static_cast<uint32_t>(table.size());
-  for (Step& step : tree.program.steps)
-    renumber_bodies(step, first);
+  for (Step& step : tree.program.steps) renumber_bodies(step, first);
   table[number] = std::move(tree.program);
   table.programs.resize(first + tree.bodies.size(), {.role = Role::body, .program = {}});
   for (uint32_t b = 0; b < tree.bodies.size(); ++b) place_tree(table, first + b, std::move(tree.bodies[b]));
@@ -24,9 +23,8 @@ std::vector<uint32_t> entries_of(const ProgramTable& table) {
 }
 
 std::optional<uint32_t> fallback_of(const ProgramTable& table, uint32_t entry, Condition condition) {
-  const auto found = std::ranges::find_if(table.programs, [&](const NamedProgram& p) {
-    return p.role == Role::fallback && p.entry == entry && p.condition == condition;
-  });
+  const auto found = std::ranges::find_if(
+      table.programs, [&](const NamedProgram& p) { return p.role == Role::fallback && p.entry == entry && p.condition == condition; });
   if (found == table.programs.end()) return std::nullopt;
   return static_cast<uint32_t>(found - table.programs.begin());
 }

@@ -22,7 +22,7 @@ enum class Condition : uint8_t {
   none = 0,                ///< of every other role
   size_out_of_range = 1,   ///< a size of an input is outside the range of the entry's port: the same model, compiled for all sizes
   plugin_missing = 2,      ///< a plugin that segments need cannot be loaded: the same model, by the definitions of the plugins' ops
-  default_overridden = 3,  ///< a run gives an input that has a default: the same model, with inputs for all defaults behind the others
+  default_overridden = 3,  ///< a run gives an input that has a default: the same model, with inputs for all defaults after the others
 };
 
 struct NamedProgram {
@@ -65,8 +65,8 @@ std::span<const PortInfo> inputs_of(const ProgramTable& table, uint32_t entry = 
 /// By number: whether one of `roots`, or what it runs, is that program. Cost: linear.
 std::vector<bool> reachable(const ProgramTable& table, std::span<const uint32_t> roots);
 
-/// Every index of every program is in range; each body belongs to one step; no program runs itself; the first row is an entry; each fallback
-/// takes and gives what its entry does. Cost: linear.
+/// Every index of every program is in range; each body belongs to one step; no program runs itself; the first row is an entry; each
+/// fallback takes and gives what its entry does. Cost: linear.
 bool is_sound(const ProgramTable& table);
 
 /// Numbered fields for ever; unknown ones are skipped. Errors of decoding: bad_file.
@@ -85,8 +85,8 @@ struct PlannedBytes {
   }
   uint64_t peak(int threads) const { return values + scratch * static_cast<uint64_t>(threads); }
 };
-/// What a run of program `number`, or its fallback for sizes out of range, needs on these input shapes beside weights, results and what
-/// depends on data; of packed rows the most that there can be. Errors: those of evaluate_sizes and lay_out.
+/// What a run of program `number`, or its fallback for sizes out of range, needs on these input shapes, not counting weights, results and
+/// what depends on data; of packed rows the most that there can be. Errors: those of evaluate_sizes and lay_out.
 Result<PlannedBytes> planned_bytes(const ProgramTable& table, std::span<const Sizes> input_shapes, uint32_t number = 0);
 
 }  // namespace tenon::runtime

@@ -17,7 +17,7 @@ bool is_alike(const PortInfo& a, const PortInfo& b) {
   return a.name == b.name && a.dtype == b.dtype && a.container.kind == b.container.kind && a.shape.size() == b.shape.size();
 }
 
-/// A fallback takes what its entry does; one for overridden defaults takes inputs with defaults behind that.
+/// A fallback takes what its entry does; one for overridden defaults takes inputs with defaults after that.
 bool takes_the_same(const Program& fallback, const Program& entry, bool more) {
   const std::span<const PortInfo> inputs = fallback.inputs;
   const size_t own = entry.inputs.size();

@@ -31,10 +31,9 @@ class StepRunner {
 // A kind of step is a record with:
 //   kNumber, in files for ever; kName, for people;
 //   kTakesContainers, where operands may be sequences or optionals; kMayMiss, where buffers and results may be kMissing;
-//   void write(pbf_writer& to) const and bool read(WireReader& from), where it has fields of its own: read() is called at each field that is
-//   not common to all steps, and returns false where it is none of the kind's;
-//   bool is_sound(const Step&, const Program&, const ProgramTable&) const: all indices that are its own are in range; those in buffers,
-//   results, sizes and bindings are checked before;
+//   void write(pbf_writer& to) const and bool read(WireReader& from), where it has fields of its own: read() is called at each field that
+//   is not common to all steps, and returns false where it is none of the kind's; bool is_sound(const Step&, const Program&, const
+//   ProgramTable&) const: all indices that are its own are in range; those in buffers, results, sizes and bindings are checked before;
 //   std::unique_ptr<StepRunner> runner(const Step&, const Values&) const.
 
 /// Field numbers of a step, for ever. A kind's own fields are in its file.

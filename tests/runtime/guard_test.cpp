@@ -101,10 +101,10 @@ void expect_named(Function first, Function second, std::string_view place, std::
 
 TEST(Guard, NamesStepAndBufferOfAWriteOutside) {
   EXPECT_TRUE(run(*context_of(two_steps()), write_behind_t, write_y, false)) << "without guards nobody looks";
-  expect_named(write_behind_t, write_y, "step 0 (First)", "no write beyond value 't'", "a write 0 bytes behind its end");
-  expect_named(write_far_behind_t, write_y, "step 0 (First)", "no write beyond value 't'", "a write 252 bytes behind its end");
+  expect_named(write_behind_t, write_y, "step 0 (First)", "no write beyond value 't'", "a write 0 bytes after its end");
+  expect_named(write_far_behind_t, write_y, "step 0 (First)", "no write beyond value 't'", "a write 252 bytes after its end");
   expect_named(write_t, write_before_y, "step 1 (Second)", "no write beyond value 'y'", "a write 4 bytes before it");
-  expect_named(write_t, write_one_byte_behind_y, "step 1 (Second)", "no write beyond value 'y'", "a write 0 bytes behind its end");
+  expect_named(write_t, write_one_byte_behind_y, "step 1 (Second)", "no write beyond value 'y'", "a write 0 bytes after its end");
 }
 
 TEST(Guard, LooksAtScratchMemory) {

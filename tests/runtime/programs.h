@@ -86,27 +86,10 @@ inline runtime::Program small_program() {
   p.outputs = {port("plus", DType::f32, {0}, {"n"}, 2), port("found", DType::f32, {3}, {"u"}, 3), port("sizes", DType::i64, {1}, {"2"}, 4)};
   p.blobs = {{"test", "add one"}, {"test", "positives"}};
   p.steps.resize(3);
-  p.steps[0] = {.kind = SegmentStep{0},
-                .buffers = {0},
-                .results = {2},
-                .sizes = {},
-                .lines = 3,
-                .bindings = {},
-                .label = "AddOne"};
-  p.steps[1] = {.kind = SegmentStep{1},
-                .buffers = {2},
-                .results = {3},
-                .sizes = {},
-                .lines = 3,
-                .bindings = {{3, 0, 0}},
-                .label = "Positives"};
-  p.steps[2] = {.kind = SizesStep(),
-                .buffers = {4},
-                .results = {},
-                .sizes = {0, 4},
-                .lines = 5,
-                .bindings = {},
-                .label = "Sizes"};
+  p.steps[0] = {.kind = SegmentStep{0}, .buffers = {0}, .results = {2}, .sizes = {}, .lines = 3, .bindings = {}, .label = "AddOne"};
+  p.steps[1] = {
+      .kind = SegmentStep{1}, .buffers = {2}, .results = {3}, .sizes = {}, .lines = 3, .bindings = {{3, 0, 0}}, .label = "Positives"};
+  p.steps[2] = {.kind = SizesStep(), .buffers = {4}, .results = {}, .sizes = {0, 4}, .lines = 5, .bindings = {}, .label = "Sizes"};
   return p;
 }
 

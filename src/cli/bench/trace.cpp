@@ -103,8 +103,14 @@ std::vector<KernelTime> kernel_times(const runtime::Program& program, const Prof
 }
 
 static nlohmann::ordered_json json_of(const runtime::Step& step, const Profile::Event& e, double gflops) {
-  return {{"name", label_of(step)}, {"cat", std::string(runtime::name_of(step.kind))}, {"ph", "X"}, {"ts", e.begin_us},
-          {"dur", e.length_us},     {"pid", 1},    {"tid", 1},  {"args", {{"run", e.run}, {"step", e.step}, {"gflops", gflops}}}};
+  return {{"name", label_of(step)},
+          {"cat", std::string(runtime::name_of(step.kind))},
+          {"ph", "X"},
+          {"ts", e.begin_us},
+          {"dur", e.length_us},
+          {"pid", 1},
+          {"tid", 1},
+          {"args", {{"run", e.run}, {"step", e.step}, {"gflops", gflops}}}};
 }
 
 std::string chrome_trace(const runtime::Program& program, const Profile& profile, std::span<const double> flops) {

@@ -158,8 +158,11 @@ void list_steps(const ProgramTable& programs, uint32_t program, const std::strin
     }
     const auto bodies = runtime::bodies_of(s);
     for (const uint64_t b : bodies)
-      list_steps(programs, static_cast<uint32_t>(b), number + (bodies.size() == 1 ? "." : b == bodies.front() ? ".then." : ".else."), rows,
-                 json, segments);
+      list_steps(programs, static_cast<uint32_t>(b),
+                 number + (bodies.size() == 1    ? "."
+                           : b == bodies.front() ? ".then."
+                                                 : ".else."),
+                 rows, json, segments);
   }
 }
 
@@ -207,7 +210,8 @@ Result<void> show_memory(const ProgramTable& programs, const std::string& place,
       std::ranges::count_if(p.buffers, [](const runtime::BufferInfo& b) { return b.kind == runtime::BufferInfo::Kind::arena; });
   const auto figure = [&](uint64_t runtime::PlannedBytes::* which) { return planned ? std::to_string((*planned).*which) : "unknown"; };
   console.line(fmt::format("\nmemory: {} bytes of weights; {} intermediate values in {} bytes, and {} bytes of scratch a thread, at {}",
-                           programs.weight_bytes, buffers, figure(&runtime::PlannedBytes::values), figure(&runtime::PlannedBytes::scratch), at));
+                           programs.weight_bytes, buffers, figure(&runtime::PlannedBytes::values), figure(&runtime::PlannedBytes::scratch),
+                           at));
   out["memory"] = {{"weight_bytes", programs.weight_bytes},
                    {"values", buffers},
                    {"arena_bytes", planned ? Json(planned->values) : Json()},

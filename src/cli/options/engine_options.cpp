@@ -136,8 +136,7 @@ Result<compiler::Compiled> compiled(compiler::Source source, const compiler::Com
   return compiled(std::move(one), options, console);
 }
 
-Result<compiler::Compiled> compiled(std::vector<compiler::EntrySource> entries, const compiler::CompileOptions& options,
-                                    Console& console) {
+Result<compiler::Compiled> compiled(std::vector<compiler::EntrySource> entries, const compiler::CompileOptions& options, Console& console) {
   auto out = TRY(compiler::compile(std::move(entries), options));
   for (const std::string& w : out.report.warnings) console.warn(w);
   for (const partition::HandedBack& h : out.handed_back)

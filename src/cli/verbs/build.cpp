@@ -223,9 +223,10 @@ VERB(build) {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app, EngineOptions::Takes::models);
       app.add_option("-o,--output", o->output, "the engine file (default: the model's name with .tenon, here)")->type_name("OUT.tenon");
-      app.add_option("--entry", o->entries,
-                     "one more model that the engine runs, by that name: MODEL is its entry `main`, and equal weights are kept once; may be "
-                     "repeated")
+      app.add_option(
+             "--entry", o->entries,
+             "one more model that the engine runs, by that name: MODEL is its entry `main`, and equal weights are kept once; may be "
+             "repeated")
           ->type_name("NAME=MODEL")
           ->allow_extra_args(false);
       app.add_option("--svg", o->svg, "draw the compiled graph, one colour a fused group (needs Graphviz)")->type_name("OUT");

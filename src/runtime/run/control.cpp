@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/run/frame.h"
 #include "runtime/program_check.h"
+#include "runtime/run/frame.h"
 
 namespace tenon::runtime {
 
@@ -77,8 +77,6 @@ bool fits_results(const Step& step, const Program& program, const Program& body,
   return true;
 }
 
-bool is_body(const ProgramTable& table, uint64_t number) {
-  return number < table.size() && table.programs[number].role == Role::body;
-}
+bool is_body(const ProgramTable& table, uint64_t number) { return number < table.size() && table.programs[number].role == Role::body; }
 
 }  // namespace tenon::runtime

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "runtime/program_table.h"
-#include "runtime/run_options.h"
 #include "runtime/run/values.h"
+#include "runtime/run_options.h"
 
 namespace tenon::runtime {
 

@@ -75,10 +75,10 @@ void Guards::clear() {
 Result<void> Guards::check(const std::string& step) const {
   for (const auto& [id, p] : places_) {
     open(p);
-    const uint64_t before = touched(p.data - kBytes, kBytes), behind = touched(p.data + p.bytes, kBytes);
+    const uint64_t before = touched(p.data - kBytes, kBytes), after = touched(p.data + p.bytes, kBytes);
     close(p);
     if (before < kBytes) return wrote_outside(step, p.name, fmt::format("{} bytes before it", kBytes - before));
-    if (behind < kBytes) return wrote_outside(step, p.name, fmt::format("{} bytes behind its end", behind));
+    if (after < kBytes) return wrote_outside(step, p.name, fmt::format("{} bytes after its end", after));
   }
   return {};
 }

@@ -9,7 +9,7 @@
 
 namespace tenon::runtime {
 
-/// Bytes of known contents before and behind what kernels write, and in what they have not written yet (RunOptions::guard). The bytes
+/// Bytes of known contents before and after what kernels write, and in what they have not written yet (RunOptions::guard). The bytes
 /// are NaN in every floating type, and far outside any table as an index. What kernels may read beyond a buffer (kSlack) is guarded too.
 /// Under AddressSanitizer, C++ code that touches a guard is stopped where it does.
 class Guards {
@@ -21,7 +21,7 @@ class Guards {
   Guards& operator=(const Guards&) = delete;
   ~Guards() { clear(); }
 
-  /// Overwrites the bytes of a buffer and the kBytes before and behind it. `id` is the caller's; one that is watched is replaced.
+  /// Overwrites the bytes of a buffer and the kBytes before and after it. `id` is the caller's; one that is watched is replaced.
   void watch(uint64_t id, std::byte* data, uint64_t bytes, std::string name);
   bool watches(uint64_t id) const { return places_.contains(id); }
   /// No longer looked at; its contents are overwritten where `spoil`, so that a late reader does not find what it looks for.

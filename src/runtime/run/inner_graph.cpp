@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "runtime/container_value.h"
-#include "runtime/run/frame.h"
 #include "runtime/input_checks.h"
+#include "runtime/run/frame.h"
 
 namespace tenon::runtime {
 

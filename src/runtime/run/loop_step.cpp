@@ -132,8 +132,7 @@ class LoopRunner final : public ControlRunner {
     Sizes shape{iterations};
     if (iterations > 0) shape.insert(shape.end(), stack.row_shape().begin(), stack.row_shape().end());
     else
-      for (Slot s : port.shape)
-        shape.push_back(program.sizes[s].kind == SizeLine::Kind::constant ? program.sizes[s].constant : 0);
+      for (Slot s : port.shape) shape.push_back(program.sizes[s].kind == SizeLine::Kind::constant ? program.sizes[s].constant : 0);
     return stack.stacked(port.dtype, std::move(shape));
   }
 

@@ -59,9 +59,9 @@ class Block {
     void* const memory = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED || !huge) return memory;
     auto* const first = static_cast<std::byte*>(memory);
-    const uint64_t before = (kHugePage - reinterpret_cast<uintptr_t>(first) % kHugePage) % kHugePage, behind = kHugePage - before;
+    const uint64_t before = (kHugePage - reinterpret_cast<uintptr_t>(first) % kHugePage) % kHugePage, after = kHugePage - before;
     if (before > 0) munmap(first, before);
-    if (behind > 0) munmap(first + before + size, behind);
+    if (after > 0) munmap(first + before + size, after);
     madvise(first + before, size, MADV_HUGEPAGE);  // a system without them takes small ones
     return first + before;
   }

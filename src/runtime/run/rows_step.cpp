@@ -37,8 +37,7 @@ class RowPacker final : public StepRunner {
  private:
   /// For row numbers; it only grows. A caller may still hold those of the last run.
   Result<void> make_room(int64_t rows) {
-    if (!room_ || room_.use_count() > 1 || room_->count() < rows)
-      room_ = std::make_shared<Tensor>(TRY(Tensor::make(DType::i64, {rows})));
+    if (!room_ || room_.use_count() > 1 || room_->count() < rows) room_ = std::make_shared<Tensor>(TRY(Tensor::make(DType::i64, {rows})));
     return {};
   }
 

@@ -55,7 +55,8 @@ class SegmentRunner final : public StepRunner {
     segment_ = *std::move(segment);
     for (uint32_t b : operand_buffers()) operands_.push_back(root_of(b));
     for (uint32_t b : step_.results) places_.push_back(root_of(b));
-    if (has_fixed_sizes(operand_buffers()) && has_fixed_sizes(step_.results) && has_fixed_sizes(operands_)) in_place_ = segment_->in_place();
+    if (has_fixed_sizes(operand_buffers()) && has_fixed_sizes(step_.results) && has_fixed_sizes(operands_))
+      in_place_ = segment_->in_place();
     for (size_t k = 0; in_place_ && in_place_->keeps_results() && k < places_.size(); ++k)
       if (places_[k] != kMissing && program_.buffers[places_[k]].kind == BufferInfo::Kind::arena) kept_.push_back(k);
     pointers_.resize(operands_.size() + places_.size());
@@ -107,8 +108,7 @@ class SegmentRunner final : public StepRunner {
     if (!ran) return of_backend(std::move(ran).error(), blob_.device, step_.label);
     std::vector<Tensor> out = *std::move(ran);
     if (out.size() != step_.results.size())
-      return broken_promise(Code::device_failed, step_.label,
-                            fmt::format("backend '{}' gave another number of results", blob_.device))
+      return broken_promise(Code::device_failed, step_.label, fmt::format("backend '{}' gave another number of results", blob_.device))
           .expected(std::to_string(step_.results.size()))
           .found(std::to_string(out.size()));
     for (size_t k = 0; k < out.size(); ++k) {

@@ -14,8 +14,7 @@ class SizesWriter final : public StepRunner {
 
   Result<void> run(Values& values, const RunOptions&, int) override {
     const uint32_t b = step_.buffers[0];
-    Tensor to =
-        Tensor::view(values.program().buffers[b].dtype, {static_cast<int64_t>(step_.sizes.size())}, values.pointer(b), nullptr);
+    Tensor to = Tensor::view(values.program().buffers[b].dtype, {static_cast<int64_t>(step_.sizes.size())}, values.pointer(b), nullptr);
     for (size_t k = 0; k < step_.sizes.size(); ++k) to.set_integer(static_cast<int64_t>(k), values.size(step_.sizes[k]));
     return {};
   }

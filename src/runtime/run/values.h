@@ -60,7 +60,7 @@ class Values {
   Result<void> take_results(const Step& step, std::span<const Tensor> results);
   /// What is promised of the result's type. Errors: dtype_mismatch, bad_input.
   Result<void> check_type(const Step& step, uint32_t buffer, const Tensor& t) const;
-  /// The result of an earlier run is not held any longer.
+  /// The result of an earlier run is released.
   void release(uint32_t buffer) { dynamic_[buffer] = Tensor(); }
   /// Number of the plan of the sizes that are run; differs where sizes do.
   uint64_t plan_number() const { return plan_->number; }
@@ -100,8 +100,8 @@ class Values {
   std::vector<int64_t> key_;        // of the plan that is looked for
   // Memory.
   Block arena_;
-  std::unordered_map<uint32_t, Stage> stages_;  // by their first line of the size table
-  std::vector<void*> pointers_;                 // one a buffer
+  std::unordered_map<uint32_t, Stage> stages_;      // by their first line of the size table
+  std::vector<void*> pointers_;                     // one a buffer
   alignas(64) std::byte nothing_[kSlack * 4] = {};  // what an empty tensor points at
   // Inputs and results.
   std::vector<uint32_t> input_buffers_;
