@@ -21,8 +21,8 @@ namespace {
 auto step_observer(const std::function<void(const StepTime&)>& on_step, const runtime::Program& program) {
   return [&on_step, &program](uint32_t number, auto begin, auto end) {
     const runtime::Step& step = program.steps[number];
-    const bool is_segment = step.kind == runtime::Step::Kind::segment;
-    on_step({step.label, is_segment ? std::string_view(program.blobs[step.code].device) : "cpu", begin, end});
+    const auto* const segment = runtime::as<runtime::SegmentStep>(step);
+    on_step({step.label, segment ? std::string_view(program.blobs[segment->blob].device) : "cpu", begin, end});
   };
 }
 

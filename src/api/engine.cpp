@@ -170,7 +170,7 @@ const std::string& Engine::missing_plugins() const { return state_->engine->miss
 
 EngineSizes Engine::sizes() const {
   const runtime::Program& program = state_->engine->program();
-  return {program.weight_bytes, state_->engine->code_bytes(), program.steps.size()};
+  return {state_->engine->programs().weight_bytes, state_->engine->code_bytes(), program.steps.size()};
 }
 
 Result<std::vector<Array>> Engine::run(std::span<const Array> inputs, const RunOptions& options) const {

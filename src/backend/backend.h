@@ -41,7 +41,7 @@ struct InnerGraph {
   std::string text;                        ///< in Tenon's text form
   std::vector<ir::ConstantRef> constants;  ///< what @0, @1, ... are in it
   std::string place;                       ///< for errors
-  uint32_t number = 0;                     ///< in runtime::Program::inner, once it is compiled
+  uint32_t number = 0;                     ///< among the engine's inner graphs, once it is compiled
 };
 
 /// What the device of the same name creates a segment from.

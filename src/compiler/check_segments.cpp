@@ -24,15 +24,13 @@ class SegmentChecker {
   Result<void> check(const Program& program) const {
     std::unordered_set<uint32_t> made;
     for (const Step& step : program.steps)
-      if (step.kind == Step::Kind::segment && made.insert(step.code).second) TRY(check_step(program, step));
-    for (const auto* programs : {&program.bodies, &program.behind, &program.inner, &program.instead})
-      for (const Program& other : *programs) TRY(check(other));
+      if (const auto* segment = runtime::as<runtime::SegmentStep>(step); segment && made.insert(segment->blob).second)
+        TRY(check_step(program, step, program.blobs[segment->blob]));
     return {};
   }
 
  private:
-  Result<void> check_step(const Program& program, const Step& step) const {
-    const runtime::Blob& blob = program.blobs[step.code];
+  Result<void> check_step(const Program& program, const Step& step, const runtime::Blob& blob) const {
     const auto device = std::ranges::find(devices_, blob.device, [](const auto& d) { return d->name(); });
     if (device == devices_.end() || !(*device)->makes_quickly()) return {};
     std::vector<Tensor> weights;
@@ -60,7 +58,9 @@ class SegmentChecker {
 }  // namespace
 
 Result<void> check_segments(const program::Built& built, const runtime::Devices& devices) {
-  return SegmentChecker(built, devices).check(built.program);
+  const SegmentChecker checker(built, devices);
+  for (const runtime::NamedProgram& p : built.programs.programs) TRY(checker.check(p.program));
+  return {};
 }
 
 }  // namespace tenon::compiler

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,8 +14,6 @@
 #include "codegen/llvm/emit.h"
 #include "codegen/precision.h"
 #include "compiler/backends.h"
-#include "compiler/measure/calibration.h"
-#include "compiler/measure/stopwatch.h"
 #include "compiler/scalar_options.h"
 #include "ir/graph.h"
 #include "partition/partition.h"
@@ -22,6 +22,9 @@
 #include "runtime/engine.h"
 
 namespace tenon::compiler {
+
+class Calibration;
+struct Measuring;
 
 /// Beside what the table of options has: what its other options became, and what the build alone is given.
 struct CompileOptions : ScalarOptions {
@@ -62,7 +65,18 @@ struct CompileReport {
   std::vector<StepTime> times;
 };
 
-/// Backends that a graph was shared out over, and those of them that were made for it.
+/// A graph that runs in place of an entry's own where a condition holds, on the fallback backend.
+struct FallbackGraph {
+  runtime::Condition condition = runtime::Condition::none;
+  std::unique_ptr<ir::Graph> graph;
+};
+/// The graph for that condition; null: none.
+inline ir::Graph* graph_for(std::span<const FallbackGraph> fallbacks, runtime::Condition condition) {
+  const auto found = std::ranges::find(fallbacks, condition, &FallbackGraph::condition);
+  return found == fallbacks.end() ? nullptr : found->graph.get();
+}
+
+/// Backends among which a graph was partitioned, and those of them that were made for it.
 struct BackendsInUse {
   backend::Backends all;
   uint16_t listed = 0;  ///< see partition::Constraints
@@ -76,11 +90,9 @@ struct Compiled {
   const ir::OpTable* ops = nullptr;          ///< of the graph
   std::shared_ptr<const Registry> registry;  ///< as it was compiled with
   BackendsInUse backends;
-  std::unique_ptr<ir::Graph> graph;                  ///< as it was compiled
-  std::unique_ptr<ir::Graph> unbounded;              ///< what Source::unbounded became: a portable engine compiles it where it is loaded
-  std::unique_ptr<ir::Graph> instead;                ///< with definitions in place of plugins; likewise
-  std::unique_ptr<ir::Graph> overridable = nullptr;  ///< what Source::overridable became; likewise
-  partition::Partition partition;                    ///< who runs what of it
+  std::unique_ptr<ir::Graph> graph;      ///< as it was compiled
+  std::vector<FallbackGraph> fallbacks;  ///< likewise: a portable engine compiles them where it is loaded
+  partition::Partition partition;        ///< who runs what of `graph`
   std::vector<partition::HandedBack> handed_back;
   codegen::Plan plan;
   program::Built built;
@@ -95,22 +107,32 @@ struct PassName {
 /// All of them, in the order in which they run; a name that runs again stands once.
 std::vector<PassName> pass_names();
 
-/// What is compiled: a graph. Where it is of intervals of sizes, `unbounded` may be the same model without them: inputs of other sizes are
-/// run by that one, on the fallback. Inputs of `graph` with defaults are constants where it runs; `overridable` is the same model, for all
-/// sizes, in which they are inputs: it runs, on the fallback, where a run overrides one. Null: made from the others.
+/// What is compiled: the graph of an entry, and the same model for conditions under which that graph does not run. Inputs of `graph` with
+/// defaults are constants where it runs. The fallback for overridden defaults, in which they are inputs, is made from the others where it
+/// is not given.
 struct Source {
   std::unique_ptr<ir::Graph> graph;
-  std::unique_ptr<ir::Graph> unbounded = nullptr;
-  std::unique_ptr<ir::Graph> overridable = nullptr;
+  std::vector<FallbackGraph> fallbacks;
 
-  Source(std::unique_ptr<ir::Graph> only) : graph(std::move(only)) {}
-  Source(std::unique_ptr<ir::Graph> of_intervals, std::unique_ptr<ir::Graph> of_all, std::unique_ptr<ir::Graph> with_defaults = nullptr)
-      : graph(std::move(of_intervals)), unbounded(std::move(of_all)), overridable(std::move(with_defaults)) {}
+  /// unbounded: the model for sizes out of the ranges that `graph` declares; may be null.
+  Source(std::unique_ptr<ir::Graph> only, std::unique_ptr<ir::Graph> unbounded = nullptr) : graph(std::move(only)) {
+    if (unbounded) fallbacks.push_back({runtime::Condition::size_out_of_range, std::move(unbounded)});
+  }
 };
 
-/// Rewrites, shares out, plans, generates code. The graphs are consumed. Where a backend fails to compile a segment, others run its nodes.
+/// What an entry of an engine is compiled from.
+struct EntrySource {
+  std::string name;
+  Source source;
+};
+
+/// Rewrites, partitions, plans, generates code. The graphs are consumed. Where a backend fails to compile a segment, others run its nodes.
 /// Errors: not_supported, naming node and reason; whatever makes a graph illegal.
 Result<Compiled> compile(Source source, const CompileOptions& options);
+/// An engine of several entries, which share weights and kernels where these are equal; the first is the one that runs where none is named.
+/// `graph`, `partition`, `plan` and `handed_back` of the result are the first one's. Errors: as above; bad_usage for two of one name;
+/// not_supported for several in a portable engine.
+Result<Compiled> compile(std::vector<EntrySource> entries, const CompileOptions& options);
 
 /// A graph as it is compiled, and who runs what of it.
 struct PartitionedGraph {
@@ -118,13 +140,13 @@ struct PartitionedGraph {
   BackendsInUse backends;
   size_t nodes_before = 0;
   partition::Partition partition;
-  std::unique_ptr<ir::Graph> without_casts = nullptr;  ///< where sharing out put Casts: the graph as it was
+  std::unique_ptr<ir::Graph> without_casts = nullptr;  ///< where partitioning added Casts: the graph as it was
   std::vector<plugin::MeasuredNode> measured = {};     ///< of plugins, where a build measures
 };
 /// What compile() does before backends compile their segments: a build without building. Errors: see compile().
 Result<PartitionedGraph> partition_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options);
 
-/// An engine in memory, its weights materialised there. `devices`: beside those of its registry. missing: runtime::Engine::missing.
+/// An engine in memory, its weights materialised there. `devices`: in addition to those of its registry. missing: runtime::Engine::missing.
 Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const runtime::Devices& devices = {}, std::string missing = {});
 
 }  // namespace tenon::compiler

@@ -9,6 +9,7 @@
 #include "files/mapped_file.h"
 #include "ir/text.h"
 #include "ops/core/unknown.h"
+#include "runtime/load.h"
 
 namespace tenon::compiler {
 
@@ -48,9 +49,9 @@ Result<const codegen::Target*> target_of(uint32_t tag, const std::string& place)
 Result<PlanRecord> plan_in(const engine::Reader& reader, const Section& section, const EngineContents& of, const std::string& place) {
   auto plan = decode_plan_record(TRY(checked_text(reader, section)), *of.graph, *of.target);
   if (!plan) return in_file(std::move(plan).error(), place);
-  if (plan->group_of_step.size() == of.program->steps.size()) return plan;
+  if (plan->group_of_step.size() == (*of.programs)[0].steps.size()) return plan;
   return fail(Code::bad_file, place, "the record of the plan is not one of the engine's program")
-      .expected(fmt::format("{} steps", of.program->steps.size()))
+      .expected(fmt::format("{} steps", (*of.programs)[0].steps.size()))
       .found(fmt::format("{} steps", plan->group_of_step.size()))
       .advice("build the engine again");
 }
@@ -78,7 +79,7 @@ Result<EngineContents> read_contents(const std::filesystem::path& path, const ir
   out.graph = *std::move(graph);
   const Section* const code = find_section(reader, SectionType::code);
   if (!code) return out;
-  out.program = TRY(runtime::decode(as_text(TRY(reader.require(SectionType::program)))));
+  out.programs = TRY(runtime::read_programs(reader));
   out.tactics = tactics_of(reader);
   out.target = TRY(target_of(code->tag, place));
   if (const auto* record = find_section(reader, SectionType::plan_record)) out.plan = TRY(plan_in(reader, *record, out, place));

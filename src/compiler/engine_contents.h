@@ -13,11 +13,11 @@ namespace tenon::compiler {
 
 /// What an engine file holds of how it was compiled.
 struct EngineContents {
-  std::unique_ptr<ir::Graph> graph;         ///< an outline (ir::parse_outline): large constants have no bytes
-  std::optional<runtime::Program> program;  ///< none of a portable engine, nor the three below
-  std::vector<std::string> tactics;         ///< of each kernel
-  const codegen::Target* target = nullptr;  ///< of the code
-  std::optional<PlanRecord> plan;           ///< none either of an engine that was built before there were records
+  std::unique_ptr<ir::Graph> graph;               ///< an outline (ir::parse_outline): large constants have no bytes
+  std::optional<runtime::ProgramTable> programs;  ///< none of a portable engine, nor the three below
+  std::vector<std::string> tactics;               ///< of each kernel
+  const codegen::Target* target = nullptr;        ///< of the code
+  std::optional<PlanRecord> plan;                 ///< none either of an engine that was built before there were records
 };
 
 /// Ops that `ops` lacks become unknown ops. Nothing in the file is trusted. Errors: those of engine::Reader; bad_file for a missing or

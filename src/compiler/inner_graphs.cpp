@@ -3,9 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "compiler/lower_shares.h"
+#include "compiler/lower_partition.h"
 #include "compiler/on_fallback.h"
 #include "compiler/portable.h"
+#include "compiler/rewrite_and_partition.h"
 
 namespace tenon::compiler {
 
@@ -41,9 +42,9 @@ Result<program::Lowered> InnerGraphs::lowered(const backend::InnerGraph& graph) 
   auto parsed = graph_of_text(graph.text, ops_, &constants);
   if (!parsed && parsed.error()->found.empty()) return std::move(parsed).error().found(graph.text.substr(0, kShown));
   PartitionedGraph& shared =
-      *shared_.emplace_back(std::make_unique<PartitionedGraph>(TRY(partition_graph(TRY(std::move(parsed)), options_))));
+      *shared_.emplace_back(std::make_unique<PartitionedGraph>(TRY(rewrite_and_partition(TRY(std::move(parsed)), options_))));
   std::vector<partition::HandedBack> handed_back;
-  return lower_shares(shared, options_, target_, handed_back);
+  return lower_partition(shared, options_, target_, handed_back);
 }
 
 Result<uint32_t> InnerGraphs::number_of(const backend::InnerGraph& graph) {

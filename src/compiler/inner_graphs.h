@@ -8,11 +8,11 @@
 
 namespace tenon::compiler {
 
-/// Compiles the graphs that segments run (backend::Blob::graphs) on the fallback of the model that they stand beside: equal texts once, and
+/// Compiles the graphs that segments run (backend::Blob::graphs) on the fallback backend of their model: equal texts once, and
 /// those that such a graph's own segments run before it.
 class InnerGraphs {
  public:
-  /// All are kept by reference. Those of `backends` that are the fallback's and behind it run the graphs.
+  /// All are kept by reference. The fallback backend and those after it run the graphs.
   InnerGraphs(const CompileOptions& options, const BackendsInUse& backends, const ir::OpTable& ops, const codegen::Target& target);
 
   /// Numbers the graphs of all segments, after compiling those that are new. Errors: what is wrong with a text, or cannot run, naming

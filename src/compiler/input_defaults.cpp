@@ -5,6 +5,8 @@
 
 namespace tenon::compiler {
 
+using runtime::Condition;
+
 namespace {
 
 bool has_defaults(const ir::Graph* graph) { return graph && graph->required_inputs() < graph->inputs().size(); }
@@ -32,14 +34,22 @@ Result<void> freeze_all(std::unique_ptr<ir::Graph>& graph) {
 }  // namespace
 
 Result<void> settle_input_defaults(Source& source, bool freeze) {
-  if (freeze) source.overridable = nullptr;
-  else if (!source.overridable && has_defaults(source.graph.get()))
-    source.overridable = (source.unbounded ? source.unbounded : source.graph)->clone();
+  std::vector<FallbackGraph>& fallbacks = source.fallbacks;
+  std::unique_ptr<ir::Graph> overridable;
+  if (const auto given = std::ranges::find(fallbacks, Condition::default_overridden, &FallbackGraph::condition); given != fallbacks.end()) {
+    overridable = std::move(given->graph);
+    fallbacks.erase(given);
+  }
+  if (freeze) overridable = nullptr;
+  else if (!overridable && has_defaults(source.graph.get())) {
+    const ir::Graph* const unbounded = graph_for(fallbacks, Condition::size_out_of_range);
+    overridable = (unbounded ? unbounded : source.graph.get())->clone();
+  }
   TRY(freeze_all(source.graph));
-  TRY(freeze_all(source.unbounded));
-  if (!source.overridable) return {};
-  TRY(make_constants(*source.overridable, [](const ir::Value& v) { return v.type.dtype == DType::string; }));
-  if (!has_defaults(source.overridable.get())) source.overridable = nullptr;
+  for (FallbackGraph& f : fallbacks) TRY(freeze_all(f.graph));
+  if (!overridable) return {};
+  TRY(make_constants(*overridable, [](const ir::Value& v) { return v.type.dtype == DType::string; }));
+  if (has_defaults(overridable.get())) fallbacks.push_back({Condition::default_overridden, std::move(overridable)});
   return {};
 }
 

@@ -55,13 +55,13 @@ Result<Recompiled> compile_portable(const engine::Reader& reader, const LoadOpti
                                     const std::string& place) {
   std::string missing;
   if (auto plugins = check_plugins(reader, options.libraries, place); !plugins) {
-    if (plugins.error().code() != Code::not_supported || !has_graph_instead(reader)) return std::move(plugins).error();
+    if (plugins.error().code() != Code::not_supported || !has_plugin_free_graph(reader)) return std::move(plugins).error();
     missing = runtime::missing_text(plugins.error());
   }
   TRY(reader.verify_all());
   CompileOptions compiling = TRY(options_of(TRY(reader.require(engine::SectionType::manifest)), std::move(registry)));
   compiling.threads = options.threads;
-  const auto read = missing.empty() ? read_graphs : read_graph_instead;
+  const auto read = missing.empty() ? read_graphs : read_plugin_free_graph;
   return Recompiled{TRY(compile(TRY(read(reader, *options.ops, place)), compiling)), std::move(missing)};
 }
 

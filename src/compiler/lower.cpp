@@ -42,13 +42,13 @@ Result<backend::Blob> compile_segment(const ir::Graph& graph, const ir::Segment&
   return std::get<backend::Blob>(*std::move(artifact));
 }
 
-/// By a loop from turn to turn; nullopt: it is a branch.
+/// How many values a loop carries from one iteration to the next; nullopt: it is a branch.
 std::optional<size_t> carried_by(const ir::Node& node) {
   if (ops::def_of(*node.op).control != ops::Control::loop) return std::nullopt;
   return node.explicit_inputs > 2 ? node.explicit_inputs - 2 : 0;
 }
 
-/// The bodies of branches and loops that run as programs know the sizes that stand before them.
+/// The bodies of branches and loops that run as programs may use the sizes that are known before them.
 Result<void> lower_bodies(program::Lowered& of, const partition::Partition& partition, const partition::Roles& roles,
                           const backend::Options& options, partition::HandedBack* failed) {
   const ir::Graph& graph = *of.graph;
@@ -98,9 +98,9 @@ Result<program::Lowered> lower(const ir::Graph& graph, const partition::Partitio
     }
     out.blobs.push_back(*std::move(blob));
   }
-  const auto weaver = std::ranges::find_if(roles.backends, [](const backend::Backend* b) { return b->makes_kernels(); });
-  TENON_ASSERT(weaver != roles.backends.end());
-  out.kernels = std::get<backend::Kernels>(TRY((*weaver)->compile({graph, segments}, options)));
+  const auto host = std::ranges::find_if(roles.backends, [](const backend::Backend* b) { return b->makes_kernels(); });
+  TENON_ASSERT(host != roles.backends.end());
+  out.kernels = std::get<backend::Kernels>(TRY((*host)->compile({graph, segments}, options)));
   TRY(lower_bodies(out, partition, roles, options, failed));
   return out;
 }

@@ -121,7 +121,7 @@ Json guessed_sizes(const ir::Graph& graph) {
 /// What only a build knows.
 void add_build(Json& out, const Compiled& built, const std::vector<import::RequestedShape>& shapes) {
   const program::Built& b = built.built;
-  if (const auto planned = runtime::planned_bytes(b.program, default_shapes(b.program.inputs, shapes)))
+  if (const auto planned = runtime::planned_bytes(b.programs, default_shapes(b.programs[0].inputs, shapes)))
     out["peak_bytes"] = planned->peak(default_thread_pool().size());
   for (const partition::HandedBack& h : built.handed_back)
     out["handed_back"].push_back({{"segment", h.segment}, {"backend", h.backend}, {"error", h.error}});

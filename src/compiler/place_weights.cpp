@@ -69,7 +69,7 @@ Result<void> place_all(std::span<const program::PlacedConstant> weights, std::by
 }  // namespace
 
 Result<PlacedWeights> place_weights(const program::Built& built) {
-  const uint64_t bytes = built.program.weight_bytes + runtime::kSlack;
+  const uint64_t bytes = built.programs.weight_bytes + runtime::kSlack;
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     return fail(Code::out_of_memory, "weights", "no memory for the weights")

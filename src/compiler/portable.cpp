@@ -14,11 +14,13 @@ namespace tenon::compiler {
 namespace {
 
 using engine::SectionType;
+using runtime::Condition;
 using Json = nlohmann::ordered_json;
 
 constexpr int64_t kAlignment = 64;
 constexpr size_t kMostConstants = 1'000'000;
-enum Tag : uint32_t { main = 0, unbounded = 1, instead = 2, overridable = 3 };  ///< of the graphs' texts
+/// Of the text of a fallback's graph; an entry's is 0.
+uint32_t tag_of(Condition condition) { return static_cast<uint32_t>(condition); }
 
 Result<void> write_constants(const std::vector<ir::ConstantRef>& constants, engine::Append append) {
   static constexpr std::byte kZeros[kAlignment] = {};
@@ -102,10 +104,8 @@ Result<void> add_graphs(engine::Writer& writer, const Compiled& compiled) {
   ir::TextConstants big;
   writer.add(SectionType::graph_text, ir::print(*compiled.graph, &big));
   const size_t own = big.constants.size();
-  for (const auto& [graph, tag] : {std::pair(compiled.unbounded.get(), Tag::unbounded),
-                                   {compiled.instead.get(), Tag::instead},
-                                   {compiled.overridable.get(), Tag::overridable}})
-    if (graph) writer.add(SectionType::graph_text, ir::print(*graph, &big), {.required = false, .tag = tag});
+  for (const FallbackGraph& f : compiled.fallbacks)
+    writer.add(SectionType::graph_text, ir::print(*f.graph, &big), {.required = false, .tag = tag_of(f.condition)});
   Json index = Json::array();
   std::vector<ir::ConstantRef> written;
   std::vector<int64_t> offsets;
@@ -128,20 +128,21 @@ Result<void> add_graphs(engine::Writer& writer, const Compiled& compiled) {
   return {};
 }
 
-bool has_graph_instead(const engine::Reader& reader) { return reader.find(SectionType::graph_text, Tag::instead).has_value(); }
+bool has_plugin_free_graph(const engine::Reader& reader) {
+  return reader.find(SectionType::graph_text, tag_of(Condition::plugin_missing)).has_value();
+}
 
-Result<Source> read_graph_instead(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place) {
+Result<Source> read_plugin_free_graph(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place) {
   const ir::TextConstants big = TRY(read_constants(reader, place));
-  return TRY(graph_of_text(as_text(TRY(reader.require(SectionType::graph_text, Tag::instead))), ops, &big));
+  return TRY(graph_of_text(as_text(TRY(reader.require(SectionType::graph_text, tag_of(Condition::plugin_missing)))), ops, &big));
 }
 
 Result<Source> read_graphs(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place) {
   const ir::TextConstants big = TRY(read_constants(reader, place));
   Source out(TRY(graph_of_text(as_text(TRY(reader.require(SectionType::graph_text))), ops, &big)));
-  if (const auto behind = reader.find(SectionType::graph_text, Tag::unbounded))
-    out.unbounded = TRY(graph_of_text(as_text(*behind), ops, &big));
-  if (const auto with_defaults = reader.find(SectionType::graph_text, Tag::overridable))
-    out.overridable = TRY(graph_of_text(as_text(*with_defaults), ops, &big));
+  for (const Condition condition : {Condition::size_out_of_range, Condition::default_overridden})
+    if (const auto fallback = reader.find(SectionType::graph_text, tag_of(condition)))
+      out.fallbacks.push_back({condition, TRY(graph_of_text(as_text(*fallback), ops, &big))});
   return out;
 }
 

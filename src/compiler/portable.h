@@ -12,8 +12,8 @@
 namespace tenon::compiler {
 
 /// Adds the sections of an engine without native code: the graph's text (constants over 64 elements as @k), the weights section with
-/// their bytes, and an index that says where and of what type each is. Compiled::unbounded and Compiled::instead, where there are such, are
-/// texts of their own, whose constants are numbered on; equal ones are kept once. What was compiled must outlive the writer.
+/// their bytes, and an index that says where and of what type each is. Fallbacks are texts of their own, whose constants
+/// are numbered on; equal ones are kept once. What was compiled must outlive the writer.
 /// Errors: not_supported for large string constants.
 Result<void> add_graphs(engine::Writer& writer, const Compiled& compiled);
 
@@ -22,8 +22,8 @@ Result<void> add_graphs(engine::Writer& writer, const Compiled& compiled);
 Result<Source> read_graphs(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place);
 
 /// Whether it has the model with definitions in place of plugins, and that one, likewise.
-bool has_graph_instead(const engine::Reader& reader);
-Result<Source> read_graph_instead(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place);
+bool has_plugin_free_graph(const engine::Reader& reader);
+Result<Source> read_plugin_free_graph(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place);
 
 /// A graph from a stranger's text: what it says of types of results is inferred anew. big: see ir::parse.
 /// Errors: bad_graph with line and column; those of inference.

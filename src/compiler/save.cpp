@@ -48,7 +48,7 @@ Result<void> write_weights(const program::Built& built, engine::Append append) {
     release_pages(*w.constant);
     at = w.offset + bytes.size();
   }
-  return write_zeros(append, built.program.weight_bytes + runtime::kSlack - at);
+  return write_zeros(append, built.programs.weight_bytes + runtime::kSlack - at);
 }
 
 std::string manifest(const Compiled& c, const CompileOptions& options) {
@@ -72,16 +72,16 @@ std::string table_of(const codegen::MachineCode& code) {
   return bytes;
 }
 
-/// What the plugins of a program are made from.
-void find_plugins(const runtime::Program& program, const backend::Backends& backends, std::vector<std::string_view>& out) {
-  for (const runtime::Blob& blob : program.blobs) {
-    const auto of = std::ranges::find(backends, blob.device, [](const backend::Backend* b) { return b->name(); });
-    TENON_ASSERT(of != backends.end());
-    if ((*of)->runs_plugins()) out.emplace_back(blob.bytes);
-  }
-  for (const runtime::Program& body : program.bodies) find_plugins(body, backends, out);
-  for (const auto* others : {&program.behind, &program.inner, &program.overridable})
-    for (const runtime::Program& other : *others) find_plugins(other, backends, out);
+/// What the segments of plugins are made from, in all programs.
+std::vector<std::string_view> saved_plugins(const runtime::ProgramTable& programs, const backend::Backends& backends) {
+  std::vector<std::string_view> out;
+  for (const runtime::NamedProgram& p : programs.programs)
+    for (const runtime::Blob& blob : p.program.blobs) {
+      const auto of = std::ranges::find(backends, blob.device, [](const backend::Backend* b) { return b->name(); });
+      TENON_ASSERT(of != backends.end());
+      if ((*of)->runs_plugins()) out.emplace_back(blob.bytes);
+    }
+  return out;
 }
 
 Result<void> add_plugin_libraries(engine::Writer& writer, std::span<const std::string_view> saved) {
@@ -98,8 +98,7 @@ Result<void> add_plugin_libraries(engine::Writer& writer, std::span<const std::s
 
 /// The plugins that runs need, where there are some.
 Result<void> add_plugins(engine::Writer& writer, const Compiled& c, bool embedded) {
-  std::vector<std::string_view> saved;
-  find_plugins(c.built.program, c.backends.all, saved);
+  const std::vector<std::string_view> saved = saved_plugins(c.built.programs, c.backends.all);
   if (!saved.empty()) writer.add(SectionType::plugins, plugin::encode_all(saved));
   if (!embedded) return {};
   return add_plugin_libraries(writer, saved);
@@ -115,13 +114,13 @@ Result<void> add_native(engine::Writer& writer, const Compiled& c) {
   const codegen::Target& target = *c.code.target;
   const uint32_t tag = target.tag;
   writer.add(SectionType::graph_text, ir::print(*c.graph), {.required = false});
-  writer.add(SectionType::program, runtime::encode(c.built.program));
+  writer.add(SectionType::programs, runtime::encode(c.built.programs));
   writer.add(SectionType::target, fmt::format("{}\n{}", target.title, target.needs()), {.required = false, .tag = tag});
   writer.add(SectionType::tactics, fmt::format("{}\n", fmt::join(c.built.tactics, "\n")), {.required = false, .tag = tag});
   writer.add(SectionType::plan_record, encode(plan_record(c), *c.graph), {.required = false, .tag = tag});
   writer.add(SectionType::kernels, table_of(c.code), {.tag = tag});
   writer.add(SectionType::code, std::string(reinterpret_cast<const char*>(c.code.bytes.data()), c.code.bytes.size()), {.tag = tag});
-  writer.add_streamed(SectionType::weights, c.built.program.weight_bytes + runtime::kSlack,
+  writer.add_streamed(SectionType::weights, c.built.programs.weight_bytes + runtime::kSlack,
                       [&c](engine::Append append) { return write_weights(c.built, append); });
   return {};
 }

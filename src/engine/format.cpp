@@ -20,6 +20,7 @@ std::string_view name_of(SectionType type) {
     case SectionType::plugin_library: return "plugin_library";
     case SectionType::plugin_times: return "plugin_times";
     case SectionType::plan_record: return "plan record";
+    case SectionType::programs: return "programs";
   }
   return "unknown";
 }

@@ -12,7 +12,7 @@ namespace tenon::engine {
 enum class SectionType : uint32_t {
   graph_text = 1,
   manifest = 2,  ///< JSON: versions, options, plugins
-  program = 3,   ///< numbered fields
+  program = 3,   ///< numbered fields: of engines before `programs`
   kernels = 4,   ///< descriptors
   memory_plan = 5,
   weights = 6,
@@ -25,6 +25,7 @@ enum class SectionType : uint32_t {
   plugin_library = 13,  ///< numbered fields: a library that plugins are of; `tag`: the how manieth
   plugin_times = 14,    ///< numbered fields: what was measured where the build measured
   plan_record = 15,     ///< numbered fields: which nodes each step computes, and what its kernel does; `tag`: the instruction set
+  programs = 16,        ///< numbered fields: the table of programs
 };
 std::string_view name_of(SectionType type);
 

@@ -75,9 +75,9 @@ class Binder {
     for (ArrayId a : group.outputs) {
       if (a < 0) continue;
       const codegen::Array& array = plan_.arrays[a];
-      const auto told = [&](Dim d) { return sizes_.is_told_by(d, step); };
+      const auto is_bound = [&](Dim d) { return sizes_.depends_on_step(d, step); };
       dynamic_[a] = array.dtype == DType::string || container_info_of(plan_, graph_, a).kind != ValueKind::tensor || !has_rank(a) ||
-                    std::ranges::any_of(array.shape, told);
+                    std::ranges::any_of(array.shape, is_bound);
     }
   }
 

@@ -2,432 +2,103 @@
 #include "program/build.h"
 
 #include <algorithm>
-#include <tuple>
-#include <unordered_map>
 
-#include "ops/core/op.h"
-#include "program/bind_sizes.h"
-#include "program/guards.h"
-#include "program/label.h"
-#include "program/least_sizes.h"
-#include "program/looked_up.h"
-#include "program/pool.h"
-#include "program/size_table.h"
+#include "program/build_program.h"
 
 namespace tenon::program {
 
 namespace {
 
-using codegen::ArrayId;
-using codegen::Group;
-using codegen::GroupKind;
-using codegen::Kernel;
-using codegen::Plan;
-using runtime::BufferInfo;
-using runtime::kMissing;
 using runtime::PortInfo;
 using runtime::Program;
-using runtime::Slot;
-using runtime::Step;
+using runtime::ProgramTable;
+using runtime::ProgramTree;
 
-/// What a branch or loop runs.
-struct Bodies {
-  std::vector<Program> programs;
-  std::vector<std::vector<Dim>> outer;  ///< sizes that each asks for
-};
-
-class ProgramBuilder {
- public:
-  ProgramBuilder(Lowered lowered, Pool& pool)
-      : lowered_(std::move(lowered)),
-        graph_(*lowered_.graph),
-        plan_(lowered_.kernels.plan),
-        pool_(pool),
-        numbers_(plan_.arrays.size(), kMissing),
-        looked_up_(looked_up(plan_)) {}
-
-  Result<Program> run() {
-    for (const Group& g : plan_.groups)
-      if (g.kind() == GroupKind::control) TRY(add_bodies(g));
-    dynamic_ = bind_sizes(lowered_, sizes_);
-    want_sizes(lowered_, sizes_);
-    for (const Group& g : plan_.groups)
-      if (g.kind() == GroupKind::control) want_outer(bodies_.at(g.node));
-    TRY(sizes_.finish(out_));
-    out_.guards = guards_of(plan_.assumptions, sizes_);
-    TRY(add_ports());
-    for (size_t g = 0; g < plan_.groups.size(); ++g) {
-      TRY(add_group(plan_.groups[g], lowered_.kernels.of_groups[g]));
-      group_of_step_.resize(out_.steps.size(), static_cast<uint32_t>(g));
-      work_of_step_.resize(out_.steps.size());
-    }
-    finish_lives();
-    return std::move(out_);
+void copy_ranges(const std::vector<PortInfo>& from, std::vector<PortInfo>& to) {
+  for (size_t k = 0; k < std::min(from.size(), to.size()); ++k) {
+    to[k].lower = from[k].lower;
+    to[k].upper = from[k].upper;
   }
-  const std::vector<Dim>& outer() const { return sizes_.outer(); }
-  std::vector<uint32_t> take_group_of_step() { return std::move(group_of_step_); }
-  std::vector<codegen::Work> take_work_of_step() { return std::move(work_of_step_); }
-
- private:
-  void want_outer(const Bodies& bodies) {
-    for (const std::vector<Dim>& outer : bodies.outer)
-      for (Dim d : outer) sizes_.want(d);
-  }
-
-  Result<void> add_bodies(const Group& group) {
-    Bodies bodies;
-    for (Lowered& body : lowered_.bodies.at(group.node)) {
-      ProgramBuilder builder(std::move(body), pool_);
-      bodies.programs.push_back(TRY(builder.run()));
-      bodies.outer.push_back(builder.outer());
-    }
-    bodies_.emplace(group.node, std::move(bodies));
-    return {};
-  }
-
-  std::vector<Slot> slots(const DimList& dims) const {
-    std::vector<Slot> out;
-    for (Dim d : dims) out.push_back(sizes_.slot(d));
-    return out;
-  }
-
-  Result<void> add_ports() {
-    auto add = [&](ArrayId a, std::vector<PortInfo>& ports, std::string name) {
-      const codegen::Array& array = plan_.arrays[a];
-      PortInfo port;
-      port.name = std::move(name);
-      port.dtype = array.dtype;
-      port.container = container(a);
-      port.shape = slots(array.shape);
-      for (Dim d : array.shape) {
-        port.dimensions.push_back(d.text());
-        const DimNode* n = d.node();
-        const bool is_symbol = n && n->kind == DimNode::Kind::symbol;
-        port.lower.push_back(is_symbol ? least_size(*n, plan_.assumptions) : d.lower());
-        port.upper.push_back(d.upper());
-      }
-      ports.push_back(std::move(port));
-    };
-    for (size_t i = 0; i < plan_.inputs.size(); ++i) {
-      add(plan_.inputs[i], out_.inputs, graph_.value(graph_.inputs()[i]).name);
-      for (const codegen::IndexLimit& l : plan_.index_limits)
-        if (l.input == plan_.inputs[i]) out_.inputs.back().limits.push_back({sizes_.slot(l.extent), l.from_end});
-      if (const ir::Value& input = graph_.value(graph_.inputs()[i]); input.has_default())
-        out_.inputs.back().otherwise = {pool_.place(input.constant), input.constant->shape};
-      BufferInfo b = info(plan_.inputs[i]);
-      b.kind = BufferInfo::Kind::input;
-      b.index = static_cast<uint32_t>(i);
-      out_.inputs.back().buffer = number(plan_.inputs[i], std::move(b));
-    }
-    for (size_t o = 0; o < plan_.outputs.size(); ++o) {
-      add(plan_.outputs[o], out_.outputs, graph_.output_name(static_cast<uint32_t>(o)));
-      const uint32_t known = numbers_[plan_.outputs[o]];
-      if (known != kMissing) {  // an input, or a result of two names
-        out_.outputs.back().buffer = known;
-        if (out_.buffers[known].kind == BufferInfo::Kind::output) out_.buffers[known].index = static_cast<uint32_t>(o);
-        continue;
-      }
-      BufferInfo b = info(plan_.outputs[o]);
-      b.kind = dynamic_[plan_.outputs[o]] ? BufferInfo::Kind::dynamic : BufferInfo::Kind::output;
-      b.index = static_cast<uint32_t>(o);
-      out_.outputs.back().buffer = number(plan_.outputs[o], std::move(b));
-    }
-    return {};
-  }
-
-  runtime::ContainerInfo container(ArrayId a) const { return container_info_of(plan_, graph_, a); }
-
-  BufferInfo info(ArrayId a) const {
-    BufferInfo b;
-    b.dtype = plan_.arrays[a].dtype;
-    b.shape = slots(codegen::stored_shape(plan_.arrays[a]));
-    if (const ir::ValueId v = plan_.arrays[a].value) {
-      b.name = graph_.value(v).name;
-      b.unranked = !graph_.value(v).type.has_rank();
-      b.container = container(a);
-    }
-    return b;
-  }
-
-  uint32_t number(ArrayId a, BufferInfo b) {
-    b.first = kMissing;
-    out_.buffers.push_back(std::move(b));
-    return numbers_[a] = static_cast<uint32_t>(out_.buffers.size() - 1);
-  }
-
-  /// The buffer of an array, made on first use.
-  Result<uint32_t> buffer(ArrayId a) {
-    if (a < 0) return kMissing;
-    if (numbers_[a] != kMissing) return numbers_[a];
-    const codegen::Array& array = plan_.arrays[a];
-    BufferInfo b = info(a);
-    if (array.constant) {
-      if (array.dtype == DType::string) return fail(Code::not_supported, b.name, "not supported yet: constant strings in an engine");
-      b.kind = BufferInfo::Kind::weight;
-      b.offset = pool_.place(array.constant, looked_up_[a]);
-    } else if (array.same_bytes >= 0) {
-      b.kind = BufferInfo::Kind::alias;
-      b.index = TRY(buffer(array.same_bytes));
-      if (out_.buffers[b.index].kind == BufferInfo::Kind::alias) b.index = out_.buffers[b.index].index;
-    } else {
-      b.kind = dynamic_[a] ? BufferInfo::Kind::dynamic : BufferInfo::Kind::arena;
-      if (b.kind == BufferInfo::Kind::arena && !(array.units == Dim(0))) b.units = sizes_.slot(array.units);
-    }
-    return number(a, std::move(b));
-  }
-
-  void touch(uint32_t b) {
-    if (b == kMissing) return;
-    BufferInfo& info = out_.buffers[b];
-    const uint32_t step = static_cast<uint32_t>(out_.steps.size());
-    if (info.kind == BufferInfo::Kind::alias) return touch(info.index);
-    info.first = std::min(info.first, step);
-    info.last = std::max(info.last, step);
-  }
-
-  Result<void> add_group(const Group& group, std::vector<Kernel>& lowered) {
-    for (Kernel& k : lowered) TRY(add_kernel(k, group));
-    if (group.kind() == GroupKind::segment) return add_segment(group);
-    if (group.kind() == GroupKind::control) return add_control(group);
-    if (group.kind() == GroupKind::check) return add_check(group);
-    if (group.kind() == GroupKind::rows) return add_rows(group);
-    if (group.kind() == GroupKind::sizes) {
-      Step s = start(Step::Kind::sizes);
-      s.buffers = {TRY(buffer(group.outputs[0]))};
-      s.sizes = slots(*graph_.value(plan_.arrays[group.outputs[0]].value).data);
-      s.label = "Sizes";
-      touch(s.buffers[0]);
-      out_.steps.push_back(std::move(s));
-    }
-    return {};
-  }
-
-  Step start(Step::Kind kind) const {
-    Step s;
-    s.kind = kind;
-    s.lines = sizes_.lines_before(static_cast<uint32_t>(out_.steps.size()));
-    s.tasks = s.grain = sizes_.slot(1);
-    s.flops = sizes_.slot(0);
-    return s;
-  }
-
-  /// Where the group has its tasks by rows, and the step before is of the group that it is joined to and has so too.
-  void join_region(Step& s, const Kernel& kernel, const Group& group) {
-    const bool by_units = group.region && !(kernel.units == Dim(0));
-    if (by_units) {
-      s.units = sizes_.slot(kernel.units);
-      s.parts = sizes_.slot(group.region->parts);
-      s.joined = group.region->joined && group_by_units_ != nullptr && group_by_units_ + 1 == &group;
-    }
-    group_by_units_ = by_units ? &group : nullptr;
-  }
-
-  Result<void> add_kernel(Kernel& kernel, const Group& group) {
-    Step s = start(Step::Kind::kernel);
-    join_region(s, kernel, group);
-    for (ArrayId a : kernel.arguments) s.buffers.push_back(TRY(buffer(codegen::storage_of(a, plan_))));
-    for (uint32_t b : s.buffers) touch(b);
-    s.sizes = slots(kernel.sizes);
-    s.tasks = sizes_.slot(kernel.tasks);
-    s.grain = sizes_.slot(kernel.grain);
-    s.flops = sizes_.slot(kernel.flops);
-    s.factors = codegen::factors_of(kernel.work);
-    s.scratch_bytes = static_cast<uint64_t>(kernel.tile.scratch_bytes());
-    s.label = label_of(graph_, kernel.nodes);
-    work_of_step_.resize(out_.steps.size());
-    work_of_step_.push_back(std::move(kernel.work));
-    s.code = pool_.code(std::move(kernel.tile), std::move(kernel.tactic));
-    out_.steps.push_back(std::move(s));
-    return {};
-  }
-
-  Result<void> add_segment(const Group& group) {
-    const ir::Segment& segment = plan_.segments[group.as<codegen::SegmentGroup>().segment];
-    backend::Blob& blob = lowered_.blobs[group.as<codegen::SegmentGroup>().segment];
-    Step s = start(Step::Kind::segment);
-    for (ArrayId a : group.inputs) s.buffers.push_back(TRY(buffer(a)));
-    for (const ir::ConstantRef& w : blob.weights) s.buffers.push_back(weight(w));
-    s.code = blob_number(segment.backend, std::move(blob));
-    for (ir::NodeId n : segment.nodes) pool_.note_op(segment.backend, graph_.node(n).op->name);
-    s.label = segment.nodes.size() == 1 ? graph_.view(group.node).where() : label_of(graph_, segment.nodes);
-    return finish_step(group, std::move(s));
-  }
-
-  /// Equal blobs with equal weights are kept once.
-  uint32_t blob_number(const std::string& backend, backend::Blob blob) {
-    std::string key = backend + '\0' + blob.bytes;
-    for (const ir::ConstantRef& w : blob.weights) key += '\0' + std::to_string(pool_.place(w));
-    std::vector<uint32_t> graphs;
-    for (const backend::InnerGraph& g : blob.graphs) {
-      key += "\0graph " + std::to_string(g.number);
-      graphs.push_back(g.number);
-    }
-    const auto [at, is_new] = blobs_.try_emplace(std::move(key), static_cast<uint32_t>(out_.blobs.size()));
-    if (is_new) out_.blobs.push_back({backend, std::move(blob.bytes), std::move(graphs)});
-    return at->second;
-  }
-
-  uint32_t weight(const ir::ConstantRef& constant) {
-    BufferInfo b;
-    b.kind = BufferInfo::Kind::weight;
-    b.dtype = constant->dtype;
-    for (int64_t size : constant->shape) b.shape.push_back(sizes_.slot(size));
-    b.offset = pool_.place(constant);
-    b.first = kMissing;
-    out_.buffers.push_back(std::move(b));
-    return static_cast<uint32_t>(out_.buffers.size() - 1);
-  }
-
-  /// Results, bindings and lives of a step without a kernel.
-  Result<void> finish_step(const Group& group, Step s) {
-    for (size_t k = 0; k < group.outputs.size(); ++k) {
-      const ArrayId a = group.outputs[k];
-      s.results.push_back(TRY(buffer(a)));
-      if (a < 0) continue;
-      const DimList& shape = plan_.arrays[a].shape;
-      for (size_t d = 0; d < shape.size(); ++d)
-        if (const DimNode* n = shape[d].node(); n && sizes_.is_bound_by(n, static_cast<uint32_t>(out_.steps.size())))
-          s.bindings.push_back({sizes_.slot(shape[d]), static_cast<uint32_t>(k), static_cast<uint32_t>(d)});
-    }
-    for (uint32_t b : s.buffers) touch(b);
-    for (uint32_t b : s.results) touch(b);
-    out_.steps.push_back(std::move(s));
-    return {};
-  }
-
-  Result<void> add_control(const Group& group) {
-    const ir::Node& node = graph_.node(group.node);
-    const bool loops = ops::def_of(*node.op).control == ops::Control::loop;
-    Bodies& bodies = bodies_.at(group.node);
-    Step s = start(loops ? Step::Kind::loop : Step::Kind::branch);
-    s.label = graph_.view(group.node).where();
-    s.code = static_cast<uint32_t>(out_.bodies.size());
-    for (uint32_t k = 0; k < (loops ? 2u : 1u); ++k)
-      s.buffers.push_back(k < node.explicit_inputs ? TRY(buffer(group.inputs[k])) : kMissing);
-    for (uint32_t k = 2; k < node.explicit_inputs; ++k) s.buffers.push_back(TRY(buffer(group.inputs[k])));
-    if (loops) s.carried = node.explicit_inputs > 2 ? node.explicit_inputs - 2 : 0;
-    for (size_t b : order_of_bodies(node)) {
-      for (uint32_t k = 0; k < node.bodies[b].captures; ++k)
-        s.buffers.push_back(TRY(buffer(group.inputs[node.bodies[b].first_capture + k])));
-      renumber_outer(bodies.programs[b], static_cast<uint32_t>(s.sizes.size()));
-      for (Dim d : bodies.outer[b]) s.sizes.push_back(sizes_.slot(d));
-      out_.bodies.push_back(std::move(bodies.programs[b]));
-    }
-    TRY(finish_step(group, std::move(s)));
-    if (loops) out_.steps.back().results.resize(out_.bodies.back().outputs.size() - 1, kMissing);
-    return {};
-  }
-
-  Result<void> add_check(const Group& group) {
-    Step s = start(Step::Kind::check);
-    for (ArrayId a : group.inputs) s.buffers.push_back(TRY(buffer(a)));
-    for (uint32_t b : s.buffers) touch(b);
-    s.sizes = {sizes_.slot(group.as<codegen::CheckGroup>().limit.extent)};
-    s.code = group.as<codegen::CheckGroup>().limit.from_end ? 1 : 0;
-    s.label = graph_.view(group.node).where();
-    out_.steps.push_back(std::move(s));
-    return {};
-  }
-
-  Result<void> add_rows(const Group& group) {
-    Step s = start(Step::Kind::rows);
-    s.buffers = {TRY(buffer(group.inputs[0]))};
-    s.sizes = slots(plan_.arrays[group.inputs[0]].shape);
-    s.label = graph_.view(group.node).where();
-    return finish_step(group, std::move(s));
-  }
-
-  /// What runs where the condition holds comes first.
-  static std::vector<size_t> order_of_bodies(const ir::Node& node) {
-    if (node.bodies.size() < 2) return {0};
-    return node.bodies[0].name == "else_branch" ? std::vector<size_t>{1, 0} : std::vector<size_t>{0, 1};
-  }
-
-  static void renumber_outer(Program& body, uint32_t by) {
-    for (runtime::SizeLine& l : body.sizes)
-      if (l.kind == runtime::SizeLine::Kind::outer) l.a += by;
-  }
-
-  /// While one part of a region reads a buffer, another may write what comes later in it.
-  void widen_lives() {
-    for (uint32_t from = 0; from < out_.steps.size();) {
-      uint32_t to = from;
-      while (to + 1 < out_.steps.size() && out_.steps[to + 1].joined) ++to;
-      for (uint32_t s = from; s <= to; ++s)
-        for (uint32_t b : out_.steps[s].buffers) widen_life(b, from, to);  // a step alone: what it uses is no region's
-      from = to + 1;
-    }
-  }
-  void widen_life(uint32_t b, uint32_t from, uint32_t to) {
-    if (b == kMissing) return;
-    BufferInfo& info = out_.buffers[b];
-    if (info.kind == BufferInfo::Kind::alias) return widen_life(info.index, from, to);
-    if (info.first < from || info.last > to) info.units.reset();
-    info.first = std::min(info.first, from);
-    info.last = std::max(info.last, to);
-  }
-
-  void finish_lives() {
-    widen_lives();
-    for (BufferInfo& b : out_.buffers)
-      if (b.first == kMissing) b.first = b.last = 0;
-  }
-
-  Lowered lowered_;
-  const ir::Graph& graph_;
-  const Plan& plan_;
-  Pool& pool_;
-  Program out_;
-  std::vector<uint32_t> group_of_step_;
-  std::vector<codegen::Work> work_of_step_;
-  SizeTable sizes_;
-  std::vector<uint32_t> numbers_;
-  std::vector<bool> looked_up_;  ///< by array
-  std::vector<bool> dynamic_;    ///< by array: its memory comes with the step that makes it
-  std::unordered_map<ir::NodeId, Bodies> bodies_;
-  const Group* group_by_units_ = nullptr;  ///< of the step before, if it has its tasks by the units of a region
-  std::unordered_map<std::string, uint32_t> blobs_;
-};
-
-}  // namespace
-
-namespace {
-
-/// The same but for the sizes that they take.
-bool same_steps(const Program& a, Program b) {
-  for (size_t k = 0; k < std::min(a.inputs.size(), b.inputs.size()); ++k) {
-    b.inputs[k].lower = a.inputs[k].lower;
-    b.inputs[k].upper = a.inputs[k].upper;
-  }
-  for (size_t k = 0; k < std::min(a.outputs.size(), b.outputs.size()); ++k) {
-    b.outputs[k].lower = a.outputs[k].lower;
-    b.outputs[k].upper = a.outputs[k].upper;
-  }
-  return runtime::encode(a) == runtime::encode(b);
 }
 
+std::string bytes_of(ProgramTree tree) {
+  ProgramTable table{Program()};
+  runtime::place_tree(table, 0, std::move(tree));
+  return runtime::encode(table);
+}
+
+/// Equal but for the ranges of sizes that they take.
+bool has_same_steps(const ProgramTree& a, ProgramTree b) {
+  copy_ranges(a.program.inputs, b.program.inputs);
+  copy_ranges(a.program.outputs, b.program.outputs);
+  return bytes_of(a) == bytes_of(std::move(b));
+}
+
+/// Builds the rows of the table; their trees are placed at the end.
+class TableBuilder {
+ public:
+  explicit TableBuilder(Pool& pool) : pool_(pool) {}
+
+  Result<void> add(LoweredProgram from) {
+    ProgramTree tree = TRY(build_program(std::move(from.lowered), pool_)).tree;
+    if (from.condition == runtime::Condition::size_out_of_range && has_same_steps(tree, trees_[from.entry])) {
+      trees_[from.entry] = std::move(tree);
+      return {};
+    }
+    if (from.role == runtime::Role::inner_graph && !first_graph_) first_graph_ = static_cast<uint32_t>(trees_.size());
+    add(std::move(from), std::move(tree));
+    return {};
+  }
+  void add(LoweredProgram from, ProgramTree tree) {
+    table_.programs.push_back(
+        {.name = std::move(from.name), .role = from.role, .condition = from.condition, .entry = from.entry, .program = {}});
+    trees_.push_back(std::move(tree));
+  }
+
+  ProgramTable finish() {
+    for (uint32_t k = 0; k < trees_.size(); ++k) runtime::place_tree(table_, k, std::move(trees_[k]));
+    for (runtime::NamedProgram& p : table_.programs)
+      for (runtime::Blob& blob : p.program.blobs)
+        for (uint32_t& graph : blob.graphs) graph += *first_graph_;
+    table_.weight_bytes = pool_.weight_bytes();
+    return std::move(table_);
+  }
+
+ private:
+  Pool& pool_;
+  ProgramTable table_;
+  std::vector<ProgramTree> trees_;
+  std::optional<uint32_t> first_graph_;  ///< its row: blobs number graphs from there
+};
+
 }  // namespace
 
-Result<Built> build(Lowered lowered, Others others) {
-  TENON_ASSERT(lowered.kernels.of_groups.size() == lowered.kernels.plan.groups.size());
-  TENON_ASSERT(lowered.blobs.size() == lowered.kernels.plan.segments.size());
+Result<Built> build(std::vector<LoweredProgram> programs) {
   Built out;
   Pool pool(out);
-  ProgramBuilder builder(std::move(lowered), pool);
-  out.program = TRY(builder.run());
-  out.group_of_step = builder.take_group_of_step();
-  out.work_of_step = builder.take_work_of_step();
-  if (others.behind || others.instead || others.overridable || !others.inner.empty()) pool.share_equal_weights();
-  if (others.behind) {
-    Program other = TRY(ProgramBuilder(*std::move(others.behind), pool).run());
-    if (same_steps(other, out.program)) out.program = std::move(other);
-    else out.program.behind.push_back(std::move(other));
+  TableBuilder table(pool);
+  for (size_t k = 0; k < programs.size(); ++k) {
+    const Lowered& lowered = programs[k].lowered;
+    TENON_ASSERT(lowered.kernels.of_groups.size() == lowered.kernels.plan.groups.size());
+    TENON_ASSERT(lowered.blobs.size() == lowered.kernels.plan.segments.size());
+    if (k > 0) {
+      TRY(table.add(std::move(programs[k])));
+      continue;
+    }
+    BuiltProgram first = TRY(build_program(std::move(programs[0].lowered), pool));
+    table.add(std::move(programs[0]), std::move(first.tree));
+    out.group_of_step = std::move(first.group_of_step);
+    out.work_of_step = std::move(first.work_of_step);
+    if (programs.size() > 1) pool.share_equal_weights();
   }
-  if (others.instead) out.program.instead.push_back(TRY(ProgramBuilder(*std::move(others.instead), pool).run()));
-  if (others.overridable) out.program.overridable.push_back(TRY(ProgramBuilder(*std::move(others.overridable), pool).run()));
-  for (Lowered& graph : others.inner) out.program.inner.push_back(TRY(ProgramBuilder(std::move(graph), pool).run()));
-  out.program.weight_bytes = pool.weight_bytes();
+  out.programs = table.finish();
   return out;
+}
+
+Result<Built> build(Lowered lowered) {
+  std::vector<LoweredProgram> one;
+  one.push_back({.name = "main", .lowered = std::move(lowered)});
+  return build(std::move(one));
 }
 
 }  // namespace tenon::program

@@ -7,7 +7,7 @@
 #include "backend/backend.h"
 #include "codegen/lower/kernel.h"
 #include "ir/graph.h"
-#include "runtime/program.h"
+#include "runtime/program_table.h"
 
 namespace tenon::program {
 
@@ -17,15 +17,15 @@ struct PlacedConstant {
   bool looked_up = false;  ///< a table of which a run reads few rows
 };
 
-/// A program and what its engine must hold beside it.
+/// Programs and what else their engine must hold.
 struct Built {
-  runtime::Program program;
-  std::vector<codegen::TileKernel> kernels;  ///< distinct ones; Step::code counts them
+  runtime::ProgramTable programs;
+  std::vector<codegen::TileKernel> kernels;  ///< distinct ones; KernelStep::kernel counts them
   std::vector<std::string> tactics;          ///< of each kernel, as text
   std::vector<PlacedConstant> weights;
   /// Ops that backends without kernels run, one a node: the backend, the op.
   std::vector<std::pair<std::string, std::string>> ops_of_devices;
-  std::vector<uint32_t> group_of_step;      ///< of the outermost program: which group of the plan each step is part of
+  std::vector<uint32_t> group_of_step;      ///< of the first program: which group of the plan each step is part of
   std::vector<codegen::Work> work_of_step;  ///< likewise: what its kernel does; nothing where it has none
 };
 
@@ -37,17 +37,21 @@ struct Lowered {
   std::unordered_map<ir::NodeId, std::vector<Lowered>> bodies;  ///< of the nodes of control groups
 };
 
-/// What stands beside a program and uses its code and weights where they are equal.
-struct Others {
-  std::optional<Lowered> behind = std::nullopt;       ///< runtime::Program::behind; alone left where it is the same program, for all sizes
-  std::vector<Lowered> inner = {};                    ///< runtime::Program::inner, by the numbers of backend::InnerGraph
-  std::optional<Lowered> instead = std::nullopt;      ///< runtime::Program::instead
-  std::optional<Lowered> overridable = std::nullopt;  ///< runtime::Program::overridable
+/// What one program of the table is made from.
+struct LoweredProgram {
+  std::string name = {};  ///< of an entry
+  runtime::Role role = runtime::Role::entry;
+  runtime::Condition condition = runtime::Condition::none;
+  uint32_t entry = 0;  ///< fallback: which of the entries it is for
+  Lowered lowered = {};
 };
 
-/// Stitches artifacts into one program: numbers buffers, settles their lives, compiles sizes, shares equal kernels and weights.
-/// Promises: every index in the program is sound; equal inputs give equal programs. Errors: not_supported for a size that nothing gives.
-/// Cost: linear in steps and buffers.
-Result<Built> build(Lowered lowered, Others others = {});
+/// Links artifacts to programs: numbers buffers, settles their lives, compiles sizes, shares equal kernels and weights. Entries come first,
+/// then fallbacks, then inner graphs, these by the numbers of backend::InnerGraph. A fallback for sizes out of range that is equal to its
+/// entry but for the ranges takes its place. Promises: every index in the programs is in range; equal inputs give equal programs. Errors:
+/// not_supported for a size that nothing gives. Cost: linear in steps and buffers.
+Result<Built> build(std::vector<LoweredProgram> programs);
+/// Of one entry, "main".
+Result<Built> build(Lowered lowered);
 
 }  // namespace tenon::program

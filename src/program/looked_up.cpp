@@ -17,8 +17,8 @@ class Readers {
   explicit Readers(const codegen::Plan& plan) : plan_(plan), looked_(plan.arrays.size()), whole_(plan.arrays.size()) {}
 
   void add(const NestAccess& access) {
-    const auto told = [](const Expr& e) { return e && codegen::mentions(e, ExprOp::input); };
-    mark(access.array, told(access.flat) || std::ranges::any_of(access.index, told) ? looked_ : whole_);
+    const auto reads_input = [](const Expr& e) { return e && codegen::mentions(e, ExprOp::input); };
+    mark(access.array, reads_input(access.flat) || std::ranges::any_of(access.index, reads_input) ? looked_ : whole_);
   }
   void add_whole(ArrayId a) { mark(a, whole_); }
 

@@ -15,7 +15,7 @@ class Pool {
 
   /// The number of this code; equal code is generated once: what differs between layers are buffers and sizes.
   uint32_t code(codegen::TileKernel kernel, std::string tactic);
-  /// Where the constant's bytes stand: at a 64-byte border, with room behind them that a kernel may read. Large constants that are made of
+  /// Where the constant's bytes are: 64-byte aligned, followed by bytes that a kernel may read. Large constants that are made of
   /// one tensor by the same steps (a weight that several products pack) stand there once. looked_up: by this reader.
   uint64_t place(const ir::ConstantRef& constant, bool looked_up = false);
   /// From now on a constant that has the bytes of one that is placed stands there too.

@@ -22,12 +22,12 @@ bool SizeTable::knows(Dim dim) const {
   if (!dim.is_number()) each_symbol(dim, [&](const DimNode& s) { all &= origins_.contains(&s); });
   return all;
 }
-bool SizeTable::is_told_by(Dim dim, uint32_t step) const {
+bool SizeTable::depends_on_step(Dim dim, uint32_t step) const {
   if (dim.is_number() || dim.is_overflow()) return false;
   if (origins_.contains(dim.node())) return is_bound_by(dim.node(), step);
-  bool told = false;
-  each_symbol(dim, [&](const DimNode& s) { told |= is_bound_by(&s, step); });
-  return told;
+  bool is_bound = false;
+  each_symbol(dim, [&](const DimNode& s) { is_bound |= is_bound_by(&s, step); });
+  return is_bound;
 }
 void SizeTable::want(Dim dim) { wanted_.push_back(dim); }
 
@@ -109,7 +109,7 @@ Slot SizeTable::emit(Dim dim, Program& program) {
 }
 
 Result<void> SizeTable::finish(Program& program) {
-  std::map<int64_t, std::vector<Dim>> by_level;  // of each step that tells sizes, what can be computed after it; -1: at the door
+  std::map<int64_t, std::vector<Dim>> by_level;  // of each step that binds sizes, what can be computed after it; -1: before all steps
   for (const auto& [symbol, origin] : origins_)
     if (origin.step >= 0) by_level[origin.step];
   for (Dim d : wanted_) by_level[TRY(level_of(d))].push_back(d);

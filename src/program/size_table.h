@@ -24,10 +24,10 @@ class SizeTable {
     auto found = origins_.find(symbol);
     return found != origins_.end() && found->second.step == static_cast<int64_t>(step);
   }
-  /// Nobody knows it before the step has run: a symbol in it, or all of it, is told by the step's results.
-  bool is_told_by(Dim dim, uint32_t step) const;
+  /// It is unknown before the step has run: the step's results bind a symbol in it, or all of it.
+  bool depends_on_step(Dim dim, uint32_t step) const;
   void want(Dim dim);
-  /// Lays the lines out: those of the door first, then those that each binding step makes known, in step order.
+  /// Lays the lines out: those of the inputs first, then those that each binding step makes known, in step order.
   /// Errors: not_supported for a symbol that nothing gives.
   Result<void> finish(runtime::Program& program);
   runtime::Slot slot(Dim dim) const;

@@ -20,7 +20,7 @@ class InPlace {
   virtual ~InPlace() = default;
   /// As Segment::run, without running; before the first run, and whenever sizes are others.
   virtual Result<void> set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places) = 0;
-  /// Whether it can leave results in memory of its own: then a place may be null, and kept() tells where the result is, behind the run
+  /// Whether it can leave results in memory of its own: then a place may be null, and kept() returns where the result is, after the run
   /// and until the next one.
   virtual bool keeps_results() const { return false; }
   virtual void* kept(size_t /*place*/) const { return nullptr; }
@@ -34,7 +34,7 @@ class Segment {
   virtual ~Segment() = default;
   /// operands: without the blob's weights; a handle that is empty where one is missing. places: one a result: memory of the plan that the
   /// result belongs in (row-major), or an empty handle where nobody knows its size before it is there. Returns one tensor a result: its
-  /// place, once written, or a tensor of its own, whose elements the caller moves. Whatever comes back is held against what the model
+  /// place, once written, or a tensor of its own, whose elements the caller moves. Whatever comes back is checked against what the model
   /// promises.
   virtual Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor> places, const RunOptions& options) = 0;
   /// Null: it only runs on tensors.

@@ -2,6 +2,7 @@
 #include "runtime/engine.h"
 
 #include "base/activity.h"
+#include "base/nearest.h"
 #include "runtime/device_error.h"
 #include "runtime/input_checks.h"
 
@@ -48,16 +49,14 @@ Result<CodeMapping> CodeMapping::map(std::span<const std::byte> code) {
 
 namespace {
 
-Result<void> check_kernels(const EngineParts& parts, const Program& program) {
-  for (const Step& s : program.steps)
-    if (s.kind == Step::Kind::kernel && (s.code >= parts.entries.size() || parts.entries[s.code] >= parts.code.size()))
-      return fail(Code::bad_file, "program", "a step names a kernel that the code section does not have")
-          .expected(std::to_string(parts.entries.size()) + " kernels")
-          .found("kernel " + std::to_string(s.code))
-          .advice("build the engine again");
-  for (const Program& body : program.bodies) TRY(check_kernels(parts, body));
-  for (const auto* others : {&program.behind, &program.inner, &program.instead, &program.overridable})
-    for (const Program& other : *others) TRY(check_kernels(parts, other));
+Result<void> check_kernels(const EngineParts& parts) {
+  for (const NamedProgram& p : parts.programs.programs)
+    for (const Step& s : p.program.steps)
+      if (const auto* k = as<KernelStep>(s); k && (k->kernel >= parts.entries.size() || parts.entries[k->kernel] >= parts.code.size()))
+        return fail(Code::bad_file, "program", "a step names a kernel that the code section does not have")
+            .expected(std::to_string(parts.entries.size()) + " kernels")
+            .found("kernel " + std::to_string(k->kernel))
+            .advice("build the engine again");
   return {};
 }
 
@@ -70,55 +69,54 @@ Error missing_device(const std::string& name, const Devices& from) {
       .advice("link tenon::tenon instead of tenon::run; `tenon inspect` names the ops that run there");
 }
 
-/// Adds the devices that the program's segments run on, each once. Errors: not_supported for one that is not there.
-Result<void> choose_devices(const Program& program, const Devices& from, Devices& chosen) {
+/// The devices that these blobs need, each once, their libraries opened. Errors: not_supported for one that is not there.
+Result<Devices> choose_devices(std::span<const Blob* const> blobs, const Devices& from) {
   const auto named = [](const Devices& list, std::string_view name) {
     return std::ranges::find_if(list, [&](const auto& device) { return device->name() == name; });
   };
-  for (const Blob& blob : program.blobs) {
-    if (named(chosen, blob.device) != chosen.end()) continue;
-    const auto found = named(from, blob.device);
-    if (found == from.end()) return missing_device(blob.device, from);
+  Devices chosen;
+  for (const Blob* blob : blobs) {
+    if (named(chosen, blob->device) != chosen.end()) continue;
+    const auto found = named(from, blob->device);
+    if (found == from.end()) return missing_device(blob->device, from);
     const Activity doing((*found)->name(), "opened its library");
-    if (auto opened = (*found)->open(); !opened) return of_backend(std::move(opened).error(), blob.device);
+    if (auto opened = (*found)->open(); !opened) return of_backend(std::move(opened).error(), blob->device);
     chosen.push_back(*found);
   }
-  for (const Program& body : program.bodies) TRY(choose_devices(body, from, chosen));
-  for (const auto* others : {&program.behind, &program.inner, &program.overridable})
-    for (const Program& other : *others) TRY(choose_devices(other, from, chosen));
-  return {};
+  return chosen;
 }
 
-void find_blobs(const Program& program, std::string_view device, std::vector<std::string_view>& out) {
-  for (const Blob& blob : program.blobs)
-    if (blob.device == device) out.emplace_back(blob.bytes);
-  for (const Program& body : program.bodies) find_blobs(body, device, out);
-  for (const auto* others : {&program.behind, &program.inner, &program.overridable})
-    for (const Program& other : *others) find_blobs(other, device, out);
-}
-
-/// Devices that keep something for the engine as a whole.
-Result<void> settle(const Program& program, Devices& devices) {
+/// Devices that keep something for the engine as a whole, in place of those that serve every engine.
+Result<void> adapt_to_engine(std::span<const Blob* const> blobs, Devices& devices) {
   for (auto& device : devices) {
-    std::vector<std::string_view> blobs;
-    find_blobs(program, device->name(), blobs);
-    if (auto own = TRY(device->for_engine(blobs))) device = std::move(own);
+    std::vector<std::string_view> bytes;
+    for (const Blob* blob : blobs)
+      if (blob->device == device->name()) bytes.emplace_back(blob->bytes);
+    if (auto own = TRY(device->for_engine(bytes))) device = std::move(own);
   }
   return {};
 }
 
-/// The devices of a program, opened and settled.
-Result<Devices> devices_of(const Program& program, const Devices& from) {
-  Devices out;
-  TRY(choose_devices(program, from, out));
-  TRY(settle(program, out));
+/// What runs of these entries can use: their own programs, their fallbacks, and what these run.
+std::vector<const Blob*> blobs_of(const ProgramTable& table, std::span<const Entry> entries) {
+  std::vector<uint32_t> roots;
+  for (const Entry& e : entries) {
+    roots.push_back(e.program);
+    for (const auto& fallback : {e.unbounded_program, e.overridable_program})
+      if (fallback) roots.push_back(*fallback);
+  }
+  const std::vector<bool> used = reachable(table, roots);
+  std::vector<const Blob*> out;
+  for (size_t k = 0; k < table.size(); ++k)
+    for (const Blob& blob : table[k].blobs)
+      if (used[k]) out.push_back(&blob);
   return out;
 }
 
-/// The program that stands instead of this one.
-Program instead_of(Program program) {
-  Program out = std::move(program.instead[0]);
-  out.weight_bytes = program.weight_bytes;
+Result<Devices> devices_of(const ProgramTable& table, std::span<const Entry> entries, const Devices& from) {
+  const std::vector<const Blob*> blobs = blobs_of(table, entries);
+  Devices out = TRY(choose_devices(blobs, from));
+  TRY(adapt_to_engine(blobs, out));
   return out;
 }
 
@@ -127,10 +125,10 @@ Program instead_of(Program program) {
 std::string missing_text(const Error& error) { return error->what + ": " + error->found; }
 
 Result<std::shared_ptr<Engine>> Engine::create(EngineParts parts, const Devices& devices) {
-  TRY(check_kernels(parts, parts.program));
-  if (parts.program.weight_bytes > parts.weights.size())
+  TRY(check_kernels(parts));
+  if (parts.programs.weight_bytes > parts.weights.size())
     return fail(Code::bad_file, "weights", "the weights are shorter than the program says")
-        .expected(std::to_string(parts.program.weight_bytes) + " bytes")
+        .expected(std::to_string(parts.programs.weight_bytes) + " bytes")
         .found(std::to_string(parts.weights.size()) + " bytes");
   auto engine = std::shared_ptr<Engine>(new Engine(std::move(parts)));
   engine->code_ = TRY(CodeMapping::map(engine->parts_.code));
@@ -140,38 +138,69 @@ Result<std::shared_ptr<Engine>> Engine::create(EngineParts parts, const Devices&
   return engine;
 }
 
+/// plugin_free: entries that have a plugin-free program run as that one.
+void Engine::set_entries(bool plugin_free) {
+  entries_.clear();
+  for (const uint32_t number : entries_of(programs())) {
+    const std::string& name = programs().programs[number].name;
+    const auto plugin_free_program = fallback_of(programs(), number, Condition::plugin_missing);
+    if (plugin_free && plugin_free_program) entries_.push_back({name, *plugin_free_program});
+    else
+      entries_.push_back({name, number, fallback_of(programs(), number, Condition::size_out_of_range),
+                          fallback_of(programs(), number, Condition::default_overridden)});
+  }
+}
+
 Result<void> Engine::find_devices(const Devices& from) {
-  auto found = devices_of(parts_.program, from);
-  if (!found && found.error().code() == Code::not_supported && !parts_.program.instead.empty()) {
+  set_entries(false);
+  auto found = devices_of(programs(), entries_, from);
+  const bool has_plugin_free = std::ranges::any_of(
+      entries_, [&](const Entry& e) { return fallback_of(programs(), e.program, Condition::plugin_missing).has_value(); });
+  if (!found && found.error().code() == Code::not_supported && has_plugin_free) {
     parts_.missing = missing_text(found.error());
-    parts_.program = instead_of(std::move(parts_.program));
-    found = devices_of(parts_.program, from);
+    set_entries(true);
+    found = devices_of(programs(), entries_, from);
   }
   devices_ = TRY(std::move(found));
   return {};
 }
 
-std::span<const PortInfo> Engine::inputs() const { return inputs_of(program()); }
+Result<size_t> Engine::entry(std::string_view name) const {
+  const auto found = std::ranges::find(entries_, name, &Entry::name);
+  if (found != entries_.end()) return static_cast<size_t>(found - entries_.begin());
+  std::vector<std::string> names;
+  std::string all;
+  for (const Entry& e : entries_) {
+    names.push_back(e.name);
+    all.append(all.empty() ? "" : ", ").append(e.name);
+  }
+  const std::string nearest = nearest_name(name, names);
+  return fail(Code::bad_usage, "entry '" + std::string(name) + "'", "the engine has no such entry")
+      .expected(all)
+      .found(std::string(name))
+      .advice(nearest.empty() ? "name one of its entries" : "did you mean '" + nearest + "'?");
+}
 
-bool Engine::overrides_default(std::span<const Tensor> inputs) const {
-  const size_t required = required_inputs();
-  return !program().overridable.empty() && inputs.size() > required &&
+bool Engine::overrides_default(std::span<const Tensor> inputs, size_t entry) const {
+  const size_t required = required_inputs(entry);
+  return entries_[entry].overridable_program && inputs.size() > required &&
          std::ranges::any_of(inputs.subspan(required), [](const Tensor& t) { return !t.empty_handle(); });
 }
 
-std::vector<Tensor> Engine::defaults() const {
+std::vector<Tensor> Engine::defaults(size_t entry) const {
   std::vector<Tensor> out;
-  for (const PortInfo& port : inputs().subspan(required_inputs()))
+  for (const PortInfo& port : inputs(entry).subspan(required_inputs(entry)))
     out.push_back(Tensor::view(port.dtype, port.otherwise->shape, weights() + port.otherwise->offset, nullptr));
   return out;
 }
 
-const Program& Engine::program_for(std::span<const Tensor> inputs) const {
-  if (overrides_default(inputs)) return program().overridable[0];
-  if (program().behind.empty()) return program();
+uint32_t Engine::number_for(std::span<const Tensor> inputs, size_t entry) const {
+  const Entry& e = entries_[entry];
+  if (overrides_default(inputs, entry)) return *e.overridable_program;
+  if (!e.unbounded_program) return e.program;
   std::vector<Sizes> shapes;
-  for (const Tensor& t : inputs.first(std::min(inputs.size(), required_inputs()))) shapes.push_back(t.shape());
-  return runtime::program_for(program(), shapes);
+  for (const Tensor& t : inputs.first(std::min(inputs.size(), required_inputs(entry)))) shapes.push_back(t.shape());
+  return runtime::program_for(programs(), shapes, e.program);
 }
 
 Result<std::unique_ptr<Segment>> Engine::make_segment(const Blob& blob, std::span<const Tensor> weights, int threads) const {

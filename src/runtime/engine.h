@@ -9,7 +9,7 @@
 #include "base/tensor.h"
 #include "runtime/device.h"
 #include "runtime/kernel.h"
-#include "runtime/program.h"
+#include "runtime/program_table.h"
 #include "runtime/run_options.h"
 
 namespace tenon::runtime {
@@ -32,16 +32,24 @@ class CodeMapping {
 
 /// What an engine is made of, from a file or straight from the compiler.
 struct EngineParts {
-  Program program;
+  ProgramTable programs;
   std::vector<std::byte> code;
   std::vector<uint64_t> entries;       ///< where each kernel starts in `code`
-  std::span<const std::byte> weights;  ///< program.weight_bytes, then kSlack readable bytes
+  std::span<const std::byte> weights;  ///< programs.weight_bytes, then kSlack readable bytes
   std::shared_ptr<const void> keeper;  ///< of the weights
   std::string manifest;                ///< JSON: compiler version, target, options
   std::string missing = {};            ///< as Engine::missing
 };
 
-/// As Engine::missing tells of an error for which another form of the model runs.
+/// What a caller can run.
+struct Entry {
+  std::string name;
+  uint32_t program = 0;  ///< number in the table: the entry's own, or its fallback where plugins are missing
+  std::optional<uint32_t> unbounded_program = {},
+                          overridable_program = {};  ///< its fallbacks for sizes out of range and overridden defaults
+};
+
+/// The text of Engine::missing for an error because of which plugin-free programs run.
 std::string missing_text(const Error& error);
 
 /// A compiled model: immutable, shared between threads. Each thread runs it through a Context of its own.
@@ -51,19 +59,29 @@ class Engine : public std::enable_shared_from_this<Engine> {
   /// what Device::open says.
   static Result<std::shared_ptr<Engine>> create(EngineParts parts, const Devices& devices = {});
 
-  const Program& program() const { return parts_.program; }
-  /// The one that runs these inputs: where a default is overridden, the overridable one; where a size is outside of an interval that the
-  /// engine was built for, the one behind.
-  const Program& program_for(std::span<const Tensor> inputs) const;
+  /// All of them, those of which no run makes use included.
+  const ProgramTable& programs() const { return parts_.programs; }
+  /// What callers run, in the order of the table. Functions below that take an entry count in it.
+  std::span<const Entry> entries() const { return entries_; }
+  /// The entry of that name. Errors: bad_usage, naming the nearest.
+  Result<size_t> entry(std::string_view name) const;
+  /// The program of an entry.
+  const Program& program(size_t entry = 0) const { return programs()[entries_[entry].program]; }
+  /// The number of the program that runs these inputs: of the entry, or of its fallback where a default is overridden, or a size is out of
+  /// the range that the engine was built for.
+  uint32_t number_for(std::span<const Tensor> inputs, size_t entry = 0) const;
+  const Program& program_for(std::span<const Tensor> inputs, size_t entry = 0) const { return programs()[number_for(inputs, entry)]; }
   const std::string& manifest() const { return parts_.manifest; }
   /// Those that every run gives, then those with a default.
-  std::span<const PortInfo> inputs() const;
-  size_t required_inputs() const { return parts_.program.inputs.size(); }
+  std::span<const PortInfo> inputs(size_t entry = 0) const {
+    return programs()[entries_[entry].overridable_program.value_or(entries_[entry].program)].inputs;
+  }
+  size_t required_inputs(size_t entry = 0) const { return program(entry).inputs.size(); }
   /// Whether the inputs, in that order, give one that has a default.
-  bool overrides_default(std::span<const Tensor> inputs) const;
-  /// The defaults, one an input behind the required ones: views of the engine's memory.
-  std::vector<Tensor> defaults() const;
-  std::span<const PortInfo> outputs() const { return parts_.program.outputs; }
+  bool overrides_default(std::span<const Tensor> inputs, size_t entry = 0) const;
+  /// The defaults, one an input after the required ones: views of the engine's memory.
+  std::vector<Tensor> defaults(size_t entry = 0) const;
+  std::span<const PortInfo> outputs(size_t entry = 0) const { return program(entry).outputs; }
   KernelFunction kernel(uint32_t entry) const {
     return reinterpret_cast<KernelFunction>(reinterpret_cast<uintptr_t>(code_.base()) + parts_.entries[entry]);
   }
@@ -73,13 +91,15 @@ class Engine : public std::enable_shared_from_this<Engine> {
   /// weights: in the engine's memory; threads: that runs may take.
   Result<std::unique_ptr<Segment>> make_segment(const Blob& blob, std::span<const Tensor> weights, int threads) const;
   size_t code_bytes() const { return code_.size(); }
-  /// What is not there of what the model was built for, in words, so that another form of it runs; empty: nothing.
+  /// Which plugins are missing, so that plugin-free programs run; empty: none.
   const std::string& missing() const { return parts_.missing; }
 
  private:
   explicit Engine(EngineParts parts) : parts_(std::move(parts)) {}
   Result<void> find_devices(const Devices& from);
+  void set_entries(bool plugin_free);
   EngineParts parts_;
+  std::vector<Entry> entries_;
   CodeMapping code_;
   Devices devices_;
 };
@@ -90,18 +110,22 @@ class Context {
   static Result<std::unique_ptr<Context>> create(std::shared_ptr<const Engine> engine);
   ~Context();
 
-  /// inputs: in the engine's order; an empty handle, or none at the end, takes the default of an input that has one. Their memory is read,
-  /// never copied. Random nodes draw from `options.seed`, without one new numbers each run. Results are valid until the next run; they lie
-  /// in memory of the context unless bound. Errors: bad_input, out_of_memory, cancelled, deadline, what a device says.
-  Result<std::span<const Tensor>> run(std::span<const Tensor> inputs, const RunOptions& options = {});
-  /// Result `index` is written to that memory from the next run on; it must hold `bytes` when it runs (else bad_input). nullptr: unbind.
-  void bind_output(size_t index, void* memory, size_t bytes);
+  /// entry: in Engine::entries(). inputs: in its order; an empty handle, or none at the end, takes the default of an input that has one.
+  /// Their memory is read, never copied. Random nodes draw from `options.seed`, without one new numbers each run. Results are valid until
+  /// the next run; they lie in memory of the context unless bound. Errors: bad_input, out_of_memory, cancelled, deadline, what a device
+  /// says.
+  Result<std::span<const Tensor>> run(std::span<const Tensor> inputs, const RunOptions& options = {}, size_t entry = 0);
+  /// Result `index` is written to that memory from the next run of that entry on; it must hold `bytes` when it runs (else bad_input).
+  /// nullptr: unbind.
+  void bind_output(size_t index, void* memory, size_t bytes, size_t entry = 0);
   /// Bytes of the arenas for the sizes last run; 0 before.
   uint64_t arena_bytes() const;
   /// The size table of the program that ran last, as that run left it; all zeros before.
   std::span<const int64_t> sizes() const;
-  /// What a run of these input shapes will need beside weights, results and what depends on data; of packed rows the most.
-  Result<PlannedBytes> planned_bytes(std::span<const Sizes> input_shapes) const;
+  /// How many times runs laid out memory. Each program keeps its layouts for the last eight tuples of shapes.
+  uint64_t plans_made() const;
+  /// What a run of these input shapes will need, not counting weights, results and what depends on data; of packed rows the most.
+  Result<PlannedBytes> planned_bytes(std::span<const Sizes> input_shapes, size_t entry = 0) const;
 
  private:
   struct State;

@@ -10,10 +10,10 @@ namespace tenon::runtime {
 
 class Frame;
 
-/// A graph that a segment runs while it runs itself (Program::inner), in one context. One thread at a time.
+/// A graph that a segment runs while it runs itself (Role::inner_graph), in one context. One thread at a time.
 class InnerGraph {
  public:
-  /// engine: outlives it. number: in Program::inner.
+  /// engine: outlives it. number: in its table of programs.
   InnerGraph(const Engine& engine, uint32_t number);
   ~InnerGraph();
   InnerGraph(InnerGraph&&) noexcept;

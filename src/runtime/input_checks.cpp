@@ -61,17 +61,6 @@ Result<void> check_range(const PortInfo& port, std::span<const T> values, int64_
 
 std::string port_place(const char* what, const PortInfo& port) { return fmt::format("{} '{}'", what, port.name); }
 
-const Program& program_for(const Program& program, std::span<const Sizes> shapes) {
-  if (program.behind.empty() || shapes.size() != program.inputs.size()) return program;
-  for (size_t k = 0; k < shapes.size(); ++k) {
-    const PortInfo& port = program.inputs[k];
-    if (shapes[k].size() != port.shape.size()) return program;  // whose error says so
-    for (size_t d = 0; d < shapes[k].size(); ++d)
-      if (shapes[k][d] < port.lower[d] || shapes[k][d] > port.upper[d]) return program.behind[0];
-  }
-  return program;
-}
-
 Result<void> check_types(const Program& program, std::span<const Tensor> inputs) {
   if (inputs.size() != program.inputs.size())
     return fail(Code::bad_input, "run", "wrong number of inputs")

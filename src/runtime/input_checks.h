@@ -11,12 +11,9 @@ namespace tenon::runtime {
 /// "output 'logits'", for errors.
 std::string port_place(const char* what, const PortInfo& port);
 
-/// The program that takes inputs of these shapes: the one behind, where a size is outside of what the first takes.
-const Program& program_for(const Program& program, std::span<const Sizes> shapes);
-
 /// Number, dtypes, ranks and ranges of the inputs. Errors: bad_input.
 Result<void> check_types(const Program& program, std::span<const Tensor> inputs);
-/// After the door's lines are known: each dimension must be what its line says. Errors: bad_input.
+/// Once the lines that depend on input shapes alone are known: each dimension must be what its line says. Errors: bad_input.
 Result<void> check_shapes(const Program& program, std::span<const Tensor> inputs, const std::vector<int64_t>& sizes);
 /// Token numbers and the like: an index outside its table is an error, not a wrong row. Errors: index_out_of_range. Cost: reads them.
 Result<void> check_elements(const Program& program, std::span<const Tensor> inputs, const std::vector<int64_t>& sizes);

@@ -70,6 +70,11 @@ std::vector<CodeTarget> code_targets(const engine::Reader& reader) {
   return out;
 }
 
+Result<ProgramTable> read_programs(const engine::Reader& reader) {
+  if (const auto nested = reader.find(SectionType::program)) return decode_nested(text(*nested));
+  return decode(text(TRY(reader.require(SectionType::programs))));
+}
+
 Result<std::shared_ptr<Engine>> load_engine(const std::filesystem::path& path, const LoadOptions& options) {
   const auto file = TRY(files::MappedFile::open(path));
   const std::string place = path.string();
@@ -77,7 +82,7 @@ Result<std::shared_ptr<Engine>> load_engine(const std::filesystem::path& path, c
   if (options.verify) TRY(reader.verify_all());
   const uint32_t target = TRY(choose_code(reader, options.cpu, place));
   EngineParts parts;
-  parts.program = TRY(decode(text(TRY(reader.require(SectionType::program)))));
+  parts.programs = TRY(read_programs(reader));
   const auto code = TRY(reader.require(SectionType::code, target));
   parts.code.assign(code.begin(), code.end());
   parts.entries = TRY(entries_of(TRY(reader.require(SectionType::kernels, target)), place));

@@ -20,6 +20,9 @@ struct LoadOptions {
 /// graph, which needs the full library).
 Result<std::shared_ptr<Engine>> load_engine(const std::filesystem::path& path, const LoadOptions& options = {});
 
+/// The programs that an engine file holds. Errors: bad_file for damaged ones, or none (a portable engine has none).
+Result<ProgramTable> read_programs(const engine::Reader& reader);
+
 /// What the code of one tag is for.
 struct CodeTarget {
   uint32_t tag = 0;

@@ -4,8 +4,7 @@
 
 #include "base/checked.h"
 #include "base/tensor.h"
-#include "runtime/input_checks.h"
-#include "runtime/program.h"
+#include "runtime/program_table.h"
 
 namespace tenon::runtime {
 
@@ -48,31 +47,31 @@ Result<uint64_t> result_bytes(const Program& body, const std::vector<int64_t>& s
   return bytes;
 }
 
-Result<PlannedBytes> bytes_of_program(const Program& p, const GivenSizes& given, bool loops);
+Result<PlannedBytes> bytes_of_program(const ProgramTable& table, const Program& p, const GivenSizes& given, bool loops);
 
-Result<PlannedBytes> bytes_of_bodies(const Program& p, const Step& step, const std::vector<int64_t>& sizes) {
-  const bool loops = step.kind == Step::Kind::loop;
+Result<PlannedBytes> bytes_of_bodies(const ProgramTable& table, const Program& p, const Step& step, const std::vector<int64_t>& sizes) {
+  const bool loops = is<LoopStep>(step);
   std::vector<int64_t> outer;
   for (Slot s : step.sizes) outer.push_back(sizes[s]);
   PlannedBytes bytes;
   size_t first = loops ? 2 : 1;
   const size_t formals = loops ? 2 : 0;
-  for (uint32_t b = step.code; b < step.code + (loops ? 1u : 2u); ++b) {
-    const Program& body = p.bodies[b];
+  for (const uint64_t number : bodies_of(step)) {
+    const Program& body = table[number];
     if (const auto shapes = body_shapes(p, step, body, first, formals, sizes))
-      bytes += TRY(bytes_of_program(body, {*shapes, outer}, loops));
+      bytes += TRY(bytes_of_program(table, body, {*shapes, outer}, loops));
     first += body.inputs.size() - formals;
   }
   return bytes;
 }
 
-/// What is behind steps that pack rows, as if every place were wanted. Behind other steps that tell sizes nothing is known.
-Result<uint64_t> bytes_behind_packing(const Program& p, const GivenSizes& given, std::vector<int64_t>& sizes) {
+/// What comes after steps that pack rows, as if every place were wanted. After other steps that bind sizes nothing is known.
+Result<uint64_t> bytes_after_packing(const Program& p, const GivenSizes& given, std::vector<int64_t>& sizes) {
   uint64_t bytes = 0;
   uint32_t lines = p.input_lines;
   for (size_t k = 0; k < p.steps.size() && lines < p.sizes.size(); ++k) {
     const Step& step = p.steps[k];
-    const bool packs = step.kind == Step::Kind::rows && std::ranges::all_of(step.sizes, [&](Slot s) { return s < lines; });
+    const bool packs = is<RowsStep>(step) && std::ranges::all_of(step.sizes, [&](Slot s) { return s < lines; });
     if (!packs && !step.bindings.empty()) break;
     for (const Step::Binding& b : step.bindings) {
       sizes[b.slot] = TRY(count_of_places(step, sizes));
@@ -87,16 +86,16 @@ Result<uint64_t> bytes_behind_packing(const Program& p, const GivenSizes& given,
   return bytes;
 }
 
-Result<PlannedBytes> bytes_of_program(const Program& p, const GivenSizes& given, bool loops) {
+Result<PlannedBytes> bytes_of_program(const ProgramTable& table, const Program& p, const GivenSizes& given, bool loops) {
   std::vector<int64_t> sizes;
   TRY(evaluate_sizes(p, 0, p.input_lines, given, sizes));
   TRY(check_guards(p, 0, p.input_lines, sizes));
   PlannedBytes bytes{TRY(lay_out(p, sizes)).bytes, scratch_stride(p)};
   if (loops) bytes.values += TRY(result_bytes(p, sizes));
-  bytes.values += TRY(bytes_behind_packing(p, given, sizes));
+  bytes.values += TRY(bytes_after_packing(p, given, sizes));
   for (const Step& step : p.steps) {
     const bool known = std::ranges::all_of(step.sizes, [&](Slot s) { return s < p.input_lines; });
-    if ((step.kind == Step::Kind::branch || step.kind == Step::Kind::loop) && known) bytes += TRY(bytes_of_bodies(p, step, sizes));
+    if (!std::ranges::empty(bodies_of(step)) && known) bytes += TRY(bytes_of_bodies(table, p, step, sizes));
   }
   return bytes;
 }
@@ -107,12 +106,13 @@ uint64_t scratch_stride(const Program& program) {
   constexpr uint64_t kPage = 4096;
   uint64_t most = 0;
   for (const Step& step : program.steps)
-    most = std::max(most, static_cast<uint64_t>(round_up(static_cast<int64_t>(step.scratch_bytes + kSlack), kPage)));
+    if (const auto* kernel = as<KernelStep>(step))
+      most = std::max(most, static_cast<uint64_t>(round_up(static_cast<int64_t>(kernel->scratch_bytes + kSlack), kPage)));
   return most;
 }
 
-Result<PlannedBytes> planned_bytes(const Program& program, std::span<const Sizes> input_shapes) {
-  return bytes_of_program(program_for(program, input_shapes), {input_shapes, {}}, false);
+Result<PlannedBytes> planned_bytes(const ProgramTable& table, std::span<const Sizes> input_shapes, uint32_t number) {
+  return bytes_of_program(table, table[program_for(table, input_shapes, number)], {input_shapes, {}}, false);
 }
 
 }  // namespace tenon::runtime

@@ -10,11 +10,9 @@
 #include "base/result.h"
 #include "base/size_relation.h"
 #include "base/tensor.h"
+#include "runtime/step.h"
 
 namespace tenon::runtime {
-
-/// Number of an entry of the size table.
-using Slot = uint32_t;
 
 /// One line of the size table: the symbolic dimensions, compiled. Operands stand earlier in the table.
 struct SizeLine {
@@ -71,41 +69,7 @@ struct BufferInfo {
   std::optional<Slot> units = {};
 };
 
-struct Step {
-  enum class Kind : uint8_t { kernel = 1, segment = 2, sizes = 3, branch = 4, loop = 5, check = 6, rows = 7 } kind = Kind::kernel;
-  /// kernel: entry of the code section; segment: number of its blob in Program::blobs; loop: number of its body in Program::bodies;
-  /// branch: of the body that runs where the condition holds, the next one is the other; check: 1 where indices may count from the end.
-  uint32_t code = 0;
-  /// kernel: arguments; sizes: the buffer written; segment: operands (kMissing: none), then the weights of its blob; branch: condition,
-  /// operands of the one body, of the other; loop: trip count and condition (kMissing: none), carried values, captures; check: smallest and
-  /// largest index, i64[]; rows: which places of each sequence are wanted, bool[sequences, length].
-  std::vector<uint32_t> buffers;
-  /// Of all but kernel, sizes and check (kMissing: not wanted); loop: carried values, then stacked rows; rows: the numbers of the wanted
-  /// places, where each place stands among them (0 where it is not), how many stand before each sequence and in all; i64 all.
-  std::vector<uint32_t> results;
-  std::vector<Slot> sizes;  ///< kernel: its sizes; sizes: the elements; branch, loop: what the bodies' `outer` lines count; check: the
-                            ///< extent; rows: sequences and length
-  uint32_t carried = 0;     ///< loop: values carried from one iteration to the next
-  Slot tasks = 0, grain = 0;
-  uint64_t scratch_bytes = 0;
-  uint32_t lines = 0;  ///< how many lines of the size table hold before this step runs
-  struct Binding {
-    Slot slot = 0;
-    uint32_t result = 0, axis = 0;
-  };
-  std::vector<Binding> bindings;  ///< `bound` slots that its results' shapes give
-  std::string label;              ///< for profiles: the ops that it computes
-  /// kernel: where both are given, its tasks are so many equal runs, `units`, which `parts` share out evenly.
-  std::optional<Slot> units = {}, parts = {};
-  /// Of such a kernel: it has as many parts as the step before, which is one too, and part p of it reads, of what that step and those that
-  /// it is joined to wrote, only what part p wrote. Buffers that joined steps use live as long as all of them.
-  bool joined = false;
-  Slot flops = 0;
-  DType factors = DType::f32;  ///< what `flops` are products of: f32, or bf16 or i8 (bytes of either sign) by instructions of their own
-};
-inline constexpr uint32_t kMissing = 0xffffffff;
-
-/// Elements of an integer input must lie in [0, extent), or [-extent, extent) where they may count from the end. A line of the door.
+/// Elements of an integer input must lie in [0, extent), or [-extent, extent) where they may count from the end. Checked before a run.
 struct ElementLimit {
   Slot extent = 0;
   bool from_end = false;
@@ -134,12 +98,12 @@ struct PortInfo {
 struct Blob {
   std::string device;                 ///< its name
   std::string bytes;                  ///< what the backend of that name compiled the segment to
-  std::vector<uint32_t> graphs = {};  ///< those of Program::inner that the segment may run, by its own numbers
+  std::vector<uint32_t> graphs = {};  ///< programs of the table (Role::inner_graph) that the segment may run, by its own numbers
 };
 
-/// A flat list of steps over numbered buffers. Bodies of branches and loops are programs of their own; code and weights are shared.
-/// A body's inputs: of a branch its captures; of a loop iteration (i64), condition (bool), carried values, captures. A loop's body
-/// results: condition, carried values, rows to stack.
+/// A flat list of steps over numbered buffers. Steps refer to other programs (bodies of branches and loops) by their numbers in the
+/// engine's table, whose code and weights are shared by all. A body's inputs: of a branch its captures; of a loop iteration (i64),
+/// condition (bool), carried values, captures. A loop's body results: condition, carried values, rows to stack.
 struct Program {
   std::vector<SizeLine> sizes;
   uint32_t input_lines = 0;   ///< lines that depend on input shapes alone
@@ -148,31 +112,7 @@ struct Program {
   std::vector<Step> steps;
   std::vector<PortInfo> inputs, outputs;
   std::vector<Blob> blobs;
-  std::vector<Program> bodies;  ///< each belongs to one step
-  /// What runs inputs that are of a size which the ports refuse: the same model without the intervals that were asked for. One at most, and
-  /// none in a body.
-  std::vector<Program> behind;
-  /// Graphs that segments run while they run themselves. None in a body, behind or in another of them; those that segments of one run
-  /// stand before it.
-  std::vector<Program> inner;
-  /// What runs in place of all the rest where the plugins that segments need are not there: the same model by their definitions. One at
-  /// most, and none in another program.
-  std::vector<Program> instead;
-  /// What runs where the caller overrides a default: the same model with inputs for all that has one, behind the others. In every other
-  /// program defaults are constants. One at most, and none in another program.
-  std::vector<Program> overridable;
-  uint64_t weight_bytes = 0;  ///< of the whole engine; 0 in every other program of it
 };
-
-/// Numbered fields for ever; unknown ones are skipped. Errors of decode: bad_file. Every index is checked.
-std::string encode(const Program& program);
-Result<Program> decode(std::string_view bytes);
-
-/// The inputs that a caller sees: those of the overridable program, where there is one.
-std::span<const PortInfo> inputs_of(const Program& program);
-
-/// Of a segment's step: its first so many buffers are operands, the others weights of its blob.
-size_t operand_count(const Program& program, const Step& step);
 
 /// What a size table starts from.
 struct GivenSizes {
@@ -185,39 +125,25 @@ Result<void> evaluate_sizes(const Program& program, uint32_t from, uint32_t to, 
 /// Those guards of which lines [from, to) make the last size known. Errors: shape_mismatch, naming node, sizes and what was expected.
 Result<void> check_guards(const Program& program, uint32_t from, uint32_t to, const std::vector<int64_t>& values);
 
-/// A buffer whose shape needs lines behind the door: its size is known only while the program runs.
+/// A buffer whose shape needs lines after the first `input_lines`: its size is known only while the program runs.
 bool sized_late(const Program& program, const BufferInfo& buffer);
 
 /// Where each arena buffer starts (but for those that are sized late: each stage of them has a layout), such that no two that live at the
-/// same time overlap; 64-byte aligned, each with kSlack bytes behind it.
+/// same time overlap; 64-byte aligned, each followed by kSlack bytes.
 struct Layout {
   std::vector<uint64_t> offsets;  ///< one a buffer
   uint64_t bytes = 0;
 };
 inline constexpr uint64_t kSlack = 256;  ///< a kernel may read (not use) that many bytes beyond the end of an operand
-/// margin: bytes kept free before and behind each, a multiple of 64. Cost: O(n log n + n * overlapping) for n buffers.
+/// margin: bytes kept free before and after each, a multiple of 64. Cost: O(n log n + n * overlapping) for n buffers.
 /// Errors: size_overflow.
 Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes, uint64_t margin = 0);
-/// The same of the buffers of which lines [from, to), behind the door, make the last size known.
+/// The same of the buffers of which lines [from, to), all after the first `input_lines`, make the last size known.
 Result<Layout> lay_out_late(const Program& program, uint32_t from, uint32_t to, const std::vector<int64_t>& sizes, uint64_t margin = 0);
 /// Whether that is such a buffer.
 bool sized_by(const Program& program, const BufferInfo& buffer, uint32_t from, uint32_t to);
 
 /// Bytes of scratch memory between one thread and the next: what the neediest step asks for, with slack, in whole pages.
 uint64_t scratch_stride(const Program& program);
-
-struct PlannedBytes {
-  uint64_t values = 0;   ///< intermediate values
-  uint64_t scratch = 0;  ///< of each thread that takes part
-  PlannedBytes& operator+=(const PlannedBytes& other) {
-    values += other.values;
-    scratch += other.scratch;
-    return *this;
-  }
-  uint64_t peak(int threads) const { return values + scratch * static_cast<uint64_t>(threads); }
-};
-/// What a run on these input shapes needs beside weights, results and what depends on data; of packed rows the most that there can be.
-/// Errors: those of evaluate_sizes and lay_out.
-Result<PlannedBytes> planned_bytes(const Program& program, std::span<const std::vector<int64_t>> input_shapes);
 
 }  // namespace tenon::runtime

@@ -12,12 +12,9 @@ namespace tenon::runtime {
 
 namespace {
 
-bool stands_alone(const Program& p) { return p.behind.empty() && p.inner.empty() && p.instead.empty() && p.overridable.empty(); }
-
 class Checker {
  public:
-  /// inner: how many of the engine's inner graphs its segments may run, the first ones.
-  Checker(const Program& p, uint64_t weight_bytes, size_t inner) : p_(p), weight_bytes_(weight_bytes), inner_(inner) {}
+  Checker(const Program& p, const ProgramTable& table) : p_(p), table_(table) {}
 
   bool sound() const {
     if (p_.input_lines > p_.sizes.size()) return false;
@@ -27,8 +24,8 @@ class Checker {
       return std::ranges::all_of(list, [&](const auto& item) { return (this->*sound)(item); });
     };
     return all(p_.buffers, &Checker::buffer_sound) && all(p_.guards, &Checker::guard_sound) && guards_in_order() &&
-           all(p_.bodies, &Checker::body_sound) && all(p_.blobs, &Checker::blob_sound) && all(p_.steps, &Checker::step_sound) &&
-           regions_sound() && all(p_.inputs, &Checker::port_sound) && all(p_.outputs, &Checker::port_sound) &&
+           all(p_.blobs, &Checker::blob_sound) && all(p_.steps, &Checker::step_sound) && all(p_.inputs, &Checker::port_sound) &&
+           all(p_.outputs, &Checker::port_sound) &&
            std::ranges::none_of(p_.outputs, [](const PortInfo& o) { return o.buffer == kMissing; });
   }
 
@@ -51,8 +48,8 @@ class Checker {
     return std::ranges::is_sorted(p_.guards, {}, [](const Guard& g) { return std::max(g.a, g.b); });
   }
 
-  /// What holds tensors has no shape of its own, and no place in memory that was laid out.
-  static bool held_sound(const ContainerInfo& h, const std::vector<Slot>& shape) {
+  /// A container has no shape of its own, and no place in memory that was laid out.
+  static bool container_sound(const ContainerInfo& h, const std::vector<Slot>& shape) {
     const bool map = h.kind == ValueKind::map || h.kind == ValueKind::sequence_of_maps;
     const bool key_sound = map ? h.key == DType::i64 || h.key == DType::string : h.key == DType::none;
     return key_sound && (h.kind == ValueKind::tensor || (h.kind <= ValueKind::sequence_of_maps && shape.empty()));
@@ -60,8 +57,8 @@ class Checker {
 
   bool buffer_sound(const BufferInfo& b) const {
     using Kind = BufferInfo::Kind;
-    const bool may_hold = b.kind == Kind::input || b.kind == Kind::dynamic;
-    if (!held_sound(b.container, b.shape) || (b.container.kind != ValueKind::tensor && !may_hold)) return false;
+    const bool may_be_container = b.kind == Kind::input || b.kind == Kind::dynamic;
+    if (!container_sound(b.container, b.shape) || (b.container.kind != ValueKind::tensor && !may_be_container)) return false;
     if (static_cast<int>(b.dtype) == 0 || static_cast<int>(b.dtype) >= kDTypeCount || b.kind < Kind::input || b.kind > Kind::alias ||
         !slots(b.shape) || (b.units && (b.kind != Kind::arena || *b.units >= p_.sizes.size())))
       return false;
@@ -85,8 +82,8 @@ class Checker {
 
   bool lies_in_weights(DType dtype, const std::vector<int64_t>& shape, uint64_t offset) const {
     const auto count = checked_count(shape);
-    return count && *count < (int64_t{1} << 50) && offset <= weight_bytes_ &&
-           static_cast<uint64_t>(bytes_of(dtype, *count)) <= weight_bytes_ - offset;
+    return count && *count < (int64_t{1} << 50) && offset <= table_.weight_bytes &&
+           static_cast<uint64_t>(bytes_of(dtype, *count)) <= table_.weight_bytes - offset;
   }
 
   bool default_sound(const PortInfo& port) const {
@@ -96,115 +93,34 @@ class Checker {
     return is_plain && value.offset % alignof(std::max_align_t) == 0 && lies_in_weights(port.dtype, value.shape, value.offset);
   }
 
-  bool body_sound(const Program& body) const { return stands_alone(body) && Checker(body, weight_bytes_, inner_).sound(); }
+  bool has_role(uint32_t number, Role role) const { return number < table_.size() && table_.programs[number].role == role; }
 
   bool blob_sound(const Blob& blob) const {
-    return std::ranges::all_of(blob.graphs, [&](uint32_t g) { return g < inner_; });
+    return std::ranges::all_of(blob.graphs, [&](uint32_t g) { return has_role(g, Role::inner_graph); });
   }
 
   bool step_sound(const Step& s) const {
-    using Kind = Step::Kind;
-    if (s.kind < Kind::kernel || s.kind > Kind::rows || s.lines > p_.sizes.size()) return false;
-    if (!slots(s.sizes) || !slots({s.tasks, s.grain, s.flops}) || s.scratch_bytes > (uint64_t{1} << 32)) return false;
-    if (s.factors != DType::f32 && s.factors != DType::bf16 && s.factors != DType::i8) return false;
-    const bool may_miss = s.kind == Kind::segment || s.kind == Kind::branch || s.kind == Kind::loop;
+    return s.lines <= p_.sizes.size() && slots(s.sizes) && bindings_sound(s) &&
+           std::visit(
+               [&](const auto& kind) {
+                 constexpr bool may_miss = requires { kind.kMayMiss; }, takes_containers = requires { kind.kTakesContainers; };
+                 return buffers_sound(s, may_miss, takes_containers) && kind.is_sound(s, p_, table_);
+               },
+               s.kind);
+  }
+
+  bool buffers_sound(const Step& s, bool may_miss, bool takes_containers) const {
     for (const auto* list : {&s.buffers, &s.results})
       for (uint32_t b : *list)
         if (b >= p_.buffers.size() && !(b == kMissing && may_miss)) return false;
-    const bool bytes_alone = s.kind == Kind::kernel || s.kind == Kind::sizes || s.kind == Kind::check || s.kind == Kind::rows;
-    if (bytes_alone && std::ranges::any_of(s.buffers, [&](uint32_t b) { return p_.buffers[b].container.kind != ValueKind::tensor; }))
-      return false;
-    for (const Step::Binding& b : s.bindings)
-      if (b.slot >= p_.sizes.size() || p_.sizes[b.slot].kind != SizeLine::Kind::bound || b.result >= s.results.size()) return false;
-    switch (s.kind) {
-      case Kind::kernel: return true;
-      case Kind::segment: return s.code < p_.blobs.size() && segment_sound(s);
-      case Kind::sizes: return s.buffers.size() == 1;
-      case Kind::branch: return branch_sound(s);
-      case Kind::loop: return loop_sound(s);
-      case Kind::check: return check_sound(s);
-      case Kind::rows: return packing_sound(s);
-    }
-    return false;
+    return takes_containers ||
+           std::ranges::all_of(s.buffers, [&](uint32_t b) { return p_.buffers[b].container.kind == ValueKind::tensor; });
   }
 
-  /// Joined steps are kernels with the same parts, and know the same sizes.
-  bool regions_sound() const {
-    for (size_t k = 0; k < p_.steps.size(); ++k) {
-      const Step& s = p_.steps[k];
-      const bool by_units = s.units && s.parts;
-      if (s.units.has_value() != s.parts.has_value() || (by_units && (s.kind != Step::Kind::kernel || !slots({*s.units, *s.parts}))))
-        return false;
-      if (s.joined && (!by_units || k == 0 || p_.steps[k - 1].parts != s.parts || p_.steps[k - 1].lines != s.lines)) return false;
-    }
-    return true;
-  }
-
-  /// Results go where a device may write, or come as tensors of its own.
-  bool segment_sound(const Step& s) const {
-    return std::ranges::all_of(s.results, [&](uint32_t b) { return b == kMissing || writable(p_.buffers[b]); });
-  }
-
-  /// A value of a step that is no kernel: it brings its own memory, or has elements of fixed width in memory that was laid out.
-  static bool writable(const BufferInfo& b) {
-    if (b.kind == BufferInfo::Kind::dynamic) return true;
-    return (b.kind == BufferInfo::Kind::arena || b.kind == BufferInfo::Kind::output) && b.dtype != DType::string;
-  }
-
-  /// The body has what the step gives it sizes for.
-  static bool fed(const Program& body, const Step& s) {
-    return std::ranges::none_of(body.sizes, [&](const SizeLine& l) { return l.kind == SizeLine::Kind::outer && l.a >= s.sizes.size(); });
-  }
-
-  /// Results that kernels stack or copy have a fixed place only where their elements have fixed width.
-  bool placed(const Step& s, const Program& body, size_t first_output) const {
-    for (size_t k = 0; k < s.results.size(); ++k) {
-      if (s.results[k] == kMissing) continue;
-      const BufferInfo& to = p_.buffers[s.results[k]];
-      const PortInfo& from = body.outputs[first_output + k];
-      if (!writable(to) || to.container.kind != from.container.kind || to.dtype != from.dtype) return false;
-    }
-    return true;
-  }
-
-  bool branch_sound(const Step& s) const {
-    if (p_.bodies.size() < 2 || s.code > p_.bodies.size() - 2) return false;
-    const Program &yes = p_.bodies[s.code], &no = p_.bodies[s.code + 1];
-    return fed(yes, s) && fed(no, s) && s.buffers.size() == 1 + yes.inputs.size() + no.inputs.size() && s.buffers[0] != kMissing &&
-           s.results.size() <= yes.outputs.size() && s.results.size() <= no.outputs.size() && placed(s, yes, 0) && placed(s, no, 0);
-  }
-
-  bool loop_sound(const Step& s) const {
-    if (s.code >= p_.bodies.size()) return false;
-    const Program& body = p_.bodies[s.code];
-    return fed(body, s) && s.buffers.size() >= 2 && s.buffers.size() == body.inputs.size() && s.carried <= s.buffers.size() - 2 &&
-           s.carried <= s.results.size() && s.results.size() + 1 == body.outputs.size() && rows_shaped(s) && placed(s, body, 1);
-  }
-
-  bool check_sound(const Step& s) const {
-    return s.buffers.size() == 2 && s.sizes.size() == 1 && std::ranges::all_of(s.buffers, [&](uint32_t b) {
-             return p_.buffers[b].dtype == DType::i64 && p_.buffers[b].shape.empty() && p_.buffers[b].kind == BufferInfo::Kind::arena;
-           });
-  }
-
-  /// Row numbers bring their own memory; places are shaped like what says which rows are wanted.
-  bool packing_sound(const Step& s) const {
-    if (s.buffers.size() != 1 || s.results.size() != 3 || s.sizes.size() != 2) return false;
-    const BufferInfo &keep = p_.buffers[s.buffers[0]], &rows = p_.buffers[s.results[0]], &places = p_.buffers[s.results[1]],
-                     &starts = p_.buffers[s.results[2]];
-    const auto placed = [](const BufferInfo& b, size_t rank) {
-      return b.dtype == DType::i64 && b.shape.size() == rank && (b.kind == BufferInfo::Kind::arena || b.kind == BufferInfo::Kind::output);
-    };
-    return keep.dtype == DType::boolean && keep.shape == s.sizes && rows.dtype == DType::i64 && rows.shape.size() == 1 &&
-           rows.kind == BufferInfo::Kind::dynamic && placed(places, 2) && places.shape == s.sizes && placed(starts, 1);
-  }
-
-  /// A stack of rows has the rows' number in front.
-  bool rows_shaped(const Step& s) const {
-    for (size_t k = s.carried; k < s.results.size(); ++k)
-      if (s.results[k] != kMissing && p_.buffers[s.results[k]].kind != BufferInfo::Kind::dynamic && p_.buffers[s.results[k]].shape.empty())
-        return false;
-    return true;
+  bool bindings_sound(const Step& s) const {
+    return std::ranges::all_of(s.bindings, [&](const Step::Binding& b) {
+      return b.slot < p_.sizes.size() && p_.sizes[b.slot].kind == SizeLine::Kind::bound && b.result < s.results.size();
+    });
   }
 
   bool port_sound(const PortInfo& port) const {
@@ -214,64 +130,22 @@ class Checker {
       const BufferInfo& b = p_.buffers[port.buffer];
       if (b.container.kind != port.container.kind || b.dtype != port.dtype) return false;
     }
-    return default_sound(port) && slots(port.shape) && held_sound(port.container, port.shape) &&
+    return default_sound(port) && slots(port.shape) && container_sound(port.container, port.shape) &&
            (port.buffer < p_.buffers.size() || port.buffer == kMissing) && port.dimensions.size() == port.shape.size() &&
            port.lower.size() == port.shape.size() && port.upper.size() == port.shape.size();
   }
 
   const Program& p_;
-  uint64_t weight_bytes_;
-  size_t inner_;
+  const ProgramTable& table_;
 };
 
 }  // namespace
 
-namespace {
-
-bool is_outermost(const Program& program) {
-  return std::ranges::none_of(program.sizes, [](const SizeLine& l) { return l.kind == SizeLine::Kind::outer; });
+bool is_writable(const BufferInfo& b) {
+  if (b.kind == BufferInfo::Kind::dynamic) return true;
+  return (b.kind == BufferInfo::Kind::arena || b.kind == BufferInfo::Kind::output) && b.dtype != DType::string;
 }
 
-bool is_alike(const PortInfo& a, const PortInfo& b) {
-  return a.name == b.name && a.dtype == b.dtype && a.container.kind == b.container.kind && a.shape.size() == b.shape.size();
-}
-
-/// It gives the same but for sizes. inner: graphs that its segments may run.
-bool gives_the_same(const Program& other, const Program& program, size_t inner) {
-  return stands_alone(other) && is_outermost(other) &&
-         std::ranges::equal(other.outputs, program.outputs, {}, &PortInfo::dtype, &PortInfo::dtype) &&
-         Checker(other, program.weight_bytes, inner).sound();
-}
-
-bool stands_for(const Program& other, const Program& program, size_t inner) {
-  return std::ranges::equal(other.inputs, program.inputs, is_alike) && gives_the_same(other, program, inner);
-}
-
-/// It takes what the program takes, and behind it inputs with defaults.
-bool overrides(const Program& other, const Program& program, size_t inner) {
-  const std::span<const PortInfo> inputs = other.inputs;
-  const size_t own = program.inputs.size();
-  return inputs.size() > own && std::ranges::equal(inputs.first(own), program.inputs, is_alike) &&
-         std::ranges::all_of(inputs.subspan(own), [](const PortInfo& port) { return port.otherwise.has_value(); }) &&
-         gives_the_same(other, program, inner);
-}
-
-/// Its segments run graphs that stand before it: none runs itself.
-bool inner_sound(const Program& program, size_t number) {
-  const Program& graph = program.inner[number];
-  return stands_alone(graph) && is_outermost(graph) && Checker(graph, program.weight_bytes, number).sound();
-}
-
-}  // namespace
-
-bool is_sound(const Program& program) {
-  const auto inner = std::views::iota(size_t{0}, program.inner.size());
-  return is_outermost(program) && Checker(program, program.weight_bytes, program.inner.size()).sound() && program.behind.size() <= 1 &&
-         program.instead.size() <= 1 && program.overridable.size() <= 1 &&
-         std::ranges::all_of(program.overridable, [&](const Program& other) { return overrides(other, program, program.inner.size()); }) &&
-         std::ranges::all_of(program.behind, [&](const Program& other) { return stands_for(other, program, program.inner.size()); }) &&
-         std::ranges::all_of(program.instead, [&](const Program& other) { return stands_for(other, program, 0); }) &&
-         std::ranges::all_of(inner, [&](size_t k) { return inner_sound(program, k); });
-}
+bool is_sound(const Program& program, const ProgramTable& table) { return Checker(program, table).sound(); }
 
 }  // namespace tenon::runtime

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "runtime/program.h"
+#include "runtime/program_table.h"
 
 namespace tenon::runtime {
 
-/// Everything that a run will use as an index, in the program and its bodies, points at what is there. Cost: linear.
-bool is_sound(const Program& program);
+/// Everything that a run of one program of the table will use as an index is in range: buffers, slots, blobs, programs. Cost: linear.
+bool is_sound(const Program& program, const ProgramTable& table);
+
+/// Whether a step that is no kernel may give that value: it brings its own memory, or has elements of fixed width in memory that was laid
+/// out.
+bool is_writable(const BufferInfo& buffer);
 
 }  // namespace tenon::runtime

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <protozero/pbf_writer.hpp>
-
-#include "base/wire_reader.h"
-#include "runtime/program.h"
-#include "runtime/program_check.h"
+#include "runtime/program_fields.h"
 
 namespace tenon::runtime {
 
@@ -38,27 +34,6 @@ enum : uint32_t { kind = 1, sizes = 2, unranked = 3, key = 4 };
 namespace guard {
 enum : uint32_t { kind = 1, a = 2, b = 3, where = 4, what = 5, a_text = 6, b_text = 7 };
 }
-namespace step {
-enum : uint32_t {
-  kind = 1,
-  code = 2,
-  buffers = 3,
-  results = 4,
-  sizes = 5,
-  tasks = 6,
-  grain = 7,
-  scratch = 8,
-  lines = 9,
-  binding = 10,
-  label = 11,
-  flops = 12,
-  carried = 13,
-  factors = 14,
-  units = 15,
-  parts = 16,
-  joined = 17
-};
-}
 namespace port {
 enum : uint32_t {
   name = 1,
@@ -82,20 +57,13 @@ enum : uint32_t { device = 1, bytes = 2, graphs = 3 };
 namespace program {
 enum : uint32_t {
   line = 1,
-  door = 2,
+  input_lines = 2,
   buffer = 3,
   step = 4,
   input = 5,
   output = 6,
-  text = 7,
-  weight_bytes = 8,
-  body = 9,
   guard = 10,
-  blob = 11,
-  behind = 12,
-  inner = 13,
-  instead = 14,
-  overridable = 15
+  blob = 11  // 7 to 9 and 12 to 15: of nested programs (nested_programs.cpp)
 };
 }
 
@@ -144,23 +112,18 @@ void write(pbf_writer w, const Guard& g) {
 }
 
 void write(pbf_writer w, const Step& s) {
-  w.add_uint32(step::kind, static_cast<uint32_t>(s.kind));
-  w.add_uint32(step::code, s.code);
-  add_list(w, step::buffers, s.buffers);
-  add_list(w, step::results, s.results);
-  add_list(w, step::sizes, s.sizes);
-  w.add_uint32(step::tasks, s.tasks);
-  w.add_uint32(step::grain, s.grain);
-  w.add_uint64(step::scratch, s.scratch_bytes);
-  w.add_uint32(step::lines, s.lines);
-  for (const Step::Binding& b : s.bindings) add_list(w, step::binding, std::vector<uint32_t>{b.slot, b.result, b.axis});
-  w.add_string(step::label, s.label);
-  w.add_uint32(step::flops, s.flops);
-  if (s.carried != 0) w.add_uint32(step::carried, s.carried);
-  if (s.units) w.add_uint32(step::units, *s.units);
-  if (s.parts) w.add_uint32(step::parts, *s.parts);
-  if (s.joined) w.add_uint32(step::joined, 1);
-  if (s.factors != DType::f32) w.add_uint32(step::factors, static_cast<uint32_t>(s.factors));
+  std::visit([&](const auto& kind) { w.add_uint32(step_field::kind, kind.kNumber); }, s.kind);
+  add_list(w, step_field::buffers, s.buffers);
+  add_list(w, step_field::results, s.results);
+  add_list(w, step_field::sizes, s.sizes);
+  w.add_uint32(step_field::lines, s.lines);
+  for (const Step::Binding& b : s.bindings) add_list(w, step_field::binding, std::vector<uint32_t>{b.slot, b.result, b.axis});
+  w.add_string(step_field::label, s.label);
+  std::visit(
+      [&](const auto& kind) {
+        if constexpr (requires { kind.write(w); }) kind.write(w);
+      },
+      s.kind);
 }
 
 void write(pbf_writer w, const Blob& b) {
@@ -205,7 +168,7 @@ SizeLine read_line(Reader r) {
   return l;
 }
 
-ContainerInfo read_held(Reader r) {
+ContainerInfo read_container(Reader r) {
   ContainerInfo h;
   while (r.next()) switch (r.tag()) {
       case container::kind: h.kind = r.get_enum<ValueKind>(); break;
@@ -230,7 +193,7 @@ BufferInfo read_buffer(Reader r) {
       case buffer::name: b.name = r.get_string(); break;
       case buffer::unranked: b.unranked = r.get_uint32() != 0; break;
       case buffer::units: b.units = r.get_uint32(); break;
-      case buffer::container: b.container = read_held(r.get_message()); break;
+      case buffer::container: b.container = read_container(r.get_message()); break;
       default: r.skip();
     }
   return b;
@@ -251,31 +214,50 @@ Guard read_guard(Reader r) {
   return g;
 }
 
+/// The kind of that number, its fields still to be read. Throws where there is none.
+template <size_t K = 0>
+StepKind kind_numbered(uint32_t number) {
+  if constexpr (K == std::variant_size_v<StepKind>) {
+    throw protozero::invalid_tag_exception();
+  } else {
+    using Kind = std::variant_alternative_t<K, StepKind>;
+    return Kind::kNumber == number ? StepKind(Kind()) : kind_numbered<K + 1>(number);
+  }
+}
+
+StepKind kind_of(Reader r) {
+  uint32_t number = KernelStep::kNumber;
+  while (r.next())
+    if (r.tag() == step_field::kind) number = r.get_uint32();
+    else r.skip();
+  return kind_numbered(number);
+}
+
+bool read_own_field(Reader& r, StepKind& kind) {
+  return std::visit(
+      [&](auto& k) {
+        if constexpr (requires { k.read(r); }) return k.read(r);
+        else return false;
+      },
+      kind);
+}
+
 Step read_step(Reader r) {
   Step s;
+  s.kind = kind_of(r);
   while (r.next()) switch (r.tag()) {
-      case step::kind: s.kind = r.get_enum<Step::Kind>(); break;
-      case step::code: s.code = r.get_uint32(); break;
-      case step::buffers: s.buffers = list_of<uint32_t>(r.get_packed_uint32()); break;
-      case step::results: s.results = list_of<uint32_t>(r.get_packed_uint32()); break;
-      case step::sizes: s.sizes = list_of<Slot>(r.get_packed_uint32()); break;
-      case step::tasks: s.tasks = r.get_uint32(); break;
-      case step::grain: s.grain = r.get_uint32(); break;
-      case step::scratch: s.scratch_bytes = r.get_uint64(); break;
-      case step::lines: s.lines = r.get_uint32(); break;
-      case step::binding: {
+      case step_field::buffers: s.buffers = list_of<uint32_t>(r.get_packed_uint32()); break;
+      case step_field::results: s.results = list_of<uint32_t>(r.get_packed_uint32()); break;
+      case step_field::sizes: s.sizes = list_of<Slot>(r.get_packed_uint32()); break;
+      case step_field::lines: s.lines = r.get_uint32(); break;
+      case step_field::binding: {
         const auto v = list_of<uint32_t>(r.get_packed_uint32());
         if (v.size() == 3) s.bindings.push_back({v[0], v[1], v[2]});
         break;
       }
-      case step::label: s.label = r.get_string(); break;
-      case step::flops: s.flops = r.get_uint32(); break;
-      case step::carried: s.carried = r.get_uint32(); break;
-      case step::units: s.units = r.get_uint32(); break;
-      case step::parts: s.parts = r.get_uint32(); break;
-      case step::joined: s.joined = r.get_uint32() != 0; break;
-      case step::factors: s.factors = r.get_enum<DType>(); break;
-      default: r.skip();
+      case step_field::label: s.label = r.get_string(); break;
+      default:
+        if (!read_own_field(r, s.kind)) r.skip();
     }
   return s;
 }
@@ -316,96 +298,57 @@ PortInfo read_port(Reader r) {
         if (v.size() == 2) p.limits.push_back({v[0], v[1] != 0});
         break;
       }
-      case port::container: p.container = read_held(r.get_message()); break;
+      case port::container: p.container = read_container(r.get_message()); break;
       case port::otherwise: p.otherwise = read_default(r.get_message()); break;
       default: r.skip();
     }
   return p;
 }
 
-/// Bodies in bodies in bodies: no model nests deeper.
-constexpr int kDeepest = 32;
+}  // namespace
 
-Program read_program(Reader r, int depth) {
-  Program p;
-  while (r.next()) switch (r.tag()) {
-      case program::line: p.sizes.push_back(read_line(r.get_message())); break;
-      case program::door: p.input_lines = r.get_uint32(); break;
-      case program::buffer: p.buffers.push_back(read_buffer(r.get_message())); break;
-      case program::step: p.steps.push_back(read_step(r.get_message())); break;
-      case program::input: p.inputs.push_back(read_port(r.get_message())); break;
-      case program::output: p.outputs.push_back(read_port(r.get_message())); break;
-      case program::text: p.blobs.push_back({"reference", r.get_string(), {}}); break;  // of 0.1.0, which had that device alone
-      case program::blob: p.blobs.push_back(read_blob(r.get_message())); break;
-      case program::guard: p.guards.push_back(read_guard(r.get_message())); break;
-      case program::weight_bytes: p.weight_bytes = r.get_uint64(); break;
-      case program::body:
-        if (depth >= kDeepest) throw protozero::invalid_length_exception();
-        p.bodies.push_back(read_program(r.get_message(), depth + 1));
-        break;
-      case program::behind:
-        if (depth >= kDeepest) throw protozero::invalid_length_exception();
-        p.behind.push_back(read_program(r.get_message(), depth + 1));
-        break;
-      case program::inner:
-        if (depth >= kDeepest) throw protozero::invalid_length_exception();
-        p.inner.push_back(read_program(r.get_message(), depth + 1));
-        break;
-      case program::instead:
-        if (depth >= kDeepest) throw protozero::invalid_length_exception();
-        p.instead.push_back(read_program(r.get_message(), depth + 1));
-        break;
-      case program::overridable:
-        if (depth >= kDeepest) throw protozero::invalid_length_exception();
-        p.overridable.push_back(read_program(r.get_message(), depth + 1));
-        break;
-      default: r.skip();
-    }
-  return p;
+bool read_field(Reader& r, Program& p) {
+  switch (r.tag()) {
+    case program::line: p.sizes.push_back(read_line(r.get_message())); return true;
+    case program::input_lines: p.input_lines = r.get_uint32(); return true;
+    case program::buffer: p.buffers.push_back(read_buffer(r.get_message())); return true;
+    case program::step: p.steps.push_back(read_step(r.get_message())); return true;
+    case program::input: p.inputs.push_back(read_port(r.get_message())); return true;
+    case program::output: p.outputs.push_back(read_port(r.get_message())); return true;
+    case program::blob: p.blobs.push_back(read_blob(r.get_message())); return true;
+    case program::guard: p.guards.push_back(read_guard(r.get_message())); return true;
+    default: return false;
+  }
 }
 
 void write(pbf_writer w, const Program& p) {
   auto add = [&](uint32_t field, const auto& item) { write(pbf_writer(w, field), item); };
   for (const SizeLine& l : p.sizes) add(program::line, l);
-  w.add_uint32(program::door, p.input_lines);
+  w.add_uint32(program::input_lines, p.input_lines);
   for (const Guard& g : p.guards) add(program::guard, g);
   for (const BufferInfo& b : p.buffers) add(program::buffer, b);
   for (const Step& s : p.steps) add(program::step, s);
   for (const PortInfo& i : p.inputs) add(program::input, i);
   for (const PortInfo& o : p.outputs) add(program::output, o);
   for (const Blob& b : p.blobs) add(program::blob, b);
-  w.add_uint64(program::weight_bytes, p.weight_bytes);
-  for (const Program& b : p.bodies) add(program::body, b);
-  for (const Program& b : p.behind) add(program::behind, b);
-  for (const Program& b : p.inner) add(program::inner, b);
-  for (const Program& b : p.instead) add(program::instead, b);
-  for (const Program& b : p.overridable) add(program::overridable, b);
 }
 
-}  // namespace
-
-std::string encode(const Program& p) {
-  std::string bytes;
-  write(pbf_writer(bytes), p);
-  return bytes;
-}
-
-Result<Program> decode(std::string_view bytes) {
-  Program p;
+Result<ProgramTable> decoded(std::string_view bytes, ProgramTable (*read)(Reader)) {
+  ProgramTable table;
   try {
-    p = read_program(Reader(bytes.data(), bytes.size()), 0);
+    table = read(Reader(bytes.data(), bytes.size()));
   } catch (const protozero::exception& e) {
-    return fail(Code::bad_file, "program section", "the program does not decode")
+    return fail(Code::bad_file, "program section", "the programs do not decode")
         .expected("numbered fields")
         .found(e.what())
         .advice("build the engine again");
   }
-  if (!is_sound(p))
-    return fail(Code::bad_file, "program section", "the program refers to what is not there")
+  if (!is_sound(table))
+    return fail(Code::bad_file, "program section", "a program refers to what is not there")
         .expected("sound indices")
         .found("one that is out of range")
         .advice("build the engine again");
-  return p;
+  return table;
 }
 
 }  // namespace tenon::runtime

@@ -9,10 +9,6 @@
 
 namespace tenon::runtime {
 
-std::span<const PortInfo> inputs_of(const Program& program) {
-  return program.overridable.empty() ? program.inputs : program.overridable[0].inputs;
-}
-
 namespace {
 
 std::optional<int64_t> value_of(const SizeLine& line, const GivenSizes& given, const std::vector<int64_t>& v) {
@@ -92,7 +88,7 @@ class Lives {
   }
 
   /// Cost: the answer, times the logarithm of all blocks.
-  void beside(const Placement& block, std::vector<const Placement*>& out) const { collect(1, 0, leaves_, block, out); }
+  void find_overlapping(const Placement& block, std::vector<const Placement*>& out) const { collect(1, 0, leaves_, block, out); }
 
  private:
   void collect(size_t node, size_t from, size_t count, const Placement& block, std::vector<const Placement*>& out) const {
@@ -135,13 +131,13 @@ Layout layout_of(size_t buffers, std::vector<Placement> blocks, uint64_t margin)
   std::ranges::sort(blocks,
                     [](const Placement& a, const Placement& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.buffer < b.buffer; });
   Lives lives(blocks);
-  std::vector<const Placement*> beside;
+  std::vector<const Placement*> overlapping;
   for (uint32_t k = 0; k < blocks.size(); ++k) {
     Placement& block = blocks[k];
-    beside.clear();
-    lives.beside(block, beside);
-    std::ranges::sort(beside, {}, &Placement::offset);
-    for (const Placement* other : beside) {
+    overlapping.clear();
+    lives.find_overlapping(block, overlapping);
+    std::ranges::sort(overlapping, {}, &Placement::offset);
+    for (const Placement* other : overlapping) {
       if (block.offset + block.bytes <= other->offset) break;
       block.offset = std::max(block.offset, other->offset + other->bytes);
     }

@@ -30,8 +30,8 @@ struct RunOptions {
   /// For finding errors: every buffer that kernels write stands between bytes that are looked at after each step, and holds NaN until it
   /// is written. A write outside is an error (internal) that names step and buffer. Costs memory and time.
   bool guard = false;
-  /// Called after each step with its number and its start and end (profiling). Joined steps are told behind each other when all are done,
-  /// each with the share of their time that it had of their threads'. Null costs nothing.
+  /// Called after each step with its number and its start and end (profiling). Joined steps are reported one after the other when all are
+  /// done, each with the share of their time that it had of their threads'. Null costs nothing.
   std::function<void(uint32_t step, std::chrono::steady_clock::time_point, std::chrono::steady_clock::time_point)> on_step;
   /// Called, within a step, where an operand or a result of a device's segment is copied, with its bytes: by the run, or by a device that
   /// copies. Null costs nothing.

@@ -67,7 +67,7 @@ Result<void> check_uses(const Program& program, const Undefined& undefined) {
   for (const BufferInfo& buffer : program.buffers) TRY(undefined.check(buffer.shape, "value '" + buffer.name + "'"));
   for (const Step& step : program.steps) {
     TRY(undefined.check(step.sizes, step.label));
-    TRY(undefined.check({step.tasks, step.grain}, step.label));
+    if (const auto* kernel = as<KernelStep>(step)) TRY(undefined.check({kernel->tasks, kernel->grain}, step.label));
   }
   return {};
 }

@@ -44,7 +44,7 @@ class Libraries : public testing::TestWithParam<std::string> {
 
   Result<std::shared_ptr<runtime::Engine>> engine_of(std::string_view text) {
     auto compiled = TRY(compiler::compile(graph_of(text), options_));
-    EXPECT_GT(std::ranges::count(compiled.built.program.blobs, GetParam(), &runtime::Blob::device), 0);
+    EXPECT_GT(std::ranges::count(compiled.built.programs[0].blobs, GetParam(), &runtime::Blob::device), 0);
     return compiler::load_compiled(std::move(compiled));
   }
   Result<std::shared_ptr<runtime::Engine>> by_file(const compiler::Compiled& compiled, const runtime::Libraries& libraries) {
@@ -143,7 +143,7 @@ TEST_P(Libraries, IsMissedWhenTheEngineIsLoaded) {
 TEST_P(Libraries, RefusesSegmentsThatAreCutOff) {
   const auto compiled = compiler::compile(graph_of("graph main(x: f32[n,4]) { r = Sin(x) y = Exp(r) return y }"), options_);
   ASSERT_TRUE(compiled) << compiled.error().text();
-  const auto& blobs = compiled->built.program.blobs;
+  const auto& blobs = compiled->built.programs[0].blobs;
   const auto blob = std::ranges::find(blobs, GetParam(), &runtime::Blob::device);
   ASSERT_NE(blob, blobs.end());
   const runtime::Devices devices = peers()->devices(ops::table());
@@ -226,7 +226,7 @@ TEST(LibrariesTogether, ShareOneModel) {
   auto compiled = compiler::compile(graph_of(kChain), options);
   ASSERT_TRUE(compiled) << compiled.error().text();
   for (const char* name : {"onnxruntime", "openvino"})
-    EXPECT_GT(std::ranges::count(compiled->built.program.blobs, name, &runtime::Blob::device), 1) << name;
+    EXPECT_GT(std::ranges::count(compiled->built.programs[0].blobs, name, &runtime::Blob::device), 1) << name;
   const auto engine = compiler::load_compiled(std::move(*compiled));
   ASSERT_TRUE(engine) << engine.error().text();
   const auto context = *runtime::Context::create(*engine);

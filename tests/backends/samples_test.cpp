@@ -50,7 +50,7 @@ class BackendSamples : public testing::TestWithParam<Case> {
     options.registry = peers();
     options.backends = backends_;
     auto compiled = TRY(compiler::compile(graph.clone(), options));
-    const auto& blobs = compiled.built.program.blobs;
+    const auto& blobs = compiled.built.programs[0].blobs;
     EXPECT_TRUE(std::ranges::any_of(blobs, [&](const runtime::Blob& b) { return b.device == GetParam().backend; }));
     auto context = TRY(runtime::Context::create(TRY(compiler::load_compiled(std::move(compiled)))));
     return compiler::testing::copied_results(*context, inputs);

@@ -29,7 +29,7 @@ class InspectEngine(unittest.TestCase):
         self.assertEqual(report["bytes"], self.engine.stat().st_size)
         self.assertEqual(
             {s["name"] for s in report["sections"]},
-            {"manifest", "graph text", "program", "target", "tactics", "plan record", "kernels", "code", "weights"},
+            {"manifest", "graph text", "programs", "target", "tactics", "plan record", "kernels", "code", "weights"},
         )
         self.assertEqual(report["inputs"], [{"name": "x", "dtype": "f32", "shape": ["batch", "16"], "type": "f32[batch,16]"}])
         self.assertEqual([p["name"] for p in report["outputs"]], ["y"])

@@ -22,7 +22,7 @@ runtime::Program program() {
   for (int k = 0; k < 2; ++k) {
     runtime::Step& s = p.steps.emplace_back();
     s.buffers = {0};
-    s.tasks = 1, s.grain = 2;
+    s.kind = runtime::KernelStep{.tasks = 1, .grain = 2};
   }
   return p;
 }

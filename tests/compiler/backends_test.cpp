@@ -60,7 +60,7 @@ class EveryShare : public ::testing::Test {
     options.verify = true;
     options.backends = {&some, all_[0], all_[1]};
     auto compiled = TRY(compile(graph_of(kText), options));
-    for (const runtime::Blob& blob : compiled.built.program.blobs) segments_ += blob.device == base.name();
+    for (const runtime::Blob& blob : compiled.built.programs[0].blobs) segments_ += blob.device == base.name();
     auto context = TRY(runtime::Context::create(TRY(load_compiled(std::move(compiled), devices))));
     return testing::copied_results(*context, inputs_);
   }
@@ -99,7 +99,7 @@ TEST(Segments, HoldAsManyNodesAsCanRunAtOnce) {
     i = NonZero(x) u = Unique(y) t = Transpose(i, perm=[1, 0]) a = Exp(x) b = NonZero(a) return t, u, b })"),
                                 options);
   ASSERT_TRUE(compiled) << compiled.error().text();
-  EXPECT_EQ(compiled->built.program.blobs.size(), 1u);  // all of them behind Exp
+  EXPECT_EQ(compiled->built.programs[0].blobs.size(), 1u);  // all of them behind Exp
 }
 
 TEST(Segments, ThatAreEqualAreCompiledOnce) {
@@ -117,7 +117,7 @@ TEST(Segments, ThatAreEqualAreCompiledOnce) {
   auto compiled = compile(graph_of(kText), options);
   ASSERT_TRUE(compiled) << compiled.error().text();
   EXPECT_EQ(std::ranges::count(compiled->partition.segments, "elsewhere", &ir::Segment::backend), 4);
-  EXPECT_EQ(compiled->built.program.blobs.size(), 2u);
+  EXPECT_EQ(compiled->built.programs[0].blobs.size(), 2u);
   auto context = *runtime::Context::create(*load_compiled(*std::move(compiled), {std::make_shared<tests::Renamed>("elsewhere")}));
   const auto got = testing::copied_results(*context, inputs);
   ASSERT_TRUE(got) << got.error().text();

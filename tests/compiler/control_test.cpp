@@ -9,9 +9,8 @@
 namespace tenon::compiler {
 namespace {
 
-void expect_no_reference(const runtime::Program& program) {
-  EXPECT_TRUE(program.blobs.empty()) << program.blobs[0].bytes;
-  for (const runtime::Program& body : program.bodies) expect_no_reference(body);
+void expect_no_reference(const runtime::ProgramTable& programs) {
+  for (const runtime::NamedProgram& p : programs.programs) EXPECT_TRUE(p.program.blobs.empty()) << p.program.blobs[0].bytes;
 }
 
 /// Both levels give what the reference gives, and nothing runs by reference.
@@ -23,7 +22,7 @@ void check(std::string_view text, const std::vector<Tensor>& inputs) {
   for (int opt : {0, 3}) {
     auto engine = testing::engine_of(text, opt);
     ASSERT_TRUE(engine) << engine.error().text();
-    if (!tests::weather().shared) expect_no_reference((*engine)->program());
+    if (!tests::weather().shared) expect_no_reference((*engine)->programs());
     const auto got = testing::compiled_results(*ir::parse(text, ops::table()), inputs, opt);
     ASSERT_TRUE(got) << got.error().text();
     for (size_t k = 0; k < want->size(); ++k) EXPECT_EQ(testing::difference((*want)[k], (*got)[k]), "") << "opt " << opt << " result " << k;
@@ -99,7 +98,7 @@ TEST(Control, ARecurrentStepCopiesNothing) {
   if (tests::weather().fuse && !tests::weather().shared && !tests::weather().symbolic) {
     const auto engine = testing::engine_of((*graph)->clone(), 3);
     ASSERT_TRUE(engine) << engine.error().text();
-    EXPECT_EQ((*engine)->program().bodies[0].steps.size(), 1u);
+    EXPECT_EQ((*engine)->programs()[1].steps.size(), 1u);
   }
   for (const int64_t batch : {1, 3})
     for (const int64_t turns : {5, 1}) {

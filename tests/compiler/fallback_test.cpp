@@ -15,9 +15,10 @@ namespace {
 
 Tensor random(Sizes shape, uint64_t seed) { return *ops::random_tensor(DType::f32, std::move(shape), seed); }
 
-void count_blobs(const runtime::Program& program, std::vector<size_t>& out) {
-  out.push_back(static_cast<size_t>(std::ranges::count(program.blobs, "elsewhere", &runtime::Blob::device)));
-  for (const runtime::Program& body : program.bodies) count_blobs(body, out);
+/// Of each program.
+void count_blobs(const runtime::ProgramTable& programs, std::vector<size_t>& out) {
+  for (const runtime::NamedProgram& p : programs.programs)
+    out.push_back(static_cast<size_t>(std::ranges::count(p.program.blobs, "elsewhere", &runtime::Blob::device)));
 }
 
 /// An accelerated segment takes and gives tensors alone.
@@ -56,7 +57,7 @@ class Fallback : public ::testing::Test {
       if (!all || !want) return {};
       expect_tensors(*all->graph, all->partition);
       counts.clear();
-      count_blobs(all->built.program, counts);
+      count_blobs(all->built.programs, counts);
       const auto engine = load_compiled(*std::move(all), {std::make_shared<tests::Renamed>("elsewhere")});
       EXPECT_TRUE(engine) << engine.error().text();
       const auto got = testing::copied_results(**runtime::Context::create(*engine), inputs);
@@ -186,7 +187,7 @@ TEST_F(Fallback, WhatWasSavedHasTheSameSegments) {
     auto all = compiled(text, 3, {op});
     ASSERT_TRUE(all) << all.error().text();
     Counts before, after;
-    count_blobs(all->built.program, before);
+    count_blobs(all->built.programs, before);
     const auto path = std::filesystem::temp_directory_path() / ("tenon_fallback_" + std::to_string(getpid()) + ".tenon");
     ASSERT_TRUE(save(*all, options_, path));
     runtime::Devices devices = all_devices(ops::table());
@@ -194,7 +195,7 @@ TEST_F(Fallback, WhatWasSavedHasTheSameSegments) {
     const auto engine = runtime::load_engine(path, {.verify = true, .devices = devices});
     std::filesystem::remove(path);
     ASSERT_TRUE(engine) << engine.error().text();
-    count_blobs((*engine)->program(), after);
+    count_blobs((*engine)->programs(), after);
     EXPECT_EQ(before, after);
     const auto want = ops::evaluate(**ir::parse(text, ops::table()), inputs);
     const auto got = testing::copied_results(**runtime::Context::create(*engine), inputs);

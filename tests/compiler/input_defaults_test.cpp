@@ -94,11 +94,11 @@ TEST(InputDefaults, AreConstantsInTheUsualProgram) {
   ASSERT_TRUE(engine) << engine.error().text();
   EXPECT_EQ((*engine)->program().steps.size(), 1u);
   EXPECT_EQ((*engine)->program().inputs.size(), 1u);
-  ASSERT_EQ((*engine)->program().overridable.size(), 1u);
+  EXPECT_TRUE((*engine)->entries()[0].overridable_program);
 }
 
 TEST(InputDefaults, ShareOtherWeightsBetweenPrograms) {
-  const auto weights_of = [](std::string_view text) { return (*testing::engine_of(text, 3))->program().weight_bytes; };
+  const auto weights_of = [](std::string_view text) { return (*testing::engine_of(text, 3))->programs().weight_bytes; };
   const uint64_t alone = weights_of("graph main(x: f32[8,256]) { const m: f32[256,256] = splat(0.5) y = MatMul(x, m) return y }");
   const uint64_t with_default =
       weights_of("graph main(x: f32[8,256], w: f32[] = 2) { const m: f32[256,256] = splat(0.5) p = MatMul(x, m) y = Add(p, w) return y }");
@@ -112,7 +112,7 @@ TEST(InputDefaults, AreFrozenOnRequest) {
   ASSERT_TRUE(compiled) << compiled.error().text();
   const auto engine = load_compiled(*std::move(compiled));
   ASSERT_TRUE(engine);
-  EXPECT_TRUE((*engine)->program().overridable.empty());
+  EXPECT_TRUE(!(*engine)->entries()[0].overridable_program);
   EXPECT_EQ((*engine)->inputs().size(), 2u);
   auto context = *runtime::Context::create(*engine);
   EXPECT_TRUE(context->run(required()));

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "compiler/load.h"
+#include "compiler/measure/stopwatch.h"
 #include "compiler/measure/times_file.h"
 #include "helpers.h"
 
@@ -86,7 +87,7 @@ TEST_F(Measure, AMixedPlanIsKeptWhereItIsFaster) {
   const auto time = [](const runtime::Program& p) {
     double ns = 100;
     for (const runtime::Step& s : p.steps) {
-      const bool kernel = s.kind == runtime::Step::Kind::kernel;
+      const bool kernel = runtime::is<runtime::KernelStep>(s);
       ns += kernel ? (s.label.find("Sqrt") != std::string::npos ? 90'000 : 1'000)
                    : 10'000.0 * static_cast<double>(1 + std::ranges::count(s.label, '+'));
     }

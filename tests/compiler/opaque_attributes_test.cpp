@@ -78,12 +78,12 @@ TEST(OpaqueAttributes, LargeStringConstantsReachTheReferenceFunction) {
 program::Built built_of(std::string text) {
   program::Built built;
   runtime::Step step;
-  step.kind = runtime::Step::Kind::segment;
+  step.kind = runtime::SegmentStep();
   step.label = "node 'tree' (TreeEnsemble)";
   runtime::Program body;
   body.steps = {step};
   body.blobs = {{"reference", std::move(text)}};
-  built.program.bodies = {body};
+  built.programs = std::move(body);
   return built;
 }
 

@@ -95,15 +95,15 @@ TEST(PlanRecord, ReadRecordEqualsTheWrittenOne) {
   EXPECT_EQ(read->group_of_step, c.built.group_of_step);
   const auto expected = predictions(compiler::plan_record(c), *c.code.target);
   EXPECT_EQ(predictions(*read, *c.code.target), expected);
-  EXPECT_EQ(expected.size(), c.built.program.steps.size());
+  EXPECT_EQ(expected.size(), c.built.programs[0].steps.size());
   EXPECT_FALSE(read->work_of_step[0].products.empty());
 }
 
 TEST(PlanRecord, EngineHoldsGraphProgramAndRecord) {
   const auto contents = compiler::read_contents(saved(), ops::table());
   ASSERT_TRUE(contents) << contents.error().text();
-  ASSERT_TRUE(contents->program && contents->plan);
-  EXPECT_EQ(contents->plan->group_of_step.size(), contents->program->steps.size());
+  ASSERT_TRUE(contents->programs && contents->plan);
+  EXPECT_EQ(contents->plan->group_of_step.size(), (*contents->programs)[0].steps.size());
   EXPECT_EQ(contents->tactics.size(), compiled().built.tactics.size());
   EXPECT_EQ(contents->target->name, "x86_avx2");
   EXPECT_EQ(ir::print(*contents->graph).substr(0, 40), ir::print(*compiled().graph).substr(0, 40));
@@ -116,14 +116,14 @@ TEST(PlanRecord, PortableEngineHoldsGraphAlone) {
   ASSERT_TRUE(compiler::save(*compiler::compile(*ir::parse(kGraph, ops::table()), options), options, path));
   const auto contents = compiler::read_contents(path, ops::table());
   ASSERT_TRUE(contents) << contents.error().text();
-  EXPECT_FALSE(contents->program || contents->plan);
+  EXPECT_FALSE(contents->programs || contents->plan);
   EXPECT_GT(contents->graph->node_count(), 0u);
 }
 
 TEST(PlanRecord, EngineWithoutRecordHasGraphAndProgram) {
   const auto contents = compiler::read_contents(with_section(SectionType::plan_record, ""), ops::table());
   ASSERT_TRUE(contents) << contents.error().text();
-  EXPECT_TRUE(contents->program);
+  EXPECT_TRUE(contents->programs);
   EXPECT_FALSE(contents->plan);
 }
 

@@ -87,7 +87,7 @@ TEST(RaggedAttention, RunsAsAKernel) {
   ASSERT_TRUE(graph) << graph.error().text();
   const auto compiled = compile(std::move(*graph), {});
   ASSERT_TRUE(compiled) << compiled.error().text();
-  EXPECT_TRUE(compiled->built.program.blobs.empty());
+  EXPECT_TRUE(compiled->built.programs[0].blobs.empty());
 }
 
 }  // namespace

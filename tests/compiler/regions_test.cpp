@@ -33,7 +33,7 @@ TEST(Regions, GiveTheSameOnAnyNumberOfThreads) {
     ASSERT_TRUE(want);
     auto compiled = compile(graph->clone(), tests::compile_options(3));
     ASSERT_TRUE(compiled) << compiled.error().text();
-    const auto joined = std::ranges::count_if(compiled->built.program.steps, &runtime::Step::joined);
+    const auto joined = std::ranges::count_if(compiled->built.programs[0].steps, runtime::is_joined);
     if (tests::weather().fuse && !tests::weather().shared) EXPECT_EQ(joined, 3);
     const auto engine = *load_compiled(std::move(*compiled), tests::every_other_device());
     std::vector<Tensor> first;
@@ -60,7 +60,7 @@ TEST(Regions, GiveTheSameOnAnyNumberOfThreads) {
 TEST(Regions, AreToldKernelByKernel) {
   auto compiled = compile(net("1000"), tests::compile_options(3));
   ASSERT_TRUE(compiled) << compiled.error().text();
-  const size_t steps = compiled->built.program.steps.size();
+  const size_t steps = compiled->built.programs[0].steps.size();
   auto context = *runtime::Context::create(*load_compiled(std::move(*compiled), tests::every_other_device()));
   const std::vector<Tensor> inputs = {*ops::random_tensor(DType::f32, {1000, 24}, 3)};
   std::vector<uint32_t> told;

@@ -63,7 +63,7 @@ TEST(SequencesCompiled, LoopsAndBranchesThatCarryThemArePrograms) {
   check(kText, {number(3), a, no}, {number(4), a, yes});
   const auto engine = testing::engine_of(kText, 3);
   ASSERT_TRUE(engine) << engine.error().text();
-  EXPECT_EQ((*engine)->program().bodies.size(), 3u);
+  EXPECT_EQ((*engine)->programs().size(), 1u + 3u);
 }
 
 TEST(SequencesCompiled, SizesOfAnElementAreKnownThoughNobodyReadsIt) {

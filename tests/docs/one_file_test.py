@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An op, a rule, a verb or a target is one file, a backend one folder, a compile option one entry of the table: the build finds it, and it
-works without a change anywhere else."""
+works without a change anywhere else. A kind of step is its header and its source, and its line in the list of kinds."""
 
 import ast
 import os
@@ -95,6 +95,75 @@ NB_MODULE(goats, m) {
   }, nanobind::arg("options"));
 }
 """
+NOTHING_STEP = """\
+#pragma once
+#include "runtime/step_kind.h"
+
+namespace tenon::runtime {
+
+struct NothingStep {
+  static constexpr uint32_t kNumber = 1000;
+  static constexpr std::string_view kName = "nothing";
+  uint32_t number = 0;
+  void write(protozero::pbf_writer& to) const;
+  bool read(WireReader& from);
+  bool is_sound(const Step& step, const Program& program, const ProgramTable& table) const;
+  std::unique_ptr<StepRunner> runner(const Step& step, const Values& values) const;
+};
+
+}  // namespace tenon::runtime
+"""
+NOTHING_SOURCE = """\
+#include <cstdio>
+
+#include "runtime/program_table.h"
+#include "runtime/run/values.h"
+
+namespace tenon::runtime {
+
+void NothingStep::write(protozero::pbf_writer& to) const { to.add_uint32(100, number); }
+bool NothingStep::read(WireReader& from) {
+  if (from.tag() != 100) return false;
+  number = from.get_uint32();
+  return true;
+}
+bool NothingStep::is_sound(const Step&, const Program&, const ProgramTable&) const { return number < 10; }
+
+namespace {
+struct Nothing : StepRunner {
+  Result<void> run(Values&, const RunOptions&, int threads) override {
+    std::printf("ran on %d\\n", threads);
+    return {};
+  }
+};
+}  // namespace
+
+std::unique_ptr<StepRunner> NothingStep::runner(const Step&, const Values&) const { return std::make_unique<Nothing>(); }
+
+}  // namespace tenon::runtime
+"""
+# Encodes, decodes and checks a program with such a step, and makes and calls its runner, as a frame does for every kind.
+USES_NOTHING = """\
+#include "runtime/program_table.h"
+#include "runtime/run/values.h"
+
+int main() {
+  using namespace tenon::runtime;
+  Program program;
+  program.steps.resize(1);
+  program.steps[0].kind = NothingStep{10};
+  if (decode(encode(program))) return 1;  // its own check
+  program.steps[0].kind = NothingStep{7};
+  const auto table = decode(encode(program));
+  if (!table) return 2;
+  const Step& step = (*table)[0].steps[0];
+  if (!is<NothingStep>(step) || as<NothingStep>(step)->number != 7 || name_of(step.kind) != "nothing") return 3;
+  alignas(Values) static std::byte memory[sizeof(Values)];
+  Values& values = reinterpret_cast<Values&>(memory);
+  const auto runner = std::visit([&](const auto& kind) { return kind.runner(step, values); }, step.kind);
+  return runner->run(values, RunOptions(), 3) ? 0 : 4;
+}
+"""
 PROJECT = """\
 cmake_minimum_required(VERSION 3.25)
 project(tree NONE)
@@ -136,12 +205,12 @@ class OneFile(unittest.TestCase):
         self.assertEqual(self.listed(folder), sorted([*before, entry], key=lambda line: re.findall(r"\w+", line)[::-1]))
         self.assertGreater(len(before), 1)
 
-    def program(self, *parts: str) -> Path:
+    def program(self, *parts: str, link: tuple[str | Path, ...] = ()) -> Path:
         """The sources as one unit, as the build has them, with the listings of this tree; linked with FLOORS alone."""
         unit, out = self.root / "unit.cpp", self.root / "program"
         unit.write_text("".join(f'#include "{part}"\n' for part in parts))
         self.passes(*COMPILER, *self.includes(), "-c", unit, "-o", out.with_suffix(".o"))
-        self.passes("clang++-22", out.with_suffix(".o"), "-Wl,--start-group", *FLOORS, "-Wl,--end-group", *LIBRARIES, "-o", out)
+        self.passes("clang++-22", out.with_suffix(".o"), "-Wl,--start-group", *link, *FLOORS, "-Wl,--end-group", *LIBRARIES, "-o", out)
         return out
 
     def includes(self) -> list[str]:
@@ -256,6 +325,23 @@ class OneFile(unittest.TestCase):
         names = sorted(path.stem for path in (self.root / "src/codegen/targets").glob("*.cpp"))
         sources = [f"codegen/targets/{name}.cpp" for name in names]
         self.assertEqual(self.passes(self.program("codegen/target.cpp", *sources, "asks.cpp")).split(), names)
+
+    def test_a_kind_of_step(self):
+        folder = self.root / "src/runtime"
+        (folder / "run").mkdir(parents=True)
+        listed = (ROOT / "src/runtime/step.h").read_text()
+        last = '#include "runtime/segment_step.h"\n'
+        with_nothing = listed.replace(last, last + '#include "runtime/nothing_step.h"\n').replace("RowsStep>;", "RowsStep, NothingStep>;")
+        self.assertEqual(with_nothing.count("othing"), listed.count("othing") + 2)
+        (folder / "step.h").write_text(with_nothing)
+        (folder / "nothing_step.h").write_text(NOTHING_STEP)
+        (folder / "run/nothing_step.cpp").write_text(NOTHING_SOURCE)
+        (self.root / "src/uses_nothing.cpp").write_text(USES_NOTHING)
+        parts = ("program_fields", "program_table", "program_table_fields", "program_check", "program_table_check", "run/nothing_step")
+        # The rest of the floor as it was built, without the kind: where both define a function, the first one counts.
+        link = ("-Wl,--allow-multiple-definition", BUILD / "libtenon_runtime.a", BUILD / "libtenon_engine.a")
+        program = self.program(*(f"runtime/{part}.cpp" for part in parts), "uses_nothing.cpp", link=link)
+        self.assertEqual(self.passes(program), "ran on 3\n")
 
 
 if __name__ == "__main__":

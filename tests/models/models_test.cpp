@@ -146,7 +146,7 @@ class Models : public testing::TestWithParam<Model> {
 
   void check_opaque(const runtime::Program& program) {
     for (const runtime::Step& step : program.steps) {
-      if (step.kind != runtime::Step::Kind::segment || std::ranges::count(kByReference, step.label) > 0) continue;
+      if (!runtime::is<runtime::SegmentStep>(step) || std::ranges::count(kByReference, step.label) > 0) continue;
       for (uint32_t b : step.results)
         EXPECT_FALSE(b != runtime::kMissing && is_float(program.buffers[b].dtype)) << step.label << " runs by reference";
     }
@@ -173,7 +173,7 @@ class Models : public testing::TestWithParam<Model> {
     if (!evaluated) return 0;
     const auto lines = static_cast<uint32_t>(program.sizes.size());
     for (const runtime::Step& step : program.steps)
-      if (step.kind == runtime::Step::Kind::rows) sizes[step.bindings[0].slot] = sequence;
+      if (runtime::is<runtime::RowsStep>(step)) sizes[step.bindings[0].slot] = sequence;
     EXPECT_TRUE(runtime::evaluate_sizes(program, program.input_lines, lines, {shapes, {}}, sizes));
     return static_cast<int64_t>(runtime::lay_out(program, sizes)->bytes +
                                 runtime::lay_out_late(program, program.input_lines, lines, sizes)->bytes);
@@ -191,10 +191,10 @@ class Models : public testing::TestWithParam<Model> {
     options.verify = true;
     auto compiled = compiler::compile(graph_->clone(), options);
     ASSERT_TRUE(compiled) << compiled.error().text();
-    check_opaque(compiled->built.program);
+    check_opaque(compiled->built.programs[0]);
     if (opt == 3) {
       check_fusion(*compiled->graph);
-      expect_linear_memory(compiled->built.program);
+      expect_linear_memory(compiled->built.programs[0]);
     }
     auto engine = compiler::load_compiled(std::move(*compiled));
     ASSERT_TRUE(engine) << engine.error().text();

@@ -47,9 +47,7 @@ class Packed : public testing::TestWithParam<const char*> {
   std::filesystem::path folder_;
 };
 
-bool packs_rows(const runtime::Engine& engine) {
-  return std::ranges::any_of(engine.program().steps, [](const runtime::Step& s) { return s.kind == runtime::Step::Kind::rows; });
-}
+bool packs_rows(const runtime::Engine& engine) { return std::ranges::any_of(engine.program().steps, runtime::is<runtime::RowsStep>); }
 
 /// Token numbers where a name says ids, the mask, zeros for the rest.
 std::vector<Tensor> inputs_for(const ir::Graph& graph, const std::vector<int64_t>& mask, int64_t length) {

@@ -24,15 +24,27 @@ namespace {
 
 using codegen::Target;
 
-void add_steps(const runtime::Program& program, const std::string& indent, std::string& out) {
+void add_steps(const runtime::ProgramTable& programs, uint32_t number, const std::string& indent, std::string& out) {
+  const runtime::Program& program = programs[number];
   out += fmt::format("{}{} size lines, {} at the door, {} buffers\n", indent, program.sizes.size(), program.input_lines,
                      program.buffers.size());
-  for (const runtime::Step& s : program.steps)
-    out += fmt::format("{}{} {} code {} buffers [{}] results [{}] sizes [{}] tasks {} grain {} scratch {} lines {}\n", indent, s.label,
-                       static_cast<int>(s.kind), s.code, fmt::join(s.buffers, ","), fmt::join(s.results, ","), fmt::join(s.sizes, ","),
-                       s.tasks, s.grain, s.scratch_bytes, s.lines);
+  uint32_t bodies = 0;
+  for (const runtime::Step& s : program.steps) {
+    const auto* const segment = runtime::as<runtime::SegmentStep>(s);
+    const auto* const check = runtime::as<runtime::CheckStep>(s);
+    const auto* const kernel = runtime::as<runtime::KernelStep>(s);
+    const auto own = static_cast<uint32_t>(runtime::bodies_of(s).size());
+    // Bodies are counted by program: their rows in the table follow from other programs.
+    const uint32_t code = kernel ? kernel->kernel : segment ? segment->blob : check ? check->from_end : own > 0 ? bodies : 0;
+    out += fmt::format("{}{} {} code {} buffers [{}] results [{}] sizes [{}]", indent, s.label, s.kind.index() + 1, code,
+                       fmt::join(s.buffers, ","), fmt::join(s.results, ","), fmt::join(s.sizes, ","));
+    if (kernel) out += fmt::format(" tasks {} grain {} scratch {}", kernel->tasks, kernel->grain, kernel->scratch_bytes);
+    out += fmt::format(" lines {}\n", s.lines);
+    bodies += own;
+  }
   for (const runtime::Blob& blob : program.blobs) out += indent + "on " + blob.device + ": " + blob.bytes + "\n";
-  for (const runtime::Program& body : program.bodies) add_steps(body, indent + "  ", out);
+  for (const runtime::Step& s : program.steps)
+    for (const uint64_t b : runtime::bodies_of(s)) add_steps(programs, static_cast<uint32_t>(b), indent + "  ", out);
 }
 
 Result<std::string> text_of(std::unique_ptr<ir::Graph> graph, int opt, const Target& target) {
@@ -50,8 +62,8 @@ Result<std::string> text_of(std::unique_ptr<ir::Graph> graph, int opt, const Tar
   auto lowered = TRY(compiler::lower(*graph, partition, roles, options));
   out += "\nplan\n" + codegen::text_of(lowered.kernels.plan);
   const program::Built built = TRY(program::build(std::move(lowered)));
-  out += fmt::format("\nprogram {} of {} bytes of weights\n", hash128(runtime::encode(built.program)).text(), built.program.weight_bytes);
-  add_steps(built.program, "", out);
+  out += fmt::format("\nprogram {} of {} bytes of weights\n", hash128(runtime::encode(built.programs)).text(), built.programs.weight_bytes);
+  add_steps(built.programs, 0, "", out);
   for (const codegen::TileKernel& kernel : built.kernels) out += "\n" + codegen::text_of(kernel);
   return out;
 }

@@ -64,7 +64,7 @@ class ModelSegments : public testing::TestWithParam<Case> {
     options.backends = backends;
     auto compiled = compiler::compile(graph_->clone(), options);
     ASSERT_TRUE(compiled) << compiled.error().text();
-    EXPECT_GT(std::ranges::count(compiled->built.program.blobs, GetParam().backend, &runtime::Blob::device), 0);
+    EXPECT_GT(std::ranges::count(compiled->built.programs[0].blobs, GetParam().backend, &runtime::Blob::device), 0);
     const auto engine = compiler::load_compiled(std::move(*compiled));
     ASSERT_TRUE(engine) << engine.error().text();
     const auto context = *runtime::Context::create(*engine);

@@ -86,11 +86,12 @@ TEST(Build, KeepsBuffersOfJoinedKernelsForAllOfThem) {
     for (codegen::Array& a : kernels.plan.arrays) a.units = a.same_bytes < 0 && !a.fixed_layout ? 8 : 0;
   });
   ASSERT_TRUE(built) << built.error().text();
-  const runtime::Program& p = built->program;
+  const runtime::Program& p = built->programs[0];
   ASSERT_EQ(p.steps.size(), 4U);
   const auto lives = [&](std::string_view name) { return std::pair(named(p, name).first, named(p, name).last); };
-  for (size_t k = 0; k < 4; ++k) EXPECT_EQ(p.steps[k].joined, k == 2);
-  EXPECT_TRUE(p.steps[1].units && p.steps[1].parts && !p.steps[3].units);
+  for (size_t k = 0; k < 4; ++k) EXPECT_EQ(runtime::is_joined(p.steps[k]), k == 2);
+  const auto kernel = [&](size_t step) { return *runtime::as<runtime::KernelStep>(p.steps[step]); };
+  EXPECT_TRUE(kernel(1).units && kernel(1).parts && !kernel(3).units);
   EXPECT_EQ(lives("a"), std::pair(0U, 2U));
   EXPECT_EQ(lives("b"), std::pair(1U, 2U));
   EXPECT_EQ(lives("c"), std::pair(1U, 3U));
@@ -103,7 +104,7 @@ TEST(Build, NumbersPortsBuffersAndTheirLives) {
       graph_of("graph main(x: f32[n,4]) { const w: f32[4] = [1, 2, 3, 4] a = Exp(x) b = Mul(a, w) c = Add(a, b) return c as out }");
   auto built = build(*graph);
   ASSERT_TRUE(built) << built.error().text();
-  const runtime::Program& p = built->program;
+  const runtime::Program& p = built->programs[0];
   ASSERT_EQ(p.steps.size(), 3u);
   EXPECT_EQ(p.inputs[0].name, "x");
   EXPECT_EQ(p.inputs[0].dimensions, (std::vector<std::string>{"n", "4"}));
@@ -115,7 +116,7 @@ TEST(Build, NumbersPortsBuffersAndTheirLives) {
   EXPECT_EQ(named(p, "b").first, 1u);
   EXPECT_EQ(named(p, "b").last, 2u);
   EXPECT_EQ(p.steps[0].label, "Exp");
-  EXPECT_TRUE(runtime::decode(runtime::encode(p)));
+  EXPECT_TRUE(runtime::decode(runtime::encode(built->programs)));
 }
 
 TEST(Build, PlacesEachWeightOnceWithRoomBehindIt) {
@@ -128,7 +129,7 @@ TEST(Build, PlacesEachWeightOnceWithRoomBehindIt) {
   EXPECT_EQ(built->weights[0].offset, 0u);
   EXPECT_EQ(built->weights[1].offset % 64, 0u);
   EXPECT_GE(built->weights[1].offset, 16 + runtime::kSlack);
-  EXPECT_GE(built->program.weight_bytes, built->weights[1].offset + 16 + runtime::kSlack);
+  EXPECT_GE(built->programs.weight_bytes, built->weights[1].offset + 16 + runtime::kSlack);
 }
 
 /// Two products that each transpose the same weights (the cells of an unrolled layer).
@@ -148,10 +149,11 @@ TEST(Build, BindsSizesThatASegmentBrings) {
   auto graph = graph_of("graph main(x: f32[n]) { i = NonZero(x) y = Cast(i, to=1) z = Exp(y) return z }");
   auto built = build(*graph);
   ASSERT_TRUE(built) << built.error().text();
-  const runtime::Program& p = built->program;
-  ASSERT_EQ(p.steps[0].kind, Step::Kind::segment);
-  EXPECT_EQ(p.blobs[p.steps[0].code].device, "reference");
-  EXPECT_EQ(p.blobs[p.steps[0].code].bytes, "blob of NonZero");
+  const runtime::Program& p = built->programs[0];
+  const auto* const segment = runtime::as<runtime::SegmentStep>(p.steps[0]);
+  ASSERT_TRUE(segment);
+  EXPECT_EQ(p.blobs[segment->blob].device, "reference");
+  EXPECT_EQ(p.blobs[segment->blob].bytes, "blob of NonZero");
   EXPECT_EQ(built->ops_of_devices, (std::vector<std::pair<std::string, std::string>>{{"reference", "NonZero"}}));
   ASSERT_EQ(p.steps[0].bindings.size(), 1u);
   const runtime::Slot slot = p.steps[0].bindings[0].slot;
@@ -165,7 +167,7 @@ TEST(Build, GivesTheSameProgramForTheSameGraph) {
   constexpr std::string_view kText = "graph main(x: f32[n,m]) { a = Exp(x) b = Shape(a) c = NonZero(a) d = Neg(a) return b, c, d }";
   auto one = build(*graph_of(kText)), two = build(*graph_of(kText));
   ASSERT_TRUE(one && two);
-  EXPECT_EQ(runtime::encode(one->program), runtime::encode(two->program));
+  EXPECT_EQ(runtime::encode(one->programs), runtime::encode(two->programs));
 }
 
 TEST(Build, RefusesASizeThatNothingGives) {
@@ -179,8 +181,8 @@ TEST(Build, LaysOutResultsOfSegmentsWhoseSizesAreKnown) {
   auto graph = graph_of("graph main(x: f32[n,8]) { const k: i64[1] = [3] v, i = TopK(x, k) y = Exp(v) j = NonZero(y) return y, j }");
   auto built = build(*graph);
   ASSERT_TRUE(built) << built.error().text();
-  EXPECT_EQ(named(built->program, "v").kind, BufferInfo::Kind::arena);
-  EXPECT_EQ(named(built->program, "j").kind, BufferInfo::Kind::dynamic);
+  EXPECT_EQ(named(built->programs[0], "v").kind, BufferInfo::Kind::arena);
+  EXPECT_EQ(named(built->programs[0], "j").kind, BufferInfo::Kind::dynamic);
 }
 
 TEST(Build, KeepsAWeightThatKernelsAndSegmentsReadOnce) {
@@ -189,9 +191,9 @@ TEST(Build, KeepsAWeightThatKernelsAndSegmentsReadOnce) {
   auto built = build(*graph, {graph->value(w).constant});
   ASSERT_TRUE(built) << built.error().text();
   EXPECT_EQ(built->weights.size(), 1u);
-  const Step& segment = built->program.steps.back();
+  const Step& segment = built->programs[0].steps.back();
   ASSERT_EQ(segment.buffers.size(), 2u);
-  const BufferInfo& passed = built->program.buffers[segment.buffers[1]];
+  const BufferInfo& passed = built->programs[0].buffers[segment.buffers[1]];
   EXPECT_EQ(passed.kind, BufferInfo::Kind::weight);
   EXPECT_EQ(passed.offset, built->weights[0].offset);
 }

@@ -45,6 +45,21 @@ TEST_F(ContextTest, GivesResultsWhoseSizesDependOnData) {
   expect_run({7}, {8});
 }
 
+/// With a late size too: each of the two stages keeps its own layouts.
+TEST_F(ContextTest, PlansNothingForShapesAmongTheLastEight) {
+  const auto run = [&](size_t n) { expect_run(std::vector<float>(n, 1), std::vector<float>(n, 2)); };
+  for (size_t n = 1; n <= 8; ++n) run(n);
+  EXPECT_EQ(context->plans_made(), 16u);
+  for (size_t n = 8; n >= 1; --n) run(n);
+  EXPECT_EQ(context->plans_made(), 16u);
+  run(9);  // in place of 8, which was used longest ago
+  EXPECT_EQ(context->plans_made(), 18u);
+  for (size_t n = 7; n >= 1; --n) run(n);
+  EXPECT_EQ(context->plans_made(), 18u);
+  run(8);
+  EXPECT_EQ(context->plans_made(), 20u);
+}
+
 TEST_F(ContextTest, RefusesTheWrongNumberOfInputs) {
   const Diagnostic d = refused({inputs_of({1})[0]});
   EXPECT_EQ(d.code, Code::bad_input);
@@ -132,18 +147,48 @@ TEST_F(ContextTest, WritesResultsWhereTheyAreBound) {
 
 TEST(EngineParts, ThatDoNotFitAreRefused) {
   EngineParts parts;
-  parts.program = small_program();
+  parts.programs = small_program();
   EXPECT_EQ(Engine::create(std::move(parts)).error().code(), Code::not_supported);
 
   parts = {};
-  parts.program = small_program();
-  parts.program.weight_bytes = 1;
+  parts.programs = small_program();
+  parts.programs.weight_bytes = 1;
   EXPECT_EQ(Engine::create(std::move(parts), test_devices()).error().code(), Code::bad_file);
 
   parts = {};
-  parts.program = small_program();
-  parts.program.steps[0].kind = Step::Kind::kernel;
+  parts.programs = small_program();
+  parts.programs[0].steps[0].kind = KernelStep();
   EXPECT_EQ(Engine::create(std::move(parts), test_devices()).error().code(), Code::bad_file);
+}
+
+TEST(Entries, RunByName) {
+  ProgramTable table = small_program();
+  table.programs.push_back({.name = "other", .program = branch_program()[0]});
+  table[1].steps[0] = {.kind = SegmentStep(), .buffers = {1}, .results = {2}, .sizes = {}, .lines = 1, .bindings = {}, .label = "AddOne"};
+  table[1].blobs = {{"test", "add one"}};
+  ASSERT_TRUE(decode(encode(table)));
+  const auto engine = small_engine(table);
+  ASSERT_EQ(engine->entries().size(), 2u);
+  const auto other = engine->entry("other");
+  ASSERT_TRUE(other);
+  EXPECT_EQ(engine->inputs(*other)[0].name, "if");
+  const auto context = *Context::create(engine);
+  float bound[3] = {};
+  context->bind_output(0, bound, sizeof bound, *other);
+  const std::vector<Tensor> inputs{Tensor::scalar(DType::boolean, 1), Tensor::of_f32({3}, std::vector<float>{1, 2, 3})};
+  const auto got = context->run(inputs, {}, *other);
+  ASSERT_TRUE(got) << got.error().text();
+  EXPECT_EQ(floats((*got)[0]), (std::vector<float>{2, 3, 4}));
+  EXPECT_EQ((*got)[0].data(), reinterpret_cast<const std::byte*>(bound));
+  EXPECT_EQ(context->run(inputs_of({1, 2}))->size(), 3u) << "the first entry";
+}
+
+TEST(Entries, OfAnotherNameAreRefusedWithTheNearest) {
+  const auto refused = small_engine()->entry("mian");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::bad_usage);
+  EXPECT_EQ(refused.error()->expected, "main");
+  EXPECT_NE(refused.error()->advice.find("'main'"), std::string::npos);
 }
 
 TEST(ContextErrors, OfDevicesComeThrough) {
@@ -158,11 +203,11 @@ TEST(ContextErrors, OfDevicesComeThrough) {
 TEST(ContextSegments, AreMadeWithTheirWeightsWhereTheyLie) {
   static const float kWeight[1 + kSlack / sizeof(float)] = {0.5f};
   EngineParts parts;
-  parts.program = small_program();
-  parts.program.blobs[0].bytes = "add weight";
-  parts.program.steps[0].buffers.push_back(static_cast<uint32_t>(parts.program.buffers.size()));
-  parts.program.buffers.push_back(buffer(BufferInfo::Kind::weight, DType::f32, {}, 0, ""));
-  parts.program.weight_bytes = sizeof(float);
+  parts.programs = small_program();
+  parts.programs[0].blobs[0].bytes = "add weight";
+  parts.programs[0].steps[0].buffers.push_back(static_cast<uint32_t>(parts.programs[0].buffers.size()));
+  parts.programs[0].buffers.push_back(buffer(BufferInfo::Kind::weight, DType::f32, {}, 0, ""));
+  parts.programs.weight_bytes = sizeof(float);
   parts.weights = std::as_bytes(std::span(kWeight));
   auto context = *Context::create(*Engine::create(std::move(parts), test_devices()));
   RunOptions options;
@@ -178,10 +223,8 @@ Program with_kernel() {
   Step step;
   step.buffers = {0, 1};
   step.sizes = {0};
-  step.tasks = 0;
-  step.grain = 2;
+  step.kind = KernelStep{.tasks = 0, .grain = 2, .scratch_bytes = 100};
   step.lines = 3;
-  step.scratch_bytes = 100;
   step.label = "Nothing";
   p.steps.insert(p.steps.begin(), step);
   return p;
@@ -211,7 +254,7 @@ TEST(Cancelling, IsNotForgottenWhenTheTokenIsReset) {
 
 TEST(Contexts, OfOneEngineRunOnManyThreadsAtOnce) {
   EngineParts parts;
-  parts.program = with_kernel();
+  parts.programs = with_kernel();
   parts.code = {std::byte{0xc3}};  // x86-64: ret
   parts.entries = {0};
   auto created = Engine::create(std::move(parts), test_devices());

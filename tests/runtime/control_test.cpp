@@ -13,7 +13,7 @@ using namespace runtime;
 
 std::vector<float> floats(const Tensor& t) { return {t.as<float>().begin(), t.as<float>().end()}; }
 
-std::unique_ptr<Context> context_of(Program program) { return *Context::create(small_engine(std::move(program))); }
+std::unique_ptr<Context> context_of(ProgramTable program) { return *Context::create(small_engine(std::move(program))); }
 
 std::vector<Tensor> turns_of(int64_t trips, std::vector<float> x) {
   return {Tensor::of_i64({}, {&trips, 1}), Tensor::of_f32({static_cast<int64_t>(x.size())}, x)};
@@ -76,11 +76,11 @@ TEST(Loop, WithoutAnEndStopsWhenAskedOrAtTheDeadline) {
 }
 
 TEST(Loop, RefusesRowsOfAnotherShapeThanItsResult) {
-  Program p = loop_program();
-  p.sizes[2] = {SizeLine::Kind::constant, 3, 0, 0, 0};  // the program promises three rows
-  p.buffers[3].kind = BufferInfo::Kind::output;
-  p.steps[0].bindings.clear();
-  p.input_lines = 3;
+  ProgramTable p = loop_program();
+  p[0].sizes[2] = {SizeLine::Kind::constant, 3, 0, 0, 0};  // the program promises three rows
+  p[0].buffers[3].kind = BufferInfo::Kind::output;
+  p[0].steps[0].bindings.clear();
+  p[0].input_lines = 3;
   auto context = context_of(p);
   EXPECT_TRUE(context->run(turns_of(3, {1})));
   for (int64_t trips : {2, 4}) {
@@ -92,9 +92,9 @@ TEST(Loop, RefusesRowsOfAnotherShapeThanItsResult) {
 
 /// Which of its results a buffer is says who places it: another one has other memory.
 TEST(Loop, RefusesABufferOfAResultThatIsAnother) {
-  Program p = loop_program();
-  const auto on = std::ranges::find(p.bodies[0].buffers, BufferInfo::Kind::output, &BufferInfo::kind);
-  ASSERT_NE(on, p.bodies[0].buffers.end());
+  ProgramTable p = loop_program();
+  const auto on = std::ranges::find(p[1].buffers, BufferInfo::Kind::output, &BufferInfo::kind);
+  ASSERT_NE(on, p[1].buffers.end());
   ASSERT_TRUE(decode(encode(p)));
   on->index = 1;
   EXPECT_FALSE(decode(encode(p)));
@@ -111,8 +111,8 @@ TEST(Branch, RunsTheBodyThatTheConditionNames) {
 }
 
 TEST(Branch, RefusesAResultOfAnotherShapeThanPromised) {
-  Program p = branch_program();
-  p.bodies[0].blobs = {{"test", "positives"}};
+  ProgramTable p = branch_program();
+  p[1].blobs = {{"test", "positives"}};
   auto context = context_of(p);
   const auto inputs = [](std::vector<float> x) {
     return std::vector<Tensor>{Tensor::scalar(DType::boolean, 1), Tensor::of_f32({static_cast<int64_t>(x.size())}, x)};
@@ -124,26 +124,28 @@ TEST(Branch, RefusesAResultOfAnotherShapeThanPromised) {
 }
 
 TEST(Branch, HasItsMemoryInThePlan) {
-  Program p = branch_program();
+  ProgramTable p = branch_program();
   const auto without = planned_bytes(p, std::vector<Sizes>{{}, {100}});
-  p.bodies[1].buffers[1].kind = BufferInfo::Kind::arena;
+  p[2].buffers[1].kind = BufferInfo::Kind::arena;
   const auto with = planned_bytes(p, std::vector<Sizes>{{}, {100}});
   ASSERT_TRUE(without && with);
   EXPECT_GE(with->values, without->values + 400);
 }
 
 TEST(Branch, HasItsScratchMemoryInThePlan) {
-  Program p = branch_program();
-  p.steps[0].scratch_bytes = 10;
-  p.bodies[0].steps[0].scratch_bytes = 5000;
+  ProgramTable p = branch_program();
+  Step kernel{.kind = KernelStep{.scratch_bytes = 5000}, .buffers = {}, .results = {}, .sizes = {}, .bindings = {}, .label = ""};
+  p[1].steps.push_back(kernel);
+  std::get<KernelStep>(kernel.kind).scratch_bytes = 10;
+  p[0].steps.push_back(kernel);
   const auto planned = planned_bytes(p, std::vector<Sizes>{{}, {100}});
   ASSERT_TRUE(planned);
-  EXPECT_EQ(planned->scratch, 4096u + 8192u + scratch_stride(p.bodies[1]));
+  EXPECT_EQ(planned->scratch, 4096u + 8192u + scratch_stride(p[2]));
   EXPECT_EQ(planned->peak(3), planned->values + 3 * planned->scratch);
 }
 
 TEST(ControlBytes, DecodeToTheSameProgram) {
-  for (const Program& p : {loop_program(), branch_program()}) {
+  for (const ProgramTable& p : {loop_program(), branch_program()}) {
     auto again = decode(encode(p));
     ASSERT_TRUE(again) << again.error().text();
     EXPECT_EQ(encode(*again), encode(p));
@@ -151,15 +153,15 @@ TEST(ControlBytes, DecodeToTheSameProgram) {
 }
 
 /// With a sanitiser, a wild index would show.
-void use(const Program& p) {
+void use(const ProgramTable& p) {
   std::vector<Sizes> shapes;
-  for (const PortInfo& port : p.inputs) shapes.emplace_back(port.shape.size(), 3);
+  for (const PortInfo& port : p[0].inputs) shapes.emplace_back(port.shape.size(), 3);
   (void)planned_bytes(p, shapes);
 }
 
 TEST(ControlBytes, WithAnyBitFlippedAreBadOrSound) {
   size_t refused = 0;
-  for (const Program& program : {loop_program(), branch_program()}) {
+  for (const ProgramTable& program : {loop_program(), branch_program()}) {
     const std::string good = encode(program);
     for (size_t bit = 0; bit < good.size() * 8; ++bit) {
       std::string bad = good;
@@ -174,40 +176,73 @@ TEST(ControlBytes, WithAnyBitFlippedAreBadOrSound) {
 }
 
 TEST(ControlBytes, RefuseEveryWildIndex) {
-  const std::vector<void (*)(Program&)> edits = {
-      [](Program& p) { p.steps[0].code = 1; },
-      [](Program& p) { p.steps[0].carried = 2; },
-      [](Program& p) { p.steps[0].buffers.pop_back(); },
-      [](Program& p) { p.steps[0].results.pop_back(); },
-      [](Program& p) { p.steps[0].results.push_back(2); },
-      [](Program& p) { p.steps[0].sizes.clear(); },
-      [](Program& p) { p.steps[0].results[0] = 1; },
-      [](Program& p) { p.buffers[2].dtype = DType::f64; },
-      [](Program& p) { p.bodies[0].sizes[0].a = 1; },
-      [](Program& p) { p.bodies[0].steps[1].code = 1; },
-      [](Program& p) { p.bodies[0].buffers[2].index = 9; },
-      [](Program& p) { p.bodies.clear(); },
+  const std::vector<void (*)(ProgramTable&)> edits = {
+      [](ProgramTable& p) { std::get<LoopStep>(p[0].steps[0].kind).first_body = 2; },
+      [](ProgramTable& p) { std::get<LoopStep>(p[0].steps[0].kind).carried = 2; },
+      [](ProgramTable& p) { p[0].steps[0].buffers.pop_back(); },
+      [](ProgramTable& p) { p[0].steps[0].results.pop_back(); },
+      [](ProgramTable& p) { p[0].steps[0].results.push_back(2); },
+      [](ProgramTable& p) { p[0].steps[0].sizes.clear(); },
+      [](ProgramTable& p) { p[0].steps[0].results[0] = 1; },
+      [](ProgramTable& p) { p[0].buffers[2].dtype = DType::f64; },
+      [](ProgramTable& p) { p[1].sizes[0].a = 1; },
+      [](ProgramTable& p) { std::get<SegmentStep>(p[1].steps[1].kind).blob = 1; },
+      [](ProgramTable& p) { p[1].buffers[2].index = 9; },
+      [](ProgramTable& p) { p.programs.pop_back(); },
   };
   for (size_t k = 0; k < edits.size(); ++k) {
-    Program p = loop_program();
+    ProgramTable p = loop_program();
     edits[k](p);
     EXPECT_FALSE(decode(encode(p))) << "edit " << k;
   }
-  Program p = branch_program();
-  p.bodies.pop_back();
+  ProgramTable p = branch_program();
+  p.programs.pop_back();
   EXPECT_FALSE(decode(encode(p)));
 }
 
-TEST(ControlBytes, RefuseBodiesThatNestTooDeeply) {
-  Program p = branch_program();
-  for (int depth = 0; depth < 40; ++depth) {
-    Program around;
-    around.bodies = {std::move(p)};
-    p = std::move(around);
+/// if: bool[], x: f32[n] -> y: f32[n]: branches in branches, so deep.
+ProgramTable nested_branches(int depth) {
+  ProgramTable simple = branch_program();
+  Program leaf = simple[0];  // of the same inputs: x + 1
+  leaf.blobs = {{"test", "add one"}};
+  leaf.steps[0] = {.kind = SegmentStep(), .buffers = {1}, .results = {2}, .sizes = {}, .lines = 1, .bindings = {}, .label = ""};
+  ProgramTree tree{leaf};
+  for (int k = 0; k < depth; ++k) {
+    Program around = simple[0];
+    around.steps[0].kind = BranchStep();
+    around.steps[0].buffers = {0, 0, 1, 0, 1};
+    tree = {around, {std::move(tree), {leaf}}};
   }
-  auto refused = decode(encode(p));
+  return table_of(std::move(tree));
+}
+
+TEST(ControlBytes, RefuseBodiesThatNestTooDeeply) {
+  EXPECT_TRUE(decode(encode(nested_branches(32))));
+  const auto refused = decode(encode(nested_branches(33)));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), Code::bad_file);
+}
+
+/// One body of two steps would be run twice as often at each depth.
+TEST(ControlBytes, RefuseABodyOfTwoSteps) {
+  ProgramTable p = loop_program();
+  p[0].steps.push_back(p[0].steps[0]);
+  p[0].steps[1].bindings.clear();
+  EXPECT_FALSE(decode(encode(p)));
+}
+
+TEST(ControlBytes, RefuseABodyOfNoStep) {
+  ProgramTable p = loop_program();
+  p.programs.push_back(p.programs[1]);
+  EXPECT_FALSE(decode(encode(p)));
+}
+
+/// A program that runs itself never ends.
+TEST(ControlBytes, RefuseABodyThatRunsItself) {
+  ProgramTable p = nested_branches(2);
+  ASSERT_TRUE(decode(encode(p)));
+  for (Step& step : p[1].steps) std::get<BranchStep>(step.kind).first_body = 1;
+  EXPECT_FALSE(decode(encode(p)));
 }
 
 }  // namespace

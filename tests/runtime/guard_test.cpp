@@ -28,9 +28,8 @@ Program two_steps() {
   p.outputs = {port("y", DType::f32, {0}, {"10"}, 3)};
   p.steps.resize(2);
   for (Step& s : p.steps) {
-    s.tasks = s.grain = 1;
+    s.kind = KernelStep{.tasks = 1, .grain = 1, .scratch_bytes = 100};
     s.lines = 2;
-    s.scratch_bytes = 100;
   }
   p.steps[0].buffers = {0, 2};
   p.steps[0].label = "First";
@@ -39,9 +38,9 @@ Program two_steps() {
   return p;
 }
 
-std::unique_ptr<Context> context_of(Program program) {
+std::unique_ptr<Context> context_of(ProgramTable programs) {
   EngineParts parts;
-  parts.program = std::move(program);
+  parts.programs = std::move(programs);
   for (uint8_t byte : kCallBack) parts.code.push_back(std::byte{byte});
   parts.entries = {0};
   return *Context::create(*Engine::create(std::move(parts), test_devices()));
@@ -102,10 +101,10 @@ void expect_named(Function first, Function second, std::string_view place, std::
 
 TEST(Guard, NamesStepAndBufferOfAWriteOutside) {
   EXPECT_TRUE(run(*context_of(two_steps()), write_behind_t, write_y, false)) << "without guards nobody looks";
-  expect_named(write_behind_t, write_y, "step 0 (First)", "no write beyond value 't'", "a write 0 bytes behind its end");
-  expect_named(write_far_behind_t, write_y, "step 0 (First)", "no write beyond value 't'", "a write 252 bytes behind its end");
+  expect_named(write_behind_t, write_y, "step 0 (First)", "no write beyond value 't'", "a write 0 bytes after its end");
+  expect_named(write_far_behind_t, write_y, "step 0 (First)", "no write beyond value 't'", "a write 252 bytes after its end");
   expect_named(write_t, write_before_y, "step 1 (Second)", "no write beyond value 'y'", "a write 4 bytes before it");
-  expect_named(write_t, write_one_byte_behind_y, "step 1 (Second)", "no write beyond value 'y'", "a write 0 bytes behind its end");
+  expect_named(write_t, write_one_byte_behind_y, "step 1 (Second)", "no write beyond value 'y'", "a write 0 bytes after its end");
 }
 
 TEST(Guard, LooksAtScratchMemory) {
@@ -151,8 +150,9 @@ TEST(Guard, StandsInBranchesAndLoops) {
     EXPECT_EQ((*got)[1].as<float>()[5], 9);
   }
 
-  Program p = branch_program();  // each body: one kernel that writes behind its result
-  for (Program& body : p.bodies) {
+  ProgramTable table = branch_program();  // each body: one kernel that writes behind its result
+  for (const size_t number : {1, 2}) {
+    Program& body = table[number];
     body.steps.resize(1);
     body.blobs.clear();
     body.steps[0] = {};
@@ -164,12 +164,12 @@ TEST(Guard, StandsInBranchesAndLoops) {
     body.inputs[0].dtype = DType::i64;
     body.outputs[0].buffer = 1;
     body.steps[0].buffers = {0, 1};
-    body.steps[0].tasks = body.steps[0].grain = 1;
+    body.steps[0].kind = KernelStep{.tasks = 1, .grain = 1};
     body.steps[0].lines = 2;
     body.steps[0].label = "Inner";
   }
-  p.buffers[1].dtype = p.inputs[1].dtype = DType::i64;
-  auto branch = context_of(p);
+  table[0].buffers[1].dtype = table[0].inputs[1].dtype = DType::i64;
+  auto branch = context_of(table);
   const std::vector<int64_t> calls(10, reinterpret_cast<int64_t>(&write_behind_t));
   const auto got = branch->run(std::vector{Tensor::scalar(DType::boolean, 1), Tensor::of_i64({10}, calls)}, options);
   ASSERT_FALSE(got);

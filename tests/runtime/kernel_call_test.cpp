@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/kernel_call.h"
+#include "runtime/run/kernel_call.h"
 
 #include <gtest/gtest.h>
 

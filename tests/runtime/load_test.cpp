@@ -45,7 +45,7 @@ struct Parts {
 std::string engine_bytes(const Parts& parts) {
   engine::Writer w;
   w.add(SectionType::manifest, "{}");
-  w.add(SectionType::program, parts.program);
+  w.add(SectionType::programs, parts.program);
   if (parts.target != 0) {
     w.add(SectionType::kernels, parts.entries, {.tag = parts.target});
     w.add(SectionType::code, parts.code, {.tag = parts.target});
@@ -92,8 +92,7 @@ TEST_F(LoadTest, RefusesAProgramThatWasWrittenWrong) {
   parts.program = encode(program);
   EXPECT_EQ(refused(engine_bytes(parts)), Code::bad_file);
   program = small_program();
-  program.steps[0].kind = Step::Kind::kernel;
-  program.steps[0].code = 1;
+  program.steps[0].kind = KernelStep{.kernel = 1};
   parts.program = encode(program);
   EXPECT_EQ(refused(engine_bytes(parts)), Code::bad_file) << "there is one kernel";
   parts = {};
@@ -149,7 +148,7 @@ TEST_F(LoadTest, DoesNotRunCodeThatDoesNotSayWhatItNeeds) {
   for (const char* said : {"A CPU", "A CPU\n", "A CPU\na_feature_of_tomorrow", ""}) {
     engine::Writer w;
     w.add(SectionType::manifest, "{}");
-    w.add(SectionType::program, encode(small_program()));
+    w.add(SectionType::programs, encode(small_program()));
     w.add(SectionType::target, said, {.required = false, .tag = 1});
     w.add(SectionType::kernels, std::string(8, '\0'), {.tag = 1});
     w.add(SectionType::code, "\xc3", {.tag = 1});

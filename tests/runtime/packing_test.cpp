@@ -28,13 +28,13 @@ Program packing_program() {
   p.outputs = {port("rows", DType::i64, {4}, {"u"}, 1), port("places", DType::i64, {0, 1}, {"s", "l"}, 2),
                port("starts", DType::i64, {3}, {"s + 1"}, 3), port("sizes", DType::i64, {2}, {"1"}, 4)};
   p.steps.resize(2);
-  p.steps[0].kind = Step::Kind::rows;
+  p.steps[0].kind = RowsStep();
   p.steps[0].buffers = {0};
   p.steps[0].results = {1, 2, 3};
   p.steps[0].sizes = {0, 1};
   p.steps[0].lines = 4;
   p.steps[0].bindings = {{4, 0, 0}};
-  p.steps[1].kind = Step::Kind::sizes;
+  p.steps[1].kind = SizesStep();
   p.steps[1].buffers = {4};
   p.steps[1].sizes = {4};
   p.steps[1].lines = 5;
@@ -51,7 +51,7 @@ Result<std::vector<std::vector<int64_t>>> packed(Context& context, Sizes shape, 
 
 TEST(PackingStep, NumbersTheWantedPlacesOfEachRun) {
   EngineParts parts;
-  parts.program = packing_program();
+  parts.programs = packing_program();
   auto engine = Engine::create(std::move(parts), {});
   ASSERT_TRUE(engine) << engine.error().text();
   const auto context = *Context::create(*engine);
@@ -99,8 +99,8 @@ TEST(PackingStep, IsRefusedWithOtherBuffersThanItWrites) {
 /// Starts that are too few are found before they are written.
 TEST(PackingStep, WritesNoMoreStartsThanThereIsRoomFor) {
   EngineParts parts;
-  parts.program = packing_program();
-  parts.program.sizes[3] = {SizeLine::Kind::constant, 1, 0, 0, 0};
+  parts.programs = packing_program();
+  parts.programs[0].sizes[3] = {SizeLine::Kind::constant, 1, 0, 0, 0};
   auto engine = Engine::create(std::move(parts), {});
   ASSERT_TRUE(engine) << engine.error().text();
   EXPECT_EQ(packed(**Context::create(*engine), {2, 3}, {1, 1, 1, 1, 1, 1}).error().code(), Code::internal);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <numeric>
+#include <random>
 
 #include "programs.h"
 
@@ -13,7 +15,7 @@ namespace {
 using namespace runtime;
 
 /// With a value other than the default in every field.
-Program full_program() {
+ProgramTable full_table() {
   Program p = small_program();
   p.sizes.push_back({SizeLine::Kind::select, 0, 0, 1, 2});
   p.sizes.push_back({SizeLine::Kind::constant, -5, 0, 0, 0});
@@ -24,43 +26,42 @@ Program full_program() {
   p.buffers.push_back({BufferInfo::Kind::arena, DType::f32, {2}, 0, 0, 3, 4, "handed on"});
   p.buffers.back().units = 0;
   p.outputs.push_back({"list", DType::i32, {}, {}, {}, {}, {}, 7, {ValueKind::sequence, {2, -1}, false}});
-  p.weight_bytes = 1000;
   p.inputs[1].limits.push_back({1, true});
+  KernelStep own{.kernel = 3, .tasks = 0, .grain = 1, .scratch_bytes = 4096, .units = 0, .parts = 1, .flops = 4, .factors = DType::bf16};
   Step kernel;
-  kernel.code = 3;
+  kernel.kind = own;
   kernel.buffers = {0, 5};
   kernel.sizes = {0, 1};
-  kernel.tasks = 0;
-  kernel.grain = 1;
-  kernel.scratch_bytes = 4096;
   kernel.lines = 5;
   kernel.label = "MatMul+Gelu";
-  kernel.flops = 4;
-  kernel.factors = DType::bf16;
-  kernel.units = 0;
-  kernel.parts = 1;
   p.steps.push_back(kernel);
-  kernel.joined = true;
+  own.joined = true;
+  kernel.kind = own;
   p.steps.push_back(kernel);
   p.steps[0].buffers.push_back(kMissing);
-  return p;
+  ProgramTable table = std::move(p);
+  table.weight_bytes = 1000;
+  return table;
 }
 
 TEST(ProgramBytes, DecodeToTheSameProgram) {
-  const std::string bytes = encode(full_program());
-  auto program = decode(bytes);
-  ASSERT_TRUE(program) << program.error().text();
-  EXPECT_EQ(encode(*program), bytes);
+  const std::string bytes = encode(full_table());
+  const auto table = decode(bytes);
+  ASSERT_TRUE(table) << table.error().text();
+  EXPECT_EQ(encode(*table), bytes);
+  EXPECT_EQ(table->programs[0].name, "main");
+  EXPECT_EQ(table->weight_bytes, 1000u);
+  const Program* const program = &(*table)[0];
   EXPECT_EQ(program->steps[1].bindings[0].slot, 3u);
   EXPECT_EQ(program->steps[0].buffers[1], kMissing);
   EXPECT_EQ(program->steps[3].label, "MatMul+Gelu");
-  EXPECT_EQ(program->steps[3].scratch_bytes, 4096u);
-  EXPECT_EQ(program->steps[3].factors, DType::bf16);
+  EXPECT_EQ(as<KernelStep>(program->steps[3])->scratch_bytes, 4096u);
+  EXPECT_EQ(as<KernelStep>(program->steps[3])->factors, DType::bf16);
   EXPECT_EQ(program->buffers[9].units, 0u);
-  EXPECT_EQ(program->steps[3].units, 0u);
-  EXPECT_EQ(program->steps[3].parts, 1u);
-  EXPECT_FALSE(program->steps[3].joined);
-  EXPECT_TRUE(program->steps[4].joined);
+  EXPECT_EQ(as<KernelStep>(program->steps[3])->units, 0u);
+  EXPECT_EQ(as<KernelStep>(program->steps[3])->parts, 1u);
+  EXPECT_FALSE(as<KernelStep>(program->steps[3])->joined);
+  EXPECT_TRUE(as<KernelStep>(program->steps[4])->joined);
   EXPECT_EQ(program->sizes[6].constant, -5);
   EXPECT_EQ(program->buffers[5].dtype, DType::f16);
   EXPECT_EQ(program->buffers[5].offset, 64u);
@@ -72,19 +73,19 @@ TEST(ProgramBytes, DecodeToTheSameProgram) {
   EXPECT_TRUE(program->buffers[8].container.unranked);
   EXPECT_EQ(program->buffers[8].container.kind, ValueKind::optional_sequence);
   EXPECT_EQ(program->outputs.back().container.kind, ValueKind::sequence);
-  EXPECT_EQ(program->weight_bytes, 1000u);
   EXPECT_EQ(program->input_lines, 3u);
 }
 
 TEST(ProgramBytes, SkipFieldsOfNewerVersions) {
-  const std::string bytes = encode(full_program());
+  const std::string bytes = encode(full_table());
   auto program = decode(bytes + std::string("\xfa\x3e\x03new", 6));  // field 1007, three bytes
   ASSERT_TRUE(program) << program.error().text();
   EXPECT_EQ(encode(*program), bytes);
 }
 
 /// Evaluates and lays out what decoding let through: with a sanitiser, a wild index would show.
-void use(const Program& p) {
+void use(const ProgramTable& table) {
+  const Program& p = table[0];
   std::vector<std::vector<int64_t>> shapes;
   for (const PortInfo& port : p.inputs) shapes.emplace_back(port.shape.size(), 3);
   std::vector<int64_t> sizes;
@@ -92,7 +93,7 @@ void use(const Program& p) {
 }
 
 TEST(ProgramBytes, CutOffAnywhereAreBadOrSound) {
-  const std::string bytes = encode(full_program());
+  const std::string bytes = encode(full_table());
   for (size_t size = 0; size < bytes.size(); ++size) {
     auto program = decode(std::string_view(bytes).substr(0, size));
     if (program) use(*program);
@@ -101,7 +102,7 @@ TEST(ProgramBytes, CutOffAnywhereAreBadOrSound) {
 }
 
 TEST(ProgramBytes, WithAnyBitFlippedAreBadOrSound) {
-  const std::string good = encode(full_program());
+  const std::string good = encode(full_table());
   size_t refused = 0;
   for (size_t bit = 0; bit < good.size() * 8; ++bit) {
     std::string bad = good;
@@ -130,21 +131,20 @@ TEST(ProgramBytes, RefuseEveryWildIndex) {
       [](Program& p) { p.buffers[5].offset = 999; },
       [](Program& p) { p.buffers[5].shape[0] = 0; },
       [](Program& p) { p.buffers[0].dtype = DType::none; },
-      [](Program& p) { p.steps[3].factors = DType::u8; },
-      [](Program& p) { p.steps[3].units = 99; },
-      [](Program& p) { p.steps[3].parts.reset(); },
-      [](Program& p) { p.steps[4].parts = 99; },
-      [](Program& p) { p.steps[4].parts = 0; },  // not those of the step before
+      [](Program& p) { as<KernelStep>(p.steps[3])->factors = DType::u8; },
+      [](Program& p) { as<KernelStep>(p.steps[3])->units = 99; },
+      [](Program& p) { as<KernelStep>(p.steps[3])->parts.reset(); },
+      [](Program& p) { as<KernelStep>(p.steps[4])->parts = 99; },
+      [](Program& p) { as<KernelStep>(p.steps[4])->parts = 0; },  // not those of the step before
       [](Program& p) { p.steps[4].lines = 4; },
-      [](Program& p) { p.steps[2].joined = true; },
-      [](Program& p) { p.steps[0].joined = true; },
+      [](Program& p) { as<KernelStep>(p.steps[3])->joined = true; },  // after a step that is no kernel
       [](Program& p) { p.buffers[9].units = 99; },
       [](Program& p) { p.buffers[0].units = 0; },  // an input
-      [](Program& p) { p.steps[0].code = 2; },
+      [](Program& p) { as<SegmentStep>(p.steps[0])->blob = 2; },
       [](Program& p) { p.steps[0].buffers[0] = 99; },
       [](Program& p) { p.steps[0].results[0] = 99; },
       [](Program& p) { p.steps[3].buffers[0] = kMissing; },
-      [](Program& p) { p.steps[3].tasks = 99; },
+      [](Program& p) { as<KernelStep>(p.steps[3])->tasks = 99; },
       [](Program& p) { p.steps[3].sizes[0] = 99; },
       [](Program& p) { p.steps[2].buffers.clear(); },
       [](Program& p) { p.steps[2].lines = 99; },
@@ -167,89 +167,102 @@ TEST(ProgramBytes, RefuseEveryWildIndex) {
       [](Program& p) { p.inputs[0].dtype = DType::sequence; },
   };
   for (size_t k = 0; k < edits.size(); ++k) {
-    Program p = full_program();
-    edits[k](p);
-    auto program = decode(encode(p));
+    ProgramTable table = full_table();
+    edits[k](table[0]);
+    auto program = decode(encode(table));
     EXPECT_FALSE(program) << "edit " << k;
     if (!program) EXPECT_EQ(program.error().code(), Code::bad_file);
   }
 }
 
-/// What stands behind a program, or in its place, takes and gives the same, but for sizes.
-TEST(ProgramBytes, RefuseWhatDoesNotStandBeside) {
-  for (std::vector<Program> Program::* where : {&Program::behind, &Program::instead}) {
-    const auto with = [&](const std::function<void(Program&)>& edit) {
-      Program p = full_program(), other = full_program();
-      edit(other);
-      (p.*where) = {other};
-      return decode(encode(p));
-    };
-    EXPECT_TRUE(with([](Program& p) { p.inputs[0].upper[0] = 999; }));
-    const std::vector<std::function<void(Program&)>> edits = {
-        [](Program& p) { p.inputs[0].name = "other"; },   [](Program& p) { p.inputs[0].dtype = DType::f64; },
-        [](Program& p) { p.inputs.pop_back(); },          [](Program& p) { p.outputs.clear(); },
-        [](Program& p) { p.steps[0].buffers[0] = 99; },   [](Program& p) { p.buffers[5].offset = 999; },
-        [](Program& p) { p.behind = {full_program()}; },  [](Program& p) { p.inner = {full_program()}; },
-        [](Program& p) { p.instead = {full_program()}; }, [](Program& p) { p.blobs[0].graphs = {0}; },
-    };
-    for (size_t k = 0; k < edits.size(); ++k) EXPECT_FALSE(with(edits[k])) << "edit " << k;
-    Program two = full_program();
-    (two.*where) = {full_program(), full_program()};
-    EXPECT_FALSE(decode(encode(two)));
-    Program body = full_program();
-    body.bodies.push_back(full_program());
-    (body.bodies.back().*where) = {full_program()};
-    EXPECT_FALSE(decode(encode(body)));
+/// An entry, its fallback, an inner graph that the entry runs, and another that this one runs.
+ProgramTable table_of_all() {
+  ProgramTable table = full_table();
+  const Program own = table[0];
+  table.programs.push_back({.role = Role::fallback, .condition = Condition::size_out_of_range, .program = own});
+  table.programs.push_back({.role = Role::fallback, .condition = Condition::plugin_missing, .program = own});
+  table.programs.push_back({.role = Role::fallback, .condition = Condition::default_overridden, .program = own});
+  table[3].inputs.push_back(table[3].inputs[0]);
+  table[3].inputs[2].otherwise = {0, {1}};
+  table[3].inputs[2].buffer = kMissing;
+  table.programs.push_back({.role = Role::inner_graph, .program = own});
+  table.programs.push_back({.role = Role::inner_graph, .program = own});
+  table[0].blobs[0].graphs = {5, 4};
+  table[5].blobs[0].graphs = {4};
+  return table;
+}
+
+TEST(ProgramTable, DecodesToTheSameTable) {
+  const std::string bytes = encode(table_of_all());
+  const auto table = decode(bytes);
+  ASSERT_TRUE(table) << table.error().text();
+  EXPECT_EQ(encode(*table), bytes);
+  EXPECT_EQ(table->programs[2].role, Role::fallback);
+  EXPECT_EQ(table->programs[2].condition, Condition::plugin_missing);
+  EXPECT_EQ((*table)[0].blobs[0].graphs, (std::vector<uint32_t>{5, 4}));
+  EXPECT_EQ(fallback_of(*table, 0, Condition::default_overridden), 3u);
+  EXPECT_EQ(inputs_of(*table).size(), 3u);
+  const uint32_t entry = 0;
+  EXPECT_EQ(reachable(*table, {&entry, 1}), (std::vector<bool>{true, false, false, false, true, true}));
+}
+
+TEST(ProgramTable, RefusesEveryDamagedRow) {
+  const std::vector<void (*)(ProgramTable&)> edits = {
+      [](ProgramTable& t) { t.programs.clear(); },
+      [](ProgramTable& t) { t.programs.erase(t.programs.begin()); },  // no entry
+      [](ProgramTable& t) { t.programs[0].name.clear(); },
+      [](ProgramTable& t) { t.programs.push_back(t.programs[0]); },  // two of one name
+      [](ProgramTable& t) { t.programs[0].condition = Condition::plugin_missing; },
+      [](ProgramTable& t) { t.programs[0].role = static_cast<Role>(0); },
+      [](ProgramTable& t) { t.programs[5].role = static_cast<Role>(5); },
+      [](ProgramTable& t) { t.programs[1].condition = Condition::none; },
+      [](ProgramTable& t) { t.programs[1].condition = static_cast<Condition>(4); },
+      [](ProgramTable& t) { t.programs[1].condition = Condition::plugin_missing; },  // two for one condition
+      [](ProgramTable& t) { t.programs[1].entry = 1; },
+      [](ProgramTable& t) { t.programs[1].entry = 99; },
+      [](ProgramTable& t) { t.programs[4].role = Role::body; },  // of no step
+      [](ProgramTable& t) { t[4].sizes[0] = {SizeLine::Kind::outer, 0, 0, 0, 0}; },
+      [](ProgramTable& t) { t[4].buffers[5].offset = 999; },
+      [](ProgramTable& t) { as<SegmentStep>(t[4].steps[0])->blob = 99; },
+  };
+  for (size_t k = 0; k < edits.size(); ++k) {
+    ProgramTable table = table_of_all();
+    edits[k](table);
+    const auto decoded = decode(encode(table));
+    ASSERT_FALSE(decoded) << "edit " << k;
+    EXPECT_EQ(decoded.error().code(), Code::bad_file);
   }
 }
 
-/// A graph that segments run is of the program that runs them, not of the one that stands in its place.
-TEST(ProgramBytes, RefuseInnerGraphsOfWhatStandsInstead) {
-  Program p = full_program();
-  p.inner = {full_program()};
-  p.instead = {full_program()};
-  EXPECT_TRUE(decode(encode(p)));
-  p.instead[0].blobs[0].graphs = {0};
-  EXPECT_FALSE(decode(encode(p)));
+/// A fallback takes and gives what its entry does, but for sizes.
+TEST(ProgramTable, RefusesFallbacksUnlikeTheirEntry) {
+  for (const size_t number : {1, 2, 3}) {
+    const auto with = [&](void (*edit)(Program&)) {
+      ProgramTable table = table_of_all();
+      edit(table[number]);
+      return decode(encode(table));
+    };
+    EXPECT_TRUE(with([](Program& p) { p.inputs[0].upper[0] = 999; }));
+    EXPECT_FALSE(with([](Program& p) { p.inputs[0].name = "other"; }));
+    EXPECT_FALSE(with([](Program& p) { p.inputs[0].dtype = DType::f64; }));
+    EXPECT_FALSE(with([](Program& p) { p.inputs.pop_back(); }));
+    EXPECT_FALSE(with([](Program& p) { p.inputs.push_back(p.inputs[0]); }));
+    EXPECT_FALSE(with([](Program& p) { p.outputs.clear(); }));
+  }
 }
 
-/// Of graphs that segments run each stands before those that run it, and belongs to the whole engine.
-TEST(ProgramBytes, RefuseInnerGraphsThatCouldRunThemselves) {
-  const auto with = [](void (*edit)(Program&)) {
-    Program p = full_program();
-    p.inner = {full_program(), full_program()};
-    p.bodies = {full_program()};
-    p.blobs[0].graphs = {1, 0};
-    p.inner[1].blobs[0].graphs = {0};
-    edit(p);
-    return decode(encode(p));
+TEST(ProgramTable, RefusesGraphsThatRunThemselves) {
+  const auto with = [](size_t number, std::vector<uint32_t> graphs) {
+    ProgramTable table = table_of_all();
+    table[number].blobs[0].graphs = std::move(graphs);
+    return decode(encode(table)).has_value();
   };
-  const auto sound = with([](Program&) {});
-  ASSERT_TRUE(sound) << sound.error().text();
-  EXPECT_EQ(sound->blobs[0].graphs, (std::vector<uint32_t>{1, 0}));
-  EXPECT_EQ(sound->inner.size(), 2u);
-  EXPECT_TRUE(with([](Program& p) { p.bodies[0].blobs[0].graphs = {1}; }));
-  const std::vector<void (*)(Program&)> edits = {
-      [](Program& p) { p.blobs[0].graphs = {2}; },
-      [](Program& p) { p.inner[1].blobs[0].graphs = {1}; },
-      [](Program& p) { p.inner[0].blobs[0].graphs = {0}; },
-      [](Program& p) { p.inner[0].steps[0].code = 99; },
-      [](Program& p) { p.inner[0].inner = {full_program()}; },
-      [](Program& p) { p.inner[0].behind = {full_program()}; },
-      [](Program& p) { p.inner[0].sizes[0] = {SizeLine::Kind::outer, 0, 0, 0, 0}; },
-      [](Program& p) { p.inner[0].buffers[5].offset = 999; },
-      [](Program& p) { p.bodies[0].inner = {full_program()}; },
-      [](Program& p) { p.bodies[0].blobs[0].graphs = {2}; },
-      [](Program& p) {
-        p.behind = {full_program()};
-        p.behind[0].blobs[0].graphs = {2};
-      },
-      [](Program& p) {
-        p.behind = {full_program()};
-        p.behind[0].inner = {full_program()};
-      },
-  };
-  for (size_t k = 0; k < edits.size(); ++k) EXPECT_FALSE(with(edits[k])) << "edit " << k;
+  EXPECT_TRUE(with(1, {4}));
+  EXPECT_FALSE(with(4, {4}));
+  EXPECT_FALSE(with(4, {5})) << "which runs it";
+  EXPECT_FALSE(with(0, {0})) << "an entry";
+  EXPECT_FALSE(with(0, {6})) << "there is none";
+  EXPECT_FALSE(with(2, {4})) << "of plugins, where they are missing";
 }
 
 TEST(ProgramSizes, AreWhatTheirLinesSay) {

@@ -86,41 +86,22 @@ inline runtime::Program small_program() {
   p.outputs = {port("plus", DType::f32, {0}, {"n"}, 2), port("found", DType::f32, {3}, {"u"}, 3), port("sizes", DType::i64, {1}, {"2"}, 4)};
   p.blobs = {{"test", "add one"}, {"test", "positives"}};
   p.steps.resize(3);
-  p.steps[0] = {.kind = Step::Kind::segment,
-                .code = 0,
-                .buffers = {0},
-                .results = {2},
-                .sizes = {},
-                .tasks = 2,
-                .grain = 2,
-                .lines = 3,
-                .bindings = {},
-                .label = "AddOne"};
-  p.steps[1] = {.kind = Step::Kind::segment,
-                .code = 1,
-                .buffers = {2},
-                .results = {3},
-                .sizes = {},
-                .tasks = 2,
-                .grain = 2,
-                .lines = 3,
-                .bindings = {{3, 0, 0}},
-                .label = "Positives"};
-  p.steps[2] = {.kind = Step::Kind::sizes,
-                .code = 0,
-                .buffers = {4},
-                .results = {},
-                .sizes = {0, 4},
-                .tasks = 2,
-                .grain = 2,
-                .lines = 5,
-                .bindings = {},
-                .label = "Sizes"};
+  p.steps[0] = {.kind = SegmentStep{0}, .buffers = {0}, .results = {2}, .sizes = {}, .lines = 3, .bindings = {}, .label = "AddOne"};
+  p.steps[1] = {
+      .kind = SegmentStep{1}, .buffers = {2}, .results = {3}, .sizes = {}, .lines = 3, .bindings = {{3, 0, 0}}, .label = "Positives"};
+  p.steps[2] = {.kind = SizesStep(), .buffers = {4}, .results = {}, .sizes = {0, 4}, .lines = 5, .bindings = {}, .label = "Sizes"};
   return p;
 }
 
-/// trips: i64[], x: f32[n] -> last: f32[n], rows: f32[k, n]. Each turn adds one; the loop ends after `trips` turns.
-inline runtime::Program loop_program() {
+/// A table of one entry, "main", and the bodies of its steps.
+inline runtime::ProgramTable table_of(runtime::ProgramTree tree) {
+  runtime::ProgramTable table{runtime::Program()};
+  runtime::place_tree(table, 0, std::move(tree));
+  return table;
+}
+
+/// trips: i64[], x: f32[n] -> last: f32[n], rows: f32[k, n]. Each iteration adds one; the loop ends after `trips` iterations.
+inline runtime::ProgramTable loop_program() {
   using namespace runtime;
   using Kind = SizeLine::Kind;
   using Place = BufferInfo::Kind;
@@ -134,10 +115,10 @@ inline runtime::Program loop_program() {
   body.outputs = {port("on", DType::boolean, {}, {}, 3), port("next", DType::f32, {0}, {"n"}, 4), port("row", DType::f32, {0}, {"n"}, 4)};
   body.blobs = {{"test", "add one"}};
   body.steps.resize(2);
-  body.steps[0].kind = Step::Kind::sizes;
+  body.steps[0].kind = SizesStep();
   body.steps[0].buffers = {3};
   body.steps[0].sizes = {1};
-  body.steps[1].kind = Step::Kind::segment;
+  body.steps[1].kind = SegmentStep();
   body.steps[1].buffers = {2};
   body.steps[1].results = {4};
   for (Step& s : body.steps) s.lines = 2;
@@ -150,20 +131,18 @@ inline runtime::Program loop_program() {
   p.inputs = {port("trips", DType::i64, {}, {}, 0), port("x", DType::f32, {0}, {"n"}, 1)};
   p.outputs = {port("last", DType::f32, {0}, {"n"}, 2), port("rows", DType::f32, {2, 0}, {"k", "n"}, 3)};
   p.steps.resize(1);
-  p.steps[0].kind = Step::Kind::loop;
+  p.steps[0].kind = LoopStep{.carried = 1};
   p.steps[0].buffers = {0, kMissing, 1};
   p.steps[0].results = {2, 3};
   p.steps[0].sizes = {0};
-  p.steps[0].carried = 1;
   p.steps[0].lines = 2;
   p.steps[0].bindings = {{2, 1, 0}};
   p.steps[0].label = "Loop";
-  p.bodies = {body};
-  return p;
+  return table_of({std::move(p), {{std::move(body)}}});
 }
 
 /// if: bool[], x: f32[n] -> y: f32[n]: x + 1 where the condition holds, else x + 2.
-inline runtime::Program branch_program() {
+inline runtime::ProgramTable branch_program() {
   using namespace runtime;
   using Place = BufferInfo::Kind;
   Program yes;
@@ -174,7 +153,7 @@ inline runtime::Program branch_program() {
   yes.outputs = {port("y", DType::f32, {0}, {"n"}, 1)};
   yes.blobs = {{"test", "add one"}};
   yes.steps.resize(1);
-  yes.steps[0].kind = Step::Kind::segment;
+  yes.steps[0].kind = SegmentStep();
   yes.steps[0].buffers = {0};
   yes.steps[0].results = {1};
   yes.steps[0].lines = 1;
@@ -193,18 +172,17 @@ inline runtime::Program branch_program() {
   p.inputs = {port("if", DType::boolean, {}, {}, 0), port("x", DType::f32, {0}, {"n"}, 1)};
   p.outputs = {port("y", DType::f32, {0}, {"n"}, 2)};
   p.steps.resize(1);
-  p.steps[0].kind = Step::Kind::branch;
+  p.steps[0].kind = BranchStep();
   p.steps[0].buffers = {0, 1, 1};
   p.steps[0].results = {2};
   p.steps[0].lines = 1;
   p.steps[0].label = "If";
-  p.bodies = {yes, no};
-  return p;
+  return table_of({std::move(p), {{std::move(yes)}, {std::move(no)}}});
 }
 
-inline std::shared_ptr<runtime::Engine> small_engine(runtime::Program program = small_program()) {
+inline std::shared_ptr<runtime::Engine> small_engine(runtime::ProgramTable programs = small_program()) {
   runtime::EngineParts parts;
-  parts.program = std::move(program);
+  parts.programs = std::move(programs);
   return *runtime::Engine::create(std::move(parts), test_devices());
 }
 
@@ -216,7 +194,7 @@ inline std::unique_ptr<runtime::Context> calling_back() {
   using namespace runtime;
   using Place = BufferInfo::Kind;
   EngineParts parts;
-  Program& p = parts.program;
+  Program p;
   p.sizes = {{SizeLine::Kind::input_dimension, 0, 0, 0, 0}, {SizeLine::Kind::constant, 1, 0, 0, 0}};
   p.input_lines = 2;
   p.buffers = {buffer(Place::input, DType::i64, {0}, 0, "call"), buffer(Place::output, DType::i64, {0}, 0, "done")};
@@ -224,10 +202,10 @@ inline std::unique_ptr<runtime::Context> calling_back() {
   p.outputs = {port("done", DType::i64, {0}, {"n"}, 1)};
   p.steps.resize(1);
   p.steps[0].buffers = {0, 1};
-  p.steps[0].tasks = 0;
-  p.steps[0].grain = 1;
+  p.steps[0].kind = KernelStep{.tasks = 0, .grain = 1};
   p.steps[0].lines = 2;
   p.steps[0].label = "CallBack";
+  parts.programs = std::move(p);
   for (uint8_t byte : kCallBack) parts.code.push_back(std::byte{byte});
   parts.entries = {0};
   return *Context::create(*Engine::create(std::move(parts)));

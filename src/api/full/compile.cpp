@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/measure/calibration.h"
 #include "compiler/measure/child_stopwatch.h"
 #include "compiler/plugins.h"
 #include "compiler/save.h"
@@ -146,10 +147,8 @@ std::shared_ptr<compiler::Compiled> kept_for_saving(compiler::Compiled& compiled
   kept->registry = compiled.registry;
   kept->backends = compiled.backends;
   kept->graph = std::move(compiled.graph);
-  kept->unbounded = std::move(compiled.unbounded);
-  kept->instead = std::move(compiled.instead);
-  kept->overridable = std::move(compiled.overridable);
-  kept->built.program = compiled.built.program;
+  kept->fallbacks = std::move(compiled.fallbacks);
+  kept->built.programs = compiled.built.programs;
   kept->built.weights = compiled.built.weights;
   kept->code = compiled.code;
   kept->report = compiled.report;

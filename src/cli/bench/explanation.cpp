@@ -53,11 +53,11 @@ Result<std::vector<ExplainedKernel>> Explanation::kernels(const runtime::Engine&
   const auto calls = TRY(calls_of_steps(program, inputs, works, machine));
   Rows rows;
   for (size_t s = 0; s < times.size(); ++s) {
-    if (times[s] <= 0 || program.steps[s].kind != runtime::Step::Kind::kernel) continue;
+    if (times[s] <= 0 || !runtime::is<runtime::KernelStep>(program.steps[s])) continue;
     const auto& work = works[s];
     if (!work) continue;
     const codegen::Prediction p = codegen::predict(*work, calls[s], target_, machine);
-    const uint32_t kernel = program.steps[s].code;
+    const uint32_t kernel = runtime::as<runtime::KernelStep>(program.steps[s])->kernel;
     ExplainedKernel& row = rows.of({.label = program.steps[s].label,
                                     .tactic = kernel < tactics_.size() ? tactics_[kernel] : "",
                                     .why = codegen::reason(*work, target_),

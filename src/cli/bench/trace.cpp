@@ -11,7 +11,7 @@ namespace {
 
 std::string label_of(const runtime::Step& step) {
   if (!step.label.empty()) return step.label;
-  return step.kind == runtime::Step::Kind::sizes ? "sizes" : "unnamed";
+  return runtime::is<runtime::SizesStep>(step) ? "sizes" : "unnamed";
 }
 
 double rate(double flops, double ms) { return ms > 0 ? flops / ms / 1e6 : 0; }
@@ -33,14 +33,18 @@ Result<Profile> profile(runtime::Context& context, std::span<const Tensor> input
 
 std::vector<double> flops_of_steps(const runtime::Program& program, std::span<const int64_t> sizes) {
   std::vector<double> flops;
-  for (const runtime::Step& s : program.steps) flops.push_back(static_cast<double>(sizes[s.flops]));
+  for (const runtime::Step& s : program.steps) {
+    const auto* const kernel = runtime::as<runtime::KernelStep>(s);
+    flops.push_back(kernel ? static_cast<double>(sizes[kernel->flops]) : 0);
+  }
   return flops;
 }
 
 ByProducts flops_by_products(const runtime::Program& program, std::span<const double> flops) {
   ByProducts out{};
   for (size_t s = 0; s < program.steps.size(); ++s) {
-    const DType factors = program.steps[s].factors;
+    const auto* const kernel = runtime::as<runtime::KernelStep>(program.steps[s]);
+    const DType factors = kernel ? kernel->factors : DType::f32;
     const Products products = factors == DType::bf16 ? Products::bf16 : factors == DType::i8 ? Products::bytes : Products::f32;
     out[static_cast<size_t>(products)] += flops[s];
   }
@@ -99,9 +103,14 @@ std::vector<KernelTime> kernel_times(const runtime::Program& program, const Prof
 }
 
 static nlohmann::ordered_json json_of(const runtime::Step& step, const Profile::Event& e, double gflops) {
-  const char* kind = step.kind == runtime::Step::Kind::kernel ? "kernel" : step.kind == runtime::Step::Kind::segment ? "segment" : "sizes";
-  return {{"name", label_of(step)}, {"cat", kind}, {"ph", "X"}, {"ts", e.begin_us},
-          {"dur", e.length_us},     {"pid", 1},    {"tid", 1},  {"args", {{"run", e.run}, {"step", e.step}, {"gflops", gflops}}}};
+  return {{"name", label_of(step)},
+          {"cat", std::string(runtime::name_of(step.kind))},
+          {"ph", "X"},
+          {"ts", e.begin_us},
+          {"dur", e.length_us},
+          {"pid", 1},
+          {"tid", 1},
+          {"args", {{"run", e.run}, {"step", e.step}, {"gflops", gflops}}}};
 }
 
 std::string chrome_trace(const runtime::Program& program, const Profile& profile, std::span<const double> flops) {

@@ -33,7 +33,9 @@ class Traffic {
 
   codegen::Call call_of(uint32_t step) {
     const runtime::Step& s = program_.steps[step];
-    codegen::Call out{.tasks = std::max<int64_t>(1, size(s.tasks)), .grain = std::max<int64_t>(1, size(s.grain))};
+    codegen::Call out{.tasks = 1, .grain = 1};
+    if (const auto* kernel = runtime::as<runtime::KernelStep>(s))
+      out = {.tasks = std::max<int64_t>(1, size(kernel->tasks)), .grain = std::max<int64_t>(1, size(kernel->grain))};
     const int threads = codegen::threads_of(out, machine_);
     for (const auto& [b, walk] : walks_of(step)) {
       const bool in_order = threads == 1 || walk.parts.value() >= threads;

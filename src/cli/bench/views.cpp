@@ -14,7 +14,7 @@ using EngineOf = Result<std::shared_ptr<runtime::Engine>>;
 
 EngineOf load(compiler::Compiled compiled, std::string missing, ViewOptions wanted, Views& views) {
   compiler::PlanRecord plan = compiler::plan_record(compiled);
-  if (views.page) views.page->add_compiled(*compiled.graph, plan, compiled.built.program, "as compiled");
+  if (views.page) views.page->add_compiled(*compiled.graph, plan, compiled.built.programs[0], "as compiled");
   if (wanted.explanation)
     views.explanation.emplace(std::move(compiled.graph), std::move(plan), compiled.built.tactics, *compiled.code.target);
   return compiler::load_compiled(std::move(compiled), {}, std::move(missing));
@@ -42,7 +42,7 @@ EngineOf from_native_engine(const std::string& path, const compiler::LoadOptions
     return fail(Code::not_supported, path, "not supported yet: --html and --explain where definitions run in place of plugins")
         .found(engine->missing())
         .advice("name the library of plugins (--plugin LIB)");
-  if (views.page) views.page->add_compiled(*contents.graph, *contents.plan, *contents.program, "as compiled");
+  if (views.page) views.page->add_compiled(*contents.graph, *contents.plan, (*contents.programs)[0], "as compiled");
   if (wanted.explanation)
     views.explanation.emplace(std::move(contents.graph), *std::move(contents.plan), std::move(contents.tactics), *contents.target);
   return engine;

@@ -20,7 +20,7 @@
 #include "files/mapped_file.h"
 #include "runtime/container_value.h"
 #include "runtime/load.h"
-#include "runtime/program.h"
+#include "runtime/program_table.h"
 
 namespace tenon::cli {
 namespace {
@@ -29,7 +29,10 @@ using engine::Section;
 using engine::SectionType;
 using Json = nlohmann::ordered_json;
 using Rows = std::vector<std::vector<std::string>>;
+using runtime::Condition;
 using runtime::Program;
+using runtime::ProgramTable;
+using runtime::Role;
 using runtime::Step;
 
 std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
@@ -64,12 +67,12 @@ std::string default_text(const runtime::PortInfo& port, std::span<const std::byt
   return " = " + brief_text(Tensor::view(port.dtype, value.shape, weights.data() + value.offset, nullptr));
 }
 
-void show_ports(const Program& p, std::span<const std::byte> weights, Console& console, Json& out) {
+void show_ports(const ProgramTable& programs, std::span<const std::byte> weights, Console& console, Json& out) {
   Rows rows{{"", "name", "type"}};
-  const auto inputs = runtime::inputs_of(p);
+  const auto inputs = runtime::inputs_of(programs);
   for (const bool in : {true, false}) {
     Json& list = out[in ? "inputs" : "outputs"] = Json::array();
-    for (const runtime::PortInfo& port : in ? inputs : p.outputs) {
+    for (const runtime::PortInfo& port : in ? inputs : programs[0].outputs) {
       const std::string type = runtime::is_container(port) ? runtime::text_of(port.container, port.dtype)
                                                            : fmt::format("{}[{}]", name_of(port.dtype), fmt::join(port.dimensions, ","));
       const std::string otherwise = default_text(port, weights);
@@ -104,18 +107,17 @@ std::vector<uint64_t> kernel_bytes(const engine::Reader& reader) {
   return {};
 }
 
-/// Steps by the kernel that they run, those in bodies of branches and loops included.
-void note_users(const Program& p, std::map<uint32_t, std::vector<const Step*>>& users) {
-  for (const Step& s : p.steps)
-    if (s.kind == Step::Kind::kernel) users[s.code].push_back(&s);
-  for (const Program& body : p.bodies) note_users(body, users);
-  for (const auto* others : {&p.behind, &p.inner, &p.instead, &p.overridable})
-    for (const Program& other : *others) note_users(other, users);
+/// Steps of all programs by the kernel that they run.
+std::map<uint32_t, std::vector<const Step*>> steps_by_kernel(const ProgramTable& programs) {
+  std::map<uint32_t, std::vector<const Step*>> out;
+  for (const runtime::NamedProgram& p : programs.programs)
+    for (const Step& s : p.program.steps)
+      if (const auto* kernel = runtime::as<runtime::KernelStep>(s)) out[kernel->kernel].push_back(&s);
+  return out;
 }
 
-void show_kernels(const engine::Reader& reader, const Program& p, Console& console, Json& out) {
-  std::map<uint32_t, std::vector<const Step*>> users;
-  note_users(p, users);
+void show_kernels(const engine::Reader& reader, const ProgramTable& programs, Console& console, Json& out) {
+  const auto users = steps_by_kernel(programs);
   const auto bytes = kernel_bytes(reader);
   const std::vector<std::string> tactics = compiler::tactics_of(reader);
   Rows rows{{"kernel", "steps", "bytes", "tactic", "computes"}};
@@ -131,19 +133,6 @@ void show_kernels(const engine::Reader& reader, const Program& p, Console& conso
   console.table(rows);
 }
 
-const char* kind_name(Step::Kind kind) {
-  switch (kind) {
-    case Step::Kind::kernel: return "kernel";
-    case Step::Kind::segment: return "segment";
-    case Step::Kind::sizes: return "sizes";
-    case Step::Kind::branch: return "branch";
-    case Step::Kind::loop: return "loop";
-    case Step::Kind::check: return "index check";
-    case Step::Kind::rows: return "rows packed";
-  }
-  return "unknown";
-}
-
 std::string buffers_text(const Program& p, const Step& s) {
   std::string names;
   for (const uint32_t b : s.buffers)
@@ -155,60 +144,75 @@ std::string buffers_text(const Program& p, const Step& s) {
 using Segments = std::map<std::pair<std::string, std::string>, size_t>;  ///< device and label, how often
 
 /// The steps of a program, and below a branch or loop those of its bodies: "3", "3.0", "3.1".
-void list_steps(const Program& p, const std::string& prefix, Rows& rows, Json& json, Segments& segments) {
+void list_steps(const ProgramTable& programs, uint32_t program, const std::string& prefix, Rows& rows, Json& json, Segments& segments) {
+  const Program& p = programs[program];
   for (size_t k = 0; k < p.steps.size(); ++k) {
     const Step& s = p.steps[k];
     const std::string number = prefix + std::to_string(k);
     rows.push_back({number, runs_text(p, s), buffers_text(p, s), s.label});
-    json.push_back({{"step", number}, {"kind", kind_name(s.kind)}, {"code", s.code}, {"computes", s.label}});
-    if (s.kind == Step::Kind::segment) {
-      json.back()["device"] = p.blobs[s.code].device;
-      ++segments[{p.blobs[s.code].device, s.label}];
+    json.push_back({{"step", number}, {"kind", std::string(runtime::name_of(s.kind))}, {"computes", s.label}});
+    if (const auto* kernel = runtime::as<runtime::KernelStep>(s)) json.back()["kernel"] = kernel->kernel;
+    if (const auto* segment = runtime::as<runtime::SegmentStep>(s)) {
+      json.back()["device"] = p.blobs[segment->blob].device;
+      ++segments[{p.blobs[segment->blob].device, s.label}];
     }
-    if (s.kind != Step::Kind::branch && s.kind != Step::Kind::loop) continue;
-    const uint32_t bodies = s.kind == Step::Kind::branch ? 2 : 1;
-    for (uint32_t b = 0; b < bodies; ++b)
-      list_steps(p.bodies[s.code + b], number + (bodies == 1 ? "." : b == 0 ? ".then." : ".else."), rows, json, segments);
+    const auto bodies = runtime::bodies_of(s);
+    for (const uint64_t b : bodies)
+      list_steps(programs, static_cast<uint32_t>(b),
+                 number + (bodies.size() == 1    ? "."
+                           : b == bodies.front() ? ".then."
+                                                 : ".else."),
+                 rows, json, segments);
   }
 }
 
-void show_steps(const Program& p, bool text, Console& console, Json& out) {
+/// What stands before the numbers of a fallback's steps, and when it runs.
+std::pair<const char*, const char*> words_of(Condition condition) {
+  switch (condition) {
+    case Condition::none: break;
+    case Condition::size_out_of_range: return {"other sizes: ", "sizes outside of the bounds"};
+    case Condition::plugin_missing: return {"without plugins: ", "where a plugin is missing"};
+    case Condition::default_overridden: return {"defaults overridden: ", "where a run overrides a default"};
+  }
+  return {"", ""};
+}
+
+/// The steps of the table's programs, those of bodies below the steps that run them.
+void show_steps(const ProgramTable& programs, bool text, Console& console, Json& out) {
   Rows rows{{"step", "runs", "reads and writes", "computes"}};
   out["steps"] = Json::array();
   Segments segments;
-  list_steps(p, "", rows, out["steps"], segments);
-  for (const Program& other : p.behind) {
-    list_steps(other, "other sizes: ", rows, out["steps"], segments);
-    console.line("sizes outside of the bounds: steps of their own");
+  size_t graphs = 0;
+  for (uint32_t k = 0; k < programs.size(); ++k) {
+    const runtime::NamedProgram& p = programs.programs[k];
+    const auto [prefix, when] = words_of(p.condition);
+    const std::string entry = p.role == Role::fallback ? p.entry == 0 ? "" : programs.programs[p.entry].name + ", " : "";
+    if (p.role == Role::entry) list_steps(programs, k, k == 0 ? "" : p.name + ": ", rows, out["steps"], segments);
+    if (p.role == Role::fallback) list_steps(programs, k, entry + prefix, rows, out["steps"], segments);
+    if (p.role == Role::fallback) console.line(fmt::format("{}{}: steps of their own", entry, when));
+    if (p.role == Role::inner_graph) list_steps(programs, k, fmt::format("inner graph {}: ", graphs++), rows, out["steps"], segments);
   }
-  for (const Program& other : p.instead) {
-    list_steps(other, "without plugins: ", rows, out["steps"], segments);
-    console.line("where a plugin is missing: steps of their own, by definitions");
-  }
-  for (const Program& other : p.overridable) {
-    list_steps(other, "defaults overridden: ", rows, out["steps"], segments);
-    console.line("where a run overrides a default: steps of their own");
-  }
-  for (size_t k = 0; k < p.inner.size(); ++k) list_steps(p.inner[k], fmt::format("inner graph {}: ", k), rows, out["steps"], segments);
   for (const auto& [segment, count] : segments) console.line(fmt::format("runs on {}: {} x{}", segment.first, segment.second, count));
   if (!text) return;
   console.line();
   console.table(rows);
 }
 
-Result<void> show_memory(const Program& p, const std::string& place, const std::vector<import::RequestedShape>& requested, Console& console,
-                         Json& out) {
-  TRY(compiler::check_requested(runtime::inputs_of(p), requested, place));
+Result<void> show_memory(const ProgramTable& programs, const std::string& place, const std::vector<import::RequestedShape>& requested,
+                         Console& console, Json& out) {
+  const Program& p = programs[0];
+  TRY(compiler::check_requested(runtime::inputs_of(programs), requested, place));
   const auto shapes = compiler::default_shapes(p.inputs, requested);
-  const auto planned = runtime::planned_bytes(p, shapes);  // figures for the report: they may fail
+  const auto planned = runtime::planned_bytes(programs, shapes);  // figures for the report: they may fail
   std::string at;
   for (size_t k = 0; k < shapes.size(); ++k) at += fmt::format("{}{}=[{}]", k ? " " : "", p.inputs[k].name, fmt::join(shapes[k], ","));
   const auto buffers =
       std::ranges::count_if(p.buffers, [](const runtime::BufferInfo& b) { return b.kind == runtime::BufferInfo::Kind::arena; });
   const auto figure = [&](uint64_t runtime::PlannedBytes::* which) { return planned ? std::to_string((*planned).*which) : "unknown"; };
   console.line(fmt::format("\nmemory: {} bytes of weights; {} intermediate values in {} bytes, and {} bytes of scratch a thread, at {}",
-                           p.weight_bytes, buffers, figure(&runtime::PlannedBytes::values), figure(&runtime::PlannedBytes::scratch), at));
-  out["memory"] = {{"weight_bytes", p.weight_bytes},
+                           programs.weight_bytes, buffers, figure(&runtime::PlannedBytes::values), figure(&runtime::PlannedBytes::scratch),
+                           at));
+  out["memory"] = {{"weight_bytes", programs.weight_bytes},
                    {"values", buffers},
                    {"arena_bytes", planned ? Json(planned->values) : Json()},
                    {"scratch_bytes", planned ? Json(planned->scratch) : Json()},
@@ -219,8 +223,10 @@ Result<void> show_memory(const Program& p, const std::string& place, const std::
 }  // namespace
 
 std::string runs_text(const Program& program, const Step& step) {
-  if (step.kind == Step::Kind::kernel) return fmt::format("kernel {}{}", step.code, step.joined ? ", joined" : "");
-  return step.kind == Step::Kind::segment ? "on " + program.blobs[step.code].device : kind_name(step.kind);
+  if (const auto* kernel = runtime::as<runtime::KernelStep>(step))
+    return fmt::format("kernel {}{}", kernel->kernel, kernel->joined ? ", joined" : "");
+  if (const auto* segment = runtime::as<runtime::SegmentStep>(step)) return "on " + program.blobs[segment->blob].device;
+  return std::string(runtime::name_of(step.kind));
 }
 
 Result<void> inspect_engine(const std::string& path, const std::vector<import::RequestedShape>& shapes, bool text, Console& console) {
@@ -230,18 +236,18 @@ Result<void> inspect_engine(const std::string& path, const std::vector<import::R
   Json out{{"file", path}, {"format", "engine"}, {"bytes", file->size()}, {"manifest", manifest_of(manifest)}};
   console.line(fmt::format("{}: engine, {} bytes, {}\n", path, file->size(), manifest));
   show_sections(reader, console, out);
-  if (const auto bytes = reader.find(SectionType::program)) {
-    const Program program = TRY(runtime::decode(text_of(*bytes)));
+  if (reader.find(SectionType::programs) || reader.find(SectionType::program)) {
+    const ProgramTable programs = TRY(runtime::read_programs(reader));
     const auto weights = reader.find(SectionType::weights);
-    if (!weights || weights->size() < program.weight_bytes)
+    if (!weights || weights->size() < programs.weight_bytes)
       return fail(Code::bad_file, path, "the weights are shorter than the program says")
-          .expected(fmt::format("{} bytes", program.weight_bytes))
+          .expected(fmt::format("{} bytes", programs.weight_bytes))
           .found(fmt::format("{} bytes", weights ? weights->size() : 0))
           .advice("build the engine again");
-    show_ports(program, *weights, console, out);
-    show_kernels(reader, program, console, out);
-    show_steps(program, text, console, out);
-    TRY(show_memory(program, path, shapes, console, out));
+    show_ports(programs, *weights, console, out);
+    show_kernels(reader, programs, console, out);
+    show_steps(programs, text, console, out);
+    TRY(show_memory(programs, path, shapes, console, out));
   } else {
     console.line("\nno native code: it is compiled when it is loaded");
   }

@@ -11,6 +11,7 @@
 #include "cli/options/comma_list.h"
 #include "cli/options/table_options.h"
 #include "compiler/backends.h"
+#include "compiler/measure/calibration.h"
 #include "compiler/measure/child_stopwatch.h"
 #include "compiler/requested_shapes.h"
 
@@ -130,7 +131,13 @@ Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console,
 }
 
 Result<compiler::Compiled> compiled(compiler::Source source, const compiler::CompileOptions& options, Console& console) {
-  auto out = TRY(compiler::compile(std::move(source), options));
+  std::vector<compiler::EntrySource> one;
+  one.push_back({"main", std::move(source)});
+  return compiled(std::move(one), options, console);
+}
+
+Result<compiler::Compiled> compiled(std::vector<compiler::EntrySource> entries, const compiler::CompileOptions& options, Console& console) {
+  auto out = TRY(compiler::compile(std::move(entries), options));
   for (const std::string& w : out.report.warnings) console.warn(w);
   for (const partition::HandedBack& h : out.handed_back)
     console.warn(fmt::format("backend '{}' handed segment {} back ({} nodes): {}", h.backend, h.segment, h.nodes.size(), h.error));

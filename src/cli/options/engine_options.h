@@ -58,5 +58,6 @@ struct EngineOptions : compiler::ScalarOptions {
 
 /// Compiles, and warns of each segment that a backend failed to compile. Errors: those of compiler::compile.
 Result<compiler::Compiled> compiled(compiler::Source source, const compiler::CompileOptions& options, Console& console);
+Result<compiler::Compiled> compiled(std::vector<compiler::EntrySource> entries, const compiler::CompileOptions& options, Console& console);
 
 }  // namespace tenon::cli

@@ -17,9 +17,9 @@ void SegmentRuns::watch(runtime::RunOptions& options) {
 }
 
 void SegmentRuns::add(const runtime::Step& step, double us) {
-  const bool is_device = step.kind == runtime::Step::Kind::segment;  // two of one device may follow each other
-  const std::string backend = is_device ? program_.blobs[step.code].device : "cpu";
-  if (is_device || runs_.empty() || runs_.back().backend != backend) {
+  const auto* const segment = runtime::as<runtime::SegmentStep>(step);  // two of one device may follow each other
+  const std::string backend = segment ? program_.blobs[segment->blob].device : "cpu";
+  if (segment || runs_.empty() || runs_.back().backend != backend) {
     runs_.emplace_back();
     runs_.back().backend = backend;
   }

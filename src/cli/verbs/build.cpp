@@ -31,6 +31,7 @@ struct Options {
   EngineOptions engine;
   std::string output;
   std::string svg, html, dump_plan, target, tactic;
+  std::vector<std::string> entries;
   bool portable = false;
 };
 
@@ -131,7 +132,7 @@ Json json_of(const compiler::CompileReport& r, const Peak& planned, const std::f
 
 void report(const compiler::Compiled& compiled, const std::vector<Sizes>& shapes, const std::filesystem::path& path, double build_ms,
             Console& console) {
-  const Peak planned = runtime::planned_bytes(compiled.built.program, shapes);
+  const Peak planned = runtime::planned_bytes(compiled.built.programs, shapes);
   show_figures(compiled.report, peak_text(planned, shapes_text(shapes)), path, console);
   show_measured(compiled.report.measured, console);
   show_times(compiled.report, build_ms, console);
@@ -149,10 +150,24 @@ Result<compiler::CompileOptions> compile_options(const Options& o, Console& cons
   return options;
 }
 
-Result<compiler::Compiled> compile_source(const Options& o, compiler::Source source, compiler::CompileOptions options, Console& console) {
+/// "decode=decode.onnx". Errors: bad_usage; those of import.
+Result<compiler::EntrySource> read_entry(const std::string& text, const import::ImportOptions& reading, Console& console) {
+  const size_t equals = text.find('=');
+  if (equals == text.npos || equals == 0 || equals + 1 == text.size())
+    return fail(Code::bad_usage, "--entry " + text, "an entry is a name and a model").expected("NAME=MODEL").found(text);
+  import::ImportOptions own = reading;
+  own.shapes.clear();  // those, and the wanted outputs, are of MODEL
+  own.outputs.clear();
+  auto imported = TRY(import::import_onnx(text.substr(equals + 1), own));
+  for (const std::string& w : imported.warnings) console.warn(w);
+  return compiler::EntrySource{text.substr(0, equals), {std::move(imported.graph), std::move(imported.unbounded)}};
+}
+
+Result<compiler::Compiled> compile_entries(const Options& o, std::vector<compiler::EntrySource> entries, compiler::CompileOptions options,
+                                           Console& console) {
   PlanDump dump(o.dump_plan);
   if (!o.dump_plan.empty()) options.dump_plan = [&](std::string_view pass, const codegen::Plan& plan) { dump.add(pass, plan); };
-  auto out = TRY(compiled(std::move(source), options, console));
+  auto out = TRY(compiled(std::move(entries), options, console));
   TRY(dump.status());
   return out;
 }
@@ -177,16 +192,19 @@ Result<void> build_engine(const Options& o, Console& console) {
   if (!o.html.empty()) page.emplace(std::filesystem::path(o.engine.model.path).filename().string()).add(*imported.graph, "as exported");
   for (const std::string& w : imported.warnings) console.warn(w);
   const auto options = TRY(compile_options(o, console));
-  const auto compiled = TRY(compile_source(o, {std::move(imported.graph), std::move(imported.unbounded)}, options, console));
+  std::vector<compiler::EntrySource> entries;
+  entries.push_back({"main", {std::move(imported.graph), std::move(imported.unbounded)}});
+  for (const std::string& text : o.entries) entries.push_back(TRY(read_entry(text, reading, console)));
+  const auto compiled = TRY(compile_entries(o, std::move(entries), options, console));
   console.progress("write");
   TRY(compiler::save(compiled, options, path));
   if (!o.svg.empty()) TRY(draw(compiled, o.svg));
   if (page) {
-    page->add_compiled(*compiled.graph, compiler::plan_record(compiled), compiled.built.program, "as compiled");
+    page->add_compiled(*compiled.graph, compiler::plan_record(compiled), compiled.built.programs[0], "as compiled");
     TRY(files::write_file(o.html, page->html()));
   }
   const double build_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  report(compiled, compiler::default_shapes(compiled.built.program.inputs, reading.shapes), path, build_ms, console);
+  report(compiled, compiler::default_shapes(compiled.built.programs[0].inputs, reading.shapes), path, build_ms, console);
   return {};
 }
 
@@ -199,11 +217,18 @@ VERB(build) {
         "  tenon build model.onnx -o model.tenon --shape ids=1x128\n"
         "  tenon build model.onnx --external-data weights/ --opt 2\n"
         "  tenon build model.onnx --target x86_avx2\n"
-        "  tenon build model.onnx --backend reference\n",
+        "  tenon build model.onnx --backend reference\n"
+        "  tenon build prefill.onnx --entry decode=decode.onnx -o decoder.tenon\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app, EngineOptions::Takes::models);
       app.add_option("-o,--output", o->output, "the engine file (default: the model's name with .tenon, here)")->type_name("OUT.tenon");
+      app.add_option(
+             "--entry", o->entries,
+             "one more model that the engine runs, by that name: MODEL is its entry `main`, and equal weights are kept once; may be "
+             "repeated")
+          ->type_name("NAME=MODEL")
+          ->allow_extra_args(false);
       app.add_option("--svg", o->svg, "draw the compiled graph, one colour a fused group (needs Graphviz)")->type_name("OUT");
       app.add_option("--dump-plan", o->dump_plan, "a folder for the plan as text, after each planning pass that changed it")
           ->type_name("OUTDIR");

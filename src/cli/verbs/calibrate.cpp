@@ -14,6 +14,7 @@
 #include "cli/options/comma_list.h"
 #include "cli/options/library_options.h"
 #include "compiler/measure/calibrate.h"
+#include "compiler/measure/calibration.h"
 #include "compiler/measure/child_stopwatch.h"
 #include "compiler/measure/machine_file.h"
 #include "compiler/partition_data.h"

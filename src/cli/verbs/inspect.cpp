@@ -140,13 +140,13 @@ Result<void> draw(const Options& o, const ir::Graph& graph, const std::string& f
 Result<void> draw_engine(const Options& o, const std::vector<import::RequestedShape>& shapes, Console& console) {
   if (o.svg.empty() && o.html.empty()) return {};
   const compiler::EngineContents contents = TRY(compiler::read_contents(o.model.path, *TRY(o.model.plugins.plugins()).ops));
-  if (contents.program) TRY(compiler::check_requested(runtime::inputs_of(*contents.program), shapes, o.model.path));
-  if (contents.program && !contents.plan && !o.html.empty())
+  if (contents.programs) TRY(compiler::check_requested(runtime::inputs_of(*contents.programs), shapes, o.model.path));
+  if (contents.programs && !contents.plan && !o.html.empty())
     console.warn("the engine has no record of its plan, so the page shows no groups and no kernels: build the engine again");
   const std::string code = contents.target ? "code for " + std::string(contents.target->title) : "no native code";
   const auto add = [&](GraphPage& page) {
-    if (contents.plan) page.add_compiled(*contents.graph, *contents.plan, *contents.program, "as compiled");
-    else page.add(*contents.graph, contents.program ? "as compiled" : "as rewritten");
+    if (contents.plan) page.add_compiled(*contents.graph, *contents.plan, (*contents.programs)[0], "as compiled");
+    else page.add(*contents.graph, contents.programs ? "as compiled" : "as rewritten");
   };
   return draw(o, *contents.graph, fmt::format("{}: engine, {}; {} nodes", o.model.path, code, contents.graph->node_count()), add, console);
 }

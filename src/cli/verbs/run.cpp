@@ -21,7 +21,7 @@ namespace {
 struct Options {
   EngineOptions engine;
   InputOptions inputs;
-  std::string output_dir, output;
+  std::string output_dir, output, entry;
   bool segments = false, print = false;
 };
 
@@ -132,10 +132,10 @@ nlohmann::ordered_json show_segments(const SegmentRuns& runs, Console& console) 
 }
 
 /// Errors: bad_usage where a result would overwrite an input.
-Result<void> check_output_folder(const Options& o, const runtime::Engine& engine, const Console& console) {
+Result<void> check_output_folder(const Options& o, const runtime::Engine& engine, size_t entry, const Console& console) {
   if (o.output_dir.empty()) return {};
   return console.files.check_folder("--output-dir", o.output_dir, [&](const std::string& name) {
-    return std::ranges::any_of(engine.outputs(), [&](const runtime::PortInfo& port) {
+    return std::ranges::any_of(engine.outputs(entry), [&](const runtime::PortInfo& port) {
       const std::string stem = file_name_of(port.name);
       return name == stem + ".npy" || name.starts_with(stem + file_name_of("/"));  // of a sequence or a map
     });
@@ -144,24 +144,25 @@ Result<void> check_output_folder(const Options& o, const runtime::Engine& engine
 
 Result<void> run_model(const Options& o, Console& console) {
   const auto engine = TRY(o.engine.engine(console));
-  TRY(check_output_folder(o, *engine, console));
-  const auto inputs = TRY(o.inputs.inputs(*engine, TRY(o.engine.model.import_options()).shapes));
+  const size_t entry = o.entry.empty() ? 0 : TRY(engine->entry(o.entry));
+  TRY(check_output_folder(o, *engine, entry, console));
+  const auto inputs = TRY(o.inputs.inputs(engine->inputs(entry), TRY(o.engine.model.import_options()).shapes));
   auto context = TRY(runtime::Context::create(engine));
   runtime::RunOptions options = o.engine.run_options();
   options.seed = o.inputs.seed;
-  SegmentRuns runs(engine->program_for(inputs));
+  SegmentRuns runs(engine->program_for(inputs, entry));
   if (o.segments) {
-    TRY(context->run(inputs, options));  // the first run makes what segments run in
+    TRY(context->run(inputs, options, entry));  // the first run makes what segments run in
     runs.watch(options);
   }
-  const auto results = TRY(context->run(inputs, options));
+  const auto results = TRY(context->run(inputs, options, entry));
   auto answer = nlohmann::ordered_json::object();  // one that becomes an object later is broken where memory ends in between
   if (o.segments) answer["segments"] = show_segments(runs, console);
   files::NamedTensors named;
   std::vector<std::vector<std::string>> rows{{"output", "type", "values"}};
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (size_t k = 0; k < results.size(); ++k) {
-    const std::string& name = engine->outputs()[k].name;
+    const std::string& name = engine->outputs(entry)[k].name;
     add_named(name, results[k], named);
     rows.push_back({name, type_text(results[k]), preview(results[k])});
     nlohmann::ordered_json entry{{"name", name}};
@@ -170,7 +171,7 @@ Result<void> run_model(const Options& o, Console& console) {
   }
   TRY(write_results(o, named));
   if (!o.print) console.table(rows);
-  for (size_t k = 0; o.print && k < results.size(); ++k) print(engine->outputs()[k].name, results[k], console);
+  for (size_t k = 0; o.print && k < results.size(); ++k) print(engine->outputs(entry)[k].name, results[k], console);
   answer["outputs"] = std::move(json);
   console.object(answer);
   return {};
@@ -195,6 +196,7 @@ VERB(run) {
       o->engine.model.plugins.add_embedded_to(app, o->engine.model.path);
       o->engine.add_guard_to(app);
       o->inputs.add_to(app);
+      app.add_option("--entry", o->entry, "what to run of an engine with several entries (default: its first one)")->type_name("NAME");
       app.add_option("--output-dir", o->output_dir, "write one NAME.npy an output into this folder (of a sequence: NAME%2F0.npy, ...)")
           ->type_name("OUTDIR");
       app.add_option("--output", o->output, "write all outputs into one archive (of a sequence: NAME/0, NAME/1, ...)")

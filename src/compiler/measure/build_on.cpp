@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/build_shared.h"
+#include "compiler/build_partitioned.h"
 
 namespace tenon::compiler {
 
@@ -17,7 +17,7 @@ Result<Compiled> build_on(std::unique_ptr<ir::Graph> graph, const backend::Backe
   one.backends.listed = static_cast<uint16_t>(backends.size());
   one.partition = TRY(partition::partition(*one.graph, one.backends.roles(), {}));
   StepClock clock(options);
-  return build_shared(std::move(one), options, clock);
+  return build_partitioned(std::move(one), options, clock);
 }
 
 }  // namespace tenon::compiler

@@ -98,7 +98,7 @@ class Calibrating {
   /// Where it is to be on the backend, it is.
   Result<Compiled> built(const ir::Graph& graph, size_t on) const {
     auto out = TRY(build_on(graph.clone(), backends_, on, options_));
-    if (on != kernels_ && out.built.program.blobs.empty()) return fail(Code::not_supported, "", "it runs in kernels");
+    if (on != kernels_ && out.built.programs[0].blobs.empty()) return fail(Code::not_supported, "", "it runs in kernels");
     return out;
   }
 

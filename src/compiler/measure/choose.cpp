@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
-#include "compiler/build_shared.h"
+#include "compiler/build_partitioned.h"
 #include "compiler/measure/faster.h"
 #include "compiler/measure/measured_backend.h"
 #include "compiler/measure/node_times.h"
-#include "compiler/measure/plugins/choose_ways.h"
+#include "compiler/measure/plugin_text.h"
 #include "compiler/measure/timer.h"
 #include "ir/text.h"
 
@@ -76,7 +76,7 @@ class Chooser {
               one.backends = shared_.backends;
               one.partition = partition;
               StepClock clock(options_);
-              return build_shared(std::move(one), options_, clock);
+              return build_partitioned(std::move(one), options_, clock);
             }};
   }
 
@@ -153,6 +153,6 @@ class Chooser {
 
 }  // namespace
 
-Result<void> share_by_measuring(PartitionedGraph& shared, const CompileOptions& options) { return Chooser(shared, options).run(); }
+Result<void> partition_by_measuring(PartitionedGraph& shared, const CompileOptions& options) { return Chooser(shared, options).run(); }
 
 }  // namespace tenon::compiler

@@ -8,6 +8,6 @@ namespace tenon::compiler {
 /// running all that it can: whole engines are timed, and the fastest is kept. What is not measured (sizes that follow from data, bodies) is
 /// guessed, to scale. Errors: those of Timer and partition(). Cost: builds and runs an engine for each signature of a node and backend that
 /// is not known yet, and one for each plan.
-Result<void> share_by_measuring(PartitionedGraph& shared, const CompileOptions& options);
+Result<void> partition_by_measuring(PartitionedGraph& shared, const CompileOptions& options);
 
 }  // namespace tenon::compiler

@@ -8,7 +8,7 @@
 #include "backend/work.h"
 #include "compiler/measure/build_on.h"
 #include "compiler/measure/node_alone.h"
-#include "compiler/measure/plugins/choose_ways.h"
+#include "compiler/measure/plugin_text.h"
 #include "ir/text.h"
 
 namespace tenon::compiler {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compiler/build_shared.h"
+#include "compiler/build_partitioned.h"
 #include "compiler/without_plugins.h"
 #include "ops/plugin/plugin_op.h"
 
@@ -25,7 +25,7 @@ Result<Compiled> build_alone(const ir::Graph& alone, const backend::Backends& ba
   TRY(partition::prepare(*one.graph, backends));
   one.partition = TRY(partition::partition(*one.graph, one.backends.roles(), {}));
   StepClock clock(options);
-  return build_shared(std::move(one), options, clock);
+  return build_partitioned(std::move(one), options, clock);
 }
 
 Candidate by_plugin(const Graph& alone, const backends::Plugin& plugin, backends::PluginWay way, const backend::Backends& backends,

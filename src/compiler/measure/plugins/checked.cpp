@@ -8,6 +8,7 @@
 
 #include "backend/work.h"
 #include "base/judge.h"
+#include "compiler/measure/stopwatch.h"
 #include "compiler/port_values.h"
 #include "compiler/save.h"
 #include "files/npz.h"
@@ -54,9 +55,9 @@ class Checking {
       files_.push_back(options_.measuring->folder / fmt::format("{}-check-{}.tenon", getpid(), k));
       of_file_.push_back(k);
       TRY(save(*built, options_, files_.back()));
-      inputs_ = built->built.program.inputs;
+      inputs_ = built->built.programs[0].inputs;
       dtypes_.clear();
-      for (const runtime::PortInfo& port : built->built.program.outputs) dtypes_.push_back(port.dtype);
+      for (const runtime::PortInfo& port : built->built.programs[0].outputs) dtypes_.push_back(port.dtype);
       if (!candidates_[k].way) own_steps_ = steps_of(*built->graph);
     }
     return {};

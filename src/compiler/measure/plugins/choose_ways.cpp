@@ -9,6 +9,7 @@
 #include "compiler/measure/faster.h"
 #include "compiler/measure/measured_backend.h"
 #include "compiler/measure/node_alone.h"
+#include "compiler/measure/plugin_text.h"
 #include "compiler/measure/plugins/checked.h"
 #include "compiler/measure/timer.h"
 #include "ops/plugin/plugin_op.h"
@@ -18,14 +19,6 @@ namespace tenon::compiler {
 namespace {
 
 constexpr int kTurns = 5;  ///< over engines of a node: the least time counts
-
-const backends::Plugin* plugin_among(const backend::Backends& backends) {
-  for (const backend::Backend* b : backends) {
-    while (const auto* measured = dynamic_cast<const MeasuredBackend*>(b)) b = &measured->of();
-    if (const auto* plugin = dynamic_cast<const backends::Plugin*>(b)) return plugin;
-  }
-  return nullptr;
-}
 
 std::string name_of(const plugin::Op& op) { return op.name_space + "::" + op.name; }
 
@@ -164,26 +157,12 @@ class Ways {
   backends::PluginChoices choices_;
 };
 
-void add_plugins(const ir::Graph& graph, const backends::Plugin& plugin, std::string& out) {
-  for (ir::NodeId n : graph.nodes()) {
-    if (const plugin::Op* const op = plugin.op_for(graph.view(n)))
-      out += fmt::format("{} {} {}\n", op->key(), op->sha256, plugin.settled_text(graph, n));
-    for (const ir::Body& body : graph.node(n).bodies) add_plugins(*body.graph, plugin, out);
-  }
-}
-
 }  // namespace
 
 Result<void> choose_plugin_ways(PartitionedGraph& shared, const CompileOptions& options) {
   const backends::Plugin* const plugin = plugin_among(shared.backends.all);
   if (!plugin) return {};
   return Ways(shared, options, *plugin).run();
-}
-
-std::string text_of_plugins(const ir::Graph& graph, const backend::Backends& backends) {
-  std::string out;
-  if (const backends::Plugin* const plugin = plugin_among(backends)) add_plugins(graph, *plugin, out);
-  return out;
 }
 
 }  // namespace tenon::compiler

@@ -10,7 +10,4 @@ namespace tenon::compiler {
 /// Errors: those of the plugins; not_supported for functions of this process; those of Timer and Stopwatch.
 Result<void> choose_plugin_ways(PartitionedGraph& shared, const CompileOptions& options);
 
-/// The builds of the plugins that may run nodes of a graph, and what is settled of them: what times of the graph depend on.
-std::string text_of_plugins(const ir::Graph& graph, const backend::Backends& backends);
-
 }  // namespace tenon::compiler

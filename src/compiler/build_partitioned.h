@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "compiler/compile.h"
+
+namespace tenon::compiler {
+
+/// How long each step of a build takes.
+class StepClock {
+ public:
+  explicit StepClock(const CompileOptions& options) : options_(options) {}
+  void begin(std::string name);
+  std::vector<StepTime> end();
+
+ private:
+  void end_step();
+
+  const CompileOptions& options_;
+  std::string name_;
+  std::chrono::steady_clock::time_point start_;
+  std::vector<StepTime> times_;
+};
+
+/// A fallback of an entry, and how it is compiled.
+struct PartitionedFallback {
+  runtime::Condition condition = runtime::Condition::none;
+  PartitionedGraph partitioned;
+  CompileOptions options;
+};
+
+struct PartitionedEntry {
+  std::string name = "main";
+  PartitionedGraph partitioned = {};
+  std::vector<PartitionedFallback> fallbacks = {};
+};
+
+/// Plans, lowers, links and generates code for entries and their fallbacks; their graphs are consumed. Where a backend fails to compile a
+/// segment, the graph is partitioned again without it. The fallbacks of a portable engine are compiled where it is loaded. Errors: those
+/// of compile().
+Result<Compiled> build_partitioned(std::vector<PartitionedEntry> entries, const CompileOptions& options, StepClock& clock);
+/// Of one entry without fallbacks.
+Result<Compiled> build_partitioned(PartitionedGraph entry, const CompileOptions& options, StepClock& clock);
+
+}  // namespace tenon::compiler

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program/build_program.h"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include "ops/core/op.h"
+#include "program/bind_sizes.h"
+#include "program/guards.h"
+#include "program/label.h"
+#include "program/least_sizes.h"
+#include "program/looked_up.h"
+#include "program/pool.h"
+#include "program/size_table.h"
+
+namespace tenon::program {
+
+namespace {
+
+using codegen::ArrayId;
+using codegen::Group;
+using codegen::GroupKind;
+using codegen::Kernel;
+using codegen::Plan;
+using runtime::BufferInfo;
+using runtime::KernelStep;
+using runtime::kMissing;
+using runtime::PortInfo;
+using runtime::Program;
+using runtime::ProgramTree;
+using runtime::Slot;
+using runtime::Step;
+
+using Bodies = std::vector<BuiltProgram>;
+
+class ProgramBuilder {
+ public:
+  ProgramBuilder(Lowered lowered, Pool& pool)
+      : lowered_(std::move(lowered)),
+        graph_(*lowered_.graph),
+        plan_(lowered_.kernels.plan),
+        pool_(pool),
+        numbers_(plan_.arrays.size(), kMissing),
+        looked_up_(looked_up(plan_)) {}
+
+  Result<BuiltProgram> run() {
+    for (const Group& g : plan_.groups)
+      if (g.kind() == GroupKind::control) TRY(add_bodies(g));
+    dynamic_ = bind_sizes(lowered_, sizes_);
+    want_sizes(lowered_, sizes_);
+    for (const Group& g : plan_.groups)
+      if (g.kind() == GroupKind::control) want_outer(bodies_.at(g.node));
+    TRY(sizes_.finish(out_));
+    out_.guards = guards_of(plan_.assumptions, sizes_);
+    TRY(add_ports());
+    for (size_t g = 0; g < plan_.groups.size(); ++g) {
+      TRY(add_group(plan_.groups[g], lowered_.kernels.of_groups[g]));
+      group_of_step_.resize(out_.steps.size(), static_cast<uint32_t>(g));
+      work_of_step_.resize(out_.steps.size());
+    }
+    finish_lives();
+    return BuiltProgram{{std::move(out_), std::move(own_bodies_)}, sizes_.outer(), std::move(group_of_step_), std::move(work_of_step_)};
+  }
+
+ private:
+  void want_outer(const Bodies& bodies) {
+    for (const BuiltProgram& body : bodies)
+      for (Dim d : body.outer) sizes_.want(d);
+  }
+
+  Result<void> add_bodies(const Group& group) {
+    Bodies bodies;
+    for (Lowered& body : lowered_.bodies.at(group.node)) bodies.push_back(TRY(build_program(std::move(body), pool_)));
+    bodies_.emplace(group.node, std::move(bodies));
+    return {};
+  }
+
+  std::vector<Slot> slots(const DimList& dims) const {
+    std::vector<Slot> out;
+    for (Dim d : dims) out.push_back(sizes_.slot(d));
+    return out;
+  }
+
+  Result<void> add_ports() {
+    auto add = [&](ArrayId a, std::vector<PortInfo>& ports, std::string name) {
+      const codegen::Array& array = plan_.arrays[a];
+      PortInfo port;
+      port.name = std::move(name);
+      port.dtype = array.dtype;
+      port.container = container(a);
+      port.shape = slots(array.shape);
+      for (Dim d : array.shape) {
+        port.dimensions.push_back(d.text());
+        const DimNode* n = d.node();
+        const bool is_symbol = n && n->kind == DimNode::Kind::symbol;
+        port.lower.push_back(is_symbol ? least_size(*n, plan_.assumptions) : d.lower());
+        port.upper.push_back(d.upper());
+      }
+      ports.push_back(std::move(port));
+    };
+    for (size_t i = 0; i < plan_.inputs.size(); ++i) {
+      add(plan_.inputs[i], out_.inputs, graph_.value(graph_.inputs()[i]).name);
+      for (const codegen::IndexLimit& l : plan_.index_limits)
+        if (l.input == plan_.inputs[i]) out_.inputs.back().limits.push_back({sizes_.slot(l.extent), l.from_end});
+      if (const ir::Value& input = graph_.value(graph_.inputs()[i]); input.has_default())
+        out_.inputs.back().otherwise = {pool_.place(input.constant), input.constant->shape};
+      BufferInfo b = info(plan_.inputs[i]);
+      b.kind = BufferInfo::Kind::input;
+      b.index = static_cast<uint32_t>(i);
+      out_.inputs.back().buffer = number(plan_.inputs[i], std::move(b));
+    }
+    for (size_t o = 0; o < plan_.outputs.size(); ++o) {
+      add(plan_.outputs[o], out_.outputs, graph_.output_name(static_cast<uint32_t>(o)));
+      const uint32_t known = numbers_[plan_.outputs[o]];
+      if (known != kMissing) {  // an input, or a result of two names
+        out_.outputs.back().buffer = known;
+        if (out_.buffers[known].kind == BufferInfo::Kind::output) out_.buffers[known].index = static_cast<uint32_t>(o);
+        continue;
+      }
+      BufferInfo b = info(plan_.outputs[o]);
+      b.kind = dynamic_[plan_.outputs[o]] ? BufferInfo::Kind::dynamic : BufferInfo::Kind::output;
+      b.index = static_cast<uint32_t>(o);
+      out_.outputs.back().buffer = number(plan_.outputs[o], std::move(b));
+    }
+    return {};
+  }
+
+  runtime::ContainerInfo container(ArrayId a) const { return container_info_of(plan_, graph_, a); }
+
+  BufferInfo info(ArrayId a) const {
+    BufferInfo b;
+    b.dtype = plan_.arrays[a].dtype;
+    b.shape = slots(codegen::stored_shape(plan_.arrays[a]));
+    if (const ir::ValueId v = plan_.arrays[a].value) {
+      b.name = graph_.value(v).name;
+      b.unranked = !graph_.value(v).type.has_rank();
+      b.container = container(a);
+    }
+    return b;
+  }
+
+  uint32_t number(ArrayId a, BufferInfo b) {
+    b.first = kMissing;
+    out_.buffers.push_back(std::move(b));
+    return numbers_[a] = static_cast<uint32_t>(out_.buffers.size() - 1);
+  }
+
+  /// The buffer of an array, made on first use.
+  Result<uint32_t> buffer(ArrayId a) {
+    if (a < 0) return kMissing;
+    if (numbers_[a] != kMissing) return numbers_[a];
+    const codegen::Array& array = plan_.arrays[a];
+    BufferInfo b = info(a);
+    if (array.constant) {
+      if (array.dtype == DType::string) return fail(Code::not_supported, b.name, "not supported yet: constant strings in an engine");
+      b.kind = BufferInfo::Kind::weight;
+      b.offset = pool_.place(array.constant, looked_up_[a]);
+    } else if (array.same_bytes >= 0) {
+      b.kind = BufferInfo::Kind::alias;
+      b.index = TRY(buffer(array.same_bytes));
+      if (out_.buffers[b.index].kind == BufferInfo::Kind::alias) b.index = out_.buffers[b.index].index;
+    } else {
+      b.kind = dynamic_[a] ? BufferInfo::Kind::dynamic : BufferInfo::Kind::arena;
+      if (b.kind == BufferInfo::Kind::arena && !(array.units == Dim(0))) b.units = sizes_.slot(array.units);
+    }
+    return number(a, std::move(b));
+  }
+
+  void touch(uint32_t b) {
+    if (b == kMissing) return;
+    BufferInfo& info = out_.buffers[b];
+    const uint32_t step = static_cast<uint32_t>(out_.steps.size());
+    if (info.kind == BufferInfo::Kind::alias) return touch(info.index);
+    info.first = std::min(info.first, step);
+    info.last = std::max(info.last, step);
+  }
+
+  Result<void> add_group(const Group& group, std::vector<Kernel>& lowered) {
+    for (Kernel& k : lowered) TRY(add_kernel(k, group));
+    if (group.kind() == GroupKind::segment) return add_segment(group);
+    if (group.kind() == GroupKind::control) return add_control(group);
+    if (group.kind() == GroupKind::check) return add_check(group);
+    if (group.kind() == GroupKind::rows) return add_rows(group);
+    if (group.kind() == GroupKind::sizes) {
+      Step s = start(runtime::SizesStep{});
+      s.buffers = {TRY(buffer(group.outputs[0]))};
+      s.sizes = slots(*graph_.value(plan_.arrays[group.outputs[0]].value).data);
+      s.label = "Sizes";
+      touch(s.buffers[0]);
+      out_.steps.push_back(std::move(s));
+    }
+    return {};
+  }
+
+  Step start(runtime::StepKind kind) const {
+    Step s;
+    s.kind = kind;
+    s.lines = sizes_.lines_before(static_cast<uint32_t>(out_.steps.size()));
+    return s;
+  }
+
+  /// Where the group has its tasks by rows, and the step before is of the group that it is joined to and has so too.
+  void join_region(KernelStep& s, const Kernel& kernel, const Group& group) {
+    const bool by_units = group.region && !(kernel.units == Dim(0));
+    if (by_units) {
+      s.units = sizes_.slot(kernel.units);
+      s.parts = sizes_.slot(group.region->parts);
+      s.joined = group.region->joined && group_by_units_ != nullptr && group_by_units_ + 1 == &group;
+    }
+    group_by_units_ = by_units ? &group : nullptr;
+  }
+
+  Result<void> add_kernel(Kernel& kernel, const Group& group) {
+    Step s = start(KernelStep());
+    auto& own = std::get<KernelStep>(s.kind);
+    join_region(own, kernel, group);
+    for (ArrayId a : kernel.arguments) s.buffers.push_back(TRY(buffer(codegen::storage_of(a, plan_))));
+    for (uint32_t b : s.buffers) touch(b);
+    s.sizes = slots(kernel.sizes);
+    own.tasks = sizes_.slot(kernel.tasks);
+    own.grain = sizes_.slot(kernel.grain);
+    own.flops = sizes_.slot(kernel.flops);
+    own.factors = codegen::factors_of(kernel.work);
+    own.scratch_bytes = static_cast<uint64_t>(kernel.tile.scratch_bytes());
+    s.label = label_of(graph_, kernel.nodes);
+    work_of_step_.resize(out_.steps.size());
+    work_of_step_.push_back(std::move(kernel.work));
+    own.kernel = pool_.code(std::move(kernel.tile), std::move(kernel.tactic));
+    out_.steps.push_back(std::move(s));
+    return {};
+  }
+
+  Result<void> add_segment(const Group& group) {
+    const ir::Segment& segment = plan_.segments[group.as<codegen::SegmentGroup>().segment];
+    backend::Blob& blob = lowered_.blobs[group.as<codegen::SegmentGroup>().segment];
+    Step s = start(runtime::SegmentStep());
+    for (ArrayId a : group.inputs) s.buffers.push_back(TRY(buffer(a)));
+    for (const ir::ConstantRef& w : blob.weights) s.buffers.push_back(weight(w));
+    s.kind = runtime::SegmentStep{blob_number(segment.backend, std::move(blob))};
+    for (ir::NodeId n : segment.nodes) pool_.note_op(segment.backend, graph_.node(n).op->name);
+    s.label = segment.nodes.size() == 1 ? graph_.view(group.node).where() : label_of(graph_, segment.nodes);
+    return finish_step(group, std::move(s));
+  }
+
+  /// Equal blobs with equal weights are kept once.
+  uint32_t blob_number(const std::string& backend, backend::Blob blob) {
+    std::string key = backend + '\0' + blob.bytes;
+    for (const ir::ConstantRef& w : blob.weights) key += '\0' + std::to_string(pool_.place(w));
+    std::vector<uint32_t> graphs;
+    for (const backend::InnerGraph& g : blob.graphs) {
+      key += "\0graph " + std::to_string(g.number);
+      graphs.push_back(g.number);
+    }
+    const auto [at, is_new] = blobs_.try_emplace(std::move(key), static_cast<uint32_t>(out_.blobs.size()));
+    if (is_new) out_.blobs.push_back({backend, std::move(blob.bytes), std::move(graphs)});
+    return at->second;
+  }
+
+  uint32_t weight(const ir::ConstantRef& constant) {
+    BufferInfo b;
+    b.kind = BufferInfo::Kind::weight;
+    b.dtype = constant->dtype;
+    for (int64_t size : constant->shape) b.shape.push_back(sizes_.slot(size));
+    b.offset = pool_.place(constant);
+    b.first = kMissing;
+    out_.buffers.push_back(std::move(b));
+    return static_cast<uint32_t>(out_.buffers.size() - 1);
+  }
+
+  /// Results, bindings and lives of a step without a kernel.
+  Result<void> finish_step(const Group& group, Step s) {
+    for (size_t k = 0; k < group.outputs.size(); ++k) {
+      const ArrayId a = group.outputs[k];
+      s.results.push_back(TRY(buffer(a)));
+      if (a < 0) continue;
+      const DimList& shape = plan_.arrays[a].shape;
+      for (size_t d = 0; d < shape.size(); ++d)
+        if (const DimNode* n = shape[d].node(); n && sizes_.is_bound_by(n, static_cast<uint32_t>(out_.steps.size())))
+          s.bindings.push_back({sizes_.slot(shape[d]), static_cast<uint32_t>(k), static_cast<uint32_t>(d)});
+    }
+    for (uint32_t b : s.buffers) touch(b);
+    for (uint32_t b : s.results) touch(b);
+    out_.steps.push_back(std::move(s));
+    return {};
+  }
+
+  Result<void> add_control(const Group& group) {
+    const ir::Node& node = graph_.node(group.node);
+    const bool loops = ops::def_of(*node.op).control == ops::Control::loop;
+    Bodies& bodies = bodies_.at(group.node);
+    const auto first_body = static_cast<uint32_t>(own_bodies_.size());
+    Step s = start(runtime::BranchStep{first_body});
+    if (loops) s.kind = runtime::LoopStep{first_body, node.explicit_inputs > 2 ? node.explicit_inputs - 2 : 0};
+    s.label = graph_.view(group.node).where();
+    for (uint32_t k = 0; k < (loops ? 2u : 1u); ++k)
+      s.buffers.push_back(k < node.explicit_inputs ? TRY(buffer(group.inputs[k])) : kMissing);
+    for (uint32_t k = 2; k < node.explicit_inputs; ++k) s.buffers.push_back(TRY(buffer(group.inputs[k])));
+    for (size_t b : order_of_bodies(node)) {
+      for (uint32_t k = 0; k < node.bodies[b].captures; ++k)
+        s.buffers.push_back(TRY(buffer(group.inputs[node.bodies[b].first_capture + k])));
+      renumber_outer(bodies[b].tree.program, static_cast<uint32_t>(s.sizes.size()));
+      for (Dim d : bodies[b].outer) s.sizes.push_back(sizes_.slot(d));
+      own_bodies_.push_back(std::move(bodies[b].tree));
+    }
+    TRY(finish_step(group, std::move(s)));
+    if (loops) out_.steps.back().results.resize(own_bodies_.back().program.outputs.size() - 1, kMissing);
+    return {};
+  }
+
+  Result<void> add_check(const Group& group) {
+    Step s = start(runtime::CheckStep{group.as<codegen::CheckGroup>().limit.from_end});
+    for (ArrayId a : group.inputs) s.buffers.push_back(TRY(buffer(a)));
+    for (uint32_t b : s.buffers) touch(b);
+    s.sizes = {sizes_.slot(group.as<codegen::CheckGroup>().limit.extent)};
+    s.label = graph_.view(group.node).where();
+    out_.steps.push_back(std::move(s));
+    return {};
+  }
+
+  Result<void> add_rows(const Group& group) {
+    Step s = start(runtime::RowsStep());
+    s.buffers = {TRY(buffer(group.inputs[0]))};
+    s.sizes = slots(plan_.arrays[group.inputs[0]].shape);
+    s.label = graph_.view(group.node).where();
+    return finish_step(group, std::move(s));
+  }
+
+  /// What runs where the condition holds comes first.
+  static std::vector<size_t> order_of_bodies(const ir::Node& node) {
+    if (node.bodies.size() < 2) return {0};
+    return node.bodies[0].name == "else_branch" ? std::vector<size_t>{1, 0} : std::vector<size_t>{0, 1};
+  }
+
+  static void renumber_outer(Program& body, uint32_t by) {
+    for (runtime::SizeLine& l : body.sizes)
+      if (l.kind == runtime::SizeLine::Kind::outer) l.a += by;
+  }
+
+  /// While one part of a region reads a buffer, another may write what comes later in it.
+  void widen_lives() {
+    for (uint32_t from = 0; from < out_.steps.size();) {
+      uint32_t to = from;
+      while (to + 1 < out_.steps.size() && runtime::is_joined(out_.steps[to + 1])) ++to;
+      for (uint32_t s = from; s <= to; ++s)
+        for (uint32_t b : out_.steps[s].buffers) widen_life(b, from, to);  // a step alone: what it uses is no region's
+      from = to + 1;
+    }
+  }
+  void widen_life(uint32_t b, uint32_t from, uint32_t to) {
+    if (b == kMissing) return;
+    BufferInfo& info = out_.buffers[b];
+    if (info.kind == BufferInfo::Kind::alias) return widen_life(info.index, from, to);
+    if (info.first < from || info.last > to) info.units.reset();
+    info.first = std::min(info.first, from);
+    info.last = std::max(info.last, to);
+  }
+
+  void finish_lives() {
+    widen_lives();
+    for (BufferInfo& b : out_.buffers)
+      if (b.first == kMissing) b.first = b.last = 0;
+  }
+
+  Lowered lowered_;
+  const ir::Graph& graph_;
+  const Plan& plan_;
+  Pool& pool_;
+  Program out_;
+  std::vector<ProgramTree> own_bodies_;  ///< in the order of the steps that run them
+  std::vector<uint32_t> group_of_step_;
+  std::vector<codegen::Work> work_of_step_;
+  SizeTable sizes_;
+  std::vector<uint32_t> numbers_;
+  std::vector<bool> looked_up_;  ///< by array
+  std::vector<bool> dynamic_;    ///< by array: its memory comes with the step that makes it
+  std::unordered_map<ir::NodeId, Bodies> bodies_;
+  const Group* group_by_units_ = nullptr;  ///< of the step before, if it has its tasks by the units of a region
+  std::unordered_map<std::string, uint32_t> blobs_;
+};
+
+}  // namespace
+
+Result<BuiltProgram> build_program(Lowered lowered, Pool& pool) { return ProgramBuilder(std::move(lowered), pool).run(); }
+
+}  // namespace tenon::program

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "program/build.h"
+#include "program/pool.h"
+
+namespace tenon::program {
+
+/// One program, with those of its bodies; without a place in a table.
+struct BuiltProgram {
+  runtime::ProgramTree tree;
+  std::vector<Dim> outer;                   ///< a body's: sizes of the program around it, in the order of its `outer` lines
+  std::vector<uint32_t> group_of_step;      ///< as Built::group_of_step
+  std::vector<codegen::Work> work_of_step;  ///< as Built::work_of_step
+};
+
+/// Links what backends made of a graph. Errors and cost: as build().
+Result<BuiltProgram> build_program(Lowered lowered, Pool& pool);
+
+}  // namespace tenon::program

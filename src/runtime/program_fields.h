@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <protozero/pbf_writer.hpp>
+
+#include "base/wire_reader.h"
+#include "runtime/program_table.h"
+
+namespace tenon::runtime {
+
+/// The numbered fields of one program.
+void write(protozero::pbf_writer to, const Program& program);
+/// Reads the field that `from` is at into the program; false: it is none of a program's, and still to be read. Throws
+/// protozero::exception where it does not decode.
+bool read_field(WireReader& from, Program& program);
+
+/// The table that `read` makes of the bytes of an engine's section. Errors: bad_file where it throws, or the table is not sound.
+Result<ProgramTable> decoded(std::string_view bytes, ProgramTable (*read)(WireReader));
+
+}  // namespace tenon::runtime

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/run/control.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/program_check.h"
+#include "runtime/run/frame.h"
+
+namespace tenon::runtime {
+
+ControlRunner::ControlRunner(const Step& step, const Engine& engine) : step_(step), results_(step.results.size()) {
+  for (const uint64_t b : bodies_of(step)) {
+    programs_.push_back(&engine.programs()[b]);
+    bodies_.push_back(std::make_unique<Frame>(engine, *programs_.back(), is<LoopStep>(step)));
+  }
+  outer_.resize(step.sizes.size());
+  places_.resize(step.results.size());
+}
+
+ControlRunner::~ControlRunner() = default;
+
+Result<void> ControlRunner::run(Values& values, const RunOptions& options, int) {
+  const std::vector<Tensor> operands = values.tensors_of(step_.buffers);
+  for (size_t k = 0; k < outer_.size(); ++k) outer_[k] = values.size(step_.sizes[k]);
+  for (size_t k = 0; k < places_.size(); ++k) {
+    const uint32_t b = step_.results[k];
+    const bool is_placed = b != kMissing && values.program().buffers[b].kind != BufferInfo::Kind::dynamic;
+    places_[k] = is_placed ? Place{values.pointer(b), values.shape_of(b)} : Place{};
+  }
+  RunOptions inside = options;
+  inside.on_step = nullptr;  // steps of bodies are numbered anew
+  TRY(run_bodies(operands, outer_, places_, inside));
+  return values.take_results(step_, results_);
+}
+
+Result<int64_t> ControlRunner::scalar_of(const Tensor& t, const char* what) const {
+  if (t.count() != 1 || !t.has_bytes())
+    return fail(Code::bad_input, step_.label, fmt::format("{} must be a scalar", what))
+        .expected("one element")
+        .found(type_text(t.dtype(), t.shape()));
+  return t.integer(0);
+}
+
+Error ControlRunner::misfit(size_t result, const Sizes& expected, const Sizes& found) const {
+  return fail(Code::bad_input, step_.label, fmt::format("result {} has another shape than the model promises", result))
+      .expected(fmt::format("[{}]", fmt::join(expected, ",")))
+      .found(fmt::format("[{}]", fmt::join(found, ",")));
+}
+
+/// Result `result` is `from`: brought to its place, or kept.
+Result<void> ControlRunner::store_result(size_t result, const Tensor& from, const Place& place) {
+  if (place.memory == nullptr) {
+    results_[result] = TRY(owned(from));
+    return {};
+  }
+  if (from.shape() != place.shape || !from.has_bytes()) return misfit(result, place.shape, from.shape());
+  if (from.byte_size() > 0 && from.data() != place.memory) std::memcpy(place.memory, from.data(), static_cast<size_t>(from.byte_size()));
+  results_[result] = Tensor::view(from.dtype(), place.shape, place.memory, nullptr);
+  return {};
+}
+
+bool has_outer_sizes(const Program& body, const Step& step) {
+  return std::ranges::none_of(body.sizes, [&](const SizeLine& l) { return l.kind == SizeLine::Kind::outer && l.a >= step.sizes.size(); });
+}
+
+bool fits_results(const Step& step, const Program& program, const Program& body, size_t first_output) {
+  for (size_t k = 0; k < step.results.size(); ++k) {
+    if (step.results[k] == kMissing) continue;
+    const BufferInfo& to = program.buffers[step.results[k]];
+    const PortInfo& from = body.outputs[first_output + k];
+    if (!is_writable(to) || to.container.kind != from.container.kind || to.dtype != from.dtype) return false;
+  }
+  return true;
+}
+
+bool is_body(const ProgramTable& table, uint64_t number) { return number < table.size() && table.programs[number].role == Role::body; }
+
+}  // namespace tenon::runtime

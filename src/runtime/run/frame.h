@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/run/guards.h"
+#include "runtime/run/kernel_calls.h"
+#include "runtime/run/regions.h"
+#include "runtime/run/values.h"
+
+namespace tenon::runtime {
+
+/// One running instance of a program: an entry's or a fallback's, or the body of a branch or loop, which has sizes and memory of its own.
+class Frame {
+ public:
+  /// alternate: as of Values.
+  Frame(const Engine& engine, const Program& program, bool alternate);
+  ~Frame();
+
+  /// outer: what SizeLine::Kind::outer refers to. Results are valid until the next run (the one after it, where they alternate).
+  /// Errors: as Context::run.
+  Result<std::span<const Tensor>> run(std::span<const Tensor> inputs, std::span<const int64_t> outer, const RunOptions& options);
+  /// Result `index` is written there from the next run on; nullptr: to memory of the frame.
+  void bind(size_t index, void* memory, size_t bytes) { values_.bind(index, memory, bytes); }
+  const Values& values() const { return values_; }
+
+ private:
+  Result<void> run_steps(const RunOptions& options, int threads);
+  Result<void> run_step(uint32_t number, const RunOptions& options, int threads);
+  void guard(bool wanted);
+  void guard_before(uint32_t number, uint32_t lines, int threads);
+  Result<void> guard_after(uint32_t number, int threads);
+
+  const Program& program_;
+  Values values_;
+  KernelCalls kernels_;
+  Regions regions_;
+  std::vector<std::unique_ptr<StepRunner>> runners_;  // by step; null for kernels
+  std::unique_ptr<Guards> guards_;                    // null but where RunOptions::guard is set
+};
+
+}  // namespace tenon::runtime

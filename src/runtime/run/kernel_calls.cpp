@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/run/kernel_calls.h"
+
+#include <algorithm>
+
+#include "base/threads/thread_pool.h"
+#include "runtime/stopping.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+constexpr int64_t kMostTasksOfAPiece = int64_t{1} << 45;
+
+}  // namespace
+
+KernelCalls::KernelCalls(const Engine& engine, const Program& program)
+    : engine_(engine), program_(program), calls_(program.steps.size()), stride_(scratch_stride(program)) {
+  size_t arguments = 0, sizes = 0;
+  for (const Step& step : program.steps) {
+    arguments += step.buffers.size();
+    sizes += step.sizes.size();
+  }
+  arguments_.resize(arguments);
+  sizes_.resize(sizes);
+  arguments = sizes = 0;
+  for (size_t k = 0; k < calls_.size(); ++k) {
+    const Step& step = program.steps[k];
+    calls_[k].arguments = arguments_.data() + arguments;
+    calls_[k].sizes = sizes_.data() + sizes;
+    calls_[k].stopped = &stopped_;
+    arguments += step.buffers.size();
+    sizes += step.sizes.size();
+  }
+}
+
+Result<void> KernelCalls::begin(int threads, uint64_t margin) {
+  stopped_.store(Stop::none, std::memory_order_relaxed);
+  if (margin != margin_) stride_ = scratch_stride(program_) + 2 * margin;
+  margin_ = margin;
+  TRY(scratch_.reserve(stride_ * static_cast<uint64_t>(threads)));
+  return {};
+}
+
+KernelCall& KernelCalls::call(uint32_t number, const KernelStep& kernel, const Values& values, const RunOptions& options) {
+  const Step& step = program_.steps[number];
+  KernelCall& call = calls_[number];
+  for (size_t k = 0; k < step.buffers.size(); ++k) change(call.arguments[k], values.pointer(step.buffers[k]));
+  for (size_t k = 0; k < step.sizes.size(); ++k) change(call.sizes[k], values.size(step.sizes[k]));
+  change(call.function, engine_.kernel(kernel.kernel));
+  change(call.scratch, scratch_of(0));
+  change(call.stride, stride_);
+  change(call.watched, is_watched(options) ? &options : nullptr);
+  const int64_t grain = std::clamp<int64_t>(values.size(kernel.grain), 1, kMostTasksOfAPiece);
+  change(call.piece, grain > 1 ? grain * kChunksOfAPiece : 1);  // a task that is a chunk may take any time
+  return call;
+}
+
+Result<void> KernelCalls::run(uint32_t number, const KernelStep& kernel, const Values& values, const RunOptions& options, int threads) {
+  const int64_t tasks = values.size(kernel.tasks);
+  if (tasks <= 0) return {};
+  thread_pool_of(options).run(tasks, std::max<int64_t>(1, values.size(kernel.grain)), call(number, kernel, values, options), threads);
+  return go_on(stopped(), program_.steps[number].label);  // the token may be reset by now, but work was left out
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+
+#include "base/result.h"
+#include "base/shared_memory.h"
+
+namespace tenon::runtime {
+
+/// Memory that only grows; 4 KiB aligned, zeroed when fresh. Anonymous, or, where it is to be shared, SharedMemory. Anonymous memory of a
+/// huge page and more begins at one, and asks for them: fewer faults in the first run, and rows far apart stay in the translation buffers.
+class Block {
+ public:
+  static constexpr uint64_t kHugePage = 2 << 20;
+  Block() = default;
+  /// From the next reserve() on other processes can be let to read it.
+  void share() { is_shared_ = true; }
+  /// A forked copy of this process has the same memory, which both would write.
+  bool is_anothers() const { return is_shared_ && data_ && owner_ != getpid(); }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+  ~Block() { release(); }
+  /// What was in it is lost where it grows. Errors: out_of_memory.
+  Result<std::byte*> reserve(uint64_t bytes) {
+    if (bytes <= size_ && !is_anothers()) return data_;
+    release();
+    const uint64_t size = (bytes + 4095) / 4096 * 4096;
+    if (is_shared_ && size > 0) file_ = memfd_create("tenon-values", MFD_CLOEXEC);
+    const bool has_room = file_ >= 0 && ftruncate(file_, static_cast<off_t>(size)) == 0;
+    void* memory = MAP_FAILED;
+    if (file_ < 0) memory = anonymous(size);
+    else if (has_room) memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+    if (memory == MAP_FAILED)
+      return fail(Code::out_of_memory, "run", "no memory for intermediate values")
+          .expected(fmt::format("{} bytes", bytes))
+          .found(std::strerror(errno))
+          .advice("give smaller inputs, or use fewer threads");
+    data_ = static_cast<std::byte*>(memory);
+    size_ = size;
+    owner_ = getpid();
+    if (file_ >= 0) sharing_.emplace(data_, size, file_, 0);
+    return data_;
+  }
+  std::byte* data() const { return data_; }
+
+ private:
+  /// MAP_FAILED where there is none.
+  static void* anonymous(uint64_t size) {
+    const bool huge = size >= kHugePage;
+    const uint64_t reserved = size + (huge ? kHugePage : 0);
+    void* const memory = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED || !huge) return memory;
+    auto* const first = static_cast<std::byte*>(memory);
+    const uint64_t before = (kHugePage - reinterpret_cast<uintptr_t>(first) % kHugePage) % kHugePage, after = kHugePage - before;
+    if (before > 0) munmap(first, before);
+    if (after > 0) munmap(first + before + size, after);
+    madvise(first + before, size, MADV_HUGEPAGE);  // a system without them takes small ones
+    return first + before;
+  }
+
+  void release() {
+    sharing_.reset();
+    if (data_) munmap(data_, size_);
+    if (file_ >= 0) close(file_);
+    data_ = nullptr;
+    size_ = 0;
+    file_ = -1;
+  }
+  std::byte* data_ = nullptr;
+  uint64_t size_ = 0;
+  bool is_shared_ = false;
+  int file_ = -1, owner_ = 0;
+  std::optional<SharedMemory> sharing_;
+};
+
+}  // namespace tenon::runtime

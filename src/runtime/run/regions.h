@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <chrono>
+#include <span>
+#include <vector>
+
+#include "runtime/run/kernel_calls.h"
+
+namespace tenon::runtime {
+
+/// Kernels over the same rows in one parallel region: a thread runs all of them for its part of the rows.
+class Regions {
+ public:
+  explicit Regions(const Program& program);
+
+  /// The last step of the region that begins at `first`; `first` where the step runs alone: it has no neighbours, or these sizes give one
+  /// part, or each step is checked by itself. A joined one is given where the first of its region ran alone: then all do, since what they
+  /// hand on is in its own place.
+  uint32_t last_of(uint32_t first, const Values& values) const;
+  Result<void> run(uint32_t first, uint32_t last, const Values& values, KernelCalls& calls, const RunOptions& options, int threads);
+
+ private:
+  void keep_arguments(const Step& step, size_t first_argument, int64_t parts, int threads, const Values& values);
+  void* const* arguments_of(int thread, int64_t part, int64_t parts);
+  void report(uint32_t first, std::chrono::steady_clock::time_point start, const RunOptions& options) const;
+
+  const Program& program_;
+  std::vector<KernelOfRegion> kernels_;  // of the region that runs
+  std::vector<KeptArgument> kept_;
+  std::span<void* const> arguments_;
+  std::vector<void*> arguments_of_threads_;
+};
+
+}  // namespace tenon::runtime

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/tensor.h"
+#include "runtime/engine.h"
+#include "runtime/run/guards.h"
+#include "runtime/run/memory.h"
+#include "runtime/run/size_plans.h"
+
+namespace tenon::runtime {
+
+/// Memory of the arena buffers whose sizes one step binds, and all late sizes that it was laid out for.
+struct Stage {
+  uint64_t plan = 0;  ///< number of the plan of the sizes before them; 0: not laid out
+  std::vector<int64_t> sizes;
+  uint64_t bytes = 0;
+  SizePlans plans;
+  Block memory;
+};
+
+/// The sizes and buffers of one running program.
+class Values {
+ public:
+  /// alternate: results of one run stay valid during the next one, which writes to other memory (what a loop carries).
+  Values(const Engine& engine, const Program& program, bool alternate);
+
+  const Engine& engine() const { return engine_; }
+  const Program& program() const { return program_; }
+
+  // Before and between steps.
+  /// Sizes that follow from these inputs and `outer` (what SizeLine::Kind::outer refers to), memory for them, and the inputs themselves.
+  /// Errors: bad_input, shape_mismatch, size_overflow, index_out_of_range, out_of_memory.
+  Result<void> begin(std::span<const Tensor> inputs, std::span<const int64_t> outer);
+  /// Memory of the results that kernels write: bound, or own.
+  Result<void> place_results();
+  /// Sizes that step `number` has bound, and what follows from them; then its results are checked against what was promised.
+  /// lines: how many lines of the size table were known before, then after it.
+  Result<void> bind_sizes(uint32_t number, uint32_t& lines);
+  /// Buffers have room for guards, or not; what was laid out otherwise is laid out again.
+  void set_guarded(bool guarded);
+  bool is_guarded() const { return guarded_; }
+  /// Where results were written between guards, they go where the caller wants them.
+  void deliver_results();
+
+  // In steps.
+  int64_t size(Slot slot) const { return sizes_[slot]; }
+  std::span<const int64_t> sizes() const { return sizes_; }
+  void* pointer(uint32_t buffer) const { return pointers_[buffer]; }
+  void set_pointer(uint32_t buffer, void* memory) { pointers_[buffer] = memory; }
+  Sizes shape_of(uint32_t buffer) const;
+  Tensor tensor_of(uint32_t buffer) const;
+  /// An empty handle where a buffer is missing.
+  std::vector<Tensor> tensors_of(std::span<const uint32_t> buffers) const;
+  /// The sizes that only a step's results give, and the results themselves where no buffer was there before them.
+  Result<void> take_results(const Step& step, std::span<const Tensor> results);
+  /// What is promised of the result's type. Errors: dtype_mismatch, bad_input.
+  Result<void> check_type(const Step& step, uint32_t buffer, const Tensor& t) const;
+  /// The result of an earlier run is released.
+  void release(uint32_t buffer) { dynamic_[buffer] = Tensor(); }
+  /// Number of the plan of the sizes that are run; differs where sizes do.
+  uint64_t plan_number() const { return plan_->number; }
+
+  // Around runs.
+  std::span<const Tensor> results() const { return results_; }
+  void bind(size_t index, void* memory, size_t bytes) { bound_[index] = {memory, bytes}; }
+  /// Of the sizes last run; 0 before.
+  uint64_t arena_bytes() const;
+  /// How many times memory was laid out for sizes that none of the last runs had.
+  uint64_t plans_made() const;
+  /// Bytes kept free on each side of what kernels write.
+  uint64_t margin() const { return guarded_ ? Guards::kBytes : 0; }
+
+ private:
+  bool has_same_sizes(std::span<const Tensor> inputs, std::span<const int64_t> outer) const;
+  Result<const SizePlan*> plan_sizes(std::span<const Tensor> inputs);
+  Result<const SizePlan*> plan_stage(Stage& stage, uint32_t from, uint32_t to);
+  void point_into(std::byte* arena, const Layout& layout);
+  Result<void> take_inputs(std::span<const Tensor> inputs);
+  Result<void> place_result(size_t index);
+  Result<void> place_stage(uint32_t from, uint32_t to);
+  Result<void> check_results(const Step& step);
+  Result<void> keep_result(uint32_t buffer, const Tensor& t);
+  bool has_shape(const Tensor& t, uint32_t buffer) const;
+
+  const Engine& engine_;
+  const Program& program_;
+  bool alternate_ = false, guarded_ = false;
+  size_t turn_ = 0;  // which of the two blocks of a result is written
+  // Sizes.
+  std::vector<Sizes> shapes_;  // of the inputs, as last run
+  std::vector<int64_t> outer_;
+  std::vector<int64_t> sizes_;
+  SizePlans plans_;
+  const SizePlan* plan_ = nullptr;  // of the sizes last run; null: none
+  std::vector<int64_t> key_;        // of the plan that is looked for
+  // Memory.
+  Block arena_;
+  std::unordered_map<uint32_t, Stage> stages_;      // by their first line of the size table
+  std::vector<void*> pointers_;                     // one a buffer
+  alignas(64) std::byte nothing_[kSlack * 4] = {};  // what an empty tensor points at
+  // Inputs and results.
+  std::vector<uint32_t> input_buffers_;
+  std::vector<uint32_t> handed_on_;  // results that are inputs as they are; none is a container
+  std::vector<Tensor> dynamic_;      // inputs, and results that brought their own memory, by buffer
+  std::vector<Tensor> results_;
+  std::vector<std::pair<void*, size_t>> bound_;
+  std::vector<std::array<Block, 2>> result_blocks_;
+};
+
+}  // namespace tenon::runtime
