@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds circles: files that include, and modules that import, each other by whatever way round. An import inside a function, or for type
-checkers alone, counts like every other.
+"""Finds circles: files that include, folders of source files that include, and modules that import, each other by whatever way round. An
+import inside a function, or for type checkers alone, counts like every other.
 
-python tools/check/circles.py [ROOT]   prints each circle; exit code 1 where there is one
+python tools/check/circles.py [ROOT]   prints each circle, and the includes that close one of folders; exit code 1 where there is one
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 
 Arrows = dict[str, set[str]]
 
+SHOWN_INCLUDES = 8
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
@@ -92,6 +93,38 @@ def includes(root: Path) -> Arrows:
     return {str(file.relative_to(root)): targets(file) for file in files}
 
 
+def folders(files: Arrows) -> tuple[Arrows, dict[tuple[str, str], list[str]]]:
+    """What the folders below src include of each other, and for each pair of them its includes: "src/a/x.cpp includes src/b/y.h". Of a
+    circle that leaves a floor, tools/check/floors.py prints the include that goes up."""
+    arrows: Arrows = {}
+    lines: dict[tuple[str, str], list[str]] = {}
+    for file, targets in sorted(files.items()):
+        here = str(Path(file).parent)
+        if here.split("/")[0] != "src":
+            continue
+        arrows.setdefault(here, set())
+        for target in sorted(targets):
+            there = str(Path(target).parent)
+            if there != here and there.split("/")[0] == "src":
+                arrows[here].add(there)
+                lines.setdefault((here, there), []).append(f"{file} includes {target}")
+    return arrows, lines
+
+
+def folder_circles(files: Arrows) -> list[str]:
+    """Each circle of folders with its includes, at most SHOWN_INCLUDES of a pair of folders."""
+    arrows, lines = folders(files)
+    out = []
+    for circle in circles(arrows):
+        out.append(f"a circle of folders: {' -> '.join(circle)}")
+        for pair in zip(circle, circle[1:], strict=False):
+            shown = lines[pair][:SHOWN_INCLUDES]
+            out += [f"  {line}" for line in shown]
+            if len(shown) < len(lines[pair]):
+                out.append(f"  and {len(lines[pair]) - len(shown)} more from {pair[0]} to {pair[1]}")
+    return out
+
+
 # --- Python -----------------------------------------------------------------------------------------------------
 
 
@@ -132,11 +165,13 @@ def imports(top: Path) -> Arrows:
 def main() -> int:
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parents[2])
     parts = [includes(root), imports(root / "python")]
-    found = [circle for arrows in parts for circle in circles(arrows)]
-    for circle in found:
-        print(f"a circle: {' -> '.join(circle)}")
-    if not found:
-        print(f"circles: none among {len(parts[0])} C++ files and {len(parts[1])} Python modules")
+    found = [f"a circle: {' -> '.join(circle)}" for arrows in parts for circle in circles(arrows)]
+    found += folder_circles(parts[0])
+    if found:
+        print("\n".join(found))
+    else:
+        count = len(folders(parts[0])[0])
+        print(f"circles: none among {len(parts[0])} C++ files, {count} folders of src and {len(parts[1])} Python modules")
     return 1 if found else 0
 
 

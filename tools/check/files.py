@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every file of the project keeps to: a licence line, a size, a length, nothing that names a machine, nothing left for later.
+"""What every file of the project keeps to: a licence line, a size, a length, nothing that names a machine, nothing left for later; and
+every folder to a number of files.
 
 python tools/check/files.py   prints each offence; exit code 1 where there is one
 """
@@ -10,13 +11,18 @@ import re
 import statistics
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 LICENSED = {".cpp", ".h", ".py", ".pyi", ".cmake", ".sh", ".toml"}
 LARGEST_BYTES = 1_000_000
-LONGEST_LINES = 600
+LONGEST_LINES = 400
+MOST_FILES = 30  # of one kind in one folder
+CODE = {".cpp", ".h", ".py"}
+ROOMS = {"src", "include", "python", "tools"}  # a folder of tests is one program, whatever it is about
 MACHINE_PATH = re.compile(r"(?<![\w./])/(?:root|home/\w+|work|Users|tmp/\w+)/")
 UNFINISHED = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
 
@@ -44,7 +50,7 @@ def problems_of(path: Path) -> list[str]:
     lines = text.splitlines()
     if is_source(path) and not any(LICENCE in line for line in lines[:2]):
         out.append(f"{name}:1: the first line must say {LICENCE}")
-    if path.suffix in (".cpp", ".h") and len(lines) > LONGEST_LINES:
+    if path.suffix in CODE and len(lines) > LONGEST_LINES:
         out.append(f"{name}: {len(lines)} lines; at most {LONGEST_LINES}. What second thing has it become?")
     if path == Path(__file__).resolve():
         return out
@@ -56,9 +62,21 @@ def problems_of(path: Path) -> list[str]:
     return out
 
 
+def crowded_folders(names: Iterable[str]) -> list[str]:
+    """Of these paths, relative to ROOT: the folders that hold more than MOST_FILES files of one kind."""
+    code = [path for path in map(Path, names) if path.suffix in CODE and path.parts[0] in ROOMS]
+    counts = Counter((str(path.parent), path.suffix) for path in code)
+    return [
+        f"{folder}: {count} files end in {suffix}; at most {MOST_FILES} belong in one folder. What second subject does it have?"
+        for (folder, suffix), count in sorted(counts.items())
+        if count > MOST_FILES
+    ]
+
+
 def main() -> int:
     everything = files()
     found = [problem for path in everything for problem in problems_of(path)]
+    found += crowded_folders(str(path.relative_to(ROOT)) for path in everything)
     if found:
         print("\n".join(found))
         return 1
