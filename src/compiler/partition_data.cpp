@@ -10,7 +10,7 @@
 
 #include "backend/work.h"
 #include "base/threads/thread_pool.h"
-#include "compiler/default_shapes.h"
+#include "compiler/shapes/default_shapes.h"
 #include "ir/module_path.h"
 #include "partition/names.h"
 

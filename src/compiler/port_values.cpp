@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compiler/default_shapes.h"
+#include "compiler/shapes/default_shapes.h"
 #include "runtime/container_value.h"
 
 namespace tenon::compiler {

@@ -38,8 +38,8 @@ class Rules(unittest.TestCase):
         self.assertIn("Cast (code)", text)
 
     def test_show_takes_any_name_that_a_rule_goes_by(self):
-        rules = told("rules", "list")["rules"]
-        self.assertEqual({r["file"] for r in told("rules", "show", "clean/cast")["rules"]}, {"src/rules/clean/types/cast.cpp"})
+        rules = report("rules", "list")["rules"]
+        self.assertEqual({r["file"] for r in report("rules", "show", "clean/cast")["rules"]}, {"src/rules/clean/types/cast.cpp"})
         for rule in rules:
             for seed in rule["seeds"][:1]:
                 with self.subTest(rule["name"], seed=seed):

@@ -45,8 +45,8 @@ BenchFigures figures_of(std::span<const Sample> samples, const ByProducts& flops
   f.memory = median(f.dram);
   f.roofline_share = std::max(f.peak_share, f.weight_gbps / f.memory);
   if (f.quiet.samples.size() > f.quiet.count)
-    console.warn(
-        fmt::format("the machine was not quiet: {} of {} samples would count; the figures are of all of them", f.quiet.count, f.quiet.tried));
+    console.warn(fmt::format("the machine was not quiet: {} of {} samples would count; the figures are of all of them", f.quiet.count,
+                             f.quiet.tried));
   return f;
 }
 

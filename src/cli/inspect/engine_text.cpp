@@ -13,9 +13,9 @@
 
 #include "cli/console/console.h"
 #include "cli/inspect/brief_text.h"
-#include "compiler/default_shapes.h"
 #include "compiler/engine_contents.h"
-#include "compiler/requested_shapes.h"
+#include "compiler/shapes/default_shapes.h"
+#include "compiler/shapes/requested_shapes.h"
 #include "engine/reader.h"
 #include "files/mapped_file.h"
 #include "runtime/container_value.h"

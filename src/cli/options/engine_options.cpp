@@ -13,7 +13,7 @@
 #include "compiler/backends.h"
 #include "compiler/measure/calibration.h"
 #include "compiler/measure/child_stopwatch.h"
-#include "compiler/requested_shapes.h"
+#include "compiler/shapes/requested_shapes.h"
 
 namespace tenon::cli {
 

@@ -7,8 +7,8 @@
 #include <random>
 #include <set>
 
-#include "compiler/default_shapes.h"
 #include "compiler/port_values.h"
+#include "compiler/shapes/default_shapes.h"
 #include "files/npy.h"
 #include "files/npz.h"
 #include "runtime/container_value.h"

@@ -17,7 +17,7 @@
 #include "cli/inspect/graph_page.h"
 #include "cli/options/model_options.h"
 #include "compiler/engine_contents.h"
-#include "compiler/requested_shapes.h"
+#include "compiler/shapes/requested_shapes.h"
 #include "files/atomic_write.h"
 #include "ir/dot.h"
 #include "ir/text.h"

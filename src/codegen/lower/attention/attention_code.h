@@ -2,9 +2,9 @@
 #pragma once
 #include <limits>
 
-#include "codegen/lower/attention_keys.h"
-#include "codegen/lower/attention_parts.h"
-#include "codegen/lower/attention_scores.h"
+#include "codegen/lower/attention/attention_keys.h"
+#include "codegen/lower/attention/attention_parts.h"
+#include "codegen/lower/attention/attention_scores.h"
 
 namespace tenon::codegen {
 

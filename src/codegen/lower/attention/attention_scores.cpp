@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/lower/attention_scores.h"
+#include "codegen/lower/attention/attention_scores.h"
 
 #include <algorithm>
 

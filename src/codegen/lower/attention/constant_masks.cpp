@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/lower/constant_masks.h"
+#include "codegen/lower/attention/constant_masks.h"
 
 #include <cstring>
 #include <optional>

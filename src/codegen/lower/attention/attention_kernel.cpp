@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/lower/attention_kernel.h"
+#include "codegen/lower/attention/attention_kernel.h"
 
 #include <tuple>
 
-#include "codegen/lower/attention_join.h"
-#include "codegen/lower/attention_key_product.h"
-#include "codegen/lower/attention_queries.h"
-#include "codegen/lower/attention_results.h"
-#include "codegen/lower/attention_softmax.h"
-#include "codegen/lower/attention_value_product.h"
+#include "codegen/lower/attention/attention_join.h"
+#include "codegen/lower/attention/attention_key_product.h"
+#include "codegen/lower/attention/attention_queries.h"
+#include "codegen/lower/attention/attention_results.h"
+#include "codegen/lower/attention/attention_softmax.h"
+#include "codegen/lower/attention/attention_value_product.h"
 
 namespace tenon::codegen {
 

@@ -2,8 +2,8 @@
 #include "codegen/analysis/attention.h"
 
 #include "codegen/analysis/places.h"
-#include "codegen/lower/attention_kernel.h"
-#include "codegen/lower/constant_masks.h"
+#include "codegen/lower/attention/attention_kernel.h"
+#include "codegen/lower/attention/constant_masks.h"
 #include "codegen/lower/operands.h"
 
 namespace tenon::codegen {

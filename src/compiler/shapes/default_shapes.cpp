@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/default_shapes.h"
+#include "compiler/shapes/default_shapes.h"
 
 #include <algorithm>
 #include <map>

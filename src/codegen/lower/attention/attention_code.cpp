@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/lower/attention_code.h"
+#include "codegen/lower/attention/attention_code.h"
 
 #include <algorithm>
 

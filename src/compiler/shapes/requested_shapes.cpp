@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/requested_shapes.h"
+#include "compiler/shapes/requested_shapes.h"
 
 #include <fmt/format.h>
 

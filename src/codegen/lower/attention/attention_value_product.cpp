@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/lower/attention_value_product.h"
+#include "codegen/lower/attention/attention_value_product.h"
 
 #include "base/checked.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "codegen/lower/attention_code.h"
+#include "codegen/lower/attention/attention_code.h"
 
 namespace tenon::codegen {
 
