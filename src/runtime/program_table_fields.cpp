@@ -35,8 +35,8 @@ NamedProgram read_named(WireReader r) {
   NamedProgram p;
   while (r.next()) switch (r.tag()) {
       case named::name: p.name = r.get_string(); break;
-      case named::role: p.role = static_cast<Role>(r.get_uint32()); break;
-      case named::condition: p.condition = static_cast<Condition>(r.get_uint32()); break;
+      case named::role: p.role = r.get_enum<Role>(); break;
+      case named::condition: p.condition = r.get_enum<Condition>(); break;
       case named::entry: p.entry = r.get_uint32(); break;
       case named::program: p.program = read_program(r.get_message()); break;
       default: r.skip();

@@ -14,7 +14,7 @@ import onnx_bytes as o
 from harness import Case, complaint, table, tenon, written
 
 HEADER, ENTRY = 64, 64
-PROGRAM, CODE, WEIGHTS, GRAPH_TEXT, PLAN_RECORD = 3, 7, 6, 1, 15
+PROGRAMS, CODE, WEIGHTS, GRAPH_TEXT, PLAN_RECORD = 16, 7, 6, 1, 15
 
 
 @dataclass
@@ -95,7 +95,7 @@ class Engines(unittest.TestCase):
 
     def test_sections_that_change_places_are_found(self):
         """Two sections' bytes swapped, the table left alone: every hash is there, each at the wrong place."""
-        first, second = [s for s in sections_of(self.native) if s.type in (PROGRAM, CODE)]
+        first, second = [s for s in sections_of(self.native) if s.type in (PROGRAMS, CODE)]
         data = bytearray(self.native)
         size = min(first.length, second.length)
         a, b = data[first.offset : first.offset + size], data[second.offset : second.offset + size]

@@ -25,7 +25,10 @@ class Cases(unittest.TestCase):
         self.assertEqual(len({case.title for case in found.values()}), len(found))
 
     def test_each_has_a_family_that_is_exported_and_a_bar(self):
-        report = "".join((ROOT / f"tools/models/{name}_families.py").read_text(encoding="utf-8") for name in ("model", "bench"))
+        report = "".join(
+            (ROOT / f"tools/models/{name}.py").read_text(encoding="utf-8")
+            for name in ("model_families", "bench_families", "written_networks")
+        )
         families = set(re.findall(r"^def (\w+)\(size: str, attention: str\) -> Case:", report, re.MULTILINE))
         for case in cases.all_cases().values():
             self.assertIn(case.family, families, case.name)

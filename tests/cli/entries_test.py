@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 import numpy as np
-from small_models import ROOT, tenon, told
+from small_models import ROOT, report, tenon
 
 MODEL = ROOT / "examples/mlp.onnx"  # x: f32[batch,16]
 
@@ -31,17 +31,17 @@ class Entries(unittest.TestCase):
         return json.loads(done.stdout)["error"]
 
     def test_an_entry_is_run_by_its_name(self):
-        expected = told("run", self.alone, "--input", f"x={self.x}")["outputs"]
-        self.assertEqual(told("run", self.engine, "--entry", "second", "--input", f"x={self.x}")["outputs"], expected)
+        expected = report("run", self.alone, "--input", f"x={self.x}")["outputs"]
+        self.assertEqual(report("run", self.engine, "--entry", "second", "--input", f"x={self.x}")["outputs"], expected)
         self.assertIn("input 'x'", self.error("run", self.engine, "--input", f"x={self.x}")["place"])  # `main` takes 4 rows
         self.assertEqual(tenon("run", self.engine, "--entry", "main").returncode, 0)
 
     def test_equal_weights_are_kept_once(self):
-        alone, both = (told("inspect", engine)["memory"]["weight_bytes"] for engine in (self.alone, self.engine))
+        alone, both = (report("inspect", engine)["memory"]["weight_bytes"] for engine in (self.alone, self.engine))
         self.assertLess(both, alone + 1024)
 
     def test_steps_of_each_entry_are_listed(self):
-        self.assertTrue(any(row["step"].startswith("second: ") for row in told("inspect", self.engine)["steps"]))
+        self.assertTrue(any(row["step"].startswith("second: ") for row in report("inspect", self.engine)["steps"]))
 
     def test_an_entry_that_there_is_not_names_the_nearest(self):
         error = self.error("run", self.engine, "--entry", "secnod")

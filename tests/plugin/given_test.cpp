@@ -45,12 +45,12 @@ TEST(PluginGives, SizesTwiceWhichWouldFreeTheFirstMemory) {
 
 TEST(PluginGives, SizesThatCannotBe) {
   for (const int64_t size : {int64_t{-1}, INT64_MAX, int64_t{1} << 55}) {
-    static int64_t json_out;
-    json_out = size;
+    static int64_t sized;
+    sized = size;
     MadeOp made;
     made.table.enqueue = [](void*, const tenon_call* call) -> int32_t {
       void* data = nullptr;
-      return call->set_sizes(call, 0, 1, &json_out, &data);
+      return call->set_sizes(call, 0, 1, &sized, &data);
     };
     EXPECT_NE(what_of(run(made)).find("tensor"), std::string::npos) << size;
   }

@@ -92,12 +92,12 @@ TEST(GraphCalls, KeepThePartsOfAnErrorThatIsPassedOn) {
   given.graphs.act = []() -> Result<void> { return fail(Code::deadline, "node 'slow'", "no time is left").expected("1 ms").found("2 ms"); };
   EXPECT_EQ(given.run(), TENON_STOPPED);
   const auto enqueue = [](const std::string& said) { return fail(Code::cancelled, "node 'it'", "its `enqueue` says: " + said); };
-  const Error json_out = given.calls.with_cause(enqueue(take_failure()));
-  EXPECT_EQ(json_out.code(), Code::deadline);
-  EXPECT_EQ(json_out->place, "node 'it'");
-  EXPECT_EQ(json_out->what, "its `enqueue` ran a graph that failed: inner graph 0, node 'slow': no time is left");
-  EXPECT_EQ(json_out->expected, "1 ms");
-  EXPECT_EQ(json_out->found, "2 ms");
+  const Error reported = given.calls.with_cause(enqueue(take_failure()));
+  EXPECT_EQ(reported.code(), Code::deadline);
+  EXPECT_EQ(reported->place, "node 'it'");
+  EXPECT_EQ(reported->what, "its `enqueue` ran a graph that failed: inner graph 0, node 'slow': no time is left");
+  EXPECT_EQ(reported->expected, "1 ms");
+  EXPECT_EQ(reported->found, "2 ms");
   EXPECT_EQ(given.calls.with_cause(enqueue("something else"))->what, "its `enqueue` says: something else");
   given.calls.forget();
   EXPECT_EQ(given.calls.with_cause(enqueue("no time is left")).code(), Code::cancelled);

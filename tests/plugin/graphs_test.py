@@ -30,8 +30,8 @@ class Graphs(unittest.TestCase):
         cls.gemm = library(cls.folder, ROOT / "examples" / "plugins" / "gemm.c")
         cls.graphs = library(cls.folder, HERE / "fixtures" / "graphs.c")
 
-    def json_out(self, *arguments: object) -> dict:
-        return plugin_runs.json_out(*arguments, *self.more(arguments))
+    def report(self, *arguments: object) -> dict:
+        return plugin_runs.report(*arguments, *self.more(arguments))
 
     def error(self, *arguments: object, status: int = 1) -> dict:
         return plugin_runs.error(*arguments, *self.more(arguments), status=status)
@@ -58,13 +58,13 @@ class Graphs(unittest.TestCase):
 
     def built(self, model: Path, plugin: Path, *options: object) -> Path:
         engine = model.with_suffix(".tenon")
-        self.json_out("build", model, "-o", engine, "--plugin", plugin, *options)
+        self.report("build", model, "-o", engine, "--plugin", plugin, *options)
         return engine
 
     def results(self, engine: Path, *options: object) -> dict:
         """On inputs that are drawn."""
         out = self.folder / "results.npz"
-        self.json_out("run", engine, "--output", out, *options)
+        self.report("run", engine, "--output", out, *options)
         with np.load(out) as arrays:
             return dict(arrays)
 
@@ -80,18 +80,18 @@ class Graphs(unittest.TestCase):
         for sizes in ((1, 1, 1), (5, 64, 7), (128, 33, 70), (0, 3, 4), (3, 0, 4)):
             m, k, n = sizes
             shapes = ["--shape", f"a={m}x{k}", "--shape", f"b={k}x{n}"]
-            self.assertEqual(self.json_out("compare", model, "--plugin", self.gemm, *shapes)["verdict"], "good", sizes)
+            self.assertEqual(self.report("compare", model, "--plugin", self.gemm, *shapes)["verdict"], "good", sizes)
 
     def test_of_fixed_sizes_from_a_file(self):
         engine = self.built(self.product(16, 64, 48), self.gemm)
         self.assertEqual(self.first(engine, self.gemm).shape, (16, 48))
-        kept = self.json_out("inspect", engine)
+        kept = self.report("inspect", engine)
         self.assertEqual([(p["name"], p["graphs"]) for p in kept["plugins"]], [("Gemm", 1)])
         plain = self.folder / "matmul.onnx"
         ends = [o.value_info("a", [16, 64]), o.value_info("b", [64, 48])], [o.value_info("y", [16, 48])]
         plain.write_bytes(o.model(o.graph([o.node("MatMul", ["a", "b"], ["y"])], *ends)))
-        self.json_out("build", plain, "-o", plain.with_suffix(".tenon"))
-        self.assertEqual(kept["kernels"], self.json_out("inspect", plain.with_suffix(".tenon"))["kernels"], "the same code as MatMul")
+        self.report("build", plain, "-o", plain.with_suffix(".tenon"))
+        self.assertEqual(kept["kernels"], self.report("inspect", plain.with_suffix(".tenon"))["kernels"], "the same code as MatMul")
 
     def test_a_constant_factor_is_laid_out_as_that_of_a_product_of_the_models(self):
         weights = o.tensor("b", [64, 48], np.linspace(-1, 1, 64 * 48, dtype=np.float32).tobytes())
@@ -102,13 +102,13 @@ class Graphs(unittest.TestCase):
             graph_of = o.graph([o.node(op, ["a", "b"], ["y"], domain=domain, name=op)], *ends, initializers=[weights])
             path.write_bytes(o.model(graph_of) + o.message(8, o.text(1, "acme"), o.number(2, 1)))
             engines[op] = self.built(path, self.gemm)
-        kept = {op: self.json_out("inspect", engine) for op, engine in engines.items()}
+        kept = {op: self.report("inspect", engine) for op, engine in engines.items()}
         self.assertEqual(kept["Gemm"]["kernels"], kept["MatMul"]["kernels"], "the same code as MatMul")
         for m in (1, 5, 64):
             shape = ["--shape", f"a={m}x64"]
             self.assert_same(self.first(engines["Gemm"], self.gemm, *shape), self.first(engines["MatMul"], self.gemm, *shape))
         model = engines["Gemm"].with_suffix(".onnx")
-        self.assertEqual(self.json_out("compare", model, "--plugin", self.gemm, "--shape", "a=5x64")["verdict"], "good")
+        self.assertEqual(self.report("compare", model, "--plugin", self.gemm, "--shape", "a=5x64")["verdict"], "good")
         portable = self.built(model, self.gemm, "--portable")
         self.assertEqual(self.first(portable, self.gemm, "--shape", "a=5x64").shape, (5, 48))
 
@@ -118,7 +118,7 @@ class Graphs(unittest.TestCase):
         nodes = [o.node("Exp", ["x"], ["a"]), o.node("Sigmoid", ["a"], ["s"]), o.node("Mul", ["x", "s"], ["y"])]
         plain.write_bytes(o.model(o.graph(nodes, [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])))
         engine = self.built(model, self.graphs)
-        self.json_out("build", plain, "-o", plain.with_suffix(".tenon"))
+        self.report("build", plain, "-o", plain.with_suffix(".tenon"))
         for rows in (1, 4, 0, 2000):
             shape = ["--shape", f"x={rows}x3"]
             found = self.first(engine, self.graphs, *shape)
@@ -134,7 +134,7 @@ class Graphs(unittest.TestCase):
         nodes.append(o.node("Neg", ["c"], ["y"]))
         model = self.model("several", nodes, [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])
         engine = self.built(model, self.graphs)
-        kept = self.json_out("inspect", engine)
+        kept = self.report("inspect", engine)
         self.assertEqual([p["graphs"] for p in kept["plugins"]], [2, 1])
         self.assertEqual(sorted(k["computes"] for k in kept["kernels"]), ["Exp", "Neg"])
         self.assertEqual([s["step"] for s in kept["steps"]], ["0", "1", "2", "inner graph 0: 0", "inner graph 1: 0"])
@@ -144,13 +144,13 @@ class Graphs(unittest.TestCase):
         plain.write_bytes(o.model(o.graph(ops, [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])))
         shape = ["--shape", "x=5x3"]
         self.assert_same(self.first(engine, self.graphs, *shape), self.results(plain, *shape)["y"])
-        self.assertEqual(self.json_out("compare", model, "--plugin", self.graphs, *shape)["verdict"], "good")
+        self.assertEqual(self.report("compare", model, "--plugin", self.graphs, *shape)["verdict"], "good")
 
     def test_with_constants_sizes_of_data_and_several_results(self):
         weights = graph("const w: f32[3,3] = [1, 2, 3, 4, 5, 6, 7, 8, 9]", "y = MatMul(x, w)")
         late = graph("y = Compress(x, c, axis=0)", ports="x: f32[n,3], c: bool[n]")
         self.assertEqual(
-            self.json_out("compare", self.one("weights", weights), "--plugin", self.graphs, "--shape", "x=7x3")["verdict"], "good"
+            self.report("compare", self.one("weights", weights), "--plugin", self.graphs, "--shape", "x=7x3")["verdict"], "good"
         )
         node = o.node("Bare", ["x", "c"], ["y"], attribute_text("text", late), domain="test", name="it")
         ends = [o.value_info("x", [2, 3]), o.value_info("c", [2], 9)], [o.value_info("y", [2, 3])]
@@ -161,7 +161,7 @@ class Graphs(unittest.TestCase):
         pair = graph("a = Neg(x)", "b = Exp(x)", results="a, b")
         node = o.node("Bare", ["x"], ["p", "q"], attribute_text("text", pair), domain="test", name="it")
         model = self.model("pair", [node], [o.value_info("x", ["n", 3])], [o.value_info("p", ["n", 3]), o.value_info("q", ["n", 3])])
-        self.assertEqual(self.json_out("compare", model, "--plugin", self.graphs, "--shape", "x=4x3")["verdict"], "good")
+        self.assertEqual(self.report("compare", model, "--plugin", self.graphs, "--shape", "x=4x3")["verdict"], "good")
 
     def bools(self, name: str, *values: bool) -> Path:
         path = self.folder / f"{name}.npy"
@@ -171,7 +171,7 @@ class Graphs(unittest.TestCase):
     def test_that_give_an_operand_as_it_is(self):
         for name, text in (("same", graph("y = Identity(x)")), ("itself", graph(results="x"))):
             model = self.one(name, text)
-            self.assertEqual(self.json_out("compare", model, "--plugin", self.graphs, "--shape", "x=4x3")["verdict"], "good", name)
+            self.assertEqual(self.report("compare", model, "--plugin", self.graphs, "--shape", "x=4x3")["verdict"], "good", name)
 
     def test_in_bodies_after_bounds_and_in_portable_engines(self):
         model = self.one("places", graph("y = Exp(x)"))
@@ -183,16 +183,16 @@ class Graphs(unittest.TestCase):
 
     def test_with_nodes_of_plugins_in_them(self):
         model = self.one("nested", op="Nested")
-        self.assertEqual(self.json_out("compare", model, "--plugin", self.graphs, "--shape", "x=4x3")["verdict"], "good")
+        self.assertEqual(self.report("compare", model, "--plugin", self.graphs, "--shape", "x=4x3")["verdict"], "good")
         engine = self.built(model, self.graphs)
-        self.assertEqual(len(self.json_out("inspect", engine)["plugins"]), 2)
+        self.assertEqual(len(self.report("inspect", engine)["plugins"]), 2)
         self.first(engine, self.graphs, "--shape", "x=9x3")
 
     def test_with_nodes_of_another_library_in_them(self):
         text = graph("const w: f32[3,3] = [1, 2, 3, 4, 5, 6, 7, 8, 9]", "a = acme::Gemm(x, w)", "y = acme::Gemm(a, w)")
         model, plugins = self.one("other", text), ["--plugin", self.graphs, "--plugin", self.gemm]
         engine = model.with_suffix(".tenon")
-        self.json_out("build", model, "-o", engine, *plugins)
+        self.report("build", model, "-o", engine, *plugins)
         x = np.arange(12, dtype=np.float32).reshape(4, 3)
         np.save(self.folder / "x.npy", x)
         w = np.arange(1, 10, dtype=np.float32).reshape(3, 3)
@@ -301,11 +301,11 @@ class Graphs(unittest.TestCase):
         ops = library(self.folder, HERE / "fixtures" / "graph_ops.cpp")
         ends = [o.value_info("x", ["n", 3]), o.value_info("w", [3, 5])], [o.value_info("y", ["n", 5])]
         model = self.model("projected", [o.node("Projected", ["x", "w"], ["y"], domain="fixture", name="it")], *ends)
-        self.assertEqual(self.json_out("compare", model, "--plugin", ops, "--shape", "x=9x3")["verdict"], "good")
+        self.assertEqual(self.report("compare", model, "--plugin", ops, "--shape", "x=9x3")["verdict"], "good")
         few = o.node("TooFew", ["x", "w"], ["y"], domain="fixture", name="it")
         found = self.error("run", self.model("few", [few], *ends), "--plugin", ops)
         self.assertIn("inner graph 0 has 2 operands and 1 results, given are 1 and 1", found["what"])
-        self.assertEqual(self.json_out("plugin", "test", ops, "Projected")["findings"], 0)
+        self.assertEqual(self.report("plugin", "test", ops, "Projected")["findings"], 0)
 
     def test_the_kit(self):
         for library_of, op in ((self.gemm, "acme::Gemm"), (self.graphs, "test::Bare"), (self.graphs, "test::Nested")):

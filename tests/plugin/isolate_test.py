@@ -39,7 +39,7 @@ class Isolated(unittest.TestCase):
             ends = [[o.value_info(name, [2, 40, 30, 30])] for name in "xy"]
             nodes = [o.node("Neg", ["x"], ["a"]), o.node(op, ["a"], ["b"], domain="tuned"), o.node("Neg", ["b"], ["y"])]
             path.write_bytes(o.model(o.graph(nodes, *ends)) + o.message(8, o.text(1, "tuned"), o.number(2, 1)))
-            self.assertEqual(self.json_out("compare", path, "--plugin", tuned, "--isolate-plugins")["verdict"], "good")
+            self.assertEqual(self.report("compare", path, "--plugin", tuned, "--isolate-plugins")["verdict"], "good")
 
     def model(self, name: str, nodes: list[bytes], outputs: list[bytes]) -> Path:
         path = self.folder / f"{name}.onnx"
@@ -57,14 +57,14 @@ class Isolated(unittest.TestCase):
         path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + struct.pack("<3f", first, 2, 3))
         return ["--input", f"x={path}"]
 
-    def json_out(self, *arguments: object, status: int = 0) -> dict:
+    def report(self, *arguments: object, status: int = 0) -> dict:
         done = small_models.tenon(*arguments, "--json")
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return json.loads(done.stdout)
 
     def run_of(self, model: Path, folder: str, *options: object) -> dict[str, bytes]:
         shutil.rmtree(self.folder / folder, ignore_errors=True)
-        self.json_out("run", model, "--output-dir", self.folder / folder, *options)
+        self.report("run", model, "--output-dir", self.folder / folder, *options)
         return {path.name: path.read_bytes() for path in (self.folder / folder).iterdir()}
 
     def test_results_are_those_of_this_process(self):
@@ -81,7 +81,7 @@ class Isolated(unittest.TestCase):
         self.assertEqual(len(here), 3)
         self.assertEqual(here, self.run_of(model, "there", *options, "--isolate-plugins"))
         engine = model.with_suffix(".tenon")
-        self.json_out("build", model, "-o", engine, "--plugin", self.harm, "--plugin", self.ops, "--isolate-plugins")
+        self.report("build", model, "-o", engine, "--plugin", self.harm, "--plugin", self.ops, "--isolate-plugins")
         loaded = self.run_of(engine, "loaded", *options, "--isolate-plugins")
         self.assertEqual(here, loaded)
 
@@ -97,7 +97,7 @@ class Isolated(unittest.TestCase):
         here = self.run_of(model, "here", *options)
         for more in ([], ["--guard"], ["--threads", 1]):
             self.assertEqual(here, self.run_of(model, "there", *options, "--isolate-plugins", *more))
-        segments = self.json_out("run", model, *options, "--isolate-plugins", "--segments")["segments"]
+        segments = self.report("run", model, *options, "--isolate-plugins", "--segments")["segments"]
         self.assertEqual([(s["backend"], s["copied_bytes"]) for s in segments], [("cpu", 0), ("plugin", 0), ("plugin", 0), ("cpu", 0)])
 
     def test_each_harm_is_one_error(self):
@@ -111,12 +111,12 @@ class Isolated(unittest.TestCase):
         model = self.scaled()
         for first, (name, what) in cases.items():
             with self.subTest(what):
-                error = self.json_out("run", model, "--plugin", self.harm, *self.values(first), *ISOLATED, status=1)["error"]
+                error = self.report("run", model, "--plugin", self.harm, *self.values(first), *ISOLATED, status=1)["error"]
                 self.assertEqual(error["name"], name)
                 self.assertIn(what, error["what"])
                 self.assertIn("node 'it' (harm::Scaled), plugin 'harm::Scaled' of harm.so", error["place"])
                 self.assertTrue(error["advice"])
-        self.json_out("run", model, "--plugin", self.harm, *self.values(3), *ISOLATED)
+        self.report("run", model, "--plugin", self.harm, *self.values(3), *ISOLATED)
 
     def test_libraries_inside_engines(self):
         nodes = [
@@ -129,24 +129,24 @@ class Isolated(unittest.TestCase):
         here = self.run_of(model, "here", *plugins, "--shape", "x=50x3")
         for kind in ([], ["--portable"]):
             engine = model.with_suffix(".tenon")
-            self.json_out("build", model, "-o", engine, *plugins, "--embed-plugins", "--isolate-plugins", *kind)
+            self.report("build", model, "-o", engine, *plugins, "--embed-plugins", "--isolate-plugins", *kind)
             inside = ["--embedded-plugins", *ISOLATED]
             self.assertEqual(here, self.run_of(engine, "there", "--shape", "x=50x3", *inside))
-            error = self.json_out("run", engine, *self.values(-1001), *inside, status=1)["error"]
+            error = self.report("run", engine, *self.values(-1001), *inside, status=1)["error"]
             self.assertIn("`enqueue` crashed (signal 11", error["what"])
             self.assertIn("node 'it' (harm::Scaled), plugin 'harm::Scaled' of harm.so", error["place"])
 
     def test_what_crashes_while_a_model_is_built_is_an_error_too(self):
         model = self.scaled(o.message(5, o.text(1, "factor"), o.varint(2 << 3 | 5) + struct.pack("<f", -1), o.number(20, 1)))
         out = self.folder / "none.tenon"
-        error = self.json_out("build", model, "-o", out, "--plugin", self.harm, "--isolate-plugins", status=1)["error"]
+        error = self.report("build", model, "-o", out, "--plugin", self.harm, "--isolate-plugins", status=1)["error"]
         self.assertEqual(error["name"], "device_failed")
         self.assertIn("plugin 'harm::Scaled' of harm.so was called for `create`, and crashed (signal 6", error["what"])
         self.assertIn("tenon plugin test", error["advice"])
         self.assertFalse(out.exists())
 
     def test_limits_need_isolation(self):
-        self.json_out("run", self.scaled(), "--plugin", self.harm, "--plugin-memory", 1 << 20, status=2)
+        self.report("run", self.scaled(), "--plugin", self.harm, "--plugin-memory", 1 << 20, status=2)
 
 
 if __name__ == "__main__":

@@ -73,17 +73,17 @@ class Kit(unittest.TestCase):
         subprocess.run([*compiler, *flags, source, *options, "-o", out, "-lm"], check=True)
         return out
 
-    def json_out(self, *arguments: object, status: int = 0) -> dict:
+    def report(self, *arguments: object, status: int = 0) -> dict:
         done = small_models.tenon("plugin", *arguments, "--json")
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return json.loads(done.stdout)
 
     def findings(self, library: Path, *options: object) -> dict[str, list[str]]:
         """Of each check that found something, what it found."""
-        json_out = self.json_out("test", library, *options, status=1)
-        self.assertEqual(json_out["error"]["name"], "device_failed")
-        found = {c["check"]: [f["what"] for f in c["findings"]] for c in json_out["checks"] if c["findings"]}
-        self.assertEqual(json_out["findings"], sum(len(all_of_it) for all_of_it in found.values()))
+        report = self.report("test", library, *options, status=1)
+        self.assertEqual(report["error"]["name"], "device_failed")
+        found = {c["check"]: [f["what"] for f in c["findings"]] for c in report["checks"] if c["findings"]}
+        self.assertEqual(report["findings"], sum(len(all_of_it) for all_of_it in found.values()))
         return found
 
     def test_each_planted_fault_is_found_by_its_check(self):
@@ -116,7 +116,7 @@ class Kit(unittest.TestCase):
         ops = set()
         for call in calls:
             with self.subTest(call=call):
-                checks = self.json_out("test", *call)["checks"]
+                checks = self.report("test", *call)["checks"]
                 self.assertEqual({c["result"] for c in checks}, {"good"})
                 ops |= {c["op"] for c in checks}
         self.assertGreaterEqual(len(ops), 10)
@@ -125,7 +125,7 @@ class Kit(unittest.TestCase):
         library = self.compiled(FIXTURES / "choosy.c")
         for op in ("Pairs", "Some"):
             with self.subTest(op=op):
-                checks = self.json_out("test", library, op)["checks"]
+                checks = self.report("test", library, op)["checks"]
                 self.assertEqual({c["result"] for c in checks}, {"good"})
 
     def test_an_op_that_refuses_all_that_was_made_up_is_not_passed(self):
@@ -150,29 +150,29 @@ class Kit(unittest.TestCase):
 
     @unittest.skipUnless(Path("/usr/include/kissfft/kiss_fft.h").exists(), "needs KissFFT")
     def test_a_sound_kernel_of_an_op_that_exists(self):
-        checks = self.json_out("test", self.compiled(KISS_DFT, "-lkissfft-float"))["checks"]
+        checks = self.report("test", self.compiled(KISS_DFT, "-lkissfft-float"))["checks"]
         self.assertEqual({c["result"] for c in checks}, {"good"})
 
     def test_one_op_of_a_library(self):
         library = self.compiled(FIXTURES / "sound.c")
         for name in ("Mean", "sound::Mean"):
-            self.assertEqual({c["op"] for c in self.json_out("test", library, name)["checks"]}, {"sound::Mean"})
+            self.assertEqual({c["op"] for c in self.report("test", library, name)["checks"]}, {"sound::Mean"})
         for verb in ("test", "show"):
-            error = self.json_out(verb, library, "Maen", status=2)["error"]
+            error = self.report(verb, library, "Maen", status=2)["error"]
             self.assertEqual((error["name"], error["found"]), ("bad_usage", "Maen"))
 
     def test_a_library_that_is_none(self):
         for verb in ("list", "show", "test"):
-            self.assertEqual(self.json_out(verb, self.folder / "nowhere.so", status=1)["error"]["name"], "file_missing")
-            self.assertEqual(self.json_out(verb, SWISH, status=1)["error"]["name"], "bad_file")
+            self.assertEqual(self.report(verb, self.folder / "nowhere.so", status=1)["error"]["name"], "file_missing")
+            self.assertEqual(self.report(verb, SWISH, status=1)["error"]["name"], "bad_file")
 
     def test_what_a_library_says_of_itself(self):
         swish, ops = self.compiled(SWISH), self.compiled(FIXTURES / "ops.c")
-        listed = self.json_out("list", swish, ops)["libraries"]
+        listed = self.report("list", swish, ops)["libraries"]
         self.assertEqual([one["name"] for one in listed], ["swish", "ops"])
         self.assertEqual([op["name"] for op in listed[0]["ops"]], ["Swish"])
         self.assertLessEqual({"Double", "Positive"}, {op["name"] for op in listed[1]["ops"]})
-        shown = self.json_out("show", swish, "acme::Swish")
+        shown = self.report("show", swish, "acme::Swish")
         digest = subprocess.run(["sha256sum", swish], capture_output=True, text=True, check=True).stdout.split()[0]
         self.assertEqual((shown["needs"], shown["sha256"]), (1, digest))
         op = shown["ops"][0]
@@ -181,7 +181,7 @@ class Kit(unittest.TestCase):
         self.assertEqual(op["operands"], [{"name": "x", "dtypes": ["f32"], "optional": False, "variadic": False, "in_place": -1}])
         self.assertEqual(op["results"][0]["in_place"], 0)
         self.assertEqual(op["fields"], [{"name": "beta", "type": "f32", "required": False, "default": "1", "docs": "how steep it is"}])
-        fields = {f["name"]: f for f in self.json_out("show", ops, "Fielded")["ops"][0]["fields"]}
+        fields = {f["name"]: f for f in self.report("show", ops, "Fielded")["ops"][0]["fields"]}
         self.assertEqual(fields["scale"]["range"], [0, 10])
         self.assertEqual(fields["mode"]["choices"], ["plain", "fancy"])
         self.assertEqual((fields["needed"]["type"], fields["needed"]["required"]), ("i32[2]", True))

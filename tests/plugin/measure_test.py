@@ -39,7 +39,7 @@ class Measured(unittest.TestCase):
         path.write_bytes(o.model(o.graph([node], *ports)) + o.message(8, o.text(1, "tuned"), o.number(2, 1)))
         return path
 
-    def json_out(self, *arguments: object) -> dict:
+    def report(self, *arguments: object) -> dict:
         done = small_models.tenon(*arguments, "--json")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return json.loads(done.stdout)
@@ -52,27 +52,27 @@ class Measured(unittest.TestCase):
     def built(self, model: Path, *options: object) -> tuple[dict, list]:
         """What the build told, and what the engine keeps of plugins."""
         engine = model.with_suffix(".tenon")
-        report = self.json_out("build", model, "-o", engine, "--plugin", self.tuned, *options)
-        return report, self.json_out("inspect", engine).get("plugins", [])
+        report = self.report("build", model, "-o", engine, "--plugin", self.tuned, *options)
+        return report, self.report("inspect", engine).get("plugins", [])
 
     def test_a_plugin_that_takes_channels_last_alone_gets_them(self):
         for sizes in ([2, 3, 4, 5], [1, 40, 3, 70], [3, 1, 2, 2], [2, 5, 7], [4, 3], [0, 3, 4, 5]):
             with self.subTest(sizes=sizes):
                 model = self.one_op("Channels", sizes=sizes)
-                self.assertEqual(self.json_out("compare", model, "--plugin", self.tuned)["verdict"], "good")
+                self.assertEqual(self.report("compare", model, "--plugin", self.tuned)["verdict"], "good")
                 _, kept = self.built(model)
                 self.assertEqual(kept[0]["layouts"], ["channels-last", "channels-last"])
         free = self.one_op("Channels", sizes=["n", 3, "h", "w"])
-        self.assertEqual(self.json_out("compare", free, "--plugin", self.tuned, "--shape", "x=2x3x9x33")["verdict"], "good")
+        self.assertEqual(self.report("compare", free, "--plugin", self.tuned, "--shape", "x=2x3x9x33")["verdict"], "good")
 
     def test_a_plugin_that_takes_strides_gets_them(self):
         model = self.one_op("Strided")
-        self.assertEqual(self.json_out("compare", model, "--plugin", self.tuned)["verdict"], "good")
+        self.assertEqual(self.report("compare", model, "--plugin", self.tuned)["verdict"], "good")
         self.assertEqual(self.built(model)[1][0]["layouts"], ["strided", "strided"])
 
     def test_the_reference_of_what_has_no_definition_asks_for_layouts_too(self):
-        json_out = self.json_out("compare", self.one_op("OnlyChannels"), "--plugin", self.tuned)
-        self.assertEqual((json_out["verdict"], json_out["not_judged"]), ("good", {"tuned::OnlyChannels": 1}))
+        report = self.report("compare", self.one_op("OnlyChannels"), "--plugin", self.tuned)
+        self.assertEqual((report["verdict"], report["not_judged"]), ("good", {"tuned::OnlyChannels": 1}))
 
     def test_another_dtype_is_an_error_that_names_those_that_are_taken(self):
         error = self.error("build", self.one_op("Narrow", dtype=11), "-o", self.folder / "n.tenon", "--plugin", self.tuned, status=3)
@@ -110,7 +110,7 @@ class Measured(unittest.TestCase):
         """What a build that measures told of its one kind of nodes, what the engine keeps of plugins, and the answer of inspect."""
         report, kept = self.built(model, "--measure", *options)
         (of_node,) = report["plugin_times"]
-        inspected = self.json_out("inspect", model.with_suffix(".tenon"))
+        inspected = self.report("inspect", model.with_suffix(".tenon"))
         again = [(n["chosen"], [c["name"] for c in n["candidates"]]) for n in inspected["plugin_times"]]
         self.assertEqual(again, [(of_node["chosen"], [c["name"] for c in of_node["candidates"]])])
         return of_node, kept, inspected
@@ -142,7 +142,7 @@ class Measured(unittest.TestCase):
         self.assertEqual(kept, [])
         alone = small_models.tenon("run", model.with_suffix(".tenon"), "--shape", "x=1x3000")
         self.assertEqual(alone.returncode, 0, "nothing of the plugin is needed to run it")
-        nodes = self.json_out("partition", model, "--plugin", self.tuned, "--measure", "--dry-run")
+        nodes = self.report("partition", model, "--plugin", self.tuned, "--measure", "--dry-run")
         self.assertEqual({n["backend"] for n in nodes["nodes"]}, {"cpu"})
         self.assertEqual(nodes["plugin_times"][0]["chosen"], "Tenon's own code")
         forced, kept, _ = self.measured(model, "--plugin-tactic", "tuned::Heavy=1")
@@ -167,9 +167,9 @@ class Measured(unittest.TestCase):
         found, kept, _ = self.measured(pool)
         self.assertEqual(found["chosen"], "tactic 0, row-major", found)
         self.assertEqual(kept[0]["name"], "MaxPool")
-        json_out = self.json_out("partition", pool, "--plugin", self.tuned, "--measure", "--dry-run")["nodes"][0]
-        self.assertEqual((json_out["backend"], json_out["reasons"][0]["code"]), ("plugin", "measured"))
-        self.assertRegex(json_out["reasons"][0]["text"], r"tactic 0, row-major: .* beside Tenon's own code: [\d.]+ .s")
+        report = self.report("partition", pool, "--plugin", self.tuned, "--measure", "--dry-run")["nodes"][0]
+        self.assertEqual((report["backend"], report["reasons"][0]["code"]), ("plugin", "measured"))
+        self.assertRegex(report["reasons"][0]["text"], r"tactic 0, row-major: .* beside Tenon's own code: [\d.]+ .s")
 
     def test_equal_nodes_are_measured_once(self):
         nodes = [o.node("Wave", [a], [b], domain="tuned", name=b) for a, b in (("x", "a"), ("a", "b"), ("b", "y"))]
@@ -189,7 +189,7 @@ class Measured(unittest.TestCase):
         other = self.compiled("other", "-DOTHER")
         with open(other, "ab") as file:
             file.write(b"another build")
-        report = self.json_out("build", model, "-o", self.folder / "other.tenon", "--plugin", other, "--measure")
+        report = self.report("build", model, "-o", self.folder / "other.tenon", "--plugin", other, "--measure")
         self.assertEqual(report["plugin_times"][0]["chosen"], "tactic 2 (quick), row-major")
         self.assertEqual(len(times.read_text().splitlines()), len(known.splitlines()) + 3)
 
@@ -211,7 +211,7 @@ class Measured(unittest.TestCase):
                 found, kept, _ = self.measured(model, *costs)
                 self.assertEqual((found["chosen"], kept[0]["tactic"]), ("tactic 2 (quick), row-major", 2))
                 self.assertEqual(found["nodes"], 1 + ops.count("Wave"))
-                self.json_out("run", model.with_suffix(".tenon"), "--plugin", self.tuned)
+                self.report("run", model.with_suffix(".tenon"), "--plugin", self.tuned)
 
     def test_what_is_not_measured_says_why(self):
         nothing = self.error("build", self.one_op("Abs", domain=""), "--measure", "-o", self.folder / "n.tenon", status=2)

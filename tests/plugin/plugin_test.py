@@ -53,7 +53,7 @@ class Plugins(unittest.TestCase):
         node = o.node(op, ["x"], ["y"], *attributes, domain=domain, name="it")
         return self.model(op, [node], [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])
 
-    def json_out(self, *arguments: object) -> dict:
+    def report(self, *arguments: object) -> dict:
         done = small_models.tenon(*arguments, "--json")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return json.loads(done.stdout)
@@ -65,7 +65,7 @@ class Plugins(unittest.TestCase):
 
     def built(self, model: Path, *options: object) -> Path:
         engine = model.with_suffix(".tenon")
-        self.json_out("build", model, "-o", engine, *options)
+        self.report("build", model, "-o", engine, *options)
         return engine
 
     def test_rules_of_a_file_name_ops_of_plugins(self):
@@ -85,18 +85,16 @@ class Plugins(unittest.TestCase):
         sizes = [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])]
         path = self.folder / "spelled.onnx"
         path.write_bytes(o.model(o.graph(nodes, *sizes, [three])))
-        json_out = self.json_out(
-            "rewrite", path, "--rules", rules, "--plugin", self.swish, "--verify", "all", "--numerics", "reassociating"
-        )
-        self.assertEqual({r["name"]: r["applied"] for r in json_out["rules"]}, {"to_swish": 1, "negated_swish": 1}, json_out)
-        self.assertEqual(json_out["verification"]["wrong"], 0)
-        self.assertEqual(self.json_out("rules", "test", rules, "--plugin", self.swish)["faults"], 0)
+        report = self.report("rewrite", path, "--rules", rules, "--plugin", self.swish, "--verify", "all", "--numerics", "reassociating")
+        self.assertEqual({r["name"]: r["applied"] for r in report["rules"]}, {"to_swish": 1, "negated_swish": 1}, report)
+        self.assertEqual(report["verification"]["wrong"], 0)
+        self.assertEqual(self.report("rules", "test", rules, "--plugin", self.swish)["faults"], 0)
         self.assertIn("not supported yet: op acme::Swish", self.error("rules", "list", rules, status=3)["what"])
 
     def test_by_its_own_function_as_the_definition_says(self):
         model = self.one_op("Swish", attribute_float("beta", 1.5), domain="acme")
-        self.assertEqual(self.json_out("compare", model, "--plugin", self.swish)["verdict"], "good")
-        rows = self.json_out("partition", model, "--plugin", self.swish, "--dry-run")["nodes"]
+        self.assertEqual(self.report("compare", model, "--plugin", self.swish)["verdict"], "good")
+        rows = self.report("partition", model, "--plugin", self.swish, "--dry-run")["nodes"]
         self.assertEqual(rows[0]["backend"], "plugin")
 
     def test_definitions_run_where_a_plugin_is_missing(self):
@@ -107,7 +105,7 @@ class Plugins(unittest.TestCase):
         other = self.compiled("swish_rebuilt", SWISH, "-g")
         for name, more in (("native", []), ("portable", ["--portable"]), ("bounded", ["--shape", "x=1x3:4x3:8x3"])):
             engine = self.folder / f"{name}.tenon"
-            self.json_out("build", model, "-o", engine, "--plugin", self.swish, "--plugin-fallback", "--verify-passes", *more)
+            self.report("build", model, "-o", engine, "--plugin", self.swish, "--plugin-fallback", "--verify-passes", *more)
             for libraries, missing in (
                 (["--plugin", self.swish], None),
                 ([], "needs a plugin that is not there: acme::Swish, version 1, of library swish: not there"),
@@ -137,7 +135,7 @@ class Plugins(unittest.TestCase):
             np.save(x, np.array([-1, 2, -3], dtype=np.float32).reshape(shape))
             results = []
             for libraries in (["--plugin", self.ops], []):
-                self.json_out("run", engine, *libraries, "--input", f"x={x}", "--output-dir", self.folder)
+                self.report("run", engine, *libraries, "--input", f"x={x}", "--output-dir", self.folder)
                 results.append(np.load(self.folder / "y.npy").tolist())
             self.assertEqual(results[1], wanted, name)
             self.assertNotEqual(*results, name)
@@ -159,9 +157,9 @@ class Plugins(unittest.TestCase):
             said = [attribute_text(f"plugin_{k}", v) for k, v in attributes.items()]
             node = o.node(op, ["x"], ["y"], *said, domain=domain, name="it")
             model = self.model(name, [node], [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])
-            json_out = self.json_out("inspect", model, "--plugin", versions)
+            report = self.report("inspect", model, "--plugin", versions)
             self.assertEqual(small_models.tenon("run", model, "--plugin", versions).returncode, 0)
-            return next(iter(json_out["ops"]))
+            return next(iter(report["ops"]))
 
         self.assertEqual(op_of("newest", "Scale", "test"), "test::Scale")
         self.assertEqual(op_of("older", "Scale", "test", version="1"), "test::Scale$1")
@@ -181,12 +179,12 @@ class Plugins(unittest.TestCase):
         model = self.model("two", nodes, [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])
         engine = self.built(model, "--plugin", self.swish, "--plugin", self.ops)
         self.assertEqual(small_models.tenon("run", engine, "--plugin", self.swish, "--plugin", self.ops).returncode, 0)
-        kept = self.json_out("inspect", engine)["plugins"]
+        kept = self.report("inspect", engine)["plugins"]
         self.assertEqual([k["name"] for k in kept], ["Swish", "Double"])
         self.assertEqual(kept[0]["fields"], ["beta = 1"])
         self.assertEqual(len(kept[0]["sha256"]), 64)
         portable = model.with_suffix(".portable.tenon")
-        self.json_out("build", model, "--portable", "-o", portable, "--plugin", self.swish, "--plugin", self.ops)
+        self.report("build", model, "--portable", "-o", portable, "--plugin", self.swish, "--plugin", self.ops)
         self.assertEqual(small_models.tenon("run", portable, "--plugin", self.swish, "--plugin", self.ops).returncode, 0)
         self.assertIn(
             "test::Double, version 1, of library ops: not there", self.error("run", portable, "--plugin", self.swish, status=3)["found"]
@@ -247,11 +245,11 @@ class Plugins(unittest.TestCase):
         self.assertEqual(self.kernels(gate), self.kernels(like))
 
     def kernels(self, engine: Path) -> list:
-        return [(k["bytes"], k["tactic"], k["steps"]) for k in self.json_out("inspect", engine)["kernels"]]
+        return [(k["bytes"], k["tactic"], k["steps"]) for k in self.report("inspect", engine)["kernels"]]
 
     def test_what_has_no_definition_is_not_judged(self):
-        self.assertEqual(self.json_out("compare", self.one_op("Double"), "--plugin", self.ops)["not_judged"], {"test::Double": 1})
-        self.assertNotIn("not_judged", self.json_out("compare", self.one_op("Gate"), "--plugin", self.ops))
+        self.assertEqual(self.report("compare", self.one_op("Double"), "--plugin", self.ops)["not_judged"], {"test::Double": 1})
+        self.assertNotIn("not_judged", self.report("compare", self.one_op("Gate"), "--plugin", self.ops))
 
     def test_sizes_that_the_data_tells(self):
         nodes = [
@@ -259,17 +257,17 @@ class Plugins(unittest.TestCase):
             o.node("Neg", ["p"], ["y"]),
         ]
         model = self.model("late", nodes, [o.value_info("x", ["n", 3])], [o.value_info("y", [None]), o.value_info("count", [], 7)])
-        json_out = self.json_out("compare", model, "--plugin", self.ops, "--shape", "x=5x3")
-        self.assertEqual(json_out["verdict"], "good")
+        report = self.report("compare", model, "--plugin", self.ops, "--shape", "x=5x3")
+        self.assertEqual(report["verdict"], "good")
         unwanted = self.model(
             "unwanted", [o.node("Positive", ["x"], ["", "y"], domain="test")], [o.value_info("x", ["n", 3])], [o.value_info("y", [], 7)]
         )
-        self.assertEqual(self.json_out("compare", unwanted, "--plugin", self.ops)["verdict"], "good")
+        self.assertEqual(self.report("compare", unwanted, "--plugin", self.ops)["verdict"], "good")
 
     def test_any_number_of_operands_and_a_workspace(self):
         node = o.node("Total", ["x", "x", "x"], ["y"], domain="test")
         model = self.model("total", [node], [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])
-        self.assertEqual(self.json_out("compare", model, "--plugin", self.ops, "--shape", "x=7x3")["verdict"], "good")
+        self.assertEqual(self.report("compare", model, "--plugin", self.ops, "--shape", "x=7x3")["verdict"], "good")
 
     def test_a_run_that_fails_says_whose_fault_it_is(self):
         model = self.one_op("Double")
@@ -287,8 +285,8 @@ class Plugins(unittest.TestCase):
         nodes = [o.node("Neg", ["x"], ["a"], name="one"), o.node("Abs", ["a"], ["y"], name="other")]
         model = self.model("walk", nodes, [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])
         walk = ["--backend", "cpu,reference", "--fallback-ops", "Abs", "--segmenter", "walk", "--dry-run"]
-        json_out = self.json_out("partition", model, *walk, "--plugin", self.ops)
-        self.assertEqual([s["backend"] for s in json_out["segments"]], ["cpu", "reference"])
+        report = self.report("partition", model, *walk, "--plugin", self.ops)
+        self.assertEqual([s["backend"] for s in report["segments"]], ["cpu", "reference"])
 
     def test_all_that_is_wrong_with_fields_is_one_error(self):
         wrong = [attribute_float("scale", 11), attribute_text("mode", "odd"), o.attribute_int("tims", 2)]
@@ -297,13 +295,13 @@ class Plugins(unittest.TestCase):
         for part in ("11 is not in 0 .. 10", "'odd' is none of plain, fancy", "did you mean 'times'", "field 'needed' (i32) is missing"):
             self.assertIn(part, error["found"])
         right = self.one_op("Fielded", o.attribute_ints("needed", [1, 2]), attribute_float("scale", 3))
-        self.assertEqual(self.json_out("compare", right, "--plugin", self.ops)["verdict"], "good")
+        self.assertEqual(self.report("compare", right, "--plugin", self.ops)["verdict"], "good")
 
     def test_a_kernel_of_an_op_runs_where_it_is_preferred(self):
         node = o.node("Relu", ["x"], ["y"], name="it")
         model = self.model("relu", [node], [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])
-        self.assertEqual(self.json_out("compare", model, "--plugin", self.ops)["verdict"], "good")
-        row = self.json_out("partition", model, "--plugin", self.ops, "--prefer", "test::NegativeRelu", "--dry-run")["nodes"][0]
+        self.assertEqual(self.report("compare", model, "--plugin", self.ops)["verdict"], "good")
+        row = self.report("partition", model, "--plugin", self.ops, "--prefer", "test::NegativeRelu", "--dry-run")["nodes"][0]
         self.assertEqual((row["backend"], row["reasons"][0]["code"]), ("plugin", "preferred"))
         self.assertEqual(self.error("compare", model, "--plugin", self.ops, "--prefer", "test::NegativeRelu")["name"], "device_failed")
         missing = self.error("compare", model, "--plugin", self.ops, "--prefer", "test::NegativeRlu", status=2)
@@ -317,8 +315,8 @@ class Plugins(unittest.TestCase):
         node = o.node("DFT", ["x"], ["y"], name="dft")
         for parts in (1, 2):
             model = self.model(f"dft{parts}", [node], [o.value_info("x", ["n", 60, parts])], [o.value_info("y", ["n", 60, 2])])
-            json_out = self.json_out("compare", model, "--plugin", kiss, "--prefer", "kiss::DFT", "--shape", f"x=3x60x{parts}")
-            self.assertEqual(json_out["verdict"], "good")
+            report = self.report("compare", model, "--plugin", kiss, "--prefer", "kiss::DFT", "--shape", f"x=3x60x{parts}")
+            self.assertEqual(report["verdict"], "good")
 
     def test_libraries_that_are_none(self):
         model = self.one_op("Double")

@@ -33,7 +33,7 @@ bool KernelStep::read(WireReader& from) {
     case kernel_field::units: units = from.get_uint32(); return true;
     case kernel_field::parts: parts = from.get_uint32(); return true;
     case kernel_field::joined: joined = from.get_uint32() != 0; return true;
-    case kernel_field::factors: factors = static_cast<DType>(from.get_uint32()); return true;
+    case kernel_field::factors: factors = from.get_enum<DType>(); return true;
     default: return false;
   }
 }
