@@ -140,7 +140,7 @@ def test_what_cannot_be_registered():
     assert "field 'a' has no type" in of(lambda x, *, a=None: x)
     assert "field 'a' has no type" in of(lambda x, *, a=[1, "b"]: x)
     assert "the default of field 'a' does not fit" in of(lambda x, *, a=2**70: x)
-    assert "nobody tells the shape" in of(lambda *, a=1: a, shape=None)
+    assert "nothing gives the shape of its results" in of(lambda *, a=1: a, shape=None)
     assert "several results" in of(lambda x: x, definition="Neg(x)", results=2)
     assert "does not parse" in of(lambda x: x, definition="Neg(x")
     assert "at least one result" in of(lambda x: x, results=0)
