@@ -23,7 +23,7 @@ namespace tenon::compiler {
 namespace {
 
 Result<std::optional<backend::Library>> library_of(const backend::Backend& backend) {
-  const Activity doing(backend.name(), "opened its library");
+  const Activity activity(backend.name(), "opened its library");
   auto library = backend.library();
   if (!library) return runtime::of_backend(std::move(library).error(), backend.name());
   return library;

@@ -35,8 +35,8 @@ class Known {
 Result<backend::Blob> compile_segment(const ir::Graph& graph, const ir::Segment& segment, const ir::Graph& cut,
                                       const backend::Backends& backends, const backend::Options& options) {
   const auto owner = std::ranges::find_if(backends, [&](const backend::Backend* b) { return b->name() == segment.backend; });
-  const Activity doing(segment.backend,
-                       fmt::format("compiled a segment of {} nodes, from {}", segment.nodes.size(), graph.view(segment.nodes[0]).where()));
+  const Activity activity(
+      segment.backend, fmt::format("compiled a segment of {} nodes, from {}", segment.nodes.size(), graph.view(segment.nodes[0]).where()));
   auto artifact = (*owner)->compile({cut}, options);
   if (!artifact) return std::move(artifact).error().at(graph.view(segment.nodes[0]).where());
   return std::get<backend::Blob>(*std::move(artifact));

@@ -69,9 +69,9 @@ bool constants_fit(const ir::Graph& graph, ir::NodeId node, const Retype& way) {
 
 /// The results are as good as they have to be: those of another type keep their low bits, the rest their values.
 bool keeps_enough(const ops::NodeView& narrow, const ops::NodeView& wide, const std::vector<bool>& low_bits) {
-  const std::vector<ops::Kept> kept = ops::kept_in_wider(narrow, wide, low_bits);
+  const std::vector<ops::Preserved> kept = ops::preserved_in_wider(narrow, wide, low_bits);
   for (size_t k = 0; k < kept.size(); ++k)
-    if (kept[k] < (narrow.outputs[k].dtype == wide.outputs[k].dtype ? ops::Kept::value : ops::Kept::low_bits)) return false;
+    if (kept[k] < (narrow.outputs[k].dtype == wide.outputs[k].dtype ? ops::Preserved::value : ops::Preserved::low_bits)) return false;
   return true;
 }
 
@@ -124,13 +124,14 @@ Result<bool> RetypeSearch::runs(const ir::Graph& graph, ir::NodeId node, const b
   Casts(*trial, {}).before(n, way);
   if (!ir::infer(*trial, n)) return false;
   const ir::NodeView view = trial->view(n);
-  const std::vector<ops::Kept> kept = way.narrows ? std::vector(view.outputs.size(), ops::Kept::value) : ops::kept_in_wider(original, view);
+  const std::vector<ops::Preserved> kept =
+      way.narrows ? std::vector(view.outputs.size(), ops::Preserved::value) : ops::preserved_in_wider(original, view);
   for (size_t k = 0; k < view.outputs.size(); ++k) {
     const DType declared = original.outputs[k].dtype, now = view.outputs[k].dtype;
     if (now != declared && now != way.of(declared)) return false;
-    if (kept[k] < (now == declared ? ops::Kept::value : ops::Kept::low_bits)) return false;
+    if (kept[k] < (now == declared ? ops::Preserved::value : ops::Preserved::low_bits)) return false;
     way.results.push_back(now);
-    way.runs_over.push_back(kept[k] != ops::Kept::value);
+    way.runs_over.push_back(kept[k] != ops::Preserved::value);
   }
   if (!way.narrows) way.takes_low_bits = operands_of_low_bits(original, view);
   return !TRY(refusal_of(*trial, n, backend));

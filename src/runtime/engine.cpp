@@ -79,7 +79,7 @@ Result<Devices> choose_devices(std::span<const Blob* const> blobs, const Devices
     if (named(chosen, blob->device) != chosen.end()) continue;
     const auto found = named(from, blob->device);
     if (found == from.end()) return missing_device(blob->device, from);
-    const Activity doing((*found)->name(), "opened its library");
+    const Activity activity((*found)->name(), "opened its library");
     if (auto opened = (*found)->open(); !opened) return of_backend(std::move(opened).error(), blob->device);
     chosen.push_back(*found);
   }
@@ -206,7 +206,7 @@ uint32_t Engine::number_for(std::span<const Tensor> inputs, size_t entry) const 
 Result<std::unique_ptr<Segment>> Engine::make_segment(const Blob& blob, std::span<const Tensor> weights, int threads) const {
   for (const auto& device : devices_)
     if (device->name() == blob.device) {
-      const Activity doing(blob.device, "made a segment ready to run");
+      const Activity activity(blob.device, "made a segment ready to run");
       return device->make({blob.bytes, weights, threads, this, blob.graphs});
     }
   return fail(Code::internal, "device '" + blob.device + "'", "the engine was made without it");

@@ -72,7 +72,7 @@ TEST(JoinRegions, TakesImagesOfABatchThatOnlyTheRunKnows) {
       << "it may be one row";
 }
 
-TEST(JoinRegions, TakesADepthwiseConvolutionAndThePointsBehindIt) {
+TEST(JoinRegions, JoinsADepthwiseConvolutionWithTheOneByOneAfterIt) {
   const std::string image = "graph main(x: f32[1,16,16,8]) { " + kDepthwise + "t = Transpose(x, perm=[0,3,1,2]) ";
   EXPECT_EQ(regions(image + "a = Conv(t, d, group=8, pads=[1,1,1,1]) y = Conv(a, p) return y }"), "2 kernels in 16 parts");
 }
@@ -92,15 +92,15 @@ TEST(JoinRegions, LeavesAHalo) {
 }
 
 TEST(JoinRegions, LeavesRowsThatAreOthersRows) {
-  const auto behind = [](const std::string& step) {
+  const auto after = [](const std::string& step) {
     return regions("graph main(x: f32[16,8], i: i64[16]) { " + kTwo + weights("s", {16, 8}) +
                    "const k: i64[1] = [0]\nconst up: i64[2] = [4,32]\n" + "a = MatMul(x, w) " + step + " return y }");
   };
-  EXPECT_EQ(behind("y = ReduceSum(a, k)"), "") << "a sum over the rows";
-  EXPECT_EQ(behind("t = Transpose(a, perm=[1,0]) y = MatMul(t, s)"), "") << "rows are summed";
-  EXPECT_EQ(behind("t = Reshape(a, up) y = Softmax(t, axis=1)"), "") << "a row of four";
-  EXPECT_EQ(behind("y = Gather(a, i, axis=0)"), "") << "any row";
-  EXPECT_EQ(behind("y = CumSum(a, k)"), "") << "rows before it";
+  EXPECT_EQ(after("y = ReduceSum(a, k)"), "") << "a sum over the rows";
+  EXPECT_EQ(after("t = Transpose(a, perm=[1,0]) y = MatMul(t, s)"), "") << "rows are summed";
+  EXPECT_EQ(after("t = Reshape(a, up) y = Softmax(t, axis=1)"), "") << "a row of four";
+  EXPECT_EQ(after("y = Gather(a, i, axis=0)"), "") << "any row";
+  EXPECT_EQ(after("y = CumSum(a, k)"), "") << "rows before it";
 }
 
 TEST(JoinRegions, LeavesFewRowsAndManyWeights) {

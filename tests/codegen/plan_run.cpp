@@ -77,9 +77,9 @@ class Runner {
     const Array& array = plan_.arrays[a];
     if (array.constant && !buffers_[a]) buffers_[a] = TRY(ir::materialise(*array.constant));
     if (!buffers_[a] && array.same_bytes >= 0) {
-      Tensor behind = TRY(buffer(array.same_bytes));
-      const std::byte* bytes = behind.data();
-      return Tensor::view(array.dtype, numbers(array.shape), bytes, std::make_shared<Tensor>(std::move(behind)));
+      Tensor owner = TRY(buffer(array.same_bytes));
+      const std::byte* bytes = owner.data();
+      return Tensor::view(array.dtype, numbers(array.shape), bytes, std::make_shared<Tensor>(std::move(owner)));
     }
     if (!buffers_[a]) {
       buffers_[a] = TRY(Tensor::make(array.dtype, numbers(stored_shape(array))));

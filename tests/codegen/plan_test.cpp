@@ -338,7 +338,7 @@ TEST(Plan, KeepsRowsOfPoolingsOverImagesFromOutside) {
   for (const Array& a : p.plan.arrays) EXPECT_TRUE(a.order.empty());
 }
 
-TEST(Plan, LimitsTokensAtTheDoor) {
+TEST(Plan, LimitsTokensAtTheInputs) {
   const Planned p = planned("graph main(ids: i64[n,s], table: f32[50,8]) { y = Gather(table, ids) return y }");
   ASSERT_EQ(p.plan.index_limits.size(), 1u);
   EXPECT_EQ(p.plan.index_limits[0].input, p.plan.inputs[0]);

@@ -120,7 +120,7 @@ TEST(Attention, MasksByAConstant) {
 }
 
 // Rows 1 and 2 see no key, and rows 4 and 5 have scores that no softmax takes.
-TEST(Attention, TreatsRowsWithoutASoftmaxAsItIsTold) {
+TEST(Attention, FollowsTheAttributeForFullyMaskedRows) {
   Tensor q = drawn({1, 2, 9, 16}, 7, 2), m = drawn({1, 1, 9, 30}, 10, 4);
   for (int64_t k = 0; k < 60; ++k) m.set_number(30 + k, -std::numeric_limits<double>::infinity());
   q.set_number(4 * 16, std::numeric_limits<double>::quiet_NaN());
@@ -186,7 +186,7 @@ constexpr std::string_view kAdded = R"(graph main(q: f32[b,2,s,16], k: f32[b,2,s
 })";
 
 // The first rows of the second batch see nothing but hidden keys, those behind them too: all of them share the weight.
-TEST(Attention, HidesKeysBehindTheQueryByAddingTheLowestNumber) {
+TEST(Attention, HidesKeysAfterTheQueryByAddingTheLowestNumber) {
   for (const int64_t size : {1, 5, 37, 530}) {
     Tensor keep = *Tensor::make(DType::boolean, {2, 1, 1, size});
     for (int64_t i = 0; i < size; ++i) {

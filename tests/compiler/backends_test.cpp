@@ -161,7 +161,7 @@ TEST(Segments, KeepQuantizedProductsAsOtherRuntimesKnowThem) {
   EXPECT_FALSE(has({&null(), all[0], all[1]}, "MatMulInteger"));
 }
 
-TEST(Segments, OfADeviceThatIsNotThereAreRefusedAtTheDoor) {
+TEST(Segments, OfAMissingDeviceAreRefusedAtLoad) {
   const backend::Backends all = *backends_named();
   CompileOptions options;
   options.backends = {&null(), all[0], all[1]};

@@ -94,7 +94,7 @@ TEST_F(Fallback, ASizeThatFeedsAReshape) {
             Counts{1});
 }
 
-TEST_F(Fallback, AProductInALoopBehindAConvolution) {
+TEST_F(Fallback, AProductInALoopAfterAConvolution) {
   const auto counts =
       check(R"(graph main(n: i64[], x: f32[1,2,6,6], w: f32[2,2,3,3], v: f32[2,2,3,3], m: f32[1,2,6,6]) {
     c = Conv(x, w) t = ConvTranspose(c, v)

@@ -21,8 +21,8 @@ std::vector<std::string> engines() {
   return out;
 }
 
-/// results.npz beside DIR/NAME.KIND.tenon.
-fs::path beside(const fs::path& engine, const std::string& what) {
+/// results.npz fixture_of DIR/NAME.KIND.tenon.
+fs::path fixture_of(const fs::path& engine, const std::string& what) {
   return engine.parent_path() / (engine.stem().stem().string() + "." + what + ".npz");
 }
 
@@ -33,7 +33,7 @@ TEST_P(EngineFixtures, StillRun) {
     const auto engine = load(GetParam(), {.verify = verify});
     if (!engine && engine.error().code() == Code::wrong_target) GTEST_SKIP() << "needs a CPU that runs " << GetParam();
     ASSERT_TRUE(engine) << engine.error().text();
-    const auto inputs = files::read_npz(beside(GetParam(), "inputs")), want = files::read_npz(beside(GetParam(), "results"));
+    const auto inputs = files::read_npz(fixture_of(GetParam(), "inputs")), want = files::read_npz(fixture_of(GetParam(), "results"));
     ASSERT_TRUE(inputs && want);
     std::vector<Tensor> in;
     for (const auto& port : (*engine)->inputs())

@@ -153,7 +153,7 @@ TEST(InputDefaults, GoBeyondTheBoundsOfTheUsualProgram) {
   }
 }
 
-TEST(InputDefaults, StandBehindRequiredInputsInTheText) {
+TEST(InputDefaults, FollowRequiredInputsInTheText) {
   const auto refused = ir::parse("graph main(w: f32[] = 2, x: f32[3]) { y = Mul(x, w) return y }", ops::table());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), Code::bad_graph);

@@ -56,7 +56,7 @@ TEST(Portable, IsCompiledOnLoad) {
 }
 
 /// Of intervals of sizes, before a model of all: weights of both are kept once.
-TEST(Portable, SizesOutOfBoundsRunOnWhatStandsBehind) {
+TEST(Portable, OutOfRangeShapesUseUnboundedProgram) {
   const auto graph_of = [](bool bounded) {
     std::string numbers = "1";
     for (int k = 2; k <= 100; ++k) numbers += ", " + std::to_string(k);

@@ -57,24 +57,24 @@ TEST(Regions, GiveTheSameOnAnyNumberOfThreads) {
 }
 
 /// A profile has each kernel of a region: one behind the other, in the region's time.
-TEST(Regions, AreToldKernelByKernel) {
+TEST(Regions, ReportEachKernel) {
   auto compiled = compile(net("1000"), tests::compile_options(3));
   ASSERT_TRUE(compiled) << compiled.error().text();
   const size_t steps = compiled->built.programs[0].steps.size();
   auto context = *runtime::Context::create(*load_compiled(std::move(*compiled), tests::every_other_device()));
   const std::vector<Tensor> inputs = {*ops::random_tensor(DType::f32, {1000, 24}, 3)};
-  std::vector<uint32_t> told;
+  std::vector<uint32_t> reported;
   std::chrono::steady_clock::time_point last;
   runtime::RunOptions options = tests::run_options();
   options.on_step = [&](uint32_t step, auto begin, auto end) {
-    told.push_back(step);
+    reported.push_back(step);
     EXPECT_LE(last, begin);
     EXPECT_LE(begin, end);
     last = end;
   };
   ASSERT_TRUE(context->run(inputs, options));
-  ASSERT_EQ(told.size(), steps);
-  EXPECT_TRUE(std::ranges::is_sorted(told));
+  ASSERT_EQ(reported.size(), steps);
+  EXPECT_TRUE(std::ranges::is_sorted(reported));
 }
 
 }  // namespace

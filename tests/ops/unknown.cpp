@@ -29,7 +29,7 @@ TEST(Unknown, WhatTheTableKnowsIsTheSameThere) {
   EXPECT_EQ(open_table().find("com.microsoft", "BiasGelu"), table().find("com.microsoft", "BiasGelu"));
 }
 
-TEST(Unknown, ResultsKeepTheTypesThatTheyWereTold) {
+TEST(Unknown, ResultsKeepTheirDeclaredTypes) {
   const auto graph =
       ir::parse("graph main(x: f32[n,4]) { h: f16[n] = ZZZ::Half(x, _, level=2) a: i64[2], b = ZZZ::Two(h) return h, a, b }", open_table());
   ASSERT_TRUE(graph) << graph.error().text();

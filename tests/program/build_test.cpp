@@ -119,7 +119,7 @@ TEST(Build, NumbersPortsBuffersAndTheirLives) {
   EXPECT_TRUE(runtime::decode(runtime::encode(built->programs)));
 }
 
-TEST(Build, PlacesEachWeightOnceWithRoomBehindIt) {
+TEST(Build, PlacesEachWeightOnceWithRoomAfterIt) {
   auto graph = graph_of(
       "graph main(x: f32[n,4]) { const w: f32[4] = [1, 2, 3, 4] const v: f32[4] = [5, 6, 7, 8]"
       " a = Mul(x, w) b = Mul(a, v) c = Mul(b, w) return c }");

@@ -80,7 +80,7 @@ TEST_F(SizeTableTest, HasOperandsStandBeforeTheirLine) {
   }
 }
 
-TEST_F(SizeTableTest, PutsLinesThatDependOnDataBehindTheDoor) {
+TEST_F(SizeTableTest, PutsDataDependentLinesAfterInputLines) {
   for (Dim d : {n + 1, 2 * u, u + n}) table.want(d);
   ASSERT_TRUE(table.finish(program));
   EXPECT_LT(table.slot(n + 1), program.input_lines);

@@ -60,11 +60,11 @@ void write_y(const KernelArgs* args, int64_t, int64_t) {
 void write_half_of_t(const KernelArgs* args, int64_t, int64_t) {
   for (int k = 0; k < 5; ++k) argument<float>(args, 1)[k] = 0;
 }
-void write_behind_t(const KernelArgs* args, int64_t, int64_t) { argument<float>(args, 1)[10] = 0; }
-void write_far_behind_t(const KernelArgs* args, int64_t, int64_t) { argument<float>(args, 1)[10 + 63] = 0; }
+void write_after_t(const KernelArgs* args, int64_t, int64_t) { argument<float>(args, 1)[10] = 0; }
+void write_far_after_t(const KernelArgs* args, int64_t, int64_t) { argument<float>(args, 1)[10 + 63] = 0; }
 void write_before_y(const KernelArgs* args, int64_t, int64_t) { argument<float>(args, 2)[-1] = 0; }
-void write_one_byte_behind_y(const KernelArgs* args, int64_t, int64_t) { argument<uint8_t>(args, 2)[40] = 0; }
-void write_behind_scratch(const KernelArgs* args, int64_t, int64_t) { static_cast<uint8_t*>(args->scratch)[100] = 1; }
+void write_one_byte_after_y(const KernelArgs* args, int64_t, int64_t) { argument<uint8_t>(args, 2)[40] = 0; }
+void write_after_scratch(const KernelArgs* args, int64_t, int64_t) { static_cast<uint8_t*>(args->scratch)[100] = 1; }
 void write_all_scratch(const KernelArgs* args, int64_t begin, int64_t end) {
   for (int k = 0; k < 100; ++k) static_cast<uint8_t*>(args->scratch)[k] = 1;
   write_t(args, begin, end);
@@ -100,16 +100,16 @@ void expect_named(Function first, Function second, std::string_view place, std::
 }
 
 TEST(Guard, NamesStepAndBufferOfAWriteOutside) {
-  EXPECT_TRUE(run(*context_of(two_steps()), write_behind_t, write_y, false)) << "without guards nobody looks";
-  expect_named(write_behind_t, write_y, "step 0 (First)", "no write beyond value 't'", "a write 0 bytes after its end");
-  expect_named(write_far_behind_t, write_y, "step 0 (First)", "no write beyond value 't'", "a write 252 bytes after its end");
+  EXPECT_TRUE(run(*context_of(two_steps()), write_after_t, write_y, false)) << "without guards nobody looks";
+  expect_named(write_after_t, write_y, "step 0 (First)", "no write beyond value 't'", "a write 0 bytes after its end");
+  expect_named(write_far_after_t, write_y, "step 0 (First)", "no write beyond value 't'", "a write 252 bytes after its end");
   expect_named(write_t, write_before_y, "step 1 (Second)", "no write beyond value 'y'", "a write 4 bytes before it");
-  expect_named(write_t, write_one_byte_behind_y, "step 1 (Second)", "no write beyond value 'y'", "a write 0 bytes after its end");
+  expect_named(write_t, write_one_byte_after_y, "step 1 (Second)", "no write beyond value 'y'", "a write 0 bytes after its end");
 }
 
 TEST(Guard, LooksAtScratchMemory) {
   auto context = context_of(two_steps());
-  auto got = run(*context, write_behind_scratch, write_y, true);
+  auto got = run(*context, write_after_scratch, write_y, true);
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error()->place, "step 0 (First)");
   EXPECT_TRUE(got.error()->expected.starts_with("no write beyond the scratch memory of thread ")) << got.error()->expected;
@@ -135,7 +135,7 @@ TEST(Guard, BringsResultsToBoundMemory) {
   context->bind_output(0, memory.data(), 40);
   EXPECT_EQ(*run(*context, write_t, write_y, true), kRight);
   EXPECT_EQ(memory, kRight);
-  EXPECT_FALSE(run(*context, write_t, write_one_byte_behind_y, true));
+  EXPECT_FALSE(run(*context, write_t, write_one_byte_after_y, true));
 }
 
 TEST(Guard, StandsInBranchesAndLoops) {
@@ -170,7 +170,7 @@ TEST(Guard, StandsInBranchesAndLoops) {
   }
   table[0].buffers[1].dtype = table[0].inputs[1].dtype = DType::i64;
   auto branch = context_of(table);
-  const std::vector<int64_t> calls(10, reinterpret_cast<int64_t>(&write_behind_t));
+  const std::vector<int64_t> calls(10, reinterpret_cast<int64_t>(&write_after_t));
   const auto got = branch->run(std::vector{Tensor::scalar(DType::boolean, 1), Tensor::of_i64({10}, calls)}, options);
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error()->place, "step 0 (Inner)");

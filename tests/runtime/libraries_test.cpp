@@ -78,7 +78,7 @@ TEST_F(LibrariesTest, OfSeveralNumbersAreTheNewest) {
   EXPECT_EQ(open_library(kMath, {.files = {}, .packages = {folder_}})->file.filename(), "libmaths.so.2641");
 }
 
-TEST_F(LibrariesTest, ThatAreMissingTellWhereTheyWereLookedFor) {
+TEST_F(LibrariesTest, MissingOnesNameThePlacesThatWereSearched) {
   const Diagnostic d = refused(kNone, {.files = {}, .packages = {folder_}});
   EXPECT_EQ(d.code, Code::file_missing);
   EXPECT_EQ(d.place, "backend 'math'");

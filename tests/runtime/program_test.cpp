@@ -330,7 +330,7 @@ TEST(ProgramSizes, DividedByZeroAreAnErrorWhereTheyAreUsed) {
   EXPECT_TRUE(evaluate_sizes(dividing_program(0), 0, 7, {none, {}}, values)) << "nor what nobody uses";
 }
 
-TEST(ProgramSizes, DividedByZeroBehindTheDoorAreAnErrorToo) {
+TEST(ProgramSizes, DataDependentDivisionByZeroIsAnError) {
   Program p = dividing_program(6);
   p.input_lines = 4;
   std::vector<int64_t> values;

@@ -98,7 +98,7 @@ class PluginFieldParser {
   std::optional<T> getScalar(std::string_view const& name) {
     auto const found = mRecords.find(name);
     if (found == mRecords.end()) {
-      detail::said().missing_field = name;
+      detail::plugin_messages().missing_field = name;
       return std::nullopt;
     }
     found->second.retrieved = true;

@@ -13,19 +13,19 @@ namespace tenon::trt {
 
 namespace detail {
 
-/// What this thread's plugin has said since somebody asked.
-struct Said {
+/// What this thread's plugin has logged since take_errors() was called.
+struct PluginMessages {
   std::string errors;         ///< joined by "; "
   std::string missing_field;  ///< the last that PluginFieldParser was asked for in vain
 };
-TENON_TRT_OWN inline Said& said() {
-  thread_local Said own;
+TENON_TRT_OWN inline PluginMessages& plugin_messages() {
+  thread_local PluginMessages own;
   return own;
 }
 /// The errors, once, as the end of a sentence.
 inline std::string take_errors() {
-  std::string out = std::move(said().errors);
-  said() = Said();
+  std::string out = std::move(plugin_messages().errors);
+  plugin_messages() = PluginMessages();
   return out.empty() ? ", and logged no error" : ": " + out;
 }
 
@@ -34,7 +34,7 @@ class Logger final : public ILogger {
   void log(Severity severity, AsciiChar const* msg) noexcept override {
     if (!msg) return;
     try {
-      if (severity <= Severity::kERROR) said().errors += (said().errors.empty() ? "" : "; ") + std::string(msg);
+      if (severity <= Severity::kERROR) plugin_messages().errors += (plugin_messages().errors.empty() ? "" : "; ") + std::string(msg);
     } catch (...) {  // no memory for the text: the log has it
     }
     const tenon_host* const host = ext::host();
@@ -74,7 +74,7 @@ TENON_TRT_OWN inline ILoggerFinder* getLoggerFinder() noexcept {
 inline void caughtError(std::exception const& e) noexcept {
   try {
     std::string text = e.what();
-    const std::string& missing = detail::said().missing_field;
+    const std::string& missing = detail::plugin_messages().missing_field;
     if (!missing.empty() && text == std::bad_optional_access().what()) text = "field '" + missing + "' is missing";
     getLogger()->log(ILogger::Severity::kERROR, text.c_str());
   } catch (...) { getLogger()->log(ILogger::Severity::kERROR, "an error, and no memory for its text"); }

@@ -131,7 +131,7 @@ def test_two_roots_keep_their_outputs_apart(swapped):
     assert applied == 1 and sorted(ops(out)) == ["Abs", "Abs", "Mul", "Mul", "Neg"]
 
 
-def test_symmetric_roots_are_told_apart_by_a_check():
+def test_a_check_distinguishes_symmetric_roots():
     class Symmetric(EasyPatternOptimization):
         def match_pattern(self, g, x, y, z):
             return g.op.Sub(x, y), g.op.Sub(x, z)

@@ -48,7 +48,7 @@ def test_operands_fields_and_several_results():
     assert error.code == "bad_attribute" and "did you mean 'scale'" in error.found
 
 
-def test_results_are_written_where_the_function_is_told():
+def test_results_are_written_into_the_given_arrays():
     np.testing.assert_array_equal(answer("py::Into(x)"), X + 1)
     assert answer("py::Into(x)", X[:0]).shape == (0, 3)
 
@@ -209,7 +209,7 @@ def test_several_threads_run_it_at_once():
     assert not wrong
 
 
-def test_nothing_is_left_behind(ops):
+def test_no_reference_outlives_a_run(ops):
     made = engine('py::Copied(x, what="same")')
     made.run({"x": X})
     before, counts = sys.getrefcount(ops.copied), []
@@ -254,8 +254,8 @@ def test_rules_of_python_start_at_plugins(ops):
 
 
 def test_measuring_with_a_function_says_why_not(ops):
-    wishes = {"backends": ["reference", "cpu"], "assign": "cost", "measure": True}
-    error = refused(lambda: tenon.compile(swish_model(), **wishes))
+    options = {"backends": ["reference", "cpu"], "assign": "cost", "measure": True}
+    error = refused(lambda: tenon.compile(swish_model(), **options))
     assert (error.code, error.place) == ("not_supported", "measure")
     assert "acme::Swish" in error.what and "processes of their own" in error.expected
 

@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A sample is at least this long, so that the peaks beside it see the same weather; cold, with the evictions in it.
+/// A sample is at least this long, so that the peaks eviction_ms it see the same weather; cold, with the evictions in it.
 constexpr double kSampleMs = 20;
 constexpr size_t kTriesPerSample = 3;
 
@@ -109,9 +109,9 @@ Result<Sample> take_sample(BenchSession& b, const MachineLimits& limits, bool co
 }  // namespace
 
 Result<std::vector<Sample>> take_samples(const BenchOptions& o, BenchSession& b, const MachineLimits& limits, Console& console) {
-  const double beside = o.cold ? limits.stream_ms : 0;
-  const int ours = runs_in_sample(b.warm_ms + beside);
-  const int others = b.peer ? runs_in_sample(median(TRY(b.peer->run(3))) + beside) : 0;
+  const double eviction_ms = o.cold ? limits.stream_ms : 0;
+  const int ours = runs_in_sample(b.warm_ms + eviction_ms);
+  const int others = b.peer ? runs_in_sample(median(TRY(b.peer->run(3))) + eviction_ms) : 0;
   const size_t wanted = static_cast<size_t>(o.runs);
   std::vector<Sample> samples;
   const auto start = Clock::now();

@@ -32,7 +32,7 @@ struct Options {
 };
 
 /// What a run was, part by part.
-struct Done {
+struct RewriteResult {
   passes::Report report;
   int64_t nodes_before = 0, nodes_after = 0, rewrites = 0;
   double read_ms = 0, check_ms = 0, write_ms = 0;
@@ -45,14 +45,14 @@ double ms_since(Clock::time_point start) { return std::chrono::duration<double, 
 
 std::string plural(int64_t count, std::string_view word) { return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s"); }
 
-std::string headline(const Options& o, const Done& done) {
+std::string headline(const Options& o, const RewriteResult& done) {
   const auto rules =
       std::ranges::count_if(done.report.rules.rules, [](const auto& r) { return r.applied > 0 && r.name != "fold_constants"; });
   return fmt::format("{}: {} nodes -> {}, {} by {} (of {})", o.rewriting.model.path, done.nodes_before, done.nodes_after,
                      plural(done.rewrites, "rewrite"), plural(rules, "rule"), o.rewriting.rules_text());
 }
 
-std::string time_text(const Done& done) {
+std::string time_text(const RewriteResult& done) {
   std::string out =
       fmt::format("read {:.1f} ms, passes {:.1f} ms (matching and rewriting {:.1f} ms", done.read_ms, done.report.ms, done.report.rules.ms);
   out += done.check_ms > 0 ? fmt::format("), checks and dump {:.1f} ms", done.check_ms) : ")";
@@ -65,7 +65,7 @@ int64_t bytes_of_file(const std::string& path) {
   return error ? 0 : static_cast<int64_t>(bytes);
 }
 
-void report(const Options& o, const Done& done, Console& console) {
+void report(const Options& o, const RewriteResult& done, Console& console) {
   console.line(headline(o, done));
   if (done.written)
     console.line(
@@ -94,7 +94,7 @@ Json json_of(const rewrite::Verification& v) {
           {"instances", v.instances}, {"skipped", v.skipped},   {"unverified", unverified}, {"ms", v.ms}};
 }
 
-Json json_of(const Options& o, const Done& done) {
+Json json_of(const Options& o, const RewriteResult& done) {
   return {{"file", o.rewriting.model.path},
           {"output", done.written ? Json(o.output) : Json(nullptr)},
           {"opset", done.written ? Json(done.written->opset) : Json(nullptr)},
@@ -114,7 +114,8 @@ Json json_of(const Options& o, const Done& done) {
           {"left_out", done.report.rules.reports}};
 }
 
-Result<void> run_passes(const Options& o, passes::Options options, ir::Graph& graph, RewriteDump* dump, Done& done, Console& console) {
+Result<void> run_passes(const Options& o, passes::Options options, ir::Graph& graph, RewriteDump* dump, RewriteResult& done,
+                        Console& console) {
   options.rewriting.timing = o.stats || console.json;
   options.rewriting.stop_after = o.stop_after >= 0 ? o.stop_after : std::numeric_limits<int64_t>::max();
   rewrite::Verifier verifier(*rewrite::verify_named(o.verify));
@@ -132,7 +133,7 @@ Result<void> run_passes(const Options& o, passes::Options options, ir::Graph& gr
   return {};
 }
 
-Result<void> write(const Options& o, const ir::Graph& graph, Done& done, Console& console) {
+Result<void> write(const Options& o, const ir::Graph& graph, RewriteResult& done, Console& console) {
   if (o.output.empty()) return {};
   console.progress("writing " + o.output);
   const auto start = Clock::now();
@@ -145,14 +146,14 @@ Result<void> write(const Options& o, const ir::Graph& graph, Done& done, Console
   return {};
 }
 
-Result<void> finish_dump(const Options& o, const Done& done, RewriteDump& dump, Console& console) {
+Result<void> finish_dump(const Options& o, const RewriteResult& done, RewriteDump& dump, Console& console) {
   console.progress(fmt::format("drawing {}", plural(static_cast<int64_t>(dump.size()), "rewrite")));
   const auto name = std::filesystem::path(o.rewriting.model.path).filename().string();
   for (const std::string& w : TRY(dump.finish("Rewrites of " + name, {headline(o, done)}))) console.warn(w);
   return {};
 }
 
-Error left_out(const Done& done) {
+Error left_out(const RewriteResult& done) {
   return fail(Code::bad_rule, "--strict", "a rule was left out")
       .expected("rules that settle and keep their promises")
       .found(done.report.rules.reports[0])
@@ -167,7 +168,7 @@ Result<void> rewrite_model(const Options& o, Console& console) {
     dump = TRY(RewriteDump::into(o.dump));
   }
   console.progress("reading " + o.rewriting.model.path);
-  Done done;
+  RewriteResult done;
   const auto start = Clock::now();
   const import::Imported m = TRY(o.rewriting.model.import());
   done.read_ms = ms_since(start);

@@ -117,13 +117,13 @@ void collapse(Nest& nest, const Plan& plan, int from) {
 
 namespace {
 
-/// The terms of a sum, those that are told by a load apart from the others.
-void split_terms(const Expr& sum, Expr& told, Expr& loaded) {
+/// The terms of a sum, those that are direct by a load apart from the others.
+void split_terms(const Expr& sum, Expr& direct, Expr& loaded) {
   if (sum.op() == ExprOp::add) {
-    for (const Expr& term : sum.args()) split_terms(term, told, loaded);
+    for (const Expr& term : sum.args()) split_terms(term, direct, loaded);
     return;
   }
-  Expr& to = mentions(sum, ExprOp::input) ? loaded : told;
+  Expr& to = mentions(sum, ExprOp::input) ? loaded : direct;
   to = to ? to + sum : sum;
 }
 
@@ -150,9 +150,9 @@ std::optional<EpiloguePlaces> epilogue_places(const Epilogue& epilogue, const Ne
   EpiloguePlaces out;
   for (const NestAccess& a : map.accesses) {
     if (a.within) return std::nullopt;
-    Expr told = Expr::integer(DType::i64, 0), loaded;
-    split_terms(flat_of(a, plan), told, loaded);
-    auto place = !loaded || loads_single_numbers(loaded, map) ? place_of(told) : std::nullopt;
+    Expr direct = Expr::integer(DType::i64, 0), loaded;
+    split_terms(flat_of(a, plan), direct, loaded);
+    auto place = !loaded || loads_single_numbers(loaded, map) ? place_of(direct) : std::nullopt;
     if (!place) return std::nullopt;
     const bool is_sum = a.array == nest.outputs[0].array;
     const int column = !is_sum ? -1 : epilogue.columns == 1 ? 0 : static_cast<int>(floor_div(place->offset, width).value());

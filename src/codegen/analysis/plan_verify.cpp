@@ -64,9 +64,9 @@ class PlanVerifier {
 
   void shares(const Array& a) {
     must(exists(a.same_bytes), "bytes of no array", name(a.same_bytes));
-    ArrayId behind = a.same_bytes;
-    for (size_t steps = 0; exists(behind) && steps <= plan_.arrays.size(); ++steps) behind = plan_.arrays[behind].same_bytes;
-    must(behind < 0, "bytes of an array that shares its own", name(a.same_bytes));
+    ArrayId owner = a.same_bytes;
+    for (size_t steps = 0; exists(owner) && steps <= plan_.arrays.size(); ++steps) owner = plan_.arrays[owner].same_bytes;
+    must(owner < 0, "bytes of an array that shares its own", name(a.same_bytes));
     if (!out_.wrong.empty()) return;
     const Array& from = plan_.arrays[a.same_bytes];
     must(is_dense(a) && is_dense(from), "shared bytes in another order", text_of(from.strides));

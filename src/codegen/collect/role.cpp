@@ -31,10 +31,10 @@ bool has_data_dependent_shape(ir::NodeView view) {
   if (!view.op->infer(view)) return false;
   const bool any_new = view.symbols->all().size() > symbols_before;
   const uint32_t first_new = any_new ? view.symbols->all()[symbols_before].node()->id : 0;
-  SymbolSet told;
+  SymbolSet given;
   for (const ir::Operand& o : view.inputs) {
-    add_symbols(o.type, told);
-    if (o.data) add_symbols(*o.data, told);
+    add_symbols(o.type, given);
+    if (o.data) add_symbols(*o.data, given);
   }
   for (size_t k = 0; k < declared.size(); ++k) {
     if (!declared[k].has_rank()) continue;
@@ -43,7 +43,7 @@ bool has_data_dependent_shape(ir::NodeView view) {
     add_symbols(view.outputs[k], inferred);
     if (any_new && std::ranges::any_of(inferred, [&](const DimNode* s) { return s->id >= first_new; })) return false;
     add_symbols(declared[k], promised);
-    if (std::ranges::any_of(promised, [&](const DimNode* s) { return !told.contains(s) && !inferred.contains(s); })) return false;
+    if (std::ranges::any_of(promised, [&](const DimNode* s) { return !given.contains(s) && !inferred.contains(s); })) return false;
   }
   return true;
 }

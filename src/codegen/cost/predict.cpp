@@ -16,7 +16,7 @@ constexpr double kFunction = 20, kExponential = 9, kOwnLoad = 2.5;
 /// Nanoseconds to call a kernel at all, and one of tiles, whose code is longer; to find a task's place, to enter a loop, and to put
 /// together the lanes of a sum.
 constexpr double kCallNs = 200, kTilesNs = 200, kTaskNs = 3, kLoopNs = 0.5, kJoinNs = 1.5;
-/// Of what is waited for beside the limit, the share that is not hidden after it, where a loop has no more places than are asked for
+/// Of what is waited for added_ns the limit, the share that is not hidden after it, where a loop has no more places than are asked for
 /// ahead. Tiles ask memory for their weights while they compute.
 constexpr double kNotHidden = 0.4, kNotHiddenOfTiles = 0.1, kAskedAhead = 16;
 
@@ -115,15 +115,15 @@ Prediction predict(const Work& work, const Call& call, const Target& target, con
       {Limit::exchange, foreign(call.exchanged, machine.exchange) + foreign(call.taken, machine.take)}};
   const auto most = *std::ranges::max_element(costs, {}, &std::pair<Limit, double>::second);
   // Tiles find their panels in the second-level cache in time: that is part of what they reach of the peak.
-  const auto not_hidden = [&](Limit beside, Limit most) {
-    const bool weights = !work.products.empty() && (beside == Limit::memory || most == Limit::memory);
+  const auto not_hidden = [&](Limit other, Limit most) {
+    const bool weights = !work.products.empty() && (other == Limit::memory || most == Limit::memory);
     return weights ? kNotHiddenOfTiles : kNotHidden;
   };
   const bool ahead = std::ranges::all_of(work.loops, [](const LoopWork& l) { return l.loads <= kAskedAhead; });
-  double beside = 0;
+  double added_ns = 0;
   for (const auto& [limit, ns] : costs)
-    if (limit != most.first && (limit != Limit::second || !ahead)) beside += ahead ? not_hidden(limit, most.first) * ns : ns;
-  Prediction out{.ns = start + most.second + beside, .limit = most.first, .limit_ns = most.second};
+    if (limit != most.first && (limit != Limit::second || !ahead)) added_ns += ahead ? not_hidden(limit, most.first) * ns : ns;
+  Prediction out{.ns = start + most.second + added_ns, .limit = most.first, .limit_ns = most.second};
   if (start > most.second) out.limit = Limit::start, out.limit_ns = start;
   else if (most.first == Limit::peak) {
     out.limit_ns = all.least_ns / split.threads;

@@ -17,7 +17,7 @@ Result<std::vector<Kernel>> lower_plainly(const Group& group, Plan& plan, const 
 }
 
 /// How the products of a contraction are taken.
-enum class Way { groups, groups_in_order, one_by_one };
+enum class ProductOrder { groups, groups_in_order, one_by_one };
 
 /// A contraction as tiles walk it: the rows operand stored where it is computed, and padded where it may leave its array.
 struct Prepared {
@@ -27,21 +27,21 @@ struct Prepared {
 };
 
 /// The roles of the nest as it stands now. false: there are none.
-bool settle(Group& group, Way way, const Plan& plan) {
+bool settle(Group& group, ProductOrder way, const Plan& plan) {
   if (!settle_contraction(group, plan)) return false;
-  if (way == Way::one_by_one) *group.contraction() = one_by_one(std::move(*group.contraction()));
+  if (way == ProductOrder::one_by_one) *group.contraction() = one_by_one(std::move(*group.contraction()));
   return true;
 }
 
-bool store_rows(Prepared& p, Way way, Plan& plan) {
+bool store_rows(Prepared& p, ProductOrder way, Plan& plan) {
   const Contraction roles = *p.group.contraction();
-  if (way == Way::groups_in_order) store_rows_in_order(p.group.nests[0], roles, plan, p.before);
+  if (way == ProductOrder::groups_in_order) store_rows_in_order(p.group.nests[0], roles, plan, p.before);
   else if (!roles.rows_operand.is_load()) store_rows_operand(p.group.nests[0], roles, plan, p.before);
   else return true;
   return settle(p.group, way, plan) && p.group.contraction()->rows_operand.is_load();
 }
 
-bool pad_rows(Prepared& p, Way way, Plan& plan) {
+bool pad_rows(Prepared& p, ProductOrder way, Plan& plan) {
   const int access = p.group.contraction()->rows_operand.accesses[0];
   NestAccess& rows = p.group.nests[0].accesses[access];
   if (!rows.within) return true;
@@ -53,9 +53,9 @@ bool pad_rows(Prepared& p, Way way, Plan& plan) {
 }
 
 /// nullopt: it cannot be.
-std::optional<Prepared> prepared(const Group& group, Way way, Plan& plan) {
+std::optional<Prepared> prepared(const Group& group, ProductOrder way, Plan& plan) {
   Prepared out{.group = group};
-  if (way == Way::one_by_one) *out.group.contraction() = one_by_one(std::move(*out.group.contraction()));
+  if (way == ProductOrder::one_by_one) *out.group.contraction() = one_by_one(std::move(*out.group.contraction()));
   if (!store_rows(out, way, plan) || !pad_rows(out, way, plan)) return std::nullopt;
   auto tiling = tiling_of(out.group, plan);
   if (!tiling || !walks_groups(*tiling)) return std::nullopt;
@@ -69,8 +69,8 @@ std::optional<Prepared> prepared(const Group& group, Plan& plan, const Target& t
   const MultiplyAdd* form = target.multiply_add(c.rows_operand.value.dtype(), c.lanes_operand.value.dtype(), c.sum);
   const bool grouped = c.group > 1 && form && form->products == c.group && form->lanes == target.lanes();
   const size_t arrays = plan.arrays.size();
-  for (const Way way : {Way::groups, Way::groups_in_order, Way::one_by_one}) {
-    if (!grouped && way != Way::one_by_one) continue;
+  for (const ProductOrder way : {ProductOrder::groups, ProductOrder::groups_in_order, ProductOrder::one_by_one}) {
+    if (!grouped && way != ProductOrder::one_by_one) continue;
     if (auto out = prepared(group, way, plan)) return out;
     plan.arrays.resize(arrays);
   }

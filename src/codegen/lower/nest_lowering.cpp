@@ -179,7 +179,7 @@ Result<NestLowering::State> NestLowering::with_masks(int axis, State state) {
   if (axis + 1 != static_cast<int>(nest_.axes.size())) return state;
   KernelEmitter::Place place = place_for(state);
   size_t k = 0;
-  const auto tell = [&](const Expr& within, const Cursor& c) -> Result<void> {
+  const auto find_mask = [&](const Expr& within, const Cursor& c) -> Result<void> {
     const size_t at = k++;
     if (!within || !c.affine || c.affine->coefficients[axis] == Dim(0)) return {};
     if (mentions(within, ExprOp::axis, axis) || mentions(within, ExprOp::input)) return {};
@@ -188,8 +188,8 @@ Result<NestLowering::State> NestLowering::with_masks(int axis, State state) {
     state.whole[at] = build().splat(all, emit_.lanes());
     return {};
   };
-  for (size_t r = 0; r < reads_.size(); ++r) TRY(tell(nest_.accesses[r].within, reads_[r]));
-  for (size_t w = 0; w < writes_.size(); ++w) TRY(tell(nest_.outputs[w].within, writes_[w]));
+  for (size_t r = 0; r < reads_.size(); ++r) TRY(find_mask(nest_.accesses[r].within, reads_[r]));
+  for (size_t w = 0; w < writes_.size(); ++w) TRY(find_mask(nest_.outputs[w].within, writes_[w]));
   return state;
 }
 

@@ -239,9 +239,9 @@ void WindowLowering::sums_of(const State& here, int count, const std::vector<std
 }
 
 std::optional<int> WindowLowering::kernel_column(int64_t q, int t) const {
-  const int64_t behind = q - t * sum_.columns.step;
-  if (behind < 0 || behind % sum_.columns.dilation != 0 || behind / sum_.columns.dilation >= kernel_columns_) return std::nullopt;
-  return static_cast<int>(behind / sum_.columns.dilation);
+  const int64_t offset = q - t * sum_.columns.step;
+  if (offset < 0 || offset % sum_.columns.dilation != 0 || offset / sum_.columns.dilation >= kernel_columns_) return std::nullopt;
+  return static_cast<int>(offset / sum_.columns.dilation);
 }
 
 bool WindowLowering::needed(int64_t q, int count) const {
@@ -256,14 +256,14 @@ std::vector<Reg> WindowLowering::add_line(const State& s, const std::vector<std:
   channels.mask = s.mask;
   std::vector<Reg> weights;
   for (int k = 0; k < kernel_columns_; ++k)
-    weights.push_back(build().load(weights_.buffer, behind(s.weights, weight_step * k), emit_.lanes(), channels));
+    weights.push_back(build().load(weights_.buffer, moved_by(s.weights, weight_step * k), emit_.lanes(), channels));
   // A step of the kernel is `dilation` columns; places are told by single ones.
   const Dim one = *exact_quotient(data_step, Dim(sum_.columns.dilation));
   for (int64_t q = 0; q < static_cast<int64_t>(masks.size()); ++q) {
     if (!masks[static_cast<size_t>(q)]) continue;
     Memory how;
     how.mask = *masks[static_cast<size_t>(q)];
-    const Reg x = build().load(data_.buffer, behind(s.data, one * q), emit_.lanes(), how);
+    const Reg x = build().load(data_.buffer, moved_by(s.data, one * q), emit_.lanes(), how);
     for (int t = 0; t < static_cast<int>(sums.size()); ++t)
       if (const auto k = kernel_column(q, t))
         sums[static_cast<size_t>(t)] = build().fma(x, weights[static_cast<size_t>(*k)], sums[static_cast<size_t>(t)]);

@@ -119,7 +119,7 @@ class WindowLowering {
   /// One row of the kernel: each column of the data is loaded once, for all sums whose windows hold it.
   std::vector<Reg> add_line(const State& s, const std::vector<std::optional<Reg>>& masks, std::vector<Reg> sums);
 
-  Reg behind(Reg offset, Dim elements) { return elements == Dim(0) ? offset : build().add(offset, emit_.dim(elements)); }
+  Reg moved_by(Reg offset, Dim elements) { return elements == Dim(0) ? offset : build().add(offset, emit_.dim(elements)); }
 
   Result<void> finish(const State& s, int t, Reg sum);
 

@@ -54,7 +54,7 @@ class Calibrating {
   Result<backend::Overheads> run() {
     backend::Overheads out = backends_[b_]->overheads();
     out.copy = out.copy_per_byte = 0;
-    const double start = TRY(beside_kernels({{std::string(kStart)}}))[0];
+    const double start = TRY(times_over_kernels({{std::string(kStart)}}))[0];
     if (out.own_memory) TRY(find_copies(out));
     const double copies = out.own_memory ? 2 * (out.copy + kTinyBytes * out.copy_per_byte) : 0;  // an operand and a result
     out.launch = std::max(0.0, start - copies);
@@ -68,7 +68,7 @@ class Calibrating {
   Result<void> find_copies(backend::Overheads& out) {
     std::vector<std::string> texts = {sum_text(kFew), sum_text(kMany)};
     for (int64_t size : kSizes) texts.push_back(pick_text(size));
-    const std::vector<double> ns = TRY(beside_kernels(texts));
+    const std::vector<double> ns = TRY(times_over_kernels(texts));
     std::vector<std::pair<double, double>> points;
     for (size_t k = 0; k < std::size(kSizes); ++k) points.emplace_back(4.0 * static_cast<double>(kSizes[k]), ns[2 + k]);
     out.copy_per_byte = slope_of(points);
@@ -77,7 +77,7 @@ class Calibrating {
   }
 
   /// How much longer each takes on the backend than in kernels.
-  Result<std::vector<double>> beside_kernels(std::span<const std::string> texts) {
+  Result<std::vector<double>> times_over_kernels(std::span<const std::string> texts) {
     std::vector<Timer::Item> items;
     for (const std::string& text : texts) {
       const std::shared_ptr<const ir::Graph> graph = TRY(ir::parse(text, ops_));

@@ -40,7 +40,7 @@ Dim trip_count(const NodeView& view) {
 }
 
 /// Of a carried value. Where an optional comes in, the body may hand on its element; then that is what the loop gives.
-Result<Type> type_behind(const NodeView& view, const Type& initial, const Type& carried, const Type& next) {
+Result<Type> type_after_loop(const NodeView& view, const Type& initial, const Type& carried, const Type& next) {
   Type out = final_type(view, initial, carried);
   if (is_unknown(next) || next.kind == carried.kind) return out;
   if (carried.kind == ValueKind::optional && next.is_tensor()) return element_type(view, out);
@@ -61,7 +61,7 @@ Result<void> infer_loop(NodeView& view) {
   if (results.size() < 1 + carried) return refuse(view, Code::bad_graph, "the body has too few results");
   if (results[0].dtype != DType::none && results[0].dtype != DType::boolean)
     return refuse(view, Code::dtype_mismatch, "the body's condition has a wrong dtype").expected("bool").found(results[0].text());
-  for (size_t k = 0; k < carried; ++k) set_output(view, k, TRY(type_behind(view, view.type(2 + k), inputs[2 + k], results[1 + k])));
+  for (size_t k = 0; k < carried; ++k) set_output(view, k, TRY(type_after_loop(view, view.type(2 + k), inputs[2 + k], results[1 + k])));
   if (results.size() == 1 + carried) return {};
   const Dim trips = trip_count(view);
   for (size_t k = 1 + carried; k < results.size(); ++k) {

@@ -16,11 +16,11 @@ class Comparison {
   explicit Comparison(const std::vector<bool>& low_bits) : low_bits_(low_bits) {}
 
   /// Of each result; empty: the forms differ in more than types.
-  std::vector<Kept> run(const LoopForm& narrow, const LoopForm& wide) {
+  std::vector<Preserved> run(const LoopForm& narrow, const LoopForm& wide) {
     if (narrow.loops.size() != wide.loops.size() || narrow.results.size() != wide.results.size()) return {};
     for (size_t k = 0; k < narrow.loops.size(); ++k)
       if (!compare(narrow.loops[k], wide.loops[k])) return {};
-    std::vector<Kept> out;
+    std::vector<Preserved> out;
     for (const Source& s : narrow.results) out.push_back(of(s));
     return out;
   }
@@ -31,7 +31,7 @@ class Comparison {
     seen_.clear();
     accesses_.clear();
     for (size_t k = 0; k < a.accesses.size(); ++k) accesses_.push_back(kept(a.accesses[k], b.accesses[k]));
-    std::vector<Kept> outputs;
+    std::vector<Preserved> outputs;
     for (size_t k = 0; k < a.outputs.size(); ++k) outputs.push_back(kept(a, a.outputs[k], b.outputs[k]));
     for (size_t k = 0; k < a.outputs.size(); ++k) {
       // Who reads what is written in parts may read any of them.
@@ -41,63 +41,64 @@ class Comparison {
     return true;
   }
 
-  Kept of(const Source& s) const {
+  Preserved of(const Source& s) const {
     if (s.kind == Source::Kind::operand)
-      return static_cast<size_t>(s.index) < low_bits_.size() && low_bits_[static_cast<size_t>(s.index)] ? Kept::low_bits : Kept::value;
+      return static_cast<size_t>(s.index) < low_bits_.size() && low_bits_[static_cast<size_t>(s.index)] ? Preserved::low_bits
+                                                                                                        : Preserved::value;
     return loops_[static_cast<size_t>(s.index)][static_cast<size_t>(s.output)];
   }
 
   bool same_values(const std::vector<Expr>& a, const std::vector<Expr>& b) {
-    return std::ranges::equal(a, b, [&](const Expr& x, const Expr& y) { return kept(x, y) == Kept::value; });
+    return std::ranges::equal(a, b, [&](const Expr& x, const Expr& y) { return kept(x, y) == Preserved::value; });
   }
 
-  Kept kept(const Access& a, const Access& b) {
-    if (!same_values(a.index, b.index) || kept(a.within, b.within) != Kept::value) return Kept::nothing;
+  Preserved kept(const Access& a, const Access& b) {
+    if (!same_values(a.index, b.index) || kept(a.within, b.within) != Preserved::value) return Preserved::nothing;
     return std::min(of(a.source), kept(a.fill, b.fill));
   }
 
-  Kept kept(const Loop& loop, const Output& a, const Output& b) {
-    if (!same_values(a.index, b.index) || kept(a.within, b.within) != Kept::value || a.combine != b.combine) return Kept::nothing;
-    const Kept value = kept(a.value, b.value);
-    if (a.combine == Combine::none || (value == Kept::value && a.dtype == b.dtype)) return value;
-    if (a.combine == Combine::sum || a.combine == Combine::product) return std::min(value, Kept::low_bits);
+  Preserved kept(const Loop& loop, const Output& a, const Output& b) {
+    if (!same_values(a.index, b.index) || kept(a.within, b.within) != Preserved::value || a.combine != b.combine) return Preserved::nothing;
+    const Preserved value = kept(a.value, b.value);
+    if (a.combine == Combine::none || (value == Preserved::value && a.dtype == b.dtype)) return value;
+    if (a.combine == Combine::sum || a.combine == Combine::product) return std::min(value, Preserved::low_bits);
     // The largest of nothing is a bound of the type.
     const bool is_never_empty =
         std::ranges::all_of(loop.axes, [](const Axis& x) { return x.kind == Axis::Kind::parallel || x.extent.lower() > 0; });
-    return value == Kept::value && is_never_empty ? value : Kept::nothing;
+    return value == Preserved::value && is_never_empty ? value : Preserved::nothing;
   }
 
   /// Of null: nothing is asked.
-  Kept kept(const Expr& a, const Expr& b) {
-    if (!a || !b) return !a && !b ? Kept::value : Kept::nothing;
-    const auto [at, is_new] = seen_.try_emplace({a.get(), b.get()}, Kept::nothing);
+  Preserved kept(const Expr& a, const Expr& b) {
+    if (!a || !b) return !a && !b ? Preserved::value : Preserved::nothing;
+    const auto [at, is_new] = seen_.try_emplace({a.get(), b.get()}, Preserved::nothing);
     if (is_new) at->second = kept_anew(a, b);
     return seen_.at({a.get(), b.get()});
   }
 
-  Kept kept_anew(const Expr& a, const Expr& b) {
-    if (a->op != b->op || a->args.size() != b->args.size()) return Kept::nothing;
+  Preserved kept_anew(const Expr& a, const Expr& b) {
+    if (a->op != b->op || a->args.size() != b->args.size()) return Preserved::nothing;
     const bool differs = a->dtype != b->dtype;
-    if (differs && (!is_integer(a->dtype) || !is_integer(b->dtype))) return Kept::nothing;
-    std::vector<Kept> args;
+    if (differs && (!is_integer(a->dtype) || !is_integer(b->dtype))) return Preserved::nothing;
+    std::vector<Preserved> args;
     for (size_t k = 0; k < a->args.size(); ++k) args.push_back(kept(a->args[k], b->args[k]));
     if (a->args.empty()) return of_leaf(*a, *b);
-    const Kept worst = *std::ranges::min_element(args);
-    if (!differs) return worst == Kept::value ? worst : Kept::nothing;
+    const Preserved worst = *std::ranges::min_element(args);
+    if (!differs) return worst == Preserved::value ? worst : Preserved::nothing;
     return of_wrapping(*a, args, worst);
   }
 
-  Kept of_leaf(const ExprNode& a, const ExprNode& b) const {
+  Preserved of_leaf(const ExprNode& a, const ExprNode& b) const {
     switch (a.op) {
-      case ExprOp::constant: return a.number == b.number && a.integer == b.integer ? Kept::value : Kept::nothing;
-      case ExprOp::input: return a.index == b.index ? accesses_[static_cast<size_t>(a.index)] : Kept::nothing;
-      case ExprOp::axis: return a.index == b.index ? Kept::value : Kept::nothing;
-      default: return a.size == b.size ? Kept::value : Kept::nothing;
+      case ExprOp::constant: return a.number == b.number && a.integer == b.integer ? Preserved::value : Preserved::nothing;
+      case ExprOp::input: return a.index == b.index ? accesses_[static_cast<size_t>(a.index)] : Preserved::nothing;
+      case ExprOp::axis: return a.index == b.index ? Preserved::value : Preserved::nothing;
+      default: return a.size == b.size ? Preserved::value : Preserved::nothing;
     }
   }
 
   /// Integers that wrap around in one form where the other has room.
-  static Kept of_wrapping(const ExprNode& a, const std::vector<Kept>& args, Kept worst) {
+  static Preserved of_wrapping(const ExprNode& a, const std::vector<Preserved>& args, Preserved worst) {
     switch (a.op) {
       case ExprOp::neg:
       case ExprOp::add:
@@ -106,10 +107,11 @@ class Comparison {
       case ExprOp::bit_and:
       case ExprOp::bit_or:
       case ExprOp::bit_xor:
-      case ExprOp::bit_not: return std::min(worst, Kept::low_bits);
-      case ExprOp::shift_left: return args[1] == Kept::value ? std::min(worst, Kept::low_bits) : Kept::nothing;
+      case ExprOp::bit_not: return std::min(worst, Preserved::low_bits);
+      case ExprOp::shift_left: return args[1] == Preserved::value ? std::min(worst, Preserved::low_bits) : Preserved::nothing;
       case ExprOp::abs:
-      case ExprOp::div: return worst == Kept::value ? Kept::low_bits : Kept::nothing;  // of the smallest number, and it by -1
+      case ExprOp::div:
+        return worst == Preserved::value ? Preserved::low_bits : Preserved::nothing;  // of the smallest number, and it by -1
       case ExprOp::mod:
       case ExprOp::rem:
       case ExprOp::min:
@@ -119,25 +121,25 @@ class Comparison {
       case ExprOp::floor:
       case ExprOp::ceil:
       case ExprOp::round_even:
-      case ExprOp::trunc: return worst == Kept::value ? worst : Kept::nothing;
-      case ExprOp::select: return args[0] == Kept::value ? std::min(args[1], args[2]) : Kept::nothing;
+      case ExprOp::trunc: return worst == Preserved::value ? worst : Preserved::nothing;
+      case ExprOp::select: return args[0] == Preserved::value ? std::min(args[1], args[2]) : Preserved::nothing;
       case ExprOp::cast: return of_cast(a.args[0].dtype(), a.dtype, worst);
-      default: return Kept::nothing;
+      default: return Preserved::nothing;
     }
   }
 
   /// Floats that do not fit become the nearest number that does: another one in each type.
-  static Kept of_cast(DType from, DType to, Kept value) {
-    if (from != DType::boolean && !is_integer(from)) return Kept::nothing;
-    if (value == Kept::value) return keeps_all(from, to) ? value : Kept::low_bits;
-    return bits_of(from) >= bits_of(to) ? value : Kept::nothing;
+  static Preserved of_cast(DType from, DType to, Preserved value) {
+    if (from != DType::boolean && !is_integer(from)) return Preserved::nothing;
+    if (value == Preserved::value) return keeps_all(from, to) ? value : Preserved::low_bits;
+    return bits_of(from) >= bits_of(to) ? value : Preserved::nothing;
   }
 
   const std::vector<bool>& low_bits_;
-  std::vector<std::vector<Kept>> loops_;  ///< of their outputs
-  Kept worst_part_ = Kept::value;
-  std::vector<Kept> accesses_;  ///< of the loop that is looked at
-  std::map<std::pair<const ExprNode*, const ExprNode*>, Kept> seen_;
+  std::vector<std::vector<Preserved>> loops_;  ///< of their outputs
+  Preserved worst_part_ = Preserved::value;
+  std::vector<Preserved> accesses_;  ///< of the loop that is looked at
+  std::map<std::pair<const ExprNode*, const ExprNode*>, Preserved> seen_;
 };
 
 bool integers_differ(const NodeView& a, const NodeView& b) {
@@ -153,24 +155,24 @@ bool values_decide(const NodeView& view) {
   return !view.op->unknown && !def.reads_bits && def.deterministic && !def.effects && view.bodies.empty();
 }
 
-std::vector<Kept> kept_in_wider(const NodeView& narrow, const NodeView& wide, const std::vector<bool>& low_bits) {
+std::vector<Preserved> preserved_in_wider(const NodeView& narrow, const NodeView& wide, const std::vector<bool>& low_bits) {
   const OpDef& def = def_of(*narrow.op);
   const size_t results = narrow.outputs.size();
-  std::vector<Kept> nothing(results, Kept::nothing);
+  std::vector<Preserved> nothing(results, Preserved::nothing);
   if (!values_decide(narrow)) return nothing;
   const bool all_whole = std::ranges::none_of(low_bits, std::identity());
-  if (all_whole && (def.keeps_elements || !integers_differ(narrow, wide))) return std::vector<Kept>(results, Kept::value);
+  if (all_whole && (def.keeps_elements || !integers_differ(narrow, wide))) return std::vector<Preserved>(results, Preserved::value);
   if (!def.form) return nothing;
   const auto a = def.form(narrow), b = def.form(wide);
   if (!a || !b) return nothing;
-  std::vector<Kept> kept = Comparison(low_bits).run(*a, *b);
+  std::vector<Preserved> kept = Comparison(low_bits).run(*a, *b);
   return kept.size() == results ? kept : nothing;
 }
 
 bool same_in_wider(const NodeView& narrow, const NodeView& wide) {
-  const std::vector<Kept> kept = kept_in_wider(narrow, wide);
+  const std::vector<Preserved> kept = preserved_in_wider(narrow, wide);
   for (size_t k = 0; k < kept.size(); ++k)
-    if (kept[k] < (narrow.outputs[k].dtype == wide.outputs[k].dtype ? Kept::value : Kept::low_bits)) return false;
+    if (kept[k] < (narrow.outputs[k].dtype == wide.outputs[k].dtype ? Preserved::value : Preserved::low_bits)) return false;
   return true;
 }
 

@@ -127,10 +127,10 @@ Result<void> reference_of_pad(Call& call) {
   Sizes begin(rank, 0), shape = x.shape();
   for (size_t i = 0; i < axes.size(); ++i) {
     const size_t a = static_cast<size_t>(TRY(normal_axis(call.view, axes[i], x.rank())));
-    const int64_t before = amounts[i], behind = amounts[i + axes.size()];
-    if (!is_length(before) || !is_length(behind)) return refuse(call.view, Code::size_overflow, "a pad is longer than 2^40");
+    const int64_t before = amounts[i], after = amounts[i + axes.size()];
+    if (!is_length(before) || !is_length(after)) return refuse(call.view, Code::size_overflow, "a pad is longer than 2^40");
     begin[a] = before;
-    shape[a] += before + behind;
+    shape[a] += before + after;
     if (mode != "constant" && x.shape()[a] == 0 && shape[a] > 0)
       return refuse(call.view, Code::shape_mismatch, "there is nothing to pad with");
   }

@@ -81,13 +81,13 @@ WindowIndex window_index(const Windows& windows, const DimList& sizes, int first
 namespace {
 
 /// Positions of a window that lie in [low, high), of spatial axis i. At its ends windows are cut only where the flags say so.
-Expr count_along(const Windows& windows, size_t i, Expr start, Dim low, Dim high, bool cut_before, bool cut_behind) {
+Expr count_along(const Windows& windows, size_t i, Expr start, Dim low, Dim high, bool cut_before, bool cut_after) {
   const Expr kernel = index_constant(windows.kernel[i]), none = index_constant(0);
-  if (!cut_before && !cut_behind) return kernel;
+  if (!cut_before && !cut_after) return kernel;
   const Expr step = index_constant(windows.dilations[i]), more = index_constant(windows.dilations[i] - 1);
   const auto steps_to = [&](Expr distance) { return windows.dilations[i] == 1 ? distance : (max(distance, none) + more) / step; };
   Expr count = kernel;
-  if (cut_behind) count = min(count, steps_to(size_expr(high) - start));
+  if (cut_after) count = min(count, steps_to(size_expr(high) - start));
   if (cut_before) count = count - max(steps_to(size_expr(low) - start), none);
   return max(count, none);
 }
@@ -101,8 +101,8 @@ Expr window_count(const Windows& windows, const DimList& sizes, int first_out, b
     const Dim low = padded ? Dim(0) - windows.begin[i] : Dim(0);
     const Dim high = padded ? sizes[i] + windows.end[i] : sizes[i];
     const bool cut_before = !padded && !windows.begin[i].known_equal(0);
-    const bool cut_behind = windows.ceil_mode || (!padded && !windows.end[i].known_equal(0));
-    count = count * count_along(windows, i, start, low, high, cut_before, cut_behind);
+    const bool cut_after = windows.ceil_mode || (!padded && !windows.end[i].known_equal(0));
+    count = count * count_along(windows, i, start, low, high, cut_before, cut_after);
   }
   return simplify(count);
 }

@@ -52,15 +52,15 @@ class PoolLoops {
   bool passes_pay() const {
     constexpr int64_t kUsual = 64;
     const auto number = [](Dim d, int64_t usual) { return static_cast<double>(d.number().value_or(usual)); };
-    double whole = 1, passes = 0, results = 1, behind = 1;
-    for (const SpatialAxis& a : axes_) behind *= number(a.size, kUsual);
+    double whole = 1, passes = 0, results = 1, remaining = 1;
+    for (const SpatialAxis& a : axes_) remaining *= number(a.size, kUsual);
     for (size_t i = 0; i < axes_.size(); ++i) {
       const SpatialAxis& a = axes_[i];
       const double steps = number(a.reach.count, windows_.kernel[i]);
       results *= number(a.results, std::max<int64_t>(1, kUsual / windows_.strides[i]));
-      behind /= std::max(1.0, number(a.size, kUsual));
+      remaining /= std::max(1.0, number(a.size, kUsual));
       whole *= steps;
-      passes += results * behind * steps;
+      passes += results * remaining * steps;
     }
     return axes_.size() > 1 && 2 * passes <= whole * results;
   }

@@ -99,8 +99,8 @@ class Front {
   bool holds(Kind edge, size_t at) const {
     if (edge == Kind::begin) return at == 0;
     if (edge == Kind::end) return at == text_.size();
-    const bool before = at > 0 && is_word(text_[at - 1]), behind = at < text_.size() && is_word(text_[at]);
-    return (before != behind) == (edge == Kind::word_edge);
+    const bool before = at > 0 && is_word(text_[at - 1]), after = at < text_.size() && is_word(text_[at]);
+    return (before != after) == (edge == Kind::word_edge);
   }
 
   const std::vector<Step>& steps_;

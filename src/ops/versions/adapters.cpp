@@ -50,11 +50,11 @@ Result<void> broadcast_upgrade(Graph& graph, NodeId node, int opset) {
     return refuse(view, Code::shape_mismatch, "the second operand does not fit at axis " + std::to_string(axis))
         .expected("an operand that ends at or before the last axis of " + view.type(0).text())
         .found(view.type(1).text());
-  ir::Ints behind;
-  for (int64_t k = rank; k < view.rank(0) - axis; ++k) behind.push_back(k);
-  if (behind.empty()) return {};
+  ir::Ints trailing;
+  for (int64_t k = rank; k < view.rank(0) - axis; ++k) trailing.push_back(k);
+  if (trailing.empty()) return {};
   ir::Builder build(graph, node);
-  const ir::ValueId b = build("Unsqueeze", {graph.node(node).inputs[1], build.ints(behind)});
+  const ir::ValueId b = build("Unsqueeze", {graph.node(node).inputs[1], build.ints(trailing)});
   TRY(build.status());
   graph.set_operand(node, 1, b);
   return {};

@@ -146,8 +146,8 @@ class AttentionLowering {
   void attend_visible(const Queries& q, Reg keys) {
     build().loop(code_.number(0), code_.number(3), code_.number(1), [&](Reg part) {
       const auto is = [&](int64_t n) { return build().expr(ExprOp::equal, {part, code_.number(n)}); };
-      const auto of_part = [&](Reg seen, Reg before, Reg behind) {
-        return build().expr(ExprOp::select, {is(0), seen, build().expr(ExprOp::select, {is(1), before, behind})});
+      const auto of_part = [&](Reg visible, Reg before, Reg after) {
+        return build().expr(ExprOp::select, {is(0), visible, build().expr(ExprOp::select, {is(1), before, after})});
       };
       const Reg from = of_part(q.keys.begin, code_.number(0), q.keys.end), to = of_part(q.keys.end, q.keys.begin, keys);
       const Reg wanted = build().expr(ExprOp::logical_or, {is(0), has_no_visible_key(code_, q)});

@@ -55,7 +55,7 @@ Expr condition_on_distance(const Matrix& m, Shows shows) {
   return Expr::axis(kKey) <= Expr::axis(kQuery) + Expr::integer(DType::i64, *furthest);
 }
 
-Expr told(const Matrix& m) {
+Expr condition_of(const Matrix& m) {
   const std::byte* bytes = m.tensor.data();
   if (m.tensor.dtype() == DType::boolean) return condition_on_distance(m, [&](int64_t at) { return bytes[at] != std::byte(0); });
   if (m.tensor.dtype() != DType::f32) return {};
@@ -81,7 +81,7 @@ Expr told(const Matrix& m) {
 void simplify_constant_masks(Nest& attention, const Plan& plan) {
   for (size_t k = attention.accesses.size(); k-- > 3;) {
     const auto matrix = matrix_of(attention.accesses[k], attention, plan);
-    const Expr by = matrix ? told(*matrix) : Expr();
+    const Expr by = matrix ? condition_of(*matrix) : Expr();
     if (!by) continue;
     attention.accesses.erase(attention.accesses.begin() + static_cast<ptrdiff_t>(k));
     const int gone = static_cast<int>(k);

@@ -13,10 +13,10 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   const ir::NodeView view = graph.view(node);
   if (!ranks_known(view, {0, 1})) return refuse(view, Code::not_supported, "not supported yet: opset below 7 with an unknown rank");
   if (view.rank(1) != 1 || view.type(1).dim(0) == Dim(1) || view.rank(0) < 3) return {};
-  ir::Ints behind;
-  for (int64_t k = 1; k < view.rank(0) - 1; ++k) behind.push_back(k);
+  ir::Ints trailing;
+  for (int64_t k = 1; k < view.rank(0) - 1; ++k) trailing.push_back(k);
   ir::Builder build(graph, node);
-  const ir::ValueId slopes = build("Unsqueeze", {graph.node(node).inputs[1], build.ints(behind)});
+  const ir::ValueId slopes = build("Unsqueeze", {graph.node(node).inputs[1], build.ints(trailing)});
   TRY(build.status());
   graph.set_operand(node, 1, slopes);
   return {};
