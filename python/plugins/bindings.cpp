@@ -12,7 +12,7 @@
 #include "convert.h"
 #include "handles.h"
 #include "ops/plugin/plugin_table.h"
-#include "plugin/registry_cache.h"
+#include "plugin/public/plugins.h"
 #include "plugins/python_op.h"
 #include "plugins/registry.h"
 #include "plugins/sizes.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/environment.h"
 
-#include "plugin/registry_cache.h"
+#include "plugin/public/plugins.h"
 
 namespace tenon::python {
 

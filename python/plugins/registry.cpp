@@ -9,7 +9,7 @@
 #include "handles.h"
 #include "ops/plugin/plugin_op.h"
 #include "ops/plugin/plugin_table.h"
-#include "plugin/registry_cache.h"
+#include "plugin/public/plugins.h"
 #include "plugins/environment.h"
 
 namespace tenon::python {

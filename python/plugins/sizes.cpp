@@ -4,7 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "base/dim/dim.h"
-#include "plugin/host.h"
+#include "plugin/public/plugins.h"
 
 namespace tenon::python {
 

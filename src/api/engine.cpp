@@ -5,7 +5,7 @@
 #include "files/atomic_write.h"
 #include "files/mapped_file.h"
 #include "files/scratch_folder.h"
-#include "plugin/registry_cache.h"
+#include "plugin/public/plugins.h"
 #include "runtime/embedded_plugins.h"
 
 // Last: the public names come after the inner ones (see there).

@@ -17,7 +17,7 @@
 #include "compiler/scalar_options.h"
 #include "ir/graph.h"
 #include "partition/partition.h"
-#include "plugin/measured_node.h"
+#include "plugin/public/plugins.h"
 #include "program/build.h"
 #include "runtime/engine.h"
 

@@ -9,7 +9,7 @@
 #include "compiler/portable.h"
 #include "engine/reader.h"
 #include "files/mapped_file.h"
-#include "plugin/registry.h"
+#include "plugin/public/plugins.h"
 #include "runtime/load.h"
 
 namespace tenon::compiler {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "plugin/measured_node.h"
+#include "plugin/public/plugins.h"
 
 namespace tenon::compiler {
 

@@ -8,7 +8,7 @@
 
 #include "ir/op.h"
 #include "partition/constraints.h"
-#include "plugin/registry_cache.h"
+#include "plugin/public/plugins.h"
 
 namespace tenon::compiler {
 

@@ -16,8 +16,7 @@
 #include "engine/writer.h"
 #include "files/atomic_write.h"
 #include "ir/text.h"
-#include "plugin/embedded.h"
-#include "plugin/saved.h"
+#include "plugin/public/plugins.h"
 
 namespace tenon::compiler {
 

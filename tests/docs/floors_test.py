@@ -33,6 +33,8 @@ class Floors(unittest.TestCase):
             ("src/compiler/a.cpp", '"backends/cpu/cpu.h"'),
             ("src/api/state.h", '"tenon/tenon.h"'),
             ("src/api/full/compile.cpp", '"compiler/compile.h"'),
+            ("src/compiler/a.cpp", '"plugin/public/plugins.h"'),
+            ("src/runtime/a.cpp", '"plugin/saved.h"'),
         ]:
             self.assertEqual(problems(path, include), [], f"{path} {include}")
 
@@ -45,6 +47,8 @@ class Floors(unittest.TestCase):
             ("src/backends/cpu/a.cpp", '"backends/reference/device/reference.h"'),
             ("src/codegen/a.cpp", "<llvm/IR/IRBuilder.h>"),
             ("src/nowhere/a.cpp", "<vector>"),
+            ("src/compiler/a.cpp", '"plugin/saved.h"'),
+            ("src/cli/verbs/a.cpp", '"plugin/host.h"'),
         ]:
             self.assertEqual(len(problems(path, include)), 1, f"{path} {include}")
 

@@ -49,6 +49,9 @@ FENCED = {
     "openssl/": "src/plugin",
 }
 
+# Folders that see a floor through one header of it.
+FRONT_HEADERS = {"plugin": ("plugin/public/plugins.h", {"compiler", "cli", "api", "python"})}
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -83,6 +86,9 @@ def refusal(folder: str, backend: str, include: str) -> str | None:
     if target is None or target == folder != "backends":
         return None
     device = backend.endswith("/device")
+    front, callers = FRONT_HEADERS.get(target, (None, set()))
+    if folder in callers and include != front:
+        return f"{folder} sees {target} through {front} alone"
     if target == "backends":
         other = include.split("/")[1]
         if folder == "backends":

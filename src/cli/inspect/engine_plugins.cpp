@@ -8,8 +8,7 @@
 #include "cli/console/console.h"
 #include "cli/inspect/measured_text.h"
 #include "compiler/measured_data.h"
-#include "plugin/layout/formats.h"
-#include "plugin/saved.h"
+#include "plugin/public/plugins.h"
 
 namespace tenon::cli {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <span>
 
-#include "plugin/measured_node.h"
+#include "plugin/public/plugins.h"
 
 namespace tenon::cli {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/plugin_kit/in_layout.h"
 
-#include "plugin/layout/transpose.h"
+#include "plugin/public/plugins.h"
 
 namespace tenon::cli {
 

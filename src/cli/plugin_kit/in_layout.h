@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "plugin/layout/layout_conversion.h"
+#include "plugin/public/plugins.h"
 
 namespace tenon::cli {
 

@@ -8,7 +8,7 @@
 #include "ops/core/sample.h"
 #include "ops/plugin/evaluated_graphs.h"
 #include "ops/plugin/plugin_op.h"
-#include "plugin/layout/formats.h"
+#include "plugin/public/plugins.h"
 
 namespace tenon::cli {
 

@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "plugin/host.h"
-#include "plugin/struct_versions.h"
+#include "plugin/public/plugins.h"
 
 namespace tenon::cli {
 

@@ -10,10 +10,7 @@
 #include "cli/plugin_kit/in_layout.h"
 #include "cli/plugin_kit/plugin_case.h"
 #include "ops/plugin/evaluated_graphs.h"
-#include "plugin/object.h"
-#include "plugin/run/graph_calls.h"
-#include "plugin/run/host_call.h"
-#include "plugin/tensor_views.h"
+#include "plugin/public/plugins.h"
 
 namespace tenon::cli {
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/dtype.h"
-#include "plugin/field.h"
+#include "plugin/public/plugins.h"
 
 namespace tenon::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "plugin/library.h"
+#include "plugin/public/plugins.h"
 
 namespace tenon::cli {
 

@@ -12,7 +12,7 @@
 #include "cli/console/verb.h"
 #include "cli/plugin_kit/kit.h"
 #include "cli/plugins/plugin_text.h"
-#include "plugin/registry.h"
+#include "plugin/public/plugins.h"
 
 namespace tenon::cli::verb_plugin {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/child_process.h"
 #include "compiler/compile.h"
 #include "files/scratch_folder.h"
-#include "plugin/registry.h"
+#include "plugin/public/plugins.h"
 
 namespace tenon::compiler {
 

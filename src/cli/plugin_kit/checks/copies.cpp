@@ -5,7 +5,7 @@
 #endif
 
 #include "cli/plugin_kit/checks/checks.h"
-#include "plugin/host.h"
+#include "plugin/public/plugins.h"
 
 namespace tenon::cli {
 

@@ -3,7 +3,7 @@
 
 #include "cli/plugin_kit/checks/checks.h"
 #include "ops/definition/infer_by_definition.h"
-#include "plugin/host.h"
+#include "plugin/public/plugins.h"
 
 namespace tenon::cli {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin/host.h"
 #include "cli/plugin_kit/checks/checks.h"
-#include "plugin/struct_versions.h"
+#include "plugin/public/plugins.h"
 
 namespace tenon::cli {
 

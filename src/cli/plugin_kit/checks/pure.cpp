@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/plugin_kit/checks/checks.h"
-#include "plugin/struct_versions.h"
+#include "plugin/public/plugins.h"
 
 namespace tenon::cli {
 
