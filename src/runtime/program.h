@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/size_relation.h"
 #include "base/tensor.h"
+#include "runtime/state.h"
 #include "runtime/step.h"
 
 namespace tenon::runtime {
@@ -27,8 +28,9 @@ struct SizeLine {
     select = 8,
     less = 9,
     equal = 10,
-    bound = 11,  ///< set by the step that makes the data it depends on
-    outer = 12,  ///< of a body: entry `a` of the sizes of the branch or loop
+    bound = 11,         ///< set by the step that makes the data it depends on
+    outer = 12,         ///< of a body: entry `a` of the sizes of the branch or loop
+    state_length = 13,  ///< length before the run of number `a` of Program::states, which grows
   } kind = Kind::constant;
   int64_t constant = 0;
   Slot a = 0, b = 0, c = 0;  ///< operands; input_dimension: input and axis
@@ -54,10 +56,11 @@ struct ContainerInfo {
 
 /// A tensor of the program, or what holds tensors. Elements stand row-major unless only kernels see them.
 struct BufferInfo {
-  enum class Kind : uint8_t { input = 1, output = 2, weight = 3, arena = 4, dynamic = 5, alias = 6 } kind = Kind::arena;
+  enum class Kind : uint8_t { input = 1, output = 2, weight = 3, arena = 4, dynamic = 5, alias = 6, state = 7 } kind = Kind::arena;
   DType dtype = DType::f32;
   std::vector<Slot> shape;
-  /// input: which; output: which, the last one where several results share it; alias: the buffer whose bytes it shares
+  /// input: which; output: which, the last one where several results share it; alias: the buffer whose bytes it shares;
+  /// state: number in Program::states
   uint32_t index = 0;
   uint64_t offset = 0;           ///< weight: in the weights section
   uint32_t first = 0, last = 0;  ///< arena, dynamic: steps between which the contents matter
@@ -106,11 +109,12 @@ struct Blob {
 /// condition (bool), carried values, captures. A loop's body results: condition, carried values, rows to stack.
 struct Program {
   std::vector<SizeLine> sizes;
-  uint32_t input_lines = 0;   ///< lines that depend on input shapes alone
+  uint32_t input_lines = 0;   ///< lines that depend on input shapes and lengths of states alone
   std::vector<Guard> guards;  ///< in the order in which their sizes become known: by the larger of their two slots
   std::vector<BufferInfo> buffers;
   std::vector<Step> steps;
   std::vector<PortInfo> inputs, outputs;
+  std::vector<StatePort> states;  ///< of an entry or a fallback; neither inputs nor outputs
   std::vector<Blob> blobs;
 };
 
@@ -118,6 +122,7 @@ struct Program {
 struct GivenSizes {
   std::span<const std::vector<int64_t>> inputs;  ///< shapes
   std::span<const int64_t> outer;                ///< a body's: from the step that runs it
+  std::span<const int64_t> lengths = {};         ///< by number in Program::states; of those that grow
 };
 /// Values of lines [from, to) given the earlier ones. Errors: size_overflow; shape_mismatch where a size that is used is divided by zero.
 Result<void> evaluate_sizes(const Program& program, uint32_t from, uint32_t to, const GivenSizes& given, std::vector<int64_t>& values);

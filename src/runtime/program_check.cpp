@@ -37,8 +37,9 @@ class Checker {
   bool line_sound(uint32_t k) const {
     using Kind = SizeLine::Kind;
     const SizeLine& l = p_.sizes[k];
-    if (l.kind < Kind::constant || l.kind > Kind::outer) return false;
+    if (l.kind < Kind::constant || l.kind > Kind::state_length) return false;
     if (l.kind == Kind::constant || l.kind == Kind::bound || l.kind == Kind::outer) return true;  // outer: looked at with the step
+    if (l.kind == Kind::state_length) return true;                                                // looked at with the states
     if (l.kind == Kind::input_dimension) return l.a < p_.inputs.size() && l.b < p_.inputs[l.a].shape.size();
     return l.a < k && l.b < k && (l.kind != Kind::select || l.c < k);
   }
@@ -59,7 +60,7 @@ class Checker {
     using Kind = BufferInfo::Kind;
     const bool may_be_container = b.kind == Kind::input || b.kind == Kind::dynamic;
     if (!container_sound(b.container, b.shape) || (b.container.kind != ValueKind::tensor && !may_be_container)) return false;
-    if (static_cast<int>(b.dtype) == 0 || static_cast<int>(b.dtype) >= kDTypeCount || b.kind < Kind::input || b.kind > Kind::alias ||
+    if (static_cast<int>(b.dtype) == 0 || static_cast<int>(b.dtype) >= kDTypeCount || b.kind < Kind::input || b.kind > Kind::state ||
         !slots(b.shape) || (b.units && (b.kind != Kind::arena || *b.units >= p_.sizes.size())))
       return false;
     if (b.kind == Kind::input) return b.index < p_.inputs.size();

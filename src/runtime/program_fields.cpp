@@ -63,7 +63,8 @@ enum : uint32_t {
   input = 5,
   output = 6,
   guard = 10,
-  blob = 11  // 7 to 9 and 12 to 15: of nested programs (nested_programs.cpp)
+  blob = 11,  // 7 to 9 and 12 to 15: of nested programs (nested_programs.cpp)
+  state = 16
 };
 }
 
@@ -317,6 +318,7 @@ bool read_field(Reader& r, Program& p) {
     case program::output: p.outputs.push_back(read_port(r.get_message())); return true;
     case program::blob: p.blobs.push_back(read_blob(r.get_message())); return true;
     case program::guard: p.guards.push_back(read_guard(r.get_message())); return true;
+    case program::state: p.states.push_back(read_state_port(r.get_message())); return true;
     default: return false;
   }
 }
@@ -331,6 +333,7 @@ void write(pbf_writer w, const Program& p) {
   for (const PortInfo& i : p.inputs) add(program::input, i);
   for (const PortInfo& o : p.outputs) add(program::output, o);
   for (const Blob& b : p.blobs) add(program::blob, b);
+  for (const StatePort& s : p.states) add(program::state, s);
 }
 
 Result<ProgramTable> decoded(std::string_view bytes, ProgramTable (*read)(Reader)) {

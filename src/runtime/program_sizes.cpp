@@ -28,6 +28,7 @@ std::optional<int64_t> value_of(const SizeLine& line, const GivenSizes& given, c
     case Kind::equal: return v[line.a] == v[line.b];
     case Kind::bound: return 0;
     case Kind::outer: return given.outer[line.a];
+    case Kind::state_length: return given.lengths[line.a];
   }
   return std::nullopt;
 }

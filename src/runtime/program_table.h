@@ -33,9 +33,10 @@ struct NamedProgram {
   Program program;
 };
 
-/// All programs of an engine. Steps and blobs refer to programs by their numbers here; code and weights are shared by all.
+/// All programs of an engine. Steps and blobs refer to programs by their numbers here; code, weights and states are shared by all.
 struct ProgramTable {
   std::vector<NamedProgram> programs;
+  std::vector<StateInfo> states = {};
   uint64_t weight_bytes = 0;
 
   ProgramTable() = default;
@@ -66,7 +67,7 @@ std::span<const PortInfo> inputs_of(const ProgramTable& table, uint32_t entry = 
 std::vector<bool> reachable(const ProgramTable& table, std::span<const uint32_t> roots);
 
 /// Every index of every program is in range; each body belongs to one step; no program runs itself; the first row is an entry; each
-/// fallback takes and gives what its entry does. Cost: linear.
+/// fallback takes and gives what its entry does, and uses its states. Cost: linear.
 bool is_sound(const ProgramTable& table);
 
 /// Numbered fields for ever; unknown ones are skipped. Errors of decoding: bad_file.

@@ -30,9 +30,9 @@ class TableChecker {
   explicit TableChecker(const ProgramTable& table) : table_(table), uses_(table.size()), depth_(table.size(), kUnknown) {}
 
   bool sound() {
-    if (table_.size() == 0 || table_.size() > kMissing || table_.programs[0].role != Role::entry) return false;
+    if (table_.size() == 0 || table_.size() > kMissing || table_.programs[0].role != Role::entry || !are_states_sound(table_)) return false;
     for (uint32_t k = 0; k < table_.size(); ++k)
-      if (!row_sound(k) || !is_sound(table_[k], table_)) return false;
+      if (!row_sound(k) || !is_sound(table_[k], table_) || !is_state_use_sound(table_.programs[k], table_)) return false;
     count_uses();
     for (uint32_t k = 0; k < table_.size(); ++k)
       if (uses_[k] != (table_.programs[k].role == Role::body ? 1u : 0u) || !ends(k, 0)) return false;

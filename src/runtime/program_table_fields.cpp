@@ -10,7 +10,7 @@ using protozero::pbf_writer;
 
 // Field numbers are for ever: a number that is no longer written is never used again.
 namespace table {
-enum : uint32_t { program = 1, weight_bytes = 2 };
+enum : uint32_t { program = 1, weight_bytes = 2, state = 3 };
 }
 namespace named {
 enum : uint32_t { name = 1, role = 2, condition = 3, entry = 4, program = 5 };
@@ -49,6 +49,7 @@ ProgramTable read_table(WireReader r) {
   while (r.next()) switch (r.tag()) {
       case table::program: t.programs.push_back(read_named(r.get_message())); break;
       case table::weight_bytes: t.weight_bytes = r.get_uint64(); break;
+      case table::state: t.states.push_back(read_state(r.get_message())); break;
       default: r.skip();
     }
   return t;
@@ -61,6 +62,7 @@ std::string encode(const ProgramTable& programs) {
   pbf_writer w(bytes);
   for (const NamedProgram& p : programs.programs) write(pbf_writer(w, table::program), p);
   w.add_uint64(table::weight_bytes, programs.weight_bytes);
+  for (const StateInfo& s : programs.states) write(pbf_writer(w, table::state), s);
   return bytes;
 }
 
