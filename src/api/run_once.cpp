@@ -78,7 +78,8 @@ base::Result<std::vector<Memory>> result_memory(const runtime::Program& program,
   }
   if (inputs.size() != program.inputs.size()) return out;
   std::vector<int64_t> sizes;
-  TRY(runtime::evaluate_sizes(program, 0, program.input_lines, {shapes, {}}, sizes));
+  const std::vector<int64_t> lengths(program.states.size());  // of states at their initial values
+  TRY(runtime::evaluate_sizes(program, 0, program.input_lines, {shapes, {}, lengths}, sizes));
   for (size_t k = 0; k < out.size(); ++k) {
     const runtime::BufferInfo& buffer = program.buffers[program.outputs[k].buffer];
     if (buffer.kind != runtime::BufferInfo::Kind::output) continue;

@@ -120,6 +120,23 @@ Result<Devices> devices_of(const ProgramTable& table, std::span<const Entry> ent
   return out;
 }
 
+/// The index of the item of that name. what, plural: for the error, which names the nearest.
+template <class Items>
+Result<size_t> index_named(std::string what, const std::string& plural, const Items& items, std::string_view name) {
+  std::vector<std::string> names;
+  std::string all;
+  for (const auto& item : items) {
+    if (item.name == name) return names.size();
+    names.push_back(item.name);
+    all.append(all.empty() ? "" : ", ").append(item.name);
+  }
+  const std::string nearest = nearest_name(name, names);
+  return fail(Code::bad_usage, what + " '" + std::string(name) + "'", "the engine has no such " + what)
+      .expected(all.empty() ? "no name: it has no " + plural : all)
+      .found(std::string(name))
+      .advice(nearest.empty() ? "name one of its " + plural : "did you mean '" + nearest + "'?");
+}
+
 }  // namespace
 
 std::string missing_text(const Error& error) { return error->what + ": " + error->found; }
@@ -165,21 +182,9 @@ Result<void> Engine::find_devices(const Devices& from) {
   return {};
 }
 
-Result<size_t> Engine::entry(std::string_view name) const {
-  const auto found = std::ranges::find(entries_, name, &Entry::name);
-  if (found != entries_.end()) return static_cast<size_t>(found - entries_.begin());
-  std::vector<std::string> names;
-  std::string all;
-  for (const Entry& e : entries_) {
-    names.push_back(e.name);
-    all.append(all.empty() ? "" : ", ").append(e.name);
-  }
-  const std::string nearest = nearest_name(name, names);
-  return fail(Code::bad_usage, "entry '" + std::string(name) + "'", "the engine has no such entry")
-      .expected(all)
-      .found(std::string(name))
-      .advice(nearest.empty() ? "name one of its entries" : "did you mean '" + nearest + "'?");
-}
+Result<size_t> Engine::entry(std::string_view name) const { return index_named("entry", "entries", entries_, name); }
+
+Result<size_t> Engine::state(std::string_view name) const { return index_named("state", "states", states(), name); }
 
 bool Engine::overrides_default(std::span<const Tensor> inputs, size_t entry) const {
   const size_t required = required_inputs(entry);

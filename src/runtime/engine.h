@@ -61,6 +61,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   /// All of them, those of which no run makes use included.
   const ProgramTable& programs() const { return parts_.programs; }
+  /// Values that last between the runs of a context; all entries share them. Functions below that take a state count in it.
+  std::span<const StateInfo> states() const { return parts_.programs.states; }
+  /// The state of that name. Errors: bad_usage, naming the nearest.
+  Result<size_t> state(std::string_view name) const;
   /// What callers run, in the order of the table. Functions below that take an entry count in it.
   std::span<const Entry> entries() const { return entries_; }
   /// The entry of that name. Errors: bad_usage, naming the nearest.
@@ -118,6 +122,29 @@ class Context {
   /// Result `index` is written to that memory from the next run of that entry on; it must hold `bytes` when it runs (else bad_input).
   /// nullptr: unbind.
   void bind_output(size_t index, void* memory, size_t bytes, size_t entry = 0);
+  /// States. Each begins at its initial value (of a growing one: no rows) in memory of the context, made on first use, and is replaced by
+  /// runs that succeed. A run that fails leaves a state as it was, but for one that it was writing in place: runs refuse that (bad_input)
+  /// until it is reset, restored or bound again.
+  ///
+  /// Keeps the state in memory of the caller's, of its type and capacity, whose contents become its value; it outlives the context, or the
+  /// tensor keeps it. An empty handle: in the context's again, at the initial value. length: of a growing state. Errors: bad_input (another
+  /// type, elements that are not aligned, a length over the capacity); bad_usage (bound already; memory that another state has).
+  Result<void> bind_state(size_t state, const Tensor& memory, int64_t length = 0);
+  /// To the initial value: all, or one.
+  void reset();
+  void reset(size_t state);
+  /// Of a growing state; 0 for others.
+  int64_t length(size_t state) const;
+  /// Makes a growing state shorter. Errors: bad_input (longer than it is), bad_usage (it does not grow).
+  Result<void> set_length(size_t state, int64_t length);
+  /// A copy of what the state holds. Errors: out_of_memory; bad_input where a failed run has left part of a new value.
+  Result<Tensor> state_value(size_t state) const;
+  /// A context of the same engine whose states have the same values, in memory of its own. Outputs are bound anew. Errors: as state_value.
+  Result<std::unique_ptr<Context>> fork() const;
+  /// All states in one string: names, types, lengths, values, a checksum, and which engine they are of. Errors: as state_value.
+  Result<std::string> save_states() const;
+  /// The reverse; changes nothing where it fails. Errors: bad_file (damaged, or no states); bad_input (of another engine); out_of_memory.
+  Result<void> restore_states(std::string_view bytes);
   /// Bytes of the arenas for the sizes last run; 0 before.
   uint64_t arena_bytes() const;
   /// The size table of the program that ran last, as that run left it; all zeros before.

@@ -89,7 +89,8 @@ Result<uint64_t> bytes_after_packing(const Program& p, const GivenSizes& given, 
 Result<PlannedBytes> bytes_of_program(const ProgramTable& table, const Program& p, const GivenSizes& given, bool loops) {
   std::vector<int64_t> sizes;
   TRY(evaluate_sizes(p, 0, p.input_lines, given, sizes));
-  TRY(check_guards(p, 0, p.input_lines, sizes));
+  const bool grows = std::ranges::any_of(p.states, [](const StatePort& port) { return port.length.has_value(); });
+  if (!grows) TRY(check_guards(p, 0, p.input_lines, sizes));  // else they depend on how long the states are
   PlannedBytes bytes{TRY(lay_out(p, sizes)).bytes, scratch_stride(p)};
   if (loops) bytes.values += TRY(result_bytes(p, sizes));
   bytes.values += TRY(bytes_after_packing(p, given, sizes));
@@ -102,6 +103,15 @@ Result<PlannedBytes> bytes_of_program(const ProgramTable& table, const Program& 
 
 }  // namespace
 
+std::vector<int64_t> capacities_of(const ProgramTable& table, const Program& program) {
+  std::vector<int64_t> out;
+  for (const StatePort& port : program.states) {
+    const StateInfo& state = table.states[port.state];
+    out.push_back(state.growing_axis ? state.shape[*state.growing_axis] : 0);
+  }
+  return out;
+}
+
 uint64_t scratch_stride(const Program& program) {
   constexpr uint64_t kPage = 4096;
   uint64_t most = 0;
@@ -112,7 +122,9 @@ uint64_t scratch_stride(const Program& program) {
 }
 
 Result<PlannedBytes> planned_bytes(const ProgramTable& table, std::span<const Sizes> input_shapes, uint32_t number) {
-  return bytes_of_program(table, table[program_for(table, input_shapes, number)], {input_shapes, {}}, false);
+  const Program& program = table[program_for(table, input_shapes, number)];
+  const std::vector<int64_t> lengths = capacities_of(table, program);
+  return bytes_of_program(table, program, {input_shapes, {}, lengths}, false);
 }
 
 }  // namespace tenon::runtime

@@ -63,6 +63,8 @@ std::optional<uint32_t> fallback_of(const ProgramTable& table, uint32_t entry, C
 uint32_t program_for(const ProgramTable& table, std::span<const Sizes> shapes, uint32_t entry = 0);
 /// The inputs that a caller sees: those of the fallback for overridden defaults, where there is one.
 std::span<const PortInfo> inputs_of(const ProgramTable& table, uint32_t entry = 0);
+/// By number in Program::states: the longest that each may be; 0 for those that do not grow.
+std::vector<int64_t> capacities_of(const ProgramTable& table, const Program& program);
 /// By number: whether one of `roots`, or what it runs, is that program. Cost: linear.
 std::vector<bool> reachable(const ProgramTable& table, std::span<const uint32_t> roots);
 
@@ -87,7 +89,8 @@ struct PlannedBytes {
   uint64_t peak(int threads) const { return values + scratch * static_cast<uint64_t>(threads); }
 };
 /// What a run of program `number`, or its fallback for sizes out of range, needs on these input shapes, not counting weights, results and
-/// what depends on data; of packed rows the most that there can be. Errors: those of evaluate_sizes and lay_out.
+/// what depends on data; of packed rows the most that there can be, of growing states their capacity. Errors: those of evaluate_sizes and
+/// lay_out.
 Result<PlannedBytes> planned_bytes(const ProgramTable& table, std::span<const Sizes> input_shapes, uint32_t number = 0);
 
 }  // namespace tenon::runtime

@@ -110,12 +110,13 @@ class Traffic {
   std::vector<std::optional<Moved>> touched_;  ///< of each buffer: what `now_` was then
 };
 
-/// The size table for these inputs, as far as it follows from their shapes.
+/// The size table for these inputs, as far as it follows from their shapes; states are at their initial values.
 Result<std::vector<int64_t>> input_sizes(const runtime::Program& program, std::span<const Tensor> inputs) {
   std::vector<std::vector<int64_t>> shapes;
   for (const Tensor& t : inputs) shapes.push_back(t.shape());
   std::vector<int64_t> sizes;
-  TRY(runtime::evaluate_sizes(program, 0, program.input_lines, {shapes, {}}, sizes));
+  const std::vector<int64_t> lengths(program.states.size());
+  TRY(runtime::evaluate_sizes(program, 0, program.input_lines, {shapes, {}, lengths}, sizes));
   return sizes;
 }
 

@@ -1,78 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <map>
 #include <optional>
 
 #include "base/threads/thread_pool.h"
-#include "runtime/run/frame.h"
+#include "runtime/run/context_state.h"
 #include "runtime/stopping.h"
 
 namespace tenon::runtime {
-
-namespace {
-
-/// What runs of one entry use: frames of its program and of its fallbacks.
-class EntryFrames {
- public:
-  EntryFrames(const Engine& engine, size_t entry) : engine_(engine), entry_(entry) {
-    if (engine.entries()[entry].overridable_program) defaults_ = engine.defaults(entry);
-  }
-
-  /// Made on first use.
-  Frame& frame_of(uint32_t number) {
-    for (const auto& [known, frame] : frames_)
-      if (known == number) return *frame;
-    Frame& made = *frames_.emplace_back(number, std::make_unique<Frame>(engine_, engine_.programs()[number], false)).second;
-    for (const auto& [index, memory] : bound_) made.bind(index, memory.first, memory.second);
-    return made;
-  }
-
-  /// The inputs of the program that takes them: all with the defaults of those that are not given, or the required ones.
-  std::span<const Tensor> inputs_of(uint32_t number, std::span<const Tensor> given) {
-    const auto overridable = engine_.entries()[entry_].overridable_program;
-    if (!overridable || given.size() > engine_.inputs(entry_).size()) return given;
-    const size_t required = engine_.required_inputs(entry_);
-    if (number != *overridable) return given.first(std::min(given.size(), required));
-    filled_.assign(given.begin(), given.end());
-    filled_.resize(engine_.inputs(entry_).size());
-    for (size_t k = required; k < filled_.size(); ++k)
-      if (filled_[k].empty_handle()) filled_[k] = defaults_[k - required];
-    return filled_;
-  }
-
-  void bind(size_t index, void* memory, size_t bytes) {
-    for (auto& [number, frame] : frames_) frame->bind(index, memory, bytes);
-    bound_[index] = {memory, bytes};
-  }
-
-  uint64_t plans_made() const {
-    uint64_t made = 0;
-    for (const auto& [number, frame] : frames_) made += frame->values().plans_made();
-    return made;
-  }
-
- private:
-  const Engine& engine_;
-  size_t entry_;
-  std::vector<std::pair<uint32_t, std::unique_ptr<Frame>>> frames_;  ///< by number of their program: three at most
-  std::map<size_t, std::pair<void*, size_t>> bound_;
-  std::vector<Tensor> defaults_;
-  std::vector<Tensor> filled_;  ///< inputs with defaults in their places
-};
-
-}  // namespace
-
-struct Context::State {
-  explicit State(std::shared_ptr<const Engine> e) : engine(std::move(e)) {
-    entries.reserve(engine->entries().size());
-    for (size_t k = 0; k < engine->entries().size(); ++k) entries.emplace_back(*engine, k);
-    last = &entries[0].frame_of(engine->entries()[0].program);
-  }
-
-  std::shared_ptr<const Engine> engine;
-  std::vector<EntryFrames> entries;
-  Frame* last = nullptr;  ///< that ran
-};
 
 Context::Context(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Context::~Context() = default;

@@ -10,8 +10,8 @@
 
 namespace tenon::runtime {
 
-Frame::Frame(const Engine& engine, const Program& program, bool alternate)
-    : program_(program), values_(engine, program, alternate), kernels_(engine, program), regions_(program) {
+Frame::Frame(const Engine& engine, const Program& program, bool alternate, States* states)
+    : program_(program), values_(engine, program, alternate, states), kernels_(engine, program), regions_(program) {
   for (const Step& step : program.steps)
     runners_.push_back(std::visit([&](const auto& kind) { return kind.runner(step, values_); }, step.kind));
 }
@@ -26,6 +26,7 @@ Result<std::span<const Tensor>> Frame::run(std::span<const Tensor> inputs, std::
   TRY(kernels_.begin(threads, values_.margin()));
   TRY(run_steps(options, threads));
   TRY(go_on(asked_to_stop(options), "run"));
+  values_.keep_states();
   return values_.results();
 }
 
@@ -40,6 +41,7 @@ Result<void> Frame::run_steps(const RunOptions& options, int threads) {
   TRY(values_.place_results());
   for (uint32_t k = 0; k < program_.steps.size(); ++k) {
     TRY(go_on(asked_to_stop(options), program_.steps[k].label));
+    if (k == 0) values_.open_states();
     if (const uint32_t last = regions_.last_of(k, values_); last > k) {
       TRY(regions_.run(k, last, values_, kernels_, options, threads));
       TRY(values_.bind_sizes(k = last, lines));

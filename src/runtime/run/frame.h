@@ -14,8 +14,8 @@ namespace tenon::runtime {
 /// One running instance of a program: an entry's or a fallback's, or the body of a branch or loop, which has sizes and memory of its own.
 class Frame {
  public:
-  /// alternate: as of Values.
-  Frame(const Engine& engine, const Program& program, bool alternate);
+  /// alternate, states: as of Values.
+  Frame(const Engine& engine, const Program& program, bool alternate, States* states = nullptr);
   ~Frame();
 
   /// outer: what SizeLine::Kind::outer refers to. Results are valid until the next run (the one after it, where they alternate).

@@ -34,12 +34,13 @@ Error too_small(const PortInfo& port, size_t expected, size_t found) {
 
 }  // namespace
 
-Values::Values(const Engine& engine, const Program& program, bool alternate)
+Values::Values(const Engine& engine, const Program& program, bool alternate, States* states)
     : engine_(engine),
       program_(program),
       alternate_(alternate),
       shapes_(program.inputs.size()),
       sizes_(program.sizes.size()),
+      states_(states),
       pointers_(program.buffers.size(), nullptr),
       dynamic_(program.buffers.size()),
       results_(program.outputs.size()),
@@ -51,6 +52,7 @@ Values::Values(const Engine& engine, const Program& program, bool alternate)
     const BufferInfo& info = program.buffers[program.outputs[r].buffer];
     if (info.kind == BufferInfo::Kind::input && !is_container(info)) handed_on_.push_back(r);
   }
+  find_states();
   if (std::ranges::any_of(engine.devices(), [](const auto& device) { return device->shares_memory(); })) arena_.share();
 }
 
@@ -71,31 +73,43 @@ bool Values::has_same_sizes(std::span<const Tensor> inputs, std::span<const int6
 
 Result<void> Values::begin(std::span<const Tensor> inputs, std::span<const int64_t> outer) {
   if (alternate_) turn_ = 1 - turn_;
-  if (!has_same_sizes(inputs, outer)) {
+  TRY(take_states());
+  const bool has_plan = has_same_sizes(inputs, outer);
+  if (!has_plan) {
     plan_ = nullptr;
     if (arena_.is_anothers()) plans_.clear();  // it moves: segments set their shapes again
     for (size_t k = 0; k < inputs.size(); ++k) shapes_[k] = inputs[k].shape();
     outer_.assign(outer.begin(), outer.end());
-    const SizePlan* const plan = TRY(plan_sizes(inputs));
-    point_into(TRY(arena_.reserve(plan->layout.bytes)), plan->layout);
-    plan_ = plan;
   }
+  if (is_growing_ && !(has_plan && sized_lengths_ == lengths_)) TRY(size_lengths(inputs));
+  if (!plan_) TRY(size_inputs(inputs));
   TRY(check_elements(program_, inputs, sizes_));
   return take_inputs(inputs);
 }
 
 /// The sizes and layout for these inputs, whose shapes are taken.
-Result<const SizePlan*> Values::plan_sizes(std::span<const Tensor> inputs) {
+Result<void> Values::size_inputs(std::span<const Tensor> inputs) {
+  const SizePlan* const plan = TRY(plan_sizes(inputs));
+  point_into(TRY(arena_.reserve(plan->layout.bytes)), plan->layout);
+  plan_ = plan;
+  return {};
+}
+
+void Values::set_key() {
   key_.assign(outer_.begin(), outer_.end());
   for (const Sizes& shape : shapes_) {
     key_.push_back(static_cast<int64_t>(shape.size()));
     key_.insert(key_.end(), shape.begin(), shape.end());
   }
+}
+
+Result<const SizePlan*> Values::plan_sizes(std::span<const Tensor> inputs) {
+  set_key();
   if (const SizePlan* const known = plans_.find(key_)) {
     std::ranges::copy(known->sizes, sizes_.begin());
     return known;
   }
-  TRY(evaluate_sizes(program_, 0, program_.input_lines, {shapes_, outer_}, sizes_));
+  TRY(evaluate_sizes(program_, 0, program_.input_lines, given(), sizes_));
   TRY(check_shapes(program_, inputs, sizes_));
   TRY(check_guards(program_, 0, program_.input_lines, sizes_));
   return plans_.keep({key_, {sizes_.begin(), sizes_.begin() + program_.input_lines}, TRY(lay_out(program_, sizes_, margin()))});
@@ -104,7 +118,7 @@ Result<const SizePlan*> Values::plan_sizes(std::span<const Tensor> inputs) {
 uint64_t Values::arena_bytes() const {
   if (!plan_) return 0;
   uint64_t bytes = plan_->layout.bytes;
-  for (const auto& [first_line, stage] : stages_) bytes += stage.plan == plan_->number ? stage.bytes : 0;
+  for (const auto& [first_line, stage] : stages_) bytes += stage.earlier_sizes == sizes_number() ? stage.bytes : 0;
   return bytes;
 }
 
@@ -147,7 +161,8 @@ bool Values::has_shape(const Tensor& t, uint32_t buffer) const {
 
 Tensor Values::tensor_of(uint32_t buffer) const {
   const BufferInfo& info = program_.buffers[buffer];
-  if (info.kind == BufferInfo::Kind::alias) return tensor_of(info.index).reshaped(shape_of(buffer));
+  const bool is_view = info.kind == BufferInfo::Kind::alias && program_.buffers[info.index].kind != BufferInfo::Kind::state;
+  if (is_view) return tensor_of(info.index).reshaped(shape_of(buffer));
   if (info.kind == BufferInfo::Kind::input || info.kind == BufferInfo::Kind::dynamic) return dynamic_[buffer];
   return Tensor::view(info.dtype, shape_of(buffer), pointers_[buffer], nullptr);
 }
@@ -178,7 +193,7 @@ Result<void> Values::place_result(size_t k) {
   const auto bytes = static_cast<size_t>(results_[k].byte_size());
   if (bound_[k].first != nullptr && bound_[k].second < bytes) return too_small(port, bytes, bound_[k].second);
   if (bound_[k].first != nullptr && !guarded_) pointers_[port.buffer] = bound_[k].first;
-  else pointers_[port.buffer] = TRY(result_blocks_[k][turn_].reserve(bytes + kSlack + 2 * margin())) + margin();
+  else pointers_[port.buffer] = TRY(result_blocks_[k][turn_].reserve(room_for(port.buffer, bytes) + kSlack + 2 * margin())) + margin();
   if (results_[k].data() != pointers_[port.buffer]) point_at(results_[k], pointers_[port.buffer]);
   return {};
 }
@@ -187,21 +202,22 @@ Result<void> Values::place_result(size_t k) {
 Result<void> Values::place_stage(uint32_t from, uint32_t to) {
   Stage& stage = stages_[from];
   const auto late = std::span(sizes_).subspan(program_.input_lines, to - program_.input_lines);
-  if (stage.plan == plan_->number && std::ranges::equal(stage.sizes, late)) return {};
-  stage.plan = 0;
+  if (stage.earlier_sizes == sizes_number() && std::ranges::equal(stage.sizes, late)) return {};
+  stage.earlier_sizes = 0;
   stage.sizes.assign(late.begin(), late.end());
   const SizePlan* const plan = TRY(plan_stage(stage, from, to));
   std::byte* const memory = TRY(stage.memory.reserve(plan->layout.bytes));
   for (uint32_t b = 0; b < program_.buffers.size(); ++b)
     if (sized_by(program_, program_.buffers[b], from, to)) pointers_[b] = memory + plan->layout.offsets[b];
   stage.bytes = plan->layout.bytes;
-  stage.plan = plan_->number;
+  stage.earlier_sizes = sizes_number();
   return {};
 }
 
 /// The layout for the stage's sizes, once its guards hold.
 Result<const SizePlan*> Values::plan_stage(Stage& stage, uint32_t from, uint32_t to) {
   key_.assign(1, static_cast<int64_t>(plan_->number));
+  key_.insert(key_.end(), lengths_.begin(), lengths_.end());
   key_.insert(key_.end(), stage.sizes.begin(), stage.sizes.end());
   if (const SizePlan* const known = stage.plans.find(key_)) return known;
   TRY(check_guards(program_, from, to, sizes_));
@@ -251,7 +267,7 @@ Result<void> Values::bind_sizes(uint32_t number, uint32_t& lines) {
   const uint32_t known =
       number + 1 < program_.steps.size() ? program_.steps[number + 1].lines : static_cast<uint32_t>(program_.sizes.size());
   if (known > lines) {
-    TRY(evaluate_sizes(program_, lines, known, {shapes_, outer_}, sizes_));
+    TRY(evaluate_sizes(program_, lines, known, given(), sizes_));
     TRY(place_stage(lines, known));
     lines = known;
     TRY(place_results());

@@ -11,12 +11,13 @@
 #include "runtime/run/guards.h"
 #include "runtime/run/memory.h"
 #include "runtime/run/size_plans.h"
+#include "runtime/run/states.h"
 
 namespace tenon::runtime {
 
 /// Memory of the arena buffers whose sizes one step binds, and all late sizes that it was laid out for.
 struct Stage {
-  uint64_t plan = 0;  ///< number of the plan of the sizes before them; 0: not laid out
+  uint64_t earlier_sizes = 0;  ///< number of the sizes before them; 0: not laid out
   std::vector<int64_t> sizes;
   uint64_t bytes = 0;
   SizePlans plans;
@@ -26,8 +27,9 @@ struct Stage {
 /// The sizes and buffers of one running program.
 class Values {
  public:
-  /// alternate: results of one run stay valid during the next one, which writes to other memory (what a loop carries).
-  Values(const Engine& engine, const Program& program, bool alternate);
+  /// alternate: results of one run stay valid during the next one, which writes to other memory (what a loop carries). states: where the
+  /// program has some.
+  Values(const Engine& engine, const Program& program, bool alternate, States* states);
 
   const Engine& engine() const { return engine_; }
   const Program& program() const { return program_; }
@@ -46,6 +48,10 @@ class Values {
   bool is_guarded() const { return guarded_; }
   /// Where results were written between guards, they go where the caller wants them.
   void deliver_results();
+  /// Before the first step: states that are written in place hold no whole value until keep_states().
+  void open_states();
+  /// After the last step: new values of states take the place of the old ones.
+  void keep_states();
 
   // In steps.
   int64_t size(Slot slot) const { return sizes_[slot]; }
@@ -62,8 +68,8 @@ class Values {
   Result<void> check_type(const Step& step, uint32_t buffer, const Tensor& t) const;
   /// The result of an earlier run is released.
   void release(uint32_t buffer) { dynamic_[buffer] = Tensor(); }
-  /// Number of the plan of the sizes that are run; differs where sizes do.
-  uint64_t plan_number() const { return plan_->number; }
+  /// Number of the sizes that are run, as far as they follow from inputs and states; differs where sizes do.
+  uint64_t sizes_number() const { return is_growing() ? lengths_number_ : plan_->number; }
 
   // Around runs.
   std::span<const Tensor> results() const { return results_; }
@@ -77,7 +83,20 @@ class Values {
 
  private:
   bool has_same_sizes(std::span<const Tensor> inputs, std::span<const int64_t> outer) const;
+  void set_key();
+  Result<void> size_inputs(std::span<const Tensor> inputs);
   Result<const SizePlan*> plan_sizes(std::span<const Tensor> inputs);
+  const SizePlan* plan_capacity();
+  Result<const SizePlan*> plan_lengths();
+  bool has_room(const SizePlan& plan) const;
+  void find_states();
+  size_t room_for(uint32_t buffer, size_t bytes) const;
+  Result<void> take_states();
+  Result<void> size_lengths(std::span<const Tensor> inputs);
+  Result<void> check_lengths() const;
+  /// Whether sizes follow from lengths of states.
+  bool is_growing() const { return is_growing_; }
+  GivenSizes given() const { return {shapes_, outer_, lengths_}; }
   Result<const SizePlan*> plan_stage(Stage& stage, uint32_t from, uint32_t to);
   void point_into(std::byte* arena, const Layout& layout);
   Result<void> take_inputs(std::span<const Tensor> inputs);
@@ -98,6 +117,15 @@ class Values {
   SizePlans plans_;
   const SizePlan* plan_ = nullptr;  // of the sizes last run; null: none
   std::vector<int64_t> key_;        // of the plan that is looked for
+  // States.
+  States* states_;
+  std::vector<std::pair<uint32_t, uint32_t>> state_buffers_;  // and the number of the state in Program::states
+  std::vector<int64_t> lengths_, capacities_;                 // by number in Program::states
+  std::vector<int64_t> sizes_at_capacity_;
+  std::vector<int64_t> sized_lengths_;     // those that the sizes are of; empty: none
+  std::vector<uint32_t> growing_buffers_;  // in the arena, sized by lengths
+  uint64_t lengths_number_ = 0;
+  bool is_growing_ = false;
   // Memory.
   Block arena_;
   std::unordered_map<uint32_t, Stage> stages_;      // by their first line of the size table
