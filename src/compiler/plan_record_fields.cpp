@@ -216,9 +216,9 @@ class RecordReader {
       switch (r.tag()) {
         case product_tag::tile_rows: out.tile.rows = tile_size(r.get_uint32()); break;
         case product_tag::tile_vectors: out.tile.vectors = tile_size(r.get_uint32()); break;
-        case product_tag::operand: operand = static_cast<DType>(r.get_uint32()); break;
-        case product_tag::along: along = static_cast<DType>(r.get_uint32()); break;
-        case product_tag::sum: sum = static_cast<DType>(r.get_uint32()); break;
+        case product_tag::operand: operand = r.get_enum<DType>(); break;
+        case product_tag::along: along = r.get_enum<DType>(); break;
+        case product_tag::sum: sum = r.get_enum<DType>(); break;
         default: r.skip();
       }
     }

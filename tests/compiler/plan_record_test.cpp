@@ -6,6 +6,7 @@
 #include <fstream>
 #include <functional>
 #include <limits>
+#include <protozero/pbf_writer.hpp>
 #include <regex>
 
 #include "codegen/cost/predict.h"
@@ -171,6 +172,35 @@ TEST(PlanRecord, ValuesThatNoPlanHasAreRefused) {
   }));
   EXPECT_FALSE(is_read([&](PlanRecord& r) { loop(r).operations = -1; }));
   EXPECT_FALSE(is_read([&](PlanRecord& r) { loop(r).loads = std::numeric_limits<double>::quiet_NaN(); }));
+}
+
+/// The record of a graph of `nodes` nodes and one step: a product whose operand has this number of a dtype.
+std::string record_with_operand(size_t nodes, uint64_t dtype) {
+  std::string out, step, product;
+  protozero::pbf_writer p(product);
+  p.add_uint32(5, 4);  // rows of the tile
+  p.add_uint32(6, 2);  // vectors of the tile
+  p.add_uint64(7, dtype);
+  p.add_uint32(9, static_cast<uint32_t>(DType::f32));  // of the sum
+  protozero::pbf_writer(step).add_message(2, product);
+  protozero::pbf_writer record(out);
+  record.add_message(1, std::string());
+  for (size_t k = 0; k < nodes; ++k) record.add_message(2, std::string());
+  record.add_message(3, step);
+  return out;
+}
+
+TEST(PlanRecord, DTypeBeyondItsRangeIsAnError) {
+  const compiler::Compiled c = compiled();
+  const auto read = [&](uint64_t dtype) {
+    return compiler::decode_plan_record(record_with_operand(c.graph->node_count(), dtype), *c.graph, *c.code.target);
+  };
+  const auto f32 = static_cast<uint64_t>(DType::f32);
+  ASSERT_TRUE(read(f32)) << read(f32).error().text();
+  for (const uint64_t bad : {f32 + 256, f32 + (uint64_t{1} << 32), uint64_t{200}}) {
+    ASSERT_FALSE(read(bad)) << bad;
+    EXPECT_EQ(read(bad).error().code(), Code::bad_file);
+  }
 }
 
 /// What nobody bounds is Walk::kAll elements, and arithmetic makes more of them.
