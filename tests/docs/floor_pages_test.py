@@ -22,7 +22,7 @@ class FloorPages(unittest.TestCase):
         for page in sorted(PAGES.glob("*.md")):
             text = page.read_text(encoding="utf-8")
             self.assertLessEqual(len(text.splitlines()), SCREEN, page.name)
-            headings = ["What is here", "What may be touched, and what stays true", "What a test looks like"]
+            headings = ["What is here", "Invariants", "What a test looks like"]
             self.assertEqual(re.findall("^## (.*)", text, re.MULTILINE), headings, page.name)
             self.assertRegex(text, r"\./dev test \w+", page.name)
 

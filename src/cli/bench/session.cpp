@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A sample is at least this long, so that the peaks eviction_ms it see the same weather; cold, with the evictions in it.
+/// Least length of a sample, so that it and the peaks measured around it run at the same clock rate. A cold sample includes the evictions.
 constexpr double kSampleMs = 20;
 constexpr size_t kTriesPerSample = 3;
 

@@ -18,10 +18,10 @@ llvm::Type* like(V a, llvm::Type* element) { return with_lanes(element, a.lanes(
 V unary(ID id, V a) { return a.with(a.b->CreateUnaryIntrinsic(id, a.v)); }
 V binary(ID id, V a, V b) { return a.with(a.b->CreateBinaryIntrinsic(id, a.v, b.v)); }
 
-/// ContainerInfo inside the range and then cut: LLVM saturates lanes of 8 and 16 bits one by one.
+/// Clamps to the range and then truncates: LLVM saturates lanes of 8 and 16 bits one by one.
 V float_to_short_integer(V value, DType to) {
   const bool with_sign = is_signed(to);
-  // Rounding is part of the conversion: it may come behind the bounds, which are whole numbers.
+  // Rounding is part of the conversion: it may follow the clamp, whose bounds are whole numbers.
   llvm::Value* before = nullptr;
   const bool rounded =
       value.width() == 32 &&

@@ -4,7 +4,7 @@
 
 namespace tenon::ops::op_causal_mask {
 
-/// mask[0, 0, i, j]: may query past + i look at key j? j <= past + i.
+/// mask[0, 0, i, j]: whether query past + i attends to key j, which is j <= past + i.
 OP(causal_mask) {
     .name = "CausalMask",
     .domain = "tenon",

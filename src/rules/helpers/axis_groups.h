@@ -24,7 +24,7 @@ struct TransposeAfterReshape {
 /// `groups` and `result` are the Reshape's; nullopt where it joins axes that the Transpose parts.
 std::optional<TransposeAfterReshape> after_reshape(const std::vector<AxisGroup>& groups, const ir::Ints& order, const DimList& result);
 
-/// Do axes [begin, end) are beside each other and in order in `perm` (perm[i]: which axis is at i)?
+/// Whether axes [begin, end) are adjacent and in order in `perm` (perm[i]: the axis at position i).
 bool stay_together(const ir::Ints& perm, int64_t begin, int64_t end);
 
 }  // namespace tenon::rules
