@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <cstdint>
+#include <cstddef>
+
+#include "base/kernel_arguments.h"
 
 namespace tenon::runtime {
 
@@ -11,5 +13,8 @@ struct KernelArgs {
   void* scratch;         ///< 64-byte aligned, the kernel's scratch_bytes, private to the thread
 };
 using KernelFunction = void (*)(const KernelArgs* args, int64_t begin, int64_t end);
+
+static_assert(offsetof(KernelArgs, buffers) == kernel_arguments::buffers && offsetof(KernelArgs, sizes) == kernel_arguments::sizes &&
+              offsetof(KernelArgs, scratch) == kernel_arguments::scratch && sizeof(KernelArgs) == kernel_arguments::bytes);
 
 }  // namespace tenon::runtime

@@ -7,9 +7,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/InitializePasses.h>
-#include <llvm/MC/TargetRegistry.h>
 #include <llvm/PassRegistry.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
@@ -22,6 +20,7 @@
 
 #include "base/checked.h"
 #include "base/escaped.h"
+#include "codegen/llvm/architecture.h"
 #include "codegen/llvm/handlers.h"
 #include "codegen/llvm/lower.h"
 #include "codegen/llvm/object.h"
@@ -67,12 +66,6 @@ class Modules {
   Calls calls_;
 };
 
-llvm::TargetOptions options() {
-  llvm::TargetOptions o;
-  o.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return o;
-}
-
 /// What LLVM compiles in one go. Members are destroyed from the last to the first.
 struct Unit {
   llvm::LLVMContext context;
@@ -85,14 +78,7 @@ struct Unit {
 /// What one thread needs to compile kernel after kernel.
 class Compiler {
  public:
-  explicit Compiler(const Target& target) : target_(target) {
-    std::string error;
-    const llvm::Triple triple(llvm::StringRef(target.triple));
-    const llvm::Target* registered = llvm::TargetRegistry::lookupTarget(triple, error);
-    if (!registered) return;
-    machine_.reset(registered->createTargetMachine(triple, "x86-64", target.features(), options(), llvm::Reloc::PIC_,
-                                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
-  }
+  explicit Compiler(const Target& target) : target_(target) {}
 
   /// An object file of that module.
   Result<std::string> compile(const Modules& modules, size_t number) {
@@ -109,7 +95,7 @@ class Compiler {
 
  private:
   Result<std::string> compile(const Modules& modules, size_t number, Unit& unit) {
-    if (!machine_) return fail(Code::internal, "emit", "LLVM has no X86 target");
+    if (!machine_) machine_ = TRY(target_machine(target_));
     unit.module.setTargetTriple(llvm::Triple(llvm::StringRef(target_.triple)));
     unit.module.setDataLayout(machine_->createDataLayout());
     TRY(modules.fill(number, unit.module, target_));
@@ -139,16 +125,13 @@ class Compiler {
   std::unique_ptr<llvm::TargetMachine> machine_;
 };
 
-/// Registers the target and all passes. LLVM does that once and under locks, which an exception would leave closed for ever: where the
+/// Registers all architectures and passes. LLVM does that once and under locks, which an exception would leave closed for ever: where the
 /// memory ends here, this process generates no code any more; later it may end without harm.
 bool initialize() {
   void* frame = nullptr;
   (void)backtrace(&frame, 1);  // loads what an exception needs to pass through the C library
   for (auto construct = tenon_llvm_constructors_begin; construct != tenon_llvm_constructors_end; ++construct) (*construct)();
-  LLVMInitializeX86TargetInfo();
-  LLVMInitializeX86Target();
-  LLVMInitializeX86TargetMC();
-  LLVMInitializeX86AsmPrinter();
+  for (const Architecture* a : all_architectures()) a->initialize();
   llvm::initializeCodeGen(*llvm::PassRegistry::getPassRegistry());
   return true;
 }

@@ -3,9 +3,10 @@
 
 #include <fmt/format.h>
 #include <llvm/IR/Constants.h>
-#include <llvm/IR/IntrinsicsX86.h>
 
 #include "base/checked.h"
+#include "base/kernel_arguments.h"
+#include "codegen/llvm/architecture.h"
 #include "codegen/tile/scalar.h"
 
 namespace tenon::codegen::machine {
@@ -45,12 +46,12 @@ Result<void> Lower::run(const std::string& symbol) {
   Value* args = function_->getArg(0);
   begin_ = function_->getArg(1);
   end_ = function_->getArg(2);
-  auto field = [&](int i) { return b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), args, i)); };
-  Value *list = field(0), *scratch = field(2);
-  sizes_ = field(1);
+  auto field = [&](int64_t offset) { return b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getInt8Ty(), args, offset)); };
+  Value *list = field(kernel_arguments::buffers), *scratch = field(kernel_arguments::scratch);
+  sizes_ = field(kernel_arguments::sizes);
   bind_buffers(list, scratch);
   TRY(block(kernel_.body));
-  if (streams_) b_.CreateIntrinsic(b_.getVoidTy(), llvm::Intrinsic::x86_sse_sfence, {});
+  if (streams_) b_.CreateIntrinsic(b_.getVoidTy(), TRY(architecture_of(target_))->fence_of_streams, {});
   b_.CreateRetVoid();
   return {};
 }

@@ -6,16 +6,19 @@
 #include <llvm/Object/ELFObjectFile.h>
 #include <llvm/Object/ObjectFile.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <unordered_map>
 
 #include "base/checked.h"
+#include "codegen/llvm/architecture.h"
 
 namespace tenon::codegen::machine {
 namespace {
 
+using llvm::object::ELFObjectFileBase;
 using llvm::object::ELFSectionRef;
 using llvm::object::ObjectFile;
 using llvm::object::RelocationRef;
@@ -30,6 +33,10 @@ class Linker {
     const llvm::MemoryBufferRef buffer(llvm::StringRef(bytes.data(), bytes.size()), "kernels");
     auto object = ObjectFile::createELFObjectFile(buffer);
     if (!object) return bad("no object file", text_of(object.takeError()));
+    const uint32_t machine = llvm::cast<ELFObjectFileBase>(**object).getEMachine();
+    const auto found = std::ranges::find(all_architectures(), machine, &Architecture::elf_machine);
+    if (found == all_architectures().end()) return bad("an object of another architecture", std::to_string(machine));
+    architecture_ = *found;
     objects_.push_back({std::move(*object), {}});
     Placed& placed = objects_.back();
     TRY(lay_out(placed, true));
@@ -115,8 +122,8 @@ class Linker {
 
   Result<void> apply(const Placed& placed, const RelocationRef& r, uint64_t at) {
     const uint64_t type = r.getType();
-    const bool relative32 = type == llvm::ELF::R_X86_64_PC32 || type == llvm::ELF::R_X86_64_PLT32;
-    if (!relative32 && type != llvm::ELF::R_X86_64_PC64) {
+    const auto width = architecture_->relative_bytes(type);
+    if (!width) {
       llvm::SmallString<32> name;
       r.getTypeName(name);
       return bad("unsupported relocation", name.str().str());
@@ -124,13 +131,13 @@ class Linker {
     auto addend = llvm::object::ELFRelocationRef(r).getAddend();
     if (!addend) return bad("relocation without addend", text_of(addend.takeError()));
     const auto value = static_cast<int64_t>(TRY(place_of(placed, *r.getSymbol()))) + *addend - static_cast<int64_t>(at);
-    const size_t width = relative32 ? 4 : 8;
-    if (at + width > flat_.bytes.size() || (relative32 && value != static_cast<int32_t>(value)))
+    if (at + *width > flat_.bytes.size() || (*width == 4 && value != static_cast<int32_t>(value)))
       return bad("relocation out of range", fmt::format("{}", value));
-    std::memcpy(flat_.bytes.data() + at, &value, width);
+    std::memcpy(flat_.bytes.data() + at, &value, *width);
     return {};
   }
 
+  const Architecture* architecture_ = nullptr;  ///< of the objects
   std::vector<Placed> objects_;
   std::unordered_map<std::string, uint64_t> symbols_;  ///< the global ones, by place
   Flat flat_;
