@@ -85,7 +85,7 @@ class Some final : public backend::Backend {
     return fail(Code::not_supported, "", "one node in three");
   }
   double cost(const ir::Graph&, ir::NodeId) const override { return static_cast<double>(not_this_); }
-  bool makes_kernels() const override { return not_this_ == 3; }
+  bool is_host() const override { return not_this_ == 3; }
   Result<backend::Artifact> compile(const backend::CompileRequest&, const backend::Options&) const override { return backend::Blob(); }
 
  private:

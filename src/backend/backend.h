@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -17,16 +18,18 @@
 
 namespace tenon::backend {
 
-/// The argument of Backend::compile: a segment cut out of its graph (ir::cut_out); for a backend that makes kernels, a whole graph with
-/// the segments of all other backends in it.
+/// The argument of Backend::compile: a segment cut out of its graph (ir::cut_out); for the host backend, a whole graph with the segments of
+/// all other backends in it.
 struct CompileRequest {
   const ir::Graph& graph;
   std::span<const ir::Segment> segments = {};
 };
 
 struct Options {
-  codegen::PlanOptions planning;                 ///< but for `segments`, which the request has
-  const codegen::Target* target = nullptr;       ///< whose code is generated
+  codegen::PlanOptions planning;            ///< but for `segments`, which the request has
+  const codegen::Target* target = nullptr;  ///< of the host backend's code
+  /// Of the code of kernel backends, by their names, where the user chose one (`--target BACKEND=TARGET`).
+  std::map<std::string, const codegen::Target*, std::less<>> targets = {};
   const codegen::TacticBook* tactics = nullptr;  ///< overrides default tactics; may be null
 };
 
@@ -94,8 +97,12 @@ class Backend {
   virtual Overheads overheads() const { return {}; }
   /// Prepares a graph of which it may run a part, before partitioning.
   virtual Result<void> prepare(ir::Graph& /*graph*/) const { return {}; }
-  /// Its artifacts are Kernels, which link the other backends' segments into one program; those of other backends are Blobs.
-  virtual bool makes_kernels() const { return false; }
+  /// The host backend, of which a build has exactly one: it plans whole graphs and links the segments of all others, and runs size
+  /// computations, control flow and guards. Its artifacts are Kernels; those of all others are Blobs.
+  virtual bool is_host() const { return false; }
+  /// A kernel backend: plans, lowers and links its segments itself and generates their code for this target, where the user names no other
+  /// (program::compile_segment). Null: it generates none.
+  virtual const codegen::Target* kernel_target() const { return nullptr; }
   /// Runs nodes that no listed backend supports; several such backends are tried in the order of their folder names.
   virtual bool is_default() const { return false; }
   /// Its blobs are plugin::Saved: the engine lists the plugins that it needs, and may embed their libraries.
@@ -108,6 +115,12 @@ class Backend {
 
 /// In order of priority: a node goes to the first that supports it. The caller owns them.
 using Backends = std::vector<const Backend*>;
+
+/// The host backend, which is among them.
+const Backend& host_of(const Backends& backends);
+/// Plans and lowers a graph with the segments of others in it, without generating code: what the host backend does with a whole graph, and
+/// a kernel backend with a segment. Kernels are for `target`. Errors: not_supported, naming the node.
+Result<Kernels> make_kernels(const CompileRequest& request, const Options& options, const codegen::Target& target);
 
 /// `BACKEND(name) { return std::make_unique<Name>(); }` in src/backends/NAME/NAME.cpp, namespace tenon::backends; `libraries` says where
 /// the library is that it needs. The folder listing is the registration.

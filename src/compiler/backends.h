@@ -18,7 +18,7 @@ class Registry {
 
   /// All, by name.
   std::span<const backend::Backend* const> all() const { return all_; }
-  /// Those of these names, in their order, then `cpu` and `reference` where they are not among them: the one weaves the program, the other
+  /// Those of these names, in their order, then `cpu` and `reference` where they are not among them: the one is the host backend, the other
   /// runs what is left. Errors: bad_usage for a name that none has, or that comes twice; a library that is missing or wrong.
   Result<backend::Backends> named(std::span<const std::string> names = {}) const;
   /// Whether one of these may run ops that Tenon does not know.

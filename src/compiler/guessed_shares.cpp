@@ -14,9 +14,9 @@ void add_costs(const program::Lowered& lowered, const backend::Backends& backend
     for (ir::NodeId n : s.nodes) owners.emplace(n, s.backend);
   for (ir::NodeId n : lowered.graph->nodes()) {
     const auto found = owners.find(n);
-    const auto runs = std::ranges::find_if(
-        backends, [&](const backend::Backend* b) { return found == owners.end() ? b->makes_kernels() : b->name() == found->second; });
-    costs[std::string((*runs)->name())] += (*runs)->cost(*lowered.graph, n);
+    const backend::Backend& runs =
+        found == owners.end() ? backend::host_of(backends) : **std::ranges::find(backends, found->second, &backend::Backend::name);
+    costs[std::string(runs.name())] += runs.cost(*lowered.graph, n);
   }
   for (const auto& [node, bodies] : lowered.bodies)
     for (const program::Lowered& body : bodies) add_costs(body, backends, costs);

@@ -98,9 +98,7 @@ Result<program::Lowered> lower(const ir::Graph& graph, const partition::Partitio
     }
     out.blobs.push_back(*std::move(blob));
   }
-  const auto host = std::ranges::find_if(roles.backends, [](const backend::Backend* b) { return b->makes_kernels(); });
-  TENON_ASSERT(host != roles.backends.end());
-  out.kernels = std::get<backend::Kernels>(TRY((*host)->compile({graph, segments}, options)));
+  out.kernels = std::get<backend::Kernels>(TRY(backend::host_of(roles.backends).compile({graph, segments}, options)));
   TRY(lower_bodies(out, partition, roles, options, failed));
   return out;
 }

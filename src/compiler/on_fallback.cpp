@@ -2,7 +2,6 @@
 #include "compiler/on_fallback.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace tenon::compiler {
 
@@ -10,8 +9,8 @@ CompileOptions on_fallback(const CompileOptions& options, const BackendsInUse& b
   CompileOptions out = options;
   const auto fallback = backends.all.begin() + backends.roles().fallback();
   out.backends.assign(fallback, backends.all.end());
-  std::copy_if(backends.all.begin(), fallback, std::back_inserter(out.backends),
-               [](const backend::Backend* b) { return b->makes_kernels(); });
+  if (const backend::Backend& host = backend::host_of(backends.all); std::ranges::find(out.backends, &host) == out.backends.end())
+    out.backends.push_back(&host);
   out.constraints = {};
   out.constraints.listed = 1;
   out.measuring = {};

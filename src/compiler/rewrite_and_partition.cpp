@@ -40,7 +40,7 @@ Result<void> check_complete(const ir::Graph& graph) {
 
 /// What kernels run is theirs: no other backend is asked before, and none by cost.
 bool runs_kernels_first(const BackendsInUse& backends, const partition::Constraints& constraints) {
-  return backends.all[0]->makes_kernels() && constraints.assign == partition::Assign::priority;
+  return backends.all[0]->is_host() && constraints.assign == partition::Assign::priority;
 }
 
 Result<void> check_precision(const CompileOptions& options) {

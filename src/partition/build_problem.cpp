@@ -37,7 +37,7 @@ Cut searched(const Problem& problem, SearchBudget budget) {
 
 void find_sized(ir::Dependencies& dependencies, std::span<const NodePlacement> nodes, const Roles& roles) {
   for (const NodePlacement& n : nodes)
-    if (n.wanted == n.falls_to && roles.backends[n.wanted]->makes_kernels() && dependencies.follows_from_input_sizes(n.node))
+    if (n.wanted == n.falls_to && roles.backends[n.wanted]->is_host() && dependencies.follows_from_input_sizes(n.node))
       dependencies.take_from_sizes(n.node);
 }
 

@@ -134,7 +134,7 @@ class Partitioner {
 
   Result<void> bodies() {
     for (NodePlacement& share : out_.nodes) {
-      if (!roles_.backends[share.backend]->makes_kernels()) continue;
+      if (!roles_.backends[share.backend]->is_host()) continue;
       const auto& all = graph_.node(share.node).bodies;
       for (size_t b = 0; b < all.size(); ++b) {
         Path inner = path_;
@@ -191,7 +191,7 @@ double Partition::accelerated_share(const Roles& roles) const {
 std::vector<ir::Segment> Partition::of_devices(const Roles& roles) const {
   std::vector<ir::Segment> out;
   for (size_t s = 0; s < segments.size(); ++s)
-    if (!roles.backends[backends[s]]->makes_kernels()) out.push_back(segments[s]);
+    if (!roles.backends[backends[s]]->is_host()) out.push_back(segments[s]);
   return out;
 }
 

@@ -52,7 +52,7 @@ struct Partition {
   bool proved() const { return lower_bound == segments.size(); }
   /// Of the nodes that do work, the part that accelerated backends run; 1 where there are none.
   double accelerated_share(const Roles& roles) const;
-  /// The segments of backends that make no kernels; what is in none is for the one that does.
+  /// The segments of other backends than the host backend, which runs what is in none.
   std::vector<ir::Segment> of_devices(const Roles& roles) const;
 };
 

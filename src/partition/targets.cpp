@@ -153,7 +153,7 @@ class Choice {
 Targets::Targets(const ir::Graph& graph, const ir::Dependencies& dependencies, const Roles& roles, std::span<const HandedBack> handed_back)
     : graph_(graph), dependencies_(dependencies), roles_(roles), handed_back_(handed_back) {
   for (uint16_t b = roles.fallback(); b < roles.count() && !sizes_; ++b)
-    if (roles.backends[b]->makes_kernels()) sizes_ = b;
+    if (roles.backends[b]->is_host()) sizes_ = b;
 }
 
 Result<Target> Targets::of(ir::NodeId node, bool all_choices) const {

@@ -27,7 +27,7 @@ class Lacking final : public backend::Backend {
     return {};
   }
   double cost(const ir::Graph&, ir::NodeId) const override { return 1; }
-  bool makes_kernels() const override { return types_.empty(); }
+  bool is_host() const override { return types_.empty(); }
   Result<backend::Artifact> compile(const backend::CompileRequest&, const backend::Options&) const override { return backend::Blob(); }
 
  private:

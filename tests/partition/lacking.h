@@ -8,7 +8,7 @@
 /// Backends that lack element types, for the tests of who gets Casts.
 namespace tenon::partition {
 
-/// Takes all ops but some, on all types but some. `host` makes kernels.
+/// Takes all ops but some, on all types but some. `host` is the host backend.
 class Lacking final : public backend::Backend {
  public:
   Lacking(std::string name, std::set<DType> types, std::set<std::string> ops = {})
@@ -26,7 +26,7 @@ class Lacking final : public backend::Backend {
     return {};
   }
   double cost(const ir::Graph&, ir::NodeId) const override { return name_ == "host" ? 10 : name_ == "dear" ? 100 : 1; }
-  bool makes_kernels() const override { return name_ == "host"; }
+  bool is_host() const override { return name_ == "host"; }
   Result<backend::Artifact> compile(const backend::CompileRequest&, const backend::Options&) const override { return backend::Blob(); }
 
   mutable int asked = 0;

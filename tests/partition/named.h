@@ -13,7 +13,7 @@
 
 namespace tenon::partition {
 
-/// Takes the nodes whose first results have some names. The one called `host` makes kernels.
+/// Takes the nodes whose first results have some names. The one called `host` is the host backend.
 class Named final : public backend::Backend {
  public:
   Named(std::string name, std::vector<std::string> nodes) : name_(std::move(name)), nodes_(std::move(nodes)) {}
@@ -24,7 +24,7 @@ class Named final : public backend::Backend {
     return fail(Code::not_supported, "", "not one of " + name_);
   }
   double cost(const ir::Graph&, ir::NodeId) const override { return 1; }
-  bool makes_kernels() const override { return name_ == "host"; }
+  bool is_host() const override { return name_ == "host"; }
   Result<backend::Artifact> compile(const backend::CompileRequest&, const backend::Options&) const override { return backend::Blob(); }
 
  private:

@@ -71,7 +71,7 @@ class OfOps final : public backend::Backend {
     return fail(Code::not_supported, "", "not one of " + name_);
   }
   double cost(const ir::Graph&, ir::NodeId) const override { return 1; }
-  bool makes_kernels() const override { return ops_.empty(); }
+  bool is_host() const override { return ops_.empty(); }
   Result<backend::Artifact> compile(const backend::CompileRequest&, const backend::Options&) const override { return backend::Blob(); }
 
  private:

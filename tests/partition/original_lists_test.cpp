@@ -56,7 +56,7 @@ TEST(OriginalLists, FewestFillsWhatTheWalkGivesUp) {
   EXPECT_EQ(lists_of(*graph, shares_of(*graph, {"log"}, three)), (Lists{"acc: c1 c2 r", "host: log", "acc: c3 sum pool"}));
 }
 
-/// There too, as sizes are no tensors. Here because who makes kernels has them at hand.
+/// There too, as sizes are no tensors. Here because the host backend has them at hand.
 TEST(OriginalLists, SizesStayOnTheHost) {
   const auto graph = graph_of(R"(graph main(x: f32[4,4], i: i32[2,1], u: f32[2,4]) {
     const flat: i64[2] = [2, 8] const square: i64[2] = [4, 4]

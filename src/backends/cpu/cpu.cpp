@@ -4,14 +4,10 @@
 #include "backend/backend.h"
 #include "backend/work.h"
 #include "codegen/collect/role.h"
-#include "codegen/passes/pipeline.h"
 
 namespace tenon::backends {
 
 namespace {
-
-using codegen::Group;
-using codegen::Kernel;
 
 /// A result that is an input or a constant is copied, and kernels copy only what they can compute with: the rest passes an Identity.
 Result<void> own_results(ir::Graph& graph) {
@@ -31,26 +27,6 @@ Result<void> own_results(ir::Graph& graph) {
   return {};
 }
 
-/// The kernels of each group of the plan, in the order in which they run. New arrays (packed and padded operands) are added to the plan.
-Result<std::vector<std::vector<Kernel>>> lower(const ir::Graph& graph, codegen::Plan& plan, const backend::Options& options) {
-  static const codegen::TacticBook kNoTactics;
-  const codegen::TacticBook& tactics = options.tactics ? *options.tactics : kNoTactics;
-  std::vector<std::vector<Kernel>> out;
-  for (const Group& group : plan.groups) {
-    const codegen::Tactic tactic = TRY(tactics.tactic_of(group, graph, *options.target));
-    auto kernels = codegen::lower_group(group, tactic, plan, *options.target);
-    if (!kernels) {
-      Error e = std::move(kernels.error());
-      const ir::NodeId n = group.node                                              ? group.node
-                           : !group.nests.empty() && !group.nests[0].nodes.empty() ? group.nests[0].nodes[0]
-                                                                                   : ir::NodeId{};
-      return n ? std::move(e).at(graph.view(n).where()) : e;
-    }
-    out.push_back(std::move(*kernels));
-  }
-  return out;
-}
-
 class Cpu final : public backend::Backend {
  public:
   std::string_view name() const override { return "cpu"; }
@@ -68,16 +44,11 @@ class Cpu final : public backend::Backend {
   }
 
   Result<void> prepare(ir::Graph& graph) const override { return own_results(graph); }
-  bool makes_kernels() const override { return true; }
+  bool is_host() const override { return true; }
   bool is_default() const override { return true; }
 
   Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options& options) const override {
-    codegen::PlanOptions planning = options.planning;
-    planning.segments = request.segments;
-    backend::Kernels out;
-    out.plan = TRY(codegen::plan(request.graph, *options.target, planning));
-    out.of_groups = TRY(lower(request.graph, out.plan, options));
-    return out;
+    return TRY(backend::make_kernels(request, options, *options.target));
   }
 };
 

@@ -47,8 +47,7 @@ class Calibrating {
  public:
   Calibrating(const backend::Backends& backends, size_t b, const ir::OpTable& ops, const CompileOptions& options)
       : backends_(backends), b_(b), ops_(ops), options_(options), timer_(options, backends) {
-    const auto weaver = std::ranges::find_if(backends, [](const backend::Backend* each) { return each->makes_kernels(); });
-    kernels_ = static_cast<size_t>(weaver - backends.begin());
+    kernels_ = static_cast<size_t>(std::ranges::find(backends, &backend::host_of(backends)) - backends.begin());
   }
 
   Result<backend::Overheads> run() {

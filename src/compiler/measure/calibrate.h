@@ -8,7 +8,7 @@ namespace tenon::compiler {
 /// differ by that alone, beside the same engines in kernels. A start: one op of sixteen numbers. A value: nine operands in place of two. A
 /// byte: one number picked from operands of 64 KiB to 16 MiB, by least squares. What is below what can be told apart is 0.
 ///
-/// `b`: of `backends`, among which one makes kernels. options.measuring says how times are taken; nothing of them is kept.
+/// `b`: of `backends`, among which is the host backend. options.measuring says how times are taken; nothing of them is kept.
 /// Errors: not_supported where the backend refuses or fails to run what is timed; those of Stopwatch::time.
 Result<backend::Overheads> calibrate(const backend::Backends& backends, size_t b, const ir::OpTable& ops, const CompileOptions& options);
 

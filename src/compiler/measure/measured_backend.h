@@ -28,7 +28,8 @@ class MeasuredBackend final : public backend::Backend {
   Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override { return of_.supports(graph, node); }
   Result<void> prepare(ir::Graph& graph) const override { return of_.prepare(graph); }
   bool runs_unknown_ops() const override { return of_.runs_unknown_ops(); }
-  bool makes_kernels() const override { return of_.makes_kernels(); }
+  bool is_host() const override { return of_.is_host(); }
+  const codegen::Target* kernel_target() const override { return of_.kernel_target(); }
   bool is_default() const override { return of_.is_default(); }
   bool runs_plugins() const override { return of_.runs_plugins(); }
   bool one_node_a_segment() const override { return of_.one_node_a_segment(); }
