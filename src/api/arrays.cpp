@@ -77,6 +77,7 @@ base::Result<Array> owned_array(const base::Tensor& t) {
     for (const base::Tensor& e : t.elements()) elements.push_back(TRY(owned_array(e)));
     return array_of_elements(t.dtype(), std::move(elements));
   }
+  TRY(base::check_on_host(t, "result"));
   const size_t bytes = bytes_of_array(t.dtype(), t.count());
   const auto dtype = t.dtype();
   if (t.dtype() == base::DType::string) {

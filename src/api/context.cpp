@@ -70,7 +70,10 @@ Result<std::span<const Array>> Context::run(std::span<const Array> inputs, const
     auto results = state_->context->run(*tensors, *inner);
     if (!results) return std::unexpected(public_error(results.error()));
     state_->results.clear();
-    for (const base::Tensor& t : *results) state_->results.push_back(view_of(t));
+    for (const base::Tensor& t : *results) {
+      if (auto on_host = base::check_on_host(t, "result"); !on_host) return std::unexpected(public_error(on_host.error()));
+      state_->results.push_back(view_of(t));
+    }
     return std::span<const Array>(state_->results);
   });
 }

@@ -76,7 +76,7 @@ Result<Tensor> Tensor::make(DType dtype, Sizes shape, int64_t byte_limit) {
   return t;
 }
 
-Tensor Tensor::view(DType dtype, Sizes shape, const void* bytes, std::shared_ptr<const void> keeper) {
+Tensor Tensor::view(DType dtype, Sizes shape, const void* bytes, std::shared_ptr<const void> keeper, MemoryPlace place) {
   const auto count = checked_count(shape);
   TENON_ASSERT(count.has_value() && bits_of(dtype) > 0);
   Tensor t;
@@ -84,6 +84,7 @@ Tensor Tensor::view(DType dtype, Sizes shape, const void* bytes, std::shared_ptr
   t.shape_ = std::move(shape);
   t.count_ = *count;
   t.data_ = static_cast<std::byte*>(const_cast<void*>(bytes));
+  t.place_ = place;
   t.keeper_ = std::move(keeper);
   return t;
 }
@@ -157,6 +158,7 @@ std::string type_text(const Tensor& t) {
 Result<Tensor> owned(const Tensor& t) {
   return with_each_tensor(t, [](const Tensor& e) -> Result<Tensor> {
     if (!e.has_bytes() || e.keeper()) return e;
+    TRY(check_on_host(e, "copy"));
     Tensor copy = TRY(Tensor::make(e.dtype(), e.shape()));
     if (e.byte_size() > 0) std::memcpy(copy.mutable_data(), e.data(), static_cast<size_t>(e.byte_size()));
     return copy;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "base/memory_place.h"
 #include "base/result.h"
 
 namespace tenon::inline base {
@@ -17,7 +18,8 @@ using Sizes = std::vector<int64_t>;
 /// Dense row-major tensor whose bytes are shared and never copied by assignment. Strings live beside the bytes. So do the elements of a
 /// sequence (tensors, or maps), of an optional (one or none, a tensor or a sequence) and of a map (its keys, i64[n] or string[n], and its
 /// values [n]): values of rank 1 with the dtypes `sequence`, `optional` and `map`.
-/// Either owns its buffer, or keeps `keeper` (a mapped file, a caller's array) alive.
+/// Either owns its buffer, or keeps `keeper` (a mapped file, a caller's array) alive. The bytes of a view may lie in the memory of a
+/// device, where the host reads and writes none of them (check_on_host).
 class Tensor {
  public:
   Tensor() = default;
@@ -30,7 +32,7 @@ class Tensor {
   /// Zeroed, 64-byte aligned. Errors: size_overflow, out_of_memory, limit_exceeded (over `byte_limit`).
   static Result<Tensor> make(DType dtype, Sizes shape, int64_t byte_limit = int64_t{1} << 40);
   /// A view of foreign bytes; `keeper` is held until the last view is gone. The bytes must suffice (asserted by the caller).
-  static Tensor view(DType dtype, Sizes shape, const void* bytes, std::shared_ptr<const void> keeper);
+  static Tensor view(DType dtype, Sizes shape, const void* bytes, std::shared_ptr<const void> keeper, MemoryPlace place = {});
   /// Convenience for tests and shape arithmetic; data.size() must be the product of the shape.
   static Tensor of_f32(Sizes shape, std::span<const float> data);
   static Tensor of_i64(Sizes shape, std::span<const int64_t> data);
@@ -46,6 +48,8 @@ class Tensor {
   int64_t count() const { return count_; }
   int64_t byte_size() const { return bytes_of(dtype_, count_); }
   const std::byte* data() const { return data_; }
+  /// Where the bytes lie.
+  const MemoryPlace& place() const { return place_; }
   /// Only for the maker, before the tensor is shared.
   std::byte* mutable_data() { return data_; }
   template <class T>
@@ -79,6 +83,7 @@ class Tensor {
   Sizes shape_;
   int64_t count_ = 0;
   std::byte* data_ = nullptr;
+  MemoryPlace place_;
   std::shared_ptr<const void> keeper_;
   std::shared_ptr<std::vector<std::string>> strings_;
   std::shared_ptr<const std::vector<Tensor>> elements_;
@@ -97,7 +102,8 @@ std::string type_text(DType dtype, const Sizes& shape);
 /// "f32[2,3]", "seq(f32[2],f32[3])", "optional()"; of many elements the first.
 std::string type_text(const Tensor& t);
 
-/// The tensor where its bytes are its own, else a copy: what whoever lent the bytes may overwrite. Errors: out_of_memory.
+/// The tensor where its bytes are its own, else a copy: what whoever lent the bytes may overwrite. Errors: out_of_memory; not_supported for
+/// bytes outside of host memory.
 Result<Tensor> owned(const Tensor& t);
 /// Calls visit(tensor) for the tensor itself, or for every tensor that it holds, in their order.
 template <class Visit>

@@ -171,6 +171,9 @@ std::string npy_bytes(const Tensor& tensor) {
   return out;
 }
 
-Result<void> write_npy(const std::filesystem::path& path, const Tensor& tensor) { return write_file(path, npy_bytes(tensor)); }
+Result<void> write_npy(const std::filesystem::path& path, const Tensor& tensor) {
+  TRY(check_on_host(tensor, path.string()));
+  return write_file(path, npy_bytes(tensor));
+}
 
 }  // namespace tenon::files

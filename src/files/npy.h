@@ -25,9 +25,10 @@ Result<Tensor> read_npy(std::span<const std::byte> bytes, std::shared_ptr<const 
                         const ArrayLimits& limits = {});
 Result<Tensor> read_npy(const std::filesystem::path& path, const ArrayLimits& limits = {});
 
-/// The .npy form of a tensor. NumPy has no bf16, 8-bit and 4-bit floats (written as f32) and no 4- and 2-bit integers (as i8, u8).
+/// The .npy form of a tensor in host memory. NumPy has no bf16, 8-bit and 4-bit floats (written as f32) and no 4- and 2-bit integers (as
+/// i8, u8).
 std::string npy_bytes(const Tensor& tensor);
-/// Errors: write_failed.
+/// Errors: write_failed; not_supported for a tensor outside of host memory.
 Result<void> write_npy(const std::filesystem::path& path, const Tensor& tensor);
 
 }  // namespace tenon::files

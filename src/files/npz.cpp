@@ -53,6 +53,7 @@ Result<void> write_npz(const std::filesystem::path& path, const NamedTensors& te
       return fail(Code::bad_input, path.string(), "a tensor's name is too long for a zip archive")
           .expected("at most 65535 bytes")
           .found(std::to_string(name.size()));
+    TRY(check_on_host(tensor, path.string() + ", tensor '" + name + "'"));
     const std::string bytes = npy_bytes(tensor);
     TRY(file.append(zip.begin(name + std::string(kSuffix), bytes.size(), zip_crc(std::as_bytes(std::span(bytes))))));
     TRY(file.append(bytes));

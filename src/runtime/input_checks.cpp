@@ -66,7 +66,10 @@ Result<void> check_types(const Program& program, std::span<const Tensor> inputs)
     return fail(Code::bad_input, "run", "wrong number of inputs")
         .expected(std::to_string(program.inputs.size()))
         .found(std::to_string(inputs.size()));
-  for (size_t k = 0; k < inputs.size(); ++k) TRY(check_type(program.inputs[k], inputs[k]));
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    TRY(check_type(program.inputs[k], inputs[k]));
+    if (auto on_host = check_on_host(inputs[k], ""); !on_host) return std::move(on_host).error().at(port_place("input", program.inputs[k]));
+  }
   return {};
 }
 

@@ -176,6 +176,7 @@ class Run {
   }
 
   Result<void> check_input(const ir::Value& value, const Tensor& t) const {
+    TRY(check_on_host(t, "input '" + value.name + "'"));
     if (fits(value.type, t, wide_)) return {};
     return fail(Code::bad_input, "input '" + value.name + "'", "kind, dtype or shape differs")
         .expected(value.type.text())

@@ -43,8 +43,8 @@ struct EvaluateOptions {
 /// Returns one tensor a graph output.
 /// Random nodes without a stream are numbered as number_random_streams does.
 /// Before a node runs, inference passes on what its operands are, whatever the graph says of them.
-/// Errors: bad_input where dtype or a known size differs; limit_exceeded; what inference or an op's reference returns. Cost: slow by
-/// design.
+/// Errors: bad_input where dtype or a known size differs; not_supported for inputs outside of host memory; limit_exceeded; what inference
+/// or an op's reference returns. Cost: slow by design.
 Result<std::vector<Tensor>> evaluate(const ir::Graph& graph, std::span<const Tensor> inputs, const EvaluateOptions& options = {});
 /// One node on given tensors (nullptr: missing operand).
 Result<std::vector<Tensor>> evaluate_node(const ir::Graph& graph, ir::NodeId node, std::span<const Tensor* const> inputs, Mode mode,

@@ -113,6 +113,8 @@ class SegmentRunner final : public StepRunner {
           .found(std::to_string(out.size()));
     for (size_t k = 0; k < out.size(); ++k) {
       if (step_.results[k] == kMissing) continue;
+      if (auto on_host = check_on_host(out[k], step_.label); !on_host)
+        return of_backend(std::move(on_host).error(), blob_.device, step_.label);
       if (places[k].empty_handle()) TRY(own(out[k], operands, options));
       else TRY(bring(values, out[k], places[k], step_.results[k], options));
     }
