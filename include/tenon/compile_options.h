@@ -214,6 +214,14 @@ struct CompileOptions {
                    "error)")
   Precision precision = Precision::f32;
 
+  /// Whose code is generated: a target ("x86_avx2") for the host backend, "backend=target" for another that generates code. Default: this
+  /// CPU's best, and what each other backend prefers.
+  TENON_OPTION(cli = "--target [BACKEND=]TARGET", python, saving,
+               help =
+                   "whose code is generated: x86_avx2, x86_avx512, x86_avx512_vnni, x86_avx512_bf16 (default: this CPU's best); with "
+                   "BACKEND=, by that backend; may be repeated")
+  std::vector<std::string> targets = {};
+
   /// Libraries of plugins run in processes of their own, so that one that crashes or hangs is an error of that run.
   TENON_OPTION(cli, group = "Plugins", python,
                help = "run each library of plugins in a process of its own: one that crashes or hangs is an error")

@@ -73,3 +73,14 @@ def test_values_that_an_option_does_not_have_name_it(name, value, what, expected
 
 def test_options_that_may_be_none_are_the_default():
     assert tenon.compile(MODEL, external_data=None, min_block_size=None).inputs
+
+
+def test_targets_are_those_of_backends_that_generate_code(tmp_path):
+    with pytest.raises(tenon.TenonError, match="there is no such target"):
+        tenon.compile(MODEL, targets=["x86_avx1"])
+    with pytest.raises(tenon.TenonError, match="no backend of this build that generates code has this name"):
+        tenon.compile(MODEL, targets=["reference=x86_avx2"])
+    with pytest.raises(tenon.TenonError, match="this backend has a target already"):
+        tenon.compile(MODEL, targets=["x86_avx2", "cpu=x86_avx2"])
+    tenon.compile(MODEL, targets=["cpu=x86_avx2"]).save(tmp_path / "m.tenon")
+    assert b"AVX2\navx2 fma f16c bmi2" in (tmp_path / "m.tenon").read_bytes()

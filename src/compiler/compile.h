@@ -41,7 +41,9 @@ struct CompileOptions : ScalarOptions {
   std::shared_ptr<const Measuring> measuring;  ///< with Assign::cost, costs are measured; null: backends guess
   std::shared_ptr<const Calibration> calibration;  ///< with Assign::cost, what it knows counts in place of guesses; may be null
   codegen::TacticBook tactics;                     ///< what it says holds in place of default tactics
-  const codegen::Target* target = nullptr;         ///< whose code is generated; null: this CPU's best
+  const codegen::Target* target = nullptr;         ///< of the host backend's code; null: this CPU's best
+  /// Of the code of kernel backends, by name; none: what the backend prefers.
+  std::map<std::string, const codegen::Target*, std::less<>> targets;
   /// Called with the plan after each planning pass that changed it; bodies of branches and loops have plans of their own. May be null.
   std::function<void(std::string_view pass, const codegen::Plan& plan)> dump_plan;
   std::string source;  ///< the place of errors that know no nearer one: the model's file

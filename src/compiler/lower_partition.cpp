@@ -11,7 +11,7 @@ namespace tenon::compiler {
 namespace {
 
 backend::Options backend_options(const CompileOptions& options, const codegen::Target& target) {
-  backend::Options out{.planning = {}, .target = &target, .tactics = &options.tactics};
+  backend::Options out{.planning = {}, .target = &target, .targets = options.targets, .tactics = &options.tactics};
   out.planning.fuse = out.planning.channels_last = options.opt > 0;
   out.planning.off = options.off;
   out.planning.verify = options.verify;

@@ -7,6 +7,7 @@
 #include "compiler/measure/child_stopwatch.h"
 #include "compiler/plugins.h"
 #include "compiler/save.h"
+#include "compiler/targets/target_options.h"
 #include "ir/verify.h"
 
 // Last: the public names come after the inner ones (see there).
@@ -124,6 +125,7 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
   libraries.isolated_plugins = isolation_of(options);
   out.registry = TRY(compiler::Registry::make(libraries));
   out.backends = TRY(out.registry->named(options.backends));
+  TRY(compiler::read_targets(options.targets, out));
   out.constraints = TRY(constraints_of(options));
   out.constraints.preferred = TRY(compiler::preferences(*libraries.plugins, options.prefer));
   out.calibration = compiler::kept_calibration();

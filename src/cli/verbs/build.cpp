@@ -20,6 +20,7 @@
 #include "compiler/plan_record.h"
 #include "compiler/save.h"
 #include "compiler/shapes/default_shapes.h"
+#include "compiler/targets/target_options.h"
 #include "files/atomic_write.h"
 #include "files/mapped_file.h"
 #include "ir/dot.h"
@@ -30,8 +31,8 @@ namespace {
 struct Options {
   EngineOptions engine;
   std::string output;
-  std::string svg, html, dump_plan, target, tactic;
-  std::vector<std::string> entries;
+  std::string svg, html, dump_plan, tactic;
+  std::vector<std::string> entries, targets;
   bool portable = false;
 };
 
@@ -146,7 +147,7 @@ Result<compiler::CompileOptions> compile_options(const Options& o, Console& cons
     const auto file = TRY(files::MappedFile::open(o.tactic));
     options.tactics = TRY(codegen::TacticBook::parse({reinterpret_cast<const char*>(file->bytes().data()), file->size()}, o.tactic));
   }
-  if (!o.target.empty()) options.target = TRY(codegen::target_named(o.target));
+  TRY(compiler::read_targets(o.targets, options));
   return options;
 }
 
@@ -234,10 +235,7 @@ VERB(build) {
           ->type_name("OUTDIR");
       app.add_option("--html", o->html, "write the graph before and after as a page to look around in: fused groups, kernels, rules")
           ->type_name("OUT");
-      CLI::Option* target =
-          app.add_option("--target", o->target,
-                         "whose code is generated: x86_avx2, x86_avx512, x86_avx512_vnni, x86_avx512_bf16 (default: this CPU's best)")
-              ->type_name("NAME");
+      CLI::Option* target = add_table_option(app, "targets", o->targets);
       CLI::Option* tactic =
           app.add_option("--tactic", o->tactic, "how kernels are cut: lines NODE: field=value ... (inspect prints what an engine has)")
               ->type_name("FILE");
