@@ -99,7 +99,7 @@ function(tenon_llvm NAME)
   separate_arguments(PARTS)
   find_library(ZSTD NAMES zstd libzstd.so.1 REQUIRED)  # of object files with compressed sections, which nothing here writes
   set(OWN "$<BOOL:$<TARGET_PROPERTY:TENON_OWN_LLVM>>")
-  file(GLOB FILES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${NAME}/llvm/*.cpp)
+  file(GLOB_RECURSE FILES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${NAME}/llvm/*.cpp)
   add_library(tenon_${NAME}_llvm STATIC ${FILES})
   target_include_directories(tenon_${NAME}_llvm PRIVATE ${CMAKE_SOURCE_DIR}/src)
   target_include_directories(tenon_${NAME}_llvm SYSTEM PRIVATE ${INCLUDES})

@@ -26,6 +26,7 @@ class Binder {
         if (const DimNode* n = shape[d].node(); n && n->kind == DimNode::Kind::symbol)
           sizes_.from_input(n, static_cast<uint32_t>(i), static_cast<uint32_t>(d));
     }
+    if (lowered_.is_segment) bind_whole_sizes();
     dynamic_.assign(plan_.arrays.size(), false);
     uint32_t step = 0;
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
@@ -57,6 +58,16 @@ class Binder {
   }
 
  private:
+  /// Sizes of inputs whose symbols nothing gives: each as a whole.
+  void bind_whole_sizes() {
+    for (size_t i = 0; i < plan_.inputs.size(); ++i) {
+      const DimList& shape = plan_.arrays[plan_.inputs[i]].shape;
+      for (size_t d = 0; d < shape.size(); ++d)
+        if (shape[d].node() && !sizes_.knows(shape[d]))
+          sizes_.from_input(shape[d].node(), static_cast<uint32_t>(i), static_cast<uint32_t>(d));
+    }
+  }
+
   uint32_t steps_of(size_t group) const {
     const GroupKind kind = plan_.groups[group].kind();
     if (codegen::has_data_dependent_shape(kind) || kind == GroupKind::sizes || kind == GroupKind::check) return 1;

@@ -35,6 +35,8 @@ struct Lowered {
   backend::Kernels kernels;
   std::vector<backend::Blob> blobs;                             ///< one a segment of the plan
   std::unordered_map<ir::NodeId, std::vector<Lowered>> bodies;  ///< of the nodes of control groups
+  /// A segment of a kernel backend: an operand's size may be an expression of symbols that no operand gives by itself.
+  bool is_segment = false;
 };
 
 /// What one program of the table is made from.

@@ -76,7 +76,9 @@ Slot SizeTable::emit(Dim dim, Program& program) {
   Slot slot = 0;
   const bool whole = !dim.is_number() && dim.node()->kind != DimNode::Kind::symbol && origins_.contains(dim.node());
   if (whole) {
-    slot = add({SizeLine::Kind::bound, 0, 0, 0, 0}, program);
+    const Origin& o = origins_.at(dim.node());
+    slot = add(o.step < 0 ? SizeLine{SizeLine::Kind::input_dimension, 0, o.input, o.axis, 0} : SizeLine{SizeLine::Kind::bound, 0, 0, 0, 0},
+               program);
   } else if (dim.is_number()) {
     slot = add({SizeLine::Kind::constant, dim.value(), 0, 0, 0}, program);
   } else {

@@ -12,7 +12,7 @@ namespace tenon::program {
 /// needed, `finish`, then look slots up.
 class SizeTable {
  public:
-  /// The symbol is dimension `axis` of input `input`.
+  /// The symbol is dimension `axis` of input `input`. So may be a whole expression whose symbols nothing gives by themselves.
   void from_input(const DimNode* symbol, uint32_t input, uint32_t axis);
   /// The symbol is set by step `step`. So may be a whole expression whose symbols nothing gives by themselves.
   void from_step(const DimNode* symbol, uint32_t step);

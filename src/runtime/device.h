@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -13,6 +15,18 @@
 namespace tenon::runtime {
 
 class Engine;
+
+/// Memory that runs of an engine take for values and scratch, in place of the host's own: the arena of a device.
+class RunMemory {
+ public:
+  virtual ~RunMemory() = default;
+  /// Memory that is aligned to 4 KiB and zeroed. Errors: out_of_memory.
+  virtual Result<std::byte*> allocate(uint64_t bytes) = 0;
+  virtual void free(std::byte* memory, uint64_t bytes) = 0;
+  /// A run begins, and has ended: only in between is the memory read and written.
+  virtual Result<void> begin_run() { return {}; }
+  virtual void end_run() {}
+};
 
 /// A segment that runs on memory as it lies, where all its results have places.
 class InPlace {

@@ -34,11 +34,12 @@ class CodeMapping {
 struct EngineParts {
   ProgramTable programs;
   std::vector<std::byte> code;
-  std::vector<uint64_t> entries;       ///< where each kernel starts in `code`
-  std::span<const std::byte> weights;  ///< programs.weight_bytes, then kSlack readable bytes
-  std::shared_ptr<const void> keeper;  ///< of the weights
-  std::string manifest;                ///< JSON: compiler version, target, options
-  std::string missing = {};            ///< as Engine::missing
+  std::vector<uint64_t> entries;           ///< where each kernel starts in `code`
+  std::span<const std::byte> weights;      ///< programs.weight_bytes, then kSlack readable bytes
+  std::shared_ptr<const void> keeper;      ///< of the weights
+  std::string manifest;                    ///< JSON: compiler version, target, options
+  std::string missing = {};                ///< as Engine::missing
+  std::shared_ptr<RunMemory> memory = {};  ///< of its runs; null: the host's
 };
 
 /// What a caller can run.
@@ -95,6 +96,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   /// weights: in the engine's memory; threads: that runs may take.
   Result<std::unique_ptr<Segment>> make_segment(const Blob& blob, std::span<const Tensor> weights, int threads) const;
   size_t code_bytes() const { return code_.size(); }
+  /// Of its runs; null: the host's.
+  RunMemory* memory() const { return parts_.memory.get(); }
   /// Which plugins are missing, so that plugin-free programs run; empty: none.
   const std::string& missing() const { return parts_.missing; }
 

@@ -16,6 +16,7 @@ constexpr int64_t kMostTasksOfAPiece = int64_t{1} << 45;
 
 KernelCalls::KernelCalls(const Engine& engine, const Program& program)
     : engine_(engine), program_(program), calls_(program.steps.size()), stride_(scratch_stride(program)) {
+  scratch_.use(engine.memory());
   size_t arguments = 0, sizes = 0;
   for (const Step& step : program.steps) {
     arguments += step.buffers.size();

@@ -12,15 +12,19 @@
 
 #include "base/result.h"
 #include "base/shared_memory.h"
+#include "runtime/device.h"
 
 namespace tenon::runtime {
 
-/// Memory that only grows; 4 KiB aligned, zeroed when fresh. Anonymous, or, where it is to be shared, SharedMemory. Anonymous memory of a
-/// huge page and more begins at one, and asks for them: fewer faults in the first run, and rows far apart stay in the translation buffers.
+/// Memory that only grows; 4 KiB aligned, zeroed when fresh. Anonymous, or of a RunMemory, or, where it is to be shared, SharedMemory.
+/// Anonymous memory of a huge page and more begins at one, and asks for them: fewer faults in the first run, and rows far apart stay in the
+/// translation buffers.
 class Block {
  public:
   static constexpr uint64_t kHugePage = 2 << 20;
   Block() = default;
+  /// From the next reserve() on it comes from there, which outlives it; null: the host's.
+  void use(RunMemory* memory) { memory_ = memory; }
   /// From the next reserve() on other processes can be let to read it.
   void share() { is_shared_ = true; }
   /// A forked copy of this process has the same memory, which both would write.
@@ -33,6 +37,7 @@ class Block {
     if (bytes <= size_ && !is_anothers()) return data_;
     release();
     const uint64_t size = (bytes + 4095) / 4096 * 4096;
+    if (memory_) return take(size);
     if (is_shared_ && size > 0) file_ = memfd_create("tenon-values", MFD_CLOEXEC);
     const bool has_room = file_ >= 0 && ftruncate(file_, static_cast<off_t>(size)) == 0;
     void* memory = MAP_FAILED;
@@ -66,14 +71,22 @@ class Block {
     return first + before;
   }
 
+  Result<std::byte*> take(uint64_t size) {
+    if (size > 0) data_ = TRY(memory_->allocate(size));
+    size_ = size;
+    return data_;
+  }
+
   void release() {
     sharing_.reset();
-    if (data_) munmap(data_, size_);
+    if (data_ && memory_) memory_->free(data_, size_);
+    else if (data_) munmap(data_, size_);
     if (file_ >= 0) close(file_);
     data_ = nullptr;
     size_ = 0;
     file_ = -1;
   }
+  RunMemory* memory_ = nullptr;
   std::byte* data_ = nullptr;
   uint64_t size_ = 0;
   bool is_shared_ = false;

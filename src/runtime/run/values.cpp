@@ -54,6 +54,9 @@ Values::Values(const Engine& engine, const Program& program, bool alternate, Sta
   }
   find_states();
   if (std::ranges::any_of(engine.devices(), [](const auto& device) { return device->shares_memory(); })) arena_.share();
+  arena_.use(engine.memory());
+  for (auto& blocks : result_blocks_)
+    for (Block& block : blocks) block.use(engine.memory());
 }
 
 void Values::set_guarded(bool guarded) {
@@ -201,6 +204,7 @@ Result<void> Values::place_result(size_t k) {
 /// Checks guards of lines [from, to) and lays out the buffers that they size; nothing where they are what they were in the last run.
 Result<void> Values::place_stage(uint32_t from, uint32_t to) {
   Stage& stage = stages_[from];
+  if (stage.memory.data() == nullptr) stage.memory.use(engine_.memory());
   const auto late = std::span(sizes_).subspan(program_.input_lines, to - program_.input_lines);
   if (stage.earlier_sizes == sizes_number() && std::ranges::equal(stage.sizes, late)) return {};
   stage.earlier_sizes = 0;
