@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "twin.h"
+
+#include <unordered_set>
+
+#include "codegen/llvm/emit.h"
+#include "compiler/backends.h"
+#include "compiler/place_weights.h"
+#include "program/build.h"
+#include "runtime/engine.h"
+
+namespace tenon::tests {
+
+namespace {
+
+class TwinSegment final : public runtime::Segment {
+ public:
+  explicit TwinSegment(std::unique_ptr<runtime::Context> context) : context_(std::move(context)) {}
+  Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor>, const runtime::RunOptions& options) override {
+    runtime::RunOptions own = options;
+    own.on_step = nullptr;
+    std::vector<Tensor> out;
+    for (const Tensor& t : TRY(context_->run(operands, own))) {
+      out.push_back(TRY(Tensor::make(t.dtype(), t.shape())));
+      if (t.byte_size() > 0) std::copy_n(t.data(), t.byte_size(), out.back().mutable_data());
+    }
+    return out;
+  }
+
+ private:
+  std::unique_ptr<runtime::Context> context_;
+};
+
+class TwinDevice final : public runtime::Device {
+ public:
+  explicit TwinDevice(std::shared_ptr<std::vector<std::shared_ptr<runtime::Engine>>> engines) : engines_(std::move(engines)) {}
+  std::string_view name() const override { return "twin"; }
+  Result<std::unique_ptr<runtime::Segment>> make(const runtime::BlobView& blob) const override {
+    const size_t number = std::stoul(std::string(blob.bytes));
+    return std::make_unique<TwinSegment>(TRY(runtime::Context::create(engines_->at(number))));
+  }
+
+ private:
+  std::shared_ptr<std::vector<std::shared_ptr<runtime::Engine>>> engines_;
+};
+
+Result<std::shared_ptr<runtime::Engine>> engine_of(program::Built built, const codegen::Target& target) {
+  const codegen::MachineCode code = TRY(codegen::emit(built.kernels, target));
+  runtime::EngineParts parts;
+  const compiler::PlacedWeights weights = TRY(compiler::place_weights(built));
+  parts.weights = weights.bytes;
+  parts.keeper = weights.keeper;
+  parts.programs = std::move(built.programs);
+  parts.code = code.bytes;
+  for (const codegen::CodeEntry& e : code.entries) parts.entries.push_back(e.offset);
+  return runtime::Engine::create(std::move(parts));
+}
+
+}  // namespace
+
+Result<void> Twin::supports(const ir::Graph& graph, ir::NodeId node) const {
+  if (!takes_(graph, node)) return fail(Code::not_supported, graph.view(node).where(), "it is not in the share of twin");
+  return check_kernel_node(graph, node);
+}
+
+Result<backend::Artifact> Twin::compile(const backend::CompileRequest& request, const backend::Options& options) const {
+  static const backend::Backends usual = *compiler::backends_named();
+  backend::Options own = options;
+  own.target = TRY(codegen::target_named("x86_avx2"));
+  own.planning.given.clear();
+  own.planning.carried.reset();
+  program::Lowered lowered;
+  lowered.graph = &request.graph;
+  lowered.is_segment = true;
+  lowered.kernels = std::get<backend::Kernels>(TRY(usual[0]->compile({request.graph}, own)));
+  engines_->push_back(TRY(engine_of(TRY(program::build(std::move(lowered))), *own.target)));
+  return backend::Blob{std::to_string(engines_->size() - 1), {}};
+}
+
+std::shared_ptr<const runtime::Device> Twin::device() const { return std::make_shared<TwinDevice>(engines_); }
+
+Result<backend::Artifact> NotedHost::compile(const backend::CompileRequest& request, const backend::Options& options) const {
+  std::unordered_set<ir::NodeId> others;
+  for (const ir::Segment& s : request.segments) others.insert(s.nodes.begin(), s.nodes.end());
+  for (ir::NodeId n : request.graph.nodes())
+    if (!others.contains(n)) compiled_.insert(result_name(request.graph, n));
+  return cpu_.compile(request, options);
+}
+
+}  // namespace tenon::tests

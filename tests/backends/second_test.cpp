@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+// A second backend that generates code: it owns plan, code and arena of its segments.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "../compiler/helpers.h"
+#include "../compiler/random_graphs.h"
+#include "../compiler/seeds.h"
+#include "compiler/save.h"
+#include "compiler/targets/target_options.h"
+#include "ops/reference/evaluate.h"
+#include "runtime/kernel_blob/program_segment.h"
+#include "runtime/load.h"
+#include "second/comparison.h"
+
+namespace tenon::tests {
+namespace {
+
+std::unique_ptr<ir::Graph> graph_of(std::string_view text) {
+  auto graph = ir::parse(text, ops::table());
+  EXPECT_TRUE(graph) << graph.error().text();
+  return std::move(*graph);
+}
+
+compiler::CompileOptions at_level(int opt) {
+  compiler::CompileOptions out;
+  out.opt = opt;
+  return out;
+}
+
+bool takes_all(const ir::Graph&, ir::NodeId) { return true; }
+
+constexpr std::string_view kText =
+    "graph main(x: f32[n,4]) { const w: f32[4,3] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] a = Exp(x) p = MatMul(a, w) "
+    "q = Softmax(p) z = NonZero(q) return q, z }";
+
+Tensor rows_of(int64_t rows, int64_t columns = 4) {
+  Tensor x = *Tensor::make(DType::f32, {rows, columns});
+  for (int64_t i = 0; i < x.count(); ++i) x.set_number(i, 0.01 * static_cast<double>(i % 89) - 0.4);
+  return x;
+}
+
+/// Of a graph with inputs of rows alone.
+void expect_equal_bits(SecondAndTwin& both, const ir::Graph& graph, std::span<const Tensor> inputs) {
+  EXPECT_EQ(both.difference(inputs), "") << ir::print(graph);
+  const auto want = ops::evaluate(graph, inputs);
+  ASSERT_TRUE(want) << want.error().text();
+  const auto got = compiler::testing::copied_results(both.context(), inputs);
+  ASSERT_TRUE(got) << got.error().text();
+  for (size_t k = 0; k < want->size(); ++k)
+    EXPECT_EQ(compiler::testing::difference((*want)[k], (*got)[k], 20), "") << "result " << k << "\n" << ir::print(graph);
+}
+
+TEST(SecondBackend, DynamicShapesEqualCpuBitForBit) {
+  const auto graph = graph_of(kText);
+  for (int opt : {0, 3}) {
+    SecondAndTwin both(takes_all, at_level(opt));
+    const auto made = both.make(*graph);
+    ASSERT_TRUE(made) << made.error().text();
+    EXPECT_EQ(both.segments(), 1u);
+    EXPECT_EQ(both.handed_back(), 0u);
+    EXPECT_TRUE(both.compiled_twice().empty()) << fmt::format("{}", fmt::join(both.compiled_twice(), ", "));
+    EXPECT_EQ(both.second().compiled(), (std::set<std::string>{"a", "p", "q"}));
+    for (int64_t rows : {3, 1, 200, 3}) {
+      const Tensor x = rows_of(rows);
+      expect_equal_bits(both, *graph, {&x, 1});
+    }
+  }
+}
+
+/// Sizes that only data gives reach a segment as those of its operands.
+TEST(SecondBackend, DataDependentShapesEqualCpuBitForBit) {
+  const auto graph =
+      graph_of("graph main(x: f32[n]) { z = NonZero(x) const f: f32[] = 0.5 c = Cast(z, to=1) d = Mul(c, f) e = Exp(d) return e }");
+  SecondAndTwin both(takes_all, at_level(3));
+  const auto made = both.make(*graph);
+  ASSERT_TRUE(made) << made.error().text();
+  EXPECT_EQ(both.segments(), 1u);
+  for (std::vector<float> data : {std::vector<float>{1, 0, 2, 3}, {0, 0}, {5}}) {
+    const Tensor x = Tensor::of_f32({static_cast<int64_t>(data.size())}, data);
+    expect_equal_bits(both, *graph, {&x, 1});
+  }
+}
+
+TEST(SecondBackend, BodiesOfBranchesAndLoopsRunSegments) {
+  const auto graph = graph_of(R"(graph main(x: f32[n,4], c: bool[], m: i64[]) {
+    y = If(c) then_branch={ graph(t: f32[n,4]) { a = Exp(t) b = Neg(a) return b } } captures=[x]
+      else_branch={ graph(t: f32[n,4]) { d = Tanh(t) return d } } captures=[x]
+    s, rows = Loop(m, _, y) body={ graph(i: i64[], go: bool[], v: f32[n,4], w: f32[n,4]) { q = Sin(v) u = Add(q, w) return go, u, q } }
+      captures=[x]
+    return s, rows })");
+  ASSERT_NE(graph, nullptr);
+  SecondAndTwin both(takes_all, at_level(3));
+  const auto made = both.make(*graph);
+  ASSERT_TRUE(made) << made.error().text();
+  EXPECT_GE(both.segments(), 3u);
+  EXPECT_TRUE(both.compiled_twice().empty()) << fmt::format("{}", fmt::join(both.compiled_twice(), ", "));
+  for (bool branch : {true, false})
+    for (int64_t times : {1, 5}) {
+      const Tensor inputs[] = {rows_of(3 + times), Tensor::scalar(DType::boolean, branch),
+                               Tensor::scalar(DType::i64, static_cast<double>(times))};
+      expect_equal_bits(both, *graph, inputs);
+    }
+}
+
+/// The system refuses to read it, as it refuses the host.
+bool is_readable(const std::byte* memory) {
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  const ssize_t written = write(ends[1], memory, 1);
+  EXPECT_TRUE(written == 1 || errno == EFAULT);
+  close(ends[0]);
+  close(ends[1]);
+  return written == 1;
+}
+
+TEST(SecondBackend, ArenaIsClosedOutsideOfRuns) {
+  const auto graph = graph_of(kText);
+  SecondAndTwin both(takes_all, at_level(3));
+  ASSERT_TRUE(both.make(*graph));
+  const Tensor x = rows_of(50);
+  ASSERT_EQ(both.difference({&x, 1}), "");
+  size_t pieces = 0, runs = 0;
+  for (const auto& weak : both.device().arenas())
+    if (const auto arena = weak.lock()) {
+      runs += arena->runs();
+      for (const auto& [memory, bytes] : arena->pieces()) {
+        ++pieces;
+        EXPECT_FALSE(is_readable(memory));
+        EXPECT_FALSE(is_readable(memory + bytes - 1));
+      }
+    }
+  EXPECT_GE(pieces, 3u);  // weights, operand, results
+  EXPECT_EQ(runs, 2u);    // weights are copied in one of their own
+  EXPECT_DEATH(
+      {
+        const auto arena = both.device().arenas().back().lock();
+        const volatile std::byte* first = arena ? arena->pieces().begin()->first : nullptr;
+        (void)*first;
+      },
+      "");
+}
+
+TEST(SecondBackend, SavedEngineBringsProgramAndCode) {
+  const auto graph = graph_of(kText);
+  const Second second;
+  const backend::Backends usual = *compiler::backends_named();
+  compiler::CompileOptions options = at_level(3);
+  options.backends = {&second, usual[0], usual[1]};
+  options.constraints.listed = 2;
+  auto made = compiler::compile(graph->clone(), options);
+  ASSERT_TRUE(made) << made.error().text();
+  const auto path = std::filesystem::temp_directory_path() / fmt::format("second_{}.tenon", getpid());
+  ASSERT_TRUE(compiler::save(*made, options, path));
+  runtime::Devices devices = compiler::all_devices(ops::table());
+  devices.push_back(std::make_shared<SecondDevice>());
+  const auto engine = runtime::load_engine(path, {.devices = devices});
+  std::filesystem::remove(path);
+  ASSERT_TRUE(engine) << engine.error().text();
+  auto context = runtime::Context::create(*engine);
+  const Tensor x = rows_of(7);
+  const auto want = ops::evaluate(*graph, {&x, 1});
+  const auto got = compiler::testing::copied_results(**context, {&x, 1});
+  ASSERT_TRUE(got) << got.error().text();
+  for (size_t k = 0; k < want->size(); ++k) EXPECT_EQ(compiler::testing::difference((*want)[k], (*got)[k]), "");
+}
+
+TEST(SecondBackend, ChosenTargetIsThatOfTheCode) {
+  const Second second;
+  backend::Options options;
+  const auto graph = graph_of("graph main(x: f32[n]) { y = Exp(x) return y }");
+  const auto tag_of = [&] {
+    const auto blob = std::get<backend::Blob>(*second.compile({*graph}, options));
+    return runtime::decode_kernel_blob(blob.bytes)->code.at(0).target;
+  };
+  EXPECT_EQ(tag_of(), 1u);
+  options.targets["second"] = *codegen::target_named("x86_avx512");
+  EXPECT_EQ(tag_of(), 2u);
+  options.targets = {{"another", *codegen::target_named("x86_avx512")}};
+  EXPECT_EQ(tag_of(), 1u);
+}
+
+// --target BACKEND=TARGET.
+
+class TargetOptions : public testing::Test {
+ protected:
+  Result<compiler::CompileOptions> read(const std::vector<std::string>& texts, bool with_second = true) const {
+    compiler::CompileOptions out;
+    if (with_second) out.backends = {&second_, usual_[0], usual_[1]};
+    TRY(compiler::read_targets(texts, out));
+    return out;
+  }
+  const Second second_;
+  const backend::Backends usual_ = *compiler::backends_named();
+};
+
+TEST_F(TargetOptions, AreThoseOfTheHostOrOfANamedBackend) {
+  const auto options = read({"x86_avx2", "second=x86_avx512"});
+  ASSERT_TRUE(options) << options.error().text();
+  EXPECT_EQ(options->target->name, "x86_avx2");
+  EXPECT_EQ(options->targets.at("second")->name, "x86_avx512");
+  EXPECT_EQ(read({"cpu=x86_avx512"})->target->name, "x86_avx512");
+  EXPECT_EQ(read({})->target, nullptr);
+}
+
+TEST_F(TargetOptions, RefuseWhatIsNotThere) {
+  const auto expect_refused = [](const Result<compiler::CompileOptions>& got, std::string_view what, std::string_view advice) {
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().code(), Code::bad_usage);
+    EXPECT_NE(got.error()->what.find(what), std::string::npos) << got.error().text();
+    EXPECT_NE(got.error()->advice.find(advice), std::string::npos) << got.error().text();
+  };
+  expect_refused(read({"x86_avx1"}), "no such target", "");
+  expect_refused(read({"second=x86_avx1"}), "no such target", "");
+  expect_refused(read({"secnd=x86_avx2"}), "no backend of this build that generates code", "did you mean 'second'?");
+  expect_refused(read({"second=x86_avx2"}, false), "no backend of this build that generates code", "--backend");
+  expect_refused(read({"reference=x86_avx2"}), "no backend of this build that generates code", "");
+  expect_refused(read({"x86_avx2", "cpu=x86_avx512"}), "has a target already", "");
+  expect_refused(read({"second=x86_avx2", "second=x86_avx2"}), "has a target already", "");
+}
+
+// Blobs whose bytes are wrong.
+
+class KernelBlob : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto graph = graph_of(
+        "graph main(x: f32[n,4]) { const w: f32[4,3] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] p = MatMul(x, w) q = Softmax(p) return q }");
+    auto made = Second().compile({*graph}, {});
+    ASSERT_TRUE(made) << made.error().text();
+    blob_ = std::get<backend::Blob>(*std::move(made));
+    for (const ir::ConstantRef& w : blob_.weights) weights_.push_back(*ir::materialise(*w));
+  }
+
+  Result<std::unique_ptr<runtime::Segment>> segment_of(std::string_view bytes) const { return make(bytes, weights_); }
+  Result<std::unique_ptr<runtime::Segment>> make(std::string_view bytes, std::span<const Tensor> weights, uint32_t target = 1) const {
+    return runtime::make_program_segment({.bytes = bytes, .weights = weights}, target, std::make_shared<SecondArena>());
+  }
+  /// Of the blob with a change.
+  template <class Change>
+  Result<std::unique_ptr<runtime::Segment>> changed(Change change) const {
+    runtime::KernelBlob blob = *runtime::decode_kernel_blob(blob_.bytes);
+    change(blob);
+    return segment_of(runtime::encode(blob));
+  }
+  static void expect_error(const Result<std::unique_ptr<runtime::Segment>>& made, Code code, std::string_view what) {
+    ASSERT_FALSE(made) << what;
+    EXPECT_EQ(made.error().code(), code) << made.error().text();
+    EXPECT_NE(made.error()->what.find(what), std::string::npos) << made.error().text();
+    EXPECT_FALSE(made.error()->place.empty()) << made.error().text();
+  }
+
+  backend::Blob blob_;
+  std::vector<Tensor> weights_;
+};
+
+TEST_F(KernelBlob, AsWrittenMakesASegment) {
+  const auto segment = segment_of(blob_.bytes);
+  ASSERT_TRUE(segment) << segment.error().text();
+  const Tensor x = rows_of(5);
+  const auto got = (*segment)->run({&x, 1}, std::vector<Tensor>(1), {});
+  ASSERT_TRUE(got) << got.error().text();
+  EXPECT_EQ(type_text((*got)[0]), "f32[5,3]");
+}
+
+TEST_F(KernelBlob, DamagedProgramIsBadFile) {
+  expect_error(changed([](auto& b) { b.programs.programs.clear(); }), Code::bad_file, "");
+  expect_error(changed([](auto& b) { b.programs[0].steps[0].buffers[0] = 1000; }), Code::bad_file, "");
+  expect_error(changed([](auto& b) { b.programs[0].outputs[0].buffer = 1000; }), Code::bad_file, "");
+  expect_error(changed([](auto& b) { b.programs[0].blobs.push_back({"second", "", {}}); }), Code::bad_file, "runs segments itself");
+  expect_error(changed([](auto& b) { b.programs.programs.push_back(b.programs.programs[0]), b.programs.programs[1].name = "more"; }),
+               Code::bad_file, "one entry");
+}
+
+TEST_F(KernelBlob, KernelsOutOfTheCodeAreBadFile) {
+  expect_error(changed([](auto& b) { b.code[0].entries[0] = b.code[0].bytes.size(); }), Code::bad_file, "outside of the code");
+  expect_error(changed([](auto& b) { b.code[0].entries.clear(); }), Code::bad_file, "a kernel that the code does not have");
+}
+
+TEST_F(KernelBlob, OtherWeightsAreBadFile) {
+  expect_error(changed([](auto& b) { b.weights.clear(); }), Code::bad_file, "another number of weights");
+  expect_error(changed([](auto& b) { b.weights[0] = uint64_t{1} << 60; }), Code::bad_file, "does not lie among");
+  expect_error(changed([](auto& b) { b.programs.weight_bytes = uint64_t{1} << 40; }), Code::bad_file, "more bytes of weights");
+}
+
+TEST_F(KernelBlob, MissingTargetIsNamed) {
+  expect_error(make(blob_.bytes, weights_, 77), Code::wrong_target, "no code for this target");
+  expect_error(changed([](auto& b) { b.code[0].needs = "avx2 flight"; }), Code::wrong_target, "this CPU cannot run");
+}
+
+/// Making a segment of them is an error, or the segment that the bytes describe; never more.
+TEST_F(KernelBlob, AnyBytesAreReadWithoutHarm) {
+  for (size_t end = 0; end < blob_.bytes.size(); end += 1 + end / 64)
+    EXPECT_FALSE(segment_of(std::string_view(blob_.bytes).substr(0, end)));
+  std::mt19937_64 random(5);
+  size_t refused = 0;
+  for (int round = 0; round < 2000; ++round) {
+    std::string bytes = blob_.bytes;
+    for (int k = 0; k < 3; ++k) bytes[random() % std::min<size_t>(bytes.size(), 1500)] = static_cast<char>(random());
+    const auto made = segment_of(bytes);
+    if (made) continue;
+    ++refused;
+    EXPECT_FALSE(made.error()->place.empty()) << made.error().text();
+  }
+  EXPECT_GT(refused, 1000u);
+}
+
+// Tensors in the memory of a device.
+
+Tensor on_device(const Tensor& t) { return Tensor::view(t.dtype(), t.shape(), t.data(), t.keeper(), {"second", 3}); }
+
+void expect_not_on_host(const Error& error, std::string_view place) {
+  EXPECT_EQ(error.code(), Code::not_supported) << error.text();
+  EXPECT_EQ(error->place, place) << error.text();
+  EXPECT_EQ(error->found, "memory of device 'second' 3") << error.text();
+  EXPECT_EQ(error->expected, "host memory") << error.text();
+}
+
+/// `second`, whose results stay on it.
+class Keeps final : public runtime::Device {
+ public:
+  std::string_view name() const override { return "second"; }
+  Result<std::unique_ptr<runtime::Segment>> make(const runtime::BlobView& blob) const override {
+    return std::make_unique<Kept>(TRY(of_->make(blob)));
+  }
+
+ private:
+  class Kept final : public runtime::Segment {
+   public:
+    explicit Kept(std::unique_ptr<runtime::Segment> of) : of_(std::move(of)) {}
+    Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor> places,
+                                    const runtime::RunOptions& options) override {
+      std::vector<Tensor> out = TRY(of_->run(operands, places, options));
+      for (Tensor& t : out) t = on_device(t);
+      return out;
+    }
+
+   private:
+    std::unique_ptr<runtime::Segment> of_;
+  };
+  std::shared_ptr<runtime::Device> of_ = std::make_shared<SecondDevice>();
+};
+
+TEST(MemoryPlace, ResultThatStaysOnADeviceIsAnErrorOfItsStep) {
+  const Second second;
+  const backend::Backends usual = *compiler::backends_named();
+  compiler::CompileOptions options = at_level(3);
+  options.backends = {&second, usual[0], usual[1]};
+  options.constraints.listed = 2;
+  auto made = compiler::compile(graph_of("graph main(x: f32[n,4]) { y = Exp(x) return y }"), options);
+  ASSERT_TRUE(made) << made.error().text();
+  auto context = runtime::Context::create(*compiler::load_compiled(*std::move(made), {std::make_shared<Keeps>()}));
+  const Tensor x = rows_of(2);
+  const auto got = (*context)->run({&x, 1});
+  ASSERT_FALSE(got);
+  expect_not_on_host(got.error(), "node 'y' (Exp)");
+}
+
+TEST(MemoryPlace, InputOutsideOfHostMemoryIsRefused) {
+  const auto graph = graph_of("graph main(x: f32[n,4]) { y = Exp(x) return y }");
+  const Tensor x = on_device(rows_of(2));
+  const auto evaluated = ops::evaluate(*graph, {&x, 1});
+  ASSERT_FALSE(evaluated);
+  expect_not_on_host(evaluated.error(), "input 'x'");
+  auto context = runtime::Context::create(*compiler::load_compiled(*compiler::compile(graph->clone(), at_level(3))));
+  const auto ran = (*context)->run({&x, 1});
+  ASSERT_FALSE(ran);
+  expect_not_on_host(ran.error(), "input 'x'");
+}
+
+/// TENON_GRAPHS=2000 runs that many (seeds.h).
+TEST(SecondBackend, RandomSharesOfRandomGraphsEqualCpuBitForBit) {
+  size_t segments = 0, handed_back = 0, graphs = 0;
+  each_seed(120, [&](uint64_t seed) {
+    SCOPED_TRACE("TENON_SEED=" + std::to_string(seed));
+    const auto graph = RandomGraph(seed).grow(4 + seed % 14);
+    for (ir::ValueId v : graph->values())
+      if (graph->value(v).name.empty()) graph->set_name(v, fmt::format("v{}", v.slot()));
+    SecondAndTwin both(random_share(seed, 20 + seed * 7 % 75), at_level(seed % 2 == 0 ? 0 : 3));
+    const auto made = both.make(*graph);
+    ASSERT_TRUE(made) << made.error().text() << "\n" << ir::print(*graph);
+    ASSERT_TRUE(both.compiled_twice().empty()) << fmt::format("{}", fmt::join(both.compiled_twice(), ", "));
+    segments += both.segments(), handed_back += both.handed_back(), ++graphs;
+    for (int64_t batch : {3, 1, 17}) expect_equal_bits(both, *graph, random_inputs(*graph, batch, seed));
+  });
+  if (!one_seed()) EXPECT_GT(segments, graphs);
+  RecordProperty("segments", static_cast<int>(segments));
+  fmt::print("{} graphs, {} segments on second, {} handed back\n", graphs, segments, handed_back);
+}
+
+}  // namespace
+}  // namespace tenon::tests
