@@ -123,10 +123,11 @@ Result<Devices> devices_of(const ProgramTable& table, std::span<const Entry> ent
 /// The index of the item of that name. what, plural: for the error, which names the nearest.
 template <class Items>
 Result<size_t> index_named(std::string what, const std::string& plural, const Items& items, std::string_view name) {
+  for (size_t k = 0; k < items.size(); ++k)
+    if (items[k].name == name) return k;
   std::vector<std::string> names;
   std::string all;
   for (const auto& item : items) {
-    if (item.name == name) return names.size();
     names.push_back(item.name);
     all.append(all.empty() ? "" : ", ").append(item.name);
   }

@@ -43,12 +43,11 @@ struct StateHeader {
   std::vector<SavedState> states;
 };
 
-/// Of the programs, the manifest, and parts of the weights: they differ in all of their bytes, or nearly, where they were trained apart.
+/// Of the programs and parts of the weights, of which nearly all bytes differ where they were trained apart.
 Hash128 identity_of(const Engine& engine) {
   constexpr uint64_t kPieces = 64, kPieceBytes = 256;
   Hasher hasher;
   hasher.add(encode(engine.programs()));
-  hasher.add(engine.manifest());
   const uint64_t bytes = engine.programs().weight_bytes, piece = std::min(bytes, kPieceBytes);
   for (uint64_t k = 0; k < kPieces && piece > 0; ++k) hasher.add({engine.weights() + (bytes - piece) / kPieces * k, piece});
   return hasher.digest();
