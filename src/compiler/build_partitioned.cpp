@@ -55,6 +55,12 @@ Result<void> lower_fallbacks(std::span<PartitionedFallback> fallbacks, uint32_t 
   return {};
 }
 
+std::vector<FallbackGraph> graphs_of(std::span<PartitionedFallback> fallbacks) {
+  std::vector<FallbackGraph> out;
+  for (PartitionedFallback& f : fallbacks) out.push_back({f.condition, std::move(f.partitioned.graph)});
+  return out;
+}
+
 /// The graphs that segments of plugins run, as further programs.
 Result<void> lower_inner_graphs(InnerGraphs& inner, Programs& programs) {
   for (program::LoweredProgram& p : programs)
@@ -93,7 +99,9 @@ Result<Compiled> build_partitioned(std::vector<PartitionedEntry> entries, const 
   out.registry = options.registry;
   out.backends = std::move(first.backends);
   out.graph = std::move(first.graph);
-  for (PartitionedFallback& f : entries[0].fallbacks) out.fallbacks.push_back({f.condition, std::move(f.partitioned.graph)});
+  out.fallbacks = graphs_of(entries[0].fallbacks);
+  for (PartitionedEntry& e : std::span(entries).subspan(1))
+    out.other_entries.push_back({std::move(e.name), std::move(e.partitioned.graph), graphs_of(e.fallbacks)});
   out.partition = std::move(first.partition);
   fill_report(out);
   return out;

@@ -87,6 +87,13 @@ struct BackendsInUse {
   partition::Roles roles() const { return {all, listed}; }
 };
 
+/// An entry after the first: its graph as it was compiled, and those of its fallbacks.
+struct CompiledEntry {
+  std::string name;
+  std::unique_ptr<ir::Graph> graph;
+  std::vector<FallbackGraph> fallbacks = {};
+};
+
 /// A compiled graph, not yet a file.
 struct Compiled {
   const ir::OpTable* ops = nullptr;          ///< of the graph
@@ -94,7 +101,8 @@ struct Compiled {
   BackendsInUse backends;
   std::unique_ptr<ir::Graph> graph;      ///< as it was compiled
   std::vector<FallbackGraph> fallbacks;  ///< likewise: a portable engine compiles them where it is loaded
-  partition::Partition partition;        ///< who runs what of `graph`
+  std::vector<CompiledEntry> other_entries;
+  partition::Partition partition;  ///< who runs what of `graph`
   std::vector<partition::HandedBack> handed_back;
   codegen::Plan plan;
   program::Built built;
@@ -132,8 +140,7 @@ struct EntrySource {
 /// Errors: not_supported, naming node and reason; whatever makes a graph illegal.
 Result<Compiled> compile(Source source, const CompileOptions& options);
 /// An engine of several entries, which share weights and kernels where these are equal; the first is the one that runs where none is named.
-/// `graph`, `partition`, `plan` and `handed_back` of the result are the first one's. Errors: as above; bad_usage for two of one name;
-/// not_supported for several in a portable engine.
+/// `graph`, `partition`, `plan` and `handed_back` of the result are the first one's. Errors: as above; bad_usage for two of one name.
 Result<Compiled> compile(std::vector<EntrySource> entries, const CompileOptions& options);
 
 /// A graph as it is compiled, and who runs what of it.

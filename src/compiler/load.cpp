@@ -35,6 +35,21 @@ Result<CompileOptions> options_of(std::span<const std::byte> manifest, std::shar
   return out;
 }
 
+/// Names of the entries of a portable engine.
+Result<std::vector<std::string>> entry_names(std::span<const std::byte> manifest, const std::string& place) {
+  const auto json =
+      nlohmann::json::parse(std::string_view(reinterpret_cast<const char*>(manifest.data()), manifest.size()), nullptr, false);
+  std::vector<std::string> names;
+  if (json.is_object() && json.contains("entries") && json["entries"].is_array())
+    for (const auto& name : json["entries"])
+      if (name.is_string()) names.push_back(name.get<std::string>());
+  if (names.empty()) names.emplace_back("main");
+  std::vector<std::string> sorted = names;
+  std::ranges::sort(sorted);
+  if (std::ranges::adjacent_find(sorted) == sorted.end() && sorted[0] != "") return names;
+  return fail(Code::bad_file, place, "the manifest names an entry twice, or one without a name").expected("names that differ");
+}
+
 /// Before the graph is read, which may name ops of theirs.
 Result<void> check_plugins(const engine::Reader& reader, const runtime::Libraries& libraries, const std::string& place) {
   const auto section = reader.find(engine::SectionType::plugins);
@@ -53,16 +68,18 @@ bool is_portable(const engine::Reader& reader) {
 
 Result<Recompiled> compile_portable(const engine::Reader& reader, const LoadOptions& options, std::shared_ptr<const Registry> registry,
                                     const std::string& place) {
+  const auto manifest = TRY(reader.require(engine::SectionType::manifest));
+  const std::vector<std::string> names = TRY(entry_names(manifest, place));
   std::string missing;
   if (auto plugins = check_plugins(reader, options.libraries, place); !plugins) {
-    if (plugins.error().code() != Code::not_supported || !has_plugin_free_graph(reader)) return std::move(plugins).error();
+    if (plugins.error().code() != Code::not_supported || !has_plugin_free_graph(reader, names.size())) return std::move(plugins).error();
     missing = runtime::missing_text(plugins.error());
   }
   TRY(reader.verify_all());
-  CompileOptions compiling = TRY(options_of(TRY(reader.require(engine::SectionType::manifest)), std::move(registry)));
+  CompileOptions compiling = TRY(options_of(manifest, std::move(registry)));
   compiling.threads = options.threads;
-  const auto read = missing.empty() ? read_graphs : read_plugin_free_graph;
-  return Recompiled{TRY(compile(TRY(read(reader, *options.ops, place)), compiling)), std::move(missing)};
+  auto entries = TRY(read_graphs(reader, names, *options.ops, place, !missing.empty()));
+  return Recompiled{TRY(compile(std::move(entries), compiling)), std::move(missing)};
 }
 
 }  // namespace

@@ -19,8 +19,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kAlignment = 64;
 constexpr size_t kMostConstants = 1'000'000;
-/// Of the text of a fallback's graph; an entry's is 0.
-uint32_t tag_of(Condition condition) { return static_cast<uint32_t>(condition); }
+/// Of the text of an entry's graph (no condition), or of that of its fallback.
+uint32_t tag_of(size_t entry, Condition condition = Condition::none) {
+  return static_cast<uint32_t>(16 * entry) + static_cast<uint32_t>(condition);
+}
 
 Result<void> write_constants(const std::vector<ir::ConstantRef>& constants, engine::Append append) {
   static constexpr std::byte kZeros[kAlignment] = {};
@@ -100,12 +102,25 @@ Result<std::unique_ptr<ir::Graph>> graph_of_text(std::string_view text, const ir
   return graph;
 }
 
+namespace {
+
+void add_fallback_texts(engine::Writer& writer, std::span<const FallbackGraph> fallbacks, size_t entry, ir::TextConstants& big) {
+  for (const FallbackGraph& f : fallbacks)
+    writer.add(SectionType::graph_text, ir::print(*f.graph, &big), {.required = false, .tag = tag_of(entry, f.condition)});
+}
+
+}  // namespace
+
 Result<void> add_graphs(engine::Writer& writer, const Compiled& compiled) {
   ir::TextConstants big;
   writer.add(SectionType::graph_text, ir::print(*compiled.graph, &big));
   const size_t own = big.constants.size();
-  for (const FallbackGraph& f : compiled.fallbacks)
-    writer.add(SectionType::graph_text, ir::print(*f.graph, &big), {.required = false, .tag = tag_of(f.condition)});
+  add_fallback_texts(writer, compiled.fallbacks, 0, big);
+  for (size_t k = 0; k < compiled.other_entries.size(); ++k) {
+    const CompiledEntry& e = compiled.other_entries[k];
+    writer.add(SectionType::graph_text, ir::print(*e.graph, &big), {.required = false, .tag = tag_of(k + 1)});
+    add_fallback_texts(writer, e.fallbacks, k + 1, big);
+  }
   Json index = Json::array();
   std::vector<ir::ConstantRef> written;
   std::vector<int64_t> offsets;
@@ -128,21 +143,25 @@ Result<void> add_graphs(engine::Writer& writer, const Compiled& compiled) {
   return {};
 }
 
-bool has_plugin_free_graph(const engine::Reader& reader) {
-  return reader.find(SectionType::graph_text, tag_of(Condition::plugin_missing)).has_value();
+bool has_plugin_free_graph(const engine::Reader& reader, size_t entries) {
+  for (size_t k = 0; k < entries; ++k)
+    if (reader.find(SectionType::graph_text, tag_of(k, Condition::plugin_missing))) return true;
+  return false;
 }
 
-Result<Source> read_plugin_free_graph(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place) {
+Result<std::vector<EntrySource>> read_graphs(const engine::Reader& reader, std::span<const std::string> names, const ir::OpTable& ops,
+                                             std::string_view place, bool plugin_free) {
   const ir::TextConstants big = TRY(read_constants(reader, place));
-  return TRY(graph_of_text(as_text(TRY(reader.require(SectionType::graph_text, tag_of(Condition::plugin_missing)))), ops, &big));
-}
-
-Result<Source> read_graphs(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place) {
-  const ir::TextConstants big = TRY(read_constants(reader, place));
-  Source out(TRY(graph_of_text(as_text(TRY(reader.require(SectionType::graph_text))), ops, &big)));
-  for (const Condition condition : {Condition::size_out_of_range, Condition::default_overridden})
-    if (const auto fallback = reader.find(SectionType::graph_text, tag_of(condition)))
-      out.fallbacks.push_back({condition, TRY(graph_of_text(as_text(*fallback), ops, &big))});
+  std::vector<EntrySource> out;
+  for (size_t k = 0; k < names.size(); ++k) {
+    const auto free_of_plugins = plugin_free ? reader.find(SectionType::graph_text, tag_of(k, Condition::plugin_missing)) : std::nullopt;
+    const auto text = free_of_plugins ? *free_of_plugins : TRY(reader.require(SectionType::graph_text, tag_of(k)));
+    EntrySource& entry = out.emplace_back(names[k], Source(TRY(graph_of_text(as_text(text), ops, &big))));
+    if (free_of_plugins) continue;
+    for (const Condition condition : {Condition::size_out_of_range, Condition::default_overridden})
+      if (const auto fallback = reader.find(SectionType::graph_text, tag_of(k, condition)))
+        entry.source.fallbacks.push_back({condition, TRY(graph_of_text(as_text(*fallback), ops, &big))});
+  }
   return out;
 }
 

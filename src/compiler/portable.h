@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,18 +14,17 @@
 namespace tenon::compiler {
 
 /// Adds the sections of an engine without native code: the graph's text (constants over 64 elements as @k), the weights section with
-/// their bytes, and an index that says where and of what type each is. Fallbacks are texts of their own, whose constants
-/// are numbered on; equal ones are kept once. What was compiled must outlive the writer.
+/// their bytes, and an index that says where and of what type each is. Fallbacks and further entries are texts of their own, whose
+/// constants are numbered on; equal ones are kept once. Names of entries are in the manifest. What was compiled must outlive the writer.
 /// Errors: not_supported for large string constants.
 Result<void> add_graphs(engine::Writer& writer, const Compiled& compiled);
 
-/// The graphs of such an engine, their constants slices of the file. Nothing in the file is trusted.
-/// Errors: bad_file, bad_graph with line and column.
-Result<Source> read_graphs(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place);
-
-/// Whether it has the model with definitions in place of plugins, and that one, likewise.
-bool has_plugin_free_graph(const engine::Reader& reader);
-Result<Source> read_plugin_free_graph(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place);
+/// The graphs of such an engine, their constants slices of the file. names: of its entries. plugin_free: those with definitions in place of
+/// plugins, where an entry has one. Nothing in the file is trusted. Errors: bad_file, bad_graph with line and column.
+Result<std::vector<EntrySource>> read_graphs(const engine::Reader& reader, std::span<const std::string> names, const ir::OpTable& ops,
+                                             std::string_view place, bool plugin_free);
+/// Whether it has, for one of so many entries, the model with definitions in place of plugins.
+bool has_plugin_free_graph(const engine::Reader& reader, size_t entries);
 
 /// A graph from a stranger's text: what it says of types of results is inferred anew. big: see ir::parse.
 /// Errors: bad_graph with line and column; those of inference.

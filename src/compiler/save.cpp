@@ -54,6 +54,10 @@ std::string manifest(const Compiled& c, const CompileOptions& options) {
   nlohmann::ordered_json json{
       {"producer", kProducer},         {"opt", options.opt},          {"portable", options.portable},         {"source", c.graph->name},
       {"nodes", c.report.nodes_after}, {"kernels", c.report.kernels}, {"weight_bytes", c.report.weight_bytes}};
+  if (!c.other_entries.empty()) {
+    json["entries"] = nlohmann::ordered_json::array({c.built.programs.programs[0].name});
+    for (const CompiledEntry& e : c.other_entries) json["entries"].push_back(e.name);
+  }
   std::set<std::string> devices;
   for (const auto& [of_device, count] : c.report.ops_of_devices) devices.insert(of_device.first);
   std::vector<std::string> names;

@@ -36,6 +36,26 @@ class Entries(unittest.TestCase):
         self.assertIn("input 'x'", self.error("run", self.engine, "--input", f"x={self.x}")["place"])  # `main` takes 4 rows
         self.assertEqual(tenon("run", self.engine, "--entry", "main").returncode, 0)
 
+    def test_portable_engines_compile_all_entries_where_they_are_loaded(self):
+        portable = self.folder / "portable.tenon"
+        done = tenon("build", MODEL, "--portable", "-o", portable, "--entry", f"second={MODEL}", "--shape", "x=4x16")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(report("inspect", portable)["manifest"]["entries"], ["main", "second"])
+        given = ["--entry", "second", "--input", f"x={self.x}"]
+        self.assertEqual(report("run", portable, *given)["outputs"], report("run", self.engine, *given)["outputs"])
+        self.assertEqual(tenon("run", portable, "--entry", "main").returncode, 0)
+        self.assertIn("did you mean 'second'", self.error("run", portable, "--entry", "secnod")["advice"])
+        one = self.folder / "one_portable.tenon"
+        self.assertEqual(tenon("build", MODEL, "--portable", "-o", one).returncode, 0)
+        kept = [{s["name"]: s["bytes"] for s in report("inspect", e)["sections"]}["weights"] for e in (one, portable)]
+        self.assertEqual(*kept)
+
+    def test_inspect_lists_entries(self):
+        entries = report("inspect", self.engine)["entries"]
+        self.assertEqual([e["name"] for e in entries], ["main", "second"])
+        self.assertEqual([e["inputs"][0]["shape"] for e in entries], [["4", "16"], ["batch", "16"]])
+        self.assertIn("second: in", tenon("inspect", self.engine).stdout)
+
     def test_equal_weights_are_kept_once(self):
         alone, both = (report("inspect", engine)["memory"]["weight_bytes"] for engine in (self.alone, self.engine))
         self.assertLess(both, alone + 1024)
@@ -53,7 +73,6 @@ class Entries(unittest.TestCase):
         for entry in (f"main={MODEL}", "second", f"={MODEL}", "second="):
             with self.subTest(entry):
                 self.assertIn("entry", self.error("build", MODEL, "--entry", entry, "-o", out)["place"])
-        self.assertIn("not supported yet", self.error("build", MODEL, "--portable", "--entry", f"b={MODEL}", "-o", out)["what"])
         self.assertFalse(out.exists())
 
 

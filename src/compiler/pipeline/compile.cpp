@@ -24,18 +24,13 @@ namespace tenon::compiler {
 
 namespace {
 
-Result<void> check_entries(std::span<const EntrySource> entries, const CompileOptions& options) {
+Result<void> check_entries(std::span<const EntrySource> entries) {
   std::set<std::string_view> names;
   for (const EntrySource& e : entries)
     if (e.name.empty() || !names.insert(e.name).second)
       return fail(Code::bad_usage, "entry '" + e.name + "'", "each entry needs a name of its own")
           .expected("names that differ")
           .found("'" + e.name + "' twice, or no name");
-  if (options.portable && entries.size() > 1)
-    return fail(Code::not_supported, "--portable", "not supported yet: several entries in an engine without native code")
-        .expected("one entry")
-        .found(std::to_string(entries.size()))
-        .advice("build it with native code, or one engine for each");
   return {};
 }
 
@@ -69,7 +64,7 @@ Result<PartitionedEntry> partition_entry(EntrySource entry, const CompileOptions
 
 /// The steps of a build, in order. Errors: those of compile(), without the model's file.
 Result<Compiled> compile_steps(std::vector<EntrySource> sources, const CompileOptions& options) {
-  TRY(check_entries(sources, options));
+  TRY(check_entries(sources));
   StepClock clock(options);
   CompileReport report;
   clock.begin("rewrite");
