@@ -143,6 +143,21 @@ struct Port {
   bool has_default = false;  ///< an input that may be left out: then it has the value that the model gives it
 };
 
+/// What a caller can run: engines of several entries share weights and states among them (prefill and decode of a language model).
+struct Entry {
+  std::string name;
+  std::vector<Port> inputs, outputs;
+};
+
+/// A value that lasts between the runs of a context, which all entries read and replace; no input and no output.
+struct StateInfo {
+  std::string name;
+  DType dtype = DType::none;
+  std::vector<int64_t> shape;  ///< on the growing axis the capacity
+  /// The axis along which runs append: its size is the state's length, 0 at first. None: the state is replaced as a whole.
+  std::optional<size_t> growing_axis = {};
+};
+
 /// Asks runs to end early; copies are the same token. stop() may be called from any thread.
 class StopToken {
  public:
@@ -198,14 +213,16 @@ struct RunOptions {
   std::optional<uint64_t> seed = {};
   /// Where it has CPUs, the calling thread is kept to them for the time of the run.
   ThreadPool thread_pool = {};
+  /// What to run; empty: the engine's first entry. Errors of the run: bad_usage, naming the nearest.
+  std::string entry = {};
   /// Called on the calling thread after each step; bodies of branches and loops count as one. None costs nothing.
   std::function<void(const StepTime&)> on_step = {};
 };
 
-/// Memory of the caller's that receives a result: dense, row-major.
+/// Memory of the caller's that receives a result, or holds a state: dense, row-major.
 struct OutputBuffer {
   DType dtype = DType::none;
-  std::vector<int64_t> shape = {};  ///< that of the result
+  std::vector<int64_t> shape = {};  ///< that of the result or the state
   void* data = nullptr;
   size_t bytes = 0;  ///< those of dtype and shape
 };
@@ -241,15 +258,21 @@ class Engine {
   /// `portable`: leaves native code out; such a file runs on any CPU and is compiled when it is loaded.
   TENON_API Result<void> save(const std::filesystem::path& path, bool portable = false) const;
 
+  /// The first is what runs where none is named.
+  TENON_API std::span<const Entry> entries() const;
+  /// The number of the entry of that name; empty: the first. Errors: bad_usage, naming the nearest.
+  TENON_API Result<size_t> entry(std::string_view name) const;
+  /// Those of the first entry.
   TENON_API std::span<const Port> inputs() const;
   TENON_API std::span<const Port> outputs() const;
+  TENON_API std::span<const StateInfo> states() const;
   TENON_API EngineSizes sizes() const;
   /// The plugins that are not there, in words, so that definitions run in their place (CompileOptions::plugin_fallback); empty: none.
   TENON_API const std::string& missing_plugins() const;
 
   /// inputs: in the engine's order, those with a default last; an empty Array, or none at the end, takes the default.
-  /// Results own their memory. Errors: bad_input, out_of_memory, cancelled, deadline.
-  /// Cost: one allocation a result; a Context of one's own has none.
+  /// Results own their memory. States are at their initial values in every run; a Context keeps them.
+  /// Errors: bad_input, out_of_memory, cancelled, deadline. Cost: one allocation a result; a Context of one's own has none.
   TENON_API Result<std::vector<Array>> run(std::span<const Array> inputs, const RunOptions& options = {}) const;
   /// By name.
   TENON_API Result<Arrays> run(const Arrays& inputs, const RunOptions& options = {}) const;
@@ -294,8 +317,42 @@ class Context {
 
   /// inputs: in the engine's order, read where they lie. Results lie in the context until its next run, or where they were bound.
   TENON_API Result<std::span<const Array>> run(std::span<const Array> inputs, const RunOptions& options = {});
-  /// From the next run on result `index` is written there; nullptr: into the context again. Errors: index_out_of_range.
-  TENON_API Result<void> bind_output(size_t index, void* memory, size_t bytes);
+  /// The same of the entry of that name, in place of options.entry.
+  TENON_API Result<std::span<const Array>> run(std::string_view entry, std::span<const Array> inputs, const RunOptions& options = {});
+  /// By name. Results own their memory, or are written into memory of the caller's, as those of Engine::run.
+  TENON_API Result<Arrays> run(const Arrays& inputs, const OutputBuffers& outputs = {}, const RunOptions& options = {});
+  /// From the next run on result `index` of the entry (empty: the first) is written there; nullptr: into the context again.
+  /// Errors: index_out_of_range; bad_usage, naming the nearest entry.
+  TENON_API Result<void> bind_output(size_t index, void* memory, size_t bytes, std::string_view entry = {});
+
+  // States. They begin at their initial values (those that grow: empty) in memory of the context; runs that succeed replace them. A run
+  // that fails leaves a state as it was, but for one that it was writing in place: runs refuse that (bad_input) until it is reset, restored
+  // or bound. All functions that take a name: bad_usage where there is no such state, naming the nearest.
+  //
+  /// Keeps the state in memory of the caller's, of its type and whole capacity, until it is unbound or the context ends; what is in it is
+  /// the state's value. length: of a growing state. Errors: bad_input (another type or size, elements that are not aligned, a length over
+  /// the capacity); bad_usage (bound already, or memory that another state has).
+  TENON_API Result<void> bind_state(std::string_view name, const OutputBuffer& memory, int64_t length = 0);
+  /// Into the context again, at its initial value.
+  TENON_API Result<void> unbind_state(std::string_view name);
+  /// To the initial values: all states, or one.
+  TENON_API void reset();
+  TENON_API Result<void> reset(std::string_view name);
+  /// How much of a growing state there is. Errors: bad_usage for one that does not grow.
+  TENON_API Result<int64_t> length(std::string_view name) const;
+  /// Makes a growing state shorter, to take appended rows back. Errors: bad_input (longer than it is), bad_usage.
+  TENON_API Result<void> set_length(std::string_view name, int64_t length);
+  /// A copy of what the state holds. Errors: out_of_memory; bad_input where a failed run has left part of a new value.
+  TENON_API Result<Array> state(std::string_view name) const;
+  /// A context of the same engine whose states have the same values, in memory of its own. Outputs are bound anew. Errors: as state().
+  TENON_API Result<Context> fork() const;
+  /// Writes all states to a file, atomically, or gives its bytes. Errors: as state(); write_failed.
+  TENON_API Result<void> save(const std::filesystem::path& path) const;
+  TENON_API Result<std::vector<std::byte>> bytes() const;
+  /// Sets all states to what was saved. Changes nothing where it fails. Errors: file_missing; bad_file (damaged, or no states); bad_input
+  /// (of another engine); out_of_memory.
+  TENON_API Result<void> restore(const std::filesystem::path& path);
+  TENON_API Result<void> restore(std::span<const std::byte> bytes);
   /// Bytes of intermediate values in the last run.
   TENON_API uint64_t arena_bytes() const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/arrays.h"
-#include "api/run_once.h"
+#include "api/named_arrays.h"
+#include "api/output_buffers.h"
 #include "api/state.h"
 
 namespace tenon::inline v1 {
@@ -57,34 +58,65 @@ Result<Context> Context::create(const Engine& engine) {
   return guarded([&]() -> Result<Context> {
     auto made = runtime::Context::create(engine.state_->engine);
     if (!made) return std::unexpected(public_error(made.error()));
-    return Context(std::make_unique<State>(State{engine.state_, std::move(*made), {}}));
+    return Context(std::make_unique<State>(engine.state_, std::move(*made)));
   });
+}
+
+base::Result<std::span<const base::Tensor>> Context::State::run(std::span<const Array> inputs, const RunOptions& options, size_t entry) {
+  const auto tensors = TRY(tensors_of(inputs, engine->entries[entry].inputs));
+  return context->run(tensors, TRY(inner(options, engine->engine->program_for(tensors, entry))), entry);
 }
 
 Result<std::span<const Array>> Context::run(std::span<const Array> inputs, const RunOptions& options) {
-  return guarded([&]() -> Result<std::span<const Array>> {
-    auto tensors = tensors_of(inputs, state_->engine->inputs);
-    if (!tensors) return std::unexpected(public_error(tensors.error()));
-    auto inner = State::inner(options, state_->engine->engine->program_for(*tensors));
-    if (!inner) return std::unexpected(public_error(inner.error()));
-    auto results = state_->context->run(*tensors, *inner);
-    if (!results) return std::unexpected(public_error(results.error()));
-    state_->results.clear();
-    for (const base::Tensor& t : *results) {
-      if (auto on_host = base::check_on_host(t, "result"); !on_host) return std::unexpected(public_error(on_host.error()));
-      state_->results.push_back(view_of(t));
-    }
-    return std::span<const Array>(state_->results);
+  return run(options.entry, inputs, options);
+}
+
+Result<std::span<const Array>> Context::run(std::string_view entry, std::span<const Array> inputs, const RunOptions& options) {
+  return guarded([&] {
+    return published([&]() -> base::Result<std::span<const Array>> {
+      const auto results = TRY(state_->run(inputs, options, TRY(state_->engine->entry_of(entry))));
+      state_->results.clear();
+      for (const base::Tensor& t : results) {
+        TRY(base::check_on_host(t, "result"));
+        state_->results.push_back(view_of(t));
+      }
+      return std::span<const Array>(state_->results);
+    }());
   });
 }
 
-Result<void> Context::bind_output(size_t index, void* memory, size_t bytes) {
-  const size_t count = state_->engine->outputs.size();
-  if (index >= count)
-    return std::unexpected(Error{Code::index_out_of_range, "bind_output", "there is no such output", "below " + std::to_string(count),
-                                 std::to_string(index), "outputs are counted from 0"});
-  state_->context->bind_output(index, memory, bytes);
-  return {};
+Result<Arrays> Context::run(const Arrays& inputs, const OutputBuffers& outputs, const RunOptions& options) {
+  return guarded([&] {
+    return published([&]() -> base::Result<Arrays> {
+      const size_t entry = TRY(state_->engine->entry_of(options.entry));
+      const Entry& ports = state_->engine->entries[entry];
+      const auto ordered = TRY(in_order(inputs, ports.inputs));
+      const auto buffers = TRY(buffers_in_order(outputs, ports.outputs));
+      TRY(check_overlaps(ordered, buffers));
+      const auto results = TRY(state_->run(ordered, options, entry));
+      std::vector<Array> out;
+      for (size_t k = 0; k < results.size(); ++k)
+        out.push_back(buffers[k].data != nullptr ? TRY(moved_into(buffers[k], results[k], ports.outputs[k].name))
+                                                 : TRY(owned_array(results[k])));
+      return by_name(std::move(out), ports.outputs);
+    }());
+  });
+}
+
+Result<void> Context::bind_output(size_t index, void* memory, size_t bytes, std::string_view entry) {
+  return guarded([&] {
+    return published([&]() -> base::Result<void> {
+      const size_t number = TRY(state_->engine->entry_of(entry));
+      const size_t count = state_->engine->entries[number].outputs.size();
+      if (index >= count)
+        return base::fail(base::Code::index_out_of_range, "bind_output", "there is no such output")
+            .expected("below " + std::to_string(count))
+            .found(std::to_string(index))
+            .advice("outputs are counted from 0");
+      state_->context->bind_output(index, memory, bytes, number);
+      return {};
+    }());
+  });
 }
 
 uint64_t Context::arena_bytes() const { return state_->context->arena_bytes(); }

@@ -10,6 +10,7 @@
 
 // Last: the public names come after the inner ones (see there).
 #include "api/arrays.h"
+#include "api/named_arrays.h"
 #include "api/output_buffers.h"
 #include "api/run_once.h"
 #include "api/state.h"
@@ -36,35 +37,6 @@ std::vector<Port> ports_of(std::span<const runtime::PortInfo> infos) {
   return out;
 }
 
-std::string names_of(std::span<const Port> ports) {
-  std::string out;
-  for (const Port& p : ports) out += (out.empty() ? "" : ", ") + p.name;
-  return out;
-}
-
-/// Named arrays in the engine's order.
-base::Result<std::vector<Array>> in_order(const Arrays& named, std::span<const Port> ports) {
-  std::vector<Array> out;
-  for (const Port& p : ports) {
-    const auto found = named.find(p.name);
-    if (found == named.end() && p.has_default) {
-      out.emplace_back();
-      continue;
-    }
-    if (found == named.end())
-      return base::fail(base::Code::bad_input, "input '" + p.name + "'", "the input is missing")
-          .expected(names_of(ports))
-          .found("no array of this name")
-          .advice("give every input a value");
-    out.push_back(found->second);
-  }
-  if (named.size() == ports.size()) return out;
-  for (const auto& [name, array] : named)
-    if (std::ranges::none_of(ports, [&](const Port& p) { return p.name == name; }))
-      return base::fail(base::Code::bad_input, "input '" + name + "'", "the model has no such input").expected(names_of(ports)).found(name);
-  return out;
-}
-
 }  // namespace
 
 base::Result<runtime::Libraries> libraries_of(const BackendLibraries& libraries, std::span<const std::filesystem::path> plugins) {
@@ -86,8 +58,9 @@ namespace {
 
 std::shared_ptr<Engine::State> state_of(std::shared_ptr<runtime::Engine> engine, LoadOptions options) {
   auto state = std::make_shared<Engine::State>();
-  state->inputs = ports_of(engine->inputs());
-  state->outputs = ports_of(engine->outputs());
+  for (size_t k = 0; k < engine->entries().size(); ++k)
+    state->entries.push_back({engine->entries()[k].name, ports_of(engine->inputs(k)), ports_of(engine->outputs(k))});
+  for (const runtime::StateInfo& s : engine->states()) state->states.push_back({s.name, s.dtype, s.shape, s.growing_axis});
   state->engine = std::move(engine);
   state->load_options = std::move(options);
   return state;
@@ -115,13 +88,6 @@ base::Result<Engine> loaded_bytes(std::span<const std::byte> bytes, const LoadOp
   const auto path = folder.path() / "engine.tenon";
   TRY(files::write_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
   return loaded(path, options);
-}
-
-/// `result` as the public interface returns it.
-template <class T>
-Result<T> published(base::Result<T> result) {
-  if (!result) return std::unexpected(public_error(result.error()));
-  return std::move(*result);
 }
 
 }  // namespace
@@ -163,8 +129,13 @@ Result<void> Engine::save(const std::filesystem::path& path, bool portable) cons
   });
 }
 
-std::span<const Port> Engine::inputs() const { return state_->inputs; }
-std::span<const Port> Engine::outputs() const { return state_->outputs; }
+std::span<const Entry> Engine::entries() const { return state_->entries; }
+Result<size_t> Engine::entry(std::string_view name) const {
+  return guarded([&] { return published(state_->entry_of(name)); });
+}
+std::span<const Port> Engine::inputs() const { return state_->entries[0].inputs; }
+std::span<const Port> Engine::outputs() const { return state_->entries[0].outputs; }
+std::span<const StateInfo> Engine::states() const { return state_->states; }
 
 const std::string& Engine::missing_plugins() const { return state_->engine->missing(); }
 
@@ -177,25 +148,16 @@ Result<std::vector<Array>> Engine::run(std::span<const Array> inputs, const RunO
   return guarded([&] { return published(run_once(*state_, inputs, {}, options)); });
 }
 
-namespace {
-
-Arrays by_name(std::vector<Array> results, std::span<const Port> ports) {
-  Arrays named;
-  for (size_t k = 0; k < results.size(); ++k) named.emplace(ports[k].name, std::move(results[k]));
-  return named;
-}
-
-}  // namespace
-
 Result<Arrays> Engine::run(const Arrays& inputs, const RunOptions& options) const { return run(inputs, OutputBuffers(), options); }
 
 Result<Arrays> Engine::run(const Arrays& inputs, const OutputBuffers& outputs, const RunOptions& options) const {
   return guarded([&] {
     return published([&]() -> base::Result<Arrays> {
-      const auto ordered = TRY(in_order(inputs, state_->inputs));
-      const auto buffers = TRY(buffers_in_order(outputs, state_->outputs));
+      const Entry& entry = state_->entries[TRY(state_->entry_of(options.entry))];
+      const auto ordered = TRY(in_order(inputs, entry.inputs));
+      const auto buffers = TRY(buffers_in_order(outputs, entry.outputs));
       TRY(check_overlaps(ordered, buffers));
-      return by_name(TRY(run_once(*state_, ordered, buffers, options)), state_->outputs);
+      return by_name(TRY(run_once(*state_, ordered, buffers, options)), entry.outputs);
     }());
   });
 }

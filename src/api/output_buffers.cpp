@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 #include <ranges>
 
 #include "base/checked.h"
@@ -87,6 +88,13 @@ base::Result<void> check_shape(const OutputBuffer& buffer, const std::vector<int
   return base::fail(base::Code::bad_input, place_of(name), "the memory has another shape than the result")
       .expected(text_of(buffer.dtype, shape))
       .found(text_of(buffer.dtype, buffer.shape));
+}
+
+base::Result<Array> moved_into(const OutputBuffer& buffer, const base::Tensor& t, const std::string& name) {
+  TRY(check_shape(buffer, t.shape(), name));
+  const auto bytes = static_cast<size_t>(t.byte_size());
+  if (bytes > 0 && t.data() != buffer.data) std::memcpy(buffer.data, t.data(), bytes);
+  return Array(t.dtype(), t.shape(), buffer.data, bytes);
 }
 
 }  // namespace tenon::inline v1

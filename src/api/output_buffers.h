@@ -12,4 +12,8 @@ base::Result<void> check_overlaps(std::span<const Array> inputs, std::span<const
 /// Errors: bad_input where the result has another shape.
 base::Result<void> check_shape(const OutputBuffer& buffer, const std::vector<int64_t>& shape, const std::string& name);
 
+/// Copies a result that lies elsewhere (in another result's memory, or where a device put it) to the memory of the caller's. Errors: as
+/// check_shape.
+base::Result<Array> moved_into(const OutputBuffer& buffer, const base::Tensor& t, const std::string& name);
+
 }  // namespace tenon::inline v1

@@ -31,7 +31,8 @@ class Lease {
   Lease(Lease&&) noexcept = default;
   ~Lease() {
     if (!context_) return;
-    for (size_t k = 0; k < state_->outputs.size(); ++k) context_->bind_output(k, nullptr, 0);
+    for (size_t e = 0; e < state_->entries.size(); ++e)
+      for (size_t k = 0; k < state_->entries[e].outputs.size(); ++k) context_->bind_output(k, nullptr, 0, e);
     const std::lock_guard guard(state_->lock);
     try {
       state_->idle.push_back(std::move(context_));
@@ -94,31 +95,26 @@ base::Result<std::vector<Memory>> result_memory(const runtime::Program& program,
   return out;
 }
 
-/// Copies a result that lies elsewhere (in another result's memory, or where a device put it) to the memory of the caller's.
-base::Result<Array> moved_into(const OutputBuffer& buffer, const base::Tensor& t, const std::string& name) {
-  TRY(check_shape(buffer, t.shape(), name));
-  const auto bytes = static_cast<size_t>(t.byte_size());
-  if (bytes > 0 && t.data() != buffer.data) std::memcpy(buffer.data, t.data(), bytes);
-  return Array(t.dtype(), t.shape(), buffer.data, bytes);
-}
-
 }  // namespace
 
 base::Result<std::vector<Array>> run_once(Engine::State& state, std::span<const Array> inputs, std::span<const OutputBuffer> outputs,
                                           const RunOptions& options) {
-  const auto tensors = TRY(tensors_of(inputs, state.inputs));
-  const runtime::Program& program = state.engine->program_for(tensors);
+  const size_t entry = TRY(state.entry_of(options.entry));
+  const auto tensors = TRY(tensors_of(inputs, state.entries[entry].inputs));
+  const runtime::Program& program = state.engine->program_for(tensors, entry);
   const runtime::RunOptions inner = TRY(Engine::State::run_options(options, program));
   const std::vector<Memory> memory = TRY(result_memory(program, tensors, outputs));
   Lease lease = TRY(Lease::take(state));
   for (size_t k = 0; k < memory.size(); ++k)
-    if (memory[k].data) lease->bind_output(k, memory[k].data, memory[k].bytes);
-  const auto results = TRY(lease->run(tensors, inner));
+    if (memory[k].data) lease->bind_output(k, memory[k].data, memory[k].bytes, entry);
+  lease->reset();
+  const auto results = TRY(lease->run(tensors, inner, entry));
   std::vector<Array> out;
   for (size_t k = 0; k < results.size(); ++k) {
     const base::Tensor& t = results[k];
     const bool ours = memory[k].data != nullptr && t.data() == memory[k].data;
-    if (k < outputs.size() && outputs[k].data != nullptr) out.push_back(TRY(moved_into(outputs[k], t, state.outputs[k].name)));
+    if (k < outputs.size() && outputs[k].data != nullptr)
+      out.push_back(TRY(moved_into(outputs[k], t, state.entries[entry].outputs[k].name)));
     else if (ours) out.emplace_back(t.dtype(), t.shape(), t.data(), static_cast<size_t>(t.byte_size()), memory[k].keeper);
     else out.push_back(TRY(owned_array(t)));
   }

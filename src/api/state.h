@@ -22,12 +22,15 @@ namespace tenon::inline v1 {
 
 struct Engine::State {
   std::shared_ptr<runtime::Engine> engine;
-  std::vector<Port> inputs, outputs;
+  std::vector<Entry> entries;  ///< in the order of the engine's
+  std::vector<StateInfo> states;
   std::function<base::Result<void>(const std::filesystem::path&, bool portable)> save;  ///< none: it came from a file
   std::shared_ptr<const files::MappedFile> file;                                        ///< none: it was compiled
   LoadOptions load_options;
   /// What the runtime is given for a run of `program`. Errors: bad_usage.
   static base::Result<runtime::RunOptions> run_options(const RunOptions& options, const runtime::Program& program);
+  /// The number of the entry that a run asks for. Errors: bad_usage.
+  base::Result<size_t> entry_of(std::string_view name) const { return name.empty() ? 0 : engine->entry(name); }
   std::mutex lock;
   std::vector<std::unique_ptr<runtime::Context>> idle;  ///< contexts that no run uses now
 };
@@ -35,12 +38,21 @@ struct Engine::State {
 struct Context::State {
   std::shared_ptr<Engine::State> engine;
   std::unique_ptr<runtime::Context> context;
-  std::vector<Array> results;
+  std::vector<Array> results = {};
+  /// Results lie in the context.
+  base::Result<std::span<const base::Tensor>> run(std::span<const Array> inputs, const RunOptions& options, size_t entry);
   /// As Engine::State::run_options.
   static base::Result<runtime::RunOptions> inner(const RunOptions& options, const runtime::Program& program);
 };
 
 Error public_error(const base::Error& error);
+/// `result` as the public interface returns it.
+template <class T>
+Result<T> published(base::Result<T> result) {
+  if (!result) return std::unexpected(public_error(result.error()));
+  if constexpr (std::is_void_v<T>) return {};
+  else return std::move(*result);
+}
 /// Errors: those of tensor_of.
 base::Result<std::vector<base::Tensor>> tensors_of(std::span<const Array> inputs, std::span<const Port> ports);
 using Save = std::function<base::Result<void>(const std::filesystem::path&, bool portable)>;

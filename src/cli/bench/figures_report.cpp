@@ -22,7 +22,7 @@ std::string kept_text(const QuietSamples& k) { return fmt::format("{} of {} samp
 /// Largest absolute difference over floating results; what is not a float must be equal (infinity where it is not).
 Result<double> largest_difference(BenchSession& b) {
   const auto others = TRY(b.peer->outputs());
-  const auto ours = TRY(b.context->run(b.inputs, b.options));
+  const auto ours = TRY(b.run());
   double largest = 0;
   for (size_t k = 0; k < ours.size(); ++k) {
     if (k >= others.size() || ours[k].shape() != others[k].shape() || ours[k].dtype() != others[k].dtype())

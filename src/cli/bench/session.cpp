@@ -34,7 +34,13 @@ Result<void> start_peer(const BenchOptions& o, BenchSession& b) {
 
 }  // namespace
 
+Result<std::span<const Tensor>> BenchSession::run() {
+  context->reset();
+  return context->run(inputs, options);
+}
+
 Result<double> BenchSession::timed_run() {
+  context->reset();
   const auto start = Clock::now();
   TRY(context->run(inputs, options));
   return ms_since(start);

@@ -36,6 +36,8 @@ struct BenchSession {
   double load_ms = 0, first_ms = 0, warm_ms = 0;
   uint64_t rss = 0;  ///< before anything was allocated to measure with
 
+  /// Every run begins at the initial values of states.
+  Result<std::span<const Tensor>> run();
   Result<double> timed_run();
   /// One run that does not count, then `count` that do; with a stream, through which the caches are evicted before each, all count.
   Result<std::vector<double>> runs(int count, const MemoryStream* evict);

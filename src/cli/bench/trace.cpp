@@ -26,6 +26,7 @@ Result<Profile> profile(runtime::Context& context, std::span<const Tensor> input
   for (uint32_t run = 0; run < runs; ++run) {
     runtime::RunOptions watched = options;
     watched.on_step = [&](uint32_t step, auto begin, auto end) { out.events.push_back({run, step, us(begin - start), us(end - begin)}); };
+    context.reset();
     TRY(context.run(inputs, watched));
   }
   return out;

@@ -67,20 +67,54 @@ std::string default_text(const runtime::PortInfo& port, std::span<const std::byt
   return " = " + brief_text(Tensor::view(port.dtype, value.shape, weights.data() + value.offset, nullptr));
 }
 
-void show_ports(const ProgramTable& programs, std::span<const std::byte> weights, Console& console, Json& out) {
-  Rows rows{{"", "name", "type"}};
-  const auto inputs = runtime::inputs_of(programs);
+/// The ports of an entry. prefix: before "in" and "out".
+void add_ports(const ProgramTable& programs, uint32_t entry, const std::string& prefix, std::span<const std::byte> weights, Rows& rows,
+               Json& out) {
+  const auto inputs = runtime::inputs_of(programs, entry);
   for (const bool in : {true, false}) {
     Json& list = out[in ? "inputs" : "outputs"] = Json::array();
-    for (const runtime::PortInfo& port : in ? inputs : programs[0].outputs) {
+    for (const runtime::PortInfo& port : in ? inputs : programs[entry].outputs) {
       const std::string type = runtime::is_container(port) ? runtime::text_of(port.container, port.dtype)
                                                            : fmt::format("{}[{}]", name_of(port.dtype), fmt::join(port.dimensions, ","));
       const std::string otherwise = default_text(port, weights);
-      rows.push_back({in ? "in" : "out", port.name, type + otherwise});
+      rows.push_back({prefix + (in ? "in" : "out"), port.name, type + otherwise});
       list.push_back({{"name", port.name}, {"dtype", name_of(port.dtype)}, {"shape", port.dimensions}, {"type", type}});
       if (port.otherwise) list.back()["default"] = otherwise.substr(3);
     }
   }
+}
+
+/// "f32[1,8,..4096,64]": what grows has ".." before its capacity.
+std::string type_of(const runtime::StateInfo& state) {
+  std::vector<std::string> sizes;
+  for (size_t d = 0; d < state.shape.size(); ++d) sizes.push_back(fmt::format("{}{}", d == state.growing_axis ? ".." : "", state.shape[d]));
+  return fmt::format("{}[{}]", name_of(state.dtype), fmt::join(sizes, ","));
+}
+
+void add_states(const ProgramTable& programs, std::span<const std::byte> weights, Rows& rows, Json& out) {
+  out["states"] = Json::array();
+  for (const runtime::StateInfo& s : programs.states) {
+    const std::string initial = s.initial ? " = " + brief_text(Tensor::view(s.dtype, s.shape, weights.data() + *s.initial, nullptr)) : "";
+    rows.push_back({"state", s.name, type_of(s) + initial});
+    Json state{{"name", s.name}, {"dtype", name_of(s.dtype)}, {"shape", s.shape}, {"type", type_of(s)}};
+    if (s.growing_axis) state["growing_axis"] = *s.growing_axis;
+    if (s.initial) state["initial"] = initial.substr(3);
+    out["states"].push_back(std::move(state));
+  }
+}
+
+/// Inputs and outputs of the first entry are those of the engine; all entries have theirs in "entries".
+void show_ports(const ProgramTable& programs, std::span<const std::byte> weights, Console& console, Json& out) {
+  Rows rows{{"", "name", "type"}};
+  out["entries"] = Json::array();
+  for (const uint32_t k : runtime::entries_of(programs)) {
+    const std::string& name = programs.programs[k].name;
+    Json entry{{"name", name}};
+    add_ports(programs, k, k == 0 ? "" : name + ": ", weights, rows, entry);
+    if (k == 0) out.update({{"inputs", entry["inputs"]}, {"outputs", entry["outputs"]}});
+    out["entries"].push_back(std::move(entry));
+  }
+  add_states(programs, weights, rows, out);
   console.line();
   console.table(rows);
 }

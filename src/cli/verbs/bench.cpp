@@ -71,7 +71,7 @@ Result<void> serve_model(const BenchOptions& o, Console& console) {
   return serve({.ready = fmt::format("{:.6f} {:.6f} {}", b.load_ms, b.first_ms, kProducer),
                 .work = append(work, weight_bytes),
                 .run = [&](int count, bool cold) { return b.runs(count, cold ? &limits().memory : nullptr); },
-                .outputs = [&] { return b.context->run(b.inputs, b.options); },
+                .outputs = [&] { return b.run(); },
                 .limits = [&] { return append(limits().peaks.measure(), limits().memory.read()); }},
                std::cin, std::cout);
 }

@@ -154,6 +154,7 @@ Result<void> run_model(const Options& o, Console& console) {
   if (o.segments) {
     TRY(context->run(inputs, options, entry));  // the first run makes what segments run in
     runs.watch(options);
+    context->reset();
   }
   const auto results = TRY(context->run(inputs, options, entry));
   auto answer = nlohmann::ordered_json::object();  // one that becomes an object later is broken where memory ends in between
