@@ -13,6 +13,7 @@
 #include <span>
 
 #include "backend_files.h"
+#include "engine_context.h"
 #include "engine_run.h"
 #include "engine_values.h"
 #include "log.h"
@@ -128,10 +129,24 @@ std::string ports_text(std::span<const tenon::Port> ports) {
   return out;
 }
 
+/// " (x: f32[n]) -> (y: f32[n])"
+std::string signature(const tenon::Entry& e) { return " (" + ports_text(e.inputs) + ") -> (" + ports_text(e.outputs) + ")"; }
+
+/// "f32[1,8,..4096,64]"
+std::string state_text(const tenon::StateInfo& s) {
+  std::string sizes;
+  for (size_t d = 0; d < s.shape.size(); ++d)
+    sizes += (d > 0 ? "," : "") + std::string(s.growing_axis == d ? ".." : "") + std::to_string(s.shape[d]);
+  return std::string(tenon::name_of(s.dtype)) + "[" + sizes + "]";
+}
+
 std::string engine_text(const tenon::Engine& e) {
   const tenon::EngineSizes sizes = e.sizes();
-  return "<Engine (" + ports_text(e.inputs()) + ") -> (" + ports_text(e.outputs()) + "); " + bytes_text(sizes.weight_bytes) +
-         " of weights, " + bytes_text(sizes.code_bytes) + " of code, " + std::to_string(sizes.steps) + " steps>";
+  std::string entries = signature(e.entries()[0]);
+  for (const tenon::Entry& entry : e.entries().subspan(1)) entries += ", " + entry.name + signature(entry);
+  for (const tenon::StateInfo& s : e.states()) entries += ", state " + s.name + ": " + state_text(s);
+  return "<Engine" + entries + "; " + bytes_text(sizes.weight_bytes) + " of weights, " + bytes_text(sizes.code_bytes) + " of code, " +
+         std::to_string(sizes.steps) + " steps>";
 }
 
 std::vector<tenon::Port> ports(std::span<const tenon::Port> from) { return {from.begin(), from.end()}; }
@@ -151,13 +166,28 @@ void bind_engine(nb::module_& m) {
       .def_prop_ro("threads", &tenon::ThreadPool::threads)
       .def_prop_ro("cpus", &tenon::ThreadPool::cpus)
       .def("__repr__", &thread_pool_text);
+  nb::class_<tenon::Entry>(m, "Entry")
+      .def_ro("name", &tenon::Entry::name)
+      .def_prop_ro("inputs", [](const tenon::Entry& e) { return ports(e.inputs); })
+      .def_prop_ro("outputs", [](const tenon::Entry& e) { return ports(e.outputs); })
+      .def("__repr__", [](const tenon::Entry& e) { return "<" + e.name + signature(e) + ">"; });
+  nb::class_<tenon::StateInfo>(m, "State")
+      .def_ro("name", &tenon::StateInfo::name)
+      .def_prop_ro("dtype", [](const tenon::StateInfo& s) { return std::string(tenon::name_of(s.dtype)); })
+      .def_prop_ro("shape", [](const tenon::StateInfo& s) { return nb::tuple(nb::cast(s.shape)); })
+      .def_ro("growing_axis", &tenon::StateInfo::growing_axis)
+      .def("__repr__", [](const tenon::StateInfo& s) { return "<" + s.name + ": " + state_text(s) + ">"; });
   nb::class_<tenon::Engine> engine(m, "Engine");
-  bind_run(m, engine);
+  nb::class_<PyContext> context(m, "Context");
+  bind_context(context);
+  bind_run(m, engine, context);
   engine.def("__repr__", &engine_text)
       .def("__reduce__", &reduced)
       .def("__copy__", [](const nb::object& self) { return self; })
       .def("__deepcopy__", [](const nb::object& self, const nb::handle&) { return self; })
       .def("save", &save, nb::arg("path"), nb::kw_only(), nb::arg("portable") = false)
+      .def_prop_ro("entries", [](const tenon::Engine& e) { return std::vector<tenon::Entry>(e.entries().begin(), e.entries().end()); })
+      .def_prop_ro("states", [](const tenon::Engine& e) { return std::vector<tenon::StateInfo>(e.states().begin(), e.states().end()); })
       .def_prop_ro("inputs", [](const tenon::Engine& e) { return ports(e.inputs()); })
       .def_prop_ro("outputs", [](const tenon::Engine& e) { return ports(e.outputs()); })
       .def_prop_ro("missing_plugins", &tenon::Engine::missing_plugins);

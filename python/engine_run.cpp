@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine.run: arrays in and out, the GIL, what ends a run early, its profile.
+// Engine.run and Context.run: arrays in and out, the GIL, what ends a run early, its profile.
 #include "engine_run.h"
 
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
+#include "engine_context.h"
 #include "engine_values.h"
-#include "ml_dtypes_arrays.h"
 #include "run_stop.h"
+#include "writable_memory.h"
 
 namespace tenon_python {
 
@@ -29,62 +31,6 @@ Clock::time_point deadline_of(const std::optional<double>& timeout) {
   if (*timeout >= kForever) return Clock::time_point::max();
   return Clock::now() + std::chrono::nanoseconds(static_cast<int64_t>(*timeout * 1e9));
 }
-
-/// The memory of the arrays of `out`, which the caller keeps.
-class OutputReader {
- public:
-  explicit OutputReader(const tenon::Engine& engine) : engine_(engine) {}
-
-  /// Raises TenonError: bad_input.
-  tenon::OutputBuffers read(const nb::dict& out) {
-    tenon::OutputBuffers buffers;
-    for (const auto& [key, value] : out) {
-      const auto name = nb::cast<std::string>(key);
-      buffers.emplace(name, buffer(value, name));
-    }
-    return buffers;
-  }
-
- private:
-  using WritableArray = nb::ndarray<nb::device::cpu, nb::c_contig>;
-
-  tenon::OutputBuffer buffer(const nb::handle& value, const std::string& name) {
-    WritableArray array;
-    if (!nb::try_cast(nb::borrow(value), array, false)) {
-      if (const auto known = ml_dtypes_array(value)) return buffer(*known, name);
-      refuse(value, name);
-    }
-    if (dtype_of(array.dtype()) == tenon::DType::none) refuse(value, name);
-    tenon::OutputBuffer out{.dtype = dtype_of(array.dtype()), .data = array.data(), .bytes = array.nbytes()};
-    for (size_t k = 0; k < array.ndim(); ++k) out.shape.push_back(static_cast<int64_t>(array.shape(k)));
-    held_.push_back(std::move(array));
-    return out;
-  }
-
-  tenon::OutputBuffer buffer(const MlDtypesArray& value, const std::string& name) {
-    if (value.bits < 8)
-      raise({tenon::Code::not_supported, "output '" + name + "'",
-             "not supported yet: a result in an array whose elements have fewer than 8 bits", "elements of 8 bits or more",
-             std::string(tenon::name_of(value.dtype)), "leave the output out of `out`"});
-    WritableArray bytes;
-    if (!nb::cast<bool>(value.array.attr("flags").attr("c_contiguous")) || !nb::try_cast(value.bytes(), bytes, false))
-      refuse(value.array, name);
-    held_.push_back(bytes);
-    return {.dtype = value.dtype, .shape = value.shape, .data = bytes.data(), .bytes = bytes.nbytes()};
-  }
-
-  [[noreturn]] void refuse(const nb::handle& value, const std::string& name) const {
-    std::string expected;
-    for (const tenon::Port& port : engine_.outputs())
-      if (port.name == name) expected = port_text(port);
-    raise({tenon::Code::bad_input, "output '" + name + "'",
-           "this is no writable, C-contiguous array in CPU memory with a supported element type", expected,
-           nb::type_name(value.type()).c_str(), "make one with numpy.empty"});
-  }
-
-  const tenon::Engine& engine_;
-  std::vector<WritableArray> held_;
-};
 
 struct RecordedStep {
   std::string label, backend;
@@ -107,14 +53,15 @@ tenon::Arrays arrays_of(InputReader& reader, const nb::dict& inputs) {
 }
 
 /// Runs without the GIL. A run that SIGINT has ended begins again where Python's handler raises nothing.
-tenon::Arrays run_stoppable(const tenon::Engine& engine, const tenon::Arrays& inputs, const tenon::OutputBuffers& outputs,
-                            tenon::RunOptions& options, StopSource* stop) {
+template <class Runner>
+tenon::Arrays run_stoppable(Runner& runner, const tenon::Arrays& inputs, const tenon::OutputBuffers& outputs, tenon::RunOptions& options,
+                            StopSource* stop) {
   RunStop stopping(stop);
   options.stop = stopping.token();
   for (;;) {
     auto results = [&] {
       const nb::gil_scoped_release released;
-      return engine.run(inputs, outputs, options);
+      return runner.run(inputs, outputs, options);
     }();
     if (results) return std::move(*results);
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -122,16 +69,32 @@ tenon::Arrays run_stoppable(const tenon::Engine& engine, const tenon::Arrays& in
   }
 }
 
-nb::dict run(const tenon::Engine& engine, const nb::dict& inputs, const std::optional<nb::dict>& out, int threads,
-             const std::optional<tenon::ThreadPool>& thread_pool, bool guard, const std::optional<double>& timeout, StopSource* stop,
-             const nb::object& profile, std::optional<uint64_t> seed) {
-  InputReader reader(engine);
-  OutputReader writer(engine);
+tenon::OutputBuffers buffers_of(MemoryReader& reader, const std::optional<nb::dict>& out, std::span<const tenon::Port> ports) {
+  tenon::OutputBuffers buffers;
+  if (!out) return buffers;
+  for (const auto& [key, value] : *out) {
+    const auto name = nb::cast<std::string>(key);
+    const auto port = std::ranges::find(ports, name, &tenon::Port::name);
+    buffers.emplace(name, reader.read(value, "output '" + name + "'", port != ports.end() ? port_text(*port) : ""));
+  }
+  return buffers;
+}
+
+template <class Runner>
+nb::dict run_on(Runner& runner, const tenon::Engine& engine, const nb::dict& inputs, const std::optional<std::string>& entry,
+                const std::optional<nb::dict>& out, int threads, const std::optional<tenon::ThreadPool>& thread_pool, bool guard,
+                const std::optional<double>& timeout, StopSource* stop, const nb::object& profile, std::optional<uint64_t> seed) {
+  const auto number = engine.entry(entry.value_or(""));
+  if (!number) raise(number.error());
+  const tenon::Entry& ports = engine.entries()[*number];
+  InputReader reader(ports.inputs);
+  MemoryReader writer;
   const tenon::Arrays arrays = arrays_of(reader, inputs);
-  const tenon::OutputBuffers buffers = out ? writer.read(*out) : tenon::OutputBuffers();
+  const tenon::OutputBuffers buffers = buffers_of(writer, out, ports.outputs);
   std::vector<RecordedStep> steps;
   const auto begin = Clock::now();
   tenon::RunOptions options;
+  options.entry = ports.name;
   options.threads = threads;
   options.guard = guard;
   options.seed = seed;
@@ -142,26 +105,50 @@ nb::dict run(const tenon::Engine& engine, const nb::dict& inputs, const std::opt
       const auto seconds = [](auto duration) { return std::chrono::duration<double>(duration).count(); };
       steps.push_back({std::string(step.label), std::string(step.backend), seconds(step.begin - begin), seconds(step.end - step.begin)});
     };
-  const tenon::Arrays results = run_stoppable(engine, arrays, buffers, options, stop);
+  const tenon::Arrays results = run_stoppable(runner, arrays, buffers, options, stop);
   if (!profile.is_none()) profile.attr("_add")(list_of(steps));
   nb::dict answer;
-  for (const tenon::Port& port : engine.outputs())
+  for (const tenon::Port& port : ports.outputs)
     answer[port.name.c_str()] =
         buffers.contains(port.name) ? nb::object((*out)[port.name.c_str()]) : numpy_of(results.at(port.name), port.name);
   return answer;
 }
 
+template <class... Options>
+nb::dict run(const tenon::Engine& engine, const Options&... options) {
+  return run_on(engine, engine, options...);
+}
+
+template <class... Options>
+nb::dict run_context(PyContext& context, const Options&... options) {
+  const PyContext::Use use(context);
+  return run_on(context.context, context.engine, options...);
+}
+
+/// Adds `run` to a class. call: one of the above.
+template <class Class, class Call>
+void def_run(Class& to, Call call) {
+  to.def("run", call, nb::arg("inputs"), nb::kw_only(), nb::arg("entry") = nb::none(), nb::arg("out") = nb::none(), nb::arg("threads") = 0,
+         nb::arg("thread_pool") = nb::none(), nb::arg("guard") = false, nb::arg("timeout") = nb::none(), nb::arg("stop") = nb::none(),
+         nb::arg("profile") = nb::none(), nb::arg("seed") = nb::none());
+}
+
+using Dict = nb::dict;
+using Out = std::optional<nb::dict>;
+using Pool = std::optional<tenon::ThreadPool>;
+
 }  // namespace
 
-void bind_run(nb::module_& m, nb::class_<tenon::Engine>& engine) {
+void bind_run(nb::module_& m, nb::class_<tenon::Engine>& engine, nb::class_<PyContext>& context) {
   nb::class_<StopSource>(m, "StopToken")
       .def(nb::init<>())
       .def("stop", &StopSource::stop)
       .def("reset", &StopSource::reset)
       .def_prop_ro("stopped", &StopSource::is_stopped);
-  engine.def("run", &run, nb::arg("inputs"), nb::kw_only(), nb::arg("out") = nb::none(), nb::arg("threads") = 0,
-             nb::arg("thread_pool") = nb::none(), nb::arg("guard") = false, nb::arg("timeout") = nb::none(), nb::arg("stop") = nb::none(),
-             nb::arg("profile") = nb::none(), nb::arg("seed") = nb::none());
+  def_run(engine, &run<Dict, std::optional<std::string>, Out, int, Pool, bool, std::optional<double>, StopSource*, nb::object,
+                       std::optional<uint64_t>>);
+  def_run(context, &run_context<Dict, std::optional<std::string>, Out, int, Pool, bool, std::optional<double>, StopSource*, nb::object,
+                                std::optional<uint64_t>>);
 }
 
 }  // namespace tenon_python

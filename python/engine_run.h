@@ -3,9 +3,11 @@
 #include <nanobind/nanobind.h>
 #include <tenon/tenon.h>
 
+#include "engine_context.h"
+
 namespace tenon_python {
 
-/// Adds Engine.run and StopToken.
-void bind_run(nanobind::module_& m, nanobind::class_<tenon::Engine>& engine);
+/// Adds Engine.run, Context.run and StopToken.
+void bind_run(nanobind::module_& m, nanobind::class_<tenon::Engine>& engine, nanobind::class_<PyContext>& context);
 
 }  // namespace tenon_python

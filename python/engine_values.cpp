@@ -78,7 +78,7 @@ std::string port_text(const tenon::Port& port) {
 tenon::Array InputReader::read(const nb::handle& value, const std::string& name) {
   port_ = nullptr;
   name_ = name;
-  for (const tenon::Port& p : engine_.inputs())
+  for (const tenon::Port& p : inputs_)
     if (p.name == name) port_ = &p;
   return of_kind(value, port_ ? port_->kind : tenon::ValueKind::tensor);
 }

@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 #include <tenon/tenon.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ std::string port_text(const tenon::Port& port);
 /// for a map. Lives until the run is over.
 class InputReader {
  public:
-  explicit InputReader(const tenon::Engine& engine) : engine_(engine) {}
+  explicit InputReader(std::span<const tenon::Port> inputs) : inputs_(inputs) {}
   /// Raises TenonError: bad_input.
   tenon::Array read(const nb::handle& value, const std::string& name);
 
@@ -46,7 +47,7 @@ class InputReader {
   tenon::Array texts(const nb::handle& value);
   [[noreturn]] void refuse(const nb::handle& value, std::string what, std::string advice) const;
 
-  const tenon::Engine& engine_;
+  std::span<const tenon::Port> inputs_;
   const tenon::Port* port_ = nullptr;
   std::string name_;
   std::vector<AnyArray> held_;

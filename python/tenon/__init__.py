@@ -12,14 +12,17 @@ from ._log import set_log_level
 from ._plugin_test import test_plugin
 from ._plugins import Operand, plugin, sized_by_data
 from ._profile import Profile, StepTime
-from ._tenon import Engine, Port, SizedByData, StopToken, SymbolicSize, ThreadPool, compile, load, partition
+from ._tenon import Context, Engine, Entry, Port, SizedByData, State, StopToken, SymbolicSize, ThreadPool, compile, load, partition
 
 __all__ = [
+    "Context",
     "Engine",
+    "Entry",
     "Operand",
     "Port",
     "Profile",
     "SizedByData",
+    "State",
     "StepTime",
     "StopToken",
     "SymbolicSize",

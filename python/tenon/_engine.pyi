@@ -30,6 +30,30 @@ class Port:
     def has_default(self) -> bool:
         """Of an input: the model gives it a value, which a run may leave or override."""
 
+class Entry:
+    """What a run of an engine can call: entries share weights and states (prefill and decode of a language model)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def inputs(self) -> list[Port]: ...
+    @property
+    def outputs(self) -> list[Port]: ...
+
+class State:
+    """A value that lasts between the runs of a Context; no input and no output."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """On the growing axis the capacity."""
+    @property
+    def growing_axis(self) -> int | None:
+        """The axis along which runs append, whose size is the state's length; None: the state is replaced as a whole."""
+
 Map = dict[str, float] | dict[int, float] | dict[str, int] | dict[int, str]
 Given = NDArray[Any] | SupportsDLPack | Sequence[NDArray[Any] | SupportsDLPack] | Map | Sequence[Map] | None
 
@@ -62,7 +86,13 @@ class Engine:
     """A compiled model: immutable; any number of threads may run it at once."""
 
     @property
-    def inputs(self) -> list[Port]: ...
+    def entries(self) -> list[Entry]:
+        """The first is what runs where none is named."""
+    @property
+    def states(self) -> list[State]: ...
+    @property
+    def inputs(self) -> list[Port]:
+        """Those of the first entry."""
     @property
     def outputs(self) -> list[Port]: ...
     @property
@@ -72,6 +102,7 @@ class Engine:
         self,
         inputs: dict[str, Given],
         *,
+        entry: str | None = None,
         out: dict[str, NDArray[Any] | SupportsDLPack] | None = None,
         threads: int = 0,
         thread_pool: ThreadPool | None = None,
@@ -83,6 +114,7 @@ class Engine:
     ) -> dict[str, Any]:
         """Runs once, without the GIL, on at most `threads` threads (0: all) of the thread pool (None: the process's own).
 
+        entry: what to run (None: the first). States are at their initial values in every run; a Context keeps them.
         Inputs with a default (Port.has_default) may be left out. seed: of the numbers that random nodes draw; equal seeds give equal
         results (None: each run draws others).
 
@@ -103,6 +135,57 @@ class Engine:
         """An engine pickles: its engine file, and the names of the libraries and plugins that it needs. Copies are the engine itself."""
     def save(self, path: str | PathLike[str], *, portable: bool = False) -> None:
         """Writes the engine file, atomically. `portable`: without native code; compiled when it is loaded, on any CPU."""
+
+class Context:
+    """An engine with states that last between its runs. One thread at a time may use it; fork() gives another."""
+
+    def __init__(self, engine: Engine) -> None:
+        """All states are at their initial values, those that grow are empty."""
+    @property
+    def engine(self) -> Engine: ...
+    def run(
+        self,
+        inputs: dict[str, Given],
+        *,
+        entry: str | None = None,
+        out: dict[str, NDArray[Any] | SupportsDLPack] | None = None,
+        threads: int = 0,
+        thread_pool: ThreadPool | None = None,
+        guard: bool = False,
+        timeout: float | None = None,
+        stop: StopToken | None = None,
+        profile: Profile | None = None,
+        seed: int | None = None,
+    ) -> dict[str, Any]:
+        """As Engine.run, on the context's states, which a run that succeeds replaces.
+
+        A run that fails leaves a state as it was, but for one that it was writing in place: runs refuse that (bad_input) until it is reset,
+        restored or bound.
+        """
+    def bind_state(self, name: str, array: NDArray[Any] | SupportsDLPack, *, length: int = 0) -> None:
+        """Keeps the state in the array, which is writable, C-contiguous, and of the state's type and whole capacity; what is in it is the
+        state's value. length: of a growing state. Raises TenonError: bad_input; bad_usage (bound already, or bytes of another state's).
+        """
+    def unbind_state(self, name: str) -> None:
+        """Keeps the state in the context's memory again, at its initial value."""
+    def reset(self, name: str | None = None) -> None:
+        """Sets one state, or all (None), to the initial value."""
+    def length(self, name: str) -> int:
+        """Of a growing state."""
+    def set_length(self, name: str, length: int) -> None:
+        """Makes a growing state shorter, to take appended rows back. Raises TenonError: bad_input, bad_usage."""
+    def state(self, name: str) -> Any:
+        """A copy of what it holds, as a result of a run. Raises TenonError: bad_input where a failed run has left part of a value."""
+    def fork(self) -> Context:
+        """A context of the same engine whose states have the same values, in memory of its own."""
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes all states to a file, atomically. Raises TenonError: bad_input as state(), write_failed."""
+    def to_bytes(self) -> bytes:
+        """The bytes of such a file."""
+    def restore(self, source: bytes | str | PathLike[str]) -> None:
+        """Sets all states to what was saved, in a file or bytes. Changes nothing where it raises TenonError: file_missing; bad_file
+        (damaged, or no states); bad_input (of another engine).
+        """
 
 def load(
     path: str | PathLike[str],

@@ -6,8 +6,11 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 from typing_extensions import Unpack
 
+from ._engine import Context as Context
 from ._engine import Engine as Engine
+from ._engine import Entry as Entry
 from ._engine import Port as Port
+from ._engine import State as State
 from ._engine import StopToken as StopToken
 from ._engine import ThreadPool as ThreadPool
 from ._engine import _load_bytes as _load_bytes

@@ -10,7 +10,20 @@ from __future__ import annotations
 from ._error import TenonError
 from ._log import set_log_level
 from ._profile import Profile, StepTime
-from ._tenon_runtime import Engine, Port, StopToken, ThreadPool, load
+from ._tenon_runtime import Context, Engine, Entry, Port, State, StopToken, ThreadPool, load
 
-__all__ = ["Engine", "Port", "Profile", "StepTime", "StopToken", "ThreadPool", "TenonError", "load", "set_log_level"]
+__all__ = [
+    "Context",
+    "Engine",
+    "Entry",
+    "Port",
+    "Profile",
+    "State",
+    "StepTime",
+    "StopToken",
+    "ThreadPool",
+    "TenonError",
+    "load",
+    "set_log_level",
+]
 __version__ = "0.1.0"
