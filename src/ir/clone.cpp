@@ -76,6 +76,7 @@ void Graph::copy_slots_to(Graph& copy) const {
   copy.outputs_ = outputs_;
   copy.output_positions_ = output_positions_;
   copy.output_names_ = output_names_;
+  copy.states_ = states_;
 }
 
 std::unique_ptr<Graph> Graph::clone_body(const Graph& outer) const {

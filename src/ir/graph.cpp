@@ -207,6 +207,7 @@ void Graph::erase_value(ValueId id) {
   TENON_ASSERT(v.kind != Value::Kind::result && v.uses.empty());
   if (listener_) listener_->value_erasing(id);
   if (v.kind == Value::Kind::input) {
+    std::erase_if(states_, [id](const State& s) { return s.input == id; });
     for (size_t i = v.index + 1; i < inputs_.size(); ++i) --slot(inputs_[i]).value.index;
     inputs_.erase(inputs_.begin() + v.index);
   }

@@ -18,6 +18,7 @@
 #include "ir/name_table.h"
 #include "ir/op.h"
 #include "ir/small_list.h"
+#include "ir/state.h"
 #include "ir/type.h"
 
 namespace tenon::ir {
@@ -180,6 +181,11 @@ class Graph {
   /// The only user of a value where it has exactly one use, a node operand; else none.
   NodeId only_user(ValueId id) const;
   bool is_output(ValueId id) const;
+  /// Values that last between runs: each pairs an input with an output. Only of a root graph.
+  std::span<const State> states() const { return states_; }
+  /// Null where the input, or the output of that slot, is no state's. Cost: the states.
+  const State* state_of_input(ValueId input) const;
+  const State* state_of_output(uint32_t slot) const;
   /// The public name of output `slot`; unchanged when the output is pointed at another value.
   const std::string& output_name(uint32_t slot) const { return output_names_[slot]; }
   /// The constant's bytes where the value is a constant of at most `byte_limit` bytes (lazy ones are materialised and kept, so this
@@ -220,8 +226,10 @@ class Graph {
   void add_output(ValueId value, std::string name = {});
   void set_output(uint32_t slot, ValueId value);
   void set_output_name(uint32_t slot, std::string name);
-  /// Cost: the outputs after it.
+  /// A state that it belongs to is no longer one. Cost: the outputs after it, and the states.
   void erase_output(uint32_t slot);
+  /// Adds a state: check_state() says whether it fits. Narrows the symbol of a growing axis to the capacity.
+  void add_state(State state);
   /// `slot` may be one past the last operand where the node has no captures: the operand is appended.
   void set_operand(NodeId node, uint32_t slot, ValueId value);
   /// Drops missing operands at the end of the explicit ones, where the node has no captures.
@@ -233,7 +241,7 @@ class Graph {
   bool replace_all_uses(ValueId from, ValueId to, NodeId except = {});
   /// Results must be unused.
   void erase(NodeId node);
-  /// An unused input or constant.
+  /// An unused input or constant. A state that the input belongs to is no longer one.
   void erase_value(ValueId value);
   /// none: to the end. Operands must come before the new place, users after it (asserted). Cost: operands or uses.
   void move_before(NodeId node, NodeId before);
@@ -290,6 +298,7 @@ class Graph {
   std::vector<ValueId> inputs_, outputs_;
   std::vector<uint32_t> output_positions_;  ///< where output k is in its value's use-list
   std::vector<std::string> output_names_;
+  std::vector<State> states_;
   NameTable names_;
   mutable std::unordered_map<std::string, uint32_t> next_suffix_;  ///< unique_name: where to go on counting, a stem
   Listener* listener_ = nullptr;
@@ -319,6 +328,10 @@ class Graph::NodeRange {
   const Graph* graph_;
 };
 inline Graph::NodeRange Graph::nodes() const { return NodeRange(*this); }
+
+/// Whether the graph can have that state beside those it has: an input and an output that belong to no other, of one dtype and, but for
+/// the growing axis, one shape; that axis has a symbol alone in the input. Errors: bad_graph, naming both ends. Cost: the states.
+Result<void> check_state(const Graph& graph, const State& state);
 
 /// Runs the op's inference on the node and stores types and shape data of its results.
 Result<void> infer(Graph& graph, NodeId node);

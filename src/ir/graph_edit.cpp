@@ -214,6 +214,8 @@ void Graph::erase_output(uint32_t k) {
   output_names_.erase(output_names_.begin() + k);
   output_positions_.pop_back();
   for (uint32_t i = k; i < outputs_.size(); ++i) add_use(outputs_[i], {{}, i});
+  std::erase_if(states_, [k](const State& s) { return s.output == k; });
+  for (State& s : states_) s.output -= s.output > k;
 }
 
 bool Graph::replace_all_uses(ValueId from, ValueId to, NodeId except) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "ir/parse_values.h"
@@ -19,25 +20,6 @@ struct Declared {
   Type type;
   size_t at;
 };
-
-/// A numbered size may not contradict; where both are symbolic, the text's spelling stays.
-bool agree(Type& declared, const Type& found) {
-  if (declared.dtype != DType::none && found.dtype != DType::none && declared.dtype != found.dtype) return false;
-  if (declared.kind != found.kind) return false;
-  if (declared.dtype == DType::none) declared.dtype = found.dtype;
-  if (!found.shape) return true;
-  if (!declared.shape) {
-    declared.shape = found.shape;
-    return true;
-  }
-  if (declared.rank() != found.rank()) return false;
-  for (size_t i = 0; i < found.shape->size(); ++i) {
-    Dim a = (*declared.shape)[i], b = (*found.shape)[i];
-    if (a.is_number() && b.is_number() && a != b) return false;
-    if (b.is_number()) (*declared.shape)[i] = b;
-  }
-  return true;
-}
 
 class Parser {
  public:
@@ -90,9 +72,11 @@ class Parser {
       if (token.is("const")) TRY(constant(g));
       else if (token.is("opset")) TRY(opset(g));
       else if (token.is("assume") && lexer_.peek(2).is("[")) TRY(assumption(g));
+      else if (token.is("state") && lexer_.peek(2).is("(")) TRY(state(g, depth));
       else TRY(node(g, depth));
     }
     TRY(outputs(g, depth));
+    if (depth == 0) TRY(add_states(g));
     TRY(lexer_.expect("}", "a graph"));
     return {};
   }
@@ -181,6 +165,44 @@ class Parser {
       a.where = std::move(where);
       a.what = std::move(what);
     });
+    return {};
+  }
+
+  /// `state k(past) = present grows 2 to 4096`: read before the outputs, to which it refers.
+  Result<void> state(const Graph& g, int depth) {
+    StatedState out{.near = lexer_.take()};
+    if (depth > 0) return lexer_.error(out.near, "a state of a body").expected("states of the whole graph alone");
+    out.state.name = TRY(values_.name("a state"));
+    TRY(lexer_.expect("(", "a state"));
+    out.state.input = TRY(known(g));
+    TRY(lexer_.expect(")", "a state"));
+    TRY(lexer_.expect("=", "a state"));
+    out.new_value = TRY(known(g));
+    if (lexer_.take_if("output")) out.output = TRY(values_.integer("an output"));
+    if (lexer_.take_if("grows")) {
+      const int64_t axis = TRY(values_.integer("an axis"));
+      TRY(lexer_.expect("to", "a growing axis"));
+      out.state.growing = GrowingAxis{static_cast<uint32_t>(axis), TRY(values_.integer("a capacity"))};
+    }
+    if (lexer_.take_if("from")) {
+      const Type& type = g.value(out.state.input).type;
+      if (!type.is_static()) return lexer_.error(out.near, "an initial value of a state without a fixed shape");
+      out.state.initial = TRY(values_.constant(type));
+    }
+    states_.push_back(std::move(out));
+    return {};
+  }
+
+  Result<void> add_states(Graph& g) {
+    for (StatedState& s : states_) {
+      const auto found = std::ranges::find(g.outputs(), s.new_value);
+      const auto output = s.output.value_or(found - g.outputs().begin());
+      if (output < 0 || output >= static_cast<int64_t>(g.outputs().size()) || g.outputs()[static_cast<size_t>(output)] != s.new_value)
+        return lexer_.error(s.near, "the new value of a state must be an output of the graph");
+      s.state.output = static_cast<uint32_t>(output);
+      if (auto fits = check_state(g, s.state); !fits && !outline_) return std::move(fits).error().at(lexer_.place(s.near.at));
+      g.add_state(std::move(s.state));
+    }
     return {};
   }
 
@@ -331,10 +353,19 @@ class Parser {
     return {};
   }
 
+  /// A line that pairs an input with an output, which is known at the end.
+  struct StatedState {
+    Token near;
+    State state = {};
+    ValueId new_value = {};
+    std::optional<int64_t> output = {};
+  };
+
   Lexer lexer_;
   std::unique_ptr<Graph> root_;
   ValueParser values_;
   const bool outline_;
+  std::vector<StatedState> states_;
   std::vector<Declared> declared_;
   size_t value_count_ = 0;
 };

@@ -193,4 +193,22 @@ Result<Attribute> ValueParser::attribute() {
   return lexer_.error(token, "the value of an attribute is not well formed").expected("a number, string, list or tensor");
 }
 
+bool agree(Type& declared, const Type& found) {
+  if (declared.dtype != DType::none && found.dtype != DType::none && declared.dtype != found.dtype) return false;
+  if (declared.kind != found.kind) return false;
+  if (declared.dtype == DType::none) declared.dtype = found.dtype;
+  if (!found.shape) return true;
+  if (!declared.shape) {
+    declared.shape = found.shape;
+    return true;
+  }
+  if (declared.rank() != found.rank()) return false;
+  for (size_t i = 0; i < found.shape->size(); ++i) {
+    Dim a = (*declared.shape)[i], b = (*found.shape)[i];
+    if (a.is_number() && b.is_number() && a != b) return false;
+    if (b.is_number()) (*declared.shape)[i] = b;
+  }
+  return true;
+}
+
 }  // namespace tenon::ir

@@ -55,4 +55,8 @@ class ValueParser {
   int64_t bytes_left_ = kByteBudget;
 };
 
+/// Makes of a type that the text states what is known of both: a numbered size may not contradict; where both are symbolic, the text's
+/// spelling stays. False where they contradict.
+bool agree(Type& declared, const Type& found);
+
 }  // namespace tenon::ir

@@ -129,11 +129,26 @@ class Printer {
     for (NodeId n : graph.nodes()) node(graph, graph.node(n));
     for (const Assumption& a : graph.assumptions.all())
       line(fmt::format("assume {} [{}, {}] {} {}", name_of(a.kind), a.a.text(), a.b.text(), quoted(a.where), quoted(a.what)));
+    for (const State& s : graph.states()) state(graph, s);
     returned(graph);
     --depth_;
     names_.pop_back();
     out_.append(2 * depth_, ' ');
     out_ += "}";
+  }
+
+  void state(const Graph& graph, const State& s) {
+    std::string text =
+        fmt::format("state {}({}) = {}", name_text(s.name), names_.back()[s.input.slot()], names_.back()[graph.outputs()[s.output].slot()]);
+    if (!is_first_output(graph, s.output)) text += fmt::format(" output {}", s.output);
+    if (s.growing) text += fmt::format(" grows {} to {}", s.growing->axis, s.growing->capacity);
+    if (s.initial) text += " from " + bytes(s.initial);
+    line(text);
+  }
+
+  /// The output is named by its value where that names it alone.
+  static bool is_first_output(const Graph& graph, uint32_t output) {
+    return std::ranges::find(graph.outputs(), graph.outputs()[output]) == graph.outputs().begin() + output;
   }
 
   /// Outputs without names are called as their values are; of a root graph's that return one value, each in its own way.

@@ -22,7 +22,8 @@ namespace tenon::ir {
 /// Symbols whose order or bounds does not follow from the types are in front: `symbol batch in 1 to 8, seq`. Also understood:
 /// `x: f32[3] = [1, 2, 3]` (an input with a default, after those without), `return q as "logits"` (the output's name), `_, b = ...` (a
 /// result that is not requested), `() = ...` (none), `opset "" = 17`, `Relu(x) @"node name"`, `const w: f16[64,64] = splat(0.5)`, nested
-/// brackets in elements.
+/// brackets in elements; before `return`, states by their input and output: `state k(past) = present grows 2 to 4096` (the axis that grows
+/// and its capacity), `state m(old) = new from [0, 1]` (an initial value).
 ///
 /// Types of results may be left out; they are inferred when the graph is parsed with an op table.
 struct TextConstants {

@@ -16,6 +16,7 @@ class Verifier {
     TRY(list());
     TRY(values());
     TRY(outputs());
+    for (const State& s : g_.states_) TRY(g_.is_body_ ? broken(s.input, "a state of a body") : check_state(g_, s));
     for (NodeId n = g_.head_; n; n = g_.nodes_[n.slot()].next) TRY(node(n));
     return use_lists();
   }
