@@ -31,30 +31,30 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// A gather: each position reads the update where its distance from the write index lies inside, else the past.
+/// A copy of the past, and a loop over the update alone behind it: where both caches share their memory, only that is written.
 Result<LoopForm> form(const NodeView& view) {
   TRY(require_ranks(view));
-  const DimList& shape = *view.type(0).shape;
+  const DimList &shape = *view.type(0).shape, &update = *view.type(1).shape;
   const int rank = view.rank(0), axis = TRY(normal_axis(view, view.attributes->integer("axis", -2), rank));
-  const Dim total = shape[axis], fresh = view.type(1).dim(axis);
+  Loop copy;
+  copy.axes = parallel_axes(shape);
+  const Expr past = load(copy, read(view, 0, axis_indices(rank)));
+  copy.outputs.push_back(whole(view.outputs[0].dtype, shape, past));
   Loop loop;
-  loop.axes = parallel_axes(shape);
-  std::vector<Expr> at = axis_indices(rank);
-  Expr from = at[axis];
+  loop.axes = parallel_axes(update);
+  std::vector<Expr> index = axis_indices(rank);
   const bool circular = view.attributes->text("mode", "linear") == "circular";
   if (view.has(2)) {
-    from = from - load(loop, read(view, 2, {at[0]}));
-    if (!circular) loop.places.push_back({.access = 0, .extent = total - fresh + 1});
+    index[axis] = index[axis] + load(loop, read(view, 2, {index[0]}));
+    if (!circular) loop.places.push_back({.access = 0, .extent = shape[axis] - update[axis] + 1});
   }
-  if (circular) from = binary(ExprOp::mod, from, size_expr(total));
-  const Expr past = load(loop, read(view, 0, at)), inside = logical_and(index_constant(0) <= from, from < size_expr(fresh));
-  Access update = read(view, 1, at);
-  update.index[axis] = from;
-  update.within = inside;
-  update.fill = is_float(update.dtype) ? Expr::constant(update.dtype, 0) : Expr::integer(update.dtype, 0);
-  const Expr written = load(loop, std::move(update));
-  loop.outputs.push_back(whole(view.outputs[0].dtype, shape, select(inside, written, past)));
-  return single(std::move(loop));
+  if (circular) index[axis] = binary(ExprOp::mod, index[axis], size_expr(shape[axis]));
+  const Expr value = load(loop, read(view, 1, axis_indices(rank)));
+  Output written = whole(view.outputs[0].dtype, shape, value);
+  written.index = std::move(index);
+  written.partial = true;
+  loop.outputs.push_back(std::move(written));
+  return chain({std::move(copy), std::move(loop)});
 }
 
 Result<void> evaluate(Call& call) {
