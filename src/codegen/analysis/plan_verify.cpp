@@ -9,6 +9,7 @@
 #include "codegen/analysis/bounds.h"
 #include "codegen/analysis/contraction.h"
 #include "codegen/analysis/nest_properties.h"
+#include "codegen/analysis/verify_states.h"
 
 namespace tenon::codegen {
 
@@ -23,11 +24,14 @@ class PlanVerifier {
     for (size_t a = 0; a < plan_.arrays.size(); ++a) array(static_cast<ArrayId>(a));
     if (!out_.wrong.empty()) return std::move(out_);
     for (ArrayId a : plan_.inputs) written_[a] = true;
+    for (const PlanState& s : plan_.states)
+      if (s.in_place) written_[plan_.outputs[s.output]] = true;  // the part of it that the old value has
     for (size_t g = 0; g < plan_.groups.size(); ++g)
       each_written(plan_.groups[g], [&](ArrayId a) { last_writer_[a] = static_cast<int64_t>(g); });
     for (size_t g = 0; g < plan_.groups.size(); ++g) group(g);
     where_ = "outputs";
     for (ArrayId a : plan_.outputs) must(is_made(a), "a result that nothing makes", name(a));
+    verify_states(plan_, out_);
     return std::move(out_);
   }
 
@@ -69,7 +73,7 @@ class PlanVerifier {
     must(owner < 0, "bytes of an array that shares its own", name(a.same_bytes));
     if (!out_.wrong.empty()) return;
     const Array& from = plan_.arrays[a.same_bytes];
-    must(is_dense(a) && is_dense(from), "shared bytes in another order", text_of(from.strides));
+    must(is_dense(a) && is_dense(from) && !a.growing && !from.growing, "shared bytes in another order", text_of(from.strides));
     const Dim mine = product(a.shape), theirs = product(from.shape);
     must(mine.equals(theirs) != std::optional(false), "shared bytes of another count", text_of(a.shape) + " of " + text_of(from.shape));
     if (!is_equal(mine, theirs))

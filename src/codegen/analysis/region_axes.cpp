@@ -62,7 +62,16 @@ std::vector<GroupPlace> places_of(const Group& g) {
   return out;
 }
 
-bool runs_by_parts(const Group& g) {
+/// Of a state, which other parts may still read.
+static bool changes_old_value(const Group& g, const Plan& plan) {
+  const auto changes = [&](const Nest& n) {
+    return std::ranges::any_of(n.outputs, [&](const NestOutput& o) { return state_in(o.array, plan) && !plan.arrays[o.array].growing; });
+  };
+  return std::ranges::any_of(g.nests, changes) || (g.epilogue && changes(g.epilogue->map));
+}
+
+bool runs_by_parts(const Group& g, const Plan& plan) {
+  if (changes_old_value(g, plan)) return false;
   if (g.epilogue && (g.epilogue->columns > 1 || g.nests[0].outputs[0].index.empty())) return false;
   if (g.kind() == GroupKind::contract) return g.contraction() != nullptr;
   return g.kind() == GroupKind::nests && std::ranges::none_of(g.nests, scatters);

@@ -16,7 +16,7 @@ struct GroupPlace {
 std::vector<GroupPlace> places_of(const Group& g);
 
 /// Whether all that the group does can be cut into parts of its rows.
-bool runs_by_parts(const Group& g);
+bool runs_by_parts(const Group& g, const Plan& plan);
 /// The axis whose steps the index counts; -1: it counts something else. An axis of one step adds nothing.
 int axis_counted_by(const Expr& index, const Nest& nest);
 /// One whose tasks can be numbered by any axes.

@@ -43,8 +43,7 @@ class Collector {
       if (unit.segment) add_segment(*unit.segment);
       else TRY(add(unit.node));
     if (carried_) add_loop_results();
-    else
-      for (ValueId v : graph_.outputs()) plan_.outputs.push_back(output(array_of(v)));
+    else add_outputs();
     for (ArrayId a : plan_.inputs) plan_.arrays[a].fixed_layout = true;
     drop_unread(plan_);
     for (std::span<const ir::Assumption> list : {graph_.assumptions.all(), checks_.all()})
@@ -63,6 +62,10 @@ class Collector {
     a.strides = row_major(a.shape);
     a.value = v;
     a.constant = value.constant;
+    if (const ir::State* state = graph_.state_of_input(v); state && state->growing) {
+      a.growing = state->growing;
+      a.strides = strides_of(a);
+    }
     plan_.arrays.push_back(std::move(a));
     return ids_[v] = static_cast<ArrayId>(plan_.arrays.size() - 1);
   }
@@ -76,6 +79,26 @@ class Collector {
     const bool first = returned_.insert(id).second;
     if ((own && first) || a.dtype == DType::string || !graph_.value(a.value).type.is_tensor()) return id;
     return copy(id);
+  }
+
+  /// New values of states first: they may share the memory of the old ones, which results that a caller gets never do.
+  void add_outputs() {
+    plan_.outputs.resize(graph_.outputs().size());
+    for (const ir::State& s : graph_.states()) {
+      const ValueId made = graph_.outputs()[s.output];
+      plan_.outputs[s.output] = made == s.input ? array_of(made) : output(array_of(made));  // or it stays as it is
+      plan_.states.push_back({.name = s.name, .input = graph_.value(s.input).index, .output = s.output});
+    }
+    for (uint32_t k = 0; k < graph_.outputs().size(); ++k)
+      if (!graph_.state_of_output(k)) plan_.outputs[k] = output(array_of(graph_.outputs()[k]));
+  }
+
+  /// The array as steps without kernels and reshapes read it: a copy of what has gaps.
+  ArrayId dense(ArrayId id) {
+    if (id < 0 || !plan_.arrays[id].growing) return id;
+    const auto [known, is_new] = dense_.try_emplace(id, -1);
+    if (is_new) known->second = copy(id);
+    return known->second;
   }
 
   /// The condition and carried values go to the next iteration of a loop, which sees the same bytes: one that is a row of the results too
@@ -107,6 +130,7 @@ class Collector {
     Array a = plan_.arrays[from];
     a.constant = nullptr;
     a.same_bytes = -1;
+    a.growing.reset();
     a.strides = row_major(a.shape);
     a.fixed_layout = true;
     plan_.arrays.push_back(a);
@@ -137,32 +161,33 @@ class Collector {
     const NodeRole role = TRY(role_of(graph_, n));
     switch (role.kind) {
       case RoleKind::sizes: add_sizes(n, node); return {};
-      case RoleKind::same_bytes: plan_.arrays[array_of(node.outputs[0])].same_bytes = array_of(node.inputs[0]); return {};
+      case RoleKind::same_bytes: plan_.arrays[array_of(node.outputs[0])].same_bytes = dense(array_of(node.inputs[0])); return {};
       case RoleKind::loops: return add_form(n, node, role.form);
       case RoleKind::attention: add_attention(n, node); return {};
-      case RoleKind::packed_rows: add_step(push(GroupKind::rows, n), node.inputs, node.outputs); return {};
-      case RoleKind::control: add_step(push(GroupKind::control, n), node.inputs, node.outputs); return {};
+      case RoleKind::packed_rows: add_step(GroupKind::rows, n, node.inputs, node.outputs); return {};
+      case RoleKind::control: add_step(GroupKind::control, n, node.inputs, node.outputs); return {};
     }
     return {};
   }
 
   void add_segment(const ir::Segment& segment) {
-    Group& g = push(GroupKind::segment, segment.nodes[0]);
+    Group& g = add_step(GroupKind::segment, segment.nodes[0], segment.operands, segment.results);
     g.as<SegmentGroup>().segment = static_cast<uint32_t>(&segment - plan_.segments.data());
-    add_step(g, segment.operands, segment.results);
   }
 
   /// What is no kernel sees its operands and results as the graph does.
   template <class Values>
-  void add_step(Group& group, const Values& operands, const Values& results) {
+  Group& add_step(GroupKind kind, NodeId node, const Values& operands, const Values& results) {
     std::vector<ArrayId> in, out;
-    for (ValueId v : operands) in.push_back(array_of(v));
+    for (ValueId v : operands) in.push_back(dense(array_of(v)));
     for (ValueId v : results) out.push_back(array_of(v));
     for (const auto* list : {&in, &out})
       for (ArrayId a : *list)
         if (a >= 0) plan_.arrays[a].fixed_layout = true;
+    Group& group = push(kind, node);
     group.inputs = std::move(in);
     group.outputs = std::move(out);
+    return group;
   }
 
   void add_sizes(NodeId n, const ir::Node& node) {
@@ -184,11 +209,13 @@ class Collector {
     Nest nest = (ragged ? ragged_attention_nest : attention_nest)(view, arrays, array_of(node.outputs[0]));
     nest.nodes = {n};
     for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);
+    std::vector<ArrayId> starts;
+    if (ragged) starts = {dense(arrays[ops::kQueryStarts]), dense(arrays[ops::kKeyStarts])};
     Group& g = push(GroupKind::attention, n);
     g.as<AttentionGroup>().scale = attention_scale(view);
     if (ragged) {
       g.as<AttentionGroup>().longest = (*view.inputs[ops::kLongest].data)[0];
-      g.inputs = {arrays[ops::kQueryStarts], arrays[ops::kKeyStarts]};
+      g.inputs = starts;
       for (ArrayId a : g.inputs) plan_.arrays[a].fixed_layout = true;
     }
     g.as<AttentionGroup>().masked_rows = ops::masked_rows_of(*view.attributes).value_or(ops::MaskedRows::zero);
@@ -236,7 +263,7 @@ class Collector {
     for (const LoadedIndex& i : loaded_indices(nest, places, plan_)) {
       if (i.whole && plan_.arrays[i.array].constant && lies_inside(i)) continue;
       const IndexLimit limit{i.array, i.extent, i.from_end};
-      const bool input = static_cast<size_t>(i.array) < plan_.inputs.size();  // they came first
+      const bool input = is_given(i.array);
       if (i.whole && input && is_known_from_inputs(i.extent)) {
         plan_.index_limits.push_back(limit);
         continue;
@@ -253,6 +280,11 @@ class Collector {
       check.inputs = made;
       check.as<CheckGroup>().limit = limit;
     }
+  }
+
+  /// By the caller of a run.
+  bool is_given(ArrayId a) const {
+    return static_cast<size_t>(a) < plan_.inputs.size() && !graph_.state_of_input(plan_.arrays[a].value);  // inputs came first
   }
 
   /// Sizes of inputs alone, or of the graph around this one, are in it.
@@ -316,7 +348,8 @@ class Collector {
   Plan plan_;
   ir::Assumptions checks_;  ///< what loops ask of sizes beyond what inference assumed
   std::unordered_map<ValueId, ArrayId> ids_;
-  std::unordered_set<ArrayId> returned_;  ///< outputs already
+  std::unordered_set<ArrayId> returned_;        ///< outputs already
+  std::unordered_map<ArrayId, ArrayId> dense_;  ///< copies of states that grow
   std::set<std::pair<ArrayId, std::string>> checked_;
   std::unordered_set<const DimNode*> input_symbols_;  ///< symbols that inputs give, or the graph around this one
 };

@@ -18,7 +18,7 @@ class RegionBuilder {
  public:
   RegionBuilder(const Plan& plan, size_t first) : plan_(plan), first_(first) {
     const Group& g = plan.groups[first];
-    if (!runs_by_parts(g)) return;
+    if (!runs_by_parts(g, plan)) return;
     members_.push_back(task_axes(g, plan));
     leave_work(members_[0], g, plan);
     for (const int x : members_[0]) extents_.push_back(g.nests[0].axes[x].extent);
@@ -29,7 +29,7 @@ class RegionBuilder {
   size_t size() const { return members_.size(); }
 
   bool take(const Group& g) {
-    if (extents_.empty() || !runs_by_parts(g)) return false;
+    if (extents_.empty() || !runs_by_parts(g, plan_)) return false;
     auto axes = axes_of(g);
     leave_work(axes, g, plan_);
     if (axes.empty()) return false;

@@ -11,6 +11,7 @@
 #include "codegen/passes/absorb_into_windows.h"
 #include "codegen/passes/absorb_scales.h"
 #include "codegen/passes/add_borders.h"
+#include "codegen/passes/append_in_place.h"
 #include "codegen/passes/choose_layouts.h"
 #include "codegen/passes/copy_images.h"
 #include "codegen/passes/elide_requantize.h"
@@ -25,6 +26,7 @@
 #include "codegen/passes/shorten_products.h"
 #include "codegen/passes/split_full_reductions.h"
 #include "codegen/passes/store_diagonals.h"
+#include "codegen/passes/write_in_place.h"
 #include "codegen/winograd/winograd.h"
 
 namespace tenon::codegen {
@@ -37,6 +39,8 @@ bool chooses_layouts(const PlanOptions& options) { return options.fuse && option
 bool rounds_to_bf16(const PlanOptions& options) { return options.precision == Precision::bf16; }
 
 constexpr PlanPass kPasses[] = {
+    // Layouts of all others follow from it.
+    {"append_in_place", "a state that grows by a Concat keeps its memory: new rows alone are written", append_in_place, always},
     {"fold_zero_points", "sums of 8-bit integers lose their zero points, and get a map behind that makes up for it", fold_zero_points,
      fuses},
     {"find_contractions", "sums of products that the register tiles walk get their roles", find_contractions, always},
@@ -70,6 +74,9 @@ constexpr PlanPass kPasses[] = {
     {"absorb_columns", "maps that read a product's result as columns side by side run on its tiles", absorb_columns, fuses},
     // It needs the final layouts, and what reads by rows.
     {"pad_rows", "rows that would all fall into one set of the cache stand a cache line apart", pad_rows, fuses},
+    // Nothing moves between groups any more.
+    {"write_in_place", "a state of fixed shape is changed where it stands, as far as it changes, once nobody reads its old value",
+     write_in_place, always},
     // Last: what runs part by part must not change any more.
     {"join_regions", "neighbours over the same rows run part by part in one parallel region", join_regions, fuses},
 };
@@ -82,6 +89,18 @@ bool runs(const PlanPass& pass, const Target& target, const PlanOptions& options
 Result<void> check_after(std::string_view pass, const Plan& plan, const PlanOptions& options) {
   if (!options.verify) return {};
   if (auto sound = verify(plan); !sound) return std::move(sound).error().at("after planning pass " + std::string(pass));
+  return {};
+}
+
+/// A part of a state changes, and the old value is read later: a copy of the whole would hide that from who asked for a state.
+Result<void> check_states(const Plan& plan, const ir::Graph& graph) {
+  for (const PlanState& s : plan.states) {
+    if (s.in_place || !s.late_reader) continue;
+    return fail(Code::not_supported, "state '" + s.name + "'", "not supported yet: its old value is read after a part of it has changed")
+        .expected("readers of the old value that can run before the write")
+        .found(*s.late_reader ? graph.view(*s.late_reader).where() : "a copy")
+        .advice("let that node read the new value, or replace the state as a whole");
+  }
   return {};
 }
 
@@ -123,6 +142,7 @@ Result<Plan> plan(const ir::Graph& graph, const Target& target, const PlanOption
   if (options.dump) options.dump("collect", plan);
   TRY(check_after("collect", plan, options));
   TRY(run_passes(plan, target, options));
+  TRY(check_states(plan, graph));
   if (options.carried) note_constant_bytes(plan);
   return plan;
 }

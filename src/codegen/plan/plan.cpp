@@ -4,7 +4,25 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace tenon::codegen {
+
+const PlanState* state_in(ArrayId array, const Plan& plan) {
+  const auto has = [&](const PlanState& s) { return plan.inputs[s.input] == array || (s.in_place && plan.outputs[s.output] == array); };
+  const auto found = std::ranges::find_if(plan.states, has);
+  return found == plan.states.end() ? nullptr : &*found;
+}
+
+const PlanState* state_of_input(size_t number, const Plan& plan) {
+  const auto found = std::ranges::find(plan.states, number, &PlanState::input);
+  return found == plan.states.end() ? nullptr : &*found;
+}
+
+const PlanState* state_of_output(size_t number, const Plan& plan) {
+  const auto found = std::ranges::find(plan.states, number, &PlanState::output);
+  return found == plan.states.end() ? nullptr : &*found;
+}
 
 DimList row_major(const DimList& shape) {
   DimList strides(shape.size(), Dim(1));
@@ -25,6 +43,7 @@ DimList strides_in_order(const DimList& shape, const std::vector<int>& order) {
 
 DimList stored_shape(const Array& array) {
   DimList out = array.shape;
+  if (array.growing) out[array.growing->axis] = array.growing->capacity;
   for (size_t d = 0; d < array.border.before.size(); ++d) out[d] = out[d] + array.border.before[d] + array.border.after[d];
   if (array.row_padding > 0) {
     Dim& row = out[array.order.empty() ? out.size() - 1 : array.order.back()];
@@ -113,13 +132,14 @@ std::string array_name(ArrayId id, const Plan& plan) {
   const Array& a = plan.arrays[id];
   const std::string order = a.order.empty() ? "" : fmt::format(" in order {}", fmt::join(a.order, ""));
   const std::string padded = a.row_padding == 0 ? "" : fmt::format(" padded by {}", a.row_padding);
+  const std::string grows = a.growing ? fmt::format(" grows {} to {}", a.growing->axis, a.growing->capacity) : "";
   const std::string border =
       a.border.empty() ? "" : fmt::format(" within {} and {}", fmt::join(a.border.before, "."), fmt::join(a.border.after, "."));
-  return fmt::format("{}{}:{}{}{}{}{}",
+  return fmt::format("{}{}:{}{}{}{}{}{}",
                      a.constant ? "c"
                      : a.value  ? "v"
                                 : "t",
-                     id, name_of(a.dtype), text_of(a.shape), order, padded, border);
+                     id, name_of(a.dtype), text_of(a.shape), order, padded, border, grows);
 }
 
 }  // namespace
@@ -177,6 +197,9 @@ std::string text_of(const Plan& plan) {
     for (const Nest& n : g.nests) out += "  " + text_of(n, plan) + "\n";
     if (g.epilogue) out += "  then " + text_of(g.epilogue->map, plan) + "\n";
   }
+  for (const PlanState& s : plan.states)
+    out += fmt::format("state {}: array {} {} array {}\n", s.name, plan.outputs[s.output], s.in_place ? "in place of" : "replaces",
+                       plan.inputs[s.input]);
   return out;
 }
 

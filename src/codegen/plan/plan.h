@@ -12,6 +12,7 @@
 #include "codegen/plan_limits.h"
 #include "ir/graph.h"
 #include "ir/segment.h"
+#include "ir/state.h"
 #include "ops/attention/scores.h"
 #include "ops/core/loop.h"
 
@@ -32,13 +33,14 @@ struct Border {
 struct Array {
   DType dtype = DType::f32;
   DimList shape;
-  DimList strides;            ///< elements; row-major unless a layout was chosen
-  ir::ValueId value;          ///< none: a temporary
-  std::vector<int> order;     ///< dimensions from the outermost to the innermost in memory; empty: as they are
-  int64_t row_padding = 0;    ///< elements that nothing reads behind each row of the innermost dimension in memory
-  Border border;              ///< of what convolutions read with a padding around it
-  ir::ConstantRef constant;   ///< row-major bytes, where constant
-  ArrayId same_bytes = -1;    ///< shares the buffer of that array, row-major in both (Reshape and the like)
+  DimList strides;                              ///< elements; row-major unless a layout was chosen
+  ir::ValueId value;                            ///< none: a temporary
+  std::vector<int> order;                       ///< dimensions from the outermost to the innermost in memory; empty: as they are
+  int64_t row_padding = 0;                      ///< elements that nothing reads behind each row of the innermost dimension in memory
+  Border border;                                ///< of what convolutions read with a padding around it
+  ir::ConstantRef constant;                     ///< row-major bytes, where constant
+  std::optional<ir::GrowingAxis> growing = {};  ///< has strides as if that axis had its capacity: memory of a state
+  ArrayId same_bytes = -1;                      ///< shares the buffer of that array, row-major in both (Reshape and the like)
   Dim units = 0;              ///< above 0: pieces in which one region alone writes and reads it, one a unit, equal, one after the other
   bool fixed_layout = false;  ///< seen from outside (graph input or output, operand of a segment): stays row-major
 };
@@ -205,11 +207,23 @@ struct Group {
   }
 };
 
+/// A value that lasts between runs.
+struct PlanState {
+  std::string name;
+  uint32_t input = 0, output = 0;  ///< numbers in Plan::inputs and outputs: the old value and the new one
+  /// The new value is written to the memory of the old one: no group reads, once a group has written, what it has changed. Else a run
+  /// copies the new value when it ends.
+  bool in_place = false;
+  /// Of a group that reads the old value after parts of it would have changed in place. None: there is no such group that is known.
+  std::optional<ir::NodeId> late_reader = {};
+};
+
 /// A graph as groups over arrays, in an order that respects all dependencies.
 struct Plan {
   std::vector<Array> arrays;
   std::vector<Group> groups;
-  std::vector<ArrayId> inputs, outputs;  ///< of the graph
+  std::vector<ArrayId> inputs, outputs;  ///< of the graph, states' included
+  std::vector<PlanState> states = {};    ///< in the order of the graph's
   std::vector<ir::Segment> segments;     ///< what other backends run, each one group here
   std::vector<IndexLimit> index_limits;
   std::vector<ir::Assumption> assumptions;  ///< checked before anything runs that relies on them
@@ -223,13 +237,19 @@ inline ArrayId storage_of(ArrayId a, const Plan& plan) {
   return a;
 }
 
+/// The state whose memory it is: an old value, or a new one that is written in place. Null where it is none's.
+const PlanState* state_in(ArrayId array, const Plan& plan);
+/// The state whose old value input `number` of the plan is, or whose new value output `number` is. Null: a caller's.
+const PlanState* state_of_input(size_t number, const Plan& plan);
+const PlanState* state_of_output(size_t number, const Plan& plan);
+
 /// Row-major strides.
 DimList row_major(const DimList& shape);
 /// Strides of a dense array whose dimensions stand in memory in `order` (outermost first).
 DimList strides_in_order(const DimList& shape, const std::vector<int>& order);
 /// Those of its shape, memory order, padding and border.
 DimList strides_of(const Array& array);
-/// Its shape with the padding and the border: what it takes in memory.
+/// Its shape with the padding and the border, and the capacity of a growing axis: what it takes in memory.
 DimList stored_shape(const Array& array);
 /// Of its first own element, in elements: behind the border.
 Dim start_of(const Array& array);

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/passes/write_in_place.h"
+
+#include <algorithm>
+
+#include "codegen/analysis/state_writes.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+class StateWriter {
+ public:
+  StateWriter(Plan& plan, PlanState& state)
+      : plan_(plan), state_(state), old_(plan.inputs[state.input]), new_(plan.outputs[state.output]) {}
+
+  void run() {
+    if (!may_share()) return;
+    bool partial = false;
+    for (const Group& g : plan_.groups) partial |= std::ranges::any_of(g.nests, [&](const Nest& n) { return copies(n); });
+    if (const int late = move_readers(); late >= 0) {
+      if (partial) state_.late_reader = node_of(plan_.groups[static_cast<size_t>(late)]);
+      return;
+    }
+    for (Group& g : plan_.groups) std::erase_if(g.nests, [&](const Nest& n) { return copies(n); });
+    std::erase_if(plan_.groups, [](const Group& g) { return g.kind() == GroupKind::nests && g.nests.empty(); });
+    state_.in_place = true;
+  }
+
+ private:
+  bool copies(const Nest& n) const { return copies_whole(n, old_, new_, plan_); }
+
+  /// One state alone has the value, kernels make it, and it stands in memory as the old one does.
+  bool may_share() const {
+    const Array &from = plan_.arrays[old_], &to = plan_.arrays[new_];
+    if (old_ == new_) return false;
+    if (from.growing || to.growing || to.same_bytes >= 0 || to.constant || !(from.strides == to.strides)) return false;
+    if (std::ranges::count(plan_.outputs, new_) != 1) return false;
+    return std::ranges::none_of(plan_.groups, [&](const Group& g) { return std::ranges::find(g.outputs, new_) != g.outputs.end(); });
+  }
+
+  /// Writes more than what was there.
+  bool changes(const Group& g) const {
+    bool found = false;
+    each_nest(g, [&](const Nest& n) { found |= std::ranges::find(n.outputs, new_, &NestOutput::array) != n.outputs.end() && !copies(n); });
+    return found;
+  }
+
+  bool reads_too_late(const Group& g) const {
+    if (!reads(g, old_, plan_)) return false;
+    if (!changes(g)) return true;
+    bool late = std::ranges::any_of(g.inputs, [&](ArrayId a) { return a >= 0 && storage_of(a, plan_) == old_; });
+    each_nest(g, [&](const Nest& n) {
+      const bool reads_old = std::ranges::any_of(n.accesses, [&](const NestAccess& a) { return storage_of(a.array, plan_) == old_; });
+      late |= reads_old && !copies(n) && !reads_what_it_writes(n, old_, new_, plan_);
+    });
+    return late;
+  }
+
+  /// Moves readers of the old value before the first group that changes it. The group that cannot move; -1: there is none.
+  int move_readers() {
+    const auto first = std::ranges::find_if(plan_.groups, [&](const Group& g) { return changes(g); });
+    size_t writer = static_cast<size_t>(first - plan_.groups.begin());
+    for (size_t g = writer; g < plan_.groups.size(); ++g) {
+      if (!reads_too_late(plan_.groups[g])) continue;
+      if (g == writer || !is_independent(g, writer)) return static_cast<int>(g);
+      const auto at = [&](size_t k) { return plan_.groups.begin() + static_cast<ptrdiff_t>(k); };
+      std::rotate(at(writer), at(g), at(g + 1));
+      ++writer;
+    }
+    return -1;
+  }
+
+  /// It neither reads nor writes what groups from `first` on, up to it, write, has no effects and replaces no other state.
+  bool is_independent(size_t group, size_t first) const {
+    const Group& g = plan_.groups[group];
+    for (size_t k = first; k < group; ++k)
+      for (const ArrayId a : written_by(plan_.groups[k]))
+        if (reads(g, storage_of(a, plan_), plan_) || writes(g, a)) return false;
+    const auto replaces_state = [&](const PlanState& s) { return writes(g, plan_.outputs[s.output]); };
+    return g.kind() != GroupKind::control && g.kind() != GroupKind::segment && std::ranges::none_of(plan_.states, replaces_state);
+  }
+
+  static ir::NodeId node_of(const Group& g) { return g.node || g.nests.empty() || g.nests[0].nodes.empty() ? g.node : g.nests[0].nodes[0]; }
+
+  static std::vector<ArrayId> written_by(const Group& g) {
+    std::vector<ArrayId> out;
+    each_nest(g, [&](const Nest& n) {
+      for (const NestOutput& o : n.outputs) out.push_back(o.array);
+    });
+    for (ArrayId a : g.outputs)
+      if (a >= 0) out.push_back(a);
+    return out;
+  }
+
+  Plan& plan_;
+  PlanState& state_;
+  const ArrayId old_, new_;
+};
+
+}  // namespace
+
+void write_in_place(Plan& plan) {
+  for (PlanState& state : plan.states)
+    if (!state.in_place) StateWriter(plan, state).run();
+}
+
+}  // namespace tenon::codegen
