@@ -2,6 +2,7 @@
 #include "program/bind_sizes.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "program/guards.h"
 
@@ -20,12 +21,10 @@ class Binder {
 
   std::vector<bool> bind() {
     for (const DimNode* symbol : plan_.given) sizes_.from_outside(symbol);  // first: what a body gets must be what the graph around it says
-    for (size_t i = 0; i < plan_.inputs.size(); ++i) {
-      const DimList& shape = plan_.arrays[plan_.inputs[i]].shape;
-      for (size_t d = 0; d < shape.size(); ++d)
-        if (const DimNode* n = shape[d].node(); n && n->kind == DimNode::Kind::symbol)
-          sizes_.from_input(n, static_cast<uint32_t>(i), static_cast<uint32_t>(d));
-    }
+    for_each_given_size([&](Dim size, uint32_t input, uint32_t axis) {
+      if (const DimNode* n = size.node(); n && n->kind == DimNode::Kind::symbol) sizes_.from_input(n, input, axis);
+    });
+    bind_lengths();
     if (lowered_.is_segment) bind_whole_sizes();
     dynamic_.assign(plan_.arrays.size(), false);
     uint32_t step = 0;
@@ -60,11 +59,19 @@ class Binder {
  private:
   /// Sizes of inputs whose symbols nothing gives: each as a whole.
   void bind_whole_sizes() {
+    for_each_given_size([&](Dim size, uint32_t input, uint32_t axis) {
+      if (size.node() && !sizes_.knows(size)) sizes_.from_input(size.node(), input, axis);
+    });
+  }
+
+  /// Sizes of the inputs that a caller gives, which are numbered without states.
+  void for_each_given_size(const std::function<void(Dim size, uint32_t input, uint32_t axis)>& take) const {
+    uint32_t input = 0;
     for (size_t i = 0; i < plan_.inputs.size(); ++i) {
+      if (codegen::state_of_input(i, plan_)) continue;
       const DimList& shape = plan_.arrays[plan_.inputs[i]].shape;
-      for (size_t d = 0; d < shape.size(); ++d)
-        if (shape[d].node() && !sizes_.knows(shape[d]))
-          sizes_.from_input(shape[d].node(), static_cast<uint32_t>(i), static_cast<uint32_t>(d));
+      for (uint32_t d = 0; d < shape.size(); ++d) take(shape[d], input, d);
+      ++input;
     }
   }
 
@@ -72,6 +79,15 @@ class Binder {
     const GroupKind kind = plan_.groups[group].kind();
     if (codegen::has_data_dependent_shape(kind) || kind == GroupKind::sizes || kind == GroupKind::check) return 1;
     return static_cast<uint32_t>(lowered_.kernels.of_groups[group].size());
+  }
+
+  void bind_lengths() {
+    for (uint32_t k = 0; k < plan_.states.size(); ++k) {
+      const codegen::Array& old_value = plan_.arrays[plan_.inputs[plan_.states[k].input]];
+      if (!old_value.growing) continue;
+      sizes_.want_length(k);
+      sizes_.from_state(old_value.shape[old_value.growing->axis].node(), k);
+    }
   }
 
   /// Sizes that this step's results tell, and which of the results have no buffer before it has run.
@@ -101,7 +117,10 @@ class Binder {
     for (Dim d : dims) sizes_.want(d);
   }
   void want_array(ArrayId a) {
-    for (; a >= 0; a = plan_.arrays[a].same_bytes) want(codegen::stored_shape(plan_.arrays[a]));
+    for (; a >= 0; a = plan_.arrays[a].same_bytes) {
+      want(codegen::stored_shape(plan_.arrays[a]));
+      if (plan_.arrays[a].growing) want(plan_.arrays[a].shape);
+    }
   }
 
   void want_group(const Group& group) {

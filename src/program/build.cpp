@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "program/build_program.h"
+#include "program/state_ports.h"
 
 namespace tenon::program {
 
@@ -40,13 +41,20 @@ class TableBuilder {
   explicit TableBuilder(Pool& pool) : pool_(pool) {}
 
   Result<void> add(LoweredProgram from) {
-    ProgramTree tree = TRY(build_program(std::move(from.lowered), pool_)).tree;
+    BuiltProgram built = TRY(build_program(std::move(from.lowered), pool_));
+    TRY(place_states(table_, std::move(built.states), built.tree.program));
+    ProgramTree tree = std::move(built.tree);
     if (from.condition == runtime::Condition::size_out_of_range && has_same_steps(tree, trees_[from.entry])) {
       trees_[from.entry] = std::move(tree);
       return {};
     }
     if (from.role == runtime::Role::inner_graph && !first_graph_) first_graph_ = static_cast<uint32_t>(trees_.size());
     add(std::move(from), std::move(tree));
+    return {};
+  }
+  Result<void> add(LoweredProgram from, BuiltProgram built) {
+    TRY(place_states(table_, std::move(built.states), built.tree.program));
+    add(std::move(from), std::move(built.tree));
     return {};
   }
   void add(LoweredProgram from, ProgramTree tree) {
@@ -86,9 +94,9 @@ Result<Built> build(std::vector<LoweredProgram> programs) {
       continue;
     }
     BuiltProgram first = TRY(build_program(std::move(programs[0].lowered), pool));
-    table.add(std::move(programs[0]), std::move(first.tree));
     out.group_of_step = std::move(first.group_of_step);
     out.work_of_step = std::move(first.work_of_step);
+    TRY(table.add(std::move(programs[0]), std::move(first)));
     if (programs.size() > 1) pool.share_equal_weights();
   }
   out.programs = table.finish();

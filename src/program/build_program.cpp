@@ -9,10 +9,11 @@
 #include "program/bind_sizes.h"
 #include "program/guards.h"
 #include "program/label.h"
-#include "program/least_sizes.h"
 #include "program/looked_up.h"
 #include "program/pool.h"
+#include "program/port_info.h"
 #include "program/size_table.h"
+#include "program/state_ports.h"
 
 namespace tenon::program {
 
@@ -53,14 +54,19 @@ class ProgramBuilder {
       if (g.kind() == GroupKind::control) want_outer(bodies_.at(g.node));
     TRY(sizes_.finish(out_));
     out_.guards = guards_of(plan_.assumptions, sizes_);
+    if (!plan_.states.empty()) add_length_guards(plan_, sizes_, out_.guards);
     TRY(add_ports());
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
       TRY(add_group(plan_.groups[g], lowered_.kernels.of_groups[g]));
       group_of_step_.resize(out_.steps.size(), static_cast<uint32_t>(g));
       work_of_step_.resize(out_.steps.size());
     }
+    out_.states = TRY(state_ports(plan_, numbers_, sizes_));
+    for (const runtime::StatePort& port : out_.states) touch(port.new_buffer);  // a run copies it after the last step
     finish_lives();
-    return BuiltProgram{{std::move(out_), std::move(own_bodies_)}, sizes_.outer(), std::move(group_of_step_), std::move(work_of_step_)};
+    std::vector<runtime::StateInfo> states = state_infos(plan_, graph_, pool_);
+    return BuiltProgram{
+        {std::move(out_), std::move(own_bodies_)}, std::move(states), sizes_.outer(), std::move(group_of_step_), std::move(work_of_step_)};
   }
 
  private:
@@ -83,23 +89,14 @@ class ProgramBuilder {
   }
 
   Result<void> add_ports() {
-    auto add = [&](ArrayId a, std::vector<PortInfo>& ports, std::string name) {
-      const codegen::Array& array = plan_.arrays[a];
-      PortInfo port;
-      port.name = std::move(name);
-      port.dtype = array.dtype;
-      port.container = container(a);
-      port.shape = slots(array.shape);
-      for (Dim d : array.shape) {
-        port.dimensions.push_back(d.text());
-        const DimNode* n = d.node();
-        const bool is_symbol = n && n->kind == DimNode::Kind::symbol;
-        port.lower.push_back(is_symbol ? least_size(*n, plan_.assumptions) : d.lower());
-        port.upper.push_back(d.upper());
-      }
-      ports.push_back(std::move(port));
+    const auto add = [&](ArrayId a, std::vector<PortInfo>& ports, std::string name) {
+      ports.push_back(port_info(a, std::move(name), plan_, graph_, sizes_));
     };
     for (size_t i = 0; i < plan_.inputs.size(); ++i) {
+      if (const codegen::PlanState* state = codegen::state_of_input(i, plan_)) {
+        add_state(plan_.inputs[i], BufferInfo::Kind::state, static_cast<uint32_t>(state - plan_.states.data()));
+        continue;
+      }
       add(plan_.inputs[i], out_.inputs, graph_.value(graph_.inputs()[i]).name);
       for (const codegen::IndexLimit& l : plan_.index_limits)
         if (l.input == plan_.inputs[i]) out_.inputs.back().limits.push_back({sizes_.slot(l.extent), l.from_end});
@@ -107,23 +104,41 @@ class ProgramBuilder {
         out_.inputs.back().otherwise = {pool_.place(input.constant), input.constant->shape};
       BufferInfo b = info(plan_.inputs[i]);
       b.kind = BufferInfo::Kind::input;
-      b.index = static_cast<uint32_t>(i);
+      b.index = static_cast<uint32_t>(out_.inputs.size() - 1);
       out_.inputs.back().buffer = number(plan_.inputs[i], std::move(b));
     }
     for (size_t o = 0; o < plan_.outputs.size(); ++o) {
+      if (const codegen::PlanState* state = codegen::state_of_output(o, plan_)) {
+        if (state->in_place) add_state(plan_.outputs[o], BufferInfo::Kind::alias, numbers_[plan_.inputs[state->input]]);
+        else TRY(buffer(plan_.outputs[o]));
+        continue;
+      }
       add(plan_.outputs[o], out_.outputs, graph_.output_name(static_cast<uint32_t>(o)));
       const uint32_t known = numbers_[plan_.outputs[o]];
       if (known != kMissing) {  // an input, or a result of two names
         out_.outputs.back().buffer = known;
-        if (out_.buffers[known].kind == BufferInfo::Kind::output) out_.buffers[known].index = static_cast<uint32_t>(o);
+        if (out_.buffers[known].kind == BufferInfo::Kind::output)
+          out_.buffers[known].index = static_cast<uint32_t>(out_.outputs.size() - 1);
         continue;
       }
       BufferInfo b = info(plan_.outputs[o]);
       b.kind = dynamic_[plan_.outputs[o]] ? BufferInfo::Kind::dynamic : BufferInfo::Kind::output;
-      b.index = static_cast<uint32_t>(o);
+      b.index = static_cast<uint32_t>(out_.outputs.size() - 1);
       out_.outputs.back().buffer = number(plan_.outputs[o], std::move(b));
     }
     return {};
+  }
+
+  /// Memory of a state: its buffer has the sizes of the value, its strides are those of the capacity.
+  void add_state(ArrayId a, BufferInfo::Kind kind, uint32_t index) {
+    BufferInfo b = info(a);
+    b.kind = kind;
+    b.index = index;
+    b.shape = slots(plan_.arrays[a].shape);
+    const codegen::Array& array = plan_.arrays[a];
+    const auto port = static_cast<uint32_t>(codegen::state_in(a, plan_) - plan_.states.data());
+    if (array.growing && kind == BufferInfo::Kind::state) b.shape[array.growing->axis] = sizes_.length_of(port);
+    number(a, std::move(b));
   }
 
   runtime::ContainerInfo container(ArrayId a) const { return container_info_of(plan_, graph_, a); }

@@ -19,8 +19,12 @@ std::vector<runtime::Guard> guards_of(std::span<const ir::Assumption> assumption
   for (const ir::Assumption& a : assumptions)
     if (sizes.knows(a.a) && sizes.knows(a.b))
       out.push_back({a.kind, sizes.slot(a.a), sizes.slot(a.b), a.where, a.what, a.a.text(), a.b.text()});
-  std::ranges::sort(out, {}, [](const runtime::Guard& g) { return std::tuple(std::max(g.a, g.b), g.a, g.b, g.kind, g.where); });
+  sort_guards(out);
   return out;
+}
+
+void sort_guards(std::vector<runtime::Guard>& guards) {
+  std::ranges::sort(guards, {}, [](const runtime::Guard& g) { return std::tuple(std::max(g.a, g.b), g.a, g.b, g.kind, g.where); });
 }
 
 }  // namespace tenon::program

@@ -13,4 +13,7 @@ void want_guards(std::span<const ir::Assumption> assumptions, SizeTable& sizes);
 /// The same as the program's guards, in the order in which their sizes become known. Not before the table is finished.
 std::vector<runtime::Guard> guards_of(std::span<const ir::Assumption> assumptions, const SizeTable& sizes);
 
+/// Into that order.
+void sort_guards(std::vector<runtime::Guard>& guards);
+
 }  // namespace tenon::program

@@ -15,6 +15,15 @@ void SizeTable::from_input(const DimNode* symbol, uint32_t input, uint32_t axis)
 }
 void SizeTable::from_step(const DimNode* symbol, uint32_t step) { origins_.try_emplace(symbol, Origin{step, 0, 0, false}); }
 void SizeTable::from_outside(const DimNode* symbol) { origins_.try_emplace(symbol, Origin{-1, 0, 0, true}); }
+void SizeTable::from_state(const DimNode* symbol, uint32_t port) {
+  Origin origin;
+  origin.state = port;
+  origins_.try_emplace(symbol, origin);
+}
+bool SizeTable::is_known_at_start(Dim dim) const {
+  const auto level = dim.is_number() ? Result<int64_t>(-1) : level_of(dim);
+  return level && *level < 0;
+}
 bool SizeTable::knows(Dim dim) const {
   if (dim.is_overflow()) return false;
   if (origins_.contains(dim.node())) return true;
@@ -91,7 +100,8 @@ Slot SizeTable::emit(Dim dim, Program& program) {
       case DimNode::Kind::symbol: {
         const Origin& o = origins_.at(&n);
         if (o.outside) outer_.push_back(dim);
-        slot = o.outside    ? add({SizeLine::Kind::outer, 0, static_cast<Slot>(outer_.size() - 1), 0, 0}, program)
+        slot = o.state >= 0 ? lengths_.at(static_cast<uint32_t>(o.state))
+               : o.outside  ? add({SizeLine::Kind::outer, 0, static_cast<Slot>(outer_.size() - 1), 0, 0}, program)
                : o.step < 0 ? add({SizeLine::Kind::input_dimension, 0, o.input, o.axis, 0}, program)
                             : add({SizeLine::Kind::bound, 0, 0, 0, 0}, program);
         break;
@@ -115,6 +125,7 @@ Result<void> SizeTable::finish(Program& program) {
   for (const auto& [symbol, origin] : origins_)
     if (origin.step >= 0) by_level[origin.step];
   for (Dim d : wanted_) by_level[TRY(level_of(d))].push_back(d);
+  for (auto& [port, slot] : lengths_) slot = add({SizeLine::Kind::state_length, 0, port, 0, 0}, program);
   for (Dim d : std::exchange(by_level[-1], {})) emit(d, program);
   program.input_lines = static_cast<uint32_t>(program.sizes.size());
   by_level.erase(-1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -16,6 +17,14 @@ class SizeTable {
   void from_input(const DimNode* symbol, uint32_t input, uint32_t axis);
   /// The symbol is set by step `step`. So may be a whole expression whose symbols nothing gives by themselves.
   void from_step(const DimNode* symbol, uint32_t step);
+  /// The symbol is the length of a growing state, by its number in Program::states.
+  void from_state(const DimNode* symbol, uint32_t port);
+  /// Asks for the length of that state by itself, also where its symbol comes from elsewhere.
+  void want_length(uint32_t port) { lengths_.emplace(port, 0); }
+  /// Its line, once finished.
+  runtime::Slot length_of(uint32_t port) const { return lengths_.at(port); }
+  /// It holds before the first step.
+  bool is_known_at_start(Dim dim) const;
   /// The symbol is known outside of this body.
   void from_outside(const DimNode* symbol);
   /// Every symbol in it has an origin.
@@ -41,6 +50,7 @@ class SizeTable {
     int64_t step = -1;  ///< -1: there from the start
     uint32_t input = 0, axis = 0;
     bool outside = false;
+    int64_t state = -1;  ///< port of a growing state whose length it is
   };
   Result<int64_t> level_of(Dim dim) const;
   runtime::Slot emit(Dim dim, runtime::Program& program);
@@ -50,6 +60,7 @@ class SizeTable {
   std::unordered_map<const DimNode*, Origin> origins_;
   std::vector<Dim> wanted_, outer_;
   std::unordered_map<Dim, runtime::Slot> slots_;
+  std::map<uint32_t, runtime::Slot> lengths_;         ///< by port
   std::vector<std::pair<int64_t, uint32_t>> levels_;  ///< step, lines once it has run
 };
 

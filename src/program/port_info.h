@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "codegen/plan/plan.h"
+#include "program/size_table.h"
+
+namespace tenon::program {
+
+/// An input or output as a caller sees it, without a buffer.
+runtime::PortInfo port_info(codegen::ArrayId array, std::string name, const codegen::Plan& plan, const ir::Graph& graph,
+                            const SizeTable& sizes);
+
+}  // namespace tenon::program
