@@ -101,6 +101,15 @@ struct CompileOptions {
                help = "an output that is wanted, and what no such output needs is not computed; may be repeated")
   std::vector<std::string> outputs = {};
 
+  /// Inputs and the outputs that replace them, which are values that last between the runs of a context: "past_*=present_*:4096". A *
+  /// stands for any text, the same in both names. Where the output has more rows than the input, these are appended, up to the capacity
+  /// (the number; without it the upper bound of that size). A state is named as its input; callers neither give nor get it.
+  TENON_OPTION(cli = "--state PAST=PRESENT[:CAPACITY]", python,
+               help =
+                   "an input and the output that replaces it, kept between runs: 'past_*=present_*:4096', with the most rows that a "
+                   "growing one may have; may be repeated")
+  std::vector<std::string> states = {};
+
   /// Inputs with a default value are constants. Else a run may override a default: it takes a second program in the engine, which holds
   /// the defaults once more; other runs are as fast as with constants.
   TENON_OPTION(cli, python, help = "inputs with a default value are constants: no run overrides them")

@@ -10,6 +10,7 @@
 #include "import/onnx_expansion.h"
 #include "import/onnx_maker.h"
 #include "import/onnx_upgrade.h"
+#include "import/state_pairs.h"
 #include "ops/core/op.h"
 #include "ops/core/random_streams.h"
 #include "ops/core/unknown.h"
@@ -64,6 +65,7 @@ Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void
   out.warnings.insert(out.warnings.end(), upgrader.warnings().begin(), upgrader.warnings().end());
   for (std::string& w : TRY(upgrader.check_outputs(*out.graph, model.graph.outputs))) out.warnings.push_back(std::move(w));
   TRY(keep_outputs(*out.graph, options.outputs));
+  TRY(pair_states(*out.graph, options.states));
   ops::number_random_streams(*out.graph);
   return out;
 }

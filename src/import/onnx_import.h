@@ -19,6 +19,7 @@ struct ImportOptions {
   OnnxLimits limits;
   std::vector<RequestedShape> shapes;      ///< --shape
   std::vector<std::string> outputs = {};   ///< those of the model that are wanted, by name; empty: all
+  std::vector<std::string> states = {};    ///< --state: see pair_states
   const ir::OpTable* ops = &ops::table();  ///< what nodes may be; outlives the graph
   /// Ops that are neither in the table nor in the model become unknown nodes of a graph over ops::open_table(*ops), and so do nodes that
   /// break the rules of the op that they name (with a warning).

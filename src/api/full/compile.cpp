@@ -43,6 +43,7 @@ base::Result<import::RequestedDim> requested(const std::string& input, int64_t l
 base::Result<import::ImportOptions> import_options(const CompileOptions& options) {
   import::ImportOptions out = import_options(options.external_data, options.shapes);
   out.outputs = options.outputs;
+  out.states = options.states;
   out.freeze_defaults = options.freeze_defaults;
   out.metadata = !options.fallback_modules.empty() || !options.pins.empty();
   out.ops = TRY(compiler::kept_plugins(options.plugins)).ops;
@@ -206,7 +207,8 @@ base::Result<void> check_graph(ir::Graph& graph, const CompileOptions& options) 
           .found(input.type.text())
           .advice("set its type before compiling");
   }
-  return ir::infer_all(graph);
+  TRY(ir::infer_all(graph));
+  return import::pair_states(graph, options.states);
 }
 
 namespace {

@@ -85,6 +85,7 @@ void ModelOptions::add_to(CLI::App& app, std::string_view model_help) {
   add_table_option(app, "external_data", external_data);
   add_table_option(app, "ranges", shapes);
   add_table_option(app, "outputs", outputs);
+  add_table_option(app, "states", states);
   add_table_option(app, "freeze_defaults", freeze_defaults);
   plugins.add_to(app);
 }
@@ -93,6 +94,7 @@ Result<import::ImportOptions> ModelOptions::import_options() const {
   import::ImportOptions out;
   out.external_data_dir = external_data;
   out.outputs = outputs;
+  out.states = states;
   out.metadata = metadata;
   out.ops = TRY(plugins.plugins()).ops;
   out.unknown_ops = unknown_ops;

@@ -18,13 +18,14 @@ namespace tenon::cli {
 /// Errors: bad_usage.
 Result<import::RequestedShape> parse_shape(std::string_view text);
 
-/// The options of every verb that reads a model: MODEL, --external-data, --shape, --only-output, --freeze-defaults, and those of
+/// The options of every verb that reads a model: MODEL, --external-data, --shape, --only-output, --state, --freeze-defaults, and those of
 /// PluginOptions.
 struct ModelOptions {
   std::string path;
   std::string external_data;
   std::vector<std::string> shapes;
   std::vector<std::string> outputs;  ///< those that are wanted; empty: all
+  std::vector<std::string> states;   ///< inputs and outputs that are states: import::pair_states
   bool unknown_ops = false;          ///< unknown ops become opaque nodes, for a backend that may run them
   bool freeze_defaults = false;
   PluginOptions plugins;

@@ -248,6 +248,11 @@ Result<void> compare_model(const Options& o, Console& console) {
   auto imported = TRY(o.engine.model.import());
   for (const std::string& w : imported.warnings) console.warn(w);
   const ir::Graph& graph = *imported.graph;
+  if (!graph.states().empty())
+    return fail(Code::not_supported, "--state", "not supported yet: comparing runs that follow each other")
+        .expected("a model whose states are inputs and outputs")
+        .found(std::to_string(graph.states().size()) + " states")
+        .advice("leave --state out: one run is compared with all states as inputs");
   const auto options = TRY(o.engine.compile_options(console));
   const Model model = TRY(model_of(graph, options, console));
   auto inputs = TRY(o.inputs.inputs(*model.engine, TRY(o.engine.model.import_options()).shapes));

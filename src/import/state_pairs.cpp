@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/state_pairs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "base/nearest.h"
+
+namespace tenon::import {
+namespace {
+
+constexpr int64_t kMostCapacity = int64_t{1} << 40;
+
+struct Pair {
+  std::string_view text;  ///< as it was given
+  std::string_view past, present;
+  std::optional<int64_t> capacity = {};
+
+  std::string place() const { return "state '" + std::string(text) + "'"; }
+};
+
+/// What each * of the pattern stands for in the name; nullopt: it does not match. The first ones are as short as possible.
+std::optional<std::vector<std::string_view>> match(std::string_view pattern, std::string_view name) {
+  const size_t star = pattern.find('*');
+  if (star == pattern.npos) return pattern == name ? std::optional(std::vector<std::string_view>()) : std::nullopt;
+  if (!name.starts_with(pattern.substr(0, star))) return std::nullopt;
+  const std::string_view behind = pattern.substr(star + 1);
+  for (size_t end = star; end <= name.size(); ++end)
+    if (auto rest = match(behind, name.substr(end))) {
+      rest->insert(rest->begin(), name.substr(star, end - star));
+      return rest;
+    }
+  return std::nullopt;
+}
+
+std::string filled(std::string_view pattern, const std::vector<std::string_view>& texts) {
+  std::string out;
+  size_t next = 0;
+  for (const char c : pattern)
+    if (c == '*') out += texts[next++];
+    else out += c;
+  return out;
+}
+
+std::vector<std::string> output_names(const ir::Graph& graph) {
+  std::vector<std::string> out;
+  for (uint32_t k = 0; k < graph.outputs().size(); ++k) out.push_back(graph.output_name(k));
+  return out;
+}
+
+std::vector<std::string> input_names(const ir::Graph& graph) {
+  std::vector<std::string> out;
+  for (const ir::ValueId id : graph.inputs()) out.push_back(graph.value(id).name);
+  return out;
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& names) {
+  const std::string near = nearest_name(name, names);
+  return near.empty() ? "a pair is PAST=PRESENT, by the names of the model" : "did you mean '" + near + "'?";
+}
+
+/// The number after the last colon is the capacity, where the text with it names no output.
+Result<Pair> parse(std::string_view text, const ir::Graph& graph) {
+  const size_t equals = text.find('=');
+  Pair out{.text = text, .past = text.substr(0, equals), .present = {}};
+  if (equals != text.npos) out.present = text.substr(equals + 1);
+  const size_t colon = out.present.rfind(':');
+  int64_t capacity = 0;
+  const char* const end = text.data() + text.size();
+  const std::vector<std::string> names = output_names(graph);
+  if (colon != text.npos && std::ranges::find(names, out.present) == names.end()) {
+    const auto [stop, error] = std::from_chars(out.present.data() + colon + 1, end, capacity);
+    if (error == std::errc() && stop == end) {
+      out.present = out.present.substr(0, colon);
+      out.capacity = capacity;
+    }
+  }
+  const bool fits = !out.past.empty() && !out.present.empty() && std::ranges::count(out.past, '*') == std::ranges::count(out.present, '*') &&
+                    std::ranges::count(out.past, '*') <= 4;
+  if (!fits || (out.capacity && (*out.capacity < 1 || *out.capacity > kMostCapacity)))
+    return fail(Code::bad_usage, out.place(), "a state is given as an input and the output that replaces it")
+        .expected("PAST=PRESENT or PAST=PRESENT:CAPACITY, with equally many * (at most 4) and a capacity of 1 to 2^40")
+        .found(std::string(text));
+  return out;
+}
+
+/// The axis on which both values differ, where that is one.
+Result<std::optional<uint32_t>> growing_axis(const Pair& pair, const ir::Type& past, const ir::Type& present, const std::string& name) {
+  std::optional<uint32_t> axis;
+  for (uint32_t d = 0; d < past.shape->size(); ++d) {
+    const Dim before = past.dim(static_cast<int>(d)), after = present.dim(static_cast<int>(d));
+    if (before.is_number() && before == after) continue;
+    if (before == after || axis)
+      return fail(Code::bad_input, "input '" + name + "'", "sizes of a state are numbers, but for one axis that grows")
+          .expected("one axis that is longer in the output")
+          .found(past.text() + " and " + present.text())
+          .advice("fix the other sizes with --shape");
+    const bool is_symbol = before.node() && before.node()->kind == DimNode::Kind::symbol;
+    bool contains = false;
+    if (!after.is_number())
+      each_symbol(after, [&](const DimNode& s) { contains |= &s == before.node(); });
+    if (!is_symbol || !contains)
+      return fail(Code::bad_input, pair.place(), "input and output of a state differ in shape, and neither is the other with more rows")
+          .expected(past.text())
+          .found(present.text());
+    axis = d;
+  }
+  return axis;
+}
+
+Result<int64_t> capacity_of(const Pair& pair, Dim length, const std::string& name) {
+  if (pair.capacity) return *pair.capacity;
+  if (length.upper() < kMostCapacity) return length.upper();
+  return fail(Code::bad_usage, "input '" + name + "'", "a state that grows needs a capacity")
+      .expected(fmt::format("{}:CAPACITY, or an upper bound of '{}'", pair.text, length.text()))
+      .found("none")
+      .advice(fmt::format("write --state '{}:4096'", pair.text));
+}
+
+Result<void> add(ir::Graph& graph, const Pair& pair, ir::ValueId input, const std::string& present) {
+  const std::string name = graph.value(input).name;
+  const std::vector<std::string> names = output_names(graph);
+  const auto output = static_cast<uint32_t>(std::ranges::find(names, present) - names.begin());
+  if (output == names.size())
+    return fail(Code::bad_input, pair.place(), fmt::format("the model has no output '{}' for the input '{}'", present, name))
+        .expected(fmt::format("one of: {}", fmt::join(names, ", ")))
+        .found(present)
+        .advice(did_you_mean(present, names));
+  const ir::State* const other = graph.state_of_input(input) ? graph.state_of_input(input) : graph.state_of_output(output);
+  if (other)
+    return fail(Code::bad_input, pair.place(), "an input or output can belong to one state alone")
+        .expected("other names")
+        .found(fmt::format("'{}' and '{}', of state '{}' already", name, present, other->name));
+  const ir::Type past = graph.value(input).type, now = graph.value(graph.outputs()[output]).type;
+  const bool are_tensors = past.is_tensor() && now.is_tensor() && past.has_rank() && now.has_rank();
+  if (!are_tensors || past.dtype != now.dtype || past.rank() != now.rank() || past.dtype == DType::string)
+    return fail(Code::bad_input, pair.place(), fmt::format("'{}' and '{}' cannot be one state", name, present))
+        .expected(past.text())
+        .found(now.text())
+        .advice("both are tensors of one element type (no strings) and one rank");
+  ir::State state{.name = name, .input = input, .output = output};
+  if (const auto axis = TRY(growing_axis(pair, past, now, name)))
+    state.growing = ir::GrowingAxis{*axis, TRY(capacity_of(pair, past.dim(static_cast<int>(*axis)), name))};
+  else if (pair.capacity)
+    return fail(Code::bad_usage, pair.place(), "a state of fixed shape has no capacity")
+        .expected(std::string(pair.past) + "=" + std::string(pair.present))
+        .found(std::string(pair.text));
+  if (graph.value(input).has_default() && !state.growing) state.initial = graph.value(input).constant;
+  if (graph.value(input).has_default()) graph.set_default(input, nullptr);
+  TRY(ir::check_state(graph, state));
+  graph.add_state(std::move(state));
+  return {};
+}
+
+}  // namespace
+
+Result<void> pair_states(ir::Graph& graph, const std::vector<std::string>& pairs) {
+  for (const std::string& text : pairs) {
+    const Pair pair = TRY(parse(text, graph));
+    const std::vector<ir::ValueId> inputs(graph.inputs().begin(), graph.inputs().end());
+    bool any = false;
+    for (const ir::ValueId input : inputs) {
+      const auto texts = match(pair.past, graph.value(input).name);
+      if (!texts) continue;
+      any = true;
+      TRY(add(graph, pair, input, filled(pair.present, *texts)));
+    }
+    if (!any)
+      return fail(Code::bad_input, pair.place(), "the model has no input of this name")
+          .expected(fmt::format("one of: {}", fmt::join(input_names(graph), ", ")))
+          .found(std::string(pair.past))
+          .advice(did_you_mean(pair.past, input_names(graph)));
+  }
+  return {};
+}
+
+}  // namespace tenon::import

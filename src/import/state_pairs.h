@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tenon::import {
+
+/// Makes states of inputs and outputs of a graph. A pair is "PAST=PRESENT" or "PAST=PRESENT:CAPACITY": names of an input and of the output
+/// that replaces it; each * in PAST stands for any text, which the * of the same place in PRESENT repeats. A state has the name of its
+/// input. An axis grows where the output has more rows than the input, whose size there is a symbol; its capacity is the number, or the
+/// upper bound of the symbol. An input's default becomes the state's initial value.
+/// Errors: bad_usage (no such form, no capacity), bad_input (no such input or output, nearest name; an input or output of two states;
+/// types that do not fit). Cost: pairs x inputs.
+Result<void> pair_states(ir::Graph& graph, const std::vector<std::string>& pairs);
+
+}  // namespace tenon::import
