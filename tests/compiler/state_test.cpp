@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models with states, step by step against the reference.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "helpers.h"
+#include "ops/core/sample.h"
+#include "ops/reference/stateful_run.h"
+
+namespace tenon::compiler {
+namespace {
+
+struct Stepper {
+  std::shared_ptr<runtime::Engine> engine;
+  std::unique_ptr<runtime::Context> context;
+  std::vector<std::unique_ptr<ir::Graph>> graphs;
+  ops::StatefulRun reference;
+
+  /// Empty where results and states are those of the reference.
+  std::string step(std::span<const Tensor> inputs, size_t entry = 0) {
+    const auto want = reference.step(*graphs[entry], inputs);
+    if (!want) return "reference: " + want.error().text();
+    const auto got = context->run(inputs, tests::run_options(), entry);
+    if (!got) return got.error().text();
+    if (got->size() != want->size()) return "other results";
+    for (size_t k = 0; k < want->size(); ++k)
+      if (const std::string d = testing::difference((*want)[k], (*got)[k]); !d.empty()) return "result " + std::to_string(k) + ": " + d;
+    for (size_t s = 0; s < engine->states().size(); ++s) {
+      const auto value = context->state_value(s);
+      if (!value) return value.error().text();
+      const Tensor* known = reference.state(engine->states()[s].name);
+      if (!known) continue;
+      if (const std::string d = testing::difference(*known, *value); !d.empty()) return "state " + engine->states()[s].name + ": " + d;
+    }
+    return "";
+  }
+};
+
+Result<Stepper> stepper(const std::vector<std::pair<std::string, std::string>>& entries,
+                        CompileOptions options = tests::compile_options(3)) {
+  options.verify = true;
+  Stepper out;
+  std::vector<EntrySource> sources;
+  for (const auto& [name, text] : entries) {
+    auto graph = TRY(ir::parse(text, ops::table()));
+    out.graphs.push_back(graph->clone());
+    sources.push_back({name, {std::move(graph)}});
+  }
+  auto compiled = TRY(compile(std::move(sources), options));
+  out.engine = entries.size() > 1 ? TRY(load_compiled(std::move(compiled), tests::every_other_device()))  // which no portable engine has
+                                  : TRY(tests::engine_from(std::move(compiled), options));
+  out.context = TRY(runtime::Context::create(out.engine));
+  return out;
+}
+Result<Stepper> stepper(const std::string& text, const CompileOptions& options = tests::compile_options(3)) {
+  return stepper({{"main", text}}, options);
+}
+
+Tensor random(Sizes shape, uint64_t seed) { return *ops::random_tensor(DType::f32, std::move(shape), seed); }
+
+Tensor index(int64_t k) { return Tensor::of_i64({1}, std::vector{k}); }
+
+/// Where a test is about what kernels do: in every weather the same.
+CompileOptions plain() {
+  CompileOptions options;
+  options.opt = 3;
+  return options;
+}
+
+#define EXPECT_STEP(s, ...)                    \
+  do {                                         \
+    const std::vector<Tensor> in{__VA_ARGS__}; \
+    EXPECT_EQ((s).step(in), "");               \
+  } while (false)
+
+TEST(States, WholeStateIsReplaced) {
+  auto t = stepper("graph(x: f32[3,5], m: f32[3,5]) { n = Add(m, x) y = Softmax(n) state m(m) = n return y, n }");
+  ASSERT_TRUE(t) << t.error().text();
+  for (uint64_t k = 0; k < 4; ++k) EXPECT_STEP(*t, random({3, 5}, k));
+  t->context->reset();
+  t->reference.reset();
+  EXPECT_STEP(*t, random({3, 5}, 9));
+}
+
+TEST(States, InitialValuesCount) {
+  auto s = stepper("graph(x: f32[4], m: f32[4]) { n = Mul(m, x) state m(m) = n from [1, 2, 3, 4] return n as y, n }");
+  ASSERT_TRUE(s) << s.error().text();
+  for (uint64_t k = 0; k < 3; ++k) EXPECT_STEP(*s, random({4}, k));
+}
+
+/// A reader of the old value far behind, which cannot move before the write.
+TEST(States, LateReadersOfWholeStatesSeeTheOldValue) {
+  auto s = stepper("graph(x: f32[4,4], m: f32[4,4]) { n = Add(m, x) p = MatMul(n, x) q = MatMul(p, m) state m(m) = n return q, n }");
+  ASSERT_TRUE(s) << s.error().text();
+  for (uint64_t k = 0; k < 3; ++k) EXPECT_STEP(*s, random({4, 4}, k));
+}
+
+constexpr const char* kAppend =
+    "graph(x: f32[1,2,n,4], past: f32[1,2,p,4]) { now = Concat(past, x, axis=2) t = Transpose(now, perm=[0,1,3,2]) "
+    "s = MatMul(x, t) a = Softmax(s) y = MatMul(a, now) state past(past) = now grows 2 to 16 return y, now }";
+
+TEST(States, AppendedRowsAreReadWithTheOldOnes) {
+  auto s = stepper(kAppend);
+  ASSERT_TRUE(s) << s.error().text();
+  EXPECT_STEP(*s, random({1, 2, 3, 4}, 1));
+  for (uint64_t k = 0; k < 10; ++k) EXPECT_STEP(*s, random({1, 2, 1, 4}, k));
+  EXPECT_EQ(s->context->plans_made(), 2u);
+  const auto full = s->context->run(std::vector{random({1, 2, 4, 4}, 1)});
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().code(), Code::bad_input) << full.error().text();
+  EXPECT_STEP(*s, random({1, 2, 3, 4}, 1));
+}
+
+TEST(States, AppendsWithoutPassesAgree) {
+  CompileOptions options = tests::compile_options(3);
+  options.off = {"append_in_place", "write_in_place"};
+  auto s = stepper(kAppend, options);
+  ASSERT_TRUE(s) << s.error().text();
+  for (uint64_t k = 0; k < 5; ++k) EXPECT_STEP(*s, random({1, 2, 2, 4}, k));
+}
+
+/// Reshapes of the new value count its elements, which a growing state has no numbers for.
+TEST(States, ReshapedStatesAreCopied) {
+  auto s = stepper(
+      "graph(x: f32[2,n,4], past: f32[2,p,4]) { const two: i64[2] = [2, -1] const flat: i64[1] = [-1] now = Concat(past, x, axis=1) "
+      "r = Reshape(now, two) y = Relu(r) q = Reshape(past, flat) z = Relu(q) state past(past) = now grows 1 to 8 return y, z, now, now as again }");
+  ASSERT_TRUE(s) << s.error().text();
+  for (uint64_t k = 0; k < 4; ++k) EXPECT_STEP(*s, random({2, 2, 4}, k));
+}
+
+TEST(States, TensorScatterWritesItsRows) {
+  auto s = stepper(
+      "graph(x: f32[1,2,1,4], at: i64[1], cache: f32[1,2,64,4]) { now = TensorScatter(cache, x, at) y = ReduceSum(now) "
+      "state cache(cache) = now return y, now }");
+  ASSERT_TRUE(s) << s.error().text();
+  for (int64_t k = 0; k < 5; ++k) EXPECT_STEP(*s, random({1, 2, 1, 4}, static_cast<uint64_t>(k)), index(k));
+}
+
+/// What is bound holds a pattern that no run writes: of 4,096 rows one changes.
+TEST(States, TensorScatterIntoABoundStateWritesOneRow) {
+  auto s = stepper(
+      "graph(x: f32[1,2,1,64], at: i64[1], cache: f32[1,2,4096,64]) { now = TensorScatter(cache, x, at) "
+      "state cache(cache) = now return now }",
+      plain());
+  ASSERT_TRUE(s) << s.error().text();
+  for (const runtime::Step& step : s->engine->program().steps) EXPECT_NE(step.label, "Copy");
+  Tensor memory = *Tensor::make(DType::f32, {1, 2, 4096, 64});
+  std::memset(memory.mutable_data(), 0x7b, static_cast<size_t>(memory.byte_size()));
+  std::vector<std::byte> before(memory.data(), memory.data() + memory.byte_size());
+  ASSERT_TRUE(s->context->bind_state(0, memory));
+  for (int64_t k = 0; k < 3; ++k) {
+    const Tensor x = random({1, 2, 1, 64}, static_cast<uint64_t>(k));
+    ASSERT_TRUE(s->context->run(std::vector{x, index(1000 * k)}));
+    int64_t changed = 0;
+    for (int64_t i = 0; i < memory.byte_size(); i += 4) changed += std::memcmp(memory.data() + i, before.data() + i, 4) != 0;
+    EXPECT_EQ(changed, 2 * 64);
+    std::copy_n(memory.data(), memory.byte_size(), before.data());
+  }
+  EXPECT_EQ(s->context->plans_made(), 1u);
+}
+
+TEST(States, EntriesShareStates) {
+  const std::string read = "graph(past: f32[1,2,p,4]) { y = ReduceSum(past) state past(past) = past grows 2 to 16 return y, past }";
+  auto s = stepper({{"append", kAppend}, {"read", read}});
+  ASSERT_TRUE(s) << s.error().text();
+  EXPECT_STEP(*s, random({1, 2, 3, 4}, 1));
+  EXPECT_EQ(s->step({}, 1), "");
+  EXPECT_STEP(*s, random({1, 2, 2, 4}, 2));
+  EXPECT_EQ(s->step({}, 1), "");
+  EXPECT_EQ(s->engine->states().size(), 1u);
+}
+
+TEST(States, EntriesWithOtherStatesOfOneNameAreRefused) {
+  std::string other = kAppend;
+  other.replace(other.find("to 16"), 5, "to 32");
+  const auto s = stepper({{"a", kAppend}, {"b", other}});
+  ASSERT_FALSE(s);
+  EXPECT_NE(s.error().text().find("two entries have different states of this name"), std::string::npos) << s.error().text();
+}
+
+TEST(States, ReaderOfTheOldValueAfterAPartialWriteIsNamed) {
+  const auto s = stepper(
+      "graph(x: f32[1,2,1,4], at: i64[1], cache: f32[1,2,8,4]) { now = TensorScatter(cache, x, at) d = Sub(now, cache) @difference "
+      "y = ReduceSum(d) state cache(cache) = now return y, now }",
+      plain());
+  ASSERT_FALSE(s);
+  EXPECT_NE(s.error().text().find("difference"), std::string::npos) << s.error().text();
+}
+
+TEST(States, EarlyReadersOfTheOldValueMoveBeforeTheWrite) {
+  auto s = stepper(
+      "graph(x: f32[1,2,1,4], at: i64[1], cache: f32[1,2,8,4]) { now = TensorScatter(cache, x, at) s = ReduceSum(now) o = ReduceMax(cache) "
+      "state cache(cache) = now return s, o, now }");
+  ASSERT_TRUE(s) << s.error().text();
+  for (int64_t k = 0; k < 5; ++k) EXPECT_STEP(*s, random({1, 2, 1, 4}, static_cast<uint64_t>(k)), index(k));
+}
+
+/// Two states of one symbol: both grow together.
+TEST(States, StatesOfOneLengthGrowTogether) {
+  auto s = stepper(
+      "graph(x: f32[n,4], k: f32[p,4], v: f32[p,4]) { a = Concat(k, x, axis=0) b = Concat(v, x, axis=0) y = Add(a, b) "
+      "state k(k) = a grows 0 to 8 state v(v) = b grows 0 to 8 return y, a, b }");
+  ASSERT_TRUE(s) << s.error().text();
+  for (uint64_t k = 0; k < 3; ++k) EXPECT_STEP(*s, random({2, 4}, k));
+  ASSERT_TRUE(s->context->set_length(1, 2));
+  const auto apart = s->context->run(std::vector{random({1, 4}, 1)});
+  ASSERT_FALSE(apart);
+  EXPECT_NE(apart.error().text().find("state 'v'"), std::string::npos) << apart.error().text();
+}
+
+}  // namespace
+}  // namespace tenon::compiler
