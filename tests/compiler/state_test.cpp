@@ -210,5 +210,47 @@ TEST(States, StatesOfOneLengthGrowTogether) {
   EXPECT_NE(apart.error().text().find("state 'v'"), std::string::npos) << apart.error().text();
 }
 
+/// Keys and values of fixed capacity, of which data says how much counts.
+std::string static_caches(const std::string& n) {
+  return "graph(q: f32[1,2," + n + ",8], k: f32[1,2," + n + ",8], v: f32[1,2," + n +
+         ",8], at: i64[1], ends: i64[1], keys: f32[1,2,64,8], values: f32[1,2,64,8]) { now_k = TensorScatter(keys, k, at) "
+         "now_v = TensorScatter(values, v, at) y = Attention(q, now_k, now_v, _, _, _, ends, is_causal=1) state keys(keys) = now_k "
+         "state values(values) = now_v return y, now_k, now_v }";
+}
+
+TEST(States, AttentionOverScatteredCachesDecodes) {
+  auto s = stepper({{"prefill", static_caches("5")}, {"decode", static_caches("1")}}, plain());
+  ASSERT_TRUE(s) << s.error().text();
+  for (size_t entry = 0; entry < 2; ++entry)
+    for (const runtime::StatePort& port : s->engine->program(entry).states)
+      EXPECT_EQ(s->engine->program(entry).buffers[port.new_buffer].kind, runtime::BufferInfo::Kind::alias);
+  for (int64_t at = 0; at < 30;) {
+    const int64_t n = at == 0 ? 5 : 1;
+    const auto seed = static_cast<uint64_t>(3 * at);
+    const std::vector<Tensor> in{random({1, 2, n, 8}, seed), random({1, 2, n, 8}, seed + 1), random({1, 2, n, 8}, seed + 2), index(at),
+                                 index(at + n)};
+    EXPECT_EQ(s->step(in, at == 0 ? 0 : 1), "");
+    at += n;
+  }
+  EXPECT_EQ(s->context->plans_made(), 2u);
+}
+
+TEST(States, AttentionWithPastAppendsInPlace) {
+  auto s = stepper(
+      "graph(q: f32[1,4,n,8], k: f32[1,2,n,8], v: f32[1,2,n,8], pk: f32[1,2,p,8], pv: f32[1,2,p,8]) { "
+      "y, k2, v2 = Attention(q, k, v, _, pk, pv, is_causal=1) state pk(pk) = k2 grows 2 to 256 state pv(pv) = v2 grows 2 to 256 "
+      "return y, k2, v2 }",
+      plain());
+  ASSERT_TRUE(s) << s.error().text();
+  for (const runtime::StatePort& port : s->engine->program().states)
+    EXPECT_EQ(s->engine->program().buffers[port.new_buffer].kind, runtime::BufferInfo::Kind::alias);
+  for (int64_t k = 0; k < 201; ++k) {
+    const int64_t n = k == 0 ? 7 : 1;
+    const auto seed = static_cast<uint64_t>(3 * k);
+    EXPECT_STEP(*s, random({1, 4, n, 8}, seed), random({1, 2, n, 8}, seed + 1), random({1, 2, n, 8}, seed + 2));
+  }
+  EXPECT_EQ(s->context->plans_made(), 2u);
+}
+
 }  // namespace
 }  // namespace tenon::compiler

@@ -66,15 +66,14 @@ class Append {
       });
       return reshaped;
     };
-    if (std::ranges::none_of(plan_.groups, needs)) return;
-    const ArrayId copy = add_copy();
+    const ArrayId copy = std::ranges::any_of(plan_.groups, needs) ? add_copy() : -1;  // none: nobody reads what shares its bytes
     for (Array& a : plan_.arrays)
       if (a.same_bytes == new_) a.same_bytes = copy;
     for (Group& g : plan_.groups) {
       std::ranges::replace(g.inputs, new_, copy);
       for (Nest& n : g.nests)
         for (NestAccess& a : n.accesses)
-          if (a.array == new_ && a.flat) a.array = copy;
+          if (a.array == new_ && a.flat) a.array = copy;  // which there is then
     }
   }
 

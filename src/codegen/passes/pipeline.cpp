@@ -95,10 +95,14 @@ Result<void> check_after(std::string_view pass, const Plan& plan, const PlanOpti
 /// A part of a state changes, and the old value is read later: a copy of the whole would hide that from who asked for a state.
 Result<void> check_states(const Plan& plan, const ir::Graph& graph) {
   for (const PlanState& s : plan.states) {
-    if (s.in_place || !s.late_reader) continue;
+    if (s.in_place || s.late_readers.empty()) continue;
+    const auto reads = [&](ir::NodeId n) {
+      return std::ranges::find(graph.node(n).inputs, plan.arrays[plan.inputs[s.input]].value) != graph.node(n).inputs.end();
+    };
+    const auto reader = std::ranges::find_if(s.late_readers, reads);
     return fail(Code::not_supported, "state '" + s.name + "'", "not supported yet: its old value is read after a part of it has changed")
         .expected("readers of the old value that can run before the write")
-        .found(*s.late_reader ? graph.view(*s.late_reader).where() : "a copy")
+        .found(graph.view(reader == s.late_readers.end() ? s.late_readers[0] : *reader).where())
         .advice("let that node read the new value, or replace the state as a whole");
   }
   return {};

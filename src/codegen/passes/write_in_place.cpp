@@ -19,7 +19,7 @@ class StateWriter {
     bool partial = false;
     for (const Group& g : plan_.groups) partial |= std::ranges::any_of(g.nests, [&](const Nest& n) { return copies(n); });
     if (const int late = move_readers(); late >= 0) {
-      if (partial) state_.late_reader = node_of(plan_.groups[static_cast<size_t>(late)]);
+      if (partial) state_.late_readers = nodes_of(plan_.groups[static_cast<size_t>(late)]);
       return;
     }
     for (Group& g : plan_.groups) std::erase_if(g.nests, [&](const Nest& n) { return copies(n); });
@@ -81,7 +81,12 @@ class StateWriter {
     return g.kind() != GroupKind::control && g.kind() != GroupKind::segment && std::ranges::none_of(plan_.states, replaces_state);
   }
 
-  static ir::NodeId node_of(const Group& g) { return g.node || g.nests.empty() || g.nests[0].nodes.empty() ? g.node : g.nests[0].nodes[0]; }
+  static std::vector<ir::NodeId> nodes_of(const Group& g) {
+    std::vector<ir::NodeId> out;
+    if (g.node) out.push_back(g.node);
+    each_nest(g, [&](const Nest& n) { out.insert(out.end(), n.nodes.begin(), n.nodes.end()); });
+    return out;
+  }
 
   static std::vector<ArrayId> written_by(const Group& g) {
     std::vector<ArrayId> out;

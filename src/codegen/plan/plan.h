@@ -214,8 +214,8 @@ struct PlanState {
   /// The new value is written to the memory of the old one: no group reads, once a group has written, what it has changed. Else a run
   /// copies the new value when it ends.
   bool in_place = false;
-  /// Of a group that reads the old value after parts of it would have changed in place. None: there is no such group that is known.
-  std::optional<ir::NodeId> late_reader = {};
+  /// Nodes of a group that reads the old value after parts of it would have changed in place. Empty: no such group is known.
+  std::vector<ir::NodeId> late_readers = {};
 };
 
 /// A graph as groups over arrays, in an order that respects all dependencies.
