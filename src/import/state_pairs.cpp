@@ -28,9 +28,9 @@ std::optional<std::vector<std::string_view>> match(std::string_view pattern, std
   const size_t star = pattern.find('*');
   if (star == pattern.npos) return pattern == name ? std::optional(std::vector<std::string_view>()) : std::nullopt;
   if (!name.starts_with(pattern.substr(0, star))) return std::nullopt;
-  const std::string_view behind = pattern.substr(star + 1);
+  const std::string_view rest_of_pattern = pattern.substr(star + 1);
   for (size_t end = star; end <= name.size(); ++end)
-    if (auto rest = match(behind, name.substr(end))) {
+    if (auto rest = match(rest_of_pattern, name.substr(end))) {
       rest->insert(rest->begin(), name.substr(star, end - star));
       return rest;
     }
@@ -79,8 +79,8 @@ Result<Pair> parse(std::string_view text, const ir::Graph& graph) {
       out.capacity = capacity;
     }
   }
-  const bool fits = !out.past.empty() && !out.present.empty() && std::ranges::count(out.past, '*') == std::ranges::count(out.present, '*') &&
-                    std::ranges::count(out.past, '*') <= 4;
+  const bool fits = !out.past.empty() && !out.present.empty() &&
+                    std::ranges::count(out.past, '*') == std::ranges::count(out.present, '*') && std::ranges::count(out.past, '*') <= 4;
   if (!fits || (out.capacity && (*out.capacity < 1 || *out.capacity > kMostCapacity)))
     return fail(Code::bad_usage, out.place(), "a state is given as an input and the output that replaces it")
         .expected("PAST=PRESENT or PAST=PRESENT:CAPACITY, with equally many * (at most 4) and a capacity of 1 to 2^40")
@@ -101,8 +101,7 @@ Result<std::optional<uint32_t>> growing_axis(const Pair& pair, const ir::Type& p
           .advice("fix the other sizes with --shape");
     const bool is_symbol = before.node() && before.node()->kind == DimNode::Kind::symbol;
     bool contains = false;
-    if (!after.is_number())
-      each_symbol(after, [&](const DimNode& s) { contains |= &s == before.node(); });
+    if (!after.is_number()) each_symbol(after, [&](const DimNode& s) { contains |= &s == before.node(); });
     if (!is_symbol || !contains)
       return fail(Code::bad_input, pair.place(), "input and output of a state differ in shape, and neither is the other with more rows")
           .expected(past.text())

@@ -135,9 +135,8 @@ class ProgramBuilder {
     b.kind = kind;
     b.index = index;
     b.shape = slots(plan_.arrays[a].shape);
-    const codegen::Array& array = plan_.arrays[a];
-    const auto port = static_cast<uint32_t>(codegen::state_in(a, plan_) - plan_.states.data());
-    if (array.growing && kind == BufferInfo::Kind::state) b.shape[array.growing->axis] = sizes_.length_of(port);
+    if (const auto& growing = plan_.arrays[a].growing; growing && kind == BufferInfo::Kind::state)
+      b.shape[growing->axis] = sizes_.length_of(index);
     number(a, std::move(b));
   }
 

@@ -79,7 +79,7 @@ def build(path, *options):
     engine = path.with_suffix(".tenon")
     done = subprocess.run([sys.executable, "-m", "tenon", "build", path, "-o", engine, *options], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return tenon.Engine.load(engine)
+    return tenon.load(engine)
 
 
 def test_prefill_and_decode_give_the_tokens_of_the_whole_sequence(decoder):

@@ -37,8 +37,8 @@ bool writes_before(const Nest& nest, ArrayId array, uint32_t axis, Dim begin, co
   return std::ranges::any_of(nest.outputs, [&](const NestOutput& o) {
     if (o.array != array) return false;
     if (o.flat || mentions(o.index[axis], ExprOp::input)) return true;
-    const Expr behind = simplify(o.index[axis] - Expr::dim(begin));
-    return bounds.inside(behind, plan.arrays[array].shape[axis] - begin, o.within) != std::optional(true);
+    const Expr above = simplify(o.index[axis] - Expr::dim(begin));
+    return bounds.inside(above, plan.arrays[array].shape[axis] - begin, o.within) != std::optional(true);
   });
 }
 

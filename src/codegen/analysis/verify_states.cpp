@@ -52,7 +52,7 @@ class StateVerifier {
   /// Whether the nest changes what others may read of the old value. `by_group`: earlier nests of the same kernel did.
   bool nest(const Nest& n, bool by_group, const std::string& place) {
     bool changes = false;
-    for (const NestOutput& o : n.outputs) changes |= o.array == new_ && !is_behind(o, n);
+    for (const NestOutput& o : n.outputs) changes |= o.array == new_ && !is_new_row(o, n);
     for (const NestAccess& a : n.accesses) {
       if (storage_of(a.array, plan_) != old_) continue;
       must(!changed_ && !by_group && (!changes || is_own(a, n)), "its old value is read after it has changed", place);
@@ -61,7 +61,7 @@ class StateVerifier {
   }
 
   /// The element is above the rows of the old value.
-  bool is_behind(const NestOutput& o, const Nest& n) const {
+  bool is_new_row(const NestOutput& o, const Nest& n) const {
     const Array &from = plan_.arrays[old_], &to = plan_.arrays[new_];
     if (!from.growing || o.flat) return false;
     const uint32_t axis = from.growing->axis;

@@ -93,11 +93,11 @@ class Append {
     nest.accesses.push_back({new_, copy.dtype, index, {}, {}, {}});
     nest.outputs.push_back({id, copy.dtype, Expr::input(0, copy.dtype), ops::Combine::none, index, {}, {}});
     plan_.arrays.push_back(std::move(copy));
-    size_t behind = plan_.groups.size();
-    while (behind > 0 && !writes(plan_.groups[behind - 1], new_)) --behind;
+    size_t next = plan_.groups.size();
+    while (next > 0 && !writes(plan_.groups[next - 1], new_)) --next;
     Group group;
     group.nests.push_back(std::move(nest));
-    plan_.groups.insert(plan_.groups.begin() + static_cast<ptrdiff_t>(behind), std::move(group));
+    plan_.groups.insert(plan_.groups.begin() + static_cast<ptrdiff_t>(next), std::move(group));
     return id;
   }
 

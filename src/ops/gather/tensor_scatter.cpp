@@ -46,9 +46,9 @@ Result<LoopForm> form(const NodeView& view) {
   const bool circular = view.attributes->text("mode", "linear") == "circular";
   if (view.has(2)) {
     index[axis] = index[axis] + load(loop, read(view, 2, {index[0]}));
-    if (!circular) loop.places.push_back({.access = 0, .extent = shape[axis] - update[axis] + 1});
+    if (circular) index[axis] = binary(ExprOp::mod, index[axis], size_expr(shape[axis]));
+    else loop.places.push_back({.access = 0, .extent = shape[axis] - update[axis] + 1});
   }
-  if (circular) index[axis] = binary(ExprOp::mod, index[axis], size_expr(shape[axis]));
   const Expr value = load(loop, read(view, 1, axis_indices(rank)));
   Output written = whole(view.outputs[0].dtype, shape, value);
   written.index = std::move(index);
