@@ -8,6 +8,7 @@
 #include "compiler/plugins.h"
 #include "compiler/save.h"
 #include "compiler/targets/target_options.h"
+#include "import/state_pairs.h"
 #include "ir/verify.h"
 
 // Last: the public names come after the inner ones (see there).
