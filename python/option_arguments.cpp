@@ -14,7 +14,7 @@
 
 #include "base/dtype.h"
 #include "base/nearest.h"
-#include "compiler/option_table.h"
+#include "compiler/options/option_table.h"
 #include "engine_values.h"
 #include "plugins/environment.h"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the table of compile options, the struct CompileOptions of include/tenon/compile_options.h, and writes what follows from it: rows
-for C++ (src/compiler/option_table.h), and the types of Python's keyword arguments.
+for C++ (src/compiler/options/option_table.h), and the types of Python's keyword arguments.
 
 make_options.py COMPILE_OPTIONS.h OUT.inc OUT.pyi
 """

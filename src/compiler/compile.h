@@ -14,7 +14,7 @@
 #include "codegen/llvm/emit.h"
 #include "codegen/precision.h"
 #include "compiler/backends.h"
-#include "compiler/scalar_options.h"
+#include "compiler/options/scalar_options.h"
 #include "ir/graph.h"
 #include "partition/partition.h"
 #include "plugin/public/plugins.h"

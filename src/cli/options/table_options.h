@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "compiler/scalar_options.h"
+#include "compiler/options/scalar_options.h"
 
 namespace tenon::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/option_table.h"
+#include "compiler/options/option_table.h"
 
 #include <algorithm>
 #include <iterator>

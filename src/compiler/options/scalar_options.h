@@ -5,7 +5,7 @@
 #include <string>
 
 #include "codegen/precision.h"
-#include "compiler/option_table.h"
+#include "compiler/options/option_table.h"
 
 namespace tenon::compiler {
 
