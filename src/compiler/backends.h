@@ -21,10 +21,11 @@ class Registry {
   /// Those of these names, in their order, then `cpu` and `reference` where they are not among them: the one is the host backend, the other
   /// runs what is left. Errors: bad_usage for a name that none has, or that comes twice; a library that is missing or wrong.
   Result<backend::Backends> named(std::span<const std::string> names = {}) const;
-  /// Whether one of these may run ops that Tenon does not know.
+  /// Whether one of these may run ops that are unknown to Tenon.
   bool run_unknown_ops(std::span<const std::string> names) const;
   /// `ops`: what the nodes of an engine may be; outlives the devices.
   runtime::Devices devices(const ir::OpTable& ops) const;
+  const runtime::Libraries& libraries() const { return libraries_; }
 
  private:
   explicit Registry(runtime::Libraries libraries);

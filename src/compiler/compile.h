@@ -14,7 +14,7 @@
 #include "codegen/llvm/emit.h"
 #include "codegen/precision.h"
 #include "compiler/backends.h"
-#include "compiler/options/scalar_options.h"
+#include "compiler/options/code_options.h"
 #include "ir/graph.h"
 #include "partition/partition.h"
 #include "plugin/public/plugins.h"
@@ -27,26 +27,23 @@ class Calibration;
 struct Measuring;
 
 /// Beside what the table of options has: what its other options became, and what the build alone is given.
-struct CompileOptions : ScalarOptions {
+struct CompileOptions : CodeOptions {
   bool portable = false;         ///< leave native code out of the engine file
   bool freeze_defaults = false;  ///< inputs with a default are constants: no run overrides them
   bool verify = false;           ///< check every invariant of the graph, and of the plan, after each pass
-  /// Names of passes that do not run: of the graph (passes::pipeline), of planning (codegen::plan_passes).
-  std::set<std::string, std::less<>> off;
   /// Called as each step begins.
   std::function<void(std::string_view step)> progress;
   std::shared_ptr<const Registry> registry;    ///< of backends and devices; null: the usual one
   backend::Backends backends;                  ///< its, in order of priority (Registry::named); empty: cpu, and reference for what is left
-  partition::Constraints constraints;          ///< who is to run what
   std::shared_ptr<const Measuring> measuring;  ///< with Assign::cost, costs are measured; null: backends guess
-  std::shared_ptr<const Calibration> calibration;  ///< with Assign::cost, what it knows counts in place of guesses; may be null
+  std::shared_ptr<const Calibration> calibration;  ///< with Assign::cost, its measurements replace guesses; may be null
   codegen::TacticBook tactics;                     ///< what it says holds in place of default tactics
   const codegen::Target* target = nullptr;         ///< of the host backend's code; null: this CPU's best
   /// Of the code of kernel backends, by name; none: what the backend prefers.
   std::map<std::string, const codegen::Target*, std::less<>> targets;
   /// Called with the plan after each planning pass that changed it; bodies of branches and loops have plans of their own. May be null.
   std::function<void(std::string_view pass, const codegen::Plan& plan)> dump_plan;
-  std::string source;  ///< the place of errors that know no nearer one: the model's file
+  std::string source;  ///< the place of errors that have no nearer one: the model's file
 };
 
 struct StepTime {
@@ -114,7 +111,7 @@ struct Compiled {
 struct PassName {
   std::string_view name, docs;
 };
-/// All of them, in the order in which they run; a name that runs again stands once.
+/// All of them, in the order in which they run; a pass that runs again is listed once.
 std::vector<PassName> pass_names();
 
 /// What is compiled: the graph of an entry, and the same model for conditions under which that graph does not run. Inputs of `graph` with

@@ -6,6 +6,8 @@
 
 #include "compiler/backends.h"
 #include "compiler/compile.h"
+#include "compiler/options/saved_options.h"
+#include "compiler/plugins.h"
 #include "compiler/portable.h"
 #include "engine/reader.h"
 #include "files/mapped_file.h"
@@ -16,22 +18,56 @@ namespace tenon::compiler {
 
 namespace {
 
-/// The level, the precision and the backends that the engine was built for; the usual ones where the manifest does not say. Errors:
-/// bad_usage for a backend that is not linked in.
-Result<CompileOptions> options_of(std::span<const std::byte> manifest, std::shared_ptr<const Registry> registry) {
-  CompileOptions out;
-  out.registry = std::move(registry);
-  const auto json =
-      nlohmann::json::parse(std::string_view(reinterpret_cast<const char*>(manifest.data()), manifest.size()), nullptr, false);
-  if (!json.is_object()) return out;
-  if (json.contains("opt") && json["opt"].is_number_integer()) out.opt = std::clamp(json["opt"].get<int>(), 0, 3);
-  if (json.contains("precision") && json["precision"].is_string())
-    out.precision = TRY(codegen::precision_named(json["precision"].get<std::string>()));
-  if (!json.contains("backends") || !json["backends"].is_array()) return out;
+/// The options of the table that the engine was built with. Manifests before `options` have the level alone, or level and precision.
+Result<void> read_options_of(const nlohmann::json& manifest, const std::string& place, CodeOptions& out, runtime::Libraries& libraries) {
+  if (const auto options = manifest.find("options"); options != manifest.end()) return read_options(*options, place, out, libraries);
+  auto options = nlohmann::json::object();
+  for (const char* name : {"opt", "precision"})
+    if (const auto found = manifest.find(name); found != manifest.end()) options[name] = *found;
+  return read_options(options, place, out, libraries);
+}
+
+/// The backends that the engine was built for, and how many of them the user listed; left empty where the manifest names none.
+/// Errors: bad_usage for a backend that is not linked in.
+Result<void> read_backends_of(const nlohmann::json& manifest, CompileOptions& out) {
+  const auto backends = manifest.find("backends");
+  if (backends == manifest.end() || !backends->is_array()) return {};
   std::vector<std::string> names;
-  for (const auto& name : json["backends"])
+  for (const auto& name : *backends)
     if (name.is_string()) names.push_back(name.get<std::string>());
   out.backends = TRY(out.registry->named(names));
+  if (const auto listed = manifest.find("listed"); listed != manifest.end() && listed->is_number_unsigned())
+    out.constraints.listed = std::min<size_t>(listed->get<uint64_t>(), out.backends.size());
+  return {};
+}
+
+bool has_op(const ir::Graph& graph, const std::string& name) {
+  for (const ir::NodeId id : graph.nodes()) {
+    const ir::Node& node = graph.node(id);
+    if (partition::op_name(*node.op) == name) return true;
+    if (std::ranges::any_of(node.bodies, [&](const ir::Body& body) { return has_op(*body.graph, name); })) return true;
+  }
+  return false;
+}
+
+/// Preferred kernels, of plugins that are there, of ops that a rewritten graph still has.
+Result<std::vector<partition::Pin>> preferred_of(const runtime::Libraries& libraries, std::span<const EntrySource> entries) {
+  if (!libraries.plugins || libraries.preferred_plugins.empty()) return std::vector<partition::Pin>();
+  auto out = TRY(preferences(*libraries.plugins, libraries.preferred_plugins));
+  std::erase_if(out, [&](const partition::Pin& pin) {
+    return std::ranges::none_of(entries, [&](const EntrySource& e) { return has_op(*e.source.graph, pin.name); });
+  });
+  return out;
+}
+
+/// As the engine was built. Errors: those of read_options_of and read_backends_of.
+Result<CompileOptions> options_of(std::span<const std::byte> manifest, runtime::Libraries libraries, const std::string& place) {
+  CompileOptions out;
+  const auto json =
+      nlohmann::json::parse(std::string_view(reinterpret_cast<const char*>(manifest.data()), manifest.size()), nullptr, false);
+  if (json.is_object()) TRY(read_options_of(json, place, out, libraries));
+  out.registry = TRY(Registry::make(std::move(libraries)));
+  if (json.is_object()) TRY(read_backends_of(json, out));
   return out;
 }
 
@@ -66,8 +102,7 @@ bool is_portable(const engine::Reader& reader) {
   return !has_code && reader.find(engine::SectionType::constants_index);
 }
 
-Result<Recompiled> compile_portable(const engine::Reader& reader, const LoadOptions& options, std::shared_ptr<const Registry> registry,
-                                    const std::string& place) {
+Result<Recompiled> compile_portable(const engine::Reader& reader, const LoadOptions& options, const std::string& place) {
   const auto manifest = TRY(reader.require(engine::SectionType::manifest));
   const std::vector<std::string> names = TRY(entry_names(manifest, place));
   std::string missing;
@@ -76,9 +111,10 @@ Result<Recompiled> compile_portable(const engine::Reader& reader, const LoadOpti
     missing = runtime::missing_text(plugins.error());
   }
   TRY(reader.verify_all());
-  CompileOptions compiling = TRY(options_of(manifest, std::move(registry)));
+  CompileOptions compiling = TRY(options_of(manifest, options.libraries, place));
   compiling.threads = options.threads;
   auto entries = TRY(read_graphs(reader, names, *options.ops, place, !missing.empty()));
+  if (missing.empty()) compiling.constraints.preferred = TRY(preferred_of(compiling.registry->libraries(), entries));
   return Recompiled{TRY(compile(std::move(entries), compiling)), std::move(missing)};
 }
 
@@ -88,7 +124,7 @@ Result<std::optional<Recompiled>> compile_if_portable(const std::filesystem::pat
   const auto file = TRY(files::MappedFile::open(path));
   const engine::Reader reader = TRY(engine::Reader::open(file->bytes(), file, path.string()));
   if (!is_portable(reader)) return std::nullopt;
-  return TRY(compile_portable(reader, options, TRY(Registry::make(options.libraries)), path.string()));
+  return TRY(compile_portable(reader, options, path.string()));
 }
 
 Result<std::shared_ptr<runtime::Engine>> load(const std::filesystem::path& path, const LoadOptions& options) {

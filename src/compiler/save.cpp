@@ -10,6 +10,7 @@
 
 #include "base/version.h"
 #include "compiler/materialised.h"
+#include "compiler/options/saved_options.h"
 #include "compiler/plan_record.h"
 #include "compiler/portable.h"
 #include "compiler/release_pages.h"
@@ -61,11 +62,19 @@ std::string manifest(const Compiled& c, const CompileOptions& options) {
   std::set<std::string> devices;
   for (const auto& [of_device, count] : c.report.ops_of_devices) devices.insert(of_device.first);
   std::vector<std::string> names;
-  for (const backend::Backend* b : options.backends)  // that plugins were named changes no engine that has none
-    if (const std::string name(b->name()); !b->runs_plugins() || devices.contains(name)) names.push_back(name);
-  if (!names.empty() && names != std::vector<std::string>{"cpu", "reference"}) json["backends"] = names;
+  size_t listed = 0;
+  for (size_t k = 0; k < options.backends.size(); ++k) {
+    const backend::Backend& b = *options.backends[k];
+    if (b.runs_plugins() && !devices.contains(std::string(b.name()))) continue;  // that plugins were named changes no engine that has none
+    names.emplace_back(b.name());
+    if (k < options.constraints.listed) ++listed;
+  }
+  if (!names.empty() && names != std::vector<std::string>{"cpu", "reference"}) {
+    json["backends"] = names;
+    json["listed"] = listed;  // of them: see partition::Constraints
+  }
   if (!devices.empty() && !options.portable) json["devices"] = devices;
-  if (options.precision != codegen::Precision::f32) json["precision"] = codegen::name_of(options.precision);
+  json["options"] = saved_options(options, (c.registry ? *c.registry : usual_registry()).libraries());
   return json.dump();
 }
 
@@ -131,6 +140,7 @@ Result<void> add_native(engine::Writer& writer, const Compiled& c) {
 }  // namespace
 
 Result<void> save(const Compiled& c, const CompileOptions& options, const std::filesystem::path& path) {
+  if (options.portable) TRY(check_portable(options));
   engine::Writer writer;
   writer.add(SectionType::manifest, manifest(c, options));
   TRY(add_plugins(writer, c, options.embed_plugins));

@@ -49,6 +49,18 @@ class InspectEngine(unittest.TestCase):
         report = json.loads(tenon("inspect", self.portable, "--json").stdout)
         self.assertEqual({s["name"] for s in report["sections"]}, {"manifest", "graph text", "constants index", "weights"})
         self.assertTrue(report["manifest"]["portable"])
+        self.assertEqual(report["manifest"]["options"], {})
+
+    def test_a_portable_engine_keeps_the_options_of_its_code(self):
+        model, other = ROOT / "examples/mlp.onnx", self.folder / "options.tenon"
+        given = ["--no-winograd", "--opt", "2", "--without", "pad_rows", "--threads", "1"]
+        self.assertEqual(tenon("build", model, "-o", other, "--portable", *given).returncode, 0)
+        options = json.loads(tenon("inspect", other, "--json").stdout)["manifest"]["options"]
+        self.assertEqual(options, {"opt": 2, "winograd": False, "without": ["pad_rows"]})
+        self.assertEqual(tenon("run", other).returncode, 0)
+        for pin in (["--fallback-ops", "Relu"], ["--pin", "relu=reference"]):
+            refused = tenon("build", model, "-o", other, "--portable", "--backend", "cpu,reference", *pin)
+            self.assertIn("not supported yet", refused.stderr)
 
     def test_tells_whose_code_it_is(self):
         other = self.folder / "avx2.tenon"

@@ -2,13 +2,14 @@
 #include "compiler/measure/timer.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "compiler/measure/here.h"
+#include "compiler/options/saved_options.h"
 #include "compiler/save.h"
 
 namespace tenon::compiler {
@@ -18,8 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string text_of(const CompileOptions& options, const backend::Backends& backends) {
-  std::string out = fmt::format("{}{} threads\nlevel {}\nprecision {}\nwithout {}\n", text_of_here(), options.threads, options.opt,
-                                codegen::name_of(options.precision), fmt::join(options.off, ", "));
+  CodeOptions code = options;
+  code.constraints = {};  // an item is placed already
+  std::string out = fmt::format("{}{} threads\n{}\n", text_of_here(), options.threads, saved_options(code, {}).dump());
   if (options.target) out += fmt::format("target {}\n", options.target->name);
   for (const backend::Backend* b : backends) out += library_text(*b);
   return out;
