@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What compile() and partition() may be given beside a model. tenon/tenon.h includes this file.
+/// What compile() and partition() take in addition to a model. tenon/tenon.h includes this file.
 ///
 /// The struct CompileOptions is the one table of compile options. The command line, the Python package and the compiler's own options
 /// follow from it when Tenon is built (tools/make_options.py; docs/why/041-one-table-of-options.md): a new option is a new entry here.
@@ -18,7 +18,7 @@
 #include "tenon/types.h"
 
 // clang-format off
-/// Stands between the documentation of an option and its field and lists, for the build alone, where else the option exists:
+/// Written between the documentation of an option and its field; lists, for the build alone, where else the option exists:
 ///   cli [= "--name VALUE"]   on the command line; by itself: "--" and the field's name with dashes; a bool that is true by default: "--no-"
 ///   help = "..."             its text in --help, where that is not the documentation's
 ///   group = "..."            its section in --help (cli/console/option_groups.h)
@@ -187,9 +187,9 @@ struct CompileOptions {
   /// Libraries of plugins (tenon/plugin.h), whose ops the model may have. They stay open until the process ends.
   TENON_OPTION(cli = "--plugin LIB", python,
                python_docs =
-                   "Libraries with more ops (tenon/plugin.h), beside those of TENON_PLUGINS=A.so:B.so and what @tenon.plugin "
+                   "Libraries with more ops (tenon/plugin.h), in addition to those of TENON_PLUGINS=A.so:B.so and what @tenon.plugin "
                    "registered. They stay open until the process ends.",
-               help = "a library of plugins; may be repeated (beside those of TENON_PLUGINS=A.so:B.so)")
+               help = "a library of plugins; may be repeated (in addition to those of TENON_PLUGINS=A.so:B.so)")
   std::vector<std::filesystem::path> plugins = {};
 
   /// Kernels of plugins, "acme::FastDFT", to take in place of Tenon's own.
@@ -211,15 +211,15 @@ struct CompileOptions {
   TENON_OPTION(cli, python, pass, help = "convolutions keep the plain sum: less rounding error, more time (as --without winograd)")
   bool winograd = true;
 
-  /// Definitions stand beside plugins in the engine, and run, with a warning, where a plugin is missing.
+  /// The engine also contains the definitions of plugins' ops, which run, with a warning, where a plugin is missing.
   TENON_OPTION(cli, group = "Plugins", python, compiler, saving,
-               help = "let definitions stand beside plugins in the engine: they run, and it is said, where a plugin is missing")
+               help = "put the definitions of plugins' ops into the engine too: they run, with a warning, where a plugin is missing")
   bool plugin_fallback = false;
 
   /// What the operands of large products of f32 are rounded to; sums, and everything else, stay f32. bf16 needs a CPU with AVX512_BF16.
   TENON_OPTION(cli, python, torch, compiler = "codegen::Precision", problem = "there is no such precision",
                help =
-                   "bf16: operands of large products are rounded to it, sums stay f32; for CPUs with AVX512_BF16 (`compare` tells the "
+                   "bf16: operands of large products are rounded to it, sums stay f32; for CPUs with AVX512_BF16 (`compare` shows the "
                    "error)")
   Precision precision = Precision::f32;
 

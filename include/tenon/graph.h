@@ -17,7 +17,7 @@ struct OnnxOptions {
 };
 
 /// A model as a graph of the newest ops, every value typed: immutable. Copies are the same graph, and any number of threads may use it at
-/// once; what reads its nodes takes turns.
+/// once; readers of its nodes are serialized.
 class Graph {
  public:
   /// Reads an ONNX model. Weights stay in its file, which stays mapped.

@@ -16,7 +16,7 @@ TENON_API Result<Engine> compile(const std::filesystem::path& model, const Compi
 TENON_API Result<std::string> partition(const std::filesystem::path& model, const CompileSpec& spec, bool build = true);
 
 /// The JSON of `tenon partition --json`: segments, nodes with their reasons, borders, lower_bound, proved, what_if, ...
-/// `build`: segments are compiled too, which tells what backends hand back, and how much memory a run takes.
+/// `build`: segments are compiled too, which shows what backends hand back, and how much memory a run takes.
 /// Errors: those of compile().
 TENON_API Result<std::string> partition(const std::filesystem::path& model, const CompileOptions& options = {}, bool build = true);
 TENON_API Result<std::string> partition(std::span<const std::byte> model, const CompileOptions& options = {}, bool build = true);

@@ -150,7 +150,7 @@ typedef struct tenon_field_rule {
                             field must be given */
   int32_t has_range;     /* 1: elements are numbers from `least` to `most` */
   double least, most;
-  const char* const* choices; /* of texts: those that are allowed, with a null behind the last; null: any */
+  const char* const* choices; /* of texts: those that are allowed, with a null after the last; null: any */
   const char* docs;
   int32_t optional; /* 1: where there is no `otherwise` and the node says nothing, `create` is not given it */
 } tenon_field_rule;

@@ -158,7 +158,7 @@ struct StateInfo {
   std::optional<size_t> growing_axis = {};
 };
 
-/// Asks runs to end early; copies are the same token. stop() may be called from any thread.
+/// Requests that runs end early; copies are the same token. stop() may be called from any thread.
 class StopToken {
  public:
   TENON_API StopToken();
@@ -176,7 +176,7 @@ struct ThreadPoolOptions {
 };
 
 /// Threads that compute runs, for those who share the cores out on purpose. Runs on different thread pools go side by side; on one thread
-/// pool they take turns, in the order in which they came. Copies are the same thread pool. Its threads end with the last copy and the last
+/// pool they are queued in the order of their calls. Copies are the same thread pool. Its threads end with the last copy and the last
 /// run. Results do not depend on the thread pool.
 class ThreadPool {
  public:
@@ -204,7 +204,7 @@ struct StepTime {
 
 struct RunOptions {
   int threads = 0;                  ///< at most so many; 0: all that the thread pool has. Negative: bad_usage
-  const StopToken* stop = nullptr;  ///< looked at about every 50 us, about every ms while the run waits for its turn
+  const StopToken* stop = nullptr;  ///< looked at about every 50 us, about every ms while the run is queued
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   /// For finding errors: buffers are between bytes that are looked at after each step, and hold NaN until they are written. A write
   /// outside is an error (internal) that names step and buffer. Costs memory and time.
@@ -306,7 +306,7 @@ TENON_API Result<Engine> compile(const std::filesystem::path& model, const Compi
 TENON_API Result<Engine> compile(std::span<const std::byte> model, const CompileOptions& options = {},
                                  std::shared_ptr<const void> keeper = nullptr);
 
-/// One thread's running instance of an engine, for those who want every microsecond: once warm, run() allocates nothing but the list
+/// One thread's running instance of an engine, for callers with the strictest latency: once warm, run() allocates nothing but the list
 /// of inputs and results.
 class Context {
  public:

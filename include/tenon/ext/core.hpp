@@ -40,7 +40,7 @@ __attribute__((visibility("hidden"))) inline const tenon_host*& host() {
 
 inline void log(tenon_severity severity, const std::string& text) { host()->log(host(), severity, text.c_str()); }
 
-/// Calls; turns what it throws into a status and a text.
+/// Calls; converts what it throws to a status and a text.
 template <class Function>
 int32_t guarded(Function&& call) noexcept {
   try {
@@ -77,7 +77,7 @@ class Dim {
   friend Dim ceil_div(Dim a, Dim b) { return operation(TENON_CEIL_DIVIDE, a, b); }
   friend Dim min(Dim a, Dim b) { return operation(TENON_MIN, a, b); }
   friend Dim max(Dim a, Dim b) { return operation(TENON_MAX, a, b); }
-  /// Whether they are equal at every run; false where nobody can tell.
+  /// Whether they are equal at every run; false where that is unknown.
   friend bool surely_equal(Dim a, Dim b) { return operation(TENON_EQUAL, a, b).number() == 1; }
 
  private:
@@ -96,7 +96,7 @@ class Inference {
   explicit Inference(tenon_inference& own) : results(own.result_count), own_(own) {}
   uint32_t operand_count() const { return own_.operand_count; }
   bool has(uint32_t k) const { return k < own_.operand_count && own_.operands[k]->dtype != TENON_NO_DTYPE; }
-  /// Errors: an operand that is missing, or of a rank that nobody knows.
+  /// Errors: an operand that is missing, or of unknown rank.
   Type operand(uint32_t k) const {
     if (!has(k)) throw Error(TENON_NOT_SUPPORTED, "operand " + std::to_string(k) + " is missing");
     const tenon_type& t = *own_.operands[k];

@@ -20,14 +20,14 @@ constexpr int32_t dtype_of() {
   else if constexpr (std::is_same_v<Plain, int32_t>) return TENON_I32;
   else if constexpr (std::is_same_v<Plain, int64_t>) return TENON_I64;
   else if constexpr (std::is_same_v<Plain, bool>) return TENON_BOOL;
-  else return -1;  // 16-bit floats: the library knows its own type for them
+  else return -1;  // 16-bit floats: the library has its own type for them
 }
 
 /// A view.
 class Tensor {
  public:
   explicit Tensor(const tenon_tensor& own) : own_(&own) {}
-  /// A missing operand, or a result that nobody wants.
+  /// A missing operand, or a result without readers.
   bool missing() const { return own_->dtype == TENON_NO_DTYPE; }
   int32_t dtype() const { return own_->dtype; }
   int32_t layout() const { return own_->layout; }
@@ -121,7 +121,7 @@ class Call {
     if (pieces.first) std::rethrow_exception(pieces.first);
   }
 
-  /// The sizes of a result that the data tells; gives the memory of its elements.
+  /// The sizes of a result of data-dependent shape; returns the memory of its elements.
   template <class T>
   T* set_sizes(uint32_t result, const std::vector<int64_t>& sizes) const {
     void* data = nullptr;
@@ -184,7 +184,7 @@ class Graphs {
     if (const int32_t status = own_.add(&own_, text.c_str(), &number); status != TENON_OK) throw HostError(status);
     return number;
   }
-  /// Of a text that has constants beside it: `const w: f32[768,3072] = @0` is the first. What constant() gave is not copied.
+  /// Of a text with separate constants: `const w: f32[768,3072] = @0` is the first. What constant() gave is not copied.
   uint32_t add(const std::string& text, const std::vector<Tensor>& constants) const {
     std::vector<const tenon_tensor*> own;
     for (const Tensor& t : constants) own.push_back(&t.raw());
@@ -205,7 +205,7 @@ class Graphs {
   const tenon_graphs& own_;
 };
 
-/// What objects of a library share by a key: made by T's default constructor when first asked for.
+/// What objects of a library share by a key: made by T's default constructor on first use.
 template <class T>
 class Shared {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes while nobody knows them.
+// Sizes that are not known yet.
 #pragma once
 #include "tenon/trt/types.hpp"
 
@@ -37,7 +37,7 @@ class IExprBuilder {
   /// Null: no memory.
   virtual IDimensionExpr const* constant(int64_t value) noexcept = 0;
   virtual IDimensionExpr const* operation(DimensionOperation op, IDimensionExpr const& first, IDimensionExpr const& second) noexcept = 0;
-  /// The size that output `outputIndex`, a scalar of type kINT32 or kINT64, holds behind a run. V3 alone; null: not there.
+  /// The size that output `outputIndex`, a scalar of type kINT32 or kINT64, holds after a run. V3 alone; null: not there.
   virtual IDimensionExpr const* declareSizeTensor(int32_t outputIndex, IDimensionExpr const& opt, IDimensionExpr const& upper) = 0;
 
  protected:

@@ -38,7 +38,7 @@ namespace detail {
 /// The bytes that this thread reads or writes a plugin's state from.
 struct Blob {
   const char *begin = nullptr, *end = nullptr, *reached = nullptr;
-  bool over = false;  ///< something would have been written behind the end
+  bool over = false;  ///< something would have been written after the end
   bool holds(const void* p) const {
     const auto at = reinterpret_cast<uintptr_t>(p);
     return begin && at >= reinterpret_cast<uintptr_t>(begin) && at <= reinterpret_cast<uintptr_t>(end);
@@ -51,7 +51,7 @@ TENON_TRT_OWN inline Blob& blob() {
 
 }  // namespace detail
 
-/// Writes val and moves on. What does not fit the bytes that the plugin asked for is left out, and an error of whoever asked to save it.
+/// Writes val and moves on. What does not fit the bytes that the plugin requested is left out, and saving fails.
 template <typename T>
 void write(char*& buffer, T const& val) {
   static_assert(std::is_trivially_copyable_v<T>, "only plain values have bytes of their own");
@@ -65,7 +65,7 @@ void write(char*& buffer, T const& val) {
   if (blob.holds(buffer)) blob.reached = buffer;
 }
 
-/// Reads val and moves on. Errors: std::length_error behind the end of the engine's bytes.
+/// Reads val and moves on. Errors: std::length_error after the end of the engine's bytes.
 template <typename T>
 void read(char const*& buffer, T& val) {
   static_assert(std::is_trivially_copyable_v<T>, "only plain values have bytes of their own");
@@ -86,7 +86,7 @@ class PluginFieldParser {
   }
   PluginFieldParser(PluginFieldParser const&) = delete;
   PluginFieldParser& operator=(PluginFieldParser const&) = delete;
-  /// Warns of fields that nobody asked for.
+  /// Warns of fields that were not read.
   ~PluginFieldParser() {
     for (auto const& [name, record] : mRecords)
       if (!record.retrieved)
@@ -119,7 +119,7 @@ class PluginFieldParser {
                                 ", length " + std::to_string(f.length));
   }
 
-  /// Dims, or 16-bit floats of a type that the library knows.
+  /// Dims, or 16-bit floats of a type of the library.
   template <class T>
   static T plain(PluginField const& f) {
     static_assert(std::is_same_v<T, Dims> || sizeof(T) == 2, "fields hold numbers and Dims");

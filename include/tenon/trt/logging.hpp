@@ -16,7 +16,7 @@ namespace detail {
 /// What this thread's plugin has logged since take_errors() was called.
 struct PluginMessages {
   std::string errors;         ///< joined by "; "
-  std::string missing_field;  ///< the last that PluginFieldParser was asked for in vain
+  std::string missing_field;  ///< the last that PluginFieldParser did not find
 };
 TENON_TRT_OWN inline PluginMessages& plugin_messages() {
   thread_local PluginMessages own;
@@ -70,7 +70,7 @@ TENON_TRT_OWN inline ILoggerFinder* getLoggerFinder() noexcept {
   return &own;
 }
 
-/// Logs it. An empty optional is told as the field that is missing.
+/// Logs it. An empty optional is reported as the field that is missing.
 inline void caughtError(std::exception const& e) noexcept {
   try {
     std::string text = e.what();

@@ -8,7 +8,7 @@ namespace tenon::trt {
 
 static constexpr int32_t kPLUGIN_VERSION_PYTHON_BIT = 0x40;
 
-/// What the top byte of getTensorRTVersion tells: which of the classes below a plugin is.
+/// The top byte of getTensorRTVersion: which of the classes below a plugin is.
 enum class PluginVersion : uint8_t {
   kV2 = 0,
   kV2_EXT = 1,
@@ -18,7 +18,7 @@ enum class PluginVersion : uint8_t {
 };
 enum class PluginCreatorVersion : int32_t { kV1 = 0, kV1_PYTHON = kPLUGIN_VERSION_PYTHON_BIT };
 
-/// Sizes of this class, IPluginV2Ext and IPluginV2IOExt lack the batch, which stands in front.
+/// Sizes of this class, IPluginV2Ext and IPluginV2IOExt lack the batch, which is the first dimension.
 class IPluginV2 {
  public:
   virtual int32_t getTensorRTVersion() const noexcept { return NV_TENSORRT_VERSION; }

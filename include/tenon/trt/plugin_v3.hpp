@@ -81,7 +81,7 @@ class IPluginV3OneRuntime : public IPluginCapability {
   virtual int32_t onShapeChange(PluginTensorDesc const* in, int32_t nbInputs, PluginTensorDesc const* out, int32_t nbOutputs) noexcept = 0;
   virtual int32_t enqueue(PluginTensorDesc const* inputDesc, PluginTensorDesc const* outputDesc, void const* const* inputs,
                           void* const* outputs, void* workspace, cudaStream_t stream) noexcept = 0;
-  /// A clone for one context; deleted by who asked for it.
+  /// A clone for one context; deleted by the caller.
   virtual IPluginV3* attachToContext(IPluginResourceContext* context) noexcept = 0;
   /// What createPlugin gets in phase kRUNTIME. Valid until the object changes.
   virtual PluginFieldCollection const* getFieldsToSerialize() noexcept = 0;

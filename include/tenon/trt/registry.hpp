@@ -40,7 +40,7 @@ class IPluginRegistry {
   /// By what the library exports as getCreators, or else getPluginCreators: all of them, or null.
   virtual PluginLibraryHandle loadLibrary(AsciiChar const* pluginPath) noexcept = 0;
   virtual void deregisterLibrary(PluginLibraryHandle handle) noexcept = 0;
-  /// The resource of that key: a clone of `resource` for who asks first. Null: the clone failed.
+  /// The resource of that key: a clone of `resource` on the first call. Null: the clone failed.
   virtual IPluginResource* acquirePluginResource(AsciiChar const* key, IPluginResource* resource) noexcept = 0;
   /// 0: done.
   virtual int32_t releasePluginResource(AsciiChar const* key) noexcept = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types of values, and the small interfaces that everything else stands on: names, numbers and order are TensorRT's.
+// Types of values, and the small interfaces that everything else uses: names, numbers and order are TensorRT's.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@ typedef struct CUstream_st* cudaStream_t;
 struct cublasContext;
 struct cudnnContext;
 
-#ifndef NV_TENSORRT_MAJOR  // whose interfaces these are; sources ask for it
+#ifndef NV_TENSORRT_MAJOR  // whose interfaces these are; sources of plugins test it
 #define NV_TENSORRT_MAJOR 10
 #define NV_TENSORRT_MINOR 15
 #define NV_TENSORRT_PATCH 0
@@ -68,7 +68,7 @@ enum class TensorFormat : int32_t {
 };
 using PluginFormat = TensorFormat;
 
-/// nbDims -1: no dims, or a rank that nobody knows.
+/// nbDims -1: no dims, or unknown rank.
 class Dims64 {
  public:
   static constexpr int32_t MAX_DIMS = 8;
@@ -93,7 +93,7 @@ struct PluginTensorDesc {
 };
 
 /// The max of a size that nobody bounds, where TensorRT would have a profile: large, and a product of three fits 64 bits. Runs may have
-/// more: configurePlugin (V2) or onShapeChange (V3) tells what they have, before they compute.
+/// more: configurePlugin (V2) or onShapeChange (V3) gives what they have, before they compute.
 constexpr int64_t kNoLimit = 65536;
 
 struct DynamicPluginTensorDesc {

@@ -28,7 +28,7 @@ class Expr final : public IDimensionExpr {
 /// Makes sizes, and keeps them.
 class Exprs final : public IExprBuilder {
  public:
-  /// What a size tensor is: told the output and the most that it may be.
+  /// What a size tensor is: the output and its upper bound.
   using SizeTensor = std::function<ext::Dim(int32_t output, ext::Dim most)>;
   explicit Exprs(SizeTensor size_tensor) : size_tensor_(std::move(size_tensor)) {}
 
@@ -54,7 +54,7 @@ class Exprs final : public IExprBuilder {
   }
   /// Errors: dims that cannot be.
   static std::vector<ext::Dim> sizes_of(const DimsExprs& dims, int32_t output) {
-    const std::string whose = "the plugin tells dims of output " + std::to_string(output) + " that cannot be: ";
+    const std::string whose = "the plugin gives dims of output " + std::to_string(output) + " that cannot be: ";
     if (dims.nbDims < 0 || dims.nbDims > Dims::MAX_DIMS) throw ext::Error(TENON_FAILED, whose + std::to_string(dims.nbDims) + " of them");
     std::vector<ext::Dim> out;
     for (int32_t axis = 0; axis < dims.nbDims; ++axis) {
@@ -106,7 +106,7 @@ inline DataType type_of(int32_t dtype) {
 inline const TypePair& pair_of(DataType type, int32_t output) {
   for (const TypePair& pair : kTypes)
     if (pair.type == type) return pair;
-  throw ext::Error(TENON_FAILED, "the plugin tells a type of output " + std::to_string(output) +
+  throw ext::Error(TENON_FAILED, "the plugin gives a type of output " + std::to_string(output) +
                                      " that Tenon has none for: " + std::to_string(static_cast<int32_t>(type)));
 }
 inline TensorFormat format_of(int32_t layout) {

@@ -33,7 +33,7 @@ inline PluginField const* advertised(const Creator& creator, const char* name) {
   return near;
 }
 
-/// What is advertised has a name and a type; its length counts only where a default stands behind it.
+/// What is advertised has a name and a type; its length counts only where it has a default.
 inline void describe_fields(const Creator& creator, ext::Description& op) {
   PluginFieldCollection const* const all = creator.fields();
   for (int32_t k = 0; all && k < all->nbFields; ++k) {
@@ -54,7 +54,7 @@ inline void describe_fields(const Creator& creator, ext::Description& op) {
   if (creator.is_v3()) {
     tenon_field_rule& rule = op.rule(kShapeInputs, TENON_FIELD_I64, -1, nullptr);
     rule.optional = 1;
-    rule.docs = "which inputs are shape inputs: their values tell sizes of outputs";
+    rule.docs = "which inputs are shape inputs: their values determine sizes of outputs";
   }
   op.op.any_fields = creator.is_v3() ? 0 : 1;
 }

@@ -11,7 +11,7 @@ namespace tenon::trt::detail {
 
 /// A namespace for creators that have none: nodes of ONNX need a domain that is not ONNX's own.
 constexpr const char* kNoNamespace = "trt.plugins";
-/// `create` is told nothing of its op: each creator has a function of its own.
+/// `create` gets no argument for its op: each creator has a function of its own.
 constexpr size_t kMostCreators = 256;
 
 TENON_TRT_OWN inline std::vector<Creator>& exported_creators() {
@@ -75,7 +75,7 @@ inline void set_run_functions(tenon_op& op) {
   op.enqueue = [](void* self, const tenon_call* call) { return ext::guarded([&] { node_of(self).enqueue(*call); }); };
 }
 
-/// Nobody knows how many operands and results a plugin has before it is made.
+/// The numbers of operands and results of a plugin are unknown before it is made.
 inline const tenon_op& table_of(const Creator& creator, size_t index) {
   auto& op = *new ext::Description;
   op.name(creator.name_space, creator.name(), creator.version());
@@ -116,7 +116,8 @@ inline std::vector<Creator> collected() {
   return out;
 }
 
-/// What the library wants to be called when it is opened: setLoggerFinder, and initTrtLlmPlugins, which registers creators.
+/// The functions that the library requires to be called when it is opened: setLoggerFinder, and initTrtLlmPlugins, which registers
+/// creators.
 inline void initialize_library() {
   Dl_info here;
   if (!dladdr(reinterpret_cast<const void*>(&exported_creators), &here)) return;
@@ -131,7 +132,7 @@ inline void initialize_library() {
     throw ext::Error(TENON_FAILED, "initTrtLlmPlugins failed" + take_errors());
 }
 
-/// The library's table, made once. Null: an error, which the host is told.
+/// The library's table, made once. Null: an error, which the host receives.
 TENON_TRT_OWN inline const tenon_library* library(const tenon_host* host) {
   ext::host() = host;
   static std::vector<const tenon_op*>& ops = *new std::vector<const tenon_op*>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node: its plugin, and what the adapter knows of its operands and results.
+// One node: its plugin, and what the adapter records of its operands and results.
 #pragma once
 #include <cstring>
 
@@ -33,7 +33,7 @@ class Node {
     const Shapes shapes = inferred(own, exprs);
     const std::vector<DataType> out_types = object_->types(types);
     if (own.result_count > shapes.size())
-      throw ext::Error(TENON_NOT_SUPPORTED, "the plugin has " + std::to_string(shapes.size()) + " outputs, and the node wants " +
+      throw ext::Error(TENON_NOT_SUPPORTED, "the plugin has " + std::to_string(shapes.size()) + " outputs, and the node has " +
                                                 std::to_string(own.result_count));
     for (uint32_t k = 0; k < own.result_count; ++k) {
       const std::vector<ext::Dim> sizes = Exprs::sizes_of(shapes[k], static_cast<int32_t>(k));
@@ -55,7 +55,7 @@ class Node {
     return out;
   }
 
-  /// Not where sizes of outputs go by values of shape inputs, which ranges do not tell: shapes_changed does.
+  /// Not where sizes of outputs go by values of shape inputs, which ranges do not contain: shapes_changed checks them.
   void configure(const tenon_ranges& ranges) {
     if (!shape_inputs_.empty()) return;
     DynamicDescs in;
@@ -99,7 +99,7 @@ class Node {
     return out;
   }
 
-  /// Where the counts are known: a host that does not tell them leaves it to enqueue.
+  /// Where the counts are known: a host that does not give them leaves it to enqueue.
   void shapes_changed(const tenon_tensor* const* operands, const tenon_tensor* const* results) {
     if (result_count_ > 0) set_shapes(operands, operand_count_, results, result_count_);
   }
@@ -119,7 +119,7 @@ class Node {
     const ext::Node given(node);
     const std::vector<unsigned char> kept = given.list<unsigned char>(kBytes);
     std::string bytes(kept.begin(), kept.end());
-    bytes.resize(kept.size() + 4096);  // for plugins that read past the end before they ask
+    bytes.resize(kept.size() + 4096);  // for plugins that read past the end before they check
     blob() = {bytes.data(), bytes.data() + kept.size(), nullptr, false};
     IPluginV2* const plugin = own.deserializePlugin(node.name, bytes.data(), kept.size());
     const Blob after = std::exchange(blob(), {});
@@ -145,7 +145,7 @@ class Node {
   }
 
   bool is_shape_input(size_t k) const { return std::find(shape_inputs_.begin(), shape_inputs_.end(), k) != shape_inputs_.end(); }
-  /// Shape inputs stand behind the others.
+  /// Shape inputs follow the others.
   template <class T>
   void reorder(std::vector<T>& all) const {
     if (shape_inputs_.empty()) return;
@@ -202,11 +202,11 @@ class Node {
   void set_shapes(const tenon_tensor* const* operands, uint32_t operand_count, const tenon_tensor* const* results, uint32_t result_count);
   std::vector<void*> places(const tenon_call& call);
   void share_aliased(std::vector<const void*>& from, const std::vector<void*>& to);
-  void tell_sizes(const tenon_call& call, const std::vector<void*>& to);
+  void give_sizes(const tenon_call& call, const std::vector<void*>& to);
 
   std::unique_ptr<Object> object_;
   std::vector<int64_t> shape_inputs_;
-  uint32_t operand_count_ = 0, result_count_ = 0;  ///< 0 results: the host does not tell
+  uint32_t operand_count_ = 0, result_count_ = 0;  ///< 0 results: the host gives no count
   std::vector<TensorFormat> asked_;                ///< of outputs, as `supports` took them last
   Descs in_, out_;                                 ///< of the runs
   std::vector<std::vector<uint64_t>> spare_;       ///< places of outputs that the host has none for

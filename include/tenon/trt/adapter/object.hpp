@@ -17,7 +17,7 @@ using Shapes = std::vector<DimsExprs>;
 class Object {
  public:
   virtual ~Object() = default;
-  /// False: types, sizes and workspaces were told when the model was built, and are no more.
+  /// False: types, sizes and workspaces exist only while the model is built.
   virtual bool tells_shapes() const { return true; }
   virtual int32_t outputs() const = 0;
   virtual std::vector<DataType> types(const std::vector<DataType>& inputs) const = 0;

@@ -111,13 +111,12 @@ class StaticV2 final : public ObjectV2 {
 
   Shapes shapes(const Shapes& inputs, const Shapes&, Exprs& exprs) override {
     if (inputs.empty() || inputs[0].nbDims < 1)
-      throw ext::Error(TENON_NOT_SUPPORTED, "a plugin of this kind wants a batch as its first axis");
+      throw ext::Error(TENON_NOT_SUPPORTED, "a plugin of this kind needs a batch as its first axis");
     std::vector<Dims> dims;
     for (const DimsExprs& in : inputs) {
       Dims out{in.nbDims - 1, {}};
       for (int32_t axis = 1; axis < in.nbDims; ++axis) {
-        if (!in.d[axis]->isConstant())
-          throw ext::Error(TENON_NOT_SUPPORTED, "a plugin of this kind wants sizes that are known, but for the batch");
+        if (!in.d[axis]->isConstant()) throw ext::Error(TENON_NOT_SUPPORTED, "a plugin of this kind needs known sizes, but for the batch");
         out.d[axis - 1] = in.d[axis]->getConstantValue();
       }
       dims.push_back(out);

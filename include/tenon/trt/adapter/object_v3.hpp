@@ -76,7 +76,7 @@ class ObjectV3 final : public Object {
 
  private:
   IPluginV3OneBuild& build() const {
-    if (!build_) throw ext::Error(TENON_NOT_SUPPORTED, "the plugin has no capability kBUILD, which tells types, sizes and workspaces");
+    if (!build_) throw ext::Error(TENON_NOT_SUPPORTED, "the plugin has no capability kBUILD, which gives types, sizes and workspaces");
     return *build_;
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of a node. Outputs that nobody wants, and those whose sizes the data tells, go to memory of the adapter's own first.
+// Runs of a node. Outputs that have no reader, and those of data-dependent shape, go to memory of the adapter's own first.
 #pragma once
 #include "tenon/trt/adapter/node.hpp"
 
@@ -24,15 +24,15 @@ inline Descs Node::expected(const Descs& in, const tenon_tensor* const* operands
       dims.emplace_back(t.dtype == TENON_I64 ? static_cast<const int64_t*>(t.data)[n] : static_cast<const int32_t*>(t.data)[n]);
     values.push_back(exprs.of(dims));
   }
-  const Shapes told = object_->shapes(shapes, values, exprs);
+  const Shapes given = object_->shapes(shapes, values, exprs);
   const std::vector<DataType> out_types = object_->types(types);
   Descs out;
-  for (size_t k = 0; k < told.size(); ++k) {
-    PluginTensorDesc d{Dims{told[k].nbDims, {}}, out_types[k], TensorFormat::kLINEAR, -1.0F};
-    const std::vector<ext::Dim> dims = Exprs::sizes_of(told[k], size_of(k));
+  for (size_t k = 0; k < given.size(); ++k) {
+    PluginTensorDesc d{Dims{given[k].nbDims, {}}, out_types[k], TensorFormat::kLINEAR, -1.0F};
+    const std::vector<ext::Dim> dims = Exprs::sizes_of(given[k], size_of(k));
     for (size_t axis = 0; axis < dims.size(); ++axis) {
       const std::optional<int64_t> n = dims[axis].number();
-      if (!n) throw ext::Error(TENON_FAILED, "the plugin tells a size of output " + std::to_string(k) + " that is no number");
+      if (!n) throw ext::Error(TENON_FAILED, "the plugin gives a size of output " + std::to_string(k) + " that is no number");
       d.dims.d[axis] = is_known ? *n : -1;
     }
     out.push_back(d);
@@ -75,7 +75,7 @@ inline std::vector<void*> Node::places(const tenon_call& call) {
   return out;
 }
 
-/// Inputs that outputs are written over: the plugin changes a copy, as others may read the input behind it.
+/// Inputs that outputs are written over: the plugin changes a copy, as others may read the input after it.
 inline void Node::share_aliased(std::vector<const void*>& from, const std::vector<void*>& to) {
   for (size_t k = 0; k < to.size(); ++k) {
     const int32_t input = object_->aliased(size_of(k));
@@ -88,24 +88,24 @@ inline void Node::share_aliased(std::vector<const void*>& from, const std::vecto
   }
 }
 
-inline void Node::tell_sizes(const tenon_call& call, const std::vector<void*>& to) {
+inline void Node::give_sizes(const tenon_call& call, const std::vector<void*>& to) {
   const auto is_late = [&](uint32_t k) { return call.results[k]->dtype != TENON_NO_DTYPE && !call.results[k]->data; };
   uint32_t first = 0;
   while (first < call.result_count && !is_late(first)) ++first;
   if (first == call.result_count) return;
-  std::vector<int64_t> held(out_.size());
+  std::vector<int64_t> values(out_.size());
   for (size_t k = 0; k < out_.size(); ++k) {
     if (out_[k].dims.nbDims != 0) continue;
-    if (out_[k].type == DataType::kINT64) held[k] = *static_cast<const int64_t*>(to[k]);
-    else if (out_[k].type == DataType::kINT32) held[k] = *static_cast<const int32_t*>(to[k]);
+    if (out_[k].type == DataType::kINT64) values[k] = *static_cast<const int64_t*>(to[k]);
+    else if (out_[k].type == DataType::kINT32) values[k] = *static_cast<const int32_t*>(to[k]);
   }
-  const Descs now = expected(in_, call.operands, &held);
+  const Descs now = expected(in_, call.operands, &values);
   for (uint32_t k = first; k < call.result_count; ++k) {
     if (!is_late(k)) continue;
     for (int32_t axis = 0; axis < now[k].dims.nbDims; ++axis)
       if (now[k].dims.d[axis] < 0 || now[k].dims.d[axis] > out_[k].dims.d[axis])
-        throw ext::Error(TENON_FAILED, "the plugin tells size " + std::to_string(now[k].dims.d[axis]) + " of output " + std::to_string(k) +
-                                           ", and that it is at most " + std::to_string(out_[k].dims.d[axis]));
+        throw ext::Error(TENON_FAILED, "the plugin gives size " + std::to_string(now[k].dims.d[axis]) + " of output " + std::to_string(k) +
+                                           ", which exceeds its bound " + std::to_string(out_[k].dims.d[axis]));
     void* data = nullptr;
     const int32_t status = call.set_sizes(&call, k, now[k].dims.nbDims, now[k].dims.d, &data);
     if (status != TENON_OK) throw ext::HostError(status);
@@ -123,7 +123,7 @@ inline void Node::enqueue(const tenon_call& call) {
   share_aliased(from, to);
   take_errors();
   object_->enqueue(in_, out_, from, to, result_count_ > 0 ? call.workspace : own_workspace_.data(), call.tactic);
-  tell_sizes(call, to);
+  give_sizes(call, to);
 }
 
 }  // namespace tenon::trt::detail
