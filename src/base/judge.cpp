@@ -113,7 +113,7 @@ Tolerance tolerance_of(DType dtype) {
 
 namespace {
 
-/// The tensor that is furthest beyond its bound stands for all of them.
+/// The tensor that exceeds its bound most represents all of them.
 Distance furthest(const Tensor& value, const Tensor& reference, const Tolerance& least) {
   if (value.dtype() != reference.dtype() || value.count() != reference.count())
     return {kInfinity, 0, kInfinity, 0, 1, type_text(value) + ", reference " + type_text(reference)};

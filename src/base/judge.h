@@ -9,7 +9,7 @@ namespace tenon::inline base {
 
 /// What a value of this dtype may differ from the fp64 reference, element by element:
 /// relative * |reference| + absolute * max(1, |reference|, the largest |reference| of the tensor that is no mask's fill).
-/// The numbers are those of torch's own kernel tests; the largest element stands for the forward-error bound of a sum, which grows
+/// The numbers are those of torch's own kernel tests; the largest element replaces the forward-error bound of a sum, which grows
 /// with its terms and not with what is left of them. Integers and bools: no difference.
 struct Tolerance {
   double relative = 0, absolute = 0;

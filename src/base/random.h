@@ -23,7 +23,7 @@ using RandomBlock = std::array<uint32_t, 4>;
 
 RandomBlock philox(uint64_t key, const RandomBlock& counter);
 
-/// What the numbers of a run depend on beside stream and element.
+/// What the numbers of a run depend on besides stream and element.
 struct RandomScope {
   uint64_t seed = 0;
   uint64_t path = 0;  ///< hash of the iterations of all loops around the innermost one; 0: none

@@ -7,7 +7,7 @@
 namespace tenon::inline base {
 
 /// Brings a 64-bit integer to the range of `dtype` by dropping high bits and extending the sign; bool gives 0 or 1.
-/// u64 values stand as their bit pattern.
+/// u64 values are stored as their bit pattern.
 int64_t wrap_integer(DType dtype, int64_t value);
 /// Truncates towards zero, then wraps (modulo 2^64 beyond 64 bits; NaN and infinity give 0); bool: != 0.
 int64_t wrap_number(DType dtype, double value);

@@ -15,11 +15,11 @@ namespace tenon::inline base {
 
 using Sizes = std::vector<int64_t>;
 
-/// Dense row-major tensor whose bytes are shared and never copied by assignment. Strings live beside the bytes. So do the elements of a
-/// sequence (tensors, or maps), of an optional (one or none, a tensor or a sequence) and of a map (its keys, i64[n] or string[n], and its
-/// values [n]): values of rank 1 with the dtypes `sequence`, `optional` and `map`.
-/// Either owns its buffer, or keeps `keeper` (a mapped file, a caller's array) alive. The bytes of a view may lie in the memory of a
-/// device, where the host reads and writes none of them (check_on_host).
+/// Dense row-major tensor whose bytes are shared and never copied by assignment. Strings are stored apart from the bytes; so are the
+/// elements of a sequence (tensors, or maps), of an optional (one or none, a tensor or a sequence) and of a map (its keys, i64[n] or
+/// string[n], and its values [n]): values of rank 1 with the dtypes `sequence`, `optional` and `map`. Either owns its buffer, or keeps
+/// `keeper` (a mapped file, a caller's array) alive. The bytes of a view may lie in the memory of a device, where the host reads and writes
+/// none of them (check_on_host).
 class Tensor {
  public:
   Tensor() = default;

@@ -32,7 +32,7 @@ struct DimMemo {
 
 struct Symbols::State {
   std::deque<DimNode> nodes;
-  /// By hash, the newest wins: inference asks for the same few element counts again and again. Empty until first used.
+  /// By hash, the newest wins: inference computes the same few element counts again and again. Empty until first used.
   std::vector<DimMemo> memo;
   std::unordered_set<const DimNode*, DimNodeHash, DimNodeEqual> interned;
   std::unordered_map<std::string, Dim> by_name;

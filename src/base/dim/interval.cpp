@@ -121,7 +121,7 @@ Interval bounds(const Poly& p, int depth) {
 
 Interval quotient(Interval a, Interval b) {
   if (b.lower <= 0 && b.upper >= 0) {
-    // |a / b| <= |a|; with b = 0 there is no value, and 0 stands for it.
+    // |a / b| <= |a|; with b = 0 there is no value, and 0 represents it.
     if (b.lower >= 0) return {std::min<int64_t>(a.lower, 0), std::max<int64_t>(a.upper, 0)};
     const int64_t most = std::max({a.upper, -a.lower, int64_t{0}});
     return {-most, most};

@@ -85,7 +85,7 @@ int64_t integer_unary(ExprOp op, DType dtype, int64_t a) {
   }
 }
 
-/// Truncating quotient and rest; both 0 for a division by 0. Narrow unsigned values stand as they are; u64 needs care.
+/// Truncating quotient and rest; both 0 for a division by 0. Narrow unsigned values are stored zero-extended; u64 needs care.
 struct Division {
   int64_t quotient, rest;
 };

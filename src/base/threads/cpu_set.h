@@ -19,7 +19,7 @@ class CpuSet {
   /// Those that the calling thread may run on. Errors: not_supported.
   static Result<CpuSet> of_thread();
 
-  /// The same as of_thread(), without an allocation where this set has held one before. False: the system does not say.
+  /// The same as of_thread(), without an allocation where this set has held one before. False: the system does not report it.
   bool read_thread();
   /// From now on the calling thread runs on these alone. False: on none of them, or the system does not allow it; nothing has changed.
   bool bind_thread() const;

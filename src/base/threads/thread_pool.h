@@ -35,7 +35,7 @@ class ThreadPool {
 
   class Lease;
   /// The thread pool for as long as the lease lives: other callers wait, in the order in which they came. The calling thread is
-  /// kept to the thread pool's CPUs meanwhile. A thread that has a turn gets another at once; so does a forked child. Errors: that of
+  /// kept to the thread pool's CPUs meanwhile. A thread that has a lease gets another at once; so does a forked child. Errors: that of
   /// `go_on`, which is called about every millisecond of waiting (null: waits however long); device_failed where the thread pool's CPUs are
   /// gone. Cost: below 1 us, with CPUs some microseconds; no allocation.
   Result<Lease> acquire(const QueuedLock::GoOn* go_on = nullptr);
