@@ -41,7 +41,7 @@ FAULTS = {
     20: ("runs", "it ended the process (exit code 0)"),
     21: ("runs", "it crashed (signal 11"),
     22: ("runs", "it did not come back within"),
-    23: ("lets go", "256 lives of an object leave 768 resources held"),
+    23: ("lets go", "256 lives of an object leave 768 resources unreleased"),
     24: ("fields", "scale = 10.0 is refused, which it declares legal"),
     25: ("fields", "axis = 30000 is taken, and its definition refuses it"),
     26: ("workspace", "with other bytes in the workspace before: result 0 differs"),

@@ -10,7 +10,7 @@
 
 namespace tenon::cli {
 
-/// Steps of one label that are cut alike, beside what was predicted of them.
+/// Steps of one label that are cut alike, with what was predicted of them.
 struct ExplainedKernel {
   std::string label, tactic, why, limit;
   size_t calls = 0;

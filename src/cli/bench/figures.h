@@ -16,7 +16,7 @@ struct BenchFigures {
   double median_ms = 0, gflops = 0;
   ByProducts flops{}, peaks{};         ///< of a run; GFLOP/s
   double peak_share = 0;               ///< of the time that the flops take at the peaks of their kinds
-  double weight_gbps = 0, memory = 0;  ///< GB/s: weights read once a run, what memory gave beside
+  double weight_gbps = 0, memory = 0;  ///< GB/s: weights read once a run, and the memory bandwidth measured with it
   double roofline_share = 0;           ///< of the time that the flops at the peaks, or the weights at memory's rate, take at least
 };
 

@@ -109,10 +109,10 @@ void report_own(const BenchSession& b, const BenchFigures& f, Console& console) 
   console.line(fmt::format("at {}", shapes_text(b)));
   console.line(fmt::format("p50 {:.4g} ms, p95 {:.4g}, p99 {:.4g}; {:.4g} runs a second; {} threads; {}", f.median_ms,
                            quantile(f.times, 0.95), quantile(f.times, 0.99), 1e3 / f.median_ms, b.options.threads, kept_text(f.quiet)));
-  console.line(fmt::format("{:.4g} GFLOP/s, {:.1f} % of the peak measured beside it ({})", f.gflops, 100 * f.peak_share, peaks_text(f)));
+  console.line(fmt::format("{:.4g} GFLOP/s, {:.1f} % of the peak measured with it ({})", f.gflops, 100 * f.peak_share, peaks_text(f)));
   if (f.peak_share > 1)
     console.line("a share of the peak above 100 % says that the machine was busy while the peak was measured: run again when it is quiet");
-  console.line(fmt::format("{:.4g} GB/s of weights, {:.1f} % of what memory gave beside it ({:.4g})", f.weight_gbps,
+  console.line(fmt::format("{:.4g} GB/s of weights, {:.1f} % of the memory bandwidth measured with it ({:.4g})", f.weight_gbps,
                            100 * f.weight_gbps / f.memory, f.memory));
   console.line(
       fmt::format("load {:.4g} ms, first run {:.4g} ms, peak memory {:.1f} MB", b.load_ms, b.first_ms, static_cast<double>(b.rss) / 1e6));

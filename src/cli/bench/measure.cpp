@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kChains = 12, kChainsOfPairs = 20, kUnroll = 8;
 constexpr int64_t kRoundsPerTask = 20000;
 
-/// The chains stand one beside the other in the code: in a loop over them they would be in memory, which takes a sixth of the peak.
+/// The chains are written out: in a loop over them they would be in memory, which takes a sixth of the peak.
 template <class V, size_t... kChain>
 [[gnu::always_inline]] inline float fma_rounds(int64_t rounds, float seed, std::index_sequence<kChain...>) {
   const V factor = V{} + (1.0f - seed), term = V{} + seed;

@@ -31,7 +31,7 @@ using ByProducts = std::array<double, kProducts>;
 
 /// GFLOP/s of multiply-adds on registers alone, in the widest vectors of this CPU, on the threads that kernels run on: what a share of the
 /// peak is a share of. Products of short types need a CPU that has them (AVX512_BF16, AVX512_VNNI). Machines are shared and their clocks
-/// drift, so it is taken beside each sample.
+/// drift, so it is measured with each sample.
 class FmaPeak {
  public:
   explicit FmaPeak(int threads, Products products = Products::f32);

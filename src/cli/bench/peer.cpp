@@ -219,8 +219,7 @@ Result<files::NamedTensors> peer_inputs(const runtime::Engine& engine, std::span
   for (const auto& ports : {engine.inputs(), engine.outputs()})
     for (const runtime::PortInfo& p : ports)
       if (runtime::is_container(p))
-        return fail(Code::not_supported, runtime::port_place("value", p),
-                    "not supported yet: sequences and optionals beside another engine")
+        return fail(Code::not_supported, runtime::port_place("value", p), "not supported yet: sequences and optionals with another engine")
             .expected("tensors")
             .found(runtime::text_of(p.container, p.dtype));
   files::NamedTensors named;

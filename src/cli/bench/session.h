@@ -12,7 +12,7 @@ namespace tenon::cli {
 
 class Console;
 
-/// What `tenon bench` is asked for.
+/// The arguments of `tenon bench`.
 struct BenchOptions {
   EngineOptions engine;
   InputOptions inputs;
@@ -54,7 +54,7 @@ struct MachineLimits {
   MachineLimits(int threads, const ByProducts& flops);
 };
 
-/// Samples until as many are quiet as are asked for, or the time is over. Errors: those of runs.
+/// Samples until there are as many quiet ones as requested, or the time is over. Errors: those of runs.
 Result<std::vector<Sample>> take_samples(const BenchOptions& options, BenchSession& session, const MachineLimits& limits, Console& console);
 
 }  // namespace tenon::cli

@@ -77,7 +77,7 @@ class Traffic {
   }
 
   /// Of what lies so far back, the share that a cache of that size still holds: the further over it, the less.
-  static double held(double back, int64_t cache) { return std::clamp(2 - back / static_cast<double>(cache), 0.0, 1.0); }
+  static double cached_share(double back, int64_t cache) { return std::clamp(2 - back / static_cast<double>(cache), 0.0, 1.0); }
 
   void touch(uint32_t b, uint32_t step, const codegen::Walk& walk, double bytes, double readings, double foreign, codegen::Call& call) {
     const BufferInfo& info = program_.buffers[b];
@@ -88,8 +88,9 @@ class Traffic {
     (weight ? now_.weights : now_.others) += bytes;
     if (!weight) largest_ = std::max(largest_, bytes);
     touched_[b] = now_;
-    const double near = held(back, machine_.second_bytes * machine_.threads), on_chip = std::max(near, held(back, machine_.third_bytes));
-    // What is written goes its way beside what is read.
+    const double near = cached_share(back, machine_.second_bytes * machine_.threads),
+                 on_chip = std::max(near, cached_share(back, machine_.third_bytes));
+    // Writes overlap with reads.
     constexpr double kWritten = 0.75;
     const double moved = weight ? bytes : walk.written ? bytes * kWritten : bytes * readings, own = moved * (1 - foreign);
     if (walk.written) call.taken += bytes * foreign * on_chip;

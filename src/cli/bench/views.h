@@ -10,7 +10,7 @@
 
 namespace tenon::cli {
 
-/// What `bench` shows of the compiled graph beside its times.
+/// What `bench` shows of the compiled graph in addition to its times.
 struct Views {
   std::optional<GraphPage> page;           ///< --html
   std::optional<Explanation> explanation;  ///< --explain

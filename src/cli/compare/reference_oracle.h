@@ -12,7 +12,7 @@ namespace tenon::cli {
 /// inside its bounds. Errors: those of InputOptions::inputs.
 Result<std::vector<Tensor>> inputs_for(const ir::Graph& graph, const InputOptions& options);
 
-/// Judges a rewritten graph by running it beside the one that it was, through the reference evaluator. Good: every output is within the
+/// Judges a rewritten graph by running it and the original through the reference evaluator. Good: every output is within the
 /// bound of `tenon compare`, or no further off than 32 times what rounding does to it in the original.
 class ReferenceOracle {
  public:

@@ -5,7 +5,7 @@
 
 namespace tenon::cli {
 
-/// What a segment gives, held against what the reference makes of the same operands.
+/// The results of a segment compared with those of the reference on the same operands.
 struct SegmentCheck {
   uint32_t segment = 0;
   std::optional<ValueDistance> furthest;  ///< of its results, the one furthest beyond its bound; none: it has no results, or an error
@@ -15,7 +15,7 @@ struct SegmentCheck {
 
 /// Runs each segment of a compiled graph (compiler::Compiled) by itself, on its backend. What it reads comes from the reference, which
 /// rounds each node's result to its dtype: a segment is not blamed for those before it. options: those that the graph was compiled with.
-/// `devices`: beside those of the registry. Errors: those of the evaluator. Cost: two evaluations, and building each segment anew.
+/// `devices`: in addition to those of the registry. Errors: those of the evaluator. Cost: two evaluations, and building each segment anew.
 Result<std::vector<SegmentCheck>> check_segments(const ir::Graph& graph, const partition::Partition& partition,
                                                  std::span<const Tensor> inputs, const compiler::CompileOptions& options,
                                                  const runtime::RunOptions& run, const runtime::Devices& devices = {});

@@ -200,7 +200,7 @@ void list_steps(const ProgramTable& programs, uint32_t program, const std::strin
   }
 }
 
-/// What stands before the numbers of a fallback's steps, and when it runs.
+/// The prefix of the numbers of a fallback's steps, and when it runs.
 std::pair<const char*, const char*> words_of(Condition condition) {
   switch (condition) {
     case Condition::none: break;

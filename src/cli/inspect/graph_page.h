@@ -16,7 +16,7 @@ class GraphPage {
  public:
   explicit GraphPage(std::string title) : title_(std::move(title)) {}
 
-  /// A few words beside the title.
+  /// A few words next to the title.
   void set_facts(std::string facts) { facts_ = std::move(facts); }
   void add(const ir::Graph& graph, const std::string& name) { append_graph(graph, name); }
   /// The compiled graph with its fused groups and kernels; its nodes and those of the last graph that was added point at each other.

@@ -13,7 +13,7 @@ function measured({items, layers}) {
   });
 }
 
-/// Columns of about equal height [{from, to, left, right, height}]; near the wanted end of each the cut is where fewest edges cross.
+/// Columns of about equal height [{from, to, left, right, height}]; near the target end of each the cut is where fewest edges cross.
 function columnsOf(layers, count) {
   const total = layers.reduce((sum, l) => sum + l.height, 0), out = [];
   for (let from = 0; from < layers.length;) {

@@ -6,7 +6,7 @@
 const kGapX = 16, kGapY = 30, kGutter = 56, kSweeps = 6;
 /// Edges over more layers than this are drawn straight, below everything, and have no say in where boxes are placed.
 const kFar = 30;
-/// How hard the middle of the picture pulls at everything, beside 1 for a neighbour: long chains would lean sideways without it.
+/// How hard the middle of the picture pulls at everything, relative to 1 for a neighbour: long chains would lean sideways without it.
 const kUpright = 0.05;
 
 /// boxes: {w, h} in topological order; edges: [from, to]. aspect: of the window.
@@ -54,7 +54,7 @@ function netOf(boxes, edges, layer) {
   return {items, layers, routes};
 }
 
-/// Sorts each layer by the mean place of its neighbours, down and up in turns.
+/// Sorts each layer by the mean place of its neighbours, alternately down and up.
 function orderLayers({items, layers}) {
   const place = new Float64Array(items.length);
   const number = ids => ids.forEach((i, k) => { place[i] = k - ids.length / 2; });
@@ -71,7 +71,7 @@ function orderLayers({items, layers}) {
 }
 
 /// The places nearest to the wanted ones (least squares) that keep neighbours apart: isotonic regression of what is left of each wanted
-/// place once everything to its left is subtracted; neighbours that want to pass each other are pooled.
+/// place once everything to its left is subtracted; neighbours that would pass each other are pooled.
 function keepApart(wanted, weights, offsets) {
   const pools = [];
   for (let k = 0; k < wanted.length; ++k) {

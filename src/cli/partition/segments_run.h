@@ -18,7 +18,7 @@ struct SegmentRun {
   uint64_t copied_bytes = 0;
 };
 
-/// Sees which segments run, in their order. What lies between segments of other backends is cpu's, which weaves the program.
+/// Sees which segments run, in their order. What lies between segments of other backends is cpu's, which makes the program.
 class SegmentRuns {
  public:
   explicit SegmentRuns(const runtime::Program& program) : program_(program) {}

@@ -12,7 +12,7 @@
 
 namespace tenon::cli {
 
-/// A plugin beside the op that it computes: its own, or the one that it is a kernel of.
+/// A plugin and the op that it computes: its own, or the one that it is a kernel of.
 struct PluginOf {
   const plugin::Op& op;
   const ops::OpDef& def;

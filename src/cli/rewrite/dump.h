@@ -13,7 +13,7 @@ namespace tenon::cli {
 
 /// One side of a rewrite as it is shown.
 struct DumpSide {
-  std::string file;       ///< beside the page; empty: ONNX cannot say it
+  std::string file;       ///< beside the page; empty: ONNX cannot express it
   std::string dot, text;  ///< the graph for Graphviz, and in its text form
   std::string svg;        ///< empty: the text is shown instead
   std::string unsaid;     ///< why there is no file

@@ -31,7 +31,7 @@ Result<std::optional<files::AtomicFile>> file_for(const std::string& path) {
   return TRY(files::AtomicFile::create(path));
 }
 
-/// Files that are asked for, opened before minutes of measuring that they could not keep.
+/// Requested files, opened before minutes of measuring that they could not keep.
 struct Pictures {
   std::optional<files::AtomicFile> trace, html;
 
@@ -61,7 +61,7 @@ Result<void> serve_model(const BenchOptions& o, Console& console) {
   const auto flops = flops_of_steps(b.engine->program_for(b.inputs), b.context->sizes());
   const ByProducts work = flops_by_products(b.engine->program_for(b.inputs), flops);
   const double weight_bytes = weight_bytes_read(b.engine->program_for(b.inputs), b.context->sizes(), flops);
-  std::optional<MachineLimits> made;  // not before it is asked for: until then the process holds what a run needs
+  std::optional<MachineLimits> made;  // made on first use: until then the process holds what a run needs
   const auto limits = [&]() -> const MachineLimits& { return made ? *made : made.emplace(b.options.threads, work); };
   const auto append = [](const ByProducts& each, double last) {
     std::vector<double> out(each.begin(), each.end());
@@ -112,7 +112,7 @@ VERB(bench) {
         "  tenon bench model.onnx --vs openvino --cold                (caches evicted before each run, for both)\n"
         "  tenon bench model.onnx --input batch.npz --runs 60 --seconds 120 --json\n"
         "\nA sample is 20 ms of runs back to back, between two measurements of the FMA peak; samples during which the machine was\n"
-        "disturbed are dropped and taken again, three times as many as wanted at most. With --vs a sample is a pair, taken in turns;\n"
+        "disturbed are dropped and taken again, three times as many as requested at most. With --vs a sample is a pair, taken in turns;\n"
         "the other engine computes in fp32 on as many threads, and is made for the inputs' shapes alone where --shape is given.\n"
         "torch is PyTorch on the model as onnx2pytorch converts it, under torch.compile where that works; what it needs is in\n"
         "tools/requirements-torch.txt. The share of memory's rate counts each weight as read once a run: above 100 % weights stay\n"

@@ -42,7 +42,7 @@ void add_devices(const compiler::CompileReport& r, std::vector<std::vector<std::
   std::string last;
   for (const auto& [op, count] : r.ops_of_devices) {
     const auto text = fmt::format("{} x{}", op.second, count);
-    const auto share = r.guessed_shares.find(op.first);  // none of a graph that is beside the model
+    const auto share = r.guessed_shares.find(op.first);  // none of a fallback's graph
     if (op.first == last) rows.back()[1] += ", " + text;
     else if (share == r.guessed_shares.end()) rows.push_back({"on " + op.first, text});
     else rows.push_back({"on " + op.first, fmt::format("a guessed {:.1f} % of the time: {}", 100 * share->second, text)});
@@ -157,7 +157,7 @@ Result<compiler::EntrySource> read_entry(const std::string& text, const import::
   if (equals == text.npos || equals == 0 || equals + 1 == text.size())
     return fail(Code::bad_usage, "--entry " + text, "an entry is a name and a model").expected("NAME=MODEL").found(text);
   import::ImportOptions own = reading;
-  own.shapes.clear();  // those, and the wanted outputs, are of MODEL
+  own.shapes.clear();  // those, and the selected outputs, are of MODEL
   own.outputs.clear();
   auto imported = TRY(import::import_onnx(text.substr(equals + 1), own));
   for (const std::string& w : imported.warnings) console.warn(w);

@@ -60,7 +60,7 @@ Result<Json> calibrate_one(const std::string& name, const compiler::CompileOptio
   Json out{{"backend", name}};
   const backend::Backends backends = TRY(options.registry->named(std::vector<std::string>{name}));
   if (backends[0]->is_host()) {
-    text = "what others are held against: its kernels are steps of the program";
+    text = "the baseline of the others: its kernels are steps of the program";
     out.update(compiler::costs_data(backends[0]->overheads()));
   } else if (const auto found = compiler::calibrate(backends, 0, ops::table(), options)) {
     TRY(calibration.add(*backends[0], *found));

@@ -295,7 +295,7 @@ VERB(compare) {
         "  tenon compare model.onnx --shape ids=2x64 --with onnxruntime\n"
         "  tenon compare model.onnx --input batch.npz --all-values\n"
         "  tenon compare model.onnx --opt 0 --json\n"
-        "  tenon compare model.onnx --outlier 1e6         (beside the same with --no-winograd: how far the error of one pixel reaches)\n"
+        "  tenon compare model.onnx --outlier 1e6         (and again with --no-winograd: how far the error of one pixel reaches)\n"
         "  tenon compare model.onnx --backend onnxruntime,cpu --by-segment\n"
         "\nThe judge is Tenon's evaluator with every floating value in fp64. A float may differ by relative * |reference| + absolute *\n"
         "the largest element: 1.3e-6 and 1e-5 in f32, 1e-3 twice in f16, 1.6e-2 and 1e-3 in bf16, 1e-7 twice in f64; or by twice the\n"
@@ -311,8 +311,9 @@ VERB(compare) {
       app.add_option("--with", o->with, "show another engine's error against the same judge")
           ->check(CLI::IsMember({"reference", "onnxruntime", "openvino", "torch"}))
           ->capture_default_str();
-      app.add_option("--outlier", o->outlier,
-                     "make the middle element of each floating input so large, and show the error of the results that are small beside it")
+      app.add_option(
+             "--outlier", o->outlier,
+             "make the middle element of each floating input so large, and show the error of the results that are small in comparison")
           ->type_name("VALUE");
       app.add_flag("--all-values", o->all_values, "compare every floating value, each kept as an output of a copy of the graph");
       app.add_flag("--by-segment", o->by_segment, "run each backend's segments by themselves first, and name the first that is wrong");

@@ -60,7 +60,7 @@ void show_costs(const backend::Backends& backends, Console& console) {
     console.line(fmt::format("a start of {} costs {}", b->name(), compiler::costs_text(b->overheads())));
 }
 
-/// How many segments there are, beside how many there must be.
+/// The number of segments and its lower bound.
 std::string count_text(const partition::Partition& partition) {
   const size_t count = partition.segments.size(), least = partition.lower_bound;
   if (count == least) return fmt::format("{} segments, proved fewest", count);

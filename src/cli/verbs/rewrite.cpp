@@ -211,7 +211,8 @@ VERB(rewrite) {
       app.add_option("--dump", o->dump, "a folder for every rewrite as ONNX, before and after, and a page with the pictures")
           ->type_name("OUTDIR");
       app.add_option("--stop-after", o->stop_after, "do the first K rewrites only")->check(at_least(0))->type_name("K");
-      app.add_option("--verify", o->verify, "run rewrites beside what they replace, on drawn inputs: one of each kind, or every one")
+      app.add_option("--verify", o->verify,
+                     "run rewrites and what they replace on random inputs and compare: one of each kind, or every one")
           ->check(CLI::IsMember({"off", "first", "all"}))
           ->capture_default_str();
       app.add_flag("--strict", o->strict, "fail, and write nothing, where a rule is left out");

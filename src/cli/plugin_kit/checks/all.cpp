@@ -25,7 +25,7 @@ constexpr Check kChecks[] = {
     {"formats", "so does each choice of layouts that it takes",
      [](const plugin::Op& op) { return op.runs() && op.table.supports && !op.table.is_random; }, check_formats},
     {"tactics", "so does each tactic", [](const plugin::Op& op) { return op.runs() && op.table.tactics; }, check_tactics},
-    {"canaries", "nothing is written beside results and workspace, and operands stay", runs, check_canaries},
+    {"canaries", "nothing is written outside of results and workspace, and operands keep their values", runs, check_canaries},
     {"written", "every byte of every result is written", runs, check_written},
     {"addresses", "another run, on memory elsewhere, is like the first: no pointer is kept", runs, check_addresses},
     {"in place", "results may take the memory of operands where the op says so", is_in_place, check_in_place},

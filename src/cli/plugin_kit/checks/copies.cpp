@@ -65,14 +65,14 @@ void check_lets_go(Trial& trial) {
   if (trial.cases().empty()) return;
   const PluginCase& at = trial.cases().front();
   const plugin::Host& host = *trial.op().host;
-  const size_t held = host.resource_holders();
+  const size_t before = host.resource_holders();
   const auto some_lives = [&] {
     for (int k = 0; k < kLives; ++k) live(trial, at);
     return bytes_on_the_heap();
   };
   const int64_t warm = some_lives();
-  if (host.resource_holders() > held)
-    trial.found(at, fmt::format("{} lives of an object leave {} resources held", kLives, host.resource_holders() - held));
+  if (host.resource_holders() > before)
+    trial.found(at, fmt::format("{} lives of an object leave {} resources unreleased", kLives, host.resource_holders() - before));
   const int64_t first = some_lives() - warm, second = some_lives() - warm - first;
   if (first >= kLives && second >= kLives)
     trial.found(at, fmt::format("{} lives of an object leave {} bytes on the heap", 2 * kLives, first + second));

@@ -7,7 +7,7 @@ namespace tenon::cli {
 
 namespace {
 
-/// Bytes that hold in both runs what they held before: results were filled with `a` before the one, with `b` before the other.
+/// Bytes that have in both runs their values from before: results were filled with `a` before the one, with `b` before the other.
 size_t untouched(const Tensor& first, uint8_t a, const Tensor& second, uint8_t b) {
   size_t out = 0;
   const int64_t bytes = std::min(first.byte_size(), second.byte_size());
