@@ -32,7 +32,7 @@ struct PlanLimits {
   // an array there is larger than `kept_bytes`), and of a byte of transformed weights, which a small image reads from memory.
   double work_of_moved_byte = 0, work_of_memory_byte = 0, work_of_weight_byte = 0;
   int64_t kept_bytes = 0;     ///< that caches keep from one step to the next
-  int tile_body = 0;          ///< operations that the body of an output's sum may have beside it
+  int tile_body = 0;          ///< operations that the body of an output's sum may have in addition to it
   double tile_contrast = 24;  ///< of a tile and its weakest block of 2x2, see PlainTiles; 9: all are alike
 
   // Regions of several kernels.

@@ -64,7 +64,7 @@ struct Target {
   uint32_t tag;            ///< of its sections in engine files; a number is never given twice
   /// What a CPU must have to run the code, beyond that of the target that this one extends: names of CpuFeatures separated by blanks.
   std::string_view own_needs;
-  // How the code generator is asked for it, in LLVM's words. `own_features` spell `own_needs` out: a named CPU only tunes, so that an
+  // What the code generator gets, in LLVM's terms. `own_features` spell `own_needs` out: a named CPU only tunes, so that an
   // engine's bytes follow from its target alone. PREFETCHW (+prfchw) is the one that no CPU must have: it is a hint, which AMD has with
   // long mode (APM volume 3) and which Intel's CPUs before Broadwell decode and pass over (SDM volume 2: no exception but for a LOCK
   // prefix).

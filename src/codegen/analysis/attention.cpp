@@ -67,7 +67,7 @@ std::vector<Expr> mask_index(const ir::NodeView& view) {
   for (int d = 0; d < mask.rank(); ++d) {
     const int place = 4 - mask.rank() + d;
     const Dim extent = mask.dim(d);
-    // A size that only the run knows to be 1 is walked with a step of 0.
+    // A size that is found to be 1 only at run time is walked with a step of 0.
     const bool whole = extent.is_number() || extent == full[place];
     const Dim step = extent == Dim(1) ? Dim(0) : whole ? Dim(1) : select(equal_to(extent, 1), 0, 1);
     index.push_back(step == Dim(1) ? own[place] : simplify(own[place] * Expr::dim(step)));

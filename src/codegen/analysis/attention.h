@@ -11,8 +11,8 @@ enum AttentionAxis : int { kBatch, kKeyHead, kSharing, kQuery, kKey, kHeadSize, 
 /// expanded into plain ops first.
 bool attention_fits(const ir::NodeView& view);
 
-/// The node as one nest: accesses 0, 1, 2 are query, key and value; the mask stands from 3 on. The value is the score after masking, with
-/// Expr::input(0) standing for the scaled product of query and key. `arrays`: of the node's operands.
+/// The node as one nest: accesses 0, 1, 2 are query, key and value; those of the mask follow from 3 on. The value is the score after
+/// masking, with Expr::input(0) standing for the scaled product of query and key. `arrays`: of the node's operands.
 Nest attention_nest(const ir::NodeView& view, const std::vector<ArrayId>& arrays, ArrayId result);
 
 /// The same of RaggedAttention, whose sequences are cut by a size that is known. Queries and keys count over all sequences: that of a batch

@@ -12,7 +12,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// A factor of the sum: where its first load stands, and which axes it depends on.
+/// A factor of the sum: the position of its first load, and the axes that it depends on.
 struct Operand {
   ContractOperand factor;
   Affine place;
@@ -35,7 +35,7 @@ struct Operand {
 
   /// Packed when the engine is built.
   bool is_constant(const Nest& nest, const Plan& plan) const { return constant_of(factor, nest, plan) != nullptr; }
-  /// Tiles read it where it stands, or where it is stored (with its fill around it) before they begin.
+  /// Tiles read it in place, or where it is stored (with its fill around it) before they begin.
   bool can_be_stored(const Nest& nest, const Plan& plan) const {
     if (factor.accesses.size() == 1) return can_be_padded(nest.accesses[factor.accesses[0]], nest, plan);
     return std::ranges::none_of(factor.accesses, [&](int k) { return bool(nest.accesses[k].within); });
@@ -105,7 +105,7 @@ struct Scaled {
   int scale;
 };
 
-/// A factor that is the product of two loads, one of which stands still along that axis.
+/// A factor that is the product of two loads, one of which is constant along that axis.
 std::optional<Scaled> scaled(const ContractOperand& factor, int axis, const Nest& nest, const Plan& plan) {
   const auto is_load = [&](const Expr& e) { return e.op() == ExprOp::input && !nest.accesses[e->index].within; };
   if (factor.value.op() != ExprOp::mul || factor.accesses.size() != 2 || !std::ranges::all_of(factor.value.args(), is_load))

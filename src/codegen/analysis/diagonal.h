@@ -13,7 +13,7 @@ struct Diagonal {
 };
 /// nullopt where no two axes are so. Cost: linear in the map's expressions, a pair of axes.
 std::optional<Diagonal> diagonal_of(const Nest& map);
-/// The map with its column axis standing for column - row + rows, where nothing depends on the row then; nullopt where something does.
+/// The map with its column axis replaced by column - row + rows, where nothing depends on the row then; nullopt where something does.
 std::optional<Nest> shift_to_diagonals(const Nest& map, Diagonal d);
 
 }  // namespace tenon::codegen

@@ -11,7 +11,7 @@ class DiagonalShift {
  public:
   DiagonalShift(Diagonal d, Dim rows) : d_(d), column_(Expr::axis(d.column) + Expr::axis(d.row) - Expr::dim(rows)) {}
 
-  /// Null where the row is still asked for.
+  /// Null where the row still occurs.
   Expr operator()(const Expr& e);
 
  private:

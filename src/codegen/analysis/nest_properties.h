@@ -22,7 +22,7 @@ bool is_indirect(const Nest& nest);
 /// There is an output whose place is loaded (Scatter): two points may write one element, and the later one stays.
 bool scatters(const Nest& nest);
 
-/// Values that are held at once where the body is evaluated operand by operand: what a kernel needs registers for.
+/// Values that are live at once where the body is evaluated operand by operand: what a kernel needs registers for.
 int most_live(const Nest& nest);
 
 /// What one fused body may hold; beyond it a new group begins, which costs one store and one load an element. Larger bodies run no
@@ -36,7 +36,7 @@ inline constexpr BodyBudget kBodyBudget;
 /// Whether the body keeps within the budget. Cost: linear in the body.
 bool within_budget(const Nest& nest);
 
-/// Whether a leaf of that operator, and of that number where it is not negative, stands in the expression (which may be null).
+/// Whether a leaf of that operator, and of that number where it is not negative, occurs in the expression (which may be null).
 bool mentions(const Expr& e, ExprOp leaf, int index = -1);
 
 /// Whether the access reads another place from step to step of the axis, as far as its index says.
@@ -53,7 +53,7 @@ bool reads_own_place(const NestAccess& a, const Nest& map, const Plan& plan);
 /// A map that only reads one element elsewhere, unchanged.
 bool is_view(const Nest& nest);
 /// The two factors of a sum of products over axes that the output lacks, of f32 or of bytes as i32: expressions over loads of their own.
-/// The axes stand in neither.
+/// Neither contains the axes.
 std::optional<std::array<ContractOperand, 2>> factors_of(const Nest& nest);
 /// The same where both factors are loads.
 bool is_sum_of_products(const Nest& nest);

@@ -18,7 +18,7 @@ struct Reach {
   bool inside() const { return from.less(lowest + 1).value_or(false) && highest.less(to).value_or(false); }
 };
 
-/// An index over the axes that move: those of one step stand at 0.
+/// An index over the axes that move: those of one step are 0.
 std::optional<Affine> affine_over(const Expr& index, const Nest& nest) {
   auto affine = affine_of(index, static_cast<int>(nest.axes.size()));
   for (size_t x = 0; affine && x < nest.axes.size(); ++x)
@@ -55,7 +55,7 @@ std::optional<Dim> factor_of(const Affine& a, const Affine& index) {
   return factor;
 }
 
-/// A condition on the axes of a nest, told by the indices that it reads at: as bounds of single dimensions where it is a conjunction of
+/// A condition on the axes of a nest, expressed by the indices of its reads: as bounds of single dimensions where it is a conjunction of
 /// such, and as one more condition over the index of each dimension (Expr::axis) for what is left.
 class IndexCondition {
  public:
@@ -132,7 +132,7 @@ class IndexCondition {
 /// How an access reaches its array; nullopt where it cannot be padded.
 struct Padded {
   std::vector<Reach> reach;
-  Expr rest;  ///< beside the bounds: over the indices, as axes
+  Expr rest;  ///< in addition to the bounds: over the indices, as axes
 };
 std::optional<Padded> padded_of(const NestAccess& access, const Nest& nest, const Plan& plan) {
   const Array& source = plan.arrays[access.array];
@@ -150,7 +150,7 @@ std::optional<Padded> padded_of(const NestAccess& access, const Nest& nest, cons
   return out;
 }
 
-/// Over the dimensions of the copy, as they stand in memory: what is side by side is walked as one.
+/// Over the dimensions of the copy in their order in memory: contiguous ones are walked as one.
 class CopyNest {
  public:
   CopyNest(size_t rank, const std::vector<int>& order) : place(rank) {

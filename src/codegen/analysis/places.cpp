@@ -9,16 +9,16 @@ namespace tenon::codegen {
 namespace {
 
 /// A hostile index operand must not reach outside the array.
-Expr held_inside(const Expr& index, Dim extent) {
+Expr clamp_index(const Expr& index, Dim extent) {
   if (!mentions(index, ExprOp::input, -1)) return index;
   const Expr i = index.dtype() == DType::i64 ? index : cast(index, DType::i64);
   return max(min(i, Expr::dim(extent) - Expr::integer(DType::i64, 1)), Expr::integer(DType::i64, 0));
 }
 
 Expr flat_in(const std::vector<Expr>& index, const Array& array) {
-  std::vector<Expr> held;
-  for (size_t k = 0; k < index.size(); ++k) held.push_back(held_inside(index[k], array.shape[k]));
-  const Expr place = flatten(held, array.strides);
+  std::vector<Expr> clamped;
+  for (size_t k = 0; k < index.size(); ++k) clamped.push_back(clamp_index(index[k], array.shape[k]));
+  const Expr place = flatten(clamped, array.strides);
   return array.border.empty() ? place : simplify(place + Expr::dim(start_of(array)));
 }
 
@@ -94,7 +94,7 @@ bool joinable(const Nest& nest, int k, const std::vector<Affine>& places) {
 Expr flat_of(const NestAccess& access, const Plan& plan) {
   if (access.flat) {
     const Array& a = plan.arrays[access.array];
-    return mentions(access.flat, ExprOp::input, -1) ? held_inside(access.flat, product(a.shape)) : access.flat;
+    return mentions(access.flat, ExprOp::input, -1) ? clamp_index(access.flat, product(a.shape)) : access.flat;
   }
   return flat_in(access.index, plan.arrays[access.array]);
 }
@@ -127,7 +127,7 @@ void split_terms(const Expr& sum, Expr& direct, Expr& loaded) {
   to = to ? to + sum : sum;
 }
 
-/// Each access that the expression mentions stands at one place for all points, which no load tells.
+/// Each access of the expression has one index for all points, which depends on no load.
 bool loads_single_numbers(const Expr& e, const Nest& nest) {
   const auto moves = [](const Expr& at) { return mentions(at, ExprOp::axis) || mentions(at, ExprOp::input); };
   for (size_t k = 0; k < nest.accesses.size(); ++k) {

@@ -4,7 +4,7 @@
 
 namespace tenon::codegen {
 
-/// Flat element number of an access or output in its array's strides, with loaded indices held inside the array.
+/// Flat element number of an access or output in its array's strides, with loaded indices clamped to the array.
 Expr flat_of(const NestAccess& access, const Plan& plan);
 Expr flat_of(const NestOutput& output, const Plan& plan);
 /// An access of an epilogue.

@@ -127,7 +127,7 @@ class PlanVerifier {
     return std::ranges::any_of(nest.axes, [](const ops::Axis& a) { return a.extent == Dim(0); });
   }
 
-  /// Of its array with the border. Loaded indices are held inside their dimension by the lowering.
+  /// Of its array with the border. The lowering clamps loaded indices to their dimension.
   void stays_inside(const std::vector<Expr>& index, const Expr& flat, const Array& array, const Nest& nest, const Expr& within,
                     const std::string& what) {
     const Bounds bounds(nest, plan_.assumptions);

@@ -16,7 +16,7 @@ struct PlanReport {
 
 /// Looks at every invariant of a plan: arrays (strides, memory orders, shared bytes), nests (axes, loads, places), groups (dependency
 /// order, roles of contractions, rows that are shared), and that every access stays inside its array: by the range of its index, by its
-/// `within`, by what the plan assumes of sizes, or because loaded indices are held inside.
+/// `within`, by the plan's assumptions on sizes, or because loaded indices are clamped.
 /// graph: gives the nodes their names; may be null. Cost: linear in the accesses, times assumptions and comparisons.
 PlanReport examine(const Plan& plan, const ir::Graph* graph = nullptr);
 /// Errors: internal for the first thing that is wrong. What is unproved is none.

@@ -16,7 +16,8 @@ void add_axis(std::vector<int>& list, int axis, const Nest& nest) {
   if (nest.axes[axis].kind == Axis::Kind::parallel && !(nest.axes[axis].extent == Dim(1))) list.push_back(axis);
 }
 
-/// Axes by which the tasks of a lone loop may be numbered: as its result stands in memory, but for the innermost, which the lanes take.
+/// Axes by which the tasks of a lone loop may be numbered: in the order of its result in memory, but for the innermost, which is
+/// vectorized.
 std::vector<int> axes_in_memory(const Nest& nest, const Plan& plan) {
   const NestOutput& o = nest.outputs[0];
   const Array& array = plan.arrays[o.array];
@@ -31,7 +32,7 @@ std::vector<int> axes_in_memory(const Nest& nest, const Plan& plan) {
   return out;
 }
 
-/// With a number for what only the run knows.
+/// With a number for sizes that are known only at run time.
 Dim usual(Dim size) {
   constexpr int64_t kUsualSize = 128;
   return substitute(size, [&](const DimNode& s) { return Dim(std::clamp(kUsualSize, s.lower, s.upper)); });

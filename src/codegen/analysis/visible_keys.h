@@ -17,16 +17,15 @@ struct KeyBound {
   int64_t slope = 0;
 };
 
-/// What the positions of query and key alone tell of a mask.
+/// What follows for a mask from the positions of query and key alone.
 struct VisibleKeys {
   std::vector<KeyBound> bounds;
   Expr clear;         ///< the score where all bounds hold
   double hidden = 0;  ///< the score elsewhere: a number of that size, or the sum of one and something else
 };
 
-/// nullopt where positions hide nothing. Sums beside a hidden score are taken to stay below 2^96: then a query that sees any key
-/// gives those beyond its bounds a weight of 0.
-/// Cost: comparisons in the score times its operations.
+/// nullopt where positions hide nothing. Sums that are added to a hidden score are assumed to stay below 2^96: then a query that sees any
+/// key gives those beyond its bounds a weight of 0. Cost: comparisons in the score times its operations.
 std::optional<VisibleKeys> visible_keys(const Nest& attention);
 
 }  // namespace tenon::codegen

@@ -102,8 +102,8 @@ class Collector {
   }
 
   /// The condition and carried values go to the next iteration of a loop, which sees the same bytes: one that is a row of the results too
-  /// is made once, and one that is handed on as it came is not copied. (In another's place it would outlive the two turns that memory of
-  /// carried values lasts.)
+  /// is made once, and one that is passed on unchanged is not copied. (In another's place it would outlive the two iterations that memory
+  /// of carried values lasts.)
   void add_loop_results() {
     const size_t rows = 1 + *carried_;
     plan_.outputs.resize(graph_.outputs().size());
@@ -346,7 +346,7 @@ class Collector {
   const ir::Graph& graph_;
   const std::optional<size_t> carried_;
   Plan plan_;
-  ir::Assumptions checks_;  ///< what loops ask of sizes beyond what inference assumed
+  ir::Assumptions checks_;  ///< what loops require of sizes beyond what inference assumed
   std::unordered_map<ValueId, ArrayId> ids_;
   std::unordered_set<ArrayId> returned_;        ///< outputs already
   std::unordered_map<ArrayId, ArrayId> dense_;  ///< copies of states that grow

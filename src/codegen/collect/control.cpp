@@ -9,7 +9,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// What a program's border can say.
+/// The types that inputs and outputs of a program can have.
 bool has_known_type(const ir::Type& t) { return t.is_tensor() ? t.has_rank() : t.dtype != DType::none; }
 
 bool body_fits(const ir::Graph& body) {
@@ -17,7 +17,7 @@ bool body_fits(const ir::Graph& body) {
   return std::ranges::all_of(body.inputs(), known) && std::ranges::all_of(body.outputs(), known);
 }
 
-/// Every turn hands on what it was given: no optional whose element goes on alone.
+/// Every iteration passes on the kind of value that it got: no optional of which the element alone is passed on.
 bool keeps_kinds(const ir::Node& loop) {
   const ir::Graph& body = *loop.bodies[0].graph;
   for (size_t k = 2; k < loop.explicit_inputs; ++k)

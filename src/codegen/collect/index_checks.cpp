@@ -23,7 +23,7 @@ bool is_component(const NestAccess& access, size_t d, const Plan& plan) {
   return !mentions(access.index[d], ExprOp::axis) && !(plan.arrays[access.array].shape[d] == Dim(1));
 }
 
-/// within: where the place is looked at; null: everywhere. An index that it asks about is held by it.
+/// within: the condition under which the place is read; null: always. It bounds an index that it tests.
 void note(const std::vector<Expr>& index, const Expr& within, ArrayId table, const Nest& nest, const Plan& plan,
           std::vector<LoadedIndex>& out) {
   for (size_t d = 0; d < index.size(); ++d) {

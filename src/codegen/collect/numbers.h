@@ -4,7 +4,7 @@
 
 namespace tenon::codegen {
 
-/// Puts values of one element that the graph knows (constants, sizes) into the expressions of a map instead of loads. Then index
+/// Puts values of one element that are known at compile time (constants, sizes) into the expressions of a map instead of loads. Then index
 /// arithmetic folds, and comparisons of positions are seen for what they are. Nests that reduce keep their loads.
 void write_in_numbers(Nest& nest, const ir::Graph& graph, const Plan& plan);
 

@@ -23,7 +23,7 @@ void add_symbols(const ir::Type& type, SymbolSet& to) {
 }
 
 /// The op itself says how large its results are, by the sizes of its operands. Where only their data or the model's declarations do,
-/// kernels would start without knowing.
+/// kernels would start without them.
 bool has_data_dependent_shape(ir::NodeView view) {
   const std::vector<ir::Type> declared = std::move(view.outputs);
   view.outputs.assign(declared.size(), ir::Type());
@@ -87,7 +87,7 @@ Result<NodeRole> role_of(const ir::Graph& graph, ir::NodeId id) {
   std::string reason = "it has no loop form";
   if (def.form || def.same_bytes) {
     if (!shaped(view)) reason = "kernels compute with tensors of known rank and elements of 8 bits or more";
-    else if (!has_data_dependent_shape(view)) reason = "its data tells the sizes of its results";
+    else if (!has_data_dependent_shape(view)) reason = "its results have a data-dependent shape";
     else if (def.same_bytes && only_moves(def, view)) return NodeRole{RoleKind::same_bytes, {}};
     else if (def.form) {
       auto form = def.form(view);

@@ -24,7 +24,7 @@ class Checker {
     for (size_t d = 0; d < index.size(); ++d) {
       if (!reaches_its_bounds(index[d])) continue;
       const ExprRange range = range_of(index[d], extents_);
-      if (range.upper) require(shape[d] - 1, *range.upper, "a place lies behind the end of its array");
+      if (range.upper) require(shape[d] - 1, *range.upper, "an index exceeds its array");
       if (range.lower) require(*range.lower, 0, "a place lies before the start of its array");
     }
   }

@@ -8,8 +8,8 @@
 namespace tenon::codegen {
 namespace {
 
-// Share of the FMA peak measured beside it, hot, K = 768, f32, B packed, rows of A at a padded stride, AVX-512 on Zen 4 with the code of
-// LLVM 22 (bench/microkernel.cpp prints it again):
+// Share of the FMA peak measured in the same run, hot, K = 768, f32, B packed, rows of A at a padded stride, AVX-512 on Zen 4 with the code
+// of LLVM 22 (bench/microkernel.cpp prints it again):
 //   14x2 99.8  13x2 99.8  12x2 99.9  10x2 99.9  9x3 99.8  8x3 99.8  6x4 99.9  5x4 100.0  4x4 100.0  4x6 99.8  24x1 99.8
 //   2x8 93.3   1x8 47.9   1x4 49.1 (one row uses each vector of B once: the loads are the limit)
 //   7x4 spills (49): rows * vectors + vectors + 1 is above the 32 registers.
@@ -22,7 +22,7 @@ std::span<const Tile> tiles_of(const Target& target) {
   return target.registers >= 32 ? std::span<const Tile>(kTilesOf32Registers) : kTilesOf16Registers;
 }
 
-/// What a core reads of its second-level cache in a cycle beside its other work.
+/// What a core reads of its second-level cache in a cycle while it does its other work.
 constexpr double kBytesACycle = 28;
 /// Rows that pass while a panel stays in the second-level cache, and lanes that pass while those rows do.
 constexpr int64_t kRowsOfATask = 66, kLanesOfATask = 64;
@@ -36,8 +36,8 @@ constexpr int64_t kLeastDepth = 512;
 constexpr int64_t kPrefetchBytes = 8192;
 
 /// A group of the rows operand comes to all lanes by an instruction of its own, one a cycle, which goes through `vectors` of them. (One
-/// product does so beside its multiply-add.) Measured on Zen 5, hot, K = 768: 24x1 55 % of the peak of pairs of bf16 and 48 of fours of
-/// bytes, 14x2, 9x3 and 6x4 99 to 100.
+/// product does so in parallel with its multiply-add.) Measured on Zen 5, hot, K = 768: 24x1 55 % of the peak of pairs of bf16 and 48 of
+/// fours of bytes, 14x2, 9x3 and 6x4 99 to 100.
 double share_of_broadcasts(int vectors, const MultiplyAdd& form) { return form.products == 1 ? 1 : vectors * form.cycles; }
 
 const MultiplyAdd& form_of(const Contraction& c, const Target& target) {
@@ -129,7 +129,7 @@ ContractTactic contract_tactic(const Group& group, const Target& target) {
   out.panels = std::max<int64_t>(1, kLanesOfATask / (int64_t{out.tile.vectors} * target.lanes()));
   if (group.contraction()) out.by_rows = rows_that_outweigh(*group.contraction(), rows_of_a_task, out.tile);
   if (group.contraction()) out.depth = depth_of(*group.contraction(), out.tile, out.split, target);
-  // Weights that lie in the second-level cache need not be asked for: an LSTM of 256 runs 25 % faster with one row (Zen 5).
+  // Weights that lie in the second-level cache need no prefetch: an LSTM of 256 runs 25 % faster with one row (Zen 5).
   const auto* product = std::get_if<ContractGroup>(&group.payload);
   const int64_t again = product ? product->constant_bytes_per_iteration.value_or(target.caches[1] + 1) : target.caches[1] + 1;
   if (again <= target.caches[1]) out.prefetch = 0;

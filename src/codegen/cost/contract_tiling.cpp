@@ -30,7 +30,7 @@ std::optional<Affine> scale_place(const Contraction& c, const Nest& nest, const 
 
 bool scale_moves(const Tiling& t, const JointAxis& rows) { return t.scale && !(t.scale->coefficients[rows.axes.back()] == Dim(0)); }
 
-/// Tiles run over the last axis of rows: one that is known to be long, where the last one may be short (a batch of unknown size behind the
+/// Tiles run over the last axis of rows: one that is known to be long, where the last one may be short (a batch of unknown size after the
 /// steps of a sequence).
 void put_many_rows_last(Tiling& t, int64_t many) {
   std::vector<JointAxis>& rows = t.roles.rows;

@@ -24,7 +24,7 @@ std::optional<Tiling> tiling_of(const Group& group, const Plan& plan);
 /// How many steps of the rows' last axis but one a tile takes.
 int lines_of(const Tiling& tiling, Tile tile);
 
-/// Whether the innermost depth stands in the rows operand element by element, in whole groups: what a group reads behind its run is
+/// Whether the innermost depth is contiguous in the rows operand, in whole groups: what a group reads after its run is
 /// multiplied by zeros, which only integers bear.
 bool walks_groups(const Tiling& tiling);
 

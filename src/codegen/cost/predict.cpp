@@ -16,8 +16,8 @@ constexpr double kFunction = 20, kExponential = 9, kOwnLoad = 2.5;
 /// Nanoseconds to call a kernel at all, and one of tiles, whose code is longer; to find a task's place, to enter a loop, and to put
 /// together the lanes of a sum.
 constexpr double kCallNs = 200, kTilesNs = 200, kTaskNs = 3, kLoopNs = 0.5, kJoinNs = 1.5;
-/// Of what is waited for added_ns the limit, the share that is not hidden after it, where a loop has no more places than are asked for
-/// ahead. Tiles ask memory for their weights while they compute.
+/// Of what is waited for added_ns the limit, the share that is not hidden after it, where a loop has no more places than are prefetched
+/// ahead. Tiles prefetch their weights while they compute.
 constexpr double kNotHidden = 0.4, kNotHiddenOfTiles = 0.1, kAskedAhead = 16;
 
 /// A part of a kernel on one core, without what lies beyond its second-level cache.

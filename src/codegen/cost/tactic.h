@@ -32,7 +32,7 @@ struct ContractTactic {
   int64_t panels = 1;    ///< panels that one task takes
   int64_t by_rows = 0;   ///< rows from which on neighbouring tasks have the same rows, not the same panels; 0: never
   int64_t depth = 0;     ///< products that are summed before the next panel comes; 0: all of them
-  int64_t prefetch = 0;  ///< bytes that the packed operand is asked for ahead
+  int64_t prefetch = 0;  ///< prefetch distance of the packed operand in bytes
   int64_t grain = 0;     ///< floating-point operations that pay for handing a task to another thread
 };
 /// How attention is cut into work.
@@ -71,7 +71,7 @@ class TacticBook {
   static Result<TacticBook> parse(std::string_view text, const std::string& place);
   /// Errors: bad_usage, with the line.
   Result<Tactic> tactic_of(const Group& group, const ir::Graph& graph, const Target& target) const;
-  /// Errors: bad_usage where a line named a node that no group computes that was asked for.
+  /// Errors: bad_usage where a line names a node that no queried group computes.
   Result<void> check_used() const;
 
  private:

@@ -9,7 +9,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// A step in elements; sizes that only the run knows count as many.
+/// A step in elements; sizes that are known only at run time count as many.
 int64_t usual(Dim step) {
   constexpr int64_t kMany = 64;
   const Dim settled = substitute(step, [](const DimNode&) { return Dim(kMany); });

@@ -28,7 +28,7 @@ struct Sizes {
 constexpr int kNoAxis = -1;
 
 bool walked_by_one(const std::optional<Affine>& place, int axis) { return place && place->coefficients[axis] == Dim(1); }
-bool stands(const std::optional<Affine>& place, int axis) { return place && place->coefficients[axis] == Dim(0); }
+bool is_invariant(const std::optional<Affine>& place, int axis) { return place && place->coefficients[axis] == Dim(0); }
 
 /// Shuffles of a register of a square that is transposed.
 constexpr double kTranspose = 4;
@@ -39,12 +39,13 @@ constexpr double kAdditionWaits = 4, kMultiplyAddWaits = 8, kMinimumWaits = 8;
 /// The mask of a load whose lanes are all inside or none, where it is found anew at each point.
 constexpr double kMask = 3;
 
-/// What a point computes. Values that are the same for all lanes are computed beside, on integers or once for a register.
+/// What a point computes. Values that are the same for all lanes are computed separately, on integers or once for a register.
 class Body {
  public:
   Body(const Nest& nest, int vector, const Plan& plan) : vector_(vector) {
     const int axes = static_cast<int>(nest.axes.size());
-    for (const NestAccess& a : nest.accesses) stands_.push_back(vector >= 0 && stands(affine_of(flat_of(a, plan), axes), vector));
+    for (const NestAccess& a : nest.accesses)
+      is_invariant_.push_back(vector >= 0 && is_invariant(affine_of(flat_of(a, plan), axes), vector));
     for (const NestOutput& o : nest.outputs) add(o);
   }
 
@@ -58,7 +59,7 @@ class Body {
     if (vector_ < 0) return true;
     if (const auto known = varies_.find(e.get()); known != varies_.end()) return known->second;
     bool out = false;
-    if (e.op() == ExprOp::input) out = !stands_[static_cast<size_t>(e->index)];
+    if (e.op() == ExprOp::input) out = !is_invariant_[static_cast<size_t>(e->index)];
     else if (e.op() == ExprOp::axis) out = e->index == vector_;
     else
       for (const Expr& a : e.args()) {
@@ -94,7 +95,7 @@ class Body {
   static bool is_constant(const Expr& e) { return e.op() == ExprOp::constant; }
 
   const int vector_;
-  std::vector<bool> stands_;  ///< of each access: all lanes load one element
+  std::vector<bool> is_invariant_;  ///< of each access: all lanes load one element
   std::unordered_map<const ExprNode*, bool> varies_;
   std::unordered_set<const ExprNode*> counted_;
 };
@@ -159,7 +160,7 @@ Work attention_work(const Nest& nest, Tile tile, const Target& target) {
   return out;
 }
 
-LoopWork loop_work(const Nest& nest, int vector, int turned, int sums, int64_t unrolled, const Plan& plan) {
+LoopWork loop_work(const Nest& nest, int vector, int transposed, int sums, int64_t unrolled, const Plan& plan) {
   LoopWork out;
   for (const ops::Axis& a : nest.axes) out.points = out.points * a.extent;
   const Body body(nest, vector, plan);
@@ -172,10 +173,10 @@ LoopWork loop_work(const Nest& nest, int vector, int turned, int sums, int64_t u
   const bool along_runs = vector >= 0 && vector + 1 == axes;
   const auto place = [&](const Expr& flat) {
     const auto at = affine_of(flat, axes);
-    if (along_runs && stands(at, vector)) return;  // a register holds it
-    const bool by_squares = turned >= 0 && walked_by_one(at, turned) && !walked_by_one(at, vector) && !stands(at, vector);
+    if (along_runs && is_invariant(at, vector)) return;  // a register holds it
+    const bool by_squares = transposed >= 0 && walked_by_one(at, transposed) && !walked_by_one(at, vector) && !is_invariant(at, vector);
     if (by_squares) out.operations += kTranspose;
-    ++(by_squares || vector < 0 || walked_by_one(at, vector) || stands(at, vector) ? out.loads : out.single);
+    ++(by_squares || vector < 0 || walked_by_one(at, vector) || is_invariant(at, vector) ? out.loads : out.single);
   };
   for (const NestAccess& a : nest.accesses) {
     place(flat_of(a, plan));

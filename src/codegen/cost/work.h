@@ -15,7 +15,7 @@ struct ProductWork {
   Tile tile;
   const MultiplyAdd* form = nullptr;
   Dim left_out = 0;  ///< of times * rows * depth: products in the padding, which are not computed
-  Dim line = 1;      ///< rows that stand in one tile, all or none of them
+  Dim line = 1;      ///< rows that one tile contains, all or none of them
 };
 
 /// Points of a loop.
@@ -43,9 +43,9 @@ struct Work {
 ProductWork product_work(const Contraction& roles, Tile tile, const Target& target);
 /// Of an attention nest: both products for each head, and the weights of each pair of a query and a key.
 Work attention_work(const Nest& nest, Tile tile, const Target& target);
-/// vector: the axis along the lanes; -1: none. turned: the axis along which loads lie that are transposed in registers; -1: none are.
+/// vector: the axis along the lanes; -1: none. transposed: the axis along which loads lie that are transposed in registers; -1: none are.
 /// sums: that a row along the lanes is summed up in side by side. unrolled: longest axis of a reduction that is written out.
-LoopWork loop_work(const Nest& nest, int vector, int turned, int sums, int64_t unrolled, const Plan& plan);
+LoopWork loop_work(const Nest& nest, int vector, int transposed, int sums, int64_t unrolled, const Plan& plan);
 
 /// Of a map that runs on tiles of sums before they are stored.
 LoopWork epilogue_work(const Epilogue& epilogue, Dim lanes, const Plan& plan);

@@ -150,7 +150,7 @@ V Lower::reduce(const TileInstr& in) {
   return v;
 }
 
-/// Rotated: the test stands at the end, so that a trip costs one branch. Each copy of an unrolled body sees its own induction value.
+/// Rotated: the test is at the end, so that an iteration costs one branch. Each copy of an unrolled body sees its own induction value.
 Result<void> Lower::loop_part(const TileInstr& in, Value* to, int times, std::vector<V>& state) {
   BasicBlock *before = b_.GetInsertBlock(), *body = new_block("loop"), *after = new_block("after");
   Value *from = state[0].v, *step = reg(in.args[2]).v;

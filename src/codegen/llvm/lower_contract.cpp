@@ -17,9 +17,9 @@ constexpr int kIntoSecondLevel = 2;
 
 }  // namespace
 
-/// Where the operands of the next steps stand. Rows of A hang on few moving base pointers, each with two neighbours at one and two
-/// strides, so that x86 addressing ([base + stride], [base + 2*stride]) reaches them without a register for every row. Neighbours are rows
-/// of a line, or those of the same place in several lines, whichever needs fewer.
+/// Addresses of the operands of the next steps. Rows of A are addressed from few moving base pointers, each with two neighbours at one and
+/// two strides, so that x86 addressing ([base + stride], [base + 2*stride]) reaches them without a register for every row. Neighbours are
+/// rows of a line, or those of the same place in several lines, whichever needs fewer.
 struct Lower::Panel {
   static constexpr int kRowsOfABase = 3;
   struct Row {
@@ -86,7 +86,7 @@ Result<void> Lower::contract(const Contract& c) {
   return {};
 }
 
-/// The same pointer, of which the code generator knows nothing: else it finds that all rows hang on one pointer and computes the others
+/// The same pointer, opaque to the code generator: else it finds that all rows derive from one pointer and computes the others
 /// by a chain of additions in the loop, which costs registers and, through the scheduler, spills (14x2: 69 % of peak instead of 99).
 Value* Lower::opaque(Value* pointer) {
   auto* type = llvm::FunctionType::get(b_.getPtrTy(), {b_.getPtrTy()}, false);

@@ -42,7 +42,7 @@ V Lower::load(const TileInstr& in) {
   if (lanes == 1 && in.offsets != kNone) at = b_.CreateGEP(element, at, reg(in.offsets).v);
   Value* mask = in.mask == kNone ? nullptr : reg(in.mask).v;
   if (one && !mask) return splat(from_memory(d, wrap(b_.CreateAlignedLoad(element, at, align))), lanes);
-  if (lanes == 1) {  // a masked scalar: an address that is always good stands in
+  if (lanes == 1) {  // a masked scalar: an address that is always valid replaces it
     BasicBlock *before = b_.GetInsertBlock(), *then = new_block("load"), *after = new_block("loaded");
     const V fill = in.fill != kNone ? reg(in.fill) : wrap(llvm::Constant::getNullValue(register_type(b_.getContext(), in.type)));
     b_.CreateCondBr(mask, then, after);
@@ -141,8 +141,8 @@ void Lower::prefetch_at(Value* at, int locality, bool to_write) {
                      {at, b_.getInt32(to_write ? 1 : 0), b_.getInt32(static_cast<uint32_t>(locality)), b_.getInt32(1)});
 }
 
-/// Of a buffer that is written the line is asked for as one's own: another core that has it gives it up meanwhile. (CPUs without PREFETCHW
-/// take it for no operation.)
+/// The line of a buffer that is written is fetched in exclusive state, so that another core's copy is invalidated meanwhile. (CPUs without
+/// PREFETCHW take it for no operation.)
 void Lower::prefetch(const TileInstr& in) {
   constexpr int kIntoFirstLevel = 3;
   prefetch_at(address(in.buffer, reg(in.args[0]).v), kIntoFirstLevel, kernel_.buffers[in.buffer].written);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kPartBits = 128;
 
-/// Of each part of `part` lanes the half that begins at `from`, a's elements and b's in turn.
+/// Of each part of `part` lanes the half that begins at `from`, a's elements and b's interleaved.
 V interleaved(V a, V b, int part, int from) {
   llvm::SmallVector<int, 64> lanes;
   for (int base = 0; base < a.lanes(); base += part)

@@ -18,7 +18,7 @@ struct Flat {
 
 /// Lays out the executable and read-only sections of ELF objects, one object after the other, and settles the PC-relative relocations
 /// among them. Global symbols are seen by all objects; the first of a name counts.
-/// Errors: internal, naming the undefined symbol, the writable section or the relocation that stands in the way.
+/// Errors: internal, naming the undefined symbol, the writable section or the unsupported relocation.
 Result<Flat> flatten(std::span<const std::string> objects, std::span<const std::string> symbols);
 
 }  // namespace tenon::codegen::machine

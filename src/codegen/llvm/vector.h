@@ -64,7 +64,7 @@ V to_bits(V a);    ///< float to integer of the same width, bits kept
 V from_bits(V a);  ///< and back
 V to_f32(V a);     ///< rounds or widens
 V to_f64(V a);
-V to_int(V a, int width);  ///< truncates; the caller knows that it fits
+V to_int(V a, int width);  ///< truncates; the caller guarantees that it fits
 V to_float(V integer);     ///< to the float of the same width
 /// c[0] + x*(c[1] + x*(...)), one fma a coefficient.
 V polynomial(V x, std::initializer_list<double> c);
@@ -74,7 +74,7 @@ V any(V mask);
 V slice(V a, int begin, int count);
 V concat(V a, V b);
 
-/// The LLVM type of a register. f16 and bf16 are held as their bits (i16), masks as i1.
+/// The LLVM type of a register. f16 and bf16 are represented by their bits (i16), masks as i1.
 llvm::Type* element_type(llvm::LLVMContext& context, DType dtype);
 llvm::Type* memory_type(llvm::LLVMContext& context, DType dtype);
 llvm::Type* with_lanes(llvm::Type* element, int lanes);

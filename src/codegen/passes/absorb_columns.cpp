@@ -34,7 +34,7 @@ class Columns {
   const Nest& sum() const { return product().nests[0]; }
   ArrayId result() const { return product().epilogue ? product().epilogue->map.outputs[0].array : sum().outputs[0].array; }
 
-  /// The result's last dimension lies along the lanes, its maps agree on the width of a column, and nobody else wants it.
+  /// The result's last dimension lies along the lanes, its maps agree on the width of a column, and it has no other reader.
   bool is_cut() {
     const std::set<size_t>& maps = readers_.of(result());
     if (maps.empty() || readers_.is_output(result()) || readers_.writers(result()) != 1) return false;
@@ -57,7 +57,7 @@ class Columns {
            constant_of(roles.lanes_operand, sum(), plan_) && tiling_of(product(), plan_);
   }
 
-  /// Whether the access stands at the map's own place in one of the columns.
+  /// Whether the access reads one of the columns at the map's own index.
   bool reads_column(const NestAccess& a) const {
     const int axes = static_cast<int>(whole_.axes.size());
     if (a.flat || a.within || a.index.size() != whole_.axes.size()) return false;
@@ -70,7 +70,7 @@ class Columns {
     return last->offset.value() / width_ < columns_;
   }
 
-  /// Joins the next map to those before it, whose results it may read where it stands itself.
+  /// Joins the next map to those before it, whose results it may read at its own index.
   bool add(const Group& group) {
     if (group.kind() != GroupKind::nests || group.nests.size() != 1 || group.epilogue) return false;
     Nest map = group.nests[0];

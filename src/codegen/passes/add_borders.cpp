@@ -93,7 +93,7 @@ class Borders {
     return true;
   }
 
-  /// Behind what fills the border, where it is the first to read it.
+  /// After what fills the border, where it is the first to read it.
   void read_border(NestAccess& read, std::vector<Group>& groups) {
     if (filled_.insert(read.array).second) {
       Group fill = filling(read.array, wanted_.at(read.array));

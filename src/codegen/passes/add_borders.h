@@ -7,7 +7,7 @@ namespace tenon::codegen {
 /// Images that a padded convolution reads by rows get the padding around them in memory: whoever makes them writes the inside as before,
 /// one loop more fills the border, and nothing is copied. Several readers share the widest border. Only arrays whose strides nobody else
 /// relies on, and where the padding is one constant and its width a number; the others are copied when they are lowered.
-/// Needs: final accesses and layouts.  Not before `winograd`, whose tiles ask for themselves what is inside.  Cost: linear in the accesses.
+/// Needs: final accesses and layouts.  Not before `winograd`, whose tiles check bounds themselves.  Cost: linear in the accesses.
 void add_borders(Plan& plan);
 
 }  // namespace tenon::codegen

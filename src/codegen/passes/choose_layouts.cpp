@@ -79,7 +79,7 @@ Order channels_last(const std::vector<bool>& windows) {
   return order;
 }
 
-/// Which axis tells an index: its only one, or the parallel one of a window; -1 where none does.
+/// The axis that determines an index: its only one, or the parallel one of a window; -1 where none does.
 int axis_walked(const Expr& index, const Nest& nest) {
   auto affine = affine_of(index, static_cast<int>(nest.axes.size()));
   std::vector<int> all, parallel;
@@ -116,7 +116,7 @@ std::optional<Order> carried_over(const Order& order, const std::vector<int>& fr
   return out.size() == to.size() ? std::optional(out) : std::nullopt;
 }
 
-/// A place told by its element number.
+/// A place given by its element number.
 struct Numbered {
   Expr* flat;
   const std::vector<ops::Axis>* axes;
@@ -196,7 +196,7 @@ class Layouts {
     }
   }
 
-  /// Results of a convolution stand as the op makes them: batch, channels, positions.
+  /// Results of a convolution have the dimensions of the op: batch, channels, positions.
   void seed_results(const Nest& n, size_t rank) {
     std::vector<bool> positions(rank, true);
     positions[0] = positions[1] = false;

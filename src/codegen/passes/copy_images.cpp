@@ -30,10 +30,10 @@ class Copies {
 
   void run() {
     for (Group& g : plan_.groups) {
-      const bool turns = sums_channels_of_image(g) || sums_windows_of_image(g);
-      if (turns) read_copy(g);
+      const bool reads_channels_last = sums_channels_of_image(g) || sums_windows_of_image(g);
+      if (reads_channels_last) read_copy(g);
       groups_.push_back(std::move(g));
-      if (turns) write_copy();
+      if (reads_channels_last) write_copy();
     }
     plan_.groups = std::move(groups_);
   }
@@ -54,7 +54,7 @@ class Copies {
     return channels.kind == ops::Axis::Kind::reduced && channels.extent.is_number() && channels.extent.value() >= kFewChannels;
   }
 
-  /// A sum over windows of each channel, if its images stood channels-last.
+  /// A sum over windows of each channel, if its images were channels-last.
   bool sums_windows_of_image(const Group& g) {
     if (g.kind() != GroupKind::nests || g.nests.size() != 1 || g.nests[0].accesses.size() != 2) return false;
     Nest nest = g.nests[0];

@@ -25,7 +25,7 @@ bool is_whole(const Expr& e) {
 }
 
 /// As casting to an u8 holds it, moved by `zero`: the lower bound where it is NaN.
-Expr held(const Expr& e, double zero) {
+Expr clamped(const Expr& e, double zero) {
   const Expr low = Expr::constant(DType::f32, 0 - zero), high = Expr::constant(DType::f32, kMostOfAByte - zero);
   const Expr above = select(low < e, e, low);
   return select(above < high, above, high);
@@ -64,7 +64,7 @@ class Rewriting {
     return moved_by(e.args()[0].args()[0]);
   }
 
-  /// Of an expression whose parts are rewritten; null: as it stands.
+  /// Of an expression whose parts are rewritten; null: unchanged.
   Expr shortened(const Expr& e) {
     if (e.op() == ExprOp::cast && is_integer(e.dtype()) && e.args()[0].dtype() == DType::f32 && e.args()[0].op() == ExprOp::add) {
       const Expr& sum = e.args()[0];  // a zero's sign is none of an integer
@@ -72,10 +72,10 @@ class Rewriting {
     }
     if (e.op() == ExprOp::sub && is_number(e.args()[1]))
       if (const auto byte = bytes_.find(e.args()[0].get()); byte != bytes_.end() && byte->second.by == e.args()[1]->number)
-        return held(byte->second.number, byte->second.by);
+        return clamped(byte->second.number, byte->second.by);
     const auto byte = byte_of(e);
     if (!byte) return {};
-    const Expr out = byte->by == 0 ? held(byte->number, 0) : held(byte->number, byte->by) + Expr::constant(DType::f32, byte->by);
+    const Expr out = byte->by == 0 ? clamped(byte->number, 0) : clamped(byte->number, byte->by) + Expr::constant(DType::f32, byte->by);
     bytes_.emplace(out.get(), *byte);
     kept_.push_back(out);
     return out;

@@ -39,7 +39,7 @@ class ZeroPoints {
   }
 
  private:
-  /// What stands for the group: empty where it stays.
+  /// The groups that replace it: empty where it stays.
   std::vector<Group> replacement(const Group& g) {
     if (g.kind() != GroupKind::nests || g.nests.size() != 1) return {};
     const auto factors = integer_factors_of(g.nests[0]);
@@ -122,7 +122,7 @@ class ZeroPoints {
     return sum;
   }
 
-  /// Copies the image with a zero point around it that only the run knows.
+  /// Copies the image with a zero point around it that is known only at run time.
   bool surround(NestAccess& data, const Nest& nest, const NestAccess& zero, const Zero& how, std::vector<Group>& before) {
     data.fill = Expr::integer(DType::u8, 0);
     std::vector<Nest> copies;

@@ -69,7 +69,7 @@ bool reads(const Group& g, const Group& writer, const Plan& plan) {
   return false;
 }
 
-/// Whether the inner axes step over neighbours that the outer ones walk, as the pixels of a channel do in an image that stands
+/// Whether the inner axes step over neighbours that the outer ones walk, as the pixels of a channel do in an image that is stored
 /// channels-last: what a kernel of its own reads in whole registers would be read element by element.
 bool steps_over_neighbours(const Nest& n, int outer, const Plan& plan) {
   const int axes = static_cast<int>(n.axes.size());

@@ -34,7 +34,7 @@ class Inliner {
     drop_empty();
   }
 
-  /// The last first: what makes a mask has come to stand before attention then.
+  /// The last first: by then what makes a mask directly precedes attention.
   void save_memory() {
     saves_memory_ = true;
     for (size_t g = plan_.groups.size(); g-- > 0;)

@@ -64,7 +64,7 @@ class RegionBuilder {
     int writers = 0;              ///< of this region
   };
 
-  /// Of the units, those in an image of a batch that only the run knows. It may be one image.
+  /// Of the units, those in an image of a batch whose size is known only at run time. It may be one image.
   static Dim images(const DimList& extents) { return !extents.empty() && !extents[0].is_number() ? extents[0] : Dim(1); }
   /// 0: it cannot be determined.
   static int64_t of_image(Dim all, const DimList& extents) {
@@ -212,7 +212,7 @@ class RegionBuilder {
 
 void join_regions(Plan& plan) {
   const Readers readers(plan);
-  const std::vector<bool> shared = relied_on(plan);  // with strides that somebody else knows, too
+  const std::vector<bool> shared = relied_on(plan);  // including those whose strides other code relies on
   for (size_t g = 0; g < plan.groups.size();) {
     RegionBuilder region(plan, g);
     size_t next = g + 1;

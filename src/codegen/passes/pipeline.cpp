@@ -41,30 +41,29 @@ bool rounds_to_bf16(const PlanOptions& options) { return options.precision == Pr
 constexpr PlanPass kPasses[] = {
     // Layouts of all others follow from it.
     {"append_in_place", "a state that grows by a Concat keeps its memory: new rows alone are written", append_in_place, always},
-    {"fold_zero_points", "sums of 8-bit integers lose their zero points, and get a map behind that makes up for it", fold_zero_points,
-     fuses},
+    {"fold_zero_points", "sums of 8-bit integers omit their zero points, which a map after them corrects", fold_zero_points, fuses},
     {"find_contractions", "sums of products that the register tiles walk get their roles", find_contractions, always},
-    {"shorten_products", "operands of large products are rounded to bf16, where a build asks for that precision", shorten_products,
+    {"shorten_products", "operands of large products are rounded to bf16, where a build has that precision", shorten_products,
      rounds_to_bf16},
     // Before views and cheap maps spread into their readers.
     {"absorb_epilogues", "a map that alone reads a contraction's result runs on its tile", absorb_epilogues, fuses},
     {"inline_maps", "views and cheap maps are evaluated where they are read", inline_maps, fuses},
     {"elide_requantize", "numbers that are rounded to bytes and read again in one body stay numbers", elide_requantize, fuses},
     {"place_results", "attention writes where a transposition that alone reads its result would", place_results, fuses},
-    // The arithmetic of a bias stands in one body now.
+    // The arithmetic of a bias is in one body now.
     {"store_diagonals", "what depends on the distance of two axes alone is stored as one element a diagonal", store_diagonals, fuses},
     {"inline_masks", "what is still as large as the scores of attention is evaluated inside it", inline_masks, fuses},
     {"copy_images", "images that are seen from outside are copied for convolutions that would walk them against their order", copy_images,
      chooses_layouts},
     // What was inlined has no layout.
-    {"choose_layouts", "images stand with their channels innermost", choose_layouts, chooses_layouts},
+    {"choose_layouts", "images are stored with their channels innermost", choose_layouts, chooses_layouts},
     // What are rows and what are lanes is settled by the layouts.
     {"absorb_scales", "rows that are multiplied by a factor of a product's depth are multiplied on its tiles", absorb_scales, fuses},
     // Rows are what lies side by side.
     {"split_full_reductions", "the least or largest element of all is found row by row", split_full_reductions, fuses},
     // It needs the final accesses.
     {"group_rows", "loops over the same rows share a kernel", group_rows, fuses},
-    // These know the final groups.
+    // These need the final groups.
     {"absorb_into_windows", "a map that alone reads a depthwise convolution's result runs on its registers", absorb_into_windows, fuses},
     // The loops over tiles are as they should be.
     {"winograd", "convolutions of 3x3 by fewer products, where that takes less time", winograd, fuses},
@@ -73,9 +72,9 @@ constexpr PlanPass kPasses[] = {
     // Products that are left are tiles; it needs the final accesses too.
     {"absorb_columns", "maps that read a product's result as columns side by side run on its tiles", absorb_columns, fuses},
     // It needs the final layouts, and what reads by rows.
-    {"pad_rows", "rows that would all fall into one set of the cache stand a cache line apart", pad_rows, fuses},
+    {"pad_rows", "rows that would all fall into one set of the cache are padded by a cache line", pad_rows, fuses},
     // Nothing moves between groups any more.
-    {"write_in_place", "a state of fixed shape is changed where it stands, as far as it changes, once nobody reads its old value",
+    {"write_in_place", "a state of fixed shape is changed in its own memory, after the last read of its old value",
      write_in_place, always},
     // Last: what runs part by part must not change any more.
     {"join_regions", "neighbours over the same rows run part by part in one parallel region", join_regions, fuses},

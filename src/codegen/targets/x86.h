@@ -27,7 +27,7 @@ inline constexpr PlanLimits kX86PlanLimits{
     .region_units = 25,
 };
 
-/// Planning passes that CPUs with register tiles and vector registers want.
+/// Planning passes for CPUs with register tiles and vector registers.
 inline constexpr std::string_view kX86PlanPasses[] = {
     "append_in_place",     "fold_zero_points", "find_contractions", "shorten_products",      "absorb_epilogues",
     "inline_maps",         "elide_requantize", "place_results",     "store_diagonals",       "inline_masks",

@@ -60,13 +60,13 @@ struct Buffer {
 /// - 2 of bf16 in f32 (VDPBF16PS, Intel SDM): j = 1, then j = 0, each one fused multiply-add that rounds to nearest even; denormal operands
 ///   and sums are taken for zeros of their sign, whatever the control register says (so did each of 8 million random groups on Zen 5).
 /// - 4 of u8 (A) and i8 (B) in i32 (VPDPBUSD): exact, and wraps.
-/// Elements of A beyond the end of its buffer may stand in a group, and are any number: B has zeros for them.
+/// A group may contain elements of A beyond the end of its buffer, which may be any number: B has zeros for them.
 struct Contract {
   static constexpr int kStepsALine = 2;
   int rows = 1, vectors = 1, lanes = 16;
   int32_t a = 0, b = 0;                              ///< buffers
   Reg a_offset = kNone, a_row = kNone, a_k = kNone;  ///< i64 scalars, in elements; kNone: offset 0, a_row 0, a_k products
-  int line = 0;                                      ///< rows that stand a_row apart, then come those of the next line; 0: all
+  int line = 0;                                      ///< rows at distance a_row, then follow those of the next line; 0: all
   Reg a_line = kNone;                                ///< i64, in elements: from line to line
   Reg b_offset = kNone, b_k = kNone;                 ///< kNone: offset 0, b_k vectors * lanes * products (a packed panel)
   Reg depth = kNone;                                 ///< K, in groups
@@ -76,7 +76,7 @@ struct Contract {
   DType accumulator = DType::f32;
   int products = 1;          ///< neighbours that one instruction multiplies and adds up
   int prefetch_b_bytes = 0;  ///< how far ahead of the B stream to prefetch; 0: not at all
-  Reg fetch = kNone;         ///< i64 element of B from which on a cache line is asked for every kStepsALine of K, a hint too; kNone: none
+  Reg fetch = kNone;         ///< i64 element of B from which on a cache line is prefetched every kStepsALine of K, a hint too; kNone: none
   std::vector<Reg> accumulators_in = {};   ///< rows*vectors; kNone: start at zero
   std::vector<Reg> accumulators_out = {};  ///< rows*vectors
 };

@@ -33,7 +33,7 @@ std::optional<Dim> window(const Expr& index, int output, int kernel) {
   return affine->offset;
 }
 
-/// Finds the windows' dimensions; the others keep inside by themselves, and know nothing of windows.
+/// Finds the windows' dimensions; the others stay inside by themselves and belong to no window.
 bool find_windows(C& c, const NestAccess& data, const Nest& nest, const Plan& plan) {
   const auto inside = inside_of(data, nest, plan);
   if (!inside) return false;

@@ -23,7 +23,7 @@ struct Convolution {
 std::optional<Convolution> convolution_of(const Group& group, const Plan& plan);
 
 /// How many outputs a way of its tiles should have: 2 or 4, or 0 where the plain sum takes no longer. By the work of the products and the
-/// bytes of what stands between the steps; a size that only the run knows counts as one image of a usual size.
+/// bytes of the intermediate results between the steps; a size that is known only at run time counts as one image of a usual size.
 int tile_outputs(const Convolution& c, const PlanLimits& limits);
 
 }  // namespace tenon::codegen

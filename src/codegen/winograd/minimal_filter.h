@@ -25,7 +25,7 @@ struct MinimalFilter {
 /// Analysis and Improving the Accuracy of Winograd Convolution for Deep Neural Networks, 2020.
 MinimalFilter minimal_filter(int outputs);
 
-/// f64 [size^2, 9]: what a row-major 3x3 kernel is multiplied with, so that row i * size + j stands for product (i, j).
+/// f64 [size^2, 9]: what a row-major 3x3 kernel is multiplied with, so that row i * size + j gives product (i, j).
 ir::ConstantRef kernel_factors(const MinimalFilter& f);
 /// A square of size^2 elements, row-major, as the factors of its products.
 std::vector<Expr> data_factors(const MinimalFilter& f, std::span<const Expr> square);

@@ -7,7 +7,7 @@ namespace tenon::codegen {
 /// Axes of the loops over tiles: images, tiles down and across, channels, and what a sum adds up.
 enum TileAxis : int { kImage, kDown, kAcross, kChannel, kInput };
 
-/// Squares of a convolution's image that stand `step` elements apart, the first one where the first window begins.
+/// Squares of a convolution's image at a distance of `step` elements, the first one where the first window begins.
 class TileGrid {
  public:
   /// nest: the convolution's, which must outlive the grid. down, across: squares of an image.
@@ -35,7 +35,7 @@ class TileGrid {
 
 /// a and b, either of which may be null: always true.
 Expr both(const Expr& a, const Expr& b);
-/// A loop that stands beside a contraction of the same nodes.
+/// A loop next to a contraction of the same nodes.
 Group loop_of_a_product(Nest nest);
 ops::Axis parallel_axis(Dim extent);
 ops::Axis reduced_axis(Dim extent);

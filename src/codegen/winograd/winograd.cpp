@@ -42,13 +42,13 @@ class Tiles {
  private:
   int64_t size() const { return f_.size(); }
 
-  /// A body that stands once for each of a tile's results.
+  /// A body that is repeated for each of a tile's results.
   bool is_light(const Nest& map) const {
     const BodyCost cost = cost_of(map);
     return cost.transcendental == 0 && cost.arithmetic <= plan_.limits.tile_body;
   }
 
-  /// What belongs to a tile stands together: it is written at once, and a part of the tiles is a piece of memory.
+  /// What belongs to a tile is contiguous: it is written at once, and a part of the tiles is a piece of memory.
   ArrayId add_factors(int64_t channels) {
     const ArrayId a =
         add_temporary(plan_, DType::f32, {size() * size(), c_.images, tiles_.down(), tiles_.across(), channels}, {1, 2, 3, 0, 4});
@@ -134,7 +134,7 @@ class Tiles {
     return [=](const ExprNode& n) { return n.op == ExprOp::axis ? at[n.index] : Expr(); };
   }
 
-  /// The epilogue's loads at that result, behind those of the nest; the numbers that they get. One that is the same for all is shared.
+  /// The epilogue's loads at that result, after those of the nest; the numbers that they get. One that is the same for all is shared.
   std::vector<int> add_loads(const Epilogue& e, int64_t i, int64_t j, const Expr& inside, const std::vector<int>& first, Nest& nest) const {
     std::vector<int> numbers;
     for (int k = 0; k < static_cast<int>(e.map.accesses.size()); ++k) {
