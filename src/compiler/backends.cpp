@@ -47,7 +47,7 @@ Error unknown(std::string_view name, std::span<const backend::Backend* const> al
   return fail(Code::bad_usage, "backend '" + std::string(name) + "'", "there is no such backend")
       .expected("one of: " + names_of(all))
       .found("'" + std::string(name) + "'")
-      .advice(near.empty() ? "`tenon backends` tells of each whether it is there" : "did you mean '" + near + "'?");
+      .advice(near.empty() ? "`tenon backends` shows which are available" : "did you mean '" + near + "'?");
 }
 
 }  // namespace

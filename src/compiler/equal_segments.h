@@ -10,7 +10,7 @@
 namespace tenon::compiler {
 
 /// The segments of a graph, cut out. Those that compute the same from the same constants are compiled once: they are one graph, without the
-/// names that tell them apart. Cost: linear in the graph.
+/// names that distinguish them. Cost: linear in the graph.
 class CutSegments {
  public:
   CutSegments(const ir::Graph& graph, std::span<const ir::Segment> segments);

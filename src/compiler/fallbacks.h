@@ -9,7 +9,7 @@
 namespace tenon::compiler {
 
 /// Adds the graphs of all fallbacks that the engine is to have, in the order of their conditions: what `source` has, definitions in place
-/// of plugins where `options` ask for them, inputs for defaults. Defaults of the other graphs become constants. Errors: not_supported for
+/// of plugins where `options` include them, inputs for defaults. Defaults of the other graphs become constants. Errors: not_supported for
 /// an op of a plugin without a definition.
 Result<void> add_fallback_graphs(Source& source, const CompileOptions& options);
 

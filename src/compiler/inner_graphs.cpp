@@ -34,7 +34,7 @@ std::string key_of(const backend::InnerGraph& graph) {
 InnerGraphs::InnerGraphs(const CompileOptions& options, const BackendsInUse& backends, const ir::OpTable& ops,
                          const codegen::Target& target)
     : options_(on_fallback(options, backends)), ops_(ops), target_(target) {
-  options_.source.clear();  // errors know the graph
+  options_.source.clear();  // errors name the graph
 }
 
 Result<program::Lowered> InnerGraphs::lowered(const backend::InnerGraph& graph) {

@@ -118,7 +118,7 @@ Json guessed_sizes(const ir::Graph& graph) {
   return out;
 }
 
-/// What only a build knows.
+/// What only a build determines.
 void add_build(Json& out, const Compiled& built, const std::vector<import::RequestedShape>& shapes) {
   const program::Built& b = built.built;
   if (const auto planned = runtime::planned_bytes(b.programs, default_shapes(b.programs[0].inputs, shapes)))

@@ -38,7 +38,7 @@ Result<void> check_complete(const ir::Graph& graph) {
   return {};
 }
 
-/// What kernels run is theirs: no other backend is asked before, and none by cost.
+/// Whether the backend that makes kernels takes every node that it supports: it is the first one, and assignment is not by cost.
 bool runs_kernels_first(const BackendsInUse& backends, const partition::Constraints& constraints) {
   return backends.all[0]->is_host() && constraints.assign == partition::Assign::priority;
 }
@@ -73,7 +73,7 @@ Result<PartitionedGraph> rewrite_graph(std::unique_ptr<ir::Graph> graph, const C
   rewriting.level = options.opt;
   rewriting.off = options.off;
   if (runs_kernels_first(out.backends, constraints)) rewriting.packs = codegen::attention_fits;
-  else rewriting.off.insert("fuse/integer_products");  // other runtimes know quantized products by the dequantizing around them
+  else rewriting.off.insert("fuse/integer_products");  // other runtimes recognize quantized products by the dequantizing around them
   TRY(partition::bind(*out.graph, constraints, out.backends.roles()));
   TRY(passes::optimise(*out.graph, rewriting));
   return out;

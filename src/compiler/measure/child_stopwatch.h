@@ -12,10 +12,10 @@ namespace tenon::compiler {
 struct CompileOptions;
 
 /// Times engines by a program that is started for it, `tenon stopwatch` or what does the same: it says "ready", then a line an engine. It
-/// is started again behind an engine that ends it, or of which nothing is heard for a while.
+/// is started again after an engine that ends it, or that prints nothing for a while.
 class ChildStopwatch final : public Stopwatch {
  public:
-  /// program: found as a shell finds it, and its first arguments; options: what stands behind the engines.
+  /// program: found as a shell finds it, and its first arguments; options: arguments after the engines.
   ChildStopwatch(std::vector<std::string> program, std::vector<std::string> options)
       : program_(std::move(program)), options_(std::move(options)) {}
   /// Errors: bad_usage where the program does not start, or is no stopwatch.

@@ -5,15 +5,15 @@
 
 namespace tenon::compiler {
 
-/// What a candidate takes at most of the time of what stands, or it may be noise.
+/// A candidate counts as faster below this share of the current choice's time; above it the difference may be noise.
 inline constexpr double kGain = 0.95;
 
-/// Whether a candidate is to take the place of what stands, by what a run of each takes; none: it does not run.
-inline bool is_faster(std::optional<double> candidate, std::optional<double> stands) {
-  return candidate && (!stands || *candidate < kGain * *stands);
+/// Whether a candidate replaces the current choice, by the time that a run of each takes; none: it does not run.
+inline bool is_faster(std::optional<double> candidate, std::optional<double> current) {
+  return candidate && (!current || *candidate < kGain * *current);
 }
 
-/// The place of the fastest, where it is faster than what stands, at place 0; else 0.
+/// The place of the fastest, where it is faster than the current choice at place 0; else 0.
 inline size_t fastest(std::span<const std::optional<double>> times) {
   size_t least = 0;
   for (size_t k = 1; k < times.size(); ++k)

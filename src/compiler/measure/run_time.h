@@ -4,7 +4,7 @@
 
 namespace tenon::compiler {
 
-/// Nanoseconds of a run of an engine file on drawn inputs: the median of at least five, behind one that does not count; no more than it
+/// Nanoseconds of a run of an engine file on drawn inputs: the median of at least five, after one that does not count; no more than it
 /// takes to fill a tenth of a second. options.threads: of a run too. Errors: those of load() and of a run.
 Result<double> run_time(const std::filesystem::path& engine, const LoadOptions& options);
 

@@ -30,13 +30,13 @@ class Timer {
     size_t item = 0;
   };
   Hash128 key_of(const Item& item) const;
-  /// The least times of items so far; engines that did not run are gone behind it: what crashes or hangs gets no other try.
+  /// The least times of items so far; engines that did not run are removed: an engine that crashes or hangs is not tried again.
   Result<void> pass(std::vector<Engine>& engines, std::span<std::optional<double>> least);
   Result<std::vector<std::optional<double>>> run(std::span<const Item* const> items, int passes);
 
   const CompileOptions& options_;
   TimesFile times_;
-  std::string here_;  ///< what times depend on beside what is timed
+  std::string here_;  ///< what times depend on besides what is timed
 };
 
 }  // namespace tenon::compiler

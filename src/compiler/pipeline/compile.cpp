@@ -41,7 +41,7 @@ BackendsInUse calibrated(const BackendsInUse& of, const Calibration& calibration
   return at_costs(of, known);
 }
 
-/// Rewrites and partitions a graph, by what is measured where `options` ask for that.
+/// Rewrites and partitions a graph, by measurements where `options` request them.
 Result<PartitionedGraph> partition_by_options(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
   const bool by_cost = options.constraints.assign == partition::Assign::cost;
   PartitionedGraph out = TRY(rewrite_graph(std::move(graph), options));

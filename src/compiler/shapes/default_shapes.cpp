@@ -21,7 +21,7 @@ NamedSizes requested_sizes(std::span<const runtime::PortInfo> inputs, const std:
   return named;
 }
 
-/// The size of axis `axis` where nobody asked for one: the same in all inputs, what was asked for there in another one, and as large as
+/// The size of axis `axis` where none was requested: the same in all inputs, what was requested there for another one, and as large as
 /// each of them must be at least.
 int64_t default_size(std::span<const runtime::PortInfo> inputs, size_t axis, const NamedSizes& asked) {
   int64_t size = axis == 0 ? 1 : 16;
