@@ -9,7 +9,7 @@
 
 namespace tenon::python {
 
-/// Runs rewrites beside what they replace; may serve several runs, one at a time.
+/// Runs rewrites and what they replace, and compares; may serve several runs, one at a time.
 struct PyVerifier {
   explicit PyVerifier(const std::string& mode);
   rewrite::Verify mode;

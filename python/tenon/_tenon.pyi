@@ -484,7 +484,7 @@ class RuleSet:
     def __iter__(self) -> Iterator[Rule]: ...
 
 class Verifier:
-    """Runs rewrites beside what they replace, on drawn inputs, by reference. Keeps what it has seen over several calls of `rewrite`, one
+    """Runs rewrites and what they replace on random inputs by reference. Keeps what it has seen over several calls of `rewrite`, one
     at a time.
     """
 
@@ -575,7 +575,7 @@ def rewrite(
     order: "worklist"; "sweep" (matches of the whole graph first, then all rewrites); or "in_turn" (each node that existed when the
     sweep began is shown to every rule). keep: names of nodes and values that stay. without: names of rules that do not run.
     fold: constants, or only nodes of these ops. applied is called after each rewrite; check may refuse one by saying why.
-    verify: "first" or "all" run rewrites beside what they replace; "verification" then has Verifier.result.
+    verify: "first" or "all" run rewrites and what they replace; "verification" then has Verifier.result.
     isolate: tries the rules in a forked process first, and leaves out those that crash, hang or eat memory. Other Python threads wait
     meanwhile, and none may be at work in Tenon. Not for rules that call Python, nor with `check` (not_supported).
     A rule that raises, or breaks a promise, is undone, named in "reports" and left out; "errors" has (rule, exception).

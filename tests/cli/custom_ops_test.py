@@ -70,8 +70,8 @@ class CustomOps(unittest.TestCase):
             self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
             error = json.loads(done.stdout)["error"]
             self.assertEqual((error["name"], error["place"]), ("not_supported", "node 'up' (ai.onnx.contrib::StringUpper)"))
-            self.assertIn("the reference does not know", error["what"])
-            self.assertEqual(error["expected"], "ops that Tenon knows (docs/ops.md)")
+            self.assertIn("it has no reference function", error["what"])
+            self.assertEqual(error["expected"], "known ops (docs/ops.md)")
             self.assertEqual(error["found"], "StringUpper(string[1])")
             self.assertIn("compare a model without it", error["advice"])
 

@@ -143,7 +143,7 @@ struct Tally {
 bool may_be_accepted(const Error& e) {
   static constexpr std::string_view kReasons[] = {
       // A computed target size that is 0 at the run would copy a size; the engine takes what was computed as a size.
-      "a 0 stands behind the operand's last axis",
+      "a 0 is at an axis that the operand lacks",
   };
   return std::ranges::any_of(kReasons, [&](std::string_view reason) { return e.text().find(reason) != std::string::npos; });
 }

@@ -18,7 +18,7 @@ Result<void> infer(NodeView& view) {
   if (!masked_rows_of(*view.attributes))
     return refuse(view, Code::bad_attribute, "masked_rows says something else").expected("zero, nan or clean");
   if (view.has(kNonpad) && view.has(kPastKey))
-    return refuse(view, Code::bad_graph, "nonpad_kv_seqlen cannot stand beside past_key and past_value");
+    return refuse(view, Code::bad_graph, "nonpad_kv_seqlen cannot be combined with past_key and past_value");
   const auto known = TRY(attention_sizes(view));
   Type out(dtype_of(view, kQuery)), key(dtype_of(view, kKey)), value(dtype_of(view, kValue)), scores(dtype_of(view, kQuery));
   if (known) {

@@ -22,7 +22,7 @@ Result<void> infer(NodeView& view) {
   return infer_by_definition(view);
 }
 
-/// Sequences stand first: [sequence, batch, heads * size]. Caches and padding are not known here.
+/// The sequence axis is the first: [sequence, batch, heads * size]. Caches and padding are handled elsewhere.
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   if (!ranks_known(view, {kQuery, kKey, kQueryWeight}) || !view.type(kQueryWeight).dim(0).is_number() || view.outputs.size() > 1) return {};
   const int64_t width = view.type(kQueryWeight).dim(0).value(), heads = view.attributes->integer("num_heads", 1);

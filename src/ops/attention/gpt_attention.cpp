@@ -72,7 +72,7 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// bool[tokens, tokens]: both belong to one sequence. Tokens behind the last sequence are one of their own.
+/// bool[tokens, tokens]: both belong to one sequence. Tokens after the last sequence are one of their own.
 ir::ValueId same_sequence(ir::Builder& build, ir::ValueId qkv, ir::ValueId lengths) {
   const ir::ValueId place = build("Unsqueeze", {counting(build, size_of(build, qkv, 1)), build.ints({1})});
   const ir::ValueId ends = build("CumSum", {cast_to(build, lengths, DType::i64), build.scalar(DType::i64, 0)});
@@ -117,8 +117,8 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 }  // namespace
 
 /// qkv: [batch, tokens, (num_heads + 2 * num_kv_heads) * head_size], Q before K before V. packed: batch is 1, and the sequences, of
-/// context_lengths tokens each, stand one behind the other; else each row of the batch is one sequence, from its first token on, and
-/// what stands behind its end is masked by causality alone. present_key_value: [batch, 2, num_kv_heads, past + tokens, head_size].
+/// context_lengths tokens each, are concatenated; else each row of the batch is one sequence, from its first token on, and
+/// what follows its end is masked by causality alone. present_key_value: [batch, 2, num_kv_heads, past + tokens, head_size].
 OP(gpt_attention) {
     .name = "GPTAttention",
     .domain = "tenon",

@@ -115,7 +115,7 @@ class Definition {
     return attended(key, value, visible(cache.offset(), cache.size()));
   }
 
-  /// 0 for a key that its sequence has, -inf behind its end: [batch, 1, 1, keys].
+  /// 0 for a key that its sequence has, -inf after its end: [batch, 1, 1, keys].
   ir::ValueId end_scores() const {
     const ir::ValueId places = counting(build_, size_of(build_, key_, 1));
     const ir::ValueId last = build_("Unsqueeze", {last_, build_.ints({1, 2})});

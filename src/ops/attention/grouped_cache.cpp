@@ -9,17 +9,17 @@ namespace tenon::ops {
 using ir::ValueId;
 
 GroupedCache::GroupedCache(ir::Builder& build, ValueId fresh, ValueId past, ValueId last, ValueId total) : build_(build) {
-  const ValueId added = size_of(build, fresh, 1), held = size_of(build, past, 2), one = build.scalar(DType::i64, 1);
+  const ValueId added = size_of(build, fresh, 1), capacity = size_of(build, past, 2), one = build.scalar(DType::i64, 1);
   const ValueId zero = build.scalar(DType::i64, 0);
   const ValueId before = build("Sub", {build("Add", {last, one}), added});
   offset_ = build("Where", {build("Equal", {added, total}), zero, before});
-  size_ = build("Max", {held, total});
+  size_ = build("Max", {capacity, total});
   const ValueId places = counting(build, size_);
   const ValueId from_fresh = build("Sub", {build("Unsqueeze", {places, build.ints({0})}), offset_});
   const ValueId is_fresh = build("And", {build("GreaterOrEqual", {from_fresh, zero}), build("Less", {from_fresh, added})});
   const ValueId is_past = build("Less", {from_fresh, zero});
-  const ValueId end = build("Sub", {build("Add", {held, added}), one});
-  const ValueId source = build("Where", {is_fresh, build("Add", {held, from_fresh}), build("Min", {places, end})});
+  const ValueId end = build("Sub", {build("Add", {capacity, added}), one});
+  const ValueId source = build("Where", {is_fresh, build("Add", {capacity, from_fresh}), build("Min", {places, end})});
   source_ = build("Unsqueeze", {source, build.ints({2})});
   filled_ = build("Unsqueeze", {build("Or", {is_fresh, is_past}), build.ints({1, 3})});
 }

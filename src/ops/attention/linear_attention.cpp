@@ -154,8 +154,8 @@ class Definition {
     if (!body.build.status()) return {};
     const std::vector<ir::ValueId> results = build_.with_body("Scan", operands, 2, std::move(body.graph), body.captured,
                                                               {{"num_scan_inputs", static_cast<int64_t>(operands.size()) - 1}});
-    const ir::ValueId turned = build_("Transpose", {results[1]}, {{"perm", Ints{1, 0, 2, 3, 4}}});
-    const ir::ValueId y = build_("Reshape", {turned, build_.ints({0, 0, query_heads_ * value_size_})});
+    const ir::ValueId by_head = build_("Transpose", {results[1]}, {{"perm", Ints{1, 0, 2, 3, 4}}});
+    const ir::ValueId y = build_("Reshape", {by_head, build_.ints({0, 0, query_heads_ * value_size_})});
     return {cast_to(build_, y, view_.type(kQuery).dtype), cast_to(build_, results[0], state_)};
   }
 

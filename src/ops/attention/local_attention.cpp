@@ -40,8 +40,8 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   };
   const ir::ValueId scale = number(std::sqrt(view.attributes->number("scale", 1))), low = number(view.attributes->number("low", -INFINITY));
   const ir::ValueId keys = joined(kPastKeys, kKeys), values = joined(kPastValues, kValues);
-  const ir::ValueId turned = build("Transpose", {repeated(build("Mul", {keys, scale}), kKeys)}, {{"perm", ir::Ints{0, 1, 3, 2}}});
-  const ir::ValueId scores = build("MatMul", {build("Mul", {in[kQuery], scale}), turned});
+  const ir::ValueId transposed_keys = build("Transpose", {repeated(build("Mul", {keys, scale}), kKeys)}, {{"perm", ir::Ints{0, 1, 3, 2}}});
+  const ir::ValueId scores = build("MatMul", {build("Mul", {in[kQuery], scale}), transposed_keys});
   const bool hides = view.attributes->integer("hides", 0) != 0;
   const ir::ValueId masked = hides ? build("Where", {in[kMask], low, scores}) : build("Where", {in[kMask], scores, low});
   const ir::ValueId weights = build("Softmax", {masked}, {{"axis", int64_t{-1}}});

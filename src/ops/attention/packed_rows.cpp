@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of padded sequences that are to be computed, one behind the other.
+// The rows of padded sequences that are to be computed, one after the other.
 #include "ops/infer/require.h"
 
 namespace tenon::ops::op_packed_rows {
@@ -42,8 +42,8 @@ Result<void> evaluate(Call& call) {
 
 }  // namespace
 
-/// keep: bool[sequences, length]. rows: the element numbers of those that are true, ascending; places: where each of them stands in rows, 0
-/// for the others; starts: how many stand before each sequence, and in all.
+/// keep: bool[sequences, length]. rows: the element numbers of those that are true, ascending; places: the position of each in rows, 0
+/// for the others; starts: how many precede each sequence, and how many there are.
 OP(packed_rows) {
     .name = "PackedRows",
     .domain = "tenon",

@@ -15,12 +15,12 @@ struct AttentionPlaces {
 /// Widths of query, key and value side by side in the weights: qkv_hidden_sizes, else three equal ones; empty where they are not known or
 /// do not fit.
 Ints attention_widths(const NodeView& view, size_t weights);
-/// Errors: not_supported for rotation inside, a cache whose memory is shared, and a mask of another size than the definition knows;
+/// Errors: not_supported for rotation inside, a cache whose memory is shared, and a mask of another size than the definition handles;
 /// rank_mismatch; bad_attribute.
 Result<void> check_projected_attention(const NodeView& view, AttentionPlaces places);
-/// What both ops do behind the product of operand 0 with the weights. projected: [batch, sequence, all widths]; scores: added to those of
+/// What both ops do after the product of operand 0 with the weights. projected: [batch, sequence, all widths]; scores: added to those of
 /// the attention, may be none. A mask counts keys (see length_scores), or is [batch, keys], [batch, queries, keys] or [batch, 1, most,
-/// most]. Returns the result and, where asked for, the cache [2, batch, heads, sequence, size]; empty where sizes are not known.
+/// most]. Returns the result and, where requested, the cache [2, batch, heads, sequence, size]; empty where sizes are not known.
 std::vector<ir::ValueId> define_projected_attention(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in,
                                                     AttentionPlaces places, ir::ValueId projected, ir::ValueId scores);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention within sequences of any lengths that stand one behind the other, without padding between them.
+// Attention within concatenated sequences of any lengths, without padding between them.
 #include <cmath>
 
 #include "ops/attention/ragged.h"

@@ -73,8 +73,8 @@ class Definition {
     const double scale =
         view_.attributes->has("scale") ? view_.attributes->number("scale", 1) : 1 / std::sqrt(static_cast<double>(s_.size.value()));
     const ValueId root = build_.scalar(dtype_, std::sqrt(scale));
-    const ValueId turned = build_("Transpose", {repeat(k, s_.size)}, {{"perm", Ints{0, 1, 3, 2}}});
-    const ValueId raw = build_("MatMul", {build_("Mul", {q, root}), build_("Mul", {turned, root})});
+    const ValueId transposed_keys = build_("Transpose", {repeat(k, s_.size)}, {{"perm", Ints{0, 1, 3, 2}}});
+    const ValueId raw = build_("MatMul", {build_("Mul", {q, root}), build_("Mul", {transposed_keys, root})});
     const double cap = view_.attributes->number("softcap", 0);
     ValueId scores = raw;
     if (cap > 0) {

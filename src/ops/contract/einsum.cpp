@@ -62,7 +62,7 @@ Result<LoopForm> form(const NodeView& view) {
   Loop loop;
   std::vector<Expr> axis_of(l.equation.labels);
   for (int label : l.equation.output) {
-    if (axis_of[label]) return refuse(view, Code::not_supported, "not supported yet: a label that stands twice in the output");
+    if (axis_of[label]) return refuse(view, Code::not_supported, "not supported yet: a label that is repeated in the output");
     axis_of[label] = Expr::axis(static_cast<int>(loop.axes.size()));
     loop.axes.push_back({Axis::Kind::parallel, l.sizes[label]});
   }
@@ -135,7 +135,7 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
-/// As the specification wants it. Ellipses that stand for fewer axes than another one get leading axes of size 1.
+/// As specified. Ellipses that stand for fewer axes than another one get leading axes of size 1.
 Result<void> align_ellipses(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
   const NodeView view = graph.view(node);
   std::string text = view.attributes->text("equation", "");

@@ -84,7 +84,7 @@ Result<EinsumEquation> parse_einsum(const NodeView& view, std::span<const int> r
   if (arrow != text.npos) {
     output = TRY(term_of(view, std::string_view(text).substr(arrow + 2)));
   } else {
-    // Without an arrow: the ellipsis, then every letter that stands once, in alphabetical order.
+    // Without an arrow: the ellipsis, then every letter that occurs once, in alphabetical order.
     if (widest > 0) output += kEllipsis;
     std::map<char, int> seen;
     for (const std::string& t : terms)

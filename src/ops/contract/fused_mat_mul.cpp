@@ -9,16 +9,17 @@ namespace tenon::ops::op_fused_mat_mul {
 
 namespace {
 
-/// An operand as MatMul wants it. `batch`: its first axis is the rows, the batch axes follow; `turn`: its last two axes change places.
-ir::ValueId side(ir::Builder& build, ir::ValueId x, int64_t rank, bool batch, bool turn) {
-  if (rank < 2 || (!batch && !turn)) return x;
+/// An operand in the layout of MatMul. `batch`: its first axis is the rows, the batch axes follow; `transpose`: its last two axes are
+/// swapped.
+ir::ValueId side(ir::Builder& build, ir::ValueId x, int64_t rank, bool batch, bool transpose) {
+  if (rank < 2 || (!batch && !transpose)) return x;
   Ints perm(static_cast<size_t>(rank));
   std::iota(perm.begin(), perm.end(), 0);
   if (batch) {
     for (int64_t k = 0; k + 2 < rank; ++k) perm[k] = k + 1;
     perm[rank - 2] = 0;
   }
-  if (turn) std::swap(perm[rank - 2], perm[rank - 1]);
+  if (transpose) std::swap(perm[rank - 2], perm[rank - 1]);
   return build("Transpose", {x}, {{"perm", perm}});
 }
 

@@ -15,8 +15,8 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// Gauss-Jordan elimination with row pivots. a: n rows of 2 n, the matrix beside the unit matrix; the inverse takes the place of the
-/// latter, not a number where the matrix has none.
+/// Gauss-Jordan elimination with row pivots. a: n rows of 2 n, the matrix and the unit matrix next to it; the inverse takes the place of
+/// the latter, not a number where the matrix has none.
 void invert(double* a, int64_t n) {
   const auto row = [&](int64_t k) { return a + k * 2 * n; };
   for (int64_t k = 0; k < n; ++k) {

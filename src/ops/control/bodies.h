@@ -6,14 +6,14 @@ namespace tenon::ops {
 
 /// Types of a body's results as they stand.
 std::vector<Type> body_outputs(const NodeView& view, size_t body);
-/// Each body has `formal` inputs beside what it captures. Errors: bad_graph.
+/// Each body has `formal` inputs in addition to what it captures. Errors: bad_graph.
 Result<void> require_formal_inputs(const NodeView& view, size_t formal);
 /// Declared types of a body's inputs.
 std::vector<Type> body_input_types(const NodeView& view, size_t body);
 /// What holds for either: equal sizes stay, others become fresh; another rank gives an unknown one. Errors: dtype_mismatch.
 Result<Type> common_type(const NodeView& view, const Type& a, const Type& b);
 /// Type of a value that a loop carries: the initial one, with sizes that change replaced by symbols (which stay the same when
-/// asked again). current: the body's input as typed so far; next: the body's result.
+/// called again). current: the body's input as typed so far; next: the body's result.
 Type carried_type(const NodeView& view, const Type& initial, const Type& current, const Type& next);
 /// Type of a carried value after the loop.
 Type final_type(const NodeView& view, const Type& initial, const Type& carried);

@@ -48,7 +48,7 @@ Result<void> infer(NodeView& view) {
 struct Search {
   Call& call;
   int64_t batch = 0, longest = 0, shortest = 0, end = 0, pad = 0;
-  std::vector<Ints> words, seen, step, places;  ///< so far; their mask; what is read next, and where it stands
+  std::vector<Ints> words, seen, step, places;  ///< so far; their mask; what is read next, and its position
   std::vector<bool> ended;
   std::vector<Tensor> caches;
 
@@ -87,7 +87,7 @@ struct Search {
   }
 
   /// Reads `step`, appends one word to each sequence.
-  Result<void> turn(size_t body) {
+  Result<void> iterate(size_t body) {
     std::vector<Tensor> inputs{table(step), table(places), table(seen)};
     inputs.insert(inputs.end(), caches.begin(), caches.end());
     for (Tensor& t : captures_of(call, body)) inputs.push_back(std::move(t));
@@ -144,7 +144,7 @@ Result<void> evaluate(Call& call) {
   search.start(*call.in[kIds]);
   while (search.batch > 0 && static_cast<int64_t>(search.words[0].size()) < search.longest &&
          !std::ranges::all_of(search.ended, std::identity()))
-    TRY(search.turn(body));
+    TRY(search.iterate(body));
   Tensor& out = *TRY(call.make(0, {search.batch, search.longest}));
   for (int64_t i = 0; i < out.count(); ++i) {
     const Ints& row = search.words[i / search.longest];

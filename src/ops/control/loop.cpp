@@ -79,17 +79,17 @@ Result<int64_t> only_element(const NodeView& view, const Tensor& t, std::string_
   return refuse(view, Code::bad_input, std::string(what) + " is not one integer or bool").found(type_text(t.dtype(), t.shape()));
 }
 
-/// An optional is wanted where the body's last turn gave its element.
+/// An optional has a value where the last iteration gave its element.
 Tensor handed_in(Tensor value, const Type& wanted) {
   return wanted.is_optional() && value.dtype() != DType::optional ? Tensor::of_elements(DType::optional, {std::move(value)}) : value;
 }
 
-/// After no turn at all the value is what came in: its element is wanted where the body would have given that.
+/// After no iteration the value is the initial one: its element is needed where the body would have given that.
 Result<Tensor> handed_out(const Call& call, const Tensor& value, const Type& wanted) {
   if (value.dtype() != DType::optional || wanted.is_optional()) return value;
   if (value.count() > 0) return value.elements()[0];
-  return refuse(call.view, Code::bad_input, "it made no turn, and the optional that it carries has no element")
-      .expected("a turn, or an optional with an element")
+  return refuse(call.view, Code::bad_input, "it ran no iteration, and the optional that it carries has no element")
+      .expected("an iteration, or an optional with an element")
       .found("neither");
 }
 

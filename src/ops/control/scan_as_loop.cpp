@@ -108,7 +108,7 @@ class Scan {
 
   ValueId one() { return body_.build.scalar(DType::i64, 1); }
 
-  /// Rows stacked in front, in the order of the steps: brought to the axis and the order that were asked for.
+  /// Rows stacked in front, in the order of the steps: brought to the requested axis and order.
   ValueId placed(ValueId stack, size_t k) {
     if (number("scan_output_directions", k) != 0)
       stack = build_("Slice",

@@ -51,7 +51,7 @@ struct Place {
   Dim extent;
 };
 
-/// A perfect loop nest. Axes stand outermost first.
+/// A perfect loop nest. Axes are listed from the outermost.
 struct Loop {
   std::vector<Axis> axes;
   std::vector<Access> accesses;

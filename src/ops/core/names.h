@@ -8,8 +8,8 @@
 
 namespace tenon::ops {
 
-/// What an OpDef lists: names, schema lines, samples. Either written where the definition stands, `.inputs = {{"data", "axes?"}}`, which
-/// lives as long as the definition; or a view of what stands elsewhere and outlives it: `{.made = ...}`.
+/// What an OpDef lists: names, schema lines, samples. Either written in the definition, `.inputs = {{"data", "axes?"}}`, which
+/// lives as long as the definition; or a view of data that outlives it: `{.made = ...}`.
 struct Names {
   std::initializer_list<std::string_view> written = {};
   std::span<const std::string_view> made = {};
@@ -37,7 +37,7 @@ struct Literal {
 template <Literal... literals>
 inline constexpr std::array<std::string_view, sizeof...(literals)> names = {literals.view()...};
 
-/// `together<kA, names<"b">>`: one list behind the other, as a list.
+/// `together<kA, names<"b">>`: one list after the other, as a list.
 template <const auto&... lists>
 inline constexpr auto together = [] {
   std::array<std::string_view, (lists.size() + ...)> out;

@@ -39,7 +39,7 @@ struct Call {
   Result<std::vector<Tensor>> run_body(size_t index, std::vector<Tensor> inputs, std::optional<int64_t> iteration = {}) const;
 };
 
-/// What an op with bodies does with them, where programs can: take one of them, or turn one over and over.
+/// How an op uses its bodies, where they run as programs: it runs one of them, or iterates one.
 enum class Control : uint8_t { none, branch, loop };
 
 /// A family of kernels that is made for an op as a whole, where its case fits, instead of from loops.
@@ -67,7 +67,7 @@ struct OpDef {
   /// The operand that makes nodes of an op that is else deterministic draw random numbers, where it is true; -1: there is none.
   int random_where = -1;
   bool effects = false;
-  /// Operands may be sequences and optionals, which `infer` tells apart. All other ops refuse them (what a body captures is the body's).
+  /// Operands may be sequences and optionals, which `infer` distinguishes. All other ops refuse them (what a body captures is the body's).
   bool any_kind = false;
   /// Result 0 has the bytes of operand 0 in their order (Reshape, Squeeze, Identity, ...): a backend may let both share one buffer.
   bool same_bytes = false;
@@ -78,12 +78,12 @@ struct OpDef {
   bool keeps_elements = false;
   /// `infer` goes by the types of the bodies, which speak of the graph's symbols.
   bool reads_body_types = false;
-  /// `infer` holds attributes against the schema itself, and tells all that is wrong at once.
+  /// `infer` checks attributes against the schema itself and reports all errors at once.
   bool checks_attributes = false;
   Control control = Control::none;
   KernelFamily kernels = KernelFamily::none;
   KeptWith kept_with = KeptWith::none;
-  /// What the functions of an op read that comes at run time: a function has no captures, so it asks `def_of(*view.op).self`. Outlives the
+  /// What the functions of an op read that comes at run time: a function has no captures, so it reads `def_of(*view.op).self`. Outlives the
   /// table, and is not written to: functions run on several threads. null in the library.
   const void* self = nullptr;
 
@@ -111,7 +111,7 @@ struct OpDef {
   /// Lowest opset that can say this node (>= the op's first version). null: `first`.
   int (*lowest_opset)(const NodeView& view) = nullptr;
   int first = 7;  ///< lowest opset that an export writes it in
-  /// Rewrites the node as `opset` wants it (attributes instead of operands, ...). Called with lowest_opset <= opset < since.
+  /// Rewrites the node to the form of `opset` (attributes instead of operands, ...). Called with lowest_opset <= opset < since.
   Result<void> (*downgrade)(ir::Graph& graph, ir::NodeId node, int opset) = nullptr;
   /// Brings a node that has the form of `opset` into the spelling that all readers take alike, where the schema allows more than one; may
   /// insert nodes before it. null: there is one, but for axes (versions/write_explicitly.h).
@@ -132,7 +132,7 @@ std::span<const OpDef* const> all_ops();
 const ir::OpTable& table();
 /// A table of these and of others that come at run time and outlive it. Errors: bad_usage where an op has a name that another one has.
 Result<std::unique_ptr<ir::OpTable>> table_with(std::span<const OpDef* const> others);
-/// The definition behind a node's op; asserts that the op came from such a table.
+/// The definition of a node's op; asserts that the op came from such a table.
 const OpDef& def_of(const ir::Op& op);
 
 /// Expands a fused op's definition in place of the node; the node is erased.

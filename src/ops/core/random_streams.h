@@ -16,7 +16,7 @@ bool has_stream(const ir::Op& op);
 /// of a body does.
 bool is_random(const ir::Graph& graph, ir::NodeId node);
 
-/// Numbers the random nodes that have no stream yet, those of bodies too, in graph order behind the largest number that is given.
+/// Numbers the random nodes that have no stream yet, those of bodies too, in graph order after the largest number that is given.
 /// Cost: one walk.
 void number_random_streams(ir::Graph& graph);
 /// Whether number_random_streams would change anything.

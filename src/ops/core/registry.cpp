@@ -52,7 +52,7 @@ class TableOp final : public DefinedOp {
 
 class Table final : public ir::OpTable {
  public:
-  /// below: whose ops these stand beside; null: none.
+  /// below: the table that these ops extend; null: none.
   explicit Table(const ir::OpTable* below = nullptr) : below_(below) {}
   /// false: there is an op of this name.
   bool add(const OpDef& def) {

@@ -11,7 +11,7 @@ namespace tenon::ops {
 
 namespace {
 
-/// Parts between commas that stand outside of brackets.
+/// Parts between commas outside of brackets.
 std::vector<std::string_view> split(std::string_view s) {
   std::vector<std::string_view> out;
   int depth = 0;

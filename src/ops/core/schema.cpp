@@ -147,7 +147,7 @@ Result<void> check_operands(const NodeView& view, const OpDef& def) {
       return refuse(view, Code::bad_graph, "operand '" + std::string(name) + "' is missing");
     }
   }
-  // Of any number of operands none may be left out: "inputs*" stands last, at the place where its first one does.
+  // Of any number of operands none may be left out: "inputs*" is last, at the place of its first one.
   for (size_t k = def.inputs.size() - 1; arity.most < 0 && k < view.explicit_inputs; ++k)
     if (!view.has(k)) return refuse(view, Code::bad_graph, "operand " + std::to_string(k) + " is missing").expected("a value");
   const bool captures = !view.bodies.empty();

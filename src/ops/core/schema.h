@@ -32,12 +32,12 @@ struct Arity {
 };
 /// "axes?", or "running_mean? unless training_mode": may be left out unless that attribute is there and not 0.
 bool may_be_left_out(std::string_view name);
-/// The same of result `index` of a node with these attributes. Results behind the last name (of "outputs*") may not.
+/// The same of result `index` of a node with these attributes. Results after the last name (of "outputs*") may not.
 bool may_be_left_out(const OpDef& def, const ir::Attributes& attributes, size_t index);
 Arity arity_of(Names names);
 /// Every attribute is in the schema and of its kind; required ones are there. Errors: bad_attribute.
 Result<void> check_attributes(const NodeView& view, const std::vector<AttributeSpec>& specs);
-/// Required operands are there and no more than allowed; all are tensors where the op knows nothing else. Errors: bad_graph,
+/// Required operands are there and no more than allowed; all are tensors where the op takes no others. Errors: bad_graph,
 /// dtype_mismatch.
 Result<void> check_operands(const NodeView& view, const OpDef& def);
 

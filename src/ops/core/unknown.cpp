@@ -25,7 +25,7 @@ class UnknownOp final : public DefinedOp {
     own_.outputs = {};
   }
 
-  /// What the results were told stays.
+  /// Declared types of the results stay.
   Result<void> infer(NodeView& view) const override {
     view.output_data.assign(view.outputs.size(), {});
     return {};

@@ -68,7 +68,7 @@ class Comparison {
     return value == Preserved::value && is_never_empty ? value : Preserved::nothing;
   }
 
-  /// Of null: nothing is asked.
+  /// Null has none.
   Preserved kept(const Expr& a, const Expr& b) {
     if (!a || !b) return !a && !b ? Preserved::value : Preserved::nothing;
     const auto [at, is_new] = seen_.try_emplace({a.get(), b.get()}, Preserved::nothing);

@@ -28,8 +28,8 @@ std::vector<ir::ValueId> stand_ins(ir::Graph& graph, const NodeView& view) {
   return out;
 }
 
-/// The node as it stands aside: with symbols of that graph, one for each of its own by name, so that sizes made aside may be reckoned with
-/// them.
+/// The node in a graph of its own: with symbols of that graph, one for each of its own by name, so that sizes made aside may be reckoned
+/// with them.
 class Aside {
  public:
   Aside(const NodeView& view, ir::Graph& graph) : view_(view), graph_(graph), data_(view.inputs.size()) {
@@ -49,7 +49,7 @@ class Aside {
 
   const NodeView& view() const { return view_; }
 
-  /// Holds a size that only the graph built aside knows: it must not outlive that.
+  /// Contains a size of the temporary graph alone: it must not outlive that.
   bool stays(const Type& type) const {
     const auto& all = graph_.symbols().all();
     if (!type.has_rank() || all.size() == carried_) return false;
@@ -68,7 +68,7 @@ class Aside {
   size_t carried_ = 0;           ///< symbols that are the node's own
 };
 
-/// Sizes that only the graph built aside knows become new ones.
+/// Sizes of the temporary graph alone become new ones.
 Type without_inner_sizes(Type type, const Aside& aside, const ir::DimCarrier& back, Symbols& symbols) {
   if (!aside.stays(type)) return back(std::move(type));
   for (Dim& size : *type.shape) size = aside.stays(Type(DType::none, {size})) ? symbols.fresh() : back(size);

@@ -23,7 +23,7 @@ Expr wrapped_index(Expr loaded, Dim size);
 /// Row-major position of `index` in `shape`; and back: the indices of a position.
 Expr linear_index(std::span<const Expr> index, const DimList& shape);
 std::vector<Expr> unlinear_index(Expr position, const DimList& shape);
-/// Where element (axis 0, axis 1, ...) of shape `to` stands in a tensor of shape `from` with the same elements in the same order.
+/// Where element (axis 0, axis 1, ...) of shape `to` is in a tensor of shape `from` with the same elements in the same order.
 std::vector<Expr> reshape_index(const DimList& from, const DimList& to);
 /// The sizes of all other axes.
 DimList without(const DimList& shape, std::span<const int> axes);

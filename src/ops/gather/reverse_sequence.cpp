@@ -37,7 +37,7 @@ OP(reverse_sequence) {
       loop.axes = parallel_axes(*result.shape);
       const Expr given = cast(load(loop, read(view, 1, {Expr::axis(batch)})), DType::i64), at = Expr::axis(time);
       loop.places.push_back({.access = 0, .extent = result.dim(time) + 1});
-      const Expr length = min(given, size_expr(result.dim(time)));  // whatever the data say, nothing is read behind the end
+      const Expr length = min(given, size_expr(result.dim(time)));  // whatever the data say, nothing is read after the end
       std::vector<Expr> index = axis_indices(view.rank(0));
       index[static_cast<size_t>(time)] = select(at < length, length - index_constant(1) - at, at);
       const Expr value = load(loop, read(view, 0, std::move(index)));

@@ -7,7 +7,7 @@ namespace tenon::ops::op_scatter_nd {
 
 namespace {
 
-/// updates: the indices' sizes but the last, then the data's behind those that one index gives.
+/// updates: the indices' sizes but the last, then the data's after those that one index gives.
 Result<void> require_update_sizes(const NodeView& view) {
   if (!ranks_known(view, {0, 1}) || !view.type(1).dim(-1).is_number()) return {};
   const DimList &data = *view.type(0).shape, &indices = *view.type(1).shape;
@@ -17,7 +17,7 @@ Result<void> require_update_sizes(const NodeView& view) {
   updates.insert(updates.end(), data.begin() + depth, data.end());
   TRY(require_rank(view, 2, static_cast<int>(updates.size())));
   if (!view.type(2).has_rank()) return {};
-  return require_equal(view, *view.type(2).shape, updates, "sizes of the updates and what indices and data ask for");
+  return require_equal(view, *view.type(2).shape, updates, "sizes of the updates, and those that follow from indices and data");
 }
 
 Result<LoopForm> form_of_scatter_nd(const NodeView& view) {

@@ -71,7 +71,7 @@ Result<void> evaluate(Call& call) {
     at[axis] = wrap_add(at[axis], call.has(2) ? call.in[2]->integer(at[0]) : 0);
     if (circular && size > 0) at[axis] = floor_mod(at[axis], size);
     if (at[axis] < 0 || at[axis] >= size) {
-      return refuse(call.view, Code::index_out_of_range, "the update does not fit behind its write index")
+      return refuse(call.view, Code::index_out_of_range, "the update does not fit after its write index")
           .expected("below " + std::to_string(size))
           .found(std::to_string(at[axis]));
     }

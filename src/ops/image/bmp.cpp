@@ -7,7 +7,7 @@ namespace tenon::ops {
 namespace bmp_image {
 namespace {
 
-/// Little-endian numbers; 0 behind the end.
+/// Little-endian numbers; 0 after the end.
 struct Header {
   Encoded file;
   uint32_t number(size_t at, size_t bytes) const {

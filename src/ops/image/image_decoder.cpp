@@ -12,7 +12,7 @@ namespace {
 
 struct Format {
   std::string_view magic;
-  size_t at;  ///< where in the file the magic stands
+  size_t at;  ///< offset of the magic number in the file
   Result<Pixels> (*decode)(Encoded file, int64_t byte_limit);
 };
 

@@ -15,7 +15,7 @@ class Reader {
  public:
   explicit Reader(Encoded file) : file_(file) {}
 
-  /// A decimal number behind blanks and comments; nullopt: there is none.
+  /// A decimal number after blanks and comments; nullopt: there is none.
   std::optional<int64_t> number() {
     skip_blanks();
     if (at_ >= file_.size() || std::isdigit(file_[at_]) == 0) return std::nullopt;

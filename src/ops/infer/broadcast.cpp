@@ -54,7 +54,7 @@ Dim common_size(Dim a, Dim b) {
   std::vector<Dim> parts;
   parts_of(a, parts);
   parts_of(b, parts);
-  // Where a size stands by itself it is not below 0.
+  // A size by itself is not negative.
   std::erase_if(parts, [&](Dim part) {
     return is_a(part, DimNode::Kind::max) && part.node()->operands[1] == Dim(0) && contains(parts, part.node()->operands[0]);
   });

@@ -27,7 +27,7 @@ Result<void> require_spreads(const NodeView& view, Dim from, Dim to, std::string
 /// The same for whole shapes, aligned at the right. Errors: rank_mismatch (`from` has more axes), shape_mismatch.
 Result<void> require_spreads(const NodeView& view, const DimList& from, const DimList& to, std::string_view what);
 
-// What a reference function may trust, because inference asked for it. A missing operand, or one of unknown rank, passes: before a
+// What a reference function may rely on, because inference checked it. A missing operand, or one of unknown rank, passes: before a
 // reference is called inference runs once more on the operands that are there.
 
 /// One element, whatever the rank. Errors: shape_mismatch.

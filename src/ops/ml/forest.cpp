@@ -125,7 +125,7 @@ Result<Forest> forest_of(const NodeView& view, std::string_view weights) {
 Result<void> Forest::check_features(const NodeView& view, int64_t features) const {
   for (const Node& n : nodes)
     if (n.mode != Branch::leaf && (n.feature < 0 || n.feature >= features))
-      return refuse(view, Code::index_out_of_range, "a node asks for a feature that the sample lacks")
+      return refuse(view, Code::index_out_of_range, "a node tests a feature that the sample lacks")
           .expected("below " + std::to_string(features))
           .found(std::to_string(n.feature));
   return {};

@@ -10,7 +10,7 @@ namespace tenon::ops {
 
 enum class Branch : uint8_t { leq, lt, gte, gt, eq, neq, member, leaf };
 
-/// Decision trees. A node asks about one feature and goes on to one of two others; a leaf gives weights to targets.
+/// Decision trees. A node tests one feature and leads to one of two others; a leaf gives weights to targets.
 struct Forest {
   struct Node {
     Branch mode = Branch::leaf;

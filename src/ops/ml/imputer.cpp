@@ -6,7 +6,7 @@ namespace tenon::ops::op_imputer {
 
 namespace {
 
-/// What stands in, one for all or one a feature, in the operand's dtype; and what it stands in for.
+/// The replacement, one for all or one a feature, in the operand's dtype; and the value that it replaces.
 std::pair<std::vector<double>, double> numbers(const NodeView& view) {
   const ir::Attributes& a = *view.attributes;
   if (is_float(dtype_of(view, 0))) {

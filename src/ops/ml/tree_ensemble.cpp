@@ -19,7 +19,7 @@ std::vector<double> tensor_of(const NodeView& view, std::string_view name) {
   return t ? numbers_of(*t) : std::vector<double>();
 }
 
-/// The values up to the next NaN are the members that a node asks for; `at` moves behind it.
+/// The values up to the next NaN are the members that a node tests; `at` moves after it.
 std::vector<double> next_members(const std::vector<double>& values, size_t& at) {
   std::vector<double> out;
   while (at < values.size() && !std::isnan(values[at])) out.push_back(values[at++]);
@@ -27,7 +27,7 @@ std::vector<double> next_members(const std::vector<double>& values, size_t& at) 
   return out;
 }
 
-/// Leaves stand in lists of their own; here they follow the inner nodes.
+/// ONNX has lists of their own for leaves; here they follow the inner nodes.
 Result<Forest> forest_of(const NodeView& view) {
   const Ints modes = listed(view, "nodes_modes"), features = listed(view, "nodes_featureids"), yes = listed(view, "nodes_truenodeids"),
              no = listed(view, "nodes_falsenodeids"), yes_leaf = listed(view, "nodes_trueleafs"),

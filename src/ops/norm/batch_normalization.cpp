@@ -27,7 +27,7 @@ Result<void> infer(NodeView& view) {
   }
   if (!trains(view) && view.outputs.size() > 1) {
     return refuse(view, Code::bad_attribute, "more than one output needs training_mode")
-        .advice("drop the outputs behind Y, or set training_mode to 1");
+        .advice("drop all outputs but Y, or set training_mode to 1");
   }
   set_output(view, 0, view.type(0));
   set_output(view, 1, view.type(3));

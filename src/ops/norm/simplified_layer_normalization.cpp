@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Runtime keeps this op of its own in ONNX's domain, where it stood before RMSNormalization came with opset 23.
+// ONNX Runtime keeps this op of its own in ONNX's domain, where it was before RMSNormalization came with opset 23.
 #include "ops/definition/precision.h"
 #include "ops/infer/axes.h"
 #include "ops/infer/require.h"

@@ -8,7 +8,7 @@ namespace tenon::ops {
 /// The dtype in which statistics are kept: f64 for f64, else f32.
 inline DType statistics_dtype(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 
-/// Reads the element that stands at `whole` of a row loop over the (possibly regrouped) index space.
+/// Reads the element at `whole` of a row loop over the (possibly regrouped) index space.
 using ElementOf = std::function<Expr(RowLoop&)>;
 /// Appends loops that give, per row, the mean (output 0 of loop `mean`) and 1 / sqrt(variance + epsilon) (of loop `scale`).
 /// Rows lose the `row` axes of `shape`. epsilon is added to the variance; with `deviation_epsilon` it is added to the root instead.

@@ -28,7 +28,7 @@ class EvaluatedGraphs final : public plugin::InnerGraphs {
   std::vector<std::unique_ptr<ir::Graph>> graphs_;
 };
 
-/// Those of a node, which knows the constants that stand in its view. Errors: those of plugin::added_graphs.
+/// Those of a node, including the constants of its view. Errors: those of plugin::added_graphs.
 Result<std::vector<plugin::AddedGraph>> added_graphs_of(const ir::NodeView& view, const plugin::Object& object);
 
 }  // namespace tenon::ops

@@ -108,7 +108,7 @@ class Building {
 
   Result<ir::ValueId> call(const Term& term) {
     std::vector<ir::ValueId> operands;
-    std::vector<std::pair<size_t, const Term*>> constants;  // their dtype is that of what stands beside them
+    std::vector<std::pair<size_t, const Term*>> constants;  // their dtype is that of the other operand
     for (const Term& t : term.terms) {
       if (is_constant(t)) {
         constants.emplace_back(operands.size(), &t);

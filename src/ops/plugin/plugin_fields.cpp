@@ -67,10 +67,10 @@ std::string wrong_with(const tenon_field_rule& rule, const Field& field) {
   return fmt::format("'{}' is none of {}", field.bytes, fmt::join(choices, ", "));
 }
 
-/// Which plugin is meant, not what it is told.
+/// Attributes that select the plugin and are not passed to it.
 bool names_the_plugin(std::string_view attribute) { return attribute == "plugin_namespace" || attribute == "plugin_version"; }
 
-/// The type of a field that no rule tells: the attribute's own.
+/// The type of a field that no rule declares: the attribute's own.
 int32_t type_of(const ir::Attribute& given) {
   if (std::holds_alternative<std::string>(given)) return TENON_FIELD_CHAR;
   if (std::holds_alternative<float>(given) || std::holds_alternative<ir::Floats>(given)) return TENON_FIELD_F32;

@@ -8,7 +8,7 @@ namespace tenon::ops {
 
 Result<void> infer_plugin(NodeView& view);
 std::vector<ir::ValueId> define_plugin(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> inputs);
-/// By its `enqueue`: nobody else knows what the op computes. Floats that the evaluator holds as f64 are rounded to their dtypes first.
+/// By its `enqueue`: there is no other definition of the op. Floats that the evaluator holds as f64 are rounded to their dtypes first.
 Result<void> run_plugin(Call& call);
 
 }  // namespace tenon::ops

@@ -10,7 +10,7 @@
 
 namespace tenon::ops {
 
-/// An op of a plugin library as the compiler sees it: an OpDef whose functions ask the library. Stays where it is made.
+/// An op of a plugin library as the compiler sees it: an OpDef whose functions call the library. Stays where it is made.
 class PluginOp {
  public:
   /// op: outlives it. name: of nodes. Errors: bad_file for an expression that does not parse.
@@ -46,7 +46,7 @@ ir::Attribute attribute_of(const plugin::Field& field, bool is_list = false);
 Result<std::vector<plugin::Field>> fields_of(const NodeView& view, const plugin::Op& op);
 
 /// The attributes of a node of any op, those that are left out with their defaults where the op states one number or text, as fields: what
-/// a kernel of the op is told. Types and bodies are none.
+/// a kernel of the op gets. Types and bodies are none.
 std::vector<plugin::Field> attributes_as_fields(const NodeView& view);
 
 /// The node's instance while a model is built. Errors: those of fields_of and of the plugin.

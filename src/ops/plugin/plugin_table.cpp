@@ -23,7 +23,7 @@ struct KnownOp {
   const ir::Op* found() const { return table->find(def->def().domain, def->def().name); }
 };
 
-/// The same op in every table, so that graphs and rules that were made with different lists of libraries know each other's.
+/// The same op in every table, so that graphs and rules that were made with different lists of libraries share it.
 Result<const ir::Op*> known_op(const plugin::Op& op, const std::string& name) {
   static std::mutex lock;
   static auto& known = *new std::map<std::tuple<const plugin::Host*, std::string, std::string>, std::unique_ptr<KnownOp>>;

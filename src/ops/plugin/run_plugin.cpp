@@ -19,10 +19,10 @@ Result<std::vector<Tensor>> operands_of(const Call& call) {
 }
 
 Result<plugin::Layouts> layouts_of(const Call& call, const plugin::Object& object) {
-  const auto asked = [](const ir::Type& type) { return plugin::PortType{type.dtype, type.has_rank() ? type.rank() : -1}; };
+  const auto port_type = [](const ir::Type& type) { return plugin::PortType{type.dtype, type.has_rank() ? type.rank() : -1}; };
   std::vector<plugin::PortType> places;
-  for (size_t k = 0; k < call.in.size(); ++k) places.push_back(call.has(k) ? asked(call.view.type(k)) : plugin::PortType());
-  for (const ir::Type& type : call.view.outputs) places.push_back(asked(type));
+  for (size_t k = 0; k < call.in.size(); ++k) places.push_back(call.has(k) ? port_type(call.view.type(k)) : plugin::PortType());
+  for (const ir::Type& type : call.view.outputs) places.push_back(port_type(type));
   return TRY(plugin::formats_of(object, places, call.in.size(), 1))[0];
 }
 

@@ -11,8 +11,8 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   const DType dtype = dtype_of(view, 1);
   const auto angle = [&](std::string_view op) { return build("Unsqueeze", {cast_to(build, build(op, {in[0]}), dtype), build.ints({1})}); };
   const ir::ValueId sine = angle("Sin"), cosine = angle("Cos");
-  const auto turned = [&](size_t k) { return build("Add", {build("Mul", {in[k], cosine}), build("Mul", {in[k + 1], sine})}); };
-  return {turned(1), turned(3)};
+  const auto rotated = [&](size_t k) { return build("Add", {build("Mul", {in[k], cosine}), build("Mul", {in[k + 1], sine})}); };
+  return {rotated(1), rotated(3)};
 }
 
 Result<void> infer(NodeView& view) {

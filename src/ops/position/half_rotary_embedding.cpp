@@ -14,7 +14,7 @@ OP(half_rotary_embedding) {
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
       for (size_t k : {1, 2}) TRY(require_same_dtype(view, 0, k));
-      if (ranks_known(view, {0}) && view.rank(0) < 1) return refuse(view, Code::rank_mismatch, "X has no axis to turn");
+      if (ranks_known(view, {0}) && view.rank(0) < 1) return refuse(view, Code::rank_mismatch, "X has no axis to rotate");
       return infer_by_definition(view);
     },
     .definition = [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) -> std::vector<ir::ValueId> {
@@ -24,8 +24,8 @@ OP(half_rotary_embedding) {
       const std::vector<ir::ValueId> halves =
           even ? build.many("Split", {in[0], build.ints({size.value() / 2, size.value() / 2})}, 2, {{"axis", int64_t{-1}}})
                : build.many("Split", {in[0]}, 2, {{"axis", int64_t{-1}}, {"num_outputs", int64_t{2}}});
-      const ir::ValueId turned = build("Concat", {build("Neg", {halves[1]}), halves[0]}, {{"axis", int64_t{-1}}});
-      return {build("Add", {build("Mul", {in[0], in[1]}), build("Mul", {turned, in[2]})})};
+      const ir::ValueId rotated = build("Concat", {build("Neg", {halves[1]}), halves[0]}, {{"axis", int64_t{-1}}});
+      return {build("Add", {build("Mul", {in[0], in[1]}), build("Mul", {rotated, in[2]})})};
     },
     .samples = {{"f32[2,3,4,6], f32[2,1,4,6], f32[4,6]", "f16[5,8], f16[5,8], f16[5,8]", "f64[0,2], f64[2], f64[2]",
                  "f32[2,5], f32[1], f32[2,5]"}},

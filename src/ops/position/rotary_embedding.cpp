@@ -21,11 +21,11 @@ Result<RotarySizes> sizes_of(const NodeView& view) {
   s.split = x.rank() == 3;
   s.batch = x.dim(0);
   s.sequence = x.dim(s.split ? 1 : 2);
-  const int64_t heads = view.attributes->integer("num_heads", 0), turned = view.attributes->integer("rotary_embedding_dim", 0);
+  const int64_t heads = view.attributes->integer("num_heads", 0), rotated_size = view.attributes->integer("rotary_embedding_dim", 0);
   if (s.split && heads < 1) return refuse(view, Code::bad_attribute, "an operand of rank 3 needs num_heads").expected("a positive number");
   s.heads = s.split ? Dim(heads) : x.dim(1);
   s.size = s.split ? floor_div(x.dim(2), heads) : x.dim(3);
-  s.half = turned > 0 ? Dim(turned / 2) : floor_div(s.size, 2);
+  s.half = rotated_size > 0 ? Dim(rotated_size / 2) : floor_div(s.size, 2);
   return s;
 }
 
@@ -78,7 +78,7 @@ Loop half_loop(const NodeView& view, const RotarySizes& s, bool imaginary) {
   return loop;
 }
 
-/// What lies behind the rotated part of a head is copied.
+/// What lies after the rotated part of a head is copied.
 Loop rest_loop(const NodeView& view, const RotarySizes& s) {
   Loop loop;
   const Dim rest = s.size - s.half * 2;
@@ -108,11 +108,11 @@ Result<void> evaluate(Call& call) {
   const int64_t batch = t.shape()[0], sequence = t.shape()[split ? 1 : 2];
   const int64_t heads = split ? call.view.attributes->integer("num_heads", 1) : t.shape()[1];
   const int64_t size = split ? t.shape()[2] / heads : t.shape()[3];
-  int64_t turned = call.view.attributes->integer("rotary_embedding_dim", 0);
-  if (turned == 0) turned = size;
+  int64_t rotated_size = call.view.attributes->integer("rotary_embedding_dim", 0);
+  if (rotated_size == 0) rotated_size = size;
   const std::vector<double> x = numbers_of(t), cosine = numbers_of(*call.in[1]), sine = numbers_of(*call.in[2]);
   const Ints positions = ints_of(call, 3);
-  const int64_t half = turned / 2;
+  const int64_t half = rotated_size / 2;
   std::vector<double> y = x;
   for (int64_t b = 0; b < batch; ++b) {
     for (int64_t p = 0; p < sequence; ++p) {
@@ -143,7 +143,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   if (!ranks_known(view, {0, 1, 2})) return {};
   const auto sizes = sizes_of(view);
   if (!sizes || !sizes->half.is_number() || (sizes->split && !sizes->heads.is_number())) return {};
-  const int64_t half = sizes->half.value(), turned = 2 * half;
+  const int64_t half = sizes->half.value(), rotated_size = 2 * half;
   const bool interleaved = view.attributes->integer("interleaved", 0) != 0;
   const DType dtype = view.type(0).dtype, wide = definition_dtype(dtype);
   ir::ValueId x = as_dtype(build, in[0], dtype, wide);
@@ -153,8 +153,8 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
     return as_dtype(build, build("Unsqueeze", {rows, build.ints({sizes->split ? 2 : 1})}), dtype, wide);
   };
   const ir::ValueId cosine = angle(1), sine = angle(2);
-  const ir::ValueId a = interleaved ? cut(build, x, 0, turned, 2) : cut(build, x, 0, half);
-  const ir::ValueId b = interleaved ? cut(build, x, 1, turned, 2) : cut(build, x, half, turned);
+  const ir::ValueId a = interleaved ? cut(build, x, 0, rotated_size, 2) : cut(build, x, 0, half);
+  const ir::ValueId b = interleaved ? cut(build, x, 1, rotated_size, 2) : cut(build, x, half, rotated_size);
   ir::ValueId first = build("Sub", {build("Mul", {cosine, a}), build("Mul", {sine, b})});
   ir::ValueId second = build("Add", {build("Mul", {sine, a}), build("Mul", {cosine, b})});
   if (interleaved) {
@@ -162,8 +162,8 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
     second = build("Unsqueeze", {second, build.ints({-1})});
   }
   ir::ValueId y = build("Concat", {first, second}, {{"axis", int64_t{-1}}});
-  if (interleaved) y = build("Reshape", {y, build.ints({0, 0, 0, turned})});
-  if (!sizes->size.known_equal(turned)) y = build("Concat", {y, cut(build, x, turned, INT64_MAX)}, {{"axis", int64_t{-1}}});
+  if (interleaved) y = build("Reshape", {y, build.ints({0, 0, 0, rotated_size})});
+  if (!sizes->size.known_equal(rotated_size)) y = build("Concat", {y, cut(build, x, rotated_size, INT64_MAX)}, {{"axis", int64_t{-1}}});
   if (sizes->split) y = build("Reshape", {y, build.ints({0, 0, -1})});
   return {as_dtype(build, y, wide, dtype)};
 }

@@ -9,7 +9,7 @@ namespace tenon::ops {
 
 // Pieces of ONNX Runtime's quantized ops: a tensor, its scale and its zero point are three operands in a row.
 
-/// Types by the definition; result 0 has the dtype of operand `like` where the definition does not know the case.
+/// Types by the definition; result 0 has the dtype of operand `like` where the definition does not cover the case.
 /// Errors: dtype_mismatch where operand `like` is no 8-bit integer, else what an op of the definition refuses.
 Result<void> infer_quantized(NodeView& view, size_t like);
 template <size_t like>
@@ -27,7 +27,7 @@ ir::ValueId quantized(ir::Builder& build, ir::ValueId y, std::span<const ir::Val
 /// bias (may be none): f32. Scales and zero points are one for all or one a column.
 ir::ValueId scaled_product(ir::Builder& build, ir::ValueId a, ir::ValueId b, ir::ValueId a_scale, ir::ValueId b_scale, ir::ValueId a_zero,
                            ir::ValueId b_zero, ir::ValueId bias);
-/// Channels behind the spatial axes to channels before them, and back.
+/// Channels after the spatial axes to channels before them, and back.
 ir::ValueId channels_first(ir::Builder& build, ir::ValueId x, int rank);
 ir::ValueId channels_last(ir::Builder& build, ir::ValueId x, int rank);
 

@@ -12,7 +12,7 @@ struct Grain {
 };
 /// rank, scale_rank: of the data and of the scale. Errors: axis_out_of_range, bad_attribute.
 Result<Grain> grain_of(const NodeView& view, int rank, int scale_rank);
-/// Scale and zero point have the sizes that the grain asks for: one element, or one an index (a block) of the axis. Errors: shape_mismatch.
+/// Scale and zero point have the sizes of the grain: one element, or one an index (a block) of the axis. Errors: shape_mismatch.
 Result<void> require_grain(const NodeView& view, size_t scale, size_t zero_point);
 /// Where a loop over the data (operand 0) reads operand `input`, a scale or a zero point.
 std::vector<Expr> grain_index(const Grain& grain, const NodeView& view, size_t input);

@@ -10,7 +10,7 @@ namespace {
 
 enum Input : size_t { kA, kB, kAbsmax };
 
-/// What the 16 codes stand for. Source: bitsandbytes (Dettmers et al., QLoRA, 2023): a float of 4 bits with 3 bits of exponent and
+/// The values of the 16 codes. Source: bitsandbytes (Dettmers et al., QLoRA, 2023): a float of 4 bits with 3 bits of exponent and
 /// mantissa, and the quantiles of a normal distribution.
 constexpr double kFloat4[] = {0.0,  5.208333333e-03,  0.66666667,  1.0,  0.33333333,  0.5,  0.16666667,  0.25,
                               -0.0, -5.208333333e-03, -0.66666667, -1.0, -0.33333333, -0.5, -0.16666667, -0.25};

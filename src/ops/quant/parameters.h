@@ -12,7 +12,7 @@ enum class Side { rows, columns };
 Expr load_parameter(Loop& loop, const NodeView& view, size_t input, Side side, const DimList& shape, int m, int n);
 /// It is of one of these forms for a result of shape `shape`. Errors: rank_mismatch, shape_mismatch.
 Result<void> require_parameter(const NodeView& view, size_t input, Side side, const DimList& shape);
-/// The element behind position `at` of a result of shape `shape`.
+/// The element after position `at` of a result of shape `shape`.
 double parameter_at(const Tensor& t, Side side, const Sizes& at, const Sizes& shape);
 /// Rounds to nearest even, adds the zero point and saturates.
 Expr requantized(Expr value, Expr zero_point, DType dtype);

@@ -10,7 +10,7 @@ namespace tenon::ops::op_q_embed_layer_normalization {
 namespace {
 
 enum Input : size_t { kIds, kSegments, kWords, kPlaces, kSegmentTable, kGamma, kBeta, kMask, kScales };
-/// Scales, and five behind them zero points: of words, places, segments, gamma, beta.
+/// Scales, and five after them zero points: of words, places, segments, gamma, beta.
 constexpr size_t kZeros = kScales + 5;
 
 /// Rows are chosen before they become floats.

@@ -49,9 +49,9 @@ std::vector<ir::ValueId> define_step(const CellStep& cell) {
   if (linear && cell.view.has(3)) from_h = cell("Add", {from_h, cell.weights(3, 3, 6)});
   const ir::ValueId both = cell.activate(0, cell("Add", {cell.gates_of(cell.x, 0, 2), linear ? cell.gates_of(from_h, 0, 2) : from_h}));
   const ir::ValueId z = cell.gates_of(both, kUpdate, kUpdate + 1), reset = cell.gates_of(both, kReset, kReset + 1);
-  const ir::ValueId turned = linear ? cell("Mul", {reset, cell.gates_of(from_h, kHidden, kHidden + 1)})
-                                    : cell("MatMul", {cell("Mul", {reset, h}), cell.weights(2, kHidden, kHidden + 1)});
-  const ir::ValueId hidden = cell.activate(1, cell("Add", {cell.gates_of(cell.x, kHidden, kHidden + 1), turned}));
+  const ir::ValueId reset_hidden = linear ? cell("Mul", {reset, cell.gates_of(from_h, kHidden, kHidden + 1)})
+                                          : cell("MatMul", {cell("Mul", {reset, h}), cell.weights(2, kHidden, kHidden + 1)});
+  const ir::ValueId hidden = cell.activate(1, cell("Add", {cell.gates_of(cell.x, kHidden, kHidden + 1), reset_hidden}));
   const ir::ValueId rest = cell("Sub", {number_like(cell.body.build, z, 1), z});
   return {cell("Add", {cell("Mul", {rest, hidden}), cell("Mul", {z, h})})};
 }

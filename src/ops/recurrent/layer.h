@@ -41,7 +41,7 @@ struct RowWeights {
 /// have together (DynamicQuantizeLinear); the sums are exact.
 ir::ValueId times_weights(ir::Builder& build, ir::ValueId rows, const RowWeights& weights);
 
-/// One step of a layer inside the body of a Scan. Gates stand beside each other, `hidden` columns each.
+/// One step of a layer inside the body of a Scan. Gates are adjacent blocks of `hidden` columns.
 struct CellStep {
   BodyBuilder& body;
   const NodeView& view;
@@ -76,7 +76,7 @@ struct CellDefinition {
   std::vector<ir::ValueId> (*step)(const CellStep& cell) = nullptr;
 };
 
-/// The layer in plain ops: X W^T and the biases for all steps at once, and a Scan a direction over `step`. Steps at and behind an entry's
+/// The layer in plain ops: X W^T and the biases for all steps at once, and a Scan a direction over `step`. Steps at and after an entry's
 /// length keep the state and give 0. Returns {} where a rank, the hidden size or the number of directions is not known.
 std::vector<ir::ValueId> define_recurrent(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in,
                                           const CellDefinition& cell);

@@ -60,7 +60,7 @@ class Layer {
 
   ValueId lengths() { return cast_to(build_, in_[kLengths], DType::i64); }
 
-  /// x, 0 behind the last step of the longest entry.
+  /// x, 0 after the last step of the longest entry.
   ValueId up_to_longest(ValueId x) {
     const ValueId steps = build_("Unsqueeze", {counting(build_, size_of(build_, x, 0)), build_.ints({1, 2})});
     const ValueId longest = build_("ReduceMax", {lengths()}, {{"keepdims", int64_t{0}}});
@@ -133,10 +133,10 @@ class Layer {
     if (ran_) step.counts = body.input("ran", type_of(ran_, true));
     finish(step, inside);
     if (!body.build.status()) return {};
-    const Ints turns(operands.size() - states, backwards ? 1 : 0);
+    const Ints directions(operands.size() - states, backwards ? 1 : 0);
     std::vector<ValueId> results = build_.with_body("Scan", operands, states + 1, std::move(body.graph), body.captured,
-                                                    {{"num_scan_inputs", static_cast<int64_t>(turns.size())},
-                                                     {"scan_input_directions", turns},
+                                                    {{"num_scan_inputs", static_cast<int64_t>(directions.size())},
+                                                     {"scan_input_directions", directions},
                                                      {"scan_output_directions", Ints{backwards ? 1 : 0}}});
     if (results.empty()) return {};
     results.insert(results.begin(), from_last ? reversed_entries(results.back()) : results.back());
@@ -156,7 +156,7 @@ class Layer {
     step.body.graph->add_output(row);
   }
 
-  /// Result `k` of all directions: the axis of directions stands before the batch, or behind the steps where the batch comes first.
+  /// Result `k` of all directions: the axis of directions precedes the batch, or follows the steps where the batch comes first.
   ValueId joined(const std::vector<std::vector<ValueId>>& results, size_t k) {
     std::vector<ValueId> parts;
     const int64_t axis = k == 0 ? (batch_first_ ? 2 : 1) : batch_first_ ? 1 : 0;

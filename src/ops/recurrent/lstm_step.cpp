@@ -9,7 +9,7 @@ std::vector<ir::ValueId> define_lstm_step(const CellStep& cell) {
   constexpr size_t kPeepholes = 7;
   const ir::ValueId h = cell.last[0], c = cell.last[1];
   const ir::ValueId sums = cell("Add", {cell.x, cell.from_state(h)});
-  // Peepholes stand in the order input, output, forget.
+  // Peepholes are in the order input, output, forget.
   auto gate = [&](LstmGate g, ir::ValueId seen) {
     const ir::ValueId sum = cell.gates_of(sums, g, g + 1);
     const bool peeps = g != kCellGate && cell.view.has(kPeepholes);

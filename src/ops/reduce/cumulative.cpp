@@ -25,7 +25,7 @@ Result<LoopForm> cumulative_form(const NodeView& view, Combine combine) {
   const int axis = TRY(normal_axis(view, given->front(), view.rank(0)));
   const DimList& shape = *view.type(0).shape;
   const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);
-  // The scanned axis stands innermost.
+  // The scanned axis is the innermost.
   RowLoop scan = reduce_rows(shape, std::vector<int>{axis});
   scan.loop.axes.back().kind = Axis::Kind::scanned;
   scan.loop.exclusive = view.attributes->integer("exclusive", 0) != 0;

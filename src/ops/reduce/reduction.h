@@ -23,7 +23,7 @@ Result<void> infer_number_reduce(NodeView& view);
 Result<void> infer_float_reduce(NodeView& view);
 /// before: on each element; after: on the combined value with the number of reduced elements (both may be null).
 Result<LoopForm> form_of_reduce(const NodeView& view, Combine combine, Expr (*before)(Expr) = nullptr, Expr (*after)(Expr, Expr) = nullptr);
-/// Calls `number` (floats) or `integer` with the elements behind each element of the result.
+/// Calls `number` (floats) or `integer` with the elements after each element of the result.
 Result<void> reference_of_reduce(Call& call, const std::function<double(std::span<const double>)>& number,
                                  const std::function<int64_t(std::span<const int64_t>)>& integer);
 /// Elements of a row, as references see them: doubles, or integers that wrap around.

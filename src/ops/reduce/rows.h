@@ -18,7 +18,7 @@ struct RowLoop {
   Expr of_row(int earlier, DType dtype, int output = 0) { return load(loop, read_earlier(earlier, output, dtype, kept)); }
   Expr of_element(int earlier, DType dtype, int output = 0) { return load(loop, read_earlier(earlier, output, dtype, whole)); }
 };
-/// Row axes are reduced and stand innermost; without row axes it is a map.
+/// Row axes are reduced and innermost; without row axes it is a map.
 RowLoop reduce_rows(const DimList& shape, std::span<const int> row);
 /// All axes parallel, in their order.
 RowLoop map_rows(const DimList& shape, std::span<const int> row);

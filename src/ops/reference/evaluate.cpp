@@ -134,7 +134,7 @@ Result<Tensor> nudged(const Tensor& t) {
   return out;
 }
 
-/// Values of one run: own, and beside it wide (only in that mode). A value is dropped after its last use.
+/// Values of one run: own, and in that mode wide too. A value is dropped after its last use.
 class Run {
  public:
   Run(const Graph& graph, const EvaluateOptions& options) : graph_(graph), options_(options), wide_(options.mode == Mode::wide) {}
@@ -315,9 +315,9 @@ Result<std::vector<Tensor>> evaluate_node(const Graph& graph, NodeId node, std::
     out = TRY(evaluate_definition(def, view, inputs, mode, byte_limit, nodes_left, random));
   } else {
     if (!view.op->unknown) return refuse(view, Code::not_supported, "not supported yet: evaluation by reference");
-    return refuse(view, Code::not_supported, "an unknown op cannot be evaluated: the reference does not know what it computes")
-        .expected("ops that Tenon knows (docs/ops.md)")
-        .advice("compare a model without it; who runs it alone can tell what it gives");
+    return refuse(view, Code::not_supported, "an unknown op cannot be evaluated: it has no reference function")
+        .expected("known ops (docs/ops.md)")
+        .advice("compare a model without it; only its own backend can run it");
   }
   TRY(check_results(view, declared, out, mode));
   return out;

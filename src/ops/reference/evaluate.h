@@ -23,7 +23,7 @@ constexpr int64_t kByteLimit = int64_t{16} << 30;
 struct EvaluateOptions {
   Mode mode = Mode::own;
   int64_t byte_limit = kByteLimit;  ///< of one tensor
-  /// wide: where own is not finite, wide is not either. false: floating values know no range but that of fp64.
+  /// wide: where own is not finite, wide is not either. false: floating values have the range of fp64.
   bool keeps_range = true;
   /// own: results of f32 that are no whole numbers move by up to 16 units in the last place, by a fixed draw, as sums in another order do:
   /// what decides by them (rounding to integers) may decide otherwise.

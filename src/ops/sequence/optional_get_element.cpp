@@ -21,7 +21,7 @@ OP(optional_get_element) {
         return refuse(call.view, Code::bad_input, "the optional has no element")
             .expected("an optional with an element")
             .found("an empty one")
-            .advice("ask OptionalHasElement first, in an If");
+            .advice("check OptionalHasElement first, in an If");
       call.out[0] = x.dtype() == DType::optional ? x.elements()[0] : x;
       return {};
     },

@@ -63,8 +63,8 @@ Expr inner_index(const std::string& mode, Expr at, Dim size) {
   const Expr n = size_expr(size);
   if (mode == "edge") return max(min(at, size_expr(size - 1)), index_constant(0));
   if (mode == "wrap") return binary(ExprOp::mod, at, n);
-  const Expr period = size_expr(max(size - 1, 1) * 2), turned = binary(ExprOp::mod, at, period);  // reflect
-  return min(min(turned, period - turned), size_expr(size - 1));                                  // of one element, that one
+  const Expr period = size_expr(max(size - 1, 1) * 2), offset = binary(ExprOp::mod, at, period);  // reflect
+  return min(min(offset, period - offset), size_expr(size - 1));                                  // of one element, that one
 }
 
 Result<LoopForm> form_of_pad(const NodeView& view) {
@@ -109,8 +109,8 @@ int64_t source_of(const std::string& mode, int64_t at, int64_t size) {
   if (mode == "constant") return -1;
   if (mode == "edge") return at < 0 ? 0 : size - 1;
   if (mode == "wrap") return floor_mod(at, size);
-  const int64_t period = std::max<int64_t>(2 * (size - 1), 1), turned = floor_mod(at, period);
-  return turned < size ? turned : period - turned;
+  const int64_t period = std::max<int64_t>(2 * (size - 1), 1), offset = floor_mod(at, period);
+  return offset < size ? offset : period - offset;
 }
 
 bool is_length(int64_t pad) { return pad >= -(int64_t{1} << 40) && pad <= (int64_t{1} << 40); }

@@ -24,7 +24,7 @@ Result<DimList> wanted_shape(const NodeView& view, const ShapeData& wanted) {
     if (d == Dim(0) && copy_zero) {
       const bool is_known = ranks_known(view, {0});
       if (is_known && static_cast<int>(i) >= view.rank(0))
-        return refuse(view, Code::shape_mismatch, "a 0 stands behind the operand's last axis");
+        return refuse(view, Code::shape_mismatch, "a 0 is at an axis that the operand lacks");
       d = is_known ? view.type(0).dim(static_cast<int>(i)) : view.symbols->fresh();
     }
     if (d == Dim(-1)) {
@@ -159,7 +159,7 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   return opset < 5 ? attribute_to_operand(graph, node, "shape", 1) : Result<void>();
 }
 
-/// A target size of 0 that copies a size of 0: -1 beside it has no value that the package onnx can infer.
+/// A target size of 0 that copies a size of 0: a -1 in the same target has no value that the package onnx can infer.
 bool copies_zero(const Type& from, const ir::Ints& shape) {
   for (size_t k = 0; k < std::min(shape.size(), from.shape->size()); ++k)
     if (shape[k] == 0 && (*from.shape)[k] == Dim(0)) return true;

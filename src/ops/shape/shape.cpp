@@ -53,7 +53,7 @@ Result<void> reference_of_shape(Call& call) {
   return {};
 }
 
-/// Before opset 15 the whole shape was given: what is wanted is cut out.
+/// Before opset 15 the whole shape was given: the requested part is cut out.
 Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   if (opset >= 15 || graph.node(node).attributes.empty()) return {};
   return write_as(graph, node, [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {

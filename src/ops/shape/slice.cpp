@@ -21,7 +21,7 @@ struct Range {
   bool known = false;
 };
 
-/// max(0, min(value wrapped by size, size)): where a bound stands in an axis; step < 0 shifts by one (-1 is "before the first").
+/// max(0, min(value wrapped by size, size)): the position of a bound in an axis; step < 0 shifts by one (-1 is "before the first").
 Dim bound(Dim value, Dim size, bool backward) {
   const bool negative = value.upper() < 0, positive = value.lower() >= 0;
   const Dim wrapped = negative ? value + size : positive ? value : select(less_than(value, 0), value + size, value);
@@ -39,7 +39,7 @@ Range range_of(int axis, Dim size, Dim begin, Dim end, int64_t step) {
   return r;
 }
 
-/// What a size can be: the largest integers stand for "to the end", whatever the end is, and a longer step takes no more.
+/// What a size can be: the largest integers mean "to the end", whatever the end is, and a longer step takes no more.
 int64_t clamped(int64_t bound) { return std::clamp(bound, -(int64_t{1} << 61), int64_t{1} << 61); }
 
 /// Starts or ends.

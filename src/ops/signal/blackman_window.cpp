@@ -13,11 +13,12 @@ OP(blackman_window) {
     .infer = infer_window,
     .form =
         [](const NodeView& view) {
-          return window_form(view, [](Expr turn) { return 0.42 - 0.5 * unary(ExprOp::cos, turn) + 0.08 * unary(ExprOp::cos, 2 * turn); });
+          return window_form(view,
+                             [](Expr phase) { return 0.42 - 0.5 * unary(ExprOp::cos, phase) + 0.08 * unary(ExprOp::cos, 2 * phase); });
         },
     .reference =
         [](Call& call) {
-          return window_reference(call, [](double turn) { return 0.42 - 0.5 * std::cos(turn) + 0.08 * std::cos(2 * turn); });
+          return window_reference(call, [](double phase) { return 0.42 - 0.5 * std::cos(phase) + 0.08 * std::cos(2 * phase); });
         },
     .lowest_opset = lowest_opset_of_window,
     .first = 17,

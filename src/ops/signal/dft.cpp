@@ -114,7 +114,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   Ints order(static_cast<size_t>(rank));
   std::iota(order.begin(), order.end(), 0);
   std::swap(order[static_cast<size_t>(t->axis)], order[static_cast<size_t>(rank - 2)]);
-  const bool turns = t->axis != rank - 2;
+  const bool transposes = t->axis != rank - 2;
   auto split = [&](ir::ValueId x, std::initializer_list<int64_t> last) {
     Ints sizes(static_cast<size_t>(rank - 2), 0);
     sizes.insert(sizes.end(), last);
@@ -122,10 +122,10 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   };
   ir::ValueId x = cast_to(build, in[0], wide);
   if (t->matrix.inputs < view.type(0).dim(t->axis).value()) x = part_of(build, x, t->axis, 0, t->matrix.inputs);
-  if (turns) x = transposed(build, x, order);
+  if (transposes) x = transposed(build, x, order);
   const ir::ValueId y = build("MatMul", {split(x, {t->matrix.inputs * t->matrix.in_parts}), build.constant(t->matrix.make(wide))});
   const ir::ValueId parts = split(y, {t->matrix.outputs, t->matrix.out_parts});
-  return {cast_to(build, turns ? transposed(build, parts, order) : parts, dtype)};
+  return {cast_to(build, transposes ? transposed(build, parts, order) : parts, dtype)};
 }
 
 /// Opset 17 has the axis as an attribute, 1 where it is missing.

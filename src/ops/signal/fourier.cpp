@@ -28,7 +28,7 @@ int lowest_opset_of_window(const NodeView& view) {
   return size && size->size() == 1 && (*size)[0] < 1 ? kNeverWritten : 17;
 }
 
-Result<void> window_reference(Call& call, double (*value)(double turn)) {
+Result<void> window_reference(Call& call, double (*value)(double phase)) {
   const int64_t size = call.in[0]->integer(0), period = call.view.attributes->integer("periodic", 1) != 0 ? size : size - 1;
   if (size < 0) return refuse(call.view, Code::bad_input, "a negative size").found(std::to_string(size));
   Tensor& y = *TRY(call.make(0, {size}));
@@ -36,7 +36,7 @@ Result<void> window_reference(Call& call, double (*value)(double turn)) {
   return {};
 }
 
-Result<LoopForm> window_form(const NodeView& view, Expr (*value)(Expr turn)) {
+Result<LoopForm> window_form(const NodeView& view, Expr (*value)(Expr phase)) {
   TRY(require_ranks(view));
   const Type& result = view.outputs[0];
   if (!is_float(result.dtype)) return refuse(view, Code::not_supported, "not supported yet: a loop form for a window of integers");
@@ -44,18 +44,18 @@ Result<LoopForm> window_form(const NodeView& view, Expr (*value)(Expr turn)) {
   const DType dtype = compute_dtype(result.dtype);
   Loop loop;
   loop.axes = parallel_axes(*result.shape);
-  const Expr turn = Expr::constant(dtype, 2 * std::numbers::pi) * cast(Expr::axis(0), dtype) / cast(size_expr(period), dtype);
-  loop.outputs.push_back(whole(result.dtype, *result.shape, value(turn)));
+  const Expr phase = Expr::constant(dtype, 2 * std::numbers::pi) * cast(Expr::axis(0), dtype) / cast(size_expr(period), dtype);
+  loop.outputs.push_back(whole(result.dtype, *result.shape, value(phase)));
   return single(std::move(loop));
 }
 
 std::vector<Complex> fourier(const std::vector<Complex>& x, bool inverse) {
   const size_t n = x.size();
-  std::vector<Complex> turns(n), y(n);
+  std::vector<Complex> roots(n), y(n);
   const double step = (inverse ? 2 : -2) * std::numbers::pi / static_cast<double>(n);
-  for (size_t k = 0; k < n; ++k) turns[k] = std::polar(1.0, step * static_cast<double>(k));
+  for (size_t k = 0; k < n; ++k) roots[k] = std::polar(1.0, step * static_cast<double>(k));
   for (size_t k = 0; k < n; ++k) {
-    for (size_t i = 0; i < n; ++i) y[k] += x[i] * turns[k * i % n];
+    for (size_t i = 0; i < n; ++i) y[k] += x[i] * roots[k * i % n];
     if (inverse) y[k] /= static_cast<double>(n);
   }
   return y;
@@ -72,9 +72,9 @@ Tensor FourierMatrix::make(DType dtype) const {
   TENON_ASSERT(made && fits());
   for (int64_t t = 0; t < inputs; ++t)
     for (int64_t k = 0; k < outputs; ++k) {
-      const double turn = 2 * std::numbers::pi * static_cast<double>(t * k % length) / static_cast<double>(length);
+      const double phase = 2 * std::numbers::pi * static_cast<double>(t * k % length) / static_cast<double>(length);
       const double twice = mirrored && t != 0 && 2 * t != length ? 2 : 1, scale = inverse ? twice / static_cast<double>(length) : twice;
-      const Complex w = std::polar(scale, inverse ? turn : -turn);
+      const Complex w = std::polar(scale, inverse ? phase : -phase);
       const double parts[2][2] = {{w.real(), w.imag()}, {-w.imag(), w.real()}};
       for (int64_t i = 0; i < in_parts; ++i)
         for (int64_t o = 0; o < out_parts; ++o) made->set_number(((t * in_parts + i) * outputs + k) * out_parts + o, parts[i][o]);

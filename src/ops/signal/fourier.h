@@ -11,9 +11,9 @@ Result<void> infer_window(NodeView& view);
 /// For OpDef::lowest_opset: no version of ONNX infers the shape of a window without elements.
 int lowest_opset_of_window(const NodeView& view);
 /// value(2 pi n / N) for n = 0, 1, ...; N is the size, less one where not periodic.
-Result<void> window_reference(Call& call, double (*value)(double turn));
+Result<void> window_reference(Call& call, double (*value)(double phase));
 /// The same as a loop form, for floats and a size that the symbols give.
-Result<LoopForm> window_form(const NodeView& view, Expr (*value)(Expr turn));
+Result<LoopForm> window_form(const NodeView& view, Expr (*value)(Expr phase));
 
 using Complex = std::complex<double>;
 /// The discrete Fourier transform of `x`, by definition; inverse: divided by the length. Cost: quadratic.

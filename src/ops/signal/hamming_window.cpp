@@ -12,8 +12,10 @@ OP(hamming_window) {
     .attributes = {{"output_datatype: int = 1", "periodic: int = 1"}},
     .infer = infer_window,
     .form =
-        [](const NodeView& view) { return window_form(view, [](Expr turn) { return 25.0 / 46 - 21.0 / 46 * unary(ExprOp::cos, turn); }); },
-    .reference = [](Call& call) { return window_reference(call, [](double turn) { return 25.0 / 46 - 21.0 / 46 * std::cos(turn); }); },
+        [](const NodeView& view) {
+          return window_form(view, [](Expr phase) { return 25.0 / 46 - 21.0 / 46 * unary(ExprOp::cos, phase); });
+        },
+    .reference = [](Call& call) { return window_reference(call, [](double phase) { return 25.0 / 46 - 21.0 / 46 * std::cos(phase); }); },
     .lowest_opset = lowest_opset_of_window,
     .first = 17,
     .samples = {{"i64[] = 10", "i32[] = 7; periodic=0", "i64[] = 5; output_datatype=11", "i64[] = 0"}},

@@ -6,7 +6,7 @@
 namespace tenon::ops {
 
 // --- types -----------------------------------------------------------------------------------------------------------
-/// Sizes of a tensor [N, C, spatial...] behind its first two axes.
+/// Sizes of a tensor [N, C, spatial...] after its first two axes.
 DimList spatial_of(const Type& type);
 /// Weights' spatial sizes where all are numbers; attribute kernel_shape otherwise. Errors: not_supported where neither is known.
 Result<Ints> kernel_of(const NodeView& view, size_t weights);

@@ -28,8 +28,8 @@ Result<void> infer(NodeView& view) {
     if (!view.has(k) || !view.type(k).has_rank()) return {};
     return require_equal(view, *view.type(k).shape, DimList{x.dim(0), taps * each, y.dim(2), y.dim(3)}, what);
   };
-  TRY(require_taps(kOffset, 2, "sizes of offset and what X and W ask for"));
-  return require_taps(kMask, 1, "sizes of mask and what X and W ask for");
+  TRY(require_taps(kOffset, 2, "sizes of offset, and those that follow from X and W"));
+  return require_taps(kMask, 1, "sizes of mask, and those that follow from X and W");
 }
 
 /// Bilinear between the four neighbours; what lies outside of the picture is 0.

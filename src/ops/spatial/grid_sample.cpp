@@ -47,8 +47,8 @@ double reflected(double x, double low, double high) {
   const double range = high - low;
   if (x >= low && x <= high) return x;
   const double distance = x < low ? low - x : x - high;
-  const double turns = std::floor(distance / range), rest = distance - turns * range;
-  const bool even = std::fmod(turns, 2) == 0;
+  const double periods = std::floor(distance / range), rest = distance - periods * range;
+  const bool even = std::fmod(periods, 2) == 0;
   return (x < low) == even ? low + rest : high - rest;
 }
 
@@ -162,8 +162,8 @@ struct AxisForm {
 
   Expr folded(Expr x) const {
     const Expr range = high - low, below = x < low, distance = select(below, low - x, x - high);
-    const Expr turns = unary(ExprOp::floor, distance / range), rest = distance - turns * range;
-    const Expr even = equal(binary(ExprOp::rem, turns, 2), 0), up = low + rest, down = high - rest;
+    const Expr periods = unary(ExprOp::floor, distance / range), rest = distance - periods * range;
+    const Expr even = equal(binary(ExprOp::rem, periods, 2), 0), up = low + rest, down = high - rest;
     return select(logical_and(low <= x, x <= high), x, select(below, select(even, up, down), select(even, down, up)));
   }
 

@@ -84,10 +84,10 @@ std::vector<ValueId> define_resize(ir::Builder& build, const NodeView& view, std
     Ints order(static_cast<size_t>(view.rank(kImage)));
     std::iota(order.begin(), order.end(), 0);
     std::swap(order[static_cast<size_t>(axis.axis)], order.back());
-    const bool turns = axis.axis != view.rank(kImage) - 1;
-    if (turns) x = transposed(build, x, order);
+    const bool transposes = axis.axis != view.rank(kImage) - 1;
+    if (transposes) x = transposed(build, x, order);
     x = build("MatMul", {x, build.constant(std::move(*weights))});
-    if (turns) x = transposed(build, x, order);
+    if (transposes) x = transposed(build, x, order);
   }
   return {cast_to(build, x, dtype)};
 }

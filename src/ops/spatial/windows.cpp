@@ -74,7 +74,7 @@ Result<DimList> window_outputs(const NodeView& view, const Windows& windows, con
     TRY(require_at_least(view, padded, reach - beyond, "the padded input is smaller than its window"));
     const Dim room = padded - reach;
     Dim count = (windows.ceil_mode ? ceil_div(room, stride) : floor_div(room, stride)) + 1;
-    // A window that would start in the padding behind the data is left out (ONNX pooling, ceil_mode).
+    // A window that would start in the padding after the data is left out (ONNX pooling, ceil_mode).
     if (windows.ceil_mode) count = select(less_than((count - 1) * stride, sizes[i] + windows.begin[i]), count, count - 1);
     out.push_back(count);
   }

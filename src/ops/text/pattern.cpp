@@ -18,7 +18,7 @@ using Part = PatternPart;
 
 constexpr size_t kMostSteps = 20000;
 
-/// Writes a part's steps behind those that are there. false: too many.
+/// Writes a part's steps after those that are there. false: too many.
 struct KernelEmitter {
   std::vector<Set>& sets;
   std::vector<Step>& steps;

@@ -62,7 +62,7 @@ class Reader {
     return out;
   }
 
-  /// How often the last part stands; none where nothing says so.
+  /// The repetitions of the last part; none where it has no quantifier.
   Result<std::optional<std::pair<int, int>>> repeats() {
     using Times = std::optional<std::pair<int, int>>;
     if (take('*')) return Times({0, -1});

@@ -21,7 +21,7 @@ ir::Strings stopwords(const NodeView& view) {
   return a ? std::get<ir::Strings>(*a) : ir::Strings();
 }
 
-/// Without stopwords, in the case that is asked for. Errors: not_supported (letters beyond ASCII whose case matters).
+/// Without stopwords, in the requested case. Errors: not_supported (letters beyond ASCII whose case matters).
 Result<std::vector<std::string>> normalised(Call& call, const std::vector<std::string>& words) {
   const std::string action = call.view.attributes->text("case_change_action", "NONE");
   const bool cased = call.view.attributes->integer("is_case_sensitive", 0) != 0;

@@ -58,7 +58,7 @@ int64_t width_of(const NodeView& view) {
   return places.empty() ? 0 : *std::ranges::max_element(places) + 1;
 }
 
-/// How often each gram of the pool stands in a row: words at distances of 1 to max_skip_count + 1; single words count once.
+/// How often each gram of the pool occurs in a row: words at distances of 1 to max_skip_count + 1; single words count once.
 std::vector<int64_t> counts_of(const NodeView& view, const Pool& pool, const std::vector<std::string>& row) {
   Gram words;
   for (const std::string& w : row) {
@@ -129,7 +129,7 @@ Result<void> evaluate(Call& call) {
 
 }  // namespace
 
-/// How often the grams of a pool stand in each row of words, weighed.
+/// How often the grams of a pool occur in each row of words, weighted.
 OP(tf_idf_vectorizer) {
     .name = "TfIdfVectorizer",
     .since = 9,

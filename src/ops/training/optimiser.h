@@ -31,7 +31,7 @@ struct Optimiser {
   double attribute(std::string_view name, double otherwise) const { return view.attributes->number(name, static_cast<float>(otherwise)); }
 };
 
-/// How many results the operands ask for; 1 where they do not fit.
+/// How many results follow from the operands; 1 where they do not fit.
 size_t results_of_optimiser(const NodeView& view, size_t groups);
 /// `groups` operands and `groups - 1` results a tensor (gradients have none). Errors: bad_graph where the numbers do not fit, else those
 /// of the definition.

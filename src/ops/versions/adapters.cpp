@@ -115,8 +115,8 @@ Result<void> axis_downgrade(ir::Graph& graph, ir::NodeId node, int) {
     for (int k = 0; k <= last; ++k) swap.push_back(k == axis ? last : k == last ? axis : k);
     ir::Attributes attributes;
     attributes.set("axis", int64_t{last});
-    const ir::ValueId turned = build("Transpose", {in[0]}, {{"perm", swap}});
-    return std::vector{build("Transpose", build.many(*view.op, {turned}, 1, std::move(attributes)), {{"perm", swap}})};
+    const ir::ValueId transposed = build("Transpose", {in[0]}, {{"perm", swap}});
+    return std::vector{build("Transpose", build.many(*view.op, {transposed}, 1, std::move(attributes)), {{"perm", swap}})};
   });
 }
 

@@ -16,7 +16,7 @@ Result<void> recurrent_upgrade(ir::Graph& graph, ir::NodeId node, int opset);
 Result<void> state_hidden_size(ir::Graph& graph, ir::NodeId node, int opset);
 /// LpPool and GlobalLpPool before opset 2: `p` was a float. Errors: not_supported where it is no whole number.
 Result<void> whole_p_upgrade(ir::Graph& graph, ir::NodeId node, int opset);
-/// Axes stand in an attribute before `operand_since`.
+/// Axes are an attribute before `operand_since`.
 Result<void> axes_to_operand(ir::Graph& graph, ir::NodeId node, int opset);
 Result<void> axes_to_attribute(ir::Graph& graph, ir::NodeId node, int opset);
 /// Softmax and its kin before opset 13 normalise over everything from `axis` (default 1) on: flattened by a pair of reshapes

@@ -42,7 +42,7 @@ Result<const Tensor*> constant_operand(const Graph& graph, NodeId node, uint32_t
   const ir::Node& n = graph.node(node);
   if (const Tensor* tensor = graph.tensor_of(n.inputs[slot])) return tensor;
   return fail(Code::not_supported, n.name,
-              n.op->name + ": older opsets want '" + std::string(name) + "' as an attribute, and it is no constant");
+              n.op->name + ": older opsets need '" + std::string(name) + "' as an attribute, and it is no constant");
 }
 }  // namespace
 

@@ -15,7 +15,7 @@ Error schema_violation(const NodeView& view, const OnnxSchema& schema, std::stri
                 fmt::format("cannot be written as version {} of {}: {}", schema.since, schema.name, std::move(what)));
 }
 
-/// The parameter at place `k`; a variadic one stands for all from its place on. null: there is none.
+/// The parameter at place `k`; a variadic one covers all from its place on. null: there is none.
 const OnnxParameter* schema_parameter(const std::vector<OnnxParameter>& list, size_t k) {
   if (k < list.size()) return &list[k];
   return !list.empty() && list.back().option == OnnxParameter::Option::variadic ? &list.back() : nullptr;

@@ -7,7 +7,7 @@
 
 namespace tenon::ops {
 
-// Lowest opsets of ops whose versions differ in dtypes alone. The first 13 opsets know no bf16 at all (export sees to that).
+// Lowest opsets of ops whose versions differ in dtypes alone. The first 13 opsets have no bf16 at all (export sees to that).
 
 /// No version of the op says the node, nor is expected to: for `OpDef::lowest_opset`.
 inline constexpr int kNeverWritten = INT_MAX;

@@ -21,7 +21,7 @@ constexpr std::pair<std::string_view, std::string_view> kSets[] = {
     {"float", "f16 f32 f64"},
 };
 
-/// What stands before the first `separator`; `text` keeps what follows it.
+/// The text before the first `separator`; `text` keeps what follows it.
 std::string_view take_before(std::string_view& text, std::string_view separator) {
   const size_t at = text.find(separator);
   const std::string_view head = text.substr(0, at);
@@ -61,7 +61,7 @@ bool strip_wrapper(std::string_view& word, std::string_view wrapper) {
   return true;
 }
 
-constexpr size_t kStringKeys = 6 - static_cast<size_t>(ValueKind::map);  ///< maps with keys that are strings stand this much further
+constexpr size_t kStringKeys = 6 - static_cast<size_t>(ValueKind::map);  ///< maps with string keys are this much further
 
 size_t elements_index(ValueKind kind, bool string_keys) { return static_cast<size_t>(kind) + (string_keys ? kStringKeys : 0); }
 
@@ -169,8 +169,8 @@ void TypeSet::add(std::string_view word) {
     return;
   }
   const ValueKind plain = sequence ? ValueKind::sequence : ValueKind::tensor;
-  const ValueKind held = sequence ? ValueKind::optional_sequence : ValueKind::optional;
-  elements_[elements_index(optional ? held : plain, false)] |= elements_named(word);
+  const ValueKind optional_kind = sequence ? ValueKind::optional_sequence : ValueKind::optional;
+  elements_[elements_index(optional ? optional_kind : plain, false)] |= elements_named(word);
 }
 
 bool TypeSet::contains(const ir::Type& type) const {

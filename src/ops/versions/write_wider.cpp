@@ -26,7 +26,7 @@ std::span<const DType> wider_types(DType dtype) {
   }
 }
 
-/// The casts that stand before and behind the node are nodes of the opset too.
+/// The casts before and after the node are nodes of the opset too.
 bool can_cast(const ir::Type& type, int64_t opset) {
   const OnnxSchema* const cast = onnx_schema("", "Cast", opset);
   return cast && cast->inputs[0].types.contains(type);

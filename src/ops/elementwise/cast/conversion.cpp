@@ -33,7 +33,7 @@ Result<LoopForm> form_of_cast(const NodeView& view) {
   TRY(require_ranks(view));
   const DType from = dtype_of(view, 0), to = view.outputs[0].dtype;
   if (!is_float(from) || !is_small_integer(to)) return index_form(view, 0, axis_indices(view.rank(0)));
-  return map_form(view, [](std::span<const Expr> x) { return cast(x[0], DType::i32); });  // wraps, as ONNX wants of 4 and 2 bits
+  return map_form(view, [](std::span<const Expr> x) { return cast(x[0], DType::i32); });  // wraps, as ONNX specifies for 4 and 2 bits
 }
 
 namespace {

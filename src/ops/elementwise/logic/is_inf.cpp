@@ -30,7 +30,7 @@ OP(is_inf) {
           return each(call, [=](double x) { return std::isinf(x) && (x < 0 ? low : high) ? 1.0 : 0.0; });
         },
     .first = 10,
-    .downgrade = through_f32,  // before opset 20 only f32 and f64 were asked
+    .downgrade = through_f32,  // before opset 20 only f32 and f64 were allowed
     .samples = {{"f32[4] = [inf, -inf, nan, 1]", "f32[3] = [inf, -inf, 0]; detect_negative=0", "f64[3] = [inf, -inf, 0]; detect_positive=0",
                  "f16[3]", "f32[0]"}},
 };
