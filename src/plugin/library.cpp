@@ -49,7 +49,7 @@ Result<void*> opened(const fs::path& file) {
   if (void* handle = dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
   const char* const said = dlerror();
   return fail(Code::bad_file, file.string(), "the plugin library cannot be opened")
-      .expected("a shared library of this machine, with what it needs beside it")
+      .expected("a shared library of this machine, with the libraries that it needs")
       .found(said ? said : "no reason given")
       .advice("`ldd` prints what is missing");
 }

@@ -99,7 +99,7 @@ std::string time_text(std::optional<double> ns) {
 std::string MeasuredNode::text() const {
   if (candidates.empty()) return note;
   std::string out = fmt::format("{}: {}", candidates[chosen].name, time_text(candidates[chosen].ns));
-  const char* separator = ", beside ";
+  const char* separator = ", compared with ";
   for (size_t k = 0; k < candidates.size(); ++k) {
     if (k == chosen || !candidates[k].ns) continue;
     out += fmt::format("{}{}: {}", separator, candidates[k].name, time_text(candidates[k].ns));

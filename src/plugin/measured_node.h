@@ -24,7 +24,7 @@ struct MeasuredNode {
   size_t chosen = 0;  ///< of the candidates; the first one is what a build takes that does not measure
   std::string note;   ///< what was not tried, or why nothing was measured; may be empty
 
-  /// "tactic 2 (quick), channels-last: 1.2 us, beside tactic 0, row-major: 60.0 us"; the note where nothing was measured.
+  /// "tactic 2 (quick), channels-last: 1.2 us, compared with tactic 0, row-major: 60.0 us"; the note where nothing was measured.
   std::string text() const;
 };
 

@@ -171,7 +171,7 @@ Result<std::vector<tenon_tactic>> Object::tactics() const {
   out.resize(count);
   std::set<int32_t> ids;
   for (const tenon_tactic& t : out) {
-    if (t.id < 1) return wrong("offers one whose id stands for none", "ids from 1; 0 is the plugin's own choice", std::to_string(t.id));
+    if (t.id < 1) return wrong("offers one with a reserved id", "ids from 1; 0 is the plugin's own choice", std::to_string(t.id));
     if (!ids.insert(t.id).second) return wrong("offers one twice", "an id for each", fmt::format("{} twice", t.id));
   }
   return out;

@@ -93,7 +93,7 @@ class Measured(unittest.TestCase):
     def test_tactics_that_cannot_be_are_errors_by_name(self):
         cases = {
             "TooMany": "more than there is room for",
-            "IdZero": "whose id stands for none",
+            "IdZero": "with a reserved id",
             "IdTwice": "offers one twice",
             "NoTactics": "the tuner has no licence",
         }

@@ -22,7 +22,7 @@ std::vector<MeasuredNode> two_nodes() {
 
 TEST(MeasuredNode, TextNamesTheChosenAndTheNextCandidate) {
   const auto nodes = two_nodes();
-  EXPECT_EQ(nodes[0].text(), "tactic 1 (blocked), channels-last: 1.2 us, beside tactic 0, row-major: 60.0 us");
+  EXPECT_EQ(nodes[0].text(), "tactic 1 (blocked), channels-last: 1.2 us, compared with tactic 0, row-major: 60.0 us");
   EXPECT_EQ(nodes[1].text(), "not measured");
   EXPECT_EQ(time_text(12'345'678), "12.35 ms");
 }

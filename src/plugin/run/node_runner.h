@@ -9,7 +9,7 @@ namespace tenon::plugin {
 
 struct RunResources;
 
-/// Runs a node of a plugin in one context: first set_shapes, then, as often as wanted, point and run. One thread at a time.
+/// Runs a node of a plugin in one context: first set_shapes, then, any number of times, point and run. One thread at a time.
 class NodeRunner {
  public:
   virtual ~NodeRunner() = default;

@@ -27,7 +27,7 @@ struct RunResources {
   const void* stopped_of = nullptr;
 };
 
-/// Calls `enqueue` of an object. Allocates nothing in run() but the results whose sizes the data tells.
+/// Calls `enqueue` of an object. Allocates nothing in run() but results of data-dependent shape.
 class Runner final : public NodeRunner, private CallServices {
  public:
   /// results: their dtypes. layouts: what the object takes; operands and results that we hold are row-major, and are brought there and

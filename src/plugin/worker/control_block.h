@@ -15,7 +15,7 @@ constexpr int kFile = 3;                   ///< the descriptor of it in the work
 constexpr int kLibrary = 4;                ///< of the library, where that lies in sealed memory
 constexpr const char* kSealed = "sealed";  ///< says to the worker that it does
 
-/// Whose turn it is with a lane.
+/// Which side owns a lane.
 enum class LaneOwner : uint32_t { host = 0, requested = 1, worker = 2 };
 
 /// The wait state of one side of a lane.
@@ -46,13 +46,13 @@ struct ControlBlock {
   std::atomic<uint32_t> lanes;                              ///< that the host uses
   std::atomic<uint32_t> signal;                             ///< that ended the worker
   std::atomic<uint64_t> address;                            ///< that it could not touch
-  std::atomic<uint64_t> data_bytes;                         ///< that it held then
+  std::atomic<uint64_t> data_bytes;                         ///< that it had then
   LogStream log;
   std::array<Lane, kLanes> lane;
 };
 constexpr uint64_t kDataStart = (sizeof(ControlBlock) + kPage - 1) / kPage * kPage;
 
-/// Gives the turn to the other side, which `waiter` is.
+/// Passes ownership to the other side, which `waiter` is.
 void hand_over(std::atomic<LaneOwner>& owner, LaneOwner to, Waiter& waiter);
 /// Whether it came to be `wanted` in time: first looks again and again for some 50 us, then sleeps.
 bool await_owner(std::atomic<LaneOwner>& owner, LaneOwner wanted, Waiter& waiter, std::chrono::microseconds patience);

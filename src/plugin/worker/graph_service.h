@@ -23,7 +23,7 @@ class GraphService {
   void pack_ports(Packer& to) const;
   /// The node is in another process, which shares that file.
   void enter(std::shared_ptr<SharedFile> file);
-  /// A run of the node begins. What tensors of its graphs may lie in, beside the room of this service, is for the caller to add.
+  /// A run of the node begins. The caller adds the memory, other than this service's own, in which tensors of its graphs may lie.
   CommonMemory& begin() {
     memory_.clear();
     copied_ = 0;

@@ -4,7 +4,7 @@
 
 namespace tenon::plugin::worker {
 
-/// From now on the process may take that much beside what it has, and the stacks of its threads. 0: as it likes.
+/// From now on the process may take that much in addition to what it has and the stacks of its threads. 0: no limit.
 void limit_memory(uint64_t bytes);
 /// A thread of this program is about to start: its stack is none of the plugin's memory.
 void allow_stack();

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::microseconds kFirstLook = 200us, kLongestNap = 5ms;  ///< between looks whether the worker still runs
 constexpr auto kGrace = 1s;                                                 ///< for a cancelled run
-constexpr auto kToStart = 60s;                                              ///< the program, and what the library needs beside it
+constexpr auto kToStart = 60s;                                              ///< of the program and the libraries that the plugin needs
 constexpr size_t kMostPieces = (size_t{1} << 30) / Lane::kRoom;             ///< of an answer
 
 thread_local int graphs_running = 0;  ///< requested by processes in this thread
@@ -228,7 +228,7 @@ std::string Process::how_it_ended(const Lane& lane, Code& code) {
   if (!blamed(lane) && std::ranges::any_of(in_use, blamed)) out = "was lost: another call of its library " + out;
   if (const uint64_t held_bytes = control().data_bytes; isolation_.memory > 0 && held_bytes > isolation_.memory / 10 * 9) {
     code = Code::out_of_memory;
-    out += fmt::format(", where it held {} of the {} bytes that it may take", held_bytes, isolation_.memory);
+    out += fmt::format(", where it used {} of the {} bytes that it may take", held_bytes, isolation_.memory);
   }
   return out;
 }
