@@ -45,7 +45,7 @@ struct Rule {
   /// Builder style: names of the values that the patterns leave open, in the order in which both get them, separated by blanks ("x scale").
   std::string_view pattern_inputs = {};
   Pattern match_pattern = nullptr;  ///< what is looked for
-  Pattern apply_pattern = nullptr;  ///< what stands for it: as many results
+  Pattern apply_pattern = nullptr;  ///< its replacement: as many results
   std::string_view where = {};      ///< conditions of the patterns, as after `where` of an equation: "float(?x), rank(?scale) == 1"
   /// Code rules: ops they start from, separated by blanks ("Transpose Reshape", "com.microsoft::Gelu"). "*": every op.
   std::string_view roots = {};

@@ -16,7 +16,7 @@ class History {
   int record(uint32_t rule, std::span<const ir::NodeId> matched, std::span<const ir::NodeId> made);
   /// The nodes count as imported from here on.
   void forget(std::span<const ir::NodeId> nodes);
-  /// The rules that led to the last rewrite, shortest period first found: {a, b} where a and b take turns, {a} where a follows itself, and
+  /// The rules that led to the last rewrite, shortest period first found: {a, b} where a and b alternate, {a} where a follows itself, and
   /// the last few rules where nothing repeats. Oldest first.
   std::vector<uint32_t> cycle() const;
 

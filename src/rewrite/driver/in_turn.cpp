@@ -7,12 +7,12 @@
 namespace tenon::rewrite {
 
 Result<bool> Run::in_turn() {
-  std::vector<NodeId> standing;
-  for (NodeId node : graph_.nodes()) standing.push_back(node);
+  std::vector<NodeId> snapshot;
+  for (NodeId node : graph_.nodes()) snapshot.push_back(node);
   std::vector<int64_t> applied_before;
   for (const RuleStatistics& rule : stats_.rules) applied_before.push_back(rule.applied);
   bool changed = false;
-  for (NodeId node : standing) {
+  for (NodeId node : snapshot) {
     if (++stats_.visits % 1024 == 0) TRY(check_cancelled());
     if (!graph_.alive(node) || is_kept(node)) continue;
     rules_.candidates(graph_, node, candidates_);

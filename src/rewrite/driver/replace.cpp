@@ -56,7 +56,7 @@ Result<void> infer_from(ir::Graph& graph, std::span<const NodeId> nodes, Journal
     waiting.erase(waiting.begin());
     Result<bool> changed = infer_again(graph, node, journal, afresh);
     if (!changed && afresh) return std::unexpected(std::move(changed).error());
-    // The typed verifier says what is wrong with an illegal node; knowing more of its operands cannot make it illegal.
+    // The typed verifier says what is wrong with an illegal node; more precise types of its operands cannot make it illegal.
     if (!changed || !*changed) continue;
     for (ValueId out : graph.node(node).outputs) {
       if (!out) continue;

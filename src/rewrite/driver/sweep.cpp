@@ -21,7 +21,7 @@ void Run::screen(uint32_t index, std::vector<RulePlace>& places) {
   }
 }
 
-/// In the order of their turns.
+/// In the order in which they are visited.
 Result<std::vector<RulePlace>> Run::candidate_places() {
   std::vector<RulePlace> places;
   uint32_t at = 0;
@@ -69,7 +69,7 @@ bool Run::carry_out_all(std::span<const RulePlace> places) {
       changed = true;
       futile_.clear();
     } else if (!rules_[place.rule].match_and_rewrite) {
-      // It has kept its nodes from others for nothing: those have their turn in the next sweep, without it.
+      // It has kept its nodes from others for nothing: those are visited in the next sweep, without it.
       changed |= futile_.insert({place.rule, place.node}).second;
     }
   }

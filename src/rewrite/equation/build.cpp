@@ -61,7 +61,7 @@ class Maker {
     return t.result < results.size() ? results[t.result] : ValueId{};
   }
 
-  /// Operands with a type of their own first: they say which type numbers beside them have. Bools choose (Where) and say it last.
+  /// Operands with a type of their own first: they determine the type of numbers next to them. Bools choose (Where) and come last.
   std::vector<ValueId> operands(const Term& t, DType hint) {
     std::vector<std::vector<ValueId>> parts(t.operands.size());
     DType dtype = DType::none;

@@ -98,7 +98,7 @@ Result<int> EquationParser::variable(Variable::Kind kind) {
   if (name.empty()) return c_.error("a name after '?'");
   auto& known = out_.variables;
   if (name == "_") {
-    if (where_ != Where::left) return c_.wrong(start, "?_ stands for nothing in particular").expected("a name that the left side binds");
+    if (where_ != Where::left) return c_.wrong(start, "?_ matches anything and has no value").expected("a name that the left side binds");
     known.push_back({kind, "_"});
     return static_cast<int>(known.size()) - 1;
   }

@@ -101,7 +101,7 @@ struct Definition {
   size_t parameters = 0;
   std::vector<Expression> expressions;  ///< the last one is the answer
 };
-/// What an equation may call beside the functions of functions.h.
+/// What an equation may call in addition to the functions of functions.h.
 struct Names {
   std::map<std::string, std::shared_ptr<const NamedFunction>, std::less<>> functions;
   std::map<std::string, Definition, std::less<>> definitions;

@@ -48,7 +48,7 @@ class PatternSide {
     return static_cast<int>(e_.terms.size()) - 1;
   }
 
-  /// Transpose without `perm` turns all axes round, whatever their number: as exporters write it for each rank, or left out.
+  /// Transpose without `perm` reverses all axes, whatever their number: as exporters write it for each rank, or left out.
   int reversing(Term t) {
     Term any;
     any.kind = Term::Kind::either;

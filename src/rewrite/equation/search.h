@@ -100,7 +100,7 @@ class Search {
     return miss({Mismatch::Kind::other_root, e_.left[k], -1, {}, {}, {}}) && false;
   }
 
-  /// The result that the root stands for is the one that its term asks for; with alternatives, that of the first that has a number.
+  /// The result that the root matches is the one that its term names; with alternatives, that of the first that has a number.
   bool try_root(NodeId node) {
     const int root = e_.left[b_.roots.size()];
     const Term* term = &e_.terms[root];

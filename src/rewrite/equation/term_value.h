@@ -17,7 +17,7 @@ using Values = std::vector<ir::ValueId>;
 using Numbers = std::vector<double>;
 
 /// What an expression of an equation is worth in one match: a graph value (none: a missing operand), what attributes hold, with numbers
-/// in f64, and what is known of shapes. A size that is a number is held as int64_t, a truth as 0 or 1. A class of its own, so that what
+/// in f64, and what is known of shapes. A size that is a number is stored as int64_t, a truth as 0 or 1. A class of its own, so that what
 /// copies all these kinds is compiled once.
 class TermValue
     : public std::variant<ir::ValueId, int64_t, double, std::string, ir::Ints, Numbers, ir::Strings, Tensor, Dim, DimList, DType, Values> {

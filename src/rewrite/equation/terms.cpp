@@ -159,7 +159,7 @@ Error EquationParser::unknown_op(size_t at, const std::string& domain, const std
   for (const ops::OpDef* def : ops::all_ops()) known.push_back(written(def->domain, def->name));
   const std::string full = written(domain, name), near = nearest_name(full, known);
   return c_.wrong(at, fmt::format("not supported yet: op {}", full), Code::not_supported)
-      .advice(near.empty() ? "tenon's ops are listed in docs/ops.md; one of a plugin needs its library beside the rules" : near);
+      .advice(near.empty() ? "tenon's ops are listed in docs/ops.md; one of a plugin needs its library in addition to the rules" : near);
 }
 
 Result<int> EquationParser::op_term() {

@@ -47,9 +47,9 @@ Recipe RecipeSearch::start() {
   Recipe r;
   r.equation = &equation_;
   const bool likely = starts_ < kLikelyStarts;
-  const auto turn = static_cast<size_t>(starts_++);
-  r.dtype = likely ? kTypes[turn / 6 % kTypes.size()] : any_type();
-  r.shape = likely ? shapes()[turn % 6] : any_shape();
+  const auto start = static_cast<size_t>(starts_++);
+  r.dtype = likely ? kTypes[start / 6 % kTypes.size()] : any_type();
+  r.shape = likely ? shapes()[start % 6] : any_shape();
   r.draws.resize(equation_.variables.size() + equation_.terms.size());
   for (uint32_t& d : r.draws) d = likely ? 0 : static_cast<uint32_t>(random_() >> 32);
   return r;

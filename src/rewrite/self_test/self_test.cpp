@@ -78,7 +78,7 @@ class Tester {
     return !rule_.shared && (fault.kind == Fault::Kind::user || fault.kind == Fault::Kind::output);
   }
 
-  /// Rewrites once, and runs what is rewritten beside what was.
+  /// Rewrites once, and runs the graph before and after.
   Outcome judge(const Graph& graph, std::string& why) {
     SubgraphTrialLimits limits;
     limits.work = kWork;

@@ -11,7 +11,7 @@ namespace tenon::rewrite {
 /// How elements are drawn. special: 0, -0, 1, -1, halves and the like; big: so that sums are safe and high powers are not; large: so that
 /// squares overflow; huge: up to the largest finite number; tiny: around the smallest. Integers follow: normal 0 or 1, special -2..2,
 /// positive 1..3, large and huge: the dtype's ends, tiny 0. infinite and nan: a third of the elements, masked: -inf in whole rows and in
-/// places, of one float input in turn (see Sampler); normal elsewhere.
+/// places, of one float input after another (see Sampler); normal elsewhere.
 enum class Draw : uint8_t { normal, special, positive, big, large, huge, tiny, infinite, nan, masked };
 inline bool is_finite(Draw draw) { return draw < Draw::infinite; }
 std::string_view name_of(Draw draw);
@@ -23,7 +23,7 @@ double unit_of(DType dtype);
 double largest_of(DType dtype);
 double smallest_of(DType dtype);
 
-/// Draws elements. The odd values of a draw take turns, so that small tensors too meet each of them soon.
+/// Draws elements. The odd values of a draw alternate, so that small tensors too meet each of them soon.
 class ElementSource {
  public:
   explicit ElementSource(uint64_t seed) : random_(seed) {}

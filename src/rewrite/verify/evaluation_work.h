@@ -13,7 +13,7 @@ class EvaluationWork {
  public:
   explicit EvaluationWork(const ir::Graph& graph) : graph_(graph) {}
   /// Of a value with `count` elements: the points of its node's loops, reduced axes included, and the elements of its constant operands. A
-  /// node without a loop form counts as its definition; where there is none, or sizes follow from data, `count` stands for the points.
+  /// node without a loop form counts as its definition; where there is none, or sizes follow from data, `count` is the number of points.
   /// What gives several results counts with the first that is used. At most 2^53. Cost: loop forms are built once a node.
   int64_t of(ir::ValueId value, int64_t count, const decltype(Instance::sizes)& sizes);
 

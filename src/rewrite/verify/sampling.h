@@ -24,7 +24,8 @@ struct Instance {
 bool is_as_promised(const ir::Type& type, const Sizes& shape, const Instance& instance);
 
 /// Draws inputs for a subgraph. Sizes agree with the dims of all inputs and with the bounds of the symbols; integers whose elements follow
-/// from sizes (a reshape's target) are computed from them, so that they are consistent. Inputs of unknown rank get ranks 0 to 3 in turns.
+/// from sizes (a reshape's target) are computed from them, so that they are consistent. Inputs of unknown rank get ranks 0 to 3 in
+/// rotation.
 class Sampler {
  public:
   explicit Sampler(const ir::Graph& original, const Subgraph& subgraph, uint64_t seed);

@@ -11,7 +11,7 @@ namespace tenon::rewrite {
 namespace {
 
 constexpr int kNear = 6;            ///< steps from one input back to another within which their kinship matters
-constexpr size_t kMostNodes = 256;  ///< that are taken in beside the match
+constexpr size_t kMostNodes = 256;  ///< that are added to the match
 
 /// Which nodes of the graph belong to the subgraph.
 class Extent {

@@ -9,7 +9,7 @@
 
 namespace tenon::rewrite {
 
-/// A proposal cut out of its graph: what was and what shall be, as two graphs that can be run one beside the other. Both have the same
+/// A proposal cut out of its graph: before and after it, as two graphs that can be run and compared. Both have the same
 /// inputs in the same order and one output a replacement. Constants are shared with the graph, which must outlive the subgraph (and lends
 /// its symbols).
 struct Subgraph {

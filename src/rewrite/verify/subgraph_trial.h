@@ -30,7 +30,7 @@ struct Verdict {
   std::optional<CounterExample> counter_example;  ///< the first difference
 };
 
-/// Instances go through sizes (0, 1, equal, odd, all apart) and elements (see Draw); approximate ones see tame numbers, beside NaN and
+/// Instances go through sizes (0, 1, equal, odd, all apart) and elements (see Draw); approximate ones get moderate numbers, and NaN and
 /// infinities.
 ///
 /// Where the old side gives NaN or an infinity, the new one gives the same, whatever the rule's numerics. For exact rules that is part of

@@ -12,7 +12,7 @@
 
 namespace tenon::rewrite {
 
-/// Which rewrites are run beside what they replace. first: one of each rule and signature (see `signature`); all: every one.
+/// Which rewrites are run and compared with what they replace. first: one of each rule and signature (see `signature`); all: every one.
 enum class Verify : uint8_t { off, first, all };
 std::string_view name_of(Verify verify);
 std::optional<Verify> verify_named(std::string_view name);
@@ -36,7 +36,7 @@ std::string text_of(const Verification& verification);
 /// 1, other numbers or symbols, and small constants, of the old and of the new side.
 std::string signature(const Proposal& proposal);
 
-/// Runs proposals beside what they would replace, on drawn inputs, through the reference evaluator: `options.check = std::ref(verifier)`.
+/// Runs proposals and what they would replace on drawn inputs, through the reference evaluator: `options.check = std::ref(verifier)`.
 /// A difference is believed only where it stays when the producers of the inputs are taken in, step by step: rules may rely on where their
 /// operands come from without taking those nodes. Not thread-safe; keeps what it has seen over several runs.
 class Verifier {

@@ -71,7 +71,7 @@ class WhyTrace {
       case Kind::variable: n.expected += fmt::format(", which is {} elsewhere", describe(m, miss.expected)); break;
       case Kind::attribute: describe_attribute(n, m, b); break;
       case Kind::arity: n.found = fmt::format("{} operands", operands_of(m, miss.node)); break;
-      case Kind::other_root: n.found = "no such node beside the first root"; break;
+      case Kind::other_root: n.found = "no such node in addition to the first root"; break;
       case Kind::condition: describe_condition(n, m, b); break;
     }
     const NodeId asked = miss.node ? miss.node : m.producer(miss.value);
