@@ -70,7 +70,7 @@ bool move_scale(const Match& m, Rewriter& w) {
   return give(m, w, w.again(m.root(), inputs)[0]);
 }
 
-/// All that a Relu would hold back is held by the least integer.
+/// The least integer clamps all values that a Relu would clamp.
 bool holds_zero(Match& m) {
   const ValueId scale = m.operand(m.root(), 1), zero = m.operand(m.root(), 2);
   const DType dtype = m.dtype(m.result(m.root()));

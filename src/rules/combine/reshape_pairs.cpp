@@ -35,7 +35,7 @@ bool reshape_after(const Match& m, Rewriter& w) {
   return give(m, w, w.again(first, inputs)[0]);
 }
 
-/// An operand of the op when the op has the shape of the root: as it stands, or with a Reshape of its own.
+/// An operand of the op when the op has the shape of the root: unchanged, or with a Reshape of its own.
 struct Side {
   ValueId value;
   std::optional<ir::Ints> target;

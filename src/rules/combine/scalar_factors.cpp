@@ -32,7 +32,7 @@ std::optional<Scaled> scaled(Match& m, ValueId value) {
   return std::nullopt;
 }
 
-/// `factor` may stand for two numbers whose product it is.
+/// `factor` may be replaced by two numbers whose product it is.
 bool representable(DType dtype, double factor) {
   const double size = std::abs(factor), least = dtype == DType::f16 ? 6.2e-5 : dtype == DType::f64 ? 2.3e-308 : 1.2e-38;
   return size >= least && size <= (dtype == DType::f16 ? 65504 : dtype == DType::f64 ? 1.7e308 : 3.3e38);

@@ -55,7 +55,7 @@ RULES(fuse_attention_heads) {
     .rules =
         {
             {.name = "attention_heads",
-             .docs = "Attention on heads side by side: split and turned in plain sight, where views fold into the products before",
+             .docs = "Attention on heads side by side: explicit Split and Transpose, which fold into the products before as views",
              .roots = "Attention",
              .match = joined_heads,
              .rewrite = split_heads,

@@ -22,7 +22,7 @@ RULES(fuse_loss) {
              .benefit = 6,
              .seeds = "SoftmaxCrossEntropyLossCast"},
             {.name = "cross_entropy_cast_clean",
-             .docs = "the same as other rules leave it: turned choices, divided before the cast",
+             .docs = "the same as other rules leave it: negated condition, divided before the cast",
              .equation = "Cast(Div(ReduceSum(Cast(Where(Equal(?labels, -100), 0, Neg(Squeeze(GatherElements(LogSoftmax(?scores, axis=1),"
                          " Unsqueeze(Where(Equal(?labels, -100), 0, ?labels), [1]), axis=1), [1]))), to=1), keepdims=0),"
                          " ReduceSum(Cast(Not(Equal(?labels, -100)), to=1), keepdims=0)), to=10)"
@@ -41,7 +41,7 @@ RULES(fuse_loss) {
              .numerics = Numerics::reassociating,
              .benefit = 6},
             {.name = "cross_entropy_clean",
-             .docs = "the same with turned choices",
+             .docs = "the same with a negated condition",
              .equation = "Div(ReduceSum(Where(Equal(?labels, -100), 0, Neg(Squeeze(GatherElements(LogSoftmax(?scores, axis=1),"
                          " Unsqueeze(Where(Equal(?labels, -100), 0, ?labels), [1]), axis=1), [1]))), keepdims=0),"
                          " (ReduceSum(Cast(Not(Equal(?labels, -100)), to=1), keepdims=0) |"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// x * cos + turned(x) * sin to RotaryEmbedding, on [batch, heads, sequence, size]. Both spellings of `rotated` that exporters write:
+// x * cos + rotated(x) * sin to RotaryEmbedding, on [batch, heads, sequence, size]. Both spellings of `rotated` that exporters write:
 // - halves: Concat(-x[size/2:], x[:size/2]), with cos and sin the same in both halves (LLaMA, Qwen, GPT-NeoX);
 // - pairs: (-x1, x0, -x3, x2, ...), with cos and sin the same for both of a pair (GPT-J).
 // Proof: with c and s of half the size, both forms are c*a - s*b and s*a + c*b for the elements a, b that belong together: the definition
@@ -69,7 +69,7 @@ bool broadcasts_over_heads(const Match& m, ValueId angle, ValueId x) {
          (dim(4).known_equal(1) || dim(4).known_equal((*full)[0]));
 }
 
-/// turned * sin, either way round.
+/// rotated * sin, in either order.
 bool match_sine(Match& m, NodeId product, Rotary& found) {
   const auto taken = m.nodes;
   for (size_t side : {0, 1}) {
@@ -128,7 +128,7 @@ RULES(fuse_rotary) {
     .rules =
         {
             {.name = "rotary_embedding",
-             .docs = "x * cos + turned(x) * sin, by halves (LLaMA, Qwen) or by pairs (GPT-J)",
+             .docs = "x * cos + rotated(x) * sin, by halves (LLaMA, Qwen) or by pairs (GPT-J)",
              .roots = "Add",
              .match = match_rotary,
              .rewrite = to_rotary,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What exporters put around a rotary embedding: halves that are written into zeros and added up, and a head of which only the first part
-// turns. Adding 0 keeps every number (but -0, which becomes 0); RotaryEmbedding copies what lies after the turned part.
+// turns. Adding 0 keeps every number (but -0, which becomes 0); RotaryEmbedding copies what follows the rotated part.
 #include <algorithm>
 #include <span>
 
@@ -104,7 +104,7 @@ RULES(fuse_rotary_parts) {
              .benefit = 6,
              .seeds = "RotaryConcatPart"},
             {.name = "rotary_partial",
-             .docs = "a head whose first part turns and whose rest stays is RotaryEmbedding with that many elements",
+             .docs = "a head whose first part is rotated and whose rest stays is RotaryEmbedding with that many elements",
              .roots = "Concat",
              .match = first_part,
              .rewrite = rotate_part,

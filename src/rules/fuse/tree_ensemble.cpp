@@ -66,7 +66,7 @@ bool factor_after_trees(Match& m) {
     const std::string together = how.text("aggregate_function", "SUM");
     if (how.text("post_transform", "NONE") != "NONE") return m.refuse("the scores are transformed before");
     if (!std::isfinite(*factor) || (*factor < 0 && (together == "MIN" || together == "MAX")))
-      return m.refuse("not finite, or it turns the order");
+      return m.refuse("not finite, or it reverses the order");
     return m.same_type(m.result(trees), m.result(m.root())) && m.keep(Factor{trees, *factor});
   }
   return false;
@@ -89,7 +89,7 @@ struct JoinedTrees {
   bool sigmoid = false, rows = false;
 };
 
-/// One operand of the Concat: an ensemble that may be beside `first`.
+/// One operand of the Concat: an ensemble that may be joined with `first`.
 NodeId part(Match& m, ValueId value, JoinedTrees& found) {
   const NodeId sigmoid = m.made_by(value, "Sigmoid"), trees = m.made_by(sigmoid ? m.operand(sigmoid, 0) : value, kTrees);
   if (!trees || (!found.trees.empty() && found.sigmoid != bool(sigmoid))) return {};
@@ -134,7 +134,7 @@ bool side_by_side(Match& m) {
   return m.keep(std::move(found));
 }
 
-/// Lists one after the other; nothing where an ensemble lacks the list, unless `otherwise` stands for one of its nodes then.
+/// Lists one after the other; nothing where an ensemble lacks the list, unless `otherwise` is the value of its nodes then.
 void join_ints(Attributes& to, const Match& m, const JoinedTrees& found, std::string_view name, std::optional<int64_t> otherwise = {}) {
   ir::Ints all;
   bool any = false;
@@ -160,7 +160,7 @@ void join_ids(Attributes& to, const Match& m, const JoinedTrees& found, std::str
   to.emplace_back(name, std::move(all));
 }
 
-/// The same for numbers; `missing`: how many zeros stand for those that an ensemble lacks, none where all go then.
+/// The same for numbers; `missing`: how many zeros replace those that an ensemble lacks, none where all go then.
 template <class Missing>
 void join_numbers(Attributes& to, const Match& m, const JoinedTrees& found, std::string_view name, Missing missing) {
   Numbers all;

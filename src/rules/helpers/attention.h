@@ -31,8 +31,8 @@ ir::ValueId as_long_as_queries(const rewrite::Match& m, ir::NodeId attention);
 /// Places 0, 1, 2, ... along `axis` of x.
 ir::ValueId places_along(rewrite::Rewriter& w, ir::ValueId x, int64_t axis);
 
-/// A mask of Attention that hides what `visible` (bool) does not show, beside what `mask` hides, which may be none, choose or be added.
-/// Both must broadcast to the scores, last axes of equal length.
+/// A mask of Attention that hides what `visible` (bool) does not show, in addition to what `mask` hides, which may be none, choose or be
+/// added. Both must broadcast to the scores, last axes of equal length.
 ir::ValueId mask_of_both(rewrite::Rewriter& w, ir::ValueId mask, ir::ValueId visible);
 
 }  // namespace tenon::rules

@@ -76,7 +76,7 @@ std::optional<Cut> take_cut(Match& m, ValueId value) {
   return found;
 }
 
-/// -b beside a, the results of one Split into two along the last axis, whose size is not known.
+/// [-b, a] of the results of one Split into two along the last axis, whose size is not known.
 std::optional<RotatedHalves> negated_half(Match& m, ValueId first, ValueId second) {
   const NodeId neg = m.made_by(first, "Neg"), split = neg ? m.made_by(second, "Split") : NodeId{};
   if (!split || m.node(split).outputs.size() != 2 || m.operand(split, 1) || m.result(split, 0) != second) return std::nullopt;
@@ -88,7 +88,7 @@ std::optional<RotatedHalves> negated_half(Match& m, ValueId first, ValueId secon
   return RotatedHalves{x, false, -1};
 }
 
-/// -b beside a, the parts of x that are exchanged; `step`: 1 for halves, 2 for pairs.
+/// [-b, a], the parts of x exchanged; `step`: 1 for halves, 2 for pairs.
 std::optional<RotatedHalves> rotated_from(Match& m, ValueId first, ValueId second, int64_t step) {
   const NodeId neg = m.take(first, "Neg");
   if (!neg) return std::nullopt;

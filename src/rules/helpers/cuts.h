@@ -19,7 +19,7 @@ struct Cut {
   int64_t size = 0;  ///< of the last axis of x
 };
 
-/// The cut that `value` is, by Slice or Split along the last axis alone; all sizes must be numbers, but the parts of a Split tell the
+/// The cut that `value` is, by Slice or Split along the last axis alone; all sizes must be numbers, but the parts of a Split give the
 /// whole.
 std::optional<Cut> cut_of(const rewrite::GraphQuery& query, ir::ValueId value);
 
@@ -30,7 +30,7 @@ struct RotatedHalves {
   int64_t size = 0;          ///< of the last axis; -1: not known, and the halves are those of a Split, of which the first may be larger
 };
 
-/// What `value` turns, as exporters spell it; the nodes in between are taken.
+/// What `value` rotates, as exporters spell it; the nodes in between are taken.
 std::optional<RotatedHalves> rotated_halves(rewrite::Match& match, ir::ValueId value);
 
 }  // namespace tenon::rules

@@ -6,7 +6,7 @@
 
 namespace tenon::rules {
 
-/// Ops that treat every element of operand 0 alike, whatever is beside it; further operands are scalars (Clip's bounds).
+/// Ops that treat every element of operand 0 alike, independent of the others; further operands are scalars (Clip's bounds).
 inline constexpr std::string_view kUnaryOps =
     "Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Cast Ceil Celu Clip Cos Cosh Elu Erf Exp Floor Gelu HardSigmoid HardSwish Identity "
     "IsInf IsNaN LeakyRelu Log Mish Neg Not Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh "

@@ -14,7 +14,7 @@ namespace tenon::rules {
 /// The result of the root has the type of its operand 0, provably.
 bool same_type_as_first(rewrite::Match& m);
 
-/// `value` stands for the result of the root. Always true: `return give(m, w, ...)` ends a rewrite.
+/// `value` replaces the result of the root. Always true: `return give(m, w, ...)` ends a rewrite.
 bool give(const rewrite::Match& m, rewrite::Rewriter& w, rewrite::ValueId value);
 
 /// The same for all results of the root; those that nobody reads go.
@@ -23,10 +23,10 @@ bool give_all(const rewrite::Match& m, rewrite::Rewriter& w, const std::vector<r
 /// A node's attributes for another node, but for those of these names.
 std::vector<std::pair<std::string, ir::Attribute>> attributes_but(const ir::Node& node, std::initializer_list<std::string_view> names);
 
-/// Operand 0 of the root stands for its result.
+/// Operand 0 of the root replaces its result.
 bool give_first(const rewrite::Match& m, rewrite::Rewriter& w);
 
-/// The ValueId that the match has kept stands for the result of the root.
+/// The ValueId that the match has kept replaces the result of the root.
 bool give_kept(const rewrite::Match& m, rewrite::Rewriter& w);
 
 }  // namespace tenon::rules

@@ -42,10 +42,10 @@ std::optional<int> aligned_axis(const rewrite::Match& m, const Pick& pick, ir::V
 /// The same elements of `axis` of `x`, which is as long as the picked axis; the axis stays, also where one number picks.
 ir::ValueId picked(const rewrite::Match& m, rewrite::Rewriter& w, const Pick& pick, ir::ValueId x, int axis);
 
-/// The maker once more, on picked operands, stands for what all readers have: the rewrite of every rule that keeps a `Moved`.
+/// The maker once more, on picked operands, replaces what all readers have: the rewrite of every rule that keeps a `Moved`.
 bool move_up(const rewrite::Match& m, rewrite::Rewriter& w);
 
-/// `y`, which is the value with `count` elements in the picked axis, stands for what all readers have. Always true.
+/// `y`, which is the value with `count` elements in the picked axis, replaces what all readers have. Always true.
 bool give_picked(const rewrite::Match& m, rewrite::Rewriter& w, const Pick& pick, ir::ValueId y);
 
 }  // namespace tenon::rules

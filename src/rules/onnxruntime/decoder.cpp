@@ -66,7 +66,7 @@ std::optional<Sequences> by_attention(Match& m, ValueId value) {
                    sequence_first(m, m.operand(attention, 2)), (*m.shape(m.operand(attention, 0)))[1].value()};
 }
 
-/// The keys of a product, turned in one step or in two.
+/// The keys of a product, transposed in one step or in two.
 ValueId transposed_keys(Match& m, ValueId keys) {
   const NodeId transpose = m.take(keys, "Transpose");
   if (!transpose) return {};

@@ -135,7 +135,7 @@ struct Half {
   ValueId x, cosine, sine;
 };
 
-/// x * cos + turned(x) * sin by halves
+/// x * cos + rotated(x) * sin by halves
 bool half_rotary(Match& m) {
   for (size_t side : {0, 1}) {
     m.nodes = {m.root()};
@@ -213,7 +213,7 @@ RULES(onnxruntime_functions) {
              .shared = true,
              .seeds = "FunctionCosSinCache"},
             {.name = "half_rotary",
-             .docs = "x * cos + turned(x) * sin by halves, where cos and sin are not known to repeat",
+             .docs = "x * cos + rotated(x) * sin by halves, where cos and sin are not known to repeat",
              .roots = "Add",
              .match = half_rotary,
              .rewrite = to_half_rotary,

@@ -22,7 +22,7 @@ struct Step {
   int64_t query_heads;              ///< a multiple of heads
   ValueId query, key, value, past;  ///< all but `past`: [batch, 1, heads * size], or with heads and size apart
   ValueId decay;                    ///< [batch, 1, heads * size], or one number a head
-  ValueId state, result;            ///< what the op stands for
+  ValueId state, result;            ///< what the op replaces
   double scale = 1;
 };
 

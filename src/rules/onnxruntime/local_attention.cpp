@@ -17,7 +17,7 @@ using namespace rewrite;
 namespace {
 
 struct Local {
-  Scaled query, keys;        ///< without the view that turns the keys
+  Scaled query, keys;        ///< without the view that transposes the keys
   ir::Ints key_permutation;  ///< of the keys after their views; none where they need none
   ValueId mask, values;
   bool hides = false;  ///< the mask says which scores are low
@@ -75,7 +75,7 @@ NodeId product_below(Match& m, ValueId scores, double& factor) {
   return plain ? plain : m.made_by(scores, "com.microsoft::FusedMatMul");
 }
 
-/// The keys as they come before they are turned. A product that is fused may turn them itself.
+/// The keys before they are transposed. A fused product may transpose them itself.
 bool transposed_keys(Match& m, NodeId product, Local& found) {
   found.keys = scaled_below(m, m.operand(product, 1));
   const ir::Attributes& a = m.node(product).attributes;
@@ -102,7 +102,7 @@ bool match_local(Match& m, bool sums) {
   if (!product || m.rank(m.operand(product, 0)) != 4 || m.rank(m.operand(product, 1)) != 4) return false;
   m.take(product);
   found.query = scaled_below(m, m.operand(product, 0));
-  if (!transposed_keys(m, product, found)) return m.refuse("the product turns its operands");
+  if (!transposed_keys(m, product, found)) return m.refuse("the product transposes its operands");
   found.scale *= found.query.factor * found.keys.factor * m.node(product).attributes.number("alpha", 1);
   if (!fits_attribute(found.scale, m.dtype(found.values))) return m.refuse("the scale has more digits than an attribute");
   return found.scale > 0 ? m.keep(std::move(found)) : m.refuse("a scale that is not positive");

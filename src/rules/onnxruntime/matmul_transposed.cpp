@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products turned as a whole: a transposed result, and keys that are turned as values are.
+// Products transposed as a whole: a transposed result, and keys that are transposed like values.
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
@@ -28,7 +28,7 @@ RULES(onnxruntime_matmul_transposed) {
              .benefit = 3,
              .seeds = "FusedMatMulTranspose"},
             {.name = "matmul_heads_right",
-             .docs = "keys turned to [batch, heads, size, keys] for a product: turned as values are, the rest is the product's",
+             .docs = "keys transposed to [batch, heads, size, keys] for a product: transposed like values, the product transposes the rest",
              .equation =
                  "MatMul(?a, Transpose(?b, perm=[0,2,3,1])) => com.microsoft::FusedMatMul(?a, Transpose(?b, perm=[0,2,1,3]), transB=1)"
                  " where dtype(?a) == f32, rank(?a) == 4",

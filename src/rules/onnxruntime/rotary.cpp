@@ -35,7 +35,7 @@ bool rotated_later(const Match& m, Rewriter& w) {
 /// Only a part of each head is rotated: the kernel then needs the number of heads.
 bool is_partial(const Node& rotary) { return rotary.attributes.integer("rotary_embedding_dim", 0) != 0; }
 
-/// Tables of rotations with ids beside them.
+/// Tables of rotations and their ids.
 bool with_positions(Match& m) {
   const Node& n = m.node(m.root());
   const ValueId ids = m.operand(m.root(), 3);
@@ -55,7 +55,7 @@ bool to_contrib(const Match& m, Rewriter& w) {
   return give(m, w, w("com.microsoft::RotaryEmbedding", {n.inputs[0], n.inputs[3], n.inputs[1], n.inputs[2]}, std::move(how)));
 }
 
-/// x * cos(angle) + turned * sin(angle).
+/// x * cos(angle) + rotated * sin(angle).
 struct RotaryMatch {
   NodeId add;
   ValueId x, rotated, angle;
@@ -129,7 +129,7 @@ RULES(onnxruntime_rotary) {
     .rules =
         {
             {.name = "rotary_joined",
-             .docs = "heads side by side are rotated as they stand and split after, where Attention takes that up",
+             .docs = "heads of one row are rotated before they are split, where Attention then takes them unsplit",
              .roots = "RotaryEmbedding com.microsoft::RotaryEmbedding",
              .match = apart,
              .rewrite = rotated_later,

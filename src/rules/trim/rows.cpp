@@ -86,7 +86,7 @@ bool table(Match& m) {
   return m.keep(Moved{*pick, {kWhole, pick->axis - *axis}});
 }
 
-/// Each position is turned by its own angles: those of the caches, or of the rows of the caches that its number names.
+/// Each position is rotated by its own angles: those of the caches, or of the rows of the caches that its number names.
 bool rotary(Match& m) {
   const auto pick = only_pick(m);
   if (!pick || !m.node(pick->maker).is("RotaryEmbedding")) return false;
@@ -141,7 +141,7 @@ RULES(trim_rows) {
              .benefit = 3,
              .shared = true},
             {.name = "pick_rotary",
-             .docs = "some positions of a RotaryEmbedding are turned by their angles alone",
+             .docs = "some positions of a RotaryEmbedding are rotated by their angles alone",
              .roots = "Gather Slice",
              .match = rotary,
              .rewrite = move_up,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Reshape splits and joins groups of neighbouring axes. A Transpose that keeps each group together moves whole groups, so it may stand
+// A Reshape splits and joins groups of neighbouring axes. A Transpose that keeps each group together moves whole groups, so it may be
 // on the other side of the Reshape. Exact: only places of elements are renamed, and both orders name the same place.
 #include <algorithm>
 

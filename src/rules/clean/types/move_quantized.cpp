@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What only moves or picks elements, between a DequantizeLinear and a QuantizeLinear of the same numbers, does so with the integers: of a
-// byte q, (q - z) * s divided by s and rounded is q - z again, and a larger q stands for a larger number where s > 0.
+// byte q, (q - z) * s divided by s and rounded is q - z again, and a larger q is a larger number where s > 0.
 #include <algorithm>
 #include <array>
 
