@@ -47,7 +47,7 @@ class Segment {
  public:
   virtual ~Segment() = default;
   /// operands: without the blob's weights; a handle that is empty where one is missing. places: one a result: memory of the plan that the
-  /// result belongs in (row-major), or an empty handle where nobody knows its size before it is there. Returns one tensor a result: its
+  /// result belongs in (row-major), or an empty handle where its size is unknown before the run. Returns one tensor a result: its
   /// place, once written, or a tensor of its own, whose elements the caller moves. Whatever comes back is checked against what the model
   /// promises.
   virtual Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor> places, const RunOptions& options) = 0;
@@ -58,7 +58,7 @@ class Segment {
 /// What a device makes a segment from. `bytes`, and the bytes of the weights, live as long as the segment.
 struct BlobView {
   std::string_view bytes;                 ///< what the backend of the device's name compiled the segment to
-  std::span<const Tensor> weights = {};   ///< the constants that it asked for (backend::Blob::weights), in its order
+  std::span<const Tensor> weights = {};   ///< the constants that it requested (backend::Blob::weights), in its order
   int threads = 1;                        ///< that runs may take
   const Engine* engine = nullptr;         ///< whose segment it is, and
   std::span<const uint32_t> graphs = {};  ///< those of its inner graphs that the segment may run: see InnerGraph

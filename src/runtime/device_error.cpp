@@ -17,7 +17,7 @@ Error of_backend(Error error, std::string_view backend, std::string place) {
 
 Error broken_promise(Code code, std::string place, std::string what) {
   return fail(code, std::move(place), std::move(what))
-      .advice("`tenon compare MODEL --by-segment` tells which backend is wrong: leave it out, or give its nodes to another (--pin)");
+      .advice("`tenon compare MODEL --by-segment` shows which backend is wrong: leave it out, or give its nodes to another (--pin)");
 }
 
 }  // namespace tenon::runtime

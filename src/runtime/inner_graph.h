@@ -21,7 +21,7 @@ class InnerGraph {
   size_t operand_count() const { return program_->inputs.size(); }
   size_t result_count() const { return program_->outputs.size(); }
   /// results: where they go; they share no bytes with each other or with operands. The run is part of the one that the segment is run by:
-  /// it waits for no turn of the thread pool. Allocates nothing once it has seen the sizes.
+  /// it does not queue for the thread pool. Allocates nothing once it has seen the sizes.
   /// Errors: bad_input for what the graph does not take or give; those of Context::run.
   Result<void> run(std::span<const Tensor> operands, std::span<const Tensor> results, const RunOptions& options);
 

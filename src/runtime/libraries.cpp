@@ -45,12 +45,12 @@ Result<Library> opened(const LibraryName& name, const fs::path& file) {
         .advice(advice_of(name));
   if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return kept(file, handle);
   return fail(Code::bad_file, place_of(name), "its library cannot be opened")
-      .expected(fmt::format("{} of {}, with what it needs beside it", name.file, name.package))
+      .expected(fmt::format("{} of {}, with the libraries that it needs", name.file, name.package))
       .found(last_error())
       .advice(advice_of(name));
 }
 
-/// The numbers behind "libNAME.so": 1, 31, 1.
+/// The numbers after "libNAME.so": 1, 31, 1.
 std::vector<int> version_of(std::string_view numbers) {
   std::vector<int> out;
   for (const auto part : std::views::split(numbers, '.')) {
@@ -61,7 +61,7 @@ std::vector<int> version_of(std::string_view numbers) {
   return out;
 }
 
-/// `file`, or that with numbers behind it: the newest where the folder has several; empty: none.
+/// `file`, or that with numbers after it: the newest where the folder has several; empty: none.
 fs::path inside(const fs::path& folder, std::string_view file) {
   fs::path best;
   std::vector<int> newest;

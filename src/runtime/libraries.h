@@ -32,7 +32,7 @@ struct LibraryName {
   std::string_view package;  ///< the Python package that brings it: "onnxruntime"
   std::string_view folder;   ///< where it lies among packages: "onnxruntime/capi"
   std::string_view file;     ///< "libonnxruntime.so"; a version may follow
-  std::string_view soname;   ///< what the system's loader is asked for where no package has it
+  std::string_view soname;   ///< what the system's loader gets where no package has it
 };
 
 /// An open library. It stays open until the process ends, because its threads may.

@@ -65,7 +65,7 @@ Result<PlannedBytes> bytes_of_bodies(const ProgramTable& table, const Program& p
   return bytes;
 }
 
-/// What comes after steps that pack rows, as if every place were wanted. After other steps that bind sizes nothing is known.
+/// What comes after steps that pack rows, as if every row were kept. After other steps that bind sizes nothing is known.
 Result<uint64_t> bytes_after_packing(const Program& p, const GivenSizes& given, std::vector<int64_t>& sizes) {
   uint64_t bytes = 0;
   uint32_t lines = p.input_lines;

@@ -4,7 +4,7 @@
 
 namespace tenon::runtime {
 
-/// Numbers the rows that are wanted. Step::buffers: which places of each sequence are, bool[sequences, length]. Step::results, all i64: the
+/// Numbers the rows that are kept. Step::buffers: which places of each sequence are, bool[sequences, length]. Step::results, all i64: the
 /// numbers of the wanted places, where each place is among them (0 where it is not), how many come before each sequence and in all.
 /// Step::sizes: sequences and length.
 struct RowsStep {

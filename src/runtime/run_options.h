@@ -14,20 +14,20 @@ class ThreadPool;
 
 namespace tenon::runtime {
 
-/// Asks a running context to stop; checked between chunks of work (about every 50 us).
+/// Requests that a running context stop; checked between chunks of work (about every 50 us).
 struct StopToken {
   std::atomic<bool> stop{false};
 };
 
 struct RunOptions {
   int threads = 0;                    ///< 0: all that the thread pool has
-  ThreadPool* thread_pool = nullptr;  ///< whose turn the run takes; null: the process's, which nobody waits for
+  ThreadPool* thread_pool = nullptr;  ///< on which the run is queued; null: the process's, without a queue
   const StopToken* token = nullptr;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   /// Of the numbers that random nodes draw: equal seeds give equal results. None: each run draws others.
   std::optional<uint64_t> seed = {};
   RandomScope random = {};  ///< set from `seed` by the context, and by loops in their iterations
-  /// For finding errors: every buffer that kernels write stands between bytes that are looked at after each step, and holds NaN until it
+  /// For finding errors: every buffer that kernels write is surrounded by bytes that are checked after each step, and holds NaN until it
   /// is written. A write outside is an error (internal) that names step and buffer. Costs memory and time.
   bool guard = false;
   /// Called after each step with its number and its start and end (profiling). Joined steps are reported one after the other when all are

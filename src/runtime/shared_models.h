@@ -15,7 +15,7 @@ class SharedModels {
  public:
   explicit SharedModels(Libraries libraries) : libraries_(std::move(libraries)) {}
 
-  /// The library, opened when it is first asked for.
+  /// The library, opened on first use.
   Result<std::shared_ptr<const Api>> api() const {
     const std::lock_guard held(lock_);
     if (!api_) api_ = TRY(Api::open(libraries_));

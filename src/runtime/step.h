@@ -22,7 +22,7 @@ using StepKind = std::variant<KernelStep, SegmentStep, SizesStep, BranchStep, Lo
 struct Step {
   StepKind kind;
   std::vector<uint32_t> buffers;
-  std::vector<uint32_t> results;  ///< of a kind that is no kernel; kMissing: not wanted
+  std::vector<uint32_t> results;  ///< of a kind that is no kernel; kMissing: without readers
   std::vector<Slot> sizes;
   uint32_t lines = 0;  ///< how many lines of the size table hold before this step runs
   struct Binding {

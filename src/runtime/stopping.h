@@ -9,7 +9,7 @@ namespace tenon::runtime {
 
 enum class Stop : uint8_t { none, cancelled, deadline };
 
-/// Whether a run can be asked to stop at all.
+/// Whether a stop of the run can be requested at all.
 inline bool is_watched(const RunOptions& options) {
   return options.token != nullptr || options.deadline != std::chrono::steady_clock::time_point::max();
 }

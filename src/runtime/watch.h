@@ -7,8 +7,8 @@
 
 namespace tenon::runtime {
 
-/// While it lives, looks about every millisecond whether the run is asked to stop, and calls `end` once where it is: for what runs
-/// elsewhere and cannot look itself. Costs a thread where the run can be asked at all, else nothing.
+/// While it lives, checks about every millisecond whether a stop is requested, and calls `end` once where it is: for what runs
+/// elsewhere and cannot check itself. Costs a thread where a stop can be requested at all, else nothing.
 class Watch {
  public:
   /// options: outlive it. end: called on another thread.

@@ -26,7 +26,7 @@ Result<std::span<const Tensor>> Context::run(std::span<const Tensor> inputs, con
   }
   const auto ask = [&] { return go_on(asked_to_stop(options), "the thread pool's queue"); };
   const QueuedLock::GoOn waits(ask);
-  const ThreadPool::Lease turn = TRY(options.thread_pool->acquire(is_watched(options) ? &waits : nullptr));
+  const ThreadPool::Lease lease = TRY(options.thread_pool->acquire(is_watched(options) ? &waits : nullptr));
   return frame.run(inputs, {}, drawing);
 }
 

@@ -37,7 +37,7 @@ bool InnerGraph::is_checked(std::span<const Tensor> operands, std::span<const Te
          std::ranges::equal(results, result_sizes_, {}, &Tensor::shape) && std::ranges::equal(operands, operand_sizes_, {}, &Tensor::shape);
 }
 
-/// Of those that the inputs tell, the sizes too; the others' are compared once they are known.
+/// Of those that follow from the inputs, the sizes too; the others' are compared once they are known.
 Result<void> InnerGraph::check_results(std::span<const Tensor> operands, std::span<const Tensor> results) {
   if (results.size() != program_->outputs.size())
     return fail(Code::bad_input, "run", "wrong number of results")

@@ -20,11 +20,11 @@ struct alignas(64) KernelCall {
   int64_t* sizes = nullptr;
   std::byte* scratch = nullptr;  ///< of thread 0; those of the others follow at `stride` bytes
   uint64_t stride = 0;
-  const RunOptions* watched = nullptr;   ///< null: nothing can ask the run to stop
+  const RunOptions* watched = nullptr;   ///< null: the run cannot be stopped
   std::atomic<Stop>* stopped = nullptr;  ///< why work was left out
   int64_t piece = 1;                     ///< tasks between two checks whether the run must stop, where it is watched
 
-  /// Whether the run was not asked to stop.
+  /// Whether the run goes on: no stop was requested.
   bool goes_on() const;
   /// Runs tasks [begin, end), with these arguments in place of its own.
   void run(void* const* these, int64_t begin, int64_t end, int thread) const;
@@ -43,7 +43,7 @@ struct KernelOfRegion {
   const KernelCall* call = nullptr;
   size_t first_argument = 0;     ///< of the region's
   int64_t tasks = 0, units = 1;  ///< tasks: those of a unit
-  int64_t nanoseconds = 0;       ///< of all threads, where somebody asks
+  int64_t nanoseconds = 0;       ///< of all threads, where requested
 };
 
 /// An argument that a thread keeps its part of in a piece of memory of its own, which its caches hold.

@@ -17,7 +17,7 @@
 namespace tenon::runtime {
 
 /// Memory that only grows; 4 KiB aligned, zeroed when fresh. Anonymous, or of a RunMemory, or, where it is to be shared, SharedMemory.
-/// Anonymous memory of a huge page and more begins at one, and asks for them: fewer faults in the first run, and rows far apart stay in the
+/// Anonymous memory of a huge page and more begins at one, and requests them: fewer faults in the first run, and rows far apart stay in the
 /// translation buffers.
 class Block {
  public:

@@ -4,7 +4,7 @@
 
 namespace tenon::runtime {
 
-/// Row numbers bring their own memory; places are shaped like what says which rows are wanted.
+/// Row numbers bring their own memory; places have the shape of the mask of kept rows.
 bool RowsStep::is_sound(const Step& step, const Program& program, const ProgramTable&) const {
   if (step.buffers.size() != 1 || step.results.size() != 3 || step.sizes.size() != 2) return false;
   const auto buffer = [&](uint32_t b) -> const BufferInfo& { return program.buffers[b]; };
@@ -41,7 +41,7 @@ class RowPacker final : public StepRunner {
     return {};
   }
 
-  /// Returns how many rows are wanted.
+  /// Returns how many rows are kept.
   int64_t number_rows(Values& values, int64_t sequences, int64_t length) {
     const auto* const wanted = static_cast<const uint8_t*>(values.pointer(step_.buffers[0]));
     auto* const places = static_cast<int64_t*>(values.pointer(step_.results[1]));
@@ -53,7 +53,7 @@ class RowPacker final : public StepRunner {
       for (int64_t at = s * length; at < (s + 1) * length; ++at) {
         const bool is_wanted = wanted[at] != 0;
         places[at] = is_wanted ? count : 0;
-        rows[count] = at;  // what comes next writes over it where this is not wanted
+        rows[count] = at;  // the next one overwrites it where this is not kept
         count += is_wanted;
       }
     }

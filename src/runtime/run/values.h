@@ -46,7 +46,7 @@ class Values {
   /// Buffers have room for guards, or not; what was laid out otherwise is laid out again.
   void set_guarded(bool guarded);
   bool is_guarded() const { return guarded_; }
-  /// Where results were written between guards, they go where the caller wants them.
+  /// Where results were written between guards, they go to the caller's buffers.
   void deliver_results();
   /// Before the first step: states that are written in place hold no whole value until keep_states().
   void open_states();
