@@ -9,7 +9,7 @@ namespace tenon::partition {
 /// Marks in `dependencies` the nodes that take their results from the size table, whatever their backend.
 void find_sized(ir::Dependencies& dependencies, std::span<const NodePlacement> nodes, const Roles& roles);
 
-/// The cut problem of a graph whose nodes run on their wanted backends. Indices are those of units.
+/// The cut problem of a graph whose nodes run on their preferred backends. Indices are those of units.
 Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies, const Units& units, std::span<const NodePlacement> nodes,
                    const Roles& roles);
 

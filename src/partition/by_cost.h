@@ -9,7 +9,7 @@ namespace tenon::partition {
 /// those whose segment others gave up.
 Costs costs_of(const ir::Graph& graph, const Units& units, std::span<const NodePlacement> nodes, const Roles& roles);
 
-/// Settles where nodes are wanted: where all together cost least. Returns what no assignment is below, in nanoseconds.
+/// Chooses the preferred backends of nodes: where all together cost least. Returns a lower bound on the cost, in nanoseconds.
 double assign_by_cost(const Costs& costs, const Units& units, std::vector<NodePlacement>& nodes, const Roles& roles);
 
 }  // namespace tenon::partition

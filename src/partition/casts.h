@@ -12,15 +12,15 @@
 
 namespace tenon::partition {
 
-/// The types in which a backend runs a node that it refuses as it stands.
+/// The types in which a backend runs a node that it refuses in its own types.
 struct Retype {
   std::string backend;
-  std::string refusal;                         ///< what it says of the node as it stands
+  std::string refusal;                         ///< its reason for the node in its own types
   std::vector<std::pair<DType, DType>> types;  ///< of operands: from, to
   std::vector<DType> results = {};             ///< of each result
   std::vector<bool> runs_over = {};            ///< a result, of integers, may have more bits than its own type: it has to be cast back
   std::vector<bool> takes_low_bits = {};       ///< an operand that may have run over: no more than low bits of the results follow from it
-  bool narrows = false;                        ///< some type does not keep all values of what it stands for
+  bool narrows = false;                        ///< some type does not keep all values of the type that it replaces
   DType of(DType from) const;
 };
 
@@ -54,7 +54,7 @@ class Casts {
   std::map<ir::NodeId, std::string> names_;
   std::set<std::string> taken_;
   std::map<Key, ir::ValueId> brought_;
-  std::map<Key, ir::ValueId> run_over_;      ///< values that share no more than their low bits with what stands for them there
+  std::map<Key, ir::ValueId> run_over_;      ///< values of which the replacement has the low bits alone
   std::map<ir::ValueId, ir::NodeId> backs_;  ///< what is cast back, and by what
   std::vector<ir::NodeId> skipped_;          ///< Casts of the source whose result somebody reads no more
 };

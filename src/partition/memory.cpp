@@ -59,7 +59,7 @@ class Memory {
   /// The nodes of a unit stay or go together.
   const NodePlacement& first(uint32_t unit) const { return nodes_[units_.nodes(unit)[0]]; }
 
-  /// What the unit adds to a backend's weights, and what its largest node needs beside them.
+  /// What the unit adds to a backend's weights, and what its largest node needs in addition to them.
   std::pair<double, double> needs(uint32_t unit, const Store& store) const {
     double weights = 0, values = 0;
     std::unordered_set<const ir::Constant*> counted;

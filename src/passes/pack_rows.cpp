@@ -14,8 +14,8 @@ using ir::Node;
 using ir::NodeId;
 using ir::ValueId;
 
-/// What hides a key is not higher, what shows one not lower: sums of products stay below 2^96 beside it, so that a hidden key has a weight
-/// of 0 where another one is shown.
+/// What hides a key is not higher, what shows one not lower: sums of products that are added to it stay below 2^96, so that a hidden key
+/// has a weight of 0 where another one is shown.
 constexpr double kHidden = -0x1p100, kShown = -0x1p98;
 
 class Packer {

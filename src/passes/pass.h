@@ -47,7 +47,7 @@ struct Report {
   double ms = 0;
 };
 
-/// What a pass is given beside the graph.
+/// The arguments of a pass besides the graph.
 struct Context {
   const Options& options;
   Report& report;

@@ -22,7 +22,7 @@ bool has_noted_places(const View& view) { return view.outputs.size() > 1; }
 
 bool has_no_axes(const View& view) { return view.has(1) && view.type(1).has_rank() && view.type(1).shape->front() == Dim(0); }
 
-/// Fewer places than elements beside the axis, or unknown.
+/// Fewer places than elements outside of the axis, or unknown.
 bool gathers_from_some(const View& view) {
   const ir::Type &data = view.type(0), &places = view.type(1);
   if (!data.has_rank() || !places.has_rank()) return true;

@@ -44,7 +44,7 @@ std::vector<ir::ConstantRef> take_constants(ir::Graph& graph) {
   return weights;
 }
 
-/// Sizes are known when the segment runs: the text leaves them open, so that no name of one is held against another.
+/// Sizes are known when the segment runs: the text leaves them open, so that names of sizes are not compared.
 void open_sizes(ir::Graph& graph) {
   for (ir::ValueId v : graph.values()) {
     ir::Type type = graph.value(v).type;

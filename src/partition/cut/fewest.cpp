@@ -12,7 +12,7 @@ namespace tenon::partition {
 
 namespace {
 
-/// The two targets take turns, `first` first.
+/// The two targets alternate, `first` first.
 Cut alternate(const Problem& problem, const Successors& successors, uint16_t first, uint16_t second) {
   Sweep sweep(problem, successors);
   Cut cut(problem.nodes.size());

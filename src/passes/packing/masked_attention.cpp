@@ -33,7 +33,7 @@ bool is_plain(const Graph& graph, const Node& node) {
          is_f32(graph, node.inputs[0]) && is_f32(graph, node.inputs[1]) && is_f32(graph, node.inputs[2]);
 }
 
-/// What the Transpose after the value turns; none where there is no such one.
+/// The operand of the Transpose after the value; none where there is no such one.
 ValueId untransposed(const Graph& graph, ValueId value) {
   const NodeId maker = graph.value(value).producer;
   return maker && is_head_transpose(graph.node(maker)) ? graph.node(maker).inputs[0] : ValueId{};

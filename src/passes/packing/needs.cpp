@@ -118,7 +118,7 @@ class NeedsAnalysis {
     return is_transposed_for_attention(use);
   }
 
-  /// Heads turned for attention that looks at rows which are not hidden.
+  /// Heads transposed for attention that reads rows which are not hidden.
   bool is_transposed_for_attention(const Use& use) const {
     const Node& transpose = graph_.node(use.node);
     if (!transpose.is("Transpose")) return false;
