@@ -76,7 +76,7 @@ std::optional<plugin::Isolation> isolation_of(const Options& options) {
 /// What load() does, the one thing in which the two libraries differ.
 base::Result<std::shared_ptr<runtime::Engine>> open_engine(const std::filesystem::path& path, const LoadOptions& options);
 
-/// Runs `call` and turns what libraries below may throw (no memory, a file system) into an error.
+/// Runs `call` and converts what libraries below may throw (no memory, a file system) into an error.
 template <class Call>
 auto guarded(Call&& call) noexcept -> decltype(call()) {
   try {

@@ -24,7 +24,7 @@ class Writer {
   };
   void add(SectionType type, std::string bytes) { add(type, std::move(bytes), Options{}); }
   void add(SectionType type, std::string bytes, Options options);
-  /// A section whose bytes come in pieces and are never held together: `produce` appends exactly `length` bytes.
+  /// A section whose bytes come in pieces and are never in memory together: `produce` appends exactly `length` bytes.
   void add_streamed(SectionType type, uint64_t length, std::function<Result<void>(Append append)> produce) {
     add_streamed(type, length, std::move(produce), Options{});
   }

@@ -121,7 +121,8 @@ Result<void> AtomicFile::append(std::span<const std::byte> bytes) {
   return {};
 }
 
-/// Gives a file without a name one beside its final name. Where that name is free it is taken at once, and temporary_ stays empty.
+/// Gives a file without a name a temporary one in the folder of its final name. Where that name is free it is taken at once, and temporary_
+/// stays empty.
 Result<void> AtomicFile::give_name() {
   const std::string nameless = name_in_proc(descriptor_);
   if (::linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0) return {};

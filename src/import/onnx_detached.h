@@ -7,7 +7,7 @@
 
 namespace tenon::import {
 
-/// A graph as ONNX for another runtime, its large weights beside it. What it is called by is its place: inputs i0, i1, ..., outputs o0, o1,
+/// A graph as ONNX for another runtime, its large weights separate. What it is called by is its place: inputs i0, i1, ..., outputs o0, o1,
 /// ..., weights w0, w1, ...
 struct Detached {
   std::string model;

@@ -20,7 +20,7 @@ namespace {
 
 std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-/// The outputs that are wanted stay, in the model's order.
+/// Keeps the selected outputs, in the model's order.
 Result<void> keep_outputs(ir::Graph& graph, const std::vector<std::string>& wanted) {
   if (wanted.empty()) return {};
   std::vector<std::string> names;
@@ -95,7 +95,7 @@ Result<Imported> import_once(std::string_view bytes, const std::shared_ptr<const
   return frozen;
 }
 
-/// With the model of all sizes beside that of the intervals that are requested.
+/// With the model for all sizes in addition to that for the requested intervals.
 Result<Imported> import_both(std::string_view bytes, std::shared_ptr<const void> keeper, const std::string& file,
                              const std::optional<files::ExternalData>& data, const ImportOptions& options) {
   Imported out = TRY(import_once(bytes, keeper, file, data, options));

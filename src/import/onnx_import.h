@@ -45,7 +45,7 @@ struct Imported {
 /// Reads an ONNX model into a graph of the newest ops, every value typed. Weights stay in the mapped files.
 /// Errors: file_missing, bad_file, file_unsafe, limit_exceeded, bad_graph, bad_attribute, bad_input (a requested shape or output),
 /// not_supported (one error for all ops), and what inference finds wrong, at its node.
-/// Cost: linear in the nodes and the small tensors; memory O(file) beside the mapping.
+/// Cost: linear in the nodes and the small tensors; memory O(file) besides the mapping.
 Result<Imported> import_onnx(const std::filesystem::path& path, const ImportOptions& options = {});
 /// The same from memory. keeper keeps `bytes` alive as long as the graph's constants; null: they are copied.
 /// External data needs options.external_data_dir.

@@ -12,7 +12,7 @@
 
 namespace tenon::import {
 
-/// Turns the tensors of one file into Tensors. Raw and external bytes are referenced where they lie (the mapping is kept alive
+/// Converts the tensors of one file to Tensors. Raw and external bytes are referenced where they lie (the mapping is kept alive
 /// by the tensor), typed fields are decoded. A referenced tensor may be at any address: one of up to 64 KiB is copied where
 /// it is not aligned to its element, a larger one is not, so big weights are read with memcpy or unaligned loads.
 class TensorReader {

@@ -10,7 +10,7 @@
 
 namespace tenon::import {
 
-/// Where a file's bytes start and what it is called: turns a position inside into "model.onnx, byte 123".
+/// Where a file's bytes start and what it is called: converts a position inside to "model.onnx, byte 123".
 struct SourcePlace {
   std::string_view file;
   const char* begin = nullptr;

@@ -14,7 +14,7 @@ namespace tenon::ir {
 using Ints = std::vector<int64_t>;
 using Floats = std::vector<float>;
 using Strings = std::vector<std::string>;
-/// Bodies (graphs) are no attributes: they stand in Node::bodies, named. A class of its own, so that what copies all these kinds is
+/// Bodies (graphs) are no attributes: they are in Node::bodies, named. A class of its own, so that what copies all these kinds is
 /// compiled once and not in every file that copies a node.
 class Attribute : public std::variant<int64_t, float, std::string, Ints, Floats, Strings, Tensor> {
  public:

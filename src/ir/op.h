@@ -56,7 +56,7 @@ struct NodeView {
   std::optional<ShapeData> dims(size_t input) const;
 };
 
-/// The abstract table of ops: what the graph needs of an op without knowing it.
+/// The abstract table of ops: what the graph needs of an op, independent of its definition.
 class Op {
  public:
   virtual ~Op() = default;

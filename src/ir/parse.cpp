@@ -13,7 +13,7 @@ constexpr size_t kMaxText = size_t{64} << 20;
 constexpr size_t kMaxValues = size_t{8} << 20;
 constexpr int kMaxNesting = 100;
 
-/// A result's type as the text states it, to be held against what inference finds.
+/// A result's type as the text states it, to be compared with what inference finds.
 struct Declared {
   Graph* graph;
   ValueId value;

@@ -139,13 +139,13 @@ Result<ConstantRef> ValueParser::by_number(const Type& type) {
   Token near = lexer_.take();
   int64_t k = TRY(integer("the number of a constant"));
   if (!big_ || k < 0 || k >= static_cast<int64_t>(big_->constants.size())) {
-    return lexer_.error(near, "the bytes of this constant are not beside the text")
+    return lexer_.error(near, "the bytes of this constant are missing")
         .expected(fmt::format("a number below {}", big_ ? big_->constants.size() : 0))
         .found(fmt::format("@{}", k));
   }
   ConstantRef constant = big_->constants[static_cast<size_t>(k)];
   Type own(constant->dtype, DimList(constant->shape.begin(), constant->shape.end()));
-  if (!(own == type)) return lexer_.error(near, "the bytes beside the text are of another type").expected(type.text()).found(own.text());
+  if (!(own == type)) return lexer_.error(near, "the bytes of this constant are of another type").expected(type.text()).found(own.text());
   return constant;
 }
 

@@ -168,7 +168,7 @@ class Printer {
     line(text);
   }
 
-  /// Strings have no bytes that could be stored beside the text.
+  /// Strings have no bytes that could be stored apart from the text.
   bool is_left_out(DType dtype, int64_t count) const { return count > limit_ && (dtype != DType::string || !big_); }
 
   /// With the type of its own where sizes of the input are open.

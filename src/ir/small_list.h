@@ -13,7 +13,7 @@ namespace tenon::ir {
 
 /// A list of plain values, the first `N` of which live inside: nearly all nodes have few operands and nearly all values few uses, and
 /// a graph is walked often, so that a block of the heap each would be most of its memory and of the time to walk it.
-/// Takes the place of a std::vector; converts to one where a copy is wanted.
+/// Takes the place of a std::vector; converts to one where a copy is needed.
 template <class T, uint32_t N>
 class SmallList {
   static_assert(std::is_trivially_copyable_v<T>);

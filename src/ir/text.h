@@ -12,7 +12,7 @@ namespace tenon::ir {
 ///
 ///   graph main(x: f32[batch,64], mask: bool[batch]) {
 ///     const w: f32[2,2] = [1, 2, 3, 4]
-///     const big: f32[1024,1024] = @3            // bytes beside the text (TextConstants), by number
+///     const big: f32[1024,1024] = @3            // bytes apart from the text (TextConstants), by number
 ///     h: f32[batch,64] = Gemm(x, w, _, alpha=0.5, transB=1)
 ///     a, b = com.example::Split2(h)
 ///     r = If(c) then_branch={ graph(h) { ... return q } } captures=[h]

@@ -186,7 +186,7 @@ base::Result<Engine> engine_of(compiler::Source source, compiler::CompileOptions
 
 base::Error not_with_graph(std::string option, std::string what, std::string advice) {
   return base::fail(base::Code::bad_usage, std::move(option), std::move(what))
-      .expected("nothing beside a graph")
+      .expected("a graph without this option")
       .found("this option")
       .advice(std::move(advice));
 }

@@ -19,7 +19,7 @@ base::Result<import::ImportOptions> import_options(const CompileOptions& options
 /// The compile options among them. `source`: the place of errors without a nearer one. Errors: bad_usage; a library that is missing.
 base::Result<compiler::CompileOptions> inner_options(const CompileOptions& options, std::string source);
 
-/// A graph whose options are those of graphs, its types inferred again. Errors: bad_usage (options of models beside it, an input without
+/// A graph whose options are those of graphs, its types inferred again. Errors: bad_usage (options of models, an input without
 /// a type); what is wrong with the graph.
 base::Result<void> check_graph(ir::Graph& graph, const CompileOptions& options);
 
