@@ -13,8 +13,7 @@ class Null final : public backend::Backend {
 
   Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override {
     if (backend::has_places(graph.view(node))) return {};
-    return fail(Code::not_supported, graph.view(node).where(),
-                "its data tells the sizes of its results, or they are no tensors of numbers");
+    return fail(Code::not_supported, graph.view(node).where(), "its results have a data-dependent shape, or are no tensors of numbers");
   }
   double cost(const ir::Graph&, ir::NodeId) const override { return 0; }
   Result<backend::Artifact> compile(const backend::CompileRequest&, const backend::Options&) const override { return backend::Blob(); }
