@@ -95,7 +95,7 @@ def test_shapes_and_external_data_go_with_bytes(tmp_path):
     assert (error.code, error.place) == ("file_missing", "tensor 'w1'") and error.advice
 
 
-def test_outputs_that_are_wanted(tmp_path):
+def test_selected_outputs(tmp_path):
     text = "graph g(x: f32[n,4]) {\n  y = Relu(x)\n  z = Exp(x)\n  return y, z\n}"
     Graph.parse(text).save_onnx(tmp_path / "two.onnx")
     engine = tenon.compile(tmp_path / "two.onnx", outputs=["z"])

@@ -159,7 +159,7 @@ def test_texts(graph):
     assert value.dtype == "string" and value.array().tolist() == [["a", "ü"]]
 
 
-def test_attributes_take_the_kind_that_the_operator_wants(graph):
+def test_attributes_get_the_kind_of_the_operators_schema(graph):
     h = graph.find("h")
     node = graph.insert("LeakyRelu", [h], {"alpha": 1})
     assert node.attributes == {"alpha": 1.0} and isinstance(node.attributes["alpha"], float)
@@ -208,7 +208,7 @@ def test_what_follows_from_constants_is_computed(graph):
     np.testing.assert_array_equal(graph.insert("Mul", [b, b]).outputs[0].compute(), [4, 16])
 
 
-def test_values_without_a_name_get_one_when_asked():
+def test_values_without_a_name_get_one_on_request():
     graph = Graph()
     value = graph.insert("Relu", [graph.add_input("x", "f32", [2])]).outputs[0]
     assert value.name == "" and value.ensure_name() != "" and graph.find(value.name) == value

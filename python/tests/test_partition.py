@@ -31,7 +31,7 @@ def backends_of(report: dict) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("dry_run", [False, True])
-def test_tells_what_the_command_line_tells(dry_run):
+def test_equals_the_command_lines_answer(dry_run):
     arguments = ["--backend", "cpu,reference", "--fallback-ops", "Softmax", *(["--dry-run"] if dry_run else [])]
     report = subprocess.run([ROOT / "build/bin/tenon", "partition", MODEL, *arguments, "--json"], capture_output=True, check=True)
     assert tenon.partition(MODEL, **TWO, fallback_ops=["Softmax"], dry_run=dry_run) == json.loads(report.stdout)
@@ -84,7 +84,7 @@ def test_measured_times_decide(tmp_path, monkeypatch):
     assert {n["backend"] for n in report["nodes"]} <= {"cpu", "reference"}
 
 
-def test_times_are_of_the_kernels_that_are_asked_for(tmp_path, monkeypatch):
+def test_times_are_of_the_requested_kernels(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     constraints = {"backends": ["reference", "cpu"], "assign": "cost", "measure": True, "dry_run": True}
     has_bf16 = "avx512_bf16" in Path("/proc/cpuinfo").read_text()
@@ -95,7 +95,7 @@ def test_times_are_of_the_kernels_that_are_asked_for(tmp_path, monkeypatch):
         assert counts[-1] > counts[-2], kernels
 
 
-def test_costs_are_those_that_the_command_line_tells(tmp_path, monkeypatch):
+def test_costs_are_those_of_the_command_line(tmp_path, monkeypatch):
     """What `tenon calibrate` kept is found from here, by what is another file than that program."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     program, shares = ROOT / "build/bin/tenon", ["--backend", "cpu,reference", "--fallback-ops", "Softmax", "--assign", "cost"]

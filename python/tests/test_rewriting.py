@@ -208,7 +208,7 @@ def test_limits(graph):
             rewrite(graph, [], **bad)
 
 
-def test_constants_fold_where_asked():
+def test_constants_fold_on_request():
     text = "graph main(x: f32[2]) {\n const a: f32[2] = [1, 2]\n b = Add(a, a)\n y = Mul(b, x)\n return y\n}\n"
     for fold, left in ((True, "Mul"), (False, "Add Mul"), (["Add"], "Mul"), (["Mul"], "Add Mul")):
         graph = Graph.parse(text)

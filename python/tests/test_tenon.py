@@ -31,7 +31,7 @@ def test_compiles_and_runs(engine):
     np.testing.assert_allclose(y.sum(axis=1), 1, rtol=1e-5)
 
 
-def test_tells_its_ports(engine):
+def test_lists_its_ports(engine):
     assert [(p.name, p.dtype, p.dimensions) for p in engine.inputs] == [("x", "f32", ["batch", "16"])]
     assert [p.name for p in engine.outputs] == ["y"]
     assert repr(engine.inputs[0]) == "<x: f32[batch,16]>"

@@ -34,7 +34,7 @@ def test_results_do_not_depend_on_it(engine):
         assert os.sched_getaffinity(0) == allowed
 
 
-def test_it_tells_what_it_is():
+def test_it_describes_itself():
     cpu = min(os.sched_getaffinity(0))
     thread_pool = tenon.ThreadPool(threads=2, cpus=[cpu])
     assert (thread_pool.threads, thread_pool.cpus, repr(thread_pool)) == (2, [cpu], f"ThreadPool(threads=2, cpus=[{cpu}])")

@@ -44,7 +44,7 @@ ATTRIBUTES = {
 }
 
 
-def test_an_unknown_operator_is_refused_unless_it_is_asked_for():
+def test_an_unknown_operator_is_refused_unless_it_is_requested():
     assert "ZZZ::Three" in refused("not_supported", Graph.from_onnx, call_of_three().SerializeToString())
     assert "no op of this name" in refused("not_supported", Graph().insert, "Three", [], domain="ZZZ")
     assert not Graph().keeps_unknown and Graph(keep_unknown=True).keeps_unknown
@@ -236,7 +236,7 @@ def test_while_rules_run_no_other_type_is_reported():
     assert [name for name, _ in rewrite(graph, [rule])["errors"]] == ["bad"] and graph.nodes[0].outputs[0].shape is None
 
 
-def test_what_follows_from_nothing_known_is_not_known():
+def test_what_follows_from_unknown_values_is_unknown():
     graph = Graph(keep_unknown=True)
     x, scale = graph.add_input("x", "f32", [4]), graph.add_input("s", "f32", [])
     any_value = one(graph, "Any", x, "ZZZ")
@@ -246,7 +246,7 @@ def test_what_follows_from_nothing_known_is_not_known():
     assert shaped.dtype is None and len(shaped.shape) == 3 and shaped.shape[1] == 3
 
 
-def test_sizes_that_is_unknown_are_next_to_those_of_the_model():
+def test_unknown_sizes_are_next_to_those_of_the_model():
     text = """graph main(t: f32[8,2], x: f32[n,4], k: i64[]) {
       l: i64[] = ZZZ::Length(x)
       s = Shape(x, start=0, end=1)

@@ -49,7 +49,7 @@ def test_rules_in_python_are_verified_too():
     assert statistics["verification"]["wrong"] == 1 and statistics["rules"][0]["left_out"] and ops(graph).count("Neg") == 2
 
 
-def test_nothing_is_verified_unless_asked():
+def test_nothing_is_verified_unless_requested():
     graph = Graph.parse(MODEL)
     assert rewrite(graph, rules_from(RIGHT + WRONG))["verification"] is None and ops(graph) == "Neg Relu"
 
@@ -62,7 +62,7 @@ def test_what_cannot_be_verified_is_done_and_reported():
     assert list(seen["unverified"]) == ["noise"] and "1 could not be verified" in seen["text"]
 
 
-def test_the_check_is_asked_after_verification():
+def test_the_check_runs_after_verification():
     asked = []
     statistics = rewrite(Graph.parse(MODEL), rules_from(RIGHT + WRONG), verify="all", check=lambda e: asked.append(e["rule"]))
     assert "neg_neg" not in asked and len(asked) == 3 and statistics["verification"]["asked"] == 4

@@ -47,7 +47,7 @@ def test_without_the_option_a_missing_file_is_an_error(tmp_path):
     assert Graph.from_onnx(path, weights_by_reference=True).find("w").reference == ("weights.bin", 4096, 48)
 
 
-def test_a_constant_knows_its_type_and_its_place():
+def test_a_constant_has_its_type_and_its_place():
     graph = read(with_weights(PRODUCT, [WEIGHT]))
     w = graph.find("w")
     assert w.is_constant and (w.dtype, w.shape, w.byte_size, w.reference) == ("f32", (4, 3), 48, ("weights.bin", 4096, 48))

@@ -89,12 +89,12 @@ def test_a_rule_in_python_that_raises_raises_here_and_the_graph_is_free_again(gr
     assert rewrite(graph, [NOT_NOT])["changed"]
 
 
-def test_a_python_rule_in_one_go_is_not_asked(graph):
+def test_why_not_refuses_a_python_rule_in_one_go(graph):
     with pytest.raises(TenonError, match="not supported yet: why_not"):
         why_not(graph, Rule.code("both", {"match_and_rewrite": lambda m, w: False}))
 
 
-def test_asking_changes_nothing(graph):
+def test_queries_change_nothing(graph):
     before = str(graph)
     why_not(graph, NOT_NOT)
     why_not(graph, NOT_NOT, "q")

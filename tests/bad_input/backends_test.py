@@ -32,7 +32,7 @@ class Backends(unittest.TestCase):
         Case("foreign", build("--backend-lib", f"onnxruntime={TENON}"), 1, "bad_file", "backend 'onnxruntime'"),
     )
 
-    def test_a_library_that_is_nowhere_is_an_error_where_its_backend_is_asked_for(self):
+    def test_a_missing_library_is_an_error_where_its_backend_is_requested(self):
         nowhere = {"VIRTUAL_ENV": "/nowhere", "LD_LIBRARY_PATH": "/nowhere"}
         result = tenon("run", ROOT / "examples/mlp.onnx", "--backend", "onnxruntime", environment=nowhere)
         self.assertEqual((result.exit, result.error.get("name")), (1, "file_missing"), str(result))

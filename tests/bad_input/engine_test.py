@@ -81,7 +81,7 @@ class Engines(unittest.TestCase):
                 data[at] ^= 1 << dice.randrange(8)
                 self.refused(bytes(data), f"{name}, byte {at}")
 
-    def test_any_changed_byte_is_found_when_asked_for_and_in_portable_engines(self):
+    def test_any_changed_byte_is_found_on_request_and_in_portable_engines(self):
         dice = random.Random(11)
         for name, whole, options in (
             ("native", self.native, ["--verify"]),

@@ -51,7 +51,7 @@ TEST(Distance, MaskFillDoesNotWidenTheBound) {
   EXPECT_GT(distance(single({0.01f, -1e4f}), wide({0, -1e4})).of_bound, 1);
 }
 
-TEST(Distance, WantsNanAndInfinityAtTheSamePlaces) {
+TEST(Distance, RequiresNanAndInfinityAtTheSamePlaces) {
   EXPECT_EQ(distance(single({kNan, kInf, -kInf}), wide({kNan, kInf, -kInf})).at, -1);
   EXPECT_TRUE(std::isinf(distance(single({1}), wide({kNan})).of_bound));
   EXPECT_TRUE(std::isinf(distance(single({kNan}), wide({1})).of_bound));

@@ -116,7 +116,7 @@ struct Queue {
   }
 };
 
-TEST(ThreadPoolLease, GoesRoundInTheOrderOfAsking) {
+TEST(ThreadPoolLease, IsGrantedInOrderOfRequests) {
   for (const bool watched : {false, true}) {
     Queue queue(watched);
     queue.finish();

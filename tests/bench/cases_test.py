@@ -17,7 +17,7 @@ GOOD = {"title": "a", "family": "bert", "inputs": {"x": [1, 2]}}
 
 
 class Cases(unittest.TestCase):
-    def test_all_can_be_read_and_stand_in_an_order(self):
+    def test_all_can_be_read_and_are_ordered(self):
         found = cases.all_cases()
         self.assertEqual(len(found), len(list(cases.FOLDER.glob("*.toml"))))
         places = [case.place for case in found.values()]

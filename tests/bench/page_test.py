@@ -131,7 +131,7 @@ class Page(unittest.TestCase):
             text = page.text([run({"a": row(1.25, **products)})], known)
             self.assertIn(f"| work a | 1.25 (1.15 to 1.35) |  | {share} |  |", text)
 
-    def test_rows_that_are_no_case_stand_below(self):
+    def test_rows_that_are_no_case_follow_the_table(self):
         report = {"rows": [{"what": "build BERT-base", "figure": "0.4 s", "to_be": "at most 0.5 s"}]}
         self.assertIn("| build BERT-base | 0.4 s | at most 0.5 s | 2026-01-01 |", self.lines(run({"build": report})))
 

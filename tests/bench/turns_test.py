@@ -51,7 +51,7 @@ def measured(peers: list[str], rounds: int = 6) -> dict:
 
 
 class Turns(unittest.TestCase):
-    def test_next_to_another_precision_stand_those_that_have_it_and_our_own_f32(self):
+    def test_another_precision_is_compared_with_engines_that_have_it_and_our_f32(self):
         self.assertEqual(engines.peers_of("f32", ["onnxruntime"]), ["onnxruntime"])
         self.assertEqual(engines.peers_of("bf16", list(engines.PEERS)), ["openvino-dynamic", "openvino-static", "tenon-f32"])
         work = engines.Work(Path("model"), "family", Path("inputs"), {}, 1, "bf16")

@@ -31,7 +31,7 @@ class Engines(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0, done.stdout)
         return json.loads(done.stdout)["error"]
 
-    def test_an_engine_is_known_by_its_first_bytes(self):
+    def test_an_engine_is_recognized_by_its_first_bytes(self):
         for name in ("no_suffix", "engine.onnx", "engine.npz"):
             path = self.folder / name
             shutil.copy(self.engine, path)
@@ -40,7 +40,7 @@ class Engines(unittest.TestCase):
                 self.assertEqual(tenon("bench", path, "--runs", 1).returncode, 0)
                 self.assertEqual(json.loads(tenon("inspect", path, "--json").stdout)["format"], "engine")
 
-    def test_a_model_is_known_by_its_first_bytes(self):
+    def test_a_model_is_recognized_by_its_first_bytes(self):
         path = self.folder / "model.tenon"
         shutil.copy(MODEL, path)
         self.assertEqual(tenon("run", path).returncode, 0)
@@ -115,7 +115,7 @@ class Engines(unittest.TestCase):
     def test_inspect_checks_shapes_too(self):
         self.assertIn("other rank", self.error("inspect", self.engine, "--shape", "x=3")["what"])
 
-    def test_a_file_of_another_shape_than_asked_for_is_refused(self):
+    def test_a_file_of_another_shape_than_requested_is_refused(self):
         x = self.folder / "x.npy"
         np.save(x, np.ones((2, 16), np.float32))
         for model in (MODEL, self.engine):

@@ -119,7 +119,7 @@ class Far(unittest.TestCase):
         self.assertEqual((error["name"], error["place"]), ("device_failed", "value 'a'"))
         self.assertEqual(error["advice"], "--by-segment names the backend that is wrong")
 
-    def test_what_it_fails_to_compile_others_run_and_a_warning_tells(self):
+    def test_segments_that_fail_to_compile_run_elsewhere_with_a_warning(self):
         for verb in ("build", "run", "partition", "compare"):
             with tempfile.TemporaryDirectory() as folder:
                 done = far("compile=fails", *self.call(verb, Path(folder)))

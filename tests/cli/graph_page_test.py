@@ -152,7 +152,7 @@ class InChromium(Pages):
         self.assertEqual(browser.evaluate("scene.boxes.length"), 4 + 12)
         self.assertEqual(browser.complaints, [])
 
-    def test_a_click_tells_what_a_node_is(self):
+    def test_a_click_shows_the_node(self):
         browser = self.open(self.inspected)
         browser.click(*self.place_of(browser, "scene.boxes.at(-2)"))
         report = browser.evaluate("document.getElementById('panel').innerText")

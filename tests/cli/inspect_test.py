@@ -24,7 +24,7 @@ class InspectEngine(unittest.TestCase):
         cls.built = json.loads(tenon("build", ROOT / "examples/mlp.onnx", "-o", cls.engine, "--json").stdout)
         tenon("build", ROOT / "examples/mlp.onnx", "-o", cls.portable, "--portable")
 
-    def test_tells_sections_ports_kernels_and_memory(self):
+    def test_lists_sections_ports_kernels_and_memory(self):
         report = json.loads(tenon("inspect", self.engine, "--json").stdout)
         self.assertEqual(report["bytes"], self.engine.stat().st_size)
         self.assertEqual(
@@ -62,7 +62,7 @@ class InspectEngine(unittest.TestCase):
             refused = tenon("build", model, "-o", other, "--portable", "--backend", "cpu,reference", *pin)
             self.assertIn("not supported yet", refused.stderr)
 
-    def test_tells_whose_code_it_is(self):
+    def test_names_the_target_of_the_code(self):
         other = self.folder / "avx2.tenon"
         self.assertEqual(tenon("build", ROOT / "examples/mlp.onnx", "-o", other, "--target", "x86_avx2").returncode, 0)
         sections = {s["name"]: s["target"] for s in json.loads(tenon("inspect", other, "--json").stdout)["sections"]}
@@ -74,7 +74,7 @@ class InspectEngine(unittest.TestCase):
     def tactics(self, engine: Path) -> list[str]:
         return [k["tactic"] for k in json.loads(tenon("inspect", engine, "--json").stdout)["kernels"]]
 
-    def test_a_tactic_that_is_given_stands_in_the_engine(self):
+    def test_a_given_tactic_is_in_the_engine(self):
         file, other = self.folder / "mine.tactic", self.folder / "other.tenon"
         file.write_text("# mine\n*: grain=77 tile=4x2\n")
         done = tenon("build", ROOT / "examples/mlp.onnx", "-o", other, "--tactic", file)

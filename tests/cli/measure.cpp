@@ -64,7 +64,7 @@ TEST(MedianInterval, CoversTheTrueMedian) {
 
 Sample with_peaks(std::vector<double> peaks) { return {{1}, {}, std::move(peaks), {}, {}}; }
 
-TEST(IsQuiet, WantsPeaksThatAgreeAndAreHigh) {
+TEST(IsQuiet, RequiresPeaksThatAgreeAndAreHigh) {
   EXPECT_TRUE(is_quiet(with_peaks({100, 96, 98}), 100));
   EXPECT_FALSE(is_quiet(with_peaks({100, 94}), 100));
   EXPECT_FALSE(is_quiet(with_peaks({79, 79}), 100));

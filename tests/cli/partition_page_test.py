@@ -81,7 +81,7 @@ class InChromium(Pages):
         )
         browser.click(x, y)
 
-    def test_a_click_tells_what_a_segment_is(self):
+    def test_a_click_shows_the_segment(self):
         page, _ = self.page(chain(["Relu", "Neg", "Exp", "Add"]), "--fallback-ops", "Neg")
         browser = self.open(page)
         self.assertIn("fallback_op: fallback-ops Neg", self.report(browser))

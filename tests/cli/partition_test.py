@@ -91,7 +91,7 @@ class Partition(unittest.TestCase):
         self.assertEqual(report["what_if"], [{"op": "Neg", "borders_removed": 3, "segments": 1}])
         self.assertEqual(report["accelerated_share"], 0.8)
 
-    def test_a_run_tells_its_segments_as_the_plan_does(self):
+    def test_a_run_reports_the_segments_of_the_plan(self):
         options = [*TWO, "--fallback-ops", "Neg"]
         ran = report("run", self.model, *options, "--shape", "x=3x4", "--segments")["segments"]
         self.assertEqual([s["backend"] for s in ran], [s["backend"] for s in self.report("--fallback-ops", "Neg")["segments"]])
@@ -115,7 +115,7 @@ class Partition(unittest.TestCase):
         error = self.refused(2, "--backend", "reference,cpu", "--measure")
         self.assertEqual(error["expected"], "--assign cost --measure, or plugins")
 
-    def test_a_stopwatch_tells_a_line_an_engine(self):
+    def test_a_stopwatch_prints_a_line_an_engine(self):
         engine = self.folder / "m.tenon"
         self.assertEqual(tenon("build", self.model, "-o", engine).returncode, 0)
         broken = self.folder / "broken.tenon"

@@ -46,7 +46,7 @@ class Peers(unittest.TestCase):
         self.assertLessEqual(vs["ratio_low"], vs["ratio"])
         self.assertLessEqual(vs["ratio"], vs["ratio_high"])
 
-    def test_each_is_measured_at_the_shapes_asked_for(self):
+    def test_each_is_measured_at_the_requested_shapes(self):
         for peer in ("onnxruntime", "openvino", "torch"):
             for options in ([], ["--shape", "x=7x16"], ["--cold"]):
                 with self.subTest(peer=peer, options=options):
@@ -68,7 +68,7 @@ class Peers(unittest.TestCase):
             self.assertEqual((report["verdict"], report["with"]), ("good", peer))
             self.assertIsNotNone(report["outputs"][0]["other_error"])
 
-    def test_both_have_the_outputs_that_are_wanted_alone(self):
+    def test_both_have_the_selected_outputs_alone(self):
         for peer in ("onnxruntime", "openvino", "torch"):
             with self.subTest(peer=peer), tempfile.TemporaryDirectory() as folder:
                 if not has(peer):

@@ -119,11 +119,11 @@ class Rewrite(unittest.TestCase):
         ):
             self.assertEqual({r["name"] for r in report("rewrite", self.model, *less)["rules"]}, (names[0] | names[1]) - {"gelu_erf"})
 
-    def test_an_opset_may_be_asked_for(self):
+    def test_an_opset_may_be_requested(self):
         self.assertEqual(self.rewrite("-o", self.out, "--opset", 17)["opset"], 17)
         self.assertNotIn("error", report("inspect", self.out))
 
-    def test_weights_may_stand_outside(self):
+    def test_weights_may_be_external(self):
         o = small.o
         self.model.write_bytes(o.chain([o.node("MatMul", ["x", "w"], ["y"])], initializers=[o.tensor("w", [4, 512], bytes(8192))]))
         self.rewrite("-o", self.out, "--external-weights")
@@ -187,7 +187,7 @@ class Dump(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return results
 
-    def test_the_page_stands_alone(self):
+    def test_the_page_is_self_contained(self):
         said = self.rewrite()
         page = (self.dump / "index.html").read_text()
         self.assertEqual(page.count("<section "), said["rewrites"])

@@ -139,7 +139,7 @@ class Why(unittest.TestCase):
         self.assertGreater(best["depth"], 0)
         self.assertIn("1.5", best["found"])
 
-    def test_asks_at_one_node(self):
+    def test_why_not_at_one_node(self):
         at = report("rules", "why", "gelu_erf", self.model, "erf_y_e")["why"]
         self.assertEqual([w["outcome"] for w in at], ["elsewhere"])
         text = tenon("rules", "why", "gelu_erf", self.model, "y").stdout

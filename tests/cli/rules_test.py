@@ -27,13 +27,13 @@ class Rules(unittest.TestCase):
         self.assertRegex(lines[0], r"^rule +set +numerics +stage +")
         self.assertEqual(lines[-1], f"{len(lines) - 2} rules")
 
-    def test_show_tells_the_equation_and_the_promises(self):
+    def test_show_prints_the_equation_and_the_promises(self):
         text = tenon("rules", "show", "gelu_erf").stdout
         self.assertIn("=> Gelu(?x)", text)
         self.assertIn("reassociating", text)
         self.assertIn("src/rules/fuse/activation.cpp", text)
 
-    def test_show_tells_where_code_starts(self):
+    def test_show_prints_where_code_starts(self):
         text = tenon("rules", "show", "cast_chain").stdout
         self.assertIn("Cast (code)", text)
 

@@ -24,7 +24,7 @@ class Sequences(unittest.TestCase):
         cls.model = cls.folder / "m.onnx"
         cls.model.write_bytes(inserting())
 
-    def test_run_draws_two_elements_and_tells_types(self):
+    def test_run_draws_two_elements_and_prints_types(self):
         for guard in ([], ["--guard"]):
             y, n = report("run", self.model, *guard)["outputs"]
             self.assertEqual((y["name"], y["kind"], len(y["elements"])), ("y", "sequence", 3))

@@ -47,7 +47,7 @@ class Values(unittest.TestCase):
     def test_what_json_has_no_number_for_is_text(self):
         self.assertEqual(self.values(np.array([np.nan, np.inf, -np.inf], np.float32), F32), ["nan", "inf", "-inf"])
 
-    def test_many_values_are_asked_for(self):
+    def test_many_values_are_requested(self):
         many = np.arange(1001, dtype=np.float32)
         self.assertIsNone(self.values(many, F32))
         self.assertEqual(self.values(many, F32, "--print"), many.tolist())

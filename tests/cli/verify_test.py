@@ -53,7 +53,7 @@ class Verify(unittest.TestCase):
                 with self.subTest(section=name, options=options, verb="bench"):
                     self.expect_found(content, chosen[-1], "bench")
 
-    def test_weights_are_only_read_through_when_asked(self):
+    def test_weights_are_verified_only_on_request(self):
         content, places = self.places()
         damaged = bytearray(content)
         damaged[places["weights"][1]] ^= 1

@@ -113,7 +113,7 @@ TEST(Chain, OfEqualBlocksHasFewDistinctKernels) {
   EXPECT_LE(distinct.size(), 4u) << "of " << p.plan.groups.size();
 }
 
-TEST(Budget, CountsValuesThatAreHeldAtOnce) {
+TEST(Budget, CountsLiveValues) {
   const auto live = [](const std::string& body) {
     const Planned p = planned("graph main(x: f32[8], y: f32[8]) { " + body + " }");
     EXPECT_EQ(p.plan.groups.size(), 1u);

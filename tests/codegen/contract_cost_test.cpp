@@ -41,7 +41,7 @@ TEST(ContractTactic, TakesTheTileThatFits) {
 }
 
 /// Pairs of bf16, whose operands take half of the caches.
-TEST(ContractTactic, KnowsShortProducts) {
+TEST(ContractTactic, HandlesShortProducts) {
   EXPECT_EQ(cut(128, 16384, 768, "x86_avx512_bf16", "bf16"), "14x2 4 2978");
   EXPECT_EQ(cut(128, 8192, 768, "x86_avx512", "bf16"), "14x2 4 1489");
   EXPECT_EQ(cut(96, 64, 16, "x86_avx512_bf16", "bf16"), "14x2 4 0") << "24 rows of one register wait for their broadcasts";
@@ -70,7 +70,7 @@ TEST(ContractTactic, KeepsRowsOfABatchTogetherWhereItHasWeightsOfItsOwn) {
   EXPECT_EQ(of("graph main(x: f32[2,n,2], w: f32[2,2,2]) { y = MatMul(x, w) return y }").by_rows, 0);
 }
 
-TEST(ContractTactic, KnowsWhatTilesReach) {
+TEST(ContractTactic, ComputesTheReachOfTiles) {
   const Target &avx2 = **target_named("x86_avx2"), &avx512 = **target_named("x86_avx512");
   EXPECT_NEAR(tile_share(6, 2, avx2), 0.995, 0.05);
   EXPECT_NEAR(tile_share(2, 4, avx2), 0.887, 0.05);
@@ -106,7 +106,7 @@ TEST(DepthBlocks, AreWholeAxesOrEvenPartsOfTheLast) {
 }
 
 /// What a iteration of a loop reads again it finds in the second-level cache, where it fits.
-TEST(ContractTactic, AsksForNoWeightsThatATurnFindsInTheCache) {
+TEST(ContractTactic, PrefetchesNoWeightsThatStayInTheCache) {
   const Target& target = **target_named("x86_avx512");
   Group group;
   group.set_kind(GroupKind::contract);

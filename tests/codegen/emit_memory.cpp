@@ -48,7 +48,7 @@ TEST(EmitMemory, EveryWayToLoadAndStore) {
 }
 
 /// PREFETCHW, whose bytes are 0f 0d, where the buffer is written; PREFETCHT0, 0f 18, where it is read.
-TEST(EmitMemory, AsksForALineToWriteWhereTheBufferIsWritten) {
+TEST(EmitMemory, PrefetchesLinesForWritingWhereTheBufferIsWritten) {
   for (const Target& target : targets())
     for (const bool written : {false, true}) {
       TileKernel k{.name = "asks"};

@@ -87,7 +87,7 @@ void expect_refused(const ObjectSpec& spec, const std::string& named) {
   EXPECT_NE(flat.error().text().find(named), std::string::npos) << flat.error().text();
 }
 
-TEST(EmitObject, GatesNameWhatStandsInTheWay) {
+TEST(EmitObject, GatesNameTheUnsupportedItem) {
   expect_refused({.symbol = "memset", .defined = false}, "memset");
   expect_refused({.relocation = R_X86_64_64}, "R_X86_64_64");
   expect_refused({.relocation = R_X86_64_GOTPCREL}, "GOTPCREL");

@@ -46,7 +46,7 @@ size_t bytes_of_program(const TileKernel& kernel, size_t times) {
   return code ? code->bytes.size() : 0;
 }
 
-TEST(EmitSubroutines, SubroutinesStandOnceInAProgram) {
+TEST(EmitSubroutines, SubroutinesAreEmittedOnceInAProgram) {
   const TileKernel calling = repeated(ExprOp::sin, DType::f32, 8, 9), copying = repeated(ExprOp::sin, DType::f32, 8, 1);
   const size_t copy = bytes_of_program(copying, 1), one = bytes_of_program(calling, 1), many = bytes_of_program(calling, 33);
   EXPECT_LE((many - one) / 32, copy / 2) << "nine calls, and no copy";

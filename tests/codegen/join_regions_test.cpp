@@ -65,7 +65,7 @@ TEST(JoinRegions, TakesProductsOverTheSameRows) {
             "3 kernels in 64 parts");
 }
 
-TEST(JoinRegions, TakesImagesOfABatchThatOnlyTheRunKnows) {
+TEST(JoinRegions, TakesImagesOfABatchOfUnknownSize) {
   EXPECT_EQ(regions("graph main(x: f32[n,8,8]) { " + kTwo + "a = MatMul(x, w) b = Relu(a) y = MatMul(b, v) return y }"),
             "2 kernels in 64 parts");
   EXPECT_EQ(regions("graph main(x: f32[n,8]) { " + kTwo + "a = MatMul(x, w) b = Relu(a) y = MatMul(b, v) return y }"), "")

@@ -46,7 +46,7 @@ TEST(PlanVerify, FindsNothingWrongWithWhatPlanningMakes) {
   EXPECT_EQ(examine(linear()).accesses, 6);
 }
 
-TEST(PlanVerify, AsksContractionsForTheirRoles) {
+TEST(PlanVerify, ChecksRolesOfContractions) {
   Plan p = linear();
   p.groups[0].as<ContractGroup>().contraction.reset();
   EXPECT_WRONG(p, "roles of another nest");
@@ -83,7 +83,7 @@ TEST(PlanVerify, ConditionsAreBoolsOverParallelAxes) {
   EXPECT_WRONG(p, "a condition that a reduced axis walks");
 }
 
-TEST(PlanVerify, AsksEpiloguesForTheirAccumulator) {
+TEST(PlanVerify, ChecksAccumulatorsOfEpilogues) {
   Plan p = linear();
   p.groups[0].epilogue->accumulator = 1 - p.groups[0].epilogue->accumulator;
   EXPECT_WRONG(p, "an epilogue of something else");
@@ -135,7 +135,7 @@ TEST(PlanVerify, CountsTheBorderOfAnArray) {
   EXPECT_WRONG(p, "dimension 2, sub(i1, 1) in -1..-1 of 7");
 }
 
-TEST(PlanVerify, KnowsStridesOrdersAndSharedBytes) {
+TEST(PlanVerify, ChecksStridesOrdersAndSharedBytes) {
   Plan p = linear();
   p.arrays[0].strides[0] = 1;
   EXPECT_WRONG(p, "strides that are not those of its order");

@@ -21,7 +21,7 @@ int64_t tasks(std::string_view text, int64_t symbol) {
   return out;
 }
 
-TEST(Tasks, AreSeveralOfOneImageOfABatchThatOnlyTheRunKnows) {
+TEST(Tasks, AreSeveralOfOneImageOfABatchOfUnknownSize) {
   // The second factor keeps the axes apart.
   EXPECT_EQ(tasks("graph main(x: f32[n,32,384], s: f32[n,1,384]) { y = Mul(x, s) return y }", 1), 32);
   EXPECT_EQ(tasks("graph main(x: f32[n,32,384], s: f32[n,1,384]) { y = Mul(x, s) return y }", 5), 160);

@@ -46,7 +46,7 @@ TEST(VisibleKeys, LieInAWindow) {
   EXPECT_EQ(text(select(kKeyAxis <= kQueryAxis, left, kNothing)), "key <= 1*query + 0; key >= 1*query + -3; x0");
 }
 
-TEST(VisibleKeys, LeaveTheRestOfTheMaskToBeAsked) {
+TEST(VisibleKeys, LeaveTheRestOfTheMaskToOtherRules) {
   const Expr keep = Expr::input(3, DType::boolean);
   EXPECT_EQ(text(kScore + select(logical_and(kKeyAxis <= kQueryAxis, keep), kNone, kLowest)),
             "key <= 1*query + 0; add(x0, select(x3, 0, -3.4028234663852886e+38))");
@@ -58,7 +58,7 @@ TEST(VisibleKeys, AreAllWhereAMaskOnlyMakesScoresSmaller) {
   EXPECT_EQ(text(select(logical_or(kKeyAxis <= kQueryAxis, Expr::input(3, DType::boolean)), kScore, kNothing)), "all");
 }
 
-TEST(VisibleKeys, KnowTheHighestOfTheHiddenScores) {
+TEST(VisibleKeys, BoundTheHighestHiddenScore) {
   EXPECT_EQ(of(kScore + select(kKeyAxis <= kQueryAxis, kNone, kLowest))->hidden, std::numeric_limits<float>::lowest());
   EXPECT_EQ(of(select(kKeyAxis <= kQueryAxis, kScore, kNothing))->hidden, -std::numeric_limits<double>::infinity());
 }

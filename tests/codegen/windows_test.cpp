@@ -81,7 +81,7 @@ TEST(Windows, OfKernelsAndPads) {
   runs(depthwise("3", "30", 9, {3, 11}, ", pads=[9,0,7,20]"));
 }
 
-TEST(Windows, OfSizesThatOnlyTheRunKnows) {
+TEST(Windows, OfSizesKnownAtRunTime) {
   runs(depthwise("h", "w", 9, {3, 3}, ", pads=[1,1,1,1]"));
   runs(depthwise("h", "w", 9, {5, 5}, ", pads=[2,2,2,2], strides=[2,2]"));
   runs(depthwise("h", "w", 9, {3, 3}));

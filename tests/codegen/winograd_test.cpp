@@ -71,7 +71,7 @@ TEST(Winograd, OfPadsOnOneSide) {
   runs(convolution("1,3,6,7", ", auto_pad=\"SAME_LOWER\""));
 }
 
-TEST(Winograd, OfSizesThatOnlyTheRunKnows) {
+TEST(Winograd, OfSizesKnownAtRunTime) {
   runs(convolution("n,3,h,w", ", pads=[1,1,1,1]"));
   runs(convolution("n,3,h,w", ""));
   runs(convolution("n,3,8,8", ", pads=[1,1,1,1]", {17, 3, 3, 3}));

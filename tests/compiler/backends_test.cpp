@@ -136,7 +136,7 @@ TEST(Segments, SayWhichNodeFails) {
   EXPECT_NE(got.error()->place.find("best of all"), std::string::npos) << got.error().text();
 }
 
-TEST(Segments, KeepQuantizedProductsAsOtherRuntimesKnowThem) {
+TEST(Segments, KeepQuantizedProductsInTheFormOfOtherRuntimes) {
   constexpr std::string_view text = R"(graph main(x: u8[n,2]) {
     const s: f32[] = [0.1]
     const z: u8[] = [7]
@@ -231,7 +231,7 @@ TEST(HandedBack, APinnedNodeIsAnError) {
   EXPECT_NE(compiled.error().text().find("no room for an Exp"), std::string::npos) << compiled.error().text();
 }
 
-TEST(BackendNames, AreKnownOnceEach) {
+TEST(BackendNames, AreListedOnceEach) {
   const std::vector<std::string> unknown = {"cuda"}, twice = {"cpu", "cpu"}, first = {"reference"};
   EXPECT_EQ(backends_named(unknown).error().code(), Code::bad_usage);
   EXPECT_EQ(backends_named(twice).error().code(), Code::bad_usage);

@@ -81,7 +81,7 @@ TEST_P(ContextRuns, WritesResultsWhereTheyWereBound) {
   EXPECT_NE(static_cast<const void*>((*results)[0].data()), memory.data());
 }
 
-TEST_P(ContextRuns, StopsWhenAskedAndWhenTimeIsUp) {
+TEST_P(ContextRuns, StopsOnRequestAndAtTheDeadline) {
   const auto in = inputs(2);
   runtime::StopToken token;
   runtime::RunOptions options;

@@ -159,14 +159,14 @@ TEST_F(Fallback, ALoopWithABodyOfTwoBackendsAndCarriedState) {
   EXPECT_EQ(check(kLoop, {"MatMul"}, inputs), (Counts{1, 1}));
 }
 
-TEST_F(Fallback, SizesThatOnlyDataTells) {
+TEST_F(Fallback, DataDependentSizes) {
   EXPECT_EQ(check(R"(graph main(x: f32[n]) { e = Exp(x) i = NonZero(x) j = Neg(i) k = Shape(j) l = Cast(k, to=1) return e, j, l })",
                   {"NonZero"}, {Tensor::of_f32({4}, std::vector<float>{0, 1, 0, 2})}),
             Counts{1});
 }
 
 /// There what comes behind an op whose results' sizes data tells stays with the fallback; here it may be accelerated.
-TEST_F(Fallback, BoxesOfWhichDataTellsHowManyStay) {
+TEST_F(Fallback, BoxesOfADataDependentNumber) {
   const Tensor boxes = Tensor::of_f32({1, 4, 4}, std::vector<float>{0, 0, 1, 1, 0, 0.05f, 1, 1.05f, 0, 2, 1, 3, 0, 4, 1, 5});
   const Tensor scores = Tensor::of_f32({1, 1, 4}, std::vector<float>{0.9f, 0.8f, 0.7f, 0.1f});
   EXPECT_EQ(check(R"(graph main(b: f32[1,n,4], s: f32[1,1,n]) {

@@ -32,7 +32,7 @@ TEST(Faster, TheFastestOfAllTakesThePlaceOfTheFirst) {
   EXPECT_EQ(fastest(Times{std::nullopt, std::nullopt, 200}), 2u);
 }
 
-TEST(Faster, WhereNothingRunsTheFirstStands) {
+TEST(Faster, FirstIsChosenWhereNoneRuns) {
   EXPECT_EQ(fastest(Times{}), 0u);
   EXPECT_EQ(fastest(Times{100}), 0u);
   EXPECT_EQ(fastest(Times{std::nullopt, std::nullopt}), 0u);

@@ -107,7 +107,7 @@ TEST(Portable, TypesThatLieAreRefused) {
   EXPECT_EQ(refused(changed(kGraph, "w: f32[65]", "w: f32[64]"), kIndex), Code::bad_graph);
 }
 
-TEST(Portable, SizesThatCannotBeKnownAreNotBelieved) {
+TEST(Portable, StatedSizesThatInferenceCannotProveAreChecked) {
   const std::string lying = changed(changed(kGraph, "x: f32[2,65]", "x: f32[n,65]"), "y: f32[2,65]", "y: f32[4,65]");
   const auto engine = compiler::load(file(lying, kIndex));
   ASSERT_TRUE(engine) << engine.error().text();

@@ -66,7 +66,7 @@ TEST(SequencesCompiled, LoopsAndBranchesThatCarryThemArePrograms) {
   EXPECT_EQ((*engine)->programs().size(), 1u + 3u);
 }
 
-TEST(SequencesCompiled, SizesOfAnElementAreKnownThoughNobodyReadsIt) {
+TEST(SequencesCompiled, SizesOfAnUnreadElementAreKnown) {
   check("graph(s: seq(f32[n,m]), i: i64[]) { e = SequenceAt(s, i) r = Shape(e) return r }",
         {sequence({floats({1, 2}, {1, 2}), floats({2, 1}, {1, 2})}), number(1)}, {sequence({floats({3, 0}, {})}), number(0)});
   check("graph(x: f32[n]) { i = NonZero(x) s = Shape(i) z = ConstantOfShape(s) return z }", {floats({3}, {1, 0, 2})},
@@ -78,7 +78,7 @@ TEST(SequencesCompiled, AnElementOfUnknownRankIsATensorLikeAnyOther) {
         {sequence({a, floats({1, 1}, {-1})}), number(1)}, {sequence({b}), number(0)});
 }
 
-TEST(SequencesCompiled, AreHeldAgainstWhatTheModelPromises) {
+TEST(SequencesCompiled, AreCheckedAgainstDeclaredTypes) {
   constexpr std::string_view kText = "graph(s: seq(f32[2])) { r = SequenceLength(s) return r }";
   for (const auto& [value, words] : std::vector<std::pair<Tensor, std::string>>{{a, "f32[2]"},
                                                                                 {sequence({a, b}), "seq(f32[2],f32[3])"},

@@ -89,7 +89,7 @@ class Circles(unittest.TestCase):
         files = {"src/a/x.h": '#include "a/b/y.h"\n', "src/a/b/y.h": "", "src/a/z.h": "", "src/a/b/w.h": '#include "a/z.h"\n'}
         self.assertEqual(drawn_folders(files)[0], "a circle of folders: src/a -> src/a/b -> src/a")
 
-    def test_imports_wherever_they_stand(self):
+    def test_imports_at_any_place(self):
         for back in [
             "from . import a",
             "from .a import f",

@@ -52,7 +52,7 @@ class Floors(unittest.TestCase):
         ]:
             self.assertEqual(len(problems(path, include)), 1, f"{path} {include}")
 
-    def test_the_run_side_knows_no_compiler(self):
+    def test_the_run_side_includes_no_compiler(self):
         for path, include in [
             ("src/runtime/a.cpp", '"ir/graph.h"'),
             ("src/backends/cpu/device/a.cpp", '"ops/core/op.h"'),

@@ -102,7 +102,7 @@ class Skeletons(unittest.TestCase):
             shutil.copy(ROOT / "tools/skeletons" / skeleton, self.root / "tools/skeletons")
 
     @unittest.skipUnless(shutil.which("cc") and shutil.which("c++"), "needs a C and a C++ compiler")
-    def test_a_new_plugin_is_sound_as_it_stands(self):
+    def test_a_new_plugin_is_sound_as_generated(self):
         folder = ("--folder", str(self.root))
         self.skeletons()
         shared, warnings = ["-O2", "-shared", "-fPIC", "-I$INCLUDE"], ("-Wall", "-Wextra", "-Werror")
@@ -203,7 +203,7 @@ class Skeletons(unittest.TestCase):
         for word, family in said.items():
             self.assertEqual(new_op.family_of(word, known), family, word)
 
-    def test_a_family_that_is_left_out_is_asked_for_on_a_terminal(self):
+    def test_a_missing_family_is_prompted_for_on_a_terminal(self):
         answers = iter(["shpae", "shape"])
         with mock.patch.object(sys.stdin, "isatty", lambda: True), mock.patch("builtins.input", lambda _: next(answers)):
             self.assertEqual(self.tool(new_op, "SomeNewOp"), (0, ""))

@@ -105,7 +105,7 @@ TEST(OnnxExport, ChoosesTheLowestSufficientOpset) {
   EXPECT_EQ(again(*plain)->opsets[0].second, 13);
 }
 
-TEST(OnnxExport, OperandsBecomeAttributesWhereTheOpsetWantsThem) {
+TEST(OnnxExport, OperandsBecomeAttributesOfOlderOpsets) {
   auto g = graph_of("graph main(x: f32[2,3]) {\n  const a: i64[1] = [0]\n  y = ReduceMean(x, a)\n  return y\n}");
   ASSERT_TRUE(g);
   auto m = again(*g, {.opset = 13});

@@ -173,7 +173,7 @@ TEST(FirstOpsets, TestAndTraining) {
   EXPECT_EQ((*masked)[1].number(3), 1);
 }
 
-TEST(FirstOpsets, WhatIsNotKnownIsRefusedByName) {
+TEST(FirstOpsets, UnknownOpsAreRefusedByName) {
   for (std::string_view op : {"Affine", "ImageScaler", "Crop", "ScaledTanh", "ParametricSoftplus", "GivenTensorFill", "MaxRoiPool"})
     expect_refused(op, {1, {f32({1, 1, 2, 2})}}, Code::not_supported, op);
   expect_refused("Relu", {-1, {f32({2})}}, Code::not_supported, "opset -1");

@@ -62,7 +62,7 @@ TEST(OnnxImport, ARequestedShapeFixesTheSymbolEverywhere) {
   EXPECT_EQ(unknown.error()->expected, "one of: a, b");
 }
 
-TEST(OnnxImport, OutputsThatAreWantedStayInTheModelsOrder) {
+TEST(OnnxImport, SelectedOutputsStayInTheModelsOrder) {
   GraphBytes g;
   g.input("x", DType::f32, {"n"}).node(node("Relu", {"x"}, {"a"})).node(node("Neg", {"x"}, {"b"})).node(node("Abs", {"x"}, {"c"}));
   for (const char* name : {"a", "b", "c"}) g.output(name, DType::f32, {"n"});

@@ -41,7 +41,7 @@ TEST(Constant, EachTensorVisitsItsSources) {
   EXPECT_EQ(read.size(), 4U);
 }
 
-TEST(Constant, HashesOfManyBytesKnowEachOfThem) {
+TEST(Constant, HashesOfManyBytesDependOnEachOfThem) {
   const auto words = [](int64_t changed) {
     Tensor t = *Tensor::make(DType::i32, {900'000});  // several pieces
     if (changed >= 0) t.as_mutable<int32_t>()[static_cast<size_t>(changed)] = 1;

@@ -20,7 +20,7 @@ std::optional<int64_t> spread(std::initializer_list<int64_t> sizes) {
   return out;
 }
 
-TEST(Broadcast, OfSizesThatAreNotKnownIsRightAtEverySizeTheyHave) {
+TEST(Broadcast, OfUnknownSizesIsRightAtEverySize) {
   Symbols symbols;
   const Dim n = symbols.symbol("n"), m = symbols.symbol("m"), k = symbols.symbol("k");
   const Dim turns = floor_div(n, 10) - 1;

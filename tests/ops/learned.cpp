@@ -62,7 +62,7 @@ TEST(Labels, TheFirstVersionHadTextsAlone) {
   }
 }
 
-TEST(OneHot, AnUnknownCategoryIsRefusedWhereAsked) {
+TEST(OneHot, AnUnknownCategoryIsRefusedOnRequest) {
   expect_refused(learned("OneHotEncoder", numbers({7}), {{"cats_int64s", ir::Ints{1, 2}}, {"zeros", int64_t{0}}}), Code::bad_input,
                  "no known category");
   const auto got = learned("OneHotEncoder", words({"b"}), {{"cats_strings", ir::Strings{"a", "b"}}});

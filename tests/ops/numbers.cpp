@@ -38,13 +38,13 @@ void expect_true_data(const std::string& text) {
   if (!results) EXPECT_NE(results.error().code(), Code::internal) << text << results.error().text();
 }
 
-TEST(ShapeData, OfNumbersThatNoSizeCanBeIsTrueOrNotKnown) {
+TEST(ShapeData, OfNumbersThatNoSizeCanBeIsTrueOrUnknown) {
   constexpr int64_t k61 = int64_t{1} << 61, k62 = int64_t{1} << 62;
   for (int64_t edge : {INT64_MAX, INT64_MIN, k61, -k61, k61 + 1, k62, -k62, k62 - 1, 1 - k62, k62 + 1, INT64_MAX - 1, INT64_MIN + 1})
     for (const std::string& ops : kOneOp) expect_true_data(text_of("i64", edge, ops));
 }
 
-TEST(ShapeData, AtTheEdgeOfTheirDtypeIsTrueOrNotKnown) {
+TEST(ShapeData, AtTheEdgeOfTheirDtypeIsTrueOrUnknown) {
   for (int64_t edge : {int64_t{INT32_MAX}, int64_t{INT32_MIN}, int64_t{65536}})
     for (const std::string& ops : kOneOp) expect_true_data(text_of("i32", edge, ops));
 }

@@ -106,7 +106,7 @@ TEST(Whole, NumbersBeyondDoublesSurviveNearest) {
   EXPECT_EQ(integers_of(larger[0]), (std::vector<int64_t>{kLarge, kLarge}));
 }
 
-TEST(Random, DrawsBoolsAndIntegersWhereAskedTo) {
+TEST(Random, DrawsBoolsAndIntegersOnRequest) {
   EXPECT_TRUE(ir::parse("graph(x: f32[2]) { y: bool[2] = Bernoulli(x, dtype=9) z: i32[2] = Bernoulli(x, dtype=6) return y, z }", table()));
 }
 

@@ -24,7 +24,7 @@ TEST(Unknown, NamesThatTheTableLacksAreOpsOfTheirOwn) {
   EXPECT_EQ(open_table().find("ZZZ", ""), nullptr);
 }
 
-TEST(Unknown, WhatTheTableKnowsIsTheSameThere) {
+TEST(Unknown, KnownOpsAreTheSameInBothTables) {
   EXPECT_EQ(open_table().find("", "Relu"), table().find("", "Relu"));
   EXPECT_EQ(open_table().find("com.microsoft", "BiasGelu"), table().find("com.microsoft", "BiasGelu"));
 }

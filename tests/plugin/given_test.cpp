@@ -138,7 +138,7 @@ TEST(PluginGives, SizesThatTheHostDidNotMake) {
   EXPECT_TRUE(dim_of(seq).is_overflow()) << "kept after the call that it was given to";
 }
 
-TEST(PluginGives, ResourcesThatAskForThemselves) {
+TEST(PluginGives, ResourcesThatRequestThemselves) {
   static const tenon_host* host;
   host = Host::lasting("circle", nullptr).table();
   static tenon_resource maker;
@@ -212,7 +212,7 @@ TEST(PluginGives, IntegersThatADoubleDoesNotHold) {
   EXPECT_EQ(integer_of(field, 0), value);
 }
 
-TEST(PluginRegistry, ALoggerMayAskTheRegistry) {
+TEST(PluginRegistry, LoggerMayQueryTheRegistry) {
   MadeOp made;
   const tenon_op* const ops[] = {&made.table};
   auto library = blank<tenon_library>();

@@ -154,7 +154,7 @@ class Headers(unittest.TestCase):
         self.assertEqual([c["name"] for c in measured["candidates"]], ways)
         self.assertEqual([c["dropped"] for c in measured["candidates"]], [""] * 3)
 
-    def test_sizes_that_only_the_data_tells(self):
+    def test_data_dependent_sizes(self):
         node = o.node("NonZeroValues", ["x"], ["y"], domain="fixture", name="it")
         x = np.array([[0, 1, 0], [2, 0, 3]], dtype=np.float32)
         got = self.results(self.model("nonzero", node, {"x": ["n", 3]}, ["k"], "fixture"), "trt_swish_v3", {"x": x})

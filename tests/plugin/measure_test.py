@@ -70,7 +70,7 @@ class Measured(unittest.TestCase):
         self.assertEqual(self.report("compare", model, "--plugin", self.tuned)["verdict"], "good")
         self.assertEqual(self.built(model)[1][0]["layouts"], ["strided", "strided"])
 
-    def test_the_reference_of_what_has_no_definition_asks_for_layouts_too(self):
+    def test_the_reference_of_an_op_without_definition_gets_layouts_too(self):
         report = self.report("compare", self.one_op("OnlyChannels"), "--plugin", self.tuned)
         self.assertEqual((report["verdict"], report["not_judged"]), ("good", {"tuned::OnlyChannels": 1}))
 
@@ -78,7 +78,7 @@ class Measured(unittest.TestCase):
         error = self.error("build", self.one_op("Narrow", dtype=11), "-o", self.folder / "n.tenon", "--plugin", self.tuned, status=3)
         self.assertIn("it does not take f64 for operand 0 (it takes f32, f16 there)", error["found"])
 
-    def test_a_tactic_that_is_asked_for(self):
+    def test_a_requested_tactic(self):
         model = self.one_op("Wave")
         _, kept = self.built(model, "--plugin-tactic", "tuned::Wave=2")
         self.assertEqual((kept[0]["tactic"], kept[0]["tactic_name"]), (2, "quick"))
@@ -154,7 +154,7 @@ class Measured(unittest.TestCase):
         self.assertEqual(found["chosen"], "tactic 0, channels-last")
         self.assertEqual(kept[0]["layouts"], ["channels-last", "channels-last"])
 
-    def test_a_kernel_of_an_op_is_held_against_tenons_code(self):
+    def test_a_kernel_of_an_op_is_compared_with_tenons_code(self):
         slow = self.one_op("Abs", domain="", sizes=["n", 3000])
         found, kept, _ = self.measured(slow)
         self.assertEqual((found["plugin"], found["chosen"], kept), ("tuned::SlowAbs", "Tenon's own code", []))

@@ -251,7 +251,7 @@ class Plugins(unittest.TestCase):
         self.assertEqual(self.report("compare", self.one_op("Double"), "--plugin", self.ops)["not_judged"], {"test::Double": 1})
         self.assertNotIn("not_judged", self.report("compare", self.one_op("Gate"), "--plugin", self.ops))
 
-    def test_sizes_that_the_data_tells(self):
+    def test_data_dependent_sizes(self):
         nodes = [
             o.node("Positive", ["x"], ["p", "count"], domain="test", name="positive"),
             o.node("Neg", ["p"], ["y"]),

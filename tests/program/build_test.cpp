@@ -58,7 +58,7 @@ const BufferInfo& named(const runtime::Program& p, std::string_view name) {
   return p.buffers[0];
 }
 
-TEST(Build, KnowsTablesOfWhichARunReadsFewRows) {
+TEST(Build, MarksTablesOfWhichARunReadsFewRows) {
   auto graph = graph_of(R"(graph main(ids: i64[n], x: f32[3,4]) {
     const table: f32[3,4] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
     const both: f32[3,4] = [2, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]

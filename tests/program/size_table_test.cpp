@@ -70,7 +70,7 @@ TEST_F(SizeTableTest, ComputesEqualDimsOnce) {
   EXPECT_EQ(products, 1u);
 }
 
-TEST_F(SizeTableTest, HasOperandsStandBeforeTheirLine) {
+TEST_F(SizeTableTest, HasOperandsBeforeTheirLine) {
   for (Dim d : {floor_div(n * m + 3, 5) * u, min(n, u), u * u + m}) table.want(d);
   ASSERT_TRUE(table.finish(program));
   for (uint32_t k = 0; k < program.sizes.size(); ++k) {

@@ -73,7 +73,7 @@ TEST(BuilderStyle, AutomatonOffersItOnlyAtItsOps) {
   EXPECT_EQ(nodes, 1u);
 }
 
-TEST(BuilderStyle, WhyNotAndSelfTestsKnowItsParts) {
+TEST(BuilderStyle, WhyNotAndSelfTestsCoverItsParts) {
   const auto g = graph_of("graph g(a: f32[2,4]) {\n t = Tanh(a)\n y = Mul(t, a)\n return y\n}\n");
   const Why w = why(*g, *compiled(kSwish), g->value(g->find_value("y")).producer);
   EXPECT_EQ(w.outcome, Why::Outcome::no_match);

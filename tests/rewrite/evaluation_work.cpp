@@ -28,7 +28,7 @@ TEST(EvaluationWork, CountsADefinitionWhereThereIsNoLoop) {
   EXPECT_GT(work_of("graph main(q: f32[2,4,n,8], k: f32[2,4,n,8], v: f32[2,4,n,8]) { y = Attention(q, k, v) return y }"), 2 * 8 * scores);
 }
 
-TEST(EvaluationWork, CountsElementsWhereNothingElseIsKnown) {
+TEST(EvaluationWork, CountsElementsOfOtherOps) {
   EXPECT_EQ(work_of("graph main(x: f32[2,n]) { y = NonZero(x) return y }"), 1);
   // The definition's ranges end where data say: loops over sizes that only the definition has names for.
   EXPECT_GE(work_of("graph main(past: i64[], total: i64[]) { y = tenon::CausalMask(past, total) return y }"), 1);

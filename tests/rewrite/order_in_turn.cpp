@@ -99,7 +99,7 @@ TEST(Reshapes, InfersWhatFollowsAfresh) {
   EXPECT_EQ(g->value(g->outputs()[0]).type.text(), "f32[4]");
 }
 
-TEST(Reshapes, ForgetsASizeThatIsNotKnownAnyMore) {
+TEST(Reshapes, DropsASizeThatBecomesUnknown) {
   auto rule = std::make_shared<CompiledRule>();
   rule->name = "takes_the_other";
   rule->roots = {"Relu"};

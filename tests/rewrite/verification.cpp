@@ -171,7 +171,7 @@ constexpr Rule kReluOfAbs{
     .match = [](Match& m) { return bool(m.made_by(m.operand(m.root(), 0), "Abs")); },
     .rewrite = [](const Match& m, Rewriter& w) { return w.replace(m.result(m.root()), m.operand(m.root(), 0)), true; }};
 
-TEST(Verification, ARuleMayKnowWhatItDoesNotTake) {
+TEST(Verification, ARuleMayReadNodesOutsideOfItsMatch) {
   const auto with = verified("graph main(x: f32[b]) {\n a = Abs(x)\n y = Relu(a)\n return y, a\n}\n", {&kReluOfAbs});
   EXPECT_EQ(ops_of(*with.graph), "Abs");
   EXPECT_EQ(with.result.verified, 1);

@@ -98,7 +98,7 @@ TEST_F(ContextTest, RefusesIndicesOutsideTheirTable) {
   }
 }
 
-TEST_F(ContextTest, StopsWhenAsked) {
+TEST_F(ContextTest, StopsOnRequest) {
   StopToken token;
   RunOptions options;
   options.token = &token;

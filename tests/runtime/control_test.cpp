@@ -54,7 +54,7 @@ TEST(Loop, WritesIntoMemoryThatWasBound) {
   EXPECT_EQ(refused.error().code(), Code::bad_input);
 }
 
-TEST(Loop, WithoutAnEndStopsWhenAskedOrAtTheDeadline) {
+TEST(Loop, WithoutAnEndStopsOnRequestOrAtTheDeadline) {
   auto context = context_of(loop_program());
   const auto inputs = turns_of(INT64_MAX, {1});
   RunOptions options;

@@ -138,7 +138,7 @@ TEST(Guard, BringsResultsToBoundMemory) {
   EXPECT_FALSE(run(*context, write_t, write_one_byte_after_y, true));
 }
 
-TEST(Guard, StandsInBranchesAndLoops) {
+TEST(Guard, ChecksBranchesAndLoops) {
   RunOptions options;
   options.guard = true;
   auto loop = context_of(loop_program());

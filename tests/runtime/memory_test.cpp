@@ -24,7 +24,7 @@ std::string mapping_of(const std::byte* place) {
   return out;
 }
 
-TEST(Block, BeginsAtAHugePageAndAsksForThem) {
+TEST(Block, BeginsAtAHugePageAndRequestsThem) {
   Block block;
   const uint64_t bytes = 3 * Block::kHugePage + 5000;
   const auto data = block.reserve(bytes);
@@ -37,7 +37,7 @@ TEST(Block, BeginsAtAHugePageAndAsksForThem) {
   }
 }
 
-TEST(Block, OfAFewPagesAsksForNone) {
+TEST(Block, OfAFewPagesRequestsNoHugePage) {
   Block block;
   const auto data = block.reserve(5000);
   ASSERT_TRUE(data) << data.error().text();

@@ -49,7 +49,7 @@ Result<std::vector<std::vector<int64_t>>> packed(Context& context, Sizes shape, 
   return out;
 }
 
-TEST(PackingStep, NumbersTheWantedPlacesOfEachRun) {
+TEST(PackingStep, NumbersTheKeptRowsOfEachRun) {
   EngineParts parts;
   parts.programs = packing_program();
   auto engine = Engine::create(std::move(parts), {});
@@ -67,7 +67,7 @@ TEST(PackingStep, NumbersTheWantedPlacesOfEachRun) {
   expect({1, 4}, {0, 0, 0, 0}, {{}, {0, 0, 0, 0}, {0, 0}, {0}});
 }
 
-TEST(PackingStep, CountsAsIfAllWereWantedBeforeARun) {
+TEST(PackingStep, CountsAllRowsBeforeARun) {
   Program p = packing_program();
   p.buffers.push_back(buffer(BufferInfo::Kind::arena, DType::f32, {4}, 0, "value"));
   const std::vector<Sizes> shapes{{8, 100}};

@@ -119,7 +119,7 @@ TEST_F(ThreadPools, OneHasItsOwnNumberOfThreads) {
   EXPECT_TRUE(met);
 }
 
-TEST_F(ThreadPools, AtMostAsManyThreadsAsAreAskedFor) {
+TEST_F(ThreadPools, UseNoMoreThreadsThanRequested) {
   for (const int threads : {1, 2, 3}) {
     RunOptions options = on(thread_pools[0]);
     options.threads = threads;

@@ -63,7 +63,7 @@ def test_layers_and_tensors_of_an_imported_graph():
     assert weight.type == trt.LayerType.CONSTANT and weight.get_inputs() == [] and weight.as_layer()
 
 
-def test_what_is_asked_for_and_not_there():
+def test_queries_for_missing_names():
     network = small(lambda x: functional.softmax(x, 1))
     (layer,) = network.get_layers()
     with pytest.raises(IndexError, match="has 1 inputs: there is no input 1"):

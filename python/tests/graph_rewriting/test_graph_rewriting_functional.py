@@ -113,7 +113,7 @@ def test_a_functional_computes_what_numpy_does(build, expected):
         np.testing.assert_allclose(value, wanted, rtol=2e-5, atol=1e-6)
 
 
-def test_every_functional_is_a_kind_of_layer_that_patterns_can_ask_for():
+def test_every_functional_is_a_kind_of_layer_that_patterns_can_select():
     network = Network()
     with net_guard(network):
         x = Tensor(name="x", dtype=trt.float32, shape=(2, 3))

@@ -207,7 +207,7 @@ def test_match_may_only_look():
     assert str(network.graph) == before
 
 
-def test_a_new_layer_stands_where_the_old_one_stood_and_nothing_else_moves():
+def test_a_new_layer_takes_the_place_of_the_old_one_and_nothing_else_moves():
     network = small(lambda x: [functional.exp(functional.relu(x)), functional.tanh(x)])
     run(network, (Rewriter(lambda layer: layer.op_type == "Relu" and replaced_by(functional.neg)(layer)), 0))
     assert ops_of(network) == ["Neg", "Exp", "Tanh"]
@@ -288,7 +288,7 @@ class Collects(PatternAnalyzer):
         (lambda layer: False, []),
     ],
 )
-def test_an_analyser_is_asked_once_a_layer_and_given_layers(found, given):
+def test_an_analyser_is_called_once_a_layer_with_layers(found, given):
     pattern, manager = Collects(found), AnalysisPatternManager()
     manager.add("collects", pattern)
     assert manager.analyze(small(lambda x: functional.tanh(functional.relu(x))), args=4) == len(given)

@@ -142,7 +142,7 @@ def test_padding_is_removed_once_because_the_new_shape_does_not_match():
     np.testing.assert_allclose(after[3:7], before["output"][1, :4], rtol=2e-2, atol=2e-2)
 
 
-def test_the_pass_that_wants_args_raises_without_them_and_the_network_stays():
+def test_the_pass_that_needs_args_raises_without_them_and_the_network_stays():
     network = attention_network(dtype=trt.float16)
     before = str(network.graph)
     patterns = RewritePatternManager()

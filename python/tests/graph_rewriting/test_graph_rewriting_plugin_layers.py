@@ -94,7 +94,7 @@ MADE = {
 
 
 @pytest.mark.parametrize("how", MADE)
-def test_an_info_tells_operands_and_fields_by_name_whoever_made_the_layer(how):
+def test_an_info_has_operands_and_fields_by_name_whoever_made_the_layer(how):
     network = MADE[how]()
     (layer,) = plugin_layers(network)
     info = info_of(layer)
@@ -137,7 +137,7 @@ def test_a_pass_makes_the_plugin_anew_with_other_fields(how):
     np.testing.assert_allclose(tenon.compile(network).run({"x": X})["y"], wanted, rtol=1e-4, atol=1e-6)
 
 
-def test_a_pass_puts_one_plugin_where_another_stood():
+def test_a_pass_replaces_one_plugin_by_another():
     def by_another(layer):
         if layer.as_layer().plugin.plugin_type != "Swish":
             return False
@@ -222,7 +222,7 @@ def test_an_analyser_reads_fields_of_plugins():
     assert manager.analyze(network_of(text)) == 2 and pattern.found == [2.5, 1.0]
 
 
-def test_layers_know_their_version(versions):
+def test_layers_have_their_version(versions):
     text = "graph g(x: f32[n,3]) { a = test::Scale(x) b = test::Scale$1(a) y = trt.plugins::Scale3(b) return y }"
     network = network_of(text, plugins=[versions])
     plugins = [layer.as_layer().plugin for layer in plugin_layers(network)]

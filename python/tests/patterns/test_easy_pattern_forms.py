@@ -144,7 +144,7 @@ def test_a_pattern_may_compare_attributes_itself():
     assert [n.op_type for n in builder.nodes] == ["Softmax"]
 
 
-def test_an_annotation_asks_for_an_element_type():
+def test_an_annotation_selects_an_element_type():
     class OnlyDoubles(EasyPatternOptimization):
         def match_pattern(self, g, x: "DOUBLE"):  # noqa: F821
             return g.op.Abs(g.op.Neg(x))
@@ -237,7 +237,7 @@ def test_sides_may_be_built_by_anyop():
     assert optimised(nots(2), Anyop())[1] == 1
 
 
-def test_the_new_side_may_be_an_operator_that_nobody_knows():
+def test_the_new_side_may_be_an_unknown_operator():
     class AddAdd(EasyPatternOptimization):
         def match_pattern(self, g, x, y, z):
             return g.op.Add(g.op.Add(x, y), z)

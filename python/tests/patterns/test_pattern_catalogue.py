@@ -27,7 +27,7 @@ def test_classes_are_named_with_and_without_pattern():
     assert [p.name for p in get_pattern_list("fix+AddMul")] == ["AddReductionScatterND", "AddMulPattern"]
 
 
-def test_kernels_are_made_where_cuda_is_asked_for():
+def test_kernels_are_made_where_cuda_is_requested():
     source = chain("Add", "Mul")
     stays(source, "experimental", processor="CPU")
     assert ops(optimised(source, "experimental", processor="CPU,CUDA")) == ["AddMul"]
@@ -153,7 +153,7 @@ def test_an_operator_after_the_other_is_no_match():
         assert [pattern.match(view, n, []) for n in view.nodes] == [None] * len(source.graph.node)
 
 
-def test_what_stands_between_two_such_operators_is_moved():
+def test_nodes_between_two_such_operators_are_moved():
     nodes = [node("Add", "x y", "f"), node("Exp", "f", "e"), node("Neg", "z", "n"), node("Add", "x n", "g"), node("Mul", "e g", "h")]
     source = graph(nodes, dict.fromkeys("xyz", ["d"]), {"h": ["d"]})
     becomes(source, "AddMulSharedInput", ["Neg", "AddSharedInput", "Exp", "Mul"])

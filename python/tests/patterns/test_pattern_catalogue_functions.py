@@ -85,7 +85,7 @@ def test_matmuls_of_one_operand_are_a_function():
         stays(source, "FunctionPackedMatMul")
 
 
-def test_binary_investigation_tells_and_changes_nothing(capsys):
+def test_binary_investigation_reports_and_changes_nothing(capsys):
     nodes = [node("Exp", "x", "h"), node("Add", "h y", "f"), node("Mul", "f f", "g")]
     source = graph(nodes, {"x": [2, "d"], "y": []}, {"g": [2, "d"]})
     stays(source, "BinaryInvestigation")

@@ -51,7 +51,7 @@ def test_matches_never_overlap_in_one_iteration():
     }
 
 
-def test_none_may_stand_among_the_nodes():
+def test_none_may_be_among_the_nodes():
     class WithBias(PatternOptimization):
         def match(self, g, node, matched):
             if node.op_type != "MatMul":
@@ -162,7 +162,7 @@ def test_a_pattern_that_does_not_settle_is_named():
         optimised(onx, [Swap()])
 
 
-def test_fast_op_type_says_where_a_pattern_is_asked():
+def test_fast_op_type_selects_where_a_pattern_is_tried():
     asked = []
 
     class Fast(NotNot):

@@ -67,7 +67,7 @@ def test_text_of_a_model():
     assert "Not(x) -> t1" in text and "input: x: bool[4]" in text and "output: y: bool[4]" in text
 
 
-def test_an_operator_that_nobody_knows_is_kept():
+def test_an_unknown_operator_is_kept():
     nodes = [
         oh.make_node("Not", ["x"], ["a"]),
         oh.make_node("Mystery", ["a", "", "x"], ["b", "", "c"], domain="com.custom", level=2, name="m"),
@@ -82,7 +82,7 @@ def test_an_operator_that_nobody_knows_is_kept():
     assert ops(out) == ["Not", "Mystery", "Not", "Or"]
 
 
-def test_what_is_reported_of_the_results_of_unknown_operators_is_known():
+def test_reported_facts_of_results_of_unknown_operators_are_kept():
     class Mysteries(PatternOptimization):
         def match(self, g, node, matched):
             return MatchResult(self, [node], self.apply) if node.op_type == "Exp" else None

@@ -67,7 +67,7 @@ def test_rules_of_the_engine_and_patterns_in_python_mix():
     assert sorted(applied(rows)) == ["NotNot", "or_same"] and set(ops(out)) <= {"Identity"}
 
 
-def test_what_was_refused_is_asked_again_where_something_changed():
+def test_refused_nodes_are_tried_again_where_something_changed():
     asked = []
 
     class EvenOfAbs(PatternOptimization):
@@ -123,7 +123,7 @@ def test_a_node_that_apply_changes_in_place_is_made_anew():
     assert optimised(onx, [Swap()])[0].graph.node[0].input == ["z", "x"]
 
 
-def test_a_kept_node_may_stand_later_than_the_new_ones():
+def test_a_kept_node_may_follow_the_new_ones():
     class After(PatternOptimization):
         def match(self, g, node, matched):
             if node.op_type != "Add":
@@ -290,7 +290,7 @@ def test_dumppatterns_writes_both_sides_as_models(patterns, monkeypatch, tmp_pat
     same(before, after)
 
 
-def test_verbosity_tells_why_nothing_matched(capsys):
+def test_verbosity_prints_why_nothing_matched(capsys):
     optimised(nots(2), [NotNot(verbose=10)])
     out = capsys.readouterr().out
     assert "[NotNot.match] none: line" in out and "no Not before" in out

@@ -34,20 +34,20 @@ def test_opsets_are_those_of_the_model(view):
     assert view.main_opset == 18 and view.opsets == {"": 18}
 
 
-def test_the_view_knows_types_shapes_and_ranks(view):
+def test_the_view_has_types_shapes_and_ranks(view):
     assert view.has_type("h") and view.get_type("h") == F and view.try_infer_type("h") == F
     assert view.has_shape("h") and view.get_shape("h") == ("n", 2) and view.try_infer_shape("t") == ("n", 2)
     assert view.has_rank("h") and view.get_rank("h") == 2 and not view.has_shape("h", full=True) and view.same_shape("h", "s")
 
 
-def test_of_names_that_nobody_has_nothing_is_known(view):
+def test_unknown_names_have_no_facts(view):
     for ask in (view.has_type, view.has_rank, view.has_shape, view.is_used, view.is_output, view.is_constant, view.is_used_more_than_once):
         assert ask("nobody") is False
     assert view.try_infer_type("nobody") == 0 and view.try_infer_shape("nobody") is None and view.get_computed_constant("nobody") is None
     assert view.node_before("nobody") is None and view.next_nodes("nobody") == [] and view.get_constant_shape("nobody", exc=False) is None
 
 
-def test_what_is_not_known_is_asked_for_in_vain():
+def test_queries_for_unknown_facts():
     graph = Graph()
     graph.add_input("x")
     view = GraphBuilderPatternOptimization(graph)
@@ -60,7 +60,7 @@ def test_what_is_not_known_is_asked_for_in_vain():
             ask("x", exc=True)
 
 
-def test_the_view_knows_devices_that_were_reported(view):
+def test_the_view_has_reported_devices(view):
     assert not view.has_device("h")
     view.set_device("h", "cpu")
     assert view.has_device("h") and view.get_device("h") == -1
@@ -88,7 +88,7 @@ def test_the_view_walks(view):
     assert view.get_position(softmax) == 1 and view.input_names == ["x", "c"] and view.output_names == ["y", "z"]
 
 
-def test_the_view_knows_who_uses_what(view):
+def test_the_view_has_users_of_values(view):
     assert view.is_output("y") and not view.is_output("h") and view.is_used("h") and not view.is_used("half")
     assert view.is_used_by_subgraph("h") and not view.is_used_by_subgraph("s")
     # once by a node and once by a body; twice by one node; as an output
@@ -136,7 +136,7 @@ def test_nodes_carry_what_the_author_said_of_them_through_a_rewrite():
     assert builder.graph.nodes[0].metadata == {"layer": "7"} and builder.graph.nodes[0].provenance[0] == "turn"
 
 
-def test_the_view_tells_what_code_of_the_interface_asks_for(view):
+def test_the_view_answers_the_queries_of_the_interface(view):
     assert view.get_shape_renamed("h") == ("n", 2) and view.get_registered_constraints() == {}
     assert view.value_as_shape("twos") == (2, 2, 2) and view.builder.value_as_shape("h") is None
     assert view.get_constant_shape("h", exc=False) is None

@@ -27,7 +27,7 @@ def refused(call) -> tenon.TenonError:
     return raised.value
 
 
-def test_sizes_that_the_data_tells(tmp_path):
+def test_data_dependent_sizes(tmp_path):
     made = engine("late::Positive(x)", "v, r")
     made.save(tmp_path / "late.tenon")
     for each in (made, tenon.load(tmp_path / "late.tenon")):

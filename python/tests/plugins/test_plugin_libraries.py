@@ -66,7 +66,7 @@ def test_a_kernel_is_preferred(library):
     assert "test::NegativeRelu" in refused(lambda: tenon.compile(relu, plugins=[library], prefer=["test::NegativeRlu"])).advice
 
 
-def test_a_tactic_is_asked_for(tmp_path):
+def test_a_tactic_is_requested(tmp_path):
     """`tenon inspect` tells which one the engine keeps."""
     tuned = compiled("tests/plugin/fixtures/tuned.c", tmp_path)
     graph = Graph.parse("graph g(x: f32[2,3,4,5]) { y = tuned::Wave(x) return y }", plugins=[tuned])

@@ -270,6 +270,6 @@ def test_functions_cannot_be_isolated(tmp_path):
     assert "cannot be isolated" in refused(lambda: tenon.load(path, isolate_plugins=True)).what
 
 
-def test_functions_stand_in_no_engine(ops, tmp_path):
+def test_engines_contain_no_python_functions(ops, tmp_path):
     made = tenon.compile(Graph.parse("graph main(x: f32[n,3]) { y = acme::Swish(x) return y }"), embed_plugins=True)
     assert "of no file" in refused(lambda: made.save(tmp_path / "own.tenon")).what
