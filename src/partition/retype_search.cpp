@@ -38,7 +38,7 @@ std::string signature(const ir::NodeView& view, const backend::Backend& backend)
 /// It may have other types: its operands are tensors, and their values decide. Not shape arithmetic, whose results are known, and is
 /// nobody's work; nor a Cast, which another in front of it would only repeat.
 bool may_change(const ir::Graph& graph, ir::NodeId node, const ir::NodeView& view) {
-  if (!backend::has_tensors_alone(view) || !ops::values_decide(view) || graph.node(node).is("Cast")) return false;
+  if (!backend::has_tensors_alone(view) || !ops::is_value_function(view) || graph.node(node).is("Cast")) return false;
   return !std::ranges::all_of(graph.node(node).outputs, [&](ir::ValueId v) { return !v || graph.value(v).data; });
 }
 

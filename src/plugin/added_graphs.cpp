@@ -52,7 +52,7 @@ class Adding {
   };
   static Adding& of(const tenon_graphs* table) { return *reinterpret_cast<const Entry*>(table)->adding; }
   static int32_t refused(const Error& error) {
-    leave_failure(error.text());
+    set_failure(error.text());
     return TENON_FAILED;
   }
 

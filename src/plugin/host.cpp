@@ -11,10 +11,10 @@ namespace tenon::plugin {
 namespace {
 
 thread_local std::string failure;
-thread_local std::unordered_set<tenon_dim> known;  ///< what libraries were given that is no number
+thread_local std::unordered_set<tenon_dim> symbolic_dims;  ///< dims that libraries got and that are no numbers
 
 int32_t fail_with(const tenon_host*, int32_t status, const char* text) {
-  leave_failure(text ? text : "");
+  set_failure(text ? text : "");
   return status;
 }
 
@@ -47,34 +47,34 @@ int32_t number_of(const tenon_host*, tenon_dim dim, int64_t* number) {
 
 }  // namespace
 
-constinit thread_local bool is_failure_left = false;
+constinit thread_local bool has_failure = false;
 
 std::string take_failure() {
-  is_failure_left = false;
+  has_failure = false;
   return std::exchange(failure, {});
 }
 
-void leave_failure(std::string_view text) {
+void set_failure(std::string_view text) {
   failure = text;
-  is_failure_left = true;
+  has_failure = true;
 }
 
 static_assert(sizeof(Dim) == sizeof(tenon_dim));
 tenon_dim handle_of(Dim dim) {
   const auto out = std::bit_cast<tenon_dim>(dim);
-  if (!dim.is_number()) known.insert(out);
+  if (!dim.is_number()) symbolic_dims.insert(out);
   return out;
 }
 Dim dim_of(tenon_dim handle) {
   const auto out = std::bit_cast<Dim>(handle);
-  return out.is_number() || known.contains(handle) ? out : no_dim();
+  return out.is_number() || symbolic_dims.contains(handle) ? out : no_dim();
 }
 Dim no_dim() { return floor_div(Dim(1), Dim(0)); }
-void forget_dims() { known.clear(); }
+void clear_dims() { symbolic_dims.clear(); }
 
 Host& Host::of(const tenon_host* table) { return *reinterpret_cast<const Entry*>(table)->host; }
 
-const Host& Host::lasting(std::string library, Logger logger) {
+const Host& Host::permanent(std::string library, Logger logger) {
   static std::mutex lock;
   static auto& all = *new std::deque<Host>;
   const std::lock_guard held(lock);

@@ -21,7 +21,7 @@ class Host {
   Host(std::string library, Logger logger);
   Host(const Host&) = delete;
   /// One that lives as long as the process. Safe from several threads.
-  static const Host& lasting(std::string library, Logger logger);
+  static const Host& permanent(std::string library, Logger logger);
 
   const tenon_host* table() const { return &entry_.table; }
   /// `acquire` fails from now on, or no longer: for who tries what a library does then.
@@ -53,20 +53,20 @@ class Host {
 
 /// The text that a library left with host->fail in this thread; empty: none.
 std::string take_failure();
-void leave_failure(std::string_view text);
-extern constinit thread_local bool is_failure_left;
+void set_failure(std::string_view text);
+extern constinit thread_local bool has_failure;
 /// Before each call of a library's function, which may have said OK after a text the last time.
-inline void forget_failure() {
-  if (is_failure_left) [[unlikely]]
+inline void clear_failure() {
+  if (has_failure) [[unlikely]]
     take_failure();
 }
 
 /// For libraries, in this thread.
 tenon_dim handle_of(Dim dim);
-/// no_dim() for what is no number and was not given to a library since forget_dims().
+/// no_dim() for what is no number and was not given to a library since clear_dims().
 Dim dim_of(tenon_dim handle);
 /// Equals no size.
 Dim no_dim();
-void forget_dims();
+void clear_dims();
 
 }  // namespace tenon::plugin

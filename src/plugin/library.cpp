@@ -20,11 +20,11 @@ constexpr const char* kSymbol = "tenon_plugin_library";
 constexpr uint32_t kMostOps = 1 << 16;
 
 /// What a foreign library is, by its exported symbols.
-std::string whose(void* handle) {
+std::string description_of(void* handle) {
   struct ForeignLibrary {
     const char *symbol, *text;
   };
-  constexpr ForeignLibrary kKnown[] = {
+  constexpr ForeignLibrary kForeign[] = {
       {"OrtGetApiBase", "ONNX Runtime itself"},
       {"RegisterCustomOps", "custom ops of ONNX Runtime (--custom-ops takes those)"},
       {"CreateEpFactories", "an execution provider of ONNX Runtime"},
@@ -33,12 +33,12 @@ std::string whose(void* handle) {
       {"createInferRuntime_INTERNAL", "TensorRT itself"},
       {"getPluginRegistry", "TensorRT itself"},
   };
-  for (const ForeignLibrary& k : kKnown)
+  for (const ForeignLibrary& k : kForeign)
     if (dlsym(handle, k.symbol)) return k.text;
   return "a library without it";
 }
 
-Result<void*> opened(const fs::path& file) {
+Result<void*> opened_handle(const fs::path& file) {
   std::error_code ignored;
   if (!fs::exists(file, ignored))
     return fail(Code::file_missing, file.string(), "there is no such plugin library")
@@ -47,10 +47,10 @@ Result<void*> opened(const fs::path& file) {
         .advice("give the path of the library");
   const fs::path absolute = fs::absolute(file, ignored);  // a bare name would be looked for elsewhere
   if (void* handle = dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
-  const char* const said = dlerror();
+  const char* const reason = dlerror();
   return fail(Code::bad_file, file.string(), "the plugin library cannot be opened")
       .expected("a shared library of this machine, with the libraries that it needs")
-      .found(said ? said : "no reason given")
+      .found(reason ? reason : "no reason given")
       .advice("`ldd` prints what is missing");
 }
 
@@ -59,14 +59,14 @@ Result<const tenon_library*> exported_library(const fs::path& file, void* handle
   if (!entry)
     return fail(Code::bad_file, file.string(), "this is no library of Tenon's plugins")
         .expected(fmt::format("an exported function {}", kSymbol))
-        .found(whose(handle))
+        .found(description_of(handle))
         .advice("`./dev new-plugin NAME` writes one to start from");
-  forget_failure();
+  clear_failure();
   const tenon_library* const library = entry(host.table());
   if (library) return library;
-  const std::string said = take_failure();
+  const std::string reason = take_failure();
   return fail(Code::device_failed, file.string(), "the plugin library refuses to be used here")
-      .found(said.empty() ? "no reason given" : said);
+      .found(reason.empty() ? "no reason given" : reason);
 }
 
 Result<void> read_ops(const tenon_library& given, const Host& host, Library& out) {
@@ -102,13 +102,13 @@ Result<void> read_ops(const tenon_library& given, const Host& host, Library& out
 }
 
 /// What a library says of itself, checked whole.
-Result<void> take(const tenon_library& of, const Host& host, Library& out) {
+Result<void> read_table(const tenon_library& of, const Host& host, Library& out) {
   const tenon_library given = adapted(of);
   if (given.needs > TENON_PLUGIN_VERSION)
     return fail(Code::wrong_target, out.file.string(), "the plugin library is made for a newer Tenon")
         .expected(fmt::format("one that needs at most version {} of the plugin interface", TENON_PLUGIN_VERSION))
         .found(fmt::format("one that needs version {}", given.needs))
-        .advice("take a newer Tenon, or build the library against this one's tenon/plugin.h");
+        .advice("use a newer Tenon, or build the library against this one's tenon/plugin.h");
   out.name = given.name ? given.name : out.file.filename().string();
   out.version = given.version ? given.version : "";
   out.needs = given.needs;
@@ -118,15 +118,15 @@ Result<void> take(const tenon_library& of, const Host& host, Library& out) {
 /// sealed: the memory that the file is; null: it is one. What the loader took it keeps: the next memory would have its descriptor, and be
 /// taken for it.
 Result<std::shared_ptr<const Library>> read(const fs::path& file, SealedMemory* sealed, std::string sha256, const Logger& logger) {
-  void* const handle = TRY(opened(file));
+  void* const handle = TRY(opened_handle(file));
   const auto out = std::make_shared<Library>();
   out->file = sealed ? fs::path(sealed->name()) : file;
   out->is_file = !sealed;
   if (sealed) out->sealed = sealed->keep();
   // Libraries keep the table: it is there as long as they are.
-  const Host& host = Host::lasting(out->file.filename().string(), logger);
+  const Host& host = Host::permanent(out->file.filename().string(), logger);
   out->sha256 = std::move(sha256);
-  TRY(take(*TRY(exported_library(out->file, handle, host)), host, *out));
+  TRY(read_table(*TRY(exported_library(out->file, handle, host)), host, *out));
   return out;
 }
 
@@ -141,25 +141,25 @@ struct OpenLibraries {
   }
 };
 
-OpenLibraries& known() {
+OpenLibraries& open_libraries() {
   static OpenLibraries& out = *new OpenLibraries;
   return out;
 }
 
 Result<std::shared_ptr<const Library>> open_once(const fs::path& file, SealedMemory* sealed, const Logger& logger) {
   std::string sha256 = TRY(sha256_of(file));
-  const std::lock_guard held(known().lock);
-  if (auto open = known().find(sha256)) return open;
+  const std::lock_guard held(open_libraries().lock);
+  if (auto open = open_libraries().find(sha256)) return open;
   auto library = TRY(read(file, sealed, std::move(sha256), logger));
-  known().libraries.push_back(library);
+  open_libraries().libraries.push_back(library);
   return library;
 }
 
 }  // namespace
 
 std::shared_ptr<const Library> open_library_of(std::string_view sha256) {
-  const std::lock_guard held(known().lock);
-  return known().find(sha256);
+  const std::lock_guard held(open_libraries().lock);
+  return open_libraries().find(sha256);
 }
 
 Result<std::shared_ptr<const Library>> open_library(const fs::path& file, const Logger& logger) { return open_once(file, nullptr, logger); }
@@ -170,12 +170,12 @@ Result<std::shared_ptr<const Library>> open_library(SealedMemory memory, const L
 
 Result<std::shared_ptr<const Library>> library_of(const tenon_library& given, std::string origin, std::string sha256,
                                                   const Logger& logger) {
-  const Host& host = Host::lasting(origin, logger);
+  const Host& host = Host::permanent(origin, logger);
   const auto out = std::make_shared<Library>();
   out->file = std::move(origin);
   out->is_file = false;
   out->sha256 = std::move(sha256);
-  TRY(take(given, host, *out));
+  TRY(read_table(given, host, *out));
   return out;
 }
 

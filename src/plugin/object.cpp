@@ -136,7 +136,7 @@ Result<uint64_t> Object::workspace(const tenon_tensor* const* operands, const te
 Result<bool> Object::takes(uint32_t position, std::span<const tenon_format> formats, std::string& said) const {
   if (!op_.table.supports) return formats[position].layout == TENON_ROW_MAJOR;
   const Activity activity = asked_for("supports", op_);
-  forget_failure();
+  clear_failure();
   const int32_t status = op_.table.supports(self_, position, formats.data(), static_cast<uint32_t>(formats.size()));
   if (status != TENON_OK && status != TENON_NOT_SUPPORTED) return error_of("supports", status);
   said = take_failure();

@@ -28,7 +28,7 @@ class Object {
   Result<void> infer(tenon_inference& inference) const;
   Result<void> define(const tenon_definition& definition) const;
   Result<void> enqueue(const tenon_call& call) const {
-    forget_failure();
+    clear_failure();
     if (const int32_t status = op_.table.enqueue(self_, &call); status != TENON_OK) [[unlikely]]
       return failed("enqueue", status, call);
     return {};
@@ -48,7 +48,7 @@ class Object {
   /// Calls a function of the op, which `call` does. Errors: what its status says.
   template <class Call>
   Result<void> checked(std::string_view function, Call call) const {
-    forget_failure();
+    clear_failure();
     if (const int32_t status = call(); status != TENON_OK) return error_of(function, status);
     return {};
   }

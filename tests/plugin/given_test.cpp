@@ -121,7 +121,7 @@ TEST(PluginGives, ARangeOfWhatIsNoNumber) {
 }
 
 TEST(PluginGives, SizesThatTheHostDidNotMake) {
-  const tenon_host* const host = Host::lasting("sizes", nullptr).table();
+  const tenon_host* const host = Host::permanent("sizes", nullptr).table();
   Symbols symbols;
   const tenon_dim seq = handle_of(symbols.symbol("seq"));
   EXPECT_EQ(dim_of(seq).text(), "seq");
@@ -134,13 +134,13 @@ TEST(PluginGives, SizesThatTheHostDidNotMake) {
   EXPECT_TRUE(dim_of(host->dim(host, INT64_MAX)).is_overflow());
   EXPECT_TRUE(dim_of(host->dim(host, INT64_MIN)).is_overflow());
   EXPECT_EQ(dim_of(host->dim(host, 7)).value(), 7);
-  forget_dims();
+  clear_dims();
   EXPECT_TRUE(dim_of(seq).is_overflow()) << "kept after the call that it was given to";
 }
 
 TEST(PluginGives, ResourcesThatRequestThemselves) {
   static const tenon_host* host;
-  host = Host::lasting("circle", nullptr).table();
+  host = Host::permanent("circle", nullptr).table();
   static tenon_resource maker;
   maker = {.struct_size = sizeof(tenon_resource),
            .make = [](void*, void** out) -> int32_t { return host->acquire(host, "key", &maker, out); },
@@ -171,7 +171,7 @@ TEST(PluginGives, ResourcesThatRequestThemselves) {
 TEST(PluginGives, ASeverityThatThereIsNoneOf) {
   std::vector<int> seen;
   const tenon_host* const host =
-      Host::lasting("log", [&](tenon_severity severity, std::string_view, std::string_view) { seen.push_back(severity); }).table();
+      Host::permanent("log", [&](tenon_severity severity, std::string_view, std::string_view) { seen.push_back(severity); }).table();
   for (const int32_t severity : {INT32_MIN, 0, 3, 1000}) host->log(host, severity, "text");
   EXPECT_EQ(seen, (std::vector<int>{TENON_LOG_ERROR, TENON_LOG_ERROR, TENON_LOG_INFO, TENON_LOG_VERBOSE}));
 }

@@ -37,7 +37,7 @@ class MadeOp {
  private:
   tenon_port x_, y_;
   const tenon_port *operand_ = &x_, *result_ = &y_;
-  static inline const Host& host_ = Host::lasting("made", nullptr);
+  static inline const Host& host_ = Host::permanent("made", nullptr);
 };
 
 }  // namespace tenon::plugin

@@ -96,7 +96,7 @@ TEST(PluginOp, OfAnOlderHeaderHasZerosForWhatItLacks) {
 TEST(PluginHost, SharesResourcesByKeyAndDestroysThemOnce) {
   static int made, destroyed;
   made = destroyed = 0;
-  const Host& host = Host::lasting("shares", nullptr);
+  const Host& host = Host::permanent("shares", nullptr);
   const tenon_resource maker{.struct_size = sizeof(tenon_resource),
                              .make = [](void*, void** out) -> int32_t {
                                *out = &made;

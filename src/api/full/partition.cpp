@@ -27,7 +27,7 @@ base::Result<std::string> partition_report(std::unique_ptr<ir::Graph> graph, con
 }
 
 template <class Report>
-Result<std::string> answer(Report report) {
+Result<std::string> report_text(Report report) {
   return guarded([&]() -> Result<std::string> {
     auto text = report();
     if (!text) return std::unexpected(public_error(text.error()));
@@ -44,7 +44,7 @@ base::Result<import::ImportOptions> with_modules(const CompileOptions& options) 
 }  // namespace
 
 Result<std::string> partition(const std::filesystem::path& model, const CompileOptions& options, bool build) {
-  return answer([&]() -> base::Result<std::string> {
+  return report_text([&]() -> base::Result<std::string> {
     const import::ImportOptions reading = TRY(with_modules(options));
     const auto inner = TRY(inner_options(options, model.filename().string()));
     return partition_report(std::move(TRY(import::import_onnx(model, reading)).graph), inner, build, reading);
@@ -52,7 +52,7 @@ Result<std::string> partition(const std::filesystem::path& model, const CompileO
 }
 
 Result<std::string> partition(std::span<const std::byte> model, const CompileOptions& options, bool build) {
-  return answer([&]() -> base::Result<std::string> {
+  return report_text([&]() -> base::Result<std::string> {
     const import::ImportOptions reading = TRY(with_modules(options));
     const auto inner = TRY(inner_options(options, "model in memory"));
     const std::shared_ptr<const void> callers(model.data(), [](const void*) {});  // nothing of the graph outlives this call
@@ -61,7 +61,7 @@ Result<std::string> partition(std::span<const std::byte> model, const CompileOpt
 }
 
 Result<std::string> partition_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options, bool build) {
-  return answer([&]() -> base::Result<std::string> {
+  return report_text([&]() -> base::Result<std::string> {
     const auto inner = TRY(inner_options(options, "graph"));
     TRY(check_graph(*graph, options));
     return partition_report(std::move(graph), inner, build);
@@ -71,7 +71,7 @@ Result<std::string> partition_graph(std::unique_ptr<ir::Graph> graph, const Comp
 namespace {
 
 /// The options of a spec, its ranges by name.
-Result<CompileOptions> named(const std::filesystem::path& model, const CompileSpec& spec) {
+Result<CompileOptions> with_ranges(const std::filesystem::path& model, const CompileSpec& spec) {
   CompileOptions out = spec;
   if (spec.inputs.empty()) return out;
   const auto graph = Graph::from_onnx(model, {.external_data = spec.external_data, .shapes = {}, .plugins = spec.plugins});
@@ -86,13 +86,13 @@ Result<CompileOptions> named(const std::filesystem::path& model, const CompileSp
 }  // namespace
 
 Result<Engine> compile(const std::filesystem::path& model, const CompileSpec& spec) {
-  const auto options = guarded([&] { return named(model, spec); });
+  const auto options = guarded([&] { return with_ranges(model, spec); });
   if (!options) return std::unexpected(options.error());
   return compile(model, *options);
 }
 
 Result<std::string> partition(const std::filesystem::path& model, const CompileSpec& spec, bool build) {
-  const auto options = guarded([&] { return named(model, spec); });
+  const auto options = guarded([&] { return with_ranges(model, spec); });
   if (!options) return std::unexpected(options.error());
   return partition(model, *options, build);
 }

@@ -171,13 +171,13 @@ Result<PluginWay> Plugin::way_of(const ir::Graph& graph, ir::NodeId node, const 
   PluginWay out{.tactic = 0, .tactic_name = {}, .layouts = layouts[0]};
   if (!tactics_.contains(name_of(op))) return out;
   TRY(configure(object, view, out.layouts));
-  const tenon_tactic tactic = TRY(wanted_tactics(op, object))[0];
+  const tenon_tactic tactic = TRY(selected_tactics(op, object))[0];
   out.tactic = tactic.id;
   if (tactic.name) out.tactic_name = tactic.name;
   return out;
 }
 
-Result<std::vector<tenon_tactic>> Plugin::wanted_tactics(const plugin::Op& op, const plugin::Object& object) const {
+Result<std::vector<tenon_tactic>> Plugin::selected_tactics(const plugin::Op& op, const plugin::Object& object) const {
   std::vector<tenon_tactic> all = TRY(object.tactics());
   all.insert(all.begin(), tenon_tactic{0, nullptr});
   const auto wanted = tactics_.find(name_of(op));
@@ -197,7 +197,7 @@ Result<std::vector<PluginWay>> Plugin::ways(const ir::NodeView& view, const plug
   std::vector<PluginWay> out;
   for (const plugin::Layouts& layouts : TRY(plugin::formats_of(*object, port_types_of(view), view.explicit_inputs, formats))) {
     TRY(configure(*object, view, layouts));
-    for (const tenon_tactic& t : TRY(wanted_tactics(op, *object))) out.push_back({t.id, t.name ? t.name : "", layouts});
+    for (const tenon_tactic& t : TRY(selected_tactics(op, *object))) out.push_back({t.id, t.name ? t.name : "", layouts});
   }
   return out;
 }

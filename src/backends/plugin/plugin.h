@@ -50,7 +50,7 @@ class Plugin final : public backend::Backend {
   const plugin::Op* kernel_of(const ir::Op& op) const;
   Result<PluginWay> way_of(const ir::Graph& graph, ir::NodeId node, const plugin::Op& op, const plugin::Object& object) const;
   /// The user's choice. Errors: bad_usage for one that the plugin does not offer.
-  Result<std::vector<tenon_tactic>> wanted_tactics(const plugin::Op& op, const plugin::Object& object) const;
+  Result<std::vector<tenon_tactic>> selected_tactics(const plugin::Op& op, const plugin::Object& object) const;
 
   std::shared_ptr<const plugin::Registry> plugins_;
   std::vector<std::string> preferred_;

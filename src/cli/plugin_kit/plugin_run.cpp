@@ -14,7 +14,7 @@ namespace tenon::cli {
 namespace {
 
 int32_t refuse(const char* text) {
-  plugin::leave_failure(text);
+  plugin::set_failure(text);
   return TENON_FAILED;
 }
 

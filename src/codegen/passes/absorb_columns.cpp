@@ -23,10 +23,10 @@ class Columns {
 
   /// nullopt where they had better stay apart.
   std::optional<Group> join() {
-    if (!is_cut()) return std::nullopt;
+    if (!has_columns()) return std::nullopt;
     for (const size_t g : readers_.of(result()))
       if (!add(plan_.groups[g])) return std::nullopt;
-    return several_ && may_wait() ? finished() : std::nullopt;
+    return reads_several_ && may_delay_results() ? finished() : std::nullopt;
   }
 
  private:
@@ -35,7 +35,7 @@ class Columns {
   ArrayId result() const { return product().epilogue ? product().epilogue->map.outputs[0].array : sum().outputs[0].array; }
 
   /// The result's last dimension lies along the lanes, its maps agree on the width of a column, and it has no other reader.
-  bool is_cut() {
+  bool has_columns() {
     const std::set<size_t>& maps = readers_.of(result());
     if (maps.empty() || readers_.is_output(result()) || readers_.writers(result()) != 1) return false;
     const Group& first = plan_.groups[*maps.begin()];
@@ -48,10 +48,10 @@ class Columns {
     if (!width || !lanes || *width < kLanesOfColumn || *width % kLanesOfColumn != 0 || *lanes % *width != 0) return false;
     width_ = *width;
     columns_ = *lanes / *width;
-    whole_.axes = first.nests[0].axes;
-    if (whole_.axes.size() != array.shape.size()) return false;
+    joined_.axes = first.nests[0].axes;
+    if (joined_.axes.size() != array.shape.size()) return false;
     for (size_t d = 0; d + 1 < array.shape.size(); ++d)
-      if (!whole_.axes[d].extent.known_equal(array.shape[d])) return false;
+      if (!joined_.axes[d].extent.known_equal(array.shape[d])) return false;
     const Expr& last = out.index.back();
     return columns_ > 1 && last.op() == ExprOp::axis && last->index == roles.lanes[0].axes[0] &&
            constant_of(roles.lanes_operand, sum(), plan_) && tiling_of(product(), plan_);
@@ -59,10 +59,10 @@ class Columns {
 
   /// Whether the access reads one of the columns at the map's own index.
   bool reads_column(const NestAccess& a) const {
-    const int axes = static_cast<int>(whole_.axes.size());
-    if (a.flat || a.within || a.index.size() != whole_.axes.size()) return false;
+    const int axes = static_cast<int>(joined_.axes.size());
+    if (a.flat || a.within || a.index.size() != joined_.axes.size()) return false;
     for (int d = 0; d + 1 < axes; ++d)
-      if (!is_axis(a.index[d], d, whole_)) return false;
+      if (!is_axis(a.index[d], d, joined_)) return false;
     const auto last = affine_of(a.index.back(), axes);
     if (!last || !last->offset.is_number() || last->offset.value() < 0 || last->offset.value() % width_ != 0) return false;
     for (int x = 0; x < axes; ++x)
@@ -75,56 +75,56 @@ class Columns {
     if (group.kind() != GroupKind::nests || group.nests.size() != 1 || group.epilogue) return false;
     Nest map = group.nests[0];
     const auto same = [](const ops::Axis& a, const ops::Axis& b) { return a.extent == b.extent; };
-    if (!is_map(map) || is_view(map) || !std::ranges::equal(map.axes, whole_.axes, same)) return false;
+    if (!is_map(map) || is_view(map) || !std::ranges::equal(map.axes, joined_.axes, same)) return false;
     if (readers_.writers(map.outputs[0].array) != 1) return false;
-    const auto part = [&](const NestAccess& a) { return a.array == result(); };
-    if (!std::ranges::all_of(map.accesses, [&](const NestAccess& a) { return !part(a) || reads_column(a); })) return false;
-    several_ |= std::ranges::count_if(map.accesses, part) > 1;
-    if (!take_inner_epilogue(map)) return false;
-    const size_t first = whole_.accesses.size();
+    const auto reads_result = [&](const NestAccess& a) { return a.array == result(); };
+    if (!std::ranges::all_of(map.accesses, [&](const NestAccess& a) { return !reads_result(a) || reads_column(a); })) return false;
+    reads_several_ |= std::ranges::count_if(map.accesses, reads_result) > 1;
+    if (!inline_epilogue(map)) return false;
+    const size_t first = joined_.accesses.size();
     std::vector<Expr> values;
     for (const NestAccess& a : map.accesses) {
-      const auto made = std::ranges::find(whole_.outputs, a.array, &NestOutput::array);
-      if (made != whole_.outputs.end()) {
+      const auto made = std::ranges::find(joined_.outputs, a.array, &NestOutput::array);
+      if (made != joined_.outputs.end()) {
         if (!reads_own_place(a, map, plan_) || made->value.dtype() != made->dtype) return false;
         values.push_back(made->value);
         continue;
       }
       if (shares_a_result(a.array)) return false;
-      values.push_back(Expr::input(static_cast<int>(whole_.accesses.size()), a.dtype));
-      whole_.accesses.push_back(a);
+      values.push_back(Expr::input(static_cast<int>(joined_.accesses.size()), a.dtype));
+      joined_.accesses.push_back(a);
     }
     const auto own = [&](const ExprNode& n) { return n.op == ExprOp::input ? values[static_cast<size_t>(n.index)] : Expr(); };
-    for (size_t k = first; k < whole_.accesses.size(); ++k) {
-      NestAccess& a = whole_.accesses[k];
+    for (size_t k = first; k < joined_.accesses.size(); ++k) {
+      NestAccess& a = joined_.accesses[k];
       for (Expr& e : a.index) e = substitute(e, own);
       for (Expr* e : {&a.flat, &a.within, &a.fill})
         if (*e) *e = substitute(*e, own);
     }
-    whole_.outputs.push_back(map.outputs[0]);
-    whole_.outputs.back().value = substitute(map.outputs[0].value, own);
-    whole_.nodes.insert(whole_.nodes.end(), map.nodes.begin(), map.nodes.end());
+    joined_.outputs.push_back(map.outputs[0]);
+    joined_.outputs.back().value = substitute(map.outputs[0].value, own);
+    joined_.nodes.insert(joined_.nodes.end(), map.nodes.begin(), map.nodes.end());
     node_ = group.node;
-    return whole_.accesses.size() <= plan_.limits.accesses && within_budget(whole_);
+    return joined_.accesses.size() <= plan_.limits.accesses && within_budget(joined_);
   }
 
   /// The bytes of what the maps make, or of the product's result, under another name.
   bool shares_a_result(ArrayId a) const {
     for (a = plan_.arrays[a].same_bytes; a >= 0; a = plan_.arrays[a].same_bytes)
-      if (a == result() || std::ranges::find(whole_.outputs, a, &NestOutput::array) != whole_.outputs.end()) return true;
+      if (a == result() || std::ranges::find(joined_.outputs, a, &NestOutput::array) != joined_.outputs.end()) return true;
     return false;
   }
 
   /// Results may come as late as that of the last map.
-  bool may_wait() const {
+  bool may_delay_results() const {
     const std::set<size_t>& maps = readers_.of(result());
-    return std::ranges::all_of(whole_.outputs, [&](const NestOutput& o) {
+    return std::ranges::all_of(joined_.outputs, [&](const NestOutput& o) {
       return std::ranges::all_of(readers_.of(o.array), [&](size_t g) { return maps.contains(g) || g > *maps.rbegin(); });
     });
   }
 
   /// What the product's own epilogue makes of a sum is made where a column is read.
-  bool take_inner_epilogue(Nest& map) const {
+  bool inline_epilogue(Nest& map) const {
     for (size_t k = product().epilogue ? map.accesses.size() : 0; k-- > 0;)
       if (map.accesses[k].array == result() && inline_into(product().epilogue->map, map, k, plan_) != Inlined::appended) return false;
     return true;
@@ -132,8 +132,8 @@ class Columns {
 
   std::optional<Group> finished() const {
     Group out = product();
-    const auto reads = std::ranges::find(whole_.accesses, sum().outputs[0].array, &NestAccess::array);
-    out.epilogue = Epilogue{whole_, static_cast<int>(reads - whole_.accesses.begin()), static_cast<int>(columns_)};
+    const auto reads = std::ranges::find(joined_.accesses, sum().outputs[0].array, &NestAccess::array);
+    out.epilogue = Epilogue{joined_, static_cast<int>(reads - joined_.accesses.begin()), static_cast<int>(columns_)};
     out.node = node_;
     const auto tiling = tiling_of(out, plan_);
     return tiling && tiling->with_epilogue ? std::optional(std::move(out)) : std::nullopt;
@@ -143,9 +143,9 @@ class Columns {
   const Readers& readers_;
   const size_t product_;
   int64_t width_ = 0, columns_ = 1;
-  Nest whole_;
+  Nest joined_;
   ir::NodeId node_;
-  bool several_ = false;  ///< a map reads more than one column
+  bool reads_several_ = false;  ///< a map reads more than one column
 };
 
 }  // namespace

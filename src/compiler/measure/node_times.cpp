@@ -28,7 +28,8 @@ double copies_ns(const ir::Graph& graph, const backend::Overheads& costs) {
   return ns;
 }
 
-struct Asked {
+/// A node on a backend, alone.
+struct TimedNode {
   size_t node = 0;  ///< index in the shares
   uint16_t backend = 0;
   double copies = 0;  ///< nanoseconds of what was timed
@@ -56,25 +57,25 @@ Result<std::vector<KnownCosts>> node_times(const PartitionedGraph& shared, const
   const std::vector<double> launches = TRY(launch_times(backends, graph.ops(), options, timer));
   const SizesOfSymbols sizes = usual_sizes(graph);
   std::vector<Timer::Item> items;
-  std::vector<Asked> asked;
+  std::vector<TimedNode> timed;
   for (size_t n = 0; n < shared.partition.nodes.size(); ++n) {
-    const partition::NodePlacement& share = shared.partition.nodes[n];
-    if (!share.works || share.choices.size() < 2) continue;
-    auto alone = TRY(node_alone(graph, share.node, sizes));
+    const partition::NodePlacement& placement = shared.partition.nodes[n];
+    if (!placement.works || placement.choices.size() < 2) continue;
+    auto alone = TRY(node_alone(graph, placement.node, sizes));
     if (!alone) continue;
     const std::shared_ptr<const ir::Graph> kept = std::move(alone->graph);
     const std::string plugins = text_of_plugins(*kept, backends);
-    for (uint16_t b : share.choices) {
+    for (uint16_t b : placement.choices) {
       items.push_back({fmt::format("{}: {}{}", backends[b]->name(), alone->signature, plugins),
                        [&backends, &options, kept, b] { return build_on(kept->clone(), backends, b, options); }});
-      asked.push_back({n, b, copies_ns(*kept, backends[b]->overheads())});
+      timed.push_back({n, b, copies_ns(*kept, backends[b]->overheads())});
     }
   }
   const auto times = TRY(timer.time(items));
   std::vector<KnownCosts> out(backends.size());
   std::vector<double> guessed(backends.size()), measured(backends.size());
-  for (size_t k = 0; k < asked.size(); ++k) {
-    const auto [n, b, copies] = asked[k];
+  for (size_t k = 0; k < timed.size(); ++k) {
+    const auto [n, b, copies] = timed[k];
     const ir::NodeId node = shared.partition.nodes[n].node;
     const double work = std::max(1.0, times[k].value_or(0) - copies);
     const double ns = times[k] ? std::max(kLeast * work, work - launches[b]) : kFails;

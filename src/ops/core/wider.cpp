@@ -150,7 +150,7 @@ bool integers_differ(const NodeView& a, const NodeView& b) {
 
 }  // namespace
 
-bool values_decide(const NodeView& view) {
+bool is_value_function(const NodeView& view) {
   const OpDef& def = def_of(*view.op);
   return !view.op->unknown && !def.reads_bits && def.deterministic && !def.effects && view.bodies.empty();
 }
@@ -159,7 +159,7 @@ std::vector<Preserved> preserved_in_wider(const NodeView& narrow, const NodeView
   const OpDef& def = def_of(*narrow.op);
   const size_t results = narrow.outputs.size();
   std::vector<Preserved> nothing(results, Preserved::nothing);
-  if (!values_decide(narrow)) return nothing;
+  if (!is_value_function(narrow)) return nothing;
   const bool all_whole = std::ranges::none_of(low_bits, std::identity());
   if (all_whole && (def.keeps_elements || !integers_differ(narrow, wide))) return std::vector<Preserved>(results, Preserved::value);
   if (!def.form) return nothing;

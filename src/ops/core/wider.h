@@ -6,7 +6,7 @@ namespace tenon::ops {
 
 /// Its results follow from the values of its operands alone, whatever their type: it reads no bits, draws no numbers, has no effects and no
 /// bodies, and the op is known to Tenon.
-bool values_decide(const NodeView& view);
+bool is_value_function(const NodeView& view);
 
 /// What a result in wider types determines of the node's own: nothing, its low bits, or its value.
 enum class Preserved : uint8_t { nothing, low_bits, value };

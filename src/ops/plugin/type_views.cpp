@@ -7,7 +7,7 @@
 namespace tenon::ops {
 
 TypeViews::TypeViews(const NodeView& view) : sizes_(view.explicit_inputs), constants_(view.explicit_inputs), types_(view.explicit_inputs) {
-  plugin::forget_dims();
+  plugin::clear_dims();
   for (size_t k = 0; k < view.explicit_inputs; ++k) {
     const ir::Operand& operand = view.inputs[k];
     tenon_type& out = types_[k];

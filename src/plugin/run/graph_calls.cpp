@@ -99,7 +99,7 @@ Result<void> GraphCalls::checked_run(uint32_t number, const tenon_tensor* const*
 
 int32_t GraphCalls::run(uint32_t number, const tenon_tensor* const* operands, const tenon_tensor* const* results) {
   if (busy_.exchange(true, std::memory_order_acquire)) {
-    leave_failure("run_graph: another thread runs an inner graph of this node; they run one after the other");
+    set_failure("run_graph: another thread runs an inner graph of this node; they run one after the other");
     return TENON_FAILED;
   }
   auto done = checked_run(number, operands, results);
@@ -116,7 +116,7 @@ int32_t GraphCalls::ports(uint32_t number, uint32_t* operands, uint32_t* results
 }
 
 int32_t GraphCalls::keep(Error error) {
-  leave_failure(error.text());
+  set_failure(error.text());
   const int32_t status = status_of(error.code());
   error_ = std::move(error);
   return status;

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kMostPieces = int64_t{1} << 56;
 
 int32_t refuse(const char* text) {
-  leave_failure(text);
+  set_failure(text);
   return TENON_FAILED;
 }
 

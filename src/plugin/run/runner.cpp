@@ -16,7 +16,7 @@ namespace {
 constexpr RunResources kNotRunning;
 
 int32_t refuse(const char* text) {
-  leave_failure(text);
+  set_failure(text);
   return TENON_FAILED;
 }
 
@@ -126,14 +126,14 @@ int32_t Runner::set_sizes(uint32_t result, std::span<const int64_t> sizes, void*
   if (!late_[result].empty_handle()) return refuse("set_sizes: the sizes of this result are set already");
   auto made = Tensor::make(dtypes_[result], Sizes(sizes.begin(), sizes.end()));
   if (!made) {
-    leave_failure(made.error().text());
+    set_failure(made.error().text());
     return made.error().code() == Code::out_of_memory ? TENON_OUT_OF_MEMORY : TENON_FAILED;
   }
   late_[result] = *std::move(made);
   results_.set(result, late_[result]);
   if (conversions_)
     if (const auto done = conversions_->results.lay_out(result); !done) {
-      leave_failure(done.error().text());
+      set_failure(done.error().text());
       return TENON_OUT_OF_MEMORY;
     }
   *data = results_[result].data;

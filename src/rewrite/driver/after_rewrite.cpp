@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows a rewrite: the books, the limits, who is looked at again, who died.
+// After a rewrite: statistics, limits, nodes that are visited again, nodes that are erased.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace tenon::rewrite {
 namespace {
 
-/// A value with more users than this is no part of a local pattern; its users are not looked at again for its sake.
+/// A value with more users than this is no part of a local pattern; a change of it does not push its users.
 constexpr size_t kManyUsers = 64;
 
 }  // namespace
@@ -31,7 +31,7 @@ void Run::record_rewrite(uint32_t index, std::span<const NodeId> matched) {
     if (const NodeId producer = graph_.value(e.before).producer) work_.push(producer);
   }
   for (NodeId node : matched)
-    if (graph_.alive(node) && is_dead(graph_, node)) stats.removed += bury(node);
+    if (graph_.alive(node) && is_dead(graph_, node)) stats.removed += erase_dead(node);
   for (NodeId node : matched)
     if (graph_.alive(node)) push_with_users(node);
 }
@@ -42,9 +42,9 @@ void Run::limit(uint32_t index, std::span<const NodeId> matched) {
   if (depth <= options_.repeats && !grown) return;
   std::string cycle;
   for (uint32_t rule : history_.cycle()) cycle += (cycle.empty() ? "" : " -> ") + stats_.rules[rule].name;
-  history_.forget(journal_.nodes());  // the rules that go on are not to blame
+  history_.forget(journal_.nodes());  // the remaining rules start without these rewrites
   const Node& root = graph_.node(matched[0]);
-  leave_out(
+  disable_rule(
       index,
       fmt::format("rule {} does not settle: {} at node '{}' ({}), by {}; it was left out for the rest of the run", stats_.rules[index].name,
                   grown ? fmt::format("the graph grew past {} nodes", node_limit_) : fmt::format("{} rewrites one upon the other", depth),
@@ -62,23 +62,23 @@ void Run::push_with_users(NodeId node) {
     if (v && graph_.value(v).uses.size() <= kManyUsers) push_users(v);
 }
 
-/// Erases a dead node and what dies with it; who only lost a user is looked at again. Returns how many nodes died.
-int64_t Run::bury(NodeId node) {
+/// Erases a dead node and what is dead without it; producers that only lost a use are visited again. Returns the number of erased nodes.
+int64_t Run::erase_dead(NodeId node) {
   dead_.push_back(node);
-  int64_t buried = 0;
+  int64_t erased = 0;
   while (!dead_.empty()) {
     const NodeId id = dead_.back();
     dead_.pop_back();
     if (!graph_.alive(id) || !is_dead(graph_, id) || is_kept(id)) continue;
     const auto operands = graph_.node(id).inputs;
     graph_.erase(id);
-    ++buried;
-    for (ValueId operand : operands) lost_user(operand);
+    ++erased;
+    for (ValueId operand : operands) on_use_removed(operand);
   }
-  return buried;
+  return erased;
 }
 
-void Run::lost_user(ValueId value) {
+void Run::on_use_removed(ValueId value) {
   if (!value || !graph_.alive(value)) return;
   const Value& v = graph_.value(value);
   if (v.kind == Value::Kind::constant && v.uses.empty()) return graph_.erase_value(value);

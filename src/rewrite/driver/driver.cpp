@@ -107,7 +107,7 @@ Result<bool> Run::work_through() {
 bool Run::visit(NodeId node) {
   if (is_kept(node)) return false;
   if (is_dead(graph_, node)) {
-    bury(node);
+    erase_dead(node);
     stats_.changed = true;
     return true;
   }
@@ -170,11 +170,11 @@ void Run::book(uint32_t index, const Outcome& outcome, NodeId root) {
   if (!outcome.reason.empty()) count(stats_.rules[index].refused, outcome.reason);
   if (outcome.kind != Outcome::Kind::broken) return;
   const Node& node = graph_.node(root);
-  leave_out(index, fmt::format("rule {} was undone and left out: {}, at node '{}' ({})", rules_[index].name, outcome.reason,
-                               graph_.node(root).name, node.op->name));
+  disable_rule(index, fmt::format("rule {} was undone and left out: {}, at node '{}' ({})", rules_[index].name, outcome.reason,
+                                  graph_.node(root).name, node.op->name));
 }
 
-void Run::leave_out(uint32_t index, std::string sentence) {
+void Run::disable_rule(uint32_t index, std::string sentence) {
   stats_.rules[index].left_out = true;
   shared_.left_out[index] = true;
   stats_.reports.push_back(std::move(sentence));
@@ -204,19 +204,19 @@ Result<Statistics> rewrite(ir::Graph& graph, const RuleSet& rules, const Options
 }
 
 int64_t remove_dead(ir::Graph& graph, const NameSet& keep) {
-  int64_t buried = 0;
+  int64_t erased = 0;
   for (NodeId node = graph.last(); node;) {
     const NodeId before = graph.previous(node);
-    for (size_t i = 0; i < graph.node(node).bodies.size(); ++i) buried += remove_dead(graph.body(node, i), keep);
+    for (size_t i = 0; i < graph.node(node).bodies.size(); ++i) erased += remove_dead(graph.body(node, i), keep);
     if (is_dead(graph, node) && !is_kept(graph, node, keep)) {
       graph.erase(node);
-      ++buried;
+      ++erased;
     }
     node = before;
   }
   for (ValueId value : graph.values())
     if (graph.value(value).kind == Value::Kind::constant && graph.value(value).uses.empty()) graph.erase_value(value);
-  return buried;
+  return erased;
 }
 
 }  // namespace tenon::rewrite

@@ -63,14 +63,14 @@ class Run {
   /// Carries out; books; false where it was refused after all.
   bool carry_out(uint32_t index, Match& match);
   void book(uint32_t index, const Outcome& outcome, NodeId root);
-  void leave_out(uint32_t index, std::string sentence);
+  void disable_rule(uint32_t index, std::string sentence);
 
   void record_rewrite(uint32_t index, std::span<const NodeId> matched);
   void limit(uint32_t index, std::span<const NodeId> matched);
   void push_users(ValueId value);
   void push_with_users(NodeId node);
-  int64_t bury(NodeId node);
-  void lost_user(ValueId value);
+  int64_t erase_dead(NodeId node);
+  void on_use_removed(ValueId value);
 
   ir::Graph& graph_;
   const RuleSet& rules_;
@@ -83,7 +83,7 @@ class Run {
   History history_;
   Statistics stats_;
   std::vector<uint32_t> candidates_;
-  std::vector<NodeId> dead_;  ///< bury: who is still to be looked at
+  std::vector<NodeId> dead_;  ///< nodes that erase_dead() has still to visit
   std::set<std::pair<uint32_t, NodeId>>
       futile_;  ///< order sweep: matches (rule, root) that could not be carried out since the last rewrite
   int64_t node_limit_ = 0;

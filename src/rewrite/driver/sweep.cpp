@@ -17,7 +17,7 @@ void Run::screen(uint32_t index, std::vector<RulePlace>& places) {
     for (uint32_t at = 0; at < found.nodes.size(); ++at)
       if (graph_.alive(found.nodes[at])) places.push_back({index, at, found.nodes[at]});
   } catch (const std::exception& e) {
-    leave_out(index, fmt::format("rule {} was undone and left out: threw while matching: {}", rules_[index].name, e.what()));
+    disable_rule(index, fmt::format("rule {} was undone and left out: threw while matching: {}", rules_[index].name, e.what()));
   }
 }
 
@@ -80,7 +80,7 @@ Result<bool> Run::sweep() {
   const auto places = TRY(candidate_places());
   bool changed = carry_out_all(matching_apart(places));
   while (NodeId node = work_.pop(graph_)) {
-    if (is_dead(graph_, node) && bury(node) > 0) changed = stats_.changed = true;
+    if (is_dead(graph_, node) && erase_dead(node) > 0) changed = stats_.changed = true;
     else if (options_.fold && fold(node)) changed = true;
   }
   return changed;
