@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ops that do nothing, to time what surrounds them: -DOPS=10 of them, -DPADDING=100000 bytes beside them, -DSPACE='"one"' their namespace. */
+/* Ops that do nothing, to time what surrounds them: -DOPS=10 of them, -DPADDING=100000 bytes in addition, -DSPACE='"one"' their namespace. */
 #include <tenon/plugin.h>
 
 #ifndef OPS

@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 constexpr uint64_t kSeeds = 60;
 constexpr uint32_t kNodes = 200;
 
-/// Segments of two targets, 80 % of the nodes accelerated, beside the walk's.
+/// Segments of two targets, 80 % of the nodes accelerated, compared with the walk's.
 Json segments_of_both() {
   double ours = 0, walked = 0;
   int above = 0;
@@ -60,7 +60,7 @@ Json share_of_five() {
   return {{"ours", ours / kSeeds}, {"walk", walked / kSeeds}};
 }
 
-/// What running by priority costs beside the cheapest assignment: 150 nodes, two targets, a transfer takes two median nodes.
+/// The cost of assignment by priority compared with the cheapest one: 150 nodes, two targets, a transfer takes two median nodes.
 Json cost_of_priority() {
   double ours = 0, priority = 0;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {

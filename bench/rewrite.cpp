@@ -2,8 +2,8 @@
 // What rewriting costs: the whole pipeline of passes on two made-up models in several sizes (layers.h), in one thread, and what it
 // costs to have more rules.
 //
-// Sizes take turns, so that what else runs on the machine hits all alike; figures are medians of the CPU time, with the wall time beside
-// it. A run of its own counts the bytes of the heap: what the graph holds, and what the passes hold beside it at their peak.
+// Sizes alternate, so that other load on the machine affects all alike; figures are medians of the CPU time, with the wall time next to
+// it. A run of its own counts the bytes of the heap: those of the graph, and those that the passes allocate in addition at their peak.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -84,7 +84,7 @@ double us_a_node(const Work& work) { return 1e3 * median(work.cpu_ms) / static_c
 
 void print(const std::vector<Work>& all) {
   fmt::print("{:>5} {:>8} {:>8} {:>9} {:>9} {:>9} {:>10} {:>8} {:>7} {:>11} {:>12} {:>11}\n", "model", "nodes", "after", "rewrites",
-             "CPU ms", "wall ms", "rewrite ms", "us/node", "ratio", "graph B/nd", "beside B/nd", "allocs/nd");
+             "CPU ms", "wall ms", "rewrite ms", "us/node", "ratio", "graph B/nd", "passes B/nd", "allocs/nd");
   const Work* first = nullptr;
   for (const Work& w : all) {
     if (!first || first->model != w.model) first = &w;

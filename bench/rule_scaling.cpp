@@ -29,7 +29,7 @@ class NearMiss {
  public:
   NearMiss(const Graph& graph, std::mt19937& random) : query_(graph), random_(random) {}
 
-  /// Empty where nothing stands at depth two to change.
+  /// Empty where there is nothing to change at depth two.
   std::string of(NodeId root) {
     variables_ = 0;
     changed_ = false;

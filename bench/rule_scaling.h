@@ -12,7 +12,7 @@ struct Scaling {
   std::vector<double> ms;
 };
 
-/// Sets of so many rules over model M. A rule is what stands around one node of the model, three ops deep, with one op or number at depth
+/// Sets of so many rules over model M. A rule is the neighbourhood of one node of the model, three ops deep, with one op or number at depth
 /// two or three changed to another: its root is there, and what fails is deep inside. One row a size; the sizes take turns.
 std::vector<Scaling> measure_rule_scaling(const std::vector<int64_t>& sizes, int runs);
 

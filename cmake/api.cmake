@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The two libraries behind tenon/tenon.h: libtenon (compiles and runs) and libtenon_run (runs). They export the API and nothing else.
+# The two libraries of tenon/tenon.h: libtenon (compiles and runs) and libtenon_run (runs). They export the API and nothing else.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

@@ -2,7 +2,7 @@
 # Reading headers is most of the work of compiling a file here, so they are read once. Of the standard library and fmt:
 set(TENON_COMMON_HEADERS <algorithm> <array> <atomic> <chrono> <cmath> <cstring> <functional> <memory> <mutex> <optional> <set> <span> <string> <unordered_map>
   <unordered_set> <vector> <fmt/format.h> <fmt/ranges.h>)
-# ... and what nearly every file of the compile side includes beside them.
+# ... and what nearly every file of the compile side includes in addition.
 set(TENON_GRAPH_HEADERS ${TENON_COMMON_HEADERS} ${CMAKE_SOURCE_DIR}/src/ir/builder.h ${CMAKE_SOURCE_DIR}/src/ir/graph.h)
 # ... of files that say what ops are and compute, and of rules.
 set(TENON_OP_HEADERS ${TENON_GRAPH_HEADERS} ${CMAKE_SOURCE_DIR}/src/ops/core/op.h ${CMAKE_SOURCE_DIR}/src/ops/core/loop.h ${CMAKE_SOURCE_DIR}/src/ops/form/loops.h
@@ -11,7 +11,7 @@ set(TENON_RULE_HEADERS ${TENON_GRAPH_HEADERS} ${CMAKE_SOURCE_DIR}/src/ops/core/o
   ${CMAKE_SOURCE_DIR}/src/rewrite/rewriter.h)
 
 # tenon_floor(NAME SOURCES DIR... DEPENDS TARGET... PRECOMPILE HEADER... | HEADERS FLOOR): the static library tenon_NAME of all .cpp below the
-# folders (not below a nested `device` or `llvm` folder), compiled behind these precompiled headers, or those of another floor. A folder
+# folders (not below a nested `device` or `llvm` folder), compiled with these precompiled headers, or those of another floor. A folder
 # that is still empty gives an interface library.
 function(tenon_floor NAME)
   cmake_parse_arguments(ARG "" "HEADERS" "SOURCES;DEPENDS;PRECOMPILE" ${ARGN})
@@ -44,9 +44,9 @@ function(tenon_floor NAME)
 endfunction()
 
 # tenon_list(DIR MACRO FILE [FOLDERS]): writes generated/FILE with one line `TENON_ENTRY(x)` for each file x.cpp below DIR in which
-# `MACRO(...` stands at the start of a line, sorted by x; the registry includes it twice (declare, collect). The folder listing is the
-# registration; a file name stands in one folder only. With FOLDERS the line is `TENON_ENTRY(folder, x, "folder/.../x.cpp")`, where folder is
-# the first one below DIR, and a file name stands once below it.
+# `MACRO(...` is at the start of a line, sorted by x; the registry includes it twice (declare, collect). The folder listing is the
+# registration; a file name occurs in one folder only. With FOLDERS the line is `TENON_ENTRY(folder, x, "folder/.../x.cpp")`, where folder is
+# the first one below DIR, and a file name occurs once below it.
 function(tenon_list DIR MACRO FILE)
   file(GLOB_RECURSE FOUND CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/${DIR} ${CMAKE_SOURCE_DIR}/${DIR}/*.cpp)
   set(ENTRIES)
@@ -88,7 +88,7 @@ macro(tenon_backends DIR)
   endforeach()
 endmacro()
 
-# tenon_llvm(NAME DEPENDS...): the part of floor NAME that knows LLVM, src/NAME/llvm. Nothing else sees LLVM's headers. A target with the
+# tenon_llvm(NAME DEPENDS...): the part of floor NAME that uses LLVM, src/NAME/llvm. Nothing else includes LLVM's headers. A target with the
 # property TENON_OWN_LLVM has what it needs of LLVM in itself (40 MB): the shared library is 200,000 relocations, 11 ms of each process's start.
 function(tenon_llvm NAME)
   find_program(LLVM_CONFIG llvm-config-22 REQUIRED)

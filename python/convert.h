@@ -15,7 +15,7 @@ namespace nb = nanobind;
 /// A NumPy array that shares the tensor's bytes (read-only); packed types are unpacked, strings become objects, sequences
 /// lists, an optional without element None. Types that NumPy lacks need the package ml_dtypes. Raises not_supported.
 nb::object numpy_of(const Tensor& tensor);
-/// A copy of anything that numpy.asarray takes. `dtype`: the element type wanted; none: the array's own.
+/// A copy of anything that numpy.asarray takes. `dtype`: the element type of the result; none: the array's own.
 Tensor tensor_of(nb::handle array, DType dtype = DType::none);
 
 /// NumPy's name of an element type, PyTorch's too where it has one; and its numpy.dtype. Raise not_supported.

@@ -101,7 +101,7 @@ Dim dim_of(Symbols& symbols, nb::handle size) {
   if (number < 0)
     raise(fail(Code::bad_usage, "shape", "a size cannot be negative")
               .found(std::to_string(number))
-              .advice("None stands for a size that is not known"));
+              .advice("None is a size that is not known"));
   return Dim(number);
 }
 

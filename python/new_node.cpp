@@ -35,7 +35,7 @@ NewBody body_of(const PyGraph& graph, std::string name, nb::handle bodies, ir::N
   const bool alone = nb::isinstance<PyGraph>(bodies);
   if (!alone && !(PyTuple_Check(bodies.ptr()) && PyTuple_Size(bodies.ptr()) == 2 && nb::isinstance<PyGraph>(bodies[0])))
     raise(fail(Code::bad_usage, "body '" + name + "'", "this is no body")
-              .expected("a Graph, or a Graph and the values that its last inputs stand for")
+              .expected("a Graph, or a Graph and the values of its last inputs")
               .found(nb::type_name(bodies.type()).c_str()));
   const nb::object source = alone ? nb::borrow(bodies) : nb::object(bodies[0]);
   NewBody out{std::move(name), nb::cast<const PyGraph&>(source).get().clone_body(graph.get()), {}};

@@ -17,7 +17,7 @@ struct NewNode {
   const std::string& domain;
   nb::handle inputs;      ///< of values and None
   nb::handle attributes;  ///< a dict
-  nb::handle bodies;      ///< a dict: a Graph, or (Graph, the values that its last inputs stand for)
+  nb::handle bodies;      ///< a dict: a Graph, or (Graph, the values of its last inputs)
   int outputs = -1;       ///< negative: as many as attributes, constant operands and bodies say
   const ResultNames& names;
   bool infer = true;

@@ -24,7 +24,7 @@ nb::dict attributes(const NodeRef& node) {
   return out;
 }
 
-/// (attribute, graph, captures: how many of its last inputs stand for outer values) of each.
+/// (attribute, graph, captures: how many of its last inputs are outer values) of each.
 nb::list bodies(const NodeRef& node) {
   nb::list out;
   for (size_t k = 0; k < look(node).bodies.size(); ++k) {

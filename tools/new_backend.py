@@ -12,7 +12,7 @@ from new_op import camel, snake
 from new_rule import Mistake
 
 ROOT = Path(__file__).resolve().parent.parent
-TEMPLATE = ROOT / "tests/backends/null"  # which the tests run as it stands
+TEMPLATE = ROOT / "tests/backends/null"  # which the tests run unchanged
 
 
 def write(word: str) -> None:

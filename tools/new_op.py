@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes src/ops/FAMILY/NAME.cpp: an element-wise op that passes its tests as it stands, ready to be changed."""
+"""Writes src/ops/FAMILY/NAME.cpp: an element-wise op that passes its tests unchanged, ready to be edited."""
 
 from __future__ import annotations
 

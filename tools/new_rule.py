@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a new rule and its tests, which pass as they stand, ready to be changed: the files of tools/skeletons."""
+"""Writes a new rule and its tests, which pass unchanged, ready to be edited: the files of tools/skeletons."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def save_batches(path: Path, batches: list[Feeds]) -> None:
 
 
 class Worker:
-    """demo_worker.py in its own process. It stands still (SIGSTOP) while it is not asked, so that its threads take no time from others."""
+    """demo_worker.py in its own process. It is stopped (SIGSTOP) between commands, so that its threads take no time from others."""
 
     def __init__(self, python: Path, kind: str, model: Path, batches: Path, threads: int, environment: dict[str, str] | None = None):
         self.kind = kind

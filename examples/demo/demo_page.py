@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The demo's page: one HTML file that needs nothing beside it."""
+"""The demo's page: one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Page:
     kernels: list[dict] = field(default_factory=list)
     kernel_title: str = "Time per kernel"
     graph: str = ""  # a page of its own, as `tenon bench --html` writes it
-    graph_file: str = ""  # where the same page lies beside this one
+    graph_file: str = ""  # file name of that page in the same folder
 
 
 def table(rows: list[list[str]], numbers: set[int]) -> str:

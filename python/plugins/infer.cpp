@@ -44,7 +44,7 @@ void shapes_by_function(const PythonOp& op, const tenon_inference& inference) {
 
 void shapes_of_operand(const tenon_inference& inference) {
   const tenon_type& x = *inference.operands[0];
-  if (x.rank < 0) throw nb::value_error("the rank of operand 0 is not known: `shape` has to tell those of results");
+  if (x.rank < 0) throw nb::value_error("the rank of operand 0 is not known: `shape` has to give those of results");
   for (uint32_t k = 0; k < inference.result_count; ++k) {
     inference.results[k]->rank = x.rank;
     std::copy_n(x.sizes, x.rank, inference.results[k]->sizes);

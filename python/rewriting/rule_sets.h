@@ -25,7 +25,7 @@ rewrite::Numerics numerics_named(const std::string& name, const char* place);
 class PyRuleSet {
  public:
   explicit PyRuleSet(std::vector<PyRule> rules);
-  /// Those of its rules that are among `wanted`; nothing is made anew.
+  /// Those of its rules that are among `wanted`, shared.
   PyRuleSet only(const std::vector<PyRule>& wanted) const;
   const std::vector<PyRule>& rules() const { return rules_; }  ///< as given
   const rewrite::RuleSet& get() const { return set_; }

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 
 def program() -> Path:
-    """The executable: beside this file in an installed package; in the folder `bin` of a build."""
+    """The executable: next to this file in an installed package; in the folder `bin` of a build."""
     package = Path(__file__).parent
     places = [package / "tenon", package.parent.parent / "bin/tenon"]
     found = next((place for place in places if os.access(place, os.X_OK) and place.is_file()), None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""test_plugin: an op that a function in Python computes, held against what it says of itself."""
+"""test_plugin: checks of an op that a function in Python computes against its declaration."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Operand(NamedTuple):
 
 
 def sized_by_data(most: int | SymbolicSize) -> SizedByData:
-    """Stands among the sizes that `shape` of a plugin gives, for one that is known only when the function has run: at most so many."""
+    """One of the sizes that `shape` of a plugin gives, which is known only when the function has run: at most so many."""
     return SizedByData(most)
 
 

@@ -176,7 +176,7 @@ class Graph:
     def to_onnx(self, *, opset: int | None = None) -> bytes:
         """opset: exactly this one; None: the lowest that says every node, not below the source's."""
     def save_onnx(self, path: str | PathLike[str], *, opset: int | None = None, external_data: bool = False) -> int:
-        """Writes the file (and its data, beside it where requested or needed), whole or not at all. Returns the opset."""
+        """Writes the file (and its data, to a file next to it where requested or needed), whole or not at all. Returns the opset."""
     def clone(self) -> Graph: ...
     def dot(self, *, collapse: bool = True) -> str:
         """Graphviz text. collapse: repeated blocks once."""
@@ -220,7 +220,7 @@ class Graph:
         names: Sequence[str | None] = ...,
         infer: bool = True,
     ) -> Node:
-        """A new node, at the end unless a place is given. bodies: copies of these graphs; the values given beside one stand for its last
+        """A new node, at the end unless a place is given. bodies: copies of these graphs; the values given with one are those of its last
         inputs. outputs: -1 for as many as attributes, constant operands and bodies say, else as the op must have, or as there are names.
         names: of the results; None leaves one out. infer: types and shapes of the results; where they make no sense TenonError is raised
         and nothing has changed. In a graph that keeps_unknown an unknown name makes an
@@ -265,7 +265,7 @@ class Node:
     def attributes(self) -> dict[str, Any]: ...
     @property
     def bodies(self) -> list[tuple[str, Graph, int]]:
-        """Attribute, graph, and how many of the graph's last inputs stand for captures."""
+        """Attribute, graph, and how many of the graph's last inputs are captures."""
     @property
     def provenance(self) -> tuple[str, list[str]] | None:
         """The rule that made it, and the names of the nodes of the model it comes from; None where it was read."""
@@ -384,7 +384,7 @@ class Rewriter:
     def again(self, like: Node, inputs: Iterable[Value | None]) -> list[Value]:
         """The same op with the same attributes on other operands."""
     def graft(self, like: Node, inputs: Iterable[Value | None]) -> list[Value]:
-        """A node like one of any graph, with copies of its bodies. inputs: what stands for [*like.inputs, *like.captures]."""
+        """A node like one of any graph, with copies of its bodies. inputs: in place of [*like.inputs, *like.captures]."""
     def constant(self, array: Array, dtype: Any = None, name: str = "") -> Value: ...
     def replace(self, old: Value, new: Value) -> None:
         """Every use of `old` shall become one of `new`; carried out when the function has returned."""
@@ -463,7 +463,7 @@ def select(expression: str) -> list[Rule]:
 
 def rules_from(source: str | PathLike[str], *, name: str = "rules", plugins: Sequence[str | PathLike[str]] = ...) -> list[Rule]:
     """Rules in the language of `.rules` files. source: a path, or a text in one line that ends in ".rules", is read as a file; any other
-    text is what a file would hold, and `name` stands for the file in messages. plugins: whose ops they may name too, as for tenon.compile.
+    text is what a file would hold, and messages call the file `name`. plugins: whose ops they may name too, as for tenon.compile.
 
     Raises TenonError at FILE:LINE:COLUMN, with the line and a caret.
     """
@@ -547,7 +547,7 @@ def why_not(
     """
 
 def visits(match: Graph) -> list[Node]:
-    """Nodes of a pattern; the k-th stands for Match.nodes[k]."""
+    """Nodes of a pattern; the k-th matches Match.nodes[k]."""
 
 def rewrite(
     graph: Graph,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a functional was called with, kept beside the layer that it became."""
+"""The arguments of a functional, kept with the layer that it made."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def _mapped(argument: Any, change: Callable[[Tensor], Any]) -> Any:
 def _pairs(old: Any, new: Any, place: str) -> list[tuple[Tensor, Tensor]]:
     """Tensors at equal places of two structures. Raises TypeError or ValueError where the structures differ."""
     if type(old) is not type(new):
-        raise TypeError(f"{place} was of type {type(old).__name__}, and {type(new).__name__} cannot stand for it")
+        raise TypeError(f"{place} was of type {type(old).__name__}, and {type(new).__name__} cannot replace it")
     if isinstance(old, Tensor):
         return [(old, new)]
     if not isinstance(old, (list, tuple, dict)):
         return []
     if len(old) != len(new) or (isinstance(old, dict) and old.keys() != new.keys()):
-        raise ValueError(f"{place} has {len(old)} parts, and {len(new)} cannot stand for them")
+        raise ValueError(f"{place} has {len(old)} parts, and {len(new)} cannot replace them")
     keys = old.keys() if isinstance(old, dict) else range(len(old))
     return [pair for key in keys for pair in _pairs(old[key], new[key], f"{place}[{key!r}]")]
 

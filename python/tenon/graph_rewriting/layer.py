@@ -61,7 +61,7 @@ class NativeLayer:
 
 
 class Layer:
-    """A thin handle: as many as one likes may stand for one layer, and they are equal. `node`: the engine's node, or the value of a weight
+    """A thin handle: any number of them may refer to one layer, and they are equal. `node`: the engine's node, or the value of a weight
     that no node makes (a CONSTANT layer without inputs)."""
 
     __slots__ = ("network", "node")

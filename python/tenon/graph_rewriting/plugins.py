@@ -99,7 +99,7 @@ def namespace_of(domain: str) -> str:
 
 
 class PluginCreator:
-    """An op of a library, or a function of @tenon.plugin. `operands`: of each its name, whether it may be missing, and whether it stands
+    """An op of a library, or a function of @tenon.plugin. `operands`: of each its name, whether it may be missing, and whether it is
     for any number; `defaults`: of each field, None where it has none."""
 
     def __init__(self, op: dict[str, Any], outputs: int | None = None) -> None:

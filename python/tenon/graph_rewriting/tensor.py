@@ -17,7 +17,7 @@ METHODS: dict[str, Callable[..., Any]] = {}
 
 
 class Tensor:
-    """A thin handle: equal where it stands for the same tensor. `Tensor(name=..., dtype=..., shape=...)` adds an input to the default
+    """A thin handle: equal where it refers to the same tensor. `Tensor(name=..., dtype=..., shape=...)` adds an input to the default
     network; -1 is a size that is not known, which `dim_range` (an ordered mapping, one entry an axis) may give a name."""
 
     __slots__ = ("network", "value")

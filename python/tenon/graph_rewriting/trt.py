@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names that code written for TensorRT's Python package queries layers with: `trt.LayerType.ELEMENTWISE`, `trt.float16`.
 
-Only names live here; which of Tenon's op each stands for is said in kinds.py.
+Only names are here; kinds.py maps each to Tenon's op.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class GraphBuilder(Building):
     """Holds a model's graph: `GraphBuilder(model)`, from a ModelProto, its bytes or a path; `GraphBuilder(18)` starts an empty one.
 
     Operators have their newest meaning inside, and all types and shapes that can be known are known: infer_shapes_options needs not be
-    asked for. An empty graph is written for the opset given, or the lowest newer one that says every node.
+    asked for. An empty graph is written for the opset given, or the lowest newer one that has every node.
     """
 
     def __init__(

@@ -71,7 +71,7 @@ class EasyPatternOptimization(PatternOptimization):
     def validate_mapping(
         self, g: PatternView, deleted_nodes: Sequence[onnx.NodeProto], pattern_nodes: Sequence[onnx.NodeProto] | None = None
     ) -> bool:
-        """Asked when all else fits. deleted_nodes[k] stands for pattern_nodes[k]."""
+        """Called when all else matches. deleted_nodes[k] matches pattern_nodes[k]."""
         return True
 
     def validate_attribute_mapping(

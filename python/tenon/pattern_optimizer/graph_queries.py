@@ -186,9 +186,9 @@ class GraphQueries:
         value = self._find(name)
         return onnx.ValueInfoProto(name=name) if value is None else self._infos([value], [name])[0]
 
-    def _names_with(self, knows: Callable[[str], bool]) -> Iterator[str]:
+    def _names_with(self, has: Callable[[str], bool]) -> Iterator[str]:
         self.scene.looks_everywhere()
-        return (name for name in map(name_of, self.graph.values) if knows(name))
+        return (name for name in map(name_of, self.graph.values) if has(name))
 
     @property
     def _known_types(self) -> dict[str, int]:

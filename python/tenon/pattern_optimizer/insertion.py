@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carries out what `apply` answered: new nodes are built by the engine, and stand for the results that they name."""
+"""Carries out what `apply` answered: new nodes are built by the engine and replace the results that they name."""
 
 from __future__ import annotations
 

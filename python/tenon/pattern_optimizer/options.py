@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an optimisation does beside its patterns, and within which limits."""
+"""What an optimisation does in addition to its patterns, and its limits."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ class PatternOptimization(_Named):
 class EnginePattern(_Named):
     """Rules of the engine. Such patterns have no match and apply in Python: the engine runs them.
 
-    One under the name of a rewrite of the catalogue ("TransposeTranspose") stands for the rules that cover it, and is of a class of that
+    One under the name of a rewrite of the catalogue ("TransposeTranspose") is the rules that cover it, and is of a class of that
     name ("TransposeTransposePattern"); others are single rules under their own names.
     """
 

@@ -108,7 +108,7 @@ def compile(
     names them), else modules, and who runs them: "torch", "tenon", or one of backends. atomic_groups: chains of ops that no cut
     divides. memory_limit: bytes of weights and results of one engine; larger segments are divided. truncate_double: where a backend that
     is listed before another lacks f64, its ops work in f32; truncate_long_and_double: and in i32 where it lacks i64. share_weights: engines
-    read weights where they lie, and pack none of them: less memory, slower. measure: a call is timed beside the module's own, and the
+    read weights where they lie, and pack none of them: less memory, slower. measure: a call is timed against the module's own, and the
     module is left to eager where that takes less time, unless min_block_size, pins or require_full_compilation decide. dryrun: the report
     alone, nothing is built or timed. enabled: False gives the module back. engine: options of tenon.compile for each engine, such as
     precision.

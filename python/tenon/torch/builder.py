@@ -108,7 +108,7 @@ class Builder:
         made = convert(self, node)
         for user in node.users:
             if isinstance(made, tuple) and user.op == "call_function" and user.users and made[user.args[1]] is None:
-                raise Unsupported("not supported yet: its results beside the first")
+                raise Unsupported("not supported yet: its results after the first")
         self._check(made, meta(node))
         self._values[node] = made
 

@@ -100,7 +100,7 @@ class Calls:
         return tree_of(run(*args))
 
     def _make(self, program: GraphModule, segments: dict[str, Segment]) -> Any:
-        """Arguments in trees go through the program as it stands."""
+        """Arguments in trees go through the unchanged program."""
         placeholders = [n for n in program.graph.nodes if n.op == "placeholder"]
         checks = [
             (_unset(program.get_submodule(n.target).forward), [placeholders.index(p) for p in n.args])

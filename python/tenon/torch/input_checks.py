@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What comes into a compiled program, held against what it was exported for."""
+"""Inputs of a compiled program, compared with those that it was exported for."""
 
 from __future__ import annotations
 

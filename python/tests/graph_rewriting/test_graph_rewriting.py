@@ -278,7 +278,7 @@ def test_outputs_are_replaced_by_as_many_of_the_same_kind():
     network = Network()
     x, (first, second) = recorded_split(network)
     info = network.flayer_memo.get(second.get_parent().name)
-    with pytest.raises(ValueError, match="halves has 2 parts, and 1 cannot stand for them"):
+    with pytest.raises(ValueError, match="halves has 2 parts, and 1 cannot replace them"):
         info.replace_outputs_uses_with(network, [first])
-    with pytest.raises(TypeError, match="halves was of type list, and tuple cannot stand for it"):
+    with pytest.raises(TypeError, match="halves was of type list, and tuple cannot replace it"):
         info.replace_outputs_uses_with(network, (first, second))

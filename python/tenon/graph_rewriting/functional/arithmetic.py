@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element by element. Operands broadcast as NumPy's do; numbers take the element type of the tensor beside them."""
+"""Element by element. Operands broadcast as NumPy's do; numbers take the element type of the other operand."""
 
 from __future__ import annotations
 

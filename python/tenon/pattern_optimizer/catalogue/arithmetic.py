@@ -58,9 +58,9 @@ class ChainPattern(BinaryPattern):
 
     def apply(self, g: PatternView, before: onnx.NodeProto, node: onnx.NodeProto) -> list[onnx.NodeProto]:
         place = list(node.input).index(before.output[0])
-        turned = {"negative": 1} if node.op_type == "Sub" and place == 1 else {}
+        attributes = {"negative": 1} if node.op_type == "Sub" and place == 1 else {}
         inputs = [*before.input, node.input[1 - place]]
-        return [self.kernel(g, before.op_type + node.op_type, inputs, node.output, node, **turned)]
+        return [self.kernel(g, before.op_type + node.op_type, inputs, node.output, node, **attributes)]
 
 
 class AddAddMulMulPattern(ChainPattern):
@@ -106,7 +106,7 @@ class SubMulBroadcastPattern(SubMulPattern):
 
 
 def _shared(pair: Sequence[onnx.NodeProto]) -> tuple[str, str, str] | None:
-    """The operand of both nodes, and what each has beside it; None where they compute the same."""
+    """The operand of both nodes, and the other operand of each; None where they compute the same."""
     first, second = (list(node.input) for node in pair)
     for name in first:
         if name in second:

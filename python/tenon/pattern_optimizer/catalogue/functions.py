@@ -61,7 +61,7 @@ class FunctionSplitRotaryMulPattern(FunctionPattern):
     """Concat(r * c2 + Concat(-b, a) * c1, p) -> SplitRotaryMul(x, s1, s2, c1, c2), where r, p = Split(x, s1); a, b = Split(r, s2)"""
 
     def match_pattern(self, g: Building, x: str, split1: str, split2: str, c1: str, c2: str) -> str:
-        turned, passed = g.op.Split(x, split1, outputs=2, axis=-1)
-        a, b = g.op.Split(turned, split2, outputs=2, axis=-1)
+        rotated, passed = g.op.Split(x, split1, outputs=2, axis=-1)
+        a, b = g.op.Split(rotated, split2, outputs=2, axis=-1)
         swapped = g.op.Concat(g.op.Neg(b), a, axis=-1)
-        return g.op.Concat(g.op.Add(g.op.Mul(turned, c2), g.op.Mul(swapped, c1)), passed, axis=-1)
+        return g.op.Concat(g.op.Add(g.op.Mul(rotated, c2), g.op.Mul(swapped, c1)), passed, axis=-1)

@@ -52,5 +52,5 @@ class AddMulTransposePattern(CataloguePattern):
         return [before, node] if only_user(g, node.input[0]) is not None else "the result of the kernel is used elsewhere"
 
     def apply(self, g: PatternView, before: onnx.NodeProto, node: onnx.NodeProto) -> list[onnx.NodeProto]:
-        turned = g.get_attribute_with_default(before, "transposeMiddle", 0)
-        return [self.kernel(g, before.op_type, before.input, node.output, before, transposeMiddle=None if turned else 1)]
+        transposed = g.get_attribute_with_default(before, "transposeMiddle", 0)
+        return [self.kernel(g, before.op_type, before.input, node.output, before, transposeMiddle=None if transposed else 1)]
