@@ -21,12 +21,12 @@ HEAD = """\
 # Performance
 
 <!-- Written by ./dev docs from bench/results; run ./dev bench. -->
-`./dev bench [NAME...]` measures Tenon beside other engines on networks of real shapes with random weights, and adds the run to
+`./dev bench [NAME...]` measures Tenon and other engines on networks of real shapes with random weights, and adds the run to
 `bench/results/KIND.jsonl`; this page shows the newest figures of each row. A figure is a ratio or a share measured in one run, never
 milliseconds.
 
 - **Ratio**: the other engine's time by Tenon's. Each engine is a process of its own, loaded once, stopped while others are measured,
-  and asked by turns for a sample of at least 20 ms back to back; the ratio is the median over rounds of ratios within a round,
+  and measured alternately, in samples of at least 20 ms back to back; the ratio is the median over rounds of ratios within a round,
   with its 95 % bootstrap interval. The best engine is the one with the least median.
 - **Share**: of the time that is needed at least: the operations of Tenon's kernels at the FMA peak, or each weight read once at the
   rate that memory gives, whichever takes longer; both are measured before and after each sample, on the same threads. Weights that all
@@ -42,7 +42,7 @@ milliseconds.
   weights. Tenon and ONNX Runtime are given the shapes.
 
 A case is a file in `tools/bench/cases`: network, shapes, bars, and its precision where it is not fp32: bf16
-stands beside engines that have it; a quantised network is the same file for all engines.
+is compared with engines that have it; a quantised network is the same file for all engines.
 """
 
 
