@@ -74,8 +74,7 @@ constexpr PlanPass kPasses[] = {
     // It needs the final layouts, and what reads by rows.
     {"pad_rows", "rows that would all fall into one set of the cache are padded by a cache line", pad_rows, fuses},
     // Nothing moves between groups any more.
-    {"write_in_place", "a state of fixed shape is changed in its own memory, after the last read of its old value",
-     write_in_place, always},
+    {"write_in_place", "a state of fixed shape is changed in its own memory, after the last read of its old value", write_in_place, always},
     // Last: what runs part by part must not change any more.
     {"join_regions", "neighbours over the same rows run part by part in one parallel region", join_regions, fuses},
 };
