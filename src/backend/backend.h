@@ -53,6 +53,8 @@ struct Blob {
   /// Constants that the engine stores and passes to the device with the bytes. A constant shared with other segments is stored once.
   std::vector<ir::ConstantRef> weights;
   std::vector<InnerGraph> graphs = {};
+  /// Symbols of the graph's sizes whose values the program around passes to the segment (runtime::Segment::set_sizes), by name.
+  std::vector<std::string> sizes = {};
 };
 
 using Artifact = std::variant<Kernels, Blob>;

@@ -128,9 +128,13 @@ class Binder {
       for (ArrayId a : *list) want_array(a);
     if (group.kind() == GroupKind::check) sizes_.want(group.as<codegen::CheckGroup>().limit.extent);
     if (group.kind() == GroupKind::sizes) want(*graph_.value(plan_.arrays[group.outputs[0]].value).data);
-    if (group.kind() == GroupKind::segment)
-      for (const ir::ConstantRef& w : lowered_.blobs[group.as<codegen::SegmentGroup>().segment].weights)
-        for (int64_t size : w->shape) sizes_.want(size);
+    if (group.kind() == GroupKind::segment) want_blob(lowered_.blobs[group.as<codegen::SegmentGroup>().segment]);
+  }
+
+  void want_blob(const backend::Blob& blob) {
+    for (const ir::ConstantRef& w : blob.weights)
+      for (int64_t size : w->shape) sizes_.want(size);
+    for (const std::string& name : blob.sizes) sizes_.want(symbol_named(graph_, name));
   }
 
   const Lowered& lowered_;
@@ -145,6 +149,13 @@ class Binder {
 std::vector<bool> bind_sizes(const Lowered& lowered, SizeTable& sizes) { return Binder(lowered, sizes).bind(); }
 
 void want_sizes(const Lowered& lowered, SizeTable& sizes) { Binder(lowered, sizes).want(); }
+
+Dim symbol_named(const ir::Graph& graph, std::string_view name) {
+  const std::vector<Dim>& all = graph.symbols().all();
+  const auto found = std::ranges::find_if(all, [&](Dim d) { return d.node()->name == name; });
+  TENON_ASSERT(found != all.end());
+  return *found;
+}
 
 runtime::ContainerInfo container_info_of(const ir::Type& type) {
   runtime::ContainerInfo out{.kind = type.kind, .sizes = {}, .key = type.key};

@@ -13,6 +13,9 @@ std::vector<bool> bind_sizes(const Lowered& lowered, SizeTable& sizes);
 /// Asks for every size that the program will, but for those that bodies want of it.
 void want_sizes(const Lowered& lowered, SizeTable& sizes);
 
+/// The symbol of that name, which the graph has.
+Dim symbol_named(const ir::Graph& graph, std::string_view name);
+
 /// What the runtime checks of a value that is no tensor.
 runtime::ContainerInfo container_info_of(const ir::Type& type);
 runtime::ContainerInfo container_info_of(const codegen::Plan& plan, const ir::Graph& graph, codegen::ArrayId array);

@@ -27,6 +27,7 @@ struct Built {
   std::vector<std::pair<std::string, std::string>> ops_of_devices;
   std::vector<uint32_t> group_of_step;      ///< of the first program: which group of the plan each step is part of
   std::vector<codegen::Work> work_of_step;  ///< likewise: what its kernel does; nothing where it has none
+  std::vector<Dim> outer;                   ///< likewise: sizes that it reads from around it, in the order of its `outer` lines
 };
 
 /// What backends made of a graph and of the bodies of its branches and loops.

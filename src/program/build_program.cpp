@@ -251,6 +251,7 @@ class ProgramBuilder {
     Step s = start(runtime::SegmentStep());
     for (ArrayId a : group.inputs) s.buffers.push_back(TRY(buffer(a)));
     for (const ir::ConstantRef& w : blob.weights) s.buffers.push_back(weight(w));
+    for (const std::string& name : blob.sizes) s.sizes.push_back(sizes_.slot(symbol_named(graph_, name)));
     s.kind = runtime::SegmentStep{blob_number(segment.backend, std::move(blob))};
     for (ir::NodeId n : segment.nodes) pool_.note_op(segment.backend, graph_.node(n).op->name);
     s.label = segment.nodes.size() == 1 ? graph_.view(group.node).where() : label_of(graph_, segment.nodes);

@@ -22,11 +22,26 @@ Result<void> check_groups(const ir::Graph& graph, const codegen::Plan& plan) {
   return {};
 }
 
-backend::Options own_options(const backend::Options& options) {
-  backend::Options out = options;
-  out.planning.given.clear();  // a segment in a body is a whole graph to its backend
-  out.planning.carried.reset();
-  return out;
+/// given: symbols whose values the program around passes.
+Result<Built> link(const ir::Graph& graph, const backend::Options& options, const codegen::Target& target,
+                   std::vector<const DimNode*> given) {
+  backend::Options own = options;
+  own.planning.given = std::move(given);
+  own.planning.carried.reset();  // a segment in a body is a whole graph to its backend
+  Lowered lowered;
+  lowered.graph = &graph;
+  lowered.kernels = TRY(backend::make_kernels({graph}, own, target));
+  lowered.is_segment = true;
+  TRY(check_groups(graph, lowered.kernels.plan));
+  return build(std::move(lowered));
+}
+
+/// By the sizes of the operands alone where they are enough: the program around may not have the others.
+Result<Built> link(const ir::Graph& graph, const backend::Options& options, const codegen::Target& target) {
+  auto built = link(graph, options, target, {});
+  if (built || built.error().code() != Code::not_supported) return built;
+  std::vector<const DimNode*> outer = outer_symbols(graph);
+  return outer.empty() ? std::move(built) : link(graph, options, target, std::move(outer));
 }
 
 runtime::CodeSection section_of(codegen::MachineCode code) {
@@ -37,18 +52,24 @@ runtime::CodeSection section_of(codegen::MachineCode code) {
 
 }  // namespace
 
+std::vector<const DimNode*> outer_symbols(const ir::Graph& graph) {
+  std::vector<const DimNode*> out;
+  for (Dim d : graph.symbols().all()) out.push_back(d.node());
+  for (ir::ValueId v : graph.inputs())
+    if (const ir::Type& type = graph.value(v).type; type.is_tensor() && type.has_rank())
+      for (Dim d : *type.shape) std::erase(out, d.node());
+  return out;
+}
+
 Result<backend::Blob> compile_segment(const ir::Graph& graph, std::string_view backend, const backend::Options& options,
                                       const codegen::Target& target) {
   const auto chosen = options.targets.find(backend);
   const codegen::Target& own = chosen == options.targets.end() ? target : *chosen->second;
-  Lowered lowered;
-  lowered.graph = &graph;
-  lowered.kernels = TRY(backend::make_kernels({graph}, own_options(options), own));
-  lowered.is_segment = true;
-  TRY(check_groups(graph, lowered.kernels.plan));
-  Built built = TRY(build(std::move(lowered)));
-  runtime::KernelBlob blob{.programs = std::move(built.programs), .code = {}, .weights = {}};
+  Built built = TRY(link(graph, options, own));
+  runtime::KernelBlob blob{.programs = std::move(built.programs), .code = {}, .weights = {}, .sizes = 0};
   backend::Blob out;
+  for (Dim d : built.outer) out.sizes.push_back(d.node()->name);
+  blob.sizes = static_cast<uint32_t>(out.sizes.size());
   for (const PlacedConstant& w : built.weights) {
     out.weights.push_back(w.constant);
     blob.weights.push_back(w.offset);

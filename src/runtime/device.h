@@ -46,6 +46,8 @@ class InPlace {
 class Segment {
  public:
   virtual ~Segment() = default;
+  /// The sizes that the blob reads from the program around it (backend::Blob::sizes), in its order: before a run, where there are some.
+  virtual void set_sizes(std::span<const int64_t> /*sizes*/) {}
   /// operands: without the blob's weights; a handle that is empty where one is missing. places: one a result: memory of the plan that the
   /// result belongs in (row-major), or an empty handle where its size is unknown before the run. Returns one tensor a result: its
   /// place, once written, or a tensor of its own, whose elements the caller moves. Whatever comes back is checked against what the model

@@ -336,7 +336,7 @@ void write(pbf_writer w, const Program& p) {
   for (const StatePort& s : p.states) add(program::state, s);
 }
 
-Result<ProgramTable> decoded(std::string_view bytes, ProgramTable (*read)(Reader)) {
+Result<ProgramTable> decoded(std::string_view bytes, ProgramTable (*read)(Reader), uint32_t outer_sizes) {
   ProgramTable table;
   try {
     table = read(Reader(bytes.data(), bytes.size()));
@@ -346,7 +346,7 @@ Result<ProgramTable> decoded(std::string_view bytes, ProgramTable (*read)(Reader
         .found(e.what())
         .advice("build the engine again");
   }
-  if (!is_sound(table))
+  if (!is_sound(table, outer_sizes))
     return fail(Code::bad_file, "program section", "a program refers to what is not there")
         .expected("sound indices")
         .found("one that is out of range")

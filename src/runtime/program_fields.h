@@ -14,6 +14,7 @@ void write(protozero::pbf_writer to, const Program& program);
 bool read_field(WireReader& from, Program& program);
 
 /// The table that `read` makes of the bytes of an engine's section. Errors: bad_file where it throws, or the table is not sound.
-Result<ProgramTable> decoded(std::string_view bytes, ProgramTable (*read)(WireReader));
+/// outer_sizes: as of is_sound.
+Result<ProgramTable> decoded(std::string_view bytes, ProgramTable (*read)(WireReader), uint32_t outer_sizes = 0);
 
 }  // namespace tenon::runtime

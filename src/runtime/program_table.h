@@ -69,12 +69,15 @@ std::vector<int64_t> capacities_of(const ProgramTable& table, const Program& pro
 std::vector<bool> reachable(const ProgramTable& table, std::span<const uint32_t> roots);
 
 /// Every index of every program is in range; each body belongs to one step; no program runs itself; the first row is an entry; each
-/// fallback takes and gives what its entry does, and uses its states. Cost: linear.
-bool is_sound(const ProgramTable& table);
+/// fallback takes and gives what its entry does, and uses its states. outer_sizes: how many sizes entries read from around them (a
+/// segment's). Cost: linear.
+bool is_sound(const ProgramTable& table, uint32_t outer_sizes = 0);
 
 /// Numbered fields for ever; unknown ones are skipped. Errors of decoding: bad_file.
 std::string encode(const ProgramTable& table);
 Result<ProgramTable> decode(std::string_view bytes);
+/// Of a segment, whose entry reads so many sizes from the program around it.
+Result<ProgramTable> decode_segment(std::string_view bytes, uint32_t outer_sizes);
 /// Of an engine section "program", which engines had before there was a table: programs nested in one.
 Result<ProgramTable> decode_nested(std::string_view bytes);
 

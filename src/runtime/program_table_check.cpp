@@ -27,7 +27,8 @@ bool takes_the_same(const Program& fallback, const Program& entry, bool more) {
 
 class TableChecker {
  public:
-  explicit TableChecker(const ProgramTable& table) : table_(table), uses_(table.size()), depth_(table.size(), kUnknown) {}
+  TableChecker(const ProgramTable& table, uint32_t outer_sizes)
+      : table_(table), outer_sizes_(outer_sizes), uses_(table.size()), depth_(table.size(), kUnknown) {}
 
   bool sound() {
     if (table_.size() == 0 || table_.size() > kMissing || table_.programs[0].role != Role::entry || !are_states_sound(table_)) return false;
@@ -44,8 +45,8 @@ class TableChecker {
     const NamedProgram& row = table_.programs[number];
     if (row.role < Role::entry || row.role > Role::inner_graph) return false;
     if (row.role == Role::entry && (row.name.empty() || !names_.insert(row.name).second)) return false;
-    const auto asks_outside = [](const SizeLine& l) { return l.kind == SizeLine::Kind::outer; };
-    if (row.role != Role::body && std::ranges::any_of(row.program.sizes, asks_outside)) return false;
+    const auto is_missing = [&](const SizeLine& l) { return l.kind == SizeLine::Kind::outer && l.a >= outer_sizes_; };
+    if (row.role != Role::body && std::ranges::any_of(row.program.sizes, is_missing)) return false;
     return row.role == Role::fallback ? fallback_sound(row) : row.condition == Condition::none;
   }
 
@@ -96,6 +97,7 @@ class TableChecker {
 
   static constexpr int kUnknown = -1, kOpen = -2;
   const ProgramTable& table_;
+  const uint32_t outer_sizes_;
   std::set<std::string_view> names_;
   std::set<std::pair<uint32_t, Condition>> fallbacks_;
   std::vector<uint32_t> uses_;
@@ -104,6 +106,6 @@ class TableChecker {
 
 }  // namespace
 
-bool is_sound(const ProgramTable& table) { return TableChecker(table).sound(); }
+bool is_sound(const ProgramTable& table, uint32_t outer_sizes) { return TableChecker(table, outer_sizes).sound(); }
 
 }  // namespace tenon::runtime

@@ -68,4 +68,6 @@ std::string encode(const ProgramTable& programs) {
 
 Result<ProgramTable> decode(std::string_view bytes) { return decoded(bytes, read_table); }
 
+Result<ProgramTable> decode_segment(std::string_view bytes, uint32_t outer_sizes) { return decoded(bytes, read_table, outer_sizes); }
+
 }  // namespace tenon::runtime

@@ -4,7 +4,7 @@
 
 namespace tenon::runtime {
 
-/// A device runs a segment. Step::buffers: operands (kMissing: none), then the weights of its blob.
+/// A device runs a segment. Step::buffers: operands (kMissing: none), then the weights of its blob. Step::sizes: those that it reads.
 struct SegmentStep {
   static constexpr uint32_t kNumber = 2;
   static constexpr std::string_view kName = "segment";

@@ -107,6 +107,26 @@ TEST(SecondBackend, BodiesOfBranchesAndLoopsRunSegments) {
     }
 }
 
+/// `h` is the size of no operand of the second segment, whose own sizes are made of it.
+TEST(SecondBackend, SizesOfNoOperandComeFromTheProgramAround) {
+  const auto graph = graph_of(
+      "graph main(x: f32[1,2,h,8]) { a = MaxPool(x, kernel_shape=[2,2], strides=[2,2]) b = Erf(a) "
+      "c = MaxPool(b, kernel_shape=[3,3], strides=[2,2]) d = Exp(c) return d }");
+  const auto is_not_erf = [](const ir::Graph& g, ir::NodeId n) { return !g.node(n).is("Erf"); };
+  for (int opt : {0, 3}) {
+    SecondAndTwin both(is_not_erf, at_level(opt));
+    const auto made = both.make(*graph);
+    ASSERT_TRUE(made) << made.error().text();
+    EXPECT_EQ(both.segments(), 2u);
+    EXPECT_EQ(both.handed_back(), 0u);
+    for (int64_t h : {9, 30, 31, 9}) {
+      Tensor x = *Tensor::make(DType::f32, {1, 2, h, 8});
+      for (int64_t i = 0; i < x.count(); ++i) x.set_number(i, 0.01 * static_cast<double>(i % 89) - 0.4);
+      expect_equal_bits(both, *graph, {&x, 1});
+    }
+  }
+}
+
 /// The system refuses to read it, as it refuses the host.
 bool is_readable(const std::byte* memory) {
   int ends[2];
@@ -287,6 +307,17 @@ TEST_F(KernelBlob, OtherWeightsAreBadFile) {
   expect_error(changed([](auto& b) { b.programs.weight_bytes = uint64_t{1} << 40; }), Code::bad_file, "more bytes of weights");
 }
 
+TEST_F(KernelBlob, SizesThatNobodyPassesAreBadFile) {
+  expect_error(changed([](auto& b) { b.programs[0].sizes[0] = {runtime::SizeLine::Kind::outer, 0, 0, 0, 0}; }), Code::bad_file, "");
+  const auto segment = changed([](auto& b) { b.sizes = 1; });
+  ASSERT_TRUE(segment) << segment.error().text();
+  const Tensor x = rows_of(5);
+  const auto ran = (*segment)->run({&x, 1}, std::vector<Tensor>(1), {});
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().code(), Code::bad_file);
+  EXPECT_EQ(ran.error()->found, "0");
+}
+
 TEST_F(KernelBlob, MissingTargetIsNamed) {
   expect_error(make(blob_.bytes, weights_, 77), Code::wrong_target, "no code for this target");
   expect_error(changed([](auto& b) { b.code[0].needs = "avx2 flight"; }), Code::wrong_target, "this CPU cannot run");
@@ -375,11 +406,11 @@ TEST(MemoryPlace, InputOutsideOfHostMemoryIsRefused) {
 /// TENON_GRAPHS=2000 runs that many (seeds.h).
 TEST(SecondBackend, RandomSharesOfRandomGraphsEqualCpuBitForBit) {
   size_t segments = 0, handed_back = 0, graphs = 0;
-  each_seed(120, [&](uint64_t seed) {
+  each_seed(200, [&](uint64_t seed) {
     SCOPED_TRACE("TENON_SEED=" + std::to_string(seed));
     const auto graph = RandomGraph(seed).grow(4 + seed % 14);
     for (ir::ValueId v : graph->values())
-      if (graph->value(v).name.empty()) graph->set_name(v, fmt::format("v{}", v.slot()));
+      if (graph->value(v).name.empty()) graph->set_name(v, fmt::format("value{}", v.slot()));
     SecondAndTwin both(random_share(seed, 20 + seed * 7 % 75), at_level(seed % 2 == 0 ? 0 : 3));
     const auto made = both.make(*graph);
     ASSERT_TRUE(made) << made.error().text() << "\n" << ir::print(*graph);

@@ -28,6 +28,7 @@ struct KernelBlob {
   ProgramTable programs;          ///< one entry: operands of the segment to its results
   std::vector<CodeSection> code;  ///< one a target
   std::vector<uint64_t> weights;  ///< by weight of the blob: where its bytes lie among the program's weights
+  uint32_t sizes = 0;             ///< how many sizes the program reads from the one around it (SizeLine::Kind::outer)
 };
 
 /// Numbered fields for ever.

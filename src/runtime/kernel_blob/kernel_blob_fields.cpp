@@ -12,7 +12,7 @@ using protozero::pbf_writer;
 
 // Field numbers are for ever: a number that is no longer written is never used again.
 namespace kernel_blob_field {
-enum : uint32_t { programs = 1, code = 2, weight = 3 };
+enum : uint32_t { programs = 1, code = 2, weight = 3, sizes = 4 };
 }
 namespace code_section_field {
 enum : uint32_t { target = 1, needs = 2, bytes = 3, entry = 4 };
@@ -54,6 +54,7 @@ ReadBlob read_kernel_blob(WireReader r) {
       case kernel_blob_field::programs: out.programs = r.get_string(); break;
       case kernel_blob_field::code: out.blob.code.push_back(read_code_section(r.get_message())); break;
       case kernel_blob_field::weight: out.blob.weights.push_back(r.get_uint64()); break;
+      case kernel_blob_field::sizes: out.blob.sizes = r.get_uint32(); break;
       default: r.skip();
     }
   return out;
@@ -97,12 +98,13 @@ std::string encode(const KernelBlob& blob) {
   w.add_string(kernel_blob_field::programs, encode(blob.programs));
   for (const CodeSection& code : blob.code) write(pbf_writer(w, kernel_blob_field::code), code);
   for (const uint64_t offset : blob.weights) w.add_uint64(kernel_blob_field::weight, offset);
+  w.add_uint32(kernel_blob_field::sizes, blob.sizes);
   return bytes;
 }
 
 Result<KernelBlob> decode_kernel_blob(std::string_view bytes) {
   ReadBlob read = TRY(read_fields(bytes, kKernelBlobPlace, "the blob does not decode", read_kernel_blob));
-  auto programs = decode(read.programs);
+  auto programs = decode_segment(read.programs, read.blob.sizes);
   if (!programs) return std::move(programs).error().at(std::string(kKernelBlobPlace));
   read.blob.programs = *std::move(programs);
   TRY(check_blob_programs(read.blob.programs));

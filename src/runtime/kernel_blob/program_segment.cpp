@@ -32,18 +32,29 @@ class OpenMemory {
 
 class ProgramSegment final : public Segment {
  public:
-  explicit ProgramSegment(std::shared_ptr<const Engine> engine)
-      : engine_(std::move(engine)), program_(engine_->program()), frame_(std::make_unique<Frame>(*engine_, program_, false)) {
+  /// sizes: how many it reads from around it.
+  ProgramSegment(std::shared_ptr<const Engine> engine, uint32_t sizes)
+      : engine_(std::move(engine)),
+        program_(engine_->program()),
+        size_count_(sizes),
+        frame_(std::make_unique<Frame>(*engine_, program_, false)) {
     for (size_t k = 0; k < program_.inputs.size(); ++k) copies_.emplace_back().use(engine_->memory());
   }
 
+  void set_sizes(std::span<const int64_t> sizes) override { sizes_.assign(sizes.begin(), sizes.end()); }
+
   Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor> places, const RunOptions& options) override {
     TRY(check_types(program_, operands));
+    if (sizes_.size() != size_count_)
+      return fail(Code::bad_file, std::string(kKernelBlobPlace), "the step gives the segment another number of sizes")
+          .expected(std::to_string(size_count_))
+          .found(std::to_string(sizes_.size()))
+          .advice("build the engine again");
     const OpenMemory open = TRY(OpenMemory::begin(*engine_->memory()));
     const std::vector<Tensor> inside = TRY(copy_in(operands, options));
     RunOptions own = options;
     own.on_step = nullptr;  // whose steps are those of the engine around
-    const std::span<const Tensor> results = TRY(frame_->run(inside, {}, own));
+    const std::span<const Tensor> results = TRY(frame_->run(inside, sizes_, own));
     std::vector<Tensor> out;
     for (size_t k = 0; k < results.size(); ++k) out.push_back(TRY(copy_out(results[k], k < places.size() ? places[k] : Tensor(), options)));
     return out;
@@ -72,7 +83,9 @@ class ProgramSegment final : public Segment {
 
   std::shared_ptr<const Engine> engine_;
   const Program& program_;
-  std::deque<Block> copies_;  ///< of operands, in the device's memory
+  const size_t size_count_;
+  std::vector<int64_t> sizes_;  ///< from around it
+  std::deque<Block> copies_;    ///< of operands, in the device's memory
   std::unique_ptr<Frame> frame_;
 };
 
@@ -91,10 +104,11 @@ Result<void> check_ports_of_segment(const Program& program) {
 }  // namespace
 
 Result<std::unique_ptr<Segment>> make_program_segment(const BlobView& blob, uint32_t target, std::shared_ptr<RunMemory> memory) {
-  EngineParts parts = TRY(engine_parts(TRY(decode_kernel_blob(blob.bytes)), target, blob.weights, std::move(memory)));
-  auto engine = TRY(Engine::create(std::move(parts)));
+  KernelBlob program = TRY(decode_kernel_blob(blob.bytes));
+  const uint32_t sizes = program.sizes;
+  auto engine = TRY(Engine::create(TRY(engine_parts(std::move(program), target, blob.weights, std::move(memory)))));
   TRY(check_ports_of_segment(engine->program()));
-  return std::make_unique<ProgramSegment>(std::move(engine));
+  return std::make_unique<ProgramSegment>(std::move(engine), sizes);
 }
 
 }  // namespace tenon::runtime

@@ -39,14 +39,24 @@ namespace {
 class SegmentRunner final : public StepRunner {
  public:
   SegmentRunner(const Step& step, const Program& program)
-      : step_(step), program_(program), blob_(program.blobs[as<SegmentStep>(step)->blob]), operand_count_(operand_count(program, step)) {}
+      : step_(step),
+        program_(program),
+        blob_(program.blobs[as<SegmentStep>(step)->blob]),
+        operand_count_(operand_count(program, step)),
+        sizes_(step.sizes.size()) {}
 
   Result<void> run(Values& values, const RunOptions& options, int threads) override {
     if (!segment_) TRY(make(values, threads));
+    if (!sizes_.empty()) set_sizes(values);
     return in_place_ ? run_in_place(values, options, threads) : run_on_tensors(values, options);
   }
 
  private:
+  void set_sizes(const Values& values) {
+    for (size_t k = 0; k < sizes_.size(); ++k) sizes_[k] = values.size(step_.sizes[k]);
+    segment_->set_sizes(sizes_);
+  }
+
   std::span<const uint32_t> operand_buffers() const { return std::span(step_.buffers).first(operand_count_); }
 
   Result<void> make(const Values& values, int threads) {
@@ -160,6 +170,7 @@ class SegmentRunner final : public StepRunner {
   const Program& program_;
   const Blob& blob_;
   size_t operand_count_;
+  std::vector<int64_t> sizes_;               // that the segment reads
   std::unique_ptr<Segment> segment_;         // null: not made yet
   InPlace* in_place_ = nullptr;              // null: it runs on tensors
   uint64_t sizes_ = 0;                       // number of the sizes that its shapes are set to

@@ -25,6 +25,8 @@ class SecondAndTwin {
     auto theirs = TRY(compiled(graph, twin_));
     segments_ = count_blobs(ours.built.programs);
     handed_back_ = ours.handed_back.size();
+    for (const partition::HandedBack& h : ours.handed_back) handed_back_text_ += h.error + "\n";
+    note_given(*ours.graph, ours.partition);
     if (segments_ != count_blobs(theirs.built.programs))
       return fail(Code::internal, graph.name, "second and twin are cut at other borders");
     context_ = TRY(runtime::Context::create(TRY(compiler::load_compiled(std::move(ours), {device_}))));
@@ -47,11 +49,10 @@ class SecondAndTwin {
     return "";
   }
 
-  /// Nodes of second, by the names of their results, that cpu has compiled too.
+  /// Nodes that the partition gives to second, by the names of their results, and cpu has compiled.
   std::vector<std::string> compiled_twice() const {
     std::vector<std::string> out;
-    const std::set<std::string> ours = second_.compiled();
-    std::ranges::set_intersection(ours, host_.compiled(), std::back_inserter(out));
+    std::ranges::set_intersection(given_, host_.compiled(), std::back_inserter(out));
     std::erase(out, "");
     return out;
   }
@@ -61,8 +62,16 @@ class SecondAndTwin {
   const SecondDevice& device() const { return *device_; }
   size_t segments() const { return segments_; }
   size_t handed_back() const { return handed_back_; }
+  const std::string& handed_back_text() const { return handed_back_text_; }
 
  private:
+  void note_given(const ir::Graph& graph, const partition::Partition& partition) {
+    for (const partition::NodePlacement& n : partition.nodes) {
+      if (n.backend == 0) given_.insert(result_name(graph, n.node));
+      for (size_t b = 0; b < n.bodies.size(); ++b) note_given(*graph.node(n.node).bodies[b].graph, n.bodies[b]);
+    }
+  }
+
   static size_t count_blobs(const runtime::ProgramTable& table) {
     size_t out = 0;
     for (const runtime::NamedProgram& p : table.programs)
@@ -85,6 +94,8 @@ class SecondAndTwin {
   std::shared_ptr<SecondDevice> device_ = std::make_shared<SecondDevice>();
   std::unique_ptr<runtime::Context> context_, twin_context_;
   size_t segments_ = 0, handed_back_ = 0;
+  std::string handed_back_text_;
+  std::set<std::string> given_;  ///< results of the nodes of second
 };
 
 }  // namespace tenon::tests

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "backend/work.h"
 #include "base/hash.h"
@@ -12,29 +11,6 @@
 #include "program/segment.h"
 
 namespace tenon::tests {
-
-namespace {
-
-using Symbols = std::unordered_set<const DimNode*>;
-
-void add_symbols(std::span<const Dim> dims, Symbols& to) {
-  for (Dim d : dims) each_symbol(d, [&](const DimNode& s) { to.insert(&s); });
-}
-
-/// Of the sizes that the node goes by, one that no operand has; null: there is none.
-const DimNode* missing_symbol(const ir::NodeView& view) {
-  Symbols given, used;
-  for (const ir::Operand& o : view.inputs) {
-    if (o.present && o.type.has_rank() && o.type.is_tensor()) add_symbols(*o.type.shape, given);
-    if (o.present && o.data) add_symbols(*o.data, used);
-  }
-  for (const ir::Type& t : view.outputs)
-    if (t.has_rank() && t.is_tensor()) add_symbols(*t.shape, used);
-  const auto found = std::ranges::find_if(used, [&](const DimNode* s) { return !given.contains(s); });
-  return found == used.end() ? nullptr : *found;
-}
-
-}  // namespace
 
 std::string result_name(const ir::Graph& graph, ir::NodeId node) {
   for (ir::ValueId v : graph.node(node).outputs)
@@ -55,8 +31,6 @@ Result<void> check_kernel_node(const ir::Graph& graph, ir::NodeId node) {
   const RoleKind kind = TRY(codegen::role_of(graph, node)).kind;
   if (kind != RoleKind::loops && kind != RoleKind::same_bytes && kind != RoleKind::attention)
     return fail(Code::not_supported, view.where(), "the host runs size computations, control flow and packed rows");
-  if (const DimNode* symbol = missing_symbol(view))
-    return fail(Code::not_supported, view.where(), "no operand has the size '" + symbol->name + "'");
   return {};
 }
 

@@ -17,7 +17,7 @@ using Takes = std::function<bool(const ir::Graph& graph, ir::NodeId node)>;
 Takes random_share(uint64_t seed, unsigned percent);
 /// The name of a node's first result; empty: rewriting made it, without one.
 std::string result_name(const ir::Graph& graph, ir::NodeId node);
-/// Whether kernels of a segment run the node: its sizes follow from those of its operands. Errors: not_supported with the reason.
+/// Whether kernels of a segment run the node. Errors: not_supported with the reason.
 Result<void> check_kernel_node(const ir::Graph& graph, ir::NodeId node);
 
 /// `second`: a kernel backend. It plans, lowers and links its segments for x86_avx2 and brings program and code in its blobs; its device

@@ -7,7 +7,8 @@
 #include "compiler/backends.h"
 #include "compiler/place_weights.h"
 #include "program/build.h"
-#include "runtime/engine.h"
+#include "program/segment.h"
+#include "runtime/run/frame.h"
 
 namespace tenon::tests {
 
@@ -15,12 +16,13 @@ namespace {
 
 class TwinSegment final : public runtime::Segment {
  public:
-  explicit TwinSegment(std::unique_ptr<runtime::Context> context) : context_(std::move(context)) {}
+  explicit TwinSegment(std::shared_ptr<runtime::Engine> engine) : engine_(std::move(engine)), frame_(*engine_, engine_->program(), false) {}
+  void set_sizes(std::span<const int64_t> sizes) override { sizes_.assign(sizes.begin(), sizes.end()); }
   Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor>, const runtime::RunOptions& options) override {
     runtime::RunOptions own = options;
     own.on_step = nullptr;
     std::vector<Tensor> out;
-    for (const Tensor& t : TRY(context_->run(operands, own))) {
+    for (const Tensor& t : TRY(frame_.run(operands, sizes_, own))) {
       out.push_back(TRY(Tensor::make(t.dtype(), t.shape())));
       if (t.byte_size() > 0) std::copy_n(t.data(), t.byte_size(), out.back().mutable_data());
     }
@@ -28,7 +30,9 @@ class TwinSegment final : public runtime::Segment {
   }
 
  private:
-  std::unique_ptr<runtime::Context> context_;
+  std::shared_ptr<runtime::Engine> engine_;
+  runtime::Frame frame_;
+  std::vector<int64_t> sizes_;
 };
 
 class TwinDevice final : public runtime::Device {
@@ -37,7 +41,7 @@ class TwinDevice final : public runtime::Device {
   std::string_view name() const override { return "twin"; }
   Result<std::unique_ptr<runtime::Segment>> make(const runtime::BlobView& blob) const override {
     const size_t number = std::stoul(std::string(blob.bytes));
-    return std::make_unique<TwinSegment>(TRY(runtime::Context::create(engines_->at(number))));
+    return std::make_unique<TwinSegment>(engines_->at(number));
   }
 
  private:
@@ -56,6 +60,20 @@ Result<std::shared_ptr<runtime::Engine>> engine_of(program::Built built, const c
   return runtime::Engine::create(std::move(parts));
 }
 
+/// given: symbols whose values the program around passes.
+Result<program::Built> build(const backend::CompileRequest& request, const backend::Options& options, std::vector<const DimNode*> given) {
+  static const backend::Backends usual = *compiler::backends_named();
+  backend::Options own = options;
+  own.target = TRY(codegen::target_named("x86_avx2"));
+  own.planning.given = std::move(given);
+  own.planning.carried.reset();
+  program::Lowered lowered;
+  lowered.graph = &request.graph;
+  lowered.is_segment = true;
+  lowered.kernels = std::get<backend::Kernels>(TRY(usual[0]->compile({request.graph}, own)));
+  return program::build(std::move(lowered));
+}
+
 }  // namespace
 
 Result<void> Twin::supports(const ir::Graph& graph, ir::NodeId node) const {
@@ -64,17 +82,14 @@ Result<void> Twin::supports(const ir::Graph& graph, ir::NodeId node) const {
 }
 
 Result<backend::Artifact> Twin::compile(const backend::CompileRequest& request, const backend::Options& options) const {
-  static const backend::Backends usual = *compiler::backends_named();
-  backend::Options own = options;
-  own.target = TRY(codegen::target_named("x86_avx2"));
-  own.planning.given.clear();
-  own.planning.carried.reset();
-  program::Lowered lowered;
-  lowered.graph = &request.graph;
-  lowered.is_segment = true;
-  lowered.kernels = std::get<backend::Kernels>(TRY(usual[0]->compile({request.graph}, own)));
-  engines_->push_back(TRY(engine_of(TRY(program::build(std::move(lowered))), *own.target)));
-  return backend::Blob{std::to_string(engines_->size() - 1), {}};
+  auto built = build(request, options, {});
+  if (!built && built.error().code() == Code::not_supported) built = build(request, options, program::outer_symbols(request.graph));
+  program::Built linked = TRY(std::move(built));
+  backend::Blob out;
+  for (Dim d : linked.outer) out.sizes.push_back(d.node()->name);
+  engines_->push_back(TRY(engine_of(std::move(linked), **codegen::target_named("x86_avx2"))));
+  out.bytes = std::to_string(engines_->size() - 1);
+  return out;
 }
 
 std::shared_ptr<const runtime::Device> Twin::device() const { return std::make_shared<TwinDevice>(engines_); }
