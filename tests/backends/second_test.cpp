@@ -307,7 +307,7 @@ TEST_F(KernelBlob, OtherWeightsAreBadFile) {
   expect_error(changed([](auto& b) { b.programs.weight_bytes = uint64_t{1} << 40; }), Code::bad_file, "more bytes of weights");
 }
 
-TEST_F(KernelBlob, SizesThatNobodyPassesAreBadFile) {
+TEST_F(KernelBlob, MissingOuterSizesAreBadFile) {
   expect_error(changed([](auto& b) { b.programs[0].sizes[0] = {runtime::SizeLine::Kind::outer, 0, 0, 0, 0}; }), Code::bad_file, "");
   const auto segment = changed([](auto& b) { b.sizes = 1; });
   ASSERT_TRUE(segment) << segment.error().text();
