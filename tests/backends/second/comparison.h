@@ -8,11 +8,25 @@
 #include <vector>
 
 #include "compiler/compile.h"
+#include "ir/text.h"
 #include "ops/core/op.h"
 #include "second.h"
 #include "twin.h"
 
 namespace tenon::tests {
+
+inline std::unique_ptr<ir::Graph> graph_of(std::string_view text) {
+  auto graph = ir::parse(text, ops::table());
+  EXPECT_TRUE(graph) << graph.error().text();
+  return std::move(*graph);
+}
+
+/// f32[rows,columns], the same numbers in each run.
+inline Tensor rows_of(int64_t rows, int64_t columns = 4) {
+  Tensor x = *Tensor::make(DType::f32, {rows, columns});
+  for (int64_t i = 0; i < x.count(); ++i) x.set_number(i, 0.01 * static_cast<double>(i % 89) - 0.4);
+  return x;
+}
 
 /// The same graph over second and cpu, and over twin and cpu, cut at the same borders.
 class SecondAndTwin {
