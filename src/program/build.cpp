@@ -96,8 +96,8 @@ Result<Built> build(std::vector<LoweredProgram> programs) {
     BuiltProgram first = TRY(build_program(std::move(programs[0].lowered), pool));
     out.group_of_step = std::move(first.group_of_step);
     out.work_of_step = std::move(first.work_of_step);
-      out.outer = std::move(first.outer);
-      TRY(table.add(std::move(programs[0]), std::move(first)));
+    out.outer = std::move(first.outer);
+    TRY(table.add(std::move(programs[0]), std::move(first)));
     if (programs.size() > 1) pool.share_equal_weights();
   }
   out.programs = table.finish();
