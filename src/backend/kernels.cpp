@@ -3,6 +3,7 @@
 
 #include "backend/backend.h"
 #include "codegen/passes/pipeline.h"
+#include "codegen/prepare/prepare_operands.h"
 
 namespace tenon::backend {
 
@@ -17,15 +18,23 @@ ir::NodeId node_of(const Group& group) {
   return group.nests.empty() || group.nests[0].nodes.empty() ? ir::NodeId() : group.nests[0].nodes[0];
 }
 
-/// The kernels of each group of the plan, in the order in which they run.
-Result<std::vector<std::vector<Kernel>>> lower(const ir::Graph& graph, codegen::Plan& plan, const codegen::TacticBook* given,
-                                               const codegen::Target& target) {
+/// The tactic of each group of the plan. given: may be null.
+Result<std::vector<codegen::Tactic>> tactics_of(const ir::Graph& graph, const codegen::Plan& plan, const codegen::TacticBook* given,
+                                                const codegen::Target& target) {
   static const codegen::TacticBook kNoTactics;
   const codegen::TacticBook& tactics = given ? *given : kNoTactics;
+  std::vector<codegen::Tactic> out;
+  for (const Group& group : plan.groups) out.push_back(TRY(tactics.tactic_of(group, graph, target)));
+  return out;
+}
+
+/// The kernels of each group of the plan, in the order in which they run.
+Result<std::vector<std::vector<Kernel>>> lower(const ir::Graph& graph, const codegen::PreparedPlan& prepared,
+                                               const codegen::Target& target) {
   std::vector<std::vector<Kernel>> out;
-  for (const Group& group : plan.groups) {
-    const codegen::Tactic tactic = TRY(tactics.tactic_of(group, graph, target));
-    auto kernels = codegen::lower_group(group, tactic, plan, target);
+  for (size_t g = 0; g < prepared.plan.groups.size(); ++g) {
+    const Group& group = prepared.plan.groups[g];
+    auto kernels = codegen::lower_group(group, prepared.tactics[g], prepared.plan, target);
     if (!kernels) {
       const ir::NodeId n = node_of(group);
       return n ? std::move(kernels).error().at(graph.view(n).where()) : std::move(kernels).error();
@@ -46,9 +55,12 @@ const Backend& host_of(const Backends& backends) {
 Result<Kernels> make_kernels(const CompileRequest& request, const Options& options, const codegen::Target& target) {
   codegen::PlanOptions planning = options.planning;
   planning.segments = request.segments;
+  codegen::Plan plan = TRY(codegen::plan(request.graph, target, planning));
+  std::vector<codegen::Tactic> tactics = TRY(tactics_of(request.graph, plan, options.tactics, target));
+  codegen::PreparedPlan prepared = TRY(codegen::prepare_operands(std::move(plan), std::move(tactics), target, planning));
   Kernels out;
-  out.plan = TRY(codegen::plan(request.graph, target, planning));
-  out.of_groups = TRY(lower(request.graph, out.plan, options.tactics, target));
+  out.of_groups = TRY(lower(request.graph, prepared, target));
+  out.plan = std::move(prepared.plan);
   return out;
 }
 

@@ -154,7 +154,7 @@ TEST(Contractions, OfPatchesOfImagesThatAreSeenFromOutside) {
   const auto graph = ir::parse(kText, ops::table());
   const auto planned = planned_graph(**graph, {}, **target_named("x86_avx2"));
   ASSERT_TRUE(planned) << planned.error().text();
-  EXPECT_TRUE(planned->kernels[0].back().tactic.starts_with("tile=")) << planned->kernels[0].back().tactic;
+  EXPECT_TRUE(planned->kernels.back().back().tactic.starts_with("tile=")) << planned->kernels.back().back().tactic;
 }
 
 /// What convolutions read around an image stands around it in memory; who else reads it, and who makes it, keeps to the inside. Rows of a

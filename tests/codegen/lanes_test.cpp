@@ -21,7 +21,7 @@ Result<std::vector<Kernel>> with_lanes(std::string_view text, int lanes) {
   const Target& target = **target_named("x86_avx2");
   Tactic tactic = default_tactic(*group, target);
   std::get<LoopTactic>(tactic).lanes = lanes;
-  return lower_group(*group, tactic, planned, target);
+  return prepared_kernels(*group, tactic, planned, target);
 }
 
 std::string code(std::string_view text, int lanes) {

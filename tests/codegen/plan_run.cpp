@@ -9,6 +9,7 @@
 
 #include "../segments.h"
 #include "codegen/passes/pipeline.h"
+#include "codegen/prepare/prepare_operands.h"
 #include "ops/core/sample.h"
 #include "ops/reference/evaluate.h"
 
@@ -20,14 +21,27 @@ Result<PlannedGraph> planned_graph(const ir::Graph& graph, const PlanOptions& op
   const std::vector<ir::Segment> segments = tests::nodes_alone(graph);
   PlanOptions planning = options;
   planning.segments = segments;
-  PlannedGraph out{&graph, TRY(plan(graph, target, planning)), {}, target};
-  for (const Group& group : out.plan.groups) {
-    auto kernels = lower_group(group, choose(group, out.plan, target), out.plan, target);
+  Plan planned = TRY(plan(graph, target, planning));
+  std::vector<Tactic> tactics;
+  for (const Group& group : planned.groups) tactics.push_back(choose(group, planned, target));
+  PreparedPlan prepared = TRY(prepare_operands(std::move(planned), std::move(tactics), target, planning));
+  PlannedGraph out{&graph, std::move(prepared.plan), {}, target};
+  for (size_t g = 0; g < out.plan.groups.size(); ++g) {
+    auto kernels = lower_group(out.plan.groups[g], prepared.tactics[g], out.plan, target);
     if (!kernels && kernels.error().code() == Code::bad_usage) return std::move(kernels).error();
     if (!kernels) return std::move(kernels).error().found(text_of(out.plan));
     for (const Kernel& k : *kernels) TRY(verify(k.tile));
     out.kernels.push_back(std::move(*kernels));
   }
+  return out;
+}
+
+Result<std::vector<Kernel>> prepared_kernels(const Group& group, const Tactic& tactic, Plan plan, const Target& target) {
+  plan.groups = {Group(group)};
+  const PreparedPlan prepared = TRY(prepare_operands(std::move(plan), {tactic}, target));
+  std::vector<Kernel> out;
+  for (size_t g = 0; g < prepared.plan.groups.size(); ++g)
+    for (Kernel& k : TRY(lower_group(prepared.plan.groups[g], prepared.tactics[g], prepared.plan, target))) out.push_back(std::move(k));
   return out;
 }
 

@@ -25,6 +25,9 @@ Tactic usual_tactic(const Group& group, const Plan& plan, const Target& target);
 Result<PlannedGraph> planned_graph(const ir::Graph& graph, const PlanOptions& options, const Target& target,
                                    const ChooseTactic& choose = usual_tactic);
 
+/// The kernels of one group of a plan and of what prepare_operands makes for it, in order.
+Result<std::vector<Kernel>> prepared_kernels(const Group& group, const Tactic& tactic, Plan plan, const Target& target);
+
 /// A constant of random numbers, f32, as text before a graph's first use of it.
 std::string weights(std::string_view name, const Sizes& shape);
 

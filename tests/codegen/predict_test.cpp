@@ -9,6 +9,7 @@
 #include "codegen/lower/kernel.h"
 #include "ir/text.h"
 #include "ops/core/op.h"
+#include "plan_run.h"
 
 namespace tenon::codegen {
 namespace {
@@ -107,9 +108,8 @@ std::vector<Work> works_of(std::string_view text, int64_t n = 128) {
   auto planned = plan(**parsed, **target_named("x86_avx512"), {});
   EXPECT_TRUE(planned);
   std::vector<Work> out;
-  const std::vector<Group> groups = planned->groups;
-  for (const Group& g : groups)
-    for (const Kernel& k : *lower_group(g, default_tactic(g, target()), *planned, target()))
+  for (const Group& g : planned->groups)
+    for (const Kernel& k : *prepared_kernels(g, default_tactic(g, target()), *planned, target()))
       out.push_back(*with_sizes(k.work, [&](const DimNode&) { return Dim(n); }));
   return out;
 }

@@ -73,8 +73,8 @@ void name_the_seed(int signal) {
 }
 
 /// Can some kernel of the group not have these lanes?
-bool refuses_lanes(const Group& group, const Tactic& tactic, Plan plan, const Target& target) {
-  const auto kernels = lower_group(group, tactic, plan, target);
+bool refuses_lanes(const Group& group, const Tactic& tactic, const Plan& plan, const Target& target) {
+  const auto kernels = prepared_kernels(group, tactic, plan, target);
   return !kernels && kernels.error().code() == Code::bad_usage;
 }
 

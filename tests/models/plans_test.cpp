@@ -29,7 +29,7 @@ void examine_all(const ir::Graph& graph, int64_t& accesses, std::vector<std::str
   const auto made = backends[0]->compile({graph, segments}, {.planning = options, .target = *codegen::target_named("x86_avx2")});
   ASSERT_TRUE(made) << made.error().text();
   const codegen::Plan& plan = std::get<backend::Kernels>(*made).plan;
-  ASSERT_TRUE(codegen::verify(plan)) << codegen::verify(plan).error().text();  // lowering adds arrays
+  ASSERT_TRUE(codegen::verify(plan)) << codegen::verify(plan).error().text();  // prepared operands too
   codegen::PlanReport report = codegen::examine(plan, &graph);
   accesses += report.accesses;
   unproved.insert(unproved.end(), report.unproved.begin(), report.unproved.end());

@@ -246,9 +246,9 @@ class PlanVerifier {
     const auto same = [](const std::vector<JointAxis>& x, const std::vector<JointAxis>& y) {
       return std::ranges::equal(x, y, [](const JointAxis& p, const JointAxis& q) { return p.axes == q.axes && p.extent == q.extent; });
     };
-    return a->sum == b->sum && a->group == b->group && a->scale == b->scale && a->rows_operand.accesses == b->rows_operand.accesses &&
-           a->lanes_operand.accesses == b->lanes_operand.accesses && same(a->batch, b->batch) && same(a->rows, b->rows) &&
-           same(a->lanes, b->lanes) && same(a->depth, b->depth);
+    return a->sum == b->sum && (a->group == b->group || a->group == 1) && a->scale == b->scale &&
+           a->rows_operand.accesses == b->rows_operand.accesses && a->lanes_operand.accesses == b->lanes_operand.accesses &&
+           same(a->batch, b->batch) && same(a->rows, b->rows) && same(a->lanes, b->lanes) && same(a->depth, b->depth);
   }
 
   void attention(const Group& g) {

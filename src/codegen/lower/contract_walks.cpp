@@ -3,16 +3,6 @@
 
 namespace tenon::codegen {
 
-namespace {
-
-std::vector<int> axes_of(const std::vector<JointAxis>& joint) {
-  std::vector<int> out;
-  for (const JointAxis& j : joint) out.insert(out.end(), j.axes.begin(), j.axes.end());
-  return out;
-}
-
-}  // namespace
-
 std::vector<Walk> contract_walks(const Group& group, const Tiling& tiling, const std::vector<Dim>& tasks,
                                  const std::vector<ArrayId>& arguments, const Plan& plan) {
   const Contraction& c = tiling.roles;

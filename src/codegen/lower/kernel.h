@@ -24,21 +24,16 @@ struct Kernel {
   Work work;           ///< what its time follows from
 };
 
-/// Lowers a group of any kind to the kernels that run it, in order; none where it is a step without a kernel. The tactic is the group's;
-/// kernels that only rearrange its operands have the default one.
-Result<std::vector<Kernel>> lower_group(const Group& group, const Tactic& tactic, Plan& plan, const Target& target);
-/// Lowers a group of kind nests; a depthwise convolution as a window sum where it is one. Any other sum of products that may leave its
-/// arrays (a depthwise convolution) reads padded copies where it can, so that its inner loop asks nothing.
-Result<std::vector<Kernel>> lower_loops(const Group& group, const LoopTactic& tactic, Plan& plan, const Target& target);
-/// The same as one kernel that reads its operands where they are. Errors: not_supported; bad_usage for lanes that it cannot
-/// have.
-Result<Kernel> lower_nests(const Group& group, const LoopTactic& tactic, Plan& plan, const Target& target);
-/// One nest as a group of its own, by the default tactic.
-Result<Kernel> lower_nest(Nest nest, Plan& plan, const Target& target);
-/// Lowers a contraction with its epilogue; operands that must be rearranged first give further kernels, to be run before, in order. Any
-/// sum that the register tiles cannot walk runs as plain loops.
-Result<std::vector<Kernel>> lower_contract(const Group& group, const ContractTactic& tactic, Plan& plan, const Target& target);
-/// Lowers fused attention: one task is a tile of queries of one head. Memory: a copy of the values where they do not lie side by side.
-Result<std::vector<Kernel>> lower_attention(const Group& group, const AttentionTactic& tactic, Plan& plan, const Target& target);
+/// Lowers a group of any kind to the kernels that run it, in order; none where it is a step without a kernel. Group and tactic are as
+/// prepare_operands leaves them: kernels read what the plan has, and lowering adds nothing to it.
+Result<std::vector<Kernel>> lower_group(const Group& group, const Tactic& tactic, const Plan& plan, const Target& target);
+/// Lowers a group of kind nests; a depthwise convolution as a window sum where it is one.
+Result<Kernel> lower_loops(const Group& group, const LoopTactic& tactic, const Plan& plan, const Target& target);
+/// The same but for window sums. Errors: not_supported; bad_usage for lanes that it cannot have.
+Result<Kernel> lower_nests(const Group& group, const LoopTactic& tactic, const Plan& plan, const Target& target);
+/// Lowers a contraction with its epilogue: register tiles of rows over the lanes operand in panels.
+Result<Kernel> lower_contract(const Group& group, const ContractTactic& tactic, const Plan& plan, const Target& target);
+/// Lowers fused attention: one task is a tile of queries of one head. A second kernel joins the parts, where keys are dealt out.
+Result<std::vector<Kernel>> lower_attention(const Group& group, const AttentionTactic& tactic, const Plan& plan, const Target& target);
 
 }  // namespace tenon::codegen

@@ -2,11 +2,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "codegen/analysis/contraction.h"
 #include "codegen/analysis/nest_properties.h"
 #include "codegen/analysis/places.h"
 #include "codegen/lower/nest_lowering.h"
-#include "codegen/lower/operands.h"
 #include "codegen/lower/windows.h"
 
 namespace tenon::codegen {
@@ -95,7 +93,7 @@ bool walks_bytes(const std::vector<Nest>& nests, const std::vector<Schedule>& sc
 
 }  // namespace
 
-Result<Kernel> lower_nests(const Group& group, const LoopTactic& tactic, Plan& plan, const Target& target) {
+Result<Kernel> lower_nests(const Group& group, const LoopTactic& tactic, const Plan& plan, const Target& target) {
   Kernel kernel;
   std::vector<Nest> nests = group.nests;
   TRY(check_lanes(nests, tactic, plan));
@@ -103,10 +101,10 @@ Result<Kernel> lower_nests(const Group& group, const LoopTactic& tactic, Plan& p
   KernelEmitter emit(kernel, plan, target, nests.size() == 1 ? "map" : "row");
   std::vector<Schedule> schedules;
   if (nests.size() == 1) {
-    const auto by_units = group.region ? schedule_by(group.region->axes, nests[0], tactic, plan, target) : std::nullopt;
-    if (by_units) kernel.units = group.region->units;
-    schedules.push_back(by_units ? *by_units : schedule_alone(nests[0], tactic, plan, target));
-    transpose_constants(nests[0], schedules[0].vector, plan);
+    ScheduledNest scheduled = scheduled_alone(group, tactic, plan, target);
+    if (scheduled.by_units) kernel.units = group.region->units;
+    nests[0] = std::move(scheduled.nest);
+    schedules.push_back(scheduled.schedule);
     if (points_inside(nests, 0) == Dim(0)) kernel.tasks = 0;
   } else {
     for (Nest& n : nests) schedules.push_back(schedule_row(n, group.outer(), plan));
@@ -158,36 +156,17 @@ Result<Kernel> lower_nests(const Group& group, const LoopTactic& tactic, Plan& p
   return kernel;
 }
 
-Result<std::vector<Kernel>> lower_loops(const Group& group, const LoopTactic& tactic, Plan& plan, const Target& target) {
-  std::vector<Kernel> kernels;
-  if (auto window = TRY(lower_windows(group, tactic, plan, target))) {
-    kernels.push_back(std::move(*window));
-    return kernels;
-  }
-  if (group.epilogue) {
-    for (const Group& g : plain_groups(group))
-      for (Kernel& k : TRY(lower_loops(g, tactic, plan, target))) kernels.push_back(std::move(k));
-    return kernels;
-  }
-  Group padded = group;
-  std::vector<Nest> before;
-  if (group.nests.size() == 1 && is_sum_of_products(group.nests[0]))
-    for (NestAccess& a : padded.nests[0].accesses) pad_operand(a, group.nests[0], plan, before);
-  for (Nest& n : before) kernels.push_back(TRY(lower_nest(std::move(n), plan, target)));
-  kernels.push_back(TRY(lower_nests(padded, tactic, plan, target)));
-  return kernels;
+Result<Kernel> lower_loops(const Group& group, const LoopTactic& tactic, const Plan& plan, const Target& target) {
+  if (auto window = TRY(lower_windows(group, tactic, plan, target))) return *std::move(window);
+  TENON_ASSERT(!group.epilogue);
+  return lower_nests(group, tactic, plan, target);
 }
 
-Result<Kernel> lower_nest(Nest nest, Plan& plan, const Target& target) {
-  Group alone;
-  alone.nests.push_back(std::move(nest));
-  return lower_nests(alone, default_loop_tactic(), plan, target);
-}
-
-Result<std::vector<Kernel>> lower_group(const Group& group, const Tactic& tactic, Plan& plan, const Target& target) {
+Result<std::vector<Kernel>> lower_group(const Group& group, const Tactic& tactic, const Plan& plan, const Target& target) {
+  std::vector<Kernel> out;
   switch (group.kind()) {
-    case GroupKind::nests: return lower_loops(group, std::get<LoopTactic>(tactic), plan, target);
-    case GroupKind::contract: return lower_contract(group, std::get<ContractTactic>(tactic), plan, target);
+    case GroupKind::nests: out.push_back(TRY(lower_loops(group, std::get<LoopTactic>(tactic), plan, target))); break;
+    case GroupKind::contract: out.push_back(TRY(lower_contract(group, std::get<ContractTactic>(tactic), plan, target))); break;
     case GroupKind::attention: return lower_attention(group, std::get<AttentionTactic>(tactic), plan, target);
     case GroupKind::segment:
     case GroupKind::control:
@@ -195,7 +174,7 @@ Result<std::vector<Kernel>> lower_group(const Group& group, const Tactic& tactic
     case GroupKind::rows:
     case GroupKind::sizes: break;
   }
-  return std::vector<Kernel>{};
+  return out;
 }
 
 }  // namespace tenon::codegen

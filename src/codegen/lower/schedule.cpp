@@ -324,6 +324,14 @@ std::optional<Schedule> schedule_by(const std::vector<int>& axes, Nest& nest, co
   return s;
 }
 
+ScheduledNest scheduled_alone(const Group& group, const LoopTactic& tactic, const Plan& plan, const Target& target) {
+  ScheduledNest out{.nest = group.nests[0], .schedule = {}};
+  const auto by_units = group.region ? schedule_by(group.region->axes, out.nest, tactic, plan, target) : std::nullopt;
+  out.by_units = by_units.has_value();
+  out.schedule = by_units ? *by_units : schedule_alone(out.nest, tactic, plan, target);
+  return out;
+}
+
 Schedule schedule_row(Nest& nest, int outer, const Plan& plan) {
   return {.outer = outer, .vector = order_inner(nest, outer, best_lane_axis(nest, outer, plan))};
 }

@@ -22,6 +22,14 @@ Schedule schedule_alone(Nest& nest, const LoopTactic& tactic, const Plan& plan, 
 /// them, or loads are transposed.
 std::optional<Schedule> schedule_by(const std::vector<int>& axes, Nest& nest, const LoopTactic& tactic, const Plan& plan,
                                     const Target& target);
+/// The one nest of a group as its kernel runs it.
+struct ScheduledNest {
+  Nest nest;
+  Schedule schedule;
+  bool by_units = false;  ///< tasks run over the axes of the group's region first
+};
+/// The tactic's lanes hold for the nest (check_lanes).
+ScheduledNest scheduled_alone(const Group& group, const LoopTactic& tactic, const Plan& plan, const Target& target);
 /// Lies along axis `turned`, and takes steps of another length along the vector axis.
 bool is_transposed(const Affine& place, const Schedule& schedule);
 /// For a nest whose first `outer` axes are given: the others are put in order, parallel ones before reduced ones.

@@ -4,26 +4,39 @@
 #include <algorithm>
 
 #include "codegen/analysis/places.h"
-#include "codegen/analysis/window_sum.h"
-#include "codegen/lower/operands.h"
 #include "codegen/lower/window_lowering.h"
 
 namespace tenon::codegen {
 
-Result<std::optional<Kernel>> lower_windows(const Group& group, const LoopTactic& tactic, Plan& plan, const Target& target) {
+namespace {
+
+std::optional<EpiloguePlaces> places_of_epilogue(const Group& group, const Plan& plan) {
+  auto places = group.epilogue ? epilogue_places(*group.epilogue, group.nests[0], plan) : EpiloguePlaces{};
+  if (!places || std::ranges::any_of(places->reads, [](const EpilogueRead& r) { return bool(r.loaded); })) return std::nullopt;
+  return places;
+}
+
+}  // namespace
+
+std::optional<WindowSum> window_of(const Group& group, const LoopTactic& tactic, const Plan& plan) {
   if (group.nests.size() != 1 || tactic.lanes >= 0) return std::nullopt;
   auto sum = window_sum_of(group.nests[0], plan);
-  if (!sum) return std::nullopt;
-  Nest nest = group.nests[0];
-  transpose_constants(nest, sum->channels, plan);
-  const auto weights = affine_of(flat_of(nest.accesses[sum->weights], plan), static_cast<int>(nest.axes.size()));
-  if (!weights || !(weights->coefficients[sum->channels] == Dim(1))) return std::nullopt;
+  return sum && places_of_epilogue(group, plan) ? sum : std::nullopt;
+}
+
+bool walks_channels(const Nest& nest, const WindowSum& sum, const Plan& plan) {
+  const auto weights = affine_of(flat_of(nest.accesses[sum.weights], plan), static_cast<int>(nest.axes.size()));
+  return weights && weights->coefficients[sum.channels] == Dim(1);
+}
+
+Result<std::optional<Kernel>> lower_windows(const Group& group, const LoopTactic& tactic, const Plan& plan, const Target& target) {
+  const auto sum = window_of(group, tactic, plan);
+  const Nest& nest = group.nests[0];
+  if (!sum || !walks_channels(nest, *sum, plan)) return std::nullopt;
   const Epilogue* epilogue = group.epilogue ? &*group.epilogue : nullptr;
-  auto places = epilogue ? epilogue_places(*epilogue, nest, plan) : EpiloguePlaces{};
-  if (!places || std::ranges::any_of(places->reads, [](const EpilogueRead& r) { return bool(r.loaded); })) return std::nullopt;
   Kernel kernel;
   WindowLowering lowering(kernel, plan, target, nest, *sum);
-  lowering.set_epilogue(epilogue, std::move(*places));
+  lowering.set_epilogue(epilogue, *places_of_epilogue(group, plan));
   TRY(lowering.run(tactic.grain));
   if (group.region && lowering.runs_by(group.region->axes)) kernel.units = group.region->units;
   Dim points = 2;

@@ -2,13 +2,19 @@
 #pragma once
 #include <optional>
 
+#include "codegen/analysis/window_sum.h"
 #include "codegen/lower/kernel.h"
 
 namespace tenon::codegen {
 
-/// Lowers a window sum (loops/window_sum.h) with its epilogue: sums of neighbouring columns stay in registers while their windows' rows
+/// The window sum that a group of loops is; nullopt: it is none, its epilogue cannot run on its registers, or the tactic asks for lanes of
+/// its own.
+std::optional<WindowSum> window_of(const Group& group, const LoopTactic& tactic, const Plan& plan);
+/// Weights lie side by side along the channels, as the kernel needs them.
+bool walks_channels(const Nest& nest, const WindowSum& sum, const Plan& plan);
+/// Lowers a window sum with its epilogue: sums of neighbouring columns stay in registers while their windows' rows
 /// pass, so that an element that several windows hold is loaded once. Rows outside are left out by the range of the loop, columns
-/// by masks, or not at all where the tile is inside; nothing is copied. nullopt: it is none, or the tactic asks for lanes of its own.
-Result<std::optional<Kernel>> lower_windows(const Group& group, const LoopTactic& tactic, Plan& plan, const Target& target);
+/// by masks, or not at all where the tile is inside; nothing is copied. nullopt: it is none whose weights lie so.
+Result<std::optional<Kernel>> lower_windows(const Group& group, const LoopTactic& tactic, const Plan& plan, const Target& target);
 
 }  // namespace tenon::codegen

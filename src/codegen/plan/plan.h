@@ -91,6 +91,12 @@ struct JointAxis {
   std::vector<int> axes;
   Dim extent = 1;
 };
+/// All axes that they consist of, in order.
+inline std::vector<int> axes_of(const std::vector<JointAxis>& list) {
+  std::vector<int> out;
+  for (const JointAxis& a : list) out.insert(out.end(), a.axes.begin(), a.axes.end());
+  return out;
+}
 /// Steps of all of them together; 1 of none.
 inline Dim extent_of(const std::vector<JointAxis>& axes) {
   Dim out = 1;
@@ -129,17 +135,19 @@ struct IndexLimit {
 /// What kinds of groups have that no other has. `nests`, epilogues and regions are of the first three, which become kernels.
 struct LoopGroup {
   int outer = 0;              ///< leading axes that all nests share, each a task
-  bool of_a_product = false;  ///< what a contraction of the same node reads, or makes of its sums
+  bool of_a_product = false;  ///< what a contraction or attention of the same node reads, or makes of its sums
 };
 struct ContractGroup {
   std::optional<Contraction> contraction;                    ///< of its nest as it is; code that edits the nest settles it again
   std::optional<int64_t> constant_bytes_per_iteration = {};  ///< in a loop's body: of the constants that one iteration reads
+  ArrayId panels = -1;  ///< the lanes operand in panels, which the kernel reads in place of the nest's access; made by prepare_operands
 };
 struct AttentionGroup {
   double scale = 1;  ///< factor of the products
   ops::MaskedRows masked_rows = ops::MaskedRows::zero;
   /// Within packed sequences, whose starts (of queries, of keys) are the group's inputs: the longest sequence of queries.
   std::optional<Dim> longest = {};
+  ArrayId part_sums = -1, part_weights = -1;  ///< what parts of the keys leave for each other; made by prepare_operands, -1: one part
 };
 struct SegmentGroup {
   uint32_t segment = 0;  ///< number in Plan::segments

@@ -3,8 +3,6 @@
 
 #include "codegen/analysis/places.h"
 #include "codegen/lower/attention/attention_kernel.h"
-#include "codegen/lower/attention/constant_masks.h"
-#include "codegen/lower/operands.h"
 
 namespace tenon::codegen {
 
@@ -25,7 +23,7 @@ Dim pairs_of(const Nest& nest, const Group& group) {
   return group.as<AttentionGroup>().longest ? rows * floor_div(keys, max(Dim(1), batch)) : batch * rows * keys;
 }
 
-Result<Kernel> join_of_parts(const Nest& nest, const Group& group, const AttentionTactic& tactic, Plan& plan, const Target& target,
+Result<Kernel> join_of_parts(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Plan& plan, const Target& target,
                              const KeyParts& parts) {
   Kernel kernel;
   TRY(emit_join_of_parts(kernel, plan, target, tactic, nest, group, parts));
@@ -40,22 +38,11 @@ Result<Kernel> join_of_parts(const Nest& nest, const Group& group, const Attenti
 
 }  // namespace
 
-Result<std::vector<Kernel>> lower_attention(const Group& group, const AttentionTactic& tactic, Plan& plan, const Target& target) {
-  Nest nest = group.nests[0];
-  std::vector<Kernel> kernels;
-  std::vector<Nest> before;
-  const int64_t value_size = nest.axes[kValueSize].extent.value();
-  auto values = affine_of(flat_of(nest.accesses[2], plan), kAttentionAxes);
-  if (!values || !(values->coefficients[kValueSize] == Dim(1)) || value_size % target.lanes() != 0)
-    copy_operand(nest, 2,
-                 group.as<AttentionGroup>().longest ? std::vector<int>{kKeyHead, kKey, kValueSize}
-                                                    : std::vector<int>{kBatch, kKeyHead, kKey, kValueSize},
-                 target.lanes(), plan, before);
-  simplify_constant_masks(nest, plan);
-  transpose_constants(nest, kQuery, plan);
+Result<std::vector<Kernel>> lower_attention(const Group& group, const AttentionTactic& tactic, const Plan& plan, const Target& target) {
+  const Nest& nest = group.nests[0];
   TRY(places_known(nest, plan));
-  for (Nest& n : before) kernels.push_back(TRY(lower_nest(std::move(n), plan, target)));
-  const KeyParts parts = key_parts(nest, group, tactic, target, plan);
+  const KeyParts parts = key_parts(nest, group, tactic, target);
+  std::vector<Kernel> kernels;
   Kernel kernel;
   TRY(emit_attention(kernel, plan, target, tactic, nest, group, parts));
   kernel.flops = pairs_of(nest, group) * Dim(2) * (nest.axes[kHeadSize].extent + nest.axes[kValueSize].extent);

@@ -29,8 +29,9 @@ void AttentionCode::take_buffers(const Group& group, bool joins) {
     for (size_t k = 0; k < 3; ++k) operands[k] = emit.buffer(nest.accesses[k].array, false);
     scores_of.emplace(emit, nest);
   }
-  if (parts.several()) left_sums = emit.buffer(parts.sums, !joins), left_weights = emit.buffer(parts.weights, !joins);
-  for (size_t k = 0; k < 2 && group.as<AttentionGroup>().longest; ++k) starts[k] = emit.buffer(group.inputs[k], false);
+  const auto& of = group.as<AttentionGroup>();
+  if (parts.several()) left_sums = emit.buffer(of.part_sums, !joins), left_weights = emit.buffer(of.part_weights, !joins);
+  for (size_t k = 0; k < 2 && of.longest; ++k) starts[k] = emit.buffer(group.inputs[k], false);
   out = emit.buffer(nest.outputs[0].array, true);
 }
 

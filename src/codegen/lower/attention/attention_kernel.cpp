@@ -74,11 +74,11 @@ class AttentionLowering {
     tile(q);
   }
 
-  /// Where the rows of the task's sequence begin and end: `side` 0: queries, 1: keys. ContainerInfo inside the `rows` that there are.
+  /// Where the rows of the task's sequence begin and end: `side` 0: queries, 1: keys. Clamped to the `rows` that there are.
   std::pair<Reg, Reg> rows_of(const Queries& q, size_t side, Reg rows) {
-    const auto container = [&](Reg at, Reg least) { return build().expr(ExprOp::max, {build().min(at, rows), least}); };
-    const Reg begin = container(build().load(code_.starts[side], q.head[kBatch], 1), code_.number(0));
-    return {begin, container(build().load(code_.starts[side], build().add(q.head[kBatch], code_.number(1)), 1), begin)};
+    const auto clamped = [&](Reg at, Reg least) { return build().expr(ExprOp::max, {build().min(at, rows), least}); };
+    const Reg begin = clamped(build().load(code_.starts[side], q.head[kBatch], 1), code_.number(0));
+    return {begin, clamped(build().load(code_.starts[side], build().add(q.head[kBatch], code_.number(1)), 1), begin)};
   }
 
   /// A block of queries of a packed sequence, where it has that many; the last block takes what is left of a longer one.

@@ -5,7 +5,6 @@
 
 #include "base/checked.h"
 #include "codegen/analysis/attention.h"
-#include "codegen/analysis/padding.h"
 #include "codegen/analysis/visible_keys.h"
 
 namespace tenon::codegen {
@@ -14,7 +13,7 @@ int64_t padded_values(const Nest& nest, Tile tile, const Target& target) {
   return round_up(nest.axes[kValueSize].extent.value(), int64_t{tile.vectors} * target.lanes());
 }
 
-KeyParts key_parts(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Target& target, Plan& plan) {
+KeyParts key_parts(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Target& target) {
   const int64_t queries = int64_t{tactic.tile.vectors} * target.lanes();
   const auto extent = [&](int axis) { return nest.axes[axis].extent; };
   const Dim blocks = group.as<AttentionGroup>().longest ? max(Dim(1), ceil_div(*group.as<AttentionGroup>().longest, queries))
@@ -27,11 +26,13 @@ KeyParts key_parts(const Nest& nest, const Group& group, const AttentionTactic& 
   out.parts = max(Dim(1), select(few, min(ceil_div(Dim(tactic.split), max(Dim(1), out.tiles)), most), Dim(1)));
   // Parts look at all keys: of a causal mask that is more, but for queries that follow nearly all of them.
   if (visible_keys(nest)) out.parts = select(less_than(blocks, Dim(2)), out.parts, Dim(1));
-  if (!out.several()) return out;
-  const Dim kept = select(less_than(Dim(1), out.parts), out.parts, Dim(0));
-  out.sums = add_temporary(plan, DType::f32, {out.tiles, kept, queries * padded_values(nest, tactic.tile, target)});
-  out.weights = add_temporary(plan, DType::f32, {out.tiles, kept, 2 * queries});
   return out;
+}
+
+PartShapes part_shapes(const KeyParts& parts, const Nest& nest, Tile tile, const Target& target) {
+  const int64_t queries = int64_t{tile.vectors} * target.lanes();
+  const Dim kept = select(less_than(Dim(1), parts.parts), parts.parts, Dim(0));
+  return {{parts.tiles, kept, queries * padded_values(nest, tile, target)}, {parts.tiles, kept, 2 * queries}};
 }
 
 }  // namespace tenon::codegen

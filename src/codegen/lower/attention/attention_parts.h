@@ -9,8 +9,6 @@ namespace tenon::codegen {
 struct KeyParts {
   Dim tiles = 1;  ///< tiles of queries, of all heads
   Dim parts = 1;  ///< of the keys of each
-  /// f32, a line for each part of each tile: queries x values; maxima and totals of the queries. -1 where there is one part.
-  ArrayId sums = -1, weights = -1;
 
   bool several() const { return !(parts == Dim(1)); }
   /// Tiles whose parts are to be joined.
@@ -18,7 +16,13 @@ struct KeyParts {
 };
 
 /// What the tactic says for that nest: there are several parts where tiles are fewer than its `split`, of no fewer keys than its `least`.
-KeyParts key_parts(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Target& target, Plan& plan);
+KeyParts key_parts(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Target& target);
+/// Of AttentionGroup::part_sums and part_weights, f32, a line for each part of each tile: queries x values; maxima and totals of the
+/// queries. Nothing is kept where a run has one part.
+struct PartShapes {
+  DimList sums, weights;
+};
+PartShapes part_shapes(const KeyParts& parts, const Nest& nest, Tile tile, const Target& target);
 
 /// Values of a query in a tile's sums, filled up to whole panels.
 int64_t padded_values(const Nest& nest, Tile tile, const Target& target);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/lower/attention/constant_masks.h"
+#include "codegen/prepare/constant_masks.h"
 
 #include <cstring>
 #include <optional>
