@@ -6,7 +6,9 @@
 #include <fstream>
 
 #include "compiler/backends.h"
+#include "helpers.h"
 #include "ops/core/sample.h"
+#include "ops/reference/evaluate.h"
 #include "partition/partition.h"
 
 namespace tenon::compiler {
@@ -48,6 +50,31 @@ TEST(Opaque, OpsThatComputeFloatsByReferenceAreNamedInTheDocs) {
       for (bool symbolic : {false, true})
         for (const std::string& name : opaque_ops(*def, sample, symbolic))
           EXPECT_NE(text.find("`" + name + "`"), text.npos) << name << " in the sample '" << sample << "' of " << def->name;
+}
+
+/// Nearest elements in the sizes that the ONNX specification gives: round_int(scale * size), with the smaller or the larger scale of both
+/// axes.
+TEST(Opaque, ResizeKeepsRatioOfSizesKnownAtRunTime) {
+  struct Case {
+    std::string policy;
+    Sizes input, output;
+  };
+  for (const Case& c : {Case{"not_larger", {2, 4}, {4, 7}}, Case{"not_larger", {8, 4}, {4, 2}}, Case{"not_smaller", {2, 4}, {4, 8}},
+                        Case{"not_smaller", {8, 4}, {14, 7}}}) {
+    const std::string text = "graph(x: f32[n,m]) { const sizes: i64[2] = [4, 7] y = Resize(x, _, _, sizes, keep_aspect_ratio_policy=\"" +
+                             c.policy + "\") z = Neg(y) return z }";
+    std::vector<float> data(static_cast<size_t>(c.input[0] * c.input[1]));
+    for (size_t k = 0; k < data.size(); ++k) data[k] = static_cast<float>(k);
+    const Tensor x = Tensor::of_f32(c.input, data);
+    const auto expected = ops::evaluate(**ir::parse(text, ops::table()), {&x, 1});
+    ASSERT_TRUE(expected) << expected.error().text();
+    EXPECT_EQ((*expected)[0].shape(), c.output) << c.policy;
+    for (int opt : {0, 3}) {
+      const auto found = testing::compiled_results(*ir::parse(text, ops::table()), {&x, 1}, opt);
+      ASSERT_TRUE(found) << found.error().text();
+      EXPECT_EQ(testing::difference((*expected)[0], (*found)[0]), "") << c.policy;
+    }
+  }
 }
 
 }  // namespace

@@ -73,25 +73,14 @@ def test_verbosity(verbose, capsys):
     assert "start with 8 nodes" in capsys.readouterr().out and len(opt_onx.graph.node) < 8
 
 
-def test_selecting_patterns_by_name():
+@pytest.mark.parametrize("patterns", ["TransposeTranspose,TransposeMatMul", "default+onnxruntime"])
+def test_patterns_are_selected_by_name_or_list(patterns):
     onx = demo_mlp_model("temp_doc_mlp.onnx")
 
     gr = GraphBuilder(
         onx,
         infer_shapes_options=True,
-        optimization_options=OptimizationOptions(patterns="TransposeTranspose,TransposeMatMul", verbose=1),
-    )
-    opt_onx = gr.to_onnx(optimize=True)
-    same(onx, opt_onx, 1e-5)
-
-
-def test_selecting_predefined_lists():
-    onx = demo_mlp_model("temp_doc_mlp.onnx")
-
-    gr = GraphBuilder(
-        onx,
-        infer_shapes_options=True,
-        optimization_options=OptimizationOptions(patterns="default+onnxruntime", verbose=1),
+        optimization_options=OptimizationOptions(patterns=patterns, verbose=1),
     )
     opt_onx = gr.to_onnx(optimize=True)
     same(onx, opt_onx, 1e-5)

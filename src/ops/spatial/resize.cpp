@@ -86,7 +86,8 @@ OP(resize) {
                  "f64[1,1,5,4], f32[8] = [0, 0, 0.4, 0.6, 1, 1, 1, 0.9], _, i64[4] = [1, 1, 3, 3]; mode=linear, "
                  "coordinate_transformation_mode=tf_crop_and_resize",
                  "u8[1,1,2,2], _, f32[4] = [1, 1, 2, 2]; nearest_mode=ceil",
-                 "f32[2,4], _, _, i64[2] = [4, 7]; keep_aspect_ratio_policy=not_larger"}},
+                 "f32[2,4], _, _, i64[2] = [4, 7]; keep_aspect_ratio_policy=not_larger",
+                 "f32[1,2,3,4], _, _, i64[2] = [5, 6]; axes=[3,2], mode=linear, keep_aspect_ratio_policy=not_smaller"}},
 };
 
 }  // namespace tenon::ops::op_resize

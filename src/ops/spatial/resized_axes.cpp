@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/spatial/resized_axes.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "ops/form/loops.h"
@@ -61,12 +62,14 @@ Result<void> use_scales(const NodeView& view, size_t slot, std::vector<ResizedAx
   return {};
 }
 
-/// With a policy, the axes share the smallest (largest) of their scales.
+/// With a policy, the axes share the smallest (largest) of their scales. Which one that is needs all sizes: without them no axis is known.
 Result<void> keep_ratio(const NodeView& view, const std::string& policy, std::vector<ResizedAxis>& axes) {
+  if (!std::ranges::all_of(axes, [](const ResizedAxis& a) { return a.in.is_number() && a.out.is_number(); })) {
+    for (ResizedAxis& a : axes) a.known = false;
+    return {};
+  }
   double scale = 0;
   for (const ResizedAxis& a : axes) {
-    if (!a.in.is_number() || !a.out.is_number())
-      return refuse(view, Code::not_supported, "not supported yet: keep_aspect_ratio_policy with sizes that are not known");
     if (a.in.value() == 0) return refuse(view, Code::shape_mismatch, "there is nothing to resize").expected("at least 1").found("0");
     const double s = static_cast<double>(a.out.value()) / static_cast<double>(a.in.value());
     scale = scale == 0 ? s : policy == "not_larger" ? std::min(scale, s) : std::max(scale, s);
