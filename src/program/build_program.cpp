@@ -7,6 +7,7 @@
 
 #include "ops/core/op.h"
 #include "program/bind_sizes.h"
+#include "program/buffer_lives.h"
 #include "program/guards.h"
 #include "program/label.h"
 #include "program/looked_up.h"
@@ -62,8 +63,8 @@ class ProgramBuilder {
       work_of_step_.resize(out_.steps.size());
     }
     out_.states = TRY(state_ports(plan_, numbers_, sizes_));
-    for (const runtime::StatePort& port : out_.states) touch(port.new_buffer);  // a run copies it after the last step
-    finish_lives();
+    for (const runtime::StatePort& port : out_.states) touch(out_, port.new_buffer);  // a run copies it after the last step
+    finish_lives(out_);
     std::vector<runtime::StateInfo> states = state_infos(plan_, graph_, pool_);
     return BuiltProgram{
         {std::move(out_), std::move(own_bodies_)}, std::move(states), sizes_.outer(), std::move(group_of_step_), std::move(work_of_step_)};
@@ -181,15 +182,6 @@ class ProgramBuilder {
     return number(a, std::move(b));
   }
 
-  void touch(uint32_t b) {
-    if (b == kMissing) return;
-    BufferInfo& info = out_.buffers[b];
-    const uint32_t step = static_cast<uint32_t>(out_.steps.size());
-    if (info.kind == BufferInfo::Kind::alias) return touch(info.index);
-    info.first = std::min(info.first, step);
-    info.last = std::max(info.last, step);
-  }
-
   Result<void> add_group(const Group& group, std::vector<Kernel>& lowered) {
     for (Kernel& k : lowered) TRY(add_kernel(k, group));
     if (group.kind() == GroupKind::segment) return add_segment(group);
@@ -201,7 +193,7 @@ class ProgramBuilder {
       s.buffers = {TRY(buffer(group.outputs[0]))};
       s.sizes = slots(*graph_.value(plan_.arrays[group.outputs[0]].value).data);
       s.label = "Sizes";
-      touch(s.buffers[0]);
+      touch(out_, s.buffers[0]);
       out_.steps.push_back(std::move(s));
     }
     return {};
@@ -230,7 +222,7 @@ class ProgramBuilder {
     auto& own = std::get<KernelStep>(s.kind);
     join_region(own, kernel, group);
     for (ArrayId a : kernel.arguments) s.buffers.push_back(TRY(buffer(codegen::storage_of(a, plan_))));
-    for (uint32_t b : s.buffers) touch(b);
+    for (uint32_t b : s.buffers) touch(out_, b);
     s.sizes = slots(kernel.sizes);
     own.tasks = sizes_.slot(kernel.tasks);
     own.grain = sizes_.slot(kernel.grain);
@@ -294,8 +286,8 @@ class ProgramBuilder {
         if (const DimNode* n = shape[d].node(); n && sizes_.is_bound_by(n, static_cast<uint32_t>(out_.steps.size())))
           s.bindings.push_back({sizes_.slot(shape[d]), static_cast<uint32_t>(k), static_cast<uint32_t>(d)});
     }
-    for (uint32_t b : s.buffers) touch(b);
-    for (uint32_t b : s.results) touch(b);
+    for (uint32_t b : s.buffers) touch(out_, b);
+    for (uint32_t b : s.results) touch(out_, b);
     out_.steps.push_back(std::move(s));
     return {};
   }
@@ -326,7 +318,7 @@ class ProgramBuilder {
   Result<void> add_check(const Group& group) {
     Step s = start(runtime::CheckStep{group.as<codegen::CheckGroup>().limit.from_end});
     for (ArrayId a : group.inputs) s.buffers.push_back(TRY(buffer(a)));
-    for (uint32_t b : s.buffers) touch(b);
+    for (uint32_t b : s.buffers) touch(out_, b);
     s.sizes = {sizes_.slot(group.as<codegen::CheckGroup>().limit.extent)};
     s.label = graph_.view(group.node).where();
     out_.steps.push_back(std::move(s));
@@ -350,31 +342,6 @@ class ProgramBuilder {
   static void renumber_outer(Program& body, uint32_t by) {
     for (runtime::SizeLine& l : body.sizes)
       if (l.kind == runtime::SizeLine::Kind::outer) l.a += by;
-  }
-
-  /// While one part of a region reads a buffer, another may write what comes later in it.
-  void widen_lives() {
-    for (uint32_t from = 0; from < out_.steps.size();) {
-      uint32_t to = from;
-      while (to + 1 < out_.steps.size() && runtime::is_joined(out_.steps[to + 1])) ++to;
-      for (uint32_t s = from; s <= to; ++s)
-        for (uint32_t b : out_.steps[s].buffers) widen_life(b, from, to);  // a step alone: what it uses is no region's
-      from = to + 1;
-    }
-  }
-  void widen_life(uint32_t b, uint32_t from, uint32_t to) {
-    if (b == kMissing) return;
-    BufferInfo& info = out_.buffers[b];
-    if (info.kind == BufferInfo::Kind::alias) return widen_life(info.index, from, to);
-    if (info.first < from || info.last > to) info.units.reset();
-    info.first = std::min(info.first, from);
-    info.last = std::max(info.last, to);
-  }
-
-  void finish_lives() {
-    widen_lives();
-    for (BufferInfo& b : out_.buffers)
-      if (b.first == kMissing) b.first = b.last = 0;
   }
 
   Lowered lowered_;

@@ -89,10 +89,10 @@ class SegmentRunner final : public StepRunner {
 
   Result<void> run_in_place(Values& values, const RunOptions& options, int threads) {
     const Activity activity(blob_.device, step_.label);
-    if (sizes_ != values.sizes_number()) {
+    if (sizes_number_ != values.sizes_number()) {
       if (auto set = in_place_->set_shapes(values.tensors_of(operand_buffers()), values.tensors_of(step_.results)); !set)
         return of_backend(std::move(set).error(), blob_.device, step_.label);
-      sizes_ = values.sizes_number();
+      sizes_number_ = values.sizes_number();
     }
     size_t at = 0;
     for (uint32_t b : operands_) pointers_[at++] = b == kMissing ? nullptr : values.pointer(b);
@@ -173,7 +173,7 @@ class SegmentRunner final : public StepRunner {
   std::vector<int64_t> sizes_;               // that the segment reads
   std::unique_ptr<Segment> segment_;         // null: not made yet
   InPlace* in_place_ = nullptr;              // null: it runs on tensors
-  uint64_t sizes_ = 0;                       // number of the sizes that its shapes are set to
+  uint64_t sizes_number_ = 0;                // number of the sizes that its shapes are set to
   std::vector<uint32_t> operands_, places_;  // buffers whose memory they have; kMissing: none
   std::vector<void*> pointers_;              // of the operands, then of the places
   std::vector<size_t> kept_;                 // places whose results stay in its memory: they are of this context alone
