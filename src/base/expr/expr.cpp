@@ -5,12 +5,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/expr/text.h"
 #include "base/hash.h"
 #include "base/result.h"
 #include "base/scalar.h"
 
 namespace tenon::inline base {
-namespace {
 
 bool gives_bool(ExprOp op) {
   switch (op) {
@@ -30,6 +30,8 @@ bool gives_bool(ExprOp op) {
 bool takes_bools(ExprOp op) {
   return op == ExprOp::logical_not || op == ExprOp::logical_and || op == ExprOp::logical_or || op == ExprOp::logical_xor;
 }
+
+namespace {
 
 size_t hash_node(const ExprNode& node) {
   size_t h = mix(static_cast<size_t>(node.op) + 1, static_cast<size_t>(node.dtype));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
-#include "base/expr/expr.h"
+#include "base/expr/text.h"
 
 namespace tenon::inline base {
 namespace {
@@ -24,23 +25,69 @@ std::string constant_text(const ExprNode& node) {
   return is_float(node.dtype) ? fmt::format("{}", node.number) : fmt::format("{}", node.integer);
 }
 
+/// Without its arguments; those that it has follow.
+std::string leaf_text(const ExprNode& node) {
+  switch (node.op) {
+    case ExprOp::constant: return constant_text(node);
+    case ExprOp::input: return fmt::format("x{}", node.index);
+    case ExprOp::axis: return fmt::format("i{}", node.index);
+    case ExprOp::dim: return fmt::format("[{}]", node.size.text());
+    default: return std::string(name_of(node.op));
+  }
+}
+
+std::string typed(std::string text, DType dtype) { return std::move(text) + ":" + std::string(name_of(dtype)); }
+
+/// Prints what `parse_expr` reads: both pass the same types down to the operands.
+struct TypedPrinter {
+  std::span<const DType> inputs;
+
+  /// The text of `e` gives its dtype.
+  static bool determines_type(const Expr& e) {
+    if (e.op() == ExprOp::constant) return e.dtype() == DType::boolean;
+    if (e.args().empty() || e.op() == ExprOp::cast || gives_bool(e.op())) return true;
+    return std::ranges::any_of(e.args().subspan(e.op() == ExprOp::select ? 1 : 0), determines_type);
+  }
+
+  /// Of the operands that share one; none: nothing determines it.
+  static DType operand_type(const Expr& e, DType result) {
+    if (takes_bools(e.op())) return DType::boolean;
+    if (e.op() == ExprOp::cast) return DType::none;
+    if (gives_bool(e.op())) return std::ranges::any_of(e.args(), determines_type) ? e.args()[0].dtype() : DType::none;
+    return determines_type(e) ? e.dtype() : result;
+  }
+
+  std::string print(const Expr& e, DType result) const {
+    std::string out = leaf_text(*e);
+    if (e.op() == ExprOp::constant) return e.dtype() == DType::boolean || e.dtype() == result ? out : typed(out, e.dtype());
+    if (e.op() == ExprOp::input) {
+      const auto k = static_cast<size_t>(e->index);
+      return k < inputs.size() && inputs[k] == e.dtype() ? out : typed(out, e.dtype());
+    }
+    if (e.args().empty()) return out;
+    const DType operands = operand_type(e, result);
+    for (size_t k = 0; k < e.args().size(); ++k) {
+      const bool condition = e.op() == ExprOp::select && k == 0;
+      out += (k == 0 ? "(" : ", ") + print(e.args()[k], condition ? DType::boolean : operands);
+    }
+    if (e.op() == ExprOp::cast) out += fmt::format(", {}", name_of(e.dtype()));
+    return out + ")";
+  }
+};
+
 }  // namespace
 
 std::string_view name_of(ExprOp op) { return kNames[static_cast<size_t>(op)]; }
 
 std::string Expr::text() const {
   if (!node_) return "null";
-  switch (node_->op) {
-    case ExprOp::constant: return constant_text(*node_);
-    case ExprOp::input: return fmt::format("x{}", node_->index);
-    case ExprOp::axis: return fmt::format("i{}", node_->index);
-    case ExprOp::dim: return fmt::format("[{}]", node_->size.text());
-    default: break;
-  }
-  std::string out(name_of(node_->op));
+  std::string out = leaf_text(*node_);
+  if (node_->args.empty()) return out;
   for (size_t i = 0; i < node_->args.size(); ++i) out += (i == 0 ? "(" : ", ") + node_->args[i].text();
   if (node_->op == ExprOp::cast) out += fmt::format(", {}", name_of(node_->dtype));
   return out + ")";
 }
+
+std::string text_of(const Expr& e, const ExprTypes& types) { return e ? TypedPrinter{types.inputs}.print(e, types.result) : "null"; }
 
 }  // namespace tenon::inline base
