@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/plan/plan.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 namespace tenon::codegen {
@@ -120,52 +117,9 @@ std::optional<std::vector<Expr>> unflatten(const Expr& flat, const DimList& shap
   return index;
 }
 
-namespace {
-
-std::string list_of(const std::vector<Expr>& index) {
-  std::string out;
-  for (const Expr& e : index) out += (out.empty() ? "" : ", ") + e.text();
-  return "[" + out + "]";
-}
-
-std::string array_name(ArrayId id, const Plan& plan) {
-  const Array& a = plan.arrays[id];
-  const std::string order = a.order.empty() ? "" : fmt::format(" in order {}", fmt::join(a.order, ""));
-  const std::string padded = a.row_padding == 0 ? "" : fmt::format(" padded by {}", a.row_padding);
-  const std::string grows = a.growing ? fmt::format(" grows {} to {}", a.growing->axis, a.growing->capacity) : "";
-  const std::string border =
-      a.border.empty() ? "" : fmt::format(" within {} and {}", fmt::join(a.border.before, "."), fmt::join(a.border.after, "."));
-  return fmt::format("{}{}:{}{}{}{}{}{}",
-                     a.constant ? "c"
-                     : a.value  ? "v"
-                                : "t",
-                     id, name_of(a.dtype), text_of(a.shape), order, padded, border, grows);
-}
-
-}  // namespace
-
 bool is_axis(const Expr& index, int axis, const Nest& nest) {
   if (index.op() == ExprOp::axis) return index->index == axis;
   return index.op() == ExprOp::constant && index->integer == 0 && nest.axes[axis].extent == Dim(1);
-}
-
-std::string text_of(const Nest& nest, const Plan& plan) {
-  std::string out = "for";
-  for (const ops::Axis& axis : nest.axes) {
-    const char* kind = axis.kind == ops::Axis::Kind::parallel ? "" : axis.kind == ops::Axis::Kind::reduced ? "+" : "~";
-    out += fmt::format(" {}{}", kind, axis.extent.text());
-  }
-  for (size_t k = 0; k < nest.accesses.size(); ++k) {
-    const NestAccess& a = nest.accesses[k];
-    out += fmt::format("\n    x{} = {}{}", k, array_name(a.array, plan), a.flat ? "(" + a.flat.text() + ")" : list_of(a.index));
-    if (a.within) out += fmt::format(" if {} else {}", a.within.text(), a.fill.text());
-  }
-  if (nest.condition >= 0) out += fmt::format("\n    where x{}", nest.condition);
-  for (const NestOutput& o : nest.outputs) {
-    out += fmt::format("\n    {}{} <- {}{}", array_name(o.array, plan), list_of(o.index), o.combine == ops::Combine::none ? "" : "combine ",
-                       o.value.text());
-  }
-  return out;
 }
 
 namespace {
@@ -181,26 +135,6 @@ GroupPayload payload_of(GroupKind kind, std::index_sequence<Index...>) {
 
 void Group::set_kind(GroupKind kind) {
   if (kind != this->kind()) payload = payload_of(kind, std::make_index_sequence<std::variant_size_v<GroupPayload>>());
-}
-
-std::string text_of(const Plan& plan) {
-  static constexpr const char* kKinds[] = {"nests", "contract", "attention", "segment", "sizes", "control", "check", "rows"};
-  std::string out;
-  for (const Group& g : plan.groups) {
-    out += fmt::format("{} outer={}\n", kKinds[static_cast<int>(g.kind())], g.outer());
-    if (g.region)
-      out += fmt::format("  {} by axes {}, units: {}, parts: {}\n", g.region->joined ? "joined" : "region", fmt::join(g.region->axes, " "),
-                         g.region->units.text(), g.region->parts.text());
-    if (g.kind() == GroupKind::segment)
-      out += fmt::format("  {}, nodes: {}\n", plan.segments[g.as<SegmentGroup>().segment].backend,
-                         plan.segments[g.as<SegmentGroup>().segment].nodes.size());
-    for (const Nest& n : g.nests) out += "  " + text_of(n, plan) + "\n";
-    if (g.epilogue) out += "  then " + text_of(g.epilogue->map, plan) + "\n";
-  }
-  for (const PlanState& s : plan.states)
-    out += fmt::format("state {}: array {} {} array {}\n", s.name, plan.outputs[s.output], s.in_place ? "in place of" : "replaces",
-                       plan.inputs[s.input]);
-  return out;
 }
 
 }  // namespace tenon::codegen
