@@ -30,6 +30,12 @@ class Lexer {
   /// The raw text between the `[` that comes next and its `]`; quotes and nested brackets are honoured.
   Result<std::string_view> bracketed();
   size_t left() const { return text_.size() - at_; }
+  std::string_view text() const { return text_; }
+  /// Goes on from that place of the text; for what is read by another parser.
+  void seek(size_t at) {
+    at_ = at;
+    buffered_ = 0;
+  }
 
   /// "line 3, column 14: ..." for the token.
   Error error(const Token& token, std::string what, Code code = Code::bad_graph) const;

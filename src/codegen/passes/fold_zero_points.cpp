@@ -73,6 +73,9 @@ class ZeroPoints {
     return out;
   }
 
+  /// None for a plan that was read from text, whose nests have no nodes.
+  static ir::NodeId first_of(const std::vector<ir::NodeId>& nodes) { return nodes.empty() ? ir::NodeId() : nodes[0]; }
+
   static void push(std::vector<Group>& to, Nest nest, ir::NodeId node, bool of_a_product) {
     Group g;
     g.node = node;
@@ -132,7 +135,7 @@ class ZeroPoints {
     const Expr number = cast(Expr::input(0, load.dtype), DType::i32) + Expr::integer(DType::i32, how.shift);
     copies[0].accesses = {std::move(load)};
     copies[0].outputs[0].value = simplify(cast(number, DType::u8));
-    for (Nest& copy : copies) push(before, std::move(copy), nest.nodes[0], true);
+    for (Nest& copy : copies) push(before, std::move(copy), first_of(nest.nodes), true);
     return true;
   }
 
@@ -158,7 +161,7 @@ class ZeroPoints {
     copy.outputs.push_back({known->second, DType::u8, cast(wide, DType::u8), ops::Combine::none, own_place(shape), {}, {}});
     copy.nodes = nodes;
     resolve_reshapes(copy.accesses[0], copy, plan_);
-    push(before, std::move(copy), nodes[0], true);
+    push(before, std::move(copy), first_of(nodes), true);
     return known->second;
   }
 
