@@ -67,6 +67,20 @@ TEST(PackingStep, NumbersTheKeptRowsOfEachRun) {
   expect({1, 4}, {0, 0, 0, 0}, {{}, {0, 0, 0, 0}, {0, 0}, {0}});
 }
 
+TEST(PackingStep, KeepsRowNumbersThatACallerStillHas) {
+  EngineParts parts;
+  parts.programs = packing_program();
+  const auto context = *Context::create(*Engine::create(std::move(parts), {}));
+  Tensor keep = *Tensor::make(DType::boolean, {1, 4});
+  keep.set_integer(3, 1);
+  const auto first = context->run(std::span(&keep, 1));
+  ASSERT_TRUE(first) << first.error().text();
+  const Tensor rows = (*first)[0];
+  keep.set_integer(0, 1);
+  ASSERT_TRUE(context->run(std::span(&keep, 1)));
+  EXPECT_EQ(integers_of(rows), std::vector<int64_t>{3});
+}
+
 TEST(PackingStep, CountsAllRowsBeforeARun) {
   Program p = packing_program();
   p.buffers.push_back(buffer(BufferInfo::Kind::arena, DType::f32, {4}, 0, "value"));
