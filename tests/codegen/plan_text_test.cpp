@@ -13,6 +13,7 @@
 #include "codegen/analysis/contraction.h"
 #include "codegen/lower/kernel.h"
 #include "codegen/passes/pipeline.h"
+#include "codegen/prepare/prepare_operands.h"
 #include "codegen/text/parse_plan.h"
 #include "ir/text.h"
 #include "ops/core/op.h"
@@ -29,11 +30,18 @@ Result<Plan> plan_of(const ir::Graph& graph, bool fuse = true) {
   return plan(graph, target(), {.segments = segments, .fuse = fuse});
 }
 
+Result<PreparedPlan> prepared(const Plan& plan) {
+  std::vector<Tactic> tactics;
+  for (const Group& group : plan.groups) tactics.push_back(default_tactic(group, target()));
+  return prepare_operands(plan, std::move(tactics), target());
+}
+
 std::string kernels_of(const Plan& plan) {
+  const auto final_plan = prepared(plan);
+  if (!final_plan) return final_plan.error().text();
   std::string out;
-  for (const Group& group : plan.groups) {
-    Plan copy = plan;
-    const auto kernels = lower_group(group, default_tactic(group, target()), copy, target());
+  for (size_t g = 0; g < final_plan->plan.groups.size(); ++g) {
+    const auto kernels = lower_group(final_plan->plan.groups[g], final_plan->tactics[g], final_plan->plan, target());
     if (!kernels) out += kernels.error().text();
     for (size_t k = 0; kernels && k < kernels->size(); ++k) out += text_of((*kernels)[k].tile);
   }
@@ -90,7 +98,29 @@ TEST(PlanText, PlansOfRandomGraphsPrintParseAndGiveTheSameKernels) {
       const auto made = plan_of(*graph, fuse);
       ASSERT_TRUE(made) << made.error().text();
       ASSERT_NO_FATAL_FAILURE(expect_same_text(*made, fmt::format("seed {}", seed), fuse));
+      const auto final_plan = prepared(*made);
+      ASSERT_TRUE(final_plan) << final_plan.error().text();
+      ASSERT_NO_FATAL_FAILURE(expect_same_text(final_plan->plan, fmt::format("prepared, seed {}", seed), false));
     }
+  }
+}
+
+/// What prepare_operands and states add to a plan: panels, parts of the keys, growing arrays, values that are replaced in place.
+TEST(PlanText, PreparedGroupsAndStatesPrintAndParse) {
+  for (const std::string_view text :
+       {"graph main(x: f32[n,64]) { w = f32[64,64] splat(0.5) y = MatMul(x, w) return y }",
+        "graph main(q: f32[1,4,1,64], k: f32[1,4,4096,64], v: f32[1,4,4096,64]) { y = Attention(q, k, v) return y }",
+        "graph main(k: f32[2,past,4], x: f32[2,1,4]) { symbol past in 0 to 63 k2 = Concat(k, x) {axis = 1} y = Relu(k2) "
+        "state cache(k) = k2 grows 1 to 64 return y, k2 }"}) {
+    const auto graph = ir::parse(text, ops::table());
+    ASSERT_TRUE(graph) << graph.error().text();
+    const auto made = plan_of(**graph);
+    ASSERT_TRUE(made) << made.error().text();
+    const auto final_plan = prepared(*made);
+    ASSERT_TRUE(final_plan) << final_plan.error().text();
+    ASSERT_NO_FATAL_FAILURE(expect_same_text(final_plan->plan, std::string(text), false));
+    const std::string printed = text_of(final_plan->plan);
+    EXPECT_TRUE(printed.contains(" panels ") || printed.contains(" parts ") || printed.contains(" in place\n")) << printed;
   }
 }
 

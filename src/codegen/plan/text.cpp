@@ -96,12 +96,14 @@ struct PayloadText {
     return (g.outer == 0 ? "" : fmt::format(" outer {}", g.outer)) + (g.of_a_product ? " of product" : "");
   }
   std::string operator()(const ContractGroup& g) const {
-    return g.constant_bytes_per_iteration ? fmt::format(" constant_bytes {}", *g.constant_bytes_per_iteration) : "";
+    return (g.constant_bytes_per_iteration ? fmt::format(" constant_bytes {}", *g.constant_bytes_per_iteration) : "") +
+           (g.panels < 0 ? "" : " panels " + name_of_array(g.panels, plan));
   }
   std::string operator()(const AttentionGroup& g) const {
     std::string out = fmt::format(" scale {}", g.scale);
     if (g.masked_rows != ops::MaskedRows::zero) out += fmt::format(" masked {}", kMaskedRowsWords[static_cast<size_t>(g.masked_rows)]);
-    return g.longest ? out + " longest " + dim_text(*g.longest) : out;
+    if (g.longest) out += " longest " + dim_text(*g.longest);
+    return g.part_sums < 0 ? out : out + " parts " + names_of({g.part_sums, g.part_weights}, plan);
   }
   std::string operator()(const SegmentGroup& g) const {
     return fmt::format(" {} of {}", g.segment, ir::name_text(plan.segments[g.segment].backend));
@@ -133,6 +135,8 @@ class PlanPrinter {
       if (named_[a]) array(static_cast<ArrayId>(a));
     if (!plan_.inputs.empty()) line("inputs " + names_of(plan_.inputs, plan_));
     if (!plan_.outputs.empty()) line("outputs " + names_of(plan_.outputs, plan_));
+    for (const PlanState& s : plan_.states)
+      line(fmt::format("state {} input {} output {}{}", ir::name_text(s.name), s.input, s.output, s.in_place ? " in place" : ""));
     for (const IndexLimit& limit : plan_.index_limits) line("limit " + limit_text(limit, plan_));
     for (const ir::Assumption& a : plan_.assumptions)
       line(fmt::format("assume {} {} {} {}", name_of(a.kind), text_of(DimList{a.a, a.b}), ir::quoted(a.where), ir::quoted(a.what)));
@@ -159,6 +163,11 @@ class PlanPrinter {
       std::ranges::for_each(g.inputs, name);
       std::ranges::for_each(g.outputs, name);
       if (g.kind() == GroupKind::check) name(g.as<CheckGroup>().limit.input);
+      if (g.kind() == GroupKind::contract) name(g.as<ContractGroup>().panels);
+      if (g.kind() == GroupKind::attention) {
+        name(g.as<AttentionGroup>().part_sums);
+        name(g.as<AttentionGroup>().part_weights);
+      }
       std::ranges::for_each(g.nests, nest);
       if (g.epilogue) nest(g.epilogue->map);
     }
@@ -172,6 +181,7 @@ class PlanPrinter {
     if (!a.border.empty())
       text += fmt::format(" within {} and {}{}", fmt::join(a.border.before, "."), fmt::join(a.border.after, "."),
                           a.border.zeros ? " of zeros" : "");
+    if (a.growing) text += fmt::format(" grows {} to {}", a.growing->axis, a.growing->capacity);
     if (a.same_bytes >= 0) text += " shares " + name_of_array(a.same_bytes, plan_);
     if (!(a.units == Dim(0))) text += " in units " + dim_text(a.units);
     if (a.fixed_layout) text += " fixed";

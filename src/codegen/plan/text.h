@@ -21,10 +21,11 @@ inline constexpr std::array<std::string_view, 3> kMaskedRowsWords = {"zero", "na
 ///     symbol n in 1 to 64, m             order and bounds of sizes, where they do not follow from the rest
 ///     v0: f32[n, 64] fixed               arrays that something refers to: v of values of the graph, t temporaries, c constants
 ///     c1: f32[64, 16] = @0               by number in `constants`; a few elements stand here, equal ones as splat(0.5)
-///     t2: f32[n, 16] in order 10         `padded by 16`, `within 0.1 and 0.1 of zeros`, `shares v0`, `in units n`
+///     t2: f32[n, 16] in order 10         `padded by 16`, `within 0.1 and 0.1 of zeros`, `grows 0 to 64`, `shares v0`, `in units n`
 ///     inputs v0
 ///     outputs t2
-///   contract                             `nests outer 2`, `attention scale 0.125 masked zero`, `segment 0 of BACKEND`, ...
+///     state cache input 0 output 0       `in place`, where the new value is written to the memory of the old one
+///   contract                             `contract panels c4`, `nests outer 2`, `attention scale 0.125 masked zero`, ...
 ///     region by axes 0, units n, parts 4
 ///     for n, 16, +64                     axes: +reduced, ~scanned, `_` where there is none
 ///       x0 = v0[i0, i2] if less(i2, 63) else 0

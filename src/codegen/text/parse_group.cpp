@@ -45,6 +45,7 @@ class GroupReader {
 
   Result<void> read(ContractGroup& g) {
     if (lexer_.take_if("constant_bytes")) g.constant_bytes_per_iteration = TRY(reader_.integer("bytes of constants", 0, INT64_MAX));
+    if (lexer_.take_if("panels")) g.panels = TRY(reader_.array(plan_));
     return {};
   }
 
@@ -54,6 +55,10 @@ class GroupReader {
     if (lexer_.take_if("masked"))
       g.masked_rows = static_cast<ops::MaskedRows>(TRY(reader_.one_of(kMaskedRowsWords, "a kind of masked rows")));
     if (lexer_.take_if("longest")) g.longest = TRY(reader_.dim("the longest sequence"));
+    if (!lexer_.take_if("parts")) return {};
+    g.part_sums = TRY(reader_.array(plan_));
+    TRY(lexer_.expect(",", "the parts of an attention"));
+    g.part_weights = TRY(reader_.array(plan_));
     return {};
   }
 

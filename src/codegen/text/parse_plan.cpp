@@ -17,6 +17,7 @@ using ir::Token;
 
 constexpr size_t kMaxText = size_t{64} << 20;
 constexpr int64_t kMostPadding = 1 << 30;  ///< elements
+constexpr int64_t kMostCapacity = int64_t{1} << 45;
 
 class PlanParser {
  public:
@@ -30,6 +31,7 @@ class PlanParser {
     TRY(shares());
     if (lexer_.take_if("inputs")) plan_.inputs = TRY(reader_.arrays(plan_, false));
     if (lexer_.take_if("outputs")) plan_.outputs = TRY(reader_.arrays(plan_, false));
+    while (lexer_.take_if("state")) TRY(state());
     while (lexer_.take_if("limit")) plan_.index_limits.push_back(TRY(reader_.limit(plan_)));
     while (lexer_.take_if("assume")) TRY(assumption());
     while (lexer_.peek().kind != Token::Kind::end) plan_.groups.push_back(TRY(parse_group(reader_, plan_)));
@@ -71,6 +73,7 @@ class PlanParser {
     a.shape = TRY(reader_.values.sizes());
     if (name.text[0] == 'v') a.value = ir::ValueId(static_cast<uint32_t>(id), 0);
     TRY(layout(a));
+    if (lexer_.take_if("grows")) TRY(growing(a));
     if (lexer_.take_if("shares")) shared_[id] = lexer_.take();
     if (lexer_.take_if("in")) {
       TRY(lexer_.expect("units", "an array"));
@@ -119,6 +122,35 @@ class PlanParser {
         a.border.zeros = true;
       }
     }
+    return {};
+  }
+
+  /// "1 to 4096"
+  Result<void> growing(Array& a) {
+    const int64_t rank = static_cast<int64_t>(a.shape.size());
+    if (rank == 0) return lexer_.error(lexer_.peek(), "an array without axes does not grow");
+    ir::GrowingAxis axis;
+    axis.axis = static_cast<uint32_t>(TRY(reader_.integer("the axis that grows", 0, rank - 1)));
+    TRY(lexer_.expect("to", "an array that grows"));
+    axis.capacity = TRY(reader_.integer("a capacity", 1, kMostCapacity));
+    a.growing = axis;
+    return {};
+  }
+
+  /// "k input 0 output 1 in place"
+  Result<void> state() {
+    PlanState s;
+    s.name = TRY(reader_.values.name("a state"));
+    TRY(lexer_.expect("input", "a state"));
+    const auto port = [&](const std::vector<ArrayId>& ports) {
+      return reader_.integer("the number of a state's value", 0, static_cast<int64_t>(ports.size()) - 1);
+    };
+    s.input = static_cast<uint32_t>(TRY(port(plan_.inputs)));
+    TRY(lexer_.expect("output", "a state"));
+    s.output = static_cast<uint32_t>(TRY(port(plan_.outputs)));
+    s.in_place = lexer_.take_if("in");
+    if (s.in_place) TRY(lexer_.expect("place", "a state"));
+    plan_.states.push_back(std::move(s));
     return {};
   }
 
