@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models with states, step by step against the reference.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
@@ -159,6 +160,29 @@ TEST(States, TensorScatterIntoABoundStateWritesOneRow) {
     std::copy_n(memory.data(), memory.byte_size(), before.data());
   }
   EXPECT_EQ(s->context->plans_made(), 1u);
+}
+
+/// All pages but those of the row are read-only: a run that wrote to another row would end the process.
+TEST(States, TensorScatterLeavesOtherRowsUntouched) {
+  auto s = stepper(
+      "graph(x: f32[1,1,1,1024], at: i64[1], cache: f32[1,1,4096,1024]) { now = TensorScatter(cache, x, at) "
+      "state cache(cache) = now return now }",
+      plain());
+  ASSERT_TRUE(s) << s.error().text();
+  constexpr size_t kRow = 4096, kBytes = 4096 * kRow;
+  void* const pages = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  ASSERT_TRUE(s->context->bind_state(0, Tensor::view(DType::f32, {1, 1, 4096, 1024}, pages, nullptr)));
+  for (const int64_t at : {0, 17, 4095}) {
+    std::byte* const row = static_cast<std::byte*>(pages) + static_cast<size_t>(at) * kRow;
+    ASSERT_EQ(mprotect(pages, kBytes, PROT_READ), 0);
+    ASSERT_EQ(mprotect(row, kRow, PROT_READ | PROT_WRITE), 0);
+    const Tensor x = random({1, 1, 1, 1024}, static_cast<uint64_t>(at));
+    ASSERT_TRUE(s->context->run(std::vector{x, index(at)}));
+    EXPECT_EQ(std::memcmp(row, x.data(), kRow), 0);
+  }
+  s->context.reset();
+  munmap(pages, kBytes);
 }
 
 TEST(States, EntriesShareStates) {
