@@ -56,15 +56,18 @@ TEST(Upgrade, OldReductionsTakeAxesFromAnAttribute) {
   }
 }
 
-TEST(Upgrade, OldScanRunsOnceForEachEntryOfItsBatch) {
+/// Running sums, from the last step to the first, over a batch of two sequences of three numbers; of an opset 8 Scan. lengths: i64[2] or
+/// none.
+Result<std::vector<Tensor>> scanned_of_opset_8(std::optional<Tensor> lengths) {
   ir::Graph graph(table());
   const ir::ValueId start = graph.add_input("start", ir::Type(DType::f32, {2, 1})),
                     x = graph.add_input("x", ir::Type(DType::f32, {2, 3, 1}));
+  const ir::ValueId length = lengths ? graph.add_input("lengths", ir::Type(DType::i64, {2})) : ir::ValueId{};
   ir::Attributes attributes;
   attributes.set("num_scan_inputs", int64_t{1});
   attributes.set("directions", ir::Ints{1});
   const ir::Op& scan = *table().find("", "Scan");
-  const ir::NodeId node = graph.insert(scan, {ir::ValueId{}, start, x}, 2, attributes);
+  const ir::NodeId node = graph.insert(scan, {length, start, x}, 2, attributes);
   auto body = ir::Graph::body_of(graph);
   const ir::ValueId sum = body->add_input("sum", ir::Type(DType::f32, {1})), next = body->add_input("next", ir::Type(DType::f32, {1}));
   ir::Builder build(*body);
@@ -73,16 +76,35 @@ TEST(Upgrade, OldScanRunsOnceForEachEntryOfItsBatch) {
   body->add_output(build("Identity", {total}));
   graph.attach_body(node, "body", std::move(body), {});
   for (ir::ValueId v : std::vector<ir::ValueId>(graph.node(node).outputs)) graph.add_output(v);
-  ASSERT_TRUE(def_of(scan).upgrade(graph, node, 8));
-  ASSERT_TRUE(ir::infer_all(graph));
+  TRY(def_of(scan).upgrade(graph, node, 8));
+  TRY(ir::infer_all(graph));
   Tensor first = *Tensor::make(DType::f32, {2, 1}), rows = *Tensor::make(DType::f32, {2, 3, 1});
   for (int64_t i = 0; i < 6; ++i) rows.set_number(i, static_cast<double>(i + 1));
   first.set_number(1, 100);
-  auto results = evaluate(graph, std::vector<Tensor>{first, rows});
+  std::vector<Tensor> inputs{first, rows};
+  if (lengths) inputs.push_back(*lengths);
+  return evaluate(graph, inputs);
+}
+
+void expect_scanned(std::optional<std::vector<int64_t>> lengths, std::vector<double> last, std::vector<double> running) {
+  const auto results = scanned_of_opset_8(lengths ? std::optional(Tensor::of_i64({2}, *lengths)) : std::nullopt);
   ASSERT_TRUE(results) << results.error().text();
-  const double last[] = {6, 115}, running[] = {3, 5, 6, 106, 111, 115};  // from the last step to the first
-  for (int64_t i = 0; i < 2; ++i) EXPECT_EQ((*results)[0].number(i), last[i]);
-  for (int64_t i = 0; i < 6; ++i) EXPECT_EQ((*results)[1].number(i), running[i]);
+  EXPECT_EQ((*results)[1].shape(), (Sizes{2, 3, 1}));
+  for (int64_t i = 0; i < 2; ++i) EXPECT_EQ((*results)[0].number(i), last[static_cast<size_t>(i)]) << i;
+  for (int64_t i = 0; i < 6; ++i) EXPECT_EQ((*results)[1].number(i), running[static_cast<size_t>(i)]) << i;
+}
+
+TEST(Upgrade, OldScanRunsOnceForEachEntryOfItsBatch) { expect_scanned(std::nullopt, {6, 115}, {3, 5, 6, 106, 111, 115}); }
+
+TEST(Upgrade, OldScanEndsAtTheLengthOfEachEntry) {
+  expect_scanned(std::vector<int64_t>{2, 3}, {3, 115}, {2, 3, 0, 106, 111, 115});
+  expect_scanned(std::vector<int64_t>{3, 1}, {6, 104}, {3, 5, 6, 104, 0, 0});
+  expect_scanned(std::vector<int64_t>{1, 0}, {1, 100}, {1, 0, 0, 0, 0, 0});
+}
+
+/// A length is cut to the sequence, a negative one counts from its end as Slice's do: nothing outside is read.
+TEST(Upgrade, OldScanOfALengthOutOfRangeStaysInsideTheSequence) {
+  expect_scanned(std::vector<int64_t>{7, 3}, {6, 115}, {3, 5, 6, 106, 111, 115});
 }
 
 TEST(Downgrade, ConstantAxesBecomeAnAttributeAgain) {
