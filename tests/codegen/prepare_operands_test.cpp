@@ -76,18 +76,35 @@ TEST(PrepareOperands, ComputedPanelsAreFilledByACopyBeforeTheirReader) {
 
 TEST(PrepareOperands, WritesTheCopyIntoThePlan) {
   const Prepared p = prepared(kProduct);
-  constexpr std::string_view kContraction = R"(contract outer=0
-  for n 96 +64
-    x0 = v0:f32[n, 64][i0, i2]
-    x1 = v1:f32[64, 96][i2, i1]
-    v2:f32[n, 96][i0, i1] <- combine mul(x0, x1)
-)";
-  EXPECT_EQ(text_of(p.before), kContraction);
-  EXPECT_EQ(text_of(p.after.plan), R"(nests outer=0
-  for 3 64 32
-    x0 = v1:f32[64, 96][i1, add(mul(i0, 32), i2)]
-    t3:f32[3, 64, 32][i0, i1, i2] <- x0
-)" + std::string(kContraction));
+  EXPECT_EQ(text_of(p.before), R"(plan
+  v0: f32[n, 64] fixed
+  v1: f32[64, 96] fixed
+  v2: f32[n, 96] fixed
+  inputs v0, v1
+  outputs v2
+contract
+  for n, 96, +64
+    x0 = v0[i0, i2]
+    x1 = v1[i2, i1]
+    v2[i0, i1] = sum of mul(x0, x1)
+)");
+  EXPECT_EQ(text_of(p.after.plan), R"(plan
+  v0: f32[n, 64] fixed
+  v1: f32[64, 96] fixed
+  v2: f32[n, 96] fixed
+  t3: f32[3, 64, 32]
+  inputs v0, v1
+  outputs v2
+nests of product
+  for 3, 64, 32
+    x0 = v1[i1, add(mul(i0, 32), i2)]
+    t3[i0, i1, i2] = x0
+contract panels t3
+  for n, 96, +64
+    x0 = v0[i0, i2]
+    x1 = v1[i2, i1]
+    v2[i0, i1] = sum of mul(x0, x1)
+)");
 }
 
 TEST(PrepareOperands, TacticDecidesTheWidthOfPanels) {
