@@ -35,7 +35,7 @@ inline constexpr uint64_t kPage = 4096;  ///< every section starts at a multiple
 inline constexpr uint32_t kMostSections = 4096;
 
 /// The file begins with this header; little-endian, like all numbers in it. Then the table, then the sections in the order of
-/// the table, each at the next multiple of kPage; zeros between them and up to the next page border after the last.
+/// the table, each at the next multiple of kPage; zeros between them and up to the next page boundary after the last.
 struct Header {
   std::array<uint8_t, 8> magic;  ///< a high bit and both line ends: a transfer as text destroys it
   uint16_t major, minor;

@@ -160,7 +160,7 @@ TEST(Contractions, OfPatchesOfImagesThatAreSeenFromOutside) {
 
 /// What convolutions read around an image stands around it in memory; who else reads it, and who makes it, keeps to the inside. Rows of a
 /// window that lie in the padding are left out, of blocks of the depth too.
-TEST(Contractions, OfImagesWithABorder) {
+TEST(Contractions, OfImagesWithAHalo) {
   constexpr std::string_view kText = R"(graph main(x: f32[n,2,6,m], k: f32[4,2,1,1], w: f32[3,4,3,3], v: f32[3,4,5,5], u: f32[3,4,1,1]) {
     a = Conv(x, k)
     h = Relu(a)
@@ -183,7 +183,7 @@ TEST(Contractions, OfImagesWithABorder) {
   EXPECT_NE(text_of(*planned).find("in order 0231 within 0.0.4.2 and 0.0.4.2"), std::string::npos) << text_of(*planned);
   EXPECT_EQ(text_of(*planned).find(" if "), std::string::npos) << text_of(*planned);
   PlanOptions without;
-  without.off = {"add_borders"};
+  without.off = {"add_halos"};
   EXPECT_EQ(text_of(*plan(**graph, **target_named("x86_avx512"), without)).find("within"), std::string::npos);
 }
 
@@ -215,7 +215,7 @@ TEST(Contractions, OfImagesWhoseRowsAreShorterThanATile) {
 }
 
 /// A part of the image ends where the image goes on: its padding is not that around the image.
-TEST(Contractions, OfAPartOfAnImageWithABorder) {
+TEST(Contractions, OfAPartOfAnImageWithAHalo) {
   runs(R"(graph main(x: f32[n,2,6,m], k: f32[4,2,1,1], w: f32[3,4,3,3]) {
     const from: i64[1] = [1]
     const to: i64[1] = [5]
@@ -230,7 +230,7 @@ TEST(Contractions, OfAPartOfAnImageWithABorder) {
 }
 
 /// The last column of a window that moves in steps of two depends on how wide the image is.
-TEST(Contractions, OfImagesWithABorderForSteps) {
+TEST(Contractions, OfImagesWithAHaloForSteps) {
   runs(R"(graph main(x: f32[n,2,7,m], k: f32[4,2,1,1], w: f32[3,4,3,3]) {
     a = Conv(x, k)
     y = Conv(a, w, pads=[1, 1, 1, 1], strides=[2, 2])

@@ -113,11 +113,11 @@ TEST(PlanVerify, KeepsEveryAccessInsideItsArray) {
   EXPECT_TRUE(examine(p).unproved.empty());
 }
 
-TEST(PlanVerify, CountsTheBorderOfAnArray) {
+TEST(PlanVerify, CountsTheHaloOfAnArray) {
   Plan p = linear();
-  p.arrays[0].border.before = {1};
-  EXPECT_WRONG(p, "a border of another rank");
-  p.arrays[0].border = {{0, 0}, {0, 1}};
+  p.arrays[0].halo.before = {1};
+  EXPECT_WRONG(p, "a halo of another rank");
+  p.arrays[0].halo = {{0, 0}, {0, 1}};
   p.arrays[0].strides = strides_of(p.arrays[0]);
   EXPECT_WRONG(p, "a memory order that others do not expect");
   p = plan_of(R"(graph main(x: f32[2,2,6,5], k: f32[4,2,1,1], w: f32[3,4,3,3], u: f32[2,3,1,1]) {
@@ -128,9 +128,9 @@ TEST(PlanVerify, CountsTheBorderOfAnArray) {
   })");
   EXPECT_EQ(wrong(p), "");
   EXPECT_TRUE(examine(p).unproved.empty());
-  const auto image = std::ranges::find_if(p.arrays, [](const Array& a) { return !a.border.empty(); });
+  const auto image = std::ranges::find_if(p.arrays, [](const Array& a) { return !a.halo.empty(); });
   ASSERT_NE(image, p.arrays.end());
-  image->border.before[2] = 0;
+  image->halo.before[2] = 0;
   image->strides = strides_of(*image);
   EXPECT_WRONG(p, "dimension 2, sub(i1, 1) in -1..-1 of 7");
 }

@@ -120,7 +120,7 @@ TEST(PrepareOperands, ConstantPanelsNeedNoGroup) {
 
 TEST(PrepareOperands, RowsThatLeaveTheirImageAreReadFromAPaddedCopy) {
   const Prepared p = prepared("graph main(x: f32[n,3,8,8], w: f32[20,3,5,5]) { y = Conv(x, w, pads=[2,2,2,2]) return y }", "",
-                              {.off = {"add_borders", "winograd", "copy_images", "choose_layouts"}});
+                              {.off = {"add_halos", "winograd", "copy_images", "choose_layouts"}});
   const Nest &before = contraction_in(p.before).nests[0], &after = contraction_in(p.after.plan).nests[0];
   const auto leaves = [](const NestAccess& a) { return bool(a.within); };
   EXPECT_TRUE(std::ranges::any_of(before.accesses, leaves)) << text_of(p.before);

@@ -19,7 +19,7 @@ Expr flat_in(const std::vector<Expr>& index, const Array& array) {
   std::vector<Expr> clamped;
   for (size_t k = 0; k < index.size(); ++k) clamped.push_back(clamp_index(index[k], array.shape[k]));
   const Expr place = flatten(clamped, array.strides);
-  return array.border.empty() ? place : simplify(place + Expr::dim(start_of(array)));
+  return array.halo.empty() ? place : simplify(place + Expr::dim(start_of(array)));
 }
 
 /// Everything of the nest that is an affine place, as coefficients over its axes; nullopt where one is not.

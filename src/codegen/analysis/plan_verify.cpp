@@ -52,8 +52,8 @@ class PlanVerifier {
       if (d >= 0 && d < static_cast<int>(seen.size())) seen[d] = true;
     must(a.order.empty() || (a.order.size() == seen.size() && std::ranges::all_of(seen, [](bool b) { return b; })),
          "a memory order that is no permutation", fmt::format("{} of {}", a.order.size(), text_of(a.shape)));
-    const bool around = a.border.empty() || (a.border.before.size() == seen.size() && a.border.after.size() == seen.size());
-    must(around, "a border of another rank", fmt::format("{} of {}", a.border.before.size(), text_of(a.shape)));
+    const bool around = a.halo.empty() || (a.halo.before.size() == seen.size() && a.halo.after.size() == seen.size());
+    must(around, "a halo of another rank", fmt::format("{} of {}", a.halo.before.size(), text_of(a.shape)));
     if (!out_.wrong.empty()) return;
     must(a.strides == strides_of(a), "strides that are not those of its order", text_of(a.strides));
     must(!a.fixed_layout || is_dense(a), "a memory order that others do not expect", text_of(a.strides));
@@ -64,7 +64,7 @@ class PlanVerifier {
     if (a.same_bytes >= 0) shares(a);
   }
 
-  static bool is_dense(const Array& a) { return a.order.empty() && a.row_padding == 0 && a.border.empty(); }
+  static bool is_dense(const Array& a) { return a.order.empty() && a.row_padding == 0 && a.halo.empty(); }
 
   void shares(const Array& a) {
     must(exists(a.same_bytes), "bytes of no array", name(a.same_bytes));
@@ -127,7 +127,7 @@ class PlanVerifier {
     return std::ranges::any_of(nest.axes, [](const ops::Axis& a) { return a.extent == Dim(0); });
   }
 
-  /// Of its array with the border. The lowering clamps loaded indices to their dimension.
+  /// Of its array with the halo. The lowering clamps loaded indices to their dimension.
   void stays_inside(const std::vector<Expr>& index, const Expr& flat, const Array& array, const Nest& nest, const Expr& within,
                     const std::string& what) {
     const Bounds bounds(nest, plan_.assumptions);
@@ -141,7 +141,7 @@ class PlanVerifier {
     };
     if (flat) check(flat, product(array.shape), "");
     for (size_t d = 0; d < index.size(); ++d) {
-      const int64_t before = array.border.empty() ? 0 : array.border.before[d], after = array.border.empty() ? 0 : array.border.after[d];
+      const int64_t before = array.halo.empty() ? 0 : array.halo.before[d], after = array.halo.empty() ? 0 : array.halo.after[d];
       const Expr at = before == 0 ? index[d] : simplify(index[d] + Expr::integer(DType::i64, before));
       check(at, array.shape[d] + before + after, fmt::format(" dimension {}", d));
     }

@@ -20,7 +20,7 @@ struct CodeEntry {
 /// Entry points have the C signature of runtime/kernel.h.
 struct MachineCode {
   const Target* target = nullptr;  ///< what it runs on
-  std::vector<std::byte> bytes;    ///< to be mapped read-execute at a page border
+  std::vector<std::byte> bytes;    ///< to be mapped read-execute at a page boundary
   std::vector<CodeEntry> entries;  ///< in the order of the kernels
 };
 

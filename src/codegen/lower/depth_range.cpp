@@ -23,10 +23,10 @@ std::optional<size_t> rows_axis(const Affine& index, int depth, const Contractio
 std::optional<DepthRange> depth_range_of(const Contraction& roles, const Nest& nest, const Plan& plan) {
   const NestAccess& read = nest.accesses[roles.rows_operand.accesses[0]];
   const Array& array = plan.arrays[read.array];
-  if (!array.border.zeros || read.flat || roles.depth.size() < 2 || roles.depth[0].axes.size() != 1) return std::nullopt;
+  if (!array.halo.zeros || read.flat || roles.depth.size() < 2 || roles.depth[0].axes.size() != 1) return std::nullopt;
   const int depth = roles.depth[0].axes[0];
   for (size_t d = 0; d < read.index.size(); ++d) {
-    if (array.border.before[d] + array.border.after[d] == 0) continue;
+    if (array.halo.before[d] + array.halo.after[d] == 0) continue;
     const auto index = affine_of(read.index[d], static_cast<int>(nest.axes.size()));
     if (!index || !index->coefficients[depth].is_number() || index->coefficients[depth].value() <= 0) continue;
     const auto rows = rows_axis(*index, depth, roles, nest);

@@ -115,7 +115,7 @@ class RegionBuilder {
       if (!p.written) continue;
       const auto [at, is_new] = written_.try_emplace(storage_of(p.array, plan_), Written{p.array, {}});
       std::vector<int> by;
-      for (size_t k = 0; k < axes.size() && plan_.arrays[p.array].border.empty(); ++k) {
+      for (size_t k = 0; k < axes.size() && plan_.arrays[p.array].halo.empty(); ++k) {
         int d = 0;
         const int dimensions = static_cast<int>(p.index.size());
         while (d < dimensions && walked(p, d, extents_[k]) != axes[k]) ++d;

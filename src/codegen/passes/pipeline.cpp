@@ -10,7 +10,7 @@
 #include "codegen/passes/absorb_epilogues.h"
 #include "codegen/passes/absorb_into_windows.h"
 #include "codegen/passes/absorb_scales.h"
-#include "codegen/passes/add_borders.h"
+#include "codegen/passes/add_halos.h"
 #include "codegen/passes/append_in_place.h"
 #include "codegen/passes/choose_layouts.h"
 #include "codegen/passes/copy_images.h"
@@ -68,7 +68,7 @@ constexpr PlanPass kPasses[] = {
     // The loops over tiles are as they should be.
     {"winograd", "convolutions of 3x3 by fewer products, where that takes less time", winograd, fuses},
     // What takes fewer products reads no padding; it needs the final layouts, and the readers of each image.
-    {"add_borders", "images have the padding of the convolutions that read them around them in memory", add_borders, fuses},
+    {"add_halos", "images have the padding of the convolutions that read them around them in memory", add_halos, fuses},
     // Products that are left are tiles; it needs the final accesses too.
     {"absorb_columns", "maps that read a product's result as columns side by side run on its tiles", absorb_columns, fuses},
     // It needs the final layouts, and what reads by rows.

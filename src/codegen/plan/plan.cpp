@@ -41,7 +41,7 @@ DimList strides_in_order(const DimList& shape, const std::vector<int>& order) {
 DimList stored_shape(const Array& array) {
   DimList out = array.shape;
   if (array.growing) out[array.growing->axis] = array.growing->capacity;
-  for (size_t d = 0; d < array.border.before.size(); ++d) out[d] = out[d] + array.border.before[d] + array.border.after[d];
+  for (size_t d = 0; d < array.halo.before.size(); ++d) out[d] = out[d] + array.halo.before[d] + array.halo.after[d];
   if (array.row_padding > 0) {
     Dim& row = out[array.order.empty() ? out.size() - 1 : array.order.back()];
     row = row + Dim(array.row_padding);
@@ -53,7 +53,7 @@ DimList strides_of(const Array& array) { return strides_in_order(stored_shape(ar
 
 Dim start_of(const Array& array) {
   Dim out = 0;
-  for (size_t d = 0; d < array.border.before.size(); ++d) out = out + array.strides[d] * array.border.before[d];
+  for (size_t d = 0; d < array.halo.before.size(); ++d) out = out + array.strides[d] * array.halo.before[d];
   return out;
 }
 

@@ -22,7 +22,7 @@ namespace tenon::codegen {
 using ArrayId = int32_t;
 
 /// Padding stored around the array. Valid indices in dimension k run from -before[k] to shape[k] + after[k] - 1.
-struct Border {
+struct Halo {
   Sizes before, after;  ///< of each dimension; empty: there is none
   bool zeros = false;   ///< are 0, all of them
 
@@ -37,7 +37,7 @@ struct Array {
   ir::ValueId value;                            ///< none: a temporary
   std::vector<int> order;                       ///< dimensions from the outermost to the innermost in memory; empty: as they are
   int64_t row_padding = 0;                      ///< elements that nothing reads behind each row of the innermost dimension in memory
-  Border border;                                ///< of what convolutions read with a padding around it
+  Halo halo;                                    ///< of what convolutions read with a padding around it
   ir::ConstantRef constant;                     ///< row-major bytes, where constant
   std::optional<ir::GrowingAxis> growing = {};  ///< has strides as if that axis had its capacity: memory of a state
   ArrayId same_bytes = -1;                      ///< shares the buffer of that array, row-major in both (Reshape and the like)
@@ -255,11 +255,11 @@ const PlanState* state_of_output(size_t number, const Plan& plan);
 DimList row_major(const DimList& shape);
 /// Strides of a dense array whose dimensions stand in memory in `order` (outermost first).
 DimList strides_in_order(const DimList& shape, const std::vector<int>& order);
-/// Those of its shape, memory order, padding and border.
+/// Those of its shape, memory order, padding and halo.
 DimList strides_of(const Array& array);
-/// Its shape with the padding and the border, and the capacity of a growing axis: what it takes in memory.
+/// Its shape with the padding and the halo, and the capacity of a growing axis: what it takes in memory.
 DimList stored_shape(const Array& array);
-/// Of its first own element, in elements: behind the border.
+/// Of its first own element, in elements: behind the halo.
 Dim start_of(const Array& array);
 /// sum(index_k * strides_k)
 Expr flatten(const std::vector<Expr>& index, const DimList& strides);

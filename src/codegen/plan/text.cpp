@@ -178,9 +178,9 @@ class PlanPrinter {
     std::string text = fmt::format("{}: {}{}", name_of_array(id, plan_), name_of(a.dtype), text_of(a.shape));
     if (!a.order.empty()) text += fmt::format(" in order {}", fmt::join(a.order, a.order.size() > 10 ? "." : ""));
     if (a.row_padding != 0) text += fmt::format(" padded by {}", a.row_padding);
-    if (!a.border.empty())
-      text += fmt::format(" within {} and {}{}", fmt::join(a.border.before, "."), fmt::join(a.border.after, "."),
-                          a.border.zeros ? " of zeros" : "");
+    if (!a.halo.empty())
+      text +=
+          fmt::format(" within {} and {}{}", fmt::join(a.halo.before, "."), fmt::join(a.halo.after, "."), a.halo.zeros ? " of zeros" : "");
     if (a.growing) text += fmt::format(" grows {} to {}", a.growing->axis, a.growing->capacity);
     if (a.same_bytes >= 0) text += " shares " + name_of_array(a.same_bytes, plan_);
     if (!(a.units == Dim(0))) text += " in units " + dim_text(a.units);

@@ -9,7 +9,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// An operand of one load is stored as its whole array, with the border, which the nest then reads as it did.
+/// An operand of one load is stored as its whole array, with the halo, which the nest then reads as it did.
 void store_array(Nest& nest, const ContractOperand& operand, Plan& plan, std::vector<Nest>& copies) {
   NestAccess& access = nest.accesses[operand.accesses[0]];
   const ir::ConstantRef constant = constant_of(operand, nest, plan);
@@ -38,10 +38,10 @@ void store_array(Nest& nest, const ContractOperand& operand, Plan& plan, std::ve
   read.array = access.array;
   read.dtype = access.dtype;
   NestOutput out;
-  Border border = source.border;
-  border.zeros = border.zeros && operand.value.op() == ExprOp::cast;
+  Halo halo = source.halo;
+  halo.zeros = halo.zeros && operand.value.op() == ExprOp::cast;
   for (size_t d = 0; d < source.shape.size(); ++d) {
-    const int64_t before = border.empty() ? 0 : border.before[d], after = border.empty() ? 0 : border.after[d];
+    const int64_t before = halo.empty() ? 0 : halo.before[d], after = halo.empty() ? 0 : halo.after[d];
     copy.axes.push_back({ops::Axis::Kind::parallel, source.shape[d] + before + after});
     read.index.push_back(simplify(Expr::axis(static_cast<int>(d)) - Expr::integer(DType::i64, before)));
   }
@@ -49,7 +49,7 @@ void store_array(Nest& nest, const ContractOperand& operand, Plan& plan, std::ve
   out.value = with_load(Expr::input(0, access.dtype));
   out.dtype = stored;
   out.array = add_temporary(plan, stored, source.shape, source.order);
-  plan.arrays[out.array].border = border;
+  plan.arrays[out.array].halo = halo;
   plan.arrays[out.array].strides = strides_of(plan.arrays[out.array]);
   copy.accesses.push_back(std::move(read));
   copy.nodes = nest.nodes;

@@ -112,14 +112,14 @@ class PlanParser {
       if (rank == 0) return lexer_.error(start, "padding of an array without rows");
     }
     if (lexer_.take_if("within")) {
-      a.border.before = TRY(reader_.dotted("a border", kMostPadding));
-      TRY(lexer_.expect("and", "a border"));
-      a.border.after = TRY(reader_.dotted("a border", kMostPadding));
-      if (a.border.before.size() != rank || a.border.after.size() != rank)
-        return lexer_.error(start, "a border of another rank").expected(fmt::format("{} sizes", rank));
+      a.halo.before = TRY(reader_.dotted("a halo", kMostPadding));
+      TRY(lexer_.expect("and", "a halo"));
+      a.halo.after = TRY(reader_.dotted("a halo", kMostPadding));
+      if (a.halo.before.size() != rank || a.halo.after.size() != rank)
+        return lexer_.error(start, "a halo of another rank").expected(fmt::format("{} sizes", rank));
       if (lexer_.take_if("of")) {
-        TRY(lexer_.expect("zeros", "a border"));
-        a.border.zeros = true;
+        TRY(lexer_.expect("zeros", "a halo"));
+        a.halo.zeros = true;
       }
     }
     return {};

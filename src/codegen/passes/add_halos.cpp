@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/passes/add_borders.h"
+#include "codegen/passes/add_halos.h"
 
 #include <algorithm>
 #include <map>
@@ -16,9 +16,9 @@ namespace {
 /// Wider ones are of indices whose end is not known.
 constexpr int64_t kWidest = 1 << 12;
 
-/// An array's border, and what stands there.
-struct BorderFill {
-  Border border;
+/// An array's halo, and what stands there.
+struct HaloFill {
+  Halo halo;
   Expr fill;
   std::vector<ir::NodeId> nodes;  ///< of the first reader
 };
@@ -33,11 +33,11 @@ NestAccess* padded_read(Group& g) {
 size_t outermost(const Array& array) { return array.order.empty() ? 0 : static_cast<size_t>(array.order[0]); }
 
 /// What an access reaches beyond its array; nullopt where that is no number, or not all of the array is inside.
-std::optional<Border> reach_beyond(const NestAccess& read, const Nest& nest, const Plan& plan) {
+std::optional<Halo> reach_beyond(const NestAccess& read, const Nest& nest, const Plan& plan) {
   const auto inside = inside_of(read, nest, plan);
   if (!inside) return std::nullopt;
   const Array& array = plan.arrays[read.array];
-  Border out;
+  Halo out;
   for (size_t d = 0; d < inside->size(); ++d) {
     const Inside& i = (*inside)[d];
     const bool all = i.always || (i.from == Dim(0) && i.to == array.shape[d]);
@@ -54,9 +54,9 @@ std::optional<Border> reach_beyond(const NestAccess& read, const Nest& nest, con
 
 bool same_number(const Expr& a, const Expr& b) { return a.op() == ExprOp::constant && b.op() == ExprOp::constant && same(a, b); }
 
-class Borders {
+class Halos {
  public:
-  explicit Borders(Plan& plan) : plan_(plan), relied_(relied_on(plan)) {}
+  explicit Halos(Plan& plan) : plan_(plan), relied_(relied_on(plan)) {}
 
   void run() {
     std::vector<bool> takes;
@@ -65,13 +65,13 @@ class Borders {
       takes.push_back(read && want(*read, g.nests[0]));
     }
     for (const auto& [array, around] : wanted_) {
-      plan_.arrays[array].border = around.border;
-      plan_.arrays[array].border.zeros = around.fill->number == 0 && around.fill->integer == 0;
+      plan_.arrays[array].halo = around.halo;
+      plan_.arrays[array].halo.zeros = around.fill->number == 0 && around.fill->integer == 0;
       plan_.arrays[array].strides = strides_of(plan_.arrays[array]);
     }
     std::vector<Group> groups;
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
-      if (takes[g]) read_border(*padded_read(plan_.groups[g]), groups);
+      if (takes[g]) read_halo(*padded_read(plan_.groups[g]), groups);
       groups.push_back(std::move(plan_.groups[g]));
     }
     plan_.groups = std::move(groups);
@@ -79,22 +79,22 @@ class Borders {
   }
 
  private:
-  /// false: it cannot read a border, or one that others do not.
+  /// false: it cannot read a halo, or one that others do not.
   bool want(const NestAccess& read, const Nest& nest) {
     if (relied_[read.array]) return false;
-    const auto border = reach_beyond(read, nest, plan_);
-    if (!border || read.fill.op() != ExprOp::constant) return false;
-    const auto [known, is_new] = wanted_.try_emplace(read.array, BorderFill{*border, read.fill, nest.nodes});
+    const auto halo = reach_beyond(read, nest, plan_);
+    if (!halo || read.fill.op() != ExprOp::constant) return false;
+    const auto [known, is_new] = wanted_.try_emplace(read.array, HaloFill{*halo, read.fill, nest.nodes});
     if (!same_number(known->second.fill, read.fill)) return false;
-    for (size_t d = 0; d < border->before.size(); ++d) {
-      known->second.border.before[d] = std::max(known->second.border.before[d], border->before[d]);
-      known->second.border.after[d] = std::max(known->second.border.after[d], border->after[d]);
+    for (size_t d = 0; d < halo->before.size(); ++d) {
+      known->second.halo.before[d] = std::max(known->second.halo.before[d], halo->before[d]);
+      known->second.halo.after[d] = std::max(known->second.halo.after[d], halo->after[d]);
     }
     return true;
   }
 
-  /// After what fills the border, where it is the first to read it.
-  void read_border(NestAccess& read, std::vector<Group>& groups) {
+  /// After what fills the halo, where it is the first to read it.
+  void read_halo(NestAccess& read, std::vector<Group>& groups) {
     if (filled_.insert(read.array).second) {
       Group fill = filling(read.array, wanted_.at(read.array));
       if (!fill.nests.empty()) groups.push_back(std::move(fill));
@@ -103,7 +103,7 @@ class Borders {
   }
 
   /// A loop for each side: of the dimensions outside of its own the inside, of those within it all.
-  Group filling(ArrayId id, const BorderFill& around) const {
+  Group filling(ArrayId id, const HaloFill& around) const {
     const Array& array = plan_.arrays[id];
     Group out;
     out.payload = LoopGroup{.outer = 1, .of_a_product = true};
@@ -111,9 +111,8 @@ class Borders {
     for (size_t k = 0; k < array.shape.size(); ++k) order.push_back(array.order.empty() ? k : static_cast<size_t>(array.order[k]));
     for (size_t side = 1; side < order.size(); ++side) {
       const size_t d = order[side];
-      if (around.border.before[d] > 0)
-        out.nests.push_back(side_of(array, order, side, Dim(-around.border.before[d]), around.border.before[d]));
-      if (around.border.after[d] > 0) out.nests.push_back(side_of(array, order, side, array.shape[d], around.border.after[d]));
+      if (around.halo.before[d] > 0) out.nests.push_back(side_of(array, order, side, Dim(-around.halo.before[d]), around.halo.before[d]));
+      if (around.halo.after[d] > 0) out.nests.push_back(side_of(array, order, side, array.shape[d], around.halo.after[d]));
     }
     for (Nest& nest : out.nests) {
       nest.outputs[0].array = id;
@@ -130,7 +129,7 @@ class Borders {
     out.index.resize(order.size());
     for (size_t k = 0; k < order.size(); ++k) {
       const size_t d = order[k];
-      const int64_t before = k > side ? array.border.before[d] : 0, after = k > side ? array.border.after[d] : 0;
+      const int64_t before = k > side ? array.halo.before[d] : 0, after = k > side ? array.halo.after[d] : 0;
       const Dim start = k == side ? first : Dim(-before);
       out.index[d] = simplify(Expr::axis(static_cast<int>(k)) + Expr::dim(start));
       nest.axes.push_back({ops::Axis::Kind::parallel, k == side ? Dim(width) : array.shape[d] + before + after});
@@ -141,12 +140,12 @@ class Borders {
 
   Plan& plan_;
   const std::vector<bool> relied_;
-  std::map<ArrayId, BorderFill> wanted_;
+  std::map<ArrayId, HaloFill> wanted_;
   std::set<ArrayId> filled_;
 };
 
 }  // namespace
 
-void add_borders(Plan& plan) { Borders(plan).run(); }
+void add_halos(Plan& plan) { Halos(plan).run(); }
 
 }  // namespace tenon::codegen
