@@ -13,6 +13,7 @@
 #include "compiler/save.h"
 #include "compiler/targets/target_options.h"
 #include "ops/reference/evaluate.h"
+#include "ops/reference/stateful_run.h"
 #include "runtime/kernel_blob/kernel_blob.h"
 #include "runtime/load.h"
 #include "second/comparison.h"
@@ -111,6 +112,33 @@ TEST(SecondBackend, SizesOfNoOperandComeFromTheProgramAround) {
       Tensor x = *Tensor::make(DType::f32, {1, 2, h, 8});
       for (int64_t i = 0; i < x.count(); ++i) x.set_number(i, 0.01 * static_cast<double>(i % 89) - 0.4);
       expect_equal_bits(both, *graph, {&x, 1});
+    }
+  }
+}
+
+/// The host owns a state; segments read its value and make the new one, in each step with another length.
+TEST(SecondBackend, ModelsWithStatesEqualCpuBitForBit) {
+  const auto graph = graph_of(
+      "graph(x: f32[1,2,n,4], past: f32[1,2,p,4], m: f32[4]) { now = Concat(past, x, axis=2) t = Transpose(now, perm=[0,1,3,2]) "
+      "s = MatMul(x, t) a = Softmax(s) y = MatMul(a, now) const axes: i64[3] = [0, 1, 2] r = ReduceMax(y, axes, keepdims=0) n = Add(m, r) "
+      "state past(past) = now grows 2 to 16 state m(m) = n return y, now, n }");
+  const auto is_no_concat = [](const ir::Graph& g, ir::NodeId n) { return !g.node(n).is("Concat"); };
+  for (Takes takes : {Takes(is_no_concat), Takes(takes_all)}) {
+    SecondAndTwin both(takes, at_level(3));
+    const auto made = both.make(*graph);
+    ASSERT_TRUE(made) << made.error().text();
+    EXPECT_GE(both.segments(), 1u);
+    EXPECT_EQ(both.handed_back(), 0u) << both.handed_back_text();
+    ops::StatefulRun reference;
+    for (const int64_t rows : {3, 1, 1, 2}) {
+      Tensor x = *Tensor::make(DType::f32, {1, 2, rows, 4});
+      for (int64_t i = 0; i < x.count(); ++i) x.set_number(i, 0.03 * static_cast<double>((i + 7 * rows) % 31) - 0.4);
+      ASSERT_EQ(both.difference({&x, 1}), "") << rows;
+      const auto want = reference.step(*graph, {&x, 1});
+      ASSERT_TRUE(want) << want.error().text();
+      const auto value = both.context().state_value(0);
+      ASSERT_TRUE(value) << value.error().text();
+      EXPECT_EQ(compiler::testing::difference(*reference.state("past"), *value), "");
     }
   }
 }
