@@ -8,6 +8,8 @@
 
 #include "codegen/analysis/plan_verify.h"
 #include "codegen/plan/plan_options.h"
+#include "codegen/plan/text.h"
+#include "codegen/text/parse_plan.h"
 #include "compiler/backends.h"
 #include "import/onnx_import.h"
 #include "partition/partition.h"
@@ -16,6 +18,16 @@
 
 namespace tenon::tests {
 namespace {
+
+/// Its text parses to a plan that is sound and prints the same.
+void expect_text_parses(const codegen::Plan& plan) {
+  ir::TextConstants constants;
+  const std::string text = codegen::text_of(plan, &constants);
+  Symbols symbols;
+  const auto again = codegen::parse_plan(text, symbols, &constants);
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_TRUE(codegen::text_of(*again, nullptr) == text);
+}
 
 /// The plan of the graph and of all bodies inside it.
 void examine_all(const ir::Graph& graph, int64_t& accesses, std::vector<std::string>& unproved) {
@@ -30,6 +42,7 @@ void examine_all(const ir::Graph& graph, int64_t& accesses, std::vector<std::str
   ASSERT_TRUE(made) << made.error().text();
   const codegen::Plan& plan = std::get<backend::Kernels>(*made).plan;
   ASSERT_TRUE(codegen::verify(plan)) << codegen::verify(plan).error().text();  // prepared operands too
+  expect_text_parses(plan);
   codegen::PlanReport report = codegen::examine(plan, &graph);
   accesses += report.accesses;
   unproved.insert(unproved.end(), report.unproved.begin(), report.unproved.end());
