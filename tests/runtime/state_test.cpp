@@ -242,6 +242,17 @@ TEST_F(InPlaceTest, RunRefusedBeforeItsFirstStepLeavesStateValid) {
 }
 
 /// The value of `count` after a reset lies in the weights.
+TEST(States, CapacityBeyondMemoryIsAnErrorOfTheState) {
+  ProgramTable table = state_table();
+  table.states[0].shape[1] = int64_t{1} << 42;
+  const auto context = *Context::create(state_engine(std::move(table)));
+  const auto refused = context->run(std::vector{Tensor::of_f32({kOuter, 1, kInner}, rows(0, 1))});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::out_of_memory);
+  EXPECT_EQ(refused.error()->place, "state 'rows'");
+  EXPECT_TRUE(refused.error()->advice.contains("capacity"));
+}
+
 TEST(States, BeginAtTheirInitialValue) {
   static const float kWeights[2 + kSlack / sizeof(float)] = {5, 7};
   EngineParts parts;

@@ -82,7 +82,14 @@ Result<void> States::prepare(uint32_t state) {
 Result<void> States::reserve(uint32_t state) {
   Value& v = values_[state];
   if (v.data != nullptr) return {};
-  v.data = TRY(v.memory.reserve(bytes_of(infos_[state]) + kSlack));
+  const uint64_t bytes = bytes_of(infos_[state]) + kSlack;
+  auto memory = v.memory.reserve(bytes);
+  if (!memory)
+    return fail(Code::out_of_memory, state_place(infos_[state]), "no memory for the state")
+        .expected(fmt::format("{} bytes", bytes))
+        .found(memory.error()->found)
+        .advice(infos_[state].growing_axis ? "build the model with a smaller capacity" : "run fewer contexts at once");
+  v.data = *memory;
   set_initial(state);
   return {};
 }
