@@ -134,7 +134,7 @@ TEST(Sequences, ALoopMayTakeAnOptionalAndGiveItsElement) {
   const Tensor zero = floats({}, {0}), one = floats({}, {1});
   expect_result(kText, {number(2), optional({sequence({a})})}, sequence({a, zero, one}));
   expect_result(kText, {number(0), optional({sequence({a})})}, sequence({a}));
-  expect_error(kText, {number(0), optional({})}, Code::bad_input, "made no turn");
+  expect_error(kText, {number(0), optional({})}, Code::bad_input, "ran no iteration");
   expect_error(kText, {number(1), optional({})}, Code::bad_input, "the optional has no element");
 }
 

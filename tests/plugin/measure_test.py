@@ -169,7 +169,7 @@ class Measured(unittest.TestCase):
         self.assertEqual(kept[0]["name"], "MaxPool")
         report = self.report("partition", pool, "--plugin", self.tuned, "--measure", "--dry-run")["nodes"][0]
         self.assertEqual((report["backend"], report["reasons"][0]["code"]), ("plugin", "measured"))
-        self.assertRegex(report["reasons"][0]["text"], r"tactic 0, row-major: .* beside Tenon's own code: [\d.]+ .s")
+        self.assertRegex(report["reasons"][0]["text"], r"tactic 0, row-major: .* compared with Tenon's own code: [\d.]+ .s")
 
     def test_equal_nodes_are_measured_once(self):
         nodes = [o.node("Wave", [a], [b], domain="tuned", name=b) for a, b in (("x", "a"), ("a", "b"), ("b", "y"))]
