@@ -244,7 +244,7 @@ TEST_F(InPlaceTest, RunRefusedBeforeItsFirstStepLeavesStateValid) {
 /// The value of `count` after a reset lies in the weights.
 TEST(States, CapacityBeyondMemoryIsAnErrorOfTheState) {
   ProgramTable table = state_table();
-  table.states[0].shape[1] = int64_t{1} << 42;
+  table.states[0].shape[1] = (int64_t{1} << 45) / (kOuter * kInner);  // 2^47 bytes: all addresses that there are
   const auto context = *Context::create(state_engine(std::move(table)));
   const auto refused = context->run(std::vector{Tensor::of_f32({kOuter, 1, kInner}, rows(0, 1))});
   ASSERT_FALSE(refused);
