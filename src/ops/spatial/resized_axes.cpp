@@ -173,6 +173,16 @@ Expr clamped(Expr index, Dim size) { return max(index_constant(0), min(index, si
 /// Places that one output reads on an axis, and what each weighs (null: 1).
 struct Taps {
   std::vector<Expr> index, weight;
+  /// Where only a run determines whether the axis keeps its size: that it does. Then tap `own` is the element itself, and the others, of
+  /// weight 0, are not read: 0 times infinity is no number.
+  Expr keeps_size = {};
+  size_t own = 0;
+};
+
+/// One product of the sum: an element, its weight, and the condition under which it is left out (null: never).
+struct Term {
+  std::vector<Expr> index;
+  Expr weight = {}, left_out = {};
 };
 
 Result<Expr> nearest_of(const NodeView& view, const Coordinate& c) {
@@ -198,11 +208,27 @@ Result<Taps> taps_of(const NodeView& view, const ResizedAxis& r, DType compute) 
   if (mode == "nearest") return Taps{{clamped(TRY(nearest_of(view, c)), r.in)}, {Expr()}};
   const Expr base = floor_of(c.above, c.below);
   const Expr ratio = cast(binary(ExprOp::mod, c.above, c.below), compute) / cast(c.below, compute);
-  if (mode == "linear") { return Taps{{clamped(base, r.in), clamped(base + index_constant(1), r.in)}, {Expr(1.0) - ratio, ratio}}; }
   Taps taps;
+  if (!r.above.equals(r.below)) taps.keeps_size = equal(size_expr(r.above), size_expr(r.below));
+  if (mode == "linear") {
+    taps.index = {clamped(base, r.in), clamped(base + index_constant(1), r.in)};
+    taps.weight = {Expr(1.0) - ratio, ratio};
+    return taps;
+  }
+  taps.own = 1;
   for (int k = -1; k <= 2; ++k) taps.index.push_back(clamped(base + index_constant(k), r.in));
   taps.weight = cubic_weights(ratio, view.attributes->number("cubic_coeff_a", -0.75f));
   return taps;
+}
+
+/// The term with tap k of one more axis.
+Term with_tap(const Term& term, const Taps& taps, size_t k, size_t axis) {
+  Term out = term;
+  out.index[axis] = taps.index[k];
+  const Expr& weight = taps.weight[k];
+  if (weight) out.weight = term.weight ? term.weight * weight : weight;
+  if (taps.keeps_size && k != taps.own) out.left_out = term.left_out ? logical_or(term.left_out, taps.keeps_size) : taps.keeps_size;
+  return out;
 }
 
 }  // namespace
@@ -216,25 +242,21 @@ Result<LoopForm> form_of_resize(const NodeView& view) {
   const DType compute = is_float(result.dtype) ? compute_dtype(result.dtype) : DType::f32;
   Loop loop;
   loop.axes = parallel_axes(*result.shape);
-  std::vector<std::pair<std::vector<Expr>, Expr>> terms = {{axis_indices(view.rank(0)), Expr()}};
+  std::vector<Term> terms = {{axis_indices(view.rank(0))}};
   for (const ResizedAxis& r : TRY(resized_axes(view, 2, 3))) {
     if (!r.known) return refuse(view, Code::not_supported, "not supported yet: a loop form for scales that are not known");
     const Taps taps = TRY(taps_of(view, r, compute));
-    std::vector<std::pair<std::vector<Expr>, Expr>> next;
-    for (const auto& [index, weight] : terms) {
-      for (size_t k = 0; k < taps.index.size(); ++k) {
-        auto moved = index;
-        moved[static_cast<size_t>(r.axis)] = taps.index[k];
-        next.emplace_back(std::move(moved), !weight ? taps.weight[k] : !taps.weight[k] ? weight : weight * taps.weight[k]);
-      }
-    }
+    std::vector<Term> next;
+    for (const Term& term : terms)
+      for (size_t k = 0; k < taps.index.size(); ++k) next.push_back(with_tap(term, taps, k, static_cast<size_t>(r.axis)));
     terms = std::move(next);
   }
   if (terms.size() > 64) return refuse(view, Code::not_supported, "not supported yet: a loop form with more than 64 neighbours");
   Expr sum;
-  for (auto& [index, weight] : terms) {
-    const Expr x = load(loop, read(view, 0, std::move(index)));
-    const Expr term = weight ? cast(x, compute) * weight : x;
+  for (Term& t : terms) {
+    const Expr x = load(loop, read(view, 0, std::move(t.index)));
+    Expr term = t.weight ? cast(x, compute) * t.weight : x;
+    if (t.left_out) term = select(t.left_out, Expr(-0.0), term);
     sum = sum ? sum + term : term;
   }
   loop.outputs.push_back(whole(result.dtype, *result.shape, sum));
