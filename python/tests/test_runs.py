@@ -14,6 +14,7 @@ import onnx.helper as oh
 import pytest
 import tenon
 from onnx_models import I64, F, model
+from refusals import refused
 
 ENDLESS = 2**40
 
@@ -41,13 +42,6 @@ X0 = np.linspace(0, 1, 64, dtype=np.float32)
 
 def given(trips: int) -> dict:
     return {"trips": np.array(trips, np.int64), "x0": X0}
-
-
-def refused(code: str, call) -> tenon.TenonError:
-    with pytest.raises(tenon.TenonError) as raised:
-        call()
-    assert raised.value.code == code
-    return raised.value
 
 
 # --- when a run ends ----------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tenon
+from refusals import refused
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,13 +30,6 @@ def context(engine) -> tenon.Context:
 
 def row(value: float) -> dict:
     return {"x": np.full((1, 2), value, np.float32)}
-
-
-def refused(code: str, call) -> tenon.TenonError:
-    with pytest.raises(tenon.TenonError) as raised:
-        call()
-    assert raised.value.code == code
-    return raised.value
 
 
 def test_engine_lists_entries_and_states(engine):
