@@ -8,7 +8,7 @@
 #include <cerrno>
 
 #include "../compiler/helpers.h"
-#include "../compiler/random_graphs.h"
+#include "../compiler/random/random_graphs.h"
 #include "../compiler/seeds.h"
 #include "compiler/save.h"
 #include "compiler/targets/target_options.h"

@@ -22,7 +22,7 @@ LARGEST_BYTES = 1_000_000
 LONGEST_LINES = 400
 MOST_FILES = 30  # of one kind in one folder
 CODE = {".cpp", ".h", ".py"}
-ROOMS = {"src", "include", "python", "tools"}  # a folder of tests is one program, whatever it is about
+ROOMS = {"src", "include", "python", "tools", "tests"}
 MACHINE_PATH = re.compile(r"(?<![\w./])/(?:root|home/\w+|work|Users|tmp/\w+)/")
 UNFINISHED = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks ONNX Runtime about the random graphs of tests/compiler/random_sizes_test.cpp: equal results, or an error from both.
+"""Asks ONNX Runtime about the random graphs of tests/compiler/random/random_sizes_test.cpp: equal results, or an error from both.
 
 mkdir DIR; TENON_DUMP=DIR TENON_GRAPHS=2000 build/bin/test_compiler --gtest_filter='RandomSizes*'
 .venv-peers/bin/python tools/models/compare_sizes.py DIR   prints each difference; exit code 1 where there is one

@@ -4,6 +4,7 @@
 import json
 import os
 import random
+import sys
 import tempfile
 import unittest
 import unittest.mock
@@ -11,7 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from subprocess import CompletedProcess, run
 
-from small_models import TENON, o, tenon
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
+
+from small_models import TENON, o, tenon  # noqa: E402
 
 FAR = TENON.parent / "tenon_far"
 

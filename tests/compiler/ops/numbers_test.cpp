@@ -3,7 +3,7 @@
 // reference, which sees numbers alone, and the compiled graph agree to the bit at every level, also where the graph knows the number.
 #include <gtest/gtest.h>
 
-#include "../ops/edge_numbers.h"
+#include "../../ops/edge_numbers.h"
 #include "helpers.h"
 #include "ops/reference/evaluate.h"
 #include "passes/passes.h"

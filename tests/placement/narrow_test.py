@@ -2,12 +2,15 @@
 """Element types that a backend lacks: Casts, wider types, and --narrow."""
 
 import json
+import sys
 import tempfile
 import unittest
 import unittest.mock
 from pathlib import Path
 
-from small_models import ROOT, np, o, report, tenon
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
+
+from small_models import ROOT, np, o, report, tenon  # noqa: E402
 
 TWO = ["--backend", "cpu,reference", "--opt", "0"]
 PEERS = next(ROOT.glob(".venv-peers/lib/*/site-packages"), Path())

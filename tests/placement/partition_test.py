@@ -2,12 +2,15 @@
 """`tenon partition`: who runs what and why; the user's word about it, in all verbs that build."""
 
 import json
+import sys
 import tempfile
 import unittest
 import unittest.mock
 from pathlib import Path
 
-from small_models import np, o, report, tenon
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
+
+from small_models import np, o, report, tenon  # noqa: E402
 
 TWO = ["--backend", "cpu,reference", "--opt", "0"]
 

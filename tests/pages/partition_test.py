@@ -3,12 +3,16 @@
 what they say."""
 
 import re
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 import chromium
-from small_models import data_of, o, report, tenon
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
+
+from small_models import data_of, o, report, tenon  # noqa: E402
 
 TWO = ["--backend", "cpu,reference", "--opt", "0", "--dry-run"]
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "../special_values.h"
+#include "../../special_values.h"
 #include "helpers.h"
 #include "ops/core/sample.h"
 #include "ops/reference/evaluate.h"

@@ -8,7 +8,7 @@
 #include <random>
 #include <unordered_map>
 
-#include "../segments.h"
+#include "../../segments.h"
 #include "codegen/analysis/nest_properties.h"
 #include "codegen/passes/pipeline.h"
 #include "codegen/plan/plan_options.h"

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "../partition/typed_graphs.h"
+#include "../../partition/typed_graphs.h"
 #include "compiler/load.h"
 #include "every_other.h"
 #include "helpers.h"

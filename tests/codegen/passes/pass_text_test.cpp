@@ -22,7 +22,7 @@
 #include <map>
 #include <sstream>
 
-#include "../segments.h"
+#include "../../segments.h"
 #include "codegen/passes/pipeline.h"
 #include "codegen/plan/text.h"
 #include "codegen/text/parse_plan.h"

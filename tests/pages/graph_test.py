@@ -5,13 +5,17 @@ opens without complaint and fits the window, and mouse, keys and search do what 
 import json
 import re
 import struct
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 import chromium
-import small_models as small
-from small_models import data_of, o, tenon
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
+
+import small_models as small  # noqa: E402
+from small_models import data_of, o, tenon  # noqa: E402
 
 LAYERS = 6
 

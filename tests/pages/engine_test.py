@@ -6,11 +6,14 @@ from __future__ import annotations
 import json
 import shutil
 import struct
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-from small_models import ROOT, data_of, o, tenon
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
+
+from small_models import ROOT, data_of, o, tenon  # noqa: E402
 
 OLD = ROOT / "tests/compiler/fixtures/0.1.0/perceptron.avx512.tenon"  # built before engines had records of their plans
 BRIEF = ("--runs", 1, "--seconds", "0.1", "--threads", 1)

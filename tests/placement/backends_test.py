@@ -5,11 +5,14 @@ import ctypes.util
 import json
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-from small_models import tenon
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
+
+from small_models import tenon  # noqa: E402
 
 MODEL = Path(__file__).resolve().parent.parent.parent / "examples/mlp.onnx"
 NAMES = {"onnxruntime": "libonnxruntime.so", "openvino": "libopenvino_c.so"}

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "../ops/run_time_op.h"
+#include "../../ops/run_time_op.h"
 #include "compiler/compile.h"
 #include "compiler/load.h"
 #include "compiler/save.h"

@@ -4,11 +4,14 @@
 import json
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-from small_models import ROOT, tenon
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
+
+from small_models import ROOT, tenon  # noqa: E402
 
 MODEL = ROOT / "examples" / "mlp.onnx"
 COMPILER = next((c for c in ("clang-22", "clang", "cc") if shutil.which(c)), None)
