@@ -4,7 +4,7 @@
 
 #include "codegen/lower/kernel.h"
 #include "codegen/plan/plan_options.h"
-#include "tile_run.h"
+#include "llvm/tile_run.h"
 
 namespace tenon::codegen {
 
