@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tenon::inline base {
 
@@ -21,6 +22,13 @@ std::string nearest_name(std::string_view name, const Range& names) {
     best = candidate;
   }
   return best;
+}
+
+/// "did you mean 'NEAREST'?" where nearest_name() finds one; else `otherwise`.
+template <class Range>
+std::string did_you_mean(std::string_view name, const Range& names, std::string otherwise = "") {
+  const std::string nearest = nearest_name(name, names);
+  return nearest.empty() ? std::move(otherwise) : "did you mean '" + nearest + "'?";
 }
 
 }  // namespace tenon::inline base

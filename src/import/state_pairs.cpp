@@ -52,15 +52,12 @@ std::vector<std::string> output_names(const ir::Graph& graph) {
   return out;
 }
 
+constexpr const char* kPairForm = "a pair is PAST=PRESENT, by the names of the model";
+
 std::vector<std::string> input_names(const ir::Graph& graph) {
   std::vector<std::string> out;
   for (const ir::ValueId id : graph.inputs()) out.push_back(graph.value(id).name);
   return out;
-}
-
-std::string did_you_mean(std::string_view name, const std::vector<std::string>& names) {
-  const std::string near = nearest_name(name, names);
-  return near.empty() ? "a pair is PAST=PRESENT, by the names of the model" : "did you mean '" + near + "'?";
 }
 
 /// The number after the last colon is the capacity, where the text with it names no output.
@@ -128,7 +125,7 @@ Result<void> add(ir::Graph& graph, const Pair& pair, ir::ValueId input, const st
     return fail(Code::bad_input, pair.place(), fmt::format("the model has no output '{}' for the input '{}'", present, name))
         .expected(fmt::format("one of: {}", fmt::join(names, ", ")))
         .found(present)
-        .advice(did_you_mean(present, names));
+        .advice(did_you_mean(present, names, kPairForm));
   const ir::State* const other = graph.state_of_input(input) ? graph.state_of_input(input) : graph.state_of_output(output);
   if (other)
     return fail(Code::bad_input, pair.place(), "an input or output can belong to one state alone")
@@ -172,7 +169,7 @@ Result<void> pair_states(ir::Graph& graph, const std::vector<std::string>& pairs
       return fail(Code::bad_input, pair.place(), "the model has no input of this name")
           .expected(fmt::format("one of: {}", fmt::join(input_names(graph), ", ")))
           .found(std::string(pair.past))
-          .advice(did_you_mean(pair.past, input_names(graph)));
+          .advice(did_you_mean(pair.past, input_names(graph), kPairForm));
   }
   return {};
 }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "nn/decoder/parts.h"
+#include "ops/definition/pieces.h"
+
+namespace tenon::nn {
+namespace {
+
+struct Projections {
+  ir::ValueId query, key, value;
+};
+
+/// From three weights, or from one with the rows of all of them.
+Projections project(DecoderParts& parts, const std::string& layer, ir::ValueId x) {
+  const DecoderConfig& c = parts.config;
+  const int64_t queries = c.heads * c.head_size, keys = c.key_heads * c.head_size, all = queries + 2 * keys;
+  WeightReader& w = parts.weights;
+  if (const std::string joint = layer + "attn_qkv"; w.has(joint + ".weight"))
+    return {w.linear_part(joint, x, c.width, all, 0, queries), w.linear_part(joint, x, c.width, all, queries, keys),
+            w.linear_part(joint, x, c.width, all, queries + keys, keys)};
+  return {w.linear(layer + "attn_q", x, c.width, queries), w.linear(layer + "attn_k", x, c.width, keys),
+          w.linear(layer + "attn_v", x, c.width, keys)};
+}
+
+/// [1, new, heads * size] to [1, heads, new, size]; normalized by head where NAME.weight is there.
+ir::ValueId split_heads(DecoderParts& parts, ir::ValueId x, int64_t heads, const std::string& norm = "") {
+  if (x) x = parts.build("Reshape", {x, parts.build.ints({0, 0, heads, parts.config.head_size})});
+  if (!norm.empty() && parts.weights.has(norm + ".weight")) x = normalized(parts, norm, x, parts.config.head_size);
+  return x ? ops::transposed(parts.build, x, {0, 2, 1, 3}) : x;
+}
+
+ir::ValueId rotated(DecoderParts& parts, ir::ValueId x) {
+  const DecoderConfig& c = parts.config;
+  if (!x || c.rotation == Rotation::none) return x;
+  const int64_t size = c.rotated_size == c.head_size ? 0 : c.rotated_size;
+  return parts.build("RotaryEmbedding", {x, parts.cosines, parts.sines, parts.positions},
+                     {{"interleaved", int64_t{c.rotation == Rotation::neighbors}}, {"rotary_embedding_dim", size}});
+}
+
+/// The rows of the input of that name, and `rows` after them.
+ir::ValueId appended(DecoderParts& parts, const std::string& name, ir::ValueId rows) {
+  if (!rows) return {};
+  return parts.build("Concat", {parts.build.graph().find_value(name), rows}, {{"axis", int64_t{2}}});
+}
+
+/// The input of that name becomes a state, replaced by `now` in each run.
+void add_state(DecoderParts& parts, const std::string& name, ir::ValueId now) {
+  ir::Graph& graph = parts.build.graph();
+  const auto slot = static_cast<uint32_t>(graph.outputs().size());
+  graph.add_output(now, name + ".now");
+  ir::State state{.name = name, .input = graph.find_value(name), .output = slot, .growing = ir::GrowingAxis{2, parts.capacity}};
+  if (auto fits = ir::check_state(graph, state); !fits) return parts.build.refuse(std::move(fits.error()));
+  graph.add_state(std::move(state));
+}
+
+/// f32[1, new, heads * size].
+ir::ValueId attended(DecoderParts& parts, int64_t layer, ir::ValueId query, ir::ValueId keys, ir::ValueId values) {
+  const DecoderConfig& c = parts.config;
+  ir::Builder& build = parts.build;
+  add_state(parts, fmt::format("keys.{}", layer), keys);
+  add_state(parts, fmt::format("values.{}", layer), values);
+  std::vector<std::pair<std::string, ir::Attribute>> attributes{{"softcap", static_cast<float>(c.score_softcap)}};
+  if (c.score_scale != 0) attributes.emplace_back("scale", static_cast<float>(c.score_scale));
+  const int64_t window = c.windows.empty() ? 0 : c.windows[static_cast<size_t>(layer)];
+  const ir::ValueId mask = mask_of(parts, window, ops::size_of(build, keys, 2));
+  const ir::ValueId y = build("Attention", {query, keys, values, mask}, std::move(attributes));
+  return build("Reshape", {ops::transposed(build, y, {0, 2, 1, 3}), build.ints({0, 0, c.heads * c.head_size})});
+}
+
+}  // namespace
+
+ir::ValueId attention(DecoderParts& parts, int64_t layer, ir::ValueId x) {
+  const DecoderConfig& c = parts.config;
+  const std::string prefix = fmt::format("blk.{}.", layer);
+  const Projections projections = project(parts, prefix, x);
+  const ir::ValueId query = rotated(parts, split_heads(parts, projections.query, c.heads, prefix + "attn_q_norm"));
+  const ir::ValueId key = rotated(parts, split_heads(parts, projections.key, c.key_heads, prefix + "attn_k_norm"));
+  const ir::ValueId keys = appended(parts, fmt::format("keys.{}", layer), key);
+  const ir::ValueId values = appended(parts, fmt::format("values.{}", layer), split_heads(parts, projections.value, c.key_heads));
+  const ir::ValueId joined = query && keys && values ? attended(parts, layer, query, keys, values) : ir::ValueId{};
+  return parts.weights.linear(prefix + "attn_output", joined, c.heads * c.head_size, c.width);
+}
+
+}  // namespace tenon::nn

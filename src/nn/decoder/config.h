@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace tenon::nn {
+
+enum class Normalization : uint8_t { root_mean_square, layer };
+
+/// Which elements of a head make a pair that is rotated by its position: neighbors (2i, 2i + 1), or i and i + size / 2.
+enum class Rotation : uint8_t { none, neighbors, halves };
+
+enum class Activation : uint8_t { silu, gelu, gelu_tanh, relu };
+
+/// Where the normalizations of a layer are.
+enum class NormPlacement : uint8_t {
+  before,           ///< x + f(norm(x))
+  before_and_after  ///< x + norm(f(norm(x))), as Gemma 2 has it
+};
+
+/// What differs between decoder-only transformers, as data; a family fills it in. Whether there are biases, norms of queries and keys, a
+/// joined projection of q, k and v, a tied output: the weights that are there decide.
+struct DecoderConfig {
+  int64_t layers = 0;
+  int64_t width = 0;        ///< of the embedding
+  int64_t heads = 0;        ///< of queries
+  int64_t key_heads = 0;    ///< of keys and values; divides `heads`
+  int64_t head_size = 0;    ///< elements of a head
+  int64_t inner_width = 0;  ///< of the feed-forward part
+  int64_t context = 0;      ///< tokens that the model was trained for
+  Normalization normalization = Normalization::root_mean_square;
+  NormPlacement norms = NormPlacement::before;
+  double epsilon = 1e-5;        ///< of normalizations
+  bool joint_residual = false;  ///< attention and feed-forward read the same x, and both are added to it (GPT-J, Phi-2)
+  Rotation rotation = Rotation::none;
+  int64_t rotated_size = 0;  ///< elements of a head that are rotated, from the first on
+  double rotation_base = 10000;
+  double rotation_factor = 1;  ///< positions are divided by it (linear scaling)
+  Activation activation = Activation::silu;
+  bool gated = true;  ///< feed-forward is down(act(gate(x)) * up(x)); else down(act(up(x)))
+  double embedding_scale = 1, residual_scale = 1, logit_scale = 1;
+  double score_scale = 0;                       ///< of q k; 0: 1 / sqrt(head_size)
+  double score_softcap = 0, logit_softcap = 0;  ///< c tanh(x / c); 0: none
+  /// Of each layer, how many keys up to its own position a query reads; 0: all. Empty: all, in each layer.
+  std::vector<int64_t> windows = {};
+};
+
+}  // namespace tenon::nn

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/decoder/decoder.h"
+
+#include <fmt/format.h>
+
+#include "nn/decoder/parts.h"
+#include "ops/core/op.h"
+#include "ops/definition/pieces.h"
+
+namespace tenon::nn {
+namespace {
+
+/// Inputs: the new tokens, and the cache of each layer.
+ir::ValueId add_inputs(ir::Graph& graph, const DecoderConfig& c, int64_t capacity) {
+  const Dim fresh = graph.symbols().symbol("new", 1, capacity), past = graph.symbols().symbol("past", 0, capacity);
+  const ir::ValueId tokens = graph.add_input("tokens", ir::Type(DType::i64, {1, fresh}));
+  for (int64_t layer = 0; layer < c.layers; ++layer)
+    for (const char* kind : {"keys", "values"})
+      graph.add_input(fmt::format("{}.{}", kind, layer), ir::Type(DType::f32, {1, c.key_heads, past, c.head_size}));
+  return tokens;
+}
+
+/// i64[1, new]: the places of the tokens in the sequence.
+ir::ValueId positions_of(ir::Builder& build, ir::ValueId tokens) {
+  const ir::ValueId past = ops::size_of(build, build.graph().find_value("keys.0"), 2);
+  const ir::ValueId places = build("Add", {ops::counting(build, ops::size_of(build, tokens, 1)), past});
+  return build("Unsqueeze", {places, build.ints({0})});
+}
+
+ir::ValueId embedded(DecoderParts& parts, ir::ValueId tokens, ir::ConstantRef table) {
+  ir::Builder& build = parts.build;
+  ir::ValueId x = build("Gather", {build.constant(std::move(table)), tokens});
+  if (parts.weights.has("position_embd.weight")) {
+    const ir::ConstantRef places = parts.weights.read("position_embd.weight", {parts.config.context, parts.config.width});
+    if (places) x = build("Add", {x, build("Gather", {build.constant(places), parts.positions})});
+  }
+  return scaled(build, x, parts.config.embedding_scale);
+}
+
+ir::ValueId added(DecoderParts& parts, ir::ValueId x, ir::ValueId part) {
+  return x && part ? parts.build("Add", {x, scaled(parts.build, part, parts.config.residual_scale)}) : ir::ValueId{};
+}
+
+ir::ValueId layer_of(DecoderParts& parts, int64_t layer, ir::ValueId x) {
+  const DecoderConfig& c = parts.config;
+  const std::string prefix = fmt::format("blk.{}.", layer);
+  const auto after = [&](const char* name, ir::ValueId y) {
+    return c.norms == NormPlacement::before_and_after ? normalized(parts, prefix + name, y, c.width) : y;
+  };
+  const ir::ValueId before = normalized(parts, prefix + "attn_norm", x, c.width);
+  const ir::ValueId attended = after("post_attention_norm", attention(parts, layer, before));
+  const ir::ValueId middle = c.joint_residual ? x : added(parts, x, attended);
+  const bool shares_norm = c.joint_residual && !parts.weights.has(prefix + "ffn_norm.weight");
+  const ir::ValueId inner = shares_norm ? before : normalized(parts, prefix + "ffn_norm", middle, c.width);
+  const ir::ValueId fed = after("post_ffw_norm", feed_forward(parts, layer, inner));
+  return added(parts, c.joint_residual ? added(parts, x, attended) : middle, fed);
+}
+
+/// f32[1, vocabulary] of the last token; by the embedding where there is no weight of its own.
+ir::ValueId logits_of(DecoderParts& parts, ir::ValueId x, const ir::ConstantRef& table) {
+  x = normalized(parts, "output_norm", x, parts.config.width);
+  if (!x) return {};
+  ir::Builder& build = parts.build;
+  const ir::ValueId last = build("Gather", {x, build.scalar(DType::i64, -1)}, {{"axis", int64_t{1}}});  // [1, width]
+  const int64_t vocabulary = table->shape[0];
+  const ir::ValueId y = parts.weights.has("output.weight") ? parts.weights.linear("output", last, parts.config.width, vocabulary)
+                                                           : build("MatMul", {last, build.constant(ir::permute(table, {1, 0}))});
+  return y ? soft_capped(build, scaled(build, y, parts.config.logit_scale), parts.config.logit_softcap) : y;
+}
+
+/// The embedding: its rows are the vocabulary.
+ir::ConstantRef embedding(WeightReader& reader, const Weights& weights, int64_t width) {
+  const auto shape = weights.shape_of("token_embd.weight");
+  return reader.read("token_embd.weight", {shape && shape->size() == 2 ? (*shape)[0] : 0, width});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ir::Graph>> make_decoder(const DecoderConfig& config, const Weights& weights, const DecoderOptions& options) {
+  auto graph = std::make_unique<ir::Graph>(ops::table());
+  ir::Builder build(*graph);
+  WeightReader reader(build, weights);
+  DecoderParts parts{config, build, reader, options.capacity > 0 ? options.capacity : config.context};
+  const ir::ConstantRef table = embedding(reader, weights, config.width);
+  const ir::ValueId tokens = add_inputs(*graph, config, parts.capacity);
+  parts.positions = positions_of(build, tokens);
+  add_rotation(parts);
+  ir::ValueId x = table ? embedded(parts, tokens, table) : ir::ValueId{};
+  for (int64_t layer = 0; layer < config.layers; ++layer) x = layer_of(parts, layer, x);
+  const ir::ValueId logits = table ? logits_of(parts, x, table) : ir::ValueId{};
+  TRY(reader.finish());
+  TRY(build.status());
+  graph->add_output(logits, "logits");
+  return graph;
+}
+
+}  // namespace tenon::nn

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+
+#include "ir/graph.h"
+#include "nn/decoder/config.h"
+#include "nn/weights.h"
+
+namespace tenon::nn {
+
+struct DecoderOptions {
+  int64_t capacity = 0;  ///< tokens that the cache has room for; 0: those of the model's context
+};
+
+/// A decoder-only transformer for one sequence, as a graph with states.
+/// Input: tokens i64[1, new]. Output: logits f32[1, vocabulary] of the last of them. States, two a layer: keys.N and values.N,
+/// f32[1, key heads, length, head size], which grow by `new` in each run.
+/// Errors: bad_input, naming in one error all weights that are missing, of another shape, or left over; limit_exceeded.
+Result<std::unique_ptr<ir::Graph>> make_decoder(const DecoderConfig& config, const Weights& weights, const DecoderOptions& options = {});
+
+}  // namespace tenon::nn

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <string>
+
+#include "nn/decoder/config.h"
+#include "nn/decoder/weight_reader.h"
+
+namespace tenon::nn {
+
+/// What all layers of a decoder under construction share. x is f32[1, new, width] everywhere.
+struct DecoderParts {
+  const DecoderConfig& config;
+  ir::Builder& build;
+  WeightReader& weights;
+  int64_t capacity;
+  ir::ValueId positions = {};                 ///< i64[1, new]: of the tokens
+  ir::ValueId cosines = {}, sines = {};       ///< f32[capacity, rotated size / 2]; none without rotation
+  std::map<int64_t, ir::ValueId> masks = {};  ///< by window: bool[new, past + new]
+};
+
+/// NAME.weight and, of a layer normalization, NAME.bias, over the last `size` elements.
+ir::ValueId normalized(DecoderParts& parts, const std::string& name, ir::ValueId x, int64_t size);
+/// c tanh(x / c).
+ir::ValueId soft_capped(ir::Builder& build, ir::ValueId x, double cap);
+ir::ValueId scaled(ir::Builder& build, ir::ValueId x, double factor);
+
+/// The table of angles of each position: position / factor * base^(-2i / rotated), cosine and sine of it, computed in f64
+/// (https://arxiv.org/abs/2104.09864).
+void add_rotation(DecoderParts& parts);
+/// Which keys the queries of the step read, by the window of a layer (0: all before them). `keys`: the number of all keys, i64 [].
+ir::ValueId mask_of(DecoderParts& parts, int64_t window, ir::ValueId keys);
+
+/// Self-attention of layer `layer` over its cache, the output projection included; adds the states keys.N and values.N.
+ir::ValueId attention(DecoderParts& parts, int64_t layer, ir::ValueId x);
+ir::ValueId feed_forward(DecoderParts& parts, int64_t layer, ir::ValueId x);
+
+}  // namespace tenon::nn

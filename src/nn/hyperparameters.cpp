@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/hyperparameters.h"
+
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/nearest.h"
+
+namespace tenon::nn {
+namespace {
+
+constexpr int64_t kLargestSize = int64_t{1} << 31;
+
+std::string text_of(const Hyperparameters::Value& value) {
+  return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
+}
+
+Error wrong(std::string_view key, std::string expected, const Hyperparameters::Value& found) {
+  return fail(Code::bad_input, fmt::format("hyperparameter '{}'", key), "its value cannot be used")
+      .expected(std::move(expected))
+      .found(text_of(found));
+}
+
+}  // namespace
+
+const Hyperparameters::Value* Hyperparameters::find(std::string_view key) const {
+  const auto found = values_.find(key);
+  return found == values_.end() ? nullptr : &found->second;
+}
+
+Result<int64_t> Hyperparameters::size(std::string_view key) const {
+  if (has(key)) return size(key, 0);
+  std::vector<std::string> keys;
+  for (const auto& [name, value] : values_) keys.push_back(name);
+  return fail(Code::bad_input, fmt::format("hyperparameter '{}'", key), "the model does not have it").advice(did_you_mean(key, keys));
+}
+
+Result<int64_t> Hyperparameters::size(std::string_view key, int64_t otherwise) const {
+  const Value* const value = find(key);
+  if (!value) return otherwise;
+  const auto* const number = std::get_if<int64_t>(value);
+  if (!number || *number < 1 || *number > kLargestSize) return wrong(key, fmt::format("a number of 1 to {}", kLargestSize), *value);
+  return *number;
+}
+
+Result<double> Hyperparameters::number(std::string_view key, double otherwise) const {
+  const Value* const value = find(key);
+  if (!value) return otherwise;
+  if (const auto* const integer = std::get_if<int64_t>(value)) return static_cast<double>(*integer);
+  const auto* const number = std::get_if<double>(value);
+  if (!number || !std::isfinite(*number)) return wrong(key, "a finite number", *value);
+  return *number;
+}
+
+Result<bool> Hyperparameters::flag(std::string_view key, bool otherwise) const {
+  const Value* const value = find(key);
+  if (!value) return otherwise;
+  if (const auto* const flag = std::get_if<bool>(value)) return *flag;
+  return wrong(key, "true or false", *value);
+}
+
+Result<std::string> Hyperparameters::word(std::string_view key, std::string_view otherwise) const {
+  const Value* const value = find(key);
+  if (!value) return std::string(otherwise);
+  if (const auto* const word = std::get_if<std::string>(value)) return *word;
+  return wrong(key, "a word", *value);
+}
+
+}  // namespace tenon::nn

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/constant.h"
+
+namespace tenon::nn {
+
+/// The weights of a checkpoint, named as GGUF names them ("blk.0.attn_q.weight"; readers of other formats translate). A matrix is
+/// [outputs, inputs], as PyTorch's Linear has it.
+class Weights {
+ public:
+  virtual ~Weights() = default;
+  virtual std::vector<std::string> names() const = 0;
+  /// Nullopt where there is no such weight.
+  virtual std::optional<Sizes> shape_of(std::string_view name) const = 0;
+  /// f32, decoded when it is read, not here. Only of names that there are.
+  virtual ir::ConstantRef constant(std::string_view name) const = 0;
+};
+
+}  // namespace tenon::nn

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decoders of each kind, in chunks over their cache, against plain loops over the whole sequence.
+#include "nn/decoder/decoder.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "nn/families/family.h"
+#include "ops/reference/stateful_run.h"
+#include "plain_decoder.h"
+#include "random_weights.h"
+
+namespace tenon::nn {
+namespace {
+
+using testing::MapWeights;
+
+constexpr int64_t kVocabulary = 23;
+const std::vector<int64_t> kTokens{3, 17, 0, 22, 9, 9, 1, 14, 5, 20, 11};
+
+DecoderConfig small_config() {
+  DecoderConfig c{.layers = 2, .width = 24, .heads = 4, .key_heads = 2, .head_size = 6, .inner_width = 40, .context = 16};
+  c.rotation = Rotation::neighbors;
+  c.rotated_size = 6;
+  return c;
+}
+
+/// Those that a decoder of that config must have.
+MapWeights weights_of(const DecoderConfig& c) {
+  MapWeights w;
+  w.add("token_embd.weight", {kVocabulary, c.width});
+  w.add("output_norm.weight", {c.width}, 1);
+  const int64_t queries = c.heads * c.head_size, keys = c.key_heads * c.head_size;
+  for (int64_t l = 0; l < c.layers; ++l) {
+    const std::string layer = "blk." + std::to_string(l) + ".";
+    w.add(layer + "attn_norm.weight", {c.width}, 1);
+    w.add(layer + "attn_q.weight", {queries, c.width});
+    w.add(layer + "attn_k.weight", {keys, c.width});
+    w.add(layer + "attn_v.weight", {keys, c.width});
+    w.add(layer + "attn_output.weight", {c.width, queries});
+    w.add(layer + "ffn_norm.weight", {c.width}, 1);
+    if (c.gated) w.add(layer + "ffn_gate.weight", {c.inner_width, c.width});
+    w.add(layer + "ffn_up.weight", {c.inner_width, c.width});
+    w.add(layer + "ffn_down.weight", {c.width, c.inner_width});
+  }
+  return w;
+}
+
+void each_layer(const DecoderConfig& c, const std::function<void(const std::string& prefix)>& visit) {
+  for (int64_t l = 0; l < c.layers; ++l) visit("blk." + std::to_string(l) + ".");
+}
+
+/// The tokens in chunks, over the cache.
+std::string difference_in_chunks(const DecoderConfig& c, const Weights& weights) {
+  const auto graph = make_decoder(c, weights);
+  if (!graph) return graph.error().text();
+  const std::vector<double> want = testing::plain_logits(c, weights, kTokens);
+  ops::EvaluateOptions options;
+  options.mode = ops::Mode::wide;
+  ops::StatefulRun run(options);
+  std::vector<Tensor> got;
+  size_t at = 0;
+  for (size_t chunk : {5, 1, 1, 3, 1}) {
+    const std::span<const int64_t> tokens(kTokens.data() + at, chunk);
+    at += chunk;
+    const std::vector<Tensor> inputs{Tensor::of_i64({1, static_cast<int64_t>(chunk)}, tokens)};
+    auto step = run.step(**graph, inputs);
+    if (!step) return step.error().text();
+    got = std::move(*step);
+  }
+  const auto logits = got.at(0).as<double>();
+  if (logits.size() != want.size()) return "another number of logits";
+  for (size_t i = 0; i < want.size(); ++i)
+    if (std::abs(logits[i] - want[i]) > 1e-9)
+      return "logit " + std::to_string(i) + ": " + std::to_string(logits[i]) + " for " + std::to_string(want[i]);
+  return "";
+}
+
+TEST(Decoder, PlainLlama) {
+  const DecoderConfig c = small_config();
+  EXPECT_EQ(difference_in_chunks(c, weights_of(c)), "");
+}
+
+TEST(Decoder, HalvesOfAPartAreRotated) {
+  DecoderConfig c = small_config();
+  c.rotation = Rotation::halves;
+  c.rotated_size = 4;
+  c.rotation_base = 100;
+  c.rotation_factor = 2;
+  EXPECT_EQ(difference_in_chunks(c, weights_of(c)), "");
+}
+
+TEST(Decoder, BiasesAndJoinedProjections) {
+  DecoderConfig c = small_config();
+  MapWeights w = weights_of(c);
+  each_layer(c, [&](const std::string& layer) {
+    for (const char* name : {"attn_q.weight", "attn_k.weight", "attn_v.weight", "ffn_gate.weight"}) w.erase(layer + name);
+    w.add(layer + "attn_qkv.weight", {48, c.width});
+    w.add(layer + "attn_qkv.bias", {48});
+    w.add(layer + "ffn_up.weight", {2 * c.inner_width, c.width});
+    w.add(layer + "ffn_down.bias", {c.width});
+  });
+  w.add("output.weight", {kVocabulary, c.width});
+  EXPECT_EQ(difference_in_chunks(c, w), "");
+}
+
+TEST(Decoder, LearnedPositionsAndLayerNormalization) {  // as GPT-2
+  DecoderConfig c = small_config();
+  c.rotation = Rotation::none;
+  c.normalization = Normalization::layer;
+  c.gated = false;
+  c.activation = Activation::gelu_tanh;
+  MapWeights w = weights_of(c);
+  w.add("position_embd.weight", {c.context, c.width});
+  w.add("output_norm.bias", {c.width});
+  each_layer(c, [&](const std::string& layer) { w.add(layer + "attn_norm.bias", {c.width}); });
+  EXPECT_EQ(difference_in_chunks(c, w), "");
+}
+
+TEST(Decoder, AttentionAndFeedForwardOfOneInput) {  // as Phi-2 and GPT-J: one norm; as GPT-NeoX: two
+  DecoderConfig c = small_config();
+  c.joint_residual = true;
+  c.activation = Activation::gelu;
+  MapWeights w = weights_of(c);
+  EXPECT_EQ(difference_in_chunks(c, w), "");
+  each_layer(c, [&](const std::string& layer) { w.erase(layer + "ffn_norm.weight"); });
+  EXPECT_EQ(difference_in_chunks(c, w), "");
+}
+
+TEST(Decoder, WindowsCapsScalesAndNormsAfter) {  // as Gemma 2
+  DecoderConfig c = small_config();
+  c.norms = NormPlacement::before_and_after;
+  c.windows = {3, 0};
+  c.score_softcap = 2;
+  c.logit_softcap = 3;
+  c.score_scale = 0.3;
+  c.embedding_scale = 5;
+  c.residual_scale = 0.5;
+  c.logit_scale = 0.25;
+  c.activation = Activation::relu;
+  MapWeights w = weights_of(c);
+  each_layer(c, [&](const std::string& layer) {
+    for (const char* name : {"post_attention_norm.weight", "post_ffw_norm.weight"}) w.add(layer + name, {c.width}, 1);
+    for (const char* name : {"attn_q_norm.weight", "attn_k_norm.weight"}) w.add(layer + name, {c.head_size}, 1);
+  });
+  EXPECT_EQ(difference_in_chunks(c, w), "");
+}
+
+TEST(Decoder, NamesAllWeightsThatDoNotFit) {
+  const DecoderConfig c = small_config();
+  MapWeights w = weights_of(c);
+  w.erase("blk.1.ffn_down.weight");
+  w.add("blk.0.attn_k.weight", {c.width, c.width});
+  w.add("blk.7.attn_q.weight", {2, 2});
+  const auto graph = make_decoder(c, w);
+  ASSERT_FALSE(graph);
+  EXPECT_EQ(graph.error()->found,
+            "1 missing: blk.1.ffn_down.weight [24, 40]; 1 of another shape: blk.0.attn_k.weight [12, 24] is [24, 24]; "
+            "1 left over: blk.7.attn_q.weight");
+}
+
+TEST(Families, LlamaReadsItsHyperparameters) {
+  Hyperparameters model;
+  EXPECT_EQ(decoder_config("lama", model).error()->advice, "did you mean 'llama'?");
+  EXPECT_EQ(decoder_config("llama", model).error()->place, "hyperparameter 'block_count'");
+  for (auto [key, value] : {std::pair<const char*, int64_t>{"block_count", 3},
+                            {"embedding_length", 64},
+                            {"context_length", 128},
+                            {"feed_forward_length", 96},
+                            {"attention.head_count", 8},
+                            {"attention.head_count_kv", 2}})
+    model.set(key, value);
+  model.set("rope.freq_base", 5e5);
+  const auto config = decoder_config("llama", model);
+  ASSERT_TRUE(config) << config.error().text();
+  EXPECT_EQ(config->head_size, 8);
+  EXPECT_EQ(config->rotated_size, 8);
+  EXPECT_EQ(config->rotation_base, 5e5);
+  EXPECT_EQ(config->key_heads, 2);
+  model.set("attention.head_count_kv", int64_t{3});
+  EXPECT_EQ(decoder_config("llama", model).error()->expected, "a divisor of attention.head_count, 8");
+  model.set("attention.head_count_kv", -1.5);
+  EXPECT_EQ(decoder_config("llama", model).error()->found, "-1.5");
+}
+
+}  // namespace
+}  // namespace tenon::nn

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plain_decoder.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon::nn::testing {
+namespace {
+
+using Row = std::vector<double>;
+
+struct Plain {
+  const DecoderConfig& c;
+  const Weights& weights;
+
+  bool has(const std::string& name) const { return weights.shape_of(name).has_value(); }
+  Row all(const std::string& name) const {
+    const auto values = weights.constant(name)->tensor()->as<float>();
+    return {values.begin(), values.end()};
+  }
+  /// Rows begin .. begin + count of NAME.weight times x, and their bias.
+  Row product(const std::string& name, const Row& x, int64_t begin, int64_t count) const {
+    const Row w = all(name + ".weight"), bias = has(name + ".bias") ? all(name + ".bias") : Row{};
+    Row y(static_cast<size_t>(count));
+    for (int64_t o = 0; o < count; ++o) {
+      double sum = bias.empty() ? 0 : bias[static_cast<size_t>(begin + o)];
+      for (size_t i = 0; i < x.size(); ++i) sum += w[static_cast<size_t>(begin + o) * x.size() + i] * x[i];
+      y[static_cast<size_t>(o)] = sum;
+    }
+    return y;
+  }
+  Row norm(const std::string& name, Row x) const {
+    const Row w = all(name + ".weight"), bias = has(name + ".bias") ? all(name + ".bias") : Row(x.size(), 0);
+    double mean = 0, squares = 0;
+    if (c.normalization == Normalization::layer)
+      for (double v : x) mean += v / static_cast<double>(x.size());
+    for (double v : x) squares += (v - mean) * (v - mean) / static_cast<double>(x.size());
+    const double epsilon = static_cast<float>(c.epsilon);  // as the graph's attribute has it
+    for (size_t i = 0; i < x.size(); ++i) x[i] = (x[i] - mean) / std::sqrt(squares + epsilon) * w[i] + bias[i];
+    return x;
+  }
+  void rotate(Row& head, int64_t position) const {
+    if (c.rotation == Rotation::none) return;
+    const int64_t n = c.rotated_size;
+    for (int64_t i = 0; i < n / 2; ++i) {
+      const double angle = static_cast<double>(position) / c.rotation_factor *
+                           std::pow(c.rotation_base, -2.0 * static_cast<double>(i) / static_cast<double>(n));
+      const double cosine = static_cast<float>(std::cos(angle)), sine = static_cast<float>(std::sin(angle));  // tables are f32
+      const bool neighbors = c.rotation == Rotation::neighbors;
+      double &a = head[static_cast<size_t>(neighbors ? 2 * i : i)], &b = head[static_cast<size_t>(neighbors ? 2 * i + 1 : i + n / 2)];
+      const double x = a, y = b;
+      a = x * cosine - y * sine;
+      b = x * sine + y * cosine;
+    }
+  }
+  std::vector<Row> heads(const std::string& layer, const Row& x, char which, int64_t position) const {
+    const int64_t q = c.heads * c.head_size, k = c.key_heads * c.head_size, count = which == 'q' ? c.heads : c.key_heads;
+    const bool joint = has(layer + "attn_qkv.weight");
+    const int64_t begin = !joint || which == 'q' ? 0 : which == 'k' ? q : q + k;
+    const Row y = product(joint ? layer + "attn_qkv" : layer + "attn_" + which, x, begin, count * c.head_size);
+    std::vector<Row> out;
+    for (int64_t h = 0; h < count; ++h) {
+      Row head(y.begin() + h * c.head_size, y.begin() + (h + 1) * c.head_size);
+      const std::string name = layer + "attn_" + which + "_norm";
+      if (which != 'v' && has(name + ".weight")) head = norm(name, head);
+      if (which != 'v') rotate(head, position);
+      out.push_back(head);
+    }
+    return out;
+  }
+  double capped(double x, double cap) const { return cap == 0 ? x : cap * std::tanh(x / cap); }
+  double activated(double x) const {
+    switch (c.activation) {
+      case Activation::silu: return x / (1 + std::exp(-x));
+      case Activation::gelu: return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+      case Activation::gelu_tanh: return x / 2 * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
+      case Activation::relu: return std::max(x, 0.0);
+    }
+    return 0;
+  }
+  Row fed(const std::string& layer, const Row& x) const {
+    Row inner;
+    if (!c.gated) inner = product(layer + "ffn_up", x, 0, c.inner_width);
+    const bool joint = !has(layer + "ffn_gate.weight");
+    if (c.gated) inner = product(layer + (joint ? "ffn_up" : "ffn_gate"), x, 0, c.inner_width);
+    for (double& v : inner) v = activated(v);
+    if (c.gated) {
+      const Row up = product(layer + "ffn_up", x, joint ? c.inner_width : 0, c.inner_width);
+      for (size_t i = 0; i < inner.size(); ++i) inner[i] *= up[i];
+    }
+    return product(layer + "ffn_down", inner, 0, c.width);
+  }
+};
+
+}  // namespace
+
+std::vector<double> plain_logits(const DecoderConfig& c, const Weights& weights, const std::vector<int64_t>& tokens) {
+  const Plain p{c, weights};
+  const Row table = p.all("token_embd.weight");
+  std::vector<Row> x;
+  for (size_t t = 0; t < tokens.size(); ++t) {
+    const auto row = table.begin() + tokens[t] * c.width;
+    x.emplace_back(row, row + c.width);
+    if (p.has("position_embd.weight")) {
+      const Row places = p.all("position_embd.weight");
+      for (size_t i = 0; i < x.back().size(); ++i) x.back()[i] += places[t * x.back().size() + i];
+    }
+    for (double& v : x.back()) v *= static_cast<float>(c.embedding_scale);
+  }
+  for (int64_t l = 0; l < c.layers; ++l) {
+    const std::string layer = "blk." + std::to_string(l) + ".";
+    const bool after = c.norms == NormPlacement::before_and_after;
+    std::vector<std::vector<Row>> keys, values;
+    std::vector<Row> next = x;
+    for (size_t t = 0; t < tokens.size(); ++t) {
+      const Row h = p.norm(layer + "attn_norm", x[t]);
+      keys.push_back(p.heads(layer, h, 'k', static_cast<int64_t>(t)));
+      values.push_back(p.heads(layer, h, 'v', static_cast<int64_t>(t)));
+      const auto queries = p.heads(layer, h, 'q', static_cast<int64_t>(t));
+      Row joined;
+      for (int64_t head = 0; head < c.heads; ++head) {
+        const auto kv = static_cast<size_t>(head / (c.heads / c.key_heads));
+        const int64_t window = c.windows.empty() ? 0 : c.windows[static_cast<size_t>(l)];
+        const size_t first = window > 0 ? static_cast<size_t>(std::max<int64_t>(0, static_cast<int64_t>(t) + 1 - window)) : 0;
+        Row scores;
+        for (size_t s = first; s <= t; ++s) {
+          double sum = 0;
+          for (size_t i = 0; i < queries[static_cast<size_t>(head)].size(); ++i)
+            sum += queries[static_cast<size_t>(head)][i] * keys[s][kv][i];
+          const double scale = c.score_scale == 0 ? 1 / std::sqrt(static_cast<double>(c.head_size)) : static_cast<float>(c.score_scale);
+          scores.push_back(p.capped(sum * scale, c.score_softcap));
+        }
+        const double most = *std::ranges::max_element(scores);
+        double total = 0;
+        for (double& s : scores) total += s = std::exp(s - most);
+        for (int64_t i = 0; i < c.head_size; ++i) {
+          double sum = 0;
+          for (size_t s = 0; s < scores.size(); ++s) sum += scores[s] / total * values[first + s][kv][static_cast<size_t>(i)];
+          joined.push_back(sum);
+        }
+      }
+      Row attended = p.product(layer + "attn_output", joined, 0, c.width);
+      if (after) attended = p.norm(layer + "post_attention_norm", attended);
+      Row middle = x[t];
+      for (size_t i = 0; i < middle.size(); ++i) middle[i] += attended[i] * static_cast<float>(c.residual_scale);
+      const Row& read = c.joint_residual ? x[t] : middle;
+      Row fed = p.fed(layer, c.joint_residual && !p.has(layer + "ffn_norm.weight") ? h : p.norm(layer + "ffn_norm", read));
+      if (after) fed = p.norm(layer + "post_ffw_norm", fed);
+      for (size_t i = 0; i < middle.size(); ++i) next[t][i] = middle[i] + fed[i] * static_cast<float>(c.residual_scale);
+    }
+    x = next;
+  }
+  const Row last = p.norm("output_norm", x.back());
+  const int64_t vocabulary = static_cast<int64_t>(table.size()) / c.width;
+  Row logits;
+  if (p.has("output.weight")) logits = p.product("output", last, 0, vocabulary);
+  else
+    for (int64_t v = 0; v < vocabulary; ++v) {
+      double sum = 0;
+      for (int64_t i = 0; i < c.width; ++i) sum += table[static_cast<size_t>(v * c.width + i)] * last[static_cast<size_t>(i)];
+      logits.push_back(sum);
+    }
+  for (double& v : logits) v = p.capped(v * static_cast<float>(c.logit_scale), c.logit_softcap);
+  return logits;
+}
+
+}  // namespace tenon::nn::testing
