@@ -9,43 +9,17 @@
 #include "nn/families/family.h"
 #include "ops/reference/stateful_run.h"
 #include "plain_decoder.h"
-#include "random_weights.h"
+#include "small_decoder.h"
 
 namespace tenon::nn {
 namespace {
 
+using testing::kVocabulary;
 using testing::MapWeights;
+using testing::small_config;
+using testing::weights_of;
 
-constexpr int64_t kVocabulary = 23;
 const std::vector<int64_t> kTokens{3, 17, 0, 22, 9, 9, 1, 14, 5, 20, 11};
-
-DecoderConfig small_config() {
-  DecoderConfig c{.layers = 2, .width = 24, .heads = 4, .key_heads = 2, .head_size = 6, .inner_width = 40, .context = 16};
-  c.rotation = Rotation::neighbors;
-  c.rotated_size = 6;
-  return c;
-}
-
-/// Those that a decoder of that config must have.
-MapWeights weights_of(const DecoderConfig& c) {
-  MapWeights w;
-  w.add("token_embd.weight", {kVocabulary, c.width});
-  w.add("output_norm.weight", {c.width}, 1);
-  const int64_t queries = c.heads * c.head_size, keys = c.key_heads * c.head_size;
-  for (int64_t l = 0; l < c.layers; ++l) {
-    const std::string layer = "blk." + std::to_string(l) + ".";
-    w.add(layer + "attn_norm.weight", {c.width}, 1);
-    w.add(layer + "attn_q.weight", {queries, c.width});
-    w.add(layer + "attn_k.weight", {keys, c.width});
-    w.add(layer + "attn_v.weight", {keys, c.width});
-    w.add(layer + "attn_output.weight", {c.width, queries});
-    w.add(layer + "ffn_norm.weight", {c.width}, 1);
-    if (c.gated) w.add(layer + "ffn_gate.weight", {c.inner_width, c.width});
-    w.add(layer + "ffn_up.weight", {c.inner_width, c.width});
-    w.add(layer + "ffn_down.weight", {c.width, c.inner_width});
-  }
-  return w;
-}
 
 void each_layer(const DecoderConfig& c, const std::function<void(const std::string& prefix)>& visit) {
   for (int64_t l = 0; l < c.layers; ++l) visit("blk." + std::to_string(l) + ".");

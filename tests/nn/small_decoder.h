@@ -39,4 +39,33 @@ class MapWeights : public Weights {
   std::map<std::string, Tensor, std::less<>> tensors_;
 };
 
+inline constexpr int64_t kVocabulary = 23;
+inline DecoderConfig small_config() {
+  DecoderConfig c{.layers = 2, .width = 24, .heads = 4, .key_heads = 2, .head_size = 6, .inner_width = 40, .context = 16};
+  c.rotation = Rotation::neighbors;
+  c.rotated_size = 6;
+  return c;
+}
+
+/// Those that a decoder of that config must have.
+inline MapWeights weights_of(const DecoderConfig& c) {
+  MapWeights w;
+  w.add("token_embd.weight", {kVocabulary, c.width});
+  w.add("output_norm.weight", {c.width}, 1);
+  const int64_t queries = c.heads * c.head_size, keys = c.key_heads * c.head_size;
+  for (int64_t l = 0; l < c.layers; ++l) {
+    const std::string layer = "blk." + std::to_string(l) + ".";
+    w.add(layer + "attn_norm.weight", {c.width}, 1);
+    w.add(layer + "attn_q.weight", {queries, c.width});
+    w.add(layer + "attn_k.weight", {keys, c.width});
+    w.add(layer + "attn_v.weight", {keys, c.width});
+    w.add(layer + "attn_output.weight", {c.width, queries});
+    w.add(layer + "ffn_norm.weight", {c.width}, 1);
+    if (c.gated) w.add(layer + "ffn_gate.weight", {c.inner_width, c.width});
+    w.add(layer + "ffn_up.weight", {c.inner_width, c.width});
+    w.add(layer + "ffn_down.weight", {c.width, c.inner_width});
+  }
+  return w;
+}
+
 }  // namespace tenon::nn::testing
