@@ -10,12 +10,13 @@ namespace tenon::compiler {
 
 namespace {
 
-backend::Options backend_options(const CompileOptions& options, const codegen::Target& target) {
+backend::Options backend_options(const ir::Graph& graph, const CompileOptions& options, const codegen::Target& target) {
   backend::Options out{.planning = {}, .target = &target, .targets = options.targets, .tactics = &options.tactics};
   out.planning.fuse = out.planning.channels_last = options.opt > 0;
   out.planning.off = options.off;
   out.planning.verify = options.verify;
   out.planning.precision = options.precision;
+  out.planning.sums_in_order = !graph.states().empty();  // a sequence gets the same bits in all chunks
   out.planning.dump = options.dump_plan;
   return out;
 }
@@ -43,7 +44,7 @@ Result<partition::Partition> partition_again(PartitionedGraph& shared, const par
 
 Result<program::Lowered> lower_partition(PartitionedGraph& shared, const CompileOptions& options, const codegen::Target& target,
                                          std::vector<partition::HandedBack>& handed_back) {
-  const backend::Options for_backends = backend_options(options, target);
+  const backend::Options for_backends = backend_options(*shared.graph, options, target);
   while (true) {
     partition::HandedBack failed;
     auto lowered = lower(*shared.graph, shared.partition, shared.backends.roles(), for_backends, &failed);

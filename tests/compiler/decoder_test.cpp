@@ -2,6 +2,8 @@
 // Decoders of src/nn as engines: each step against the reference, and one plan for all lengths.
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "../nn/small_decoder.h"
 #include "helpers.h"
 #include "nn/decoder/decoder.h"
@@ -53,6 +55,42 @@ TEST(Decoders, AllLengthsAreOnePlan) {
   for (int64_t k = 0; k < 199; ++k) ASSERT_EQ(steps->run({k % nn::testing::kVocabulary}), "") << k;
   EXPECT_EQ(steps->context->plans_made(), before);
   EXPECT_NE(steps->run({1}), "") << "the cache is full";
+}
+
+/// The logits after the last of the tokens, which run in chunks of these sizes, then one by one.
+std::vector<float> logits_in_chunks(const nn::DecoderConfig& config, const std::vector<int64_t>& tokens,
+                                    const std::vector<size_t>& chunks) {
+  auto steps = steps_of(config);
+  if (!steps) return {};
+  std::vector<float> logits;
+  for (size_t at = 0, k = 0; at < tokens.size(); ++k) {
+    const size_t end = std::min(tokens.size(), at + (k < chunks.size() ? chunks[k] : 1));
+    const std::vector<int64_t> chunk(tokens.begin() + static_cast<ptrdiff_t>(at), tokens.begin() + static_cast<ptrdiff_t>(end));
+    const auto got = steps->context->run(std::vector{Tensor::of_i64({1, static_cast<int64_t>(chunk.size())}, chunk)}, tests::run_options());
+    if (!got) return {};
+    const auto values = (*got)[0].as<float>();
+    logits.assign(values.begin(), values.end());
+    at = end;
+  }
+  return logits;
+}
+
+TEST(Decoders, LogitsHaveTheSameBitsInAllChunkings) {
+  nn::DecoderConfig config = nn::testing::small_config();
+  config.width = 64;
+  config.head_size = 16;
+  config.inner_width = 160;
+  config.context = 400;
+  config.rotated_size = 16;
+  std::vector<int64_t> tokens;
+  for (int64_t t = 0; t < 300; ++t) tokens.push_back(t * t % nn::testing::kVocabulary);
+  const std::vector<float> all = logits_in_chunks(config, tokens, {tokens.size()});
+  ASSERT_FALSE(all.empty());
+  for (const auto& chunks : std::vector<std::vector<size_t>>{{}, {7, 64, 1, 3, 100}, {299}, {31, 16, 17, 200}}) {
+    const std::vector<float> other = logits_in_chunks(config, tokens, chunks);
+    ASSERT_EQ(other.size(), all.size());
+    EXPECT_EQ(std::memcmp(other.data(), all.data(), all.size() * sizeof(float)), 0) << chunks.size() << ": " << other[0] - all[0];
+  }
 }
 
 }  // namespace

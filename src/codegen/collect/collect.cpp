@@ -29,6 +29,7 @@ class Collector {
   Collector(const ir::Graph& graph, const PlanOptions& options)
       : graph_(graph), carried_(options.carried), input_symbols_(options.given.begin(), options.given.end()) {
     plan_.given = options.given;
+    plan_.sums_in_order = options.sums_in_order;
     plan_.segments.assign(options.segments.begin(), options.segments.end());
   }
 

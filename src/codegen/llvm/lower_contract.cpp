@@ -76,8 +76,7 @@ Result<void> Lower::contract(const Contract& c) {
   Value* depth = reg(c.depth).v;
   Value* rest = b_.CreateAnd(depth, i64(unroll - 1));
   const size_t sums = acc.size();
-  for (size_t k = sums; k < sums * static_cast<size_t>(chains_of(c.rows, c.vectors)); ++k)
-    acc.push_back(wrap(llvm::Constant::getNullValue(type)));
+  for (size_t k = sums; k < sums * static_cast<size_t>(chains_of(c)); ++k) acc.push_back(wrap(llvm::Constant::getNullValue(type)));
   acc = contract_loop(c, p, b_.CreateSub(depth, rest), unroll, std::move(acc));
   for (; acc.size() > sums; acc.resize(acc.size() / 2))
     for (size_t k = 0; k < acc.size() / 2; ++k) acc[k] = acc[k] + acc[acc.size() / 2 + k];

@@ -4,7 +4,7 @@
 namespace tenon::codegen {
 
 KernelEmitter::KernelEmitter(Kernel& kernel, const Plan& plan, const Target& target, std::string name)
-    : kernel_(kernel), plan_(plan), target_(target), build_(kernel.tile) {
+    : kernel_(kernel), plan_(plan), target_(target), build_(kernel.tile, plan.sums_in_order) {
   kernel.tile.name = std::move(name);
 }
 

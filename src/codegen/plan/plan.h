@@ -237,6 +237,9 @@ struct Plan {
   std::vector<ir::Assumption> assumptions;  ///< checked before anything runs that relies on them
   std::vector<const DimNode*> given;        ///< of a body: symbols that the graph around it knows
   PlanLimits limits = {};                   ///< the target's
+  /// Each sum of products is made in one order, whatever the number of rows, of tasks or of threads: a row has the same bits alone and
+  /// among others.
+  bool sums_in_order = false;
 };
 
 /// The array whose bytes it shares: itself where it is no reshape.

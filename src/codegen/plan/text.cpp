@@ -130,6 +130,7 @@ class PlanPrinter {
     DimList given;
     for (const DimNode* s : plan_.given) given.push_back(Dim::of(s));
     if (!given.empty()) line("given " + text_of(given));
+    if (plan_.sums_in_order) line("sums in order");
     find_named();
     for (size_t a = 0; a < named_.size(); ++a)
       if (named_[a]) array(static_cast<ArrayId>(a));

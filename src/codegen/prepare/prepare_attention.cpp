@@ -67,7 +67,7 @@ void prepare_attention(const Group& group, const AttentionTactic& tactic, Prepar
   to.add_copies(std::move(copies), group.node);
   simplify_constant_masks(nest, to.plan);
   transpose_constants(nest, Nest(nest), kQuery, to.plan);
-  if (const KeyParts parts = key_parts(nest, out, tactic, to.target); parts.several()) {
+  if (const KeyParts parts = key_parts(nest, out, tactic, to.plan, to.target); parts.several()) {
     const PartShapes shapes = part_shapes(parts, nest, tactic.tile, to.target);
     own.part_sums = add_temporary(to.plan, DType::f32, shapes.sums);
     own.part_weights = add_temporary(to.plan, DType::f32, shapes.weights);

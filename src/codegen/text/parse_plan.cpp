@@ -53,6 +53,11 @@ class PlanParser {
       }
     }
     if (lexer_.take_if("given")) plan_.given = TRY(reader_.symbol_list());
+    if (lexer_.take_if("sums")) {
+      TRY(lexer_.expect("in", "sums in order"));
+      TRY(lexer_.expect("order", "sums in order"));
+      plan_.sums_in_order = true;
+    }
     return {};
   }
 

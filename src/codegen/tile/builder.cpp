@@ -13,7 +13,9 @@ int64_t TileKernel::scratch_bytes() const {
   return bytes;
 }
 
-TileBuilder::TileBuilder(TileKernel& kernel) : kernel_(kernel) { blocks_.push_back(&kernel.body); }
+TileBuilder::TileBuilder(TileKernel& kernel, bool sums_in_order) : kernel_(kernel), sums_in_order_(sums_in_order) {
+  blocks_.push_back(&kernel.body);
+}
 
 Reg TileBuilder::fresh(TileType type) {
   kernel_.registers.push_back(type);
@@ -185,6 +187,7 @@ std::vector<Reg> TileBuilder::branch(Reg condition, const std::function<std::vec
 std::vector<Reg> TileBuilder::contract(Contract how) {
   const size_t count = static_cast<size_t>(how.rows) * how.vectors;
   how.accumulators_in.resize(count, kNone);
+  how.in_order |= sums_in_order_;
   how.accumulators_out.clear();
   for (size_t i = 0; i < count; ++i) how.accumulators_out.push_back(fresh({how.accumulator, how.lanes}));
   std::vector<Reg> results = how.accumulators_out;

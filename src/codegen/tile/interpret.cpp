@@ -149,7 +149,7 @@ class Interpreter {
     std::vector<Lanes> acc;
     for (Reg r : c.accumulators_in) acc.push_back(r == kNone ? Lanes(c.lanes) : registers_[r]);
     const int64_t depth = scalar(c.depth);
-    const int chains = chains_of(c.rows, c.vectors);
+    const int chains = chains_of(c);
     const int64_t chained = chains > 1 ? depth - depth % kTrip : 0;
     std::vector<std::vector<Lanes>> sums(static_cast<size_t>(chains), std::vector<Lanes>(acc.size(), Lanes(c.lanes)));
     sums[0] = std::move(acc);

@@ -22,6 +22,8 @@ int chains_of(int rows, int vectors) {
   return 4 * sums <= kSumsInFlight ? 4 : 2 * sums <= kSumsInFlight ? 2 : 1;
 }
 
+int chains_of(const Contract& contract) { return contract.in_order ? 1 : chains_of(contract.rows, contract.vectors); }
+
 int group_of(DType a, DType b, DType accumulator) {
   if (a == DType::bf16 && b == DType::bf16 && accumulator == DType::f32) return 2;
   if (a == DType::u8 && b == DType::i8 && accumulator == DType::i32) return 4;

@@ -106,6 +106,7 @@ class Printer {
     if (c.scale >= 0) out_ += fmt::format(" scale=b{}[{}] k={}", c.scale, reg(c.scale_offset), reg(c.scale_k));
     if (c.line > 0) out_ += fmt::format(" lines of {} by {}", c.line, reg(c.a_line));
     if (c.products != 1) out_ += fmt::format(" products={}", c.products);
+    if (c.in_order) out_ += " in order";
     if (c.b_mask != kNone) out_ += " mask=" + reg(c.b_mask);
     if (c.fetch != kNone) out_ += " fetch=" + reg(c.fetch);
     if (c.prefetch_b_bytes) out_ += fmt::format(" prefetch={}", c.prefetch_b_bytes);

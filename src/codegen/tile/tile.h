@@ -75,6 +75,7 @@ struct Contract {
   Reg scale_offset = kNone, scale_k = kNone;         ///< i64, in elements; kNone: 0, 1
   DType accumulator = DType::f32;
   int products = 1;          ///< neighbours that one instruction multiplies and adds up
+  bool in_order = false;     ///< products are added in the order of K, whatever the tile: no chains
   int prefetch_b_bytes = 0;  ///< how far ahead of the B stream to prefetch; 0: not at all
   Reg fetch = kNone;         ///< i64 element of B from which on a cache line is prefetched every kStepsALine of K, a hint too; kNone: none
   std::vector<Reg> accumulators_in = {};   ///< rows*vectors; kNone: start at zero
@@ -87,6 +88,7 @@ inline constexpr int kSumsInFlight = 8;
 /// A small tile keeps so many sums in the place of one, each of every so manieth step of K, that none waits for the one before; after whole
 /// trips of kTrip steps halves of them are added up until there is one again, which gets the steps that are left. 1: the tile has enough.
 int chains_of(int rows, int vectors);
+int chains_of(const Contract& contract);
 inline constexpr int kTrip = 4;
 
 /// How many neighbouring products of these types one instruction adds up on targets that have it; 1: there is none.
@@ -145,7 +147,8 @@ struct Memory {
 /// emits the body and returns the yields.
 class TileBuilder {
  public:
-  explicit TileBuilder(TileKernel& kernel);
+  /// sums_in_order: every contract is `in_order`.
+  explicit TileBuilder(TileKernel& kernel, bool sums_in_order = false);
   int32_t argument(DType dtype, bool written);  ///< a new argument buffer
   int32_t scratch(DType dtype, int64_t count);
   Reg integer(int64_t value);  ///< i64 scalar
@@ -181,6 +184,7 @@ class TileBuilder {
   Reg fresh(TileType type);
   Reg append(TileInstr instr);
   TileKernel& kernel_;
+  bool sums_in_order_ = false;
   std::vector<TileBlock*> blocks_;
 };
 

@@ -41,7 +41,7 @@ Result<Kernel> join_of_parts(const Nest& nest, const Group& group, const Attenti
 Result<std::vector<Kernel>> lower_attention(const Group& group, const AttentionTactic& tactic, const Plan& plan, const Target& target) {
   const Nest& nest = group.nests[0];
   TRY(places_known(nest, plan));
-  const KeyParts parts = key_parts(nest, group, tactic, target);
+  const KeyParts parts = key_parts(nest, group, tactic, plan, target);
   std::vector<Kernel> kernels;
   Kernel kernel;
   TRY(emit_attention(kernel, plan, target, tactic, nest, group, parts));

@@ -13,12 +13,13 @@ int64_t padded_values(const Nest& nest, Tile tile, const Target& target) {
   return round_up(nest.axes[kValueSize].extent.value(), int64_t{tile.vectors} * target.lanes());
 }
 
-KeyParts key_parts(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Target& target) {
+KeyParts key_parts(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Plan& plan, const Target& target) {
   const int64_t queries = int64_t{tactic.tile.vectors} * target.lanes();
   const auto extent = [&](int axis) { return nest.axes[axis].extent; };
   const Dim blocks = group.as<AttentionGroup>().longest ? max(Dim(1), ceil_div(*group.as<AttentionGroup>().longest, queries))
                                                         : ceil_div(extent(kQuery), queries);
   KeyParts out{.tiles = extent(kBatch) * extent(kKeyHead) * extent(kSharing) * blocks};
+  if (plan.sums_in_order) return out;
   // Tasks of one usual batch and query that are enough are no fewer with more.
   const Dim least = substitute(out.tiles, [](const DimNode&) { return Dim(1); });
   if (group.as<AttentionGroup>().longest || Dim(tactic.split - 1).less(least).value_or(false)) return out;

@@ -16,7 +16,7 @@ struct KeyParts {
 };
 
 /// What the tactic says for that nest: there are several parts where tiles are fewer than its `split`, of no fewer keys than its `least`.
-KeyParts key_parts(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Target& target);
+KeyParts key_parts(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Plan& plan, const Target& target);
 /// Of AttentionGroup::part_sums and part_weights, f32, a line for each part of each tile: queries x values; maxima and totals of the
 /// queries. Nothing is kept where a run has one part.
 struct PartShapes {
