@@ -42,6 +42,7 @@ RUN_SIDE = {
 FENCED = {
     "llvm/": "src/codegen/llvm",
     "llvm-c/": "src/codegen/llvm",
+    "llvm/IR/IntrinsicsX86.h": "src/codegen/llvm/architectures",
     "lld/": "src/codegen/llvm",
     "protozero/": "src/base src/compiler src/import src/plugin src/runtime",
     "CLI/": "src/cli",

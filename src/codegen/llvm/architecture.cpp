@@ -31,6 +31,12 @@ Result<const Architecture*> architecture_of(const Target& target) {
       .found(std::string(target.triple));
 }
 
+const Instructions& instructions_of(const Target& target) {
+  static constexpr Instructions kNone;
+  const auto architecture = architecture_of(target);
+  return architecture ? (*architecture)->instructions : kNone;
+}
+
 Result<std::unique_ptr<llvm::TargetMachine>> target_machine(const Target& target) {
   const Architecture& architecture = *TRY(architecture_of(target));
   llvm::TargetOptions options;

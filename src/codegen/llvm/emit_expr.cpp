@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/PatternMatch.h>
 
 #include <cmath>
 #include <optional>
 
+#include "codegen/llvm/architecture.h"
 #include "codegen/llvm/vector.h"
 
 namespace tenon::codegen::machine {
@@ -277,19 +277,13 @@ namespace {
 /// The target's own rounding to bf16, to nearest even. Denormal numbers count as zeros, as they do while a model runs.
 bool rounds_to_bf16(const Target& target, DType from, DType to, V value) {
   return from == DType::f32 && to == DType::bf16 && value.lanes() == target.lanes() && target.mask_registers &&
-         target.multiply_add(DType::bf16, DType::bf16, DType::f32);
-}
-
-V rounded_to_bf16(V value) {
-  Builder& b = *value.b;
-  return value.with(
-      b.CreateBitCast(b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512, {}, {value.v}), like(value, b.getInt16Ty())));
+         target.multiply_add(DType::bf16, DType::bf16, DType::f32) && instructions_of(target).rounded_to_bf16;
 }
 
 }  // namespace
 
 V emit_operator(const Target& target, ExprOp op, DType operand, DType result, llvm::ArrayRef<V> args) {
-  if (op == ExprOp::cast && rounds_to_bf16(target, operand, result, args[0])) return rounded_to_bf16(args[0]);
+  if (op == ExprOp::cast && rounds_to_bf16(target, operand, result, args[0])) return instructions_of(target).rounded_to_bf16(args[0]);
   if (op == ExprOp::cast) return emit_cast(args[0], operand, result);
   if (op == ExprOp::select) return select(args[0], args[1], args[2]);
   if (!is_real_arithmetic(operand)) return integer_operator(op, operand, args);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <llvm/IR/InlineAsm.h>
-#include <llvm/IR/IntrinsicsX86.h>
 
+#include "codegen/llvm/architecture.h"
 #include "codegen/llvm/lower.h"
 
 namespace tenon::codegen::machine {
@@ -160,8 +160,7 @@ V Lower::multiply_add(const Contract& c, V a, V b, V sum) {
   if (c.products == 1) return sum.real() ? fma(a, b, sum) : a * b + sum;
   const bool bytes = c.accumulator == DType::i32;
   llvm::Type* group = with_lanes(bytes ? b_.getInt8Ty() : b_.getBFloatTy(), c.lanes * c.products);
-  const auto instruction = bytes ? llvm::Intrinsic::x86_avx512_vpdpbusd_512 : llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512;
-  return wrap(b_.CreateIntrinsic(instruction, {}, {sum.v, b_.CreateBitCast(a.v, group), b_.CreateBitCast(b.v, group)}));
+  return instructions_of(target_).summed_products(sum, b_.CreateBitCast(a.v, group), b_.CreateBitCast(b.v, group));
 }
 
 /// Groups are for one instruction alone, which the target must have.
@@ -169,7 +168,7 @@ Result<void> Lower::check_group(const Contract& c) const {
   if (c.products == 1) return {};
   const DType a = kernel_.buffers[c.a].dtype, b = kernel_.buffers[c.b].dtype;
   const MultiplyAdd* form = target_.multiply_add(a, b, c.accumulator);
-  if (form && form->products == c.products && form->lanes == c.lanes) return {};
+  if (form && form->products == c.products && form->lanes == c.lanes && instructions_of(target_).summed_products) return {};
   return fail(Code::internal, kernel_.name, "no instruction of the target multiplies these groups")
       .found(std::string(target_.name) + ": " + std::string(name_of(a)) + " x " + std::string(name_of(b)));
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads and stores that leave lanes out.
-#include <llvm/IR/IntrinsicsX86.h>
-
+#include "codegen/llvm/architecture.h"
 #include "codegen/llvm/lower.h"
 
 namespace tenon::codegen::machine {
@@ -9,25 +8,13 @@ namespace tenon::codegen::machine {
 using llvm::Align;
 using llvm::Type;
 using llvm::Value;
-using llvm::Intrinsic::ID;
 
 namespace {
 
-struct ByPart {
-  ID load, store;
-  int lanes;  ///< of a part
-};
-
-/// The instructions that go by the signs of a vector of masks; none for elements of 8 and 16 bits, which LLVM takes one by one.
-std::optional<ByPart> by_part(Type* element, int lanes) {
-  const bool whole = lanes * static_cast<int>(element->getPrimitiveSizeInBits()) % 256 == 0;
-  if (element->isFloatTy() && whole) return ByPart{llvm::Intrinsic::x86_avx_maskload_ps_256, llvm::Intrinsic::x86_avx_maskstore_ps_256, 8};
-  if (element->isDoubleTy() && whole) return ByPart{llvm::Intrinsic::x86_avx_maskload_pd_256, llvm::Intrinsic::x86_avx_maskstore_pd_256, 4};
-  if (element->isIntegerTy(32) && whole)
-    return ByPart{llvm::Intrinsic::x86_avx2_maskload_d_256, llvm::Intrinsic::x86_avx2_maskstore_d_256, 8};
-  if (element->isIntegerTy(64) && whole)
-    return ByPart{llvm::Intrinsic::x86_avx2_maskload_q_256, llvm::Intrinsic::x86_avx2_maskstore_q_256, 4};
-  return std::nullopt;
+/// The target's instructions for it, where it has no registers of masks; LLVM takes elements of 8 and 16 bits one by one.
+std::optional<Instructions::MaskedParts> masked_parts(const Target& target, Type* element, int lanes) {
+  const auto find = instructions_of(target).masked_parts;
+  return target.mask_registers || !find ? std::nullopt : find(element, lanes);
 }
 
 }  // namespace
@@ -42,7 +29,7 @@ V Lower::signs(Value* mask, Type* element) {
 V Lower::masked_load(Type* element, Value* at, Value* mask, Value* fill) {
   const int lanes = wrap(mask).lanes();
   Type* vector = with_lanes(element, lanes);
-  const auto parts = target_.mask_registers ? std::nullopt : by_part(element, lanes);
+  const auto parts = masked_parts(target_, element, lanes);
   if (!parts) return wrap(b_.CreateMaskedLoad(vector, at, Align(element->getPrimitiveSizeInBits() / 8), mask, fill));
   const V all = signs(mask, element);
   std::vector<V> read;
@@ -59,7 +46,7 @@ V Lower::masked_load(Type* element, Value* at, Value* mask, Value* fill) {
 
 void Lower::masked_store(V value, Type* element, Value* at, Value* mask) {
   const int lanes = value.lanes();
-  const auto parts = target_.mask_registers ? std::nullopt : by_part(element, lanes);
+  const auto parts = masked_parts(target_, element, lanes);
   if (!parts) {
     b_.CreateMaskedStore(value.v, at, Align(element->getPrimitiveSizeInBits() / 8), mask);
     return;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <llvm/IR/IntrinsicsX86.h>
-
 #include <numbers>
 #include <numeric>
 
+#include "codegen/llvm/architecture.h"
 #include "codegen/llvm/math.h"
 #include "codegen/llvm/math_tables.h"
 
@@ -18,16 +17,15 @@ V scale_by_factors(V y, V n) {
   return y * power(half) * power(count - half);
 }
 
-/// AVX-512 has y * 2^floor(n) as one instruction, right to the denormals.
+/// By one instruction where the target has it.
 V scale(const Target& target, V y, V n) {
   const int lanes = y.lanes();
-  if (!target.scales_powers || lanes < 8) return scale_by_factors(y, n);
+  const auto by_power = instructions_of(target).scaled_by_power;
+  if (!target.scales_powers || !by_power || lanes < 8) return scale_by_factors(y, n);
   if (lanes > 16)
     return concat(scale(target, slice(y, 0, lanes / 2), slice(n, 0, lanes / 2)),
                   scale(target, slice(y, lanes / 2, lanes / 2), slice(n, lanes / 2, lanes / 2)));
-  Builder& b = *y.b;
-  if (lanes == 8) return y.with(b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_scalef_ps_256, {}, {y.v, n.v, y.v, b.getInt8(0xff)}));
-  return y.with(b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {}, {y.v, n.v, y.v, b.getInt16(0xffff), b.getInt32(4)}));
+  return by_power(y, n);
 }
 
 V below(V x, double most) { return select(less(x.same(most), x), x.same(most), x); }
@@ -43,29 +41,32 @@ V widened(V a, int lanes) {
 constexpr int kLookupLanes = 16;
 
 /// The element of the table that the low five bits of each lane name.
-V look_up(V number, std::span<const double, kTableParts> table) {
+V look_up(const Target& target, V number, std::span<const double, kTableParts> table) {
   Builder& b = *number.b;
   const auto half = [&](size_t begin) {
     llvm::SmallVector<float, kLookupLanes> out(table.begin() + begin, table.begin() + begin + kLookupLanes);
     return llvm::ConstantDataVector::get(b.getContext(), out);
   };
-  return number.with(b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_ps_512, {}, {half(0), number.v, half(kLookupLanes)}));
+  return instructions_of(target).looked_up(number, half(0), half(kLookupLanes));
 }
 
+bool looks_up(const Target& target) { return target.looks_up && instructions_of(target).looked_up; }
+
 /// An odd function by its table: one polynomial for all lanes, of coefficients that each lane looks up.
-V by_table(V x, const Table& table) {
+V by_table(const Target& target, V x, const Table& table) {
   const int lanes = std::max(1, x.lanes());
-  if (lanes > kLookupLanes) return concat(by_table(slice(x, 0, lanes / 2), table), by_table(slice(x, lanes / 2, lanes / 2), table));
-  if (lanes < kLookupLanes) return slice(by_table(widened(x, kLookupLanes), table), 0, lanes);
+  if (lanes > kLookupLanes)
+    return concat(by_table(target, slice(x, 0, lanes / 2), table), by_table(target, slice(x, lanes / 2, lanes / 2), table));
+  if (lanes < kLookupLanes) return slice(by_table(target, widened(x, kLookupLanes), table), 0, lanes);
   constexpr double kOnes = 0x1.8p23;  // one unit is the last bit there
   const V a = below(abs(x), table.step * (kTableParts - 0.51));
   const V part = fma(a, x.same(1 / table.step), kOnes);
   const V t = fma(part - kOnes, x.same(-table.step), a);
   const V number = to_bits(part);
-  V sum = look_up(number, table.coefficients.back());
-  for (size_t k = table.coefficients.size() - 1; k-- > 1;) sum = fma(sum, t, look_up(number, table.coefficients[k]));
+  V sum = look_up(target, number, table.coefficients.back());
+  for (size_t k = table.coefficients.size() - 1; k-- > 1;) sum = fma(sum, t, look_up(target, number, table.coefficients[k]));
   // The large term is rounded once, with the sum.
-  return copy_sign(fma(a, look_up(number, table.coefficients[0]), a * t * sum), x);
+  return copy_sign(fma(a, look_up(target, number, table.coefficients[0]), a * t * sum), x);
 }
 
 /// e^x for -104 <= x <= 89: 2^n e^r, |r| <= ln(2)/2; e^r - 1 - r = r r P(r), P minimax of degree 4 (3e-9).
@@ -83,7 +84,7 @@ V exp(const Target& target, V x) { return exp_inside(target, above(below(x, 89.0
 
 /// |x| <= 0.625: x + x z P(z), z = x x (4.6e-9); else 1 - 2 / (e^2|x| + 1).
 V tanh(const Target& target, V x) {
-  if (target.looks_up) return by_table(x, tanh_table);
+  if (looks_up(target)) return by_table(target, x, tanh_table);
   const V a = abs(x), z = x * x;
   const V p = polynomial(z, {-0.333332814395, 0.133314085939, -0.0537356929564, 0.0206228101657, -0.00568387277135});
   const V near = fma(x * z, p, x);
@@ -94,7 +95,7 @@ V tanh(const Target& target, V x) {
 
 /// |x| <= 1: x P(x x) (1.2e-9); else 1 - e^-Q(|x|), Q the minimax polynomial of -log(erfc) (absolute error of erf 1.2e-9).
 V erf(const Target& target, V x) {
-  if (target.looks_up) return by_table(x, erf_table);
+  if (looks_up(target)) return by_table(target, x, erf_table);
   const V a = abs(x), z = x * x;
   const V near = x * polynomial(z, {1.12837916572, -0.376126257498, 0.112835841826, -0.0268537665189, 0.0051882319533, -0.000800927004007,
                                     7.85054015302e-5});
