@@ -82,7 +82,7 @@ tenon::OutputBuffers buffers_of(MemoryReader& reader, const std::optional<nb::di
 
 template <class Runner>
 nb::dict run_on(Runner& runner, const tenon::Engine& engine, const nb::dict& inputs, const std::optional<std::string>& entry,
-                const std::optional<nb::dict>& out, int threads, const std::optional<tenon::ThreadPool>& thread_pool, bool guard,
+                const std::optional<nb::dict>& out, int threads, const std::optional<tenon::ThreadPool>& thread_pool, bool check_memory,
                 const std::optional<double>& timeout, StopSource* stop, const nb::object& profile, std::optional<uint64_t> seed) {
   const auto number = engine.entry(entry.value_or(""));
   if (!number) raise(number.error());
@@ -96,7 +96,7 @@ nb::dict run_on(Runner& runner, const tenon::Engine& engine, const nb::dict& inp
   tenon::RunOptions options;
   options.entry = ports.name;
   options.threads = threads;
-  options.guard = guard;
+  options.check_memory = check_memory;
   options.seed = seed;
   options.deadline = deadline_of(timeout);
   if (thread_pool) options.thread_pool = *thread_pool;
@@ -129,8 +129,8 @@ nb::dict run_context(PyContext& context, const Options&... options) {
 template <class Class, class Call>
 void def_run(Class& to, Call call) {
   to.def("run", call, nb::arg("inputs"), nb::kw_only(), nb::arg("entry") = nb::none(), nb::arg("out") = nb::none(), nb::arg("threads") = 0,
-         nb::arg("thread_pool") = nb::none(), nb::arg("guard") = false, nb::arg("timeout") = nb::none(), nb::arg("stop") = nb::none(),
-         nb::arg("profile") = nb::none(), nb::arg("seed") = nb::none());
+         nb::arg("thread_pool") = nb::none(), nb::arg("check_memory") = false, nb::arg("timeout") = nb::none(),
+         nb::arg("stop") = nb::none(), nb::arg("profile") = nb::none(), nb::arg("seed") = nb::none());
 }
 
 using Dict = nb::dict;

@@ -206,9 +206,9 @@ struct RunOptions {
   int threads = 0;                  ///< at most so many; 0: all that the thread pool has. Negative: bad_usage
   const StopToken* stop = nullptr;  ///< looked at about every 50 us, about every ms while the run is queued
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  /// For finding errors: buffers are between bytes that are looked at after each step, and hold NaN until they are written. A write
+  /// For finding errors: buffers are between canaries, bytes that are checked after each step, and hold NaN until they are written. A write
   /// outside is an error (internal) that names step and buffer. Costs memory and time.
-  bool guard = false;
+  bool check_memory = false;
   /// Of the numbers that random nodes draw: equal seeds give equal results, with any number of threads. None: each run draws others.
   std::optional<uint64_t> seed = {};
   /// Where it has CPUs, the calling thread is kept to them for the time of the run.

@@ -31,8 +31,8 @@ def inserting(tmp_path):
 def test_a_sequence_is_a_list(inserting):
     assert [(p.kind, p.dtype) for p in inserting.inputs] == [("sequence", "f32"), ("tensor", "f32")]
     assert repr(inserting.outputs[0]) == "<y: seq(f32[?])>"
-    for guard in (False, True):
-        got = inserting.run({"s": [A, B], "x": A}, guard=guard)["y"]
+    for check_memory in (False, True):
+        got = inserting.run({"s": [A, B], "x": A}, check_memory=check_memory)["y"]
         assert isinstance(got, list) and len(got) == 3
         for have, want in zip(got, [A, B, A], strict=True):
             np.testing.assert_array_equal(have, want)

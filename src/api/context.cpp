@@ -38,7 +38,7 @@ base::Result<runtime::RunOptions> Context::State::inner(const RunOptions& option
   out.threads = options.threads;
   out.thread_pool = static_cast<base::ThreadPool*>(options.thread_pool.state_.get());
   out.deadline = options.deadline;
-  out.guard = options.guard;
+  out.check_memory = options.check_memory;
   out.seed = options.seed;
   if (options.stop) out.token = static_cast<const runtime::StopToken*>(options.stop->state_.get());
   if (options.on_step) out.on_step = step_observer(options.on_step, program);

@@ -2,7 +2,6 @@
 #include "program/segment.h"
 
 #include "base/threads/thread_pool.h"
-#include "codegen/llvm/emit.h"
 #include "program/build.h"
 #include "runtime/kernel_blob/kernel_blob.h"
 
@@ -44,13 +43,13 @@ Result<Built> link(const ir::Graph& graph, const backend::Options& options, cons
   return outer.empty() ? std::move(built) : link(graph, options, target, std::move(outer));
 }
 
-runtime::CodeSection section_of(codegen::MachineCode code) {
+}  // namespace
+
+runtime::CodeSection code_section(codegen::MachineCode code) {
   runtime::CodeSection out{.target = code.target->tag, .needs = code.target->needs(), .bytes = std::move(code.bytes), .entries = {}};
   for (const codegen::CodeEntry& e : code.entries) out.entries.push_back(e.offset);
   return out;
 }
-
-}  // namespace
 
 std::vector<const DimNode*> outer_symbols(const ir::Graph& graph) {
   std::vector<const DimNode*> out;
@@ -74,7 +73,7 @@ Result<backend::Blob> compile_segment(const ir::Graph& graph, std::string_view b
     out.weights.push_back(w.constant);
     blob.weights.push_back(w.offset);
   }
-  blob.code.push_back(section_of(TRY(codegen::emit(built.kernels, own, default_thread_pool().size()))));
+  blob.code.push_back(code_section(TRY(codegen::emit(built.kernels, own, default_thread_pool().size()))));
   out.bytes = runtime::encode(blob);
   return out;
 }

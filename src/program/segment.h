@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "backend/backend.h"
+#include "codegen/llvm/emit.h"
+#include "runtime/code_section.h"
 
 namespace tenon::program {
 
@@ -9,6 +11,9 @@ namespace tenon::program {
 /// The device runs it with runtime::make_program_segment. Errors: not_supported, naming the node, for one that no kernel runs.
 Result<backend::Blob> compile_segment(const ir::Graph& graph, std::string_view backend, const backend::Options& options,
                                       const codegen::Target& target);
+
+/// The code as a section of an engine or a blob.
+runtime::CodeSection code_section(codegen::MachineCode code);
 
 /// Symbols of the graph's sizes that are the whole size of no operand: where a segment computes with one, the program around passes it.
 std::vector<const DimNode*> outer_symbols(const ir::Graph& graph);

@@ -6,59 +6,12 @@
 #include "runtime/device_error.h"
 #include "runtime/input_checks.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 namespace tenon::runtime {
 
-CodeMapping& CodeMapping::operator=(CodeMapping&& other) noexcept {
-  std::swap(base_, other.base_);
-  std::swap(size_, other.size_);
-  return *this;
-}
-
-CodeMapping::~CodeMapping() {
-  if (base_) munmap(base_, size_);
-}
-
-Result<CodeMapping> CodeMapping::map(std::span<const std::byte> code) {
-  CodeMapping m;
-  if (code.empty()) return m;
-  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  m.size_ = (code.size() + page - 1) / page * page;
-  void* memory = mmap(nullptr, m.size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
-    m.size_ = 0;
-    return fail(Code::out_of_memory, "engine", "no memory for the engine's code")
-        .expected(std::to_string(code.size()) + " bytes")
-        .found(std::strerror(errno));
-  }
-  m.base_ = static_cast<std::byte*>(memory);
-  std::memcpy(m.base_, code.data(), code.size());
-  if (mprotect(m.base_, m.size_, PROT_READ | PROT_EXEC) != 0)
-    return fail(Code::device_failed, "engine", "this system does not let memory be made executable")
-        .expected("mprotect with PROT_EXEC")
-        .found(std::strerror(errno))
-        .advice("build the engine with --portable and run it where code may be mapped");
-  return m;
-}
-
 namespace {
-
-Result<void> check_kernels(const EngineParts& parts) {
-  for (const NamedProgram& p : parts.programs.programs)
-    for (const Step& s : p.program.steps)
-      if (const auto* k = as<KernelStep>(s); k && (k->kernel >= parts.entries.size() || parts.entries[k->kernel] >= parts.code.size()))
-        return fail(Code::bad_file, "program", "a step names a kernel that the code section does not have")
-            .expected(std::to_string(parts.entries.size()) + " kernels")
-            .found("kernel " + std::to_string(k->kernel))
-            .advice("build the engine again");
-  return {};
-}
 
 Error missing_device(const std::string& name, const Devices& from) {
   std::string known;
@@ -143,15 +96,14 @@ Result<size_t> index_named(std::string what, const std::string& plural, const It
 std::string missing_text(const Error& error) { return error->what + ": " + error->found; }
 
 Result<std::shared_ptr<Engine>> Engine::create(EngineParts parts, const Devices& devices) {
-  TRY(check_kernels(parts));
+  TRY(check_code(parts.programs, parts.code, "program"));
   if (parts.programs.weight_bytes > parts.weights.size())
     return fail(Code::bad_file, "weights", "the weights are shorter than the program says")
         .expected(std::to_string(parts.programs.weight_bytes) + " bytes")
         .found(std::to_string(parts.weights.size()) + " bytes");
   auto engine = std::shared_ptr<Engine>(new Engine(std::move(parts)));
-  engine->code_ = TRY(CodeMapping::map(engine->parts_.code));
-  engine->parts_.code.clear();
-  engine->parts_.code.shrink_to_fit();
+  engine->code_ = TRY(CodeMapping::map(engine->parts_.code.bytes));
+  engine->parts_.code.bytes = {};
   TRY(engine->find_devices(devices));
   return engine;
 }

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "base/tensor.h"
+#include "runtime/code_section.h"
 #include "runtime/device.h"
 #include "runtime/kernel.h"
 #include "runtime/program_table.h"
@@ -14,27 +15,10 @@
 
 namespace tenon::runtime {
 
-/// Machine code mapped read-execute; never writable and executable at once.
-class CodeMapping {
- public:
-  CodeMapping() = default;
-  CodeMapping(CodeMapping&& other) noexcept : base_(std::exchange(other.base_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  CodeMapping& operator=(CodeMapping&& other) noexcept;
-  ~CodeMapping();
-  static Result<CodeMapping> map(std::span<const std::byte> code);
-  const std::byte* base() const { return base_; }
-  size_t size() const { return size_; }
-
- private:
-  std::byte* base_ = nullptr;
-  size_t size_ = 0;
-};
-
 /// What an engine is made of, from a file or straight from the compiler.
 struct EngineParts {
   ProgramTable programs;
-  std::vector<std::byte> code;
-  std::vector<uint64_t> entries;           ///< where each kernel starts in `code`
+  CodeSection code;                        ///< that of the target which this CPU runs
   std::span<const std::byte> weights;      ///< programs.weight_bytes, then kSlack readable bytes
   std::shared_ptr<const void> keeper;      ///< of the weights
   std::string manifest;                    ///< JSON: compiler version, target, options
@@ -88,7 +72,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<Tensor> defaults(size_t entry = 0) const;
   std::span<const PortInfo> outputs(size_t entry = 0) const { return program(entry).outputs; }
   KernelFunction kernel(uint32_t entry) const {
-    return reinterpret_cast<KernelFunction>(reinterpret_cast<uintptr_t>(code_.base()) + parts_.entries[entry]);
+    return reinterpret_cast<KernelFunction>(reinterpret_cast<uintptr_t>(code_.base()) + parts_.code.entries[entry]);
   }
   const std::byte* weights() const { return parts_.weights.data(); }
   /// Those that its segments run on.

@@ -84,8 +84,9 @@ Result<std::shared_ptr<Engine>> load_engine(const std::filesystem::path& path, c
   EngineParts parts;
   parts.programs = TRY(read_programs(reader));
   const auto code = TRY(reader.require(SectionType::code, target));
-  parts.code.assign(code.begin(), code.end());
-  parts.entries = TRY(entries_of(TRY(reader.require(SectionType::kernels, target)), place));
+  parts.code.target = target;
+  parts.code.bytes.assign(code.begin(), code.end());
+  parts.code.entries = TRY(entries_of(TRY(reader.require(SectionType::kernels, target)), place));
   parts.weights = TRY(reader.require(SectionType::weights));
   parts.keeper = file;
   parts.manifest = text(TRY(reader.require(SectionType::manifest)));

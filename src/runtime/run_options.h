@@ -29,7 +29,7 @@ struct RunOptions {
   RandomScope random = {};  ///< set from `seed` by the context, and by loops in their iterations
   /// For finding errors: every buffer that kernels write is surrounded by bytes that are checked after each step, and holds NaN until it
   /// is written. A write outside is an error (internal) that names step and buffer. Costs memory and time.
-  bool guard = false;
+  bool check_memory = false;
   /// Called after each step with its number and its start and end (profiling). Joined steps are reported one after the other when all are
   /// done, each with the share of their time that it had of their threads'. Null costs nothing.
   std::function<void(uint32_t step, std::chrono::steady_clock::time_point, std::chrono::steady_clock::time_point)> on_step;

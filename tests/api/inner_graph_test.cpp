@@ -118,7 +118,7 @@ TEST(ApiInnerGraphs, RunOnTheTeamOfTheirRun) {
       const auto a = numbers(m * k, static_cast<float>(t)), b = numbers(k * n, 1);
       for (int round = 0; round < 20; ++round) {
         const auto y = context.run(std::vector{tenon::Array({m, k}, a), tenon::Array({k, n}, b)},
-                                   {.guard = round % 2 == 1, .thread_pool = thread_pool});
+                                   {.check_memory = round % 2 == 1, .thread_pool = thread_pool});
         wrong[t] += !y || !std::ranges::equal((*y)[0].as<float>(), product(a, b, m, k, n));
       }
     });

@@ -25,8 +25,8 @@ class Sequences(unittest.TestCase):
         cls.model.write_bytes(inserting())
 
     def test_run_draws_two_elements_and_prints_types(self):
-        for guard in ([], ["--guard"]):
-            y, n = report("run", self.model, *guard)["outputs"]
+        for check in ([], ["--check-memory"]):
+            y, n = report("run", self.model, *check)["outputs"]
             self.assertEqual((y["name"], y["kind"], len(y["elements"])), ("y", "sequence", 3))
             values = y["elements"][2].pop("values")
             self.assertEqual((y["elements"][2], len(values)), ({"dtype": "f32", "shape": [3]}, 3))

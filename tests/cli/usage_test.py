@@ -77,7 +77,7 @@ class Help(unittest.TestCase):
         usual, all_of_it = tenon("run", "--help").stdout, tenon("run", "--help-all").stdout
         for option in ("--shape", "--input", "--backend", "--plugin", "--json", "--verify"):
             self.assertIn(option + " ", usual)
-        for option in ("--min-block-size", "--plugin-tactic", "--guard", "--isolate"):
+        for option in ("--min-block-size", "--plugin-tactic", "--check-memory", "--isolate"):
             self.assertNotIn(option + " ", usual)
             self.assertIn(option + " ", all_of_it)
         self.assertRegex(usual, r"(?m)^  --json  ")  # a flag takes no value

@@ -23,7 +23,7 @@ struct Weather {
   std::string_view name;
   int threads = 0;           ///< that runs take; 0: all
   Home home = Home::memory;  ///< where an engine comes from
-  bool guard = false;
+  bool check_memory = false;
   bool fuse = true;       ///< false: rewritten, but every op has a kernel of its own
   bool shared = false;    ///< half of the nodes run on another backend
   bool symbolic = false;  ///< every dimension of every input is a symbol of its own
@@ -35,7 +35,7 @@ inline constexpr Weather kWeathers[] = {
     {.name = "four_threads", .threads = 4},
     {.name = "saved", .home = Home::file},
     {.name = "portable", .home = Home::portable_file},
-    {.name = "guard", .guard = true},
+    {.name = "check_memory", .check_memory = true},
     {.name = "unfused", .fuse = false},
     {.name = "shared", .shared = true},
     {.name = "symbolic", .symbolic = true},
@@ -102,7 +102,7 @@ inline std::unique_ptr<ir::Graph> in_weather(std::unique_ptr<ir::Graph> graph) {
 inline runtime::RunOptions run_options() {
   runtime::RunOptions options;
   options.threads = weather().threads;
-  options.guard = weather().guard;
+  options.check_memory = weather().check_memory;
   return options;
 }
 

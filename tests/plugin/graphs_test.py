@@ -196,7 +196,7 @@ class Graphs(unittest.TestCase):
         x = np.arange(12, dtype=np.float32).reshape(4, 3)
         np.save(self.folder / "x.npy", x)
         w = np.arange(1, 10, dtype=np.float32).reshape(3, 3)
-        for options in ([], ["--guard"], ["--threads", 1]):
+        for options in ([], ["--check-memory"], ["--threads", 1]):
             found = self.results(engine, *plugins, "--input", f"x={self.folder / 'x.npy'}", *options)["y"]
             np.testing.assert_array_equal(found, x @ w @ w)
 

@@ -95,7 +95,7 @@ class Isolated(unittest.TestCase):
         model = self.model("between", nodes, [o.value_info("y", ["n", 3])])
         options = ["--plugin", self.harm, "--shape", "x=20000x3"]
         here = self.run_of(model, "here", *options)
-        for more in ([], ["--guard"], ["--threads", 1]):
+        for more in ([], ["--check-memory"], ["--threads", 1]):
             self.assertEqual(here, self.run_of(model, "there", *options, "--isolate-plugins", *more))
         segments = self.report("run", model, *options, "--isolate-plugins", "--segments")["segments"]
         self.assertEqual([(s["backend"], s["copied_bytes"]) for s in segments], [("cpu", 0), ("plugin", 0), ("plugin", 0), ("cpu", 0)])

@@ -255,8 +255,8 @@ TEST(Cancelling, IsNotForgottenWhenTheTokenIsReset) {
 TEST(Contexts, OfOneEngineRunOnManyThreadsAtOnce) {
   EngineParts parts;
   parts.programs = with_kernel();
-  parts.code = {std::byte{0xc3}};  // x86-64: ret
-  parts.entries = {0};
+  parts.code.bytes = {std::byte{0xc3}};  // x86-64: ret
+  parts.code.entries = {0};
   auto created = Engine::create(std::move(parts), test_devices());
   ASSERT_TRUE(created) << created.error().text();
   const std::shared_ptr<const Engine> engine = *created;

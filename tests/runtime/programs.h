@@ -206,8 +206,8 @@ inline std::unique_ptr<runtime::Context> calling_back() {
   p.steps[0].lines = 2;
   p.steps[0].label = "CallBack";
   parts.programs = std::move(p);
-  for (uint8_t byte : kCallBack) parts.code.push_back(std::byte{byte});
-  parts.entries = {0};
+  for (uint8_t byte : kCallBack) parts.code.bytes.push_back(std::byte{byte});
+  parts.code.entries = {0};
   return *Context::create(*Engine::create(std::move(parts)));
 }
 

@@ -120,10 +120,10 @@ TEST_F(StateTest, CancelledRunKeepsLengthsAndCopiedStates) {
 
 TEST_F(StateTest, GuardsAndThreadCountsChangeNoResult) {
   for (const int threads : {1, 2, 4})
-    for (const bool guard : {false, true}) {
+    for (const bool check_memory : {false, true}) {
       RunOptions options;
       options.threads = threads;
-      options.guard = guard;
+      options.check_memory = check_memory;
       context->reset();
       for (int64_t k = 0; k < kCapacity; ++k) expect_append(k, 1, options);
       EXPECT_EQ(count(), (std::vector<float>{4, 4}));
@@ -345,7 +345,7 @@ TEST(States, LengthsSizeValuesTogetherWithData) {
   for (const KernelFunction f : {fill_pairs, copy_pairs}) add_kernel(parts, f);
   const auto context = *Context::create(*Engine::create(std::move(parts), test_devices()));
   RunOptions options;
-  options.guard = true;
+  options.check_memory = true;
   for (int64_t k = 1; k <= 9; ++k) {
     const auto got = context->run(std::vector{Tensor::of_f32({1}, std::vector<float>{1})}, options);
     ASSERT_TRUE(got) << got.error().text();

@@ -15,7 +15,7 @@
 
 namespace tenon::inline base {
 
-/// A fork-join thread pool: the calling thread and size() - 1 workers. Workers spin for about 50 us after a region and then sleep on a
+/// A fork-join thread pool: the calling thread and size() - 1 workers. Workers spin for about 50 us after a parallel region and then sleep on a
 /// futex; an idle thread pool takes no CPU time. They are started by the first region that needs them.
 class ThreadPool {
  public:

@@ -71,7 +71,7 @@ Result<BenchSession> prepare_session(const BenchOptions& o, Console& console) {
   b.inputs = TRY(o.inputs.inputs(*b.engine, TRY(o.engine.model.import_options()).shapes));
   if (wanted.any()) TRY(check_inputs_of_views(*b.engine, b.inputs));
   const int pool_size = default_thread_pool().size();
-  b.options.guard = o.engine.guard;
+  b.options.check_memory = o.engine.check_memory;
   b.options.seed = o.inputs.seed;
   b.options.threads = o.engine.threads > 0 ? std::min(o.engine.threads, pool_size) : pool_size;
   console.progress("first run");

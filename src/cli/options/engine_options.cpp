@@ -47,15 +47,16 @@ void EngineOptions::add_to(CLI::App& app, Takes takes) {
   group_options(app, kDebugOptions, {"--verify-passes", "--without"});
 }
 
-void EngineOptions::add_guard_to(CLI::App& app) {
-  app.add_flag("--guard", guard, "look after each step for writes outside the buffers; what is not written yet holds NaN (slow)");
-  group_options(app, kDebugOptions, {"--guard"});
+void EngineOptions::add_check_memory_to(CLI::App& app) {
+  app.add_flag("--check-memory", check_memory,
+               "check after each step that nothing was written outside the buffers; what is not written yet holds NaN (slow)");
+  group_options(app, kDebugOptions, {"--check-memory"});
 }
 
 runtime::RunOptions EngineOptions::run_options() const {
   runtime::RunOptions options;
   options.threads = threads;
-  options.guard = guard;
+  options.check_memory = check_memory;
   return options;
 }
 

@@ -24,7 +24,7 @@ class Console;
 struct EngineOptions : compiler::ScalarOptions {
   ModelOptions model;
   bool verify = false;
-  bool guard = false;
+  bool check_memory = false;
   bool verify_passes = false;
   std::vector<std::string> without;  ///< passes that do not run
   PartitionOptions partition;
@@ -34,8 +34,8 @@ struct EngineOptions : compiler::ScalarOptions {
   enum class Takes : uint8_t { models, models_and_engines };
   /// --verify only where engines are taken.
   void add_to(CLI::App& app, Takes takes = Takes::models_and_engines);
-  /// --guard, of verbs that run.
-  void add_guard_to(CLI::App& app);
+  /// --check-memory, of verbs that run.
+  void add_check_memory_to(CLI::App& app);
   runtime::RunOptions run_options() const;
   bool is_engine() const { return model.is_engine(); }
   /// Of backends, and plugins. Errors: those of LibraryOptions::libraries and PluginOptions::plugins.

@@ -122,7 +122,7 @@ VERB(bench) {
       auto o = std::make_shared<BenchOptions>();
       o->engine.add_to(app);
       o->engine.model.plugins.add_embedded_to(app, o->engine.model.path);
-      o->engine.add_guard_to(app);
+      o->engine.add_check_memory_to(app);
       o->inputs.add_to(app);
       app.add_option("--vs", o->peer, "measure the other engine in its own process, in turns")
           ->check(CLI::IsMember({"onnxruntime", "openvino", "torch"}));

@@ -306,7 +306,7 @@ VERB(compare) {
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app, EngineOptions::Takes::models);
-      o->engine.add_guard_to(app);
+      o->engine.add_check_memory_to(app);
       o->inputs.add_to(app);
       app.add_option("--with", o->with, "show another engine's error against the same judge")
           ->check(CLI::IsMember({"reference", "onnxruntime", "openvino", "torch"}))

@@ -195,7 +195,7 @@ VERB(run) {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app);
       o->engine.model.plugins.add_embedded_to(app, o->engine.model.path);
-      o->engine.add_guard_to(app);
+      o->engine.add_check_memory_to(app);
       o->inputs.add_to(app);
       app.add_option("--entry", o->entry, "what to run of an engine with several entries (default: its first one)")->type_name("NAME");
       app.add_option("--output-dir", o->output_dir, "write one NAME.npy an output into this folder (of a sequence: NAME%2F0.npy, ...)")

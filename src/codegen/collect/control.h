@@ -4,8 +4,8 @@
 
 namespace tenon::codegen {
 
-/// The node is a branch or a loop whose bodies can be compiled: the ranks of tensors, and the dtypes of sequences and optionals, at their
-/// borders are known, and a loop carries values of one kind.
+/// The node is a branch or a loop whose bodies can be compiled: the ranks of their inputs and outputs are known, of sequences and optionals
+/// the dtypes, and a loop carries values of one kind.
 bool runs_as_programs(const ir::Graph& graph, ir::NodeId node);
 
 }  // namespace tenon::codegen

@@ -19,6 +19,7 @@
 #include "compiler/place_weights.h"
 #include "compiler/rewrite_and_partition.h"
 #include "passes/pipeline.h"
+#include "program/segment.h"
 
 namespace tenon::compiler {
 
@@ -115,8 +116,7 @@ Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const 
   parts.weights = weights.bytes;
   parts.keeper = weights.keeper;
   parts.programs = std::move(compiled.built.programs);
-  parts.code = std::move(compiled.code.bytes);
-  for (const codegen::CodeEntry& e : compiled.code.entries) parts.entries.push_back(e.offset);
+  parts.code = program::code_section(std::move(compiled.code));
   runtime::Devices all = (compiled.registry ? *compiled.registry : usual_registry()).devices(*compiled.ops);
   all.insert(all.end(), devices.begin(), devices.end());
   compiled = {};

@@ -85,12 +85,10 @@ Result<std::shared_ptr<DeviceWeights>> copy_weights(const KernelBlob& blob, std:
 
 Result<EngineParts> engine_parts(KernelBlob blob, uint32_t target, std::span<const Tensor> weights, std::shared_ptr<RunMemory> memory) {
   TRY(check_blob_weights(blob, weights));
-  CodeSection code = TRY(choose_section(blob, target));
-  const auto placed = TRY(copy_weights(blob, weights, memory));
   EngineParts out;
+  out.code = TRY(choose_section(blob, target));
+  const auto placed = TRY(copy_weights(blob, weights, memory));
   out.programs = std::move(blob.programs);
-  out.code = std::move(code.bytes);
-  out.entries = std::move(code.entries);
   out.weights = {placed->bytes, placed->size};
   out.keeper = placed;
   out.memory = std::move(memory);

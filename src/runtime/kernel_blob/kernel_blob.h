@@ -12,14 +12,6 @@
 
 namespace tenon::runtime {
 
-/// Machine code of a program's kernels, for one target.
-struct CodeSection {
-  uint32_t target = 0;            ///< codegen::Target::tag
-  std::string needs;              ///< what a CPU must have to run it: names of CpuFeatures separated by blanks
-  std::vector<std::byte> bytes;   ///< position-independent
-  std::vector<uint64_t> entries;  ///< where each kernel starts
-};
-
 /// The place of errors about its bytes.
 inline constexpr std::string_view kKernelBlobPlace = "kernel blob";
 

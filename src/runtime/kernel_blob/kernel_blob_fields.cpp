@@ -67,20 +67,6 @@ Error damaged_blob(std::string what, std::string expected, std::string found) {
       .advice("build the engine again");
 }
 
-/// Each kernel that the programs name starts within the code.
-Result<void> check_code_section(const KernelBlob& blob, const CodeSection& code) {
-  for (const uint64_t entry : code.entries)
-    if (entry >= code.bytes.size())
-      return damaged_blob("a kernel starts outside of the code", std::to_string(code.bytes.size()) + " bytes of code",
-                          "an entry at byte " + std::to_string(entry));
-  for (const NamedProgram& p : blob.programs.programs)
-    for (const Step& s : p.program.steps)
-      if (const auto* k = as<KernelStep>(s); k && k->kernel >= code.entries.size())
-        return damaged_blob("a step names a kernel that the code does not have", std::to_string(code.entries.size()) + " kernels",
-                            "kernel " + std::to_string(k->kernel));
-  return {};
-}
-
 Result<void> check_blob_programs(const ProgramTable& table) {
   if (const size_t entries = entries_of(table).size(); entries != 1)
     return damaged_blob("a segment has one entry", "1", std::to_string(entries));
@@ -108,7 +94,7 @@ Result<KernelBlob> decode_kernel_blob(std::string_view bytes) {
   if (!programs) return std::move(programs).error().at(std::string(kKernelBlobPlace));
   read.blob.programs = *std::move(programs);
   TRY(check_blob_programs(read.blob.programs));
-  for (const CodeSection& code : read.blob.code) TRY(check_code_section(read.blob, code));
+  for (const CodeSection& code : read.blob.code) TRY(check_code(read.blob.programs, code, kKernelBlobPlace));
   return std::move(read.blob);
 }
 

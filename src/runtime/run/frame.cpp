@@ -21,7 +21,7 @@ Frame::~Frame() = default;
 Result<std::span<const Tensor>> Frame::run(std::span<const Tensor> inputs, std::span<const int64_t> outer, const RunOptions& options) {
   TRY(check_types(program_, inputs));
   const int all = thread_pool_of(options).size(), threads = options.threads > 0 ? std::min(options.threads, all) : all;
-  guard(options.guard);
+  set_canaries(options.check_memory);
   TRY(values_.begin(inputs, outer));
   TRY(kernels_.begin(threads, values_.margin()));
   TRY(run_steps(options, threads));
@@ -47,14 +47,14 @@ Result<void> Frame::run_steps(const RunOptions& options, int threads) {
       TRY(values_.bind_sizes(k = last, lines));
       continue;
     }
-    if (guards_) guard_before(k, lines, threads);
+    if (canaries_) canaries_before(k, lines, threads);
     const auto start = options.on_step ? Clock::now() : Clock::time_point{};
     TRY(run_step(k, options, threads));
-    if (guards_) TRY(guard_after(k, threads));
+    if (canaries_) TRY(canaries_after(k, threads));
     if (options.on_step) options.on_step(k, start, Clock::now());
     TRY(values_.bind_sizes(k, lines));
   }
-  if (guards_) values_.deliver_results();
+  if (canaries_) values_.deliver_results();
   return {};
 }
 

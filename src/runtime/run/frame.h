@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "runtime/run/guards.h"
 #include "runtime/run/kernel_calls.h"
+#include "runtime/run/memory_canaries.h"
 #include "runtime/run/regions.h"
 #include "runtime/run/values.h"
 
@@ -28,16 +28,16 @@ class Frame {
  private:
   Result<void> run_steps(const RunOptions& options, int threads);
   Result<void> run_step(uint32_t number, const RunOptions& options, int threads);
-  void guard(bool wanted);
-  void guard_before(uint32_t number, uint32_t lines, int threads);
-  Result<void> guard_after(uint32_t number, int threads);
+  void set_canaries(bool wanted);
+  void canaries_before(uint32_t number, uint32_t lines, int threads);
+  Result<void> canaries_after(uint32_t number, int threads);
 
   const Program& program_;
   Values values_;
   KernelCalls kernels_;
   Regions regions_;
   std::vector<std::unique_ptr<StepRunner>> runners_;  // by step; null for kernels
-  std::unique_ptr<Guards> guards_;                    // null but where RunOptions::guard is set
+  std::unique_ptr<MemoryCanaries> canaries_;          // null but where RunOptions::check_memory is set
 };
 
 }  // namespace tenon::runtime

@@ -45,7 +45,7 @@ Regions::Regions(const Program& program) : program_(program) {
 
 uint32_t Regions::last_of(uint32_t first, const Values& values) const {
   uint32_t last = first;
-  if (values.is_guarded() || is_joined(program_.steps[first])) return first;
+  if (values.has_canaries() || is_joined(program_.steps[first])) return first;
   while (last + 1 < program_.steps.size() && is_joined(program_.steps[last + 1])) ++last;
   for (uint32_t k = first; k <= last && last > first; ++k) {
     const KernelStep& kernel = *as<KernelStep>(program_.steps[k]);

@@ -97,7 +97,7 @@ class SegmentRunner final : public StepRunner {
     size_t at = 0;
     for (uint32_t b : operands_) pointers_[at++] = b == kMissing ? nullptr : values.pointer(b);
     for (uint32_t b : places_) pointers_[at++] = b == kMissing ? nullptr : values.pointer(b);
-    const std::span<const size_t> kept = values.is_guarded() ? std::span<const size_t>() : kept_;
+    const std::span<const size_t> kept = values.has_canaries() ? std::span<const size_t>() : kept_;
     for (const size_t k : kept) pointers_[operands_.size() + k] = nullptr;
     auto ran = in_place_->run_in_place(pointers_.data(), pointers_.data() + operands_.size(), options, threads);
     if (!ran) return of_backend(std::move(ran).error(), blob_.device, step_.label);

@@ -59,9 +59,9 @@ Values::Values(const Engine& engine, const Program& program, bool alternate, Sta
     for (Block& block : blocks) block.use(engine.memory());
 }
 
-void Values::set_guarded(bool guarded) {
-  if (guarded == guarded_) return;
-  guarded_ = guarded;
+void Values::set_canaries(bool wanted) {
+  if (wanted == canaries_) return;
+  canaries_ = wanted;
   plan_ = nullptr;
   plans_.clear();
   stages_.clear();
@@ -195,7 +195,7 @@ Result<void> Values::place_result(size_t k) {
   }
   const auto bytes = static_cast<size_t>(results_[k].byte_size());
   if (bound_[k].first != nullptr && bound_[k].second < bytes) return too_small(port, bytes, bound_[k].second);
-  if (bound_[k].first != nullptr && !guarded_) pointers_[port.buffer] = bound_[k].first;
+  if (bound_[k].first != nullptr && !canaries_) pointers_[port.buffer] = bound_[k].first;
   else pointers_[port.buffer] = TRY(result_blocks_[k][turn_].reserve(room_for(port.buffer, bytes) + kSlack + 2 * margin())) + margin();
   if (results_[k].data() != pointers_[port.buffer]) point_at(results_[k], pointers_[port.buffer]);
   return {};

@@ -8,8 +8,8 @@
 
 #include "base/tensor.h"
 #include "runtime/engine.h"
-#include "runtime/run/guards.h"
 #include "runtime/run/memory.h"
+#include "runtime/run/memory_canaries.h"
 #include "runtime/run/size_plans.h"
 #include "runtime/run/states.h"
 
@@ -43,10 +43,10 @@ class Values {
   /// Sizes that step `number` has bound, and what follows from them; then its results are checked against what was promised.
   /// lines: how many lines of the size table were known before, then after it.
   Result<void> bind_sizes(uint32_t number, uint32_t& lines);
-  /// Buffers have room for guards, or not; what was laid out otherwise is laid out again.
-  void set_guarded(bool guarded);
-  bool is_guarded() const { return guarded_; }
-  /// Where results were written between guards, they go to the caller's buffers.
+  /// Buffers have room for canaries, or not; what was laid out otherwise is laid out again.
+  void set_canaries(bool wanted);
+  bool has_canaries() const { return canaries_; }
+  /// Where results were written between canaries, they go to the caller's buffers.
   void deliver_results();
   /// Before the first step: states that are written in place hold no whole value until keep_states().
   void open_states();
@@ -79,7 +79,7 @@ class Values {
   /// How many times memory was laid out for sizes that none of the last runs had.
   uint64_t plans_made() const;
   /// Bytes kept free on each side of what kernels write.
-  uint64_t margin() const { return guarded_ ? Guards::kBytes : 0; }
+  uint64_t margin() const { return canaries_ ? MemoryCanaries::kBytes : 0; }
 
  private:
   bool has_same_sizes(std::span<const Tensor> inputs, std::span<const int64_t> outer) const;
@@ -108,7 +108,7 @@ class Values {
 
   const Engine& engine_;
   const Program& program_;
-  bool alternate_ = false, guarded_ = false;
+  bool alternate_ = false, canaries_ = false;
   size_t turn_ = 0;  // which of the two blocks of a result is written
   // Sizes.
   std::vector<Sizes> shapes_;  // of the inputs, as last run

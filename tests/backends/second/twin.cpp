@@ -49,14 +49,12 @@ class TwinDevice final : public runtime::Device {
 };
 
 Result<std::shared_ptr<runtime::Engine>> engine_of(program::Built built, const codegen::Target& target) {
-  const codegen::MachineCode code = TRY(codegen::emit(built.kernels, target));
   runtime::EngineParts parts;
   const compiler::PlacedWeights weights = TRY(compiler::place_weights(built));
   parts.weights = weights.bytes;
   parts.keeper = weights.keeper;
   parts.programs = std::move(built.programs);
-  parts.code = code.bytes;
-  for (const codegen::CodeEntry& e : code.entries) parts.entries.push_back(e.offset);
+  parts.code = program::code_section(TRY(codegen::emit(built.kernels, target)));
   return runtime::Engine::create(std::move(parts));
 }
 

@@ -22,7 +22,7 @@ void NodeGraphs::begin(const runtime::RunOptions& options, int threads) {
   options_.thread_pool = options.thread_pool;
   options_.token = options.token;
   options_.deadline = options.deadline;
-  options_.guard = options.guard;
+  options_.check_memory = options.check_memory;
 }
 
 }  // namespace tenon::backends

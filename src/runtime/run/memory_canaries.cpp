@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/run/guards.h"
+#include "runtime/run/memory_canaries.h"
 
 #include <fmt/format.h>
 
@@ -40,17 +40,17 @@ Error wrote_outside(const std::string& step, const std::string& buffer, const st
 
 }  // namespace
 
-void Guards::close(const Place& p) {
+void MemoryCanaries::close(const Place& p) {
   ASAN_POISON_MEMORY_REGION(p.data - kBytes, kBytes);
   ASAN_POISON_MEMORY_REGION(p.data + p.bytes, kBytes);
 }
 
-void Guards::open(const Place& p) {
+void MemoryCanaries::open(const Place& p) {
   ASAN_UNPOISON_MEMORY_REGION(p.data - kBytes, kBytes);
   ASAN_UNPOISON_MEMORY_REGION(p.data + p.bytes, kBytes);
 }
 
-void Guards::watch(uint64_t id, std::byte* data, uint64_t bytes, std::string name) {
+void MemoryCanaries::watch(uint64_t id, std::byte* data, uint64_t bytes, std::string name) {
   forget(id, false);
   fill(data - kBytes, kBytes);
   fill(data, bytes);
@@ -59,7 +59,7 @@ void Guards::watch(uint64_t id, std::byte* data, uint64_t bytes, std::string nam
   close(at->second);
 }
 
-void Guards::forget(uint64_t id, bool spoil) {
+void MemoryCanaries::forget(uint64_t id, bool spoil) {
   const auto found = places_.find(id);
   if (found == places_.end()) return;
   open(found->second);
@@ -67,12 +67,12 @@ void Guards::forget(uint64_t id, bool spoil) {
   places_.erase(found);
 }
 
-void Guards::clear() {
+void MemoryCanaries::clear() {
   for (const auto& [id, place] : places_) open(place);
   places_.clear();
 }
 
-Result<void> Guards::check(const std::string& step) const {
+Result<void> MemoryCanaries::check(const std::string& step) const {
   for (const auto& [id, p] : places_) {
     open(p);
     const uint64_t before = touched(p.data - kBytes, kBytes), after = touched(p.data + p.bytes, kBytes);

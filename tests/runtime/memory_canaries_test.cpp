@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs with guards: what writes outside its memory is named; what writes inside changes nothing.
+// Runs with RunOptions::check_memory: what writes outside its memory is named; what writes inside changes nothing.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -41,8 +41,8 @@ Program two_steps() {
 std::unique_ptr<Context> context_of(ProgramTable programs) {
   EngineParts parts;
   parts.programs = std::move(programs);
-  for (uint8_t byte : kCallBack) parts.code.push_back(std::byte{byte});
-  parts.entries = {0};
+  for (uint8_t byte : kCallBack) parts.code.bytes.push_back(std::byte{byte});
+  parts.code.entries = {0};
   return *Context::create(*Engine::create(std::move(parts), test_devices()));
 }
 
@@ -72,19 +72,19 @@ void write_all_scratch(const KernelArgs* args, int64_t begin, int64_t end) {
 
 using Function = void (*)(const KernelArgs*, int64_t, int64_t);
 
-Result<std::vector<float>> run(Context& context, Function first, Function second, bool guard) {
+Result<std::vector<float>> run(Context& context, Function first, Function second, bool check_memory) {
   const auto address = [](Function f) { return Tensor::of_i64({1}, std::vector<int64_t>{reinterpret_cast<int64_t>(f)}); };
   RunOptions options;
-  options.guard = guard;
+  options.check_memory = check_memory;
   const auto results = TRY(context.run(std::vector{address(first), address(second)}, options));
   return std::vector<float>(results[0].as<float>().begin(), results[0].as<float>().end());
 }
 
 const std::vector<float> kRight = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 
-TEST(Guard, LeavesWhatIsRightAlone) {
+TEST(MemoryCanaries, LeavesWhatIsRightAlone) {
   auto context = context_of(two_steps());
-  for (bool guard : {false, true, true, false, true}) EXPECT_EQ(*run(*context, write_t, write_y, guard), kRight);
+  for (bool check_memory : {false, true, true, false, true}) EXPECT_EQ(*run(*context, write_t, write_y, check_memory), kRight);
   EXPECT_EQ(*run(*context, write_all_scratch, write_y, true), kRight);
 }
 
@@ -99,15 +99,15 @@ void expect_named(Function first, Function second, std::string_view place, std::
   EXPECT_EQ(*run(*context, write_t, write_y, true), kRight) << "and the next run is right again";
 }
 
-TEST(Guard, NamesStepAndBufferOfAWriteOutside) {
-  EXPECT_TRUE(run(*context_of(two_steps()), write_after_t, write_y, false)) << "without guards nobody looks";
+TEST(MemoryCanaries, NamesStepAndBufferOfAWriteOutside) {
+  EXPECT_TRUE(run(*context_of(two_steps()), write_after_t, write_y, false)) << "without canaries nothing is checked";
   expect_named(write_after_t, write_y, "step 0 (First)", "no write beyond value 't'", "a write 0 bytes after its end");
   expect_named(write_far_after_t, write_y, "step 0 (First)", "no write beyond value 't'", "a write 252 bytes after its end");
   expect_named(write_t, write_before_y, "step 1 (Second)", "no write beyond value 'y'", "a write 4 bytes before it");
   expect_named(write_t, write_one_byte_after_y, "step 1 (Second)", "no write beyond value 'y'", "a write 0 bytes after its end");
 }
 
-TEST(Guard, LooksAtScratchMemory) {
+TEST(MemoryCanaries, LooksAtScratchMemory) {
   auto context = context_of(two_steps());
   auto got = run(*context, write_after_scratch, write_y, true);
   ASSERT_FALSE(got);
@@ -115,21 +115,21 @@ TEST(Guard, LooksAtScratchMemory) {
   EXPECT_TRUE(got.error()->expected.starts_with("no write beyond the scratch memory of thread ")) << got.error()->expected;
 }
 
-TEST(Guard, ShowsWhatWasNeverWritten) {
+TEST(MemoryCanaries, ShowsWhatWasNeverWritten) {
   auto context = context_of(two_steps());
   EXPECT_EQ(*run(*context, write_t, write_y, true), kRight);
   const auto got = *run(*context, write_half_of_t, write_y, true);
   for (size_t k = 0; k < 10; ++k) EXPECT_EQ(std::isnan(got[k]), k >= 5) << k;
 }
 
-TEST(Guard, ShowsALateReader) {
+TEST(MemoryCanaries, ShowsALateReader) {
   Program p = two_steps();
   p.buffers[2].last = 0;  // wrong: step 1 reads it
   auto context = context_of(p);
   for (float y : *run(*context, write_t, write_y, true)) EXPECT_TRUE(std::isnan(y));
 }
 
-TEST(Guard, BringsResultsToBoundMemory) {
+TEST(MemoryCanaries, BringsResultsToBoundMemory) {
   auto context = context_of(two_steps());
   std::vector<float> memory(10, -1);
   context->bind_output(0, memory.data(), 40);
@@ -138,9 +138,9 @@ TEST(Guard, BringsResultsToBoundMemory) {
   EXPECT_FALSE(run(*context, write_t, write_one_byte_after_y, true));
 }
 
-TEST(Guard, ChecksBranchesAndLoops) {
+TEST(MemoryCanaries, ChecksBranchesAndLoops) {
   RunOptions options;
-  options.guard = true;
+  options.check_memory = true;
   auto loop = context_of(loop_program());
   const std::vector<Tensor> inputs = {Tensor::of_i64({}, std::vector<int64_t>{3}), Tensor::of_f32({2}, std::vector<float>{5, 6})};
   for (int round = 0; round < 2; ++round) {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/program_table.h"
+
+namespace tenon::runtime {
+
+/// Machine code of a program's kernels, for one target. Engine files and the blobs of kernel backends have one a target.
+struct CodeSection {
+  uint32_t target = 0;            ///< codegen::Target::tag
+  std::string needs;              ///< what a CPU must have to run it: names of CpuFeatures separated by blanks
+  std::vector<std::byte> bytes;   ///< position-independent
+  std::vector<uint64_t> entries;  ///< where each kernel starts
+};
+
+/// Whether each kernel starts within the code, and each that the programs name is there. Errors: bad_file, at `place`.
+Result<void> check_code(const ProgramTable& programs, const CodeSection& code, std::string_view place);
+
+/// Machine code mapped read-execute; never writable and executable at once.
+class CodeMapping {
+ public:
+  CodeMapping() = default;
+  CodeMapping(CodeMapping&& other) noexcept : base_(std::exchange(other.base_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  CodeMapping& operator=(CodeMapping&& other) noexcept;
+  ~CodeMapping();
+  static Result<CodeMapping> map(std::span<const std::byte> code);
+  const std::byte* base() const { return base_; }
+  size_t size() const { return size_; }
+
+ private:
+  std::byte* base_ = nullptr;
+  size_t size_ = 0;
+};
+
+}  // namespace tenon::runtime
