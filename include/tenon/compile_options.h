@@ -110,6 +110,12 @@ struct CompileOptions {
                    "growing one may have; may be repeated")
   std::vector<std::string> states = {};
 
+  /// Of a checkpoint (a GGUF file, a folder of Hugging Face): tokens that the states of the decoder have room for; 0: those that it was
+  /// trained for.
+  TENON_OPTION(cli = "--context TOKENS", python,
+               help = "of a checkpoint: tokens that its states have room for; 0: as many as it was trained for")
+  int64_t context = 0;
+
   /// Inputs with a default value are constants. Else a run may override a default: it takes a second program in the engine, which holds
   /// the defaults once more; other runs are as fast as with constants.
   TENON_OPTION(cli, python, help = "inputs with a default value are constants: no run overrides them")

@@ -27,6 +27,7 @@ const Constant::Reference* Constant::unread() const {
 
 void Constant::each_tensor(const std::function<void(const Tensor&)>& visit) const {
   const auto of_step = [&](const auto& step) {
+    if constexpr (requires { step.codes; }) visit(step.codes);
     if constexpr (requires { step.factors; }) step.factors->each_tensor(visit);
     if constexpr (requires { step.of->each_tensor(visit); }) step.of->each_tensor(visit);
     else if constexpr (requires { step.of; })
@@ -167,6 +168,12 @@ ConstantRef pack(ConstantRef of, int64_t panel, int64_t group) {
   return make(dtype, std::move(shape), Constant::Pack{std::move(of), panel, group});
 }
 
+ConstantRef decoded(Tensor codes, const BlockFormat& format, Sizes shape) {
+  TENON_ASSERT(format.decode && codes.dtype() == DType::u8 &&
+               checked_count(shape).value_or(-1) * format.bytes == codes.count() * format.elements);
+  return make(DType::f32, std::move(shape), Constant::Blocks{std::move(codes), &format});
+}
+
 static bool same_step(const Constant& a, const Constant& b) {
   if (a.how.index() != b.how.index()) return false;
   if (auto* x = std::get_if<Constant::Slice>(&a.how)) {
@@ -194,6 +201,10 @@ static bool same_step(const Constant& a, const Constant& b) {
   if (auto* x = std::get_if<Constant::Pack>(&a.how)) {
     auto& y = std::get<Constant::Pack>(b.how);
     return x->panel == y.panel && x->group == y.group && same(*x->of, *y.of);
+  }
+  if (auto* x = std::get_if<Constant::Blocks>(&a.how)) {
+    auto& y = std::get<Constant::Blocks>(b.how);
+    return x->format == y.format && same(x->codes, y.codes);
   }
   return std::get<Constant::Reference>(a.how) == std::get<Constant::Reference>(b.how);
 }

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/blocks/block_format.h"
 #include "base/tensor.h"
 
 namespace tenon::ir {
@@ -57,6 +58,12 @@ struct Constant {
     int64_t panel, group;
   };
 
+  /// Numbers in blocks, decoded to f32; blocks run along the last axis.
+  struct Blocks {
+    Tensor codes;  ///< u8: the blocks' bytes
+    const BlockFormat* format;
+  };
+
   /// Bytes of a file that was not read: only where they lie is known. Nothing is computed from them.
   struct Reference {
     std::string location;  ///< as the model says it
@@ -68,7 +75,7 @@ struct Constant {
 
   DType dtype;
   Sizes shape;
-  std::variant<Tensor, Slice, Permute, Reshape, Concat, Cast, Scale, Product, Pack, Reference> how;
+  std::variant<Tensor, Slice, Permute, Reshape, Concat, Cast, Scale, Product, Pack, Blocks, Reference> how;
 
   /// The first place among its steps whose bytes were not read; null: there is none. Cost: its steps.
   const Reference* unread() const;
@@ -98,6 +105,8 @@ ConstantRef scale(ConstantRef of, ConstantRef factors, int axis, bool divide = f
 /// Of floats. factors: a plain f64 tensor [R, K].
 ConstantRef product(ConstantRef of, ConstantRef factors);
 ConstantRef pack(ConstantRef of, int64_t panel, int64_t group = 1);
+/// f32 of that shape, from whole blocks of a format that has a decoder. codes: plain, u8.
+ConstantRef decoded(Tensor codes, const BlockFormat& format, Sizes shape);
 
 /// The bytes. A plain constant is returned as it is (no copy); anything else is computed into a new buffer.
 /// Cost: one pass over the bytes for each lazy step. Errors: out_of_memory, file_missing (a Reference).

@@ -127,6 +127,7 @@ TEST(SavedOptions, EveryOptionIsKeptOrHasAReason) {
       {"ranges", "the graph contains its effect"},
       {"outputs", "the graph contains its effect"},
       {"states", "the graph contains its effect"},
+      {"context", "the graph contains its effect"},
       {"freeze_defaults", "the graph contains its effect"},
       {"backends", "a list of its own in the manifest"},
       {"measure", "an engine is loaded without measuring"},

@@ -134,10 +134,14 @@ TEST(Decoder, NamesAllWeightsThatDoNotFit) {
             "1 left over: blk.7.attn_q.weight");
 }
 
+Result<DecoderConfig> config_of(std::string_view architecture, const Hyperparameters& model) {
+  return decoder_config(*TRY(family_of(architecture)), model);
+}
+
 TEST(Families, LlamaReadsItsHyperparameters) {
   Hyperparameters model;
-  EXPECT_EQ(decoder_config("lama", model).error()->advice, "did you mean 'llama'?");
-  EXPECT_EQ(decoder_config("llama", model).error()->place, "hyperparameter 'block_count'");
+  EXPECT_EQ(config_of("lama", model).error()->advice, "did you mean 'llama'?");
+  EXPECT_EQ(config_of("llama", model).error()->place, "hyperparameter 'block_count'");
   for (auto [key, value] : {std::pair<const char*, int64_t>{"block_count", 3},
                             {"embedding_length", 64},
                             {"context_length", 128},
@@ -146,16 +150,16 @@ TEST(Families, LlamaReadsItsHyperparameters) {
                             {"attention.head_count_kv", 2}})
     model.set(key, value);
   model.set("rope.freq_base", 5e5);
-  const auto config = decoder_config("llama", model);
+  const auto config = config_of("llama", model);
   ASSERT_TRUE(config) << config.error().text();
   EXPECT_EQ(config->head_size, 8);
   EXPECT_EQ(config->rotated_size, 8);
   EXPECT_EQ(config->rotation_base, 5e5);
   EXPECT_EQ(config->key_heads, 2);
   model.set("attention.head_count_kv", int64_t{3});
-  EXPECT_EQ(decoder_config("llama", model).error()->expected, "a divisor of attention.head_count, 8");
+  EXPECT_EQ(config_of("llama", model).error()->expected, "a divisor of attention.head_count, 8");
   model.set("attention.head_count_kv", -1.5);
-  EXPECT_EQ(decoder_config("llama", model).error()->found, "-1.5");
+  EXPECT_EQ(config_of("llama", model).error()->found, "-1.5");
 }
 
 }  // namespace

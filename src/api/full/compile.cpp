@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/compile.h"
+#include "compiler/read_model.h"
 
 #include <algorithm>
 
@@ -198,6 +199,8 @@ base::Result<void> check_graph(ir::Graph& graph, const CompileOptions& options) 
     return not_with_graph("external_data", "a graph has its weights already", "give the folder to what reads the model");
   if (!options.shapes.empty() || !options.ranges.empty())
     return not_with_graph("shapes", "a graph has its shapes already", "say them where the graph is made");
+  if (options.context != 0)
+    return not_with_graph("context", "a graph has the capacities of its states already", "say them where the graph is made");
   if (!options.outputs.empty()) return not_with_graph("outputs", "a graph has its outputs already", "say them where the graph is made");
   TRY(ir::verify(graph));
   for (const ir::ValueId id : graph.inputs()) {
@@ -229,7 +232,7 @@ Result<Engine> made(Make make) {
 Result<Engine> compile(const std::filesystem::path& model, const CompileOptions& options) {
   return made([&]() -> base::Result<Engine> {
     auto inner = TRY(inner_options(options, model.filename().string()));
-    return engine_of(source_of(TRY(import::import_onnx(model, TRY(import_options(options))))), std::move(inner), options);
+    return engine_of(source_of(TRY(compiler::read_model(model, TRY(import_options(options)), options.context))), std::move(inner), options);
   });
 }
 

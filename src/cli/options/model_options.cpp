@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/options/table_options.h"
+#include "compiler/read_model.h"
 #include "engine/magic.h"
 
 namespace tenon::cli {
@@ -86,6 +87,7 @@ void ModelOptions::add_to(CLI::App& app, std::string_view model_help) {
   add_table_option(app, "ranges", shapes);
   add_table_option(app, "outputs", outputs);
   add_table_option(app, "states", states);
+  add_table_option(app, "context", context);
   add_table_option(app, "freeze_defaults", freeze_defaults);
   plugins.add_to(app);
 }
@@ -109,6 +111,6 @@ bool ModelOptions::is_engine() const {
   return std::filesystem::path(path).extension() == ".tenon" && std::ifstream(path, std::ios::binary).get() != kIrVersion;
 }
 
-Result<import::Imported> ModelOptions::import() const { return import::import_onnx(path, TRY(import_options())); }
+Result<import::Imported> ModelOptions::import() const { return compiler::read_model(path, TRY(import_options()), context); }
 
 }  // namespace tenon::cli

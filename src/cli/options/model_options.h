@@ -27,6 +27,7 @@ struct ModelOptions {
   std::vector<std::string> outputs;  ///< those that are wanted; empty: all
   std::vector<std::string> states;   ///< inputs and outputs that are states: import::pair_states
   bool unknown_ops = false;          ///< unknown ops become opaque nodes, for a backend that may run them
+  int64_t context = 0;               ///< of a checkpoint
   bool freeze_defaults = false;
   PluginOptions plugins;
   bool metadata = false;  ///< nodes keep what their exporter said of them: modules
@@ -35,7 +36,7 @@ struct ModelOptions {
   Result<import::ImportOptions> import_options() const;
   /// By its first bytes, whatever its name is; a file named .tenon that begins as neither is taken for a damaged engine.
   bool is_engine() const;
-  /// Reads the ONNX model.
+  /// Reads the model.
   Result<import::Imported> import() const;
 };
 

@@ -18,6 +18,7 @@
 #include "cli/options/table_options.h"
 #include "compiler/measured_data.h"
 #include "compiler/plan_record.h"
+#include "compiler/read_model.h"
 #include "compiler/save.h"
 #include "compiler/shapes/default_shapes.h"
 #include "compiler/targets/target_options.h"
@@ -188,7 +189,7 @@ Result<void> build_engine(const Options& o, Console& console) {
   const std::filesystem::path path = TRY(output_path(o, console));
   auto reading = TRY(o.engine.model.import_options());
   reading.metadata |= !o.html.empty();  // the page shows the module of a node
-  auto imported = TRY(import::import_onnx(o.engine.model.path, reading));
+  auto imported = TRY(compiler::read_model(o.engine.model.path, reading, o.engine.model.context));
   std::optional<GraphPage> page;
   if (!o.html.empty()) page.emplace(std::filesystem::path(o.engine.model.path).filename().string()).add(*imported.graph, "as exported");
   for (const std::string& w : imported.warnings) console.warn(w);

@@ -17,6 +17,7 @@
 #include "cli/inspect/graph_page.h"
 #include "cli/options/model_options.h"
 #include "compiler/engine_contents.h"
+#include "compiler/read_model.h"
 #include "compiler/shapes/requested_shapes.h"
 #include "files/atomic_write.h"
 #include "ir/dot.h"
@@ -159,7 +160,7 @@ Result<void> inspect(const Options& o, Console& console) {
   }
   auto options = TRY(o.model.import_options());
   options.metadata = !o.html.empty();  // the page shows the module of a node
-  const import::Imported m = TRY(import::import_onnx(o.model.path, options));
+  const import::Imported m = TRY(compiler::read_model(o.model.path, options, o.model.context));
   Census census;
   census.add(*m.graph);
   for (const std::string& w : m.warnings) console.warn(w);

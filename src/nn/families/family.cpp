@@ -23,16 +23,33 @@ std::span<const Family* const> families() {
   return kFamilies;
 }
 
+namespace {
+
+Error unknown_family(std::string place, std::string_view found, const std::vector<std::string>& names) {
+  return fail(Code::not_supported, std::move(place), fmt::format("not supported yet: models of the kind '{}'", found))
+      .expected(fmt::format("one of: {}", fmt::join(names, ", ")))
+      .found(std::string(found))
+      .advice(did_you_mean(found, names));
+}
+
+}  // namespace
+
 Result<const Family*> family_of(std::string_view architecture) {
   std::vector<std::string> names;
   for (const Family* family : families()) {
     if (family->name == architecture) return family;
     names.emplace_back(family->name);
   }
-  return fail(Code::not_supported, "general.architecture", fmt::format("not supported yet: models of the architecture '{}'", architecture))
-      .expected(fmt::format("one of: {}", fmt::join(names, ", ")))
-      .found(std::string(architecture))
-      .advice(did_you_mean(architecture, names));
+  return unknown_family("general.architecture", architecture, names);
+}
+
+Result<const Family*> family_of_model_type(std::string_view model_type) {
+  std::vector<std::string> names;
+  for (const Family* family : families()) {
+    if (std::ranges::find(family->model_types, model_type) != family->model_types.end()) return family;
+    names.insert(names.end(), family->model_types.begin(), family->model_types.end());
+  }
+  return unknown_family("model_type of config.json", model_type, names);
 }
 
 namespace {
@@ -77,14 +94,41 @@ Result<void> fill_rotation(const Hyperparameters& model, DecoderConfig& c) {
   return {};
 }
 
+Result<Activation> activation_of(const Hyperparameters& model, Activation otherwise) {
+  if (!model.has("activation")) return otherwise;
+  const std::string name = TRY(model.word("activation", ""));
+  if (name == "silu" || name == "swish") return Activation::silu;
+  if (name == "gelu") return Activation::gelu;
+  if (name == "gelu_pytorch_tanh" || name == "gelu_new" || name == "gelu_fast") return Activation::gelu_tanh;
+  if (name == "relu") return Activation::relu;
+  return fail(Code::not_supported, "hyperparameter 'activation'", fmt::format("not supported yet: the activation '{}'", name))
+      .expected("silu, gelu, gelu_pytorch_tanh or relu");
+}
+
 }  // namespace
 
-Result<DecoderConfig> decoder_config(std::string_view architecture, const Hyperparameters& model) {
-  const Family* const family = TRY(family_of(architecture));
+Result<void> add_windows(const Hyperparameters& model, int64_t period, DecoderConfig& config) {
+  if (!model.has("attention.sliding_window")) return {};
+  const int64_t window = TRY(model.size("attention.sliding_window"));
+  const std::string pattern = TRY(model.word("attention.window_pattern", ""));
+  if (!pattern.empty() && pattern.size() != static_cast<size_t>(config.layers))
+    return fail(Code::bad_input, "hyperparameter 'attention.window_pattern'", "it has another number of layers")
+        .expected(std::to_string(config.layers))
+        .found(std::to_string(pattern.size()));
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    const bool has_window = pattern.empty() ? layer % period == 0 : pattern[static_cast<size_t>(layer)] == 's';
+    config.windows.push_back(has_window ? window : 0);
+  }
+  return {};
+}
+
+Result<DecoderConfig> decoder_config(const Family& family, const Hyperparameters& model) {
   DecoderConfig config;
   TRY(fill_sizes(model, config));
   TRY(fill_rotation(model, config));
-  TRY(family->configure(model, config));
+  config.activation = TRY(activation_of(model, family.activation));
+  config.epsilon = TRY(model.number("attention.layer_norm_rms_epsilon", TRY(model.number("attention.layer_norm_epsilon", 1e-5))));
+  TRY(family.configure(model, config));
   return config;
 }
 

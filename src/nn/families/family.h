@@ -9,19 +9,33 @@
 
 namespace tenon::nn {
 
+/// A weight's name in a folder of Hugging Face, and in GGUF; * stands for the number of a layer. ".weight" and ".bias" follow.
+struct WeightName {
+  std::string_view theirs, ours;
+};
+
 /// Models that differ in their numbers alone. FAMILY(name) { ... } in src/nn/families/name.cpp is found by the build.
 struct Family {
-  std::string_view name;  ///< general.architecture of GGUF
-  /// Of the rotation, and of whatever else this family fixes; sizes are filled in already.
+  std::string_view name;                               ///< general.architecture of GGUF
+  std::span<const std::string_view> model_types = {};  ///< model_type of config.json
+  std::span<const WeightName> weights = {};            ///< beside those of kDecoderWeights, which these override
+  float norm_offset = 0;                               ///< what a folder of Hugging Face leaves out of weights of normalizations
+  Activation activation = Activation::silu;            ///< where the model names none
+  /// Of the rotation, and of whatever else this family fixes; what all have in common is filled in already.
   Result<void> (*configure)(const Hyperparameters& model, DecoderConfig& config);
 };
 
 std::span<const Family* const> families();
-/// Errors: not_supported, with the nearest name, where no family has that architecture.
+/// Errors: not_supported, with the nearest name, where no family has that architecture, or that model type.
 Result<const Family*> family_of(std::string_view architecture);
+Result<const Family*> family_of_model_type(std::string_view model_type);
 
-/// The network of a model. Errors: those of family_of; bad_input where a hyperparameter is missing or cannot be.
-Result<DecoderConfig> decoder_config(std::string_view architecture, const Hyperparameters& model);
+/// The network of a model. Errors: bad_input where a hyperparameter is missing or cannot be; not_supported.
+Result<DecoderConfig> decoder_config(const Family& family, const Hyperparameters& model);
+
+/// A window of `attention.sliding_window` keys in the layers for which `attention.window_pattern` (a letter a layer: s, else f) has an s;
+/// without a pattern in every `period`th layer from the first on.
+Result<void> add_windows(const Hyperparameters& model, int64_t period, DecoderConfig& config);
 
 }  // namespace tenon::nn
 

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLaMA (https://arxiv.org/abs/2302.13971) and those that kept its layers: Mistral, SmolLM. GGUF stores the rows of q and k permuted, so
-// that neighbors are rotated.
+// LLaMA (https://arxiv.org/abs/2302.13971) and those that kept its layers: Mistral, SmolLM. GGUF stores the rows of q and k
+// permuted, so that neighbors are rotated; folders of Hugging Face do not.
 #include "nn/families/family.h"
 
 namespace tenon::nn {
+namespace {
+
+constexpr std::string_view kLlamaTypes[] = {"llama", "mistral"};
+
+}  // namespace
 
 FAMILY(llama){
     .name = "llama",
+    .model_types = kLlamaTypes,
     .configure = [](const Hyperparameters& model, DecoderConfig& config) -> Result<void> {
-      config.epsilon = TRY(model.number("attention.layer_norm_rms_epsilon", 1e-5));
-      config.rotation = Rotation::neighbors;
+      config.rotation = TRY(model.word("rope.pairs", "neighbors")) == "halves" ? Rotation::halves : Rotation::neighbors;
       if (model.has("expert_count"))
         return fail(Code::not_supported, "hyperparameter 'expert_count'", "not supported yet: mixtures of experts");
-      return {};
+      return add_windows(model, 1, config);
     },
 };
 

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small random models of each family, saved by transformers, as engines: logits beside those of PyTorch in fp64."""
+
+import numpy as np
+import pytest
+import tenon
+import torch
+import transformers as hf
+
+SMALL = dict(
+    vocab_size=97, hidden_size=64, intermediate_size=112, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2,
+    max_position_embeddings=64, pad_token_id=0, bos_token_id=1, eos_token_id=2,
+)  # fmt: skip
+ROTATION = {"rope_type": "default", "rope_theta": 500.0}
+FAMILIES = {
+    "llama": hf.LlamaConfig(**SMALL, rope_parameters=ROTATION),
+    "llama-biased": hf.LlamaConfig(**SMALL, attention_bias=True, mlp_bias=True, tie_word_embeddings=True),
+    "llama-linear": hf.LlamaConfig(**SMALL, rope_parameters={**ROTATION, "rope_type": "linear", "factor": 4.0}),
+    "mistral": hf.MistralConfig(**SMALL, sliding_window=5),
+    "qwen2": hf.Qwen2Config(**SMALL),
+    "qwen3": hf.Qwen3Config(**SMALL, head_dim=24),
+    "phi3": hf.Phi3Config(**SMALL),
+    "gemma": hf.GemmaConfig(**SMALL, head_dim=24),
+    "gemma2": hf.Gemma2Config(**SMALL, head_dim=24, sliding_window=4, query_pre_attn_scalar=20),
+    "granite": hf.GraniteConfig(**SMALL, embedding_multiplier=3.0, residual_multiplier=0.4, attention_multiplier=0.2, logits_scaling=2.0),
+    "starcoder2": hf.Starcoder2Config(**SMALL, sliding_window=6),
+}
+
+
+@pytest.fixture(params=FAMILIES)
+def model(request):
+    torch.manual_seed(0)
+    config = FAMILIES[request.param]
+    config._attn_implementation = "eager"
+    made = hf.AutoModelForCausalLM.from_config(config).eval()
+    with torch.no_grad():
+        for p in made.parameters():  # larger than at the start of a training, so that each part counts
+            p.copy_(3 * p if p.ndim > 1 else p + 0.1 * torch.randn_like(p))
+    return made
+
+
+def logits_of(model, tokens: np.ndarray) -> np.ndarray:
+    with torch.no_grad():
+        return model(torch.from_numpy(tokens)).logits[0].double().numpy()
+
+
+def greedy(context: tenon.Context, prompt: np.ndarray, count: int) -> list[int]:
+    """The tokens that follow the prompt, i64[1, n]: each the likeliest one."""
+    out = []
+    tokens = prompt
+    for _ in range(count):
+        out.append(int(context.run({"tokens": tokens})["logits"].argmax()))
+        tokens = np.array([[out[-1]]])
+    return out
+
+
+def test_logits_are_those_of_transformers(model, tmp_path):
+    model.save_pretrained(tmp_path)
+    tokens = np.random.default_rng(1).integers(0, 97, (1, 20))
+    single, exact = logits_of(model, tokens), logits_of(model.double(), tokens)
+    context = tenon.Context(tenon.compile(tmp_path, context=32))
+    at = 0
+    for size in (7, 1, 1, 5, 6):
+        got = context.run({"tokens": tokens[:, at : at + size]})["logits"][0]
+        at += size
+        error = np.abs(got - exact[at - 1]).max()
+        assert error <= 2 * np.abs(single - exact).max() + 1e-6 * np.abs(exact).max(), f"{at} tokens"
+
+
+def test_greedy_tokens_are_those_of_the_whole_sequence(model, tmp_path):
+    model.double().float().save_pretrained(tmp_path)
+    prompt = np.array([[5, 80, 33]])
+    got = greedy(tenon.Context(tenon.compile(tmp_path)), prompt, 40)
+    whole = np.concatenate([prompt, np.array([got])], axis=1)
+    assert got == logits_of(model.double(), whole)[prompt.shape[1] - 1 : -1].argmax(-1).tolist()
+
+
+def test_folders_that_cannot_be_read_are_refused(tmp_path):
+    with pytest.raises(tenon.TenonError, match="config.json"):
+        tenon.compile(tmp_path)
+    (tmp_path / "config.json").write_text('{"model_type": "mixtral"}')
+    with pytest.raises(tenon.TenonError, match="not supported yet: models of the kind 'mixtral'"):
+        tenon.compile(tmp_path)
+    (tmp_path / "config.json").write_text('{"model_type": ')
+    with pytest.raises(tenon.TenonError, match="no JSON"):
+        tenon.compile(tmp_path)

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <filesystem>
+
+#include "import/onnx_import.h"
+
+namespace tenon::compiler {
+
+/// Reads a model of any kind that Tenon compiles: an ONNX file; a GGUF file or a folder of Hugging Face, whose decoder becomes a graph with
+/// states (nn::make_decoder). context: tokens that its states have room for; 0: those that the model was trained for. Errors: those of
+/// import_onnx, nn::read_gguf_checkpoint and nn::read_hugging_face; bad_usage where an option has no meaning for that kind of model.
+Result<import::Imported> read_model(const std::filesystem::path& path, const import::ImportOptions& options, int64_t context = 0);
+
+}  // namespace tenon::compiler

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <filesystem>
+#include <memory>
+
+#include "nn/families/family.h"
+#include "nn/weights.h"
+
+namespace tenon::nn {
+
+/// What a file or folder says of a model: its family, its hyperparameters, its weights.
+struct Checkpoint {
+  const Family* family = nullptr;
+  Hyperparameters model = {};
+  std::unique_ptr<Weights> weights = {};
+};
+
+/// Reads a folder of Hugging Face: config.json and model.safetensors. Weights stay in the mapped file.
+/// Errors: file_missing, bad_file, bad_input (config.json), not_supported (another kind of model).
+Result<Checkpoint> read_hugging_face(const std::filesystem::path& folder);
+
+/// Reads a GGUF file. Weights stay in the mapped file, in their blocks, until they are decoded.
+/// Errors: file_missing, bad_file, bad_input (metadata), not_supported (another kind of model, a block format).
+Result<Checkpoint> read_gguf_checkpoint(const std::filesystem::path& path);
+
+}  // namespace tenon::nn

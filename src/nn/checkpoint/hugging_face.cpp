@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "files/safetensors.h"
+#include "nn/checkpoint/checkpoint.h"
+#include "nn/checkpoint/translated_config.h"
+
+namespace tenon::nn {
+namespace {
+
+using nlohmann::json;
+
+/// What decoders of transformers call their weights.
+constexpr WeightName kDecoderWeights[] = {
+    {"model.embed_tokens", "token_embd"},
+    {"model.norm", "output_norm"},
+    {"lm_head", "output"},
+    {"model.layers.*.input_layernorm", "blk.*.attn_norm"},
+    {"model.layers.*.post_attention_layernorm", "blk.*.ffn_norm"},
+    {"model.layers.*.self_attn.q_proj", "blk.*.attn_q"},
+    {"model.layers.*.self_attn.k_proj", "blk.*.attn_k"},
+    {"model.layers.*.self_attn.v_proj", "blk.*.attn_v"},
+    {"model.layers.*.self_attn.o_proj", "blk.*.attn_output"},
+    {"model.layers.*.self_attn.q_norm", "blk.*.attn_q_norm"},
+    {"model.layers.*.self_attn.k_norm", "blk.*.attn_k_norm"},
+    {"model.layers.*.mlp.gate_proj", "blk.*.ffn_gate"},
+    {"model.layers.*.mlp.up_proj", "blk.*.ffn_up"},
+    {"model.layers.*.mlp.down_proj", "blk.*.ffn_down"},
+};
+
+/// What * stands for, where `name` has the form of `pattern`.
+std::optional<std::string_view> matched(std::string_view pattern, std::string_view name) {
+  const size_t star = pattern.find('*');
+  if (star == pattern.npos) return name == pattern ? std::optional<std::string_view>("") : std::nullopt;
+  const std::string_view before = pattern.substr(0, star), after = pattern.substr(star + 1);
+  if (name.size() <= before.size() + after.size() || !name.starts_with(before) || !name.ends_with(after)) return std::nullopt;
+  const std::string_view number = name.substr(before.size(), name.size() - before.size() - after.size());
+  const bool is_number = std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
+/// GGUF's name; the same where the family has none for it, which then is left over.
+std::string translated(std::string_view name, const Family& family) {
+  const size_t point = name.rfind('.');
+  const std::string_view stem = name.substr(0, point), end = point == name.npos ? "" : name.substr(point);
+  for (const std::span<const WeightName> names : {family.weights, std::span<const WeightName>(kDecoderWeights)})
+    for (const WeightName& pair : names)
+      if (const auto number = matched(pair.theirs, stem)) {
+        std::string out(pair.ours);
+        if (const size_t star = out.find('*'); star != out.npos) out.replace(star, 1, *number);
+        return out + std::string(end);
+      }
+  return std::string(name);
+}
+
+class SafeTensorsWeights : public Weights {
+ public:
+  SafeTensorsWeights(files::SafeTensors file, const Family& family) : norm_offset_(family.norm_offset) {
+    for (files::SafeTensors::Entry& e : file.entries)
+      if (!e.name.ends_with(".inv_freq"))
+        tensors_.insert_or_assign(translated(e.name, family), std::move(e.tensor));  // follows from the config
+  }
+  std::vector<std::string> names() const override {
+    std::vector<std::string> out;
+    for (const auto& [name, tensor] : tensors_) out.push_back(name);
+    return out;
+  }
+  std::optional<Sizes> shape_of(std::string_view name) const override {
+    const auto found = tensors_.find(name);
+    return found == tensors_.end() ? std::nullopt : std::optional<Sizes>(found->second.shape());
+  }
+  ir::ConstantRef constant(std::string_view name) const override {
+    const ir::ConstantRef out = ir::cast(ir::constant_of(tensors_.find(name)->second), DType::f32);
+    return norm_offset_ != 0 && name.ends_with("norm.weight") ? moved(out) : out;
+  }
+
+ private:
+  ir::ConstantRef moved(const ir::ConstantRef& weight) const {
+    const Tensor* const tensor = weight->tensor();
+    if (!tensor) return weight;  // no memory: whoever reads it finds that out
+    std::vector<float> values(tensor->as<float>().begin(), tensor->as<float>().end());
+    for (float& v : values) v += norm_offset_;
+    return ir::constant_of(Tensor::of_f32(tensor->shape(), values));
+  }
+
+  std::map<std::string, Tensor, std::less<>> tensors_;
+  float norm_offset_;
+};
+
+Result<json> read_config(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  if (!file) return fail(Code::file_missing, path.string(), "a folder of Hugging Face has a config.json").found("no such file");
+  json config = json::parse(file, nullptr, false);
+  if (config.is_discarded()) return fail(Code::bad_file, path.string(), "the file is no JSON");
+  if (!config.is_object() || !config.contains("model_type") || !config["model_type"].is_string())
+    return fail(Code::bad_input, path.string(), "the configuration names no model_type").expected("an object with model_type");
+  return config;
+}
+
+}  // namespace
+
+Result<Checkpoint> read_hugging_face(const std::filesystem::path& folder) {
+  const std::string place = (folder / "config.json").string();
+  const json config = TRY(read_config(folder / "config.json"));
+  Checkpoint out;
+  out.family = TRY(family_of_model_type(config["model_type"].get<std::string>()));
+  out.model = TRY(translated_config(config, place));
+  if (std::filesystem::exists(folder / "model.safetensors.index.json"))
+    return fail(Code::not_supported, folder.string(), "not supported yet: weights in several files").expected("model.safetensors");
+  out.weights = std::make_unique<SafeTensorsWeights>(TRY(files::read_safetensors(folder / "model.safetensors")), *out.family);
+  return out;
+}
+
+}  // namespace tenon::nn

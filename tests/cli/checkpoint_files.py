@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes small checkpoints of one LLaMA: a GGUF file and a folder of Hugging Face with the same weights."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+
+WIDTH, HEADS, KEY_HEADS, INNER, VOCABULARY, LAYERS, CONTEXT = 64, 4, 2, 96, 32, 2, 24
+F32, F16 = 0, 1
+LAYER = {
+    "attn_norm": ("input_layernorm", (WIDTH,)),
+    "attn_q": ("self_attn.q_proj", (WIDTH, WIDTH)),
+    "attn_k": ("self_attn.k_proj", (WIDTH // 2, WIDTH)),
+    "attn_v": ("self_attn.v_proj", (WIDTH // 2, WIDTH)),
+    "attn_output": ("self_attn.o_proj", (WIDTH, WIDTH)),
+    "ffn_norm": ("post_attention_layernorm", (WIDTH,)),
+    "ffn_gate": ("mlp.gate_proj", (INNER, WIDTH)),
+    "ffn_up": ("mlp.up_proj", (INNER, WIDTH)),
+    "ffn_down": ("mlp.down_proj", (WIDTH, INNER)),
+}
+
+
+def weights() -> dict[str, np.ndarray]:
+    """By the names of transformers; of f16, whose numbers both files hold."""
+    random = np.random.default_rng(5)
+    out = {"model.embed_tokens": (VOCABULARY, WIDTH), "model.norm": (WIDTH,)}
+    out |= {f"model.layers.{k}.{theirs}": shape for k in range(LAYERS) for theirs, shape in LAYER.values()}
+    return {name: random.normal(len(shape) == 1, 0.3, shape).astype(np.float16) for name, shape in out.items()}
+
+
+def neighbors(rows: np.ndarray, heads: int) -> np.ndarray:
+    """The rows of q or k as GGUF has them: the two of a rotated pair side by side."""
+    size = rows.shape[0] // heads
+    return rows.reshape(heads, 2, size // 2, -1).swapaxes(1, 2).reshape(rows.shape)
+
+
+def text(value: str) -> bytes:
+    return struct.pack("<Q", len(value.encode())) + value.encode()
+
+
+def gguf(metadata: dict[str, int | float | str], tensors: dict[str, np.ndarray]) -> bytes:
+    out = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(metadata))
+    for key, value in metadata.items():
+        out += text(key)
+        if isinstance(value, str):
+            out += struct.pack("<I", 8) + text(value)
+        else:
+            out += struct.pack("<II", 4, value) if isinstance(value, int) else struct.pack("<If", 6, value)
+    data = b""
+    for name, tensor in tensors.items():
+        data += bytes(-len(data) % 32)
+        sizes = tensor.shape[::-1]
+        out += text(name) + struct.pack(f"<I{len(sizes)}Q", len(sizes), *sizes)
+        out += struct.pack("<IQ", F16 if tensor.dtype == np.float16 else F32, len(data))
+        data += tensor.tobytes()
+    return out + bytes(-len(out) % 32) + data
+
+
+def small_gguf(architecture: str = "llama") -> bytes:
+    metadata = {
+        "general.architecture": architecture,
+        "llama.block_count": LAYERS,
+        "llama.context_length": CONTEXT,
+        "llama.embedding_length": WIDTH,
+        "llama.feed_forward_length": INNER,
+        "llama.attention.head_count": HEADS,
+        "llama.attention.head_count_kv": KEY_HEADS,
+        "llama.attention.layer_norm_rms_epsilon": 2.0**-17,
+        "llama.rope.freq_base": 500.0,
+    }
+    have = weights()
+    tensors = {"token_embd.weight": have["model.embed_tokens"], "output_norm.weight": have["model.norm"].astype(np.float32)}
+    for k in range(LAYERS):
+        for ours, (theirs, shape) in LAYER.items():
+            w = have[f"model.layers.{k}.{theirs}"]
+            if ours in ("attn_q", "attn_k"):
+                w = neighbors(w, HEADS if ours == "attn_q" else KEY_HEADS)
+            tensors[f"blk.{k}.{ours}.weight"] = w.astype(np.float32) if len(shape) == 1 else w
+    return gguf(metadata, tensors)
+
+
+def write_folder(folder: Path) -> None:
+    """config.json and model.safetensors."""
+    config = {
+        "model_type": "llama",
+        "num_hidden_layers": LAYERS,
+        "max_position_embeddings": CONTEXT,
+        "hidden_size": WIDTH,
+        "intermediate_size": INNER,
+        "num_attention_heads": HEADS,
+        "num_key_value_heads": KEY_HEADS,
+        "rms_norm_eps": 2.0**-17,
+        "rope_theta": 500.0,
+        "hidden_act": "silu",
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+    header, data = {}, b""
+    for name, tensor in weights().items():
+        header[f"{name}.weight"] = {"dtype": "F16", "shape": tensor.shape, "data_offsets": [len(data), len(data) + tensor.nbytes]}
+        data += tensor.tobytes()
+    packed = json.dumps(header).encode()
+    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(packed)) + packed + data)

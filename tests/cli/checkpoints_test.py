@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checkpoints of language models: GGUF files and folders of Hugging Face, built, run and refused."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+import checkpoint_files as files
+import numpy as np
+from small_models import report, tenon
+
+
+class Checkpoints(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.gguf, cls.hf = cls.folder / "small.gguf", cls.folder / "hf"
+        cls.gguf.write_bytes(files.small_gguf())
+        cls.hf.mkdir()
+        files.write_folder(cls.hf)
+        cls.tokens = cls.folder / "tokens.npy"
+        np.save(cls.tokens, np.array([[3, 30, 7, 7, 1]]))
+
+    def logits(self, model: Path) -> np.ndarray:
+        out = self.folder / "out.npz"
+        done = tenon("run", model, "--input", f"tokens={self.tokens}", "--output", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return np.load(out)["logits"]
+
+    def error(self, *arguments: object) -> dict:
+        done = tenon(*arguments, "--json")
+        self.assertNotEqual(done.returncode, 0, done.stdout)
+        return json.loads(done.stdout)["error"]
+
+    def test_both_files_give_the_same_logits(self):
+        engine = self.folder / "small.tenon"
+        done = tenon("build", self.gguf, "-o", engine)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        logits = self.logits(engine)
+        self.assertEqual(logits.shape, (1, files.VOCABULARY))
+        np.testing.assert_allclose(self.logits(self.hf), logits, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(self.logits(self.gguf), logits, rtol=0, atol=0)
+
+    def test_inspect_shows_the_decoder(self):
+        found = report("inspect", self.gguf)
+        self.assertEqual([i["name"] for i in found["inputs"]], ["tokens"])
+        self.assertIn("llama checkpoint", tenon("inspect", self.gguf).stdout)
+
+    def test_context_sizes_the_states(self):
+        engine = self.folder / "short.tenon"
+        self.assertEqual(tenon("build", self.gguf, "--context", 4, "-o", engine).returncode, 0)
+        states = report("inspect", engine)["states"]
+        self.assertEqual(len(states), 2 * files.LAYERS)
+        self.assertIn("capacity", self.error("run", engine, "--input", f"tokens={self.tokens}")["what"])
+        self.assertEqual(self.error("build", self.gguf, "--context", 25)["expected"], f"at most {files.CONTEXT}")
+        self.assertEqual(self.error("build", self.gguf, "--context", -1)["code"], "bad_usage")
+
+    def test_options_of_onnx_models_are_refused(self):
+        self.assertEqual(self.error("build", self.gguf, "--shape", "tokens=1x5")["place"], "--shape")
+        self.assertEqual(self.error("build", self.hf, "--only-output", "logits")["place"], "--only-output")
+        mlp = Path(__file__).resolve().parents[2] / "examples/mlp.onnx"
+        self.assertEqual(self.error("build", mlp, "--context", 8)["place"], "--context")
+
+    def test_files_that_cannot_be_read_are_one_error(self):
+        damaged = self.folder / "damaged.gguf"
+        whole = self.gguf.read_bytes()
+        for cut in (5, 40, 300, len(whole) // 2, len(whole) - 1):
+            damaged.write_bytes(whole[:cut])
+            self.assertIn("GGUF", self.error("build", damaged)["what"], cut)
+        damaged.write_bytes(files.small_gguf("lama"))
+        self.assertEqual(self.error("build", damaged)["advice"], "did you mean 'llama'?")
+        damaged.write_bytes(whole.replace(b"blk.1.ffn_up.weight", b"blk.1.ffn_op.weight"))
+        found = self.error("build", damaged)["found"]
+        self.assertIn("missing: blk.1.ffn_up.weight [96, 64]", found)
+        self.assertIn("left over: blk.1.ffn_op.weight", found)
+        empty = self.folder / "empty"
+        empty.mkdir()
+        self.assertIn("config.json", self.error("build", empty)["place"])
+
+
+if __name__ == "__main__":
+    unittest.main()
