@@ -62,14 +62,14 @@ typedef enum tenon_dtype {
 /* How elements lie in memory. */
 typedef enum tenon_layout {
   TENON_ROW_MAJOR = 0,
-  TENON_CHANNELS_LAST = 1, /* sizes are told as [n, c, ...]; c is innermost in memory */
+  TENON_CHANNELS_LAST = 1, /* sizes are given as [n, c, ...]; c is innermost in memory */
   TENON_STRIDED = 2        /* as the strides say */
 } tenon_layout;
 
 typedef struct tenon_host tenon_host;
 typedef struct tenon_library tenon_library;
 
-/* ---- Sizes while nobody knows them ------------------------------------------------------------------------------------------------- */
+/* ---- Sizes that are not known yet -------------------------------------------------------------------------------------------------- */
 
 /* A size: a number, or a polynomial over sizes that are known when the model runs ("seq", "2*n + 1"). Made and read by the host alone,
  * valid until the function returns that was given it or asked for it. */
@@ -92,7 +92,7 @@ typedef enum tenon_dim_operation {
 /* A tensor of known sizes. */
 typedef struct tenon_tensor {
   size_t struct_size;
-  int32_t dtype;  /* tenon_dtype; TENON_NO_DTYPE: an optional operand that is missing, or a result that nobody wants */
+  int32_t dtype;  /* tenon_dtype; TENON_NO_DTYPE: an optional operand that is missing, or a result that is not requested */
   int32_t layout; /* tenon_layout */
   int32_t rank;
   const int64_t* sizes;
@@ -220,7 +220,7 @@ typedef struct tenon_call {
   uint32_t operand_count;
   const tenon_tensor* const* operands;
   uint32_t result_count;
-  const tenon_tensor* const* results; /* data: where the elements go; null for a result whose sizes the data tells, see set_sizes */
+  const tenon_tensor* const* results; /* data: where the elements go; null for a result of data-dependent shape, see set_sizes */
   void* workspace;                    /* 64-byte aligned, as many bytes as `workspace` asked for */
   int32_t tactic;                     /* tenon_tactic::id; 0: the plugin's own choice */
   int32_t threads;                    /* that parallel_for may use */
@@ -228,9 +228,9 @@ typedef struct tenon_call {
    */
   int32_t (*parallel_for)(const struct tenon_call* call, int64_t count, int64_t grain,
                           void (*body)(void* argument, int64_t begin, int64_t end, int32_t thread), void* argument);
-  /* 1: whoever runs the model wants no more; return TENON_STOPPED soon. */
+  /* 1: the run is cancelled; return TENON_STOPPED soon. */
   int32_t (*stopped)(const struct tenon_call* call);
-  /* The sizes of a result that the data tells, once they are known; gives the memory of its elements. */
+  /* The sizes of a result of data-dependent shape, once they are known; gives the memory of its elements. */
   int32_t (*set_sizes)(const struct tenon_call* call, uint32_t result, int32_t rank, const int64_t* sizes, void** data);
   /* Runs an inner graph (tenon_graphs::add) on the engine's threads. operands, results: as many as the graph has, row-major, of its dtypes
    * and of sizes that it takes; results are written where they point, which is neither in an operand nor in another result. From one thread
@@ -253,7 +253,7 @@ typedef struct tenon_saver {
 typedef struct tenon_graphs {
   size_t struct_size;
   /* text: a graph in Tenon's text form, of fixed sizes or of symbols; it is copied. What is wrong with it is an error of the build.
-   * number: what tenon_call::run_graph is told, of this node: 0, 1, ... in the order of these calls. */
+   * number: what tenon_call::run_graph takes, of this node: 0, 1, ... in the order of these calls. */
   int32_t (*add)(const struct tenon_graphs* graphs, const char* text, uint32_t* number);
   void* host_data;
   /* As `add`, of a text that has constants beside it: `const w: f32[768,3072] = @1` is constants[1]. What `constant` gave is used as it is,
@@ -265,7 +265,7 @@ typedef struct tenon_graphs {
   int32_t (*constant)(const struct tenon_graphs* graphs, uint32_t operand, tenon_tensor* value);
 } tenon_graphs;
 
-/* What is shared by objects of a library, by key: made by who asks first, destroyed when the last one lets it go. */
+/* What is shared by objects of a library, by key: made for the first user, destroyed with the last one. */
 typedef struct tenon_resource {
   size_t struct_size;
   int32_t (*make)(void* argument, void** resource);
@@ -314,7 +314,7 @@ typedef struct tenon_op {
   void (*destroy)(void* self);
   /* null: results have the types that the definition gives. */
   int32_t (*infer)(void* self, tenon_inference* inference);
-  /* As `expression`, told by fields and types: writes a graph of the node's operands and results, or an expression. */
+  /* As `expression`, which depends on fields and types: writes a graph of the node's operands and results, or an expression. */
   int32_t (*define)(void* self, const tenon_definition* definition);
   /* Whether `enqueue` takes format `position` together with those before it; it may look at no later one. null: row-major, and the dtypes
    * that the ports allow. */

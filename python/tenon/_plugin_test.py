@@ -68,7 +68,7 @@ def _drawn(name_space: str, name: str, plugins: list[Any]) -> list[str]:
 
 
 def _cases(samples: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Samples, and each with one of its sizes otherwise wherever it stands; and whether it was given so."""
+    """Samples, and each with one of its sizes otherwise wherever it occurs; and whether it was given so."""
     seen = set(samples)
     yield from ((text, True) for text in samples)
     for text in samples:

@@ -174,7 +174,7 @@ class Graph:
     def keeps_unknown(self) -> bool:
         """It was made or read with keep_unknown."""
     def to_onnx(self, *, opset: int | None = None) -> bytes:
-        """opset: exactly this one; None: the lowest that says every node, not below the source's."""
+        """opset: exactly this one; None: the lowest that has every node, not below the source's."""
     def save_onnx(self, path: str | PathLike[str], *, opset: int | None = None, external_data: bool = False) -> int:
         """Writes the file (and its data, to a file next to it where requested or needed), whole or not at all. Returns the opset."""
     def clone(self) -> Graph: ...

@@ -29,7 +29,7 @@ struct Engine::State {
   LoadOptions load_options;
   /// What the runtime is given for a run of `program`. Errors: bad_usage.
   static base::Result<runtime::RunOptions> run_options(const RunOptions& options, const runtime::Program& program);
-  /// The number of the entry that a run asks for. Errors: bad_usage.
+  /// The number of the entry that a run names. Errors: bad_usage.
   base::Result<size_t> entry_of(std::string_view name) const { return name.empty() ? 0 : engine->entry(name); }
   std::mutex lock;
   std::vector<std::unique_ptr<runtime::Context>> idle;  ///< contexts that no run uses now

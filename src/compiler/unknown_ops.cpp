@@ -57,7 +57,7 @@ Result<void> check_unknown_ops(const ir::Graph& graph, const backend::Backends& 
   std::string list;
   for (const auto& [op, count] : survey.missing) list += fmt::format("{}{} ({}x)", list.empty() ? "" : ", ", op, count);
   return fail(Code::not_supported, "", fmt::format("not supported yet: {} of the model's ops", survey.missing.size()))
-      .expected("ops that Tenon or a listed backend knows, or functions defined in the model")
+      .expected("ops that Tenon or a listed backend has, or functions defined in the model")
       .found(list + survey.why)
       .advice("give the library that has them (--custom-ops), or export the model with these ops as local functions");
 }

@@ -39,7 +39,8 @@ Result<void> check_definitions(ir::Graph& graph) {
     return {};
   }));
   if (lacking.empty()) return {};
-  return fail(Code::not_supported, place, "only its plugin knows what it computes, so that nothing can stand in when the plugin is missing")
+  return fail(Code::not_supported, place,
+              "its plugin alone defines what it computes, so that there is no fallback where the plugin is missing")
       .expected("a definition of each op of a plugin (`expression` or `define`)")
       .found(fmt::format("none of {}", fmt::join(lacking, ", ")))
       .advice("give it one, or build without --plugin-fallback");

@@ -60,7 +60,7 @@ class Binder {
   /// Sizes of inputs whose symbols nothing gives: each as a whole.
   void bind_whole_sizes() {
     for_each_given_size([&](Dim size, uint32_t input, uint32_t axis) {
-      if (size.node() && !sizes_.knows(size)) sizes_.from_input(size.node(), input, axis);
+      if (size.node() && !sizes_.contains(size)) sizes_.from_input(size.node(), input, axis);
     });
   }
 
@@ -96,7 +96,7 @@ class Binder {
       for (ArrayId a : group.outputs) {
         if (a < 0) continue;
         for (Dim d : plan_.arrays[a].shape)
-          if (const DimNode* n = d.node(); n && (n->kind == DimNode::Kind::symbol) == bare && (bare || !sizes_.knows(d)))
+          if (const DimNode* n = d.node(); n && (n->kind == DimNode::Kind::symbol) == bare && (bare || !sizes_.contains(d)))
             sizes_.from_step(n, step);
       }
     for (ArrayId a : group.outputs) {

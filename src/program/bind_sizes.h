@@ -10,7 +10,7 @@ namespace tenon::program {
 /// Says where symbols come from: input shapes, outside, or the shapes that steps without kernels give. Returns, by array, whether its
 /// memory comes with the step that makes it.
 std::vector<bool> bind_sizes(const Lowered& lowered, SizeTable& sizes);
-/// Asks for every size that the program will, but for those that bodies want of it.
+/// Adds a line for every size that the program reads, but for those that bodies read.
 void want_sizes(const Lowered& lowered, SizeTable& sizes);
 
 /// The symbol of that name, which the graph has.

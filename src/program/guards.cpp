@@ -8,7 +8,7 @@ namespace tenon::program {
 
 void want_guards(std::span<const ir::Assumption> assumptions, SizeTable& sizes) {
   for (const ir::Assumption& a : assumptions) {
-    if (!sizes.knows(a.a) || !sizes.knows(a.b)) continue;
+    if (!sizes.contains(a.a) || !sizes.contains(a.b)) continue;
     sizes.want(a.a);
     sizes.want(a.b);
   }
@@ -17,7 +17,7 @@ void want_guards(std::span<const ir::Assumption> assumptions, SizeTable& sizes) 
 std::vector<runtime::Guard> guards_of(std::span<const ir::Assumption> assumptions, const SizeTable& sizes) {
   std::vector<runtime::Guard> out;
   for (const ir::Assumption& a : assumptions)
-    if (sizes.knows(a.a) && sizes.knows(a.b))
+    if (sizes.contains(a.a) && sizes.contains(a.b))
       out.push_back({a.kind, sizes.slot(a.a), sizes.slot(a.b), a.where, a.what, a.a.text(), a.b.text()});
   sort_guards(out);
   return out;

@@ -8,7 +8,7 @@
 
 namespace tenon::program {
 
-/// Asks the table for the sizes that the assumptions speak of, as far as the program still knows them.
+/// Adds lines for the sizes of the assumptions, as far as they follow from lines of the table.
 void want_guards(std::span<const ir::Assumption> assumptions, SizeTable& sizes);
 /// The same as the program's guards, in the order in which their sizes become known. Not before the table is finished.
 std::vector<runtime::Guard> guards_of(std::span<const ir::Assumption> assumptions, const SizeTable& sizes);

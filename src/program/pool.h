@@ -18,7 +18,7 @@ class Pool {
   /// Where the constant's bytes are: 64-byte aligned, followed by bytes that a kernel may read. Large constants that are made of
   /// one tensor by the same steps (a weight that several products pack) stand there once. looked_up: by this reader.
   uint64_t place(const ir::ConstantRef& constant, bool looked_up = false);
-  /// From now on a constant that has the bytes of one that is placed stands there too.
+  /// From now on a constant that has the bytes of one that is placed has its place too.
   void share_equal_weights();
   void note_op(const std::string& backend, const std::string& op) { out_.ops_of_devices.emplace_back(backend, op); }
   uint64_t weight_bytes() const { return weight_bytes_; }

@@ -24,7 +24,7 @@ bool SizeTable::is_known_at_start(Dim dim) const {
   const auto level = dim.is_number() ? Result<int64_t>(-1) : level_of(dim);
   return level && *level < 0;
 }
-bool SizeTable::knows(Dim dim) const {
+bool SizeTable::contains(Dim dim) const {
   if (dim.is_overflow()) return false;
   if (origins_.contains(dim.node())) return true;
   bool all = true;

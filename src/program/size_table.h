@@ -19,7 +19,7 @@ class SizeTable {
   void from_step(const DimNode* symbol, uint32_t step);
   /// The symbol is the length of a growing state, by its number in Program::states.
   void from_state(const DimNode* symbol, uint32_t port);
-  /// Asks for the length of that state by itself, also where its symbol comes from elsewhere.
+  /// A line for the length of that state by itself, also where its symbol comes from elsewhere.
   void want_length(uint32_t port) { lengths_.emplace(port, 0); }
   /// Its line, once finished.
   runtime::Slot length_of(uint32_t port) const { return lengths_.at(port); }
@@ -28,7 +28,7 @@ class SizeTable {
   /// The symbol is known outside of this body.
   void from_outside(const DimNode* symbol);
   /// Every symbol in it has an origin.
-  bool knows(Dim dim) const;
+  bool contains(Dim dim) const;
   bool is_bound_by(const DimNode* symbol, uint32_t step) const {
     auto found = origins_.find(symbol);
     return found != origins_.end() && found->second.step == static_cast<int64_t>(step);

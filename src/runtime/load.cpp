@@ -21,7 +21,7 @@ std::string_view text(std::span<const std::byte> bytes) { return {reinterpret_ca
 CodeTarget first_target(uint32_t tag) {
   if (tag == 1) return {tag, "AVX2", "avx2 fma f16c bmi2"};
   if (tag == 2) return {tag, "AVX-512", "avx2 fma f16c bmi2 avx512f avx512bw avx512vl avx512dq avx512cd"};
-  return {tag, fmt::format("target {}", tag), "what a newer version of Tenon knows"};
+  return {tag, fmt::format("target {}", tag), "what a newer version of Tenon supports"};
 }
 
 CodeTarget target_of(const engine::Reader& reader, uint32_t tag) {

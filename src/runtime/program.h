@@ -148,7 +148,7 @@ Result<Layout> lay_out_late(const Program& program, uint32_t from, uint32_t to, 
 /// Whether that is such a buffer.
 bool sized_by(const Program& program, const BufferInfo& buffer, uint32_t from, uint32_t to);
 
-/// Bytes of scratch memory between one thread and the next: what the neediest step asks for, with slack, in whole pages.
+/// Bytes of scratch memory between one thread and the next: the largest request of a step, with slack, in whole pages.
 uint64_t scratch_stride(const Program& program);
 
 }  // namespace tenon::runtime

@@ -18,7 +18,7 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 /// As written, before the dtypes of bare numbers are known.
 struct Written {
   ExprOp op = ExprOp::constant;
-  std::string_view word;        ///< as it stands in the text
+  std::string_view word;        ///< as in the text
   DType dtype = DType::none;    ///< as the text states it: of a number, an input or a cast
   DType natural = DType::none;  ///< what the text determines by itself
   int32_t index = 0;

@@ -59,7 +59,7 @@ nlohmann::ordered_json report_explanation(const std::vector<ExplainedKernel>& ke
   console.line();
   console.table(rows);
   if (std::ranges::any_of(kernels, [](const ExplainedKernel& k) { return k.limit_ms > k.ms; }))
-    console.line("a limit above 100 % says that the machine was busy, or its caches colder, when its figures were measured");
+    console.line("a limit above 100 % means that the machine was busy, or its caches colder, when its figures were measured");
   console.line(fmt::format("predictions are {:.1f} % off in the median, by the figures of {}", 100 * error,
                            here.measured ? "`tenon calibrate`" : "a usual machine (`tenon calibrate` measures this one)"));
   return {{"median_error", error}, {"calibrated", here.measured}, {"machine", machine_data(here.machine)}, {"kernels", list}};

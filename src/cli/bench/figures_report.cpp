@@ -111,7 +111,7 @@ void report_own(const BenchSession& b, const BenchFigures& f, Console& console) 
                            quantile(f.times, 0.95), quantile(f.times, 0.99), 1e3 / f.median_ms, b.options.threads, kept_text(f.quiet)));
   console.line(fmt::format("{:.4g} GFLOP/s, {:.1f} % of the peak measured with it ({})", f.gflops, 100 * f.peak_share, peaks_text(f)));
   if (f.peak_share > 1)
-    console.line("a share of the peak above 100 % says that the machine was busy while the peak was measured: run again when it is quiet");
+    console.line("a share of the peak above 100 % means that the machine was busy while the peak was measured: run again when it is quiet");
   console.line(fmt::format("{:.4g} GB/s of weights, {:.1f} % of the memory bandwidth measured with it ({:.4g})", f.weight_gbps,
                            100 * f.weight_gbps / f.memory, f.memory));
   console.line(

@@ -30,7 +30,7 @@ std::string value_of(const std::string& type, const std::vector<std::string>& ch
   return plain == "TEXT" || plain.empty() ? "TEXT" : plain;
 }
 
-/// What a check of numbers says of itself: "0 to 3", "1 or more".
+/// The description of a check of numbers: "0 to 3", "1 or more".
 std::string bounds_of(const std::string& type) {
   const size_t colon = type.find(':');
   return colon == type.npos || type[colon + 1] == '{' ? "" : type.substr(colon + 1);

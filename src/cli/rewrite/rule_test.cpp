@@ -56,7 +56,7 @@ Result<void> report_tests(const std::vector<RuleTest>& tests, uint64_t seed, Con
   console.object({{"seed", seed}, {"faults", faults}, {"rules", json}});
   if (faults == 0) return {};
   return fail(Code::bad_rule, std::string(faulty_rule), "it is wrong on a graph that was made up from it")
-      .expected("equal results, and no match where something is other than the pattern says")
+      .expected("equal results, and no match where something differs from the pattern")
       .found(fmt::format("{} faults in all; each is shown with its graph", faults))
       .advice("correct the right side, or state a condition that leaves such graphs out");
 }

@@ -65,7 +65,7 @@ VERB(export) {
       auto o = std::make_shared<Options>();
       o->model.add_to(app);
       app.add_option("-o,--output", o->output, "the file to write")->required()->type_name("OUT");
-      app.add_option("--opset", o->opset, "exactly this opset (default: the lowest that says every node)")->type_name("N");
+      app.add_option("--opset", o->opset, "exactly this opset (default: the lowest that has every node)")->type_name("N");
       app.add_option("--opt", o->opt, "rewrite the graph first, as `build` does: 0 not at all ... 3 all there is")
           ->type_name("0..3")
           ->check(between(0, 3));

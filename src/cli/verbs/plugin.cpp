@@ -99,7 +99,7 @@ VERB(plugin) {
       app.require_subcommand(1);
       o->list = app.add_subcommand("list", "the ops of libraries: keys, operands, results, what computes them")->fallthrough();
       o->list->add_option("LIB", o->files, "libraries of plugins")->required()->type_name("LIB");
-      o->show = app.add_subcommand("show", "all that a library says: ports, fields, functions, definition, SHA-256")->fallthrough();
+      o->show = app.add_subcommand("show", "all that a library declares: ports, fields, functions, definition, SHA-256")->fallthrough();
       o->show->add_option("LIB", o->file, "a library of plugins")->required()->type_name("LIB");
       o->show->add_option("OP", o->op, "one of its ops, Name or namespace::Name (default: all)");
       o->test =

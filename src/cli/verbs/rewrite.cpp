@@ -71,7 +71,7 @@ void report(const Options& o, const RewriteResult& done, Console& console) {
     console.line(
         fmt::format("{}: opset {}, {} bytes{}", o.output, done.written->opset, bytes_of_file(o.output),
                     done.written->external_bytes > 0 ? fmt::format(" and {} in {}.data", done.written->external_bytes, o.output) : ""));
-  else console.line("nothing is written: -o OUT.onnx says where to");
+  else console.line("nothing is written: give a file with -o OUT.onnx");
   if (done.last)
     console.line(fmt::format("stopped after rewrite {}: {} at {}, in pass {}", done.last->number, done.last->rule, done.last->matched[0],
                              done.last->pass));
@@ -216,7 +216,7 @@ VERB(rewrite) {
           ->check(CLI::IsMember({"off", "first", "all"}))
           ->capture_default_str();
       app.add_flag("--strict", o->strict, "fail, and write nothing, where a rule is left out");
-      app.add_option("--opset", o->opset, "exactly this opset (default: the lowest that says every node)")->type_name("N");
+      app.add_option("--opset", o->opset, "exactly this opset (default: the lowest that has every node)")->type_name("N");
       app.add_option("--raise-opset", o->raise, "fused ops that this opset has raise the opset instead of becoming functions")
           ->type_name("N")
           ->excludes("--opset");

@@ -13,7 +13,7 @@ namespace tenon::codegen {
 namespace {
 
 constexpr int64_t kLineBytes = 64;
-/// Rows whose number only the run knows are those of several images, where an image's is known and they fill several tiles.
+/// Rows whose number is dynamic are those of several images, where an image's is known and they fill several tiles.
 RowTiles::Run run_of(const JointAxis& axis, int rows, const Nest& nest) {
   if (axis.extent.is_number()) return {.extent = axis.extent};
   Dim times = 1, known = 1;

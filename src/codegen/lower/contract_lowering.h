@@ -98,7 +98,7 @@ class ContractLowering {
   /// The body once for each panel of the bundle whose first one has that number in the task.
   void each_of_bundle(const Share& share, Reg number, const std::function<void(Reg k)>& body);
 
-  /// What a tile asks for of the panel behind its own: a share of it, so that weights come from memory while all tiles of a panel compute.
+  /// What a tile prefetches of the panel behind its own: a part of it, so that weights come from memory while all tiles of a panel compute.
   Reg fetch_at(Reg panel_place, Reg tile_number);
 
   /// How far what is asked for moves while so many elements of a panel are read.
@@ -139,7 +139,7 @@ class ContractLowering {
     return build().expr(ExprOp::div, {build().add(products, emit_.integer(roles_.group - 1)), emit_.integer(roles_.group)});
   }
 
-  /// Where a contraction reads its operands and the scale, and what it asks for meanwhile (kNone: nothing).
+  /// Where a contraction reads its operands and the scale, and what it prefetches meanwhile (kNone: nothing).
   struct Reads {
     Reg rows = kNone, lanes = kNone, fetch = kNone, scale = kNone;
     DepthSteps outermost = {};  ///< of a contraction over all of the depth

@@ -15,7 +15,7 @@ struct Units {
   Dim parts;
 };
 
-/// Of the rows, where the group stands in a region: its parts where they are known and equal, else its units. nullopt: neither are whole
+/// Of the rows, where the group is in a region: its parts where they are known and equal, else its units. nullopt: neither are whole
 /// tiles. tiled: the number of the rows' axis that tiles cut.
 std::optional<Units> units_of(const Contraction& roles, size_t tiled, const Group& group, const ContractTactic& tactic);
 

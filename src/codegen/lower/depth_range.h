@@ -14,7 +14,7 @@ struct DepthRange {
   int64_t dilation = 1;
 };
 
-/// nullopt where all steps count, or more than one axis of rows tells which do.
+/// nullopt where all steps count, or more than one axis of rows determines which do.
 std::optional<DepthRange> depth_range_of(const Contraction& roles, const Nest& nest, const Plan& plan);
 
 /// Steps [from, to) of the outermost depth; kNone: all.
@@ -23,7 +23,7 @@ struct DepthSteps {
 };
 /// Those that count for some of the rows first .. last; `to` may be below `from`: none does.
 DepthSteps steps_of(const DepthRange& range, Dim depth, Reg first, Reg last, KernelEmitter& emit);
-/// How many there are for `rows` rows together. A depth, or a step, that only the run knows counts in full.
+/// How many there are for `rows` rows together. A depth, or a step, that is dynamic counts in full.
 Dim steps_that_count(const DepthRange& range, Dim depth, Dim rows);
 
 }  // namespace tenon::codegen

@@ -64,7 +64,7 @@ class NestLowering {
   Result<std::vector<Reg>> unrolled(int axis, const State& state, std::vector<Reg> carried, int64_t extent);
   Result<std::vector<Reg>> walk(int axis, const State& state, const std::vector<Reg>& carried, Reg from, Reg to, int64_t step);
 
-  /// Whole registers first, then one masked rest. A long body stands there once: masks cost it nothing that shows, a copy would cost the
+  /// Whole registers first, then one masked rest. A long body is emitted once: masks cost it nothing that shows, a copy would cost the
   /// code generator as much again.
   Result<std::vector<Reg>> strips(int axis, const State& outside, std::vector<Reg> carried);
   /// Whole registers of a row that is summed up, as long as there are several; `from` is moved to those that are left.

@@ -103,7 +103,7 @@ int order_inner(Nest& nest, int outer, int vector) {
   return vector < 0 ? -1 : static_cast<int>(std::find(order.begin(), order.end(), vector) - order.begin());
 }
 
-/// Points of the axes [from, to); a size that only the run knows counts as many.
+/// Points of the axes [from, to); a dynamic size counts as many.
 int64_t points(const Nest& nest, size_t from, size_t to) {
   constexpr int64_t kMany = 64;
   int64_t n = 1;
@@ -111,7 +111,7 @@ int64_t points(const Nest& nest, size_t from, size_t to) {
   return n;
 }
 
-/// Whether tasks over the axes [0, outer) are enough, also where the outermost is a batch of one that only the run knows. Where tasks over
+/// Whether tasks over the axes [0, outer) are enough, also where the outermost is a dynamic batch of one. Where tasks over
 /// one axis more would take longer to find than to run, they count as many.
 bool leaves_tasks(const Nest& nest, int outer, const LoopTactic& tactic) {
   constexpr int64_t kWorthFinding = 64;
@@ -197,7 +197,7 @@ int64_t usual(Dim extent) {
 /// Squares of registers pay where they are mostly full.
 bool fills_squares(const ops::Axis& axis) { return usual(axis.extent) >= 8; }
 
-/// The body stands there once for each row of a square.
+/// The body is emitted once for each row of a square.
 bool is_short_body(const Nest& nest) {
   const BodyCost cost = cost_of(nest);
   return cost.transcendental == 0 && cost.arithmetic <= 4 && nest.accesses.size() <= 4;

@@ -14,7 +14,7 @@ struct Schedule {
   int transposed = -1;  ///< axis that some loads lie along, which are transposed in squares; next to the vector axis. -1: all walk that one
 };
 
-/// Errors: bad_usage where the tactic asks for lanes along an axis that cannot lie there, as no axis can of nests that share a kernel.
+/// Errors: bad_usage where the tactic has lanes along an axis that cannot lie there, as no axis can of nests that share a kernel.
 Result<void> check_lanes(const std::vector<Nest>& nests, const LoopTactic& tactic, const Plan& plan);
 /// For a nest alone in its group, whose tactic holds: reorders its axes so that the outer ones come first, and picks the vector axis.
 Schedule schedule_alone(Nest& nest, const LoopTactic& tactic, const Plan& plan, const Target& target);

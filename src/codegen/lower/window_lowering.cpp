@@ -177,7 +177,7 @@ void WindowLowering::columns(const State& s) {
   int64_t first = 0, last = tiles;  // tiles that are inside
   while (first < last && !tile_inside(first)) ++first;
   while (last > first && !tile_inside(last - 1)) --last;
-  // What hangs over an edge stands there once a tile; an image without an inside in one loop.
+  // What hangs over an edge is emitted once a tile; an image without an inside in one loop.
   if (first > 2 || tiles - last > 2) return unknown_columns(s);
   for (int64_t k = 0; k < first; ++k) fixed_tile(s, k * tile_, tile_);
   if (first < last)
@@ -257,7 +257,7 @@ std::vector<Reg> WindowLowering::add_line(const State& s, const std::vector<std:
   std::vector<Reg> weights;
   for (int k = 0; k < kernel_columns_; ++k)
     weights.push_back(build().load(weights_.buffer, moved_by(s.weights, weight_step * k), emit_.lanes(), channels));
-  // A step of the kernel is `dilation` columns; places are told by single ones.
+  // A step of the kernel is `dilation` columns; places are counted in single ones.
   const Dim one = *exact_quotient(data_step, Dim(sum_.columns.dilation));
   for (int64_t q = 0; q < static_cast<int64_t>(masks.size()); ++q) {
     if (!masks[static_cast<size_t>(q)]) continue;

@@ -7,7 +7,7 @@
 
 namespace tenon::codegen {
 
-/// The window sum that a group of loops is; nullopt: it is none, its epilogue cannot run on its registers, or the tactic asks for lanes of
+/// The window sum that a group of loops is; nullopt: it is none, its epilogue cannot run on its registers, or the tactic has lanes of
 /// its own.
 std::optional<WindowSum> window_of(const Group& group, const LoopTactic& tactic, const Plan& plan);
 /// Weights lie side by side along the channels, as the kernel needs them.

@@ -16,7 +16,7 @@ namespace {
 /// Wider ones are of indices whose end is not known.
 constexpr int64_t kWidest = 1 << 12;
 
-/// An array's halo, and what stands there.
+/// An array's halo, and its contents.
 struct HaloFill {
   Halo halo;
   Expr fill;

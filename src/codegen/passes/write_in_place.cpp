@@ -30,7 +30,7 @@ class StateWriter {
  private:
   bool copies(const Nest& n) const { return copies_whole(n, old_, new_, plan_); }
 
-  /// One state alone has the value, kernels make it, and it stands in memory as the old one does.
+  /// One state alone has the value, kernels make it, and it has the layout of the old one.
   bool may_share() const {
     const Array &from = plan_.arrays[old_], &to = plan_.arrays[new_];
     if (old_ == new_) return false;

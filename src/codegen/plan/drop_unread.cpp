@@ -29,7 +29,7 @@ class Reads {
     for (ArrayId a : plan.outputs) mark(a);
   }
 
-  bool wants(size_t number) const {
+  bool needs(size_t number) const {
     const Group& group = plan_.groups[number];
     bool wanted = group.kind() == GroupKind::check;
     each_written(group, [&](ArrayId a) { wanted |= read_[a]; });
@@ -69,7 +69,7 @@ class Reads {
 
   const Plan& plan_;
   std::vector<bool> read_;
-  std::vector<SymbolSet> defines_;  ///< by group: the symbols that nothing before it tells
+  std::vector<SymbolSet> defines_;  ///< by group: the symbols that it defines first
   SymbolSet needed_;
 };
 
@@ -79,7 +79,7 @@ void drop_unread(Plan& plan) {
   Reads readers(plan);
   for (size_t g = plan.groups.size(); g-- > 0;) {
     Group& group = plan.groups[g];
-    if (readers.wants(g)) {
+    if (readers.needs(g)) {
       readers.keep(group);
       continue;
     }

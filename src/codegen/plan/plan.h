@@ -29,7 +29,7 @@ struct Halo {
   bool empty() const { return before.empty(); }
 };
 
-/// Something that lives in memory. Element (i0, i1, ...) stands at start_of(array) + sum(i_k * strides[k]).
+/// Something that lives in memory. Element (i0, i1, ...) is at start_of(array) + sum(i_k * strides[k]).
 struct Array {
   DType dtype = DType::f32;
   DimList shape;
@@ -46,7 +46,7 @@ struct Array {
 };
 
 /// One load of a nest. `index` counts in the array's own shape; where the array was reached through a reshape that does not
-/// map index to index, `flat` stands instead: the element's number in memory, which is row-major until a layout is chosen.
+/// map index to index, `flat` is there instead: the element's number in memory, which is row-major until a layout is chosen.
 struct NestAccess {
   ArrayId array = -1;
   DType dtype = DType::f32;
@@ -107,7 +107,7 @@ inline Dim extent_of(const std::vector<JointAxis>& axes) {
 /// One factor of the products that a contraction sums: an expression over loads, so that a cast or a dequantisation is part of it.
 struct ContractOperand {
   Expr value;
-  std::vector<int> accesses;  ///< that it reads; the first says where it stands
+  std::vector<int> accesses;  ///< that it reads; the first gives its place
 
   bool is_load() const { return value.op() == ExprOp::input; }
 };
@@ -115,7 +115,7 @@ struct ContractOperand {
 /// What a sum of products is: its factors, and what each axis is to them. Axes of extent 1 take no part.
 struct Contraction {
   ContractOperand rows_operand, lanes_operand;  ///< read element by element, and along the lanes
-  int scale = -1;                ///< load that each element of the rows operand is multiplied by: it stands still along the last rows
+  int scale = -1;                ///< load that each element of the rows operand is multiplied by: it does not move along the last rows
   bool packed = false;           ///< the lanes operand is a constant, packed when the engine is built
   DType sum = DType::f32;        ///< what sums are kept in; operands have this type too, but those of groups
   int group = 1;                 ///< neighbouring products that one instruction adds up, where the target has it for the operands' types
@@ -235,7 +235,7 @@ struct Plan {
   std::vector<ir::Segment> segments;     ///< what other backends run, each one group here
   std::vector<IndexLimit> index_limits;
   std::vector<ir::Assumption> assumptions;  ///< checked before anything runs that relies on them
-  std::vector<const DimNode*> given;        ///< of a body: symbols that the graph around it knows
+  std::vector<const DimNode*> given;        ///< of a body: symbols whose values the outer graph passes
   PlanLimits limits = {};                   ///< the target's
   /// Each sum of products is made in one order, whatever the number of rows, of tasks or of threads: a row has the same bits alone and
   /// among others.

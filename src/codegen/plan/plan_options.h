@@ -17,7 +17,7 @@ struct PlanOptions {
   bool channels_last = true;
   Precision precision = Precision::f32;
   bool sums_in_order = false;                   ///< see Plan::sums_in_order
-  std::vector<const DimNode*> given = {};       ///< of a body: symbols that the graph around it knows
+  std::vector<const DimNode*> given = {};       ///< of a body: symbols whose values the outer graph passes
   std::optional<size_t> carried = {};           ///< of a loop's body: how many values go from iteration to iteration
   std::set<std::string, std::less<>> off = {};  ///< names of planning passes that do not run, see plan_passes
   bool verify = false;                          ///< check every invariant of the plan after each pass

@@ -14,7 +14,7 @@ namespace tenon::codegen {
 
 namespace {
 
-constexpr int64_t kMostElements = 8;  ///< of a constant that stands in the text
+constexpr int64_t kMostElements = 8;  ///< of a constant that the text contains
 
 std::string name_of_array(ArrayId id, const Plan& plan) {
   if (id < 0) return "_";

@@ -36,7 +36,7 @@ ir::ConstantRef interleave_columns(const ir::ConstantRef& c, const LaneOrder& or
   return ir::reshape(ir::permute(registers, {0, 1, 3, 2, 4}), c->shape);
 }
 
-/// The lane that stands at that number.
+/// The lane at that number.
 Expr lane_at(const Expr& number, Dim lanes, const LaneOrder& order) {
   if (order.columns == 1) return number;
   const auto integer = [](int64_t value) { return Expr::integer(DType::i64, value); };
@@ -90,7 +90,7 @@ std::vector<int> grouped_axes(const Contraction& roles, const Nest& nest) {
   return alone ? std::vector<int>{run.back()} : run;
 }
 
-/// Tells the places on `axes` that are walked as one by the number of the step.
+/// The places on `axes` that are walked as one, from the number of the step.
 void place_along(const Expr& step, const std::vector<int>& axes, const Nest& nest, std::vector<Expr>& at) {
   Expr rest = step;
   for (size_t k = axes.size(); k-- > 1;) {

@@ -14,7 +14,7 @@ namespace {
 /// How the products of a contraction are taken.
 enum class ProductOrder { groups, groups_in_order, one_by_one };
 
-/// The roles of the nest as it stands now. false: there are none.
+/// The roles of the nest as it is now. false: there are none.
 bool settle(Group& group, ProductOrder order, const Plan& plan) {
   if (!settle_contraction(group, plan)) return false;
   if (order == ProductOrder::one_by_one) *group.contraction() = one_by_one(std::move(*group.contraction()));

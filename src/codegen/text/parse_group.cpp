@@ -87,7 +87,7 @@ class GroupReader {
     return {};
   }
 
-  // --- what stands below
+  // --- the lines below
 
   Result<void> region() {
     Region region;

@@ -50,7 +50,7 @@ class PlanReader {
 
 /// The nest that starts with `for`. Its accesses and expressions refer to what there is.
 Result<Nest> parse_nest(PlanReader& reader, const Plan& plan);
-/// The group whose word comes next, with all that stands below it; the roles of a contraction are settled.
+/// The group whose word comes next, with all lines below it; the roles of a contraction are settled.
 Result<Group> parse_group(PlanReader& reader, Plan& plan);
 
 }  // namespace tenon::codegen

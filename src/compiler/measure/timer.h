@@ -19,7 +19,7 @@ class Timer {
   /// options: of the builds; outlive it.
   Timer(const CompileOptions& options, const backend::Backends& backends);
   /// Whether it was timed before.
-  bool knows(const Item& item) const { return times_.find(key_of(item)).has_value(); }
+  bool has_time_of(const Item& item) const { return times_.find(key_of(item)).has_value(); }
   /// Nanoseconds of a run of each; none of one that does not build or run. `passes`: all are timed that often, in turn, and the least time
   /// counts. Errors: those of Stopwatch::time; write_failed.
   Result<std::vector<std::optional<double>>> time(std::span<const Item> items, int passes = 1);

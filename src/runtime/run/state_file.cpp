@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kStateMagic = "TENONST1";
 
-/// What stands before the header, little-endian as all of the file.
+/// What precedes the header, little-endian as all of the file.
 struct StateFilePrefix {
   char magic[8];
   uint64_t header_bytes;

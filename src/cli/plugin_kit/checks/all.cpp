@@ -10,14 +10,16 @@ namespace {
 bool always(const plugin::Op&) { return true; }
 bool runs(const plugin::Op& op) { return op.runs(); }
 bool is_judged(const plugin::Op& op) { return op.runs() && (op.has_definition() || op.table.kernel_of) && !op.table.is_random; }
-bool asks(const plugin::Op& op) { return op.table.infer || op.table.supports || op.table.workspace || op.table.save || op.table.tactics; }
+bool has_queries(const plugin::Op& op) {
+  return op.table.infer || op.table.supports || op.table.workspace || op.table.save || op.table.tactics;
+}
 bool is_in_place(const plugin::Op& op) {
   return op.runs() && std::ranges::any_of(op.results, [](const tenon_port& p) { return p.in_place > 0; });
 }
 
 constexpr Check kChecks[] = {
     {"runs", "takes its samples, and comes back: no crash, no exit, no exception, no loop for ever", always, check_runs},
-    {"pure", "equal calls have equal results, whatever is called in between", asks, check_pure},
+    {"pure", "equal calls have equal results, whatever is called in between", has_queries, check_pure},
     {"inference", "types as the definition has them, and the same for symbols as for numbers",
      [](const plugin::Op& op) { return !op.table.kernel_of; }, check_inference},
     {"definition", "enqueue gives what the definition, or the op that it is a kernel of, gives, within the bounds of the dtype", is_judged,
@@ -28,7 +30,7 @@ constexpr Check kChecks[] = {
     {"canaries", "nothing is written outside of results and workspace, and operands keep their values", runs, check_canaries},
     {"written", "every byte of every result is written", runs, check_written},
     {"addresses", "another run, on memory elsewhere, is like the first: no pointer is kept", runs, check_addresses},
-    {"in place", "results may take the memory of operands where the op says so", is_in_place, check_in_place},
+    {"in place", "results may take the memory of operands where the op declares it", is_in_place, check_in_place},
     {"workspace", "that of larger shapes will do for smaller ones, and what it holds before does not matter",
      [](const plugin::Op& op) { return op.runs() && op.table.workspace; }, check_workspace},
     {"attach", "an attached object gives what its maker gives", [](const plugin::Op& op) { return op.runs() && op.table.attach; },

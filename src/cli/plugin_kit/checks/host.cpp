@@ -14,7 +14,7 @@ void refused(Trial& trial, const PluginCase& at, const std::vector<Tensor>& expe
   PluginRun run(*object, at);
   if (!trial.set_shapes(run, at)) return;
   const auto done = run.run(options);
-  if (done && done->refused) trial.found(at, call + " fails, and enqueue says that all is well");
+  if (done && done->refused) trial.found(at, call + " fails, and enqueue reports success");
   if (const auto next = trial.again(run, at)) trial.same(at, "the run after one in which " + call + " failed", expected, next->tensors);
 }
 
@@ -37,7 +37,7 @@ void stopped(Trial& trial, const PluginCase& at, const std::vector<Tensor>& expe
   if (!object) return;
   PluginRun run(*object, at);
   if (!trial.set_shapes(run, at)) return;
-  if (const auto done = run.run(options)) trial.same(at, "a run that is to stop and says that all is well", expected, done->tensors);
+  if (const auto done = run.run(options)) trial.same(at, "a run that is to stop and reports success", expected, done->tensors);
 }
 
 void without_a_saver(Trial& trial, const PluginCase& at) {
@@ -53,7 +53,7 @@ void without_a_saver(Trial& trial, const PluginCase& at) {
                           .host_data = &was_called};
   const int32_t status = trial.op().table.save(object->self(), &saver);
   plugin::take_failure();
-  if (was_called && status == TENON_OK) trial.found(at, "put fails, and save says that all is well");
+  if (was_called && status == TENON_OK) trial.found(at, "put fails, and save reports success");
 }
 
 void without_graphs(Trial& trial, const PluginCase& at) {
@@ -77,7 +77,7 @@ void without_graphs(Trial& trial, const PluginCase& at) {
   };
   const int32_t status = trial.op().table.add_graphs(object->self(), &graphs);
   plugin::take_failure();
-  if (was_called && status == TENON_OK) trial.found(at, "add fails, and add_graphs says that all is well");
+  if (was_called && status == TENON_OK) trial.found(at, "add fails, and add_graphs reports success");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ Reg weights_of_slot(AttentionCode& code, Reg slot) {
   return code.build().mul(slot, code.number(int64_t{2} * code.tile.vectors * code.lanes()));
 }
 
-/// Brings a vector of queries to the higher of two maxima, and tells the factors of what was summed up with either.
+/// Brings a vector of queries to the higher of two maxima, and gives the factors of the sums that were made with either.
 void join_weights(AttentionCode& code, Reg place, Reg weights, int64_t queries) {
   TileBuilder& build = code.build();
   const Reg theirs = build.add(weights, place);

@@ -4,7 +4,7 @@
 
 namespace tenon::codegen {
 
-/// Tells the lanes of `q`, and turns its queries so that they lie along the lanes: scaled_query[head size][queries].
+/// Computes the lanes of `q`, and transposes its queries so that they lie along the lanes: scaled_query[head size][queries].
 void prepare_queries(AttentionCode& code, Queries& q, double scale);
 
 }  // namespace tenon::codegen

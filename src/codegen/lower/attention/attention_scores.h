@@ -21,7 +21,7 @@ struct QueryLanes {
   Reg inside = kNone;  ///< mask of the lanes that hold one
 };
 
-/// Scores as the attention's nest wants them (masked, capped), of one key and a vector of queries. What depends on the key alone is
+/// Scores as the attention's nest defines them (masked, capped), of one key and a vector of queries. What depends on the key alone is
 /// computed once for all its queries, and what depends on the queries alone once for all keys.
 class AttentionScores {
  public:

@@ -23,7 +23,7 @@ struct Candidates {
   std::string left_out;        ///< what there are too many of; empty: nothing
 };
 
-/// The ways to run `node` of `graph`, of which `alone` is a copy that stands alone and has sizes. Errors: those of the plugin's `create`,
+/// The ways to run `node` of `graph`, of which `alone` is a copy by itself, with sizes. Errors: those of the plugin's `create`,
 /// `configure`, `supports` and `tactics`; not_supported where it does not take the node.
 Result<Candidates> candidates_of(const ir::Graph& graph, ir::NodeId node, std::shared_ptr<const ir::Graph> alone,
                                  const backends::Plugin& plugin, const backend::Backends& backends, const CompileOptions& options);

@@ -119,7 +119,7 @@ class Ways {
                                    backends::key_of(alone, *alone.nodes().begin()), c.name),
                        c.build});
     std::vector<std::string> faults(all.size());
-    if (!std::ranges::all_of(items, [&](const Timer::Item& item) { return timer_.knows(item); }))
+    if (!std::ranges::all_of(items, [&](const Timer::Item& item) { return timer_.has_time_of(item); }))
       faults = TRY(faults_of(all, alone, options_));
     std::vector<Timer::Item> right;
     for (size_t k = 0; k < all.size(); ++k)
