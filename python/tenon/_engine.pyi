@@ -2,9 +2,10 @@
 # What tenon and tenon_runtime both have: a part of their extension modules' stubs, no module of its own.
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 from numpy.typing import NDArray
+from typing_extensions import Unpack
 
 from ._profile import Profile
 
@@ -82,6 +83,29 @@ class StopToken:
     @property
     def stopped(self) -> bool: ...
 
+class RunOptions(TypedDict, total=False):
+    """Keywords of Engine.run and Context.run."""
+
+    entry: str | None
+    """what to run (None: the first entry)"""
+    out: dict[str, NDArray[Any] | SupportsDLPack] | None
+    """arrays that receive results, by name: writable, C-contiguous, of the result's type (8 bits or more) and shape, apart from inputs and
+    each other"""
+    threads: int
+    """how many threads of the thread pool it runs on at most (0: all)"""
+    thread_pool: ThreadPool | None
+    """the threads (None: the process's own)"""
+    check_memory: bool
+    """look after each step for writes outside the buffers; what is not written yet holds NaN (slow)"""
+    timeout: float | None
+    """seconds after which the run ends with an error"""
+    stop: StopToken | None
+    """a token whose stop() ends the run from another thread"""
+    profile: Profile | None
+    """gets the times of the steps"""
+    seed: int | None
+    """of the numbers that random nodes draw; equal seeds give equal results (None: each run draws others)"""
+
 class Engine:
     """A compiled model: immutable; any number of threads may run it at once."""
 
@@ -98,36 +122,18 @@ class Engine:
     @property
     def missing_plugins(self) -> str:
         """The plugins that are not there, in words, so that definitions run in their place (plugin_fallback); "": none."""
-    def run(
-        self,
-        inputs: dict[str, Given],
-        *,
-        entry: str | None = None,
-        out: dict[str, NDArray[Any] | SupportsDLPack] | None = None,
-        threads: int = 0,
-        thread_pool: ThreadPool | None = None,
-        check_memory: bool = False,
-        timeout: float | None = None,
-        stop: StopToken | None = None,
-        profile: Profile | None = None,
-        seed: int | None = None,
-    ) -> dict[str, Any]:
-        """Runs once, without the GIL, on at most `threads` threads (0: all) of the thread pool (None: the process's own).
+    def run(self, inputs: dict[str, Given], **options: Unpack[RunOptions]) -> dict[str, Any]:
+        """Runs once, without the GIL.
 
-        entry: what to run (None: the first). States are at their initial values in every run; a Context keeps them.
-        Inputs with a default (Port.has_default) may be left out. seed: of the numbers that random nodes draw; equal seeds give equal
-        results (None: each run draws others).
+        States are at their initial values in every run; a Context keeps them. Inputs with a default (Port.has_default) may be left out.
 
         C-contiguous arrays are read where they lie; results own their memory: NumPy arrays (of Python's strings for texts), lists of them
         for sequences, None for an optional without element, dicts for maps. Inputs likewise.
         Element types that NumPy lacks (bfloat16, float8_e4m3fn, int4, ...) are those of the package ml_dtypes; elements of fewer than 8
         bits are copied. Where it is not installed, bf16 results are DLPack capsules, and others an error.
 
-        out: arrays that receive results, by name: writable, C-contiguous, of the result's type (8 bits or more) and shape, apart from
-        inputs and each other.
-        timeout: seconds after which the run ends with an error. stop: a token whose stop() ends the run from another thread. On the main
-        thread Ctrl-C ends it with KeyboardInterrupt. A run ends between pieces of a kernel, or between the nodes of another runtime.
-        After an error the contents of `out` are undefined. profile: gets the times of the steps.
+        On the main thread Ctrl-C ends a run with KeyboardInterrupt. A run ends between pieces of a kernel, or between the nodes of another
+        runtime. After an error the contents of `out` are undefined.
 
         Raises TenonError: bad_input, bad_usage, not_supported, out_of_memory, deadline, cancelled.
         """
@@ -143,20 +149,7 @@ class Context:
         """All states are at their initial values, those that grow are empty."""
     @property
     def engine(self) -> Engine: ...
-    def run(
-        self,
-        inputs: dict[str, Given],
-        *,
-        entry: str | None = None,
-        out: dict[str, NDArray[Any] | SupportsDLPack] | None = None,
-        threads: int = 0,
-        thread_pool: ThreadPool | None = None,
-        check_memory: bool = False,
-        timeout: float | None = None,
-        stop: StopToken | None = None,
-        profile: Profile | None = None,
-        seed: int | None = None,
-    ) -> dict[str, Any]:
+    def run(self, inputs: dict[str, Given], **options: Unpack[RunOptions]) -> dict[str, Any]:
         """As Engine.run, on the context's states, which a run that succeeds replaces.
 
         A run that fails leaves a state as it was, but for one that it was writing in place: runs refuse that (bad_input) until it is reset,

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a run can be told: where results go, when to end, what to record."""
 
+import ast
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -251,3 +254,13 @@ def test_failed_run_leaves_no_profile(loop):
     profile = tenon.Profile()
     refused("deadline", lambda: loop.run(given(ENDLESS), timeout=0.01, profile=profile))
     assert profile.runs == []
+
+
+@pytest.mark.parametrize("runner", [tenon.Engine, tenon.Context])
+def test_run_has_the_options_of_the_stub(runner):
+    body = ast.parse(Path(tenon.__file__).with_name("_engine.pyi").read_text(encoding="utf-8")).body
+    (options,) = (node for node in body if isinstance(node, ast.ClassDef) and node.name == "RunOptions")
+    named = [key.target.id for key in options.body if isinstance(key, ast.AnnAssign)]
+    ((signature, *_),) = runner.run.__nb_signature__
+    assert re.findall(r"(\w+): ", signature.split("*, ")[1]) == named
+    assert all(f"\n{name}: " in runner.run.__doc__ for name in named)
