@@ -4,13 +4,17 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 
+#include "cli/bench/measure.h"
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
 #include "cli/inspect/tensor_values.h"
 #include "cli/options/engine_options.h"
 #include "cli/options/input_options.h"
+#include "cli/options/state_options.h"
+#include "cli/options/step_inputs.h"
 #include "cli/partition/segments_run.h"
 #include "files/npy.h"
 #include "files/npz.h"
@@ -21,6 +25,7 @@ namespace {
 struct Options {
   EngineOptions engine;
   InputOptions inputs;
+  StateOptions states;
   std::string output_dir, output, entry;
   bool segments = false, print = false;
 };
@@ -142,23 +147,85 @@ Result<void> check_output_folder(const Options& o, const runtime::Engine& engine
   });
 }
 
+/// The steps of a context, one after the other.
+struct Steps {
+  StepInputs inputs;
+  std::vector<Tensor> last = {};  ///< inputs of the step that ran last, which its results may read
+  std::vector<double> ms = {};    ///< of each step
+
+  Result<std::span<const Tensor>> run(runtime::Context& context, const runtime::RunOptions& options, size_t entry) {
+    last = TRY(inputs.next());
+    const auto start = std::chrono::steady_clock::now();
+    auto results = context.run(last, options, entry);
+    ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    return results;
+  }
+};
+
+/// Errors: that of the first step that fails, with its number where there are several.
+Result<std::span<const Tensor>> run_steps(const Options& o, Steps& steps, runtime::Context& context, const runtime::RunOptions& options,
+                                          size_t entry, Console& console) {
+  TRY(o.states.begin(context));
+  std::span<const Tensor> results;
+  for (int64_t k = 0; k < o.states.count(); ++k) {
+    auto ran = steps.run(context, options, entry);
+    if (!ran) return o.states.steps ? at_step(std::move(ran).error(), k, *o.states.steps) : std::move(ran).error();
+    results = *ran;
+    if (o.states.steps) console.progress(fmt::format("step {} of {}", k + 1, *o.states.steps));
+  }
+  TRY(o.states.end(context));
+  return results;
+}
+
+/// Types of the states, of growing ones with the length that they have.
+std::string state_text(const runtime::StateInfo& info, int64_t length) {
+  Sizes shape = info.shape;
+  if (info.growing_axis) shape[*info.growing_axis] = length;
+  return type_text(info.dtype, shape);
+}
+
+/// What the steps took and left, after the results.
+void show_steps(const runtime::Engine& engine, const runtime::Context& context, std::span<const double> ms, nlohmann::ordered_json& answer,
+                Console& console) {
+  auto steps = nlohmann::ordered_json::array(), states = nlohmann::ordered_json::array();
+  for (const double each : ms) steps.push_back({{"ms", each}});
+  std::vector<std::vector<std::string>> rows{{"state", "type", "capacity"}};
+  for (size_t k = 0; k < engine.states().size(); ++k) {
+    const runtime::StateInfo& info = engine.states()[k];
+    const int64_t length = context.length(k);
+    rows.push_back({info.name, state_text(info, length), info.growing_axis ? std::to_string(info.shape[*info.growing_axis]) : ""});
+    states.push_back({{"name", info.name}, {"type", rows.back()[1]}});
+    if (info.growing_axis) states.back().update({{"length", length}, {"capacity", info.shape[*info.growing_axis]}});
+  }
+  answer["steps"] = std::move(steps);
+  answer["states"] = std::move(states);
+  console.line();
+  if (rows.size() > 1) console.table(rows);
+  if (rows.size() > 1) console.line();
+  console.line(ms.size() == 1 ? fmt::format("1 step: {:.3g} ms", ms[0])
+                              : fmt::format("{} steps: {:.3g} ms the first, {:.3g} ms the median of the others", ms.size(), ms[0],
+                                            median(ms.subspan(1))));
+}
+
 Result<void> run_model(const Options& o, Console& console) {
   const auto engine = TRY(o.engine.engine(console));
   const size_t entry = o.entry.empty() ? 0 : TRY(engine->entry(o.entry));
   TRY(check_output_folder(o, *engine, entry, console));
-  const auto inputs = TRY(o.inputs.inputs(engine->inputs(entry), TRY(o.engine.model.import_options()).shapes));
+  TRY(o.states.check(*engine));
+  Steps steps{TRY(StepInputs::make(o.inputs, engine->inputs(entry), TRY(o.engine.model.import_options()).shapes, o.states.steps))};
   auto context = TRY(runtime::Context::create(engine));
   runtime::RunOptions options = o.engine.run_options();
   options.seed = o.inputs.seed;
-  SegmentRuns runs(engine->program_for(inputs, entry));
+  std::optional<SegmentRuns> runs;
   if (o.segments) {
+    const auto inputs = TRY(StepInputs(steps.inputs).next());
+    TRY(o.states.begin(*context));
     TRY(context->run(inputs, options, entry));  // the first run makes what segments run in
-    runs.watch(options);
-    context->reset();
+    runs.emplace(engine->program_for(inputs, entry)).watch(options);
   }
-  const auto results = TRY(context->run(inputs, options, entry));
+  const auto results = TRY(run_steps(o, steps, *context, options, entry, console));
   auto answer = nlohmann::ordered_json::object();  // one that becomes an object later is broken where memory ends in between
-  if (o.segments) answer["segments"] = show_segments(runs, console);
+  if (runs) answer["segments"] = show_segments(*runs, console);
   files::NamedTensors named;
   std::vector<std::vector<std::string>> rows{{"output", "type", "values"}};
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
@@ -174,6 +241,7 @@ Result<void> run_model(const Options& o, Console& console) {
   if (!o.print) console.table(rows);
   for (size_t k = 0; o.print && k < results.size(); ++k) print(engine->outputs(entry)[k].name, results[k], console);
   answer["outputs"] = std::move(json);
+  if (o.states.steps) show_steps(*engine, *context, steps.ms, answer, console);
   console.object(answer);
   return {};
 }
@@ -181,12 +249,13 @@ Result<void> run_model(const Options& o, Console& console) {
 }  // namespace
 
 VERB(run) {
-    .summary = "run a model or an engine once",
+    .summary = "run a model or an engine",
     .examples =
         "  tenon run model.onnx\n"
         "  tenon run model.onnx --input ids=ids.npy --output-dir results\n"
         "  tenon run model.tenon --input batch.npz --output results.npz\n"
         "  tenon run model.onnx --print\n"
+        "  tenon run decoder.tenon --entry decode --steps 32 --input ids=ids.npy     (ids: 32 x the shape of the input, or its shape)\n"
         "  tenon run model.tenon --verify\n"
         "\nWhen an engine is loaded, its header, tables and code are checked, its weights are not: a bit of them that flipped gives other\n"
         "numbers without an error. --verify reads the whole file and finds every changed bit. Use it once after a download or a copy, and\n"
@@ -197,13 +266,15 @@ VERB(run) {
       o->engine.model.plugins.add_embedded_to(app, o->engine.model.path);
       o->engine.add_check_memory_to(app);
       o->inputs.add_to(app);
+      o->states.add_to(app);
       app.add_option("--entry", o->entry, "what to run of an engine with several entries (default: its first one)")->type_name("NAME");
       app.add_option("--output-dir", o->output_dir, "write one NAME.npy an output into this folder (of a sequence: NAME%2F0.npy, ...)")
           ->type_name("OUTDIR");
       app.add_option("--output", o->output, "write all outputs into one archive (of a sequence: NAME/0, NAME/1, ...)")
           ->type_name("OUT.npz");
       app.add_flag("--print", o->print, "print all elements of the results (--json has those of up to 1000 without it)");
-      app.add_flag("--segments", o->segments, "list what each backend ran, how long that took, and what was copied (of a second run)");
+      app.add_flag("--segments", o->segments, "list what each backend ran, how long that took, and what was copied (of a second run)")
+          ->excludes("--steps");
       return [o](Console& console) { return run_model(*o, console); };
     },
     .isolates = true,
