@@ -4,6 +4,7 @@
 It answers "ready LOAD_MS FIRST_MS VERSION", then one line a command on stdin:
   run N         N runs back to back after one that does not count: "times MS MS ..."
   cold N        N runs, the caches evicted before each: "times MS MS ..."
+  inputs FILE   other inputs from now on, of the names in an .npz (onnxruntime and openvino): "read"
   outputs FILE  the results as an .npz of arr_0, arr_1, ...: "written"
 What ends it is a line "error missing PACKAGE", "error unfit WHY" (this model and this engine), or "error WHY".
 All engines get the same number of threads, inputs ready in memory, and arithmetic in fp32 but for what --precision says to OpenVINO.
@@ -42,8 +43,15 @@ def onnxruntime_runner(asked: argparse.Namespace, feeds: Feeds) -> tuple[Runner,
         for name, size in free_sizes(asked.model, feeds).items():
             options.add_free_dimension_override_by_name(name, size)
     session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
-    given = {value.name: feeds[value.name] for value in session.get_inputs()}
-    return lambda: session.run(None, given), onnxruntime.__version__
+    keep_names(feeds, [value.name for value in session.get_inputs()])
+    return lambda: session.run(None, feeds), onnxruntime.__version__
+
+
+def keep_names(feeds: Feeds, names: list[str]) -> None:
+    """Leaves those inputs alone that the model has; a model without one of them is an error."""
+    kept = {name: feeds[name] for name in names}
+    feeds.clear()
+    feeds.update(kept)
 
 
 def free_sizes(model: str, feeds: Feeds) -> dict[str, int]:
@@ -101,10 +109,10 @@ def openvino_runner(asked: argparse.Namespace, feeds: Feeds) -> tuple[Runner, st
     # Without the hint the CPU plugin takes bf16 where the CPU has it.
     compiled = core.compile_model(model, "CPU", settings | {"INFERENCE_PRECISION_HINT": asked.precision})
     request = compiled.create_infer_request()
-    given = {port.any_name: feeds[port.any_name] for port in compiled.inputs}
+    keep_names(feeds, [port.any_name for port in compiled.inputs])
 
     def run() -> list[np.ndarray]:
-        request.infer(given, share_inputs=True, share_outputs=True)
+        request.infer(feeds, share_inputs=True, share_outputs=True)
         return [request.get_output_tensor(k).data for k in range(len(compiled.outputs))]
 
     return run, f"{openvino.get_version().split('-')[0]} ({'fixed' if asked.fixed_shapes else 'dynamic'} shapes)"
@@ -151,7 +159,7 @@ def milliseconds_of(call: Callable[[], object]) -> float:
     return (time.perf_counter() - start) * 1e3
 
 
-def serve(answer: Callable[[str], None], run: Runner, threads: int) -> None:
+def serve(answer: Callable[[str], None], run: Runner, feeds: Feeds, threads: int) -> None:
     evictor = None
     for line in sys.stdin:
         command, _, argument = line.rstrip("\n").partition(" ")
@@ -165,6 +173,10 @@ def serve(answer: Callable[[str], None], run: Runner, threads: int) -> None:
                 evictor.evict()
                 times.append(f"{milliseconds_of(run):.6f}")
             answer("times " + " ".join(times))
+        elif command == "inputs":
+            with np.load(argument) as archive:
+                feeds.update({name: archive[name] for name in feeds})
+            answer("read")
         elif command == "outputs":
             np.savez(argument, *run())
             answer("written")
@@ -172,8 +184,8 @@ def serve(answer: Callable[[str], None], run: Runner, threads: int) -> None:
             raise ValueError(f"there is no command {command!r}")
 
 
-def prepare(asked: argparse.Namespace) -> tuple[Runner, str]:
-    """Loads the engine and runs it once; returns how to run it, and the line that says it is ready."""
+def prepare(asked: argparse.Namespace) -> tuple[Runner, Feeds, str]:
+    """Loads the engine and runs it once; returns how to run it, the inputs that it reads, and the line that says it is ready."""
     with np.load(asked.inputs) as archive:
         feeds = {name: archive[name] for name in archive.files}
     if asked.only_output:
@@ -183,7 +195,7 @@ def prepare(asked: argparse.Namespace) -> tuple[Runner, str]:
     run, version = RUNNERS[asked.peer](asked, feeds)
     load = (time.perf_counter() - start) * 1e3
     first = milliseconds_of(run)
-    return run, f"ready {load:.6f} {first:.6f} {version}"
+    return run, feeds, f"ready {load:.6f} {first:.6f} {version}"
 
 
 def one_line(error: Exception) -> str:
@@ -206,7 +218,7 @@ def main() -> int:
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     try:
-        run, ready = prepare(asked)
+        run, feeds, ready = prepare(asked)
     except ModuleNotFoundError as error:
         print(f"error missing {error.name}", file=answers)
         return 1
@@ -215,7 +227,7 @@ def main() -> int:
         return 1
     try:
         print(ready, file=answers)
-        serve(lambda text: print(text, file=answers), run, asked.threads)
+        serve(lambda text: print(text, file=answers), run, feeds, asked.threads)
     except Exception as error:  # noqa: BLE001
         print(f"error {one_line(error)}", file=answers)
         return 1

@@ -200,6 +200,17 @@ Result<std::vector<double>> Peer::run(int count, bool cold) {
   return times;
 }
 
+Result<void> Peer::set_inputs(const files::NamedTensors& inputs) {
+  if (name == "torch")
+    return fail(Code::not_supported, name, "not supported yet: other inputs than those that the model was traced with")
+        .expected("onnxruntime or openvino")
+        .found(name);
+  const fs::path file = folder_ / "inputs.npz";
+  TRY(files::write_npz(file, inputs));
+  TRY(ask("inputs " + file.string()));
+  return {};
+}
+
 Result<std::vector<Tensor>> Peer::outputs() {
   const fs::path file = folder_ / "outputs.npz";
   TRY(ask("outputs " + file.string()));

@@ -34,6 +34,8 @@ class Peer {
 
   /// Milliseconds of `count` runs: back to back after one that does not count, or (cold) each after the caches were evicted.
   Result<std::vector<double>> run(int count, bool cold = false);
+  /// Gives the model other inputs, of any shapes that it takes. Errors: not_supported for a peer that takes those of its start alone.
+  Result<void> set_inputs(const files::NamedTensors& inputs);
   /// Results in the model's order.
   Result<std::vector<Tensor>> outputs();
   /// 0 where the system does not say.

@@ -7,16 +7,16 @@
 #include <cmath>
 
 #include "base/threads/thread_pool.h"
-#include "cli/bench/peer.h"
-#include "cli/compare/in_precision.h"
+#include "cli/compare/judge_outputs.h"
 #include "cli/compare/outlier.h"
+#include "cli/compare/output_report.h"
 #include "cli/compare/segment_report.h"
 #include "cli/compare/unchecked_ops.h"
 #include "cli/console/console.h"
+#include "cli/console/number_checks.h"
 #include "cli/console/verb.h"
 #include "cli/options/engine_options.h"
-#include "cli/options/input_options.h"
-#include "ops/reference/evaluate.h"
+#include "cli/options/step_inputs.h"
 
 namespace tenon::cli::verb_compare {
 namespace {
@@ -24,26 +24,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr size_t kShownValues = 10;
 
+constexpr int64_t kDefaultSteps = 4;  ///< of a model with states
+
 struct Options {
   EngineOptions engine;
   InputOptions inputs;
+  std::optional<int64_t> steps;
   std::string with = "reference";
   bool all_values = false;
   bool by_segment = false;
   std::optional<double> outlier;
-};
-
-struct OutputDistance {
-  std::string name, type;
-  Distance ours;
-  std::optional<Distance> other;
-  std::optional<Distance> rounded;        ///< what rounding alone does; computed where the distance is beyond its bound
-  double decisions = 0;                   ///< and how far off other decisions are
-  std::optional<double> small_half = {};  ///< error_of_small_half, beside an outlier
-  bool in_bf16 = false;                   ///< the products' operands are rounded: a result may be twice as far off as that alone makes it
-  double rounding() const { return rounded ? rounding_with_decisions(rounded->largest, decisions) : 0; }
-  bool explained() const { return rounded && (is_decided(ours, rounded->largest, decisions) || (in_bf16 && is_good(ours, rounded))); }
-  bool good() const { return is_good(ours, other) || explained(); }
 };
 
 /// A value that is wrong, and what showed it.
@@ -51,47 +41,6 @@ struct FirstBad {
   ValueDistance value;
   std::string how;
 };
-
-Result<std::vector<Tensor>> other_results(const Options& o, const EngineRun& ran, std::span<const Tensor> inputs) {
-  if (o.with == "reference") return std::vector<Tensor>();
-  const files::NamedTensors named = TRY(peer_inputs(*ran.engine, inputs));
-  const int threads = o.engine.threads > 0 ? o.engine.threads : default_thread_pool().size();
-  const bool fixed = !o.engine.model.shapes.empty();
-  auto peer = TRY(Peer::start({o.with, o.engine.model.path, o.engine.model.external_data, threads, fixed, o.engine.model.outputs}, named));
-  return peer->outputs();
-}
-
-Result<std::vector<OutputDistance>> judge_outputs(const Options& o, const ir::Graph& graph, const EngineRun& ran,
-                                                  std::span<const Tensor> inputs, codegen::Precision precision, Console& console) {
-  ops::EvaluateOptions wide;
-  wide.mode = ops::Mode::wide;
-  console.progress("reference");
-  const auto references = TRY(ops::evaluate(graph, inputs, wide));
-  console.progress(o.with);
-  const auto others = TRY(other_results(o, ran, inputs));
-  std::vector<OutputDistance> out;
-  for (size_t k = 0; k < references.size(); ++k) {
-    const Tensor& t = ran.results[k];
-    OutputDistance d{ran.engine->outputs()[k].name, type_text(t), distance(t, references[k], bound_of(precision)), {}, {}};
-    d.in_bf16 = precision == codegen::Precision::bf16;
-    if (o.outlier && is_float(t.dtype()) && t.shape() == references[k].shape()) d.small_half = error_of_small_half(t, references[k]);
-    if (k < others.size()) d.other = distance(others[k], references[k]);
-    out.push_back(std::move(d));
-  }
-  if (std::ranges::all_of(out, [](const OutputDistance& d) { return d.ours.of_bound <= 1; })) return out;
-  console.progress("reference in the precision that is judged");
-  const auto judged = TRY(in_precision(graph, precision));
-  const auto own = TRY(ops::evaluate(*judged, inputs));
-  ops::EvaluateOptions nudges;
-  nudges.nudges = true;
-  const bool decides = rounds_to_bytes(*judged);
-  const auto nudged = decides ? TRY(ops::evaluate(*judged, inputs, nudges)) : own;
-  for (size_t k = 0; k < out.size(); ++k) {
-    out[k].rounded = distance(own[k], references[k]);
-    if (decides) out[k].decisions = distance(nudged[k], references[k]).largest;
-  }
-  return out;
-}
 
 Result<std::optional<FirstBad>> search(const ValueSearch& search, bool outputs_bad, std::vector<ValueDistance>& values, Console& console) {
   console.progress("every value as an output");
@@ -114,41 +63,6 @@ Json json_of(const ir::Graph& graph, const ValueDistance& v) {
           {"dtype", name_of(v.dtype)},
           {"largest_error", v.distance.largest},
           {"of_bound", v.distance.of_bound}};
-}
-
-std::string verdict_text(const OutputDistance& d) {
-  const std::string rounding = d.ours.of_bound > 1 ? fmt::format(", rounding alone makes {:.3g}", d.rounding()) : "";
-  return d.good() ? "good" + rounding : "bad: " + d.ours.found + rounding;
-}
-
-Json json_of(const OutputDistance& d) {
-  return {{"name", d.name},
-          {"type", d.type},
-          {"largest_error", d.ours.largest},
-          {"of_bound", d.ours.of_bound},
-          {"bound", d.ours.bound},
-          {"elements_beyond", d.ours.beyond},
-          {"rounding_error", d.ours.of_bound > 1 ? Json(d.rounding()) : Json(nullptr)},
-          {"small_half_error", d.small_half ? Json(*d.small_half) : Json(nullptr)},
-          {"other_error", d.other ? Json(d.other->largest) : Json(nullptr)},
-          {"verdict", d.good() ? "good" : "bad"}};
-}
-
-Json report_outputs(const std::vector<OutputDistance>& outputs, const std::string& with, Console& console) {
-  std::vector<std::vector<std::string>> rows{{"output", "type", "largest error", "of its bound", "verdict"}};
-  const bool other = with != "reference";
-  if (other) rows[0].insert(rows[0].begin() + 4, "error of " + with);
-  const bool outlier = std::ranges::any_of(outputs, [](const OutputDistance& d) { return d.small_half.has_value(); });
-  if (outlier) rows[0].insert(rows[0].begin() + 3, "of the smaller half");
-  Json json = Json::array();
-  for (const OutputDistance& d : outputs) {
-    rows.push_back({d.name, d.type, fmt::format("{:.3g}", d.ours.largest), fmt::format("{:.3g}", d.ours.of_bound), verdict_text(d)});
-    if (other) rows.back().insert(rows.back().begin() + 4, d.other ? fmt::format("{:.3g}", d.other->largest) : "-");
-    if (outlier) rows.back().insert(rows.back().begin() + 3, d.small_half ? fmt::format("{:.3g}", *d.small_half) : "-");
-    json.push_back(json_of(d));
-  }
-  console.table(rows);
-  return json;
 }
 
 Json report_values(const ir::Graph& graph, const std::vector<ValueDistance>& values, Console& console) {
@@ -180,17 +94,25 @@ Json report_first_bad(const ir::Graph& graph, const std::optional<FirstBad>& bad
   return json;
 }
 
+/// What is compared.
+struct Comparison {
+  const ir::Graph& graph;
+  std::shared_ptr<runtime::Engine> engine;
+  InputsOfSteps inputs;
+  bool has_steps = false;  ///< of which results are said
+};
+
 /// advice: where the result is wrong.
-Result<void> verdict(const ir::Graph& graph, const std::vector<OutputDistance>& outputs, const std::optional<FirstBad>& first,
-                     std::string advice) {
+Result<void> verdict(const ir::Graph& graph, const std::vector<OutputDistance>& outputs, bool has_steps,
+                     const std::optional<FirstBad>& first, std::string advice) {
   const auto bad = std::ranges::find_if(outputs, [](const OutputDistance& d) { return !d.good(); });
   if (bad == outputs.end() && !first) return {};
   if (!first && !is_bad(bad->ours, bad->rounding()))
-    return fail(Code::device_failed, "output '" + bad->name + "'", "the result is further from the fp64 reference than its bound")
+    return fail(Code::device_failed, place_of(*bad, has_steps), "the result is further from the fp64 reference than its bound")
         .expected(fmt::format("an error of {:.3g} at most; rounding every node's result makes {:.3g}", bad->ours.bound, bad->rounding()))
         .found(bad->ours.found)
         .advice("the model amplifies rounding: --with onnxruntime shows whether another engine does better");
-  std::string place = first ? "value '" + graph.value(first->value.value).name + "'" : "output '" + bad->name + "'";
+  std::string place = first ? "value '" + graph.value(first->value.value).name + "'" : place_of(*bad, has_steps);
   return fail(Code::device_failed, std::move(place), "the result is further from the fp64 reference than rounding explains")
       .expected("an error that rounding explains")
       .found(first ? first->value.distance.found : bad->ours.found)
@@ -239,6 +161,53 @@ runtime::RunOptions run_options(const Options& o) {
   return out;
 }
 
+/// Steps of the model, or one run where it has no states and none are requested.
+Result<Comparison> comparison(const Options& o, const ir::Graph& graph, std::shared_ptr<runtime::Engine> engine) {
+  const bool has_steps = o.steps || !graph.states().empty();
+  const int64_t steps = o.steps.value_or(has_steps ? kDefaultSteps : 1);
+  Comparison out{graph, std::move(engine), {}, has_steps};
+  auto inputs = TRY(StepInputs::make(o.inputs, out.engine->inputs(), TRY(o.engine.model.import_options()).shapes,
+                                     has_steps ? std::optional(steps) : std::nullopt));
+  for (int64_t k = 0; k < steps; ++k) out.inputs.push_back(TRY(inputs.next()));
+  if (o.outlier)
+    for (std::vector<Tensor>& step : out.inputs) put_outlier(step, *o.outlier);
+  return out;
+}
+
+/// Nothing where the reference alone judges. Errors: not_supported for an engine that cannot carry states.
+Result<SteppedResults> other_results(const Options& o, const Comparison& c) {
+  if (o.with == "reference") return SteppedResults();
+  if (c.inputs.size() > 1 && o.with == "torch")
+    return fail(Code::not_supported, "--with torch", "not supported yet: steps that follow each other in torch")
+        .expected("--with onnxruntime or openvino, or --steps 1")
+        .found(fmt::format("{} steps", c.inputs.size()));
+  const int threads = o.engine.threads > 0 ? o.engine.threads : default_thread_pool().size();
+  const bool fixed = !o.engine.model.shapes.empty() && c.inputs.size() == 1;
+  std::vector<std::string> outputs;  // states' too, of which the next step reads
+  for (uint32_t k = 0; k < c.graph.outputs().size() && !o.engine.model.outputs.empty(); ++k) outputs.push_back(c.graph.output_name(k));
+  return run_peer_steps({o.with, o.engine.model.path, o.engine.model.external_data, threads, fixed, outputs}, *c.engine, c.graph, c.inputs);
+}
+
+/// One step where its states are inputs and outputs as others.
+struct StepAlone {
+  std::unique_ptr<ir::Graph> graph;
+  std::vector<Tensor> inputs;
+};
+Result<StepAlone> step_alone(const Options& o, const Comparison& c, size_t step) {
+  if (c.graph.states().empty()) return StepAlone{c.graph.clone(), c.inputs[step]};
+  ModelOptions model = o.engine.model;
+  model.states.clear();
+  StepAlone out{TRY(model.import()).graph, {}};
+  out.inputs = in_order_of(*out.graph, TRY(values_at_step(*c.engine, c.graph, c.inputs, step)));
+  return out;
+}
+
+Result<Json> judge_segments_of(const Options& o, const Model& model, const Comparison& c, const compiler::CompileOptions& options,
+                               Console& console) {
+  const auto inputs = in_order_of(*model.graph, TRY(values_at_step(*c.engine, c.graph, c.inputs, c.inputs.size() - 1)));
+  return judge_segments(model, inputs, options, run_options(o), console);
+}
+
 Result<void> compare_model(const Options& o, Console& console) {
   if (o.engine.is_engine())
     return fail(Code::bad_usage, o.engine.model.path, "an engine has no weights as the model had them, to compare with")
@@ -248,30 +217,31 @@ Result<void> compare_model(const Options& o, Console& console) {
   auto imported = TRY(o.engine.model.import());
   for (const std::string& w : imported.warnings) console.warn(w);
   const ir::Graph& graph = *imported.graph;
-  if (!graph.states().empty())
-    return fail(Code::not_supported, "--state", "not supported yet: comparing runs that follow each other")
-        .expected("a model whose states are inputs and outputs")
-        .found(std::to_string(graph.states().size()) + " states")
-        .advice("leave --state out: one run is compared with all states as inputs");
   const auto options = TRY(o.engine.compile_options(console));
   const Model model = TRY(model_of(graph, options, console));
-  auto inputs = TRY(o.inputs.inputs(*model.engine, TRY(o.engine.model.import_options()).shapes));
-  if (o.outlier) put_outlier(inputs, *o.outlier);
-  const Json segments = o.by_segment ? TRY(judge_segments(model, inputs, options, run_options(o), console)) : Json(nullptr);
-  const EngineRun ran = TRY(run_engine(model.engine, inputs, run_options(o)));
-  const auto outputs = TRY(judge_outputs(o, graph, ran, inputs, options.precision, console));
-  const bool bad = std::ranges::any_of(outputs, [](const OutputDistance& d) { return !d.good(); });
+  const Comparison c = TRY(comparison(o, graph, model.engine));
+  const Json segments = o.by_segment ? TRY(judge_segments_of(o, model, c, options, console)) : Json(nullptr);
+  const SteppedResults ran = TRY(run_engine_steps(c.engine, graph, c.inputs, run_options(o)));
+  console.progress(o.with);
+  const SteppedResults others = TRY(other_results(o, c));
+  const JudgeOptions judging{.precision = options.precision, .has_outlier = o.outlier.has_value()};
+  const auto outputs = TRY(judge_outputs(graph, c.inputs, ran, others, judging, console));
+  const auto bad = std::ranges::find_if(outputs, [](const OutputDistance& d) { return !d.good(); });
   std::vector<ValueDistance> values;
   std::optional<FirstBad> first;
-  if (bad || o.all_values) first = TRY(search({graph, inputs, options, run_options(o)}, bad, values, console));
+  StepAlone alone;
+  if (bad != outputs.end() || o.all_values) {
+    alone = TRY(step_alone(o, c, bad == outputs.end() ? c.inputs.size() - 1 : bad->step));
+    first = TRY(search({*alone.graph, alone.inputs, options, run_options(o)}, bad != outputs.end(), values, console));
+  }
   if (options.precision == codegen::Precision::bf16)
     console.line(
         "judged as bf16: large products of operands that are rounded to it, sums in f32. Floats may differ by the bounds of bf16, or by\n"
         "twice what rounding these operands does in the reference.\n");
-  const Json outputs_json = report_outputs(outputs, o.with, console);
-  const Json values_json = o.all_values ? report_values(graph, values, console) : Json(nullptr);
-  const Json first_json = report_first_bad(graph, first, console);
-  Json answer = {{"verdict", bad || first ? "bad" : "good"},
+  const Json outputs_json = report_outputs(outputs, {o.with, c.has_steps}, console);
+  const Json values_json = o.all_values ? report_values(*alone.graph, values, console) : Json(nullptr);
+  const Json first_json = first ? report_first_bad(*alone.graph, first, console) : Json(nullptr);
+  Json answer = {{"verdict", bad != outputs.end() || first ? "bad" : "good"},
                  {"with", o.with},
                  {"precision", codegen::name_of(options.precision)},
                  {"outputs", outputs_json},
@@ -281,9 +251,12 @@ Result<void> compare_model(const Options& o, Console& console) {
   if (o.by_segment) answer["segments"] = segments;
   console.object(answer);
   const bool shared = !model.partition.of_devices(partition::Roles(options.backends, options.constraints)).empty();
-  return verdict(graph, outputs, first,
-                 shared && !o.by_segment ? "--by-segment names the backend that is wrong"
-                                         : "report this as a bug of Tenon, with the model and its inputs");
+  const bool carried = bad != outputs.end() && !first && !graph.states().empty();
+  return verdict(first ? *alone.graph : graph, outputs, c.has_steps, first,
+                 carried ? "the step alone, with its states as inputs, shows no bad value: --without write_in_place and --without "
+                           "append_in_place show whether a state is written wrongly"
+                 : shared && !o.by_segment ? "--by-segment names the backend that is wrong"
+                                           : "report this as a bug of Tenon, with the model and its inputs");
 }
 
 }  // namespace
@@ -297,17 +270,25 @@ VERB(compare) {
         "  tenon compare model.onnx --opt 0 --json\n"
         "  tenon compare model.onnx --outlier 1e6         (and again with --no-winograd: how far the error of one pixel reaches)\n"
         "  tenon compare model.onnx --backend onnxruntime,cpu --by-segment\n"
+        "  tenon compare decoder.onnx --state 'past_*=present_*:4096' --shape x=1x1x16 --steps 8\n"
         "\nThe judge is Tenon's evaluator with every floating value in fp64. A float may differ by relative * |reference| + absolute *\n"
         "the largest element: 1.3e-6 and 1e-5 in f32, 1e-3 twice in f16, 1.6e-2 and 1e-3 in bf16, 1e-7 twice in f64; or by twice the\n"
         "other engine's own error where that is more. With --precision bf16 the bounds are those of bf16, or twice what rounding the operands\n"
         "of products does in the reference, where that is more. Where an output is bad, the first bad value in graph order is searched on copies\n"
         "of the graph that keep values as outputs; a value is bad where it is also further off than 32 times what rounding every\n"
-        "node's result makes of it. The exit code is 1 where the verdict is bad.\n",
+        "node's result makes of it. The exit code is 1 where the verdict is bad.\n"
+        "A model with states runs several steps, on both sides each on the states that the one before left; judged are the outputs of each,\n"
+        "and the states after the last. The search and --all-values then look at one step, with its states as inputs: the first bad one, or\n"
+        "the last.\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app, EngineOptions::Takes::models);
       o->engine.add_check_memory_to(app);
       o->inputs.add_to(app);
+      app.add_option("--steps", o->steps,
+                     "compare so many runs that follow each other (default: 4 of a model with states, else 1). An --input whose array has "
+                     "one dimension more, of that size, has a value for each step; others are the same in all, random ones differ")
+          ->check(at_least(1));
       app.add_option("--with", o->with, "show another engine's error against the same judge")
           ->check(CLI::IsMember({"reference", "onnxruntime", "openvino", "torch"}))
           ->capture_default_str();

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/judge.h"
+#include "cli/compare/in_precision.h"
+#include "cli/compare/stepped_runs.h"
+
+namespace tenon::cli {
+
+class Console;
+
+/// How far a result is from the fp64 reference.
+struct OutputDistance {
+  std::string name, type;
+  size_t step = 0;
+  bool is_state = false;
+  Distance ours;
+  std::optional<Distance> other = {};
+  std::optional<Distance> rounded = {};   ///< what rounding alone does; computed where the distance is beyond its bound
+  double decisions = 0;                   ///< and how far off other decisions are
+  std::optional<double> small_half = {};  ///< error_of_small_half, beside an outlier
+  bool in_bf16 = false;                   ///< the products' operands are rounded: a result may be twice as far off as that alone makes it
+  double rounding() const { return rounded ? rounding_with_decisions(rounded->largest, decisions) : 0; }
+  bool explained() const { return rounded && (is_decided(ours, rounded->largest, decisions) || (in_bf16 && is_good(ours, rounded))); }
+  bool good() const { return is_good(ours, other) || explained(); }
+};
+
+struct JudgeOptions {
+  codegen::Precision precision = codegen::Precision::f32;
+  bool has_outlier = false;  ///< among the inputs
+};
+
+/// Compares results with the reference, in their order. others: those of another engine; may be empty. Errors: those of the evaluator.
+/// Cost: an evaluation of all steps, and two or three where a result is beyond its bound.
+Result<std::vector<OutputDistance>> judge_outputs(const ir::Graph& graph, const InputsOfSteps& inputs, const SteppedResults& results,
+                                                  const SteppedResults& others, const JudgeOptions& options, Console& console);
+
+}  // namespace tenon::cli
