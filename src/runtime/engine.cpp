@@ -2,7 +2,7 @@
 #include "runtime/engine.h"
 
 #include "base/activity.h"
-#include "base/nearest.h"
+#include "base/index_named.h"
 #include "runtime/device_error.h"
 #include "runtime/input_checks.h"
 
@@ -71,24 +71,6 @@ Result<Devices> devices_of(const ProgramTable& table, std::span<const Entry> ent
   Devices out = TRY(choose_devices(blobs, from));
   TRY(adapt_to_engine(blobs, out));
   return out;
-}
-
-/// The index of the item of that name. what, plural: for the error, which names the nearest.
-template <class Items>
-Result<size_t> index_named(std::string what, const std::string& plural, const Items& items, std::string_view name) {
-  for (size_t k = 0; k < items.size(); ++k)
-    if (items[k].name == name) return k;
-  std::vector<std::string> names;
-  std::string all;
-  for (const auto& item : items) {
-    names.push_back(item.name);
-    all.append(all.empty() ? "" : ", ").append(item.name);
-  }
-  const std::string nearest = nearest_name(name, names);
-  return fail(Code::bad_usage, what + " '" + std::string(name) + "'", "the engine has no such " + what)
-      .expected(all.empty() ? "no name: it has no " + plural : all)
-      .found(std::string(name))
-      .advice(nearest.empty() ? "name one of its " + plural : "did you mean '" + nearest + "'?");
 }
 
 }  // namespace
