@@ -2,6 +2,9 @@
 """Every way to give a model to tenon.compile makes the same engine."""
 
 import gc
+import json
+import re
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -226,3 +229,14 @@ def test_large_products_take_bf16_on_request():
     rounded = tenon.compile(graph, precision="bf16").run(given)["y"]
     assert not np.array_equal(plain, rounded)
     np.testing.assert_allclose(rounded, plain, rtol=0.016, atol=0.1)
+
+
+def test_saved_engines_show_their_kernels(tmp_path):
+    saved(tenon.compile(MODEL), tmp_path)
+    page = tmp_path / "page.html"
+    subprocess.run([ROOT / "build/bin/tenon", "inspect", tmp_path / "saved.tenon", "--html", page], capture_output=True, check=True)
+    data = re.search(r'<script id="data" type="application/json">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)
+    (graph,) = json.loads(data[1])["graphs"]
+    assert "contraction" in [group["kind"] for group in graph["groups"]]
+    report = subprocess.run([ROOT / "build/bin/tenon", "inspect", tmp_path / "saved.tenon", "--json"], capture_output=True, check=True)
+    assert all(kernel["tactic"] for kernel in json.loads(report.stdout)["kernels"])

@@ -84,7 +84,8 @@ Result<Compiled> build_partitioned(std::vector<PartitionedEntry> entries, const 
     programs.push_back({.name = e.name, .lowered = TRY(lower_partition(e.partitioned, options, target, handed_back))});
     if (&e == &entries[0]) out.handed_back = std::move(handed_back);
   }
-  out.plan = programs[0].lowered.kernels.plan;
+  std::vector<codegen::Plan> plans;
+  for (const program::LoweredProgram& p : programs) plans.push_back(p.lowered.kernels.plan);
   out.report.guessed_shares = guessed_shares(programs[0].lowered, first.backends.all);
   for (uint32_t k = 0; k < entries.size() && !options.portable; ++k) TRY(lower_fallbacks(entries[k].fallbacks, k, target, programs));
   InnerGraphs inner(options, first.backends, first.graph->ops(), target);
@@ -100,8 +101,11 @@ Result<Compiled> build_partitioned(std::vector<PartitionedEntry> entries, const 
   out.backends = std::move(first.backends);
   out.graph = std::move(first.graph);
   out.fallbacks = graphs_of(entries[0].fallbacks);
-  for (PartitionedEntry& e : std::span(entries).subspan(1))
-    out.other_entries.push_back({std::move(e.name), std::move(e.partitioned.graph), graphs_of(e.fallbacks)});
+  out.plan = std::move(plans[0]);
+  for (size_t k = 1; k < entries.size(); ++k) {
+    PartitionedEntry& e = entries[k];
+    out.other_entries.push_back({std::move(e.name), std::move(e.partitioned.graph), graphs_of(e.fallbacks), std::move(plans[k])});
+  }
   out.partition = std::move(first.partition);
   fill_report(out);
   return out;

@@ -89,6 +89,7 @@ struct CompiledEntry {
   std::string name;
   std::unique_ptr<ir::Graph> graph;
   std::vector<FallbackGraph> fallbacks = {};
+  codegen::Plan plan = {};
 };
 
 /// A compiled graph, not yet a file.

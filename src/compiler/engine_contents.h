@@ -11,13 +11,19 @@
 
 namespace tenon::compiler {
 
+/// What an engine file holds of how an entry was compiled.
+struct EntryContents {
+  std::string name;
+  std::unique_ptr<ir::Graph> graph;  ///< an outline (ir::parse_outline): large constants have no bytes
+  std::optional<PlanRecord> plan;    ///< none of a portable engine, nor of one that was built before there were records
+};
+
 /// What an engine file holds of how it was compiled.
 struct EngineContents {
-  std::unique_ptr<ir::Graph> graph;               ///< an outline (ir::parse_outline): large constants have no bytes
-  std::optional<runtime::ProgramTable> programs;  ///< none of a portable engine, nor the three below
+  std::vector<EntryContents> entries;  ///< in order; the first alone of a native engine that was built before others had a graph in it
+  std::optional<runtime::ProgramTable> programs;  ///< none of a portable engine, nor the two below
   std::vector<std::string> tactics;               ///< of each kernel
   const codegen::Target* target = nullptr;        ///< of the code
-  std::optional<PlanRecord> plan;                 ///< none either of an engine that was built before there were records
 };
 
 /// Ops that `ops` lacks become unknown ops. Nothing in the file is trusted. Errors: those of engine::Reader; bad_file for a missing or

@@ -71,21 +71,6 @@ Result<CompileOptions> options_of(std::span<const std::byte> manifest, runtime::
   return out;
 }
 
-/// Names of the entries of a portable engine.
-Result<std::vector<std::string>> entry_names(std::span<const std::byte> manifest, const std::string& place) {
-  const auto json =
-      nlohmann::json::parse(std::string_view(reinterpret_cast<const char*>(manifest.data()), manifest.size()), nullptr, false);
-  std::vector<std::string> names;
-  if (json.is_object() && json.contains("entries") && json["entries"].is_array())
-    for (const auto& name : json["entries"])
-      if (name.is_string()) names.push_back(name.get<std::string>());
-  if (names.empty()) names.emplace_back("main");
-  std::vector<std::string> sorted = names;
-  std::ranges::sort(sorted);
-  if (std::ranges::adjacent_find(sorted) == sorted.end() && sorted[0] != "") return names;
-  return fail(Code::bad_file, place, "the manifest names an entry twice, or one without a name").expected("names that differ");
-}
-
 /// Before the graph is read, which may name ops of theirs.
 Result<void> check_plugins(const engine::Reader& reader, const runtime::Libraries& libraries, const std::string& place) {
   const auto section = reader.find(engine::SectionType::plugins);

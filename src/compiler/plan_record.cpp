@@ -39,12 +39,17 @@ GroupsOfNodes groups_of_nodes(const codegen::Plan& plan) {
 
 }  // namespace
 
-PlanRecord plan_record(const Compiled& compiled) {
-  PlanRecord out{.groups = {},
-                 .groups_of_nodes = groups_of_nodes(compiled.plan),
-                 .group_of_step = compiled.built.group_of_step,
-                 .work_of_step = compiled.built.work_of_step};
-  for (const codegen::Group& group : compiled.plan.groups) out.groups.emplace_back(name_of(group.kind()));
+const ir::Graph& graph_of(const Compiled& compiled, size_t entry) {
+  return entry == 0 ? *compiled.graph : *compiled.other_entries[entry - 1].graph;
+}
+
+PlanRecord plan_record(const Compiled& compiled, size_t entry) {
+  TENON_ASSERT(entry < compiled.built.origins.size());
+  const codegen::Plan& plan = entry == 0 ? compiled.plan : compiled.other_entries[entry - 1].plan;
+  const program::StepOrigins& origins = compiled.built.origins[entry];
+  PlanRecord out{
+      .groups = {}, .groups_of_nodes = groups_of_nodes(plan), .group_of_step = origins.group_of_step, .work_of_step = origins.work_of_step};
+  for (const codegen::Group& group : plan.groups) out.groups.emplace_back(name_of(group.kind()));
   return out;
 }
 

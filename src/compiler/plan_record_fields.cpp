@@ -19,7 +19,7 @@ using codegen::Work;
 
 // Field numbers are for ever: a number that is no longer written is never used again.
 namespace tag {
-enum : uint32_t { group = 1, node = 2, step = 3 };
+enum : uint32_t { group = 1, node = 2, step = 3, entry = 4 };
 }
 namespace group_tag {
 enum : uint32_t { kind = 1 };
@@ -282,12 +282,40 @@ std::string encode(const PlanRecord& record, const ir::Graph& graph) {
   return out;
 }
 
+std::string encode_plan_records(const Compiled& compiled) {
+  std::string out = encode(plan_record(compiled), *compiled.graph);
+  protozero::pbf_writer w(out);
+  for (size_t k = 1; k <= compiled.other_entries.size(); ++k)
+    w.add_message(tag::entry, encode(plan_record(compiled, k), graph_of(compiled, k)));
+  return out;
+}
+
 Result<PlanRecord> decode_plan_record(std::string_view bytes, ir::Graph& graph, const codegen::Target& target) {
   try {
     return RecordReader(graph, target).read(WireReader(bytes.data(), bytes.size()));
   } catch (const protozero::exception& e) { return damaged(e.what()); } catch (const BadField& e) {
     return damaged(e.what);
   }
+}
+
+Result<std::vector<PlanRecord>> decode_plan_records(std::string_view bytes, std::span<ir::Graph* const> graphs,
+                                                    const codegen::Target& target) {
+  std::vector<std::string_view> others;
+  try {
+    for (WireReader r(bytes.data(), bytes.size()); r.next();) {
+      if (r.tag() != tag::entry) {
+        r.skip();
+        continue;
+      }
+      const auto of_entry = r.get_message().data();
+      others.emplace_back(of_entry.data(), of_entry.size());
+    }
+  } catch (const protozero::exception& e) { return damaged(e.what()); }
+  if (others.size() >= graphs.size()) return damaged(fmt::format("{} records of {} graphs", others.size() + 1, graphs.size()));
+  std::vector<PlanRecord> out;
+  out.push_back(TRY(decode_plan_record(bytes, *graphs[0], target)));
+  for (size_t k = 0; k < others.size(); ++k) out.push_back(TRY(decode_plan_record(others[k], *graphs[k + 1], target)));
+  return out;
 }
 
 }  // namespace tenon::compiler

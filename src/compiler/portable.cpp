@@ -19,10 +19,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kAlignment = 64;
 constexpr size_t kMostConstants = 1'000'000;
-/// Of the text of an entry's graph (no condition), or of that of its fallback.
-uint32_t tag_of(size_t entry, Condition condition = Condition::none) {
-  return static_cast<uint32_t>(16 * entry) + static_cast<uint32_t>(condition);
-}
 
 Result<void> write_constants(const std::vector<ir::ConstantRef>& constants, engine::Append append) {
   static constexpr std::byte kZeros[kAlignment] = {};
@@ -94,6 +90,21 @@ bool is_equal(const ir::Constant& a, const ir::Constant& b) { return a.dtype == 
 
 }  // namespace
 
+uint32_t tag_of_graph(size_t entry, Condition condition) { return static_cast<uint32_t>(16 * entry) + static_cast<uint32_t>(condition); }
+
+Result<std::vector<std::string>> entry_names(std::span<const std::byte> manifest, const std::string& place) {
+  const auto json = Json::parse(std::string_view(reinterpret_cast<const char*>(manifest.data()), manifest.size()), nullptr, false);
+  std::vector<std::string> names;
+  if (json.is_object() && json.contains("entries") && json["entries"].is_array())
+    for (const auto& name : json["entries"])
+      if (name.is_string()) names.push_back(name.get<std::string>());
+  if (names.empty()) names.emplace_back("main");
+  std::vector<std::string> sorted = names;
+  std::ranges::sort(sorted);
+  if (std::ranges::adjacent_find(sorted) == sorted.end() && sorted[0] != "") return names;
+  return fail(Code::bad_file, place, "the manifest names an entry twice, or one without a name").expected("names that differ");
+}
+
 Result<std::unique_ptr<ir::Graph>> graph_of_text(std::string_view text, const ir::OpTable& ops, const ir::TextConstants* big) {
   auto graph = TRY(ir::parse(text, ops, big));
   TRY(ir::verify(*graph));
@@ -106,7 +117,7 @@ namespace {
 
 void add_fallback_texts(engine::Writer& writer, std::span<const FallbackGraph> fallbacks, size_t entry, ir::TextConstants& big) {
   for (const FallbackGraph& f : fallbacks)
-    writer.add(SectionType::graph_text, ir::print(*f.graph, &big), {.required = false, .tag = tag_of(entry, f.condition)});
+    writer.add(SectionType::graph_text, ir::print(*f.graph, &big), {.required = false, .tag = tag_of_graph(entry, f.condition)});
 }
 
 }  // namespace
@@ -118,7 +129,7 @@ Result<void> add_graphs(engine::Writer& writer, const Compiled& compiled) {
   add_fallback_texts(writer, compiled.fallbacks, 0, big);
   for (size_t k = 0; k < compiled.other_entries.size(); ++k) {
     const CompiledEntry& e = compiled.other_entries[k];
-    writer.add(SectionType::graph_text, ir::print(*e.graph, &big), {.required = false, .tag = tag_of(k + 1)});
+    writer.add(SectionType::graph_text, ir::print(*e.graph, &big), {.required = false, .tag = tag_of_graph(k + 1)});
     add_fallback_texts(writer, e.fallbacks, k + 1, big);
   }
   Json index = Json::array();
@@ -145,7 +156,7 @@ Result<void> add_graphs(engine::Writer& writer, const Compiled& compiled) {
 
 bool has_plugin_free_graph(const engine::Reader& reader, size_t entries) {
   for (size_t k = 0; k < entries; ++k)
-    if (reader.find(SectionType::graph_text, tag_of(k, Condition::plugin_missing))) return true;
+    if (reader.find(SectionType::graph_text, tag_of_graph(k, Condition::plugin_missing))) return true;
   return false;
 }
 
@@ -154,12 +165,13 @@ Result<std::vector<EntrySource>> read_graphs(const engine::Reader& reader, std::
   const ir::TextConstants big = TRY(read_constants(reader, place));
   std::vector<EntrySource> out;
   for (size_t k = 0; k < names.size(); ++k) {
-    const auto free_of_plugins = plugin_free ? reader.find(SectionType::graph_text, tag_of(k, Condition::plugin_missing)) : std::nullopt;
-    const auto text = free_of_plugins ? *free_of_plugins : TRY(reader.require(SectionType::graph_text, tag_of(k)));
+    const auto free_of_plugins =
+        plugin_free ? reader.find(SectionType::graph_text, tag_of_graph(k, Condition::plugin_missing)) : std::nullopt;
+    const auto text = free_of_plugins ? *free_of_plugins : TRY(reader.require(SectionType::graph_text, tag_of_graph(k)));
     EntrySource& entry = out.emplace_back(names[k], Source(TRY(graph_of_text(as_text(text), ops, &big))));
     if (free_of_plugins) continue;
     for (const Condition condition : {Condition::size_out_of_range, Condition::default_overridden})
-      if (const auto fallback = reader.find(SectionType::graph_text, tag_of(k, condition)))
+      if (const auto fallback = reader.find(SectionType::graph_text, tag_of_graph(k, condition)))
         entry.source.fallbacks.push_back({condition, TRY(graph_of_text(as_text(*fallback), ops, &big))});
   }
   return out;

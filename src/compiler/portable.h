@@ -13,11 +13,17 @@
 
 namespace tenon::compiler {
 
-/// Adds the sections of an engine without native code: the graph's text (constants over 64 elements as @k), the weights section with
-/// their bytes, and an index that says where and of what type each is. Fallbacks and further entries are texts of their own, whose
-/// constants are numbered on; equal ones are kept once. Names of entries are in the manifest. What was compiled must outlive the writer.
-/// Errors: not_supported for large string constants.
+/// Tag of the section with the text of an entry's graph (no condition), or of that of its fallback; in native engines of the former alone.
+uint32_t tag_of_graph(size_t entry, runtime::Condition condition = runtime::Condition::none);
+
+/// Adds the sections of an engine without native code: the graph's text (constants over 64 elements as @k), the weights section with their
+/// bytes, and an index that says where and of what type each is. Fallbacks and further entries are texts of their own, whose constants are
+/// numbered on; equal ones are kept once. Names of entries are in the manifest. What was compiled must outlive the writer. Errors:
+/// not_supported for large string constants.
 Result<void> add_graphs(engine::Writer& writer, const Compiled& compiled);
+
+/// Names of the entries of such an engine, from its manifest. Errors: bad_file (two of one name, or one without).
+Result<std::vector<std::string>> entry_names(std::span<const std::byte> manifest, const std::string& place);
 
 /// The graphs of such an engine, their constants slices of the file. names: of its entries. plugin_free: those with definitions in place of
 /// plugins, where an entry has one. Nothing in the file is trusted. Errors: bad_file, bad_graph with line and column.

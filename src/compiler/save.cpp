@@ -126,10 +126,12 @@ Result<void> add_native(engine::Writer& writer, const Compiled& c) {
   const codegen::Target& target = *c.code.target;
   const uint32_t tag = target.tag;
   writer.add(SectionType::graph_text, ir::print(*c.graph), {.required = false});
+  for (size_t k = 1; k <= c.other_entries.size(); ++k)
+    writer.add(SectionType::graph_text, ir::print(graph_of(c, k)), {.required = false, .tag = tag_of_graph(k)});
   writer.add(SectionType::programs, runtime::encode(c.built.programs));
   writer.add(SectionType::target, fmt::format("{}\n{}", target.title, target.needs()), {.required = false, .tag = tag});
   writer.add(SectionType::tactics, fmt::format("{}\n", fmt::join(c.built.tactics, "\n")), {.required = false, .tag = tag});
-  writer.add(SectionType::plan_record, encode(plan_record(c), *c.graph), {.required = false, .tag = tag});
+  writer.add(SectionType::plan_record, encode_plan_records(c), {.required = false, .tag = tag});
   writer.add(SectionType::kernels, table_of(c.code), {.tag = tag});
   writer.add(SectionType::code, std::string(reinterpret_cast<const char*>(c.code.bytes.data()), c.code.bytes.size()), {.tag = tag});
   writer.add_streamed(SectionType::weights, c.built.programs.weight_bytes + runtime::kSlack,

@@ -40,8 +40,7 @@ class TableBuilder {
  public:
   explicit TableBuilder(Pool& pool) : pool_(pool) {}
 
-  Result<void> add(LoweredProgram from) {
-    BuiltProgram built = TRY(build_program(std::move(from.lowered), pool_));
+  Result<void> add(LoweredProgram from, BuiltProgram built) {
     TRY(place_states(table_, std::move(built.states), built.tree.program));
     ProgramTree tree = std::move(built.tree);
     if (from.condition == runtime::Condition::size_out_of_range && has_same_steps(tree, trees_[from.entry])) {
@@ -49,18 +48,10 @@ class TableBuilder {
       return {};
     }
     if (from.role == runtime::Role::inner_graph && !first_graph_) first_graph_ = static_cast<uint32_t>(trees_.size());
-    add(std::move(from), std::move(tree));
-    return {};
-  }
-  Result<void> add(LoweredProgram from, BuiltProgram built) {
-    TRY(place_states(table_, std::move(built.states), built.tree.program));
-    add(std::move(from), std::move(built.tree));
-    return {};
-  }
-  void add(LoweredProgram from, ProgramTree tree) {
     table_.programs.push_back(
         {.name = std::move(from.name), .role = from.role, .condition = from.condition, .entry = from.entry, .program = {}});
     trees_.push_back(std::move(tree));
+    return {};
   }
 
   ProgramTable finish() {
@@ -86,19 +77,14 @@ Result<Built> build(std::vector<LoweredProgram> programs) {
   Pool pool(out);
   TableBuilder table(pool);
   for (size_t k = 0; k < programs.size(); ++k) {
-    const Lowered& lowered = programs[k].lowered;
-    TENON_ASSERT(lowered.kernels.of_groups.size() == lowered.kernels.plan.groups.size());
-    TENON_ASSERT(lowered.blobs.size() == lowered.kernels.plan.segments.size());
-    if (k > 0) {
-      TRY(table.add(std::move(programs[k])));
-      continue;
-    }
-    BuiltProgram first = TRY(build_program(std::move(programs[0].lowered), pool));
-    out.group_of_step = std::move(first.group_of_step);
-    out.work_of_step = std::move(first.work_of_step);
-    out.outer = std::move(first.outer);
-    TRY(table.add(std::move(programs[0]), std::move(first)));
-    if (programs.size() > 1) pool.share_equal_weights();
+    LoweredProgram& from = programs[k];
+    TENON_ASSERT(from.lowered.kernels.of_groups.size() == from.lowered.kernels.plan.groups.size());
+    TENON_ASSERT(from.lowered.blobs.size() == from.lowered.kernels.plan.segments.size());
+    BuiltProgram built = TRY(build_program(std::move(from.lowered), pool));
+    if (from.role == runtime::Role::entry) out.origins.push_back(std::move(built.origins));
+    if (k == 0) out.outer = std::move(built.outer);
+    TRY(table.add(std::move(from), std::move(built)));
+    if (k == 0 && programs.size() > 1) pool.share_equal_weights();
   }
   out.programs = table.finish();
   return out;

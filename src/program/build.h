@@ -17,6 +17,12 @@ struct PlacedConstant {
   bool looked_up = false;  ///< a table of which a run reads few rows
 };
 
+/// What the steps of a program come from.
+struct StepOrigins {
+  std::vector<uint32_t> group_of_step;      ///< which group of the plan each step is part of
+  std::vector<codegen::Work> work_of_step;  ///< what its kernel does; nothing where it has none
+};
+
 /// Programs and what else their engine must hold.
 struct Built {
   runtime::ProgramTable programs;
@@ -25,9 +31,8 @@ struct Built {
   std::vector<PlacedConstant> weights;
   /// Ops that backends without kernels run, one a node: the backend, the op.
   std::vector<std::pair<std::string, std::string>> ops_of_devices;
-  std::vector<uint32_t> group_of_step;      ///< of the first program: which group of the plan each step is part of
-  std::vector<codegen::Work> work_of_step;  ///< likewise: what its kernel does; nothing where it has none
-  std::vector<Dim> outer;                   ///< likewise: sizes that it reads from around it, in the order of its `outer` lines
+  std::vector<StepOrigins> origins;  ///< of each entry's steps, in the order of the entries
+  std::vector<Dim> outer;            ///< of the first program: sizes that it reads from around it, in the order of its `outer` lines
 };
 
 /// What backends made of a graph and of the bodies of its branches and loops.

@@ -59,15 +59,14 @@ class ProgramBuilder {
     TRY(add_ports());
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
       TRY(add_group(plan_.groups[g], lowered_.kernels.of_groups[g]));
-      group_of_step_.resize(out_.steps.size(), static_cast<uint32_t>(g));
-      work_of_step_.resize(out_.steps.size());
+      origins_.group_of_step.resize(out_.steps.size(), static_cast<uint32_t>(g));
+      origins_.work_of_step.resize(out_.steps.size());
     }
     out_.states = TRY(state_ports(plan_, numbers_, sizes_));
     for (const runtime::StatePort& port : out_.states) touch(out_, port.new_buffer);  // a run copies it after the last step
     finish_lives(out_);
     std::vector<runtime::StateInfo> states = state_infos(plan_, graph_, pool_);
-    return BuiltProgram{
-        {std::move(out_), std::move(own_bodies_)}, std::move(states), sizes_.outer(), std::move(group_of_step_), std::move(work_of_step_)};
+    return BuiltProgram{{std::move(out_), std::move(own_bodies_)}, std::move(states), sizes_.outer(), std::move(origins_)};
   }
 
  private:
@@ -230,8 +229,8 @@ class ProgramBuilder {
     own.factors = codegen::factors_of(kernel.work);
     own.scratch_bytes = static_cast<uint64_t>(kernel.tile.scratch_bytes());
     s.label = label_of(graph_, kernel.nodes);
-    work_of_step_.resize(out_.steps.size());
-    work_of_step_.push_back(std::move(kernel.work));
+    origins_.work_of_step.resize(out_.steps.size());
+    origins_.work_of_step.push_back(std::move(kernel.work));
     own.kernel = pool_.code(std::move(kernel.tile), std::move(kernel.tactic));
     out_.steps.push_back(std::move(s));
     return {};
@@ -350,8 +349,7 @@ class ProgramBuilder {
   Pool& pool_;
   Program out_;
   std::vector<ProgramTree> own_bodies_;  ///< in the order of the steps that run them
-  std::vector<uint32_t> group_of_step_;
-  std::vector<codegen::Work> work_of_step_;
+  StepOrigins origins_;
   SizeTable sizes_;
   std::vector<uint32_t> numbers_;
   std::vector<bool> looked_up_;  ///< by array

@@ -10,10 +10,9 @@ namespace tenon::program {
 /// One program, with those of its bodies; without a place in a table.
 struct BuiltProgram {
   runtime::ProgramTree tree;
-  std::vector<runtime::StateInfo> states;   ///< in the order of Program::states, whose numbers of states are still open
-  std::vector<Dim> outer;                   ///< a body's: sizes of the program around it, in the order of its `outer` lines
-  std::vector<uint32_t> group_of_step;      ///< as Built::group_of_step
-  std::vector<codegen::Work> work_of_step;  ///< as Built::work_of_step
+  std::vector<runtime::StateInfo> states;  ///< in the order of Program::states, whose numbers of states are still open
+  std::vector<Dim> outer;                  ///< a body's: sizes of the program around it, in the order of its `outer` lines
+  StepOrigins origins;
 };
 
 /// Links what backends made of a graph. Errors and cost: as build().

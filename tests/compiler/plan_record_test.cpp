@@ -93,7 +93,7 @@ TEST(PlanRecord, ReadRecordEqualsTheWrittenOne) {
   ASSERT_TRUE(read) << read.error().text();
   EXPECT_EQ(encode(*read, **outline), bytes);
   EXPECT_EQ(read->groups, compiler::plan_record(c).groups);
-  EXPECT_EQ(read->group_of_step, c.built.group_of_step);
+  EXPECT_EQ(read->group_of_step, c.built.origins[0].group_of_step);
   const auto expected = predictions(compiler::plan_record(c), *c.code.target);
   EXPECT_EQ(predictions(*read, *c.code.target), expected);
   EXPECT_EQ(expected.size(), c.built.programs[0].steps.size());
@@ -103,11 +103,71 @@ TEST(PlanRecord, ReadRecordEqualsTheWrittenOne) {
 TEST(PlanRecord, EngineHoldsGraphProgramAndRecord) {
   const auto contents = compiler::read_contents(saved(), ops::table());
   ASSERT_TRUE(contents) << contents.error().text();
-  ASSERT_TRUE(contents->programs && contents->plan);
-  EXPECT_EQ(contents->plan->group_of_step.size(), (*contents->programs)[0].steps.size());
+  ASSERT_TRUE(contents->programs && contents->entries[0].plan);
+  EXPECT_EQ(contents->entries[0].plan->group_of_step.size(), (*contents->programs)[0].steps.size());
   EXPECT_EQ(contents->tactics.size(), compiled().built.tactics.size());
   EXPECT_EQ(contents->target->name, "x86_avx2");
-  EXPECT_EQ(ir::print(*contents->graph).substr(0, 40), ir::print(*compiled().graph).substr(0, 40));
+  EXPECT_EQ(ir::print(*contents->entries[0].graph).substr(0, 40), ir::print(*compiled().graph).substr(0, 40));
+}
+
+/// Two entries: that graph, and another.
+compiler::Compiled compiled_entries() {
+  std::vector<compiler::EntrySource> entries;
+  entries.push_back({"main", *ir::parse(kGraph, ops::table())});
+  entries.push_back({"other", *ir::parse("graph main(z: f32[n,8]) { a = Exp(z) b = ReduceSum(a) return b }", ops::table())});
+  compiler::CompileOptions options;
+  options.target = *codegen::target_named("x86_avx2");
+  auto out = compiler::compile(std::move(entries), options);
+  EXPECT_TRUE(out) << out.error().text();
+  return *std::move(out);
+}
+
+TEST(PlanRecord, EngineHoldsGraphAndRecordOfEachEntry) {
+  const compiler::Compiled c = compiled_entries();
+  const auto path = path_of("plan_record_entries.tenon");
+  ASSERT_TRUE(compiler::save(c, {}, path));
+  const auto contents = compiler::read_contents(path, ops::table());
+  ASSERT_TRUE(contents) << contents.error().text();
+  ASSERT_EQ(contents->entries.size(), 2u);
+  for (size_t k = 0; k < 2; ++k) {
+    const compiler::EntryContents& e = contents->entries[k];
+    EXPECT_EQ(e.name, k == 0 ? "main" : "other");
+    ASSERT_TRUE(e.plan);
+    EXPECT_EQ(encode(*e.plan, *e.graph), encode(compiler::plan_record(c, k), compiler::graph_of(c, k)));
+    EXPECT_FALSE(e.plan->work_of_step.empty());
+  }
+  EXPECT_EQ(ir::print(*contents->entries[1].graph).substr(0, 20), ir::print(*c.other_entries[0].graph).substr(0, 20));
+}
+
+/// As engines of several entries were before: the record, and the graph, of the first alone.
+TEST(PlanRecord, RecordOfTheFirstEntryAloneIsRead) {
+  const compiler::Compiled c = compiled_entries();
+  const std::vector<ir::Graph*> graphs{c.graph.get(), c.other_entries[0].graph.get()};
+  const auto read = compiler::decode_plan_records(record_of(c), graphs, *c.code.target);
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(read->size(), 1u);
+  const auto both = compiler::decode_plan_records(compiler::encode_plan_records(c), graphs, *c.code.target);
+  ASSERT_TRUE(both) << both.error().text();
+  EXPECT_EQ(both->size(), 2u);
+  const auto more = compiler::decode_plan_records(compiler::encode_plan_records(c), std::span(graphs).first(1), *c.code.target);
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().code(), Code::bad_file);
+}
+
+TEST(PlanRecord, DamagedRecordOfAnEntryIsAnErrorOrARecord) {
+  const compiler::Compiled c = compiled_entries();
+  const std::vector<ir::Graph*> graphs{c.graph.get(), c.other_entries[0].graph.get()};
+  const std::string bytes = compiler::encode_plan_records(c);
+  size_t refused = 0;
+  for (size_t k = record_of(c).size(); k < bytes.size(); ++k)
+    for (const char mask : {'\x01', '\x80', '\xff'}) {
+      std::string damaged = bytes;
+      damaged[k] = static_cast<char>(damaged[k] ^ mask);
+      const auto read = compiler::decode_plan_records(damaged, graphs, *c.code.target);
+      if (!read) ASSERT_EQ(read.error().code(), Code::bad_file);
+      refused += !read;
+    }
+  EXPECT_GT(refused, 0u);
 }
 
 TEST(PlanRecord, PortableEngineHoldsGraphAlone) {
@@ -117,15 +177,15 @@ TEST(PlanRecord, PortableEngineHoldsGraphAlone) {
   ASSERT_TRUE(compiler::save(*compiler::compile(*ir::parse(kGraph, ops::table()), options), options, path));
   const auto contents = compiler::read_contents(path, ops::table());
   ASSERT_TRUE(contents) << contents.error().text();
-  EXPECT_FALSE(contents->programs || contents->plan);
-  EXPECT_GT(contents->graph->node_count(), 0u);
+  EXPECT_FALSE(contents->programs || contents->entries[0].plan);
+  EXPECT_GT(contents->entries[0].graph->node_count(), 0u);
 }
 
 TEST(PlanRecord, EngineWithoutRecordHasGraphAndProgram) {
   const auto contents = compiler::read_contents(with_section(SectionType::plan_record, ""), ops::table());
   ASSERT_TRUE(contents) << contents.error().text();
   EXPECT_TRUE(contents->programs);
-  EXPECT_FALSE(contents->plan);
+  EXPECT_FALSE(contents->entries[0].plan);
 }
 
 TEST(PlanRecord, EngineWithoutGraphIsAnError) { EXPECT_EQ(code_of(with_section(SectionType::graph_text, "")), Code::bad_file); }
@@ -135,7 +195,7 @@ TEST(PlanRecord, UnknownOpsOfTheGraphAreNames) {
       with_section(SectionType::graph_text, std::regex_replace(ir::print(*compiled().graph), std::regex(" = MatMul"), " = acme::MatMul")),
       ops::table());
   ASSERT_TRUE(contents) << contents.error().text();
-  EXPECT_TRUE(contents->graph->node(*contents->graph->nodes().begin()).op->unknown);
+  EXPECT_TRUE(contents->entries[0].graph->node(*contents->entries[0].graph->nodes().begin()).op->unknown);
 }
 
 TEST(PlanRecord, RecordOfAnotherProgramIsRefused) {

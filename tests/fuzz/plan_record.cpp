@@ -31,8 +31,12 @@ void predict_all(const compiler::PlanRecord& record, const codegen::Target& targ
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const codegen::Target& target = **codegen::target_named("x86_avx512_bf16");
-  const auto graph = outline();
-  const auto record = compiler::decode_plan_record({reinterpret_cast<const char*>(data), size}, *graph, target);
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto graph = outline(), other = outline();
+  const std::vector<ir::Graph*> graphs{graph.get(), other.get()};
+  if (const auto records = compiler::decode_plan_records(bytes, graphs, target))
+    for (const compiler::PlanRecord& each : *records) predict_all(each, target);
+  const auto record = compiler::decode_plan_record(bytes, *graph, target);
   if (!record) {
     if (record.error().code() == Code::internal) std::abort();
     return 0;

@@ -11,6 +11,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import chromium
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
 
 from small_models import ROOT, data_of, o, tenon  # noqa: E402
@@ -80,6 +82,77 @@ class EngineViews(unittest.TestCase):
         kernels = [s["runs"] for g in engine[0]["groups"] for s in g["steps"]]
         self.assertTrue(any(k.startswith("kernel ") for k in kernels), kernels)
         self.assertTrue(all("groups" in n for n in engine[0]["nodes"] if n["op"] in ("MatMul", "Softmax")))
+
+    def entries(self) -> list[Path]:
+        """A native and a portable engine of the entries main and other."""
+        other = self.folder / "other.onnx"
+        other.write_bytes(o.chain([o.node("Exp", ["x"], ["h"], name="/exp"), o.node("Relu", ["h"], ["y"], name="/relu")]))
+        made = []
+        for name, options in (("two", []), ("two_portable", ["--portable"])):
+            made.append(self.folder / f"{name}.tenon")
+            done = tenon("build", self.model, "--entry", f"other={other}", "-o", made[-1], *options, "--html", self.page)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        return made
+
+    @staticmethod
+    def names(graphs: list[dict]) -> list[tuple]:
+        return [(g["entry"], g["name"]) for g in graphs if "inside" not in g]
+
+    def test_pages_have_the_graphs_of_all_entries(self):
+        native, portable = self.entries()
+        built = data_of(self.page)["graphs"]
+        self.assertEqual(self.names(built), [(e, f"as {how}") for how in ("exported", "compiled") for e in ("main", "other")])
+        of_other = [g for g in built if g["entry"] == "other"]
+        self.assertEqual([built[g["after"]]["name"] for g in of_other if "after" in g], ["as compiled"])
+        self.assertTrue(all(built[g["before"]]["entry"] == "other" for g in of_other if "before" in g))
+        graphs = self.graphs("inspect", native)
+        self.assertEqual(self.names(graphs), [("main", "as compiled"), ("other", "as compiled")])
+        self.assertTrue(graphs[-1]["groups"] and all(g["steps"] for g in graphs[-1]["groups"]))
+        self.assertEqual([self.without_origins(g) for g in graphs[-1:]], [self.without_origins(g) for g in of_other[-1:]])
+        self.assertEqual(self.names(self.graphs("inspect", portable)), [("main", "as rewritten"), ("other", "as rewritten")])
+
+    def test_one_entry_is_chosen(self):
+        for engine in self.entries():
+            with self.subTest(engine.name):
+                self.assertEqual({g["entry"] for g in self.graphs("inspect", engine, "--entry", "other")}, {"other"})
+                text = tenon("inspect", engine, "--entry", "other", "--text").stdout
+                self.assertIn("Exp", text)
+                self.assertNotIn("Softmax(", text)
+                self.assertIn("Softmax(", tenon("inspect", engine, "--text").stdout)
+                self.page.unlink(missing_ok=True)
+                for call in (["inspect", engine, "--html", self.page], ["inspect", engine], ["bench", engine, *BRIEF]):
+                    self.assertEqual(self.error(*call, "--entry", "othr")["advice"], "did you mean 'other'?")
+        self.assertEqual(self.error("inspect", self.model, "--entry", "main")["name"], "bad_usage")
+
+    def test_bench_measures_and_explains_an_entry(self):
+        for engine in self.entries():
+            with self.subTest(engine.name):
+                done = tenon("bench", engine, "--entry", "other", "--shape", "x=2x4", "--explain", "--html", self.page, "--json", *BRIEF)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                report, graphs = json.loads(done.stdout), data_of(self.page)["graphs"]
+                self.assertEqual(report["shapes"], {"x": [2, 4]})
+                labels = [{k["label"] for k in rows} for rows in (report["explained"]["kernels"], report["kernels"])]
+                self.assertEqual(*labels)
+                self.assertNotIn("MatMul", " ".join(labels[0]))
+                timed = {g["entry"]: any("ms" in s for k in g["groups"] for s in k["steps"]) for g in graphs if g["groups"]}
+                self.assertEqual(timed, {"main": False, "other": True})
+
+    @unittest.skipUnless(chromium.find(), "needs Chromium")
+    def test_a_selector_shows_the_graphs_of_an_entry(self):
+        self.entries()
+        browser = self.enterContext(chromium.Chromium(self.page))
+        tabs = "[...$('tabs').children].map(b => b.firstChild.textContent)"
+        select = "$('entry').value = {0!r}, $('entry').dispatchEvent(new Event('change')), [data.graphs[at].entry, data.graphs[at].name]"
+        self.assertEqual(browser.evaluate("[...$('entry').options].map(o => o.value)"), ["main", "other"])
+        self.assertFalse(browser.evaluate("$('entries').hidden"))
+        self.assertEqual(browser.evaluate(tabs), ["as exported", "as compiled"])
+        self.assertEqual(browser.evaluate(select.format("other")), ["other", "as exported"])
+        browser.evaluate("$('tabs').children[1].click()")
+        self.assertEqual(browser.evaluate("[data.graphs[at].entry, data.graphs[at].name]"), ["other", "as compiled"])
+        self.assertEqual(browser.evaluate(select.format("main")), ["main", "as compiled"])
+        self.assertEqual(browser.complaints, [])
+        self.assertEqual(tenon("build", self.model, "-o", self.folder / "one.tenon", "--html", self.page).returncode, 0)
+        self.assertTrue(self.enterContext(chromium.Chromium(self.page)).evaluate("$('entries').hidden"))
 
     def test_inspect_shows_the_graph_of_a_portable_engine(self):
         graph = self.graphs("inspect", self.portable)[0]

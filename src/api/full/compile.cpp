@@ -153,8 +153,11 @@ std::shared_ptr<compiler::Compiled> kept_for_saving(compiler::Compiled& compiled
   kept->backends = compiled.backends;
   kept->graph = std::move(compiled.graph);
   kept->fallbacks = std::move(compiled.fallbacks);
+  kept->plan = std::move(compiled.plan);
   kept->built.programs = compiled.built.programs;
   kept->built.weights = compiled.built.weights;
+  kept->built.tactics = std::move(compiled.built.tactics);
+  kept->built.origins = std::move(compiled.built.origins);
   kept->code = compiled.code;
   kept->report = compiled.report;
   return kept;

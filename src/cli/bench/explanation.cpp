@@ -13,14 +13,23 @@ namespace {
 
 using Known = std::unordered_map<std::string, int64_t>;
 
-/// Symbols that are an input's size, by name.
+void add_sizes(const ir::Type& type, const Sizes& shape, Known& out) {
+  if (!type.has_rank()) return;
+  for (size_t d = 0; d < type.shape->size(); ++d)
+    if (const DimNode* n = (*type.shape)[d].node(); n && n->kind == DimNode::Kind::symbol) out.emplace(n->name, shape[d]);
+}
+
+/// Symbols that are an input's size, by name, and lengths of states, which are 0: runs begin at the initial values.
 Known sizes_of(const ir::Graph& graph, std::span<const Tensor> inputs) {
   Known out;
-  for (size_t k = 0; k < inputs.size(); ++k) {
-    const ir::Type& type = graph.value(graph.inputs()[k]).type;
-    if (!type.has_rank()) continue;
-    for (size_t d = 0; d < type.shape->size(); ++d)
-      if (const DimNode* n = (*type.shape)[d].node(); n && n->kind == DimNode::Kind::symbol) out.emplace(n->name, inputs[k].shape()[d]);
+  for (const ir::ValueId id : graph.inputs()) {
+    const ir::Type& type = graph.value(id).type;
+    if (graph.state_of_input(id)) {
+      add_sizes(type, Sizes(type.shape->size()), out);
+    } else if (!inputs.empty()) {
+      add_sizes(type, inputs[0].shape(), out);
+      inputs = inputs.subspan(1);
+    }
   }
   return out;
 }
@@ -40,8 +49,8 @@ struct Rows {
 }  // namespace
 
 Result<std::vector<ExplainedKernel>> Explanation::kernels(const runtime::Engine& engine, std::span<const Tensor> inputs,
-                                                          const Profile& profile, const codegen::Machine& machine) const {
-  const runtime::Program& program = engine.program();
+                                                          const Profile& profile, const codegen::Machine& machine, size_t entry) const {
+  const runtime::Program& program = engine.program(entry);
   const std::vector<double> times = step_times(program, profile);
   const Known known = sizes_of(*graph_, inputs);
   const auto value_of = [&](const DimNode& symbol) {

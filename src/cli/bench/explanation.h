@@ -26,9 +26,9 @@ class Explanation {
   Explanation(std::unique_ptr<ir::Graph> graph, compiler::PlanRecord plan, std::vector<std::string> tactics, const codegen::Target& target)
       : graph_(std::move(graph)), plan_(std::move(plan)), tactics_(std::move(tactics)), target_(target) {}
 
-  /// Of runs of the engine's own program. The longest first. Steps without a kernel, and those whose sizes depend on data, are left out.
+  /// Of runs of the entry's own program. The longest first. Steps without a kernel, and those whose sizes depend on data, are left out.
   Result<std::vector<ExplainedKernel>> kernels(const runtime::Engine& engine, std::span<const Tensor> inputs, const Profile& profile,
-                                               const codegen::Machine& machine) const;
+                                               const codegen::Machine& machine, size_t entry = 0) const;
 
  private:
   std::unique_ptr<ir::Graph> graph_;

@@ -26,7 +26,8 @@ Result<double> largest_difference(BenchSession& b) {
   double largest = 0;
   for (size_t k = 0; k < ours.size(); ++k) {
     if (k >= others.size() || ours[k].shape() != others[k].shape() || ours[k].dtype() != others[k].dtype())
-      return fail(Code::device_failed, fmt::format("output '{}'", b.engine->outputs()[k].name), "the engines' results have different types")
+      return fail(Code::device_failed, fmt::format("output '{}'", b.engine->outputs(b.entry)[k].name),
+                  "the engines' results have different types")
           .expected(k < others.size() ? type_text(others[k].dtype(), others[k].shape()) : "no such output")
           .found(type_text(ours[k].dtype(), ours[k].shape()));
     if (ours[k].dtype() == DType::string) continue;
@@ -78,7 +79,7 @@ Json json_of_products(const BenchFigures& f) {
 
 Json json_of_shapes(const BenchSession& b) {
   Json out = Json::object();
-  for (size_t k = 0; k < b.inputs.size(); ++k) out[b.engine->inputs()[k].name] = b.inputs[k].shape();
+  for (size_t k = 0; k < b.inputs.size(); ++k) out[b.engine->inputs(b.entry)[k].name] = b.inputs[k].shape();
   return out;
 }
 
@@ -101,7 +102,7 @@ Result<Json> report_peer(BenchSession& b, const BenchFigures& f, Console& consol
 std::string shapes_text(const BenchSession& b) {
   std::string out;
   for (size_t k = 0; k < b.inputs.size(); ++k)
-    out += fmt::format("{}{}[{}]", k ? ", " : "", b.engine->inputs()[k].name, fmt::join(b.inputs[k].shape(), ","));
+    out += fmt::format("{}{}[{}]", k ? ", " : "", b.engine->inputs(b.entry)[k].name, fmt::join(b.inputs[k].shape(), ","));
   return out;
 }
 

@@ -36,13 +36,13 @@ Result<void> start_peer(const BenchOptions& o, BenchSession& b) {
 
 Result<std::span<const Tensor>> BenchSession::run() {
   context->reset();
-  return context->run(inputs, options);
+  return context->run(inputs, options, entry);
 }
 
 Result<double> BenchSession::timed_run() {
   context->reset();
   const auto start = Clock::now();
-  TRY(context->run(inputs, options));
+  TRY(context->run(inputs, options, entry));
   return ms_since(start);
 }
 
@@ -64,12 +64,13 @@ MachineLimits::MachineLimits(int threads, const ByProducts& flops) : peaks(threa
 
 Result<BenchSession> prepare_session(const BenchOptions& o, Console& console) {
   BenchSession b;
-  const ViewOptions wanted{.page = !o.html.empty(), .explanation = o.explain};
+  const ViewOptions wanted{.page = !o.html.empty(), .explanation = o.explain, .entry = o.entry};
   const auto loading = Clock::now();
   b.engine = TRY(wanted.any() ? engine_with_views(o.engine, wanted, b.views, console) : o.engine.engine(console));
   b.load_ms = ms_since(loading);
-  b.inputs = TRY(o.inputs.inputs(*b.engine, TRY(o.engine.model.import_options()).shapes));
-  if (wanted.any()) TRY(check_inputs_of_views(*b.engine, b.inputs));
+  if (!o.entry.empty()) b.entry = TRY(b.engine->entry(o.entry));
+  b.inputs = TRY(o.inputs.inputs(b.engine->inputs(b.entry), TRY(o.engine.model.import_options()).shapes));
+  if (wanted.any()) TRY(check_inputs_of_views(*b.engine, b.inputs, b.entry));
   const int pool_size = default_thread_pool().size();
   b.options.check_memory = o.engine.check_memory;
   b.options.seed = o.inputs.seed;

@@ -16,7 +16,7 @@ class Console;
 struct BenchOptions {
   EngineOptions engine;
   InputOptions inputs;
-  std::string peer, trace, html;
+  std::string peer, trace, html, entry;
   int runs = 30;
   double seconds = 30;
   bool cold = false, serve = false, explain = false;
@@ -31,11 +31,14 @@ struct BenchSession {
   std::vector<Tensor> inputs;
   std::unique_ptr<runtime::Context> context;
   runtime::RunOptions options;
+  size_t entry = 0;  ///< of the engine, that runs
   std::unique_ptr<Peer> peer;
   Views views;
   double load_ms = 0, first_ms = 0, warm_ms = 0;
   uint64_t rss = 0;  ///< before anything was allocated to measure with
 
+  /// The program that the inputs run.
+  const runtime::Program& program() const { return engine->program_for(inputs, entry); }
   /// Every run begins at the initial values of states.
   Result<std::span<const Tensor>> run();
   Result<double> timed_run();

@@ -18,7 +18,8 @@ double rate(double flops, double ms) { return ms > 0 ? flops / ms / 1e6 : 0; }
 
 }  // namespace
 
-Result<Profile> profile(runtime::Context& context, std::span<const Tensor> inputs, const runtime::RunOptions& options, uint32_t runs) {
+Result<Profile> profile(runtime::Context& context, std::span<const Tensor> inputs, const runtime::RunOptions& options, uint32_t runs,
+                        size_t entry) {
   Profile out;
   out.runs = runs;
   const auto start = std::chrono::steady_clock::now();
@@ -27,7 +28,7 @@ Result<Profile> profile(runtime::Context& context, std::span<const Tensor> input
     runtime::RunOptions watched = options;
     watched.on_step = [&](uint32_t step, auto begin, auto end) { out.events.push_back({run, step, us(begin - start), us(end - begin)}); };
     context.reset();
-    TRY(context.run(inputs, watched));
+    TRY(context.run(inputs, watched, entry));
   }
   return out;
 }

@@ -20,7 +20,8 @@ struct Profile {
   std::vector<Event> events;
   uint32_t runs = 0;
 };
-Result<Profile> profile(runtime::Context& context, std::span<const Tensor> inputs, const runtime::RunOptions& options, uint32_t runs);
+Result<Profile> profile(runtime::Context& context, std::span<const Tensor> inputs, const runtime::RunOptions& options, uint32_t runs,
+                        size_t entry = 0);
 
 /// Milliseconds of each step: the median over the runs; 0 for steps that did not run.
 std::vector<double> step_times(const runtime::Program& program, const Profile& profile);

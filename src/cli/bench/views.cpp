@@ -12,15 +12,26 @@ namespace {
 
 using EngineOf = Result<std::shared_ptr<runtime::Engine>>;
 
-EngineOf load(compiler::Compiled compiled, std::string missing, ViewOptions wanted, Views& views) {
-  compiler::PlanRecord plan = compiler::plan_record(compiled);
-  if (views.page) views.page->add_compiled(*compiled.graph, plan, compiled.built.programs[0], "as compiled");
-  if (wanted.explanation)
-    views.explanation.emplace(std::move(compiled.graph), std::move(plan), compiled.built.tactics, *compiled.code.target);
+/// Of an entry that the engine does not have, nothing: whoever runs it has the error.
+void explain(compiler::Compiled& compiled, const std::string& entry, Views& views) {
+  const runtime::ProgramTable& programs = compiled.built.programs;
+  const std::vector<uint32_t> numbers = runtime::entries_of(programs);
+  for (size_t k = 0; k < numbers.size(); ++k) {
+    if (!entry.empty() && programs.programs[numbers[k]].name != entry) continue;
+    compiler::PlanRecord plan = compiler::plan_record(compiled, k);
+    auto& graph = k == 0 ? compiled.graph : compiled.other_entries[k - 1].graph;
+    views.explanation.emplace(std::move(graph), std::move(plan), compiled.built.tactics, *compiled.code.target);
+    return;
+  }
+}
+
+EngineOf load(compiler::Compiled compiled, std::string missing, const ViewOptions& wanted, Views& views) {
+  if (views.page) add_entries(*views.page, compiled);
+  if (wanted.explanation) explain(compiled, wanted.entry, views);
   return compiler::load_compiled(std::move(compiled), {}, std::move(missing));
 }
 
-EngineOf from_model(const EngineOptions& options, ViewOptions wanted, Views& views, Console& console) {
+EngineOf from_model(const EngineOptions& options, const ViewOptions& wanted, Views& views, Console& console) {
   auto reading = TRY(options.model.import_options());
   reading.metadata = true;  // the page shows which module a node is of
   auto imported = TRY(import::import_onnx(options.model.path, reading));
@@ -30,10 +41,11 @@ EngineOf from_model(const EngineOptions& options, ViewOptions wanted, Views& vie
               wanted, views);
 }
 
-EngineOf from_native_engine(const std::string& path, const compiler::LoadOptions& loading, ViewOptions wanted, Views& views) {
+EngineOf from_native_engine(const std::string& path, const compiler::LoadOptions& loading, const ViewOptions& wanted, Views& views) {
   auto engine = TRY(compiler::load(path, loading));
   compiler::EngineContents contents = TRY(compiler::read_contents(path, *loading.ops));
-  if (!contents.plan)
+  const size_t entry = wanted.entry.empty() ? 0 : TRY(engine->entry(wanted.entry));
+  if (entry >= contents.entries.size() || !contents.entries[entry].plan)
     return fail(Code::not_supported, path, "the engine has no record of its plan, which --html and --explain show")
         .expected("an engine of this version")
         .found("one that an earlier version built")
@@ -42,13 +54,14 @@ EngineOf from_native_engine(const std::string& path, const compiler::LoadOptions
     return fail(Code::not_supported, path, "not supported yet: --html and --explain where definitions run in place of plugins")
         .found(engine->missing())
         .advice("name the library of plugins (--plugin LIB)");
-  if (views.page) views.page->add_compiled(*contents.graph, *contents.plan, (*contents.programs)[0], "as compiled");
-  if (wanted.explanation)
-    views.explanation.emplace(std::move(contents.graph), *std::move(contents.plan), std::move(contents.tactics), *contents.target);
+  if (views.page) add_entries(*views.page, contents);
+  if (!wanted.explanation) return engine;
+  compiler::EntryContents& explained = contents.entries[entry];
+  views.explanation.emplace(std::move(explained.graph), *std::move(explained.plan), std::move(contents.tactics), *contents.target);
   return engine;
 }
 
-EngineOf from_engine(const EngineOptions& options, ViewOptions wanted, Views& views) {
+EngineOf from_engine(const EngineOptions& options, const ViewOptions& wanted, Views& views) {
   const compiler::LoadOptions loading = TRY(options.load_options());
   auto portable = TRY(compiler::compile_if_portable(options.model.path, loading));
   auto engine = TRY(portable ? load(std::move(portable->compiled), std::move(portable->missing), wanted, views)
@@ -59,15 +72,15 @@ EngineOf from_engine(const EngineOptions& options, ViewOptions wanted, Views& vi
 
 }  // namespace
 
-EngineOf engine_with_views(const EngineOptions& options, ViewOptions wanted, Views& views, Console& console) {
+EngineOf engine_with_views(const EngineOptions& options, const ViewOptions& wanted, Views& views, Console& console) {
   if (wanted.page) views.page.emplace(std::filesystem::path(options.model.path).filename().string());
   auto engine = TRY(options.is_engine() ? from_engine(options, wanted, views) : from_model(options, wanted, views, console));
   if (!engine->missing().empty()) console.warn("definitions run in place of plugins: " + engine->missing());
   return engine;
 }
 
-Result<void> check_inputs_of_views(const runtime::Engine& engine, std::span<const Tensor> inputs) {
-  if (&engine.program_for(inputs) == &engine.program()) return {};
+Result<void> check_inputs_of_views(const runtime::Engine& engine, std::span<const Tensor> inputs, size_t entry) {
+  if (&engine.program_for(inputs, entry) == &engine.program(entry)) return {};
   return fail(
              Code::not_supported, "--html, --explain",
              "not supported yet: inputs outside of the sizes that the model was compiled for, or for a default, which have a program of their own")

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "cli/bench/explanation.h"
 #include "cli/inspect/graph_page.h"
@@ -19,15 +20,16 @@ struct Views {
 /// Which of them are wanted.
 struct ViewOptions {
   bool page = false, explanation = false;
+  std::string entry = {};  ///< that is explained; empty: the first
   bool any() const { return page || explanation; }
 };
 
 /// Loads the engine, or compiles the model, and fills the views that are wanted. Errors: those of EngineOptions::engine; not_supported for
-/// an engine that has no record of its plan, or in which definitions run in place of plugins; bad_file for a damaged record.
-Result<std::shared_ptr<runtime::Engine>> engine_with_views(const EngineOptions& options, ViewOptions wanted, Views& views,
+/// an engine that has no record of the plan of that entry, or in which definitions run in place of plugins; bad_file for a damaged record.
+Result<std::shared_ptr<runtime::Engine>> engine_with_views(const EngineOptions& options, const ViewOptions& wanted, Views& views,
                                                            Console& console);
 
 /// Errors: not_supported for inputs that are not run by the program of which the views are.
-Result<void> check_inputs_of_views(const runtime::Engine& engine, std::span<const Tensor> inputs);
+Result<void> check_inputs_of_views(const runtime::Engine& engine, std::span<const Tensor> inputs, size_t entry);
 
 }  // namespace tenon::cli

@@ -11,9 +11,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/index_named.h"
 #include "cli/console/console.h"
 #include "cli/inspect/brief_text.h"
 #include "compiler/engine_contents.h"
+#include "compiler/portable.h"
 #include "compiler/shapes/default_shapes.h"
 #include "compiler/shapes/requested_shapes.h"
 #include "engine/reader.h"
@@ -104,14 +106,16 @@ void add_states(const ProgramTable& programs, std::span<const std::byte> weights
 }
 
 /// Inputs and outputs of the first entry are those of the engine; all entries have theirs in "entries".
-void show_ports(const ProgramTable& programs, std::span<const std::byte> weights, Console& console, Json& out) {
+void show_ports(const ProgramTable& programs, std::optional<uint32_t> only, std::span<const std::byte> weights, Console& console,
+                Json& out) {
   Rows rows{{"", "name", "type"}};
   out["entries"] = Json::array();
   for (const uint32_t k : runtime::entries_of(programs)) {
+    if (only.value_or(k) != k) continue;
     const std::string& name = programs.programs[k].name;
     Json entry{{"name", name}};
     add_ports(programs, k, k == 0 ? "" : name + ": ", weights, rows, entry);
-    if (k == 0) out.update({{"inputs", entry["inputs"]}, {"outputs", entry["outputs"]}});
+    if (k == only.value_or(0)) out.update({{"inputs", entry["inputs"]}, {"outputs", entry["outputs"]}});
     out["entries"].push_back(std::move(entry));
   }
   add_states(programs, weights, rows, out);
@@ -167,6 +171,40 @@ void show_kernels(const engine::Reader& reader, const ProgramTable& programs, Co
   console.table(rows);
 }
 
+struct EntryName {
+  std::string name;
+  uint32_t program = 0;  ///< its number
+};
+
+/// The number of its program; nothing where none is named. Errors: bad_usage, naming the nearest.
+Result<std::optional<uint32_t>> entry_named(const ProgramTable& programs, const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  std::vector<EntryName> entries;
+  for (const uint32_t k : runtime::entries_of(programs)) entries.push_back({programs.programs[k].name, k});
+  return entries[TRY(index_named("entry", "entries", entries, name))].program;
+}
+
+/// The graphs of all entries, or of that one.
+Result<void> show_graphs(const engine::Reader& reader, const std::string& only, const std::string& place, Console& console) {
+  const auto names = TRY(compiler::entry_names(TRY(reader.require(SectionType::manifest)), place));
+  for (size_t k = 0; k < names.size(); ++k) {
+    if (!only.empty() && names[k] != only) continue;
+    const auto graph = reader.find(SectionType::graph_text, compiler::tag_of_graph(k));
+    if (graph && names.size() > 1) console.line("\nentry " + names[k] + ":");
+    if (graph) console.line((names.size() > 1 ? "" : "\n") + std::string(text_of(*graph)));
+  }
+  return {};
+}
+
+/// Of an engine without programs. Errors: bad_usage, naming the nearest.
+Result<void> check_entry(const engine::Reader& reader, const std::string& name, const std::string& place) {
+  if (name.empty()) return {};
+  std::vector<EntryName> entries;
+  for (std::string& n : TRY(compiler::entry_names(TRY(reader.require(SectionType::manifest)), place))) entries.push_back({std::move(n)});
+  TRY(index_named("entry", "entries", entries, name));
+  return {};
+}
+
 std::string buffers_text(const Program& p, const Step& s) {
   std::string names;
   for (const uint32_t b : s.buffers)
@@ -212,13 +250,14 @@ std::pair<const char*, const char*> words_of(Condition condition) {
 }
 
 /// The steps of the table's programs, those of bodies below the steps that run them.
-void show_steps(const ProgramTable& programs, bool text, Console& console, Json& out) {
+void show_steps(const ProgramTable& programs, std::optional<uint32_t> only, bool text, Console& console, Json& out) {
   Rows rows{{"step", "runs", "reads and writes", "computes"}};
   out["steps"] = Json::array();
   Segments segments;
   size_t graphs = 0;
   for (uint32_t k = 0; k < programs.size(); ++k) {
     const runtime::NamedProgram& p = programs.programs[k];
+    if (only && ((p.role == Role::entry && k != *only) || (p.role == Role::fallback && p.entry != *only))) continue;
     const auto [prefix, when] = words_of(p.condition);
     const std::string entry = p.role == Role::fallback ? p.entry == 0 ? "" : programs.programs[p.entry].name + ", " : "";
     if (p.role == Role::entry) list_steps(programs, k, k == 0 ? "" : p.name + ": ", rows, out["steps"], segments);
@@ -232,12 +271,12 @@ void show_steps(const ProgramTable& programs, bool text, Console& console, Json&
   console.table(rows);
 }
 
-Result<void> show_memory(const ProgramTable& programs, const std::string& place, const std::vector<import::RequestedShape>& requested,
-                         Console& console, Json& out) {
-  const Program& p = programs[0];
-  TRY(compiler::check_requested(runtime::inputs_of(programs), requested, place));
+Result<void> show_memory(const ProgramTable& programs, uint32_t entry, const std::string& place,
+                         const std::vector<import::RequestedShape>& requested, Console& console, Json& out) {
+  const Program& p = programs[entry];
+  TRY(compiler::check_requested(runtime::inputs_of(programs, entry), requested, place));
   const auto shapes = compiler::default_shapes(p.inputs, requested);
-  const auto planned = runtime::planned_bytes(programs, shapes);  // figures for the report: they may fail
+  const auto planned = runtime::planned_bytes(programs, shapes, entry);  // figures for the report: they may fail
   std::string at;
   for (size_t k = 0; k < shapes.size(); ++k) at += fmt::format("{}{}=[{}]", k ? " " : "", p.inputs[k].name, fmt::join(shapes[k], ","));
   const auto buffers =
@@ -263,7 +302,7 @@ std::string runs_text(const Program& program, const Step& step) {
   return std::string(runtime::name_of(step.kind));
 }
 
-Result<void> inspect_engine(const std::string& path, const std::vector<import::RequestedShape>& shapes, bool text, Console& console) {
+Result<void> inspect_engine(const std::string& path, const EngineText& options, Console& console) {
   const auto file = TRY(files::MappedFile::open(path));
   const engine::Reader reader = TRY(engine::Reader::open(file->bytes(), file, path));
   const std::string_view manifest = text_of(TRY(reader.require(SectionType::manifest)));
@@ -278,15 +317,17 @@ Result<void> inspect_engine(const std::string& path, const std::vector<import::R
           .expected(fmt::format("{} bytes", programs.weight_bytes))
           .found(fmt::format("{} bytes", weights ? weights->size() : 0))
           .advice("build the engine again");
-    show_ports(programs, *weights, console, out);
+    const auto only = TRY(entry_named(programs, options.entry));
+    show_ports(programs, only, *weights, console, out);
     show_kernels(reader, programs, console, out);
-    show_steps(programs, text, console, out);
-    TRY(show_memory(programs, path, shapes, console, out));
+    show_steps(programs, only, options.text, console, out);
+    TRY(show_memory(programs, only.value_or(0), path, options.shapes, console, out));
   } else {
+    TRY(check_entry(reader, options.entry, path));
     console.line("\nno native code: it is compiled when it is loaded");
   }
   TRY(show_plugins(reader, console, out));
-  if (const auto graph = reader.find(SectionType::graph_text); text && graph) console.line("\n" + std::string(text_of(*graph)));
+  if (options.text) TRY(show_graphs(reader, options.entry, path, console));
   console.object(out);
   return {};
 }

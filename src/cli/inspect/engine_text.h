@@ -11,9 +11,16 @@ namespace tenon::cli {
 
 class Console;
 
-/// What an engine file holds: manifest, sections, inputs and outputs, kernels, memory; with `text` also its steps and its graph.
-/// shapes: those for which the memory plan is printed (see compiler::default_shapes). Nothing is run or compiled.
-Result<void> inspect_engine(const std::string& path, const std::vector<import::RequestedShape>& shapes, bool text, Console& console);
+/// How an engine is shown.
+struct EngineText {
+  std::vector<import::RequestedShape> shapes = {};  ///< for which the memory plan is printed (see compiler::default_shapes)
+  bool text = false;                                ///< also its steps and its graphs
+  std::string entry = {};  ///< whose ports, steps, memory plan and graph are printed; empty: the ports, steps and graphs of all, the memory
+                           ///< plan of the first
+};
+/// What an engine file holds: manifest, sections, inputs and outputs, kernels, memory. Nothing is run or compiled. Errors: bad_usage for an
+/// entry that there is not.
+Result<void> inspect_engine(const std::string& path, const EngineText& options, Console& console);
 
 /// What a step runs: "kernel 3", "on reference", "loop".
 std::string runs_text(const runtime::Program& program, const runtime::Step& step);

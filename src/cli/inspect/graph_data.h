@@ -10,7 +10,7 @@
 namespace tenon::cli {
 
 /// Appends the graph, and those of its nodes' bodies, to a list of graphs as src/cli/page/view.js reads them:
-///   name; inside: number of the graph around it, of a body;
+///   name; inside: number of the graph around it, of a body; entry: of the engine (GraphPage adds it);
 ///   values: [{name, type, constant: its elements where they are few, else ""}];
 ///   nodes in order, inputs first, outputs last: {op, kind: "input" or "output", name, module: "encoder/layer.3", attributes: ["axis=1"],
 ///     in: [value or -1], out, bodies: [graph], rule, from: names of the nodes that it was made of, groups};

@@ -11,30 +11,38 @@ namespace tenon::cli {
 
 using Json = nlohmann::ordered_json;
 
-size_t GraphPage::append_graph(const ir::Graph& graph, const std::string& name) { return last_ = cli::append_graph(graphs_, graph, name); }
-
-void GraphPage::add_compiled(const ir::Graph& graph, const compiler::PlanRecord& plan, const runtime::Program& program,
-                             const std::string& name) {
-  const bool has_before = !graphs_.empty();
-  const size_t before = last_;
-  last_ = cli::append_graph(graphs_, graph, name, &plan.groups_of_nodes);
-  if (has_before) {
-    graphs_[last_]["before"] = before;
-    graphs_[before]["after"] = last_;
-  }
-  Json& list = graphs_[last_]["groups"];
-  for (const std::string& kind : plan.groups) list.push_back({{"kind", kind}, {"steps", Json::array()}});
-  group_of_step_ = plan.group_of_step;
-  for (size_t s = 0; s < group_of_step_.size(); ++s)
-    list[group_of_step_[s]]["steps"].push_back({{"runs", runs_text(program, program.steps[s])}, {"computes", program.steps[s].label}});
+size_t GraphPage::append(const ir::Graph& graph, const std::string& name, const std::string& entry, const compiler::GroupsOfNodes* groups) {
+  const size_t first = graphs_.size(), number = append_graph(graphs_, graph, name, groups);
+  for (size_t k = first; k < graphs_.size(); ++k) graphs_[k]["entry"] = entry;
+  return number;
 }
 
-void GraphPage::set_times(std::span<const double> ms_of_steps) {
-  Json& list = graphs_[last_]["groups"];
+void GraphPage::add(const ir::Graph& graph, const std::string& name, const std::string& entry) {
+  entries_[entry].last = append(graph, name, entry, nullptr);
+}
+
+void GraphPage::add_compiled(const ir::Graph& graph, const compiler::PlanRecord& plan, const runtime::Program& program,
+                             const std::string& name, const std::string& entry) {
+  EntryGraphs& own = entries_[entry];
+  const size_t number = append(graph, name, entry, &plan.groups_of_nodes);
+  if (own.last) {
+    graphs_[number]["before"] = *own.last;
+    graphs_[*own.last]["after"] = number;
+  }
+  own = {number, plan.group_of_step};
+  Json& list = graphs_[number]["groups"];
+  for (const std::string& kind : plan.groups) list.push_back({{"kind", kind}, {"steps", Json::array()}});
+  for (size_t s = 0; s < plan.group_of_step.size(); ++s)
+    list[plan.group_of_step[s]]["steps"].push_back({{"runs", runs_text(program, program.steps[s])}, {"computes", program.steps[s].label}});
+}
+
+void GraphPage::set_times(std::span<const double> ms_of_steps, const std::string& entry) {
+  const EntryGraphs& own = entries_.at(entry);
+  Json& list = graphs_[*own.last]["groups"];
   std::vector<size_t> seen(list.size());
-  for (size_t s = 0; s < group_of_step_.size(); ++s) {
-    Json& group = list[group_of_step_[s]];
-    group["steps"][seen[group_of_step_[s]]++]["ms"] = ms_of_steps[s];
+  for (size_t s = 0; s < own.group_of_step.size(); ++s) {
+    Json& group = list[own.group_of_step[s]];
+    group["steps"][seen[own.group_of_step[s]]++]["ms"] = ms_of_steps[s];
     group["ms"] = group.value("ms", 0.0) + ms_of_steps[s];
   }
 }
@@ -48,6 +56,24 @@ std::string GraphPage::html() const {
                       {"style", joined({theme_css, page_css})},
                       {"data", script_safe(data)},
                       {"script", joined({elements_js, view_js, layout_js, columns_js, draw_js, panel_js, page_js, controls_js})}});
+}
+
+void add_entries(GraphPage& page, const compiler::Compiled& compiled) {
+  const runtime::ProgramTable& programs = compiled.built.programs;
+  const std::vector<uint32_t> numbers = runtime::entries_of(programs);
+  for (size_t k = 0; k < numbers.size(); ++k)
+    page.add_compiled(compiler::graph_of(compiled, k), compiler::plan_record(compiled, k), programs[numbers[k]], "as compiled",
+                      programs.programs[numbers[k]].name);
+}
+
+void add_entries(GraphPage& page, const compiler::EngineContents& contents, std::string_view only) {
+  const std::vector<uint32_t> numbers = contents.programs ? runtime::entries_of(*contents.programs) : std::vector<uint32_t>();
+  for (size_t k = 0; k < contents.entries.size(); ++k) {
+    const compiler::EntryContents& e = contents.entries[k];
+    if (!only.empty() && e.name != only) continue;
+    if (e.plan) page.add_compiled(*e.graph, *e.plan, (*contents.programs)[numbers[k]], "as compiled", e.name);
+    else page.add(*e.graph, contents.programs ? "as compiled" : "as rewritten", e.name);
+  }
 }
 
 }  // namespace tenon::cli

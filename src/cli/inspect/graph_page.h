@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "compiler/plan_record.h"
+#include "compiler/engine_contents.h"
 
 namespace tenon::cli {
 
@@ -18,20 +21,32 @@ class GraphPage {
 
   /// A few words next to the title.
   void set_facts(std::string facts) { facts_ = std::move(facts); }
-  void add(const ir::Graph& graph, const std::string& name) { append_graph(graph, name); }
-  /// The compiled graph with its fused groups and kernels; its nodes and those of the last graph that was added point at each other.
-  void add_compiled(const ir::Graph& graph, const compiler::PlanRecord& plan, const runtime::Program& program, const std::string& name);
-  /// Milliseconds of each step of the compiled graph that was added last.
-  void set_times(std::span<const double> ms_of_steps);
+  /// entry: of the engine; where there are several the page has a selector of entries.
+  void add(const ir::Graph& graph, const std::string& name, const std::string& entry = "main");
+  /// The compiled graph with its fused groups and kernels; its nodes and those of the graph of its entry that was added before point at
+  /// each other.
+  void add_compiled(const ir::Graph& graph, const compiler::PlanRecord& plan, const runtime::Program& program, const std::string& name,
+                    const std::string& entry = "main");
+  /// Milliseconds of each step of the entry's compiled graph.
+  void set_times(std::span<const double> ms_of_steps, const std::string& entry = "main");
   std::string html() const;
 
  private:
-  size_t append_graph(const ir::Graph& graph, const std::string& name);
+  /// What was added of an entry.
+  struct EntryGraphs {
+    std::optional<size_t> last = {};  ///< number of the graph that was added last
+    std::vector<uint32_t> group_of_step = {};
+  };
+  size_t append(const ir::Graph& graph, const std::string& name, const std::string& entry, const compiler::GroupsOfNodes* groups);
 
   std::string title_, facts_;
   nlohmann::ordered_json graphs_ = nlohmann::ordered_json::array();
-  size_t last_ = 0;  ///< number of the graph that was added last, its bodies come after it
-  std::vector<uint32_t> group_of_step_;
+  std::map<std::string, EntryGraphs> entries_;
 };
+
+/// Adds the compiled graphs of all entries.
+void add_entries(GraphPage& page, const compiler::Compiled& compiled);
+/// Those that an engine file holds, without groups and kernels where it has no record of them. only: an entry; empty: all.
+void add_entries(GraphPage& page, const compiler::EngineContents& contents, std::string_view only = "");
 
 }  // namespace tenon::cli

@@ -75,14 +75,24 @@ $("find").addEventListener("keydown", event => {
   if (event.key === "Escape") { $("find").value = ""; $("found").replaceChildren(); light(new Set()); canvas.focus(); }
 });
 
+/// Of an engine with several entries: the graph of that entry that is called as the one that is shown, else its first.
+function showEntry(entry) {
+  const own = data.graphs.flatMap((graph, g) => graph.entry === entry && graph.inside === undefined ? [g] : []);
+  go(own.find(g => data.graphs[g].name === data.graphs[at].name) ?? own[0], -1);
+}
+
 function showTabs() {
-  $("tabs").replaceChildren(...data.graphs.flatMap((graph, g) => graph.inside !== undefined && g !== at ? [] :
+  const entry = data.graphs[at].entry, entries = [...new Set(data.graphs.map(graph => graph.entry))];
+  $("entries").hidden = entries.length < 2;
+  $("entry").replaceChildren(...entries.map(name => el("option", {value: name, selected: name === entry}, name)));
+  $("tabs").replaceChildren(...data.graphs.flatMap((graph, g) => graph.entry !== entry || (graph.inside !== undefined && g !== at) ? [] :
     [el("button", {ariaPressed: g === at, onclick: () => go(g, -1)}, `${graph.name}`, el("span", {className: "dim"}, ` ${graph.nodes.filter(n => !n.kind).length}`))]));
   const choices = ["family", ...(scene.graph.groups.length ? ["group"] : []), ...(scene.graph.groups.some(g => g.ms > 0) ? ["time"] : [])];
   $("way").replaceChildren(...choices.map(way => el("option", {value: way, selected: way === ways[at]}, {family: "kind of op", group: "fused group", time: "measured time"}[way])));
   $("legend").replaceChildren(...legend(scene.graph, ways[at]));
   $("folding").hidden = !scene.graph.folds.length;
 }
+$("entry").addEventListener("change", () => showEntry($("entry").value));
 $("way").addEventListener("change", () => { ways[at] = scene.way = $("way").value; showTabs(); redraw(); });
 $("fit").onclick = fit;
 $("unfold").onclick = unfoldAll;

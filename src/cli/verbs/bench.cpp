@@ -37,12 +37,12 @@ struct Pictures {
 
   Result<void> draw(BenchSession& b, const BenchFigures& f, const Profile& profile, const std::vector<double>& flops) {
     if (trace) {
-      TRY(trace->append(chrome_trace(b.engine->program_for(b.inputs), profile, flops)));
+      TRY(trace->append(chrome_trace(b.program(), profile, flops)));
       TRY(trace->commit());
     }
     if (html) {
       b.views.page->set_facts(fmt::format("{:.4g} ms at {}, {} threads", f.median_ms, shapes_text(b), b.options.threads));
-      b.views.page->set_times(step_times(b.engine->program(), profile));
+      b.views.page->set_times(step_times(b.program(), profile), b.engine->entries()[b.entry].name);
       TRY(html->append(b.views.page->html()));
       TRY(html->commit());
     }
@@ -52,15 +52,15 @@ struct Pictures {
 
 Result<Json> explained(const BenchSession& b, const Profile& profile, Console& console) {
   const MachineHere here = TRY(machine_here(b.options.threads));
-  return report_explanation(TRY(b.views.explanation->kernels(*b.engine, b.inputs, profile, here.machine)), here, console);
+  return report_explanation(TRY(b.views.explanation->kernels(*b.engine, b.inputs, profile, here.machine, b.entry)), here, console);
 }
 
 /// One of several engines that another process measures by turns.
 Result<void> serve_model(const BenchOptions& o, Console& console) {
   BenchSession b = TRY(prepare_session(o, console));
-  const auto flops = flops_of_steps(b.engine->program_for(b.inputs), b.context->sizes());
-  const ByProducts work = flops_by_products(b.engine->program_for(b.inputs), flops);
-  const double weight_bytes = weight_bytes_read(b.engine->program_for(b.inputs), b.context->sizes(), flops);
+  const auto flops = flops_of_steps(b.program(), b.context->sizes());
+  const ByProducts work = flops_by_products(b.program(), flops);
+  const double weight_bytes = weight_bytes_read(b.program(), b.context->sizes(), flops);
   std::optional<MachineLimits> made;  // made on first use: until then the process holds what a run needs
   const auto limits = [&]() -> const MachineLimits& { return made ? *made : made.emplace(b.options.threads, work); };
   const auto append = [](const ByProducts& each, double last) {
@@ -80,19 +80,19 @@ Result<void> bench_model(const BenchOptions& o, Console& console) {
   if (o.serve) return serve_model(o, console);
   Pictures pictures{TRY(file_for(o.trace)), TRY(file_for(o.html))};
   BenchSession b = TRY(prepare_session(o, console));
-  const auto flops = flops_of_steps(b.engine->program_for(b.inputs), b.context->sizes());
-  const ByProducts work = flops_by_products(b.engine->program_for(b.inputs), flops);
+  const auto flops = flops_of_steps(b.program(), b.context->sizes());
+  const ByProducts work = flops_by_products(b.program(), flops);
   const MachineLimits limits(b.options.threads, work);
   const auto samples = TRY(take_samples(o, b, limits, console));
-  const double weight_bytes = weight_bytes_read(b.engine->program_for(b.inputs), b.context->sizes(), flops);
+  const double weight_bytes = weight_bytes_read(b.program(), b.context->sizes(), flops);
   const BenchFigures f = figures_of(samples, work, weight_bytes, console);
   console.progress("profile");
   const uint32_t runs = static_cast<uint32_t>(std::clamp(3000 / f.median_ms, 2.0, static_cast<double>(kProfiledRuns)));
-  const Profile profile = TRY(tenon::cli::profile(*b.context, b.inputs, b.options, runs));
+  const Profile profile = TRY(tenon::cli::profile(*b.context, b.inputs, b.options, runs, b.entry));
   TRY(pictures.draw(b, f, profile, flops));
   report_own(b, f, console);
   Json json = json_of(b, f, weight_bytes, o.cold);
-  json["kernels"] = report_kernels(kernel_times(b.engine->program_for(b.inputs), profile, flops), console);
+  json["kernels"] = report_kernels(kernel_times(b.program(), profile, flops), console);
   if (b.views.explanation) json["explained"] = TRY(explained(b, profile, console));
   json["vs"] = b.peer ? TRY(report_peer(b, f, console)) : Json(nullptr);
   console.object(json);
@@ -117,21 +117,24 @@ VERB(bench) {
         "torch is PyTorch on the model as onnx2pytorch converts it, under torch.compile where that works; what it needs is in\n"
         "tools/requirements-torch.txt. The share of memory's rate counts each weight as read once a run: above 100 % weights stay\n"
         "in the caches. The share of the peak counts products of bf16 and int8 at the peaks of their own instructions; above 100 % the\n"
-        "machine was busy while the peak was measured. p50, p95 and p99 are over all runs of the samples that were kept.\n",
+        "machine was busy while the peak was measured. p50, p95 and p99 are over all runs of the samples that were kept.\n"
+        "Each run of a model with states begins at their initial values, which are set outside of what is measured.\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<BenchOptions>();
       o->engine.add_to(app);
       o->engine.model.plugins.add_embedded_to(app, o->engine.model.path);
       o->engine.add_check_memory_to(app);
       o->inputs.add_to(app);
+      app.add_option("--entry", o->entry, "what to measure of an engine with several entries (default: its first one)")->type_name("NAME");
       app.add_option("--vs", o->peer, "measure the other engine in its own process, in turns")
           ->check(CLI::IsMember({"onnxruntime", "openvino", "torch"}));
       app.add_flag("--cold", o->cold, "evict the caches before each run, as a process that does other work between runs");
       app.add_flag("--explain", o->explain, "the time of each kernel append what sizes, tactic and machine predict, and what limits it");
       app.add_flag("--serve", o->serve, "answer commands on stdin, as tools/bench/peer_bench.py does: ./dev bench measures so");
       app.add_option("--trace", o->trace, "write a chrome trace of some runs")->type_name("OUT");
-      app.add_option("--html", o->html,
-                     "write the graph before and after as a page to look around in, with the time of each kernel; of an engine, after")
+      app.add_option(
+             "--html", o->html,
+             "write the graph before and after as a page to look around in, with the time of each kernel; of an engine, after, with all its entries")
           ->type_name("OUT");
       app.add_option("--runs", o->runs, "samples to keep")->check(between(1, 100000))->capture_default_str();
       app.add_option("--seconds", o->seconds, "take no new samples after that long")->check(more_than_zero())->capture_default_str();

@@ -191,18 +191,20 @@ Result<void> build_engine(const Options& o, Console& console) {
   reading.metadata |= !o.html.empty();  // the page shows the module of a node
   auto imported = TRY(compiler::read_model(o.engine.model.path, reading, o.engine.model.context));
   std::optional<GraphPage> page;
-  if (!o.html.empty()) page.emplace(std::filesystem::path(o.engine.model.path).filename().string()).add(*imported.graph, "as exported");
+  if (!o.html.empty()) page.emplace(std::filesystem::path(o.engine.model.path).filename().string());
   for (const std::string& w : imported.warnings) console.warn(w);
   const auto options = TRY(compile_options(o, console));
   std::vector<compiler::EntrySource> entries;
   entries.push_back({"main", {std::move(imported.graph), std::move(imported.unbounded)}});
   for (const std::string& text : o.entries) entries.push_back(TRY(read_entry(text, reading, console)));
+  if (page)
+    for (const compiler::EntrySource& e : entries) page->add(*e.source.graph, "as exported", e.name);
   const auto compiled = TRY(compile_entries(o, std::move(entries), options, console));
   console.progress("write");
   TRY(compiler::save(compiled, options, path));
   if (!o.svg.empty()) TRY(draw(compiled, o.svg));
   if (page) {
-    page->add_compiled(*compiled.graph, compiler::plan_record(compiled), compiled.built.programs[0], "as compiled");
+    add_entries(*page, compiled);
     TRY(files::write_file(o.html, page->html()));
   }
   const double build_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -227,8 +229,7 @@ VERB(build) {
       app.add_option("-o,--output", o->output, "the engine file (default: the model's name with .tenon, here)")->type_name("OUT.tenon");
       app.add_option(
              "--entry", o->entries,
-             "one more model that the engine runs, by that name: MODEL is its entry `main`, and equal weights are kept once; may be "
-             "repeated")
+             "one more model that the engine runs, by that name: MODEL is its entry `main`, and equal weights are kept once; may be repeated")
           ->type_name("NAME=MODEL")
           ->allow_extra_args(false);
       app.add_option("--svg", o->svg, "draw the compiled graph, one colour a fused group (needs Graphviz)")->type_name("OUT");

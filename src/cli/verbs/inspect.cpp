@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/index_named.h"
 #include "cli/console/console.h"
 #include "cli/console/graphviz.h"
 #include "cli/console/verb.h"
@@ -30,7 +31,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   ModelOptions model;
-  std::string svg, html;
+  std::string svg, html, entry;
   bool text = false, all_layers = false;
 };
 
@@ -137,27 +138,39 @@ Result<void> draw(const Options& o, const ir::Graph& graph, const std::string& f
   return files::write_file(o.html, page.html());
 }
 
-/// The graph that the engine holds, with the groups and kernels of native code.
+std::string facts_of(const Options& o, const compiler::EngineContents& contents) {
+  const std::string code = contents.target ? "code for " + std::string(contents.target->title) : "no native code";
+  size_t nodes = 0;
+  for (const compiler::EntryContents& e : contents.entries)
+    if (o.entry.empty() || e.name == o.entry) nodes += e.graph->node_count();
+  return fmt::format("{}: engine, {}; {} nodes", o.model.path, code, nodes);
+}
+
+/// The graphs that the engine holds, with the groups and kernels of native code; as a picture that of one entry.
 Result<void> draw_engine(const Options& o, const std::vector<import::RequestedShape>& shapes, Console& console) {
   if (o.svg.empty() && o.html.empty()) return {};
   const compiler::EngineContents contents = TRY(compiler::read_contents(o.model.path, *TRY(o.model.plugins.plugins()).ops));
-  if (contents.programs) TRY(compiler::check_requested(runtime::inputs_of(*contents.programs), shapes, o.model.path));
-  if (contents.programs && !contents.plan && !o.html.empty())
+  const size_t entry = o.entry.empty() ? 0 : TRY(index_named("entry", "entries", contents.entries, o.entry));
+  if (contents.programs)
+    TRY(compiler::check_requested(runtime::inputs_of(*contents.programs, runtime::entries_of(*contents.programs)[entry]), shapes,
+                                  o.model.path));
+  const bool complete = !contents.programs || contents.entries.size() == runtime::entries_of(*contents.programs).size();
+  const bool recorded = std::ranges::all_of(contents.entries, [](const compiler::EntryContents& e) { return e.plan.has_value(); });
+  if (contents.programs && !recorded && !o.html.empty())
     console.warn("the engine has no record of its plan, so the page shows no groups and no kernels: build the engine again");
-  const std::string code = contents.target ? "code for " + std::string(contents.target->title) : "no native code";
-  const auto add = [&](GraphPage& page) {
-    if (contents.plan) page.add_compiled(*contents.graph, *contents.plan, (*contents.programs)[0], "as compiled");
-    else page.add(*contents.graph, contents.programs ? "as compiled" : "as rewritten");
-  };
-  return draw(o, *contents.graph, fmt::format("{}: engine, {}; {} nodes", o.model.path, code, contents.graph->node_count()), add, console);
+  if (!complete && !o.html.empty()) console.warn("the engine has the graph of its first entry alone: build the engine again");
+  return draw(
+      o, *contents.entries[entry].graph, facts_of(o, contents), [&](GraphPage& page) { add_entries(page, contents, o.entry); }, console);
 }
 
 Result<void> inspect(const Options& o, Console& console) {
   if (o.model.is_engine()) {
     const auto shapes = TRY(o.model.import_options()).shapes;
     TRY(draw_engine(o, shapes, console));
-    return inspect_engine(o.model.path, shapes, o.text, console);
+    return inspect_engine(o.model.path, {.shapes = shapes, .text = o.text, .entry = o.entry}, console);
   }
+  if (!o.entry.empty())
+    return fail(Code::bad_usage, "--entry " + o.entry, "a model has one graph, and no entries").expected("an engine").found(o.model.path);
   auto options = TRY(o.model.import_options());
   options.metadata = !o.html.empty();  // the page shows the module of a node
   const import::Imported m = TRY(compiler::read_model(o.model.path, options, o.model.context));
@@ -191,8 +204,11 @@ VERB(inspect) {
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->model.add_to(app, "an ONNX model or an engine");
+      app.add_option("--entry", o->entry, "of an engine with several entries: show that one alone (--svg draws one: the first)")
+          ->type_name("NAME");
       app.add_option("--svg", o->svg, "write the graph as a picture (needs Graphviz)")->type_name("OUT");
-      app.add_option("--html", o->html, "write the graph as a page to look around in; of an engine, with its kernels")->type_name("OUT");
+      app.add_option("--html", o->html, "write the graph as a page to look around in; of an engine, of all entries, with their kernels")
+          ->type_name("OUT");
       app.add_flag("--all-layers", o->all_layers, "--svg: draw repeated layers one by one");
       app.add_flag("--text", o->text, "print the graph in its text form; of an engine its steps too");
       return [o](Console& console) { return inspect(*o, console); };
