@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import tempfile
 import unittest
@@ -30,6 +31,11 @@ class States(unittest.TestCase):
 
     def test_bench_runs_more_often_than_the_capacity(self):
         self.assertEqual(tenon("bench", self.engine, "--input", f"x={self.x}", "--runs", "2", "--seconds", "0.1").returncode, 0)
+
+    def test_bench_against_an_engine_without_states_is_refused(self):
+        states = ["--state", "past_*=present_*:8", "--shape", "x=1x1x16", "--vs", "onnxruntime", "--json"]
+        error = json.loads(tenon("bench", ROOT / "examples/attention.onnx", *states).stdout)["error"]
+        self.assertEqual((error["name"], error["place"], error["found"]), ("not_supported", "--vs onnxruntime", "2 states"))
 
     def test_inspect_lists_states(self):
         rows, power = report("inspect", self.engine)["states"]

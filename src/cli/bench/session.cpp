@@ -25,6 +25,11 @@ Result<void> start_peer(const BenchOptions& o, BenchSession& b) {
   if (o.peer.empty()) return {};
   if (o.engine.is_engine())
     return fail(Code::bad_usage, "--vs " + o.peer, "the other engine cannot read an engine of Tenon's").advice("give the ONNX model");
+  if (!b.engine->states().empty())
+    return fail(Code::not_supported, "--vs " + o.peer, "not supported yet: a model with states against an engine that has none")
+        .expected("a model whose states are inputs and outputs")
+        .found(std::to_string(b.engine->states().size()) + " states")
+        .advice("leave --state out: both are measured with the states as inputs");
   const files::NamedTensors named = TRY(peer_inputs(*b.engine, b.inputs));
   const bool fixed = !o.engine.model.shapes.empty();
   b.peer = TRY(
