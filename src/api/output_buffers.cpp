@@ -21,7 +21,9 @@ std::string text_of(DType dtype, const std::vector<int64_t>& shape) {
   return fmt::format("{}[{}]", base::name_of(dtype), fmt::join(shape, ","));
 }
 
-base::Result<void> check_buffer(const OutputBuffer& buffer, const Port& port) {
+}  // namespace
+
+base::Result<void> check_buffer_type(const OutputBuffer& buffer, const Port& port) {
   if (port.kind != ValueKind::tensor || port.dtype == DType::string)
     return base::fail(base::Code::bad_input, place_of(port.name), "not supported yet: memory of the caller's for this output")
         .expected("an output that is a tensor of numbers")
@@ -31,6 +33,11 @@ base::Result<void> check_buffer(const OutputBuffer& buffer, const Port& port) {
     return base::fail(base::Code::bad_input, place_of(port.name), "the memory has another element type")
         .expected(std::string(base::name_of(port.dtype)))
         .found(std::string(base::name_of(buffer.dtype)));
+  return {};
+}
+
+base::Result<void> check_buffer(const OutputBuffer& buffer, const Port& port) {
+  TRY(check_buffer_type(buffer, port));
   const auto count = checked_count(buffer.shape);
   if (!count || *count > int64_t{1} << 50 || buffer.bytes != static_cast<size_t>(base::bytes_of(buffer.dtype, *count)))
     return base::fail(base::Code::bad_input, place_of(port.name), "the memory's byte size does not fit its type and shape")
@@ -42,6 +49,8 @@ base::Result<void> check_buffer(const OutputBuffer& buffer, const Port& port) {
         .found("a null pointer");
   return {};
 }
+
+namespace {
 
 bool overlap(const void* a, size_t a_bytes, const void* b, size_t b_bytes) {
   const auto from_a = reinterpret_cast<uintptr_t>(a), from_b = reinterpret_cast<uintptr_t>(b);
