@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# The two libraries of tenon/tenon.h: libtenon (compiles and runs) and libtenon_run (runs). They export the API and nothing else.
+# The two libraries of tenon/tenon.h and tenon/runtime.h: libtenon (compiles and runs) and libtenon_run (runs). They export these interfaces
+# and nothing else.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# src/api is compiled once, for these libraries and for the Python extensions: tenon_api_objects_common with _full or with _run.
+# src/api is compiled once, for these libraries and for the Python extensions: tenon_api_objects_common with _full or with _run. The libraries
+# have _c in addition, the C interface.
 function(tenon_api_objects NAME FOLDER)
   file(GLOB FILES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${FOLDER}/*.cpp)
   list(SORT FILES)
@@ -13,11 +15,16 @@ function(tenon_api_objects NAME FOLDER)
   target_precompile_headers(tenon_api_objects_${NAME} REUSE_FROM tenon_base)
 endfunction()
 tenon_api_objects(common src/api tenon_runtime)
+tenon_api_objects(c src/api/c tenon_runtime)
+# Small: checks, and calls of the others. The headers are compiled for speed.
+target_compile_options(tenon_api_objects_c PRIVATE -Os -ffunction-sections -fdata-sections)
+set_target_properties(tenon_api_objects_c PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
 tenon_api_objects(full src/api/full tenon_compiler)
 tenon_api_objects(run src/api/run tenon_runtime)
 
 function(tenon_shared TARGET OUTPUT EXPORTED FOLDER)
-  add_library(${TARGET} SHARED $<TARGET_OBJECTS:tenon_api_objects_common> $<TARGET_OBJECTS:tenon_api_objects_${FOLDER}>)
+  add_library(${TARGET} SHARED $<TARGET_OBJECTS:tenon_api_objects_common> $<TARGET_OBJECTS:tenon_api_objects_c>
+    $<TARGET_OBJECTS:tenon_api_objects_${FOLDER}>)
   set_target_properties(${TARGET} PROPERTIES LINKER_LANGUAGE CXX)
   target_compile_features(${TARGET} INTERFACE cxx_std_23)
   target_include_directories(${TARGET} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The installed package: found by find_package, small, exports the API alone; the C++ examples are built against it and run."""
+"""The installed package: found by find_package, small, exports the API alone; the C and C++ examples are built against it and run."""
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -52,6 +53,27 @@ class Installed(unittest.TestCase):
         self.assertRegex(
             run(build / "graph", "mlp.onnx", cwd=self.folder), r"^takes x\n4 nodes\ngraph mlp\(x: f32\[batch,16\]\) \{\n(.*\n)*\}\n$"
         )
+
+    def test_the_c_example_gives_the_result_of_the_command_line(self):
+        tree, engine = self.folder / "tree", self.folder / "c.tenon"
+        run(tree / "bin/tenon", "build", ROOT / "examples/mlp.onnx", "-o", engine)
+        answers = set()
+        for name in ("tenon", "tenon_run"):
+            links = ["-L", self.libraries, f"-l{name}", f"-Wl,-rpath,{self.libraries}"]
+            warnings = ("-std=c11", "-pedantic", "-Wall", "-Wextra", "-Werror")
+            run("cc", *warnings, "-I", tree / "include", ROOT / "examples/c/run.c", *links, "-o", self.folder / "run")
+            answers.add(run(self.folder / "run", engine))
+        self.assertEqual(len(answers), 1)
+        self.assertRegex(answers.pop(), r"^y\[0\] = 0\.\d{4}\n$")
+        done = subprocess.run([self.folder / "run", self.folder / "none.tenon"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("none.tenon", done.stderr)
+
+    def test_c_headers_share_no_names(self):
+        source = self.folder / "both.c"
+        source.write_text("#include <tenon/plugin.h>\n#include <tenon/runtime.h>\n")
+        for language in (("cc", "-std=c11"), ("c++", "-std=c++11", "-x", "c++")):
+            run(*language, "-pedantic", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", self.folder / "tree/include", source)
 
     def test_shells_man_and_other_engines_find_their_files(self):
         tree = self.folder / "tree/share"
@@ -108,12 +130,15 @@ class Installed(unittest.TestCase):
         self.assertNotIn("protobuf", needed)
 
     def test_only_the_api_is_exported(self):
+        header = (self.folder / "tree/include/tenon/runtime.h").read_text(encoding="utf-8")
+        functions = sorted(re.findall(r"^TENON_C_API [^(;]*?(\w+)\(", header, re.MULTILINE))
+        self.assertGreater(len(functions), 30)
         for name in ("libtenon.so", "libtenon_run.so"):
             symbols = run("nm", "-D", "--defined-only", "--format=posix", self.libraries / name).splitlines()
             self.assertTrue(symbols)
             seen = [s.split()[0] for s in symbols if s.split()[1].isupper()]
             foreign = [s for s in seen if not s.startswith(("_ZN5tenon2v1", "_ZNK5tenon2v1"))]
-            self.assertEqual(foreign, [], name)
+            self.assertEqual(sorted(foreign), functions, name)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "allocations.h"
+#include "c/checks.h"
 
 std::atomic<long> tenon::tests::allocations{0};
 
@@ -83,6 +84,20 @@ TEST(ApiMemory, ACompilationSurvivesAllocationsThatFail) {
   const tenon::CompileOptions options{.threads = 1};
   EXPECT_GT(with_failures(60, [&] { return tenon::compile(model, options); }), 0);
   EXPECT_TRUE(tenon::compile(kModel));
+}
+
+TEST(ApiMemory, CallsFromCSurviveEveryAllocationThatFails) {
+  const auto path = std::filesystem::path(testing::TempDir()) / "c_memory.tenon";
+  const auto graph =
+      *tenon::Graph::parse("graph(x: f32[n,4], k: f32[4]) { product = Mul(x, k) places = NonZero(product) return product, places }");
+  ASSERT_TRUE(tenon::compile(graph)->save(path));
+  const auto act = [&]() -> tenon::Result<> {
+    const int32_t code = load_and_run(path.c_str());
+    if (code == TENON_CODE_OK) return {};
+    return std::unexpected(tenon::Error{static_cast<tenon::Code>(code), "", "", "", "", ""});
+  };
+  EXPECT_GT(with_failures(1000, act), 0);
+  EXPECT_TRUE(act());
 }
 
 TEST(ApiMemory, AGraphSurvivesAllocationsThatFail) {
