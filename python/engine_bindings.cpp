@@ -132,19 +132,11 @@ std::string ports_text(std::span<const tenon::Port> ports) {
 /// " (x: f32[n]) -> (y: f32[n])"
 std::string signature(const tenon::Entry& e) { return " (" + ports_text(e.inputs) + ") -> (" + ports_text(e.outputs) + ")"; }
 
-/// "f32[1,8,..4096,64]"
-std::string state_text(const tenon::StateInfo& s) {
-  std::string sizes;
-  for (size_t d = 0; d < s.shape.size(); ++d)
-    sizes += (d > 0 ? "," : "") + std::string(s.growing_axis == d ? ".." : "") + std::to_string(s.shape[d]);
-  return std::string(tenon::name_of(s.dtype)) + "[" + sizes + "]";
-}
-
 std::string engine_text(const tenon::Engine& e) {
   const tenon::EngineSizes sizes = e.sizes();
   std::string entries = signature(e.entries()[0]);
   for (const tenon::Entry& entry : e.entries().subspan(1)) entries += ", " + entry.name + signature(entry);
-  for (const tenon::StateInfo& s : e.states()) entries += ", state " + s.name + ": " + state_text(s);
+  for (const tenon::StateInfo& s : e.states()) entries += ", state " + s.name + ": " + s.type;
   return "<Engine" + entries + "; " + bytes_text(sizes.weight_bytes) + " of weights, " + bytes_text(sizes.code_bytes) + " of code, " +
          std::to_string(sizes.steps) + " steps>";
 }
@@ -176,7 +168,7 @@ void bind_engine(nb::module_& m) {
       .def_prop_ro("dtype", [](const tenon::StateInfo& s) { return std::string(tenon::name_of(s.dtype)); })
       .def_prop_ro("shape", [](const tenon::StateInfo& s) { return nb::tuple(nb::cast(s.shape)); })
       .def_ro("growing_axis", &tenon::StateInfo::growing_axis)
-      .def("__repr__", [](const tenon::StateInfo& s) { return "<" + s.name + ": " + state_text(s) + ">"; });
+      .def("__repr__", [](const tenon::StateInfo& s) { return "<" + s.name + ": " + s.type + ">"; });
   nb::class_<tenon::Engine> engine(m, "Engine");
   nb::class_<PyContext> context(m, "Context");
   bind_context(context);

@@ -153,9 +153,10 @@ struct Entry {
 struct StateInfo {
   std::string name;
   DType dtype = DType::none;
-  std::vector<int64_t> shape;  ///< on the growing axis the capacity
+  std::vector<int64_t> shape;  ///< on the growing axis the capacity; -1: fixed by a context's first run of the state, or by bound memory
   /// The axis along which runs append: its size is the state's length, 0 at first. None: the state is replaced as a whole.
   std::optional<size_t> growing_axis = {};
+  std::string type = {};  ///< as the model spells it: "f32[batch,8,..4096,64]"
 };
 
 /// Requests that runs end early; copies are the same token. stop() may be called from any thread.

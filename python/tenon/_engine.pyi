@@ -50,7 +50,7 @@ class State:
     def dtype(self) -> str: ...
     @property
     def shape(self) -> tuple[int, ...]:
-        """On the growing axis the capacity."""
+        """On the growing axis the capacity; -1 where the first run of a context, or memory that is bound, fixes the size."""
     @property
     def growing_axis(self) -> int | None:
         """The axis along which runs append, whose size is the state's length; None: the state is replaced as a whole."""

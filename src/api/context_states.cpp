@@ -61,7 +61,7 @@ Result<int64_t> Context::length(std::string_view name) const {
     if (state_->engine->states[state].growing_axis) return context.length(state);
     return base::fail(base::Code::bad_usage, "state '" + std::string(name) + "'", "only growing states have a length")
         .expected("a growing state")
-        .found(base::type_text(state_->engine->states[state].dtype, state_->engine->states[state].shape));
+        .found(state_->engine->states[state].type);
   });
 }
 

@@ -60,7 +60,8 @@ std::shared_ptr<Engine::State> state_of(std::shared_ptr<runtime::Engine> engine,
   auto state = std::make_shared<Engine::State>();
   for (size_t k = 0; k < engine->entries().size(); ++k)
     state->entries.push_back({engine->entries()[k].name, ports_of(engine->inputs(k)), ports_of(engine->outputs(k))});
-  for (const runtime::StateInfo& s : engine->states()) state->states.push_back({s.name, s.dtype, s.shape, s.growing_axis});
+  for (const runtime::StateInfo& s : engine->states())
+    state->states.push_back({s.name, s.dtype, s.shape, s.growing_axis, state_type_text(s)});
   state->engine = std::move(engine);
   state->load_options = std::move(options);
   return state;

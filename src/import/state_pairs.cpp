@@ -90,9 +90,9 @@ Result<std::optional<uint32_t>> growing_axis(const Pair& pair, const ir::Type& p
   std::optional<uint32_t> axis;
   for (uint32_t d = 0; d < past.shape->size(); ++d) {
     const Dim before = past.dim(static_cast<int>(d)), after = present.dim(static_cast<int>(d));
-    if (before.is_number() && before == after) continue;
-    if (before == after || axis)
-      return fail(Code::bad_input, "input '" + name + "'", "sizes of a state are numbers, but for one axis that grows")
+    if (before == after) continue;
+    if (axis)
+      return fail(Code::bad_input, "input '" + name + "'", "input and output of a state differ in more than one size")
           .expected("one axis that is longer in the output")
           .found(past.text() + " and " + present.text())
           .advice("fix the other sizes with --shape");

@@ -42,10 +42,21 @@ Result<void> check_growing(const State& state, const Type& old_type, const std::
   return {};
 }
 
-bool has_same_sizes(const State& state, const Type& a, const Type& b) {
+/// All sizes but the growing one are the same before and after, and depend on no length.
+bool has_same_sizes(const Graph& graph, const State& state, const Type& a, const Type& b) {
+  std::vector<const DimNode*> lengths;
+  const auto add_length = [&](const State& s) {
+    if (s.growing && graph.alive(s.input)) lengths.push_back(graph.value(s.input).type.dim(static_cast<int>(s.growing->axis)).node());
+  };
+  add_length(state);
+  for (const State& s : graph.states()) add_length(s);
   for (size_t d = 0; d < a.shape->size(); ++d) {
+    const Dim size = (*a.shape)[d];
     if (state.growing && state.growing->axis == d) continue;
-    if ((*a.shape)[d].equals((*b.shape)[d]) != std::optional(true) || !(*a.shape)[d].is_number()) return false;
+    if (!(size == (*b.shape)[d])) return false;
+    bool is_fixed = !size.is_overflow();
+    if (is_fixed && !size.is_number()) each_symbol(size, [&](const DimNode& s) { is_fixed &= std::ranges::count(lengths, &s) == 0; });
+    if (!is_fixed) return false;
   }
   return true;
 }
@@ -58,8 +69,8 @@ Result<void> check_types(const Graph& graph, const State& state, const std::stri
         .expected(old_type.text())
         .found(new_type.text());
   if (state.growing) TRY(check_growing(state, old_type, where));
-  if (!has_same_sizes(state, old_type, new_type))
-    return fail(Code::bad_graph, where, "the old and the new value of a state must have one shape, of numbers but for a growing axis")
+  if (!has_same_sizes(graph, state, old_type, new_type))
+    return fail(Code::bad_graph, where, "the old and the new value of a state must have one shape, but for a growing axis")
         .expected(old_type.text())
         .found(new_type.text());
   if (state.initial &&

@@ -25,6 +25,7 @@ class Binder {
       if (const DimNode* n = size.node(); n && n->kind == DimNode::Kind::symbol) sizes_.from_input(n, input, axis);
     });
     bind_lengths();
+    bind_state_sizes();
     if (lowered_.is_segment) bind_whole_sizes();
     dynamic_.assign(plan_.arrays.size(), false);
     uint32_t step = 0;
@@ -87,6 +88,15 @@ class Binder {
       if (!old_value.growing) continue;
       sizes_.want_length(k);
       sizes_.from_state(old_value.shape[old_value.growing->axis].node(), k);
+    }
+  }
+
+  /// Free sizes that no input has: those of states, as the context has fixed them.
+  void bind_state_sizes() {
+    for (uint32_t k = 0; k < plan_.states.size(); ++k) {
+      const DimList& shape = plan_.arrays[plan_.inputs[plan_.states[k].input]].shape;
+      for (uint32_t d = 0; d < shape.size(); ++d)
+        if (const DimNode* n = shape[d].node(); n && n->kind == DimNode::Kind::symbol) sizes_.from_state_size(n, k, d);
     }
   }
 

@@ -20,6 +20,12 @@ void SizeTable::from_state(const DimNode* symbol, uint32_t port) {
   origin.state = port;
   origins_.try_emplace(symbol, origin);
 }
+void SizeTable::from_state_size(const DimNode* symbol, uint32_t port, uint32_t axis) {
+  Origin origin;
+  origin.sized_state = port;
+  origin.axis = axis;
+  origins_.try_emplace(symbol, origin);
+}
 bool SizeTable::is_known_at_start(Dim dim) const {
   const auto level = dim.is_number() ? Result<int64_t>(-1) : level_of(dim);
   return level && *level < 0;
@@ -100,10 +106,11 @@ Slot SizeTable::emit(Dim dim, Program& program) {
       case DimNode::Kind::symbol: {
         const Origin& o = origins_.at(&n);
         if (o.outside) outer_.push_back(dim);
-        slot = o.state >= 0 ? lengths_.at(static_cast<uint32_t>(o.state))
-               : o.outside  ? add({SizeLine::Kind::outer, 0, static_cast<Slot>(outer_.size() - 1), 0, 0}, program)
-               : o.step < 0 ? add({SizeLine::Kind::input_dimension, 0, o.input, o.axis, 0}, program)
-                            : add({SizeLine::Kind::bound, 0, 0, 0, 0}, program);
+        slot = o.state >= 0         ? lengths_.at(static_cast<uint32_t>(o.state))
+               : o.sized_state >= 0 ? add({SizeLine::Kind::state_size, 0, static_cast<Slot>(o.sized_state), o.axis, 0}, program)
+               : o.outside          ? add({SizeLine::Kind::outer, 0, static_cast<Slot>(outer_.size() - 1), 0, 0}, program)
+               : o.step < 0         ? add({SizeLine::Kind::input_dimension, 0, o.input, o.axis, 0}, program)
+                                    : add({SizeLine::Kind::bound, 0, 0, 0, 0}, program);
         break;
       }
       case DimNode::Kind::polynomial: slot = emit_polynomial(n, program); break;

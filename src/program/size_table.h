@@ -19,6 +19,8 @@ class SizeTable {
   void from_step(const DimNode* symbol, uint32_t step);
   /// The symbol is the length of a growing state, by its number in Program::states.
   void from_state(const DimNode* symbol, uint32_t port);
+  /// The symbol is a free size of a state.
+  void from_state_size(const DimNode* symbol, uint32_t port, uint32_t axis);
   /// A line for the length of that state by itself, also where its symbol comes from elsewhere.
   void want_length(uint32_t port) { lengths_.emplace(port, 0); }
   /// Its line, once finished.
@@ -50,7 +52,8 @@ class SizeTable {
     int64_t step = -1;  ///< -1: there from the start
     uint32_t input = 0, axis = 0;
     bool outside = false;
-    int64_t state = -1;  ///< port of a growing state whose length it is
+    int64_t state = -1;        ///< port of a growing state whose length it is
+    int64_t sized_state = -1;  ///< port of a state of which it is the size of `axis`
   };
   Result<int64_t> level_of(Dim dim) const;
   runtime::Slot emit(Dim dim, runtime::Program& program);

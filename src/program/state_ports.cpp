@@ -25,7 +25,14 @@ Dim length_in(codegen::ArrayId value, const PlanState& s, const Plan& plan) {
 
 std::string text_of(const StateInfo& s) {
   const std::string grows = s.growing_axis ? fmt::format(", growing along {}", *s.growing_axis) : "";
-  return fmt::format("{}[{}]{}{}", name_of(s.dtype), fmt::join(s.shape, ","), grows, s.initial ? ", with an initial value" : "");
+  return fmt::format("{}{}{}", runtime::state_type_text(s), grows, s.initial ? ", with an initial value" : "");
+}
+
+/// A size that no context could fix before a run.
+const Dim* size_known_late(const Array& value, const SizeTable& sizes) {
+  for (uint32_t d = 0; d < value.shape.size(); ++d)
+    if (!sizes.is_known_at_start(value.shape[d])) return &value.shape[d];
+  return nullptr;
 }
 
 bool are_equal(const StateInfo& a, const StateInfo& b) {
@@ -41,6 +48,10 @@ Result<std::vector<StatePort>> state_ports(const Plan& plan, std::span<const uin
     StatePort& port = out.emplace_back();
     port.old_buffer = buffers[static_cast<size_t>(plan.inputs[s.input])];
     port.new_buffer = buffers[static_cast<size_t>(plan.outputs[s.output])];
+    if (const Dim* late = size_known_late(old_value(s, plan), sizes))
+      return fail(Code::not_supported, "state '" + s.name + "'", "not supported yet: a size that is known only while the program runs")
+          .expected("sizes that follow from the sizes of inputs")
+          .found(late->text());
     if (!old_value(s, plan).growing) continue;
     const Dim length = length_in(plan.outputs[s.output], s, plan);
     if (!sizes.is_known_at_start(length))
@@ -60,7 +71,10 @@ std::vector<StateInfo> state_infos(const Plan& plan, const ir::Graph& graph, Poo
     StateInfo& info = out.emplace_back();
     info.name = s.name;
     info.dtype = array.dtype;
-    for (const Dim d : codegen::stored_shape(array)) info.shape.push_back(d.value());
+    const DimList shape = codegen::stored_shape(array);
+    for (const Dim d : shape) info.shape.push_back(d.is_number() ? d.value() : runtime::kFreeSize);
+    if (has_free_sizes(info))
+      for (const Dim d : shape) info.dimensions.push_back(d.text());
     if (array.growing) info.growing_axis = array.growing->axis;
     const ir::State* state = graph.state_of_input(array.value);
     if (state && state->initial) info.initial = pool.place(state->initial);

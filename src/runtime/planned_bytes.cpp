@@ -88,6 +88,9 @@ Result<uint64_t> bytes_after_packing(const Program& p, const GivenSizes& given, 
 
 Result<PlannedBytes> bytes_of_program(const ProgramTable& table, const Program& p, const GivenSizes& given, bool loops) {
   std::vector<int64_t> sizes;
+  if (std::ranges::count(p.sizes, SizeLine::Kind::state_size, &SizeLine::kind) > 0)
+    return fail(Code::not_supported, "planned bytes", "not supported yet: sizes that a context's states alone have")
+        .expected("sizes that follow from the inputs");
   TRY(evaluate_sizes(p, 0, p.input_lines, given, sizes));
   const bool grows = std::ranges::any_of(p.states, [](const StatePort& port) { return port.length.has_value(); });
   if (!grows) TRY(check_guards(p, 0, p.input_lines, sizes));  // else they depend on how long the states are

@@ -31,6 +31,7 @@ struct SizeLine {
     bound = 11,         ///< set by the step that makes the data it depends on
     outer = 12,         ///< of a body: entry `a` of the sizes of the branch or loop
     state_length = 13,  ///< length before the run of number `a` of Program::states, which grows
+    state_size = 14,    ///< size of axis `b`, which is free, of number `a` of Program::states, as fixed before the run
   } kind = Kind::constant;
   int64_t constant = 0;
   Slot a = 0, b = 0, c = 0;  ///< operands; input_dimension: input and axis
@@ -123,6 +124,8 @@ struct GivenSizes {
   std::span<const std::vector<int64_t>> inputs;  ///< shapes
   std::span<const int64_t> outer;                ///< a body's: from the step that runs it
   std::span<const int64_t> lengths = {};         ///< by number in Program::states; of those that grow
+  /// Shapes by number in Program::states, of those with free sizes that lines refer to. None at all: such sizes are 0.
+  std::span<const std::vector<int64_t>> states = {};
 };
 /// Values of lines [from, to) given the earlier ones. Errors: size_overflow; shape_mismatch where a size that is used is divided by zero.
 Result<void> evaluate_sizes(const Program& program, uint32_t from, uint32_t to, const GivenSizes& given, std::vector<int64_t>& values);

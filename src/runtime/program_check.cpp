@@ -37,9 +37,9 @@ class Checker {
   bool line_sound(uint32_t k) const {
     using Kind = SizeLine::Kind;
     const SizeLine& l = p_.sizes[k];
-    if (l.kind < Kind::constant || l.kind > Kind::state_length) return false;
+    if (l.kind < Kind::constant || l.kind > Kind::state_size) return false;
     if (l.kind == Kind::constant || l.kind == Kind::bound || l.kind == Kind::outer) return true;  // outer: looked at with the step
-    if (l.kind == Kind::state_length) return true;                                                // looked at with the states
+    if (l.kind == Kind::state_length || l.kind == Kind::state_size) return true;                  // looked at with the states
     if (l.kind == Kind::input_dimension) return l.a < p_.inputs.size() && l.b < p_.inputs[l.a].shape.size();
     return l.a < k && l.b < k && (l.kind != Kind::select || l.c < k);
   }

@@ -29,6 +29,7 @@ std::optional<int64_t> value_of(const SizeLine& line, const GivenSizes& given, c
     case Kind::bound: return 0;
     case Kind::outer: return given.outer[line.a];
     case Kind::state_length: return given.lengths[line.a];
+    case Kind::state_size: return given.states.empty() ? 0 : given.states[line.a][line.b];
   }
   return std::nullopt;
 }

@@ -12,15 +12,19 @@
 
 namespace tenon::runtime {
 
+/// In StateInfo::shape: a size that a context fixes when it first runs the state, or binds memory for it.
+inline constexpr int64_t kFreeSize = -1;
+
 /// A value that lasts between the runs of a context. All entries of an engine share it.
 struct StateInfo {
   std::string name = {};  ///< unique in the engine
   DType dtype = DType::f32;
-  std::vector<int64_t> shape = {};  ///< on `growing_axis` the capacity
+  std::vector<int64_t> shape = {};  ///< on `growing_axis` the capacity; kFreeSize where a context fixes it
   /// The axis whose size is the state's length, which is data: at most the capacity, 0 after a reset. Strides are those of the capacity.
   std::optional<uint32_t> growing_axis = {};
   /// Of a state of fixed shape: its value after a reset, row-major in the weights section. None: zeros.
   std::optional<uint64_t> initial = {};
+  std::vector<std::string> dimensions = {};  ///< of a shape with free sizes, the text of each: "batch", "8". Else none.
 };
 
 /// How a program reads and replaces a state.
@@ -34,6 +38,10 @@ struct StatePort {
   /// capacity is an error before anything is written.
   std::optional<Slot> length = {}, new_length = {};
 };
+
+bool has_free_sizes(const StateInfo& state);
+/// Its type as the model spells it: "f32[batch,8,..4096,64]", ".." before a capacity.
+std::string state_type_text(const StateInfo& state);
 
 /// The numbered fields, for ever.
 void write(protozero::pbf_writer to, const StateInfo& state);

@@ -15,8 +15,12 @@ constexpr int64_t kMostStateElements = int64_t{1} << 45;
 
 bool is_sound(const StateInfo& s, uint64_t weight_bytes) {
   if (s.name.empty() || static_cast<int>(s.dtype) >= kDTypeCount || bits_of(s.dtype) <= 0) return false;
-  const auto count = checked_count(s.shape);
+  std::vector<int64_t> fixed = s.shape;
+  std::ranges::replace(fixed, kFreeSize, 1);
+  const auto count = checked_count(fixed);
   if (!count || *count > kMostStateElements) return false;
+  if (!s.dimensions.empty() && s.dimensions.size() != s.shape.size()) return false;
+  if (has_free_sizes(s) && s.initial) return false;
   if (s.growing_axis) return *s.growing_axis < s.shape.size() && s.shape[*s.growing_axis] > 0 && bits_of(s.dtype) % 8 == 0 && !s.initial;
   if (!s.initial) return true;
   return *s.initial <= weight_bytes && static_cast<uint64_t>(bytes_of(s.dtype, *count)) <= weight_bytes - *s.initial;
@@ -27,8 +31,7 @@ class PortChecker {
   PortChecker(const Program& program, const ProgramTable& table) : program_(program), table_(table) {}
 
   bool all_sound() {
-    for (const SizeLine& l : program_.sizes)
-      if (l.kind == SizeLine::Kind::state_length && l.a >= program_.states.size()) return false;
+    if (!std::ranges::all_of(program_.sizes, [&](const SizeLine& l) { return line_sound(l); })) return false;
     for (uint32_t b = 0; b < program_.buffers.size(); ++b) {
       const BufferInfo& info = program_.buffers[b];
       if (info.kind == BufferInfo::Kind::state && (info.index >= program_.states.size() || program_.states[info.index].old_buffer != b))
@@ -40,6 +43,15 @@ class PortChecker {
   }
 
  private:
+  /// Lines that refer to a state.
+  bool line_sound(const SizeLine& l) const {
+    if (l.kind == SizeLine::Kind::state_length) return l.a < program_.states.size();
+    if (l.kind != SizeLine::Kind::state_size) return true;
+    if (l.a >= program_.states.size() || program_.states[l.a].state >= table_.states.size()) return false;
+    const StateInfo& state = table_.states[program_.states[l.a].state];
+    return l.b < state.shape.size() && state.shape[l.b] == kFreeSize;
+  }
+
   /// The number in Program::states whose bytes a buffer shares.
   std::optional<uint32_t> state_of(uint32_t buffer) const {
     if (buffer >= program_.buffers.size()) return std::nullopt;
@@ -55,8 +67,8 @@ class PortChecker {
     if (state_of(port.old_buffer) != number || program_.buffers[port.old_buffer].kind != BufferInfo::Kind::state) return false;
     if (const auto shared = state_of(port.new_buffer); shared && *shared != number) return false;
     const StateInfo& state = table_.states[port.state];
-    return lengths_sound(number, state.growing_axis.has_value()) && fits(port.old_buffer, state, port.length) &&
-           fits(port.new_buffer, state, port.new_length);
+    return lengths_sound(number, state.growing_axis.has_value()) && fits(port.old_buffer, state, port.length, port.old_buffer) &&
+           fits(port.new_buffer, state, port.new_length, port.old_buffer);
   }
 
   bool lengths_sound(uint32_t number, bool grows) const {
@@ -68,14 +80,18 @@ class PortChecker {
   }
 
   /// length: the line of the growing axis.
-  bool fits(uint32_t number, const StateInfo& state, const std::optional<Slot>& length) const {
+  bool fits(uint32_t number, const StateInfo& state, const std::optional<Slot>& length, uint32_t old_buffer) const {
     const BufferInfo& b = program_.buffers[number];
     if (b.dtype != state.dtype || b.container.kind != ValueKind::tensor || b.unranked || b.shape.size() != state.shape.size()) return false;
-    for (uint32_t d = 0; d < state.shape.size(); ++d) {
-      if (d == state.growing_axis ? b.shape[d] == *length : is_number(b.shape[d], state.shape[d])) continue;
-      return false;
-    }
+    for (uint32_t d = 0; d < state.shape.size(); ++d)
+      if (d == state.growing_axis ? b.shape[d] != *length : !fits_size(b.shape[d], state, d, old_buffer)) return false;
     return true;
+  }
+
+  /// A free size follows from inputs and states, and is the same line in the old and the new value.
+  bool fits_size(Slot slot, const StateInfo& state, uint32_t axis, uint32_t old_buffer) const {
+    if (state.shape[axis] != kFreeSize) return is_number(slot, state.shape[axis]);
+    return slot < program_.input_lines && slot == program_.buffers[old_buffer].shape[axis];
   }
 
   bool is_number(Slot slot, int64_t value) const {

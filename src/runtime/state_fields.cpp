@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "runtime/state.h"
 
 namespace tenon::runtime {
@@ -7,7 +12,7 @@ namespace {
 
 // Field numbers are for ever: a number that is no longer written is never used again.
 namespace state {
-enum : uint32_t { name = 1, dtype = 2, shape = 3, growing_axis = 4, initial = 5 };
+enum : uint32_t { name = 1, dtype = 2, shape = 3, growing_axis = 4, initial = 5, dimensions = 6 };
 }
 namespace port {
 enum : uint32_t { state = 1, old_buffer = 2, new_buffer = 3, length = 4, new_length = 5 };
@@ -15,12 +20,25 @@ enum : uint32_t { state = 1, old_buffer = 2, new_buffer = 3, length = 4, new_len
 
 }  // namespace
 
+bool has_free_sizes(const StateInfo& state) { return std::ranges::find(state.shape, kFreeSize) != state.shape.end(); }
+
+std::string state_type_text(const StateInfo& state) {
+  std::vector<std::string> sizes;
+  for (size_t d = 0; d < state.shape.size(); ++d) {
+    const bool is_free = state.shape[d] == kFreeSize;
+    const std::string size = !is_free ? std::to_string(state.shape[d]) : d < state.dimensions.size() ? state.dimensions[d] : "?";
+    sizes.push_back((d == state.growing_axis ? ".." : "") + size);
+  }
+  return fmt::format("{}[{}]", name_of(state.dtype), fmt::join(sizes, ","));
+}
+
 void write(protozero::pbf_writer w, const StateInfo& s) {
   w.add_string(state::name, s.name);
   w.add_uint32(state::dtype, static_cast<uint32_t>(s.dtype));
   w.add_packed_sint64(state::shape, s.shape.begin(), s.shape.end());
   if (s.growing_axis) w.add_uint32(state::growing_axis, *s.growing_axis);
   if (s.initial) w.add_uint64(state::initial, *s.initial);
+  for (const std::string& d : s.dimensions) w.add_string(state::dimensions, d);
 }
 
 void write(protozero::pbf_writer w, const StatePort& p) {
@@ -43,6 +61,7 @@ StateInfo read_state(WireReader r) {
       }
       case state::growing_axis: s.growing_axis = r.get_uint32(); break;
       case state::initial: s.initial = r.get_uint64(); break;
+      case state::dimensions: s.dimensions.push_back(r.get_string()); break;
       default: r.skip();
     }
   return s;

@@ -40,7 +40,8 @@ class Undefined {
       case Kind::input_dimension:
       case Kind::bound:
       case Kind::outer:
-      case Kind::state_length: return kNone;
+      case Kind::state_length:
+      case Kind::state_size: return kNone;
       case Kind::select: return first({line.a, values_[line.a] != 0 ? line.b : line.c});
       case Kind::floor_divide:
         if (const Slot origin = first({line.a, line.b}); origin != kNone) return origin;

@@ -37,6 +37,7 @@ std::string paired(const std::vector<std::string>& pairs, std::string_view text 
 
 TEST(StatePairs, PatternsPairInputsWithOutputs) {
   EXPECT_EQ(paired({"past_*=present_*:4096", "m=m2"}), "past_0 -> present_0 axis 1 of 4096; past_1 -> present_1 axis 1 of 4096; m -> m2; ");
+  EXPECT_EQ(paired({"b=b2"}), "b -> b2; ");
   EXPECT_EQ(paired({"past_1=present_1:7"}), "past_1 -> present_1 axis 1 of 7; ");
 }
 
@@ -59,7 +60,9 @@ TEST(StatePairs, WrongPairsSayWhatToWrite) {
   EXPECT_REFUSED("one state alone", {"past_0=present_0:8", "past_1=present_0:8"});
   EXPECT_REFUSED("cannot be one state", {"m=c"});
   EXPECT_REFUSED("cannot be one state", {"m=b2"});
-  EXPECT_REFUSED("fix the other sizes with --shape", {"b=b2"});
+  EXPECT_REFUSED(
+      "differ in more than one size", {"past=now:8"},
+      "graph(x: f32[n,q], z: f32[p + n,2], past: f32[p,q]) { a = Concat(past, x, axis=0) now = Concat(a, z, axis=1) return now }");
   EXPECT_REFUSED("a state of fixed shape has no capacity", {"m=m2:8"});
   for (const char* text : {"m", "m=", "=m2", "m*=m2", "past_0=present_0:0"}) EXPECT_REFUSED("PAST=PRESENT", {text});
 }

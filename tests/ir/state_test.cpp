@@ -81,7 +81,11 @@ TEST_F(StateTest, ReplacedValuesStayStates) {
 TEST_F(StateTest, WrongStatesAreRefused) {
   EXPECT_EQ(refused("state s(y) = b"), "");
   EXPECT_NE(refused("state s(y) = a").find("one shape"), std::string::npos) << refused("state s(y) = a");
-  EXPECT_NE(refused("state s(x) = a").find("one shape"), std::string::npos);
+  EXPECT_EQ(refused("state s(x) = a"), "") << "n is fixed by a context";
+  auto follows =
+      parse("graph(x: f32[n], y: f32[n]) { a = Relu(x) b = Relu(y) state s(x) = a grows 0 to 8 state t(y) = b return a, b }", ops);
+  ASSERT_FALSE(follows);
+  EXPECT_NE(follows.error().text().find("one shape"), std::string::npos) << follows.error().text();
   EXPECT_NE(refused("state s(y) = b grows 1 to 8").find("must be a symbol"), std::string::npos);
   EXPECT_NE(refused("state s(x) = a grows 2 to 8").find("an axis below 2"), std::string::npos);
   EXPECT_NE(refused("state s(x) = a grows 1 to 0").find("capacity"), std::string::npos);

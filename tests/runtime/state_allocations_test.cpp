@@ -49,8 +49,7 @@ ProgramTable silent_table() {
   return table;
 }
 
-TEST(StateAllocations, AreNoneInWarmAppends) {
-  const ProgramTable table = silent_table();
+void expect_no_allocations(const ProgramTable& table) {
   ASSERT_TRUE(decode(encode(table)));
   EngineParts parts;
   parts.programs = table;
@@ -62,10 +61,20 @@ TEST(StateAllocations, AreNoneInWarmAppends) {
   for (int64_t k = 1; k < kCapacity; ++k) ASSERT_TRUE(context->run(inputs));
   context->reset(0);
   for (int64_t k = 0; k < kCapacity; ++k) ASSERT_TRUE(context->run(inputs));
-  EXPECT_EQ(new_calls - before, 0);
+  EXPECT_LE(new_calls - before, table.states[0].shape[0] == kFreeSize ? 2 : 0) << "a reset frees the size, and the next run fixes it";
   EXPECT_EQ(context->length(0), kCapacity);
   EXPECT_EQ(context->state_value(1)->as<float>()[0], 20) << "1 + 2 + 3 + 4, twice";
   EXPECT_EQ(context->plans_made(), 1u);
+}
+
+TEST(StateAllocations, AreNoneInWarmAppends) { expect_no_allocations(silent_table()); }
+
+TEST(StateAllocations, AreNoneInWarmAppendsToFreeSizes) {
+  ProgramTable table = silent_table();
+  table[0].sizes[3] = {SizeLine::Kind::input_dimension, 0, 0, 0, 0};
+  table.programs.pop_back();
+  for (StateInfo& state : table.states) state.shape[0] = kFreeSize;
+  expect_no_allocations(table);
 }
 
 }  // namespace

@@ -90,7 +90,19 @@ TEST(StateBytes, RefuseEveryDamage) {
       [](ProgramTable& t) { t.states[0].growing_axis = 3; },
       [](ProgramTable& t) { t.states[0].growing_axis = 0; },
       [](ProgramTable& t) { t.states[0].growing_axis.reset(); },
-      [](ProgramTable& t) { t.states[0].initial = 0; },  // a growing state begins empty
+      [](ProgramTable& t) { t.states[0].initial = 0; },          // a growing state begins empty
+      [](ProgramTable& t) { t.states[1].shape = {kFreeSize}; },  // of a free size, with an initial value
+      [](ProgramTable& t) { t.states[0].shape = {2, kFreeSize, 3}; },
+      [](ProgramTable& t) { t.states[0].dimensions = {"a"}; },
+      [](ProgramTable& t) { t[0].sizes[2] = {SizeLine::Kind::state_size, 0, 0, 0, 0}; },  // not free
+      [](ProgramTable& t) {
+        t.states[0].shape[0] = kFreeSize;
+        t[0].sizes[2] = {SizeLine::Kind::state_size, 0, 0, 3, 0};
+      },
+      [](ProgramTable& t) {
+        t.states[0].shape[0] = kFreeSize;
+        t[0].sizes[2] = {SizeLine::Kind::state_size, 0, 9, 0, 0};
+      },
       [](ProgramTable& t) { t.states[1].initial = 65; },
       [](ProgramTable& t) { t.states[1].initial = UINT64_MAX; },
       [](ProgramTable& t) { t[0].states[0].state = 2; },
@@ -133,6 +145,20 @@ TEST(StateBytes, RefuseEveryDamage) {
     ASSERT_FALSE(decoded) << "edit " << k;
     EXPECT_EQ(decoded.error().code(), Code::bad_file);
   }
+}
+
+TEST(StateBytes, DecodeFreeSizes) {
+  ProgramTable table = state_table();
+  table.states[0].shape[0] = kFreeSize;
+  table.states[0].dimensions = {"batch", "4", "3"};
+  table.states[1].shape = {kFreeSize};
+  for (NamedProgram& row : table.programs)
+    row.program.sizes[row.program.buffers[row.program.states[0].old_buffer].shape[0]] = {SizeLine::Kind::state_size, 0, 0, 0, 0};
+  const std::string bytes = encode(table);
+  const auto decoded = decode(bytes);
+  ASSERT_TRUE(decoded) << decoded.error().text();
+  EXPECT_EQ(encode(*decoded), bytes);
+  EXPECT_EQ(state_type_text(decoded->states[0]), "f32[batch,..4,3]");
 }
 
 /// The rows of a state whose outer sizes are 1 have no gaps.

@@ -86,19 +86,12 @@ void add_ports(const ProgramTable& programs, uint32_t entry, const std::string& 
   }
 }
 
-/// "f32[1,8,..4096,64]": what grows has ".." before its capacity.
-std::string type_of(const runtime::StateInfo& state) {
-  std::vector<std::string> sizes;
-  for (size_t d = 0; d < state.shape.size(); ++d) sizes.push_back(fmt::format("{}{}", d == state.growing_axis ? ".." : "", state.shape[d]));
-  return fmt::format("{}[{}]", name_of(state.dtype), fmt::join(sizes, ","));
-}
-
 void add_states(const ProgramTable& programs, std::span<const std::byte> weights, Rows& rows, Json& out) {
   out["states"] = Json::array();
   for (const runtime::StateInfo& s : programs.states) {
     const std::string initial = s.initial ? " = " + brief_text(Tensor::view(s.dtype, s.shape, weights.data() + *s.initial, nullptr)) : "";
-    rows.push_back({"state", s.name, type_of(s) + initial});
-    Json state{{"name", s.name}, {"dtype", name_of(s.dtype)}, {"shape", s.shape}, {"type", type_of(s)}};
+    rows.push_back({"state", s.name, state_type_text(s) + initial});
+    Json state{{"name", s.name}, {"dtype", name_of(s.dtype)}, {"shape", s.shape}, {"type", state_type_text(s)}};
     if (s.growing_axis) state["growing_axis"] = *s.growing_axis;
     if (s.initial) state["initial"] = initial.substr(3);
     out["states"].push_back(std::move(state));

@@ -9,13 +9,35 @@ namespace tenon::ops {
 
 namespace {
 
-/// Zeros, without rows on a growing axis.
-Result<Tensor> initial_value(const ir::Graph& graph, const ir::State& state) {
+/// What symbols are in the shapes of these inputs, and of states that have values.
+std::map<const DimNode*, int64_t> known_sizes(const ir::Graph& graph, std::span<const Tensor> inputs) {
+  std::map<const DimNode*, int64_t> out;
+  for (size_t k = 0; k < inputs.size() && k < graph.inputs().size(); ++k) {
+    const ir::Type& type = graph.value(graph.inputs()[k]).type;
+    if (!type.has_rank() || inputs[k].empty_handle() || inputs[k].shape().size() != type.shape->size()) continue;
+    for (size_t d = 0; d < type.shape->size(); ++d)
+      if (const DimNode* n = (*type.shape)[d].node(); n && n->kind == DimNode::Kind::symbol) out.emplace(n, inputs[k].shape()[d]);
+  }
+  return out;
+}
+
+/// Zeros, without rows on a growing axis. Errors: bad_input for a size that nothing gives.
+Result<Tensor> initial_value(const ir::Graph& graph, const ir::State& state, const std::map<const DimNode*, int64_t>& sizes) {
   if (state.initial) return materialise(*state.initial);
   const ir::Type& type = graph.value(state.input).type;
   Sizes shape;
-  for (uint32_t d = 0; d < type.shape->size(); ++d)
-    shape.push_back(state.growing && state.growing->axis == d ? 0 : type.dim(static_cast<int>(d)).value());
+  for (uint32_t d = 0; d < type.shape->size(); ++d) {
+    const bool grows = state.growing && state.growing->axis == d;
+    const Dim size = grows ? Dim(0) : substitute(type.dim(static_cast<int>(d)), [&](const DimNode& symbol) {
+      const auto known = sizes.find(&symbol);
+      return known == sizes.end() ? Dim::of(&symbol) : Dim(known->second);
+    });
+    if (!size.is_number())
+      return fail(Code::bad_input, "state '" + state.name + "'", fmt::format("the size of axis {} is not fixed yet", d))
+          .expected("an input of that size, or an earlier step")
+          .found(size.text());
+    shape.push_back(size.value());
+  }
   Tensor out = TRY(Tensor::make(type.dtype, std::move(shape)));
   std::memset(out.mutable_data(), 0, static_cast<size_t>(out.byte_size()));
   return out;
@@ -35,12 +57,16 @@ Result<std::vector<Tensor>> StatefulRun::step(const ir::Graph& graph, std::span<
   for (const ir::ValueId id : graph.inputs()) {
     if (const ir::State* state = graph.state_of_input(id)) {
       const auto known = values_.find(state->name);
-      all.push_back(known != values_.end() ? known->second : TRY(initial_value(graph, *state)));
+      all.push_back(known != values_.end() ? known->second : Tensor());
       continue;
     }
     all.push_back(inputs.empty() ? Tensor() : inputs[0]);
     if (!inputs.empty()) inputs = inputs.subspan(1);
   }
+  const auto sizes = known_sizes(graph, all);
+  for (size_t k = 0; k < graph.inputs().size(); ++k)
+    if (const ir::State* state = graph.state_of_input(graph.inputs()[k]); state && all[k].empty_handle())
+      all[k] = TRY(initial_value(graph, *state, sizes));
   const std::vector<Tensor> made = TRY(evaluate(graph, all, options_));
   for (const ir::State& state : graph.states()) TRY(check_length(state, made[state.output]));
   std::vector<Tensor> out;

@@ -4,6 +4,7 @@
 #include "runtime/run/state_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -30,12 +31,13 @@ namespace state_header {
 enum : uint32_t { engine_low = 1, engine_high = 2, state = 3 };
 }
 namespace saved_state {
-enum : uint32_t { info = 1, length = 2 };
+enum : uint32_t { info = 1, length = 2, shape = 3 };
 }
 
 struct SavedState {
   StateInfo info;
   int64_t length = 0;
+  Sizes shape = {};  ///< where the state has free sizes, with the capacity
 };
 
 struct StateHeader {
@@ -63,6 +65,8 @@ std::string header_of(const Engine& engine, const States& states) {
     protozero::pbf_writer one(w, state_header::state);
     write(protozero::pbf_writer(one, saved_state::info), states.infos()[k]);
     one.add_sint64(saved_state::length, states.length(k));
+    const Sizes& shape = states.info(k).shape;
+    if (has_free_sizes(states.infos()[k])) one.add_packed_sint64(saved_state::shape, shape.begin(), shape.end());
   }
   return bytes;
 }
@@ -72,6 +76,11 @@ SavedState read_saved(WireReader r) {
   while (r.next()) switch (r.tag()) {
       case saved_state::info: s.info = read_state(r.get_message()); break;
       case saved_state::length: s.length = r.get_sint64(); break;
+      case saved_state::shape: {
+        const auto sizes = r.get_packed_sint64();
+        s.shape.assign(sizes.begin(), sizes.end());
+        break;
+      }
       default: r.skip();
     }
   return s;
@@ -119,11 +128,23 @@ Result<std::pair<std::string_view, std::string_view>> parts_of(std::string_view 
 Result<void> check_saved(const SavedState& saved, const StateInfo& info) {
   if (saved.info.name != info.name || saved.info.dtype != info.dtype || saved.info.shape != info.shape ||
       saved.info.growing_axis != info.growing_axis)
-    return other_engine(fmt::format("{}: {}", state_place(info), type_text(info.dtype, info.shape)),
-                        fmt::format("{}: {}", state_place(saved.info), type_text(saved.info.dtype, saved.info.shape)));
+    return other_engine(fmt::format("{}: {}", state_place(info), state_type_text(info)),
+                        fmt::format("{}: {}", state_place(saved.info), state_type_text(saved.info)));
   const int64_t most = info.growing_axis ? info.shape[*info.growing_axis] : 0;
   if (saved.length < 0 || saved.length > most) return bad_states(fmt::format("a length of at most {}", most), std::to_string(saved.length));
   return {};
+}
+
+/// The state with the sizes that it was saved with. Errors: bad_file.
+Result<StateInfo> sized_info(const SavedState& saved, const StateInfo& info) {
+  if (!has_free_sizes(info)) return info;
+  StateInfo out = info;
+  out.shape = saved.shape;
+  const bool fits = std::ranges::equal(saved.shape, info.shape,
+                                       [](int64_t size, int64_t known) { return known == kFreeSize ? size >= 0 : size == known; });
+  const auto count = fits ? checked_count(saved.shape) : std::nullopt;
+  if (count && *count <= int64_t{1} << 45) return out;
+  return bad_states(state_type_text(info), fmt::format("sizes {}", fmt::join(saved.shape, ",")));
 }
 
 }  // namespace
@@ -152,8 +173,8 @@ Result<void> read_states(std::string_view bytes, const Engine& engine, States& s
   size_t at = 0;
   for (uint32_t k = 0; k < header.states.size(); ++k) {
     const SavedState& saved = header.states[k];
-    const StateInfo& info = states.infos()[k];
-    TRY(check_saved(saved, info));
+    TRY(check_saved(saved, states.infos()[k]));
+    const StateInfo info = TRY(sized_info(saved, states.infos()[k]));
     const Sizes shape = shape_at(info, saved.length);
     const auto size = static_cast<size_t>(tenon::bytes_of(info.dtype, *checked_count(shape)));
     if (size > values.size() - at)

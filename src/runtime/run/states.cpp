@@ -27,10 +27,14 @@ StateRows rows_of(const StateInfo& state, int64_t length) {
 
 Error wrong_memory(const StateInfo& state, std::string what) { return fail(Code::bad_input, state_place(state), std::move(what)); }
 
+bool fits_shape(const Sizes& shape, const StateInfo& state) {
+  return std::ranges::equal(shape, state.shape, [](int64_t size, int64_t wanted) { return size == wanted || wanted == kFreeSize; });
+}
+
 Result<void> check_state_memory(const StateInfo& state, const Tensor& memory, int64_t length) {
-  if (memory.dtype() != state.dtype || memory.shape() != state.shape)
+  if (memory.dtype() != state.dtype || !fits_shape(memory.shape(), state))
     return wrong_memory(state, "the memory has another type than the state")
-        .expected(type_text(state.dtype, state.shape))
+        .expected(state_type_text(state))
         .found(type_text(memory))
         .advice(state.growing_axis ? "give memory of the whole capacity" : "give memory of the state's type");
   const auto alignment = static_cast<uintptr_t>(std::max(1, bits_of(state.dtype) / 8));
@@ -68,21 +72,70 @@ void scatter_state(const StateInfo& state, int64_t length, const std::byte* dens
   for (size_t k = 0; k < rows.count && rows.bytes > 0; ++k) std::memmove(to + k * rows.stride, dense + k * rows.bytes, rows.bytes);
 }
 
-States::States(std::span<const StateInfo> infos, const std::byte* weights) : infos_(infos), weights_(weights), values_(infos.size()) {}
+States::States(std::span<const StateInfo> infos, const std::byte* weights) : infos_(infos), weights_(weights), values_(infos.size()) {
+  for (uint32_t k = 0; k < infos.size(); ++k) {
+    values_[k].info = infos[k];
+    free_sizes(k);
+  }
+}
 
-Result<void> States::prepare(uint32_t state) {
+void States::free_sizes(uint32_t state) {
+  Value& v = values_[state];
+  if (!has_free_sizes(infos_[state]) || !v.bound.empty_handle()) return;
+  v.info.shape = infos_[state].shape;
+  std::ranges::replace(v.info.shape, kFreeSize, 0);
+  v.data = nullptr;
+}
+
+Result<void> States::fix_shape(uint32_t state, const Sizes& shape) {
+  Value& v = values_[state];
+  if (v.info.shape != shape) {
+    v.info.shape = shape;
+    v.length = 0;
+    v.data = nullptr;
+  }
+  auto done = reserve(state);
+  if (!done) free_sizes(state);
+  return done;
+}
+
+Result<void> States::check_shape(uint32_t state, const Sizes& shape) const {
+  const Value& v = values_[state];
+  if (v.info.shape == shape) return {};
+  const bool is_bound = !v.bound.empty_handle(), is_empty = v.length == 0 && std::ranges::count(v.info.shape, 0) > 0;
+  if (is_bound || !is_empty)
+    return fail(Code::bad_input, state_place(infos_[state]), "the run has another size than the state in this context")
+        .expected(
+            fmt::format("{}, which {} has fixed", type_text(v.info.dtype, v.info.shape), is_bound ? "bound memory" : "an earlier run"))
+        .found(type_text(v.info.dtype, shape))
+        .advice(is_bound ? "bind memory of the new size" : "reset the state first, or use a context for each size");
+  const auto count = checked_count(shape);
+  if (std::ranges::any_of(shape, [](int64_t size) { return size < 0; }) || !count || *count > int64_t{1} << 45)
+    return fail(Code::size_overflow, state_place(infos_[state]), "the state has no such size")
+        .expected("sizes of 0 or more, at most 2^45 elements")
+        .found(type_text(v.info.dtype, shape))
+        .advice("give smaller inputs");
+  return {};
+}
+
+Result<void> States::check_valid(uint32_t state) const {
   if (!values_[state].is_valid)
     return fail(Code::bad_input, state_place(infos_[state]), "a run that failed has left part of a new value")
         .expected("a state that holds a whole value")
         .found("one that was being written when the run ended")
         .advice("reset or restore the state, or bind other memory to it");
+  return {};
+}
+
+Result<void> States::prepare(uint32_t state) {
+  TRY(check_valid(state));
   return reserve(state);
 }
 
 Result<void> States::reserve(uint32_t state) {
   Value& v = values_[state];
   if (v.data != nullptr) return {};
-  const uint64_t bytes = bytes_of(infos_[state]) + kSlack;
+  const uint64_t bytes = bytes_of(v.info) + kSlack;
   auto memory = v.memory.reserve(bytes);
   if (!memory)
     return fail(Code::out_of_memory, state_place(infos_[state]), "no memory for the state")
@@ -95,8 +148,8 @@ Result<void> States::reserve(uint32_t state) {
 }
 
 void States::set_initial(uint32_t state) {
-  const StateInfo& info = infos_[state];
   Value& v = values_[state];
+  const StateInfo& info = v.info;
   v.length = 0;
   if (info.growing_axis || bytes_of(info) == 0) return;
   if (info.initial) std::memcpy(v.data, weights_ + *info.initial, bytes_of(info));
@@ -107,6 +160,7 @@ void States::reset(uint32_t state) {
   Value& v = values_[state];
   v.is_valid = true;
   v.length = 0;
+  free_sizes(state);
   if (v.data != nullptr) set_initial(state);
 }
 
@@ -131,6 +185,7 @@ Result<void> States::bind(uint32_t state, const Tensor& memory, int64_t length) 
     v.data = nullptr;  // its own memory is set up again
     v.length = 0;
     v.is_valid = true;
+    free_sizes(state);
     return {};
   }
   if (!v.bound.empty_handle())
@@ -140,6 +195,7 @@ Result<void> States::bind(uint32_t state, const Tensor& memory, int64_t length) 
         .advice("unbind it first");
   TRY(check_state_memory(infos_[state], memory, length));
   TRY(check_overlap(state, memory));
+  v.info.shape = memory.shape();
   v.bound = memory;
   v.data = v.bound.byte_size() > 0 ? v.bound.mutable_data() : TRY(v.memory.reserve(kSlack));
   v.length = length;
@@ -166,15 +222,23 @@ Result<void> States::truncate(uint32_t state, int64_t length) {
 Result<Tensor> States::value(uint32_t state) {
   TRY(prepare(state));
   const int64_t length = values_[state].length;
-  Tensor out = TRY(Tensor::make(infos_[state].dtype, shape_at(infos_[state], length)));
-  gather_state(infos_[state], length, values_[state].data, out.mutable_data());
+  Tensor out = TRY(Tensor::make(info(state).dtype, shape_at(info(state), length)));
+  gather_state(info(state), length, values_[state].data, out.mutable_data());
   return out;
 }
 
 Result<void> States::assign(std::span<const Tensor> values) {
+  for (const bool is_check : {true, false})  // bound memory keeps its shape
+    for (uint32_t k = 0; k < values_.size(); ++k) {
+      if (!has_free_sizes(infos_[k])) continue;
+      Sizes shape = values[k].shape();
+      if (infos_[k].growing_axis) shape[*infos_[k].growing_axis] = infos_[k].shape[*infos_[k].growing_axis];
+      if (is_check && !values_[k].bound.empty_handle()) TRY(check_shape(k, shape));
+      if (!is_check) TRY(fix_shape(k, shape));
+    }
   for (uint32_t k = 0; k < values_.size(); ++k) TRY(reserve(k));
   for (uint32_t k = 0; k < values_.size(); ++k) {
-    const StateInfo& info = infos_[k];
+    const StateInfo& info = values_[k].info;
     if (info.growing_axis) values_[k].length = values[k].shape()[*info.growing_axis];
     values_[k].is_valid = true;
     scatter_state(info, values_[k].length, values[k].data(), values_[k].data);
@@ -187,9 +251,10 @@ Result<std::unique_ptr<States>> States::copy() {
   for (uint32_t k = 0; k < values_.size(); ++k) {
     if (values_[k].data == nullptr) continue;  // as it was made
     TRY(prepare(k));
+    out->values_[k].info = values_[k].info;
     TRY(out->prepare(k));
     out->values_[k].length = values_[k].length;
-    const StateRows rows = rows_of(infos_[k], values_[k].length);
+    const StateRows rows = rows_of(values_[k].info, values_[k].length);
     for (size_t r = 0; r < rows.count && rows.bytes > 0; ++r)
       std::memcpy(out->values_[k].data + r * rows.stride, values_[k].data + r * rows.stride, rows.bytes);
   }

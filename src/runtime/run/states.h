@@ -19,6 +19,15 @@ class States {
   States(std::span<const StateInfo> infos, const std::byte* weights);
 
   std::span<const StateInfo> infos() const { return infos_; }
+  /// The state with the sizes that it has in this context: a free one is 0 until it is fixed.
+  const StateInfo& info(uint32_t state) const { return values_[state].info; }
+  /// Fixes free sizes of a state for which check_shape() holds, and makes memory for it. shape: with the capacity. Errors: out_of_memory,
+  /// which fixes nothing.
+  Result<void> fix_shape(uint32_t state, const Sizes& shape);
+  /// Errors: bad_input where the state has elements of another shape, bad_input for sizes below 0 and size_overflow.
+  Result<void> check_shape(uint32_t state, const Sizes& shape) const;
+  /// Errors: bad_input where a run that failed has left part of a new value.
+  Result<void> check_valid(uint32_t state) const;
   /// Memory for the state, which holds its initial value where it is new. Errors: out_of_memory; bad_input where a run that failed has left
   /// part of a new value.
   Result<void> prepare(uint32_t state);
@@ -32,16 +41,17 @@ class States {
   void set_valid(uint32_t state, bool is_valid) { values_[state].is_valid = is_valid; }
 
   /// Takes memory of the caller's, of the state's type and capacity, whose contents are the state's value; an empty handle gives it back.
-  /// length: of a growing state. Errors: bad_input (another type, elements that are not aligned, a length over the capacity); bad_usage
-  /// (bound already, memory that overlaps another state's).
+  /// length: of a growing state. The shape of the memory fixes free sizes. Errors: bad_input (another type, elements that are not aligned,
+  /// a length over the capacity); bad_usage (bound already, memory that overlaps another state's).
   Result<void> bind(uint32_t state, const Tensor& memory, int64_t length);
-  /// The initial value; of growing states none.
+  /// The initial value; of growing states none. Free sizes are free again, but in memory of the caller's.
   void reset(uint32_t state);
   /// Makes a growing state shorter. Errors: bad_input, bad_usage.
   Result<void> truncate(uint32_t state, int64_t length);
   /// A copy of what it holds: of a growing state the rows that there are. Errors: as prepare().
   Result<Tensor> value(uint32_t state);
-  /// The reverse of all states: one value a state, of its type. Errors: out_of_memory, before anything is changed.
+  /// The reverse of all states: one value a state, of its type. Errors: out_of_memory, bad_input (bound memory of another shape), before
+  /// anything is changed but for states with free sizes, which have no value then.
   Result<void> assign(std::span<const Tensor> values);
   /// Memory of its own with the same contents. Errors: as prepare().
   Result<std::unique_ptr<States>> copy();
@@ -53,9 +63,11 @@ class States {
     std::byte* data = nullptr;
     int64_t length = 0;
     bool is_valid = true;
+    StateInfo info = {};
   };
   Result<void> reserve(uint32_t state);
   void set_initial(uint32_t state);
+  void free_sizes(uint32_t state);
   Result<void> check_overlap(uint32_t state, const Tensor& memory) const;
 
   std::span<const StateInfo> infos_;

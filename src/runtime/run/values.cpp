@@ -74,8 +74,9 @@ bool Values::has_same_sizes(std::span<const Tensor> inputs, std::span<const int6
   return true;
 }
 
-Result<void> Values::begin(std::span<const Tensor> inputs, std::span<const int64_t> outer) {
+Result<void> Values::begin(std::span<const Tensor> inputs, std::span<const int64_t> outer, const std::optional<SizeBounds>& bounds) {
   if (alternate_) turn_ = 1 - turn_;
+  if (bounds && !std::exchange(is_bounded_, true)) find_varying();
   TRY(take_states());
   const bool has_plan = has_same_sizes(inputs, outer);
   if (!has_plan) {
@@ -84,8 +85,9 @@ Result<void> Values::begin(std::span<const Tensor> inputs, std::span<const int64
     for (size_t k = 0; k < inputs.size(); ++k) shapes_[k] = inputs[k].shape();
     outer_.assign(outer.begin(), outer.end());
   }
-  if (is_growing_ && !(has_plan && sized_lengths_ == lengths_)) TRY(size_lengths(inputs));
+  if (is_growing() && !(has_plan && sized_lengths_ == lengths_)) TRY(size_lengths(inputs, bounds));
   if (!plan_) TRY(size_inputs(inputs));
+  if (!program_.states.empty()) TRY(place_states());
   TRY(check_elements(program_, inputs, sizes_));
   return take_inputs(inputs);
 }
@@ -98,16 +100,17 @@ Result<void> Values::size_inputs(std::span<const Tensor> inputs) {
   return {};
 }
 
-void Values::set_key() {
-  key_.assign(outer_.begin(), outer_.end());
-  for (const Sizes& shape : shapes_) {
+void Values::set_key(std::span<const Sizes> shapes, std::span<const int64_t> outer) {
+  key_.assign(outer.begin(), outer.end());
+  for (const Sizes& shape : shapes) {
     key_.push_back(static_cast<int64_t>(shape.size()));
     key_.insert(key_.end(), shape.begin(), shape.end());
   }
+  for (const auto& [port, axis] : given_sizes_) key_.push_back(state_shapes_[port][axis]);
 }
 
 Result<const SizePlan*> Values::plan_sizes(std::span<const Tensor> inputs) {
-  set_key();
+  set_key(shapes_, outer_);
   if (const SizePlan* const known = plans_.find(key_)) {
     std::ranges::copy(known->sizes, sizes_.begin());
     return known;
@@ -220,6 +223,10 @@ Result<void> Values::place_stage(uint32_t from, uint32_t to) {
 
 /// The layout for the stage's sizes, once its guards hold.
 Result<const SizePlan*> Values::plan_stage(Stage& stage, uint32_t from, uint32_t to) {
+  if (is_growing()) {
+    TRY(check_guards(program_, from, to, sizes_));
+    if (const SizePlan* const plan = plan_stage_capacity(stage, from, to)) return plan;
+  }
   key_.assign(1, static_cast<int64_t>(plan_->number));
   key_.insert(key_.end(), lengths_.begin(), lengths_.end());
   key_.insert(key_.end(), stage.sizes.begin(), stage.sizes.end());

@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -24,6 +25,12 @@ struct Stage {
   Block memory;
 };
 
+/// Sizes that those of a body's inputs do not exceed, as a rule, while one layout is to hold: those at the capacity of states.
+struct SizeBounds {
+  std::span<const Sizes> shapes;
+  std::span<const int64_t> outer;
+};
+
 /// The sizes and buffers of one running program.
 class Values {
  public:
@@ -36,8 +43,9 @@ class Values {
 
   // Before and between steps.
   /// Sizes that follow from these inputs and `outer` (what SizeLine::Kind::outer refers to), memory for them, and the inputs themselves.
+  /// bounds: memory is laid out for these sizes, of all inputs and of `outer`, and again only where it has no room.
   /// Errors: bad_input, shape_mismatch, size_overflow, index_out_of_range, out_of_memory.
-  Result<void> begin(std::span<const Tensor> inputs, std::span<const int64_t> outer);
+  Result<void> begin(std::span<const Tensor> inputs, std::span<const int64_t> outer, const std::optional<SizeBounds>& bounds = {});
   /// Memory of the results that kernels write: bound, or own.
   Result<void> place_results();
   /// Sizes that step `number` has bound, and what follows from them; then its results are checked against what was promised.
@@ -70,6 +78,11 @@ class Values {
   void release(uint32_t buffer) { dynamic_[buffer] = Tensor(); }
   /// Number of the sizes that are run, as far as they follow from inputs and states; differs where sizes do.
   uint64_t sizes_number() const { return is_growing() ? lengths_number_ : plan_->number; }
+  /// Whether sizes vary under one layout: they follow from lengths of states.
+  bool is_growing() const { return is_growing_ || is_bounded_; }
+  /// At the capacity of states, where memory is laid out for that: sizes that are known before the first step. Else those of this run.
+  Sizes largest_shape(uint32_t buffer) const;
+  int64_t largest_size(Slot slot) const { return slot < program_.input_lines ? plan_->sizes[slot] : sizes_[slot]; }
 
   // Around runs.
   std::span<const Tensor> results() const { return results_; }
@@ -83,21 +96,24 @@ class Values {
 
  private:
   bool has_same_sizes(std::span<const Tensor> inputs, std::span<const int64_t> outer) const;
-  void set_key();
+  void set_key(std::span<const Sizes> shapes, std::span<const int64_t> outer);
   Result<void> size_inputs(std::span<const Tensor> inputs);
   Result<const SizePlan*> plan_sizes(std::span<const Tensor> inputs);
-  const SizePlan* plan_capacity();
+  const SizePlan* plan_capacity(const std::optional<SizeBounds>& bounds);
   Result<const SizePlan*> plan_lengths();
   bool has_room(const SizePlan& plan) const;
   void find_states();
+  void find_varying();
   size_t room_for(uint32_t buffer, size_t bytes) const;
   Result<void> take_states();
-  Result<void> size_lengths(std::span<const Tensor> inputs);
+  Result<void> place_states();
+  Sizes state_shape(uint32_t port) const;
+  bool has_state_sizes(uint32_t port) const;
+  Result<void> size_lengths(std::span<const Tensor> inputs, const std::optional<SizeBounds>& bounds);
   Result<void> check_lengths() const;
-  /// Whether sizes follow from lengths of states.
-  bool is_growing() const { return is_growing_; }
-  GivenSizes given() const { return {shapes_, outer_, lengths_}; }
+  GivenSizes given() const { return {shapes_, outer_, lengths_, state_shapes_}; }
   Result<const SizePlan*> plan_stage(Stage& stage, uint32_t from, uint32_t to);
+  const SizePlan* plan_stage_capacity(Stage& stage, uint32_t from, uint32_t to);
   void point_into(std::byte* arena, const Layout& layout);
   Result<void> take_inputs(std::span<const Tensor> inputs);
   Result<void> place_result(size_t index);
@@ -121,11 +137,15 @@ class Values {
   States* states_;
   std::vector<std::pair<uint32_t, uint32_t>> state_buffers_;  // and the number of the state in Program::states
   std::vector<int64_t> lengths_, capacities_;                 // by number in Program::states
+  std::vector<uint32_t> free_ports_;                          // of states with free sizes
+  std::vector<std::pair<uint32_t, uint32_t>> given_sizes_;    // port and axis of free sizes that nothing but the state gives
+  std::vector<Sizes> state_shapes_;                           // by port, of these
   std::vector<int64_t> sizes_at_capacity_;
   std::vector<int64_t> sized_lengths_;     // those that the sizes are of; empty: none
-  std::vector<uint32_t> growing_buffers_;  // in the arena, sized by lengths
+  std::vector<uint32_t> growing_buffers_;  // in the arena, sized by lengths, or all where inputs have bounds
   uint64_t lengths_number_ = 0;
-  bool is_growing_ = false;
+  bool is_growing_ = false;  // sizes follow from lengths of the program's states
+  bool is_bounded_ = false;  // inputs have bounds
   // Memory.
   Block arena_;
   std::unordered_map<uint32_t, Stage> stages_;      // by their first line of the size table
