@@ -26,6 +26,8 @@ class StepRunner {
  public:
   virtual ~StepRunner() = default;
   virtual Result<void> run(Values& values, const RunOptions& options, int threads) = 0;
+  /// How many times programs that it runs laid out memory.
+  virtual uint64_t plans_made() const { return 0; }
 };
 
 // A kind of step is a record with:

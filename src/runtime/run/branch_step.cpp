@@ -38,7 +38,9 @@ class BranchRunner final : public ControlRunner {
       const auto count = checked_count(places[k].shape);
       if (places[k].memory && count) body.bind(k, places[k].memory, static_cast<size_t>(bytes_of(program.outputs[k].dtype, *count)));
     }
-    const auto results = TRY(body.run(operands.subspan(first, program.inputs.size()), outer, options));
+    std::optional<SizeBounds> bounds;
+    if (!largest_operands().empty()) bounds = {largest_operands().subspan(first, program.inputs.size()), largest_outer()};
+    const auto results = TRY(body.run(operands.subspan(first, program.inputs.size()), outer, options, bounds));
     for (size_t k = 0; k < places.size(); ++k) TRY(store_result(k, results[k], places[k]));
     return {};
   }

@@ -50,7 +50,7 @@ class EntryFrames {
 
   uint64_t plans_made() const {
     uint64_t made = 0;
-    for (const auto& [number, frame] : frames_) made += frame->values().plans_made();
+    for (const auto& [number, frame] : frames_) made += frame->plans_made();
     return made;
   }
 

@@ -31,10 +31,25 @@ Result<void> ControlRunner::run(Values& values, const RunOptions& options, int) 
     const bool is_placed = b != kMissing && values.program().buffers[b].kind != BufferInfo::Kind::dynamic;
     places_[k] = is_placed ? Place{values.pointer(b), values.shape_of(b)} : Place{};
   }
+  if (values.is_growing()) find_bounds(values);
   RunOptions inside = options;
   inside.on_step = nullptr;  // steps of bodies are numbered anew
   TRY(run_bodies(operands, outer_, places_, inside));
   return values.take_results(step_, results_);
+}
+
+void ControlRunner::find_bounds(const Values& values) {
+  largest_operands_.resize(step_.buffers.size());
+  for (size_t k = 0; k < step_.buffers.size(); ++k)
+    if (step_.buffers[k] != kMissing) largest_operands_[k] = values.largest_shape(step_.buffers[k]);
+  largest_outer_.resize(outer_.size());
+  for (size_t k = 0; k < outer_.size(); ++k) largest_outer_[k] = values.largest_size(step_.sizes[k]);
+}
+
+uint64_t ControlRunner::plans_made() const {
+  uint64_t made = 0;
+  for (const auto& body : bodies_) made += body->plans_made();
+  return made;
 }
 
 Result<int64_t> ControlRunner::scalar_of(const Tensor& t, const char* what) const {

@@ -20,6 +20,7 @@ class ControlRunner : public StepRunner {
   ~ControlRunner() override;
   /// Errors: bad_input (a condition or trip count that is not a scalar), those of the bodies.
   Result<void> run(Values& values, const RunOptions& options, int threads) final;
+  uint64_t plans_made() const final;
 
  protected:
   /// Where a result must go. No memory: it becomes a tensor of its own.
@@ -34,6 +35,9 @@ class ControlRunner : public StepRunner {
   Error misfit(size_t result, const Sizes& expected, const Sizes& found) const;
   Result<int64_t> scalar_of(const Tensor& t, const char* what) const;
   const Program& program_of(size_t body) const { return *programs_[body]; }
+  /// Of sizes that follow from lengths of states: the shapes of the operands at the capacity. None where no sizes do.
+  std::span<const Sizes> largest_operands() const { return largest_operands_; }
+  std::span<const int64_t> largest_outer() const { return largest_outer_; }
 
   const Step& step_;
   std::vector<std::unique_ptr<Frame>> bodies_;
@@ -41,8 +45,10 @@ class ControlRunner : public StepRunner {
 
  private:
   std::vector<const Program*> programs_;
-  std::vector<int64_t> outer_;
+  std::vector<int64_t> outer_, largest_outer_;
+  std::vector<Sizes> largest_operands_;
   std::vector<Place> places_;
+  void find_bounds(const Values& values);
 };
 
 /// The body has what the step gives it sizes for.

@@ -18,16 +18,23 @@ Frame::Frame(const Engine& engine, const Program& program, bool alternate, State
 
 Frame::~Frame() = default;
 
-Result<std::span<const Tensor>> Frame::run(std::span<const Tensor> inputs, std::span<const int64_t> outer, const RunOptions& options) {
+Result<std::span<const Tensor>> Frame::run(std::span<const Tensor> inputs, std::span<const int64_t> outer, const RunOptions& options,
+                                           const std::optional<SizeBounds>& bounds) {
   TRY(check_types(program_, inputs));
   const int all = thread_pool_of(options).size(), threads = options.threads > 0 ? std::min(options.threads, all) : all;
   set_canaries(options.check_memory);
-  TRY(values_.begin(inputs, outer));
+  TRY(values_.begin(inputs, outer, bounds));
   TRY(kernels_.begin(threads, values_.margin()));
   TRY(run_steps(options, threads));
   TRY(go_on(asked_to_stop(options), "run"));
   values_.keep_states();
   return values_.results();
+}
+
+uint64_t Frame::plans_made() const {
+  uint64_t made = values_.plans_made();
+  for (const auto& runner : runners_) made += runner ? runner->plans_made() : 0;
+  return made;
 }
 
 Result<void> Frame::run_step(uint32_t number, const RunOptions& options, int threads) {

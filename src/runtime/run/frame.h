@@ -20,10 +20,14 @@ class Frame {
 
   /// outer: what SizeLine::Kind::outer refers to. Results are valid until the next run (the one after it, where they alternate).
   /// Errors: as Context::run.
-  Result<std::span<const Tensor>> run(std::span<const Tensor> inputs, std::span<const int64_t> outer, const RunOptions& options);
+  /// bounds: as of Values::begin.
+  Result<std::span<const Tensor>> run(std::span<const Tensor> inputs, std::span<const int64_t> outer, const RunOptions& options,
+                                      const std::optional<SizeBounds>& bounds = {});
   /// Result `index` is written there from the next run on; nullptr: to memory of the frame.
   void bind(size_t index, void* memory, size_t bytes) { values_.bind(index, memory, bytes); }
   const Values& values() const { return values_; }
+  /// How many times it, and bodies that it ran, laid out memory.
+  uint64_t plans_made() const;
 
  private:
   Result<void> run_steps(const RunOptions& options, int threads);

@@ -70,6 +70,8 @@ class LoopRunner final : public ControlRunner {
       inputs_[1].set_integer(0, 1);
     }
     for (size_t k = kLoopFormals; k < inputs_.size(); ++k) inputs_[k] = operands[k];
+    largest_inputs_.assign(largest_operands().begin(), largest_operands().end());
+    if (!largest_inputs_.empty()) largest_inputs_[0] = largest_inputs_[1] = {};  // iteration and condition are scalars
     for (RowStack& s : stacks_) s.clear();
     int64_t iteration = 0;
     const RandomScope outside = options.random;
@@ -91,8 +93,14 @@ class LoopRunner final : public ControlRunner {
       const auto bytes = static_cast<size_t>(bytes_of(dtype, elements));
       bodies_[0]->bind(1 + k, static_cast<std::byte*>(place.memory) + static_cast<size_t>(iteration) * bytes, bytes);
     }
-    const auto results = TRY(bodies_[0]->run(inputs_, outer, options));
-    for (size_t k = 0; k < carried_; ++k) inputs_[kLoopFormals + k] = results[1 + k];
+    std::optional<SizeBounds> bounds;
+    if (!largest_inputs_.empty()) bounds = {largest_inputs_, largest_outer()};
+    const auto results = TRY(bodies_[0]->run(inputs_, outer, options, bounds));
+    for (size_t k = 0; k < carried_; ++k) {
+      Tensor& carried = inputs_[kLoopFormals + k];
+      if (bounds && carried.shape() != results[1 + k].shape()) largest_inputs_[kLoopFormals + k] = results[1 + k].shape();
+      carried = results[1 + k];
+    }
     for (size_t k = carried_; k < places.size(); ++k) TRY(keep_row(k, iteration, results[1 + k], places[k]));
     return TRY(scalar_of(results[0], "condition")) != 0;
   }
@@ -137,8 +145,9 @@ class LoopRunner final : public ControlRunner {
   }
 
   size_t carried_;
-  std::vector<Tensor> inputs_;    // of the body: iteration, condition, carried values, captures
-  std::vector<RowStack> stacks_;  // of results without a place
+  std::vector<Tensor> inputs_;         // of the body: iteration, condition, carried values, captures
+  std::vector<Sizes> largest_inputs_;  // bounds of their shapes; none: they have none
+  std::vector<RowStack> stacks_;       // of results without a place
 };
 
 }  // namespace
