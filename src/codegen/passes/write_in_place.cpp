@@ -15,6 +15,7 @@ class StateWriter {
       : plan_(plan), state_(state), old_(plan.inputs[state.input]), new_(plan.outputs[state.output]) {}
 
   void run() {
+    while (join_earlier_value()) {}
     if (!may_share()) return;
     bool partial = false;
     for (const Group& g : plan_.groups) partial |= std::ranges::any_of(g.nests, [&](const Nest& n) { return copies(n); });
@@ -23,12 +24,52 @@ class StateWriter {
       return;
     }
     for (Group& g : plan_.groups) std::erase_if(g.nests, [&](const Nest& n) { return copies(n); });
-    std::erase_if(plan_.groups, [](const Group& g) { return g.kind() == GroupKind::nests && g.nests.empty(); });
+    erase_empty_groups();
     state_.in_place = true;
   }
 
  private:
   bool copies(const Nest& n) const { return copies_whole(n, old_, new_, plan_); }
+
+  /// A value that nothing reads but a copy to the new one (what the first of two scatters makes) is made where the new one is. Whether
+  /// there was one.
+  bool join_earlier_value() {
+    for (ArrayId a = 0; a < static_cast<ArrayId>(plan_.arrays.size()); ++a) {
+      if (a == old_ || a == new_ || !may_join(a)) continue;
+      for (Group& g : plan_.groups) {
+        std::erase_if(g.nests, [&](const Nest& n) { return copies_whole(n, a, new_, plan_); });
+        for (Nest& n : g.nests)
+          for (NestOutput& o : n.outputs)
+            if (o.array == a) o.array = new_;
+        if (!g.epilogue) continue;
+        for (NestOutput& o : g.epilogue->map.outputs)
+          if (o.array == a) o.array = new_;
+      }
+      erase_empty_groups();
+      return true;
+    }
+    return false;
+  }
+
+  /// Kernels write it, and one copy of all of it is all that reads it.
+  bool may_join(ArrayId a) const {
+    const Array &from = plan_.arrays[a], &to = plan_.arrays[new_];
+    if (from.dtype != to.dtype || !(from.shape == to.shape) || !(from.strides == to.strides) || from.growing || to.growing) return false;
+    if (from.constant || from.same_bytes >= 0 || to.same_bytes >= 0 || std::ranges::count(plan_.inputs, a) > 0 ||
+        std::ranges::count(plan_.outputs, a) > 0 || std::ranges::count(plan_.arrays, a, &Array::same_bytes) > 0)
+      return false;
+    size_t copies = 0, reads = 0;
+    for (const Group& g : plan_.groups) {
+      if (std::ranges::count(g.inputs, a) > 0 || std::ranges::count(g.outputs, a) > 0) return false;
+      each_nest(g, [&](const Nest& n) { reads += static_cast<size_t>(std::ranges::count(n.accesses, a, &NestAccess::array)); });
+      copies += static_cast<size_t>(std::ranges::count_if(g.nests, [&](const Nest& n) { return copies_whole(n, a, new_, plan_); }));
+    }
+    return copies == 1 && reads == 1;
+  }
+
+  void erase_empty_groups() {
+    std::erase_if(plan_.groups, [](const Group& g) { return g.kind() == GroupKind::nests && g.nests.empty(); });
+  }
 
   /// One state alone has the value, kernels make it, and it has the layout of the old one.
   bool may_share() const {
