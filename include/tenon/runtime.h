@@ -240,7 +240,7 @@ TENON_C_API void tenon_stop_token_free(tenon_stop_token* token);
 typedef struct tenon_run_options {
   size_t struct_size;
   int32_t threads;              /* at most so many; 0: the context's */
-  int32_t guard;                /* 1: look for writes outside of buffers after each step; costs memory and time */
+  int32_t check_memory;         /* 1: check after each step that nothing was written outside of buffers; costs memory and time */
   int64_t timeout_ns;           /* from the call on; 0: none. Else TENON_CODE_DEADLINE */
   const tenon_stop_token* stop; /* null: none. Else TENON_CODE_CANCELLED */
   int32_t has_seed;             /* 1: equal seeds give equal random numbers; 0: each run draws others */

@@ -20,7 +20,7 @@ base::Result<RunOptions> run_options_of(const tenon_context& context, const teno
   TRY(check_not_negative(o.timeout_ns, "options: timeout_ns"));
   RunOptions out;
   out.threads = o.threads != 0 ? o.threads : context.threads;
-  out.guard = o.guard != 0;
+  out.check_memory = o.check_memory != 0;
   if (o.timeout_ns > 0) out.deadline = deadline_after(std::chrono::nanoseconds(o.timeout_ns));
   if (o.stop != nullptr) out.stop = &o.stop->token;
   if (o.has_seed != 0) out.seed = o.seed;

@@ -128,7 +128,7 @@ int test_options(const char* path) {
   CHECK_OK(tenon_context_create(engine, NULL, &context, &error));
   CHECK_OK(tenon_stop_token_create(&token, &error));
   CHECK_FAILS(TENON_CODE_BAD_USAGE, "token", tenon_stop_token_create(NULL, &error));
-  tenon_run_options options = {.struct_size = sizeof options, .threads = 1, .guard = 1, .timeout_ns = INT64_MAX, .stop = token};
+  tenon_run_options options = {.struct_size = sizeof options, .threads = 1, .check_memory = 1, .timeout_ns = INT64_MAX, .stop = token};
   options.has_seed = 1;
   CHECK_OK(tenon_context_run(context, NULL, inputs, 2, NULL, 0, &options, &error));
   tenon_stop_token_stop(token);
