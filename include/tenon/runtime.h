@@ -157,8 +157,8 @@ typedef struct tenon_value_info {
   size_t struct_size;
   const char* name;
   int32_t dtype;
-  int32_t kind; /* tenon_value_kind */
-  int32_t rank;
+  int32_t kind;                  /* tenon_value_kind */
+  int32_t rank;                  /* -1: any, of the tensors in a container */
   int32_t has_default;           /* 1: an input that may be left out; then it has the value that the model gives it */
   const char* const* dimensions; /* `rank` texts: a number, or what the model calls the size ("batch", "2*seq") */
   const int64_t* lower;          /* the bounds of each size: equal where it is fixed */

@@ -56,6 +56,17 @@ TEST(CApi, BadLoadsAreRefused) { EXPECT_EQ(test_refused_loads(two_results().c_st
 
 TEST(CApi, OptionsLimitRuns) { EXPECT_EQ(test_options(two_results().c_str()), 0); }
 
+TEST(CApi, InputsWithDefaultsMayBeLeftOut) {
+  const char* const text = "graph(x: f32[2], w: f32[2] = [1, 2]) { y = Mul(x, w) return y, x }";
+  EXPECT_EQ(test_defaults(saved(text, "c_defaults.tenon").c_str()), 0);
+}
+
+TEST(CApi, ContainersAreDescribedAndRefused) {
+  const std::string gives = saved("graph(x: f32[2]) { list = SequenceConstruct(x) y = Mul(x, x) return list, y }", "c_sequence.tenon");
+  const std::string takes = saved("graph(s: seq(f32[*])) { n = SequenceLength(s) return n }", "c_takes_sequence.tenon");
+  EXPECT_EQ(test_containers(gives.c_str(), takes.c_str()), 0);
+}
+
 TEST(CApi, StringsAreCopiedInAndViewedOut) {
   EXPECT_EQ(test_strings(saved("graph(text: string[n]) { same = Identity(text) return same }", "strings.tenon").c_str()), 0);
 }

@@ -24,9 +24,13 @@ int test_descriptions(const char* engine);
 int test_refused_runs(const char* engine);
 int test_refused_loads(const char* engine, const char* missing);
 int test_options(const char* engine);
+/* engine: (x: f32[2], w: f32[2] = [1, 2]) -> (y: f32[2], x: f32[2]): y is x * w, x is the input. */
+int test_defaults(const char* engine);
+/* engine: (x: f32[2]) -> (list: seq(f32[2]), y: f32[2]). taker: (s: seq(f32[*])) -> (n: i64[]). */
+int test_containers(const char* engine, const char* taker);
 /* engine: (text: string[n]) -> (same: string[n]). */
 int test_strings(const char* engine);
-/* engine: of the program state_engine. folder: for files. */
+/* engine: of the program state_engine. saved: a file for states. */
 int test_states(const char* engine, const char* saved);
 int test_refused_states(const char* engine, const char* other_engine, const char* saved);
 /* One load and run of the engine of test_runs(). Returns the code; the error must have its text. */
