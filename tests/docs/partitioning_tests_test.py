@@ -19,7 +19,7 @@ def found(pattern: re.Pattern, *globs: str) -> set[str]:
 class PartitioningTests(unittest.TestCase):
     def test_those_that_are_named_are_there(self):
         named = NAMED.findall((ROOT / "docs/partitioning-tests.md").read_text(encoding="utf-8"))
-        there = found(IN_CPP, "tests/*/*.cpp") | found(IN_PYTHON, "tests/*/*_test.py", "python/tests/**/test_*.py")
+        there = found(IN_CPP, "tests/**/*.cpp") | found(IN_PYTHON, "tests/*/*_test.py", "python/tests/**/test_*.py")
         self.assertGreater(len(set(named)), 80)
         self.assertEqual([name for name in named if name not in there], [])
 
