@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "runtime/container_value.h"
 #include "runtime/input_checks.h"
 #include "runtime/run/values.h"
 
