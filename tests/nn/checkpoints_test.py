@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 import checkpoint_files as files
 import numpy as np
-from small_models import report, tenon
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
+
+from small_models import report, tenon  # noqa: E402
 
 
 class Checkpoints(unittest.TestCase):
