@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace tenon::inline base {
+
+/// How checkpoints of language models store elements: in blocks of codes with a scale and sometimes a minimum. One file in this folder
+/// adds a format: BLOCK_FORMAT(name) { ... } in NAME.cpp is found by the build.
+/// Source of layouts and numbers: ggml (ggml-common.h, ggml-quants.c); of the order of roundings: PyPI `gguf`, gguf.quants.
+struct BlockFormat {
+  std::string_view name;  ///< "Q4_1", as ggml prints it
+  uint32_t ggml_type;     ///< the number in a GGUF file
+  int elements;           ///< of a block
+  int bytes;              ///< of a block
+  /// One block to f32. Neither pointer needs alignment beyond that of float for `out`.
+  void (*decode)(const std::byte* block, float* out);
+  /// One block from finite f32; nullptr where Tenon does not write the format.
+  void (*encode)(const float* values, std::byte* block) = nullptr;
+};
+
+/// All of them, by file name.
+std::span<const BlockFormat* const> block_formats();
+/// Errors: not_supported, naming the format and the nearest one that is supported.
+Result<const BlockFormat*> block_format(uint32_t ggml_type);
+/// nullptr where none has the name.
+const BlockFormat* block_format_named(std::string_view name);
+
+/// Bytes of `elements` elements, a multiple of the block's. nullopt: no multiple, or an overflow.
+std::optional<uint64_t> block_bytes(const BlockFormat& format, uint64_t elements);
+
+/// Bit-equal to gguf.quants.dequantize, NaN aside. blocks: n blocks; out: n * format.elements floats (asserted).
+void dequantize(const BlockFormat& format, std::span<const std::byte> blocks, std::span<float> out);
+
+/// Writes n blocks (asserted: values are n * format.elements, blocks n * format.bytes) and returns the root mean square of the errors.
+/// Errors: not_supported (formats without `encode`), bad_input (NaN, infinite, or too large for the scale's f16), naming the first index.
+Result<double> quantize(const BlockFormat& format, std::span<const float> values, std::span<std::byte> blocks);
+
+}  // namespace tenon::inline base
+
+#define BLOCK_FORMAT(IDENT)                                     \
+  extern const ::tenon::base::BlockFormat block_format_##IDENT; \
+  constinit const ::tenon::base::BlockFormat block_format_##IDENT

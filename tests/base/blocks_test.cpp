@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/blocks/block_format.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <set>
+#include <sstream>
+#include <vector>
+
+#include "base/dtype.h"
+
+namespace tenon::inline base {
+namespace {
+
+std::vector<std::byte> bytes_of_hex(const std::string& text) {
+  std::vector<std::byte> out;
+  for (size_t i = 0; i + 1 < text.size(); i += 2) out.push_back(static_cast<std::byte>(std::stoi(text.substr(i, 2), nullptr, 16)));
+  return out;
+}
+
+std::vector<float> floats_of_hex(const std::string& text) {
+  const auto bytes = bytes_of_hex(text);
+  std::vector<float> out(bytes.size() / sizeof(float));
+  std::memcpy(out.data(), bytes.data(), bytes.size());
+  return out;
+}
+
+std::vector<uint32_t> bits_of(std::span<const float> values) {
+  std::vector<uint32_t> out;
+  for (float v : values) out.push_back(std::bit_cast<uint32_t>(v));
+  return out;
+}
+
+struct Case {
+  std::string kind, format, given, expected;
+};
+/// The lines of blocks.txt: what gguf.quants gives.
+std::vector<Case> cases(const std::string& kind) {
+  std::ifstream file(std::string(TENON_TEST_DATA) + "/blocks.txt");
+  std::vector<Case> out;
+  for (std::string line; std::getline(file, line);) {
+    Case c;
+    std::istringstream(line) >> c.kind >> c.format >> c.given >> c.expected;
+    if (c.kind == kind) out.push_back(c);
+  }
+  return out;
+}
+
+TEST(Blocks, DecodeEqualsGgufBitForBit) {
+  std::set<std::string_view> seen;
+  for (const Case& c : cases("decode")) {
+    const BlockFormat* format = block_format_named(c.format);
+    ASSERT_NE(format, nullptr) << c.format;
+    const auto expected = floats_of_hex(c.expected);
+    std::vector<float> values(expected.size());
+    dequantize(*format, bytes_of_hex(c.given), values);
+    EXPECT_EQ(bits_of(values), bits_of(expected)) << c.format;
+    seen.insert(format->name);
+  }
+  EXPECT_EQ(seen.size(), block_formats().size());
+}
+
+TEST(Blocks, EncodeEqualsGgufByteForByte) {
+  EXPECT_EQ(cases("encode").size(), 18u);
+  for (const Case& c : cases("encode")) {
+    const BlockFormat& format = *block_format_named(c.format);
+    std::vector<std::byte> blocks(static_cast<size_t>(format.bytes));
+    ASSERT_TRUE(quantize(format, floats_of_hex(c.given), blocks).has_value());
+    EXPECT_EQ(blocks, bytes_of_hex(c.expected)) << c.format;
+  }
+}
+
+TEST(Blocks, F16IsDecodedExactly) {
+  const BlockFormat& format = *block_format_named("F16");
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const std::byte bytes[] = {static_cast<std::byte>(bits & 0xff), static_cast<std::byte>(bits >> 8)};
+    float value = 0;
+    format.decode(bytes, &value);
+    const double expected = decode_float(DType::f16, bits);
+    if (std::isnan(expected)) EXPECT_TRUE(std::isnan(value)) << bits;
+    else EXPECT_EQ(std::bit_cast<uint32_t>(value), std::bit_cast<uint32_t>(static_cast<float>(expected))) << bits;
+  }
+}
+
+TEST(Blocks, QuantizeReturnsRootMeanSquareError) {
+  std::vector<float> values(64);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i * i));
+  for (const char* name : {"Q4_0", "Q4_1", "Q8_0"}) {
+    const BlockFormat& format = *block_format_named(name);
+    std::vector<std::byte> blocks(2 * static_cast<size_t>(format.bytes));
+    std::vector<float> decoded(values.size());
+    const auto error = quantize(format, values, blocks);
+    ASSERT_TRUE(error.has_value());
+    dequantize(format, blocks, decoded);
+    double squares = 0;
+    for (size_t i = 0; i < values.size(); ++i) squares += std::pow(static_cast<double>(decoded[i]) - static_cast<double>(values[i]), 2);
+    EXPECT_DOUBLE_EQ(*error, std::sqrt(squares / 64)) << name;
+    EXPECT_GT(*error, 0) << name;
+    EXPECT_LT(*error, name == std::string_view("Q8_0") ? 0.004 : 0.05) << name;
+  }
+}
+
+TEST(Blocks, QuantizeOfTinyValuesGivesZeros) {
+  const std::vector<float> values(32, std::numeric_limits<float>::denorm_min());
+  for (const char* name : {"Q4_0", "Q4_1", "Q8_0"}) {
+    const BlockFormat& format = *block_format_named(name);
+    std::vector<std::byte> blocks(static_cast<size_t>(format.bytes));
+    std::vector<float> decoded(32, 1.0f);
+    ASSERT_TRUE(quantize(format, values, blocks).has_value());
+    dequantize(format, blocks, decoded);
+    for (float v : decoded) EXPECT_EQ(v, 0.0f) << name;
+  }
+}
+
+TEST(Blocks, QuantizeRefusesValuesWithoutScale) {
+  for (const char* name : {"Q4_0", "Q4_1", "Q8_0"}) {
+    const BlockFormat& format = *block_format_named(name);
+    std::vector<std::byte> blocks(2 * static_cast<size_t>(format.bytes));
+    for (float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -3e38f}) {
+      std::vector<float> values(64, 1.0f);
+      values[40] = bad;
+      const auto error = quantize(format, values, blocks);
+      ASSERT_FALSE(error.has_value()) << name << bad;
+      EXPECT_EQ(error.error().code(), Code::bad_input);
+      EXPECT_TRUE(error.error()->place.starts_with("element ")) << error.error().text();
+    }
+  }
+  std::vector<std::byte> block(84);
+  EXPECT_EQ(quantize(*block_format_named("Q2_K"), std::vector<float>(256), block).error().code(), Code::not_supported);
+}
+
+TEST(Blocks, UnsupportedTypesAreRefusedByName) {
+  const auto iq2 = block_format(16);
+  ASSERT_FALSE(iq2.has_value());
+  EXPECT_EQ(iq2.error().code(), Code::not_supported);
+  EXPECT_NE(iq2.error()->what.find("IQ2_XXS"), std::string::npos);
+  EXPECT_NE(iq2.error()->advice.find("Q2_K"), std::string::npos);
+  EXPECT_NE(block_format(21).error()->advice.find("Q3_K"), std::string::npos);
+  EXPECT_EQ(block_format(4).error().code(), Code::not_supported);
+  EXPECT_EQ((*block_format(12))->name, "Q4_K");
+}
+
+TEST(Blocks, BytesAreOfWholeBlocks) {
+  const BlockFormat& format = *block_format_named("Q4_1");
+  EXPECT_EQ(block_bytes(format, 64), 40u);
+  EXPECT_EQ(block_bytes(format, 33), std::nullopt);
+  EXPECT_EQ(block_bytes(*block_format_named("F32"), UINT64_MAX), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tenon::inline base
