@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "files/gguf_value.h"
+
+namespace tenon::files {
+
+/// Reads a little-endian GGUF file from its first byte on. Nothing is read that is not there; errors name the byte.
+class GgufCursor {
+ public:
+  static constexpr int kMostNesting = 8;  ///< of arrays in arrays
+
+  GgufCursor(std::span<const std::byte> bytes, std::string file) : bytes_(bytes), file_(std::move(file)) {}
+
+  uint64_t offset() const { return at_; }
+  uint64_t left() const { return bytes_.size() - at_; }
+  /// "FILE:byte OFFSET"
+  std::string place() const { return place(at_); }
+  std::string place(uint64_t offset) const;
+
+  /// `what` names what is read in errors: "the number of tensors". Errors of all: bad_file.
+  template <class T>
+  Result<T> number(std::string_view what) {
+    T value;
+    const auto bytes = TRY(take(sizeof(T), what));
+    std::memcpy(&value, bytes.data(), sizeof(T));
+    return value;
+  }
+  /// A count of things that take at least `least` bytes each in the rest of the file.
+  Result<uint64_t> count(uint64_t least, std::string_view what);
+  /// Also limit_exceeded: longer than `most`.
+  Result<std::string_view> text(uint64_t most, std::string_view what);
+  /// The number of a type. Also not_supported.
+  Result<GgufType> type(std::string_view what);
+  /// A value of this type. Also limit_exceeded: nested deeper than kMostNesting.
+  Result<GgufValue> value(GgufType type, std::string_view what, int depth = 0);
+
+ private:
+  Result<std::span<const std::byte>> take(uint64_t count, std::string_view what);
+
+  std::span<const std::byte> bytes_;
+  std::string file_;
+  uint64_t at_ = 0;
+};
+
+}  // namespace tenon::files

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "files/gguf_value.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "files/gguf_cursor.h"
+
+namespace tenon::files {
+namespace {
+
+template <class T>
+T load(std::span<const std::byte> bytes) {
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof(T));
+  return value;
+}
+
+/// get(element) of each; nullopt where one gives none.
+template <class T, class Get>
+std::optional<std::vector<T>> each_element(const GgufValue& value, Get get) {
+  if (value.type != GgufType::array) return std::nullopt;
+  std::vector<T> out;
+  for (const GgufValue& element : value.elements()) {
+    const auto got = get(element);
+    if (!got) return std::nullopt;
+    out.push_back(*got);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string_view name_of(GgufType type) {
+  static constexpr std::string_view kNames[] = {"u8",   "i8",     "u16",   "i16", "u32", "i32", "f32",
+                                                "bool", "string", "array", "u64", "i64", "f64"};
+  return kNames[static_cast<uint32_t>(type)];
+}
+
+std::optional<std::string_view> GgufValue::text() const {
+  if (type != GgufType::string) return std::nullopt;
+  return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+std::optional<bool> GgufValue::boolean() const {
+  if (type != GgufType::boolean) return std::nullopt;
+  return bytes[0] != std::byte{0};
+}
+
+std::optional<int64_t> GgufValue::integer() const {
+  switch (type) {
+    case GgufType::u8: return load<uint8_t>(bytes);
+    case GgufType::i8: return load<int8_t>(bytes);
+    case GgufType::u16: return load<uint16_t>(bytes);
+    case GgufType::i16: return load<int16_t>(bytes);
+    case GgufType::u32: return load<uint32_t>(bytes);
+    case GgufType::i32: return load<int32_t>(bytes);
+    case GgufType::i64: return load<int64_t>(bytes);
+    case GgufType::u64: {
+      const auto value = load<uint64_t>(bytes);
+      return value > INT64_MAX ? std::nullopt : std::optional(static_cast<int64_t>(value));
+    }
+    default: return std::nullopt;
+  }
+}
+
+std::optional<double> GgufValue::number() const {
+  if (type == GgufType::f32) return static_cast<double>(load<float>(bytes));
+  if (type == GgufType::f64) return load<double>(bytes);
+  if (type == GgufType::u64) return static_cast<double>(load<uint64_t>(bytes));
+  const auto whole = integer();
+  return whole ? std::optional(static_cast<double>(*whole)) : std::nullopt;
+}
+
+std::optional<std::vector<std::string_view>> GgufValue::texts() const {
+  return each_element<std::string_view>(*this, [](const GgufValue& v) { return v.text(); });
+}
+std::optional<std::vector<int64_t>> GgufValue::integers() const {
+  return each_element<int64_t>(*this, [](const GgufValue& v) { return v.integer(); });
+}
+std::optional<std::vector<double>> GgufValue::numbers() const {
+  return each_element<double>(*this, [](const GgufValue& v) { return v.number(); });
+}
+
+std::vector<GgufValue> GgufValue::elements(uint64_t most) const {
+  std::vector<GgufValue> out;
+  if (type != GgufType::array) return out;
+  GgufCursor cursor(bytes, "");
+  for (uint64_t k = 0; k < std::min(count, most); ++k) {
+    auto value = cursor.value(element, "an element");
+    TENON_ASSERT(value.has_value());  // the reader has walked the same bytes
+    out.push_back(*value);
+  }
+  return out;
+}
+
+}  // namespace tenon::files

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "files/printable.h"
+
+#include <fmt/format.h>
+
+namespace tenon::files {
+
+std::string printable(std::string_view name) {
+  constexpr size_t kMost = 80;
+  std::string out;
+  for (char c : name.substr(0, kMost)) {
+    if (c >= ' ' && c <= '~') out += c;
+    else out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  }
+  return name.size() > kMost ? out + "..." : out;
+}
+
+}  // namespace tenon::files
