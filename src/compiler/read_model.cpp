@@ -10,20 +10,6 @@
 namespace tenon::compiler {
 namespace {
 
-/// Options that name inputs and outputs of a model in ONNX.
-Result<void> refuse_onnx_options(const std::filesystem::path& path, const import::ImportOptions& options) {
-  const std::pair<const char*, bool> given[] = {{"--shape", !options.shapes.empty()},
-                                                {"--only-output", !options.outputs.empty()},
-                                                {"--state", !options.states.empty()},
-                                                {"--external-data", !options.external_data_dir.empty()}};
-  for (const auto& [name, is_given] : given)
-    if (is_given)
-      return fail(Code::bad_usage, name, "the option is for ONNX models")
-          .found(path.string() + ", a checkpoint")
-          .advice("leave it out; --context sizes its states");
-  return {};
-}
-
 Result<import::Imported> decoder_of(nn::Checkpoint checkpoint, const std::filesystem::path& path, int64_t context) {
   const nn::DecoderConfig config = TRY(nn::decoder_config(*checkpoint.family, checkpoint.model));
   if (context > config.context)
@@ -40,15 +26,28 @@ Result<import::Imported> decoder_of(nn::Checkpoint checkpoint, const std::filesy
 
 }  // namespace
 
+Result<void> check_onnx_options(const std::filesystem::path& path, const import::ImportOptions& options) {
+  const std::pair<const char*, bool> given[] = {{"--shape", !options.shapes.empty()},
+                                                {"--only-output", !options.outputs.empty()},
+                                                {"--state", !options.states.empty()},
+                                                {"--external-data", !options.external_data_dir.empty()}};
+  for (const auto& [name, is_given] : given)
+    if (is_given)
+      return fail(Code::bad_usage, name, "the option is for ONNX models")
+          .found(path.string() + ", a checkpoint")
+          .advice("leave it out; --context sizes its states");
+  return {};
+}
+
 Result<import::Imported> read_model(const std::filesystem::path& path, const import::ImportOptions& options, int64_t context) {
   if (context < 0)
     return fail(Code::bad_usage, "--context", "a context has tokens").expected("a number above 0").found(std::to_string(context));
   if (std::filesystem::is_directory(path)) {
-    TRY(refuse_onnx_options(path, options));
+    TRY(check_onnx_options(path, options));
     return decoder_of(TRY(nn::read_hugging_face(path)), path, context);
   }
   if (files::is_gguf(path)) {
-    TRY(refuse_onnx_options(path, options));
+    TRY(check_onnx_options(path, options));
     return decoder_of(TRY(nn::read_gguf_checkpoint(path)), path, context);
   }
   if (context != 0)

@@ -11,4 +11,7 @@ namespace tenon::compiler {
 /// import_onnx, nn::read_gguf_checkpoint and nn::read_hugging_face; bad_usage where an option has no meaning for that kind of model.
 Result<import::Imported> read_model(const std::filesystem::path& path, const import::ImportOptions& options, int64_t context = 0);
 
+/// Errors: bad_usage where options name inputs, outputs or weights of an ONNX model, which a checkpoint does not have.
+Result<void> check_onnx_options(const std::filesystem::path& path, const import::ImportOptions& options);
+
 }  // namespace tenon::compiler

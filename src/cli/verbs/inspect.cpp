@@ -15,12 +15,14 @@
 #include "cli/console/verb.h"
 #include "cli/inspect/brief_text.h"
 #include "cli/inspect/engine_text.h"
+#include "cli/inspect/gguf_text.h"
 #include "cli/inspect/graph_page.h"
 #include "cli/options/model_options.h"
 #include "compiler/engine_contents.h"
 #include "compiler/read_model.h"
 #include "compiler/shapes/requested_shapes.h"
 #include "files/atomic_write.h"
+#include "files/gguf.h"
 #include "ir/dot.h"
 #include "ir/text.h"
 
@@ -164,6 +166,11 @@ Result<void> draw_engine(const Options& o, const std::vector<import::RequestedSh
 }
 
 Result<void> inspect(const Options& o, Console& console) {
+  const bool shows_graph = !o.svg.empty() || !o.html.empty() || o.text;
+  if (files::is_gguf(o.model.path) && !shows_graph) {
+    TRY(compiler::check_onnx_options(o.model.path, TRY(o.model.import_options())));
+    return inspect_gguf(o.model.path, console);
+  }
   if (o.model.is_engine()) {
     const auto shapes = TRY(o.model.import_options()).shapes;
     TRY(draw_engine(o, shapes, console));
@@ -194,16 +201,17 @@ Result<void> inspect(const Options& o, Console& console) {
 }  // namespace
 
 VERB(inspect) {
-    .summary = "show what a model or an engine is: inputs, outputs, ops, kernels, memory, pictures",
+    .summary = "show what a model, a checkpoint or an engine is: inputs, outputs, ops, weights, kernels, memory, pictures",
     .examples =
         "  tenon inspect model.onnx\n"
         "  tenon inspect model.onnx --shape ids=1x128 --text\n"
         "  tenon inspect model.onnx --html graph.html\n"
         "  tenon inspect model.onnx --json | jq .ops\n"
-        "  tenon inspect model.tenon --html compiled.html\n",
+        "  tenon inspect model.tenon --html compiled.html\n"
+        "  tenon inspect model.gguf\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
-      o->model.add_to(app, "an ONNX model or an engine");
+      o->model.add_to(app, "an ONNX model, a GGUF file or an engine");
       app.add_option("--entry", o->entry, "of an engine with several entries: show that one alone (--svg draws one: the first)")
           ->type_name("NAME");
       app.add_option("--svg", o->svg, "write the graph as a picture (needs Graphviz)")->type_name("OUT");
