@@ -16,16 +16,27 @@ T load(std::span<const std::byte> bytes) {
   return value;
 }
 
-/// get(element) of each; nullopt where one gives none.
+/// Calls visit(element), which returns whether to go on, for the first `most` elements of an array.
+template <class Visit>
+void visit_elements(const GgufValue& array, uint64_t most, Visit visit) {
+  GgufCursor cursor(array.bytes, "");
+  for (uint64_t k = 0; k < std::min(array.count, most); ++k) {
+    const auto value = cursor.value(array.element, "an element");
+    TENON_ASSERT(value.has_value());  // the reader has walked the same bytes
+    if (!visit(*value)) return;
+  }
+}
+
+/// get(element) of each; nullopt where one gives none. No memory beside the result.
 template <class T, class Get>
 std::optional<std::vector<T>> each_element(const GgufValue& value, Get get) {
   if (value.type != GgufType::array) return std::nullopt;
-  std::vector<T> out;
-  for (const GgufValue& element : value.elements()) {
-    const auto got = get(element);
-    if (!got) return std::nullopt;
-    out.push_back(*got);
-  }
+  std::optional<std::vector<T>> out(std::in_place);
+  visit_elements(value, UINT64_MAX, [&](const GgufValue& element) {
+    if (const auto got = get(element)) out->push_back(*got);
+    else out.reset();
+    return out.has_value();
+  });
   return out;
 }
 
@@ -85,12 +96,10 @@ std::optional<std::vector<double>> GgufValue::numbers() const {
 std::vector<GgufValue> GgufValue::elements(uint64_t most) const {
   std::vector<GgufValue> out;
   if (type != GgufType::array) return out;
-  GgufCursor cursor(bytes, "");
-  for (uint64_t k = 0; k < std::min(count, most); ++k) {
-    auto value = cursor.value(element, "an element");
-    TENON_ASSERT(value.has_value());  // the reader has walked the same bytes
-    out.push_back(*value);
-  }
+  visit_elements(*this, most, [&](const GgufValue& element) {
+    out.push_back(element);
+    return true;
+  });
   return out;
 }
 

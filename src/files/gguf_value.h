@@ -31,7 +31,7 @@ struct GgufValue {
   std::optional<std::vector<std::string_view>> texts() const;
   std::optional<std::vector<int64_t>> integers() const;
   std::optional<std::vector<double>> numbers() const;
-  /// The first `most` elements of an array of any type.
+  /// The first `most` elements of an array of any type, for showing and for arrays of arrays: 40 bytes of memory each.
   std::vector<GgufValue> elements(uint64_t most = UINT64_MAX) const;
 };
 
