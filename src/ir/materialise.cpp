@@ -230,7 +230,7 @@ Result<void> compute(const Constant& c, Tensor& to) {
   if (std::holds_alternative<Constant::Scale>(c.how)) return scale_into(c, to);
   if (std::holds_alternative<Constant::Product>(c.how)) return product_into(c, to);
   if (auto* step = std::get_if<Constant::Blocks>(&c.how)) {
-    decode_blocks(*step->format, std::span(step->codes.data(), static_cast<size_t>(step->codes.byte_size())), to.as_mutable<float>());
+    dequantize(*step->format, std::span(step->codes.data(), static_cast<size_t>(step->codes.byte_size())), to.as_mutable<float>());
     return {};
   }
   if (bits_of(c.dtype) < 8) return elements_into(c, to);

@@ -15,7 +15,8 @@ struct Checkpoint {
   std::unique_ptr<Weights> weights = {};
 };
 
-/// Reads a folder of Hugging Face: config.json and model.safetensors. Weights stay in the mapped file.
+/// Reads a folder of Hugging Face: config.json and model.safetensors, or its index and shards. Weights stay in
+/// the mapped files.
 /// Errors: file_missing, bad_file, bad_input (config.json), not_supported (another kind of model).
 Result<Checkpoint> read_hugging_face(const std::filesystem::path& folder);
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "files/safetensors.h"
+#include "files/safetensors_index.h"
 #include "nn/checkpoint/checkpoint.h"
 #include "nn/checkpoint/translated_config.h"
 
@@ -59,10 +59,9 @@ std::string translated(std::string_view name, const Family& family) {
 
 class SafeTensorsWeights : public Weights {
  public:
-  SafeTensorsWeights(files::SafeTensors file, const Family& family) : norm_offset_(family.norm_offset) {
-    for (files::SafeTensors::Entry& e : file.entries)
-      if (!e.name.ends_with(".inv_freq"))
-        tensors_.insert_or_assign(translated(e.name, family), std::move(e.tensor));  // follows from the config
+  SafeTensorsWeights(const files::SafeTensorsCheckpoint& checkpoint, const Family& family) : norm_offset_(family.norm_offset) {
+    for (const files::SafeTensors::Entry* e : checkpoint.entries())
+      if (!e->name.ends_with(".inv_freq")) tensors_.insert_or_assign(translated(e->name, family), e->tensor);  // follows from the config
   }
   std::vector<std::string> names() const override {
     std::vector<std::string> out;
@@ -109,9 +108,7 @@ Result<Checkpoint> read_hugging_face(const std::filesystem::path& folder) {
   Checkpoint out;
   out.family = TRY(family_of_model_type(config["model_type"].get<std::string>()));
   out.model = TRY(translated_config(config, place));
-  if (std::filesystem::exists(folder / "model.safetensors.index.json"))
-    return fail(Code::not_supported, folder.string(), "not supported yet: weights in several files").expected("model.safetensors");
-  out.weights = std::make_unique<SafeTensorsWeights>(TRY(files::read_safetensors(folder / "model.safetensors")), *out.family);
+  out.weights = std::make_unique<SafeTensorsWeights>(TRY(files::read_safetensors_folder(folder)), *out.family);
   return out;
 }
 
