@@ -20,7 +20,8 @@ Result<import::Imported> decoder_of(nn::Checkpoint checkpoint, const std::filesy
   if (!graph) return std::move(graph).error().at(path.string());
   import::Imported out;
   out.graph = std::move(*graph);
-  out.producer = std::string(checkpoint.family->name) + " checkpoint";
+  out.format = "checkpoint";
+  out.producer = checkpoint.family->name;
   return out;
 }
 

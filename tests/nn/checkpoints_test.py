@@ -49,18 +49,21 @@ class Checkpoints(unittest.TestCase):
         np.testing.assert_allclose(self.logits(self.gguf), logits, rtol=0, atol=0)
 
     def test_inspect_shows_the_decoder(self):
-        found = report("inspect", self.gguf)
-        self.assertEqual([i["name"] for i in found["inputs"]], ["tokens"])
-        self.assertIn("llama checkpoint", tenon("inspect", self.gguf).stdout)
+        found = report("inspect", self.hf)
+        self.assertEqual((found["format"], found["producer"]), ("checkpoint", "llama"))
+        self.assertEqual(found["inputs"][0], {"name": "tokens", "dtype": "i64", "shape": [1, "new"]})
+        self.assertIn("hf: checkpoint of the family llama; ", tenon("inspect", self.hf).stdout)
+        self.assertIn("state keys.0(keys.0) = ", tenon("inspect", self.gguf, "--text").stdout)
+        self.assertIn("architecture", tenon("inspect", self.gguf).stdout)
 
     def test_context_sizes_the_states(self):
         engine = self.folder / "short.tenon"
         self.assertEqual(tenon("build", self.gguf, "--context", 4, "-o", engine).returncode, 0)
         states = report("inspect", engine)["states"]
         self.assertEqual(len(states), 2 * files.LAYERS)
-        self.assertIn("capacity", self.error("run", engine, "--input", f"tokens={self.tokens}")["what"])
+        self.assertEqual(self.error("run", engine, "--input", f"tokens={self.tokens}")["place"], "input 'tokens'")
         self.assertEqual(self.error("build", self.gguf, "--context", 25)["expected"], f"at most {files.CONTEXT}")
-        self.assertEqual(self.error("build", self.gguf, "--context", -1)["code"], "bad_usage")
+        self.assertEqual(self.error("build", self.gguf, "--context", -1)["name"], "bad_usage")
 
     def test_options_of_onnx_models_are_refused(self):
         self.assertEqual(self.error("build", self.gguf, "--shape", "tokens=1x5")["place"], "--shape")

@@ -98,7 +98,7 @@ std::vector<std::vector<std::string>> port_rows(const ir::Graph& g) {
 
 Json report(const std::string& path, const import::Imported& m, const Census& census) {
   Json out = {{"file", path},
-              {"format", "onnx"},
+              {"format", m.format == "ONNX" ? "onnx" : m.format},
               {"producer", m.producer},
               {"opsets", Json::object()},
               {"inputs", Json::array()},
@@ -122,7 +122,8 @@ std::string headline(const std::string& path, const import::Imported& m, const C
   std::string opsets;
   for (const auto& [domain, version] : m.opsets)
     opsets += fmt::format("{}{} {}", opsets.empty() ? "" : ", ", domain.empty() ? "opset" : domain, version);
-  return fmt::format("{}: ONNX{}{}, {}; {} nodes, {} constants of {}", path, m.producer.empty() ? "" : " by ", m.producer, opsets,
+  const std::string producer = m.producer.empty() ? "" : (m.format == "ONNX" ? " by " : " of the family ") + m.producer;
+  return fmt::format("{}: {}{}{}; {} nodes, {} constants of {}", path, m.format, producer, opsets.empty() ? "" : ", " + opsets,
                      census.nodes, census.constants, bytes_text(census.weight_bytes));
 }
 

@@ -103,7 +103,7 @@ static int check_refused_memory(tenon_context* context) {
   CHECK_FAILS(TENON_CODE_BAD_INPUT, "0 .. 4", tenon_context_bind_state(context, "rows", &memory, 5, &error));
   CHECK_FAILS(TENON_CODE_BAD_INPUT, "", tenon_context_bind_state(context, "rows", &memory, -1, &error));
   memory.shape = other;
-  CHECK_FAILS(TENON_CODE_BAD_INPUT, "f32[4,2]", tenon_context_bind_state(context, "rows", &memory, 0, &error));
+  CHECK_FAILS(TENON_CODE_BAD_INPUT, "f32[..4,2]", tenon_context_bind_state(context, "rows", &memory, 0, &error));
   memory.shape = NULL;
   CHECK_FAILS(TENON_CODE_BAD_INPUT, "no shape", tenon_context_bind_state(context, "rows", &memory, 0, &error));
   memory.shape = shape;
@@ -111,7 +111,7 @@ static int check_refused_memory(tenon_context* context) {
   CHECK_FAILS(TENON_CODE_BAD_INPUT, "28 bytes", tenon_context_bind_state(context, "rows", &memory, 0, &error));
   memory.bytes = sizeof rows;
   memory.dtype = TENON_DTYPE_I32;
-  CHECK_FAILS(TENON_CODE_BAD_INPUT, "f32[4,2]", tenon_context_bind_state(context, "rows", &memory, 0, &error));
+  CHECK_FAILS(TENON_CODE_BAD_INPUT, "f32[..4,2]", tenon_context_bind_state(context, "rows", &memory, 0, &error));
   memory.dtype = 77;
   CHECK_FAILS(TENON_CODE_BAD_INPUT, "77", tenon_context_bind_state(context, "rows", &memory, 0, &error));
   memory.dtype = TENON_DTYPE_F32;
