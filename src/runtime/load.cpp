@@ -33,7 +33,7 @@ CodeTarget target_of(const engine::Reader& reader, uint32_t tag) {
 }
 
 /// The code that this CPU runs; that which needs most where there are several.
-Result<uint32_t> choose_code(const engine::Reader& reader, const CpuFeatures& cpu, const std::string& place) {
+Result<CodeTarget> choose_code(const engine::Reader& reader, const CpuFeatures& cpu, const std::string& place) {
   const std::vector<CodeTarget> targets = code_targets(reader);
   if (targets.empty())
     return fail(Code::not_supported, place, "this engine holds no native code (it was built with --portable)")
@@ -44,7 +44,7 @@ Result<uint32_t> choose_code(const engine::Reader& reader, const CpuFeatures& cp
   const CodeTarget* best = nullptr;
   for (const CodeTarget& t : targets)
     if (cpu.has_all(t.needs) && (!best || needs_less(*best, t))) best = &t;
-  if (best) return best->tag;
+  if (best) return *best;
   return fail(Code::wrong_target, place, "this CPU cannot run the engine's code")
       .expected(std::ranges::min_element(targets, needs_less)->needs)
       .found(cpu.text())
@@ -80,13 +80,14 @@ Result<std::shared_ptr<Engine>> load_engine(const std::filesystem::path& path, c
   const std::string place = path.string();
   const engine::Reader reader = TRY(engine::Reader::open(file->bytes(), file, place));
   if (options.verify) TRY(reader.verify_all());
-  const uint32_t target = TRY(choose_code(reader, options.cpu, place));
+  CodeTarget target = TRY(choose_code(reader, options.cpu, place));
   EngineParts parts;
   parts.programs = TRY(read_programs(reader));
-  const auto code = TRY(reader.require(SectionType::code, target));
-  parts.code.target = target;
+  const auto code = TRY(reader.require(SectionType::code, target.tag));
+  parts.code.target = target.tag;
+  parts.code.needs = std::move(target.needs);
   parts.code.bytes.assign(code.begin(), code.end());
-  parts.code.entries = TRY(entries_of(TRY(reader.require(SectionType::kernels, target)), place));
+  parts.code.entries = TRY(entries_of(TRY(reader.require(SectionType::kernels, target.tag)), place));
   parts.weights = TRY(reader.require(SectionType::weights));
   parts.keeper = file;
   parts.manifest = text(TRY(reader.require(SectionType::manifest)));

@@ -30,7 +30,8 @@ struct Instructions {
   V (*looked_up)(V number, llvm::Value* low, llvm::Value* high) = nullptr;
   /// f32 to the bits of bf16, to nearest even; a register of lanes.
   V (*rounded_to_bf16)(V value) = nullptr;
-  /// sum + the sums of groups of products: 4 of u8 and i8 in i32, or 2 of bf16 in f32.
+  /// sum + the sums of groups of products: 4 of u8 and i8 in i32, or 2 of bf16 in f32; a register of sums. Targets whose
+  /// `multiply_adds` have such groups need it.
   V (*summed_products)(V sum, llvm::Value* a, llvm::Value* b) = nullptr;
 };
 
@@ -43,7 +44,7 @@ struct Architecture {
   /// Bytes that a PC-relative relocation of that ELF type fills; none: code with it cannot be flattened.
   std::optional<uint32_t> (*relative_bytes)(uint64_t relocation);
   uint32_t elf_machine;       ///< e_machine of its objects
-  uint32_t fence_of_streams;  ///< LLVM's intrinsic that orders streaming stores before what follows
+  uint32_t fence_of_streams;  ///< LLVM's intrinsic that orders streaming stores before what follows; 0: none is needed
   Instructions instructions = {};
 };
 

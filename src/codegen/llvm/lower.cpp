@@ -51,7 +51,8 @@ Result<void> Lower::run(const std::string& symbol) {
   sizes_ = field(kernel_arguments::sizes);
   bind_buffers(list, scratch);
   TRY(block(kernel_.body));
-  if (streams_) b_.CreateIntrinsic(b_.getVoidTy(), TRY(architecture_of(target_))->fence_of_streams, {});
+  if (const uint32_t fence = TRY(architecture_of(target_))->fence_of_streams; streams_ && fence != 0)
+    b_.CreateIntrinsic(b_.getVoidTy(), fence, {});
   b_.CreateRetVoid();
   return {};
 }
