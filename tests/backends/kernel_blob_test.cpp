@@ -62,6 +62,21 @@ TEST_F(KernelBlob, DamagedProgramIsBadFile) {
                Code::bad_file, "one entry");
 }
 
+/// A segment has no context of its own that could keep them.
+TEST_F(KernelBlob, ProgramWithStatesIsBadFile) {
+  const auto with_state = [](runtime::KernelBlob& b) {
+    b.programs.states = {{"rows", DType::f32, {2}, {}, {}}};
+    runtime::Program& p = b.programs[0];
+    const auto two = static_cast<runtime::Slot>(p.sizes.size());
+    p.sizes.push_back({runtime::SizeLine::Kind::constant, 2, 0, 0, 0});
+    const auto state = static_cast<uint32_t>(p.buffers.size());
+    p.buffers.push_back({runtime::BufferInfo::Kind::state, DType::f32, {two}, 0, 0, 0, 0, "rows"});
+    p.states = {{0, state, state, {}, {}}};
+  };
+  expect_error(changed(with_state), Code::bad_file, "has states");
+  expect_error(changed([](auto& b) { b.programs.states = {{"rows", DType::f32, {2}, {}, {}}}; }), Code::bad_file, "has states");
+}
+
 TEST_F(KernelBlob, KernelsOutOfTheCodeAreBadFile) {
   expect_error(changed([](auto& b) { b.code[0].entries[0] = b.code[0].bytes.size(); }), Code::bad_file, "outside of the code");
   expect_error(changed([](auto& b) { b.code[0].entries.clear(); }), Code::bad_file, "a kernel that the code does not have");
@@ -71,6 +86,12 @@ TEST_F(KernelBlob, OtherWeightsAreBadFile) {
   expect_error(changed([](auto& b) { b.weights.clear(); }), Code::bad_file, "another number of weights");
   expect_error(changed([](auto& b) { b.weights[0] = uint64_t{1} << 60; }), Code::bad_file, "does not lie among");
   expect_error(changed([](auto& b) { b.programs.weight_bytes = uint64_t{1} << 40; }), Code::bad_file, "more bytes of weights");
+}
+
+TEST_F(KernelBlob, WeightsOfAnotherDeviceAreRefused) {
+  std::vector<Tensor> weights = weights_;
+  weights[0] = Tensor::view(weights[0].dtype(), weights[0].shape(), weights[0].data(), nullptr, {"gpu", 1});
+  expect_error(make(blob_.bytes, weights), Code::not_supported, "a tensor outside of host memory");
 }
 
 TEST_F(KernelBlob, MissingOuterSizesAreBadFile) {

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from harness import Outcome, complaint, tenon
-from whole_models import perceptron, whole_models
+from whole_models import cache, perceptron, whole_models
 
 COUNT, SEED = 200, 1
 MOST_SECONDS = 20  # of CPU time
@@ -62,6 +62,19 @@ class Kind:
     call: list[str]
 
 
+def engines_with_states(folder: Path) -> list[Kind]:
+    """Of two entries over two states, one of which grows."""
+    (folder / "cache.onnx").write_bytes(cache())
+    (folder / "other.onnx").write_bytes(cache(scale=2))
+    states, out = ["--state", "past=present:16", "--state", "sum=total"], []
+    for options in ([], ["--portable"], ["--backend", "reference,cpu"]):
+        assert tenon("build", "cache.onnx", "--entry", "other=other.onnx", *states, *options, "-o", "c.tenon", folder=folder).exit == 0
+        title = f"engine with states {' '.join(options)}".strip()
+        for entry in ("main", "other"):
+            out.append(Kind(f"{title}, {entry}", (folder / "c.tenon").read_bytes(), "bad.tenon", ["run", "bad.tenon", "--entry", entry]))
+    return out
+
+
 def kinds(folder: Path) -> list[Kind]:
     """Writes `folder`/m.onnx, which some calls read beside the damaged file."""
     models = whole_models()
@@ -77,6 +90,7 @@ def kinds(folder: Path) -> list[Kind]:
             title = f"engine {name} {''.join(options)}".strip()
             out.append(Kind(title, made.read_bytes(), "bad.tenon", ["run", "bad.tenon"]))
             out.append(Kind(f"{title}, verified", made.read_bytes(), "bad.tenon", ["run", "bad.tenon", "--verify"]))
+    out += engines_with_states(folder)
     out.append(Kind("npy", npy(), "bad.npy", ["run", "m.onnx", "--opt", "0", "--input", "x=bad.npy"]))
     for name, save in (("npz", np.savez), ("npz, compressed", np.savez_compressed)):
         out.append(Kind(name, npz(save), "bad.npz", ["run", "m.onnx", "--opt", "0", "--input", "x=bad.npz"]))

@@ -111,5 +111,19 @@ def defaults() -> bytes:
     return model.SerializeToString()
 
 
+def cache(scale: float = 1) -> bytes:
+    """With --state past=present:16 --state sum=total: rows that a run appends to, and a sum that it replaces."""
+    nodes = [
+        helper.make_node("Concat", ["past", "x"], ["present"], axis=1),
+        helper.make_node("Mul", ["present", "scale"], ["scaled"]),
+        helper.make_node("Softmax", ["scaled"], ["y"], axis=-1),
+        helper.make_node("ReduceSum", ["x", "rows"], ["row"], keepdims=0),
+        helper.make_node("Add", ["sum", "row"], ["total"]),
+    ]
+    inputs = {"x": [2, "n", 4], "past": [2, "p", 4], "sum": [2, 4]}
+    weights = [constant("scale", np.full(4, scale)), constant("rows", [1], np.int64)]
+    return model_of(nodes, inputs, ["y", "present", "total"], weights)
+
+
 def whole_models() -> dict[str, bytes]:
     return {"perceptron": perceptron(), "images": images(), "shapes": shapes(), "control": control(), "defaults": defaults()}

@@ -141,6 +141,19 @@ std::pair<int, int> zip_flags(const std::string& name) {
   return {archive[6] | archive[7] << 8, directory[8] | directory[9] << 8};
 }
 
+TEST(Npz, TensorsOfADeviceAreNotWritten) {
+  const TemporaryFolder folder;
+  const float data[4] = {};
+  const Tensor outside = Tensor::view(DType::f32, {4}, data, nullptr, {"gpu", 1});
+  const auto path = folder / "x";
+  for (const auto& written : {write_npy(path, outside), write_npz(path, {{"x", outside}})}) {
+    ASSERT_FALSE(written);
+    EXPECT_EQ(written.error().code(), Code::not_supported);
+    EXPECT_EQ(written.error()->found, "memory of device 'gpu' 1");
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  }
+}
+
 TEST(Npz, NamesBeyondAsciiAreMarkedAsUtf8) {
   EXPECT_EQ(zip_flags("plain.npy"), std::pair(0, 0));
   EXPECT_EQ(zip_flags("Größe-λ.npy"), std::pair(0x800, 0x800));

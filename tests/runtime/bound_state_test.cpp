@@ -66,6 +66,17 @@ TEST_F(BoundStateTest, RefusesAnotherTypeLengthOrAlignment) {
   EXPECT_TRUE(append(1)) << "as if nothing had been tried";
 }
 
+/// Kernels of the host read and write states.
+TEST_F(BoundStateTest, RefusesMemoryOfADevice) {
+  const auto bound =
+      context->bind_state(0, Tensor::view(DType::f32, {kOuter, kCapacity, kInner}, memory.data(), nullptr, {.device = "gpu", .number = 1}));
+  ASSERT_FALSE(bound);
+  EXPECT_EQ(bound.error().code(), Code::not_supported);
+  EXPECT_EQ(bound.error()->place, "state 'rows'");
+  EXPECT_EQ(bound.error()->found, "memory of device 'gpu' 1");
+  EXPECT_TRUE(append(1)) << "as if nothing had been tried";
+}
+
 TEST_F(BoundStateTest, RefusesMemoryThatIsBoundAlready) {
   ASSERT_TRUE(context->bind_state(0, rows()));
   EXPECT_EQ(refused(0, rows()), Code::bad_usage) << "the same state twice";

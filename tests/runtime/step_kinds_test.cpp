@@ -259,6 +259,18 @@ TEST(ProgramTable, RefusesUnusedRowsThatAreDamaged) {
   EXPECT_FALSE(with({.name = "third", .condition = Condition::plugin_missing, .program = own}));
 }
 
+/// Contexts begin with the first row.
+TEST(ProgramTable, RefusesAFirstRowThatIsNoEntry) {
+  const Program own = segment_program("same", Place::dynamic);
+  ProgramTable none = own;
+  none.programs[0] = {.role = Role::inner_graph, .program = own};
+  EXPECT_FALSE(is_read(none));
+  ProgramTable late = two_entries();
+  std::swap(late.programs[0], late.programs[2]);
+  for (NamedProgram& p : late.programs) p.entry = p.role == Role::fallback ? (p.entry == 0 ? 2 : 1) : 0;
+  EXPECT_FALSE(is_read(late));
+}
+
 TEST(ProgramTable, RefusesAFallbackWithResultsOfAnotherType) {
   ProgramTable table = two_entries();
   table[3].outputs[0].dtype = table[3].buffers[1].dtype = DType::f64;

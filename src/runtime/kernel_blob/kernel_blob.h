@@ -25,7 +25,7 @@ struct KernelBlob {
 
 /// Numbered fields for ever.
 std::string encode(const KernelBlob& blob);
-/// Errors: bad_file for what does not decode, a program that is not sound or runs segments itself, or code that lacks a kernel.
+/// Errors: bad_file for what does not decode, a program that is not sound, runs segments itself or has states, or code that lacks a kernel.
 Result<KernelBlob> decode_kernel_blob(std::string_view bytes);
 
 /// The parts of an engine that runs the blob's program with the code for that target. Weights are copied to `memory`. Errors: bad_file

@@ -70,6 +70,8 @@ Error damaged_blob(std::string what, std::string expected, std::string found) {
 Result<void> check_blob_programs(const ProgramTable& table) {
   if (const size_t entries = entries_of(table).size(); entries != 1)
     return damaged_blob("a segment has one entry", "1", std::to_string(entries));
+  if (!table.states.empty())
+    return damaged_blob("the program of a segment has states", "a program without states", "state '" + table.states[0].name + "'");
   for (const NamedProgram& p : table.programs)
     if (!p.program.blobs.empty())
       return damaged_blob("the program of a segment runs segments itself", "kernels", "a segment of another device");

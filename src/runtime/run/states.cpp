@@ -193,6 +193,7 @@ Result<void> States::bind(uint32_t state, const Tensor& memory, int64_t length) 
         .expected("a state without memory of the caller's")
         .found("one that is bound")
         .advice("unbind it first");
+  TRY(check_on_host(memory, state_place(infos_[state])));
   TRY(check_state_memory(infos_[state], memory, length));
   TRY(check_overlap(state, memory));
   v.info.shape = memory.shape();
