@@ -133,11 +133,21 @@ TEST(ProgramBytes, RefuseEveryWildIndex) {
       [](Program& p) { p.buffers[0].dtype = DType::none; },
       [](Program& p) { as<KernelStep>(p.steps[3])->factors = DType::u8; },
       [](Program& p) { as<KernelStep>(p.steps[3])->units = 99; },
+      [](Program& p) { as<KernelStep>(p.steps[3])->parts = as<KernelStep>(p.steps[4])->parts = 99; },
+      [](Program& p) { as<KernelStep>(p.steps[3])->grain = 99; },
+      [](Program& p) { as<KernelStep>(p.steps[3])->flops = 99; },
       [](Program& p) { as<KernelStep>(p.steps[3])->parts.reset(); },
       [](Program& p) { as<KernelStep>(p.steps[4])->parts = 99; },
       [](Program& p) { as<KernelStep>(p.steps[4])->parts = 0; },  // not those of the step before
       [](Program& p) { p.steps[4].lines = 4; },
-      [](Program& p) { as<KernelStep>(p.steps[3])->joined = true; },  // after a step that is no kernel
+      [](Program& p) { as<KernelStep>(p.steps[3])->joined = true; },            // after a step that is no kernel
+      [](Program& p) { p.steps.erase(p.steps.begin(), p.steps.begin() + 4); },  // the first one is joined
+      [](Program& p) {                                                          // joined without parts
+        for (const size_t k : {3, 4}) {
+          as<KernelStep>(p.steps[k])->units.reset();
+          as<KernelStep>(p.steps[k])->parts.reset();
+        }
+      },
       [](Program& p) { p.buffers[9].units = 99; },
       [](Program& p) { p.buffers[0].units = 0; },  // an input
       [](Program& p) { as<SegmentStep>(p.steps[0])->blob = 2; },

@@ -83,6 +83,8 @@ TEST(StateBytes, RefuseEveryDamage) {
       [](ProgramTable& t) { t.states[1].dtype = DType::none; },
       [](ProgramTable& t) { t.states[1].dtype = DType::i32; },  // its buffers have another
       [](ProgramTable& t) { t.states[1].shape = {3}; },         // likewise
+      [](ProgramTable& t) { t.states[1].shape = {1}; },
+      [](ProgramTable& t) { t.states[1].shape = {}; },
       [](ProgramTable& t) { t.states[1].shape = {2, 1}; },
       [](ProgramTable& t) { t.states[0].shape = {2, 4, -3}; },
       [](ProgramTable& t) { t.states[0].shape = {2, INT64_MAX, 3}; },
@@ -116,20 +118,30 @@ TEST(StateBytes, RefuseEveryDamage) {
       [](ProgramTable& t) { t[0].states[0].length.reset(); },
       [](ProgramTable& t) { t[0].states[0].length = 99; },
       [](ProgramTable& t) { t[0].states[0].length = 0; },  // a dimension of an input
+      [](ProgramTable& t) { t[0].states[0].length = t[0].buffers[1].shape[1] = 0; },
+      [](ProgramTable& t) {  // a line that follows the first step
+        t[0].sizes.push_back({SizeLine::Kind::state_length, 0, 0, 0, 0});
+        t[0].states[0].length = t[0].buffers[1].shape[1] = 6;
+      },
       [](ProgramTable& t) { t[0].states[0].new_length.reset(); },
       [](ProgramTable& t) { t[0].states[0].new_length = 0; },  // not the size of the new buffer
       [](ProgramTable& t) { t[0].states[1].length = 1; },      // of fixed shape
       [](ProgramTable& t) { t[0].input_lines = 2; },
       [](ProgramTable& t) { t[0].sizes[1].a = 1; },  // does not grow
       [](ProgramTable& t) { t[0].sizes[1].a = 2; },
+      [](ProgramTable& t) { t[0].sizes.push_back({SizeLine::Kind::state_length, 0, 1, 0, 0}); },
+      [](ProgramTable& t) { t[0].buffers.push_back(t[0].buffers[1]); },  // a second buffer of a state
+      [](ProgramTable& t) { t[0].buffers[4].kind = BufferInfo::Kind::arena; },
       [](ProgramTable& t) { t[0].buffers[4].index = 0; },
       [](ProgramTable& t) { t[0].buffers[4].index = 99; },
       [](ProgramTable& t) { t[0].buffers[5].unranked = true; },
       [](ProgramTable& t) { t[0].buffers[5].kind = BufferInfo::Kind::state; },
       [](ProgramTable& t) { t[0].buffers[5].kind = static_cast<BufferInfo::Kind>(8); },
       [](ProgramTable& t) { t[0].buffers[5].dtype = DType::i32; },
-      [](ProgramTable& t) { t[0].outputs[0].buffer = 2; },    // a result in the state's memory
+      [](ProgramTable& t) { t[0].outputs[0].buffer = 2; },  // a result in the state's memory
+      [](ProgramTable& t) { t[0].outputs.push_back(port("more", DType::f32, {3, 2, 4}, {"2", "past + n", "3"}, 2)); },
       [](ProgramTable& t) { t[0].steps[3].buffers[0] = 1; },  // a segment that reads rows with gaps
+      [](ProgramTable& t) { t[0].steps[3].buffers[0] = 2; },  // under another name
       [](ProgramTable& t) { t[0].steps[3].results[0] = 4; },  // or writes a state
       [](ProgramTable& t) {
         t[0].steps[3].kind = SizesStep();  // which writes a state
@@ -159,6 +171,45 @@ TEST(StateBytes, DecodeFreeSizes) {
   ASSERT_TRUE(decoded) << decoded.error().text();
   EXPECT_EQ(encode(*decoded), bytes);
   EXPECT_EQ(state_type_text(decoded->states[0]), "f32[batch,..4,3]");
+}
+
+TEST(StateBytes, RefuseDamagedStatesThatNoProgramHas) {
+  const auto with = [](StateInfo state) {
+    ProgramTable table = full_table();
+    table.states.push_back(std::move(state));
+    return decode(encode(table)).has_value();
+  };
+  EXPECT_TRUE(with({"more", DType::f32, {2}, {}, {}}));
+  EXPECT_TRUE(with({"more", DType::f32, {2}, 0, {}}));
+  EXPECT_FALSE(with({"more", DType::f32, {int64_t{1} << 46}, {}, {}}));
+  EXPECT_FALSE(with({"more", DType::string, {2}, {}, {}}));
+  EXPECT_FALSE(with({"more", DType::none, {2}, {}, {}}));
+  EXPECT_TRUE(with({"more", DType::i4, {2}, {}, {}}));
+  EXPECT_FALSE(with({"more", DType::i4, {2}, 0, {}})) << "rows of part of a byte";
+}
+
+/// Entry "main" replaces the states a and b, both f32[2], by themselves.
+ProgramTable two_states() {
+  Program p;
+  p.sizes = {{SizeLine::Kind::constant, 2, 0, 0, 0}};
+  p.input_lines = 1;
+  p.buffers = {buffer(BufferInfo::Kind::state, DType::f32, {0}, 0, "a"), buffer(BufferInfo::Kind::state, DType::f32, {0}, 1, "b")};
+  p.states = {{0, 0, 0, {}, {}}, {1, 1, 1, {}, {}}};
+  ProgramTable table = p;
+  table.states = {{"a", DType::f32, {2}, {}, {}}, {"b", DType::f32, {2}, {}, {}}};
+  return table;
+}
+
+TEST(StateBytes, RefuseOneStateInPlaceOfAnotherOfItsType) {
+  const auto with = [](void (*edit)(Program&)) {
+    ProgramTable table = two_states();
+    edit(table[0]);
+    return decode(encode(table)).has_value();
+  };
+  EXPECT_TRUE(with([](Program&) {}));
+  EXPECT_FALSE(with([](Program& p) { p.states[0].new_buffer = 1; }));
+  EXPECT_FALSE(with([](Program& p) { p.states[1].state = 0; })) << "twice";
+  EXPECT_FALSE(with([](Program& p) { p.states[0].old_buffer = 1; }));
 }
 
 /// The rows of a state whose outer sizes are 1 have no gaps.

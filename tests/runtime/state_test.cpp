@@ -292,69 +292,6 @@ TEST(States, WhoseValuesShrinkGetALayoutOfTheirOwn) {
   EXPECT_EQ(context->plans_made(), 2u);
 }
 
-/// (to: f32[length,u]; length, u): 10 * row + column.
-void fill_pairs(const KernelArgs* args, int64_t, int64_t) {
-  for (int64_t r = 0; r < args->sizes[0]; ++r)
-    for (int64_t c = 0; c < args->sizes[1]; ++c)
-      static_cast<float*>(args->buffers[0])[r * args->sizes[1] + c] = static_cast<float>(10 * r + c);
-}
-
-/// (from, to: f32[length,u]; length, u)
-void copy_pairs(const KernelArgs* args, int64_t, int64_t) {
-  const auto bytes = static_cast<size_t>(args->sizes[0] * args->sizes[1]) * sizeof(float);
-  std::memcpy(args->buffers[1], args->buffers[0], bytes);
-}
-
-/// x: f32[n] -> pairs: f32[length + n,u], where u of the elements of x are over 0; the state `rows` grows by n.
-Program late_program() {
-  using Kind = SizeLine::Kind;
-  using Place = BufferInfo::Kind;
-  Program p;
-  p.sizes = {{Kind::input_dimension, 0, 0, 0, 0},
-             {Kind::state_length, 0, 0, 0, 0},
-             {Kind::add, 0, 0, 1, 0},
-             {Kind::constant, 1, 0, 0, 0},
-             {Kind::bound, 0, 0, 0, 0}};
-  p.input_lines = 4;
-  p.buffers = {buffer(Place::input, DType::f32, {0}, 0, "x"),       buffer(Place::state, DType::f32, {1}, 0, "rows"),
-               buffer(Place::alias, DType::f32, {2}, 1, "more"),    buffer(Place::dynamic, DType::f32, {4}, 0, "positive"),
-               buffer(Place::arena, DType::f32, {2, 4}, 0, "made"), buffer(Place::output, DType::f32, {2, 4}, 0, "pairs")};
-  p.buffers[4].first = 1;
-  p.inputs = {port("x", DType::f32, {0}, {"n"}, 0)};
-  p.outputs = {port("pairs", DType::f32, {2, 4}, {"past + n", "u"}, 5)};
-  p.states = {{0, 1, 2, 1, 2}};
-  p.blobs = {{"test", "positives"}};
-  p.steps.resize(3);
-  p.steps[0].kind = SegmentStep{0};
-  p.steps[0].buffers = {0};
-  p.steps[0].results = {3};
-  p.steps[0].bindings = {{4, 0, 0}};
-  p.steps[0].lines = 4;
-  p.steps[1] = kernel_step({.kernel = 0, .tasks = 3, .grain = 3}, {4}, {2, 4}, "Fill");
-  p.steps[2] = kernel_step({.kernel = 1, .tasks = 3, .grain = 3}, {4, 5}, {2, 4}, "Copy");
-  p.steps[1].lines = p.steps[2].lines = 5;
-  return p;
-}
-
-TEST(States, LengthsSizeValuesTogetherWithData) {
-  ProgramTable table = late_program();
-  table.states = {{"rows", DType::f32, {9}, 0, {}}};
-  ASSERT_TRUE(decode(encode(table)));
-  EngineParts parts;
-  parts.programs = table;
-  for (const KernelFunction f : {fill_pairs, copy_pairs}) add_kernel(parts, f);
-  const auto context = *Context::create(*Engine::create(std::move(parts), test_devices()));
-  RunOptions options;
-  options.check_memory = true;
-  for (int64_t k = 1; k <= 9; ++k) {
-    const auto got = context->run(std::vector{Tensor::of_f32({1}, std::vector<float>{1})}, options);
-    ASSERT_TRUE(got) << got.error().text();
-    ASSERT_EQ((*got)[0].shape(), (Sizes{k, 1}));
-    EXPECT_EQ((*got)[0].as<float>()[static_cast<size_t>(k - 1)], static_cast<float>(10 * (k - 1)));
-  }
-  EXPECT_FALSE(context->run(std::vector{Tensor::of_f32({1}, std::vector<float>{1})}));
-}
-
 TEST(States, PlannedBytesAreThoseOfTheCapacity) {
   const ProgramTable table = state_table();
   const std::vector<Sizes> shapes = {{kOuter, 1, kInner}};

@@ -78,6 +78,7 @@ TEST(CheckStep, RefusesBuffersThatAreNoTwoIndices) {
   EXPECT_FALSE(with([](Program& p) { p.steps[2].sizes.clear(); }));
   EXPECT_FALSE(with([](Program& p) { p.buffers[2].dtype = DType::i32; }));
   EXPECT_FALSE(with([](Program& p) { p.buffers[3].shape = {6}; }));
+  EXPECT_FALSE(with([](Program& p) { p.buffers[2].kind = Place::dynamic; }));
 }
 
 // --- other kinds ---
@@ -85,6 +86,43 @@ TEST(CheckStep, RefusesBuffersThatAreNoTwoIndices) {
 TEST(SizesStep, RefusesASecondBuffer) {
   ProgramTable table = small_program();
   table[0].steps[2].buffers.push_back(4);
+  EXPECT_FALSE(is_read(table));
+}
+
+TEST(SizesStep, RefusesABufferThatIsReadOnlyOrOfNoNumbers) {
+  const auto with = [](void (*edit)(BufferInfo&)) {
+    ProgramTable table = small_program();
+    table[0].outputs.pop_back();
+    table[0].buffers[4].kind = Place::arena;
+    edit(table[0].buffers[4]);
+    return is_read(table);
+  };
+  EXPECT_TRUE(with([](BufferInfo&) {}));
+  EXPECT_FALSE(with([](BufferInfo& b) { b.kind = Place::input, b.index = 0; }));
+  EXPECT_FALSE(with([](BufferInfo& b) { b.kind = Place::alias, b.index = 0; }));
+  EXPECT_FALSE(with([](BufferInfo& b) { b.kind = Place::dynamic; }));
+  EXPECT_FALSE(with([](BufferInfo& b) { b.dtype = DType::string; }));
+}
+
+TEST(SizesStep, WritesNoMoreSizesThanThereIsRoomFor) {
+  ProgramTable table = small_program();
+  table[0].steps[2].sizes.push_back(0);  // a third one into i64[2]
+  const auto context = *Context::create(small_engine(table));
+  const int64_t id = 0;
+  const auto got = context->run(std::vector{Tensor::of_f32({1}, std::vector<float>{1}), Tensor::of_i64({1}, {&id, 1})});
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code(), Code::internal);
+}
+
+TEST(BranchStep, RefusesResultsThatItsBodiesDoNotGive) {
+  for (const size_t body : {1, 2}) {
+    ProgramTable table = branch_program();
+    PortInfo& given = table[body].outputs[0];
+    given.dtype = table[body].buffers[given.buffer].dtype = DType::f64;
+    EXPECT_FALSE(is_read(table)) << body;
+  }
+  ProgramTable table = branch_program();
+  table[0].steps[0].results = {1};  // an input
   EXPECT_FALSE(is_read(table));
 }
 
@@ -290,6 +328,23 @@ TEST(ProgramTable, RefusesInnerGraphsThatNestTooDeep) {
   EXPECT_TRUE(nested(32));
   EXPECT_FALSE(nested(34));
   EXPECT_FALSE(nested(1000));
+}
+
+/// Each row's depth is found before that of the row that runs it.
+TEST(ProgramTable, RefusesInnerGraphsThatNestTooDeepFromTheInside) {
+  const auto nested = [](uint32_t depth) {
+    const Program own = segment_program("same", Place::dynamic);
+    ProgramTable table = own;
+    for (uint32_t k = 1; k <= depth; ++k) {
+      table.programs.push_back({.role = Role::inner_graph, .program = own});
+      if (k > 1) table[k].blobs[0].graphs = {k - 1};
+    }
+    table.programs.push_back({.name = "last", .program = own});
+    table[depth + 1].blobs[0].graphs = {depth};
+    return is_read(table);
+  };
+  EXPECT_TRUE(nested(32));
+  EXPECT_FALSE(nested(34));
 }
 
 TEST(SizePlans, NumbersOfKeptPlansDiffer) {
