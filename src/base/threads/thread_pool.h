@@ -15,8 +15,8 @@
 
 namespace tenon::inline base {
 
-/// A fork-join thread pool: the calling thread and size() - 1 workers. Workers spin for about 50 us after a parallel region and then sleep on a
-/// futex; an idle thread pool takes no CPU time. They are started by the first region that needs them.
+/// A fork-join thread pool: the calling thread and size() - 1 workers. Workers spin for about 50 us after a parallel region and then sleep
+/// on a futex; an idle thread pool takes no CPU time. They are started by the first region that needs them.
 class ThreadPool {
  public:
   using Body = FunctionRef<void(int64_t begin, int64_t end, int thread)>;
