@@ -22,6 +22,7 @@ FAMILIES = {
     "phi3": hf.Phi3Config(**SMALL),
     "gemma": hf.GemmaConfig(**SMALL, head_dim=24),
     "gemma2": hf.Gemma2Config(**SMALL, head_dim=24, sliding_window=4, query_pre_attn_scalar=20),
+    "gemma2-uncapped": hf.Gemma2Config(**SMALL, head_dim=16, attn_logit_softcapping=None, final_logit_softcapping=None),
     "granite": hf.GraniteConfig(**SMALL, embedding_multiplier=3.0, residual_multiplier=0.4, attention_multiplier=0.2, logits_scaling=2.0),
     "starcoder2": hf.Starcoder2Config(**SMALL, sliding_window=6),
 }

@@ -43,6 +43,8 @@ void set_all(const json& from, Hyperparameters& to) {
   for (const auto& [theirs, ours] : kKeys)
     if (from.contains(theirs))
       if (auto value = value_of(from[theirs])) to.set(ours, std::move(*value));
+  for (const char* cap : {"attn_logit_softcapping", "final_logit_softcapping"})  // null: there is none
+    if (from.contains(cap) && from[cap].is_null()) to.set(cap, 0.0);
 }
 
 /// Transformers 5 has one object, older versions rope_theta and rope_scaling.

@@ -26,7 +26,9 @@ FAMILY(gemma2){
       config.rotation = Rotation::halves;
       config.norms = NormPlacement::before_and_after;
       config.embedding_scale = std::sqrt(static_cast<double>(config.width));
-      config.score_scale = TRY(model.number("attention.scale", 0));
+      // GGUF has no key for it: the model of 27 billion parameters, of 46 layers, alone scales by the width of a head's share.
+      const double share = config.layers == 46 ? 1 / std::sqrt(static_cast<double>(config.width / config.heads)) : 0;
+      config.score_scale = TRY(model.number("attention.scale", share));
       config.score_softcap = TRY(model.number("attn_logit_softcapping", 50));
       config.logit_softcap = TRY(model.number("final_logit_softcapping", 30));
       return add_windows(model, 2, config);

@@ -17,7 +17,10 @@ FAMILY(granite){
       config.embedding_scale = TRY(model.number("embedding_scale", 1));
       config.residual_scale = TRY(model.number("residual_scale", 1));
       config.score_scale = TRY(model.number("attention.scale", 0));
-      config.logit_scale = 1 / TRY(model.number("logit_scale", 1));
+      const double divisor = TRY(model.number("logit_scale", 1));
+      if (divisor == 0)
+        return fail(Code::bad_input, "hyperparameter 'logit_scale'", "logits are divided by it").expected("another number").found("0");
+      config.logit_scale = 1 / divisor;
       return {};
     },
 };
