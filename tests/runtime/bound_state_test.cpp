@@ -38,6 +38,8 @@ TEST_F(BoundStateTest, RunsWriteToMemoryOfTheCaller) {
     for (int64_t r = 0; r < kCapacity; ++r)
       EXPECT_EQ(memory[static_cast<size_t>((o * kCapacity + r) * kInner)], r == 1 ? 7 : -1) << "one row is written";
   EXPECT_EQ(context->state_value(0)->as<float>()[kInner], 7);
+  ASSERT_TRUE(context->bind_state(0, Tensor()));
+  EXPECT_EQ(context->length(0), 0);
 }
 
 TEST_F(BoundStateTest, BoundValueIsTheStates) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <protozero/pbf_reader.hpp>
+#include <protozero/pbf_writer.hpp>
+
 #include "base/hash.h"
 #include "state_programs.h"
 
@@ -98,6 +101,42 @@ TEST_F(SavedStateTest, DamageUnderAGoodChecksumIsRefusedOrRestoresWholeStates) {
     EXPECT_TRUE(other->run({}, {}, 1)) << bit;
   }
   EXPECT_EQ(refused(sealed(saved + "more")), Code::bad_file);
+}
+
+/// saved, with the messages of states in its header replaced by edit(their list), and more bytes of values after its own.
+std::string with_states(const std::string& saved, size_t more, void (*edit)(std::vector<std::string>&)) {
+  constexpr size_t kPrefix = 32, kHeaderBytes = 8;
+  uint64_t bytes = 0;
+  std::memcpy(&bytes, saved.data() + kHeaderBytes, sizeof bytes);
+  std::string header;
+  std::vector<std::string> states;
+  protozero::pbf_writer to(header);
+  const std::string own = saved.substr(kPrefix, bytes);
+  for (protozero::pbf_reader in(own); in.next();)
+    if (in.tag() == 3) states.push_back(in.get_view().to_string());
+    else to.add_uint64(in.tag(), in.get_uint64());
+  edit(states);
+  for (const std::string& s : states) to.add_message(3, s);
+  std::string out = saved.substr(0, kPrefix) + header + saved.substr(kPrefix + bytes) + std::string(more, '\0');
+  bytes = header.size();
+  std::memcpy(out.data() + kHeaderBytes, &bytes, sizeof bytes);
+  return out;
+}
+
+template <int64_t kLength>
+void set_length(std::vector<std::string>& states) {
+  protozero::pbf_writer(states[0]).add_sint64(2, kLength);  // the last one counts
+}
+
+TEST_F(SavedStateTest, LengthsAndNumbersOfStatesAreThoseOfTheEngine) {
+  constexpr size_t kRow = kOuter * kInner * sizeof(float);
+  EXPECT_TRUE(context->restore_states(sealed(with_states(saved, 2 * kRow, set_length<kCapacity>))));
+  EXPECT_EQ(context->length(0), kCapacity);
+  EXPECT_EQ(refused(sealed(with_states(saved, 3 * kRow, set_length<kCapacity + 1>))), Code::bad_file);
+  EXPECT_EQ(refused(sealed(with_states(saved, 0, set_length<-1>))), Code::bad_file);
+  EXPECT_EQ(refused(sealed(with_states(saved, 0, set_length<kCapacity>))), Code::bad_file) << "rows are missing";
+  EXPECT_EQ(refused(sealed(with_states(saved, 0, [](auto& states) { states.push_back(states[1]); }))), Code::bad_input);
+  EXPECT_EQ(refused(sealed(with_states(saved, 0, [](auto& states) { states.pop_back(); }))), Code::bad_input);
 }
 
 TEST_F(SavedStateTest, StatesOfAnotherEngineAreRefused) {

@@ -210,6 +210,7 @@ TEST(StateBytes, RefuseOneStateInPlaceOfAnotherOfItsType) {
   EXPECT_FALSE(with([](Program& p) { p.states[0].new_buffer = 1; }));
   EXPECT_FALSE(with([](Program& p) { p.states[1].state = 0; })) << "twice";
   EXPECT_FALSE(with([](Program& p) { p.states[0].old_buffer = 1; }));
+  EXPECT_FALSE(with([](Program& p) { p.outputs = {port("a", DType::f32, {0}, {"2"}, 0)}; })) << "a result in a state's memory";
 }
 
 /// The rows of a state whose outer sizes are 1 have no gaps.

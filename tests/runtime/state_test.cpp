@@ -228,6 +228,16 @@ TEST_F(InPlaceTest, FailedRunLeavesStateInvalidUntilReset) {
   EXPECT_EQ(count(), (std::vector<float>{1, 1}));
 }
 
+TEST_F(InPlaceTest, RestoreMakesAStateValidAgain) {
+  expect_append(0, 1);
+  const std::string saved = *context->save_states();
+  StopToken token;
+  ASSERT_FALSE(append(1, 1, stopping_after(3, token)));
+  ASSERT_TRUE(context->restore_states(saved));
+  expect_append(1, 1);
+  EXPECT_EQ(count(), (std::vector<float>{2, 2}));
+}
+
 TEST_F(InPlaceTest, RunRefusedBeforeItsFirstStepLeavesStateValid) {
   expect_append(0, 4);
   ASSERT_FALSE(append(4, 1));

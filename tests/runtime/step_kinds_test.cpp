@@ -78,7 +78,10 @@ TEST(CheckStep, RefusesBuffersThatAreNoTwoIndices) {
   EXPECT_FALSE(with([](Program& p) { p.steps[2].sizes.clear(); }));
   EXPECT_FALSE(with([](Program& p) { p.buffers[2].dtype = DType::i32; }));
   EXPECT_FALSE(with([](Program& p) { p.buffers[3].shape = {6}; }));
-  EXPECT_FALSE(with([](Program& p) { p.buffers[2].kind = Place::dynamic; }));
+  EXPECT_FALSE(with([](Program& p) {  // without the step that writes it
+    p.steps.erase(p.steps.begin());
+    p.buffers[2].kind = Place::dynamic;
+  }));
 }
 
 // --- other kinds ---
@@ -153,6 +156,17 @@ TEST(LoopStep, EndsWhereItsConditionIsFalse) {
   ASSERT_TRUE(got) << got.error().text();
   EXPECT_EQ((*got)[0].number(0), 2);
   EXPECT_EQ((*got)[1].shape(), (Sizes{1, 2}));
+}
+
+TEST(LoopStep, RefusesOperandsThatDoNotFitItsBody) {
+  const auto with = [](void (*edit)(ProgramTable&)) {
+    ProgramTable table = loop_program();
+    edit(table);
+    return is_read(table);
+  };
+  EXPECT_TRUE(with([](ProgramTable&) {}));
+  EXPECT_FALSE(with([](ProgramTable& t) { t[0].steps[0].buffers.push_back(1); }));
+  EXPECT_FALSE(with([](ProgramTable& t) { as<LoopStep>(t[0].steps[0])->carried = 0, t[0].steps[0].buffers.pop_back(); }));
 }
 
 TEST(LoopStep, RefusesRowsInABufferWithoutDimensions) {
