@@ -213,6 +213,15 @@ TEST(StateBytes, RefuseOneStateInPlaceOfAnotherOfItsType) {
   EXPECT_FALSE(with([](Program& p) { p.outputs = {port("a", DType::f32, {0}, {"2"}, 0)}; })) << "a result in a state's memory";
 }
 
+TEST(StateBytes, RefuseAFallbackOfOtherStatesThanItsEntry) {
+  ProgramTable table = two_states();
+  table.programs.push_back({.role = Role::fallback, .condition = Condition::size_out_of_range, .program = table[0]});
+  EXPECT_TRUE(decode(encode(table)));
+  table[1].buffers.pop_back();
+  table[1].states.pop_back();
+  EXPECT_FALSE(decode(encode(table)));
+}
+
 /// The rows of a state whose outer sizes are 1 have no gaps.
 TEST(StateBytes, LetSegmentsReadRowsWithoutGaps) {
   ProgramTable table = state_table();

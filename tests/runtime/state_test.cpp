@@ -302,6 +302,17 @@ TEST(States, WhoseValuesShrinkGetALayoutOfTheirOwn) {
   EXPECT_EQ(context->plans_made(), 2u);
 }
 
+TEST(States, RunsRefuseInputsThatDoNotFitEachOther) {
+  ProgramTable table = state_table();
+  table[0].inputs[0].shape[2] = 0;  // x: f32[2,n,n]
+  ASSERT_TRUE(decode(encode(table)));
+  const auto context = *Context::create(state_engine(table));
+  const auto got = context->run(std::vector{*Tensor::make(DType::f32, {kOuter, 1, kInner})});
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code(), Code::bad_input);
+  EXPECT_EQ(context->length(0), 0);
+}
+
 TEST(States, PlannedBytesAreThoseOfTheCapacity) {
   const ProgramTable table = state_table();
   const std::vector<Sizes> shapes = {{kOuter, 1, kInner}};

@@ -167,6 +167,12 @@ TEST(LoopStep, RefusesOperandsThatDoNotFitItsBody) {
   EXPECT_TRUE(with([](ProgramTable&) {}));
   EXPECT_FALSE(with([](ProgramTable& t) { t[0].steps[0].buffers.push_back(1); }));
   EXPECT_FALSE(with([](ProgramTable& t) { as<LoopStep>(t[0].steps[0])->carried = 0, t[0].steps[0].buffers.pop_back(); }));
+  EXPECT_FALSE(with([](ProgramTable& t) {  // neither a condition nor what it carries
+    as<LoopStep>(t[0].steps[0])->carried = 0;
+    t[0].steps[0].buffers.resize(1);
+    t[1].inputs.resize(1);
+    t[1].buffers[1].kind = t[1].buffers[2].kind = Place::arena;
+  }));
 }
 
 TEST(LoopStep, RefusesRowsInABufferWithoutDimensions) {
