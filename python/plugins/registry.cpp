@@ -63,7 +63,7 @@ nb::object plugin_of(const NodeRef& node) {
 void open_plugins(const std::filesystem::path& file) {
   const auto library = unwrap(plugin::open_library(file, {}));
   unwrap(plugin::cached_registry(with_environment({file})));  // one op in two libraries is an error, before anything is kept
-  plugin::add_own_library(library);
+  plugin::add_in_process_library(library);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes models of thousands of point-wise nodes: what `tenon build` must do in a time that grows with the nodes and no faster.
+"""Writes models of thousands of point-wise nodes: `tenon build` must compile them in linear time.
 
 python tools/models/make_chains.py CASE NODES FILE
 

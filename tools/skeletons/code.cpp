@@ -12,7 +12,7 @@ namespace {
 bool negated_inside(Match& m) {
   const NodeId neg = m.take(m.operand(m.root(), 0), "Neg");
   if (!neg) return false;
-  if (!is_float(m.dtype(m.operand(neg, 0)))) return m.refuse("integers have a number whose negative they cannot say");
+  if (!is_float(m.dtype(m.operand(neg, 0)))) return m.refuse("the smallest integer has no representable negative");
   m.keep(m.operand(neg, 0));
   return true;
 }

@@ -10,7 +10,7 @@ def match(m: Match) -> bool:
     if inner is None or inner.op_type != "Neg":
         return m.refuse("no Neg inside")
     if inner.inputs[0].dtype not in ("f16", "bf16", "f32", "f64"):
-        return m.refuse("integers have a number whose negative they cannot say")
+        return m.refuse("the smallest integer has no representable negative")
     m.take(inner)
     m.state = inner.inputs[0]
     return True

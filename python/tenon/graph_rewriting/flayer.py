@@ -119,7 +119,7 @@ class FLayerInfoMemo:
         if layer_name in self.data:
             raise ValueError(f"layer {layer_name} has an FLayerInfo already")
         self.data[layer_name] = info
-        self._network.ledger.note(lambda: self.data.pop(layer_name, None))
+        self._network.undo_log.record(lambda: self.data.pop(layer_name, None))
 
     def get(self, layer_name: str) -> FLayerInfo | None:
         """What was recorded; of another layer of a plugin what the layer itself says, at this time: operands and fields by name. None
@@ -129,13 +129,13 @@ class FLayerInfoMemo:
         if layer is None or info is None:
             return None if layer is None or layer.is_removed() else _info_of(layer)
         before = dict(info.raw_inputs)
-        self._network.ledger.note(lambda: _restore(info, before))
+        self._network.undo_log.record(lambda: _restore(info, before))
         return info
 
     def remove(self, layer_name: str) -> None:
         info = self.data.pop(layer_name, None)
         if info is not None:
-            self._network.ledger.note(lambda: self.data.__setitem__(layer_name, info))
+            self._network.undo_log.record(lambda: self.data.__setitem__(layer_name, info))
 
     def cleanup(self) -> None:
         """Forgets layers that are gone."""

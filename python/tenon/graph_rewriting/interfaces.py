@@ -6,14 +6,14 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from ..rewriting import Graph, Node
-from .ledger import Ledger
+from .undo_log import UndoLog
 
 
 class DeclaredNetwork(Protocol):
-    """Tensors and layers are here as Any: their own modules come later."""
+    """Tensors and layers are typed Any, to avoid an import cycle."""
 
     graph: Graph
-    ledger: Ledger
+    undo_log: UndoLog
     flayer_memo: Any
     is_graph_altered: bool
 

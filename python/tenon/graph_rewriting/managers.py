@@ -55,7 +55,7 @@ class RewritePatternManager(_PatternManager[PatternRewriter]):
                 net.graph, self._rules(session), order="in_turn", repeats=self.max_repeats, args=args, applied=session.applied
             )
         finally:
-            session.settle()
+            session.finish()
         raised = {rule for rule, _ in statistics["errors"]}
         for report in statistics["reports"]:
             if not any(report.startswith(f"rule {rule} was undone") for rule in raised):

@@ -16,28 +16,28 @@ from .context import net_guard
 from .flayer import FLayerInfoMemo
 from .kinds import kind_of, operation_of
 from .layer import Layer, NativeLayer
-from .ledger import Ledger
 from .plugins import Plugin, PluginCreator, count_outputs
 from .tensor import Tensor
 from .trt import DataType, LayerType
+from .undo_log import UndoLog
 
 SHAPE_INPUTS = "tensorrt_plugin_shape_input_indices"
 
 
 class Network:
-    """Layers, and the tensors between them. `graph` is the engine's own: everything that tenon.rewriting does works on it."""
+    """Layers, and the tensors between them. `graph` is a graph of tenon.rewriting: all of its functions work on it."""
 
     strongly_typed = True  # an element type is never converted silently
 
     def __init__(self, graph: Graph | None = None) -> None:
         self.graph = Graph() if graph is None else graph
         self.flayer_memo = FLayerInfoMemo(self)
-        self.ledger = Ledger()
+        self.undo_log = UndoLog()
         self.is_graph_altered = False
         self._layers: dict[str, Node] = {}
         self._counts: Counter[str] = Counter()
         self._removed: dict[Node, str] = {}
-        self._place: Node | None = None
+        self._insertion_point: Node | None = None
         if graph is not None:
             for node in self.graph.nodes:
                 self.name_of(node)
@@ -100,7 +100,7 @@ class Network:
         if layer.node in self._removed or not layer.node.alive:
             return
         self._removed[layer.node] = layer.name
-        self.ledger.note(lambda: self._removed.pop(layer.node, None))
+        self.undo_log.record(lambda: self._removed.pop(layer.node, None))
         self.flayer_memo.remove(layer.name)
 
     def removed_name(self, node: Node) -> str:
@@ -161,7 +161,7 @@ class Network:
         return self.graph.add_constant(array if isinstance(array, np.ndarray) else np.asarray(array, np.int64))
 
     def _place_for(self, operands: list[Value | None]) -> dict[str, Node]:
-        place = self._place
+        place = self._insertion_point
         if place is None or not place.alive:
             return {}
         last: Node | None = None
@@ -197,9 +197,9 @@ class Network:
     @contextmanager
     def rewriting_at(self, node: Node) -> Iterator[None]:
         """Layers that are made inside come before `node`, in this network."""
-        before, self._place = self._place, node
+        before, self._insertion_point = self._insertion_point, node
         try:
             with net_guard(self):
                 yield
         finally:
-            self._place = before
+            self._insertion_point = before

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run of a manager over one network: patterns as rules of the engine."""
+"""One run of a manager over one network: patterns as rules of the rewrite driver."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .patterns import PatternAnalyzer, PatternRewriter, _Pattern
 
 
 class Session:
-    """The engine calls patterns through it. What a pattern changes in Python is kept once the engine says that the rewrite is applied, and
-    taken back where it was refused: the engine reports the former only, so the latter shows at the next call."""
+    """The rewrite driver calls patterns through it. What a pattern changes in Python is kept once the driver reports that the rewrite is
+    applied, and is rolled back where it was refused: the driver reports the former only, so the latter is rolled back at the next call."""
 
     def __init__(self, network: Network, args: Any) -> None:
         self.network = network
@@ -27,16 +27,16 @@ class Session:
         elif pattern.separate_match_rewrite:
             functions = {"match": self._matched(pattern), "rewrite": self._rewritten(pattern)}
         else:
-            functions = {"match_and_rewrite": self._both(pattern)}
+            functions = {"match_and_rewrite": self._match_and_rewrite(pattern)}
         return Rule.code(label, functions, roots=roots_of(pattern.root_layer), benefit=benefit, reshapes=True)
 
     def applied(self, event: dict[str, Any]) -> None:
-        self._of(event["graph"]).ledger.commit()
+        self._of(event["graph"]).undo_log.commit()
 
-    def settle(self) -> None:
+    def finish(self) -> None:
         """After the run: takes back what was refused last, and forgets layers that are gone."""
         for network in (self.network, *self._bodies.values()):
-            network.ledger.rollback()
+            network.undo_log.rollback()
             network.flayer_memo.cleanup()
 
     def _of(self, graph: Graph) -> Network:
@@ -46,10 +46,10 @@ class Session:
             self._bodies[graph] = Network(graph)
         return self._bodies[graph]
 
-    def _shown(self, pattern: _Pattern, graph: Graph, node: Node) -> Layer | None:
-        """The layer as the pattern shall see it; None where it shall not."""
+    def _visible_layer(self, pattern: _Pattern, graph: Graph, node: Node) -> Layer | None:
+        """The layer for the pattern; None where it is removed or of another type."""
         network = self._of(graph)
-        network.ledger.rollback()
+        network.undo_log.rollback()
         layer = Layer(network, node)
         if layer.is_removed() or (pattern.root_layer is not None and layer.type not in pattern.root_layer):
             return None
@@ -58,7 +58,7 @@ class Session:
 
     def _matched(self, pattern: PatternRewriter) -> Any:
         def match(m: Match) -> bool:
-            layer = self._shown(pattern, m.graph, m.root)
+            layer = self._visible_layer(pattern, m.graph, m.root)
             if layer is None:
                 return False
             with layer.network.rewriting_at(m.root):
@@ -69,18 +69,18 @@ class Session:
     def _rewritten(self, pattern: PatternRewriter) -> Any:
         def rewrite(m: Match, rewriter: Rewriter) -> None:
             layer = Layer(self._of(m.graph), m.root)
-            layer.network.ledger.open()
+            layer.network.undo_log.open()
             with layer.network.rewriting_at(m.root):
                 pattern.rewrite(layer)
 
         return rewrite
 
-    def _both(self, pattern: PatternRewriter) -> Any:
+    def _match_and_rewrite(self, pattern: PatternRewriter) -> Any:
         def match_and_rewrite(m: Match, rewriter: Rewriter) -> bool:
-            layer = self._shown(pattern, m.graph, m.root)
+            layer = self._visible_layer(pattern, m.graph, m.root)
             if layer is None:
                 return False
-            layer.network.ledger.open()
+            layer.network.undo_log.open()
             with layer.network.rewriting_at(m.root):
                 return bool(pattern.match_and_rewrite(layer))
 
@@ -88,7 +88,7 @@ class Session:
 
     def _analysed(self, pattern: PatternAnalyzer) -> Any:
         def match(m: Match) -> bool:
-            layer = self._shown(pattern, m.graph, m.root)
+            layer = self._visible_layer(pattern, m.graph, m.root)
             if layer is None:
                 return False
             with layer.network.rewriting_at(m.root):

@@ -62,7 +62,7 @@ class Tensor:
             if value.alive:
                 value.name = before
 
-        self.network.ledger.note(undo)
+        self.network.undo_log.record(undo)
 
     @property
     def dtype(self) -> DataType | None:
@@ -127,7 +127,7 @@ class Tensor:
             if info is not None:
                 info.replace_input_with(self, new)
         network.is_graph_altered = True
-        if not network.ledger.is_open and new.value.shape != self.value.shape:
+        if not network.undo_log.is_open and new.value.shape != self.value.shape:
             graph.infer()  # while a manager rewrites, the engine does it for what follows alone
 
     # --- arithmetic ------------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ reshape = view
 
 
 def _create_tensor(trt_tensor: Tensor, producer: object = None) -> Tensor:
-    """What functionals make of a layer's output: here it is the tensor."""
+    """Returns the tensor itself: functionals need no wrapper here."""
     return trt_tensor
 
 

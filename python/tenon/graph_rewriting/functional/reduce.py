@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Over one axis or several."""
+"""Reductions over one or several axes."""
 
 from __future__ import annotations
 

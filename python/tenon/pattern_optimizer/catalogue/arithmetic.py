@@ -54,7 +54,7 @@ class ChainPattern(BinaryPattern):
             if is_op(before, *self.roots) and (before.op_type, node.op_type) in self.pairs and only_user(g, name) is not None:
                 if self.fits(g, before):
                     return [before, node]
-        return "no operand is such a result that nothing else uses"
+        return "no operand is such a result with a single use"
 
     def apply(self, g: PatternView, before: onnx.NodeProto, node: onnx.NodeProto) -> list[onnx.NodeProto]:
         place = list(node.input).index(before.output[0])

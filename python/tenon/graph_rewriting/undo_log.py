@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 
-class Ledger:
+class UndoLog:
     """Between `open` and `commit` every change notes how it is undone; outside nothing is kept."""
 
     def __init__(self) -> None:
@@ -20,7 +20,7 @@ class Ledger:
         self.rollback()
         self._undo = []
 
-    def note(self, undo: Callable[[], None]) -> None:
+    def record(self, undo: Callable[[], None]) -> None:
         if self._undo is not None:
             self._undo.append(undo)
 
