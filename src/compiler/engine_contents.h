@@ -15,13 +15,13 @@ namespace tenon::compiler {
 struct EntryContents {
   std::string name;
   std::unique_ptr<ir::Graph> graph;  ///< an outline (ir::parse_outline): large constants have no bytes
-  std::optional<PlanRecord> plan;    ///< none of a portable engine, nor of one that was built before there were records
+  std::optional<PlanRecord> plan;    ///< none of portable and of older engines
 };
 
 /// What an engine file holds of how it was compiled.
 struct EngineContents {
-  std::vector<EntryContents> entries;  ///< in order; the first alone of a native engine that was built before others had a graph in it
-  std::optional<runtime::ProgramTable> programs;  ///< none of a portable engine, nor the two below
+  std::vector<EntryContents> entries;             ///< in order; an older native engine has the graph of the first alone
+  std::optional<runtime::ProgramTable> programs;  ///< none, like the two below, of a portable engine
   std::vector<std::string> tactics;               ///< of each kernel
   const codegen::Target* target = nullptr;        ///< of the code
 };

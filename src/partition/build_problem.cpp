@@ -25,10 +25,10 @@ Result<void> check_walk(const Problem& problem, const Roles& roles) {
 constexpr uint32_t kSmall = 5000;  ///< nodes: ten times the effort is some tenths of a second there
 
 Cut searched(const Problem& problem, SearchBudget budget) {
-  Cut out = fewest(problem);
+  Cut out = fewest_segments(problem);
   if (out.given_up_after == 0 || budget == SearchBudget::normal || problem.size() > kSmall) return out;
   const uint64_t before = out.given_up_after;
-  out = fewest(problem, 10 * kSearchBudget);
+  out = fewest_segments(problem, 10 * kSearchBudget);
   if (out.given_up_after > 0) out.given_up_after += before;
   return out;
 }
@@ -74,7 +74,7 @@ Result<CutSolution> solve_cut(Problem& problem, const Roles& roles, const Constr
   if (constraints.segmenter == Segmenter::walk) {
     TRY(check_walk(problem, roles));
     out.sized = walk(problem, least);
-    out.lower_bound = fewest(problem).bound;  // of the targets that the walk left
+    out.lower_bound = fewest_segments(problem).bound;  // of the targets that the walk left
     return out;
   }
   out.sized = least > 1 ? cut_of_size(problem, least) : SizedCut{searched(problem, budget), {}};
@@ -83,7 +83,7 @@ Result<CutSolution> solve_cut(Problem& problem, const Roles& roles, const Constr
     if (lost.empty()) break;
     for (uint32_t n : lost) problem.nodes[n].target = problem.nodes[n].falls_to;
     out.unpaid.insert(out.unpaid.end(), lost.begin(), lost.end());
-    out.sized.cut = fewest(problem);
+    out.sized.cut = fewest_segments(problem);
   }
   std::ranges::sort(out.unpaid);
   out.lower_bound = out.sized.cut.bound;

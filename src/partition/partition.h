@@ -63,7 +63,7 @@ Result<void> prepare(ir::Graph& graph, const backend::Backends& backends);
 /// Gives each node to the first backend that supports it and that no constraint forbids, and cuts the graph into the fewest segments.
 /// Bodies of branches and loops that run as programs are partitioned on their own. Errors: not_supported for a node that no backend
 /// supports, with all their reasons, for a pin that its backend refuses, and where everything is to be accelerated and is not; whatever
-/// makes the graph illegal. Cost: linear, and see fewest() for more than two backends.
+/// makes the graph illegal. Cost: linear, and see fewest_segments() for more than two backends.
 Result<Partition> partition(const ir::Graph& graph, const Roles& roles, const Constraints& constraints,
                             std::span<const HandedBack> handed_back = {});
 

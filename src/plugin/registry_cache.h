@@ -17,7 +17,7 @@ Result<std::shared_ptr<const Registry>> cached_registry(std::span<const std::fil
 
 /// A library that the process made itself (library_of): part of every list that is requested from now on, in place of an earlier own one
 /// that has its first op's key.
-void add_own_library(std::shared_ptr<const Library> library);
+void add_in_process_library(std::shared_ptr<const Library> library);
 
 /// TENON_PLUGINS=A.so:B.so. For the programs that a person starts; libraries of ours never look at it.
 std::vector<std::filesystem::path> files_of_environment();

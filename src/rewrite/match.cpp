@@ -14,7 +14,7 @@ std::pair<std::string_view, std::string_view> split_name(std::string_view op) {
   return {op.substr(0, colons), op.substr(colons + 2)};
 }
 
-/// How many units in the last place of f32 (or of the narrower dtype) two spellings of one constant may be apart.
+/// The largest relative difference of two spellings of one constant.
 double tolerance_of(DType dtype) {
   switch (dtype) {
     case DType::f64: return 1e-7;  // exporters write f32 literals into f64 graphs

@@ -58,7 +58,7 @@ TEST(Decoder, PlainLlama) {
 
 TEST(Decoder, HalvesOfAPartAreRotated) {
   DecoderConfig c = small_config();
-  c.rotation = Rotation::halves;
+  c.rotation = Rotation::half_split;
   c.rotated_size = 4;
   c.rotation_base = 100;
   c.rotation_factor = 2;

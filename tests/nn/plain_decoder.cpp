@@ -46,8 +46,8 @@ struct Plain {
       const double angle = static_cast<double>(position) / c.rotation_factor *
                            std::pow(c.rotation_base, -2.0 * static_cast<double>(i) / static_cast<double>(n));
       const double cosine = static_cast<float>(std::cos(angle)), sine = static_cast<float>(std::sin(angle));  // tables are f32
-      const bool neighbors = c.rotation == Rotation::neighbors;
-      double &a = head[static_cast<size_t>(neighbors ? 2 * i : i)], &b = head[static_cast<size_t>(neighbors ? 2 * i + 1 : i + n / 2)];
+      const bool interleaved = c.rotation == Rotation::interleaved;
+      double &a = head[static_cast<size_t>(interleaved ? 2 * i : i)], &b = head[static_cast<size_t>(interleaved ? 2 * i + 1 : i + n / 2)];
       const double x = a, y = b;
       a = x * cosine - y * sine;
       b = x * sine + y * cosine;

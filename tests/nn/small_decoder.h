@@ -42,7 +42,7 @@ class MapWeights : public Weights {
 inline constexpr int64_t kVocabulary = 23;
 inline DecoderConfig small_config() {
   DecoderConfig c{.layers = 2, .width = 24, .heads = 4, .key_heads = 2, .head_size = 6, .inner_width = 40, .context = 16};
-  c.rotation = Rotation::neighbors;
+  c.rotation = Rotation::interleaved;
   c.rotated_size = 6;
   return c;
 }

@@ -38,7 +38,7 @@ TEST(Fewest, IsWhatAnExhaustiveSearchFinds) {
   for (int k = 0; k < 10'000; ++k) {
     const uint16_t targets = k % 2 ? 2 : 3;
     const Problem problem = any_targets(draw, k % 4 < 2 ? Kind::sparse : Kind::window, 1 + draw() % 12, targets);
-    const Cut cut = fewest(problem);
+    const Cut cut = fewest_segments(problem);
     ASSERT_TRUE(is_legal(problem, cut)) << k;
     ASSERT_TRUE(cut.proved()) << k;
     ASSERT_EQ(cut.size(), exhaustive(problem)) << k;
@@ -50,10 +50,10 @@ TEST(Fewest, DoesNotDependOnTheOrderOfTheNodes) {
   for (uint16_t targets : {2, 3, 4})
     for (Kind kind : {Kind::sparse, Kind::window}) {
       const Problem problem = any_targets(draw, kind, 60, targets);
-      const auto plan = by_key(problem, fewest(problem));
+      const auto plan = by_key(problem, fewest_segments(problem));
       for (int k = 0; k < 100; ++k) {
         const Problem other = reordered(draw, problem);
-        ASSERT_EQ(by_key(other, fewest(other)), plan);
+        ASSERT_EQ(by_key(other, fewest_segments(other)), plan);
       }
     }
 }
@@ -84,7 +84,7 @@ TEST(Fewest, IsProvedForMostGraphsOf200NodesAndThreeOrFourTargets) {
       for (uint64_t seed = 0; seed < 40; ++seed, ++all) {
         Draw draw(seed);
         const Problem problem = any_targets(draw, kind, 200, targets);
-        const Cut cut = fewest(problem);
+        const Cut cut = fewest_segments(problem);
         ASSERT_TRUE(is_legal(problem, cut));
         EXPECT_LE(cut.size(), hierarchical(problem));
         EXPECT_LE(cut.bound, cut.size());
@@ -97,7 +97,7 @@ TEST(Fewest, IsProvedForMostGraphsOf200NodesAndThreeOrFourTargets) {
 TEST(Fewest, LooksAheadWhereTheSearchIsTooLong) {
   Draw draw(3);
   const Problem problem = any_targets(draw, Kind::window, 300, 4);
-  const Cut looked = fewest(problem, 0), searched = fewest(problem);
+  const Cut looked = fewest_segments(problem, 0), searched = fewest_segments(problem);
   EXPECT_TRUE(is_legal(problem, looked));
   EXPECT_LT(looked.bound, looked.size());
   EXPECT_LE(looked.bound, searched.size());

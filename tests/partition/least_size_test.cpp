@@ -58,7 +58,7 @@ TEST(LeastSize, BoundCountsNodesThatFellBack) {
     constraints.min_block_size = least;
     const CutSolution settled = *solve_cut(problem, roles, constraints);
     ASSERT_LE(settled.lower_bound, settled.sized.cut.size()) << seed;
-    ASSERT_EQ(settled.lower_bound, fewest(problem).bound) << seed;
+    ASSERT_EQ(settled.lower_bound, fewest_segments(problem).bound) << seed;
     dropped += !settled.sized.dropped.empty();
     if (targets > 2) continue;
     constraints.segmenter = Segmenter::walk;

@@ -80,7 +80,7 @@ TEST(TwoSegmentWalk, IsLegalAndNeverBelowTheFewest) {
     for (Kind kind : {Kind::sparse, Kind::window}) {
       Draw draw(seed);
       Problem problem = supported(draw, kind, 200, 0.8);
-      const Cut best = fewest(problem), cut = walk(problem, 1).cut;
+      const Cut best = fewest_segments(problem), cut = walk(problem, 1).cut;
       ASSERT_TRUE(is_legal(problem, cut));
       ASSERT_LE(best.size(), cut.size());
       ASSERT_LE(cut.bound, best.size());

@@ -54,11 +54,11 @@ Result<CpuSet> CpuSet::of(std::span<const int> numbers) {
 
 Result<CpuSet> CpuSet::of_thread() {
   CpuSet out;
-  if (!out.read_thread()) return refused_by_system();
+  if (!out.read_thread_affinity()) return refused_by_system();
   return out;
 }
 
-bool CpuSet::read_thread() {
+bool CpuSet::read_thread_affinity() {
   bits_.assign(kWords, 0);
   return sched_getaffinity(0, kWords * sizeof(uint64_t), reinterpret_cast<cpu_set_t*>(bits_.data())) == 0;
 }

@@ -14,13 +14,13 @@ class CpuSet {
  public:
   CpuSet() = default;  ///< none
   /// Errors: bad_usage where a number appears twice or is none of a CPU that this process may use; not_supported.
-  /// Cost: the calling thread is moved about for some microseconds.
+  /// Cost: changes the affinity of the calling thread for some microseconds.
   static Result<CpuSet> of(std::span<const int> numbers);
   /// Those that the calling thread may run on. Errors: not_supported.
   static Result<CpuSet> of_thread();
 
   /// The same as of_thread(), without an allocation where this set has held one before. False: the system does not report it.
-  bool read_thread();
+  bool read_thread_affinity();
   /// From now on the calling thread runs on these alone. False: on none of them, or the system does not allow it; nothing has changed.
   bool bind_thread() const;
 
@@ -32,7 +32,7 @@ class CpuSet {
   friend bool operator==(const CpuSet& a, const CpuSet& b) = default;
 
  private:
-  std::vector<uint64_t> bits_;  ///< CPU n is bit n % 64 of word n / 64; of one length, whatever is in it
+  std::vector<uint64_t> bits_;  ///< CPU n is bit n % 64 of word n / 64; of a fixed length
 };
 
 }  // namespace tenon::inline base

@@ -23,7 +23,7 @@ Result<ThreadPool::Lease> ThreadPool::acquire(const QueuedLock::GoOn* go_on) {
   TRY(lease_lock_.lock(go_on));
   holder_.store(self, std::memory_order_relaxed);
   Lease lease(this);
-  if (cpus_.empty() || (before_.read_thread() && before_ == cpus_)) return lease;
+  if (cpus_.empty() || (before_.read_thread_affinity() && before_ == cpus_)) return lease;
   bound_ = cpus_.bind_thread();
   if (bound_) return lease;
   return fail(Code::device_failed, "thread pool", "the CPUs of the thread pool are gone")

@@ -80,7 +80,7 @@ int usable_cpus() {
   const std::string table = small_file("/proc/self/cgroup");
   const int64_t quota = std::min(tightest(group_of(table, true), limit_v2), tightest(group_of(table, false), limit_v1));
   CpuSet mask;
-  return static_cast<int>(std::max<int64_t>(1, std::min<int64_t>(mask.read_thread() ? mask.count() : 1, quota)));
+  return static_cast<int>(std::max<int64_t>(1, std::min<int64_t>(mask.read_thread_affinity() ? mask.count() : 1, quota)));
 }
 
 }  // namespace tenon::inline base

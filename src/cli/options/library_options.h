@@ -13,7 +13,7 @@ namespace tenon::cli {
 
 /// --backend-lib NAME=FILE: where the library of a backend is. --custom-ops LIB: more ops for it.
 struct LibraryOptions {
-  std::vector<std::string> given, custom_ops;
+  std::vector<std::string> backend_libraries, custom_ops;
 
   void add_to(CLI::App& app);
   /// Errors: bad_usage for what is not NAME=FILE, or says a name twice.

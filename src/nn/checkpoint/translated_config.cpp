@@ -49,7 +49,7 @@ void set_all(const json& from, Hyperparameters& to) {
 
 /// Transformers 5 has one object, older versions rope_theta and rope_scaling.
 Result<void> set_rotation(const json& config, Hyperparameters& to) {
-  to.set("rope.pairs", "halves");
+  to.set("rope.layout", "half_split");
   for (const char* name : {"rope_scaling", "rope_parameters"}) {
     if (!config.contains(name) || !config[name].is_object()) continue;
     const json& rope = config[name];

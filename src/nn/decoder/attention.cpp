@@ -35,7 +35,7 @@ ir::ValueId rotated(DecoderParts& parts, ir::ValueId x) {
   if (!x || c.rotation == Rotation::none) return x;
   const int64_t size = c.rotated_size == c.head_size ? 0 : c.rotated_size;
   return parts.build("RotaryEmbedding", {x, parts.cosines, parts.sines, parts.positions},
-                     {{"interleaved", int64_t{c.rotation == Rotation::neighbors}}, {"rotary_embedding_dim", size}});
+                     {{"interleaved", int64_t{c.rotation == Rotation::interleaved}}, {"rotary_embedding_dim", size}});
 }
 
 /// The rows of the input of that name, and `rows` after them.

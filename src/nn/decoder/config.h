@@ -8,7 +8,7 @@ namespace tenon::nn {
 enum class Normalization : uint8_t { root_mean_square, layer };
 
 /// Which elements of a head make a pair that is rotated by its position: neighbors (2i, 2i + 1), or i and i + size / 2.
-enum class Rotation : uint8_t { none, neighbors, halves };
+enum class Rotation : uint8_t { none, interleaved, half_split };
 
 enum class Activation : uint8_t { silu, gelu, gelu_tanh, relu };
 

@@ -17,7 +17,7 @@ FAMILY(gemma){
     .norm_offset = 1,
     .activation = Activation::gelu_tanh,
     .configure = [](const Hyperparameters& model, DecoderConfig& config) -> Result<void> {
-      config.rotation = Rotation::halves;
+      config.rotation = Rotation::half_split;
       config.embedding_scale = std::sqrt(static_cast<double>(config.width));
       return add_windows(model, 1, config);
     },

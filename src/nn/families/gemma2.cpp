@@ -23,7 +23,7 @@ FAMILY(gemma2){
     .norm_offset = 1,
     .activation = Activation::gelu_tanh,
     .configure = [](const Hyperparameters& model, DecoderConfig& config) -> Result<void> {
-      config.rotation = Rotation::halves;
+      config.rotation = Rotation::half_split;
       config.norms = NormPlacement::before_and_after;
       config.embedding_scale = std::sqrt(static_cast<double>(config.width));
       // GGUF has no key for it: the model of 27 billion parameters, of 46 layers, alone scales by the width of a head's share.

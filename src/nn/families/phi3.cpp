@@ -18,7 +18,7 @@ FAMILY(phi3){
     .model_types = kPhi3Types,
     .weights = kPhi3Weights,
     .configure = [](const Hyperparameters& model, DecoderConfig& config) -> Result<void> {
-      config.rotation = Rotation::halves;
+      config.rotation = Rotation::half_split;
       return add_windows(model, 1, config);
     },
 };

@@ -13,7 +13,7 @@ FAMILY(qwen2){
     .name = "qwen2",
     .model_types = kQwen2Types,
     .configure = [](const Hyperparameters& model, DecoderConfig& config) -> Result<void> {
-      config.rotation = Rotation::halves;
+      config.rotation = Rotation::half_split;
       return add_windows(model, 1, config);
     },
 };

@@ -13,7 +13,7 @@ FAMILY(qwen3){
     .name = "qwen3",
     .model_types = kQwen3Types,
     .configure = [](const Hyperparameters& model, DecoderConfig& config) -> Result<void> {
-      config.rotation = Rotation::halves;
+      config.rotation = Rotation::half_split;
       return add_windows(model, 1, config);
     },
 };

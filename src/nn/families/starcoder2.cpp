@@ -19,7 +19,7 @@ FAMILY(starcoder2){
     .weights = kStarcoder2Weights,
     .activation = Activation::gelu_tanh,
     .configure = [](const Hyperparameters& model, DecoderConfig& config) -> Result<void> {
-      config.rotation = Rotation::halves;
+      config.rotation = Rotation::half_split;
       config.normalization = Normalization::layer;
       config.gated = false;
       return add_windows(model, 1, config);

@@ -12,7 +12,7 @@ OP(binarizer) {
     .outputs = {{"Y"}},
     .attributes = {{"threshold: float = 0.0"}},
     .infer = [](NodeView& view) -> Result<void> {
-      TRY(require_dtype(view, 0, is_feature, "f32, f64, i32 or i64"));
+      TRY(require_dtype(view, 0, is_feature_dtype, "f32, f64, i32 or i64"));
       return same_shape_and_dtype(view);
     },
     .definition =

@@ -41,7 +41,7 @@ OP(feature_vectorizer) {
       if (view.explicit_inputs == 0 || (!wanted.empty() && wanted.size() != view.explicit_inputs))
         return refuse(view, Code::bad_attribute, "inputdimensions has a wrong length").expected(std::to_string(view.explicit_inputs));
       for (size_t k = 0; k < view.explicit_inputs; ++k) {
-        TRY(require_dtype(view, k, is_feature, "f32, f64, i32 or i64"));
+        TRY(require_dtype(view, k, is_feature_dtype, "f32, f64, i32 or i64"));
         TRY(require_rank(view, k, 1, 2));
         if (!wanted.empty() && wanted[k] < 0) return refuse(view, Code::bad_attribute, "a number of features is negative");
       }

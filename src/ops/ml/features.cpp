@@ -8,7 +8,7 @@
 
 namespace tenon::ops {
 
-bool is_feature(DType dtype) { return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::i32 || dtype == DType::i64; }
+bool is_feature_dtype(DType dtype) { return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::i32 || dtype == DType::i64; }
 
 Result<Features> features_of(const Call& call) {
   const Tensor& t = *call.in[0];
@@ -75,7 +75,7 @@ void transform(PostTransform how, std::span<double> scores) {
   }
 }
 
-Result<void> refuse_lone_score(const NodeView& view, PostTransform how) {
+Result<void> refuse_post_transform_of_one_score(const NodeView& view, PostTransform how) {
   if (how == PostTransform::none || how == PostTransform::probit) return {};
   return refuse(view, Code::not_supported, "not supported yet: this post_transform of one score")
       .expected("NONE or PROBIT, on which ONNX and ONNX Runtime agree")
@@ -101,7 +101,7 @@ Result<Labels> labels_of(const NodeView& view, std::string_view ints) {
 namespace {
 
 Result<void> require_features(const NodeView& view) {
-  TRY(require_dtype(view, 0, is_feature, "f32, f64, i32 or i64"));
+  TRY(require_dtype(view, 0, is_feature_dtype, "f32, f64, i32 or i64"));
   return require_rank(view, 0, 1, 2);
 }
 
@@ -127,12 +127,12 @@ Result<void> infer_regressor(NodeView& view, int64_t targets) {
   TRY(require_features(view));
   const PostTransform how = TRY(post_transform_of(view));
   if (targets < 1) return refuse(view, Code::bad_attribute, "at least one target is needed").found(std::to_string(targets));
-  if (targets == 1) TRY(refuse_lone_score(view, how));
+  if (targets == 1) TRY(refuse_post_transform_of_one_score(view, how));
   set_rows(view, 0, DType::f32, targets);
   return {};
 }
 
-int64_t best_of(std::span<const double> scores) { return std::ranges::max_element(scores) - scores.begin(); }
+int64_t argmax(std::span<const double> scores) { return std::ranges::max_element(scores) - scores.begin(); }
 
 std::vector<double> two_scores(double score, bool complement, PostTransform how) {
   TENON_ASSERT(how != PostTransform::probit);

@@ -9,7 +9,7 @@
 namespace tenon::ops {
 
 /// Number types that models of ai.onnx.ml take: f32, f64, i32, i64.
-bool is_feature(DType dtype);
+bool is_feature_dtype(DType dtype);
 
 /// Operand 0 of a model: samples by features; one dimension is one sample.
 struct Features {
@@ -30,7 +30,7 @@ Result<PostTransform> post_transform_of(const NodeView& view);
 /// In place. softmax_zero: scores of 0 stay 0 and count for nothing. probit: the inverse of the normal distribution.
 void transform(PostTransform how, std::span<double> scores);
 /// One score a sample and a transform: ONNX's text and ONNX Runtime, which transforms nothing then, differ. Errors: not_supported.
-Result<void> refuse_lone_score(const NodeView& view, PostTransform how);
+Result<void> refuse_post_transform_of_one_score(const NodeView& view, PostTransform how);
 
 /// The class labels of a classifier: integers or strings.
 struct Labels {
@@ -49,7 +49,7 @@ Result<void> infer_classifier(NodeView& view, std::string_view ints_attribute);
 /// f32[samples, targets]. Errors: dtype_mismatch, rank_mismatch.
 Result<void> infer_regressor(NodeView& view, int64_t targets);
 /// The index of the largest score, the first of equal ones.
-int64_t best_of(std::span<const double> scores);
+int64_t argmax(std::span<const double> scores);
 /// The scores of two classes from one: [-s, s] or, `complement`, [1 - s, s]; logistic takes that of -s and s. Not for probit.
 std::vector<double> two_scores(double score, bool complement, PostTransform how);
 /// Errors: not_supported where one score for two classes is transformed by probit.

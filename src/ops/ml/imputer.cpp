@@ -27,7 +27,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 }
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_feature, "f32, f64, i32 or i64"));
+  TRY(require_dtype(view, 0, is_feature_dtype, "f32, f64, i32 or i64"));
   TRY(require_rank(view, 0, 1, -1));
   const auto count = static_cast<int64_t>(numbers(view).first.size());
   if (dtype_of(view, 0) != DType::none && count == 0)

@@ -7,7 +7,7 @@
 
 namespace tenon::ops {
 
-double Kernel::operator()(std::span<const double> a, std::span<const double> b) const {
+double SvmKernel::operator()(std::span<const double> a, std::span<const double> b) const {
   double dot = 0, distance = 0;
   for (size_t k = 0; k < a.size(); ++k) {
     dot += a[k] * b[k];
@@ -22,16 +22,16 @@ double Kernel::operator()(std::span<const double> a, std::span<const double> b) 
   return dot;
 }
 
-Result<Kernel> kernel_of(const NodeView& view) {
+Result<SvmKernel> svm_kernel(const NodeView& view) {
   constexpr std::string_view kNames[] = {"LINEAR", "POLY", "RBF", "SIGMOID"};
   const std::string name = view.attributes->text("kernel_type", "LINEAR");
   const auto at = std::ranges::find(kNames, name);
   if (at == std::end(kNames))
     return refuse(view, Code::bad_attribute, "unknown kernel_type").expected("LINEAR, POLY, RBF or SIGMOID").found(name);
-  Kernel kernel{static_cast<Kernel::Kind>(at - std::begin(kNames))};
-  const std::vector<double> parameters = numbers_named(view, "kernel_params");
+  SvmKernel kernel{static_cast<SvmKernel::Kind>(at - std::begin(kNames))};
+  const std::vector<double> parameters = float_list(view, "kernel_params");
   if (parameters.size() != 3) {
-    if (kernel.kind == Kernel::Kind::linear && parameters.empty()) return kernel;
+    if (kernel.kind == SvmKernel::Kind::linear && parameters.empty()) return kernel;
     return refuse(view, Code::bad_attribute, "kernel_params must be gamma, offset and degree").found(std::to_string(parameters.size()));
   }
   kernel.gamma = parameters[0];
@@ -40,7 +40,7 @@ Result<Kernel> kernel_of(const NodeView& view) {
   return kernel;
 }
 
-std::vector<double> numbers_named(const NodeView& view, std::string_view name) {
+std::vector<double> float_list(const NodeView& view, std::string_view name) {
   const ir::Floats values = view.attributes->floats(name);
   return {values.begin(), values.end()};
 }

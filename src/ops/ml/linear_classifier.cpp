@@ -42,7 +42,7 @@ Result<void> evaluate(Call& call) {
         s[static_cast<size_t>(k)] += f.row(n)[static_cast<size_t>(c)] * double{weights[static_cast<size_t>(k * f.columns + c)]};
     const bool one = scores == 1;
     if (one) TRY(refuse_probit_of_one_score(call.view, how));
-    labels.store(y, n, one ? s[0] > 0 : best_of(s));
+    labels.store(y, n, one ? s[0] > 0 : argmax(s));
     if (one) s = two_scores(s[0], true, how);
     else transform(how, s);
     for (int64_t k = 0; z && k < labels.count(); ++k) z->set_number(n * labels.count() + k, s[static_cast<size_t>(k)]);

@@ -29,7 +29,7 @@ OP(normalizer) {
       const std::string norm = view.attributes->text("norm", "MAX");
       if (norm != "MAX" && norm != "L1" && norm != "L2")
         return refuse(view, Code::bad_attribute, "unknown norm").expected("MAX, L1 or L2").found(norm);
-      TRY(require_dtype(view, 0, is_feature, "f32, f64, i32 or i64"));
+      TRY(require_dtype(view, 0, is_feature_dtype, "f32, f64, i32 or i64"));
       TRY(require_rank(view, 0, 1, 2));
       Type type = view.type(0);
       type.dtype = DType::f32;

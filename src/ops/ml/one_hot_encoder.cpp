@@ -16,7 +16,7 @@ ir::Strings words(const NodeView& view) {
 Result<void> infer(NodeView& view) {
   const Ints numbers = view.attributes->ints("cats_int64s");
   const bool is_text = dtype_of(view, 0) == DType::string;
-  if (!is_text) TRY(require_dtype(view, 0, is_feature, "f32, f64, i32, i64 or string"));
+  if (!is_text) TRY(require_dtype(view, 0, is_feature_dtype, "f32, f64, i32, i64 or string"));
   const size_t count = is_text ? words(view).size() : numbers.size();
   if (dtype_of(view, 0) != DType::none && count == 0)
     return refuse(view, Code::bad_attribute, "no categories of the operand's kind are given")

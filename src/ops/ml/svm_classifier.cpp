@@ -10,7 +10,7 @@ namespace {
 
 /// Support vectors class by class and, of each, a coefficient against every other class; or, without any, a row of coefficients a class.
 struct Machine {
-  Kernel kernel;
+  SvmKernel kernel;
   std::vector<double> weights, vectors, rho, prob_a, prob_b;
   Ints sizes, begins;  ///< support vectors of each class
   size_t classes = 0, supports = 0;
@@ -26,12 +26,12 @@ std::string lengths(const Machine& m) {
 }
 
 Result<Machine> machine_of(const NodeView& view) {
-  Machine m{.kernel = TRY(kernel_of(view)),
-            .weights = numbers_named(view, "coefficients"),
-            .vectors = numbers_named(view, "support_vectors"),
-            .rho = numbers_named(view, "rho"),
-            .prob_a = numbers_named(view, "prob_a"),
-            .prob_b = numbers_named(view, "prob_b"),
+  Machine m{.kernel = TRY(svm_kernel(view)),
+            .weights = float_list(view, "coefficients"),
+            .vectors = float_list(view, "support_vectors"),
+            .rho = float_list(view, "rho"),
+            .prob_a = float_list(view, "prob_a"),
+            .prob_b = float_list(view, "prob_b"),
             .sizes = view.attributes->ints("vectors_per_class"),
             .begins = {}};
   m.classes = static_cast<size_t>(TRY(labels_of(view, "classlabels_ints")).count());
@@ -131,11 +131,11 @@ Result<std::pair<std::vector<double>, int64_t>> classified(const NodeView& view,
   std::vector<double> scores;
   int64_t best = 0;
   if (m.supports == 0) {
-    for (size_t k = 0; k < m.classes; ++k) scores.push_back(m.rho[0] + Kernel()(x, {m.weights.data() + k * m.columns(), m.columns()}));
-    best = best_of(scores);
+    for (size_t k = 0; k < m.classes; ++k) scores.push_back(m.rho[0] + SvmKernel()(x, {m.weights.data() + k * m.columns(), m.columns()}));
+    best = argmax(scores);
   } else {
     Duel d = duel(m, x);
-    best = best_of(d.votes);
+    best = argmax(d.votes);
     scores = m.prob_a.empty() ? std::move(d.scores) : probabilities(m, d.scores);
   }
   if (scores.size() == 1) {

@@ -8,14 +8,14 @@ namespace {
 
 /// One score a sample: the sum of its likenesses to the support vectors, or without any its product with the coefficients.
 struct Machine {
-  Kernel kernel;
+  SvmKernel kernel;
   std::vector<double> weights, vectors;
   double offset = 0;
   int64_t supports = 0;
 
   int64_t columns() const { return static_cast<int64_t>(supports > 0 ? vectors.size() / static_cast<size_t>(supports) : weights.size()); }
   double score(std::span<const double> x) const {
-    if (supports == 0) return Kernel()(x, weights) + offset;
+    if (supports == 0) return SvmKernel()(x, weights) + offset;
     double sum = offset;
     for (int64_t k = 0; k < supports; ++k)
       sum += weights[static_cast<size_t>(k)] * kernel(x, {vectors.data() + k * columns(), static_cast<size_t>(columns())});
@@ -24,8 +24,8 @@ struct Machine {
 };
 
 Result<Machine> machine_of(const NodeView& view) {
-  Machine m{TRY(kernel_of(view)), numbers_named(view, "coefficients"), numbers_named(view, "support_vectors"), 0, 0};
-  const std::vector<double> rho = numbers_named(view, "rho");
+  Machine m{TRY(svm_kernel(view)), float_list(view, "coefficients"), float_list(view, "support_vectors"), 0, 0};
+  const std::vector<double> rho = float_list(view, "rho");
   m.supports = view.attributes->integer("n_supports", 0);
   const auto count = static_cast<int64_t>(m.weights.size()), elements = static_cast<int64_t>(m.vectors.size());
   const bool fits =

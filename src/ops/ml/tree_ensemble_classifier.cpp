@@ -62,7 +62,7 @@ void Classes::store(std::span<const double> sums, int64_t n, Tensor& y, Tensor* 
   std::vector<double> scores(sums.begin(), sums.end());
   for (size_t k = 0; k < base.size(); ++k) scores[k] += base[k];
   const double one = scores[second ? 1 : 0];
-  labels.store(y, n, decision.one_score ? one > (decision.positive ? 0.5 : 0) : best_of(scores));
+  labels.store(y, n, decision.one_score ? one > (decision.positive ? 0.5 : 0) : argmax(scores));
   if (decision.one_score && !second) scores = two_scores(one, decision.positive, how);
   else transform(how, scores);
   for (int64_t k = 0; z && k < count(); ++k) z->set_number(n * count() + k, scores[static_cast<size_t>(k)]);

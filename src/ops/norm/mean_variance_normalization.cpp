@@ -12,13 +12,13 @@ namespace {
 /// Added to the standard deviation, as the function that defines the op does.
 constexpr double kEpsilon = 1e-9;
 
-Result<std::vector<int>> row_of(const NodeView& view, int rank) {
+Result<std::vector<int>> reduced_axes(const NodeView& view, int rank) {
   return normal_axes(view, view.attributes->ints("axes", {0, 2, 3}), rank);
 }
 
 Result<void> infer(NodeView& view) {
   TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
-  if (view.type(0).has_rank()) TRY(row_of(view, view.rank(0)));
+  if (view.type(0).has_rank()) TRY(reduced_axes(view, view.rank(0)));
   set_output(view, 0, view.type(0));
   return {};
 }
@@ -26,7 +26,7 @@ Result<void> infer(NodeView& view) {
 Result<LoopForm> form(const NodeView& view) {
   TRY(require_ranks(view));
   const DimList& shape = *view.type(0).shape;
-  const std::vector<int> row = TRY(row_of(view, view.rank(0)));
+  const std::vector<int> row = TRY(reduced_axes(view, view.rank(0)));
   const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);
   std::vector<Loop> loops;
   auto element = [&](RowLoop& at) { return at.operand(view, 0); };
@@ -41,7 +41,7 @@ Result<LoopForm> form(const NodeView& view) {
 Result<void> evaluate(Call& call) {
   const Tensor& t = *call.in[0];
   std::vector<double> x = numbers_of(t);
-  const RowOffsets rows = row_offsets(t.shape(), TRY(row_of(call.view, t.rank())));
+  const RowOffsets rows = row_offsets(t.shape(), TRY(reduced_axes(call.view, t.rank())));
   const RowMoments m = moments_of(x, rows);
   for (size_t b = 0; b < rows.bases.size(); ++b)
     for (int64_t at : rows.inner) x[rows.bases[b] + at] = (x[rows.bases[b] + at] - m.mean[b]) / (std::sqrt(m.variance[b]) + kEpsilon);

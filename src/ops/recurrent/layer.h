@@ -39,7 +39,7 @@ struct RowWeights {
 
 /// rows [..., columns] times the weights. Before a product with 8-bit integers the rows are rounded to u8 over the range that all of them
 /// have together (DynamicQuantizeLinear); the sums are exact.
-ir::ValueId times_weights(ir::Builder& build, ir::ValueId rows, const RowWeights& weights);
+ir::ValueId multiply_weights(ir::Builder& build, ir::ValueId rows, const RowWeights& weights);
 
 /// One step of a layer inside the body of a Scan. Gates are adjacent blocks of `hidden` columns.
 struct CellStep {

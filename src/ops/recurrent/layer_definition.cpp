@@ -33,8 +33,8 @@ class Layer {
     if (!view.has(kLengths)) return;
     mask_ = mask("Less");
     if (!cell_.scales[1]) return;
-    ran_ = mask("LessOrEqual");
-    x_ = up_to_longest(x_);
+    active_mask_ = mask("LessOrEqual");
+    x_ = zero_after_longest(x_);
   }
 
   std::vector<ValueId> run() {
@@ -61,7 +61,7 @@ class Layer {
   ValueId lengths() { return cast_to(build_, in_[kLengths], DType::i64); }
 
   /// x, 0 after the last step of the longest entry.
-  ValueId up_to_longest(ValueId x) {
+  ValueId zero_after_longest(ValueId x) {
     const ValueId steps = build_("Unsqueeze", {counting(build_, size_of(build_, x, 0)), build_.ints({1, 2})});
     const ValueId longest = build_("ReduceMax", {lengths()}, {{"keepdims", int64_t{0}}});
     return build_("Where", {build_("Less", {steps, longest}), x, number_like(build_, x, 0)});
@@ -96,7 +96,7 @@ class Layer {
   /// [steps, batch, gates * hidden]
   ValueId from_input(int64_t d, bool from_last) {
     const int64_t rows = cell_.gates * hidden_;
-    const ValueId product = times_weights(build_, from_last ? reversed_entries(x_) : x_, weights_of(kW, d));
+    const ValueId product = multiply_weights(build_, from_last ? reversed_entries(x_) : x_, weights_of(kW, d));
     if (!view_.has(kB)) return product;
     ValueId bias = rows_of(build_, view_, in_, kB, d, 0, rows);
     if (!cell_.state_bias_in_step) bias = build_("Add", {bias, rows_of(build_, view_, in_, kB, d, rows, 2 * rows)});
@@ -118,11 +118,11 @@ class Layer {
       if (operand != 0) operands.push_back(initial(operand, d));
     const size_t states = operands.size();
     // Ranges are those of steps with the same number, counted from each entry's own end.
-    const bool from_last = backwards && ran_;
+    const bool from_last = backwards && active_mask_;
     if (from_last) backwards = false;
     operands.push_back(from_input(d, from_last));
     if (mask_) operands.push_back(mask_);
-    if (ran_) operands.push_back(ran_);
+    if (active_mask_) operands.push_back(active_mask_);
     if (!build_.status()) return {};
     BodyBuilder body(build_);
     CellStep step{body, view_, in_, d, hidden_, {}, {}, std::move(*activations), {}, {}};
@@ -130,7 +130,7 @@ class Layer {
     for (size_t k = 0; k < states; ++k) step.last.push_back(body.input(k == 0 ? "h" : "c", type_of(operands[k], false)));
     step.x = body.input("x", type_of(operands[states], true));
     const ValueId inside = mask_ ? body.input("inside", type_of(mask_, true)) : ValueId{};
-    if (ran_) step.counts = body.input("ran", type_of(ran_, true));
+    if (active_mask_) step.counts = body.input("ran", type_of(active_mask_, true));
     finish(step, inside);
     if (!body.build.status()) return {};
     const Ints directions(operands.size() - states, backwards ? 1 : 0);
@@ -175,12 +175,12 @@ class Layer {
   int64_t hidden_;
   bool batch_first_ = false;
   ValueId x_, mask_;
-  ValueId ran_;  ///< of a layer whose state is rounded: mask of the entries that ran in the step before, or start
+  ValueId active_mask_;  ///< of a layer whose state is rounded: mask of the entries that ran in the step before, or start
 };
 
 }  // namespace
 
-ValueId times_weights(ir::Builder& build, ValueId rows, const RowWeights& weights) {
+ValueId multiply_weights(ir::Builder& build, ValueId rows, const RowWeights& weights) {
   if (!weights.scale) return build("MatMul", {rows, weights.matrix});
   const std::vector<ValueId> codes = build.many("DynamicQuantizeLinear", {rows}, 3);
   if (codes.size() != 3) return {};
@@ -191,7 +191,7 @@ ValueId CellStep::from_state(ValueId h) const {
   const RowWeights weights = state_weights();
   if (counts) h = (*this)("Where", {counts, h, number_like(body.build, h, 0)});
   const auto inside = [&](ValueId v) { return v ? body.capture(v) : v; };
-  return times_weights(body.build, h, {inside(weights.matrix), inside(weights.scale), inside(weights.zero_point)});
+  return multiply_weights(body.build, h, {inside(weights.matrix), inside(weights.scale), inside(weights.zero_point)});
 }
 
 ValueId CellStep::gates_of(ValueId row, int64_t begin, int64_t end) const {

@@ -59,7 +59,7 @@ Cut look_ahead(const Problem& problem, const Successors& successors, const Chain
 
 }  // namespace
 
-Cut fewest(const Problem& problem, uint64_t budget) {
+Cut fewest_segments(const Problem& problem, uint64_t budget) {
   const Successors successors(problem);
   std::vector<uint16_t> used;
   for (const Problem::Node& n : problem.nodes)

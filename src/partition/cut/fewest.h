@@ -13,6 +13,6 @@ inline constexpr uint64_t kSearchBudget = 30'000'000;  ///< some hundredths of a
 /// the fewest is NP-hard (Darte, PACT'99), a best-first search over what has run, bounded below by the changes of target along any path;
 /// where that takes more than `budget` visits of nodes and edges, each segment is the one that leaves the lowest bound.
 /// Cost: linear for two targets and for looking ahead; at most `budget` for the search.
-Cut fewest(const Problem& problem, uint64_t budget = kSearchBudget);
+Cut fewest_segments(const Problem& problem, uint64_t budget = kSearchBudget);
 
 }  // namespace tenon::partition

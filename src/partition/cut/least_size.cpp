@@ -25,7 +25,7 @@ std::vector<uint32_t> given_up(const Problem& problem, const Cut& cut, uint32_t 
 }  // namespace
 
 SizedCut cut_of_size(Problem& problem, uint32_t least, uint64_t budget) {
-  SizedCut out{fewest(problem, budget), {}};
+  SizedCut out{fewest_segments(problem, budget), {}};
   if (least <= 1) return out;
   while (true) {
     fill(problem, out.cut, least);
@@ -38,7 +38,7 @@ SizedCut cut_of_size(Problem& problem, uint32_t least, uint64_t budget) {
       problem.nodes[n].target = problem.nodes[n].falls_to;
       out.dropped.push_back(n);
     }
-    out.cut = fewest(problem, budget);
+    out.cut = fewest_segments(problem, budget);
   }
   std::ranges::sort(out.dropped);
   return out;

@@ -32,10 +32,10 @@ class Foreign final : public ir::Op {
   const ir::Op& op_;
 };
 
-/// Goes through the left side as the recipe has chosen it.
+/// Goes through the left side as the spec has chosen it.
 class Faults {
  public:
-  explicit Faults(const Recipe& recipe) : r_(recipe), e_(*recipe.equation) {}
+  explicit Faults(const InstanceSpec& spec) : r_(spec), e_(*spec.equation) {}
 
   std::vector<Fault> all() {
     for (int root : e_.left) visit(root, true);
@@ -96,7 +96,7 @@ class Faults {
     for (int a : e.arguments) dtypes(a, asked);
   }
 
-  const Recipe& r_;
+  const InstanceSpec& r_;
   const Equation& e_;
   std::vector<Fault> out_;
   std::set<int> seen_, typed_;
@@ -111,7 +111,7 @@ std::string_view name_of(Fault::Kind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-std::vector<Fault> faults_of(const Recipe& recipe) { return Faults(recipe).all(); }
+std::vector<Fault> faults_of(const InstanceSpec& spec) { return Faults(spec).all(); }
 
 std::shared_ptr<const ir::Op> of_another_domain(const ir::Op& op) { return std::make_shared<Foreign>(op); }
 

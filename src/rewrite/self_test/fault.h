@@ -12,7 +12,7 @@
 namespace tenon::rewrite {
 
 class Equation;
-struct Recipe;
+struct InstanceSpec;
 
 /// One thing that is other than the pattern says.
 struct Fault {
@@ -37,8 +37,8 @@ struct Fault {
 };
 std::string_view name_of(Fault::Kind kind);
 
-/// Every single fault that can be put into the graph of a recipe.
-std::vector<Fault> faults_of(const Recipe& recipe);
+/// Every single fault that can be put into the graph of a spec.
+std::vector<Fault> faults_of(const InstanceSpec& spec);
 
 /// The same op in an unknown domain: it infers what `op` infers, and has no meaning.
 std::shared_ptr<const ir::Op> of_another_domain(const ir::Op& op);

@@ -22,9 +22,9 @@ constexpr std::array<std::string_view, 5> kBinary = {"Sub", "Mul", "Add", "Min",
 /// Builds the left side bottom-up.
 class InstanceBuilder {
  public:
-  InstanceBuilder(const Recipe& recipe, const ir::OpTable& ops)
-      : r_(recipe),
-        e_(*recipe.equation),
+  InstanceBuilder(const InstanceSpec& spec, const ir::OpTable& ops)
+      : r_(spec),
+        e_(*spec.equation),
         graph_(std::make_unique<Graph>(ops)),
         build_(*graph_),
         candidates_(*graph_, build_, r_.shape),
@@ -200,7 +200,7 @@ class InstanceBuilder {
 
   ValueId another_input() { return candidates_.input(r_.dtype, r_.shape); }
 
-  const Recipe& r_;
+  const InstanceSpec& r_;
   const Equation& e_;
   std::unique_ptr<Graph> graph_;
   ir::Builder build_;
@@ -214,6 +214,6 @@ class InstanceBuilder {
 
 }  // namespace
 
-BuiltInstance graph_of(const Recipe& recipe, const ir::OpTable& ops) { return InstanceBuilder(recipe, ops).build(); }
+BuiltInstance graph_of(const InstanceSpec& spec, const ir::OpTable& ops) { return InstanceBuilder(spec, ops).build(); }
 
 }  // namespace tenon::rewrite

@@ -11,7 +11,7 @@
 namespace tenon::rewrite {
 
 /// A graph that the left side of an equation describes, as far as it says anything; the rest follows from `draws`.
-struct Recipe {
+struct InstanceSpec {
   const Equation* equation = nullptr;
   DType dtype = DType::f32;
   Sizes shape;
@@ -22,8 +22,8 @@ struct Recipe {
 struct BuiltInstance {
   std::shared_ptr<const ir::Op> foreign;  ///< the op that a fault has put in; the graph points to it
   std::unique_ptr<Graph> graph;           ///< without outputs where the ops refuse it
-  bool is_whole = false;
+  bool is_valid = false;
 };
-BuiltInstance graph_of(const Recipe& recipe, const ir::OpTable& ops);
+BuiltInstance graph_of(const InstanceSpec& spec, const ir::OpTable& ops);
 
 }  // namespace tenon::rewrite

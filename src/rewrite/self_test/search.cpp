@@ -37,14 +37,14 @@ struct Depth {
 
 }  // namespace
 
-DType RecipeSearch::any_type() { return pick(2) == 0 ? DType::f32 : kTypes[pick(kTypes.size())]; }
-Sizes RecipeSearch::any_shape() {
+DType InstanceSearch::any_type() { return pick(2) == 0 ? DType::f32 : kTypes[pick(kTypes.size())]; }
+Sizes InstanceSearch::any_shape() {
   auto all = shapes();
   return std::move(all[pick(all.size())]);
 }
 
-Recipe RecipeSearch::start() {
-  Recipe r;
+InstanceSpec InstanceSearch::start() {
+  InstanceSpec r;
   r.equation = &equation_;
   const bool likely = starts_ < kLikelyStarts;
   const auto start = static_cast<size_t>(starts_++);
@@ -56,8 +56,8 @@ Recipe RecipeSearch::start() {
 }
 
 /// One or two things drawn anew: names mostly, then alternatives, the element type, the shape.
-Recipe RecipeSearch::changed() {
-  Recipe r = current_;
+InstanceSpec InstanceSearch::changed() {
+  InstanceSpec r = current_;
   for (uint32_t times = 1 + pick(2); times > 0; --times) {
     const uint32_t what = pick(8);
     if (what == 0) r.dtype = any_type();
@@ -68,8 +68,8 @@ Recipe RecipeSearch::changed() {
   return r;
 }
 
-int64_t RecipeSearch::height(const BuiltInstance& instance, bool& matches) const {
-  if (!instance.is_whole) return static_cast<int64_t>(instance.graph->node_count());
+int64_t InstanceSearch::height(const BuiltInstance& instance, bool& matches) const {
+  if (!instance.is_valid) return static_cast<int64_t>(instance.graph->node_count());
   const NodeId root = instance.graph->value(instance.graph->outputs()[0]).producer;
   if (!root) return kWhole;
   Match match(*instance.graph, root);
@@ -79,16 +79,16 @@ int64_t RecipeSearch::height(const BuiltInstance& instance, bool& matches) const
   return kWhole + (matches ? kWhole * kPart : depth.deepest);
 }
 
-RecipeSearch::Step RecipeSearch::next() {
+InstanceSearch::Step InstanceSearch::next() {
   const bool fresh = reached_ < 0 || idle_ > kPatience;
   Step step;
-  step.recipe = fresh ? start() : changed();
-  step.instance = graph_of(step.recipe, ops_);
+  step.spec = fresh ? start() : changed();
+  step.instance = graph_of(step.spec, ops_);
   const int64_t height = this->height(step.instance, step.matches);
   idle_ = fresh || height > reached_ ? 0 : idle_ + 1;
   if (fresh || height >= reached_) {
     reached_ = height;
-    current_ = step.recipe;
+    current_ = step.spec;
   }
   return step;
 }

@@ -6,14 +6,14 @@
 
 namespace tenon::rewrite {
 
-/// Looks for recipes whose graphs match, by small steps: what leads further (more nodes that the ops take, then a deeper match, then more
+/// Looks for specs whose graphs match, by small steps: what leads further (more nodes that the ops take, then a deeper match, then more
 /// conditions) is kept, and after a while without progress another start is drawn.
-class RecipeSearch {
+class InstanceSearch {
  public:
-  RecipeSearch(const Equation& equation, const ir::OpTable& ops, uint64_t seed) : equation_(equation), ops_(ops), random_(seed) {}
+  InstanceSearch(const Equation& equation, const ir::OpTable& ops, uint64_t seed) : equation_(equation), ops_(ops), random_(seed) {}
 
   struct Step {
-    Recipe recipe;
+    InstanceSpec spec;
     BuiltInstance instance;
     bool matches = false;  ///< the guards of the driver may still refuse it
   };
@@ -21,8 +21,8 @@ class RecipeSearch {
 
  private:
   uint32_t pick(size_t below) { return static_cast<uint32_t>(random_() % below); }
-  Recipe start();
-  Recipe changed();
+  InstanceSpec start();
+  InstanceSpec changed();
   DType any_type();
   Sizes any_shape();
   /// How far a graph is from a match; 0: no node.
@@ -31,7 +31,7 @@ class RecipeSearch {
   const Equation& equation_;
   const ir::OpTable& ops_;
   std::mt19937_64 random_;
-  Recipe current_;
+  InstanceSpec current_;
   int64_t reached_ = -1;
   int starts_ = 0, idle_ = 0;
 };

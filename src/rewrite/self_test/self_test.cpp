@@ -24,19 +24,19 @@ class Tester {
   }
 
   SelfTest run() {
-    if (const auto recipe = find_instances())
-      for (const Fault& fault : faults_of(*recipe)) mutant(*recipe, fault);
+    if (const auto spec = find_instances())
+      for (const Fault& fault : faults_of(*spec)) mutant(*spec, fault);
     return std::move(out_);
   }
 
  private:
-  /// What came of letting the rule loose on a graph.
-  enum class Outcome : uint8_t { refused, right, unjudged, wrong };
+  /// The result of applying the rule to a graph.
+  enum class Outcome : uint8_t { refused, right, unverified, wrong };
 
   /// The first one that is rewritten rightly.
-  std::optional<Recipe> find_instances() {
-    RecipeSearch search(*rule_.equation, ops_, options_.seed);
-    std::optional<Recipe> first;
+  std::optional<InstanceSpec> find_instances() {
+    InstanceSearch search(*rule_.equation, ops_, options_.seed);
+    std::optional<InstanceSpec> first;
     std::set<std::string> texts;
     for (int i = 0; i < options_.attempts && out_.instances < options_.instances; ++i) {
       ++out_.attempts;
@@ -47,15 +47,15 @@ class Tester {
       if (outcome == Outcome::wrong) out_.faults.push_back(fmt::format("{}\n{}", why, ir::print(*step.instance.graph)));
       if (outcome != Outcome::right && outcome != Outcome::wrong) continue;
       if (out_.instances++ == 0) out_.example = ir::print(*step.instance.graph);
-      if (!first && outcome == Outcome::right) first = std::move(step.recipe);
+      if (!first && outcome == Outcome::right) first = std::move(step.spec);
     }
     return first;
   }
 
-  void mutant(Recipe recipe, const Fault& fault) {
-    recipe.fault = fault;
-    const BuiltInstance instance = graph_of(recipe, ops_);
-    if (!instance.is_whole) return;  // the ops refuse the fault
+  void mutant(InstanceSpec spec, const Fault& fault) {
+    spec.fault = fault;
+    const BuiltInstance instance = graph_of(spec, ops_);
+    if (!instance.is_valid) return;  // the ops refuse the fault
     std::string why;
     // An unknown op cannot be evaluated.
     const Outcome outcome = fault.kind == Fault::Kind::domain ? rewritten(*instance.graph, {}, why) : judge(*instance.graph, why);
@@ -64,7 +64,7 @@ class Tester {
       ++out_.refused[std::string(name_of(fault.kind))];
       return;
     }
-    if (outcome == Outcome::unjudged && fault.kind != Fault::Kind::domain) return;
+    if (outcome == Outcome::unverified && fault.kind != Fault::Kind::domain) return;
     if (outcome == Outcome::wrong || must_refuse(fault)) {
       if (why.empty()) why = "the rule must leave it alone";
       out_.faults.push_back(fmt::format("it still matches with a fault ({}): {}\n{}", fault.text, why, ir::print(*instance.graph)));
@@ -85,7 +85,7 @@ class Tester {
     limits.seed = options_.seed;
     Verifier verifier(Verify::all, limits);
     const Outcome outcome = rewritten(graph, std::ref(verifier), why);
-    return outcome == Outcome::right && verifier.result().verified == 0 ? Outcome::unjudged : outcome;
+    return outcome == Outcome::right && verifier.result().verified == 0 ? Outcome::unverified : outcome;
   }
 
   Outcome rewritten(const Graph& graph, const Check& check, std::string& why) {
@@ -98,7 +98,7 @@ class Tester {
     if (!stats) why = stats.error().text();
     else if (!stats->reports.empty()) why = stats->reports[0];
     else if (stats->rules[0].applied == 0) return Outcome::refused;
-    else if (!check) return Outcome::unjudged;
+    else if (!check) return Outcome::unverified;
     else if (auto ok = ir::verify(*copy); !ok) why = ok.error().text();
     else return Outcome::right;
     return Outcome::wrong;
