@@ -7,6 +7,7 @@
 
 #include "codegen/analysis/bounds.h"
 #include "codegen/analysis/nest_properties.h"
+#include "codegen/analysis/state_writes.h"
 
 namespace tenon::codegen {
 
@@ -36,28 +37,25 @@ class StateVerifier {
     must(std::ranges::find(g.outputs, new_) == g.outputs.end(), "a step without a kernel writes it", place);
     for (ArrayId a : g.inputs)
       must(a < 0 || storage_of(a, plan_) != old_ || !changed_, "its old value is read after it has changed", place);
-    bool changes = false;
-    for (const Nest& n : g.nests) changes |= nest(n, changes, place);
-    if (g.epilogue) changes |= nest(g.epilogue->map, changes || reads_old(g), place);
-    changed_ |= changes;
-  }
-
-  /// The tiles of a sum and its epilogue take turns.
-  bool reads_old(const Group& g) const {
-    return std::ranges::any_of(g.nests, [&](const Nest& n) {
-      return std::ranges::any_of(n.accesses, [&](const NestAccess& a) { return storage_of(a.array, plan_) == old_; });
+    bool group_changes = false;
+    each_nest(g, [&](const Nest& n) { group_changes |= changes(n); });
+    must(!group_changes || !g.region, "a part of a region changes it, which other parts may still read", place);
+    bool earlier = false;  // a nest of the group has changed it
+    each_nest(g, [&](const Nest& n) {
+      for (const NestAccess& a : n.accesses) {
+        if (storage_of(a.array, plan_) != old_) continue;
+        // Nests of a group take turns, task by task.
+        const bool before = !group_changes || (changes(n) && !earlier && is_own(a, n));
+        must(!changed_ && before, "its old value is read after it has changed", place);
+      }
+      earlier |= changes(n);
     });
+    changed_ |= group_changes;
   }
 
-  /// Whether the nest changes what others may read of the old value. `by_group`: earlier nests of the same kernel did.
-  bool nest(const Nest& n, bool by_group, const std::string& place) {
-    bool changes = false;
-    for (const NestOutput& o : n.outputs) changes |= o.array == new_ && !is_new_row(o, n);
-    for (const NestAccess& a : n.accesses) {
-      if (storage_of(a.array, plan_) != old_) continue;
-      must(!changed_ && !by_group && (!changes || is_own(a, n)), "its old value is read after it has changed", place);
-    }
-    return changes;
+  /// Whether the nest changes what others may read of the old value.
+  bool changes(const Nest& n) const {
+    return std::ranges::any_of(n.outputs, [&](const NestOutput& o) { return o.array == new_ && !is_new_row(o, n); });
   }
 
   /// The element is above the rows of the old value.
