@@ -92,7 +92,10 @@ class SafeTensorsWeights : public Weights {
 
 Result<json> read_config(const std::filesystem::path& path) {
   std::ifstream file(path);
-  if (!file) return fail(Code::file_missing, path.string(), "a folder of Hugging Face has a config.json").found("no such file");
+  if (!file)
+    return fail(Code::bad_file, path.string(), "the folder is no checkpoint")
+        .expected("config.json, as folders of Hugging Face have it")
+        .found("no such file");
   json config = json::parse(file, nullptr, false);
   if (config.is_discarded()) return fail(Code::bad_file, path.string(), "the file is no JSON");
   if (!config.is_object() || !config.contains("model_type") || !config["model_type"].is_string())
