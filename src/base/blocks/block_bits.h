@@ -54,6 +54,13 @@ inline ScaleAndMinimum packed_scale(const std::byte* p, int k) {
   return {(low & 15) | (byte_at(p, k - 4) >> 6 << 4), (low >> 4) | (byte_at(p, k) >> 6 << 4)};
 }
 
+/// Element of Q4_K and Q5_K: d * scale * code - dmin * minimum, each operation rounded by itself.
+inline float element_of(float d, float dmin, ScaleAndMinimum s, int code) {
+  const float step = d * static_cast<float>(s.scale), low = dmin * static_cast<float>(s.minimum);
+  const float scaled = step * static_cast<float>(code);
+  return scaled - low;
+}
+
 /// The 16 values of IQ4_NL and IQ4_XS.
 inline constexpr int kNonLinear[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 

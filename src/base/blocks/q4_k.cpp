@@ -11,11 +11,8 @@ using namespace block_bits;
 void decode(const std::byte* block, float* out) {
   const float d = f16_at(block), dmin = f16_at(block + 2);
   for (int i = 0; i < kSuper; ++i) {
-    const auto [scale, minimum] = packed_scale(block + 4, i / 32);
     const int code = split_nibble(block + 16 + i / 64 * 32, i % 64, 32);
-    const float step = d * static_cast<float>(scale), low = dmin * static_cast<float>(minimum);
-    const float scaled = step * static_cast<float>(code);
-    out[i] = scaled - low;
+    out[i] = element_of(d, dmin, packed_scale(block + 4, i / 32), code);
   }
 }
 
