@@ -160,7 +160,7 @@ Result<compiler::EntrySource> read_entry(const std::string& text, const import::
   import::ImportOptions own = reading;
   own.shapes.clear();  // those, and the selected outputs, are of MODEL
   own.outputs.clear();
-  auto imported = TRY(import::import_onnx(text.substr(equals + 1), own));
+  auto imported = TRY(compiler::read_model(text.substr(equals + 1), own, 0));
   for (const std::string& w : imported.warnings) console.warn(w);
   return compiler::EntrySource{text.substr(0, equals), {std::move(imported.graph), std::move(imported.unbounded)}};
 }
