@@ -54,13 +54,6 @@ Result<double> Hyperparameters::number(std::string_view key, double otherwise) c
   return *number;
 }
 
-Result<bool> Hyperparameters::flag(std::string_view key, bool otherwise) const {
-  const Value* const value = find(key);
-  if (!value) return otherwise;
-  if (const auto* const flag = std::get_if<bool>(value)) return *flag;
-  return wrong(key, "true or false", *value);
-}
-
 Result<std::string> Hyperparameters::word(std::string_view key, std::string_view otherwise) const {
   const Value* const value = find(key);
   if (!value) return std::string(otherwise);

@@ -25,7 +25,6 @@ class Hyperparameters {
   Result<int64_t> size(std::string_view key, int64_t otherwise) const;
   /// A finite number. Errors: bad_input where it is no such number.
   Result<double> number(std::string_view key, double otherwise) const;
-  Result<bool> flag(std::string_view key, bool otherwise) const;
   Result<std::string> word(std::string_view key, std::string_view otherwise) const;
 
  private:

@@ -15,7 +15,7 @@ namespace tenon::nn {
 namespace {
 
 using testing::kVocabulary;
-using testing::MapWeights;
+using testing::RandomWeights;
 using testing::small_config;
 using testing::weights_of;
 
@@ -67,7 +67,7 @@ TEST(Decoder, HalvesOfAPartAreRotated) {
 
 TEST(Decoder, BiasesAndJoinedProjections) {
   DecoderConfig c = small_config();
-  MapWeights w = weights_of(c);
+  RandomWeights w = weights_of(c);
   each_layer(c, [&](const std::string& layer) {
     for (const char* name : {"attn_q.weight", "attn_k.weight", "attn_v.weight", "ffn_gate.weight"}) w.erase(layer + name);
     w.add(layer + "attn_qkv.weight", {48, c.width});
@@ -85,7 +85,7 @@ TEST(Decoder, LearnedPositionsAndLayerNormalization) {  // as GPT-2
   c.normalization = Normalization::layer;
   c.gated = false;
   c.activation = Activation::gelu_tanh;
-  MapWeights w = weights_of(c);
+  RandomWeights w = weights_of(c);
   w.add("position_embd.weight", {c.context, c.width});
   w.add("output_norm.bias", {c.width});
   each_layer(c, [&](const std::string& layer) { w.add(layer + "attn_norm.bias", {c.width}); });
@@ -96,7 +96,7 @@ TEST(Decoder, AttentionAndFeedForwardOfOneInput) {  // as Phi-2 and GPT-J: one n
   DecoderConfig c = small_config();
   c.joint_residual = true;
   c.activation = Activation::gelu;
-  MapWeights w = weights_of(c);
+  RandomWeights w = weights_of(c);
   EXPECT_EQ(difference_in_chunks(c, w), "");
   each_layer(c, [&](const std::string& layer) { w.erase(layer + "ffn_norm.weight"); });
   EXPECT_EQ(difference_in_chunks(c, w), "");
@@ -113,7 +113,7 @@ TEST(Decoder, WindowsCapsScalesAndNormsAfter) {  // as Gemma 2
   c.residual_scale = 0.5;
   c.logit_scale = 0.25;
   c.activation = Activation::relu;
-  MapWeights w = weights_of(c);
+  RandomWeights w = weights_of(c);
   each_layer(c, [&](const std::string& layer) {
     for (const char* name : {"post_attention_norm.weight", "post_ffw_norm.weight"}) w.add(layer + name, {c.width}, 1);
     for (const char* name : {"attn_q_norm.weight", "attn_k_norm.weight"}) w.add(layer + name, {c.head_size}, 1);
@@ -123,7 +123,7 @@ TEST(Decoder, WindowsCapsScalesAndNormsAfter) {  // as Gemma 2
 
 TEST(Decoder, NamesAllWeightsThatDoNotFit) {
   const DecoderConfig c = small_config();
-  MapWeights w = weights_of(c);
+  RandomWeights w = weights_of(c);
   w.erase("blk.1.ffn_down.weight");
   w.add("blk.0.attn_k.weight", {c.width, c.width});
   w.add("blk.7.attn_q.weight", {2, 2});
@@ -160,6 +160,32 @@ TEST(Families, LlamaReadsItsHyperparameters) {
   EXPECT_EQ(config_of("llama", model).error()->expected, "a divisor of attention.head_count, 8");
   model.set("attention.head_count_kv", -1.5);
   EXPECT_EQ(config_of("llama", model).error()->found, "-1.5");
+}
+
+Hyperparameters sizes_of_a_model(int64_t layers) {
+  Hyperparameters model;
+  for (auto [key, value] : {std::pair<const char*, int64_t>{"block_count", layers},
+                            {"embedding_length", 96},
+                            {"context_length", 128},
+                            {"feed_forward_length", 96},
+                            {"attention.head_count", 6},
+                            {"attention.key_length", 32}})
+    model.set(key, value);
+  return model;
+}
+
+TEST(Families, Gemma2OfGgufScalesScoresByItsDepth) {
+  EXPECT_EQ(config_of("gemma2", sizes_of_a_model(42))->score_scale, 0) << "by the size of a head";
+  EXPECT_EQ(config_of("gemma2", sizes_of_a_model(46))->score_scale, 0.25);
+  EXPECT_TRUE(config_of("gemma2", sizes_of_a_model(42))->windows.empty()) << "the file gives no window";
+}
+
+TEST(Families, GraniteRefusesToDivideByZero) {
+  Hyperparameters model = sizes_of_a_model(2);
+  model.set("logit_scale", 4.0);
+  EXPECT_EQ(config_of("granite", model)->logit_scale, 0.25);
+  model.set("logit_scale", 0.0);
+  EXPECT_EQ(config_of("granite", model).error()->place, "hyperparameter 'logit_scale'");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "files/safetensors_index.h"
 #include "nn/checkpoint/checkpoint.h"
 #include "nn/checkpoint/translated_config.h"
+#include "nn/tensor_weights.h"
 
 namespace tenon::nn {
 namespace {
@@ -57,38 +58,24 @@ std::string translated(std::string_view name, const Family& family) {
   return std::string(name);
 }
 
-class SafeTensorsWeights : public Weights {
- public:
-  SafeTensorsWeights(const files::SafeTensorsCheckpoint& checkpoint, const Family& family) : norm_offset_(family.norm_offset) {
-    for (const files::SafeTensors::Entry* e : checkpoint.entries())
-      if (!e->name.ends_with(".inv_freq")) tensors_.insert_or_assign(translated(e->name, family), e->tensor);  // follows from the config
-  }
-  std::vector<std::string> names() const override {
-    std::vector<std::string> out;
-    for (const auto& [name, tensor] : tensors_) out.push_back(name);
-    return out;
-  }
-  std::optional<Sizes> shape_of(std::string_view name) const override {
-    const auto found = tensors_.find(name);
-    return found == tensors_.end() ? std::nullopt : std::optional<Sizes>(found->second.shape());
-  }
-  ir::ConstantRef constant(std::string_view name) const override {
-    const ir::ConstantRef out = ir::cast(ir::constant_of(tensors_.find(name)->second), DType::f32);
-    return norm_offset_ != 0 && name.ends_with("norm.weight") ? moved(out) : out;
-  }
+/// `tensor` + offset, f32. Errors: out_of_memory.
+Result<Tensor> moved(const Tensor& tensor, float offset) {
+  Tensor out = TRY(ir::materialise(*ir::cast(ir::constant_of(tensor), DType::f32)));
+  std::vector<float> values(out.as<float>().begin(), out.as<float>().end());
+  for (float& v : values) v += offset;
+  return Tensor::of_f32(out.shape(), values);
+}
 
- private:
-  ir::ConstantRef moved(const ir::ConstantRef& weight) const {
-    const Tensor* const tensor = weight->tensor();
-    if (!tensor) return weight;  // no memory: whoever reads it finds that out
-    std::vector<float> values(tensor->as<float>().begin(), tensor->as<float>().end());
-    for (float& v : values) v += norm_offset_;
-    return ir::constant_of(Tensor::of_f32(tensor->shape(), values));
+Result<std::unique_ptr<Weights>> weights_of(const files::SafeTensorsCheckpoint& checkpoint, const Family& family) {
+  auto out = std::make_unique<TensorWeights>();
+  for (const files::SafeTensors::Entry* e : checkpoint.entries()) {
+    if (e->name.ends_with(".inv_freq")) continue;  // follows from the config
+    std::string name = translated(e->name, family);
+    const bool is_moved = family.norm_offset != 0 && name.ends_with("norm.weight");
+    out->set(std::move(name), is_moved ? TRY(moved(e->tensor, family.norm_offset)) : e->tensor);
   }
-
-  std::map<std::string, Tensor, std::less<>> tensors_;
-  float norm_offset_;
-};
+  return out;
+}
 
 Result<json> read_config(const std::filesystem::path& path) {
   std::ifstream file(path);
@@ -111,7 +98,7 @@ Result<Checkpoint> read_hugging_face(const std::filesystem::path& folder) {
   Checkpoint out;
   out.family = TRY(family_of_model_type(config["model_type"].get<std::string>()));
   out.model = TRY(translated_config(config, place));
-  out.weights = std::make_unique<SafeTensorsWeights>(TRY(files::read_safetensors_folder(folder)), *out.family);
+  out.weights = TRY(weights_of(TRY(files::read_safetensors_folder(folder)), *out.family));
   return out;
 }
 

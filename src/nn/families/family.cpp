@@ -107,6 +107,10 @@ Result<Activation> activation_of(const Hyperparameters& model, Activation otherw
 
 }  // namespace
 
+Result<Rotation> stored_rotation(const Hyperparameters& model) {
+  return TRY(model.word("rope.layout", "interleaved")) == "half_split" ? Rotation::half_split : Rotation::interleaved;
+}
+
 Result<void> add_windows(const Hyperparameters& model, int64_t period, DecoderConfig& config) {
   if (!model.has("attention.sliding_window")) return {};
   const int64_t window = TRY(model.size("attention.sliding_window"));

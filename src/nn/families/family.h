@@ -33,6 +33,9 @@ Result<const Family*> family_of_model_type(std::string_view model_type);
 /// The network of a model. Errors: bad_input where a hyperparameter is missing or cannot be; not_supported.
 Result<DecoderConfig> decoder_config(const Family& family, const Hyperparameters& model);
 
+/// The pairs that a checkpoint of LLaMA's kind stores side by side in GGUF, and half a head apart in a folder of Hugging Face.
+Result<Rotation> stored_rotation(const Hyperparameters& model);
+
 /// A window of `attention.sliding_window` keys in the layers for which `attention.window_pattern` (a letter a layer: s, else f) has an s;
 /// without a pattern in every `period`th layer from the first on.
 Result<void> add_windows(const Hyperparameters& model, int64_t period, DecoderConfig& config);

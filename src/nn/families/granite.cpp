@@ -13,7 +13,7 @@ FAMILY(granite){
     .name = "granite",
     .model_types = kGraniteTypes,
     .configure = [](const Hyperparameters& model, DecoderConfig& config) -> Result<void> {
-      config.rotation = TRY(model.word("rope.layout", "interleaved")) == "half_split" ? Rotation::half_split : Rotation::interleaved;
+      config.rotation = TRY(stored_rotation(model));
       config.embedding_scale = TRY(model.number("embedding_scale", 1));
       config.residual_scale = TRY(model.number("residual_scale", 1));
       config.score_scale = TRY(model.number("attention.scale", 0));

@@ -14,7 +14,7 @@ FAMILY(llama){
     .name = "llama",
     .model_types = kLlamaTypes,
     .configure = [](const Hyperparameters& model, DecoderConfig& config) -> Result<void> {
-      config.rotation = TRY(model.word("rope.layout", "interleaved")) == "half_split" ? Rotation::half_split : Rotation::interleaved;
+      config.rotation = TRY(stored_rotation(model));
       if (model.has("expert_count"))
         return fail(Code::not_supported, "hyperparameter 'expert_count'", "not supported yet: mixtures of experts");
       return add_windows(model, 1, config);

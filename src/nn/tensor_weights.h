@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+
+#include "nn/weights.h"
+
+namespace tenon::nn {
+
+/// Weights that are tensors, in a mapped file or in memory; of any float type.
+class TensorWeights : public Weights {
+ public:
+  /// In place of one of that name.
+  void set(std::string name, Tensor tensor) { tensors_.insert_or_assign(std::move(name), std::move(tensor)); }
+  void erase(const std::string& name) { tensors_.erase(name); }
+
+  std::vector<std::string> names() const override;
+  std::optional<Sizes> shape_of(std::string_view name) const override;
+  ir::ConstantRef constant(std::string_view name) const override;
+
+ private:
+  std::map<std::string, Tensor, std::less<>> tensors_;
+};
+
+}  // namespace tenon::nn
