@@ -30,7 +30,7 @@ function(tenon_floor NAME)
     target_include_directories(tenon_${NAME} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/generated)
     target_link_libraries(tenon_${NAME} PUBLIC ${ARG_DEPENDS})
     target_compile_options(tenon_${NAME} PRIVATE -Wall -Wextra -Werror)
-    if(NAME MATCHES "^(base|engine|files|plugin|runtime|.*_device)$")  # run-side libraries leave out functions that nothing there calls
+    if(NAME MATCHES "^(base|engine|files|llm|plugin|runtime|.*_device)$")  # run-side libraries leave out functions that nothing there calls
       target_compile_options(tenon_${NAME} PRIVATE -ffunction-sections -fdata-sections)
     endif()
     set_target_properties(tenon_${NAME} PROPERTIES UNITY_BUILD ON)

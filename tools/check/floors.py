@@ -16,7 +16,7 @@ FLOORS = {
     "base": -1,
     "ir": 0, "engine": 0, "files": 0, "plugin": 0,
     "ops": 1, "runtime": 1,
-    "rewrite": 2, "autodiff": 2, "codegen": 2,
+    "llm": 2, "rewrite": 2, "autodiff": 2, "codegen": 2,
     "rules": 3, "import": 3, "nn": 3, "backend": 3,
     "passes": 4, "partition": 4, "program": 4,
     "backends": 5,
@@ -33,6 +33,7 @@ RUN_SIDE = {
     "tenon": {"tenon/plugin.h", "tenon/types.h"},
     "plugin": {"base", "tenon/plugin.h", "tenon/types.h"},
     "runtime": {"base", "engine", "files", "plugin", "tenon/plugin.h", "tenon/types.h"},
+    "llm": {"base", "engine", "files", "plugin", "runtime", "tenon/plugin.h", "tenon/types.h"},
     "device": {"base", "engine", "files", "plugin", "runtime", "tenon/plugin.h", "tenon/types.h"},
     "api": {"base", "engine", "files", "plugin", "runtime", "tenon", "tenon/plugin.h", "tenon/types.h"},
     "reference/device": {"base", "engine", "files", "plugin", "runtime", "tenon/plugin.h", "tenon/types.h", "ir", "ops"},
@@ -49,6 +50,8 @@ FENCED = {
     "nanobind/": "python",
     "xxhash.h": "src/base src/engine",
     "openssl/": "src/plugin",
+    "pcre2.h": "src/llm/text",
+    "utf8proc.h": "src/llm/text",
 }
 
 # Folders that see a floor through one header of it.
