@@ -14,7 +14,7 @@ namespace tenon::compiler {
 /// What an engine file holds of how an entry was compiled.
 struct EntryContents {
   std::string name;
-  std::unique_ptr<ir::Graph> graph;  ///< an outline (ir::parse_outline): large constants have no bytes
+  std::unique_ptr<ir::Graph> graph;  ///< as ir::parse_structure() reads it: large constants have no bytes
   std::optional<PlanRecord> plan;    ///< none of portable and of older engines
 };
 

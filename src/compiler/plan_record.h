@@ -30,8 +30,8 @@ PlanRecord plan_record(const Compiled& compiled, size_t entry = 0);
 std::string encode(const PlanRecord& record, const ir::Graph& graph);
 /// The records of all entries: that of the first, with those of the others as further fields.
 std::string encode_plan_records(const Compiled& compiled);
-/// graph: the one that was compiled, or what parse_outline() made of its text; its symbols become those of the sizes. Every group, size and
-/// tile of the result is one that codegen::predict takes. Errors: bad_file.
+/// graph: the one that was compiled, or what parse_structure() made of its text; its symbols become those of the sizes. Every group, size
+/// and tile of the result is one that codegen::predict takes. Errors: bad_file.
 Result<PlanRecord> decode_plan_record(std::string_view bytes, ir::Graph& graph, const codegen::Target& target);
 /// The same of all entries, whose graphs are given in their order; of the first alone where the engine was built before the others had
 /// records. Errors: bad_file, also for more records than graphs.

@@ -212,9 +212,8 @@ class Graph {
   size_t required_inputs() const;
   /// Appends (or inserts before `before`). Operands must be defined earlier (asserted). Types of results are unknown until inferred.
   NodeId insert(const Op& op, std::vector<ValueId> inputs, size_t outputs, Attributes attributes = {}, NodeId before = {});
-  /// Gives the node a body; captures are appended to its operands, and to `graph`'s inputs, in this order.
-  void add_body(NodeId node, std::string name, std::unique_ptr<Graph> graph, std::span<const ValueId> captures);
-  /// The same for a body that was built with its captured inputs: they are its last `captures.size()` inputs already.
+  /// Gives the node a body. The last `captures.size()` inputs of `graph` are its captured inputs; `captures` are appended to the operands
+  /// of the node, in the same order.
   void attach_body(NodeId node, std::string name, std::unique_ptr<Graph> graph, std::span<const ValueId> captures);
   /// One more capture of body `index`: the new input of the body. Cost: the node's operands.
   ValueId add_capture(NodeId node, size_t index, ValueId value);

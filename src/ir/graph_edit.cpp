@@ -149,15 +149,6 @@ void Graph::remove_operand(NodeId id, uint32_t k) {
   for (uint32_t i = k; i < s.node.inputs.size(); ++i) add_use(s.node.inputs[i], {id, i});
 }
 
-void Graph::add_body(NodeId id, std::string body_name, std::unique_ptr<Graph> graph, std::span<const ValueId> captures) {
-  for (ValueId capture : captures) {
-    const Value& v = value(capture);
-    ValueId input = graph->add_input(v.name, v.type);
-    graph->set_data(input, v.data);
-  }
-  attach_body(id, std::move(body_name), std::move(graph), captures);
-}
-
 void Graph::attach_body(NodeId id, std::string body_name, std::unique_ptr<Graph> graph, std::span<const ValueId> captures) {
   TENON_ASSERT(graph->symbols_ == symbols_ && graph->inputs_.size() >= captures.size());
   NodeSlot& s = slot(id);

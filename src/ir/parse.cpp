@@ -23,8 +23,11 @@ struct Declared {
 
 class Parser {
  public:
-  Parser(std::string_view text, const OpTable& ops, const TextConstants* big, bool outline = false)
-      : lexer_(text), root_(std::make_unique<Graph>(ops)), values_(lexer_, root_->symbols(), big, outline), outline_(outline) {}
+  Parser(std::string_view text, const OpTable& ops, const TextConstants* big, bool structure_only = false)
+      : lexer_(text),
+        root_(std::make_unique<Graph>(ops)),
+        values_(lexer_, root_->symbols(), big, structure_only),
+        structure_only_(structure_only) {}
 
   Result<std::unique_ptr<Graph>> run() {
     while (lexer_.peek().is("symbol")) TRY(symbols());
@@ -200,7 +203,7 @@ class Parser {
       if (output < 0 || output >= static_cast<int64_t>(g.outputs().size()) || g.outputs()[static_cast<size_t>(output)] != s.new_value)
         return lexer_.error(s.near, "the new value of a state must be an output of the graph");
       s.state.output = static_cast<uint32_t>(output);
-      if (auto fits = check_state(g, s.state); !fits && !outline_) return std::move(fits).error().at(lexer_.place(s.near.at));
+      if (auto fits = check_state(g, s.state); !fits && !structure_only_) return std::move(fits).error().at(lexer_.place(s.near.at));
       g.add_state(std::move(s.state));
     }
     return {};
@@ -312,7 +315,7 @@ class Parser {
     // Bodies first: while they are read, the results are not known yet.
     while (lexer_.peek(1).is("=") && lexer_.peek(2).is("{")) TRY(body(g, id, depth));
     name_results(g, id, made);
-    return depth > 0 || outline_ ? Result<void>{} : inferred(g, id, near);
+    return depth > 0 || structure_only_ ? Result<void>{} : inferred(g, id, near);
   }
 
   void name_results(Graph& g, NodeId id, std::vector<Made>& made) {
@@ -320,7 +323,7 @@ class Parser {
     for (size_t k = 0; k < made.size(); ++k) {
       if (made[k].type) {
         g.set_type(ids[k], *made[k].type);
-        if (!outline_) declared_.push_back({&g, ids[k], std::move(*made[k].type), made[k].at});
+        if (!structure_only_) declared_.push_back({&g, ids[k], std::move(*made[k].type), made[k].at});
       }
       if (!made[k].name.empty()) g.set_name(ids[k], std::move(made[k].name));
     }
@@ -364,7 +367,7 @@ class Parser {
   Lexer lexer_;
   std::unique_ptr<Graph> root_;
   ValueParser values_;
-  const bool outline_;
+  const bool structure_only_;
   std::vector<StatedState> states_;
   std::vector<Declared> declared_;
   size_t value_count_ = 0;
@@ -382,9 +385,9 @@ Result<std::unique_ptr<Graph>> parse(std::string_view text, const OpTable& ops, 
   return Parser(text, ops, big).run();
 }
 
-Result<std::unique_ptr<Graph>> parse_outline(std::string_view text, const OpTable& ops) {
+Result<std::unique_ptr<Graph>> parse_structure(std::string_view text, const OpTable& ops) {
   TRY(check_length(text));
-  return Parser(text, ops, nullptr, /*outline=*/true).run();
+  return Parser(text, ops, nullptr, /*structure_only=*/true).run();
 }
 
 }  // namespace tenon::ir

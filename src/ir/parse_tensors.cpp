@@ -151,7 +151,7 @@ Result<ConstantRef> ValueParser::by_number(const Type& type) {
 
 Result<ConstantRef> ValueParser::constant(const Type& type) {
   Token near = lexer_.peek();
-  if (outline_ && is_without_bytes(near)) return unread(type);
+  if (structure_only_ && is_without_bytes(near)) return unread(type);
   if (near.is("@")) return by_number(type);
   if (near.is("digest")) return lexer_.error(near, "this text was printed without the bytes of its constants").expected("elements, or @k");
   Tensor out = TRY(make(type, near));
@@ -179,7 +179,7 @@ Result<Tensor> ValueParser::splat(DType dtype) {
 
 bool ValueParser::is_without_bytes(const Token& token) const { return token.is("@") || token.is("digest") || token.is("splat"); }
 
-/// "@3", "digest(...)" or "splat(1.5)", of which an outline has the type alone.
+/// "@3", "digest(...)" or "splat(1.5)", of which parse_structure() reads the type alone.
 Result<ConstantRef> ValueParser::unread(const Type& type) {
   const Token near = lexer_.peek();
   const bool is_known = type.dtype != DType::none && type.is_static() && type.kind == Type::Kind::tensor;

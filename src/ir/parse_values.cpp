@@ -169,7 +169,7 @@ Result<Attribute> ValueParser::named_attribute() {
   }
   Type type = TRY(tensor_type());
   TRY(lexer_.expect("=", "a tensor attribute"));
-  if (outline_ && is_without_bytes(lexer_.peek())) {
+  if (structure_only_ && is_without_bytes(lexer_.peek())) {
     TRY(unread(type));
     return Attribute(type.text() + ", not in this text");
   }

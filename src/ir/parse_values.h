@@ -8,9 +8,9 @@ namespace tenon::ir {
 /// Reads types, tensors and attributes of the text form.
 class ValueParser {
  public:
-  /// outline: constants of which the text has no bytes are unread (see parse_outline).
-  ValueParser(Lexer& lexer, Symbols& symbols, const TextConstants* big, bool outline = false)
-      : lexer_(lexer), symbols_(symbols), big_(big), outline_(outline) {}
+  /// structure_only: constants whose bytes the text lacks become Constant::Reference (see parse_structure).
+  ValueParser(Lexer& lexer, Symbols& symbols, const TextConstants* big, bool structure_only = false)
+      : lexer_(lexer), symbols_(symbols), big_(big), structure_only_(structure_only) {}
 
   /// A name, bare or quoted.
   Result<std::string> name(std::string_view what);
@@ -51,7 +51,7 @@ class ValueParser {
   Lexer& lexer_;
   Symbols& symbols_;
   const TextConstants* big_;
-  const bool outline_;
+  const bool structure_only_;
   int64_t bytes_left_ = kByteBudget;
 };
 

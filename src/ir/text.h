@@ -34,10 +34,10 @@ struct TextConstants {
 std::string print(const Graph& graph, TextConstants* big = nullptr, int64_t inline_limit = 64);
 /// Errors: bad_graph with line and column. Limits: 64 MiB of text, 100 levels of nesting.
 Result<std::unique_ptr<Graph>> parse(std::string_view text, const OpTable& ops, const TextConstants* big = nullptr);
-/// A graph to look at, from whatever print() wrote, also without its constants' bytes: types are those that the text states, nothing is
-/// inferred. Constants of which the text has no bytes are Constant::unread, tensor attributes likewise texts that give their type.
-/// Errors and limits: those of parse.
-Result<std::unique_ptr<Graph>> parse_outline(std::string_view text, const OpTable& ops);
+/// Parses a graph for inspection, not for compilation: the text may lack the bytes of constants, types are those that the text states, and
+/// no inference runs. A constant whose bytes the text lacks becomes a Constant::Reference; such a tensor attribute becomes a string with
+/// its type. Errors and limits: those of parse().
+Result<std::unique_ptr<Graph>> parse_structure(std::string_view text, const OpTable& ops);
 /// "f32[n,3]", "seq(f32[*])", "optional(seq(i64[3]))". Errors: bad_graph.
 Result<Type> parse_type(std::string_view text, Symbols& symbols);
 

@@ -87,11 +87,11 @@ std::vector<double> predictions(const PlanRecord& record, const codegen::Target&
 TEST(PlanRecord, ReadRecordEqualsTheWrittenOne) {
   const compiler::Compiled c = compiled();
   const std::string bytes = record_of(c);
-  const auto outline = ir::parse_outline(ir::print(*c.graph), ops::table());
-  ASSERT_TRUE(outline) << outline.error().text();
-  const auto read = compiler::decode_plan_record(bytes, **outline, *c.code.target);
+  const auto structure = ir::parse_structure(ir::print(*c.graph), ops::table());
+  ASSERT_TRUE(structure) << structure.error().text();
+  const auto read = compiler::decode_plan_record(bytes, **structure, *c.code.target);
   ASSERT_TRUE(read) << read.error().text();
-  EXPECT_EQ(encode(*read, **outline), bytes);
+  EXPECT_EQ(encode(*read, **structure), bytes);
   EXPECT_EQ(read->groups, compiler::plan_record(c).groups);
   EXPECT_EQ(read->group_of_step, c.built.origins[0].group_of_step);
   const auto expected = predictions(compiler::plan_record(c), *c.code.target);
@@ -207,7 +207,7 @@ TEST(PlanRecord, RecordOfAnotherProgramIsRefused) {
 
 TEST(PlanRecord, RecordOfAnotherGraphIsRefused) {
   const compiler::Compiled c = compiled();
-  const auto one = ir::parse_outline("graph main(x: f32[n]) { y: f32[n] = Relu(x) return y }", ops::table());
+  const auto one = ir::parse_structure("graph main(x: f32[n]) { y: f32[n] = Relu(x) return y }", ops::table());
   EXPECT_EQ(compiler::decode_plan_record(record_of(c), **one, *c.code.target).error().code(), Code::bad_file);
 }
 
@@ -281,8 +281,8 @@ TEST(PlanRecord, DamagedRecordIsAnErrorOrARecord) {
   const std::string bytes = record_of(c);
   size_t refused = 0;
   const auto read = [&](const std::string& damaged) {
-    const auto outline = ir::parse_outline(ir::print(*c.graph), ops::table());
-    const auto record = compiler::decode_plan_record(damaged, **outline, *c.code.target);
+    const auto structure = ir::parse_structure(ir::print(*c.graph), ops::table());
+    const auto record = compiler::decode_plan_record(damaged, **structure, *c.code.target);
     if (record) predictions(*record, *c.code.target);
     else ASSERT_EQ(record.error().code(), Code::bad_file);
     refused += !record;

@@ -12,10 +12,10 @@ namespace {
 
 using namespace tenon;
 
-std::unique_ptr<ir::Graph> outline() {
+std::unique_ptr<ir::Graph> structure() {
   constexpr const char* kText =
       "graph main(x: f32[batch,16]) { a: f32[batch,16] = Relu(x) y: f32[batch,16] = Softmax(a, axis=1) return y }";
-  return *ir::parse_outline(kText, ops::table());
+  return *ir::parse_structure(kText, ops::table());
 }
 
 void predict_all(const compiler::PlanRecord& record, const codegen::Target& target) {
@@ -32,7 +32,7 @@ void predict_all(const compiler::PlanRecord& record, const codegen::Target& targ
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const codegen::Target& target = **codegen::target_named("x86_avx512_bf16");
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto graph = outline(), other = outline();
+  const auto graph = structure(), other = structure();
   const std::vector<ir::Graph*> graphs{graph.get(), other.get()};
   if (const auto records = compiler::decode_plan_records(bytes, graphs, target))
     for (const compiler::PlanRecord& each : *records) predict_all(each, target);

@@ -282,7 +282,7 @@ TEST_F(TextTest, OutlineNeedsNoBytesAndInfersNothing) {
 }
 )";
   EXPECT_FALSE(parse(text, ops));
-  const auto g = parse_outline(text, ops);
+  const auto g = parse_structure(text, ops);
   ASSERT_TRUE(g) << g.error().text();
   const auto constant = [&](const char* name) { return (*g)->value((*g)->find_value(name)).constant; };
   EXPECT_FALSE(constant("few")->unread());
@@ -293,10 +293,10 @@ TEST_F(TextTest, OutlineNeedsNoBytesAndInfersNothing) {
   EXPECT_NE(print(**g).find("table=\"i64[70], not in this text\""), std::string::npos) << print(**g);
 }
 
-TEST_F(TextTest, OutlineRefusesWhatPrintDoesNotWrite) {
+TEST_F(TextTest, ParseStructureRefusesWhatPrintDoesNotWrite) {
   for (const char* constant : {"f32[100] = digest(", "f32[100] = digest", "f32[n] = digest(\"a\")", "f32[100] = splat(x)", "f32[100] = @x",
                                "f32[4611686018427387904,4] = @1", "? = digest(\"a\")", "f32[3] = [1]"}) {
-    const auto g = parse_outline(std::string("graph main(x: f32[n]) { const w: ") + constant + " return x }", ops);
+    const auto g = parse_structure(std::string("graph main(x: f32[n]) { const w: ") + constant + " return x }", ops);
     EXPECT_FALSE(g) << constant;
   }
 }
