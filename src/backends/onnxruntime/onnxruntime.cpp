@@ -10,7 +10,7 @@
 #include "backend/work.h"
 #include "backend/zeros.h"
 #include "backends/onnxruntime/device/session.h"
-#include "backends/onnxruntime/faults.h"
+#include "backends/onnxruntime/known_defects.h"
 #include "import/onnx_detached.h"
 #include "ops/core/random_streams.h"
 #include "runtime/shared_models.h"
@@ -43,7 +43,7 @@ class Onnxruntime final : public backend::Backend {
     };
     if (ops::is_random(graph, node)) return refusal("it draws random numbers, which would not follow the seed of the run");
     if (!backend::has_tensors_alone(view)) return refusal("not supported yet: operands and results that are no tensors");
-    if (const std::string_view fault = fault_of(graph, node); !fault.empty()) return refusal(fault);
+    if (const std::string_view defect = known_defect_in(graph, node); !defect.empty()) return refusal(defect);
     const auto alone = import::export_detached(*backend::alone(graph, node), {.names = false});
     if (!alone) return refusal(alone.error()->what);
     const std::string why = TRY(trials_.refusal(alone->model, [&] { return tried(api, *alone); }));

@@ -9,7 +9,7 @@
 #include "backend/trials.h"
 #include "backend/work.h"
 #include "backends/openvino/device/model.h"
-#include "backends/openvino/faults.h"
+#include "backends/openvino/known_defects.h"
 #include "import/onnx_detached.h"
 #include "ops/core/random_streams.h"
 #include "runtime/shared_models.h"
@@ -39,7 +39,7 @@ class Openvino final : public backend::Backend {
                   fmt::format("OpenVINO {} does not run {}: {}", api->version(), backend::call_text(view), why));
     };
     if (ops::is_random(graph, node)) return refusal("it draws random numbers, which would not follow the seed of the run");
-    if (const std::string why = fault_of(view); !why.empty()) return refusal(why);
+    if (const std::string why = known_defect_in(view); !why.empty()) return refusal(why);
     const auto alone = import::export_detached(*backend::alone(graph, node), {.weights = kWeights, .names = false});
     if (!alone) return refusal(alone.error()->what);
     const std::string why = TRY(trials_.refusal(alone->model, [&] { return tried(api, alone->model, {}); }));

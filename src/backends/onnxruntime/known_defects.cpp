@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/onnxruntime/faults.h"
+#include "backends/onnxruntime/known_defects.h"
 
 #include <algorithm>
 #include <optional>
 #include <vector>
 
-#include "backend/faults.h"
+#include "backend/known_defects.h"
 #include "base/cpu.h"
 #include "ops/contract/einsum_equation.h"
 
@@ -65,7 +65,7 @@ bool broadcasts_ellipsis(const View& view) {
 
 constexpr std::string_view kByFloats = "it computes f64 by way of f32";
 
-constexpr backend::Fault kFaults[] = {
+constexpr backend::KnownDefect kKnownDefects[] = {
     {"", "Attention", shares_mask_rows, "a mask whose rows are shared by queries"},
     {"", "Attention", makes_double, kByFloats},
     {"", "AveragePool", has_dilated_same_window, "a dilated window of auto_pad SAME, which it refuses when it runs"},
@@ -144,11 +144,11 @@ bool has_open_quantization(const ir::Graph& graph, const ir::Node& node) {
 
 }  // namespace
 
-std::string_view fault_of(const ir::Graph& graph, ir::NodeId node) {
+std::string_view known_defect_in(const ir::Graph& graph, ir::NodeId node) {
   if (has_open_quantization(graph, graph.node(node))) return "weights and zero points that are no constants, and zero points other than 0";
   if (saturates(graph, graph.node(node)))
     return "a product with i8 that comes at run time, whose sums saturate on this CPU, which has no VNNI";
-  return backend::fault_of(kFaults, graph.view(node));
+  return backend::known_defect_in(kKnownDefects, graph.view(node));
 }
 
 }  // namespace tenon::backends::onnxruntime

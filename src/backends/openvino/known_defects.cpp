@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/openvino/faults.h"
+#include "backends/openvino/known_defects.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "backend/faults.h"
+#include "backend/known_defects.h"
 #include "backends/openvino/device/api.h"
 
 namespace tenon::backends::openvino {
@@ -55,7 +55,7 @@ constexpr std::string_view kHandsOn = "it hands the operand on, and writes over 
                            kUnstoppable = "its loops cannot be stopped", kAxes = "it ignores the operand with the axes",
                            kActivations = "it takes the activations of one direction for both";
 
-constexpr backend::Fault kFaults[] = {
+constexpr backend::KnownDefect kKnownDefects[] = {
     {"", "ArgMax", is_of_floats, kNan},
     {"", "ArgMin", is_of_floats, kNan},
     {"", "Dropout", always, kHandsOn},
@@ -112,13 +112,13 @@ std::string refusal_by_types(const View& view) {
 
 }  // namespace
 
-std::string fault_of(const View& view) {
+std::string known_defect_in(const View& view) {
   if (!view.op->domain.empty()) return "not supported yet: ops of other domains, of which it leaves attributes aside";
   if (std::string why = refusal_by_types(view); !why.empty()) return why;
-  if (const std::string_view why = backend::fault_of(kFaults, view); !why.empty()) return std::string(why);
+  if (const std::string_view why = backend::known_defect_in(kKnownDefects, view); !why.empty()) return std::string(why);
   for (const ir::Graph* body : view.bodies)
     for (ir::NodeId n : body->nodes())
-      if (std::string why = fault_of(body->view(n)); !why.empty()) return why;
+      if (std::string why = known_defect_in(body->view(n)); !why.empty()) return why;
   return {};
 }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/faults.h"
+#include "backend/known_defects.h"
 
 #include <algorithm>
 
 namespace tenon::backend {
 
-std::string_view fault_of(std::span<const Fault> faults, const ir::NodeView& view) {
-  for (const Fault& f : faults)
-    if (f.op == view.op->name && f.domain == view.op->domain && f.applies(view)) return f.why;
+std::string_view known_defect_in(std::span<const KnownDefect> defects, const ir::NodeView& view) {
+  for (const KnownDefect& d : defects)
+    if (d.op == view.op->name && d.domain == view.op->domain && d.applies(view)) return d.why;
   for (const ir::Graph* body : view.bodies)
     for (ir::NodeId n : body->nodes())
-      if (const std::string_view why = fault_of(faults, body->view(n)); !why.empty()) return why;
+      if (const std::string_view why = known_defect_in(defects, body->view(n)); !why.empty()) return why;
   return {};
 }
 

@@ -7,15 +7,15 @@
 
 namespace tenon::backend {
 
-/// Nodes that a library accepts but fails to run, or computes differently from ONNX.
-struct Fault {
+/// A kind of node that a library accepts but fails to run, or computes differently from ONNX.
+struct KnownDefect {
   std::string_view domain, op;
   bool (*applies)(const ir::NodeView& view);
   std::string_view why;
 };
 
-/// Why one of them refuses the node, or a node in its bodies. Empty: none does.
-std::string_view fault_of(std::span<const Fault> faults, const ir::NodeView& view);
+/// The `why` of the first entry that applies to the node, or to a node in its bodies; empty: none applies.
+std::string_view known_defect_in(std::span<const KnownDefect> defects, const ir::NodeView& view);
 
 /// More than one element, or unknown.
 bool may_be_many(const ir::NodeView& view, size_t input);
