@@ -5,7 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "compiler/measure/run_time.h"
+#include "compiler/measure/measure_run.h"
 #include "compiler/plugins.h"
 #include "handles.h"
 
@@ -26,19 +26,20 @@ compiler::LoadOptions options_of(int threads, FilesByName libraries, Files custo
   return options;
 }
 
-double run_time(const std::filesystem::path& engine, int threads, FilesByName libraries, Files custom_ops, const Files& plugins) {
-  return unwrap(compiler::run_time(engine, options_of(threads, std::move(libraries), std::move(custom_ops), plugins)));
+double measure_run_ns(const std::filesystem::path& engine, int threads, FilesByName libraries, Files custom_ops, const Files& plugins) {
+  return unwrap(compiler::measure_run_ns(engine, options_of(threads, std::move(libraries), std::move(custom_ops), plugins)));
 }
 
-void keep_results(const std::filesystem::path& engine, int threads, FilesByName libraries, Files custom_ops, const Files& plugins) {
-  unwrap(compiler::keep_results(engine, options_of(threads, std::move(libraries), std::move(custom_ops), plugins)));
+void write_results(const std::filesystem::path& engine, int threads, FilesByName libraries, Files custom_ops, const Files& plugins) {
+  unwrap(compiler::write_results(engine, options_of(threads, std::move(libraries), std::move(custom_ops), plugins)));
 }
 
 }  // namespace
 
 void bind_stopwatch(nb::module_& m) {
-  m.def("_run_time", &run_time, nb::arg("engine"), nb::arg("threads"), nb::arg("libraries"), nb::arg("custom_ops"), nb::arg("plugins"));
-  m.def("_keep_results", &keep_results, nb::arg("engine"), nb::arg("threads"), nb::arg("libraries"), nb::arg("custom_ops"),
+  m.def("_run_time", &measure_run_ns, nb::arg("engine"), nb::arg("threads"), nb::arg("libraries"), nb::arg("custom_ops"),
+        nb::arg("plugins"));
+  m.def("_keep_results", &write_results, nb::arg("engine"), nb::arg("threads"), nb::arg("libraries"), nb::arg("custom_ops"),
         nb::arg("plugins"));
 }
 

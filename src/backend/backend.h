@@ -59,14 +59,14 @@ struct Blob {
 
 using Artifact = std::variant<Kernels, Blob>;
 
-/// Costs of using a backend in addition to running nodes, in nanoseconds.
+/// Costs of using a backend in addition to running nodes.
 struct Overheads {
   enum class Source : uint8_t { guessed, calibrated, measured };
 
-  double launch = 0;        ///< to start a segment
-  bool own_memory = false;  ///< values cross a border by a copy; else they are passed in place
-  double copy = 0;          ///< of a value over a border, and
-  double copy_per_byte = 0;
+  double launch_ns = 0;     ///< to start a segment
+  bool own_memory = false;  ///< values are copied at segment boundaries; else they are passed in place
+  double copy_ns = 0;       ///< to copy a value at a segment boundary, plus copy_ns_per_byte
+  double copy_ns_per_byte = 0;
   bool own_results = false;     ///< results lie in memory of its own: those whose sizes are known before are brought to their places
   bool copies_weights = false;  ///< its segments keep constants of their own beside the engine's
   Source source = Source::guessed;

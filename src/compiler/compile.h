@@ -24,7 +24,7 @@
 namespace tenon::compiler {
 
 class Calibration;
-struct Measuring;
+struct MeasureOptions;
 
 /// Beside what the table of options has: what its other options became, and what the build alone is given.
 struct CompileOptions : CodeOptions {
@@ -33,12 +33,12 @@ struct CompileOptions : CodeOptions {
   bool verify = false;           ///< check every invariant of the graph, and of the plan, after each pass
   /// Called as each step begins.
   std::function<void(std::string_view step)> progress;
-  std::shared_ptr<const Registry> registry;    ///< of backends and devices; null: the usual one
-  backend::Backends backends;                  ///< its, in order of priority (Registry::named); empty: cpu, and reference for what is left
-  std::shared_ptr<const Measuring> measuring;  ///< with Assign::cost, costs are measured; null: backends guess
-  std::shared_ptr<const Calibration> calibration;  ///< with Assign::cost, its measurements replace guesses; may be null
-  codegen::TacticBook tactics;                     ///< what it says holds in place of default tactics
-  const codegen::Target* target = nullptr;         ///< of the host backend's code; null: this CPU's best
+  std::shared_ptr<const Registry> registry;  ///< of backends and devices; null: the usual one
+  backend::Backends backends;                ///< its, in order of priority (Registry::named); empty: cpu, and reference for what is left
+  std::shared_ptr<const MeasureOptions> measuring;  ///< with Assign::cost, costs are measured; null: backends guess
+  std::shared_ptr<const Calibration> calibration;   ///< with Assign::cost, its measurements replace guesses; may be null
+  codegen::TacticBook tactics;                      ///< what it says holds in place of default tactics
+  const codegen::Target* target = nullptr;          ///< of the host backend's code; null: this CPU's best
   /// Of the code of kernel backends, by name; none: what the backend prefers.
   std::map<std::string, const codegen::Target*, std::less<>> targets;
   /// Called with the plan after each planning pass that changed it; bodies of branches and loops have plans of their own. May be null.

@@ -90,7 +90,7 @@ Json borders_data(const ir::Graph& graph, const partition::Partition& partition,
     double ns = 0;
     const auto add = [&](const backend::Overheads& of) {
       ++copies;
-      ns += of.copy + of.copy_per_byte * backend::bytes_of(value.type);
+      ns += of.copy_ns + of.copy_ns_per_byte * backend::bytes_of(value.type);
     };
     if (from.own_memory && given.insert(b.value).second) add(from);
     if (from.own_results && sized_by_inputs(dependencies, value.type) && given.insert(b.value).second) ++copies;
@@ -160,16 +160,16 @@ Json share_data(const ir::Graph& graph, const partition::Partition& partition, c
 }
 
 Json costs_data(const backend::Overheads& costs) {
-  return {{"launch_ns", costs.launch},
+  return {{"launch_ns", costs.launch_ns},
           {"own_memory", costs.own_memory},
-          {"copy_ns", costs.copy},
-          {"copy_ns_per_byte", costs.copy_per_byte},
+          {"copy_ns", costs.copy_ns},
+          {"copy_ns_per_byte", costs.copy_ns_per_byte},
           {"source", backend::name_of(costs.source)}};
 }
 
 std::string costs_text(const backend::Overheads& costs) {
-  std::string out = fmt::format("{:.2f} us", costs.launch / 1000);
-  if (costs.own_memory) out += fmt::format(", a copy {:.2f} us and {:.3f} ns a byte", costs.copy / 1000, costs.copy_per_byte);
+  std::string out = fmt::format("{:.2f} us", costs.launch_ns / 1000);
+  if (costs.own_memory) out += fmt::format(", a copy {:.2f} us and {:.3f} ns a byte", costs.copy_ns / 1000, costs.copy_ns_per_byte);
   return out + fmt::format(" ({})", backend::name_of(costs.source));
 }
 

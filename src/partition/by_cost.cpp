@@ -63,11 +63,11 @@ Costs costs_of(const ir::Graph& graph, const Units& units, std::span<const NodeP
     }
   for (uint16_t a = 0; a < roles.count(); ++a) {
     const backend::Overheads from = roles.backends[a]->overheads();
-    out.launch(a) = from.launch;
+    out.launch(a) = from.launch_ns;
     for (uint16_t b = 0; b < roles.count(); ++b) {
       const backend::Overheads to = roles.backends[b]->overheads();
-      if (from.own_memory) out.link(a, b) = {from.copy, from.copy_per_byte};
-      if (to.own_memory) out.link(a, b) = {out.link(a, b).ns + to.copy, out.link(a, b).ns_per_byte + to.copy_per_byte};
+      if (from.own_memory) out.link(a, b) = {from.copy_ns, from.copy_ns_per_byte};
+      if (to.own_memory) out.link(a, b) = {out.link(a, b).ns + to.copy_ns, out.link(a, b).ns_per_byte + to.copy_ns_per_byte};
     }
   }
   out.values = values_of(graph, units, nodes);

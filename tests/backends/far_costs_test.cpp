@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What starts and borders cost, where a stopwatch of the test says how long engines take; what `tenon calibrate` found decides.
+// Costs of launches and segment boundaries, with an engine runner of the test that computes times; results of `tenon calibrate` decide.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -9,8 +9,8 @@
 #include "compiler/compile.h"
 #include "compiler/measure/calibrate.h"
 #include "compiler/measure/calibration.h"
-#include "compiler/measure/node_times.h"
-#include "compiler/measure/stopwatch.h"
+#include "compiler/measure/engine_runner.h"
+#include "compiler/measure/measure_node_costs.h"
 #include "far/behaviour.h"
 #include "ir/text.h"
 #include "ops/core/op.h"
@@ -25,9 +25,9 @@ using compiler::Calibration;
 constexpr double kRun = 3000, kNode = 500;
 
 /// An engine takes kRun; a segment of far takes its start, kNode a node and its copies beside.
-class Says final : public compiler::Stopwatch {
+class ComputedTimes final : public compiler::EngineRunner {
  public:
-  explicit Says(FarBehaviour behaviour) : does_(std::move(behaviour)) {}
+  explicit ComputedTimes(FarBehaviour behaviour) : does_(std::move(behaviour)) {}
   Result<std::vector<std::optional<double>>> time(std::span<const fs::path> engines) override {
     runtime::Devices devices = compiler::all_devices(ops::table());
     devices.push_back(far_device(does_));
@@ -39,9 +39,9 @@ class Says final : public compiler::Stopwatch {
  private:
   double ns_of(const runtime::Program& program) const {
     if (program.blobs.empty()) return kRun;
-    double ns = kRun + does_.overheads.launch + kNode * static_cast<double>(1 + std::ranges::count(program.steps[0].label, '+'));
+    double ns = kRun + does_.overheads.launch_ns + kNode * static_cast<double>(1 + std::ranges::count(program.steps[0].label, '+'));
     for (const auto& ports : {program.inputs, program.outputs})
-      for (const auto& port : ports) ns += does_.overheads.copy + does_.overheads.copy_per_byte * bytes_of(port);
+      for (const auto& port : ports) ns += does_.overheads.copy_ns + does_.overheads.copy_ns_per_byte * bytes_of(port);
     return ns;
   }
   static double bytes_of(const auto& port) {
@@ -69,8 +69,8 @@ class FarCosts : public testing::Test {
   }
   compiler::CompileOptions measuring(const FarBehaviour& behaviour) {
     compiler::CompileOptions out = options(behaviour);
-    auto with = std::make_shared<compiler::Measuring>();
-    *with = {std::make_shared<Says>(behaviour), folder_, {}};
+    auto with = std::make_shared<compiler::MeasureOptions>();
+    *with = {std::make_shared<ComputedTimes>(behaviour), folder_, {}};
     out.measuring = with;
     return out;
   }
@@ -83,13 +83,13 @@ class FarCosts : public testing::Test {
 TEST_F(FarCosts, AreFoundFromTimes) {
   for (const auto& [launch, copy, byte] : {std::tuple{2000.0, 1000.0, 0.25}, {50.0, 20'000.0, 0.0}, {0.0, 0.0, 2.0}}) {
     FarBehaviour behaviour;
-    behaviour.overheads = {.launch = launch, .own_memory = true, .copy = copy, .copy_per_byte = byte};
+    behaviour.overheads = {.launch_ns = launch, .own_memory = true, .copy_ns = copy, .copy_ns_per_byte = byte};
     const auto with = measuring(behaviour);
     const auto found = compiler::calibrate(with.backends, 0, ops::table(), with);
     ASSERT_TRUE(found) << found.error().text();
-    EXPECT_NEAR(found->launch, launch + kNode, 1e-3);
-    EXPECT_NEAR(found->copy, copy, 1e-3);
-    EXPECT_NEAR(found->copy_per_byte, byte, 1e-6);
+    EXPECT_NEAR(found->launch_ns, launch + kNode, 1e-3);
+    EXPECT_NEAR(found->copy_ns, copy, 1e-3);
+    EXPECT_NEAR(found->copy_ns_per_byte, byte, 1e-6);
     EXPECT_TRUE(found->own_memory);
     EXPECT_EQ(found->source, backend::Overheads::Source::calibrated);
   }
@@ -118,13 +118,13 @@ TEST_F(FarCosts, OfANodeThatIsMeasuredLeaveItsCopiesOut) {
       *ir::parse("graph main(x: f32[500,4]) { a = Exp(x) b = Neg(a) y = Add(a, b) return y }", ops::table()), with);
   ASSERT_TRUE(shared) << shared.error().text();
   with.measuring = measuring;
-  compiler::Timer timer(with, with.backends);
-  const auto known = compiler::node_times(*shared, with, timer);
+  compiler::EngineTimer timer(with, with.backends);
+  const auto known = compiler::measure_node_costs(*shared, with, timer);
   ASSERT_TRUE(known) << known.error().text();
-  ASSERT_EQ((*known)[0].ns.size(), 3u);
+  ASSERT_EQ((*known)[0].node_ns.size(), 3u);
   // They take as long as the tiny one that tells the start: the least part of that counts as work.
-  for (const auto& [node, ns] : (*known)[0].ns) EXPECT_NEAR(ns, 0.05 * (kRun + behaviour.overheads.launch + kNode), 1);
-  EXPECT_NEAR((*known)[0].overheads->launch, behaviour.overheads.launch + kNode, 1);
+  for (const auto& [node, ns] : (*known)[0].node_ns) EXPECT_NEAR(ns, 0.05 * (kRun + behaviour.overheads.launch_ns + kNode), 1);
+  EXPECT_NEAR((*known)[0].overheads->launch_ns, behaviour.overheads.launch_ns + kNode, 1);
   EXPECT_EQ((*known)[0].overheads->source, backend::Overheads::Source::measured);
 }
 
@@ -146,24 +146,24 @@ TEST_F(FarCosts, ThatWereCalibratedDecide) {
   };
   EXPECT_EQ(plan(true).first, "far") << "nothing is known: what it states counts";
   EXPECT_EQ(plan(true).second.source, backend::Overheads::Source::guessed);
-  add({.launch = 1e9, .copy = 10, .copy_per_byte = 0.01});
+  add({.launch_ns = 1e9, .copy_ns = 10, .copy_ns_per_byte = 0.01});
   EXPECT_EQ(plan(true).first, "cpu") << "a start is too dear";
-  EXPECT_EQ(plan(true).second.launch, 1e9);
+  EXPECT_EQ(plan(true).second.launch_ns, 1e9);
   EXPECT_EQ(plan(true).second.source, backend::Overheads::Source::calibrated);
   EXPECT_EQ(plan(false).first, "far");
-  add({.launch = 10, .copy = 10, .copy_per_byte = 0.01});
+  add({.launch_ns = 10, .copy_ns = 10, .copy_ns_per_byte = 0.01});
   EXPECT_EQ(plan(true).first, "far") << "the last one counts";
-  add({.launch = 10, .copy = 10, .copy_per_byte = 100});
+  add({.launch_ns = 10, .copy_ns = 10, .copy_ns_per_byte = 100});
   EXPECT_EQ(plan(true).first, "cpu") << "a byte is too dear";
 }
 
 TEST_F(FarCosts, CalibrationOfAnotherBackendIsIgnored) {
   const fs::path file = folder_ / "overheads";
   options({});
-  ASSERT_TRUE(Calibration(file).add(*usual_[1], {.launch = 7}));
+  ASSERT_TRUE(Calibration(file).add(*usual_[1], {.launch_ns = 7}));
   EXPECT_FALSE(Calibration(file).find(*far_));
   ASSERT_TRUE(Calibration(file).find(*usual_[1]));
-  EXPECT_EQ(Calibration(file).find(*usual_[1])->launch, 7);
+  EXPECT_EQ(Calibration(file).find(*usual_[1])->launch_ns, 7);
   std::string line;
   std::getline(std::ifstream(file), line);
   const std::string hash = line.substr(0, line.find(' '));
@@ -171,7 +171,7 @@ TEST_F(FarCosts, CalibrationOfAnotherBackendIsIgnored) {
                                      << hash << " nan 0 0 reference\n"
                                      << hash << " 1 2 reference\n\nshort\n"
                                      << hash;
-  EXPECT_EQ(Calibration(file).find(*usual_[1])->launch, 7) << "lines that are no such thing";
+  EXPECT_EQ(Calibration(file).find(*usual_[1])->launch_ns, 7) << "malformed lines";
 }
 
 }  // namespace

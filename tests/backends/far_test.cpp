@@ -165,10 +165,11 @@ TEST_F(RemoteBackend, RunCopiesWhatThePlanStates) {
   size_t all = 0;
   for (int round = 0; round < 40; ++round) {
     const std::string text = random_text(pick, 3 + pick(20), "n,4");
-    becomes({.overheads = {.launch = 0, .own_memory = true, .copy = 0, .copy_per_byte = 0}, .refuses = {kOps[pick(4)], kOps[pick(4)]}});
+    becomes({.overheads = {.launch_ns = 0, .own_memory = true, .copy_ns = 0, .copy_ns_per_byte = 0},
+             .refuses = {kOps[pick(4)], kOps[pick(4)]}});
     compiler::CompileOptions with = options();
     if (const std::string op = kOps[pick(4)]; round % 2 == 1 && text.contains(op)) {  // far is the fallback, and nobody refuses anything
-      becomes({.overheads = {.launch = 0, .own_memory = true, .copy = 0, .copy_per_byte = 0}});
+      becomes({.overheads = {.launch_ns = 0, .own_memory = true, .copy_ns = 0, .copy_ns_per_byte = 0}});
       with.backends = {usual_[0], far_.get(), usual_[1]};
       with.constraints.fallback_ops = {op};
     }
@@ -215,10 +216,10 @@ double predicted_ns(const compiler::PartitionedGraph& shared) {
   for (const partition::NodePlacement& n : partition.nodes) ns += shared.backends.all[n.backend]->cost(*shared.graph, n.node);
   for (uint32_t s = 0; s < partition.segments.size(); ++s) {
     const backend::Overheads costs = shared.backends.all[partition.backends[s]]->overheads();
-    ns += costs.launch;
+    ns += costs.launch_ns;
     if (!costs.own_memory) continue;
     for (const auto& side : {partition.segments[s].operands, partition.segments[s].results})
-      for (ir::ValueId v : side) ns += costs.copy + costs.copy_per_byte * backend::bytes_of(shared.graph->value(v).type);
+      for (ir::ValueId v : side) ns += costs.copy_ns + costs.copy_ns_per_byte * backend::bytes_of(shared.graph->value(v).type);
   }
   return ns;
 }

@@ -25,17 +25,17 @@ TEST(Faster, WhatDoesNotRunIsNoCandidateAndHoldsNoPlace) {
 }
 
 TEST(Faster, TheFastestOfAllTakesThePlaceOfTheFirst) {
-  EXPECT_EQ(fastest(Times{100, 90, 50, 70}), 2u);
-  EXPECT_EQ(fastest(Times{100, 96, 97}), 0u);
-  EXPECT_EQ(fastest(Times{100, std::nullopt, 60}), 2u);
-  EXPECT_EQ(fastest(Times{std::nullopt, 300, 200}), 2u);
-  EXPECT_EQ(fastest(Times{std::nullopt, std::nullopt, 200}), 2u);
+  EXPECT_EQ(index_of_fastest(Times{100, 90, 50, 70}), 2u);
+  EXPECT_EQ(index_of_fastest(Times{100, 96, 97}), 0u);
+  EXPECT_EQ(index_of_fastest(Times{100, std::nullopt, 60}), 2u);
+  EXPECT_EQ(index_of_fastest(Times{std::nullopt, 300, 200}), 2u);
+  EXPECT_EQ(index_of_fastest(Times{std::nullopt, std::nullopt, 200}), 2u);
 }
 
 TEST(Faster, FirstIsChosenWhereNoneRuns) {
-  EXPECT_EQ(fastest(Times{}), 0u);
-  EXPECT_EQ(fastest(Times{100}), 0u);
-  EXPECT_EQ(fastest(Times{std::nullopt, std::nullopt}), 0u);
+  EXPECT_EQ(index_of_fastest(Times{}), 0u);
+  EXPECT_EQ(index_of_fastest(Times{100}), 0u);
+  EXPECT_EQ(index_of_fastest(Times{std::nullopt, std::nullopt}), 0u);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans by measured times, where a stopwatch of the test says how long engines take.
+// Plans by measured times, with an engine runner of the test that computes times from programs.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -7,8 +7,8 @@
 #include <map>
 
 #include "compiler/load.h"
-#include "compiler/measure/stopwatch.h"
-#include "compiler/measure/times_file.h"
+#include "compiler/measure/engine_runner.h"
+#include "compiler/measure/timing_cache.h"
 #include "helpers.h"
 
 namespace tenon::compiler {
@@ -24,11 +24,11 @@ constexpr std::string_view kText = R"(graph main(x: f32[n,4]) {
   return y
 })";
 
-/// What it says of an engine follows from the steps of its program.
-class Says final : public Stopwatch {
+/// Computes the time of an engine from the steps of its program.
+class ComputedTimes final : public EngineRunner {
  public:
   using Time = std::function<std::optional<double>(const runtime::Program&)>;
-  explicit Says(Time time) : time_(std::move(time)) {}
+  explicit ComputedTimes(Time time) : time_(std::move(time)) {}
   Result<std::vector<std::optional<double>>> time(std::span<const fs::path> engines) override {
     std::vector<std::optional<double>> out;
     for (const fs::path& file : engines) out.push_back(time_(TRY(load(file))->program()));
@@ -48,19 +48,19 @@ class Measure : public ::testing::Test {
   Measure() : folder_(fs::temp_directory_path() / ("tenon-measure-" + std::to_string(getpid()))) { fs::create_directories(folder_); }
   ~Measure() override { fs::remove_all(folder_); }
 
-  CompileOptions options(std::shared_ptr<Stopwatch> stopwatch) const {
+  CompileOptions options(std::shared_ptr<EngineRunner> runner) const {
     CompileOptions out;
     out.opt = 0;
     out.backends = *backends_named(std::vector<std::string>{"reference", "cpu"});
     out.constraints.listed = 2;
     out.constraints.assign = partition::Assign::cost;
-    auto measuring = std::make_shared<Measuring>();
-    *measuring = {std::move(stopwatch), folder_, folder_ / "times"};
+    auto measuring = std::make_shared<MeasureOptions>();
+    *measuring = {std::move(runner), folder_, folder_ / "times"};
     out.measuring = measuring;
     return out;
   }
   /// The backends of the graph's nodes, in its order.
-  std::string plan(std::shared_ptr<Stopwatch> stopwatch) const { return plan(options(std::move(stopwatch))); }
+  std::string plan(std::shared_ptr<EngineRunner> runner) const { return plan(options(std::move(runner))); }
   std::string plan(const CompileOptions& with) const {
     const auto shared = partition_graph(*ir::parse(kText, ops::table()), with);
     if (!shared) return shared.error().text();
@@ -76,10 +76,10 @@ TEST_F(Measure, TheFasterBackendRunsAllWhateverItGuesses) {
   const auto fast_reference = [](const runtime::Program& p) {
     return has_segment(p) ? 100.0 : 1000.0 * static_cast<double>(p.steps.size());
   };
-  EXPECT_EQ(plan(std::make_shared<Says>(fast_reference)), "reference reference reference reference ");
+  EXPECT_EQ(plan(std::make_shared<ComputedTimes>(fast_reference)), "reference reference reference reference ");
   fs::remove(folder_ / "times");
   const auto fast_cpu = [](const runtime::Program& p) { return has_segment(p) ? 5000.0 : 100.0; };
-  EXPECT_EQ(plan(std::make_shared<Says>(fast_cpu)), "cpu cpu cpu cpu ");
+  EXPECT_EQ(plan(std::make_shared<ComputedTimes>(fast_cpu)), "cpu cpu cpu cpu ");
 }
 
 /// The op that kernels are slow at goes elsewhere, and the plan over both is faster than either.
@@ -93,14 +93,14 @@ TEST_F(Measure, AMixedPlanIsKeptWhereItIsFaster) {
     }
     return ns;
   };
-  const std::string mixed = plan(std::make_shared<Says>(time));
+  const std::string mixed = plan(std::make_shared<ComputedTimes>(time));
   EXPECT_NE(mixed.find("reference"), mixed.npos) << mixed;
   EXPECT_NE(mixed.find("cpu"), mixed.npos) << mixed;
 }
 
 TEST_F(Measure, AnEngineThatDoesNotRunIsNoChoice) {
   const auto time = [](const runtime::Program& p) { return has_segment(p) ? std::nullopt : std::optional(1e6); };
-  EXPECT_EQ(plan(std::make_shared<Says>(time)), "cpu cpu cpu cpu ");
+  EXPECT_EQ(plan(std::make_shared<ComputedTimes>(time)), "cpu cpu cpu cpu ");
 }
 
 /// It may take a minute each time.
@@ -113,14 +113,14 @@ TEST_F(Measure, AnEngineThatDoesNotRunGetsNoOtherTry) {
     ++tries[of];
     return std::optional<double>();
   };
-  EXPECT_EQ(plan(std::make_shared<Says>(time)), "cpu cpu cpu cpu ");
+  EXPECT_EQ(plan(std::make_shared<ComputedTimes>(time)), "cpu cpu cpu cpu ");
   EXPECT_FALSE(tries.empty());
   for (const auto& [of, count] : tries) EXPECT_LE(count, 1 + (of.find("+") == of.npos)) << of;
 }
 
 TEST_F(Measure, WhatWasMeasuredIsNotMeasuredAgain) {
   const auto time = [](const runtime::Program& p) { return 100.0 * static_cast<double>(p.steps.size()); };
-  const auto first = std::make_shared<Says>(time), second = std::make_shared<Says>(time);
+  const auto first = std::make_shared<ComputedTimes>(time), second = std::make_shared<ComputedTimes>(time);
   const std::string before = plan(first);
   EXPECT_GT(first->timed, 8u);
   EXPECT_EQ(plan(second), before);
@@ -131,7 +131,7 @@ TEST_F(Measure, WhatWasMeasuredIsNotMeasuredAgain) {
 TEST_F(Measure, TimesOfOtherKernelsDoNotCount) {
   const auto time = [](const runtime::Program& p) { return 100.0 * static_cast<double>(p.steps.size()); };
   const auto times_again = [&](const CompileOptions& with) {
-    const auto again = std::make_shared<Says>(time);
+    const auto again = std::make_shared<ComputedTimes>(time);
     CompileOptions asked = with;
     asked.measuring = options(again).measuring;
     plan(asked);
@@ -152,9 +152,9 @@ TEST_F(Measure, TimesOfOtherKernelsDoNotCount) {
 TEST_F(Measure, LinesThatAreNoTimesArePassedOver) {
   const fs::path path = folder_ / "lines";
   const Hash128 one = hash128("one"), two = hash128("two");
-  ASSERT_TRUE(TimesFile(path).add(one, 12));
+  ASSERT_TRUE(TimingCache(path).add(one, 12));
   std::ofstream(path, std::ios::app) << two.text() << " nan\n" << two.text() << " -1\n" << two.text() << " 3x\n\nshort 4\n" << two.text();
-  const TimesFile read(path);
+  const TimingCache read(path);
   EXPECT_EQ(read.find(one), 12);
   EXPECT_EQ(read.find(two), std::nullopt);
 }
@@ -182,7 +182,8 @@ class Short final : public backend::Backend {
 TEST_F(Measure, NodesAreInNarrowerTypesOnlyForWhoNeedsThem) {
   const Short lacks;
   for (const bool fast : {true, false}) {
-    CompileOptions with = options(std::make_shared<Says>([&](const runtime::Program& p) { return has_segment(p) == fast ? 1000.0 : 1e6; }));
+    CompileOptions with =
+        options(std::make_shared<ComputedTimes>([&](const runtime::Program& p) { return has_segment(p) == fast ? 1000.0 : 1e6; }));
     with.backends = {&lacks, *backends_named()->begin()};
     with.constraints.narrow = {{DType::f64, DType::f32}};
     fs::remove(folder_ / "times");

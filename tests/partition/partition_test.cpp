@@ -183,7 +183,7 @@ TEST(ByCost, APieceThatDoesNotPayForItsBordersFallsBack) {
     for (const NodePlacement& n : by_cost(*graph, {&far, &host}).nodes) out.push_back(n.backend);
     return out;
   };
-  const backend::Overheads border{.launch = 0.5, .own_memory = true, .copy = 0.4, .copy_per_byte = 0};
+  const backend::Overheads border{.launch_ns = 0.5, .own_memory = true, .copy_ns = 0.4, .copy_ns_per_byte = 0};
   EXPECT_EQ(backends_of(Far({}, 0.1, border)), (std::vector<uint16_t>{0, 0, 0, 0}));  // 0.4 and 1.3 for 4
   EXPECT_EQ(backends_of(Far({"b", "c"}, 0.1, border)), (std::vector<uint16_t>{1, 0, 0, 1}));
   EXPECT_EQ(backends_of(Far({"b"}, 0.1, border)), (std::vector<uint16_t>{1, 1, 1, 1}));  // 0.1 and 0.8 for 1, and it must be started

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "compiler/measure/calibration.h"
-#include "compiler/measure/child_stopwatch.h"
+#include "compiler/measure/child_process_runner.h"
 #include "compiler/plugins.h"
 #include "compiler/save.h"
 #include "compiler/targets/target_options.h"
@@ -131,7 +131,7 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
   TRY(compiler::read_targets(options.targets, out));
   out.constraints = TRY(constraints_of(options));
   out.constraints.preferred = TRY(compiler::preferences(*libraries.plugins, options.prefer));
-  out.calibration = compiler::kept_calibration();
+  out.calibration = compiler::read_calibration();
   if (options.measure && options.assign != Assign::cost && options.plugins.empty())
     return base::fail(base::Code::bad_usage, "measure", "what is measured is what assignment by cost goes by, and the ways of plugins")
         .expected("measure with assignment by cost, or with plugins")
@@ -139,7 +139,7 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
   if (options.measure) {
     const bool named = !options.stopwatch.empty();
     const auto program = named ? options.stopwatch : std::vector<std::string>{"tenon", "stopwatch"};
-    out.measuring = TRY(compiler::measuring_in_children(program, out, libraries));
+    out.measuring = TRY(compiler::child_process_measure_options(program, out, libraries));
   }
   return out;
 }

@@ -55,7 +55,7 @@ class Onnxruntime final : public backend::Backend {
     const backend::Work work = backend::work_of(graph, node);
     return std::max(work.steps / 16, work.bytes / 10);
   }
-  backend::Overheads overheads() const override { return {.launch = 1200}; }
+  backend::Overheads overheads() const override { return {.launch_ns = 1200}; }
 
   Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options&) const override {
     auto detached = TRY(import::export_detached(request.graph));

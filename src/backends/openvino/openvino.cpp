@@ -51,7 +51,7 @@ class Openvino final : public backend::Backend {
     const backend::Work work = backend::work_of(graph, node);
     return std::max(work.steps / 16, work.bytes / 10);
   }
-  backend::Overheads overheads() const override { return {.launch = 8000, .copies_weights = true}; }
+  backend::Overheads overheads() const override { return {.launch_ns = 8000, .copies_weights = true}; }
 
   Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options&) const override {
     auto detached = TRY(import::export_detached(request.graph, {.weights = kWeights}));

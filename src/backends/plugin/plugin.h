@@ -23,7 +23,7 @@ class Plugin final : public backend::Backend {
   Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override;
   /// A guess: as fast as our own kernels.
   double cost(const ir::Graph& graph, ir::NodeId node) const override;
-  backend::Overheads overheads() const override { return {.launch = 100}; }
+  backend::Overheads overheads() const override { return {.launch_ns = 100}; }
   bool is_default() const override { return plugins_ && !plugins_->empty(); }
   bool runs_plugins() const override { return true; }
   bool one_node_a_segment() const override { return true; }

@@ -44,7 +44,7 @@ nlohmann::ordered_json data_of(const ExplainedKernel& k) {
 }  // namespace
 
 Result<MachineHere> machine_here(int threads) {
-  if (const auto kept = compiler::kept_machine(compiler::cache_path(compiler::kMachineFile), threads)) return MachineHere{*kept, true};
+  if (const auto kept = compiler::read_machine(compiler::cache_path(compiler::kMachineFile), threads)) return MachineHere{*kept, true};
   return MachineHere{codegen::usual_machine(*TRY(codegen::target_for()), threads)};
 }
 

@@ -12,7 +12,7 @@
 #include "cli/options/table_options.h"
 #include "compiler/backends.h"
 #include "compiler/measure/calibration.h"
-#include "compiler/measure/child_stopwatch.h"
+#include "compiler/measure/child_process_runner.h"
 #include "compiler/shapes/requested_shapes.h"
 
 namespace tenon::cli {
@@ -71,8 +71,9 @@ Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console
   options.constraints = TRY(partition.constraints());
   TRY(partition.check_measure(!TRY(model.plugins.plugins()).registry->empty()));
   options.constraints.preferred = TRY(model.plugins.preferences());
-  if (partition.measures()) options.measuring = TRY(compiler::measuring_in_children({"/proc/self/exe", "stopwatch"}, options, from));
-  options.calibration = compiler::kept_calibration();
+  if (partition.measures())
+    options.measuring = TRY(compiler::child_process_measure_options({"/proc/self/exe", "stopwatch"}, options, from));
+  options.calibration = compiler::read_calibration();
   options.verify = verify_passes;
   options.off = compiler::disabled_passes(*this);
   options.off.insert(without.begin(), without.end());

@@ -41,7 +41,7 @@ size_t count_ops(const backend::Backend& backend) {
 Result<void> show(const Options& o, Console& console) {
   const auto registry = TRY(compiler::Registry::make(TRY(o.libraries.libraries())));
   std::vector<std::vector<std::string>> rows{{"backend", "library", "a start costs", o.ops ? "ops" : "", "what it is"}};
-  const auto calibration = compiler::kept_calibration();
+  const auto calibration = compiler::read_calibration();
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const backend::Backend* b : registry->all()) {
     const Activity activity(b->name(), "opened its library");

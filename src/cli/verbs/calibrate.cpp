@@ -15,7 +15,7 @@
 #include "cli/options/library_options.h"
 #include "compiler/measure/calibrate.h"
 #include "compiler/measure/calibration.h"
-#include "compiler/measure/child_stopwatch.h"
+#include "compiler/measure/child_process_runner.h"
 #include "compiler/measure/machine_file.h"
 #include "compiler/partition_data.h"
 #include "ops/core/op.h"
@@ -36,7 +36,7 @@ Result<compiler::CompileOptions> compile_options(const Options& o) {
   out.registry = TRY(compiler::Registry::make(from));
   compiler::CompileOptions every = out;
   every.backends.assign(out.registry->all().begin(), out.registry->all().end());
-  out.measuring = TRY(compiler::measuring_in_children({"/proc/self/exe", "stopwatch"}, every, from, {}));
+  out.measuring = TRY(compiler::child_process_measure_options({"/proc/self/exe", "stopwatch"}, every, from, {}));
   return out;
 }
 
@@ -77,7 +77,7 @@ Result<Json> calibrate_machine(const Options& o, Console& console) {
   console.progress("the machine");
   const int pool_size = default_thread_pool().size();
   const codegen::Machine found = measure_machine(*TRY(codegen::target_for()), o.threads > 0 ? std::min(o.threads, pool_size) : pool_size);
-  TRY(compiler::keep_machine(compiler::cache_path(compiler::kMachineFile), found));
+  TRY(compiler::write_machine(compiler::cache_path(compiler::kMachineFile), found));
   const auto figure = [](double value) { return value > 0 ? fmt::format("{:.1f}", value) : std::string("-"); };
   const auto rates = [&](std::string name, const codegen::Bandwidth& b) {
     return std::vector<std::string>{std::move(name), figure(b.one), figure(b.all)};

@@ -10,7 +10,7 @@
 #include "cli/console/verb.h"
 #include "cli/options/library_options.h"
 #include "cli/options/plugin_options.h"
-#include "compiler/measure/run_time.h"
+#include "compiler/measure/measure_run.h"
 
 namespace tenon::cli::verb_stopwatch {
 namespace {
@@ -27,11 +27,11 @@ struct Options {
 std::pair<std::string, nlohmann::ordered_json> measure(const Options& o, const std::string& engine, const compiler::LoadOptions& options,
                                                        Result<void>& failed) {
   if (o.results) {
-    failed = compiler::keep_results(engine, options);
+    failed = compiler::write_results(engine, options);
     return failed ? std::pair<std::string, nlohmann::ordered_json>("ran", true)
                   : std::pair<std::string, nlohmann::ordered_json>("- " + failed.error()->what, false);
   }
-  const auto ns = compiler::run_time(engine, options);
+  const auto ns = compiler::measure_run_ns(engine, options);
   if (ns) return {fmt::format("{:.0f} ns", *ns), *ns};
   failed = std::unexpected(ns.error());
   return {fmt::format("- {}", ns.error()->what), nullptr};

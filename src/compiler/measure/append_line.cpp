@@ -12,7 +12,7 @@ namespace tenon::compiler {
 namespace {
 
 Error cannot_write(const std::filesystem::path& path) {
-  return fail(Code::write_failed, path.string(), "measured times cannot be kept")
+  return fail(Code::write_failed, path.string(), "measured times cannot be stored")
       .expected("a file that may be written")
       .found(std::strerror(errno))
       .advice("set XDG_CACHE_HOME to a folder that may be written");
@@ -26,7 +26,8 @@ Result<void> append_line(const std::filesystem::path& path, const std::string& l
   const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
   if (file < 0) return cannot_write(path);
   const std::string whole = line + "\n";
-  const bool written = ::write(file, whole.data(), whole.size()) == static_cast<ssize_t>(whole.size());  // at once: no line in another
+  const bool written =
+      ::write(file, whole.data(), whole.size()) == static_cast<ssize_t>(whole.size());  // one call: lines of several processes do not mix
   ::close(file);
   return written ? Result<void>() : cannot_write(path);
 }

@@ -7,8 +7,8 @@
 
 namespace tenon::compiler {
 
-/// Adds a line to a file of measured times, which several processes may do at once; the folder is made where it is missing. Errors:
-/// write_failed.
+/// Appends a line to a file of measurements. Several processes may append to one file at the same time. Creates the folder where it is
+/// missing. Errors: write_failed.
 Result<void> append_line(const std::filesystem::path& path, const std::string& line);
 
 }  // namespace tenon::compiler

@@ -5,9 +5,10 @@
 
 namespace tenon::compiler {
 
-/// Where what was measured on this machine is kept: $XDG_CACHE_HOME/tenon/FILE, else ~/.cache/tenon/FILE; empty where there is neither.
+/// The path of a file with measurements of this machine: $XDG_CACHE_HOME/tenon/FILE, else ~/.cache/tenon/FILE; empty where neither variable
+/// (XDG_CACHE_HOME, HOME) is set.
 std::filesystem::path cache_path(std::string_view file);
-/// What `tenon calibrate` found.
+/// Overheads of backends, measured by `tenon calibrate` (class Calibration).
 inline constexpr std::string_view kCalibrationFile = "overheads";
 
 }  // namespace tenon::compiler

@@ -4,12 +4,14 @@
 
 namespace tenon::compiler {
 
-/// What a backend takes here to start a segment and, where it has a memory of its own, to bring a value over a border: from engines that
-/// differ by that alone, and of the same engines in kernels. A start: one op of sixteen numbers. A value: nine operands in place of two. A
-/// byte: one number picked from operands of 64 KiB to 16 MiB, by least squares. What is below the resolution is 0.
+/// Measures the overheads of a backend on this machine: the time to launch a segment and, where the backend has a memory of its own, to
+/// copy a value across a segment boundary. Each is the difference of two engines that differ in that alone, less the same difference on the
+/// host backend. Launch: one op on 16 numbers. A value: 9 operands instead of 2. A byte: one number gathered from operands of 64 KiB to 16
+/// MiB, by least squares. A result below the resolution of the clock is 0.
 ///
-/// `b`: of `backends`, among which is the host backend. options.measuring says how times are taken; nothing of them is kept.
-/// Errors: not_supported where the backend refuses or fails to run what is timed; those of Stopwatch::time.
-Result<backend::Overheads> calibrate(const backend::Backends& backends, size_t b, const ir::OpTable& ops, const CompileOptions& options);
+/// backend_index: of `backends`, which include the host backend. options.measuring has the runner; times are not stored.
+/// Errors: not_supported where the backend refuses or fails to run a measured graph; those of EngineRunner::time.
+Result<backend::Overheads> calibrate(const backend::Backends& backends, size_t backend_index, const ir::OpTable& ops,
+                                     const CompileOptions& options);
 
 }  // namespace tenon::compiler

@@ -10,14 +10,14 @@
 #include "base/version.h"
 #include "compiler/measure/append_line.h"
 #include "compiler/measure/cache_path.h"
-#include "compiler/measure/here.h"
+#include "compiler/measure/environment_text.h"
 
 namespace tenon::compiler {
 
 namespace {
 
 std::string key_of(const backend::Backend& backend) {
-  return hash128(fmt::format("{}\n{}\n{}\n{}", kProducer, cpu_text(), backend.name(), library_text(backend))).text();
+  return hash128(fmt::format("{}\n{}\n{}\n{}", kProducer, cpu_text(), backend.name(), library_version_text(backend))).text();
 }
 
 bool is_time(double ns) { return std::isfinite(ns) && ns >= 0; }
@@ -31,7 +31,8 @@ Calibration::Calibration(std::filesystem::path path) : path_(std::move(path)) {
     std::istringstream words(line);
     std::string hash, name;
     Entry e;
-    if (words >> hash >> e.launch >> e.copy >> e.copy_per_byte >> name && is_time(e.launch) && is_time(e.copy) && is_time(e.copy_per_byte))
+    if (words >> hash >> e.launch_ns >> e.copy_ns >> e.copy_ns_per_byte >> name && is_time(e.launch_ns) && is_time(e.copy_ns) &&
+        is_time(e.copy_ns_per_byte))
       entries_[hash] = e;
   }
 }
@@ -41,19 +42,20 @@ std::optional<backend::Overheads> Calibration::find(const backend::Backend& back
   const auto found = entries_.find(key_of(backend));
   if (found == entries_.end()) return std::nullopt;
   backend::Overheads out = backend.overheads();
-  out.launch = found->second.launch;
-  out.copy = found->second.copy;
-  out.copy_per_byte = found->second.copy_per_byte;
+  out.launch_ns = found->second.launch_ns;
+  out.copy_ns = found->second.copy_ns;
+  out.copy_ns_per_byte = found->second.copy_ns_per_byte;
   out.source = backend::Overheads::Source::calibrated;
   return out;
 }
 
-Result<void> Calibration::add(const backend::Backend& backend, const backend::Overheads& found) {
+Result<void> Calibration::add(const backend::Backend& backend, const backend::Overheads& measured) {
   const std::string key = key_of(backend);
-  entries_[key] = {found.launch, found.copy, found.copy_per_byte};
-  return append_line(path_, fmt::format("{} {:.1f} {:.1f} {:.6f} {}", key, found.launch, found.copy, found.copy_per_byte, backend.name()));
+  entries_[key] = {measured.launch_ns, measured.copy_ns, measured.copy_ns_per_byte};
+  return append_line(path_, fmt::format("{} {:.1f} {:.1f} {:.6f} {}", key, measured.launch_ns, measured.copy_ns, measured.copy_ns_per_byte,
+                                        backend.name()));
 }
 
-std::shared_ptr<const Calibration> kept_calibration() { return std::make_shared<const Calibration>(cache_path(kCalibrationFile)); }
+std::shared_ptr<const Calibration> read_calibration() { return std::make_shared<const Calibration>(cache_path(kCalibrationFile)); }
 
 }  // namespace tenon::compiler

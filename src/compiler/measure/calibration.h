@@ -10,28 +10,28 @@
 
 namespace tenon::compiler {
 
-/// What backends were found to take here to start a segment and to bring values over a border (calibrate()), kept in a file: a line each,
-/// "HASH LAUNCH COPY COPY_PER_BYTE NAME", in nanoseconds, of which the last one of a backend counts. The hash is of the backend, its
-/// library, this CPU and this release of Tenon, whichever of its interfaces reads it: what was found under others is not found again. Lines
-/// that are no such thing are passed over.
+/// Overheads of backends as calibrate() measured them on this machine, in a text file. Each line is
+/// "HASH LAUNCH COPY COPY_PER_BYTE NAME", times in nanoseconds; the last line of a backend is valid. The hash covers the backend, its
+/// library, this CPU and this release of Tenon, so that results of another release, CPU or library are ignored. Malformed lines are
+/// skipped.
 class Calibration {
  public:
-  /// A file that is not there yet is empty; so is one without a path.
+  /// A missing file, or an empty path, gives an empty calibration.
   explicit Calibration(std::filesystem::path path);
-  /// The backend's overheads with what was found in place of its guesses; none where nothing was.
+  /// The backend's overheads with the measured times in place of its guesses; nullopt where the file has none of it.
   std::optional<backend::Overheads> find(const backend::Backend& backend) const;
   /// Errors: write_failed.
-  Result<void> add(const backend::Backend& backend, const backend::Overheads& found);
+  Result<void> add(const backend::Backend& backend, const backend::Overheads& measured);
 
  private:
   struct Entry {
-    double launch = 0, copy = 0, copy_per_byte = 0;
+    double launch_ns = 0, copy_ns = 0, copy_ns_per_byte = 0;
   };
   std::filesystem::path path_;
   std::unordered_map<std::string, Entry> entries_;  ///< by hash
 };
 
-/// What `tenon calibrate` kept on this machine.
-std::shared_ptr<const Calibration> kept_calibration();
+/// Reads what `tenon calibrate` stored on this machine.
+std::shared_ptr<const Calibration> read_calibration();
 
 }  // namespace tenon::compiler

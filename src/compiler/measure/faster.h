@@ -5,16 +5,16 @@
 
 namespace tenon::compiler {
 
-/// A candidate counts as faster below this share of the current choice's time; above it the difference may be noise.
-inline constexpr double kGain = 0.95;
+/// A candidate is faster where its time is below this ratio of the current choice's time; above it the difference may be noise.
+inline constexpr double kMaxTimeRatio = 0.95;
 
-/// Whether a candidate replaces the current choice, by the time that a run of each takes; none: it does not run.
+/// Whether a candidate replaces the current choice, by the time of a run of each; nullopt: it does not run.
 inline bool is_faster(std::optional<double> candidate, std::optional<double> current) {
-  return candidate && (!current || *candidate < kGain * *current);
+  return candidate && (!current || *candidate < kMaxTimeRatio * *current);
 }
 
-/// The place of the fastest, where it is faster than the current choice at place 0; else 0.
-inline size_t fastest(std::span<const std::optional<double>> times) {
+/// The index of the fastest time, where it is faster than the current choice at index 0; else 0.
+inline size_t index_of_fastest(std::span<const std::optional<double>> times) {
   size_t least = 0;
   for (size_t k = 1; k < times.size(); ++k)
     if (times[k] && (!times[least] || *times[k] < *times[least])) least = k;

@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/version.h"
 #include "compiler/measure/append_line.h"
-#include "compiler/measure/here.h"
+#include "compiler/measure/environment_text.h"
 
 namespace tenon::compiler {
 
@@ -20,7 +20,7 @@ std::string machine_key(int threads) { return hash128(fmt::format("{}\n{}\n{}", 
 
 bool is_rate(double rate) { return std::isfinite(rate) && rate > 0; }
 
-bool holds(const codegen::Machine& m) {
+bool is_valid(const codegen::Machine& m) {
   for (const double rate : {m.f32, m.second.one, m.second.all, m.third.one, m.third.all, m.memory.one, m.memory.all})
     if (!is_rate(rate)) return false;
   const bool optional = std::isfinite(m.bf16) && m.bf16 >= 0 && std::isfinite(m.bytes) && m.bytes >= 0;
@@ -30,7 +30,7 @@ bool holds(const codegen::Machine& m) {
 
 }  // namespace
 
-std::optional<codegen::Machine> kept_machine(const std::filesystem::path& path, int threads) {
+std::optional<codegen::Machine> read_machine(const std::filesystem::path& path, int threads) {
   const std::string key = machine_key(threads);
   std::optional<codegen::Machine> out;
   std::ifstream in(path);
@@ -40,12 +40,12 @@ std::optional<codegen::Machine> kept_machine(const std::filesystem::path& path, 
     codegen::Machine m;
     words >> hash >> m.f32 >> m.bf16 >> m.bytes >> m.second.one >> m.second.all >> m.third.one >> m.third.all >> m.memory.one >>
         m.memory.all >> m.exchange >> m.take >> m.start_ns >> m.threads >> m.second_bytes >> m.third_bytes;
-    if (words && hash == key && m.threads == threads && holds(m)) out = m;
+    if (words && hash == key && m.threads == threads && is_valid(m)) out = m;
   }
   return out;
 }
 
-Result<void> keep_machine(const std::filesystem::path& path, const codegen::Machine& m) {
+Result<void> write_machine(const std::filesystem::path& path, const codegen::Machine& m) {
   return append_line(path, fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", machine_key(m.threads), m.f32, m.bf16, m.bytes,
                                        m.second.one, m.second.all, m.third.one, m.third.all, m.memory.one, m.memory.all, m.exchange, m.take,
                                        m.start_ns, m.threads, m.second_bytes, m.third_bytes));

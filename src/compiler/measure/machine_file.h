@@ -8,13 +8,13 @@
 
 namespace tenon::compiler {
 
-/// Where `tenon calibrate` keeps what this machine can do, see cache_path.
+/// The file of cache_path() in which `tenon calibrate` stores compute rates and bandwidths of this machine.
 inline constexpr std::string_view kMachineFile = "machine";
 
-/// What was found last for this CPU, this release of Tenon and so many threads: a line each, "HASH" and the figures in the order of
-/// codegen::Machine. nullopt: nothing was, or there is no such file. Other lines are passed over.
-std::optional<codegen::Machine> kept_machine(const std::filesystem::path& path, int threads);
-/// Errors: write_failed.
-Result<void> keep_machine(const std::filesystem::path& path, const codegen::Machine& machine);
+/// The figures that were stored last for this CPU, this release of Tenon and `threads` threads. Each line of the file is a hash of these
+/// and the figures, in the order of codegen::Machine. nullopt: there are none, or no such file. Malformed lines are skipped.
+std::optional<codegen::Machine> read_machine(const std::filesystem::path& path, int threads);
+/// Appends the figures of a machine to that file. Errors: write_failed.
+Result<void> write_machine(const std::filesystem::path& path, const codegen::Machine& machine);
 
 }  // namespace tenon::compiler

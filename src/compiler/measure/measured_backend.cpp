@@ -3,12 +3,12 @@
 
 namespace tenon::compiler {
 
-BackendsInUse at_costs(const BackendsInUse& of, std::span<const KnownCosts> known) {
+BackendsInUse with_known_costs(const BackendsInUse& backends, std::span<const KnownCosts> known) {
   BackendsInUse out;
-  out.listed = of.listed;
-  out.kept = of.kept;
-  for (size_t b = 0; b < of.all.size(); ++b) {
-    out.kept.push_back(std::make_shared<MeasuredBackend>(*of.all[b], known[b]));
+  out.listed = backends.listed;
+  out.kept = backends.kept;
+  for (size_t b = 0; b < backends.all.size(); ++b) {
+    out.kept.push_back(std::make_shared<MeasuredBackend>(*backends.all[b], known[b]));
     out.all.push_back(out.kept.back().get());
   }
   return out;

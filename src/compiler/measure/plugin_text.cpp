@@ -7,9 +7,9 @@
 
 namespace tenon::compiler {
 
-const backends::Plugin* plugin_among(const backend::Backends& backends) {
+const backends::Plugin* plugin_backend_in(const backend::Backends& backends) {
   for (const backend::Backend* b : backends) {
-    while (const auto* measured = dynamic_cast<const MeasuredBackend*>(b)) b = &measured->of();
+    while (const auto* measured = dynamic_cast<const MeasuredBackend*>(b)) b = &measured->wrapped();
     if (const auto* plugin = dynamic_cast<const backends::Plugin*>(b)) return plugin;
   }
   return nullptr;
@@ -29,7 +29,7 @@ void add_plugins(const ir::Graph& graph, const backends::Plugin& plugin, std::st
 
 std::string text_of_plugins(const ir::Graph& graph, const backend::Backends& backends) {
   std::string out;
-  if (const backends::Plugin* const plugin = plugin_among(backends)) add_plugins(graph, *plugin, out);
+  if (const backends::Plugin* const plugin = plugin_backend_in(backends)) add_plugins(graph, *plugin, out);
   return out;
 }
 

@@ -7,10 +7,11 @@
 
 namespace tenon::compiler {
 
-/// The backend of plugins among these; null: none.
-const backends::Plugin* plugin_among(const backend::Backends& backends);
+/// The plugin backend in `backends`; null: there is none.
+const backends::Plugin* plugin_backend_in(const backend::Backends& backends);
 
-/// The builds of the plugins that may run nodes of a graph, and what is settled of them: what times of the graph depend on.
+/// Identifies the plugins that may run nodes of a graph, by the hashes of their libraries and the choices made for them: times of the graph
+/// depend on these.
 std::string text_of_plugins(const ir::Graph& graph, const backend::Backends& backends);
 
 }  // namespace tenon::compiler

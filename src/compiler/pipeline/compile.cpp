@@ -13,9 +13,9 @@
 #include "compiler/build_partitioned.h"
 #include "compiler/fallbacks.h"
 #include "compiler/measure/calibration.h"
-#include "compiler/measure/choose.h"
 #include "compiler/measure/measured_backend.h"
-#include "compiler/measure/plugins/choose_ways.h"
+#include "compiler/measure/partition_by_measuring.h"
+#include "compiler/measure/plugins/choose_plugin_ways.h"
 #include "compiler/place_weights.h"
 #include "compiler/rewrite_and_partition.h"
 #include "passes/pipeline.h"
@@ -35,11 +35,11 @@ Result<void> check_entries(std::span<const EntrySource> entries) {
   return {};
 }
 
-/// The backends with what a calibration found of their starts and borders.
-BackendsInUse calibrated(const BackendsInUse& of, const Calibration& calibration) {
-  std::vector<KnownCosts> known(of.all.size());
-  for (size_t b = 0; b < of.all.size(); ++b) known[b].overheads = calibration.find(*of.all[b]);
-  return at_costs(of, known);
+/// The backends with the overheads that a calibration measured.
+BackendsInUse calibrated(const BackendsInUse& backends, const Calibration& calibration) {
+  std::vector<KnownCosts> known(backends.all.size());
+  for (size_t b = 0; b < backends.all.size(); ++b) known[b].overheads = calibration.find(*backends.all[b]);
+  return with_known_costs(backends, known);
 }
 
 /// Rewrites and partitions a graph, by measurements where `options` request them.

@@ -23,9 +23,9 @@ constexpr std::string_view kCalls[] = {"library", "supports", "compile", "open",
 Error no_behaviour(const std::string& word) { return fail(Code::bad_usage, "TENON_FAR", "far knows nothing of this").found(word); }
 
 Result<void> read(FarBehaviour& out, const std::string& key, const std::string& value) {
-  const std::pair<std::string_view, double*> numbers[] = {{"launch", &out.overheads.launch},
-                                                          {"copy", &out.overheads.copy},
-                                                          {"copy_per_byte", &out.overheads.copy_per_byte},
+  const std::pair<std::string_view, double*> numbers[] = {{"launch", &out.overheads.launch_ns},
+                                                          {"copy", &out.overheads.copy_ns},
+                                                          {"copy_per_byte", &out.overheads.copy_ns_per_byte},
                                                           {"faster", &out.faster}};
   for (const auto& [name, number] : numbers)
     if (key == name) return (*number = std::stod(value)), Result<void>();

@@ -17,7 +17,7 @@ struct FarBehaviour {
   /// or there is none.
   enum class Deed : uint8_t { answers, fails, crashes, leaves, hangs, shape, dtype, number, count };
 
-  backend::Overheads overheads{.launch = 2000, .own_memory = true, .copy = 1000, .copy_per_byte = 0.1};
+  backend::Overheads overheads{.launch_ns = 2000, .own_memory = true, .copy_ns = 1000, .copy_ns_per_byte = 0.1};
   double faster = 8;                                 ///< than what cpu guesses of its kernels
   std::set<std::string, std::less<>> refuses = {};   ///< ops
   std::map<std::string, Deed, std::less<>> at = {};  ///< library, supports, compile, open, make, run

@@ -29,7 +29,9 @@ class Second final : public backend::Backend {
   std::string_view docs() const override { return "kernels for AVX2 on an arena of their own: for tests"; }
   Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override;
   double cost(const ir::Graph& graph, ir::NodeId node) const override;
-  backend::Overheads overheads() const override { return {.launch = 2000, .own_memory = true, .copy = 1000, .copy_per_byte = 0.1}; }
+  backend::Overheads overheads() const override {
+    return {.launch_ns = 2000, .own_memory = true, .copy_ns = 1000, .copy_ns_per_byte = 0.1};
+  }
   const codegen::Target* kernel_target() const override;
   Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options& options) const override;
 

@@ -11,20 +11,20 @@
 
 namespace tenon::compiler {
 
-/// One way to run a node: by a plugin, or by whoever would run it if there were none.
+/// One implementation of a node: a tactic and formats of a plugin, or what Tenon runs without the plugin.
 struct Candidate {
   std::string name;
-  std::optional<backends::PluginWay> way;   ///< none: Tenon's own code, or another backend
-  std::function<Result<Compiled>()> build;  ///< an engine of the node alone
+  std::optional<backends::PluginWay> way;   ///< nullopt: Tenon's own code, or another backend
+  std::function<Result<Compiled>()> build;  ///< compiles an engine of the node alone
 };
 
 struct Candidates {
-  std::vector<Candidate> all;  ///< the first is what a build takes that does not measure
-  std::string left_out;        ///< what there are too many of; empty: nothing
+  std::vector<Candidate> all;  ///< the first is the one that is used without measuring
+  std::string left_out;        ///< a note where there are more candidates than the limit; empty: there are none
 };
 
-/// The ways to run `node` of `graph`, of which `alone` is a copy by itself, with sizes. Errors: those of the plugin's `create`,
-/// `configure`, `supports` and `tactics`; not_supported where it does not take the node.
+/// The implementations of `node` of `graph`; `alone` is a graph of that node only, with static shapes. Errors: those of the plugin's
+/// `create`, `configure`, `supports` and `tactics`; not_supported where the plugin does not support the node.
 Result<Candidates> candidates_of(const ir::Graph& graph, ir::NodeId node, std::shared_ptr<const ir::Graph> alone,
                                  const backends::Plugin& plugin, const backend::Backends& backends, const CompileOptions& options);
 

@@ -23,7 +23,7 @@ class Run final : public runtime::Segment {
 
   Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor> places,
                                   const runtime::RunOptions& options) override {
-    take(does_.overheads.launch);
+    take(does_.overheads.launch_ns);
     const Deed deed = TRY(does_.act("run"));
     std::vector<Tensor> inside;
     for (const Tensor& t : operands) inside.push_back(t.empty_handle() ? t : TRY(over_the_border(t, Tensor(), options)));
@@ -41,7 +41,7 @@ class Run final : public runtime::Segment {
     Tensor out = fits ? place : TRY(Tensor::make(t.dtype(), t.shape()));
     if (t.byte_size() > 0) std::memcpy(out.mutable_data(), t.data(), static_cast<size_t>(t.byte_size()));
     options.copied(t.byte_size());
-    take(does_.overheads.copy + does_.overheads.copy_per_byte * static_cast<double>(t.byte_size()));
+    take(does_.overheads.copy_ns + does_.overheads.copy_ns_per_byte * static_cast<double>(t.byte_size()));
     return out;
   }
 

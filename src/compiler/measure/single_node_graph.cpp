@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/measure/node_alone.h"
+#include "compiler/measure/single_node_graph.h"
 
 #include <fmt/format.h>
 
@@ -11,10 +11,11 @@ namespace tenon::compiler {
 
 namespace {
 
-constexpr int64_t kMostListed = 16;  ///< elements of a constant that tell how long a node takes: axes, pads, a shape
+/// Constants of more elements are data; those of fewer (axes, pads, a shape) influence the time of a node and are part of its signature.
+constexpr int64_t kMaxSignatureElements = 16;
 
-/// Numbers in place of symbols; false where one has no number.
-bool settle(ir::Type& type, const SizesOfSymbols& sizes) {
+/// Replaces symbols in the type by their sizes; false where one has no size.
+bool substitute_sizes(ir::Type& type, const SymbolSizes& sizes) {
   if (!type.is_tensor() || !type.has_rank()) return false;
   for (Dim& d : *type.shape) {
     d = substitute(d, [&](const DimNode& symbol) {
@@ -27,7 +28,7 @@ bool settle(ir::Type& type, const SizesOfSymbols& sizes) {
 }
 
 std::string text_of_constant(const ir::Constant& constant) {
-  if (constant.count() > kMostListed || (!is_integer(constant.dtype))) return "constant";
+  if (constant.count() > kMaxSignatureElements || (!is_integer(constant.dtype))) return "constant";
   std::string out = "constant";
   if (const Tensor* tensor = constant.tensor())
     for (int64_t i = 0; i < tensor->count(); ++i) out += fmt::format(" {}", tensor->integer(i));
@@ -46,8 +47,8 @@ std::string signature_of(const ir::Graph& graph) {
 
 }  // namespace
 
-SizesOfSymbols usual_sizes(const ir::Graph& graph) {
-  SizesOfSymbols out;
+SymbolSizes default_sizes(const ir::Graph& graph) {
+  SymbolSizes out;
   for (ir::ValueId v : graph.inputs()) {
     const ir::Type& type = graph.value(v).type;
     if (!type.is_tensor() || !type.has_rank()) continue;
@@ -59,16 +60,16 @@ SizesOfSymbols usual_sizes(const ir::Graph& graph) {
   return out;
 }
 
-Result<std::optional<NodeAlone>> node_alone(const ir::Graph& graph, ir::NodeId node, const SizesOfSymbols& sizes) {
+Result<std::optional<SingleNodeGraph>> single_node_graph(const ir::Graph& graph, ir::NodeId node, const SymbolSizes& sizes) {
   if (!graph.node(node).bodies.empty()) return std::nullopt;
-  NodeAlone out{backend::alone(graph, node), {}};
-  std::vector<ir::ValueId> operands;  // those that are inputs there, in that order
+  SingleNodeGraph out{backend::alone(graph, node), {}};
+  std::vector<ir::ValueId> operands;  // those that are inputs of the new graph, in its order
   for (ir::ValueId v : graph.node(node).inputs)
     if (v && !graph.value(v).is_constant() && std::ranges::find(operands, v) == operands.end()) operands.push_back(v);
   if (operands.empty()) return std::nullopt;
   for (size_t k = 0; k < operands.size(); ++k) {
     ir::Type type = graph.value(operands[k]).type;
-    if (!settle(type, sizes)) return std::nullopt;
+    if (!substitute_sizes(type, sizes)) return std::nullopt;
     out.graph->set_type(out.graph->inputs()[k], std::move(type));
   }
   TRY(ir::infer_all(*out.graph));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/measure/build_on.h"
+#include "compiler/measure/build_on_backend.h"
 
 #include <algorithm>
 
@@ -7,13 +7,13 @@
 
 namespace tenon::compiler {
 
-Result<Compiled> build_on(std::unique_ptr<ir::Graph> graph, const backend::Backends& backends, size_t first,
-                          const CompileOptions& options) {
+Result<Compiled> build_on_backend(std::unique_ptr<ir::Graph> graph, const backend::Backends& backends, size_t preferred,
+                                  const CompileOptions& options) {
   PartitionedGraph one;
   one.graph = std::move(graph);
   one.backends.all = backends;
-  std::rotate(one.backends.all.begin(), one.backends.all.begin() + static_cast<ptrdiff_t>(first),
-              one.backends.all.begin() + static_cast<ptrdiff_t>(first) + 1);
+  std::rotate(one.backends.all.begin(), one.backends.all.begin() + static_cast<ptrdiff_t>(preferred),
+              one.backends.all.begin() + static_cast<ptrdiff_t>(preferred) + 1);
   one.backends.listed = static_cast<uint16_t>(backends.size());
   one.partition = TRY(partition::partition(*one.graph, one.backends.roles(), {}));
   StepClock clock(options);

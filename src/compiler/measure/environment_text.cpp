@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/measure/here.h"
+#include "compiler/measure/environment_text.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace tenon::compiler {
 
 namespace {
 
-/// Of the file that this code is in.
+/// Identifies this build: the time of the last change of the binary that has this code.
 std::string build_text() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&build_text), &info) == 0 || !info.dli_fname) return {};
@@ -29,9 +29,9 @@ std::string cpu_text() {
   return {};
 }
 
-std::string text_of_here() { return fmt::format("{}\n{}\n", build_text(), cpu_text()); }
+std::string environment_text() { return fmt::format("{}\n{}\n", build_text(), cpu_text()); }
 
-std::string library_text(const backend::Backend& backend) {
+std::string library_version_text(const backend::Backend& backend) {
   const auto library = backend.library();
   return library && *library ? fmt::format("{} {}\n", backend.name(), (*library)->version) : std::string();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/measure/timer.h"
+#include "compiler/measure/engine_timer.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "compiler/measure/here.h"
+#include "compiler/measure/environment_text.h"
 #include "compiler/options/saved_options.h"
 #include "compiler/save.h"
 
@@ -20,21 +20,21 @@ namespace fs = std::filesystem;
 
 std::string text_of(const CompileOptions& options, const backend::Backends& backends) {
   CodeOptions code = options;
-  code.constraints = {};  // an item is placed already
-  std::string out = fmt::format("{}{} threads\n{}\n", text_of_here(), options.threads, saved_options(code, {}).dump());
+  code.constraints = {};  // the nodes of an item are placed already
+  std::string out = fmt::format("{}{} threads\n{}\n", environment_text(), options.threads, saved_options(code, {}).dump());
   if (options.target) out += fmt::format("target {}\n", options.target->name);
-  for (const backend::Backend* b : backends) out += library_text(*b);
+  for (const backend::Backend* b : backends) out += library_version_text(*b);
   return out;
 }
 
 }  // namespace
 
-Timer::Timer(const CompileOptions& options, const backend::Backends& backends)
-    : options_(options), times_(options.measuring->times), here_(text_of(options, backends)) {}
+EngineTimer::EngineTimer(const CompileOptions& options, const backend::Backends& backends)
+    : options_(options), times_(options.measuring->times), environment_(text_of(options, backends)) {}
 
-Hash128 Timer::key_of(const Item& item) const { return hash128(here_ + item.of); }
+Hash128 EngineTimer::key_of(const Item& item) const { return hash128(environment_ + item.key_text); }
 
-Result<std::vector<std::optional<double>>> Timer::time(std::span<const Item> items, int passes) {
+Result<std::vector<std::optional<double>>> EngineTimer::time(std::span<const Item> items, int passes) {
   std::map<Hash128, const Item*> unknown;
   for (const Item& item : items)
     if (!times_.find(key_of(item))) unknown.emplace(key_of(item), &item);
@@ -48,27 +48,27 @@ Result<std::vector<std::optional<double>>> Timer::time(std::span<const Item> ite
   return out;
 }
 
-Result<void> Timer::pass(std::vector<Engine>& engines, std::span<std::optional<double>> least) {
+Result<void> EngineTimer::pass(std::vector<Engine>& engines, std::span<std::optional<double>> least) {
   std::vector<fs::path> files;
   for (const Engine& e : engines) files.push_back(e.file);
-  const auto ns = TRY(options_.measuring->stopwatch->time(files));
+  const auto ns = TRY(options_.measuring->runner->time(files));
   std::vector<Engine> ran;
   for (size_t k = 0; k < engines.size(); ++k) {
     if (!ns[k]) continue;
-    std::optional<double>& of_item = least[engines[k].item];
-    of_item = std::min(*ns[k], of_item.value_or(*ns[k]));
+    std::optional<double>& item_ns = least[engines[k].item];
+    item_ns = std::min(*ns[k], item_ns.value_or(*ns[k]));
     ran.push_back(engines[k]);
   }
   engines = std::move(ran);
   return {};
 }
 
-Result<std::vector<std::optional<double>>> Timer::run(std::span<const Item* const> items, int passes) {
+Result<std::vector<std::optional<double>>> EngineTimer::run(std::span<const Item* const> items, int passes) {
   std::vector<std::optional<double>> out(items.size());
   std::vector<Engine> engines;
   for (size_t k = 0; k < items.size(); ++k) {
     const auto built = items[k]->build();
-    if (!built) continue;  // a segment that a backend does not compile is nobody's candidate
+    if (!built) continue;  // a backend fails to compile a segment: the item has no time
     engines.push_back({options_.measuring->folder / fmt::format("{}-{}.tenon", getpid(), k), k});
     TRY(save(*built, options_, engines.back().file));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/measure/plugins/checked.h"
+#include "compiler/measure/plugins/check_candidates.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 #include "backend/work.h"
 #include "base/judge.h"
-#include "compiler/measure/stopwatch.h"
+#include "compiler/measure/engine_runner.h"
 #include "compiler/port_values.h"
 #include "compiler/save.h"
 #include "files/npz.h"
@@ -19,7 +19,7 @@ namespace tenon::compiler {
 
 namespace {
 
-constexpr double kMostSteps = 2e7;  ///< that the reference runs: a second
+constexpr double kMaxReferenceSteps = 2e7;  ///< scalar steps that the reference evaluator runs in about a second
 
 using Results = std::vector<Tensor>;
 
@@ -29,19 +29,19 @@ double steps_of(const ir::Graph& graph) {
   return out;
 }
 
-class Checking {
+class CandidateChecker {
  public:
-  Checking(std::span<const Candidate> candidates, const ir::Graph& alone, const CompileOptions& options)
-      : candidates_(candidates), alone_(alone), options_(options), faults_(candidates.size()), results_(candidates.size()) {}
+  CandidateChecker(std::span<const Candidate> candidates, const ir::Graph& alone, const CompileOptions& options)
+      : candidates_(candidates), alone_(alone), options_(options), rejections_(candidates.size()), results_(candidates.size()) {}
 
   Result<std::vector<std::string>> run() {
     TRY(build());
-    const auto ran = TRY(options_.measuring->stopwatch->run(files_));
+    const auto ran = TRY(options_.measuring->runner->run(files_));
     for (size_t k = 0; k < files_.size(); ++k)
-      if (faults_[of_file_[k]] = ran[k]; ran[k].empty()) read(files_[k], of_file_[k]);
+      if (rejections_[candidate_of_file_[k]] = ran[k]; ran[k].empty()) read_results(files_[k], candidate_of_file_[k]);
     remove_files();
-    judge();
-    return std::move(faults_);
+    compare();
+    return std::move(rejections_);
   }
 
  private:
@@ -49,30 +49,30 @@ class Checking {
     for (size_t k = 0; k < candidates_.size(); ++k) {
       const auto built = candidates_[k].build();
       if (!built) {
-        faults_[k] = built.error()->what;
+        rejections_[k] = built.error()->what;
         continue;
       }
       files_.push_back(options_.measuring->folder / fmt::format("{}-check-{}.tenon", getpid(), k));
-      of_file_.push_back(k);
+      candidate_of_file_.push_back(k);
       TRY(save(*built, options_, files_.back()));
       inputs_ = built->built.programs[0].inputs;
       dtypes_.clear();
       for (const runtime::PortInfo& port : built->built.programs[0].outputs) dtypes_.push_back(port.dtype);
-      if (!candidates_[k].way) own_steps_ = steps_of(*built->graph);
+      if (!candidates_[k].way) reference_steps_ = steps_of(*built->graph);
     }
     return {};
   }
 
-  void read(const std::filesystem::path& engine, size_t candidate) {
+  void read_results(const std::filesystem::path& engine, size_t candidate) {
     const auto found = files::read_npz(results_file(engine));
     if (!found || found->size() != dtypes_.size()) {
-      faults_[candidate] = "its results cannot be read";
+      rejections_[candidate] = "its results cannot be read";
       return;
     }
     for (size_t k = 0; k < dtypes_.size(); ++k) {
-      auto result = ops::converted((*found)[k].second, dtypes_[k]);  // a file has no bf16
+      auto result = ops::converted((*found)[k].second, dtypes_[k]);  // npz has no bf16
       if (!result) {
-        faults_[candidate] = result.error()->what;
+        rejections_[candidate] = result.error()->what;
         return;
       }
       results_[candidate].push_back(*std::move(result));
@@ -87,34 +87,34 @@ class Checking {
     }
   }
 
-  /// Which candidate is the judge where the reference is none.
-  size_t first_judge() const {
+  /// The candidate whose results are the expected ones where the reference evaluator is not used.
+  size_t expected_candidate() const {
     const auto own = std::ranges::find_if(candidates_, [](const Candidate& c) { return !c.way; });
     return own == candidates_.end() ? 0 : static_cast<size_t>(own - candidates_.begin());
   }
 
   std::optional<Results> by_reference() const {
-    if (!own_steps_ || *own_steps_ > kMostSteps) return std::nullopt;
+    if (!reference_steps_ || *reference_steps_ > kMaxReferenceSteps) return std::nullopt;
     const auto inputs = drawn_inputs(inputs_);
     if (!inputs) return std::nullopt;
-    ops::EvaluateOptions wide;
-    wide.mode = ops::Mode::wide;
-    auto made = ops::evaluate(alone_, *inputs, wide);
+    ops::EvaluateOptions evaluate_options;
+    evaluate_options.mode = ops::Mode::wide;
+    auto made = ops::evaluate(alone_, *inputs, evaluate_options);
     if (!made) return std::nullopt;
     return *std::move(made);
   }
 
-  void judge() {
-    std::optional<Results> wanted = by_reference();
-    const std::string judge = wanted ? "its definition" : candidates_[first_judge()].name;
-    if (!wanted && faults_[first_judge()].empty()) wanted = results_[first_judge()];
+  void compare() {
+    std::optional<Results> expected = by_reference();
+    const std::string source = expected ? "its definition" : candidates_[expected_candidate()].name;
+    if (!expected && rejections_[expected_candidate()].empty()) expected = results_[expected_candidate()];
     for (size_t k = 0; k < candidates_.size(); ++k) {
-      if (!faults_[k].empty()) continue;
-      if (!wanted) faults_[k] = fmt::format("nobody can judge it: {} does not run", judge);
-      for (size_t r = 0; wanted && r < dtypes_.size(); ++r) {
-        const Distance d = distance(results_[k][r], (*wanted)[r]);
+      if (!rejections_[k].empty()) continue;
+      if (!expected) rejections_[k] = fmt::format("its results cannot be checked: {} does not run", source);
+      for (size_t r = 0; expected && r < dtypes_.size(); ++r) {
+        const Distance d = distance(results_[k][r], (*expected)[r]);
         if (d.beyond == 0 && d.of_bound <= 1) continue;
-        faults_[k] = fmt::format("result {} is not what {} gives: {}", r, judge, d.found);
+        rejections_[k] = fmt::format("result {} is not what {} gives: {}", r, source, d.found);
         break;
       }
     }
@@ -123,19 +123,20 @@ class Checking {
   std::span<const Candidate> candidates_;
   const ir::Graph& alone_;
   const CompileOptions& options_;
-  std::vector<std::string> faults_;
+  std::vector<std::string> rejections_;
   std::vector<Results> results_;
   std::vector<std::filesystem::path> files_;
-  std::vector<size_t> of_file_;
+  std::vector<size_t> candidate_of_file_;
   std::vector<runtime::PortInfo> inputs_;
   std::vector<DType> dtypes_;
-  std::optional<double> own_steps_;
+  std::optional<double> reference_steps_;
 };
 
 }  // namespace
 
-Result<std::vector<std::string>> faults_of(std::span<const Candidate> candidates, const ir::Graph& alone, const CompileOptions& options) {
-  return Checking(candidates, alone, options).run();
+Result<std::vector<std::string>> rejections_of(std::span<const Candidate> candidates, const ir::Graph& alone,
+                                               const CompileOptions& options) {
+  return CandidateChecker(candidates, alone, options).run();
 }
 
 }  // namespace tenon::compiler
