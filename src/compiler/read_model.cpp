@@ -11,7 +11,7 @@ namespace tenon::compiler {
 namespace {
 
 Result<import::Imported> decoder_of(nn::Checkpoint checkpoint, const std::filesystem::path& path, int64_t context) {
-  const nn::DecoderConfig config = TRY(nn::decoder_config(*checkpoint.family, checkpoint.model));
+  const nn::DecoderConfig config = TRY(nn::decoder_config(*checkpoint.family, checkpoint.model, context));
   if (context > config.context)
     return fail(Code::bad_usage, "--context", "the model was trained for a shorter context")
         .expected(fmt::format("at most {}", config.context))

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/hyperparameters.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/nearest.h"
 
@@ -59,6 +61,21 @@ Result<std::string> Hyperparameters::word(std::string_view key, std::string_view
   if (!value) return std::string(otherwise);
   if (const auto* const word = std::get_if<std::string>(value)) return *word;
   return wrong(key, "a word", *value);
+}
+
+Result<bool> Hyperparameters::flag(std::string_view key, bool otherwise) const {
+  const Value* const value = find(key);
+  if (!value) return otherwise;
+  if (const auto* const flag = std::get_if<bool>(value)) return *flag;
+  return wrong(key, "true or false", *value);
+}
+
+Result<std::vector<double>> Hyperparameters::numbers(std::string_view key) const {
+  const Value* const value = find(key);
+  if (!value) return std::vector<double>{};
+  const auto* const numbers = std::get_if<std::vector<double>>(value);
+  if (!numbers || !std::ranges::all_of(*numbers, [](double v) { return std::isfinite(v); })) return wrong(key, "finite numbers", *value);
+  return *numbers;
 }
 
 }  // namespace tenon::nn

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/result.h"
 
@@ -15,7 +16,7 @@ namespace tenon::nn {
 /// "attention.head_count" (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md); readers of other formats translate to them.
 class Hyperparameters {
  public:
-  using Value = std::variant<int64_t, double, bool, std::string>;
+  using Value = std::variant<int64_t, double, bool, std::string, std::vector<double>>;
 
   void set(std::string key, Value value) { values_.insert_or_assign(std::move(key), std::move(value)); }
   bool has(std::string_view key) const { return values_.contains(key); }
@@ -26,6 +27,9 @@ class Hyperparameters {
   /// A finite number. Errors: bad_input where it is no such number.
   Result<double> number(std::string_view key, double otherwise) const;
   Result<std::string> word(std::string_view key, std::string_view otherwise) const;
+  Result<bool> flag(std::string_view key, bool otherwise) const;
+  /// Finite numbers; empty where there are none.
+  Result<std::vector<double>> numbers(std::string_view key) const;
 
  private:
   const Value* find(std::string_view key) const;

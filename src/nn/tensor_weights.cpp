@@ -11,11 +11,9 @@ std::vector<std::string> TensorWeights::names() const {
 
 std::optional<Sizes> TensorWeights::shape_of(std::string_view name) const {
   const auto found = tensors_.find(name);
-  return found == tensors_.end() ? std::nullopt : std::optional<Sizes>(found->second.shape());
+  return found == tensors_.end() ? std::nullopt : std::optional<Sizes>(found->second->shape);
 }
 
-ir::ConstantRef TensorWeights::constant(std::string_view name) const {
-  return ir::cast(ir::constant_of(tensors_.find(name)->second), DType::f32);
-}
+ir::ConstantRef TensorWeights::constant(std::string_view name) const { return ir::cast(tensors_.find(name)->second, DType::f32); }
 
 }  // namespace tenon::nn

@@ -6,11 +6,12 @@
 
 namespace tenon::nn {
 
-/// Weights that are tensors, in a mapped file or in memory; of any float type.
+/// Weights that are tensors, in a mapped file or in memory, or follow from such; of any float type.
 class TensorWeights : public Weights {
  public:
   /// In place of one of that name.
-  void set(std::string name, Tensor tensor) { tensors_.insert_or_assign(std::move(name), std::move(tensor)); }
+  void set(std::string name, Tensor tensor) { set(std::move(name), ir::constant_of(std::move(tensor))); }
+  void set(std::string name, ir::ConstantRef weight) { tensors_.insert_or_assign(std::move(name), std::move(weight)); }
   void erase(const std::string& name) { tensors_.erase(name); }
 
   std::vector<std::string> names() const override;
@@ -18,7 +19,7 @@ class TensorWeights : public Weights {
   ir::ConstantRef constant(std::string_view name) const override;
 
  private:
-  std::map<std::string, Tensor, std::less<>> tensors_;
+  std::map<std::string, ir::ConstantRef, std::less<>> tensors_;
 };
 
 }  // namespace tenon::nn

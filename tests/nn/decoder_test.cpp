@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "nn/decoder/parts.h"
 #include "nn/families/family.h"
 #include "ops/reference/stateful_run.h"
 #include "plain_decoder.h"
@@ -119,6 +120,57 @@ TEST(Decoder, WindowsCapsScalesAndNormsAfter) {  // as Gemma 2
     for (const char* name : {"attn_q_norm.weight", "attn_k_norm.weight"}) w.add(layer + name, {c.head_size}, 1);
   });
   EXPECT_EQ(difference_in_chunks(c, w), "");
+}
+
+TEST(Decoder, LinearBiasAndNormOfTheEmbedding) {  // as BLOOM
+  DecoderConfig c = small_config();
+  c.rotation = Rotation::none;
+  c.linear_bias = true;
+  c.windows = {0, 4};
+  RandomWeights w = weights_of(c);
+  w.add("token_embd_norm.weight", {c.width}, 1);
+  EXPECT_EQ(difference_in_chunks(c, w), "");
+}
+
+TEST(Decoder, NormsAfterAloneAndOfAllHeadsTogether) {  // as OLMo 2
+  DecoderConfig c = small_config();
+  c.norms = NormPlacement::after;
+  RandomWeights w = weights_of(c);
+  each_layer(c, [&](const std::string& layer) {
+    for (const char* name : {"attn_norm.weight", "ffn_norm.weight"}) w.erase(layer + name);
+    for (const char* name : {"post_attention_norm.weight", "post_ffw_norm.weight"}) w.add(layer + name, {c.width}, 1);
+    w.add(layer + "attn_q_norm.weight", {c.heads * c.head_size}, 1);
+    w.add(layer + "attn_k_norm.weight", {c.key_heads * c.head_size}, 1);
+  });
+  EXPECT_EQ(difference_in_chunks(c, w), "");
+}
+
+TEST(Decoder, NormsOfTheirOwnForAttentionAndFeedForward) {  // as Falcon of 40 billion parameters
+  DecoderConfig c = small_config();
+  c.joint_residual = true;
+  RandomWeights w = weights_of(c);
+  each_layer(c, [&](const std::string& layer) {
+    w.erase(layer + "ffn_norm.weight");
+    w.add(layer + "attn_norm_2.weight", {c.width}, 1);
+  });
+  EXPECT_EQ(difference_in_chunks(c, w), "");
+}
+
+TEST(Decoder, ScaledRotations) {
+  DecoderConfig c = small_config();
+  c.rotation = Rotation::half_split;
+  for (int64_t i = 0; i < c.rotated_size / 2; ++i) c.rotation_divisors.push_back(1 + static_cast<double>(i));
+  c.rotation_magnitude = 1.25;
+  EXPECT_EQ(difference_in_chunks(c, weights_of(c)), "");
+  c.windows = {3, 0};
+  c.window_rotation_base = 50;  // as Gemma 3
+  c.rotation_factor = 8;
+  EXPECT_EQ(difference_in_chunks(c, weights_of(c)), "");
+}
+
+TEST(Decoder, SlopesOfHeadsThatAreNoPowerOfTwo) {
+  const std::vector<float> want{0.25F, 0.0625F, 0.015625F, 0.00390625F, 0.5F, 0.125F};  // of 4 heads, then every other one of 8
+  EXPECT_EQ(bias_slopes(6), want);
 }
 
 TEST(Decoder, NamesAllWeightsThatDoNotFit) {

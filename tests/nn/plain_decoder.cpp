@@ -39,13 +39,18 @@ struct Plain {
     for (size_t i = 0; i < x.size(); ++i) x[i] = (x[i] - mean) / std::sqrt(squares + epsilon) * w[i] + bias[i];
     return x;
   }
-  void rotate(Row& head, int64_t position) const {
+  void rotate(Row& head, int64_t position, bool has_window) const {
     if (c.rotation == Rotation::none) return;
     const int64_t n = c.rotated_size;
+    const bool is_apart = has_window && c.window_rotation_base > 0;
     for (int64_t i = 0; i < n / 2; ++i) {
-      const double angle = static_cast<double>(position) / c.rotation_factor *
-                           std::pow(c.rotation_base, -2.0 * static_cast<double>(i) / static_cast<double>(n));
-      const double cosine = static_cast<float>(std::cos(angle)), sine = static_cast<float>(std::sin(angle));  // tables are f32
+      const double base = is_apart ? c.window_rotation_base : c.rotation_base;
+      double angle = static_cast<double>(position) * std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(n));
+      if (!is_apart) angle /= c.rotation_factor;
+      if (!is_apart && !c.rotation_divisors.empty()) angle /= c.rotation_divisors[static_cast<size_t>(i)];
+      const double magnitude = is_apart ? 1 : c.rotation_magnitude;
+      const double cosine = static_cast<float>(std::cos(angle) * magnitude),
+                   sine = static_cast<float>(std::sin(angle) * magnitude);  // tables are f32
       const bool interleaved = c.rotation == Rotation::interleaved;
       double &a = head[static_cast<size_t>(interleaved ? 2 * i : i)], &b = head[static_cast<size_t>(interleaved ? 2 * i + 1 : i + n / 2)];
       const double x = a, y = b;
@@ -53,17 +58,20 @@ struct Plain {
       b = x * sine + y * cosine;
     }
   }
-  std::vector<Row> heads(const std::string& layer, const Row& x, char which, int64_t position) const {
+  std::vector<Row> heads(const std::string& layer, const Row& x, char which, int64_t position, bool has_window) const {
     const int64_t q = c.heads * c.head_size, k = c.key_heads * c.head_size, count = which == 'q' ? c.heads : c.key_heads;
     const bool joint = has(layer + "attn_qkv.weight");
     const int64_t begin = !joint || which == 'q' ? 0 : which == 'k' ? q : q + k;
-    const Row y = product(joint ? layer + "attn_qkv" : layer + "attn_" + which, x, begin, count * c.head_size);
+    Row y = product(joint ? layer + "attn_qkv" : layer + "attn_" + which, x, begin, count * c.head_size);
     std::vector<Row> out;
+    const std::string name = layer + "attn_" + which + "_norm";
+    const bool is_normed = which != 'v' && has(name + ".weight");
+    const bool is_joint_norm = is_normed && (*weights.shape_of(name + ".weight"))[0] > c.head_size;
+    if (is_joint_norm) y = norm(name, y);
     for (int64_t h = 0; h < count; ++h) {
       Row head(y.begin() + h * c.head_size, y.begin() + (h + 1) * c.head_size);
-      const std::string name = layer + "attn_" + which + "_norm";
-      if (which != 'v' && has(name + ".weight")) head = norm(name, head);
-      if (which != 'v') rotate(head, position);
+      if (is_normed && !is_joint_norm) head = norm(name, head);
+      if (which != 'v') rotate(head, position, has_window);
       out.push_back(head);
     }
     return out;
@@ -106,21 +114,23 @@ std::vector<double> plain_logits(const DecoderConfig& c, const Weights& weights,
       for (size_t i = 0; i < x.back().size(); ++i) x.back()[i] += places[t * x.back().size() + i];
     }
     for (double& v : x.back()) v *= static_cast<float>(c.embedding_scale);
+    if (p.has("token_embd_norm.weight")) x.back() = p.norm("token_embd_norm", x.back());
   }
   for (int64_t l = 0; l < c.layers; ++l) {
     const std::string layer = "blk." + std::to_string(l) + ".";
-    const bool after = c.norms == NormPlacement::before_and_after;
+    const bool after = c.norms != NormPlacement::before, before = c.norms != NormPlacement::after;
+    const bool has_second = p.has(layer + "attn_norm_2.weight");
+    const int64_t window = c.windows.empty() ? 0 : c.windows[static_cast<size_t>(l)];
     std::vector<std::vector<Row>> keys, values;
     std::vector<Row> next = x;
     for (size_t t = 0; t < tokens.size(); ++t) {
-      const Row h = p.norm(layer + "attn_norm", x[t]);
-      keys.push_back(p.heads(layer, h, 'k', static_cast<int64_t>(t)));
-      values.push_back(p.heads(layer, h, 'v', static_cast<int64_t>(t)));
-      const auto queries = p.heads(layer, h, 'q', static_cast<int64_t>(t));
+      const Row h = before ? p.norm(layer + "attn_norm", x[t]) : x[t], own = has_second ? p.norm(layer + "attn_norm_2", x[t]) : h;
+      keys.push_back(p.heads(layer, own, 'k', static_cast<int64_t>(t), window > 0));
+      values.push_back(p.heads(layer, own, 'v', static_cast<int64_t>(t), window > 0));
+      const auto queries = p.heads(layer, own, 'q', static_cast<int64_t>(t), window > 0);
       Row joined;
       for (int64_t head = 0; head < c.heads; ++head) {
         const auto kv = static_cast<size_t>(head / (c.heads / c.key_heads));
-        const int64_t window = c.windows.empty() ? 0 : c.windows[static_cast<size_t>(l)];
         const size_t first = window > 0 ? static_cast<size_t>(std::max<int64_t>(0, static_cast<int64_t>(t) + 1 - window)) : 0;
         Row scores;
         for (size_t s = first; s <= t; ++s) {
@@ -128,7 +138,9 @@ std::vector<double> plain_logits(const DecoderConfig& c, const Weights& weights,
           for (size_t i = 0; i < queries[static_cast<size_t>(head)].size(); ++i)
             sum += queries[static_cast<size_t>(head)][i] * keys[s][kv][i];
           const double scale = c.score_scale == 0 ? 1 / std::sqrt(static_cast<double>(c.head_size)) : static_cast<float>(c.score_scale);
-          scores.push_back(p.capped(sum * scale, c.score_softcap));
+          const double distance = static_cast<double>(s) - static_cast<double>(t);
+          const double bias = c.linear_bias ? distance * std::exp2(-8.0 * static_cast<double>(head + 1) / static_cast<double>(c.heads)) : 0;
+          scores.push_back(p.capped(sum * scale, c.score_softcap) + bias);
         }
         const double most = *std::ranges::max_element(scores);
         double total = 0;
@@ -144,7 +156,8 @@ std::vector<double> plain_logits(const DecoderConfig& c, const Weights& weights,
       Row middle = x[t];
       for (size_t i = 0; i < middle.size(); ++i) middle[i] += attended[i] * static_cast<float>(c.residual_scale);
       const Row& read = c.joint_residual ? x[t] : middle;
-      Row fed = p.fed(layer, c.joint_residual && !p.has(layer + "ffn_norm.weight") ? h : p.norm(layer + "ffn_norm", read));
+      const bool shares_norm = c.joint_residual && !p.has(layer + "ffn_norm.weight");
+      Row fed = p.fed(layer, shares_norm ? h : before ? p.norm(layer + "ffn_norm", read) : read);
       if (after) fed = p.norm(layer + "post_ffw_norm", fed);
       for (size_t i = 0; i < middle.size(); ++i) next[t][i] = middle[i] + fed[i] * static_cast<float>(c.residual_scale);
     }

@@ -1,17 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "files/gguf.h"
 
+#include <algorithm>
+
 #include "nn/checkpoint/checkpoint.h"
 
 namespace tenon::nn {
 namespace {
+
+/// Tensors that hold factors of the rotation's frequencies, and the hyperparameters that they become.
+struct FactorsName {
+  std::string_view tensor;
+  const char* key;
+};
+constexpr FactorsName kRotationFactors[] = {
+    {"rope_freqs.weight", "rope.factors"},
+    {"rope_factors_long.weight", "rope.factors_long"},
+    {"rope_factors_short.weight", "rope.factors_short"},
+};
 
 class GgufWeights : public Weights {
  public:
   explicit GgufWeights(files::Gguf file) : file_(std::make_shared<const files::Gguf>(std::move(file))) {}
   std::vector<std::string> names() const override {
     std::vector<std::string> out;
-    for (const files::Gguf::Tensor& t : file_->tensors) out.emplace_back(t.name);
+    for (const files::Gguf::Tensor& t : file_->tensors)
+      if (std::ranges::find(kRotationFactors, t.name, &FactorsName::tensor) == std::end(kRotationFactors)) out.emplace_back(t.name);
     return out;
   }
   std::optional<Sizes> shape_of(std::string_view name) const override {
@@ -36,6 +50,12 @@ std::optional<Hyperparameters::Value> value_of(const files::GgufValue& value) {
   return std::nullopt;
 }
 
+Result<std::vector<double>> numbers_of(const files::Gguf::Tensor& tensor) {
+  const Tensor codes = Tensor::view(DType::u8, {static_cast<int64_t>(tensor.bytes.size())}, tensor.bytes.data(), nullptr);
+  const Tensor values = TRY(ir::materialise(*ir::decoded(codes, *tensor.format, tensor.shape)));
+  return std::vector<double>(values.as<float>().begin(), values.as<float>().end());
+}
+
 }  // namespace
 
 Result<Checkpoint> read_gguf_checkpoint(const std::filesystem::path& path) {
@@ -43,14 +63,13 @@ Result<Checkpoint> read_gguf_checkpoint(const std::filesystem::path& path) {
   const std::string architecture(file.architecture());
   if (architecture.empty())
     return fail(Code::bad_input, path.string(), "the file names no architecture").expected("general.architecture, a string").found("none");
-  // Factors of the rotation's frequencies, which nothing here reads.
-  if (file.find_tensor("rope_freqs.weight"))
-    return fail(Code::not_supported, path.string(), "not supported yet: factors of the rotation's frequencies").found("rope_freqs.weight");
   Checkpoint out;
   out.family = TRY(family_of(architecture));
   for (const files::Gguf::Entry& e : file.metadata)
     if (e.key.starts_with(architecture) && e.key.substr(architecture.size()).starts_with('.'))
       if (auto value = value_of(e.value)) out.model.set(std::string(e.key.substr(architecture.size() + 1)), std::move(*value));
+  for (const auto& [tensor, key] : kRotationFactors)
+    if (const files::Gguf::Tensor* const factors = file.find_tensor(tensor)) out.model.set(key, TRY(numbers_of(*factors)));
   out.weights = std::make_unique<GgufWeights>(std::move(file));
   return out;
 }

@@ -66,13 +66,22 @@ Result<Tensor> moved(const Tensor& tensor, float offset) {
   return Tensor::of_f32(out.shape(), values);
 }
 
-Result<std::unique_ptr<Weights>> weights_of(const files::SafeTensorsCheckpoint& checkpoint, const Family& family) {
+/// Buffers that follow from the config, which older versions of transformers stored with the weights.
+bool is_derived(std::string_view name) {
+  constexpr std::string_view kEnds[] = {".inv_freq", ".attn.bias", ".attn.masked_bias", ".attention.bias", ".attention.masked_bias"};
+  return std::ranges::any_of(kEnds, [&](std::string_view end) { return name.ends_with(end); });
+}
+
+Result<std::unique_ptr<Weights>> weights_of(const files::SafeTensorsCheckpoint& checkpoint, const Family& family,
+                                            const Hyperparameters& model) {
   auto out = std::make_unique<TensorWeights>();
   for (const files::SafeTensors::Entry* e : checkpoint.entries()) {
-    if (e->name.ends_with(".inv_freq")) continue;  // follows from the config
+    if (is_derived(e->name)) continue;
     std::string name = translated(e->name, family);
     const bool is_moved = family.norm_offset != 0 && name.ends_with("norm.weight");
-    out->set(std::move(name), is_moved ? TRY(moved(e->tensor, family.norm_offset)) : e->tensor);
+    ir::ConstantRef weight = ir::constant_of(is_moved ? TRY(moved(e->tensor, family.norm_offset)) : e->tensor);
+    if (family.translate) weight = TRY(family.translate(name, std::move(weight), model));
+    out->set(std::move(name), std::move(weight));
   }
   return out;
 }
@@ -98,7 +107,7 @@ Result<Checkpoint> read_hugging_face(const std::filesystem::path& folder) {
   Checkpoint out;
   out.family = TRY(family_of_model_type(config["model_type"].get<std::string>()));
   out.model = TRY(translated_config(config, place));
-  out.weights = TRY(weights_of(TRY(files::read_safetensors_folder(folder)), *out.family));
+  out.weights = TRY(weights_of(TRY(files::read_safetensors_folder(folder)), *out.family, out.model));
   return out;
 }
 

@@ -23,18 +23,24 @@ Projections project(DecoderParts& parts, const std::string& layer, ir::ValueId x
           w.linear(layer + "attn_v", x, c.width, keys)};
 }
 
-/// [1, new, heads * size] to [1, heads, new, size]; normalized by head where NAME.weight is there.
+/// [1, new, heads * size] to [1, heads, new, size]; normalized where NAME.weight is there: by head, or all heads together if it is as long.
 ir::ValueId split_heads(DecoderParts& parts, ir::ValueId x, int64_t heads, const std::string& norm = "") {
+  const int64_t width = heads * parts.config.head_size;
+  const bool is_joint = !norm.empty() && heads > 1 && parts.weights.has_shape(norm + ".weight", {width});
+  if (is_joint) x = normalized(parts, norm, x, width);
   if (x) x = parts.build("Reshape", {x, parts.build.ints({0, 0, heads, parts.config.head_size})});
-  if (!norm.empty() && parts.weights.has(norm + ".weight")) x = normalized(parts, norm, x, parts.config.head_size);
+  if (!norm.empty() && !is_joint && parts.weights.has(norm + ".weight")) x = normalized(parts, norm, x, parts.config.head_size);
   return x ? ops::transposed(parts.build, x, {0, 2, 1, 3}) : x;
 }
 
-ir::ValueId rotated(DecoderParts& parts, ir::ValueId x) {
+int64_t window_of(const DecoderConfig& c, int64_t layer) { return c.windows.empty() ? 0 : c.windows[static_cast<size_t>(layer)]; }
+
+ir::ValueId rotated(DecoderParts& parts, int64_t layer, ir::ValueId x) {
   const DecoderConfig& c = parts.config;
   if (!x || c.rotation == Rotation::none) return x;
   const int64_t size = c.rotated_size == c.head_size ? 0 : c.rotated_size;
-  return parts.build("RotaryEmbedding", {x, parts.cosines, parts.sines, parts.positions},
+  const DecoderParts::Angles& angles = window_of(c, layer) > 0 ? parts.window_angles : parts.angles;
+  return parts.build("RotaryEmbedding", {x, angles.cosines, angles.sines, parts.positions},
                      {{"interleaved", int64_t{c.rotation == Rotation::interleaved}}, {"rotary_embedding_dim", size}});
 }
 
@@ -62,8 +68,7 @@ ir::ValueId attended(DecoderParts& parts, int64_t layer, ir::ValueId query, ir::
   add_state(parts, fmt::format("values.{}", layer), values);
   std::vector<std::pair<std::string, ir::Attribute>> attributes{{"softcap", static_cast<float>(c.score_softcap)}};
   if (c.score_scale != 0) attributes.emplace_back("scale", static_cast<float>(c.score_scale));
-  const int64_t window = c.windows.empty() ? 0 : c.windows[static_cast<size_t>(layer)];
-  const ir::ValueId mask = mask_of(parts, window, ops::size_of(build, keys, 2));
+  const ir::ValueId mask = mask_of(parts, window_of(c, layer), ops::size_of(build, keys, 2));
   const ir::ValueId y = build("Attention", {query, keys, values, mask}, std::move(attributes));
   return build("Reshape", {ops::transposed(build, y, {0, 2, 1, 3}), build.ints({0, 0, c.heads * c.head_size})});
 }
@@ -74,8 +79,8 @@ ir::ValueId attention(DecoderParts& parts, int64_t layer, ir::ValueId x) {
   const DecoderConfig& c = parts.config;
   const std::string prefix = fmt::format("blk.{}.", layer);
   const Projections projections = project(parts, prefix, x);
-  const ir::ValueId query = rotated(parts, split_heads(parts, projections.query, c.heads, prefix + "attn_q_norm"));
-  const ir::ValueId key = rotated(parts, split_heads(parts, projections.key, c.key_heads, prefix + "attn_k_norm"));
+  const ir::ValueId query = rotated(parts, layer, split_heads(parts, projections.query, c.heads, prefix + "attn_q_norm"));
+  const ir::ValueId key = rotated(parts, layer, split_heads(parts, projections.key, c.key_heads, prefix + "attn_k_norm"));
   const ir::ValueId keys = appended(parts, fmt::format("keys.{}", layer), key);
   const ir::ValueId values = appended(parts, fmt::format("values.{}", layer), split_heads(parts, projections.value, c.key_heads));
   const ir::ValueId joined = query && keys && values ? attended(parts, layer, query, keys, values) : ir::ValueId{};

@@ -14,8 +14,9 @@ enum class Activation : uint8_t { silu, gelu, gelu_tanh, relu };
 
 /// Where the normalizations of a layer are.
 enum class NormPlacement : uint8_t {
-  before,           ///< x + f(norm(x))
-  before_and_after  ///< x + norm(f(norm(x))), as Gemma 2 has it
+  before,            ///< x + f(norm(x))
+  before_and_after,  ///< x + norm(f(norm(x))), as Gemma 2 has it
+  after,             ///< x + norm(f(x)), as OLMo 2 has it
 };
 
 /// What differs between decoder-only transformers, as data; a family fills it in. Whether there are biases, norms of queries and keys, a
@@ -35,7 +36,11 @@ struct DecoderConfig {
   Rotation rotation = Rotation::none;
   int64_t rotated_size = 0;  ///< elements of a head that are rotated, from the first on
   double rotation_base = 10000;
-  double rotation_factor = 1;  ///< positions are divided by it (linear scaling)
+  double rotation_factor = 1;                  ///< positions are divided by it (linear scaling)
+  std::vector<double> rotation_divisors = {};  ///< of the frequency of each rotated pair; empty: 1 (llama3, YaRN, LongRoPE)
+  double rotation_magnitude = 1;               ///< cosines and sines are multiplied by it (YaRN, LongRoPE)
+  double window_rotation_base = 0;             ///< of layers with a window, whose rotation is not scaled; 0: as all layers (Gemma 3)
+  bool linear_bias = false;                    ///< scores of keys fall linearly with their distance, by a slope a head (ALiBi)
   Activation activation = Activation::silu;
   bool gated = true;  ///< feed-forward is down(act(gate(x)) * up(x)); else down(act(up(x)))
   double embedding_scale = 1, residual_scale = 1, logit_scale = 1;

@@ -34,7 +34,8 @@ ir::ValueId embedded(DecoderParts& parts, ir::ValueId tokens, ir::ConstantRef ta
     const ir::ConstantRef places = parts.weights.read("position_embd.weight", {parts.config.context, parts.config.width});
     if (places) x = build("Add", {x, build("Gather", {build.constant(places), parts.positions})});
   }
-  return scaled(build, x, parts.config.embedding_scale);
+  x = scaled(build, x, parts.config.embedding_scale);
+  return parts.weights.has("token_embd_norm.weight") ? normalized(parts, "token_embd_norm", x, parts.config.width) : x;
 }
 
 ir::ValueId added(DecoderParts& parts, ir::ValueId x, ir::ValueId part) {
@@ -45,13 +46,17 @@ ir::ValueId layer_of(DecoderParts& parts, int64_t layer, ir::ValueId x) {
   const DecoderConfig& c = parts.config;
   const std::string prefix = fmt::format("blk.{}.", layer);
   const auto after = [&](const char* name, ir::ValueId y) {
-    return c.norms == NormPlacement::before_and_after ? normalized(parts, prefix + name, y, c.width) : y;
+    return c.norms == NormPlacement::before ? y : normalized(parts, prefix + name, y, c.width);
   };
-  const ir::ValueId before = normalized(parts, prefix + "attn_norm", x, c.width);
-  const ir::ValueId attended = after("post_attention_norm", attention(parts, layer, before));
+  const auto before = [&](const char* name, ir::ValueId y) {
+    return c.norms == NormPlacement::after ? y : normalized(parts, prefix + name, y, c.width);
+  };
+  const ir::ValueId read = before("attn_norm", x);
+  const bool has_second = parts.weights.has(prefix + "attn_norm_2.weight");  // attention's own: the other is of feed-forward (Falcon)
+  const ir::ValueId attended = after("post_attention_norm", attention(parts, layer, has_second ? before("attn_norm_2", x) : read));
   const ir::ValueId middle = c.joint_residual ? x : added(parts, x, attended);
   const bool shares_norm = c.joint_residual && !parts.weights.has(prefix + "ffn_norm.weight");
-  const ir::ValueId inner = shares_norm ? before : normalized(parts, prefix + "ffn_norm", middle, c.width);
+  const ir::ValueId inner = shares_norm ? read : before("ffn_norm", middle);
   const ir::ValueId fed = after("post_ffw_norm", feed_forward(parts, layer, inner));
   return added(parts, c.joint_residual ? added(parts, x, attended) : middle, fed);
 }

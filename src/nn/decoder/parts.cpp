@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/decoder/parts.h"
 
+#include <bit>
 #include <cmath>
+#include <limits>
 
 #include "ops/definition/pieces.h"
 
@@ -26,22 +28,54 @@ ir::ValueId soft_capped(ir::Builder& build, ir::ValueId x, double cap) {
   return cap == 0 ? x : scaled(build, build("Tanh", {build("Div", {x, build.scalar(DType::f32, cap)})}), cap);
 }
 
-void add_rotation(DecoderParts& parts) {
-  const DecoderConfig& c = parts.config;
-  if (c.rotation == Rotation::none) return;
-  const int64_t pairs = c.rotated_size / 2;
+namespace {
+
+/// divisors: of the frequencies; empty: 1.
+DecoderParts::Angles angles_of(DecoderParts& parts, double base, double factor, const std::vector<double>& divisors, double magnitude) {
+  const int64_t rotated = parts.config.rotated_size, pairs = rotated / 2;
   std::vector<float> cosines, sines;
   cosines.reserve(static_cast<size_t>(parts.capacity * pairs));
   sines.reserve(static_cast<size_t>(parts.capacity * pairs));
   for (int64_t position = 0; position < parts.capacity; ++position)
     for (int64_t i = 0; i < pairs; ++i) {
-      const double frequency = std::pow(c.rotation_base, -2.0 * static_cast<double>(i) / static_cast<double>(c.rotated_size));
-      const double angle = static_cast<double>(position) / c.rotation_factor * frequency;
-      cosines.push_back(static_cast<float>(std::cos(angle)));
-      sines.push_back(static_cast<float>(std::sin(angle)));
+      double frequency = std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(rotated));
+      if (!divisors.empty()) frequency /= divisors[static_cast<size_t>(i)];
+      const double angle = static_cast<double>(position) / factor * frequency;
+      cosines.push_back(static_cast<float>(std::cos(angle) * magnitude));
+      sines.push_back(static_cast<float>(std::sin(angle) * magnitude));
     }
-  parts.cosines = parts.build.constant(Tensor::of_f32({parts.capacity, pairs}, cosines));
-  parts.sines = parts.build.constant(Tensor::of_f32({parts.capacity, pairs}, sines));
+  return {parts.build.constant(Tensor::of_f32({parts.capacity, pairs}, cosines)),
+          parts.build.constant(Tensor::of_f32({parts.capacity, pairs}, sines))};
+}
+
+/// f32[heads, new, past + new]: the slope of each head times the distance of the key, minus infinity for keys that are not read.
+ir::ValueId biased(DecoderParts& parts, ir::ValueId mask, ir::ValueId key, ir::ValueId query) {
+  ir::Builder& build = parts.build;
+  const ir::ValueId distance =
+      build("Cast", {build("Sub", {key, query})}, {{"to", static_cast<int64_t>(DType::f32)}});  // [new, past + new], at most 0
+  const std::vector<float> slopes = bias_slopes(parts.config.heads);
+  const ir::ValueId bias = build("Mul", {distance, build.constant(Tensor::of_f32({parts.config.heads, 1, 1}, slopes))});
+  return build("Where", {mask, bias, build.scalar(DType::f32, -std::numeric_limits<double>::infinity())});
+}
+
+}  // namespace
+
+void add_rotation(DecoderParts& parts) {
+  const DecoderConfig& c = parts.config;
+  if (c.rotation == Rotation::none) return;
+  parts.angles = angles_of(parts, c.rotation_base, c.rotation_factor, c.rotation_divisors, c.rotation_magnitude);
+  parts.window_angles = c.window_rotation_base > 0 ? angles_of(parts, c.window_rotation_base, 1, {}, 1) : parts.angles;
+}
+
+std::vector<float> bias_slopes(int64_t heads) {
+  const auto power = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(heads)));
+  std::vector<float> out;
+  for (int64_t h = 0; h < heads; ++h) {
+    const double exponent = h < power ? static_cast<double>(h + 1) / static_cast<double>(power)
+                                      : static_cast<double>(2 * (h - power) + 1) / static_cast<double>(2 * power);
+    out.push_back(static_cast<float>(std::exp2(-8 * exponent)));
+  }
+  return out;
 }
 
 ir::ValueId mask_of(DecoderParts& parts, int64_t window, ir::ValueId keys) {
@@ -53,6 +87,7 @@ ir::ValueId mask_of(DecoderParts& parts, int64_t window, ir::ValueId keys) {
   mask = build("LessOrEqual", {key, query});
   if (window > 0)
     mask = build("And", {mask, build("Greater", {key, build("Sub", {query, build.scalar(DType::i64, static_cast<double>(window))})})});
+  if (parts.config.linear_bias) mask = biased(parts, mask, key, query);
   return mask;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <string>
+#include <vector>
 
 #include "nn/decoder/config.h"
 #include "nn/decoder/weight_reader.h"
@@ -14,9 +15,12 @@ struct DecoderParts {
   ir::Builder& build;
   WeightReader& weights;
   int64_t capacity;
-  ir::ValueId positions = {};                 ///< i64[1, new]: of the tokens
-  ir::ValueId cosines = {}, sines = {};       ///< f32[capacity, rotated size / 2]; none without rotation
-  std::map<int64_t, ir::ValueId> masks = {};  ///< by window: bool[new, past + new]
+  ir::ValueId positions = {};  ///< i64[1, new]: of the tokens
+  struct Angles {
+    ir::ValueId cosines = {}, sines = {};  ///< f32[capacity, rotated size / 2]; none without rotation
+  };
+  Angles angles = {}, window_angles = {};     ///< of layers without and with a window
+  std::map<int64_t, ir::ValueId> masks = {};  ///< by window: bool[new, past + new]; with linear bias f32[heads, new, past + new]
 };
 
 /// NAME.weight and, of a layer normalization, NAME.bias, over the last `size` elements.
@@ -25,9 +29,12 @@ ir::ValueId normalized(DecoderParts& parts, const std::string& name, ir::ValueId
 ir::ValueId soft_capped(ir::Builder& build, ir::ValueId x, double cap);
 ir::ValueId scaled(ir::Builder& build, ir::ValueId x, double factor);
 
-/// The table of angles of each position: position / factor * base^(-2i / rotated), cosine and sine of it, computed in f64
-/// (https://arxiv.org/abs/2104.09864).
+/// The tables of angles of each position: position / factor * base^(-2i / rotated) / divisor i, cosine and sine of it times the magnitude,
+/// computed in f64 (https://arxiv.org/abs/2104.09864).
 void add_rotation(DecoderParts& parts);
+/// How much the score of a key falls with each token of distance, a number a head (https://arxiv.org/abs/2108.12409): 2^(-8 h / n) for the
+/// largest power of two n, then every other one of the same of 2n.
+std::vector<float> bias_slopes(int64_t heads);
 /// Which keys the queries of the step read, by the window of a layer (0: all before them). `keys`: the number of all keys, i64 [].
 ir::ValueId mask_of(DecoderParts& parts, int64_t window, ir::ValueId keys);
 

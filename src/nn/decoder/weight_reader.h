@@ -17,6 +17,7 @@ class WeightReader {
   WeightReader(ir::Builder& build, const Weights& weights) : build_(build), weights_(weights) {}
 
   bool has(const std::string& name) const { return weights_.shape_of(name).has_value(); }
+  bool has_shape(const std::string& name, const Sizes& shape) const { return weights_.shape_of(name) == shape; }
   /// A weight of that shape; null where it is missing or has another.
   ir::ConstantRef read(const std::string& name, const Sizes& shape);
   /// x [..., inputs] times NAME.weight [outputs, inputs] transposed, plus NAME.bias [outputs] where there is one.

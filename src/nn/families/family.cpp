@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/nearest.h"
+#include "nn/families/rotation_scaling.h"
 
 namespace tenon::nn {
 
@@ -54,11 +55,12 @@ Result<const Family*> family_of_model_type(std::string_view model_type) {
 
 namespace {
 
-Result<void> fill_sizes(const Hyperparameters& model, DecoderConfig& c) {
+Result<void> fill_sizes(const Family& family, const Hyperparameters& model, DecoderConfig& c) {
   c.layers = TRY(model.size("block_count"));
   c.width = TRY(model.size("embedding_length"));
-  c.context = TRY(model.size("context_length"));
-  c.inner_width = TRY(model.size("feed_forward_length"));
+  c.context = family.context == 0 ? TRY(model.size("context_length")) : TRY(model.size("context_length", family.context));
+  const bool is_named = family.inner_factor == 0 || model.has("feed_forward_length");
+  c.inner_width = is_named ? TRY(model.size("feed_forward_length")) : family.inner_factor * c.width;
   c.heads = TRY(model.size("attention.head_count"));
   c.key_heads = TRY(model.size("attention.head_count_kv", c.heads));
   if (c.heads % c.key_heads != 0)
@@ -85,12 +87,6 @@ Result<void> fill_rotation(const Hyperparameters& model, DecoderConfig& c) {
     return fail(Code::bad_input, "hyperparameters rope.*", "the rotation cannot be")
         .expected(fmt::format("an even rope.dimension_count of at most {}, a positive rope.freq_base", c.head_size))
         .found(fmt::format("{} and {}", c.rotated_size, c.rotation_base));
-  const std::string scaling = TRY(model.word("rope.scaling.type", "none"));
-  if (scaling == "linear") c.rotation_factor = TRY(model.number("rope.scaling.factor", 1));
-  else if (scaling != "none")
-    return fail(Code::not_supported, "hyperparameter 'rope.scaling.type'",
-                fmt::format("not supported yet: scaling '{}' of positions", scaling))
-        .expected("none or linear");
   return {};
 }
 
@@ -111,6 +107,24 @@ Result<Rotation> stored_rotation(const Hyperparameters& model) {
   return TRY(model.word("rope.layout", "interleaved")) == "half_split" ? Rotation::half_split : Rotation::interleaved;
 }
 
+Result<ir::ConstantRef> ungrouped_rows(ir::ConstantRef weight, int64_t groups, int64_t queries, const std::string& name) {
+  const Sizes shape = weight->shape;
+  const int64_t heads = groups * (queries + 2);
+  if (shape.empty() || shape[0] % heads != 0)
+    return fail(Code::bad_input, name, "the rows of the joined projection are no whole heads")
+        .expected(fmt::format("a multiple of {} rows", heads))
+        .found(fmt::format("[{}]", fmt::join(shape, ", ")));
+  Sizes grouped{groups, queries + 2, shape[0] / heads}, rows = shape;
+  grouped.insert(grouped.end(), shape.begin() + 1, shape.end());
+  const ir::ConstantRef all = ir::reshape(std::move(weight), grouped);
+  std::vector<ir::ConstantRef> parts;
+  for (const auto& [begin, end] : {std::pair{int64_t{0}, queries}, {queries, queries + 1}, {queries + 1, queries + 2}}) {
+    rows[0] = groups * (end - begin) * grouped[2];
+    parts.push_back(ir::reshape(ir::slice(all, 1, begin, end), rows));
+  }
+  return ir::concat(std::move(parts), 0);
+}
+
 Result<void> add_windows(const Hyperparameters& model, int64_t period, DecoderConfig& config) {
   if (!model.has("attention.sliding_window")) return {};
   const int64_t window = TRY(model.size("attention.sliding_window"));
@@ -126,10 +140,11 @@ Result<void> add_windows(const Hyperparameters& model, int64_t period, DecoderCo
   return {};
 }
 
-Result<DecoderConfig> decoder_config(const Family& family, const Hyperparameters& model) {
+Result<DecoderConfig> decoder_config(const Family& family, const Hyperparameters& model, int64_t capacity) {
   DecoderConfig config;
-  TRY(fill_sizes(model, config));
+  TRY(fill_sizes(family, model, config));
   TRY(fill_rotation(model, config));
+  TRY(scale_rotation(model, capacity, config));
   config.activation = TRY(activation_of(model, family.activation));
   config.epsilon = TRY(model.number("attention.layer_norm_rms_epsilon", TRY(model.number("attention.layer_norm_epsilon", 1e-5))));
   TRY(family.configure(model, config));

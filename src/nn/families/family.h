@@ -2,8 +2,10 @@
 #pragma once
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 
+#include "ir/constant.h"
 #include "nn/decoder/config.h"
 #include "nn/hyperparameters.h"
 
@@ -19,8 +21,12 @@ struct Family {
   std::string_view name;                               ///< general.architecture of GGUF
   std::span<const std::string_view> model_types = {};  ///< model_type of config.json
   std::span<const WeightName> weights = {};            ///< beside those of kDecoderWeights, which these override
-  float norm_offset = 0;                               ///< what a folder of Hugging Face leaves out of weights of normalizations
-  Activation activation = Activation::silu;            ///< where the model names none
+  /// What a folder of Hugging Face stores otherwise than GGUF does, by our name: transposed, or with rows in another order. Null: nothing.
+  Result<ir::ConstantRef> (*translate)(const std::string& name, ir::ConstantRef weight, const Hyperparameters& model) = nullptr;
+  float norm_offset = 0;                     ///< what a folder of Hugging Face leaves out of weights of normalizations
+  Activation activation = Activation::silu;  ///< where the model names none
+  int64_t inner_factor = 0;  ///< width of the feed-forward part, in widths of the embedding, where the model names none; 0: it must
+  int64_t context = 0;       ///< tokens of a context, where the model names none and its positions have no end; 0: it must name them
   /// Of the rotation, and of whatever else this family fixes; what all have in common is filled in already.
   Result<void> (*configure)(const Hyperparameters& model, DecoderConfig& config);
 };
@@ -30,11 +36,16 @@ std::span<const Family* const> families();
 Result<const Family*> family_of(std::string_view architecture);
 Result<const Family*> family_of_model_type(std::string_view model_type);
 
-/// The network of a model. Errors: bad_input where a hyperparameter is missing or cannot be; not_supported.
-Result<DecoderConfig> decoder_config(const Family& family, const Hyperparameters& model);
+/// The network of a model. capacity: tokens that its cache has room for; 0: those of its context.
+/// Errors: bad_input where a hyperparameter is missing or cannot be; not_supported.
+Result<DecoderConfig> decoder_config(const Family& family, const Hyperparameters& model, int64_t capacity = 0);
 
 /// The pairs that a checkpoint of LLaMA's kind stores side by side in GGUF, and half a head apart in a folder of Hugging Face.
 Result<Rotation> stored_rotation(const Hyperparameters& model);
+
+/// Rows of a joined projection of q, k and v that are stored head by head, in GGUF's order: rows of all q, of all k, of all v. A group has
+/// the rows of `queries` heads of q, then those of one head of k and of one of v. Errors: bad_input (rows that are no whole groups).
+Result<ir::ConstantRef> ungrouped_rows(ir::ConstantRef weight, int64_t groups, int64_t queries, const std::string& name);
 
 /// A window of `attention.sliding_window` keys in the layers for which `attention.window_pattern` (a letter a layer: s, else f) has an s;
 /// without a pattern in every `period`th layer from the first on.
