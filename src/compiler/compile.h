@@ -15,6 +15,7 @@
 #include "codegen/precision.h"
 #include "compiler/backends.h"
 #include "compiler/options/code_options.h"
+#include "files/language_text.h"
 #include "ir/graph.h"
 #include "partition/partition.h"
 #include "plugin/public/plugins.h"
@@ -43,7 +44,8 @@ struct CompileOptions : CodeOptions {
   std::map<std::string, const codegen::Target*, std::less<>> targets;
   /// Called with the plan after each planning pass that changed it; bodies of branches and loops have plans of their own. May be null.
   std::function<void(std::string_view pass, const codegen::Plan& plan)> dump_plan;
-  std::string source;  ///< the place of errors that have no nearer one: the model's file
+  files::LanguageText text;  ///< of a language model: goes into the engine as it is
+  std::string source;        ///< the place of errors that have no nearer one: the model's file
 };
 
 struct StepTime {

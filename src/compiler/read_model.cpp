@@ -22,6 +22,7 @@ Result<import::Imported> decoder_of(nn::Checkpoint checkpoint, const std::filesy
   out.graph = std::move(*graph);
   out.format = "checkpoint";
   out.producer = checkpoint.family->name;
+  out.text = TRY(files::read_language_text(path));
   return out;
 }
 

@@ -147,6 +147,8 @@ Result<void> save(const Compiled& c, const CompileOptions& options, const std::f
   writer.add(SectionType::manifest, manifest(c, options));
   TRY(add_plugins(writer, c, options.embed_plugins));
   add_measured(writer, c);
+  for (const auto& [part, bytes] : options.text)
+    writer.add(SectionType::language_text, bytes, {.required = false, .tag = static_cast<uint32_t>(part)});
   TRY(options.portable ? add_graphs(writer, c) : add_native(writer, c));
   auto file = TRY(files::AtomicFile::create(path));
   TRY(writer.write([&](uint64_t offset, std::span<const std::byte> bytes) { return file.write_at(offset, bytes); }));

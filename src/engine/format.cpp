@@ -21,6 +21,7 @@ std::string_view name_of(SectionType type) {
     case SectionType::plugin_times: return "plugin_times";
     case SectionType::plan_record: return "plan record";
     case SectionType::programs: return "programs";
+    case SectionType::language_text: return "language text";
   }
   return "unknown";
 }

@@ -27,7 +27,7 @@ Result<std::vector<TableEntry>> read_table(std::span<const std::byte> bytes, con
   return table;
 }
 
-bool is_known(SectionType type) { return type >= SectionType::graph_text && type <= SectionType::programs; }
+bool is_known(SectionType type) { return type >= SectionType::graph_text && type <= SectionType::language_text; }
 
 /// What a run relies on before it starts. Hashing weights costs more than starting; graph text, plan record and provenance are for people.
 bool checked_at_open(SectionType type) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "files/language_text.h"
 #include "import/onnx_model.h"
 #include "import/onnx_types.h"
 #include "ir/graph.h"
@@ -41,6 +42,7 @@ struct Imported {
   std::string format = "ONNX";  ///< of what was read; or "checkpoint"
   std::string producer;         ///< "pytorch 2.13.0"; of a checkpoint its family
   std::vector<std::pair<std::string, int64_t>> opsets;
+  files::LanguageText text;  ///< of a checkpoint
 };
 
 /// Reads an ONNX model into a graph of the newest ops, every value typed. Weights stay in the mapped files.

@@ -235,7 +235,9 @@ Result<Engine> made(Make make) {
 Result<Engine> compile(const std::filesystem::path& model, const CompileOptions& options) {
   return made([&]() -> base::Result<Engine> {
     auto inner = TRY(inner_options(options, model.filename().string()));
-    return engine_of(source_of(TRY(compiler::read_model(model, TRY(import_options(options)), options.context))), std::move(inner), options);
+    auto imported = TRY(compiler::read_model(model, TRY(import_options(options)), options.context));
+    inner.text = std::move(imported.text);
+    return engine_of(source_of(std::move(imported)), std::move(inner), options);
   });
 }
 

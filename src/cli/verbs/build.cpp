@@ -193,7 +193,8 @@ Result<void> build_engine(const Options& o, Console& console) {
   std::optional<GraphPage> page;
   if (!o.html.empty()) page.emplace(std::filesystem::path(o.engine.model.path).filename().string());
   for (const std::string& w : imported.warnings) console.warn(w);
-  const auto options = TRY(compile_options(o, console));
+  auto options = TRY(compile_options(o, console));
+  options.text = std::move(imported.text);
   std::vector<compiler::EntrySource> entries;
   entries.push_back({"main", {std::move(imported.graph), std::move(imported.unbounded)}});
   for (const std::string& text : o.entries) entries.push_back(TRY(read_entry(text, reading, console)));

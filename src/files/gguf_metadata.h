@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "files/gguf.h"
+
+namespace tenon::files {
+
+/// A GGUF file (version 3) without tensors that has the metadata whose keys begin with one of the prefixes, in the order of `file`.
+std::string metadata_file(const Gguf& file, std::initializer_list<std::string_view> prefixes);
+
+}  // namespace tenon::files

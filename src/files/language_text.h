@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "base/result.h"
+
+namespace tenon::files {
+
+/// The files of a checkpoint that describe text. The numbers are in engine files for ever: tags of their sections.
+enum class TextPart : uint32_t {
+  gguf_metadata = 1,      ///< a GGUF file without tensors: tokenizer.*
+  tokenizer = 2,          ///< tokenizer.json
+  tokenizer_config = 3,   ///< tokenizer_config.json
+  generation_config = 4,  ///< generation_config.json
+  chat_template = 5,      ///< chat_template.jinja
+};
+
+/// What a language model's tokenizer and chat template are made of, as its checkpoint has it; only parts that are there.
+using LanguageText = std::map<TextPart, std::string>;
+
+/// Of a GGUF file, or of a folder of Hugging Face. Empty where it describes no text. Cost: reads the small files, or copies the tokenizer's
+/// metadata. Errors: those of read_gguf; file_missing, limit_exceeded (a file of over 256 MB).
+Result<LanguageText> read_language_text(const std::filesystem::path& checkpoint);
+
+}  // namespace tenon::files
