@@ -12,9 +12,9 @@ namespace tenon::compiler {
 
 namespace {
 
+using codegen::AccessPattern;
 using codegen::LoopWork;
 using codegen::ProductWork;
-using codegen::Walk;
 using codegen::Work;
 
 // Field numbers are for ever: a number that is no longer written is never used again.
@@ -45,13 +45,21 @@ struct Field {
 };
 
 // Sizes are text: a number, or a polynomial over the graph's symbols.
-constexpr Field<ProductWork, Dim> kProductSizes[] = {{1, &ProductWork::times}, {2, &ProductWork::rows},      {3, &ProductWork::lanes},
-                                                     {4, &ProductWork::depth}, {10, &ProductWork::left_out}, {11, &ProductWork::line}};
-constexpr Field<LoopWork, Dim> kLoopSizes[] = {
-    {1, &LoopWork::points}, {2, &LoopWork::along}, {8, &LoopWork::runs}, {9, &LoopWork::inner}, {10, &LoopWork::joins}};
-constexpr Field<LoopWork, double> kLoopNumbers[] = {{3, &LoopWork::operations}, {4, &LoopWork::functions}, {5, &LoopWork::exponentials},
-                                                    {6, &LoopWork::loads},      {7, &LoopWork::single},    {11, &LoopWork::waits}};
-constexpr Field<Walk, Dim> kWalkSizes[] = {{1, &Walk::elements}, {2, &Walk::parts}};
+constexpr Field<ProductWork, Dim> kProductSizes[] = {{1, &ProductWork::times},
+                                                     {2, &ProductWork::rows},
+                                                     {3, &ProductWork::lanes},
+                                                     {4, &ProductWork::depth},
+                                                     {10, &ProductWork::skipped_products},
+                                                     {11, &ProductWork::rows_per_line}};
+constexpr Field<LoopWork, Dim> kLoopSizes[] = {{1, &LoopWork::points},
+                                               {2, &LoopWork::lane_extent},
+                                               {8, &LoopWork::vector_loops},
+                                               {9, &LoopWork::inner_loops},
+                                               {10, &LoopWork::lane_reductions}};
+constexpr Field<LoopWork, double> kLoopNumbers[] = {{3, &LoopWork::operations},   {4, &LoopWork::transcendentals},
+                                                    {5, &LoopWork::exponentials}, {6, &LoopWork::loads},
+                                                    {7, &LoopWork::gathers},      {11, &LoopWork::sum_latency}};
+constexpr Field<AccessPattern, Dim> kWalkSizes[] = {{1, &AccessPattern::elements}, {2, &AccessPattern::parts}};
 
 constexpr uint32_t kMostOfTile = 64;  ///< rows, and vectors
 constexpr double kMostOfNumber = 0x1p53;
@@ -70,9 +78,9 @@ std::string encode(const ProductWork& p) {
   write<ProductWork>(w, p, kProductSizes);
   w.add_uint32(product_tag::tile_rows, static_cast<uint32_t>(p.tile.rows));
   w.add_uint32(product_tag::tile_vectors, static_cast<uint32_t>(p.tile.vectors));
-  w.add_uint32(product_tag::operand, static_cast<uint32_t>(p.form->operand));
-  if (p.form->along != DType::none) w.add_uint32(product_tag::along, static_cast<uint32_t>(p.form->along));
-  w.add_uint32(product_tag::sum, static_cast<uint32_t>(p.form->sum));
+  w.add_uint32(product_tag::operand, static_cast<uint32_t>(p.instruction->operand));
+  if (p.instruction->along != DType::none) w.add_uint32(product_tag::along, static_cast<uint32_t>(p.instruction->along));
+  w.add_uint32(product_tag::sum, static_cast<uint32_t>(p.instruction->sum));
   return out;
 }
 
@@ -85,10 +93,10 @@ std::string encode(const LoopWork& l) {
   return out;
 }
 
-std::string encode(const Walk& walk) {
+std::string encode(const AccessPattern& walk) {
   std::string out;
   protozero::pbf_writer w(out);
-  write<Walk>(w, walk, kWalkSizes);
+  write<AccessPattern>(w, walk, kWalkSizes);
   if (walk.whole) w.add_uint32(walk_tag::whole, 1);
   if (walk.written) w.add_uint32(walk_tag::written, 1);
   return out;
@@ -100,7 +108,7 @@ std::string encode_step(uint32_t group, const Work& work) {
   w.add_uint32(step_tag::group, group);
   for (const ProductWork& p : work.products) w.add_message(step_tag::product, encode(p));
   for (const LoopWork& l : work.loops) w.add_message(step_tag::loop, encode(l));
-  for (const Walk& walk : work.walks) w.add_message(step_tag::walk, encode(walk));
+  for (const AccessPattern& walk : work.access_patterns) w.add_message(step_tag::walk, encode(walk));
   return out;
 }
 
@@ -175,7 +183,7 @@ class RecordReader {
         case step_tag::group: group = r.get_uint32(); break;
         case step_tag::product: work.products.push_back(product(r.get_message())); break;
         case step_tag::loop: work.loops.push_back(loop(r.get_message())); break;
-        case step_tag::walk: work.walks.push_back(walk(r.get_message())); break;
+        case step_tag::walk: work.access_patterns.push_back(walk(r.get_message())); break;
         default: r.skip();
       }
     }
@@ -222,8 +230,8 @@ class RecordReader {
         default: r.skip();
       }
     }
-    out.form = target_.multiply_add(operand, along == DType::none ? operand : along, sum);
-    if (!out.form) throw BadField{"a multiply-add that " + std::string(target_.title) + " lacks"};
+    out.instruction = target_.multiply_add(operand, along == DType::none ? operand : along, sum);
+    if (!out.instruction) throw BadField{"a multiply-add that " + std::string(target_.title) + " lacks"};
     tile_size(static_cast<uint32_t>(out.tile.rows));
     tile_size(static_cast<uint32_t>(out.tile.vectors));
     return out;
@@ -240,10 +248,10 @@ class RecordReader {
     return out;
   }
 
-  Walk walk(WireReader r) const {
-    Walk out;
+  AccessPattern walk(WireReader r) const {
+    AccessPattern out;
     while (r.next()) {
-      if (read_size<Walk>(r, out, kWalkSizes)) continue;
+      if (read_size<AccessPattern>(r, out, kWalkSizes)) continue;
       switch (r.tag()) {
         case walk_tag::whole: out.whole = r.get_uint32() != 0; break;
         case walk_tag::written: out.written = r.get_uint32() != 0; break;

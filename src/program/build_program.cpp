@@ -226,7 +226,7 @@ class ProgramBuilder {
     own.tasks = sizes_.slot(kernel.tasks);
     own.grain = sizes_.slot(kernel.grain);
     own.flops = sizes_.slot(kernel.flops);
-    own.factors = codegen::factors_of(kernel.work);
+    own.factors = codegen::factor_dtype(kernel.work);
     own.scratch_bytes = static_cast<uint64_t>(kernel.tile.scratch_bytes());
     s.label = label_of(graph_, kernel.nodes);
     origins_.work_of_step.resize(out_.steps.size());

@@ -28,22 +28,22 @@ runtime::Program program() {
 }
 
 /// Bytes that the reading threads find with another one, on two.
-double exchanged(const codegen::Walk& writer, const codegen::Walk& reader) {
-  const codegen::Machine machine = codegen::usual_machine(**codegen::target_named("x86_avx512"), 2);
+double shared_read_bytes(const codegen::AccessPattern& writer, const codegen::AccessPattern& reader) {
+  const codegen::Machine machine = codegen::default_machine(**codegen::target_named("x86_avx512"), 2);
   std::vector<std::optional<codegen::Work>> works(2, codegen::Work{});
-  works[0]->walks = {writer};
-  works[1]->walks = {reader};
+  works[0]->access_patterns = {writer};
+  works[1]->access_patterns = {reader};
   const auto calls = calls_of_steps(program(), {}, works, machine);
   EXPECT_TRUE(calls);
-  return calls ? (*calls)[1].exchanged : -1;
+  return calls ? (*calls)[1].shared_read_bytes : -1;
 }
 
 TEST(Traffic, AThreadFindsItsOwnWhereBothWalkInOrder) {
-  const codegen::Walk written{.parts = kTasks, .written = true}, crossed{.written = true};
-  EXPECT_EQ(exchanged(written, {.parts = kTasks}), 0);
-  EXPECT_EQ(exchanged(written, {}), kBytes / 2) << "half of what is read here and there is another's";
-  EXPECT_EQ(exchanged(crossed, {.parts = kTasks}), kBytes / 2);
-  EXPECT_EQ(exchanged(written, {.whole = true}), kBytes) << "each of two reads the other's half";
+  const codegen::AccessPattern written{.parts = kTasks, .written = true}, crossed{.written = true};
+  EXPECT_EQ(shared_read_bytes(written, {.parts = kTasks}), 0);
+  EXPECT_EQ(shared_read_bytes(written, {}), kBytes / 2) << "half of what is read here and there is another's";
+  EXPECT_EQ(shared_read_bytes(crossed, {.parts = kTasks}), kBytes / 2);
+  EXPECT_EQ(shared_read_bytes(written, {.whole = true}), kBytes) << "each of two reads the other's half";
 }
 
 }  // namespace

@@ -17,13 +17,14 @@ namespace {
 const Target& target() { return **target_named("x86_avx512"); }
 
 Work product_of(int64_t rows, int64_t depth, int64_t lanes, Tile tile = {14, 2}) {
-  return {.products = {{.rows = rows, .lanes = lanes, .depth = depth, .tile = tile, .form = &target().of_f32()}}, .loops = {}};
+  return {.products = {{.rows = rows, .lanes = lanes, .depth = depth, .tile = tile, .instruction = &target().of_f32()}}, .loops = {}};
 }
-Work loop_of(int64_t points, double operations, double functions = 0) {
-  return {.products = {}, .loops = {{.points = points, .along = points, .operations = operations, .functions = functions, .loads = 2}}};
+Work loop_of(int64_t points, double operations, double transcendentals = 0) {
+  return {.products = {},
+          .loops = {{.points = points, .lane_extent = points, .operations = operations, .transcendentals = transcendentals, .loads = 2}}};
 }
-Prediction predicted(const Work& work, const Call& call = {}, int threads = 1) {
-  return predict(work, call, target(), usual_machine(target(), threads));
+Prediction predicted(const Work& work, const KernelCall& call = {}, int threads = 1) {
+  return predict(work, call, target(), default_machine(target(), threads));
 }
 
 TEST(Predict, MoreWorkIsNeverFaster) {
@@ -41,31 +42,31 @@ TEST(Predict, MoreWorkIsNeverFaster) {
 
 TEST(Predict, BytesFromFurtherAwayTakeLonger) {
   const Work copy = loop_of(1 << 20, 0);
-  const double second = predicted(copy, {.second = 1 << 23}).ns, third = predicted(copy, {.third = 1 << 23}).ns;
-  EXPECT_LT(second, third);
-  EXPECT_LT(third, predicted(copy, {.memory = 1 << 23}).ns);
-  EXPECT_LT(predicted(copy, {.memory = 1 << 23}).ns, predicted(copy, {.memory = 1 << 24}).ns);
+  const double l2 = predicted(copy, {.l2_bytes = 1 << 23}).ns, l3 = predicted(copy, {.l3_bytes = 1 << 23}).ns;
+  EXPECT_LT(l2, l3);
+  EXPECT_LT(l3, predicted(copy, {.memory_bytes = 1 << 23}).ns);
+  EXPECT_LT(predicted(copy, {.memory_bytes = 1 << 23}).ns, predicted(copy, {.memory_bytes = 1 << 24}).ns);
 }
 
 TEST(Predict, BytesOfAnotherCoreTakeLongerThanOwn) {
   const Work copy = loop_of(1 << 20, 0);
-  const auto ns = [&](const Call& call) { return predicted(copy, call, 2).ns; };
-  EXPECT_LT(ns({.tasks = 8, .second = 1 << 23}), ns({.tasks = 8, .exchanged = 1 << 23}));
-  EXPECT_LT(ns({.tasks = 8, .second = 1 << 23}), ns({.tasks = 8, .taken = 1 << 23}));
-  EXPECT_LT(ns({.tasks = 8, .exchanged = 1 << 23}), ns({.tasks = 1, .exchanged = 1 << 23})) << "one thread reads them all";
+  const auto ns = [&](const KernelCall& call) { return predicted(copy, call, 2).ns; };
+  EXPECT_LT(ns({.tasks = 8, .l2_bytes = 1 << 23}), ns({.tasks = 8, .shared_read_bytes = 1 << 23}));
+  EXPECT_LT(ns({.tasks = 8, .l2_bytes = 1 << 23}), ns({.tasks = 8, .shared_written_bytes = 1 << 23}));
+  EXPECT_LT(ns({.tasks = 8, .shared_read_bytes = 1 << 23}), ns({.tasks = 1, .shared_read_bytes = 1 << 23})) << "one thread reads them all";
 }
 
 TEST(Predict, ALoopOfManyPlacesHidesNothing) {
   Work few = loop_of(1 << 16, 100), many = few;
   many.loops[0].loads = 40;
   many.loops[0].operations = few.loops[0].operations + few.loops[0].loads - 40;
-  const Call call{.second = 1 << 22};
+  const KernelCall call{.l2_bytes = 1 << 22};
   EXPECT_GT(predicted(many, call).ns, predicted(few, call).ns) << "as much to compute, but nothing is asked for ahead";
 }
 
 TEST(Predict, ASumThatWaitsForItselfTakesLonger) {
   Work waiting = loop_of(1 << 20, 1);
-  waiting.loops[0].waits = 8;
+  waiting.loops[0].sum_latency = 8;
   EXPECT_GT(predicted(waiting).ns, predicted(loop_of(1 << 20, 1)).ns);
 }
 
@@ -80,16 +81,16 @@ TEST(Predict, ThreadsHelpAsFarAsTasksGo) {
 TEST(Predict, NamesWhatLimits) {
   EXPECT_EQ(predicted(product_of(1024, 1024, 1024)).limit, Limit::peak);
   EXPECT_EQ(predicted(product_of(1, 768, 32)).limit, Limit::latency) << "sums of one row wait for each other";
-  EXPECT_EQ(predicted(product_of(1, 1024, 1024), {.memory = 1 << 22}).limit, Limit::memory) << "weights read for one row";
-  EXPECT_EQ(predicted(loop_of(1 << 20, 0), {.memory = 1 << 23}).limit, Limit::memory);
-  EXPECT_EQ(predicted(loop_of(1 << 20, 0), {.third = 1 << 23}).limit, Limit::third);
-  EXPECT_EQ(predicted(loop_of(16, 1), {.second = 128}).limit, Limit::start);
-  EXPECT_EQ(name_of(Limit::third), "third-level cache");
+  EXPECT_EQ(predicted(product_of(1, 1024, 1024), {.memory_bytes = 1 << 22}).limit, Limit::memory) << "weights read for one row";
+  EXPECT_EQ(predicted(loop_of(1 << 20, 0), {.memory_bytes = 1 << 23}).limit, Limit::memory);
+  EXPECT_EQ(predicted(loop_of(1 << 20, 0), {.l3_bytes = 1 << 23}).limit, Limit::l3);
+  EXPECT_EQ(predicted(loop_of(16, 1), {.l2_bytes = 128}).limit, Limit::start);
+  EXPECT_EQ(name_of(Limit::l3), "third-level cache");
 }
 
 TEST(Predict, TheLimitAloneTakesNoLongerThanAll) {
   for (const Work& work : {product_of(1, 768, 768), product_of(129, 64, 33), loop_of(100, 5, 2), loop_of(0, 1)})
-    for (const Call& call : {Call{}, Call{.tasks = 7, .third = 1e6, .memory = 1e5}}) {
+    for (const KernelCall& call : {KernelCall{}, KernelCall{.tasks = 7, .l3_bytes = 1e6, .memory_bytes = 1e5}}) {
       const Prediction p = predicted(work, call, 3);
       EXPECT_LE(p.limit_ns, p.ns);
       EXPECT_GT(p.ns, 0);
@@ -148,7 +149,7 @@ ProductWork of_padded_image(int64_t pixels) {
 TEST(Work, LeavesOutTheRowsOfAWindowInThePadding) {
   const ProductWork work = of_padded_image(14);
   EXPECT_EQ(work.depth, Dim(144));
-  EXPECT_EQ(work.left_out, Dim(2 * 14 * 3 * 16)) << "one row of three of the window, for the first row of pixels and for the last";
+  EXPECT_EQ(work.skipped_products, Dim(2 * 14 * 3 * 16)) << "one row of three of the window, for the first row of pixels and for the last";
 }
 
 TEST(Work, OfANarrowImageIsTilesOfSeveralRows) {
@@ -168,7 +169,7 @@ TEST(Work, OfALoopIsItsPoints) {
   ASSERT_EQ(works.size(), 1u);
   EXPECT_EQ(works[0].loops[0].points, Dim(128 * 64));
   EXPECT_EQ(works[0].loops[0].exponentials, 1);
-  EXPECT_EQ(works[0].loops[0].single, 0);
+  EXPECT_EQ(works[0].loops[0].gathers, 0);
 }
 
 TEST(Work, OfAnActivationOnASingleRowIsCounted) {
@@ -183,8 +184,8 @@ LoopWork last_loop(std::string_view text) { return works_of(text).back().loops.a
 TEST(Work, OfALongRowIsSummedUpSideBySide) {
   const LoopWork brief = last_loop("graph main(x: f32[n,32]) { const a: i64[1] = [1] y = ReduceSum(x, a, keepdims=0) return y }");
   const LoopWork row = last_loop("graph main(x: f32[n,512]) { const a: i64[1] = [1] y = ReduceSum(x, a, keepdims=0) return y }");
-  EXPECT_LT(row.waits, brief.waits);
-  EXPECT_EQ(row.joins, Dim(128)) << "the lanes of each row are put together";
+  EXPECT_LT(row.sum_latency, brief.sum_latency);
+  EXPECT_EQ(row.lane_reductions, Dim(128)) << "the lanes of each row are put together";
 }
 
 /// Loads of a product of a depthwise convolution of images whose channels stand side by side.
@@ -211,33 +212,33 @@ TEST(Work, OfAWideWindowLoadsLessForAProduct) {
   EXPECT_LT(loads_of_window(3), 1) << "each of the data serves several products";
 }
 
-/// How the last kernel's tasks walk its first and its last argument, with n of 128.
-std::pair<Walk, Walk> walks_in(std::string_view text) {
+/// How the last kernel's tasks access its first and its last argument, with n of 128.
+std::pair<AccessPattern, AccessPattern> first_and_last_pattern(std::string_view text) {
   const auto works = works_of(text);
-  return {works.back().walks.at(0), works.back().walks.back()};
+  return {works.back().access_patterns.at(0), works.back().access_patterns.back()};
 }
 
-TEST(Walk, TasksOfAMapFindTheirOwnAgain) {
-  const auto [read, written] = walks_in("graph main(x: f32[n,4096]) { y = Relu(x) return y }");
+TEST(AccessPattern, TasksOfAMapHavePartsOfTheirOwn) {
+  const auto [read, written] = first_and_last_pattern("graph main(x: f32[n,4096]) { y = Relu(x) return y }");
   EXPECT_FALSE(read.written);
   EXPECT_TRUE(written.written);
   EXPECT_GE(read.parts.value(), 128);
   EXPECT_GE(written.parts.value(), 128);
 }
 
-TEST(Walk, TasksOfATranspositionCrossTheArray) {
-  const auto [read, written] = walks_in("graph main(x: f32[256,n]) { y = Transpose(x, perm=[1,0]) return y }");
+TEST(AccessPattern, TasksOfATranspositionCrossTheArray) {
+  const auto [read, written] = first_and_last_pattern("graph main(x: f32[256,n]) { y = Transpose(x, perm=[1,0]) return y }");
   EXPECT_NE(read.parts == Dim(1), written.parts == Dim(1)) << "one side alone is walked in order";
 }
 
-TEST(Walk, TasksOfAGatherTouchNoMoreThanTheyHavePoints) {
-  const auto [table, written] = walks_in("graph main(x: f32[30000,64], k: i64[n]) { y = Gather(x, k, axis=0) return y }");
+TEST(AccessPattern, TasksOfAGatherTouchNoMoreThanTheyHavePoints) {
+  const auto [table, written] = first_and_last_pattern("graph main(x: f32[30000,64], k: i64[n]) { y = Gather(x, k, axis=0) return y }");
   EXPECT_LE(table.elements.value(), 2 * 128 * 64);
 }
 
-TEST(Walk, TasksOverPanelsEachReadAllRows) {
+TEST(AccessPattern, TasksOverPanelsEachReadAllRows) {
   const auto works = works_of("graph main(x: f32[8,64], w: f32[64,4096]) { y = MatMul(x, w) return y }");
-  EXPECT_TRUE(std::ranges::any_of(works.back().walks, [](const Walk& w) { return w.whole && !w.written; }));
+  EXPECT_TRUE(std::ranges::any_of(works.back().access_patterns, [](const AccessPattern& w) { return w.whole && !w.written; }));
 }
 
 TEST(Work, HasNoNumbersWhereASizeIsUnknown) {

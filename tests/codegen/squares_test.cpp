@@ -17,7 +17,7 @@ size_t squares_in(const PlannedGraph& planned) {
   for (const auto& kernels : planned.kernels)
     for (const Kernel& k : kernels) {
       if (text_of(k.tile).find(" = transpose ") == std::string::npos) continue;
-      EXPECT_EQ(k.work.loops[0].single, 0) << "no lane loads for itself";
+      EXPECT_EQ(k.work.loops[0].gathers, 0) << "no lane loads for itself";
       ++found;
     }
   return found;

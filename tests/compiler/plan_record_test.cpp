@@ -78,7 +78,7 @@ std::vector<double> predictions(const PlanRecord& record, const codegen::Target&
   for (const codegen::Work& work : record.work_of_step) {
     const auto known = with_sizes(work, [](const DimNode&) { return Dim(7); });
     if (!known) continue;
-    out.push_back(codegen::predict(*known, {}, target, usual_machine(target, 4)).ns);
+    out.push_back(codegen::predict(*known, {}, target, default_machine(target, 4)).ns);
     EXPECT_LT(codegen::reason(*known, target).size(), 4096u);
   }
   return out;
@@ -228,7 +228,7 @@ TEST(PlanRecord, ValuesThatNoPlanHasAreRefused) {
   EXPECT_FALSE(is_read([&](PlanRecord& r) { product(r).rows = -3; }));
   EXPECT_FALSE(is_read([&](PlanRecord& r) { product(r).depth = Dim(int64_t{1} << 60) * Dim(4); }));  // overflows
   EXPECT_FALSE(is_read([&](PlanRecord& r) {
-    product(r).form = (*codegen::target_named("x86_avx512_bf16"))->multiply_add(DType::bf16, DType::bf16, DType::f32);
+    product(r).instruction = (*codegen::target_named("x86_avx512_bf16"))->multiply_add(DType::bf16, DType::bf16, DType::f32);
   }));
   EXPECT_FALSE(is_read([&](PlanRecord& r) { loop(r).operations = -1; }));
   EXPECT_FALSE(is_read([&](PlanRecord& r) { loop(r).loads = std::numeric_limits<double>::quiet_NaN(); }));
@@ -263,15 +263,15 @@ TEST(PlanRecord, DTypeBeyondItsRangeIsAnError) {
   }
 }
 
-/// What nobody bounds is Walk::kAll elements, and arithmetic makes more of them.
+/// What nobody bounds is AccessPattern::kUnbounded elements, and arithmetic makes more of them.
 TEST(PlanRecord, UnboundedWalksAreRead) {
   const compiler::Compiled c = compiled();
   PlanRecord record = compiler::plan_record(c);
-  record.work_of_step[0].walks.at(0).elements = Dim(codegen::Walk::kAll) * Dim(3);
+  record.work_of_step[0].access_patterns.at(0).elements = Dim(codegen::AccessPattern::kUnbounded) * Dim(3);
   record.work_of_step[0].products.at(0).rows = Dim((int64_t{1} << 61) - 1);
   const auto read = compiler::decode_plan_record(encode(record, *c.graph), *c.graph, *c.code.target);
   ASSERT_TRUE(read) << read.error().text();
-  EXPECT_EQ(read->work_of_step[0].walks[0].elements, Dim(3 * codegen::Walk::kAll));
+  EXPECT_EQ(read->work_of_step[0].access_patterns[0].elements, Dim(3 * codegen::AccessPattern::kUnbounded));
   for (const double ns : predictions(*read, *c.code.target)) EXPECT_GT(ns, 0);
 }
 

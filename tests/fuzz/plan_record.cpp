@@ -22,7 +22,7 @@ void predict_all(const compiler::PlanRecord& record, const codegen::Target& targ
   for (const codegen::Work& work : record.work_of_step) {
     const auto known = with_sizes(work, [](const DimNode&) { return Dim(7); });
     if (!known) continue;
-    codegen::predict(*known, {}, target, usual_machine(target, 4));
+    codegen::predict(*known, {}, target, default_machine(target, 4));
     codegen::reason(*known, target);
   }
 }

@@ -45,7 +45,7 @@ nlohmann::ordered_json data_of(const ExplainedKernel& k) {
 
 Result<MachineHere> machine_here(int threads) {
   if (const auto kept = compiler::read_machine(compiler::cache_path(compiler::kMachineFile), threads)) return MachineHere{*kept, true};
-  return MachineHere{codegen::usual_machine(*TRY(codegen::target_for()), threads)};
+  return MachineHere{codegen::default_machine(*TRY(codegen::target_for()), threads)};
 }
 
 nlohmann::ordered_json report_explanation(const std::vector<ExplainedKernel>& kernels, const MachineHere& here, Console& console) {

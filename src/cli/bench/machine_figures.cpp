@@ -107,10 +107,10 @@ int64_t cache_bytes(int level, int64_t otherwise) {
 /// As much of the third-level cache as there is for us: others may fill the rest of it. So many bytes are read again at a rate nearer to
 /// its own than to memory's.
 int64_t held_bytes(const codegen::Machine& m) {
-  int64_t bytes = m.third_bytes;
-  for (; bytes > 2 * m.second_bytes * m.threads; bytes /= 2) {
+  int64_t bytes = m.l3_bytes;
+  for (; bytes > 2 * m.l2_bytes * m.threads; bytes /= 2) {
     const CacheStream all(m.threads, bytes / m.threads);
-    if (best_of_tries([&] { return all.read(); }) > (m.third.all + m.memory.all) / 2) break;
+    if (best_of_tries([&] { return all.read(); }) > (m.l3_bandwidth.all_cores + m.memory_bandwidth.all_cores) / 2) break;
   }
   return bytes;
 }
@@ -118,41 +118,43 @@ int64_t held_bytes(const codegen::Machine& m) {
 }  // namespace
 
 codegen::Machine measure_machine(const codegen::Target& target, int threads) {
-  codegen::Machine out = codegen::usual_machine(target, threads);
+  codegen::Machine out = codegen::default_machine(target, threads);
   settle(threads);
-  out.f32 = peak_of_core(threads, Products::f32);
-  if (target.multiply_add(DType::bf16, DType::bf16, DType::f32)) out.bf16 = peak_of_core(threads, Products::bf16);
-  if (target.multiply_add(DType::u8, DType::i8, DType::i32)) out.bytes = peak_of_core(threads, Products::bytes);
-  out.second_bytes = cache_bytes(2, out.second_bytes);
-  out.third_bytes = std::max(cache_bytes(3, out.third_bytes), out.second_bytes);
-  out.second = cache_rate(out.second_bytes / 2, out.second_bytes / 2, threads);
+  out.f32_gflops = peak_of_core(threads, Products::f32);
+  if (target.multiply_add(DType::bf16, DType::bf16, DType::f32)) out.bf16_gflops = peak_of_core(threads, Products::bf16);
+  if (target.multiply_add(DType::u8, DType::i8, DType::i32)) out.int8_gflops = peak_of_core(threads, Products::bytes);
+  out.l2_bytes = cache_bytes(2, out.l2_bytes);
+  out.l3_bytes = std::max(cache_bytes(3, out.l3_bytes), out.l2_bytes);
+  out.l2_bandwidth = cache_rate(out.l2_bytes / 2, out.l2_bytes / 2, threads);
   // Twice what the second levels hold, where the third has room for it.
-  const int64_t beyond = std::min(out.third_bytes / 2 / threads, 4 * out.second_bytes);
-  out.third = cache_rate(beyond, beyond, threads);
+  const int64_t beyond = std::min(out.l3_bytes / 2 / threads, 4 * out.l2_bytes);
+  out.l3_bandwidth = cache_rate(beyond, beyond, threads);
   const MemoryStream one(1), all(threads);
-  out.memory = {best_of_tries([&] { return one.read(); }), best_of_tries([&] { return all.read(); })};
-  out.third_bytes = held_bytes(out);
-  for (const auto& [rate, reads] : {std::pair(&out.exchange, true), std::pair(&out.take, false)})
+  out.memory_bandwidth = {best_of_tries([&] { return one.read(); }), best_of_tries([&] { return all.read(); })};
+  out.l3_bytes = held_bytes(out);
+  for (const auto& [rate, reads] : {std::pair(&out.shared_read_gbps, true), std::pair(&out.shared_write_gbps, false)})
     if (const double found = threads > 1 ? exchange_rate(threads, reads) : 0; found > 0) *rate = found;
-  out.start_ns = start_ns(threads);
+  out.fork_join_ns = start_ns(threads);
   return out;
 }
 
 nlohmann::ordered_json machine_data(const codegen::Machine& m) {
-  const auto rates = [](const codegen::Bandwidth& b) { return nlohmann::ordered_json{{"one_gbps", b.one}, {"all_gbps", b.all}}; };
+  const auto rates = [](const codegen::Bandwidth& b) {
+    return nlohmann::ordered_json{{"one_gbps", b.one_core}, {"all_gbps", b.all_cores}};
+  };
   const auto known = [](double rate) { return rate > 0 ? nlohmann::ordered_json(rate) : nlohmann::ordered_json(nullptr); };
   return {{"threads", m.threads},
-          {"f32_gflops", m.f32},
-          {"bf16_gflops", known(m.bf16)},
-          {"int8_gflops", known(m.bytes)},
-          {"second_level_cache", rates(m.second)},
-          {"third_level_cache", rates(m.third)},
-          {"memory", rates(m.memory)},
-          {"exchange_gbps", known(m.exchange)},
-          {"take_gbps", known(m.take)},
-          {"start_ns", m.start_ns},
-          {"second_level_bytes", m.second_bytes},
-          {"third_level_bytes", m.third_bytes}};
+          {"f32_gflops", m.f32_gflops},
+          {"bf16_gflops", known(m.bf16_gflops)},
+          {"int8_gflops", known(m.int8_gflops)},
+          {"second_level_cache", rates(m.l2_bandwidth)},
+          {"third_level_cache", rates(m.l3_bandwidth)},
+          {"memory", rates(m.memory_bandwidth)},
+          {"exchange_gbps", known(m.shared_read_gbps)},
+          {"take_gbps", known(m.shared_write_gbps)},
+          {"start_ns", m.fork_join_ns},
+          {"second_level_bytes", m.l2_bytes},
+          {"third_level_bytes", m.l3_bytes}};
 }
 
 }  // namespace tenon::cli

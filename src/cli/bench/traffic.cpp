@@ -31,16 +31,16 @@ class Traffic {
         owners_(layout_.bytes),
         touched_(program.buffers.size()) {}
 
-  codegen::Call call_of(uint32_t step) {
+  codegen::KernelCall call_of(uint32_t step) {
     const runtime::Step& s = program_.steps[step];
-    codegen::Call out{.tasks = 1, .grain = 1};
+    codegen::KernelCall out{.tasks = 1, .grain = 1};
     if (const auto* kernel = runtime::as<runtime::KernelStep>(s))
       out = {.tasks = std::max<int64_t>(1, size(kernel->tasks)), .grain = std::max<int64_t>(1, size(kernel->grain))};
     const int threads = codegen::threads_of(out, machine_);
-    for (const auto& [b, walk] : walks_of(step)) {
-      const bool in_order = threads == 1 || walk.parts.value() >= threads;
-      const double readings = walk.whole && !in_order ? threads : 1, bytes = bytes_of(program_.buffers[b], walk);
-      touch(b, step, walk, bytes, readings, foreign(b, bytes, walk, threads, in_order), out);
+    for (const auto& [b, pattern] : patterns_of(step)) {
+      const bool in_order = threads == 1 || pattern.parts.value() >= threads;
+      const double readings = pattern.whole && !in_order ? threads : 1, bytes = bytes_of(program_.buffers[b], pattern);
+      touch(b, step, pattern, bytes, readings, foreign(b, bytes, pattern, threads, in_order), out);
     }
     return out;
   }
@@ -49,37 +49,38 @@ class Traffic {
   int64_t size(runtime::Slot slot) const { return slot < sizes_.size() ? sizes_[slot] : 1; }
 
   /// Of each buffer of a step, once.
-  std::map<uint32_t, codegen::Walk> walks_of(uint32_t step) const {
-    std::map<uint32_t, codegen::Walk> out;
+  std::map<uint32_t, codegen::AccessPattern> patterns_of(uint32_t step) const {
+    std::map<uint32_t, codegen::AccessPattern> out;
     const auto& buffers = program_.steps[step].buffers;
     for (size_t k = 0; k < buffers.size(); ++k) {
       uint32_t b = buffers[k];
       while (b != runtime::kMissing && program_.buffers[b].kind == BufferInfo::Kind::alias) b = program_.buffers[b].index;
       if (b == runtime::kMissing) continue;
-      const bool known = step < works_.size() && works_[step] && k < works_[step]->walks.size();
-      out.emplace(b, known ? works_[step]->walks[k] : codegen::Walk{});
+      const bool known = step < works_.size() && works_[step] && k < works_[step]->access_patterns.size();
+      out.emplace(b, known ? works_[step]->access_patterns[k] : codegen::AccessPattern{});
     }
     return out;
   }
 
-  double bytes_of(const BufferInfo& info, const codegen::Walk& walk) const {
+  double bytes_of(const BufferInfo& info, const codegen::AccessPattern& pattern) const {
     double elements = 1;
     for (const runtime::Slot slot : info.shape) elements *= static_cast<double>(size(slot));
-    return std::min(elements, static_cast<double>(walk.elements.value())) * bits_of(info.dtype) / 8;
+    return std::min(elements, static_cast<double>(pattern.elements.value())) * bits_of(info.dtype) / 8;
   }
 
   /// Of what the threads touch of a buffer, the share that another one wrote: weights nobody did, nor what the caller gave.
-  double foreign(uint32_t b, double bytes, const codegen::Walk& walk, int threads, bool in_order) {
+  double foreign(uint32_t b, double bytes, const codegen::AccessPattern& pattern, int threads, bool in_order) {
     if (program_.buffers[b].kind != BufferInfo::Kind::arena) return 0;
     const double out = owners_.foreign(layout_.offsets[b], bytes, threads, in_order);
-    if (walk.written) owners_.take(layout_.offsets[b], bytes, threads, in_order);
+    if (pattern.written) owners_.take(layout_.offsets[b], bytes, threads, in_order);
     return out;
   }
 
   /// Of what lies so far back, the share that a cache of that size still holds: the further over it, the less.
   static double cached_share(double back, int64_t cache) { return std::clamp(2 - back / static_cast<double>(cache), 0.0, 1.0); }
 
-  void touch(uint32_t b, uint32_t step, const codegen::Walk& walk, double bytes, double readings, double foreign, codegen::Call& call) {
+  void touch(uint32_t b, uint32_t step, const codegen::AccessPattern& pattern, double bytes, double readings, double foreign,
+             codegen::KernelCall& call) {
     const BufferInfo& info = program_.buffers[b];
     const bool weight = info.kind == BufferInfo::Kind::weight, fresh = info.kind == BufferInfo::Kind::arena && info.first == step;
     const Moved since = touched_[b] ? Moved{now_.weights - touched_[b]->weights, now_.others - touched_[b]->others} : now_;
@@ -88,16 +89,16 @@ class Traffic {
     (weight ? now_.weights : now_.others) += bytes;
     if (!weight) largest_ = std::max(largest_, bytes);
     touched_[b] = now_;
-    const double near = cached_share(back, machine_.second_bytes * machine_.threads),
-                 on_chip = std::max(near, cached_share(back, machine_.third_bytes));
+    const double near = cached_share(back, machine_.l2_bytes * machine_.threads),
+                 on_chip = std::max(near, cached_share(back, machine_.l3_bytes));
     // Writes overlap with reads.
     constexpr double kWritten = 0.75;
-    const double moved = weight ? bytes : walk.written ? bytes * kWritten : bytes * readings, own = moved * (1 - foreign);
-    if (walk.written) call.taken += bytes * foreign * on_chip;
-    else call.exchanged += (moved - own) * on_chip;
-    call.second += own * near;
-    call.third += own * (on_chip - near);
-    call.memory += bytes * (1 - on_chip);
+    const double moved = weight ? bytes : pattern.written ? bytes * kWritten : bytes * readings, own = moved * (1 - foreign);
+    if (pattern.written) call.shared_written_bytes += bytes * foreign * on_chip;
+    else call.shared_read_bytes += (moved - own) * on_chip;
+    call.l2_bytes += own * near;
+    call.l3_bytes += own * (on_chip - near);
+    call.memory_bytes += bytes * (1 - on_chip);
   }
 
   const runtime::Program& program_;
@@ -123,12 +124,13 @@ Result<std::vector<int64_t>> input_sizes(const runtime::Program& program, std::s
 
 }  // namespace
 
-Result<std::vector<codegen::Call>> calls_of_steps(const runtime::Program& program, std::span<const Tensor> inputs,
-                                                  std::span<const std::optional<codegen::Work>> works, const codegen::Machine& machine) {
+Result<std::vector<codegen::KernelCall>> calls_of_steps(const runtime::Program& program, std::span<const Tensor> inputs,
+                                                        std::span<const std::optional<codegen::Work>> works,
+                                                        const codegen::Machine& machine) {
   std::vector<int64_t> sizes = TRY(input_sizes(program, inputs));
   runtime::Layout layout = TRY(runtime::lay_out(program, sizes));
   Traffic traffic(program, std::move(sizes), works, machine, std::move(layout));
-  std::vector<codegen::Call> out;
+  std::vector<codegen::KernelCall> out;
   for (int run = 0; run < 2; ++run) {
     out.clear();
     for (uint32_t s = 0; s < program.steps.size(); ++s) out.push_back(traffic.call_of(s));

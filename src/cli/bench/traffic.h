@@ -15,7 +15,8 @@ namespace tenon::cli {
 /// is the first to write lies where the arena was just free. A thread finds its own of what it wrote where writer and reader walk the
 /// buffer in order, on as many threads; else as much of it as chance has it. works: of each step, with numbers. Sizes that depend on data
 /// count as 1. Errors: those of the size table.
-Result<std::vector<codegen::Call>> calls_of_steps(const runtime::Program& program, std::span<const Tensor> inputs,
-                                                  std::span<const std::optional<codegen::Work>> works, const codegen::Machine& machine);
+Result<std::vector<codegen::KernelCall>> calls_of_steps(const runtime::Program& program, std::span<const Tensor> inputs,
+                                                        std::span<const std::optional<codegen::Work>> works,
+                                                        const codegen::Machine& machine);
 
 }  // namespace tenon::cli

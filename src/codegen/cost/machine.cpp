@@ -3,26 +3,26 @@
 
 namespace tenon::codegen {
 
-double Machine::peak(const MultiplyAdd& form, const Target& target) const {
-  if (form.operand == DType::bf16 && bf16 > 0) return bf16;
-  if (form.products == 4 && bytes > 0) return bytes;
+double Machine::peak(const MultiplyAdd& instruction, const Target& target) const {
+  if (instruction.operand == DType::bf16 && bf16_gflops > 0) return bf16_gflops;
+  if (instruction.products == 4 && int8_gflops > 0) return int8_gflops;
   const MultiplyAdd& plain = target.of_f32();
-  return f32 * (form.lanes * form.products / form.cycles) / (plain.lanes * plain.products / plain.cycles);
+  return f32_gflops * (instruction.lanes * instruction.products / instruction.cycles) / (plain.lanes * plain.products / plain.cycles);
 }
 
-Machine usual_machine(const Target& target, int threads) {
+Machine default_machine(const Target& target, int threads) {
   constexpr double kGHz = 3, kBytesACycle = 28, kThird = 25, kMemory = 10, kAllMemory = 40, kExchange = 10;
-  const MultiplyAdd& form = target.of_f32();
+  const MultiplyAdd& instruction = target.of_f32();
   Machine out;
-  out.f32 = kGHz * 2 * form.lanes / form.cycles;
-  out.second = {kGHz * kBytesACycle, kGHz * kBytesACycle * threads};
-  out.third = {kThird, kThird * threads};
-  out.memory = {kMemory, std::max(kMemory, std::min(kMemory * threads, kAllMemory))};
-  if (threads > 1) out.exchange = out.take = kExchange * threads;
-  out.start_ns = 2000;
+  out.f32_gflops = kGHz * 2 * instruction.lanes / instruction.cycles;
+  out.l2_bandwidth = {kGHz * kBytesACycle, kGHz * kBytesACycle * threads};
+  out.l3_bandwidth = {kThird, kThird * threads};
+  out.memory_bandwidth = {kMemory, std::max(kMemory, std::min(kMemory * threads, kAllMemory))};
+  if (threads > 1) out.shared_read_gbps = out.shared_write_gbps = kExchange * threads;
+  out.fork_join_ns = 2000;
   out.threads = threads;
-  out.second_bytes = target.caches[1];
-  out.third_bytes = target.caches[2] * threads;
+  out.l2_bytes = target.caches[1];
+  out.l3_bytes = target.caches[2] * threads;
   return out;
 }
 

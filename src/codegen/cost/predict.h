@@ -8,31 +8,44 @@
 
 namespace tenon::codegen {
 
-/// How a kernel is called: what Kernel::tasks and Kernel::grain are, and the bytes that it reads and writes, each where it finds them.
-struct Call {
-  int64_t tasks = 1, grain = 1;
-  double second = 0, third = 0, memory = 0;  ///< bytes: in the second-level cache (or nearer), the third, in memory
-  double exchanged = 0, taken = 0;           ///< bytes that are read, and written, where another core wrote last
+/// One call of a kernel: how its tasks are split, and how many bytes come from each level of memory.
+struct KernelCall {
+  int64_t tasks = 1;                ///< value of Kernel::tasks
+  int64_t grain = 1;                ///< value of Kernel::grain: fewest tasks that one thread takes
+  double l2_bytes = 0;              ///< bytes that lie in the second-level cache or nearer
+  double l3_bytes = 0;              ///< bytes that lie in the third-level cache
+  double memory_bytes = 0;          ///< bytes that lie in main memory
+  double shared_read_bytes = 0;     ///< bytes that are read and that another core wrote last
+  double shared_written_bytes = 0;  ///< bytes that are overwritten and that another core wrote last
 };
 
-/// How many threads take part in it.
-int threads_of(const Call& call, const Machine& machine);
+/// The number of threads that run tasks of this call.
+int threads_of(const KernelCall& call, const Machine& machine);
 
-/// What holds a kernel back. latency: instructions wait for each other, or lanes and rows are computed in vain.
-enum class Limit : uint8_t { peak, latency, second, third, memory, exchange, start };
+/// What takes most of a kernel's time.
+enum class Limit : uint8_t {
+  peak,     ///< arithmetic at the peak of the instructions
+  latency,  ///< arithmetic below half of the peak: instructions wait for results, or padding lanes and rows are computed
+  l2,       ///< reads from the second-level cache
+  l3,       ///< reads from the third-level cache
+  memory,   ///< reads from main memory
+  sharing,  ///< reads and writes of what another core wrote
+  start,    ///< the call itself: fork and join of threads, entry of tasks
+};
 /// "peak", "latency", "second-level cache", ...
 std::string_view name_of(Limit limit);
 
 struct Prediction {
-  double ns = 0;
-  Limit limit = Limit::start;
-  double limit_ns = 0;  ///< what the limit alone takes; of peak and latency: the operations at the peak
+  double ns = 0;               ///< predicted time of the call
+  Limit limit = Limit::start;  ///< the largest part of it
+  double limit_ns = 0;         ///< time of that part alone; of peak and latency: of the operations at the peak
 };
 
-/// The time of a kernel, from sizes, tactic, target and machine. More work, bytes or tasks never take less; all sizes are numbers.
-Prediction predict(const Work& work, const Call& call, const Target& target, const Machine& machine);
+/// Predicts the time of a kernel from its work, its call, the target and the machine. More work, bytes or tasks never take less time. All
+/// sizes in `work` must be numbers (with_sizes).
+Prediction predict(const Work& work, const KernelCall& call, const Target& target, const Machine& machine);
 
-/// In a few words how the sizes fall into tiles and lanes: "128 rows are 10 tiles of 13 or 12". All sizes are numbers.
+/// A short text on how the sizes divide into tiles and lanes: "128 rows are 10 of 13 or 12". All sizes in `work` must be numbers.
 std::string reason(const Work& work, const Target& target);
 
 }  // namespace tenon::codegen

@@ -14,12 +14,12 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Numbers in place of symbols, and whether all had one that is a size.
+/// Replaces symbols by numbers.
 struct Sizes {
   const std::function<Dim(const DimNode&)>& value_of;
-  bool known = true;
+  bool known = true;  ///< all sizes so far became numbers of at least 0
 
-  void settle(Dim& size) {
+  void substitute_into(Dim& size) {
     size = substitute(size, value_of);
     known = known && size.is_number() && size.value() >= 0;
   }
@@ -30,27 +30,27 @@ constexpr int kNoAxis = -1;
 bool walked_by_one(const std::optional<Affine>& place, int axis) { return place && place->coefficients[axis] == Dim(1); }
 bool is_invariant(const std::optional<Affine>& place, int axis) { return place && place->coefficients[axis] == Dim(0); }
 
-/// Shuffles of a register of a square that is transposed.
+/// Shuffles for one register of a square that is transposed in registers.
 constexpr double kTranspose = 4;
-/// In additions, two of which begin in a cycle (Zen 5): a division or a root, and a minimum of which either operand may be NaN.
+/// Cost in additions, of which two start in a cycle (Zen 5): of a division or a root, and of a minimum whose operands may both be NaN.
 constexpr double kDivision = 5, kMinimum = 3;
-/// Until the next step of a sum may begin, likewise: after an addition, a multiply-add, a minimum.
-constexpr double kAdditionWaits = 4, kMultiplyAddWaits = 8, kMinimumWaits = 8;
-/// The mask of a load whose lanes are all inside or none, where it is found anew at each point.
+/// Latency in additions: cycles from one step of a reduction to the next, times two.
+constexpr double kAdditionLatency = 4, kMultiplyAddLatency = 8, kMinimumLatency = 8;
+/// Cost of the bounds check of a load that is computed at each point, in additions.
 constexpr double kMask = 3;
 
-/// What a point computes. Values that are the same for all lanes are computed separately, on integers or once for a register.
-class Body {
+/// What one point of a nest costs; see LoopWork. Operations whose result is the same in all lanes are not counted.
+class PointCost {
  public:
-  Body(const Nest& nest, int vector, const Plan& plan) : vector_(vector) {
+  PointCost(const Nest& nest, int vector, const Plan& plan) : vector_(vector) {
     const int axes = static_cast<int>(nest.axes.size());
     for (const NestAccess& a : nest.accesses)
       is_invariant_.push_back(vector >= 0 && is_invariant(affine_of(flat_of(a, plan), axes), vector));
     for (const NestOutput& o : nest.outputs) add(o);
   }
 
-  double operations = 0, functions = 0, exponentials = 0;
-  double waits = 0;  ///< of the slowest sum
+  double operations = 0, transcendentals = 0, exponentials = 0;
+  double sum_latency = 0;  ///< of the slowest sum, see LoopWork
 
  private:
   /// Whether lanes have values of their own.
@@ -74,7 +74,7 @@ class Body {
     if (o.combine == ops::Combine::none) return;
     const bool sums = o.combine == ops::Combine::sum, multiply_add = sums && o.value && o.value.op() == ExprOp::mul;
     if (!multiply_add) operations += sums ? 1 : kMinimum;
-    waits = std::max(waits, multiply_add ? kMultiplyAddWaits : sums ? kAdditionWaits : kMinimumWaits);
+    sum_latency = std::max(sum_latency, multiply_add ? kMultiplyAddLatency : sums ? kAdditionLatency : kMinimumLatency);
   }
 
   void count(const Expr& e) {
@@ -88,7 +88,7 @@ class Body {
       case ExprOp::sqrt: operations += kDivision; return;
       case ExprOp::min:
       case ExprOp::max: operations += std::ranges::any_of(e.args(), is_constant) ? 1 : kMinimum; return;
-      default: is_transcendental(e.op()) ? ++functions : ++operations;
+      default: is_transcendental(e.op()) ? ++transcendentals : ++operations;
     }
   }
 
@@ -100,8 +100,8 @@ class Body {
   std::unordered_set<const ExprNode*> counted_;
 };
 
-/// The loops that are entered on the way to the points.
-void enter_loops(LoopWork& out, const Nest& nest, int vector, int64_t unrolled) {
+/// Sets the counts of loops that are entered: vector_loops, inner_loops, lane_reductions.
+void count_loops(LoopWork& out, const Nest& nest, int vector, int64_t unrolled) {
   const auto parallel = [](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; };
   Dim reduced = 1, innermost = 1;
   bool written_out = true;
@@ -113,14 +113,14 @@ void enter_loops(LoopWork& out, const Nest& nest, int vector, int64_t unrolled) 
     written_out = written_out && a.extent.number().value_or(unrolled + 1) <= unrolled;
   }
   const auto in = [](Dim all, Dim each) { return floor_div(all, max(Dim(1), each)); };
-  out.along = nest.axes[vector].extent;
-  const Dim runs = in(out.points, out.along), apart = in(runs, reduced);
+  out.lane_extent = nest.axes[vector].extent;
+  const Dim runs = in(out.points, out.lane_extent), apart = in(runs, reduced);
   if (parallel(nest.axes[vector])) {
-    out.runs = apart;
-    if (!written_out) out.inner = in(reduced, innermost);
+    out.vector_loops = apart;
+    if (!written_out) out.inner_loops = in(reduced, innermost);
   } else {
-    out.runs = runs;
-    out.joins = apart * Dim(static_cast<int64_t>(nest.outputs.size()));
+    out.vector_loops = runs;
+    out.lane_reductions = apart * Dim(static_cast<int64_t>(nest.outputs.size()));
   }
 }
 
@@ -129,45 +129,45 @@ void enter_loops(LoopWork& out, const Nest& nest, int vector, int64_t unrolled) 
 ProductWork product_work(const Contraction& roles, Tile tile, const Target& target) {
   ProductWork out{.lanes = extent_of(roles.lanes), .depth = extent_of(roles.depth), .tile = tile};
   const bool several = lines_of(tile, roles.rows) > 1;
-  if (several) out.line = roles.rows.back().extent;
+  if (several) out.rows_per_line = roles.rows.back().extent;
   out.times = extent_of(roles.batch);
   for (size_t k = 0; k < roles.rows.size(); ++k) {
     Dim& of = k + 1 == roles.rows.size() || (several && k + 2 == roles.rows.size()) ? out.rows : out.times;
     of = of * roles.rows[k].extent;
   }
-  out.form = roles.group == 1 ? target.multiply_add(roles.sum, roles.sum, roles.sum)
-                              : target.multiply_add(roles.rows_operand.value.dtype(), roles.lanes_operand.value.dtype(), roles.sum);
-  if (!out.form) out.form = &target.of_f32();
+  out.instruction = roles.group == 1 ? target.multiply_add(roles.sum, roles.sum, roles.sum)
+                                     : target.multiply_add(roles.rows_operand.value.dtype(), roles.lanes_operand.value.dtype(), roles.sum);
+  if (!out.instruction) out.instruction = &target.of_f32();
   return out;
 }
 
 Work attention_work(const Nest& nest, Tile tile, const Target& target) {
   const auto extent = [&](int axis) { return nest.axes[axis].extent; };
   const Dim heads = extent(kBatch) * extent(kKeyHead) * extent(kSharing);
-  const MultiplyAdd* form = &target.of_f32();
+  const MultiplyAdd* instruction = &target.of_f32();
   constexpr double kOfSoftmax = 12, kLoadsOfPair = 12;  // maximum, scale, total, and the places between them: Zen 5, 128 keys of 64
   Work out;
   // Scores have keys along the rows of a tile, and queries along its lanes.
-  out.products = {{heads, extent(kKey), extent(kQuery), extent(kHeadSize), tile, form},
-                  {heads, extent(kQuery), extent(kValueSize), extent(kKey), tile, form}};
+  out.products = {{heads, extent(kKey), extent(kQuery), extent(kHeadSize), tile, instruction},
+                  {heads, extent(kQuery), extent(kValueSize), extent(kKey), tile, instruction}};
   const Dim panel = tile.vectors * target.lanes(), queries = ceil_div(extent(kQuery), panel) * panel;
   out.loops = {{.points = heads * extent(kKey) * queries,
-                .along = queries,
+                .lane_extent = queries,
                 .operations = static_cast<double>(cost_of(nest).arithmetic) + kOfSoftmax,
-                .functions = 1,
+                .transcendentals = 1,
                 .loads = kLoadsOfPair,
-                .runs = heads * extent(kKey)}};
+                .vector_loops = heads * extent(kKey)}};
   return out;
 }
 
 LoopWork loop_work(const Nest& nest, int vector, int transposed, int sums, int64_t unrolled, const Plan& plan) {
   LoopWork out;
   for (const ops::Axis& a : nest.axes) out.points = out.points * a.extent;
-  const Body body(nest, vector, plan);
-  out.operations = body.operations, out.functions = body.functions, out.exponentials = body.exponentials;
+  const PointCost body(nest, vector, plan);
+  out.operations = body.operations, out.transcendentals = body.transcendentals, out.exponentials = body.exponentials;
   if (vector >= 0) {
-    enter_loops(out, nest, vector, unrolled);
-    out.waits = body.waits / sums;
+    count_loops(out, nest, vector, unrolled);
+    out.sum_latency = body.sum_latency / sums;
   }
   const int axes = static_cast<int>(nest.axes.size());
   const bool along_runs = vector >= 0 && vector + 1 == axes;
@@ -176,7 +176,7 @@ LoopWork loop_work(const Nest& nest, int vector, int transposed, int sums, int64
     if (along_runs && is_invariant(at, vector)) return;  // a register holds it
     const bool by_squares = transposed >= 0 && walked_by_one(at, transposed) && !walked_by_one(at, vector) && !is_invariant(at, vector);
     if (by_squares) out.operations += kTranspose;
-    ++(by_squares || vector < 0 || walked_by_one(at, vector) || is_invariant(at, vector) ? out.loads : out.single);
+    ++(by_squares || vector < 0 || walked_by_one(at, vector) || is_invariant(at, vector) ? out.loads : out.gathers);
   };
   for (const NestAccess& a : nest.accesses) {
     place(flat_of(a, plan));
@@ -188,36 +188,36 @@ LoopWork loop_work(const Nest& nest, int vector, int transposed, int sums, int64
 }
 
 LoopWork epilogue_work(const Epilogue& epilogue, Dim lanes, const Plan& plan) {
-  LoopWork out{.along = lanes};
+  LoopWork out{.lane_extent = lanes};
   for (const ops::Axis& a : epilogue.map.axes) out.points = out.points * a.extent;
-  const Body body(epilogue.map, kNoAxis, plan);
-  out.operations = body.operations, out.functions = body.functions, out.exponentials = body.exponentials;
+  const PointCost body(epilogue.map, kNoAxis, plan);
+  out.operations = body.operations, out.transcendentals = body.transcendentals, out.exponentials = body.exponentials;
   out.loads = static_cast<double>(epilogue.map.accesses.size() - 1 + epilogue.map.outputs.size());  // the sum is in a register
   return out;
 }
 
 LoopWork window_work(const Nest& nest, int channels, double loads) {
-  LoopWork out{.along = nest.axes[channels].extent, .operations = 1, .loads = loads};
+  LoopWork out{.lane_extent = nest.axes[channels].extent, .operations = 1, .loads = loads};
   for (const ops::Axis& a : nest.axes) out.points = out.points * a.extent;
   return out;
 }
 
-DType factors_of(const Work& work) {
+DType factor_dtype(const Work& work) {
   if (work.products.empty()) return DType::f32;
-  const MultiplyAdd& form = *work.products[0].form;
-  if (form.operand == DType::bf16) return DType::bf16;
-  return bits_of(form.operand) == 8 ? DType::i8 : DType::f32;
+  const MultiplyAdd& instruction = *work.products[0].instruction;
+  if (instruction.operand == DType::bf16) return DType::bf16;
+  return bits_of(instruction.operand) == 8 ? DType::i8 : DType::f32;
 }
 
 std::optional<Work> with_sizes(const Work& work, const std::function<Dim(const DimNode& symbol)>& value_of) {
   Work out = work;
   Sizes sizes{value_of};
   for (ProductWork& p : out.products)
-    for (Dim* size : {&p.times, &p.rows, &p.lanes, &p.depth, &p.left_out, &p.line}) sizes.settle(*size);
+    for (Dim* size : {&p.times, &p.rows, &p.lanes, &p.depth, &p.skipped_products, &p.rows_per_line}) sizes.substitute_into(*size);
   for (LoopWork& l : out.loops)
-    for (Dim* size : {&l.points, &l.along, &l.runs, &l.inner, &l.joins}) sizes.settle(*size);
-  for (Walk& w : out.walks)
-    for (Dim* size : {&w.elements, &w.parts}) sizes.settle(*size);
+    for (Dim* size : {&l.points, &l.lane_extent, &l.vector_loops, &l.inner_loops, &l.lane_reductions}) sizes.substitute_into(*size);
+  for (AccessPattern& w : out.access_patterns)
+    for (Dim* size : {&w.elements, &w.parts}) sizes.substitute_into(*size);
   return sizes.known ? std::optional(std::move(out)) : std::nullopt;
 }
 

@@ -4,58 +4,63 @@
 #include <optional>
 #include <vector>
 
+#include "codegen/cost/access_pattern.h"
 #include "codegen/cost/tactic.h"
-#include "codegen/cost/walk.h"
 
 namespace tenon::codegen {
 
-/// Sums of products on register tiles, `times` over.
+/// `times` products of a [rows, depth] matrix and a [depth, lanes] matrix on register tiles.
 struct ProductWork {
   Dim times = 1, rows = 1, lanes = 1, depth = 1;
   Tile tile;
-  const MultiplyAdd* form = nullptr;
-  Dim left_out = 0;  ///< of times * rows * depth: products in the padding, which are not computed
-  Dim line = 1;      ///< rows that one tile contains, all or none of them
+  const MultiplyAdd* instruction = nullptr;  ///< that multiplies and adds
+  Dim skipped_products = 0;                  ///< of times * rows * depth: those that read padding and are not computed
+  Dim rows_per_line = 1;                     ///< a tile contains whole lines of so many rows (lines_of)
 };
 
-/// Points of a loop.
+/// The points of a loop nest, and what one point costs. Operations are counted in additions.
 struct LoopWork {
   Dim points = 1;
-  Dim along = 0;                         ///< extent of the axis that lies along the lanes; 0: one point at a time
-  double operations = 0, functions = 0;  ///< of a point: arithmetic, in additions, and transcendental functions but for exponentials
-  double exponentials = 0;
-  double loads = 0;   ///< and stores
-  double single = 0;  ///< loads of which each lane takes its own
-  Dim runs = 0;       ///< loops along the lanes that are entered; 0: they are written out on a tile
-  Dim inner = 0;      ///< and for each register of those
-  Dim joins = 0;      ///< sums along the lanes that are put together
-  double waits = 0;   ///< additions that a point takes at least, for the sum that it is added to
+  Dim lane_extent = 0;         ///< extent of the vectorised axis; 0: scalar code
+  double operations = 0;       ///< arithmetic of a point
+  double transcendentals = 0;  ///< transcendental functions of a point, without exponentials
+  double exponentials = 0;     ///< exponentials of a point
+  double loads = 0;            ///< loads and stores of a point, but for gathers
+  double gathers = 0;          ///< loads and stores of a point that access memory lane by lane
+  Dim vector_loops = 0;        ///< how often a loop along the lanes is entered; 0: it is unrolled on a tile
+  Dim inner_loops = 0;         ///< loops that are entered for each register of such a loop
+  Dim lane_reductions = 0;     ///< horizontal reductions of a register to a scalar
+  double sum_latency = 0;      ///< least cost of a point, since its addition waits for the one before in the same sum
 };
 
-/// What a kernel does, as far as its time depends on it; sizes are those of the graph.
+/// What a kernel does, as far as its time depends on it. Sizes are those of the graph.
 struct Work {
   std::vector<ProductWork> products;
   std::vector<LoopWork> loops;
-  std::vector<Walk> walks = {};  ///< of each argument
+  std::vector<AccessPattern> access_patterns = {};  ///< one for each argument
 };
 
-/// Of a contraction, without its epilogue; nothing is left out.
+/// The work of a contraction without its epilogue. No products are skipped.
 ProductWork product_work(const Contraction& roles, Tile tile, const Target& target);
-/// Of an attention nest: both products for each head, and the weights of each pair of a query and a key.
+/// The work of an attention nest: both matrix products of each head, and the softmax of each pair of a query and a key.
 Work attention_work(const Nest& nest, Tile tile, const Target& target);
-/// vector: the axis along the lanes; -1: none. transposed: the axis along which loads lie that are transposed in registers; -1: none are.
-/// sums: that a row along the lanes is summed up in side by side. unrolled: longest axis of a reduction that is written out.
+/// The work of a loop nest.
+/// vector: the vectorised axis; -1: none.
+/// transposed: the axis along which loads are contiguous that are transposed in registers; -1: none.
+/// sums: partial sums that a reduction along the lanes keeps in registers.
+/// unrolled: extents of reduced axes up to this one are unrolled.
 LoopWork loop_work(const Nest& nest, int vector, int transposed, int sums, int64_t unrolled, const Plan& plan);
 
-/// Of a map that runs on tiles of sums before they are stored.
+/// The work of an epilogue on tiles of sums. lanes: extent of the axis along the lanes.
 LoopWork epilogue_work(const Epilogue& epilogue, Dim lanes, const Plan& plan);
-/// Of a window sum: a point is a product. loads: of a product; data and weights of one are used for several.
+/// The work of a window sum, whose points are products. channels: its vectorised axis. loads: loads for each product, which may be below 1,
+/// since a loaded element serves several products.
 LoopWork window_work(const Nest& nest, int channels, double loads);
 
-/// Of what the multiply-adds multiply: bf16, or i8 for bytes of either sign, where the target has a form for those; f32 otherwise.
-DType factors_of(const Work& work);
+/// The dtype of the factors that the kernel's multiply-adds take: bf16, i8 (for bytes with or without a sign), or f32 for all others.
+DType factor_dtype(const Work& work);
 
-/// The work with numbers in place of symbols; nullopt where one has none.
+/// The work with numbers in place of symbols; nullopt where `value_of` gives no number for one.
 std::optional<Work> with_sizes(const Work& work, const std::function<Dim(const DimNode& symbol)>& value_of);
 
 }  // namespace tenon::codegen

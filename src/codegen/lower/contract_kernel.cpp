@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "codegen/cost/contract_cost.h"
+#include "codegen/lower/contract_access_patterns.h"
 #include "codegen/lower/contract_lowering.h"
-#include "codegen/lower/contract_walks.h"
 
 namespace tenon::codegen {
 
@@ -267,11 +267,11 @@ Result<Kernel> lower_tiles(const Group& group, const Tiling& tiling, ArrayId pac
   for (const ops::Axis& a : nest.axes) points = points * a.extent;
   ProductWork work = product_work(tiling.roles, tactic.tile, target);
   work.tile.rows = lowering.highest();
-  work.left_out = lowering.left_out();
-  kernel.flops = (points - work.left_out * work.lanes) * Dim(2);
+  work.skipped_products = lowering.left_out();
+  kernel.flops = (points - work.skipped_products * work.lanes) * Dim(2);
   kernel.nodes = nest.nodes;
   kernel.tactic = text_of(tactic);
-  kernel.work.walks = contract_walks(group, tiling, lowering.tasks().extents(), kernel.arguments, plan);
+  kernel.work.access_patterns = contract_access_patterns(group, tiling, lowering.tasks().extents(), kernel.arguments, plan);
   if (tiling.with_epilogue) kernel.work.loops = {epilogue_work(*group.epilogue, work.lanes, plan)};
   kernel.work.products = {std::move(work)};
   if (tiling.with_epilogue) kernel.nodes.insert(kernel.nodes.end(), group.epilogue->map.nodes.begin(), group.epilogue->map.nodes.end());

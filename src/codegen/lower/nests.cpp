@@ -148,10 +148,10 @@ Result<Kernel> lower_nests(const Group& group, const LoopTactic& tactic, const P
   std::vector<int> of_tasks(static_cast<size_t>(outer));
   std::iota(of_tasks.begin(), of_tasks.end(), 0);
   if (cut >= 0) of_tasks.push_back(cut);
-  Walks walks(plan, tasks_over(of_tasks, nests[0]));
+  AccessPatterns patterns(plan, tasks_over(of_tasks, nests[0]));
   for (const Nest& n : nests)
-    if (n.condition < 0) walks.add(n);
-  kernel.work.walks = walks.of(kernel.arguments);
+    if (n.condition < 0) patterns.add(n);
+  kernel.work.access_patterns = patterns.of(kernel.arguments);
   kernel.tactic = text_of(tactic);
   return kernel;
 }

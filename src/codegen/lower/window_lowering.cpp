@@ -101,10 +101,10 @@ Result<void> WindowLowering::run(int64_t grain) {
   return {};
 }
 
-std::vector<Walk> WindowLowering::walks() const {
+std::vector<AccessPattern> WindowLowering::access_patterns() const {
   std::vector<int> axes = outer_;
   axes.push_back(sum_.channels);
-  Walks out(emit_.plan(), tasks_over(axes, nest_));
+  AccessPatterns out(emit_.plan(), tasks_over(axes, nest_));
   Dim points = 1;
   for (const ops::Axis& a : nest_.axes) points = points * a.extent;
   const auto add = [&](const WindowOperand& p, bool written) {

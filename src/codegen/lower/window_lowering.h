@@ -32,8 +32,8 @@ class WindowLowering {
     return static_cast<double>(span(tile_) + kernel_columns_) / static_cast<double>(int64_t{tile_} * kernel_columns_);
   }
 
-  /// Tasks, and what the kernel reads and writes.
-  std::vector<Walk> walks() const;
+  /// How its tasks access each argument of the kernel.
+  std::vector<AccessPattern> access_patterns() const;
 
  private:
   /// Channels of a task: their part of the image's rows is what the first-level cache holds.

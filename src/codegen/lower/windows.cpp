@@ -47,7 +47,7 @@ Result<std::optional<Kernel>> lower_windows(const Group& group, const LoopTactic
   kernel.tactic = text_of(tactic);
   kernel.work.loops = {window_work(nest, sum->channels, lowering.loads_of_product())};
   if (epilogue) kernel.work.loops.push_back(epilogue_work(*epilogue, nest.axes[sum->channels].extent, plan));
-  kernel.work.walks = lowering.walks();
+  kernel.work.access_patterns = lowering.access_patterns();
   return kernel;
 }
 

@@ -21,11 +21,12 @@ std::string machine_key(int threads) { return hash128(fmt::format("{}\n{}\n{}", 
 bool is_rate(double rate) { return std::isfinite(rate) && rate > 0; }
 
 bool is_valid(const codegen::Machine& m) {
-  for (const double rate : {m.f32, m.second.one, m.second.all, m.third.one, m.third.all, m.memory.one, m.memory.all})
+  for (const double rate : {m.f32_gflops, m.l2_bandwidth.one_core, m.l2_bandwidth.all_cores, m.l3_bandwidth.one_core,
+                            m.l3_bandwidth.all_cores, m.memory_bandwidth.one_core, m.memory_bandwidth.all_cores})
     if (!is_rate(rate)) return false;
-  const bool optional = std::isfinite(m.bf16) && m.bf16 >= 0 && std::isfinite(m.bytes) && m.bytes >= 0;
-  return optional && std::isfinite(m.exchange) && m.exchange >= 0 && std::isfinite(m.take) && m.take >= 0 && std::isfinite(m.start_ns) &&
-         m.start_ns >= 0 && m.second_bytes > 0 && m.third_bytes > 0;
+  const bool optional = std::isfinite(m.bf16_gflops) && m.bf16_gflops >= 0 && std::isfinite(m.int8_gflops) && m.int8_gflops >= 0;
+  return optional && std::isfinite(m.shared_read_gbps) && m.shared_read_gbps >= 0 && std::isfinite(m.shared_write_gbps) &&
+         m.shared_write_gbps >= 0 && std::isfinite(m.fork_join_ns) && m.fork_join_ns >= 0 && m.l2_bytes > 0 && m.l3_bytes > 0;
 }
 
 }  // namespace
@@ -38,17 +39,20 @@ std::optional<codegen::Machine> read_machine(const std::filesystem::path& path, 
     std::istringstream words(line);
     std::string hash;
     codegen::Machine m;
-    words >> hash >> m.f32 >> m.bf16 >> m.bytes >> m.second.one >> m.second.all >> m.third.one >> m.third.all >> m.memory.one >>
-        m.memory.all >> m.exchange >> m.take >> m.start_ns >> m.threads >> m.second_bytes >> m.third_bytes;
+    words >> hash >> m.f32_gflops >> m.bf16_gflops >> m.int8_gflops >> m.l2_bandwidth.one_core >> m.l2_bandwidth.all_cores >>
+        m.l3_bandwidth.one_core >> m.l3_bandwidth.all_cores >> m.memory_bandwidth.one_core >> m.memory_bandwidth.all_cores >>
+        m.shared_read_gbps >> m.shared_write_gbps >> m.fork_join_ns >> m.threads >> m.l2_bytes >> m.l3_bytes;
     if (words && hash == key && m.threads == threads && is_valid(m)) out = m;
   }
   return out;
 }
 
 Result<void> write_machine(const std::filesystem::path& path, const codegen::Machine& m) {
-  return append_line(path, fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", machine_key(m.threads), m.f32, m.bf16, m.bytes,
-                                       m.second.one, m.second.all, m.third.one, m.third.all, m.memory.one, m.memory.all, m.exchange, m.take,
-                                       m.start_ns, m.threads, m.second_bytes, m.third_bytes));
+  return append_line(
+      path, fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", machine_key(m.threads), m.f32_gflops, m.bf16_gflops,
+                        m.int8_gflops, m.l2_bandwidth.one_core, m.l2_bandwidth.all_cores, m.l3_bandwidth.one_core, m.l3_bandwidth.all_cores,
+                        m.memory_bandwidth.one_core, m.memory_bandwidth.all_cores, m.shared_read_gbps, m.shared_write_gbps, m.fork_join_ns,
+                        m.threads, m.l2_bytes, m.l3_bytes));
 }
 
 }  // namespace tenon::compiler

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/cost/walk.h"
+#include "codegen/cost/access_pattern.h"
 
 #include <algorithm>
 
@@ -9,22 +9,23 @@ namespace tenon::codegen {
 
 namespace {
 
-/// A step in elements; sizes that are known only at run time count as many.
-int64_t usual(Dim step) {
+/// A step in elements, with 64 for each symbol.
+int64_t typical_step(Dim step) {
   constexpr int64_t kMany = 64;
-  const Dim settled = substitute(step, [](const DimNode&) { return Dim(kMany); });
-  return std::abs(settled.number().value_or(0));
+  const Dim size = substitute(step, [](const DimNode&) { return Dim(kMany); });
+  return std::abs(size.number().value_or(0));
 }
 
-/// Follows the tasks through one place.
-struct Order {
+/// Compares the order of task numbers with the order of the elements that one access reaches.
+struct TaskOrder {
   const Affine& place;
   const Nest& nest;
   const std::vector<TaskAxis>& tasks;
+  /// Axes of task components before the current one.
   std::vector<bool> passed = std::vector<bool>(nest.axes.size(), false);
   bool whole = false;
 
-  int64_t step(int axis) const { return nest.axes[axis].extent == Dim(1) ? 0 : usual(place.coefficients[axis]); }
+  int64_t step(int axis) const { return nest.axes[axis].extent == Dim(1) ? 0 : typical_step(place.coefficients[axis]); }
 
   int64_t step(const TaskAxis& task) const {
     int64_t out = 0;
@@ -32,18 +33,18 @@ struct Order {
     return out;
   }
 
-  int64_t largest_left() const {
+  int64_t largest_remaining_step() const {
     int64_t out = 0;
     for (int x = 0; x < static_cast<int>(nest.axes.size()); ++x)
       if (!passed[x]) out = std::max(out, step(x));
     return out;
   }
 
-  /// Parts that the tasks' numbers from `k` on have in order.
+  /// The number of parts (AccessPattern::parts) that components `k` and later of a task number make.
   Dim parts_from(size_t k) {
     if (k == tasks.size()) return 1;
     const TaskAxis& task = tasks[k];
-    const int64_t here = step(task), largest = largest_left();
+    const int64_t here = step(task), largest = largest_remaining_step();
     const bool in_order = here > 0 && here >= largest;
     if (!in_order) {
       whole = here == 0;
@@ -64,7 +65,7 @@ std::vector<TaskAxis> tasks_over(const std::vector<int>& axes, const Nest& nest)
   return out;
 }
 
-void Walks::add(const Nest& nest) {
+void AccessPatterns::add(const Nest& nest) {
   const int axes = static_cast<int>(nest.axes.size());
   Dim points = 1;
   for (const ops::Axis& a : nest.axes) points = points * a.extent;
@@ -72,27 +73,27 @@ void Walks::add(const Nest& nest) {
   for (const NestOutput& o : nest.outputs) add(o.array, affine_of(flat_of(o, plan_), axes), nest, points, true);
 }
 
-void Walks::add(ArrayId array, const std::optional<Affine>& place, const Nest& nest, Dim elements, bool written) {
-  Walk walk{.elements = elements, .written = written};
+void AccessPatterns::add(ArrayId array, const std::optional<Affine>& place, const Nest& nest, Dim elements, bool written) {
+  AccessPattern pattern{.elements = elements, .written = written};
   if (place) {
-    Order order{*place, nest, tasks_};
-    walk.parts = order.parts_from(0);
-    walk.whole = order.whole;
+    TaskOrder order{*place, nest, tasks_};
+    pattern.parts = order.parts_from(0);
+    pattern.whole = order.whole;
   }
-  const auto [known, fresh] = walks_.emplace(array, walk);
+  const auto [known, fresh] = patterns_.emplace(array, pattern);
   if (fresh) return;
-  Walk& all = known->second;
+  AccessPattern& all = known->second;
   all.elements = all.elements + elements;
-  all.parts = min(all.parts, walk.parts);
-  all.whole |= walk.whole;
+  all.parts = min(all.parts, pattern.parts);
+  all.whole |= pattern.whole;
   all.written |= written;
 }
 
-std::vector<Walk> Walks::of(const std::vector<ArrayId>& arguments) const {
-  std::vector<Walk> out;
+std::vector<AccessPattern> AccessPatterns::of(const std::vector<ArrayId>& arguments) const {
+  std::vector<AccessPattern> out;
   for (const ArrayId a : arguments) {
-    const auto known = walks_.find(a);
-    out.push_back(known == walks_.end() ? Walk{} : known->second);
+    const auto known = patterns_.find(a);
+    out.push_back(known == patterns_.end() ? AccessPattern{} : known->second);
   }
   return out;
 }
