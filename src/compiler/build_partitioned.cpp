@@ -38,7 +38,7 @@ void fill_report(Compiled& c) {
   r.steps = c.built.programs[0].steps.size();
   r.weight_bytes = c.built.programs.weight_bytes;
   r.code_bytes = c.code.bytes.size();
-  for (const auto& of_device : c.built.ops_of_devices) ++r.ops_of_devices[of_device];
+  for (const auto& of_device : c.built.device_ops) ++r.device_ops[of_device];
 }
 
 using Programs = std::vector<program::LoweredProgram>;
@@ -65,7 +65,7 @@ std::vector<FallbackGraph> graphs_of(std::span<PartitionedFallback> fallbacks) {
 Result<void> lower_inner_graphs(InnerGraphs& inner, Programs& programs) {
   for (program::LoweredProgram& p : programs)
     if (p.condition != runtime::Condition::plugin_missing) TRY(inner.lower_of(p.lowered));
-  for (program::Lowered& graph : inner.take()) programs.push_back({.role = runtime::Role::inner_graph, .lowered = std::move(graph)});
+  for (program::LoweredGraph& graph : inner.take()) programs.push_back({.role = runtime::Role::inner_graph, .lowered = std::move(graph)});
   return {};
 }
 

@@ -17,7 +17,7 @@ using runtime::Step;
 
 class SegmentChecker {
  public:
-  SegmentChecker(const program::Built& built, const runtime::Devices& devices) : devices_(devices) {
+  SegmentChecker(const program::LinkedPrograms& built, const runtime::Devices& devices) : devices_(devices) {
     for (const program::PlacedConstant& w : built.weights) constants_.try_emplace(w.offset, w.constant);
   }
 
@@ -57,7 +57,7 @@ class SegmentChecker {
 
 }  // namespace
 
-Result<void> check_segments(const program::Built& built, const runtime::Devices& devices) {
+Result<void> check_segments(const program::LinkedPrograms& built, const runtime::Devices& devices) {
   const SegmentChecker checker(built, devices);
   for (const runtime::NamedProgram& p : built.programs.programs) TRY(checker.check(p.program));
   return {};

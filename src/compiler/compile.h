@@ -59,7 +59,7 @@ struct CompileReport {
   size_t groups = 0, kernels = 0, steps = 0;
   uint64_t weight_bytes = 0, code_bytes = 0;
   /// What backends without kernels run: backend, op, how many nodes.
-  std::map<std::pair<std::string, std::string>, size_t> ops_of_devices;
+  std::map<std::pair<std::string, std::string>, size_t> device_ops;
   std::map<std::string, double> guessed_shares;  ///< of each backend, where there are several: its part of a run's time
   std::vector<plugin::MeasuredNode> measured;    ///< of plugins, where a build measures
   std::vector<std::string> warnings;
@@ -105,7 +105,7 @@ struct Compiled {
   partition::Partition partition;  ///< who runs what of `graph`
   std::vector<partition::HandedBack> handed_back;
   codegen::Plan plan;
-  program::Built built;
+  program::LinkedPrograms built;
   codegen::MachineCode code;
   CompileReport report;
 };

@@ -8,7 +8,7 @@ namespace tenon::compiler {
 
 namespace {
 
-void add_costs(const program::Lowered& lowered, const backend::Backends& backends, std::map<std::string, double>& costs) {
+void add_costs(const program::LoweredGraph& lowered, const backend::Backends& backends, std::map<std::string, double>& costs) {
   std::unordered_map<ir::NodeId, std::string_view> owners;
   for (const ir::Segment& s : lowered.kernels.plan.segments)
     for (ir::NodeId n : s.nodes) owners.emplace(n, s.backend);
@@ -19,17 +19,17 @@ void add_costs(const program::Lowered& lowered, const backend::Backends& backend
     costs[std::string(runs.name())] += runs.cost(*lowered.graph, n);
   }
   for (const auto& [node, bodies] : lowered.bodies)
-    for (const program::Lowered& body : bodies) add_costs(body, backends, costs);
+    for (const program::LoweredGraph& body : bodies) add_costs(body, backends, costs);
 }
 
-bool has_segments(const program::Lowered& lowered) {
+bool has_segments(const program::LoweredGraph& lowered) {
   return !lowered.kernels.plan.segments.empty() ||
          std::ranges::any_of(lowered.bodies, [](const auto& of_node) { return std::ranges::any_of(of_node.second, has_segments); });
 }
 
 }  // namespace
 
-std::map<std::string, double> guessed_shares(const program::Lowered& lowered, const backend::Backends& backends) {
+std::map<std::string, double> guessed_shares(const program::LoweredGraph& lowered, const backend::Backends& backends) {
   std::map<std::string, double> out;
   if (!has_segments(lowered)) return out;
   add_costs(lowered, backends, out);

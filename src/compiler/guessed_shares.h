@@ -10,6 +10,6 @@ namespace tenon::compiler {
 
 /// Of each backend the part of a run's time that its nodes take, by the guesses of the backends (Backend::cost); each body of a branch or
 /// loop counts once. Empty where one backend runs all.
-std::map<std::string, double> guessed_shares(const program::Lowered& lowered, const backend::Backends& backends);
+std::map<std::string, double> guessed_shares(const program::LoweredGraph& lowered, const backend::Backends& backends);
 
 }  // namespace tenon::compiler

@@ -37,7 +37,7 @@ InnerGraphs::InnerGraphs(const CompileOptions& options, const BackendsInUse& bac
   options_.source.clear();  // errors name the graph
 }
 
-Result<program::Lowered> InnerGraphs::lowered(const backend::InnerGraph& graph) {
+Result<program::LoweredGraph> InnerGraphs::lowered(const backend::InnerGraph& graph) {
   const ir::TextConstants constants{graph.constants};
   auto parsed = graph_of_text(graph.text, ops_, &constants);
   if (!parsed && parsed.error()->found.empty()) return std::move(parsed).error().found(graph.text.substr(0, kShown));
@@ -66,13 +66,13 @@ Result<uint32_t> InnerGraphs::number_of(const backend::InnerGraph& graph) {
   return numbers_[key] = static_cast<uint32_t>(lowered_.size() - 1);
 }
 
-Result<void> InnerGraphs::lower_of(program::Lowered& lowered) {
+Result<void> InnerGraphs::lower_of(program::LoweredGraph& lowered) {
   for (backend::Blob& blob : lowered.blobs)
     for (backend::InnerGraph& graph : blob.graphs) graph.number = TRY(number_of(graph));
   for (const ir::NodeId n : lowered.graph->nodes()) {
     const auto bodies = lowered.bodies.find(n);
     if (bodies == lowered.bodies.end()) continue;
-    for (program::Lowered& body : bodies->second) TRY(lower_of(body));
+    for (program::LoweredGraph& body : bodies->second) TRY(lower_of(body));
   }
   return {};
 }

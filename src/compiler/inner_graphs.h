@@ -17,20 +17,20 @@ class InnerGraphs {
 
   /// Numbers the graphs of all segments, after compiling those that are new. Errors: what is wrong with a text, or cannot run, naming
   /// library, node and graph; bad_graph for one that runs itself.
-  Result<void> lower_of(program::Lowered& lowered);
+  Result<void> lower_of(program::LoweredGraph& lowered);
   /// In the order of their numbers; points into this.
-  std::vector<program::Lowered> take() { return std::move(lowered_); }
+  std::vector<program::LoweredGraph> take() { return std::move(lowered_); }
 
  private:
   Result<uint32_t> number_of(const backend::InnerGraph& graph);
-  Result<program::Lowered> lowered(const backend::InnerGraph& graph);
+  Result<program::LoweredGraph> lowered(const backend::InnerGraph& graph);
 
   CompileOptions options_;
   const ir::OpTable& ops_;
   const codegen::Target& target_;
   std::map<std::string, uint32_t> numbers_;  ///< by text and constants; kUnderWay: it is being compiled
   std::vector<std::unique_ptr<PartitionedGraph>> shared_;
-  std::vector<program::Lowered> lowered_;
+  std::vector<program::LoweredGraph> lowered_;
 };
 
 }  // namespace tenon::compiler

@@ -17,7 +17,7 @@ namespace {
 /// Symbols of sizes, each once, in the order in which they come up.
 class Known {
  public:
-  explicit Known(std::vector<const DimNode*> given) : list_(std::move(given)), seen_(list_.begin(), list_.end()) {}
+  explicit Known(std::vector<const DimNode*> outer_symbols) : list_(std::move(outer_symbols)), seen_(list_.begin(), list_.end()) {}
   void add(const ir::Type& type) {
     if (!type.has_rank()) return;
     for (Dim d : *type.shape)
@@ -49,20 +49,20 @@ std::optional<size_t> carried_by(const ir::Node& node) {
 }
 
 /// The bodies of branches and loops that run as programs may use the sizes that are known before them.
-Result<void> lower_bodies(program::Lowered& of, const partition::Partition& partition, const partition::Roles& roles,
+Result<void> lower_bodies(program::LoweredGraph& of, const partition::Partition& partition, const partition::Roles& roles,
                           const backend::Options& options, partition::HandedBack* failed) {
   const ir::Graph& graph = *of.graph;
   std::unordered_set<ir::NodeId> controls;
   for (const codegen::Group& g : of.kernels.plan.groups)
     if (g.kind() == codegen::GroupKind::control) controls.insert(g.node);
   if (controls.empty()) return {};
-  Known known(options.planning.given);
+  Known known(options.planning.outer_symbols);
   for (ir::ValueId v : graph.inputs()) known.add(graph.value(v).type);
   for (const partition::NodePlacement& share : partition.nodes) {
     const ir::NodeId n = share.node;
     if (controls.contains(n)) {
       backend::Options inside = options;
-      inside.planning.given = known.list();
+      inside.planning.outer_symbols = known.list();
       inside.planning.carried = carried_by(graph.node(n));
       for (size_t b = 0; b < share.bodies.size(); ++b) {
         auto lowered = lower(*graph.node(n).bodies[b].graph, share.bodies[b], roles, inside, failed);
@@ -78,9 +78,9 @@ Result<void> lower_bodies(program::Lowered& of, const partition::Partition& part
 
 }  // namespace
 
-Result<program::Lowered> lower(const ir::Graph& graph, const partition::Partition& partition, const partition::Roles& roles,
-                               const backend::Options& options, partition::HandedBack* failed) {
-  program::Lowered out;
+Result<program::LoweredGraph> lower(const ir::Graph& graph, const partition::Partition& partition, const partition::Roles& roles,
+                                    const backend::Options& options, partition::HandedBack* failed) {
+  program::LoweredGraph out;
   out.graph = &graph;
   const std::vector<ir::Segment> segments = partition.of_devices(roles);
   const CutSegments cuts(graph, segments);

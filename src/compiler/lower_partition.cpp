@@ -42,8 +42,8 @@ Result<partition::Partition> partition_again(PartitionedGraph& shared, const par
 
 }  // namespace
 
-Result<program::Lowered> lower_partition(PartitionedGraph& shared, const CompileOptions& options, const codegen::Target& target,
-                                         std::vector<partition::HandedBack>& handed_back) {
+Result<program::LoweredGraph> lower_partition(PartitionedGraph& shared, const CompileOptions& options, const codegen::Target& target,
+                                              std::vector<partition::HandedBack>& handed_back) {
   const backend::Options for_backends = backend_options(*shared.graph, options, target);
   while (true) {
     partition::HandedBack failed;

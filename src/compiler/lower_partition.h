@@ -10,7 +10,7 @@ namespace tenon::compiler {
 
 /// What the backends make of a graph that is partitioned. A backend that fails to compile a segment hands it back, and the graph is
 /// partitioned again: `handed_back` grows. Points into `shared`. Errors: those of compile().
-Result<program::Lowered> lower_partition(PartitionedGraph& shared, const CompileOptions& options, const codegen::Target& target,
-                                         std::vector<partition::HandedBack>& handed_back);
+Result<program::LoweredGraph> lower_partition(PartitionedGraph& shared, const CompileOptions& options, const codegen::Target& target,
+                                              std::vector<partition::HandedBack>& handed_back);
 
 }  // namespace tenon::compiler

@@ -120,7 +120,7 @@ Json guessed_sizes(const ir::Graph& graph) {
 
 /// What only a build determines.
 void add_build(Json& out, const Compiled& built, const std::vector<import::RequestedShape>& shapes) {
-  const program::Built& b = built.built;
+  const program::LinkedPrograms& b = built.built;
   if (const auto planned = runtime::planned_bytes(b.programs, default_shapes(b.programs[0].inputs, shapes)))
     out["peak_bytes"] = planned->peak(default_thread_pool().size());
   for (const partition::HandedBack& h : built.handed_back)

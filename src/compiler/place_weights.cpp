@@ -39,7 +39,7 @@ Result<void> place_table(const ir::Constant& constant, std::span<std::byte> memo
 Result<void> place(const program::PlacedConstant& weight, std::byte* memory) {
   const ir::Constant& constant = *weight.constant;
   const std::span<std::byte> bytes(memory + weight.offset, static_cast<size_t>(constant.byte_size()));
-  const bool in_file = weight.looked_up && constant.byte_size() >= kWorthAFile;
+  const bool in_file = weight.is_lookup_table && constant.byte_size() >= kWorthAFile;
   TRY(in_file ? place_table(constant, bytes) : ir::materialise_into(constant, bytes));
   release_pages(constant);
   return {};
@@ -68,7 +68,7 @@ Result<void> place_all(std::span<const program::PlacedConstant> weights, std::by
 
 }  // namespace
 
-Result<PlacedWeights> place_weights(const program::Built& built) {
+Result<PlacedWeights> place_weights(const program::LinkedPrograms& built) {
   const uint64_t bytes = built.programs.weight_bytes + runtime::kSlack;
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)

@@ -18,6 +18,6 @@ struct PlacedWeights {
 /// nobody else can change (files::map_anonymous_file), so that the rows alone take memory; not so where there can be no such file. By all
 /// threads, one pass over the bytes; the model's own file need not be in memory afterwards. Errors: out_of_memory; those of
 /// ir::materialise_into.
-Result<PlacedWeights> place_weights(const program::Built& built);
+Result<PlacedWeights> place_weights(const program::LinkedPrograms& built);
 
 }  // namespace tenon::compiler

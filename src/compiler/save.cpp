@@ -36,7 +36,7 @@ Result<void> write_zeros(engine::Append append, uint64_t count) {
 }
 
 /// Constants at their places, zeros between them.
-Result<void> write_weights(const program::Built& built, engine::Append append) {
+Result<void> write_weights(const program::LinkedPrograms& built, engine::Append append) {
   uint64_t at = 0;
   std::vector<ir::ConstantRef> constants;
   for (const program::PlacedConstant& w : built.weights) constants.push_back(w.constant);
@@ -60,7 +60,7 @@ std::string manifest(const Compiled& c, const CompileOptions& options) {
     for (const CompiledEntry& e : c.other_entries) json["entries"].push_back(e.name);
   }
   std::set<std::string> devices;
-  for (const auto& [of_device, count] : c.report.ops_of_devices) devices.insert(of_device.first);
+  for (const auto& [of_device, count] : c.report.device_ops) devices.insert(of_device.first);
   std::vector<std::string> names;
   size_t listed = 0;
   for (size_t k = 0; k < options.backends.size(); ++k) {

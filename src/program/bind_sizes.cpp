@@ -16,13 +16,14 @@ using codegen::GroupKind;
 
 class Binder {
  public:
-  Binder(const Lowered& lowered, SizeTable& sizes)
+  Binder(const LoweredGraph& lowered, SizeTable& sizes)
       : lowered_(lowered), graph_(*lowered.graph), plan_(lowered.kernels.plan), sizes_(sizes) {}
 
   std::vector<bool> bind() {
-    for (const DimNode* symbol : plan_.given) sizes_.from_outside(symbol);  // first: what a body gets must be what the graph around it says
-    for_each_given_size([&](Dim size, uint32_t input, uint32_t axis) {
-      if (const DimNode* n = size.node(); n && n->kind == DimNode::Kind::symbol) sizes_.from_input(n, input, axis);
+    for (const DimNode* symbol : plan_.outer_symbols)
+      sizes_.bind_to_outer(symbol);  // first, so that a body reads the sizes of the graph around it
+    for_each_input_size([&](Dim size, uint32_t input, uint32_t axis) {
+      if (const DimNode* n = size.node(); n && n->kind == DimNode::Kind::symbol) sizes_.bind_to_input(n, input, axis);
     });
     bind_lengths();
     bind_state_sizes();
@@ -36,37 +37,37 @@ class Binder {
     return std::move(dynamic_);
   }
 
-  void want() {
-    sizes_.want(0);
-    sizes_.want(1);
-    for (ArrayId a : plan_.inputs) want(plan_.arrays[a].shape);
-    for (ArrayId a : plan_.outputs) want(plan_.arrays[a].shape);
-    for (const codegen::IndexLimit& l : plan_.index_limits) sizes_.want(l.extent);
-    want_guards(plan_.assumptions, sizes_);
+  void request() {
+    sizes_.request(0);
+    sizes_.request(1);
+    for (ArrayId a : plan_.inputs) request(plan_.arrays[a].shape);
+    for (ArrayId a : plan_.outputs) request(plan_.arrays[a].shape);
+    for (const codegen::IndexLimit& l : plan_.index_limits) sizes_.request(l.extent);
+    request_guard_sizes(plan_.assumptions, sizes_);
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
       for (const codegen::Kernel& k : lowered_.kernels.of_groups[g]) {
-        want(k.sizes);
-        want({k.tasks, k.grain, k.flops});
-        if (plan_.groups[g].region) want({k.units, plan_.groups[g].region->parts});
+        request(k.sizes);
+        request({k.tasks, k.grain, k.flops});
+        if (plan_.groups[g].region) request({k.units, plan_.groups[g].region->parts});
         for (ArrayId a : k.arguments) {
-          want_array(a);
-          sizes_.want(plan_.arrays[a].units);
+          request_array(a);
+          sizes_.request(plan_.arrays[a].units);
         }
       }
-      want_group(plan_.groups[g]);
+      request_group(plan_.groups[g]);
     }
   }
 
  private:
-  /// Sizes of inputs whose symbols nothing gives: each as a whole.
+  /// Binds sizes of inputs whose symbols have no origin, as whole expressions.
   void bind_whole_sizes() {
-    for_each_given_size([&](Dim size, uint32_t input, uint32_t axis) {
-      if (size.node() && !sizes_.contains(size)) sizes_.from_input(size.node(), input, axis);
+    for_each_input_size([&](Dim size, uint32_t input, uint32_t axis) {
+      if (size.node() && !sizes_.contains(size)) sizes_.bind_to_input(size.node(), input, axis);
     });
   }
 
-  /// Sizes of the inputs that a caller gives, which are numbered without states.
-  void for_each_given_size(const std::function<void(Dim size, uint32_t input, uint32_t axis)>& take) const {
+  /// Calls take(size, input, axis) for each dimension of the inputs that a caller passes. Their numbers leave out states.
+  void for_each_input_size(const std::function<void(Dim size, uint32_t input, uint32_t axis)>& take) const {
     uint32_t input = 0;
     for (size_t i = 0; i < plan_.inputs.size(); ++i) {
       if (codegen::state_of_input(i, plan_)) continue;
@@ -86,28 +87,28 @@ class Binder {
     for (uint32_t k = 0; k < plan_.states.size(); ++k) {
       const codegen::Array& old_value = plan_.arrays[plan_.inputs[plan_.states[k].input]];
       if (!old_value.growing) continue;
-      sizes_.want_length(k);
-      sizes_.from_state(old_value.shape[old_value.growing->axis].node(), k);
+      sizes_.request_length(k);
+      sizes_.bind_to_state_length(old_value.shape[old_value.growing->axis].node(), k);
     }
   }
 
-  /// Free sizes that no input has: those of states, as the context has fixed them.
+  /// Binds symbols that are sizes of states and of no input.
   void bind_state_sizes() {
     for (uint32_t k = 0; k < plan_.states.size(); ++k) {
       const DimList& shape = plan_.arrays[plan_.inputs[plan_.states[k].input]].shape;
       for (uint32_t d = 0; d < shape.size(); ++d)
-        if (const DimNode* n = shape[d].node(); n && n->kind == DimNode::Kind::symbol) sizes_.from_state_size(n, k, d);
+        if (const DimNode* n = shape[d].node(); n && n->kind == DimNode::Kind::symbol) sizes_.bind_to_state_size(n, k, d);
     }
   }
 
-  /// Sizes that this step's results tell, and which of the results have no buffer before it has run.
+  /// Binds symbols to this step where they are sizes of its results, and marks results whose memory the step allocates.
   void bind_results(const Group& group, uint32_t step) {
-    for (bool bare : {true, false})  // first the symbols that stand alone: the others may be made of them
+    for (bool bare : {true, false})  // first dimensions that are a single symbol: other dimensions may contain it
       for (ArrayId a : group.outputs) {
         if (a < 0) continue;
         for (Dim d : plan_.arrays[a].shape)
           if (const DimNode* n = d.node(); n && (n->kind == DimNode::Kind::symbol) == bare && (bare || !sizes_.contains(d)))
-            sizes_.from_step(n, step);
+            sizes_.bind_to_step(n, step);
       }
     for (ArrayId a : group.outputs) {
       if (a < 0) continue;
@@ -123,31 +124,31 @@ class Binder {
     return !v || graph_.value(v).type.has_rank();
   }
 
-  void want(const DimList& dims) {
-    for (Dim d : dims) sizes_.want(d);
+  void request(const DimList& dims) {
+    for (Dim d : dims) sizes_.request(d);
   }
-  void want_array(ArrayId a) {
+  void request_array(ArrayId a) {
     for (; a >= 0; a = plan_.arrays[a].same_bytes) {
-      want(codegen::stored_shape(plan_.arrays[a]));
-      if (plan_.arrays[a].growing) want(plan_.arrays[a].shape);
+      request(codegen::stored_shape(plan_.arrays[a]));
+      if (plan_.arrays[a].growing) request(plan_.arrays[a].shape);
     }
   }
 
-  void want_group(const Group& group) {
+  void request_group(const Group& group) {
     for (const auto* list : {&group.inputs, &group.outputs})
-      for (ArrayId a : *list) want_array(a);
-    if (group.kind() == GroupKind::check) sizes_.want(group.as<codegen::CheckGroup>().limit.extent);
-    if (group.kind() == GroupKind::sizes) want(*graph_.value(plan_.arrays[group.outputs[0]].value).data);
-    if (group.kind() == GroupKind::segment) want_blob(lowered_.blobs[group.as<codegen::SegmentGroup>().segment]);
+      for (ArrayId a : *list) request_array(a);
+    if (group.kind() == GroupKind::check) sizes_.request(group.as<codegen::CheckGroup>().limit.extent);
+    if (group.kind() == GroupKind::sizes) request(*graph_.value(plan_.arrays[group.outputs[0]].value).data);
+    if (group.kind() == GroupKind::segment) request_blob(lowered_.blobs[group.as<codegen::SegmentGroup>().segment]);
   }
 
-  void want_blob(const backend::Blob& blob) {
+  void request_blob(const backend::Blob& blob) {
     for (const ir::ConstantRef& w : blob.weights)
-      for (int64_t size : w->shape) sizes_.want(size);
-    for (const std::string& name : blob.sizes) sizes_.want(symbol_named(graph_, name));
+      for (int64_t size : w->shape) sizes_.request(size);
+    for (const std::string& name : blob.sizes) sizes_.request(symbol_named(graph_, name));
   }
 
-  const Lowered& lowered_;
+  const LoweredGraph& lowered_;
   const ir::Graph& graph_;
   const codegen::Plan& plan_;
   SizeTable& sizes_;
@@ -156,9 +157,9 @@ class Binder {
 
 }  // namespace
 
-std::vector<bool> bind_sizes(const Lowered& lowered, SizeTable& sizes) { return Binder(lowered, sizes).bind(); }
+std::vector<bool> bind_sizes(const LoweredGraph& lowered, SizeTable& sizes) { return Binder(lowered, sizes).bind(); }
 
-void want_sizes(const Lowered& lowered, SizeTable& sizes) { Binder(lowered, sizes).want(); }
+void request_sizes(const LoweredGraph& lowered, SizeTable& sizes) { Binder(lowered, sizes).request(); }
 
 Dim symbol_named(const ir::Graph& graph, std::string_view name) {
   const std::vector<Dim>& all = graph.symbols().all();

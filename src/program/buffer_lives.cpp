@@ -22,21 +22,21 @@ void widen_life(Program& program, uint32_t buffer, uint32_t from, uint32_t to) {
 
 }  // namespace
 
-void touch(Program& program, uint32_t buffer) {
+void extend_life(Program& program, uint32_t buffer) {
   if (buffer == kMissing) return;
   BufferInfo& info = program.buffers[buffer];
   const uint32_t step = static_cast<uint32_t>(program.steps.size());
-  if (info.kind == BufferInfo::Kind::alias) return touch(program, info.index);
+  if (info.kind == BufferInfo::Kind::alias) return extend_life(program, info.index);
   info.first = std::min(info.first, step);
   info.last = std::max(info.last, step);
 }
 
-void finish_lives(Program& program) {
+void extend_lives_over_regions(Program& program) {
   for (uint32_t from = 0; from < program.steps.size();) {
     uint32_t to = from;
     while (to + 1 < program.steps.size() && runtime::is_joined(program.steps[to + 1])) ++to;
     for (uint32_t s = from; s <= to; ++s)
-      for (uint32_t b : program.steps[s].buffers) widen_life(program, b, from, to);  // a step alone: what it uses is no region's
+      for (uint32_t b : program.steps[s].buffers) widen_life(program, b, from, to);  // of a single step: it is a region of its own
     from = to + 1;
   }
   for (BufferInfo& b : program.buffers)

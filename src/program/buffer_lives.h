@@ -4,11 +4,11 @@
 
 namespace tenon::program {
 
-/// Extends the life of a buffer, or of the one whose bytes it shares, to the step that is added next. kMissing: of none.
-void touch(runtime::Program& program, uint32_t buffer);
+/// Extends the life of a buffer, or of the one whose memory an alias shares, to the step that is added next. kMissing: does nothing.
+void extend_life(runtime::Program& program, uint32_t buffer);
 
-/// Once all steps are there: while one part of a region reads a buffer, another may write what comes later in it, so that lives cover
-/// whole regions. Cost: linear in the operands of the steps.
-void finish_lives(runtime::Program& program);
+/// Extends the life of each buffer to whole regions: threads run the kernels of a region at the same time, so that one may still read a
+/// buffer while another already writes for a later kernel. Call after all steps were added. Cost: linear in the operands of the steps.
+void extend_lives_over_regions(runtime::Program& program);
 
 }  // namespace tenon::program

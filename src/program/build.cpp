@@ -72,8 +72,8 @@ class TableBuilder {
 
 }  // namespace
 
-Result<Built> build(std::vector<LoweredProgram> programs) {
-  Built out;
+Result<LinkedPrograms> build(std::vector<LoweredProgram> programs) {
+  LinkedPrograms out;
   Pool pool(out);
   TableBuilder table(pool);
   for (size_t k = 0; k < programs.size(); ++k) {
@@ -90,7 +90,7 @@ Result<Built> build(std::vector<LoweredProgram> programs) {
   return out;
 }
 
-Result<Built> build(Lowered lowered) {
+Result<LinkedPrograms> build(LoweredGraph lowered) {
   std::vector<LoweredProgram> one;
   one.push_back({.name = "main", .lowered = std::move(lowered)});
   return build(std::move(one));

@@ -11,55 +11,57 @@
 
 namespace tenon::program {
 
+/// A constant and its place among the weights of an engine.
 struct PlacedConstant {
   ir::ConstantRef constant;
-  uint64_t offset = 0;
-  bool looked_up = false;  ///< a table of which a run reads few rows
+  uint64_t offset = 0;           ///< in bytes
+  bool is_lookup_table = false;  ///< a run reads few rows of it (an embedding table)
 };
 
-/// What the steps of a program come from.
+/// Which part of the plan each step of a program was made from.
 struct StepOrigins {
-  std::vector<uint32_t> group_of_step;      ///< which group of the plan each step is part of
-  std::vector<codegen::Work> work_of_step;  ///< what its kernel does; nothing where it has none
+  std::vector<uint32_t> group_of_step;      ///< number in Plan::groups, by step
+  std::vector<codegen::Work> work_of_step;  ///< work of its kernel, by step; empty for a step without a kernel
 };
 
-/// Programs and what else their engine must hold.
-struct Built {
+/// The programs of an engine, and the kernels and weights that they refer to.
+struct LinkedPrograms {
   runtime::ProgramTable programs;
-  std::vector<codegen::TileKernel> kernels;  ///< distinct ones; KernelStep::kernel counts them
+  std::vector<codegen::TileKernel> kernels;  ///< distinct ones; KernelStep::kernel is an index into them
   std::vector<std::string> tactics;          ///< of each kernel, as text
   std::vector<PlacedConstant> weights;
-  /// Ops that backends without kernels run, one a node: the backend, the op.
-  std::vector<std::pair<std::string, std::string>> ops_of_devices;
-  std::vector<StepOrigins> origins;  ///< of each entry's steps, in the order of the entries
-  std::vector<Dim> outer;            ///< of the first program: sizes that it reads from around it, in the order of its `outer` lines
+  /// (backend, op) of each node that another backend than the host runs.
+  std::vector<std::pair<std::string, std::string>> device_ops;
+  std::vector<StepOrigins> origins;  ///< one for each entry, in the order of the entries
+  std::vector<Dim> outer;            ///< of the first program: sizes of the program around it, in the order of its `outer` lines
 };
 
-/// What backends made of a graph and of the bodies of its branches and loops.
-struct Lowered {
+/// A graph with its plan and kernels, the blobs of its segments, and the same of the bodies of its branches and loops.
+struct LoweredGraph {
   const ir::Graph* graph = nullptr;
   backend::Kernels kernels;
-  std::vector<backend::Blob> blobs;                             ///< one a segment of the plan
-  std::unordered_map<ir::NodeId, std::vector<Lowered>> bodies;  ///< of the nodes of control groups
-  /// A segment of a kernel backend: an operand's size may be an expression of symbols that no operand gives by itself.
+  std::vector<backend::Blob> blobs;                                  ///< one a segment of the plan
+  std::unordered_map<ir::NodeId, std::vector<LoweredGraph>> bodies;  ///< by the node of a branch or loop
+  /// The graph is a segment of a kernel backend. Then a dimension of an input may be an expression whose symbols are no dimension of any
+  /// input.
   bool is_segment = false;
 };
 
-/// What one program of the table is made from.
+/// One row of the table of programs, before it is linked.
 struct LoweredProgram {
-  std::string name = {};  ///< of an entry
+  std::string name = {};  ///< of an entry; empty for others
   runtime::Role role = runtime::Role::entry;
   runtime::Condition condition = runtime::Condition::none;
-  uint32_t entry = 0;  ///< fallback: which of the entries it is for
-  Lowered lowered = {};
+  uint32_t entry = 0;  ///< of a fallback: number of the entry that it replaces
+  LoweredGraph lowered = {};
 };
 
-/// Links artifacts to programs: numbers buffers, settles their lives, compiles sizes, shares equal kernels and weights. Entries come first,
-/// then fallbacks, then inner graphs, these by the numbers of backend::InnerGraph. A fallback for sizes out of range that is equal to its
-/// entry but for the ranges takes its place. Promises: every index in the programs is in range; equal inputs give equal programs. Errors:
-/// not_supported for a size that nothing gives. Cost: linear in steps and buffers.
-Result<Built> build(std::vector<LoweredProgram> programs);
-/// Of one entry, "main".
-Result<Built> build(Lowered lowered);
+/// Links lowered graphs to programs: numbers buffers, computes their lives, compiles sizes, stores equal kernels and weights once. Entries
+/// come first, then fallbacks, then inner graphs, these by the numbers of backend::InnerGraph. A fallback for sizes out of range that is
+/// equal to its entry but for the ranges takes its place. Promises: every index in the programs is in range; equal inputs give equal
+/// programs. Errors: not_supported for a size without an origin. Cost: linear in steps and buffers.
+Result<LinkedPrograms> build(std::vector<LoweredProgram> programs);
+/// The same for one graph, as the entry "main".
+Result<LinkedPrograms> build(LoweredGraph lowered);
 
 }  // namespace tenon::program

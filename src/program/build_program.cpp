@@ -10,7 +10,7 @@
 #include "program/buffer_lives.h"
 #include "program/guards.h"
 #include "program/label.h"
-#include "program/looked_up.h"
+#include "program/lookup_tables.h"
 #include "program/pool.h"
 #include "program/port_info.h"
 #include "program/size_table.h"
@@ -38,21 +38,21 @@ using Bodies = std::vector<BuiltProgram>;
 
 class ProgramBuilder {
  public:
-  ProgramBuilder(Lowered lowered, Pool& pool)
+  ProgramBuilder(LoweredGraph lowered, Pool& pool)
       : lowered_(std::move(lowered)),
         graph_(*lowered_.graph),
         plan_(lowered_.kernels.plan),
         pool_(pool),
         numbers_(plan_.arrays.size(), kMissing),
-        looked_up_(looked_up(plan_)) {}
+        is_lookup_table_(lookup_tables(plan_)) {}
 
   Result<BuiltProgram> run() {
     for (const Group& g : plan_.groups)
       if (g.kind() == GroupKind::control) TRY(add_bodies(g));
     dynamic_ = bind_sizes(lowered_, sizes_);
-    want_sizes(lowered_, sizes_);
+    request_sizes(lowered_, sizes_);
     for (const Group& g : plan_.groups)
-      if (g.kind() == GroupKind::control) want_outer(bodies_.at(g.node));
+      if (g.kind() == GroupKind::control) request_outer(bodies_.at(g.node));
     TRY(sizes_.finish(out_));
     out_.guards = guards_of(plan_.assumptions, sizes_);
     if (!plan_.states.empty()) add_length_guards(plan_, sizes_, out_.guards);
@@ -63,21 +63,21 @@ class ProgramBuilder {
       origins_.work_of_step.resize(out_.steps.size());
     }
     out_.states = TRY(state_ports(plan_, numbers_, sizes_));
-    for (const runtime::StatePort& port : out_.states) touch(out_, port.new_buffer);  // a run copies it after the last step
-    finish_lives(out_);
+    for (const runtime::StatePort& port : out_.states) extend_life(out_, port.new_buffer);  // a run copies it after the last step
+    extend_lives_over_regions(out_);
     std::vector<runtime::StateInfo> states = state_infos(plan_, graph_, pool_);
     return BuiltProgram{{std::move(out_), std::move(own_bodies_)}, std::move(states), sizes_.outer(), std::move(origins_)};
   }
 
  private:
-  void want_outer(const Bodies& bodies) {
+  void request_outer(const Bodies& bodies) {
     for (const BuiltProgram& body : bodies)
-      for (Dim d : body.outer) sizes_.want(d);
+      for (Dim d : body.outer) sizes_.request(d);
   }
 
   Result<void> add_bodies(const Group& group) {
     Bodies bodies;
-    for (Lowered& body : lowered_.bodies.at(group.node)) bodies.push_back(TRY(build_program(std::move(body), pool_)));
+    for (LoweredGraph& body : lowered_.bodies.at(group.node)) bodies.push_back(TRY(build_program(std::move(body), pool_)));
     bodies_.emplace(group.node, std::move(bodies));
     return {};
   }
@@ -129,7 +129,7 @@ class ProgramBuilder {
     return {};
   }
 
-  /// Memory of a state: its buffer has the sizes of the value, its strides are those of the capacity.
+  /// Adds the buffer of a state. Its shape is that of the value; its strides follow from the capacity.
   void add_state(ArrayId a, BufferInfo::Kind kind, uint32_t index) {
     BufferInfo b = info(a);
     b.kind = kind;
@@ -169,7 +169,7 @@ class ProgramBuilder {
     if (array.constant) {
       if (array.dtype == DType::string) return fail(Code::not_supported, b.name, "not supported yet: constant strings in an engine");
       b.kind = BufferInfo::Kind::weight;
-      b.offset = pool_.place(array.constant, looked_up_[a]);
+      b.offset = pool_.place(array.constant, is_lookup_table_[a]);
     } else if (array.same_bytes >= 0) {
       b.kind = BufferInfo::Kind::alias;
       b.index = TRY(buffer(array.same_bytes));
@@ -192,7 +192,7 @@ class ProgramBuilder {
       s.buffers = {TRY(buffer(group.outputs[0]))};
       s.sizes = slots(*graph_.value(plan_.arrays[group.outputs[0]].value).data);
       s.label = "Sizes";
-      touch(out_, s.buffers[0]);
+      extend_life(out_, s.buffers[0]);
       out_.steps.push_back(std::move(s));
     }
     return {};
@@ -205,7 +205,7 @@ class ProgramBuilder {
     return s;
   }
 
-  /// Where the group has its tasks by rows, and the step before is of the group that it is joined to and has so too.
+  /// Puts the kernel into the parallel region of the step before, where the tasks of both are numbered by units of the region.
   void join_region(KernelStep& s, const Kernel& kernel, const Group& group) {
     const bool by_units = group.region && !(kernel.units == Dim(0));
     if (by_units) {
@@ -221,7 +221,7 @@ class ProgramBuilder {
     auto& own = std::get<KernelStep>(s.kind);
     join_region(own, kernel, group);
     for (ArrayId a : kernel.arguments) s.buffers.push_back(TRY(buffer(codegen::storage_of(a, plan_))));
-    for (uint32_t b : s.buffers) touch(out_, b);
+    for (uint32_t b : s.buffers) extend_life(out_, b);
     s.sizes = slots(kernel.sizes);
     own.tasks = sizes_.slot(kernel.tasks);
     own.grain = sizes_.slot(kernel.grain);
@@ -244,12 +244,12 @@ class ProgramBuilder {
     for (const ir::ConstantRef& w : blob.weights) s.buffers.push_back(weight(w));
     for (const std::string& name : blob.sizes) s.sizes.push_back(sizes_.slot(symbol_named(graph_, name)));
     s.kind = runtime::SegmentStep{blob_number(segment.backend, std::move(blob))};
-    for (ir::NodeId n : segment.nodes) pool_.note_op(segment.backend, graph_.node(n).op->name);
+    for (ir::NodeId n : segment.nodes) pool_.add_device_op(segment.backend, graph_.node(n).op->name);
     s.label = segment.nodes.size() == 1 ? graph_.view(group.node).where() : label_of(graph_, segment.nodes);
     return finish_step(group, std::move(s));
   }
 
-  /// Equal blobs with equal weights are kept once.
+  /// The number of the blob. Equal blobs with equal weights have one number.
   uint32_t blob_number(const std::string& backend, backend::Blob blob) {
     std::string key = backend + '\0' + blob.bytes;
     for (const ir::ConstantRef& w : blob.weights) key += '\0' + std::to_string(pool_.place(w));
@@ -274,7 +274,7 @@ class ProgramBuilder {
     return static_cast<uint32_t>(out_.buffers.size() - 1);
   }
 
-  /// Results, bindings and lives of a step without a kernel.
+  /// Adds a step without a kernel, with its results and the sizes that it binds.
   Result<void> finish_step(const Group& group, Step s) {
     for (size_t k = 0; k < group.outputs.size(); ++k) {
       const ArrayId a = group.outputs[k];
@@ -285,8 +285,8 @@ class ProgramBuilder {
         if (const DimNode* n = shape[d].node(); n && sizes_.is_bound_by(n, static_cast<uint32_t>(out_.steps.size())))
           s.bindings.push_back({sizes_.slot(shape[d]), static_cast<uint32_t>(k), static_cast<uint32_t>(d)});
     }
-    for (uint32_t b : s.buffers) touch(out_, b);
-    for (uint32_t b : s.results) touch(out_, b);
+    for (uint32_t b : s.buffers) extend_life(out_, b);
+    for (uint32_t b : s.results) extend_life(out_, b);
     out_.steps.push_back(std::move(s));
     return {};
   }
@@ -317,7 +317,7 @@ class ProgramBuilder {
   Result<void> add_check(const Group& group) {
     Step s = start(runtime::CheckStep{group.as<codegen::CheckGroup>().limit.from_end});
     for (ArrayId a : group.inputs) s.buffers.push_back(TRY(buffer(a)));
-    for (uint32_t b : s.buffers) touch(out_, b);
+    for (uint32_t b : s.buffers) extend_life(out_, b);
     s.sizes = {sizes_.slot(group.as<codegen::CheckGroup>().limit.extent)};
     s.label = graph_.view(group.node).where();
     out_.steps.push_back(std::move(s));
@@ -332,7 +332,7 @@ class ProgramBuilder {
     return finish_step(group, std::move(s));
   }
 
-  /// What runs where the condition holds comes first.
+  /// Numbers of the node's bodies in the order of the step's: of a branch, the one for a true condition comes first.
   static std::vector<size_t> order_of_bodies(const ir::Node& node) {
     if (node.bodies.size() < 2) return {0};
     return node.bodies[0].name == "else_branch" ? std::vector<size_t>{1, 0} : std::vector<size_t>{0, 1};
@@ -343,7 +343,7 @@ class ProgramBuilder {
       if (l.kind == runtime::SizeLine::Kind::outer) l.a += by;
   }
 
-  Lowered lowered_;
+  LoweredGraph lowered_;
   const ir::Graph& graph_;
   const Plan& plan_;
   Pool& pool_;
@@ -351,16 +351,16 @@ class ProgramBuilder {
   std::vector<ProgramTree> own_bodies_;  ///< in the order of the steps that run them
   StepOrigins origins_;
   SizeTable sizes_;
-  std::vector<uint32_t> numbers_;
-  std::vector<bool> looked_up_;  ///< by array
-  std::vector<bool> dynamic_;    ///< by array: its memory comes with the step that makes it
+  std::vector<uint32_t> numbers_;      ///< of buffers, by array; kMissing: none yet
+  std::vector<bool> is_lookup_table_;  ///< by array
+  std::vector<bool> dynamic_;          ///< by array: the step that computes it allocates its memory
   std::unordered_map<ir::NodeId, Bodies> bodies_;
-  const Group* group_by_units_ = nullptr;  ///< of the step before, if it has its tasks by the units of a region
+  const Group* group_by_units_ = nullptr;  ///< group of the step before, where its tasks are numbered by units of a region
   std::unordered_map<std::string, uint32_t> blobs_;
 };
 
 }  // namespace
 
-Result<BuiltProgram> build_program(Lowered lowered, Pool& pool) { return ProgramBuilder(std::move(lowered), pool).run(); }
+Result<BuiltProgram> build_program(LoweredGraph lowered, Pool& pool) { return ProgramBuilder(std::move(lowered), pool).run(); }
 
 }  // namespace tenon::program

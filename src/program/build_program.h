@@ -7,15 +7,15 @@
 
 namespace tenon::program {
 
-/// One program, with those of its bodies; without a place in a table.
+/// One program and the programs of its bodies, which have no numbers in a table yet.
 struct BuiltProgram {
   runtime::ProgramTree tree;
-  std::vector<runtime::StateInfo> states;  ///< in the order of Program::states, whose numbers of states are still open
-  std::vector<Dim> outer;                  ///< a body's: sizes of the program around it, in the order of its `outer` lines
+  std::vector<runtime::StateInfo> states;  ///< in the order of Program::states, whose StatePort::state is not set yet
+  std::vector<Dim> outer;                  ///< of a body: sizes of the program around it, in the order of its `outer` lines
   StepOrigins origins;
 };
 
-/// Links what backends made of a graph. Errors and cost: as build().
-Result<BuiltProgram> build_program(Lowered lowered, Pool& pool);
+/// Links one lowered graph. Errors and cost: as build().
+Result<BuiltProgram> build_program(LoweredGraph lowered, Pool& pool);
 
 }  // namespace tenon::program

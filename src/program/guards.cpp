@@ -6,11 +6,11 @@
 
 namespace tenon::program {
 
-void want_guards(std::span<const ir::Assumption> assumptions, SizeTable& sizes) {
+void request_guard_sizes(std::span<const ir::Assumption> assumptions, SizeTable& sizes) {
   for (const ir::Assumption& a : assumptions) {
     if (!sizes.contains(a.a) || !sizes.contains(a.b)) continue;
-    sizes.want(a.a);
-    sizes.want(a.b);
+    sizes.request(a.a);
+    sizes.request(a.b);
   }
 }
 

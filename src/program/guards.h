@@ -8,12 +8,12 @@
 
 namespace tenon::program {
 
-/// Adds lines for the sizes of the assumptions, as far as they follow from lines of the table.
-void want_guards(std::span<const ir::Assumption> assumptions, SizeTable& sizes);
-/// The same as the program's guards, in the order in which their sizes become known. Not before the table is finished.
+/// Requests lines for both sizes of each assumption whose symbols have origins.
+void request_guard_sizes(std::span<const ir::Assumption> assumptions, SizeTable& sizes);
+/// Those assumptions as guards of the program, sorted by sort_guards. Call after SizeTable::finish.
 std::vector<runtime::Guard> guards_of(std::span<const ir::Assumption> assumptions, const SizeTable& sizes);
 
-/// Into that order.
+/// Sorts by the line of the later size: the order in which both sizes become known during a run.
 void sort_guards(std::vector<runtime::Guard>& guards);
 
 }  // namespace tenon::program

@@ -7,7 +7,7 @@
 
 namespace tenon::program {
 
-/// What a kernel computes, for people: the ops of its nodes, each once ("MatMul+Add"); "Copy" where there is none.
+/// Label of a kernel in profiles and reports: the ops of its nodes, each once ("MatMul+Add"); "Copy" where it has no node.
 std::string label_of(const ir::Graph& graph, std::span<const ir::NodeId> nodes);
 
 }  // namespace tenon::program

@@ -36,9 +36,9 @@ size_t Pool::number_of(const ir::ConstantRef& constant) {
   return found->second;
 }
 
-uint64_t Pool::place(const ir::ConstantRef& constant, bool looked_up) {
+uint64_t Pool::place(const ir::ConstantRef& constant, bool is_lookup_table) {
   PlacedConstant& placed = out_.weights[number_of(constant)];
-  placed.looked_up = placed.looked_up && looked_up;
+  placed.is_lookup_table = placed.is_lookup_table && is_lookup_table;
   return placed.offset;
 }
 

@@ -8,30 +8,30 @@
 
 namespace tenon::program {
 
-/// What the programs of one engine share: code and weights, each once.
+/// Code and weights of one engine. Its programs share them, so that equal ones are stored once.
 class Pool {
  public:
-  explicit Pool(Built& out) : out_(out) {}
+  explicit Pool(LinkedPrograms& out) : out_(out) {}
 
-  /// The number of this code; equal code is generated once: what differs between layers are buffers and sizes.
+  /// Adds the kernel and returns its number. Kernels of equal code (the layers of a model) have one number.
   uint32_t code(codegen::TileKernel kernel, std::string tactic);
-  /// Where the constant's bytes are: 64-byte aligned, followed by bytes that a kernel may read. Large constants that are made of
-  /// one tensor by the same steps (a weight that several products pack) stand there once. looked_up: by this reader.
-  uint64_t place(const ir::ConstantRef& constant, bool looked_up = false);
-  /// From now on a constant that has the bytes of one that is placed has its place too.
+  /// The offset of the constant's bytes, 64-byte aligned; at least kSlack readable bytes follow them. Large constants that are computed
+  /// from one tensor in the same way (a weight that several products pack) have one offset. is_lookup_table: its reader uses it as one.
+  uint64_t place(const ir::ConstantRef& constant, bool is_lookup_table = false);
+  /// From now on, `place` returns the offset of an equal constant that was placed earlier, also for small constants.
   void share_equal_weights();
-  void note_op(const std::string& backend, const std::string& op) { out_.ops_of_devices.emplace_back(backend, op); }
+  void add_device_op(const std::string& backend, const std::string& op) { out_.device_ops.emplace_back(backend, op); }
   uint64_t weight_bytes() const { return weight_bytes_; }
 
  private:
-  /// Its number in Built::weights.
+  /// Its number in LinkedPrograms::weights.
   size_t number_of(const ir::ConstantRef& constant);
 
-  Built& out_;
+  LinkedPrograms& out_;
   std::unordered_map<const ir::Constant*, size_t> numbers_;
   std::unordered_map<std::string, uint32_t> code_;
   using Shape = std::pair<DType, Sizes>;
-  std::map<Shape, std::vector<size_t>> placed_;  ///< those that are compared with new ones
+  std::map<Shape, std::vector<size_t>> placed_;  ///< numbers in LinkedPrograms::weights that new constants are compared with
   bool shares_equal_ = false;
   uint64_t weight_bytes_ = 0;
 };

@@ -7,7 +7,7 @@
 
 namespace tenon::program {
 
-/// An input or output as a caller sees it, without a buffer.
+/// The name, dtype and shape of an input or output. Its buffer number is not set.
 runtime::PortInfo port_info(codegen::ArrayId array, std::string name, const codegen::Plan& plan, const ir::Graph& graph,
                             const SizeTable& sizes);
 

@@ -9,7 +9,7 @@ namespace tenon::program {
 
 namespace {
 
-/// Kernels and lines of the size table alone: what else a plan has is for the host.
+/// Refuses groups other than kernels, sizes and checks, which only the host runs.
 Result<void> check_groups(const ir::Graph& graph, const codegen::Plan& plan) {
   using codegen::GroupKind;
   for (const codegen::Group& g : plan.groups)
@@ -21,13 +21,13 @@ Result<void> check_groups(const ir::Graph& graph, const codegen::Plan& plan) {
   return {};
 }
 
-/// given: symbols whose values the program around passes.
-Result<Built> link(const ir::Graph& graph, const backend::Options& options, const codegen::Target& target,
-                   std::vector<const DimNode*> given) {
+/// outer: symbols whose values the program around passes.
+Result<LinkedPrograms> link(const ir::Graph& graph, const backend::Options& options, const codegen::Target& target,
+                            std::vector<const DimNode*> outer) {
   backend::Options own = options;
-  own.planning.given = std::move(given);
+  own.planning.outer_symbols = std::move(outer);
   own.planning.carried.reset();  // a segment in a body is a whole graph to its backend
-  Lowered lowered;
+  LoweredGraph lowered;
   lowered.graph = &graph;
   lowered.kernels = TRY(backend::make_kernels({graph}, own, target));
   lowered.is_segment = true;
@@ -35,8 +35,8 @@ Result<Built> link(const ir::Graph& graph, const backend::Options& options, cons
   return build(std::move(lowered));
 }
 
-/// By the sizes of the operands alone where they are enough: the program around may not have the others.
-Result<Built> link(const ir::Graph& graph, const backend::Options& options, const codegen::Target& target) {
+/// Links without outer symbols where the sizes of the operands are enough: the program around may lack the values of the others.
+Result<LinkedPrograms> link(const ir::Graph& graph, const backend::Options& options, const codegen::Target& target) {
   auto built = link(graph, options, target, {});
   if (built || built.error().code() != Code::not_supported) return built;
   std::vector<const DimNode*> outer = outer_symbols(graph);
@@ -64,7 +64,7 @@ Result<backend::Blob> compile_segment(const ir::Graph& graph, std::string_view b
                                       const codegen::Target& target) {
   const auto chosen = options.targets.find(backend);
   const codegen::Target& own = chosen == options.targets.end() ? target : *chosen->second;
-  Built built = TRY(link(graph, options, own));
+  LinkedPrograms built = TRY(link(graph, options, own));
   runtime::KernelBlob blob{.programs = std::move(built.programs), .code = {}, .weights = {}, .sizes = 0};
   backend::Blob out;
   for (Dim d : built.outer) out.sizes.push_back(d.node()->name);

@@ -6,16 +6,16 @@
 
 namespace tenon::program {
 
-/// What a kernel backend makes of a segment of its own: plans and lowers it, links a program, generates code, and encodes both. `target`:
-/// of the code; what `options` has in `targets` for `backend` counts more. Weights are those of the blob, and sizes that no operand gives.
-/// The device runs it with runtime::make_program_segment. Errors: not_supported, naming the node, for one that no kernel runs.
+/// Compiles a segment of a kernel backend: plans and lowers it, links a program, generates code, and encodes both as a blob. The code is
+/// for options.targets[backend], else for `target`. Constants become weights of the blob, and symbols that are no size of an operand its
+/// sizes. The device runs it with runtime::make_program_segment. Errors: not_supported, naming the node, for one that no kernel runs.
 Result<backend::Blob> compile_segment(const ir::Graph& graph, std::string_view backend, const backend::Options& options,
                                       const codegen::Target& target);
 
 /// The code as a section of an engine or a blob.
 runtime::CodeSection code_section(codegen::MachineCode code);
 
-/// Symbols of the graph's sizes that are the whole size of no operand: where a segment computes with one, the program around passes it.
+/// Symbols of the graph that are no dimension of any input by themselves; the program around passes their values.
 std::vector<const DimNode*> outer_symbols(const ir::Graph& graph);
 
 }  // namespace tenon::program

@@ -10,19 +10,19 @@ using runtime::Program;
 using runtime::SizeLine;
 using runtime::Slot;
 
-void SizeTable::from_input(const DimNode* symbol, uint32_t input, uint32_t axis) {
+void SizeTable::bind_to_input(const DimNode* symbol, uint32_t input, uint32_t axis) {
   origins_.try_emplace(symbol, Origin{-1, input, axis, false});
 }
-void SizeTable::from_step(const DimNode* symbol, uint32_t step) { origins_.try_emplace(symbol, Origin{step, 0, 0, false}); }
-void SizeTable::from_outside(const DimNode* symbol) { origins_.try_emplace(symbol, Origin{-1, 0, 0, true}); }
-void SizeTable::from_state(const DimNode* symbol, uint32_t port) {
+void SizeTable::bind_to_step(const DimNode* symbol, uint32_t step) { origins_.try_emplace(symbol, Origin{step, 0, 0, false}); }
+void SizeTable::bind_to_outer(const DimNode* symbol) { origins_.try_emplace(symbol, Origin{-1, 0, 0, true}); }
+void SizeTable::bind_to_state_length(const DimNode* symbol, uint32_t port) {
   Origin origin;
   origin.state = port;
   origins_.try_emplace(symbol, origin);
 }
-void SizeTable::from_state_size(const DimNode* symbol, uint32_t port, uint32_t axis) {
+void SizeTable::bind_to_state_size(const DimNode* symbol, uint32_t port, uint32_t axis) {
   Origin origin;
-  origin.sized_state = port;
+  origin.state_with_size = port;
   origin.axis = axis;
   origins_.try_emplace(symbol, origin);
 }
@@ -44,7 +44,7 @@ bool SizeTable::depends_on_step(Dim dim, uint32_t step) const {
   each_symbol(dim, [&](const DimNode& s) { is_bound |= is_bound_by(&s, step); });
   return is_bound;
 }
-void SizeTable::want(Dim dim) { wanted_.push_back(dim); }
+void SizeTable::request(Dim dim) { requested_.push_back(dim); }
 
 Result<int64_t> SizeTable::level_of(Dim dim) const {
   if (auto found = origins_.find(dim.node()); found != origins_.end()) return found->second.step;
@@ -105,12 +105,12 @@ Slot SizeTable::emit(Dim dim, Program& program) {
     switch (n.kind) {
       case DimNode::Kind::symbol: {
         const Origin& o = origins_.at(&n);
-        if (o.outside) outer_.push_back(dim);
-        slot = o.state >= 0         ? lengths_.at(static_cast<uint32_t>(o.state))
-               : o.sized_state >= 0 ? add({SizeLine::Kind::state_size, 0, static_cast<Slot>(o.sized_state), o.axis, 0}, program)
-               : o.outside          ? add({SizeLine::Kind::outer, 0, static_cast<Slot>(outer_.size() - 1), 0, 0}, program)
-               : o.step < 0         ? add({SizeLine::Kind::input_dimension, 0, o.input, o.axis, 0}, program)
-                                    : add({SizeLine::Kind::bound, 0, 0, 0, 0}, program);
+        if (o.is_outer) outer_.push_back(dim);
+        slot = o.state >= 0             ? lengths_.at(static_cast<uint32_t>(o.state))
+               : o.state_with_size >= 0 ? add({SizeLine::Kind::state_size, 0, static_cast<Slot>(o.state_with_size), o.axis, 0}, program)
+               : o.is_outer             ? add({SizeLine::Kind::outer, 0, static_cast<Slot>(outer_.size() - 1), 0, 0}, program)
+               : o.step < 0             ? add({SizeLine::Kind::input_dimension, 0, o.input, o.axis, 0}, program)
+                                        : add({SizeLine::Kind::bound, 0, 0, 0, 0}, program);
         break;
       }
       case DimNode::Kind::polynomial: slot = emit_polynomial(n, program); break;
@@ -131,7 +131,7 @@ Result<void> SizeTable::finish(Program& program) {
   std::map<int64_t, std::vector<Dim>> by_level;  // of each step that binds sizes, what can be computed after it; -1: before all steps
   for (const auto& [symbol, origin] : origins_)
     if (origin.step >= 0) by_level[origin.step];
-  for (Dim d : wanted_) by_level[TRY(level_of(d))].push_back(d);
+  for (Dim d : requested_) by_level[TRY(level_of(d))].push_back(d);
   for (auto& [port, slot] : lengths_) slot = add({SizeLine::Kind::state_length, 0, port, 0, 0}, program);
   for (Dim d : std::exchange(by_level[-1], {})) emit(d, program);
   program.input_lines = static_cast<uint32_t>(program.sizes.size());

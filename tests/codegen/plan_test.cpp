@@ -115,7 +115,7 @@ TEST(Plan, FindsTheRangeOfRowsWhereTheyAreMade) {
 }
 
 TEST(Plan, WithoutFusionIsOneGroupANode) {
-  EXPECT_EQ(groups(kLinear, {.fuse = false, .channels_last = false, .given = {}}), "contract: MatMul\nnests: Add\nnests: Gelu\n");
+  EXPECT_EQ(groups(kLinear, {.fuse = false, .channels_last = false, .outer_symbols = {}}), "contract: MatMul\nnests: Add\nnests: Gelu\n");
 }
 
 TEST(Plan, KeepsAProductThatTwoReadersNeed) {
@@ -277,7 +277,7 @@ TEST(Plan, PutsChannelsLastBetweenConvolutionsAndNowhereElse) {
   const Planned p = planned(kConvs);
   EXPECT_EQ(strides_between(p), "[16384, 1, 512, 16]");
   for (ArrayId a : {p.plan.inputs[0], p.plan.outputs[0]}) EXPECT_EQ(p.plan.arrays[a].strides, row_major(p.plan.arrays[a].shape));
-  EXPECT_EQ(strides_between(planned(kConvs, {.fuse = true, .channels_last = false, .given = {}})), "[16384, 1024, 32, 1]");
+  EXPECT_EQ(strides_between(planned(kConvs, {.fuse = true, .channels_last = false, .outer_symbols = {}})), "[16384, 1024, 32, 1]");
 }
 
 /// Patches of an image as tokens.

@@ -16,7 +16,7 @@ namespace {
 Nest nest_of(std::string_view text) {
   auto graph = ir::parse(text, ops::table());
   EXPECT_TRUE(graph) << graph.error().text();
-  auto made = plan(**graph, **target_named("x86_avx512"), {.fuse = false, .channels_last = false, .given = {}});
+  auto made = plan(**graph, **target_named("x86_avx512"), {.fuse = false, .channels_last = false, .outer_symbols = {}});
   EXPECT_TRUE(made) << made.error().text();
   for (const Group& g : made->groups)
     for (const Nest& n : g.nests)

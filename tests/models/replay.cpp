@@ -61,7 +61,7 @@ Result<std::string> text_of(std::unique_ptr<ir::Graph> graph, int opt, const Tar
   const partition::Partition partition = TRY(partition::partition(*graph, roles, {}));
   auto lowered = TRY(compiler::lower(*graph, partition, roles, options));
   out += "\nplan\n" + codegen::text_of(lowered.kernels.plan);
-  const program::Built built = TRY(program::build(std::move(lowered)));
+  const program::LinkedPrograms built = TRY(program::build(std::move(lowered)));
   out += fmt::format("\nprogram {} of {} bytes of weights\n", hash128(runtime::encode(built.programs)).text(), built.programs.weight_bytes);
   add_steps(built.programs, 0, "", out);
   for (const codegen::TileKernel& kernel : built.kernels) out += "\n" + codegen::text_of(kernel);

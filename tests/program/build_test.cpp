@@ -25,15 +25,15 @@ std::unique_ptr<ir::Graph> graph_of(std::string_view text) {
 }
 
 /// Every group gets one kernel over the arrays that its loops touch; none has code that could run.
-/// blob_weights: what each segment's blob wants to be handed over. edit: what a lowering might have said beside that.
-Result<program::Built> build(const ir::Graph& graph, const std::vector<ir::ConstantRef>& blob_weights = {},
-                             const std::function<void(backend::Kernels&)>& edit = {}) {
-  program::Lowered out;
+/// blob_weights: weights of each segment's blob. edit: changes the lowered graph before it is linked.
+Result<program::LinkedPrograms> build(const ir::Graph& graph, const std::vector<ir::ConstantRef>& blob_weights = {},
+                                      const std::function<void(backend::Kernels&)>& edit = {}) {
+  program::LoweredGraph out;
   out.graph = &graph;
   const std::vector<ir::Segment> segments = nodes_alone(graph);
   for (const ir::Segment& s : segments) out.blobs.push_back({"blob of " + graph.node(s.nodes[0]).op->name, blob_weights});
   out.kernels.plan = TRY(codegen::plan(graph, **codegen::target_named("x86_avx512"),
-                                       {.segments = segments, .fuse = false, .channels_last = false, .given = {}}));
+                                       {.segments = segments, .fuse = false, .channels_last = false, .outer_symbols = {}}));
   const codegen::Plan& plan = out.kernels.plan;
   auto& kernels = out.kernels.of_groups;
   kernels.resize(plan.groups.size());
@@ -58,7 +58,7 @@ const BufferInfo& named(const runtime::Program& p, std::string_view name) {
   return p.buffers[0];
 }
 
-TEST(Build, MarksTablesOfWhichARunReadsFewRows) {
+TEST(Build, MarksLookupTables) {
   auto graph = graph_of(R"(graph main(ids: i64[n], x: f32[3,4]) {
     const table: f32[3,4] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
     const both: f32[3,4] = [2, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
@@ -72,13 +72,13 @@ TEST(Build, MarksTablesOfWhichARunReadsFewRows) {
   auto built = build(*graph);
   ASSERT_TRUE(built) << built.error().text();
   std::vector<std::pair<double, bool>> found;  // the first element tells which it is
-  for (const program::PlacedConstant& w : built->weights) found.emplace_back(w.constant->tensor()->number(0), w.looked_up);
+  for (const program::PlacedConstant& w : built->weights) found.emplace_back(w.constant->tensor()->number(0), w.is_lookup_table);
   std::ranges::sort(found);
   EXPECT_EQ(found, (std::vector<std::pair<double, bool>>{{1, true}, {2, false}, {3, false}}));
 }
 
-/// While one part still reads a buffer, another may write what comes later; what others read too stands where it is.
-TEST(Build, KeepsBuffersOfJoinedKernelsForAllOfThem) {
+/// One thread may still read a buffer while another writes for a later kernel of the region.
+TEST(Build, KeepsBuffersOfARegionForAllItsKernels) {
   auto graph = graph_of("graph main(x: f32[8,4]) { a = Exp(x) b = Neg(a) c = Abs(b) d = Exp(c) return d }");
   auto built = build(*graph, {}, [](backend::Kernels& kernels) {
     for (size_t g : {1, 2, 3}) kernels.plan.groups[g].region = codegen::Region{{0}, 8, 4, g > 1};
@@ -133,7 +133,7 @@ TEST(Build, PlacesEachWeightOnceWithRoomAfterIt) {
 }
 
 /// Two products that each transpose the same weights (the cells of an unrolled layer).
-TEST(Build, PlacesEqualStepsOfOneTensorOnce) {
+TEST(Build, PlacesEqualComputedConstantsOnce) {
   auto graph = graph_of("graph main(x: f32[n,256], w: f32[256,256], v: f32[256,256]) { a = MatMul(x, w) c = MatMul(a, v) return c }");
   std::vector<float> numbers(size_t{256} * 256);
   for (size_t k = 0; k < numbers.size(); ++k) numbers[k] = static_cast<float>(k % 97);
@@ -154,7 +154,7 @@ TEST(Build, BindsSizesThatASegmentBrings) {
   ASSERT_TRUE(segment);
   EXPECT_EQ(p.blobs[segment->blob].device, "reference");
   EXPECT_EQ(p.blobs[segment->blob].bytes, "blob of NonZero");
-  EXPECT_EQ(built->ops_of_devices, (std::vector<std::pair<std::string, std::string>>{{"reference", "NonZero"}}));
+  EXPECT_EQ(built->device_ops, (std::vector<std::pair<std::string, std::string>>{{"reference", "NonZero"}}));
   ASSERT_EQ(p.steps[0].bindings.size(), 1u);
   const runtime::Slot slot = p.steps[0].bindings[0].slot;
   EXPECT_EQ(p.sizes[slot].kind, runtime::SizeLine::Kind::bound);
@@ -170,7 +170,7 @@ TEST(Build, GivesTheSameProgramForTheSameGraph) {
   EXPECT_EQ(runtime::encode(one->programs), runtime::encode(two->programs));
 }
 
-TEST(Build, RefusesASizeThatNothingGives) {
+TEST(Build, RefusesASizeWithoutOrigin) {
   auto graph = graph_of("graph main(x: f32[2*n]) { y = Exp(x) return y }");
   auto built = build(*graph);
   ASSERT_FALSE(built);

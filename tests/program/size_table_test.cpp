@@ -21,9 +21,9 @@ struct SizeTableTest : testing::Test {
 
   /// n and m are the dimensions of input 0; u is bound by step 2.
   void SetUp() override {
-    table.from_input(n.node(), 0, 0);
-    table.from_input(m.node(), 0, 1);
-    table.from_step(u.node(), 2);
+    table.bind_to_input(n.node(), 0, 0);
+    table.bind_to_input(m.node(), 0, 1);
+    table.bind_to_step(u.node(), 2);
     PortInfo x;
     x.shape = {0, 0};
     program.inputs = {x};
@@ -36,7 +36,7 @@ struct SizeTableTest : testing::Test {
   }
 };
 
-TEST_F(SizeTableTest, GivesWhatTheDimIs) {
+TEST_F(SizeTableTest, SlotHoldsValueOfDimension) {
   const std::vector<Dim> dims = {Dim(7),
                                  n,
                                  n + m,
@@ -51,18 +51,18 @@ TEST_F(SizeTableTest, GivesWhatTheDimIs) {
                                  equal_to(n, m),
                                  -1 * n,
                                  floor_div(min(n, m), 2) * 6};
-  for (Dim d : dims) table.want(d);
+  for (Dim d : dims) table.request(d);
   ASSERT_TRUE(table.finish(program));
   for (auto [a, b] : {std::pair<int64_t, int64_t>{1, 1}, {5, 3}, {17, 100}, {64, 64}, {0, 9}})
     for (Dim d : dims) {
-      const Dim want = substitute(d, [&, a = a, b = b](const DimNode& s) { return Dim(s.name == "n" ? a : b); });
-      ASSERT_TRUE(want.is_number()) << d.text();
-      EXPECT_EQ(value(d, a, b), want.value()) << d.text() << " for n = " << a << ", m = " << b;
+      const Dim expected = substitute(d, [&, a = a, b = b](const DimNode& s) { return Dim(s.name == "n" ? a : b); });
+      ASSERT_TRUE(expected.is_number()) << d.text();
+      EXPECT_EQ(value(d, a, b), expected.value()) << d.text() << " for n = " << a << ", m = " << b;
     }
 }
 
 TEST_F(SizeTableTest, ComputesEqualDimsOnce) {
-  for (Dim d : {n * m, m * n, n * m + 0, n, m}) table.want(d);
+  for (Dim d : {n * m, m * n, n * m + 0, n, m}) table.request(d);
   ASSERT_TRUE(table.finish(program));
   EXPECT_EQ(table.slot(n * m), table.slot(m * n));
   size_t products = 0;
@@ -71,7 +71,7 @@ TEST_F(SizeTableTest, ComputesEqualDimsOnce) {
 }
 
 TEST_F(SizeTableTest, HasOperandsBeforeTheirLine) {
-  for (Dim d : {floor_div(n * m + 3, 5) * u, min(n, u), u * u + m}) table.want(d);
+  for (Dim d : {floor_div(n * m + 3, 5) * u, min(n, u), u * u + m}) table.request(d);
   ASSERT_TRUE(table.finish(program));
   for (uint32_t k = 0; k < program.sizes.size(); ++k) {
     const SizeLine& l = program.sizes[k];
@@ -81,7 +81,7 @@ TEST_F(SizeTableTest, HasOperandsBeforeTheirLine) {
 }
 
 TEST_F(SizeTableTest, PutsDataDependentLinesAfterInputLines) {
-  for (Dim d : {n + 1, 2 * u, u + n}) table.want(d);
+  for (Dim d : {n + 1, 2 * u, u + n}) table.request(d);
   ASSERT_TRUE(table.finish(program));
   EXPECT_LT(table.slot(n + 1), program.input_lines);
   EXPECT_GE(table.slot(2 * u), program.input_lines);
@@ -90,8 +90,8 @@ TEST_F(SizeTableTest, PutsDataDependentLinesAfterInputLines) {
   EXPECT_EQ(table.lines_before(3), program.sizes.size());
 }
 
-TEST_F(SizeTableTest, RefusesASymbolThatNothingGives) {
-  table.want(n + symbols.symbol("lost"));
+TEST_F(SizeTableTest, RefusesASymbolWithoutOrigin) {
+  table.request(n + symbols.symbol("lost"));
   auto done = table.finish(program);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code(), Code::not_supported);
@@ -101,7 +101,7 @@ TEST_F(SizeTableTest, RefusesASymbolThatNothingGives) {
 TEST_F(SizeTableTest, RefusesASizeThatOverflows) {
   Dim huge = n;
   for (int k = 0; k < 5; ++k) huge = huge * (int64_t{1} << 40);
-  table.want(huge);
+  table.request(huge);
   auto done = table.finish(program);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code(), Code::size_overflow);

@@ -39,9 +39,9 @@ struct Options {
 
 /// A row a backend that makes no kernels: the ops that it runs.
 void add_devices(const compiler::CompileReport& r, std::vector<std::vector<std::string>>& rows) {
-  if (r.ops_of_devices.empty()) rows.push_back({"on other backends", "nothing"});
+  if (r.device_ops.empty()) rows.push_back({"on other backends", "nothing"});
   std::string last;
-  for (const auto& [op, count] : r.ops_of_devices) {
+  for (const auto& [op, count] : r.device_ops) {
     const auto text = fmt::format("{} x{}", op.second, count);
     const auto share = r.guessed_shares.find(op.first);  // none of a fallback's graph
     if (op.first == last) rows.back()[1] += ", " + text;

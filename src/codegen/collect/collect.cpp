@@ -27,8 +27,8 @@ using ir::ValueId;
 class Collector {
  public:
   Collector(const ir::Graph& graph, const PlanOptions& options)
-      : graph_(graph), carried_(options.carried), input_symbols_(options.given.begin(), options.given.end()) {
-    plan_.given = options.given;
+      : graph_(graph), carried_(options.carried), input_symbols_(options.outer_symbols.begin(), options.outer_symbols.end()) {
+    plan_.outer_symbols = options.outer_symbols;
     plan_.sums_in_order = options.sums_in_order;
     plan_.segments.assign(options.segments.begin(), options.segments.end());
   }

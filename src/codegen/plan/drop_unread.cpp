@@ -18,7 +18,7 @@ void add_symbols(const DimList& dims, SymbolSet& to) {
 class Reads {
  public:
   explicit Reads(const Plan& plan) : plan_(plan), read_(plan.arrays.size(), false), defines_(plan.groups.size()) {
-    SymbolSet known(plan.given.begin(), plan.given.end());
+    SymbolSet known(plan.outer_symbols.begin(), plan.outer_symbols.end());
     for (ArrayId a : plan.inputs) add_symbols(plan.arrays[a].shape, known);
     for (size_t g = 0; g < plan.groups.size(); ++g) {
       if (!has_data_dependent_shape(plan.groups[g].kind())) continue;

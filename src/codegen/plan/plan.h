@@ -234,9 +234,9 @@ struct Plan {
   std::vector<PlanState> states = {};    ///< in the order of the graph's
   std::vector<ir::Segment> segments;     ///< what other backends run, each one group here
   std::vector<IndexLimit> index_limits;
-  std::vector<ir::Assumption> assumptions;  ///< checked before anything runs that relies on them
-  std::vector<const DimNode*> given;        ///< of a body: symbols whose values the outer graph passes
-  PlanLimits limits = {};                   ///< the target's
+  std::vector<ir::Assumption> assumptions;    ///< checked before anything runs that relies on them
+  std::vector<const DimNode*> outer_symbols;  ///< of a body: symbols whose values the outer graph passes
+  PlanLimits limits = {};                     ///< the target's
   /// Each sum of products is made in one order, whatever the number of rows, of tasks or of threads: a row has the same bits alone and
   /// among others.
   bool sums_in_order = false;

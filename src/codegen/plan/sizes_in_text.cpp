@@ -26,7 +26,7 @@ class SizesInPlan {
     }
     for (const IndexLimit& limit : plan.index_limits) see(limit.extent);
     for (const ir::Assumption& a : plan.assumptions) see(a.a), see(a.b);
-    for (const DimNode* s : plan.given) see(Dim::of(s));
+    for (const DimNode* s : plan.outer_symbols) see(Dim::of(s));
     for (const Group& g : plan.groups) group(g);
   }
 

@@ -128,7 +128,7 @@ class PlanPrinter {
     out_ = "plan\n";
     for (const std::string& declaration : declarations_of(plan_)) line(declaration);
     DimList given;
-    for (const DimNode* s : plan_.given) given.push_back(Dim::of(s));
+    for (const DimNode* s : plan_.outer_symbols) given.push_back(Dim::of(s));
     if (!given.empty()) line("given " + text_of(given));
     if (plan_.sums_in_order) line("sums in order");
     find_named();

@@ -52,7 +52,7 @@ class PlanParser {
         break;
       }
     }
-    if (lexer_.take_if("given")) plan_.given = TRY(reader_.symbol_list());
+    if (lexer_.take_if("given")) plan_.outer_symbols = TRY(reader_.symbol_list());
     if (lexer_.take_if("sums")) {
       TRY(lexer_.expect("in", "sums in order"));
       TRY(lexer_.expect("order", "sums in order"));

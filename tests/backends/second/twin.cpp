@@ -48,7 +48,7 @@ class TwinDevice final : public runtime::Device {
   std::shared_ptr<std::vector<std::shared_ptr<runtime::Engine>>> engines_;
 };
 
-Result<std::shared_ptr<runtime::Engine>> engine_of(program::Built built, const codegen::Target& target) {
+Result<std::shared_ptr<runtime::Engine>> engine_of(program::LinkedPrograms built, const codegen::Target& target) {
   runtime::EngineParts parts;
   const compiler::PlacedWeights weights = TRY(compiler::place_weights(built));
   parts.weights = weights.bytes;
@@ -59,13 +59,14 @@ Result<std::shared_ptr<runtime::Engine>> engine_of(program::Built built, const c
 }
 
 /// given: symbols whose values the program around passes.
-Result<program::Built> build(const backend::CompileRequest& request, const backend::Options& options, std::vector<const DimNode*> given) {
+Result<program::LinkedPrograms> build(const backend::CompileRequest& request, const backend::Options& options,
+                                      std::vector<const DimNode*> outer_symbols) {
   static const backend::Backends usual = *compiler::backends_named();
   backend::Options own = options;
   own.target = TRY(codegen::target_named("x86_avx2"));
-  own.planning.given = std::move(given);
+  own.planning.outer_symbols = std::move(outer_symbols);
   own.planning.carried.reset();
-  program::Lowered lowered;
+  program::LoweredGraph lowered;
   lowered.graph = &request.graph;
   lowered.is_segment = true;
   lowered.kernels = std::get<backend::Kernels>(TRY(usual[0]->compile({request.graph}, own)));
@@ -82,7 +83,7 @@ Result<void> Twin::supports(const ir::Graph& graph, ir::NodeId node) const {
 Result<backend::Artifact> Twin::compile(const backend::CompileRequest& request, const backend::Options& options) const {
   auto built = build(request, options, {});
   if (!built && built.error().code() == Code::not_supported) built = build(request, options, program::outer_symbols(request.graph));
-  program::Built linked = TRY(std::move(built));
+  program::LinkedPrograms linked = TRY(std::move(built));
   backend::Blob out;
   for (Dim d : linked.outer) out.sizes.push_back(d.node()->name);
   engines_->push_back(TRY(engine_of(std::move(linked), **codegen::target_named("x86_avx2"))));

@@ -75,8 +75,8 @@ TEST(OpaqueAttributes, LargeStringConstantsReachTheReferenceFunction) {
 }
 
 /// A linked program of one segment, whose text is that.
-program::Built built_of(std::string text) {
-  program::Built built;
+program::LinkedPrograms built_of(std::string text) {
+  program::LinkedPrograms built;
   runtime::Step step;
   step.kind = runtime::SegmentStep();
   step.label = "node 'tree' (TreeEnsemble)";
