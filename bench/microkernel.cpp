@@ -59,8 +59,8 @@ TileKernel tile_kernel(const Form& form, int rows, int vectors, int lanes, int p
     Contract c{.rows = rows, .vectors = vectors, .lanes = lanes, .a = a, .b = w, .depth = depth, .accumulator = form.sum};
     c.products = form.products;
     c.prefetch_b_bytes = prefetch;
-    c.a_row = row;
-    c.a_k = column;
+    c.a_row_stride = row;
+    c.a_k_stride = column;
     c.b_offset = b.mul(task, panel);
     const std::vector<Reg> sums = b.contract(c);
     for (int i = 0; i < rows * vectors; ++i) b.store(out, b.integer(i * lanes), sums[static_cast<size_t>(i)]);

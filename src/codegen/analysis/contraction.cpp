@@ -94,7 +94,7 @@ int weight_of(const Expr& e) {
 void set_group(Contraction& roles) {
   const auto narrow = [](const Expr& e) { return e.op() == ExprOp::cast ? e.args()[0] : e; };
   const Expr rows = narrow(roles.rows_operand.value), lanes = narrow(roles.lanes_operand.value);
-  roles.group = group_of(rows.dtype(), lanes.dtype(), roles.sum);
+  roles.group = products_per_instruction(rows.dtype(), lanes.dtype(), roles.sum);
   if (roles.group == 1) return;
   roles.rows_operand.value = rows;
   roles.lanes_operand.value = lanes;

@@ -90,7 +90,7 @@ int lines_of(Tile tile, const std::vector<JointAxis>& rows) {
 }
 
 double tile_share(int rows, int vectors, const Target& target, const MultiplyAdd& form) {
-  const double waiting = rows * vectors * chains_of(rows, vectors) / static_cast<double>(kSumsInFlight);
+  const double waiting = rows * vectors * chain_count(rows, vectors) / static_cast<double>(kSumsInFlight);
   const double reading = kBytesACycle * rows * form.cycles / target.register_bytes;
   return std::min({1.0, waiting, reading, share_of_broadcasts(vectors, form)});
 }

@@ -33,7 +33,7 @@ struct Lower::Panel {
   Value *stride, *a_step, *b_step, *scale_step = nullptr;  ///< bytes; the stride between neighbours
   int64_t a_bytes = 4, b_bytes = 4;                        ///< of an element
 
-  explicit Panel(const Contract& c) : line(c.line > 0 ? c.line : c.rows), lines(c.rows / line) {
+  explicit Panel(const Contract& c) : line(c.rows_per_line > 0 ? c.rows_per_line : c.rows), lines(c.rows / line) {
     down = line * bases_of(lines) < lines * bases_of(line);
   }
   static int bases_of(int rows) { return (rows + kRowsOfABase - 1) / kRowsOfABase; }
@@ -49,16 +49,16 @@ Result<void> Lower::contract(const Contract& c) {
   Panel p(c);
   p.a_bytes = bits_of(kernel_.buffers[c.a].dtype) / 8;
   p.b_bytes = bits_of(kernel_.buffers[c.b].dtype) / 8;
-  Value* row_bytes = b_.CreateMul(scalar_or(c.a_row, 0), i64(p.a_bytes));
-  Value* line_bytes = c.line > 0 ? b_.CreateMul(scalar_or(c.a_line, 0), i64(p.a_bytes)) : i64(0);
+  Value* row_bytes = b_.CreateMul(scalar_or(c.a_row_stride, 0), i64(p.a_bytes));
+  Value* line_bytes = c.rows_per_line > 0 ? b_.CreateMul(scalar_or(c.a_line_stride, 0), i64(p.a_bytes)) : i64(0);
   p.stride = p.down ? line_bytes : row_bytes;
-  p.a_step = b_.CreateMul(scalar_or(c.a_k, c.products), i64(p.a_bytes));
-  p.b_step = b_.CreateMul(scalar_or(c.b_k, int64_t{c.vectors} * c.lanes * c.products), i64(p.b_bytes));
+  p.a_step = b_.CreateMul(scalar_or(c.a_k_stride, c.products), i64(p.a_bytes));
+  p.b_step = b_.CreateMul(scalar_or(c.b_k_stride, int64_t{c.vectors} * c.lanes * c.products), i64(p.b_bytes));
   p.b = address(c.b, scalar_or(c.b_offset, 0));
-  if (c.fetch != kNone) p.fetch = address(c.b, reg(c.fetch).v);
+  if (c.prefetch_from != kNone) p.fetch = address(c.b, reg(c.prefetch_from).v);
   if (c.scale >= 0) {
     p.scale = address(c.scale, scalar_or(c.scale_offset, 0));
-    p.scale_step = b_.CreateMul(scalar_or(c.scale_k, 1), i64(bits_of(c.accumulator) / 8));
+    p.scale_step = b_.CreateMul(scalar_or(c.scale_k_stride, 1), i64(bits_of(c.accumulator) / 8));
   }
   Value* a = address(c.a, scalar_or(c.a_offset, 0));
   for (int r = 0; r < c.rows; ++r) {
@@ -72,11 +72,11 @@ Result<void> Lower::contract(const Contract& c) {
   std::vector<V> acc;
   llvm::Type* type = register_type(b_.getContext(), {c.accumulator, c.lanes});
   for (Reg r : c.accumulators_in) acc.push_back(r == kNone ? wrap(llvm::Constant::getNullValue(type)) : reg(r));
-  const int unroll = c.rows * c.vectors >= 16 ? 2 : kTrip;  // large tiles hide the loop in two steps, and compile in half the time
+  const int unroll = c.rows * c.vectors >= 16 ? 2 : kStepsPerTrip;  // large tiles hide the loop in two steps, and compile in half the time
   Value* depth = reg(c.depth).v;
   Value* rest = b_.CreateAnd(depth, i64(unroll - 1));
   const size_t sums = acc.size();
-  for (size_t k = sums; k < sums * static_cast<size_t>(chains_of(c)); ++k) acc.push_back(wrap(llvm::Constant::getNullValue(type)));
+  for (size_t k = sums; k < sums * static_cast<size_t>(chain_count(c)); ++k) acc.push_back(wrap(llvm::Constant::getNullValue(type)));
   acc = contract_loop(c, p, b_.CreateSub(depth, rest), unroll, std::move(acc));
   for (; acc.size() > sums; acc.resize(acc.size() / 2))
     for (size_t k = 0; k < acc.size() / 2; ++k) acc[k] = acc[k] + acc[acc.size() / 2 + k];
@@ -124,8 +124,8 @@ std::vector<V> Lower::contract_loop(const Contract& c, Panel& p, Value* depth, i
   for (Value* a : p.a) next.push_back(advance(a, p.a_step));
   for (const V& v : acc) next.push_back(v.v);
   if (p.fetch)
-    next.push_back(
-        b_.CreateConstGEP1_64(b_.getInt8Ty(), p.fetch, kCacheLine * ((steps + Contract::kStepsALine - 1) / Contract::kStepsALine)));
+    next.push_back(b_.CreateConstGEP1_64(b_.getInt8Ty(), p.fetch,
+                                         kCacheLine * ((steps + Contract::kStepsPerPrefetch - 1) / Contract::kStepsPerPrefetch)));
   if (p.scale) next.push_back(advance(p.scale, p.scale_step));
   for (size_t i = 0; i < phis.size(); ++i) phis[i]->addIncoming(next[i], body);
   b_.CreateCondBr(b_.CreateICmpSGT(next[0], i64(0)), body, after);
@@ -176,8 +176,8 @@ Result<void> Lower::check_group(const Contract& c) const {
 void Lower::contract_step(const Contract& c, Panel& p, int step, std::span<V> acc) {
   llvm::Type* byte = b_.getInt8Ty();
   Value* at_b = step == 0 ? p.b : b_.CreateGEP(byte, p.b, b_.CreateMul(p.b_step, i64(step)));
-  if (p.fetch && step % Contract::kStepsALine == 0)
-    prefetch_at(b_.CreateConstGEP1_64(byte, p.fetch, kCacheLine * (step / Contract::kStepsALine)), kIntoSecondLevel);
+  if (p.fetch && step % Contract::kStepsPerPrefetch == 0)
+    prefetch_at(b_.CreateConstGEP1_64(byte, p.fetch, kCacheLine * (step / Contract::kStepsPerPrefetch)), kIntoSecondLevel);
   llvm::SmallVector<V, 8> b;
   for (int v = 0; v < c.vectors; ++v) {
     const int64_t from = v * c.lanes * c.products * p.b_bytes;

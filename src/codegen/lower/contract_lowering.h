@@ -102,7 +102,9 @@ class ContractLowering {
   Reg fetch_at(Reg panel_place, Reg tile_number);
 
   /// How far what is asked for moves while so many elements of a panel are read.
-  Dim fetch_step(Dim packed) const { return floor_div(packed * Dim(fetched_line_), Dim(Contract::kStepsALine * panel() * roles_.group)); }
+  Dim fetch_step(Dim packed) const {
+    return floor_div(packed * Dim(fetched_line_), Dim(Contract::kStepsPerPrefetch * panel() * roles_.group));
+  }
 
   /// The sums of a tile of the task, in scratch memory.
   Reg slot_of(Reg panel_number, Reg tile_number) {

@@ -64,8 +64,8 @@ Reg ContractPlaces::place_of(const Affine& place, Reg base, int v) {
   return at == kNone ? emit_.integer(0) : at;
 }
 
-Memory ContractPlaces::memory_of(const Affine& place, Reg mask) {
-  Memory how;
+MemoryOptions ContractPlaces::memory_of(const Affine& place, Reg mask) {
+  MemoryOptions how;
   how.mask = mask;
   const Dim along = step(place, lane_axis_);
   if (!(along == Dim(1))) how.stride = emit_.dim(along);

@@ -50,7 +50,7 @@ class ContractPlaces {
   Result<Reg> start_of(const Read& read);
   Result<Reg> load(int k, const At& at, int v, std::span<const Reg> sums);
   Reg place_of(const Affine& place, Reg base, int v);
-  Memory memory_of(const Affine& place, Reg mask);
+  MemoryOptions memory_of(const Affine& place, Reg mask);
 
   KernelEmitter& emit_;
   const JointAxis lane_axis_;

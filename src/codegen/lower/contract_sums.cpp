@@ -34,19 +34,19 @@ std::vector<Reg> ContractLowering::contract(size_t k, int rows, const Reads& at,
     c.a = places_.rows_buffer();
     c.b = lanes_buffer_;
     c.a_offset = at.rows;
-    c.a_row = emit_.dim(roles_.rows.empty() ? Dim(0) : places_.rows_step(roles_.rows.back()));
-    if (line_ > 1) c.line = line_, c.a_line = emit_.dim(places_.rows_step(roles_.rows[tiled_axis_]));
-    c.a_k = a_step == Dim(1) ? kNone : emit_.dim(a_step);
+    c.a_row_stride = emit_.dim(roles_.rows.empty() ? Dim(0) : places_.rows_step(roles_.rows.back()));
+    if (line_ > 1) c.rows_per_line = line_, c.a_line_stride = emit_.dim(places_.rows_step(roles_.rows[tiled_axis_]));
+    c.a_k_stride = a_step == Dim(1) ? kNone : emit_.dim(a_step);
     c.b_offset = at.lanes;
-    c.b_k = emit_.integer(panel() * roles_.group);
+    c.b_k_stride = emit_.integer(panel() * roles_.group);
     c.depth = slice.length == kNone ? emit_.dim(ceil_div(inner.extent, Dim(roles_.group))) : groups_in(slice.length);
     c.accumulator = roles_.sum;
     c.products = roles_.group;
     c.prefetch_b_bytes = static_cast<int>(tactic_.prefetch);
-    c.fetch = at.fetch;
+    c.prefetch_from = at.fetch;
     c.scale = places_.scale_buffer();
     c.scale_offset = at.scale;
-    if (c.scale >= 0) c.scale_k = emit_.dim(places_.scale_step(inner));
+    if (c.scale >= 0) c.scale_k_stride = emit_.dim(places_.scale_step(inner));
     c.accumulators_in = std::move(sums);
     return build().contract(std::move(c));
   }

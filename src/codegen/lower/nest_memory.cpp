@@ -24,7 +24,7 @@ KernelEmitter::Place NestLowering::place_for(const State& state) {
 Result<Reg> NestLowering::load(int k, const State& state) {
   if (state.column >= 0 && !columns_[k].empty()) return columns_[k][static_cast<size_t>(state.column)];
   const NestAccess& a = nest_.accesses[k];
-  Memory how;
+  MemoryOptions how;
   Reg within = state.whole[static_cast<size_t>(k)];
   if (a.within && within == kNone) {
     KernelEmitter::Place place = place_for(state);
@@ -95,7 +95,7 @@ Result<void> NestLowering::store(size_t k, Reg value, const State& state, Kernel
   Where at = TRY(where(writes_[k], state.offsets[nest_.accesses.size() + k], state));
   if (o.dtype != o.value.dtype()) value = build().expr(ExprOp::cast, {value}, o.dtype);
   const int lanes = vector_parallel() ? emit_.lanes() : 1;
-  Memory how;
+  MemoryOptions how;
   how.stride = at.stride;
   how.offsets = at.offsets;
   how.mask = vector_parallel() ? state.mask : kNone;

@@ -252,7 +252,7 @@ bool WindowLowering::needed(int64_t q, int count) const {
 
 std::vector<Reg> WindowLowering::add_line(const State& s, const std::vector<std::optional<Reg>>& masks, std::vector<Reg> sums) {
   const Dim data_step = data_.at.coefficients[sum_.columns.kernel], weight_step = weights_.at.coefficients[sum_.columns.kernel];
-  Memory channels;
+  MemoryOptions channels;
   channels.mask = s.mask;
   std::vector<Reg> weights;
   for (int k = 0; k < kernel_columns_; ++k)
@@ -261,7 +261,7 @@ std::vector<Reg> WindowLowering::add_line(const State& s, const std::vector<std:
   const Dim one = *exact_quotient(data_step, Dim(sum_.columns.dilation));
   for (int64_t q = 0; q < static_cast<int64_t>(masks.size()); ++q) {
     if (!masks[static_cast<size_t>(q)]) continue;
-    Memory how;
+    MemoryOptions how;
     how.mask = *masks[static_cast<size_t>(q)];
     const Reg x = build().load(data_.buffer, moved_by(s.data, one * q), emit_.lanes(), how);
     for (int t = 0; t < static_cast<int>(sums.size()); ++t)
@@ -275,7 +275,7 @@ Result<void> WindowLowering::finish(const State& s, int t, Reg sum) {
   State here = s;
   if (t > 0) advance(here, sum_.columns.output, emit_.integer(t));
   const auto memory_of = [&](const WindowOperand& p) {
-    Memory how;
+    MemoryOptions how;
     how.mask = s.mask;
     const Dim along = p.at.coefficients[sum_.channels];
     if (!(along == Dim(1))) how.stride = emit_.dim(along);

@@ -68,7 +68,7 @@ Reg TileBuilder::splat(Reg scalar, int lanes) {
 }
 
 namespace {
-/// What an operator gives on elements of this dtype.
+/// The dtype of an operator's result.
 DType element_of(ExprOp op, DType element, DType cast_to) {
   switch (op) {
     case ExprOp::cast: return cast_to;
@@ -106,27 +106,27 @@ Reg TileBuilder::first_mask(Reg count, int lanes) {
 }
 
 namespace {
-TileInstr memory_instr(TileOp op, TileType type, int32_t buffer, const Memory& how) {
+TileInstr memory_instr(TileOp op, TileType type, int32_t buffer, const MemoryOptions& options) {
   return {.op = op,
           .type = type,
           .buffer = buffer,
-          .stride = how.stride,
-          .broadcast = how.broadcast,
-          .offsets = how.offsets,
-          .mask = how.mask,
-          .fill = how.fill,
-          .streaming = how.streaming};
+          .stride = options.stride,
+          .broadcast = options.broadcast,
+          .offsets = options.offsets,
+          .mask = options.mask,
+          .fill = options.fill,
+          .streaming = options.streaming};
 }
 }  // namespace
 
-Reg TileBuilder::load(int32_t buffer, Reg offset, int lanes, Memory how) {
-  TileInstr in = memory_instr(TileOp::load, {kernel_.buffers[buffer].dtype, lanes}, buffer, how);
+Reg TileBuilder::load(int32_t buffer, Reg offset, int lanes, MemoryOptions options) {
+  TileInstr in = memory_instr(TileOp::load, {kernel_.buffers[buffer].dtype, lanes}, buffer, options);
   in.args = {offset};
   return append(std::move(in));
 }
 
-void TileBuilder::store(int32_t buffer, Reg offset, Reg value, Memory how) {
-  TileInstr in = memory_instr(TileOp::store, type(value), buffer, how);
+void TileBuilder::store(int32_t buffer, Reg offset, Reg value, MemoryOptions options) {
+  TileInstr in = memory_instr(TileOp::store, type(value), buffer, options);
   in.args = {value, offset};
   append(std::move(in));
 }
@@ -184,15 +184,15 @@ std::vector<Reg> TileBuilder::branch(Reg condition, const std::function<std::vec
   return results;
 }
 
-std::vector<Reg> TileBuilder::contract(Contract how) {
-  const size_t count = static_cast<size_t>(how.rows) * how.vectors;
-  how.accumulators_in.resize(count, kNone);
-  how.in_order |= sums_in_order_;
-  how.accumulators_out.clear();
-  for (size_t i = 0; i < count; ++i) how.accumulators_out.push_back(fresh({how.accumulator, how.lanes}));
-  std::vector<Reg> results = how.accumulators_out;
-  TileInstr in{.op = TileOp::contract, .type = {how.accumulator, how.lanes}};
-  in.contract = std::move(how);
+std::vector<Reg> TileBuilder::contract(Contract contract) {
+  const size_t count = static_cast<size_t>(contract.rows) * contract.vectors;
+  contract.accumulators_in.resize(count, kNone);
+  contract.in_order |= sums_in_order_;
+  contract.accumulators_out.clear();
+  for (size_t i = 0; i < count; ++i) contract.accumulators_out.push_back(fresh({contract.accumulator, contract.lanes}));
+  std::vector<Reg> results = contract.accumulators_out;
+  TileInstr in{.op = TileOp::contract, .type = {contract.accumulator, contract.lanes}};
+  in.contract = std::move(contract);
   blocks_.back()->push_back(std::move(in));
   return results;
 }

@@ -149,8 +149,8 @@ class Interpreter {
     std::vector<Lanes> acc;
     for (Reg r : c.accumulators_in) acc.push_back(r == kNone ? Lanes(c.lanes) : registers_[r]);
     const int64_t depth = scalar(c.depth);
-    const int chains = chains_of(c);
-    const int64_t chained = chains > 1 ? depth - depth % kTrip : 0;
+    const int chains = chain_count(c);
+    const int64_t chained = chains > 1 ? depth - depth % kStepsPerTrip : 0;
     std::vector<std::vector<Lanes>> sums(static_cast<size_t>(chains), std::vector<Lanes>(acc.size(), Lanes(c.lanes)));
     sums[0] = std::move(acc);
     for (int64_t k = 0; k < chained; ++k) TRY(contract_step(c, k, sums[k % chains]));
@@ -170,10 +170,10 @@ class Interpreter {
       }
   }
 
-  /// Row k of the panel, times the scale; what its mask leaves out is 0.
+  /// The elements of B of step k, times the scale; 0 in lanes that the mask excludes.
   Result<std::vector<Scalar>> panel_row(const Contract& c, int64_t k) {
     const int width = c.vectors * c.lanes * c.products;
-    const int64_t b_at = scalar_or(c.b_offset, 0) + k * scalar_or(c.b_k, width);
+    const int64_t b_at = scalar_or(c.b_offset, 0) + k * scalar_or(c.b_k_stride, width);
     std::vector<Scalar> b(static_cast<size_t>(width));
     for (int i = 0; i < width; ++i) {
       const int lane = i / c.products - (c.vectors - 1) * c.lanes;
@@ -181,7 +181,7 @@ class Interpreter {
       b[i] = TRY(contract_operand(c, c.b, b_at + i));
     }
     if (c.scale < 0) return b;
-    const Scalar scale = TRY(contract_operand(c, c.scale, scalar_or(c.scale_offset, 0) + k * scalar_or(c.scale_k, 1)));
+    const Scalar scale = TRY(contract_operand(c, c.scale, scalar_or(c.scale_offset, 0) + k * scalar_or(c.scale_k_stride, 1)));
     for (Scalar& element : b) {
       const Scalar both[] = {element, scale};
       element = apply(ExprOp::mul, c.accumulator, c.accumulator, both);
@@ -189,7 +189,7 @@ class Interpreter {
     return b;
   }
 
-  /// A group of A, at its first element. What lies beyond the buffer is meant for zeros of B, and shows where they are missing.
+  /// The group of A from element `at` on. Elements beyond the buffer are 113, so that results differ where B lacks zeros for them.
   Result<std::vector<Scalar>> group_of_a(const Contract& c, int64_t at) {
     std::vector<Scalar> a{TRY(contract_operand(c, c.a, at))};
     for (int j = 1; j < c.products; ++j)
@@ -200,9 +200,9 @@ class Interpreter {
   Result<void> contract_step(const Contract& c, int64_t k, std::vector<Lanes>& acc) {
     const std::vector<Scalar> b = TRY(panel_row(c, k));
     for (int r = 0; r < c.rows; ++r) {
-      const int line = c.line > 0 ? c.line : c.rows;
-      const int64_t row_at = r % line * scalar_or(c.a_row, 0) + r / line * scalar_or(c.a_line, 0);
-      const int64_t a_at = scalar_or(c.a_offset, 0) + row_at + k * scalar_or(c.a_k, c.products);
+      const int line = c.rows_per_line > 0 ? c.rows_per_line : c.rows;
+      const int64_t row_at = r % line * scalar_or(c.a_row_stride, 0) + r / line * scalar_or(c.a_line_stride, 0);
+      const int64_t a_at = scalar_or(c.a_offset, 0) + row_at + k * scalar_or(c.a_k_stride, c.products);
       const std::vector<Scalar> a = TRY(group_of_a(c, a_at));
       for (int v = 0; v < c.vectors; ++v)
         for (int i = 0; i < c.lanes; ++i) {

@@ -17,14 +17,14 @@ std::string_view name_of(ops::Combine combine) {
   return names[static_cast<size_t>(combine)];
 }
 
-int chains_of(int rows, int vectors) {
+int chain_count(int rows, int vectors) {
   const int sums = rows * vectors;
   return 4 * sums <= kSumsInFlight ? 4 : 2 * sums <= kSumsInFlight ? 2 : 1;
 }
 
-int chains_of(const Contract& contract) { return contract.in_order ? 1 : chains_of(contract.rows, contract.vectors); }
+int chain_count(const Contract& contract) { return contract.in_order ? 1 : chain_count(contract.rows, contract.vectors); }
 
-int group_of(DType a, DType b, DType accumulator) {
+int products_per_instruction(DType a, DType b, DType accumulator) {
   if (a == DType::bf16 && b == DType::bf16 && accumulator == DType::f32) return 2;
   if (a == DType::u8 && b == DType::i8 && accumulator == DType::i32) return 4;
   return 1;

@@ -50,11 +50,11 @@ Scalar add_group(DType sum_dtype, std::span<const Scalar> a, std::span<const Sca
   return sum;
 }
 
-Scalar combine(ops::Combine how, DType dtype, Scalar a, Scalar b) {
+Scalar combine(ops::Combine combination, DType dtype, Scalar a, Scalar b) {
   using ops::Combine;
   static constexpr ExprOp table[] = {ExprOp::add, ExprOp::add,         ExprOp::mul,       ExprOp::min,
                                      ExprOp::max, ExprOp::logical_and, ExprOp::logical_or};
-  return apply(table[static_cast<size_t>(how)], dtype, dtype, std::array{a, b});
+  return apply(table[static_cast<size_t>(combination)], dtype, dtype, std::array{a, b});
 }
 
 Scalar read_element(DType dtype, const std::byte* from) {

@@ -101,14 +101,14 @@ class Printer {
 
   void contract(const Contract& c) {
     out_ += fmt::format("{} = contract {} {}x({}x{}) depth={} a=b{}[{}] row={} k={} b=b{}[{}] k={}", regs(c.accumulators_out),
-                        name_of(c.accumulator), c.rows, c.vectors, c.lanes, reg(c.depth), c.a, reg(c.a_offset), reg(c.a_row), reg(c.a_k),
-                        c.b, reg(c.b_offset), reg(c.b_k));
-    if (c.scale >= 0) out_ += fmt::format(" scale=b{}[{}] k={}", c.scale, reg(c.scale_offset), reg(c.scale_k));
-    if (c.line > 0) out_ += fmt::format(" lines of {} by {}", c.line, reg(c.a_line));
+                        name_of(c.accumulator), c.rows, c.vectors, c.lanes, reg(c.depth), c.a, reg(c.a_offset), reg(c.a_row_stride),
+                        reg(c.a_k_stride), c.b, reg(c.b_offset), reg(c.b_k_stride));
+    if (c.scale >= 0) out_ += fmt::format(" scale=b{}[{}] k={}", c.scale, reg(c.scale_offset), reg(c.scale_k_stride));
+    if (c.rows_per_line > 0) out_ += fmt::format(" lines of {} by {}", c.rows_per_line, reg(c.a_line_stride));
     if (c.products != 1) out_ += fmt::format(" products={}", c.products);
     if (c.in_order) out_ += " in order";
     if (c.b_mask != kNone) out_ += " mask=" + reg(c.b_mask);
-    if (c.fetch != kNone) out_ += " fetch=" + reg(c.fetch);
+    if (c.prefetch_from != kNone) out_ += " fetch=" + reg(c.prefetch_from);
     if (c.prefetch_b_bytes) out_ += fmt::format(" prefetch={}", c.prefetch_b_bytes);
     out_ += fmt::format(" from ({})", regs(c.accumulators_in));
   }

@@ -8,7 +8,7 @@ namespace {
 
 constexpr TileType kIndex{DType::i64, 1};
 
-/// Visible registers are those written earlier in this block or in one around it.
+/// Checks a kernel. A register is visible after its definition, to the end of the block that defines it.
 class TileVerifier {
  public:
   explicit TileVerifier(const TileKernel& kernel) : kernel_(kernel), written_(kernel.registers.size()), visible_(kernel.registers.size()) {}
@@ -48,7 +48,7 @@ class TileVerifier {
     return {};
   }
 
-  /// Checks a nested block and what it yields; its registers end with it.
+  /// Checks a nested block and its yields; the registers that it defines are not visible after it.
   Result<void> nested(const TileBlock& body, const std::vector<Reg>& yields, const std::vector<Reg>& results, size_t scope_begin) {
     TRY(block(body));
     if (yields.size() != results.size()) return bad("number of yields", fmt::format("{}", yields.size()));
@@ -197,7 +197,7 @@ class TileVerifier {
 
   Result<void> contract_group(const Contract& c) const {
     const DType a = kernel_.buffers[c.a].dtype, b = kernel_.buffers[c.b].dtype;
-    if (c.products == 1 || c.products == group_of(a, b, c.accumulator)) return {};
+    if (c.products == 1 || c.products == products_per_instruction(a, b, c.accumulator)) return {};
     return bad("contract group", fmt::format("{} of {} x {} in {}", c.products, name_of(a), name_of(b), name_of(c.accumulator)));
   }
 
@@ -211,14 +211,15 @@ class TileVerifier {
     const size_t count = static_cast<size_t>(c.rows) * c.vectors;
     if (c.rows < 1 || c.vectors < 1 || c.accumulators_in.size() != count || c.accumulators_out.size() != count)
       return bad("contract", "tile size");
-    if (c.line < 0 || (c.line > 0 && c.rows % c.line != 0)) return bad("contract", "lines");
+    if (c.rows_per_line < 0 || (c.rows_per_line > 0 && c.rows % c.rows_per_line != 0)) return bad("contract", "lines");
     if (bits_of(c.accumulator) < 32) return bad("contract accumulator", std::string(name_of(c.accumulator)));
     TRY(buffer(c.a, false));
     TRY(buffer(c.b, false));
     TRY(contract_group(c));
     if (c.scale >= 0) TRY(contract_scale(c));
     TRY(use(c.depth, kIndex));
-    for (Reg r : {c.a_offset, c.a_row, c.a_line, c.a_k, c.b_offset, c.b_k, c.fetch, c.scale_offset, c.scale_k})
+    for (Reg r : {c.a_offset, c.a_row_stride, c.a_line_stride, c.a_k_stride, c.b_offset, c.b_k_stride, c.prefetch_from, c.scale_offset,
+                  c.scale_k_stride})
       TRY(use_optional(r, kIndex));
     TRY(use_optional(c.b_mask, {DType::boolean, c.lanes}));
     for (Reg r : c.accumulators_in) TRY(use_optional(r, {c.accumulator, c.lanes}));

@@ -42,14 +42,14 @@ void check(const Target& target, Tile tile, Types t, bool k_major, bool start, b
                .accumulator = t.accumulator,
                .products = t.products,
                .prefetch_b_bytes = 512};
-    c.a_row = k_major ? b.integer(t.products) : stride;
-    if (line > 0) c.line = line, c.a_line = b.integer(29);
+    c.a_row_stride = k_major ? b.integer(t.products) : stride;
+    if (line > 0) c.rows_per_line = line, c.a_line_stride = b.integer(29);
     c.scale = scale;
-    if (scale_step > 1) c.scale_k = b.integer(scale_step), c.scale_offset = task;
-    c.a_k = k_major ? b.integer(tile.rows * t.products) : kNone;
-    if (start) c.fetch = b.integer(1 << 20);  // a hint: nothing needs to be there
+    if (scale_step > 1) c.scale_k_stride = b.integer(scale_step), c.scale_offset = task;
+    c.a_k_stride = k_major ? b.integer(tile.rows * t.products) : kNone;
+    if (start) c.prefetch_from = b.integer(1 << 20);  // a hint: nothing needs to be there
     if (masked) c.b_mask = b.first_mask(b.integer(lanes - 3), lanes);
-    if (start) c.b_k = b.integer(panel), c.b_offset = b.integer(0);
+    if (start) c.b_k_stride = b.integer(panel), c.b_offset = b.integer(0);
     const Reg base = b.mul(task, b.integer(tile.rows * width));
     for (int i = 0; start && i < tile.rows * tile.vectors; ++i)
       c.accumulators_in.push_back(i == 1 ? kNone : b.load(out, b.add(base, b.integer(i * lanes)), lanes));

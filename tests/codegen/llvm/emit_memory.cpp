@@ -19,24 +19,24 @@ TEST(EmitMemory, EveryWayToLoadAndStore) {
         const Reg zero = b.integer(0), one = b.integer(1), three = b.integer(3), offset = b.load(at, zero, lanes);
         const Reg mask = b.first_mask(b.integer(lanes / 2 + 1), lanes), fill = b.load(x, b.integer(5), lanes);
         const Reg none = b.first_mask(b.integer(-4), lanes);
-        const std::vector<Memory> ways = {{},
-                                          {.mask = mask},
-                                          {.mask = mask, .fill = fill},
-                                          {.stride = three},
-                                          {.stride = three, .mask = mask, .fill = fill},
-                                          {.offsets = offset},
-                                          {.offsets = offset, .mask = mask},
-                                          {.broadcast = true},
-                                          {.mask = mask, .broadcast = true},
-                                          {.mask = none, .fill = fill},
-                                          {.stride = one},
-                                          {.stride = one, .mask = mask},
-                                          {.stride = zero},
-                                          {.stride = b.size(0), .mask = mask}};
+        const std::vector<MemoryOptions> ways = {{},
+                                                 {.mask = mask},
+                                                 {.mask = mask, .fill = fill},
+                                                 {.stride = three},
+                                                 {.stride = three, .mask = mask, .fill = fill},
+                                                 {.offsets = offset},
+                                                 {.offsets = offset, .mask = mask},
+                                                 {.broadcast = true},
+                                                 {.mask = mask, .broadcast = true},
+                                                 {.mask = none, .fill = fill},
+                                                 {.stride = one},
+                                                 {.stride = one, .mask = mask},
+                                                 {.stride = zero},
+                                                 {.stride = b.size(0), .mask = mask}};
         int64_t place = 1;
-        for (const Memory& how : ways) b.store(out, b.integer(place += lanes), b.load(x, b.integer(40), lanes, how));
+        for (const MemoryOptions& how : ways) b.store(out, b.integer(place += lanes), b.load(x, b.integer(40), lanes, how));
         const Reg v = b.load(x, b.integer(11), lanes);
-        for (const Memory& how : ways)
+        for (const MemoryOptions& how : ways)
           if (!how.broadcast && how.stride != zero)
             b.store(out, b.integer(place += 8), v, {.stride = how.stride, .offsets = how.offsets, .mask = how.mask});
         b.store(out, b.integer(896), v, {.streaming = true});

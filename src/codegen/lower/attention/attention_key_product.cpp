@@ -56,10 +56,10 @@ std::vector<Reg> products_of(AttentionCode& code, const Queries& q, const Attent
   c.a = code.operands[1];
   c.b = code.scaled_query;
   c.a_offset = element_at(code.emit, code.places[1], point);
-  c.a_row = code.emit.dim(code.places[1].coefficients[kKey]);
-  c.a_k = code.emit.dim(code.places[1].coefficients[kHeadSize]);
+  c.a_row_stride = code.emit.dim(code.places[1].coefficients[kKey]);
+  c.a_k_stride = code.emit.dim(code.places[1].coefficients[kHeadSize]);
   c.b_offset = code.number(0);
-  c.b_k = code.number(code.width(q));
+  c.b_k_stride = code.number(code.width(q));
   c.depth = code.number(code.head);
   return code.build().contract(std::move(c));
 }

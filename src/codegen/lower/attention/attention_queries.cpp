@@ -10,7 +10,7 @@ namespace {
 std::vector<Reg> rows_of_queries(AttentionCode& code, const Queries& q, Reg r, Reg d, double scale) {
   TileBuilder& build = code.build();
   const Dim step = code.places[0].coefficients[kHeadSize];
-  Memory how;
+  MemoryOptions how;
   if (code.head % code.lanes() != 0) how.mask = build.first_mask(build.sub(code.number(code.head), d), code.lanes());
   if (!(step == Dim(1))) how.stride = code.emit.dim(step);
   std::vector<Reg> rows;

@@ -13,7 +13,7 @@ void write_row(AttentionCode& code, Reg r, Reg to, Reg total, Reg is_number, boo
   };
   const Dim step = code.result.coefficients[kValueSize];
   for (int64_t v = 0; v < code.value; v += code.lanes()) {
-    Memory how;
+    MemoryOptions how;
     if (code.value - v < code.lanes()) how.mask = build.first_mask(code.number(code.value - v), code.lanes());
     if (!(step == Dim(1))) how.stride = code.emit.dim(step);
     const Reg sum = code.load(code.sums, code.at(code.number(v), r, code.value_pad));

@@ -78,7 +78,7 @@ bool AttentionScores::depends_on_key(const Expr& e) const {
 /// One number for all queries, or one a lane.
 Result<Reg> AttentionScores::load(int access, const AttentionPoint& point, const QueryLanes& queries, KernelEmitter::Place& place) {
   const NestAccess& a = nest_.accesses[access];
-  Memory how;
+  MemoryOptions how;
   Reg offset = emit_.integer(0);
   if (!places_[access]) {
     const Reg at = TRY(emit_.evaluate(flat_of(a, emit_.plan()), place));
@@ -94,7 +94,8 @@ Result<Reg> AttentionScores::load(int access, const AttentionPoint& point, const
   return load_lanes(access, offset, how, queries.inside);
 }
 
-Result<Reg> AttentionScores::load_within(int access, Reg offset, Memory how, const QueryLanes& queries, KernelEmitter::Place& place) {
+Result<Reg> AttentionScores::load_within(int access, Reg offset, MemoryOptions how, const QueryLanes& queries,
+                                         KernelEmitter::Place& place) {
   const NestAccess& a = nest_.accesses[access];
   const Reg within = TRY(emit_.evaluate(a.within, place)), fill = TRY(emit_.evaluate(a.fill, place));
   const bool varies = build().type(within).lanes > 1;
@@ -105,7 +106,7 @@ Result<Reg> AttentionScores::load_within(int access, Reg offset, Memory how, con
 }
 
 /// One number where neither a stride nor offsets are given.
-Reg AttentionScores::load_lanes(int access, Reg offset, Memory how, Reg mask) {
+Reg AttentionScores::load_lanes(int access, Reg offset, MemoryOptions how, Reg mask) {
   const int32_t buffer = buffers_[access - 3];
   if (how.stride == kNone && how.offsets == kNone) return build().load(buffer, offset, 1);
   if (how.stride == emit_.integer(1)) how.stride = kNone;

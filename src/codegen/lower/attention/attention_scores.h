@@ -42,8 +42,8 @@ class AttentionScores {
   Result<void> evaluate_free(const Expr& e, KernelEmitter::Place& place);
   KernelEmitter::Place place_of(const AttentionPoint& point, const QueryLanes& queries) const;
   Result<Reg> load(int access, const AttentionPoint& point, const QueryLanes& queries, KernelEmitter::Place& place);
-  Result<Reg> load_within(int access, Reg offset, Memory how, const QueryLanes& queries, KernelEmitter::Place& place);
-  Reg load_lanes(int access, Reg offset, Memory how, Reg mask);
+  Result<Reg> load_within(int access, Reg offset, MemoryOptions how, const QueryLanes& queries, KernelEmitter::Place& place);
+  Reg load_lanes(int access, Reg offset, MemoryOptions how, Reg mask);
 
   KernelEmitter& emit_;
   const Nest& nest_;

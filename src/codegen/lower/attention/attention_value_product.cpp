@@ -16,10 +16,10 @@ void tile_of_values(AttentionCode& code, const Queries& q, Reg base, Reg r, Reg 
   c.a = code.scores;
   c.b = code.operands[2];
   c.a_offset = r;
-  c.a_row = code.number(1);
-  c.a_k = code.number(code.width(q));
+  c.a_row_stride = code.number(1);
+  c.a_k_stride = code.number(code.width(q));
   c.b_offset = build.add(base, v);
-  c.b_k = code.emit.dim(code.places[2].coefficients[kKey]);
+  c.b_k_stride = code.emit.dim(code.places[2].coefficients[kKey]);
   c.depth = count;
   const Reg first = code.at(v, r, code.value_pad);
   const auto place = [&](int row, int x) { return build.add(first, code.number(row * code.value_pad + int64_t{x} * code.lanes())); };
