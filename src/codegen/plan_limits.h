@@ -5,42 +5,43 @@
 
 namespace tenon::codegen {
 
-/// What planning goes by on one target, as data: how far it fuses, and figures of the machine. A value that has a default here holds for
-/// any machine; src/codegen/targets gives the others.
+/// Limits of planning passes on one target, and figures of the machine that they need. A field with a default here has the same value on
+/// every target; src/codegen/targets sets the others. "Work" is counted in scalar operations.
 struct PlanLimits {
-  size_t readers = 64;   ///< a value with more readers is stored
-  size_t accesses = 24;  ///< a nest with more loads gains nothing from another
-  size_t nests = 10;     ///< that share a kernel over the same rows
-  size_t look_back = 8;  ///< groups among which a producer over the same rows is looked for
-  /// Operations that a mask may cost each score of attention; the score's products cost twice a head's size (64 to 128 multiply-adds).
-  int mask_work = 24;
-  /// And where the mask would take a number a score otherwise: no more than the products.
-  int mask_work_for_memory = 64;
-  int transcendental_work = 12;  ///< operations that a transcendental function counts as
-  int64_t small_mask = 1 << 16;  ///< elements that are stored rather than computed again
-  int64_t usual_image = 224;     ///< rows and columns of an input whose size only the run gives
+  size_t max_readers = 64;                ///< a value with more readers is stored, not inlined
+  size_t max_accesses = 24;               ///< loads of a nest after fusion
+  size_t max_nests = 10;                  ///< nests that share a kernel over the same rows
+  size_t look_back = 8;                   ///< earlier groups that group_rows tries to join a group with
+  int max_mask_work = 24;                 ///< of a mask that attention evaluates for each score; the products of a score take 128 to 256
+  int max_mask_work_for_memory = 64;      ///< the same for a mask that would otherwise be stored with one element for each score
+  int transcendental_work = 12;           ///< work of a transcendental function
+  int64_t small_mask_elements = 1 << 16;  ///< a mask of at most so many elements is stored, not computed again
+  int64_t default_image_size = 224;       ///< rows and columns to assume of an image whose size is known only at run time
 
-  int64_t line_bytes = 0;  ///< of a cache line
-  int64_t set_bytes = 0;   ///< addresses that far apart share a set of the first-level cache; 0: rows need no padding
+  int64_t line_bytes = 0;  ///< size of a cache line
+  int64_t set_bytes = 0;   ///< addresses at this distance share a set of the first-level cache; 0: rows need no padding
   int64_t tile_rows = 0;   ///< rows of one axis that fill the register tiles
-  int64_t row_parts = 0;   ///< parts into which rows are split among tasks: a multiple of the usual numbers of threads
-  /// A product multiplies its panels by a factor of its depth, instead of reading rows that were multiplied by it and stored, where so many
-  /// rows at least share the factor and it makes so many lanes at most.
-  int64_t scaled_rows = 0, scaled_lanes = 0;
+  int64_t row_parts = 0;   ///< rows are split among tasks into a multiple of this number of parts: a common multiple of usual thread counts
 
-  // Winograd's convolutions: floating-point operations in the time of a byte that is written and read between its steps (in memory, where
-  // an array there is larger than `kept_bytes`), and of a byte of transformed weights, which a small image reads from memory.
-  double work_of_moved_byte = 0, work_of_memory_byte = 0, work_of_weight_byte = 0;
-  int64_t kept_bytes = 0;     ///< that caches keep from one step to the next
-  int tile_body = 0;          ///< operations that the body of an output's sum may have in addition to it
-  double tile_contrast = 24;  ///< of a tile and its weakest block of 2x2, see PlainTiles; 9: all are alike
+  // absorb_scales: a product multiplies its panels by a factor of the depth, in place of reading rows that were multiplied and stored.
+  int64_t min_scaled_rows = 0;   ///< where at least so many rows share the factor
+  int64_t max_scaled_lanes = 0;  ///< and the product has at most so many lanes
 
-  // Regions of several kernels.
-  int64_t region_bytes = 0, region_weights = 0;  ///< that a part hands on, and of weights that it reads: both in one second-level cache
-  int64_t region_moved = 0;                      ///< bytes that kernels move at most for one that stays in that cache; 0: any
-  int64_t region_rows = 0;                       ///< that fill the register tiles of a part
-  int64_t region_work = 0;                       ///< operations of a loop that are worth a task
-  int64_t region_units = 0;                      ///< from which on the shares of two threads are nearly equal where they are odd
+  // winograd: work in the time that a byte takes.
+  double ops_per_cached_byte = 0;    ///< of an array between its steps that fits in the cache: to write the byte and read it
+  double ops_per_memory_byte = 0;    ///< of an array between its steps that is larger than winograd_cache_bytes
+  double ops_per_weight_byte = 0;    ///< of transformed weights, which a small image reads from memory
+  int64_t winograd_cache_bytes = 0;  ///< size of an array that stays in the caches from one step to the next
+  int max_tile_epilogue = 0;         ///< work of an epilogue that runs on the tiles of results
+  double tile_contrast = 24;         ///< ratio of a tile's energy and its weakest block's above which it is summed plainly, see PlainTiles
+
+  // join_regions: kernels that run in one parallel region, part by part.
+  int64_t max_region_bytes = 0;    ///< of results that a part passes from kernel to kernel, which stay in a second-level cache
+  int64_t max_region_weights = 0;  ///< bytes of weights that a part reads, which stay there too
+  int64_t max_region_traffic = 0;  ///< bytes that the kernels read and write for each byte that stays there; 0: no limit
+  int64_t min_region_rows = 0;     ///< rows of a part, so that it fills the register tiles
+  int64_t min_task_work = 0;       ///< work of a task of a loop
+  int64_t min_odd_units = 0;       ///< units from which on an odd number of them is nearly evenly shared by two threads
 };
 
 }  // namespace tenon::codegen

@@ -16,7 +16,7 @@ const char* name_of(codegen::GroupKind kind) {
     case codegen::GroupKind::sizes: return "sizes";
     case codegen::GroupKind::control: return "control flow";
     case codegen::GroupKind::check: return "index check";
-    case codegen::GroupKind::rows: return "rows packed";
+    case codegen::GroupKind::packed_rows: return "rows packed";
   }
   return "unknown";
 }

@@ -186,7 +186,7 @@ class ProgramBuilder {
     if (group.kind() == GroupKind::segment) return add_segment(group);
     if (group.kind() == GroupKind::control) return add_control(group);
     if (group.kind() == GroupKind::check) return add_check(group);
-    if (group.kind() == GroupKind::rows) return add_rows(group);
+    if (group.kind() == GroupKind::packed_rows) return add_rows(group);
     if (group.kind() == GroupKind::sizes) {
       Step s = start(runtime::SizesStep{});
       s.buffers = {TRY(buffer(group.outputs[0]))};

@@ -13,7 +13,7 @@ namespace {
 Result<void> check_groups(const ir::Graph& graph, const codegen::Plan& plan) {
   using codegen::GroupKind;
   for (const codegen::Group& g : plan.groups)
-    if (g.kind() == GroupKind::control || g.kind() == GroupKind::rows || g.kind() == GroupKind::segment)
+    if (g.kind() == GroupKind::control || g.kind() == GroupKind::packed_rows || g.kind() == GroupKind::segment)
       return fail(Code::not_supported, g.node ? graph.view(g.node).where() : graph.name,
                   "not supported yet: a step without a kernel in a segment of a kernel backend")
           .expected("nodes that kernels run")

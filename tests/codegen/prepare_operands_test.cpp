@@ -53,7 +53,7 @@ std::string kinds(const Plan& plan) {
   std::string out;
   for (const Group& g : plan.groups) {
     const char* kind = g.kind() == GroupKind::contract ? "contract" : g.kind() == GroupKind::attention ? "attention" : "loops";
-    out += (out.empty() ? "" : " ") + std::string(g.of_a_product() ? "copy" : kind);
+    out += (out.empty() ? "" : " ") + std::string(g.is_auxiliary() ? "copy" : kind);
   }
   return out;
 }

@@ -114,8 +114,8 @@ void check(uint64_t seed) {
   options.verify = true;
   if (seed % 2) {
     options.limits = (**target_named("x86_avx512")).plan_limits;
-    options.limits->region_bytes = 64, options.limits->region_moved = 0;
-    options.limits->region_rows = options.limits->region_work = options.limits->region_units = 1;
+    options.limits->max_region_bytes = 64, options.limits->max_region_traffic = 0;
+    options.limits->min_region_rows = options.limits->min_task_work = options.limits->min_odd_units = 1;
   }
   std::mt19937_64 random(seed);
   for (const PlanPass& pass : plan_passes())

@@ -118,7 +118,7 @@ void leave_work(std::vector<int>& axes, const Group& g, const Plan& plan) {
              static_cast<int64_t>(nest.accesses.size() + nest.outputs.size());
   for (int x = 0; x < static_cast<int>(nest.axes.size()); ++x)
     if (std::ranges::find(axes, x) == axes.end()) work = work * usual(nest.axes[x].extent);
-  while (!axes.empty() && work.less(Dim(plan.limits.region_work)).value_or(false)) {
+  while (!axes.empty() && work.less(Dim(plan.limits.min_task_work)).value_or(false)) {
     work = work * usual(nest.axes[axes.back()].extent);
     axes.pop_back();
   }

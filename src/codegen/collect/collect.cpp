@@ -165,7 +165,7 @@ class Collector {
       case RoleKind::same_bytes: plan_.arrays[array_of(node.outputs[0])].same_bytes = dense(array_of(node.inputs[0])); return {};
       case RoleKind::loops: return add_form(n, node, role.form);
       case RoleKind::attention: add_attention(n, node); return {};
-      case RoleKind::packed_rows: add_step(GroupKind::rows, n, node.inputs, node.outputs); return {};
+      case RoleKind::packed_rows: add_step(GroupKind::packed_rows, n, node.inputs, node.outputs); return {};
       case RoleKind::control: add_step(GroupKind::control, n, node.inputs, node.outputs); return {};
     }
     return {};
@@ -215,7 +215,7 @@ class Collector {
     Group& g = push(GroupKind::attention, n);
     g.as<AttentionGroup>().scale = attention_scale(view);
     if (ragged) {
-      g.as<AttentionGroup>().longest = (*view.inputs[ops::kLongest].data)[0];
+      g.as<AttentionGroup>().longest_sequence = (*view.inputs[ops::kLongest].data)[0];
       g.inputs = starts;
       for (ArrayId a : g.inputs) plan_.arrays[a].fixed_layout = true;
     }

@@ -9,7 +9,7 @@ namespace tenon::codegen {
 namespace {
 
 bool computes(const Group& group, const ir::Graph& graph, std::string_view name) {
-  if (group.of_a_product()) return false;
+  if (group.is_auxiliary()) return false;
   const auto is_it = [&](ir::NodeId n) { return n && graph.node(n).name == name; };
   if (is_it(group.node)) return true;
   const auto in = [&](const Nest& nest) { return std::ranges::any_of(nest.nodes, is_it); };

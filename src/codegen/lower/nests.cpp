@@ -171,7 +171,7 @@ Result<std::vector<Kernel>> lower_group(const Group& group, const Tactic& tactic
     case GroupKind::segment:
     case GroupKind::control:
     case GroupKind::check:
-    case GroupKind::rows:
+    case GroupKind::packed_rows:
     case GroupKind::sizes: break;
   }
   return out;

@@ -105,7 +105,7 @@ class Columns {
     joined_.outputs.back().value = substitute(map.outputs[0].value, own);
     joined_.nodes.insert(joined_.nodes.end(), map.nodes.begin(), map.nodes.end());
     node_ = group.node;
-    return joined_.accesses.size() <= plan_.limits.accesses && within_budget(joined_);
+    return joined_.accesses.size() <= plan_.limits.max_accesses && within_budget(joined_);
   }
 
   /// The bytes of what the maps make, or of the product's result, under another name.

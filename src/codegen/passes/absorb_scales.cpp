@@ -35,7 +35,7 @@ bool pays(const Group& product, const Plan& plan) {
   const auto lanes = extent_of(c.lanes).number();
   // A window would multiply by it at each of its places, and what is walked against its order is better copied.
   const bool once = c.depth.size() == 1 && read->coefficients[c.depth[0].axes[0]] == Dim(1);
-  return once && !rows.less(plan.limits.scaled_rows).value_or(false) && lanes && *lanes <= plan.limits.scaled_lanes;
+  return once && !rows.less(plan.limits.min_scaled_rows).value_or(false) && lanes && *lanes <= plan.limits.max_scaled_lanes;
 }
 
 /// The product reading what the map reads; nullopt where it had better not.

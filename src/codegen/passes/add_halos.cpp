@@ -106,7 +106,7 @@ class Halos {
   Group filling(ArrayId id, const HaloFill& around) const {
     const Array& array = plan_.arrays[id];
     Group out;
-    out.payload = LoopGroup{.outer = 1, .of_a_product = true};
+    out.payload = LoopGroup{.outer = 1, .auxiliary = true};
     std::vector<size_t> order;
     for (size_t k = 0; k < array.shape.size(); ++k) order.push_back(array.order.empty() ? k : static_cast<size_t>(array.order[k]));
     for (size_t side = 1; side < order.size(); ++side) {

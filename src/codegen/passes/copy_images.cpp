@@ -99,7 +99,7 @@ class Copies {
     nest.outputs.push_back(std::move(out));
     nest.nodes = nodes;
     Group g;
-    g.as<LoopGroup>().of_a_product = true;
+    g.as<LoopGroup>().auxiliary = true;
     g.nests.push_back(std::move(nest));
     return g;
   }

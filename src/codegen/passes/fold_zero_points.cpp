@@ -76,10 +76,10 @@ class ZeroPoints {
   /// None for a plan that was read from text, whose nests have no nodes.
   static ir::NodeId first_of(const std::vector<ir::NodeId>& nodes) { return nodes.empty() ? ir::NodeId() : nodes[0]; }
 
-  static void push(std::vector<Group>& to, Nest nest, ir::NodeId node, bool of_a_product) {
+  static void push(std::vector<Group>& to, Nest nest, ir::NodeId node, bool auxiliary) {
     Group g;
     g.node = node;
-    g.as<LoopGroup>().of_a_product = of_a_product;
+    g.as<LoopGroup>().auxiliary = auxiliary;
     g.nests.push_back(std::move(nest));
     to.push_back(std::move(g));
   }

@@ -126,7 +126,7 @@ bool share_an_output(const Group& a, const Group& b) {
 /// Joined only where no parallelism is lost: every loop with a reduction keeps all its parallel axes as outer ones.
 bool join(Group& first, Group& second, const Plan& plan) {
   if (!has_row(first) && !has_row(second)) return false;
-  if (first.nests.size() + second.nests.size() > plan.limits.nests) return false;
+  if (first.nests.size() + second.nests.size() > plan.limits.max_nests) return false;
   for (const Group* g : {&first, &second})
     if (std::ranges::any_of(g->nests, scatters)) return false;
   std::vector<const Nest*> nests;

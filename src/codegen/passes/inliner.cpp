@@ -55,7 +55,7 @@ class Inliner {
   /// One element a pair of query and key, read by attention.
   bool is_large_mask(ArrayId array) const {
     const Dim count = product(plan_.arrays[array].shape);
-    if (count.is_number() && count.value() <= plan_.limits.small_mask) return false;
+    if (count.is_number() && count.value() <= plan_.limits.small_mask_elements) return false;
     const auto pairs = [&](const NestAccess& a) {
       if (a.array != array) return false;
       const auto dims = [&](int axis) {
@@ -90,7 +90,7 @@ class Inliner {
   bool dissolve(size_t g) {
     const ArrayId made = plan_.groups[g].nests[0].outputs[0].array;
     const size_t count = readers_.of(made).size();
-    if (count == 0 || count > plan_.limits.readers || readers_.is_output(made) || readers_.writers(made) != 1) return false;
+    if (count == 0 || count > plan_.limits.max_readers || readers_.is_output(made) || readers_.writers(made) != 1) return false;
     const Nest map = plan_.groups[g].nests[0];
     const auto users = readers_.of(made);
     int accesses = 0;
@@ -140,8 +140,9 @@ class Inliner {
 
   bool mask_is_cheap(const Nest& before, const Nest& after) const {
     const BodyCost own = cost_of(before), cost = cost_of(after);
-    if (saves_memory_) return cost.arithmetic + plan_.limits.transcendental_work * cost.transcendental <= plan_.limits.mask_work_for_memory;
-    return cost.transcendental == own.transcendental && cost.arithmetic <= plan_.limits.mask_work && !cost.indirect;
+    if (saves_memory_)
+      return cost.arithmetic + plan_.limits.transcendental_work * cost.transcendental <= plan_.limits.max_mask_work_for_memory;
+    return cost.transcendental == own.transcendental && cost.arithmetic <= plan_.limits.max_mask_work && !cost.indirect;
   }
 
   bool rewrite_group(const Nest& map, ArrayId made, const Group& before, Group& after, int accesses) const {
@@ -174,7 +175,8 @@ class Inliner {
       }
       if (!worth_it(map, group, before, k, accesses)) return false;
       const Inlined how = inline_into(map, after, k, plan_);
-      if (how == Inlined::refused || after.accesses.size() > plan_.limits.accesses || (how == Inlined::appended && !within_budget(after)))
+      if (how == Inlined::refused || after.accesses.size() > plan_.limits.max_accesses ||
+          (how == Inlined::appended && !within_budget(after)))
         return false;
       if (accumulator && how == Inlined::appended && static_cast<int>(k) < *accumulator) --*accumulator;
     }

@@ -75,7 +75,7 @@ class RegionBuilder {
   /// Two threads have as much to do.
   bool shares_evenly(const DimList& extents) const {
     const int64_t n = of_image(product(extents), extents);
-    return n >= plan_.limits.row_parts && (n % 2 == 0 || n >= plan_.limits.region_units);
+    return n >= plan_.limits.row_parts && (n % 2 == 0 || n >= plan_.limits.min_odd_units);
   }
 
   /// The axes of the group by which it walks what earlier groups wrote, as many as all places agree on.
@@ -161,7 +161,7 @@ class RegionBuilder {
     const Contraction& c = *g.contraction();
     const auto weights =
         (extent_of(c.batch) * extent_of(c.depth) * extent_of(c.lanes) * Dim(bits_of(c.lanes_operand.value.dtype()) / 8)).number();
-    if (!c.packed || !weights || weights_ + *weights > plan_.limits.region_weights) return false;
+    if (!c.packed || !weights || weights_ + *weights > plan_.limits.max_region_weights) return false;
     weights_ += *weights;
     rows_ = std::min(rows_, of_image(extent_of(c.rows), extents_));
     return true;
@@ -174,7 +174,7 @@ class RegionBuilder {
 
   /// Parts are larger than tasks, which two threads share more evenly. That is worth it where much of what moves stays in a cache.
   bool pays(const std::vector<ArrayId>& kept) const {
-    if (plan_.limits.region_moved == 0) return true;
+    if (plan_.limits.max_region_traffic == 0) return true;
     std::set<ArrayId> moved;
     for (size_t k = 0; k < size(); ++k)
       for (const GroupPlace& p : places_of(plan_.groups[first_ + k]))
@@ -182,7 +182,7 @@ class RegionBuilder {
     int64_t stays = 0, all = 0;
     for (const ArrayId a : kept) stays += bytes_of_image(a);
     for (const ArrayId a : moved) all += bytes_of_image(a);
-    return static_cast<double>(all) <= static_cast<double>(stays) * static_cast<double>(plan_.limits.region_moved);
+    return static_cast<double>(all) <= static_cast<double>(stays) * static_cast<double>(plan_.limits.max_region_traffic);
   }
 
   /// Of an image: as many as keep what one of them hands on inside a cache too, but no more than fill the register tiles, and of equal size
@@ -192,8 +192,9 @@ class RegionBuilder {
     for (const auto& [root, w] : written_)
       if (w.read) bytes += bytes_of_image(w.array);
     const int64_t units = of_image(product(extents_), extents_),
-                  most = std::min(rows_ / plan_.limits.region_rows, units) / plan_.limits.row_parts * plan_.limits.row_parts;
-    const int64_t fits = std::min(round_up(std::max<int64_t>(1, ceil_div(bytes, plan_.limits.region_bytes)), plan_.limits.row_parts), most);
+                  most = std::min(rows_ / plan_.limits.min_region_rows, units) / plan_.limits.row_parts * plan_.limits.row_parts;
+    const int64_t fits =
+        std::min(round_up(std::max<int64_t>(1, ceil_div(bytes, plan_.limits.max_region_bytes)), plan_.limits.row_parts), most);
     for (int64_t equal = fits; equal > 0 && equal <= most; equal += plan_.limits.row_parts)
       if (units % equal == 0) return equal;
     return std::max<int64_t>(1, fits);

@@ -94,7 +94,7 @@ class Shortening {
     map.outputs.push_back(std::move(out));
     map.nodes = maker == makers_.end() ? reader : maker->second;
     Group g;
-    g.as<LoopGroup>().of_a_product = true;
+    g.as<LoopGroup>().auxiliary = true;
     g.nests.push_back(std::move(map));
     groups_.push_back(std::move(g));
     return known->second;

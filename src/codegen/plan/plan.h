@@ -18,86 +18,92 @@
 
 namespace tenon::codegen {
 
-/// Number of an array in a Plan: a value of the graph, or a temporary between two loops.
+/// Index into Plan::arrays.
 using ArrayId = int32_t;
 
 /// Padding stored around the array. Valid indices in dimension k run from -before[k] to shape[k] + after[k] - 1.
 struct Halo {
-  Sizes before, after;  ///< of each dimension; empty: there is none
-  bool zeros = false;   ///< are 0, all of them
+  Sizes before, after;  ///< elements of padding on both sides, by dimension; empty: there is no halo
+  bool zeros = false;   ///< all elements of the halo are 0
 
   bool empty() const { return before.empty(); }
 };
 
-/// Something that lives in memory. Element (i0, i1, ...) is at start_of(array) + sum(i_k * strides[k]).
+/// An array in memory: a value of the graph, a constant, or a temporary between two loops. Element (i0, i1, ...) is at element
+/// start_of(array) + sum(i_k * strides[k]) of its memory.
 struct Array {
   DType dtype = DType::f32;
   DimList shape;
-  DimList strides;                              ///< elements; row-major unless a layout was chosen
-  ir::ValueId value;                            ///< none: a temporary
-  std::vector<int> order;                       ///< dimensions from the outermost to the innermost in memory; empty: as they are
-  int64_t row_padding = 0;                      ///< elements that nothing reads behind each row of the innermost dimension in memory
-  Halo halo;                                    ///< of what convolutions read with a padding around it
-  ir::ConstantRef constant;                     ///< row-major bytes, where constant
-  std::optional<ir::GrowingAxis> growing = {};  ///< has strides as if that axis had its capacity: memory of a state
-  ArrayId same_bytes = -1;                      ///< shares the buffer of that array, row-major in both (Reshape and the like)
-  Dim units = 0;              ///< above 0: pieces in which one region alone writes and reads it, one a unit, equal, one after the other
-  bool fixed_layout = false;  ///< seen from outside (graph input or output, operand of a segment): stays row-major
+  DimList strides;                              ///< in elements; row-major unless a pass chose a layout
+  ir::ValueId value;                            ///< the value that it holds; none: a temporary
+  std::vector<int> order;                       ///< dimensions from the outermost to the innermost in memory; empty: row-major
+  int64_t row_padding = 0;                      ///< unused elements after each row of the innermost dimension in memory
+  Halo halo;                                    ///< padding that convolutions read
+  ir::ConstantRef constant;                     ///< row-major elements of a constant array
+  std::optional<ir::GrowingAxis> growing = {};  ///< memory of a state: strides are those of the axis at its capacity
+  ArrayId same_bytes = -1;                      ///< array whose memory it shares, row-major in both (Reshape); -1: none
+  /// Above 0: only the kernels of one region access it, and unit u of the region accesses the u-th of so many equal, consecutive pieces.
+  Dim units = 0;
+  bool fixed_layout = false;  ///< visible outside of the plan (graph input or output, operand of a segment): stays row-major
 };
 
-/// One load of a nest. `index` counts in the array's own shape; where the array was reached through a reshape that does not
-/// map index to index, `flat` is there instead: the element's number in memory, which is row-major until a layout is chosen.
+/// One load of a nest: element `index` of the array, or, where a reshape is in between that maps no index to an index, element number
+/// `flat` of its memory, which is then row-major. The expressions are over the axes of the nest.
 struct NestAccess {
   ArrayId array = -1;
   DType dtype = DType::f32;
   std::vector<Expr> index;
-  Expr flat;
-  Expr within, fill;
+  Expr flat;    ///< null: `index` counts
+  Expr within;  ///< where this is false, nothing is read and the value is `fill`; null: always true
+  Expr fill;
 };
 
+/// One result of a nest: `value`, over its accesses (Expr::input) and axes, stored or combined into an element of an array.
 struct NestOutput {
   ArrayId array = -1;
   DType dtype = DType::f32;
   Expr value;
-  ops::Combine combine = ops::Combine::none;
-  std::vector<Expr> index;  ///< in the array's own shape
-  Expr flat;                ///< or the element number, once axes were joined
-  Expr within;
+  ops::Combine combine = ops::Combine::none;  ///< how values of one element are reduced; none: there is one value
+  std::vector<Expr> index;                    ///< of the element
+  Expr flat;                                  ///< its number in memory, in place of `index`; null: `index` counts
+  Expr within;                                ///< where this is false, nothing is stored; null: always true
 };
 
-/// One loop of a node, with its operands resolved to arrays.
+/// A loop nest: one loop of a loop form (ops::Loop) whose operands are arrays of the plan. A place is the element number in memory that an
+/// access or output has at a step of the axes.
 struct Nest {
   std::vector<ops::Axis> axes;
   std::vector<NestAccess> accesses;
   std::vector<NestOutput> outputs;
-  bool exclusive = false, reverse = false;
-  int condition = -1;             ///< access of a bool over leading parallel axes: the other axes run only where it is true; -1: always
-  std::vector<ir::NodeId> nodes;  ///< what it computes
-  size_t order = 0;               ///< place in the program
-  bool dead = false;              ///< swallowed by another nest
+  bool exclusive = false, reverse = false;  ///< of scanned axes: leave out the own element; go from the last step to the first
+  int condition =
+      -1;  ///< number of an access that loads a bool by leading parallel axes; the other axes run only where it is true; -1: none
+  std::vector<ir::NodeId> nodes;  ///< whose results it computes
+  size_t order = 0;               ///< position among the nests before fusion, which groups follow
+  bool dead = false;              ///< fused into another nest; to be removed
 };
 
-/// A contraction or a window sum, and the map that runs on its tile before it is stored. Axes of `epilogue` are those of the output.
+/// A map that runs on a tile of a contraction's or window sum's result before it is stored. Its axes are the dimensions of that result.
 struct Epilogue {
-  Nest map;  ///< reads the contraction's output through access `accumulator`
+  Nest map;  ///< reads the result through access number `accumulator`
   int accumulator = 0;
-  /// Above 1: the output's last dimension is so many equal columns side by side, of which the map's last axis walks one. The map reads
-  /// several, each through an access, and may have several outputs.
+  /// Above 1: the last dimension of the result consists of so many equal columns (the gates of a recurrent layer), and the last axis of the
+  /// map runs over one of them. The map reads each column through an access of its own, and may have several outputs.
   int columns = 1;
 };
 
-/// Axes that every place walks as one; the last is the innermost.
+/// Consecutive axes, outermost first, that act as one axis: in each place, a step of one is as long as all steps of the next together.
 struct JointAxis {
   std::vector<int> axes;
   Dim extent = 1;
 };
-/// All axes that they consist of, in order.
+/// The axes of all joint axes, in order.
 inline std::vector<int> axes_of(const std::vector<JointAxis>& list) {
   std::vector<int> out;
   for (const JointAxis& a : list) out.insert(out.end(), a.axes.begin(), a.axes.end());
   return out;
 }
-/// Steps of all of them together; 1 of none.
+/// The product of their extents; 1 for none.
 inline Dim extent_of(const std::vector<JointAxis>& axes) {
   Dim out = 1;
   for (const JointAxis& a : axes) out = out * a.extent;
@@ -125,70 +131,84 @@ struct Contraction {
   std::vector<JointAxis> depth;  ///< reduced; the last is the innermost loop
 };
 
-/// Elements that are places in a dimension of that extent (token numbers). Of an input: others are refused by input checks.
+/// A range that elements of an integer array must have, since they are indices into a dimension (token numbers). Input checks refuse other
+/// values of `input`.
 struct IndexLimit {
   ArrayId input = -1;
-  Dim extent;
-  bool from_end = false;  ///< negative ones count from the end
+  Dim extent;             ///< of the dimension: indices are below it
+  bool from_end = false;  ///< indices from -extent on are allowed and count from the end
 };
 
-/// What kinds of groups have that no other has. `nests`, epilogues and regions are of the first three, which become kernels.
+// The kinds of groups, with the fields that only one kind has. The first three become kernels; only these have nests, epilogues and
+// regions.
+
+/// Loops that share one kernel.
 struct LoopGroup {
-  int outer = 0;              ///< leading axes that all nests share, each a task
-  bool of_a_product = false;  ///< what a contraction or attention of the same node reads, or makes of its sums
+  int outer = 0;           ///< leading axes that all nests share; each of their points is a task
+  bool auxiliary = false;  ///< fills an operand of a contraction or attention of the same node, or finishes its result
 };
+/// A sum of products, which runs on register tiles.
 struct ContractGroup {
-  std::optional<Contraction> contraction;                    ///< of its nest as it is; code that edits the nest settles it again
-  std::optional<int64_t> constant_bytes_per_iteration = {};  ///< in a loop's body: of the constants that one iteration reads
-  ArrayId panels = -1;  ///< the lanes operand in panels, which the kernel reads in place of the nest's access; made by prepare_operands
+  std::optional<Contraction> contraction;  ///< roles of the nest's axes; recomputed (settle_contraction) after the nest changed
+  std::optional<int64_t> constant_bytes_per_iteration = {};  ///< in a loop's body: size of the constants that one iteration reads
+  ArrayId panels = -1;  ///< array with the lanes operand packed into panels, which the kernel reads; set by prepare_operands
 };
+/// Fused attention.
 struct AttentionGroup {
-  double scale = 1;  ///< factor of the products
-  ops::MaskedRows masked_rows = ops::MaskedRows::zero;
-  /// Within packed sequences, whose starts (of queries, of keys) are the group's inputs: the longest sequence of queries.
-  std::optional<Dim> longest = {};
-  ArrayId part_sums = -1, part_weights = -1;  ///< what parts of the keys leave for each other; made by prepare_operands, -1: one part
+  double scale = 1;                                     ///< factor of the products of queries and keys
+  ops::MaskedRows masked_rows = ops::MaskedRows::zero;  ///< result of a query whose keys are all masked
+  /// Of ragged attention, whose inputs are the first query and the first key of each sequence: upper bound of the queries of a sequence.
+  std::optional<Dim> longest_sequence = {};
+  ArrayId part_sums = -1,
+          part_weights = -1;  ///< partial results where keys are split among tasks, see part_shapes; set by prepare_operands, -1: not split
 };
+/// A segment of another backend.
 struct SegmentGroup {
   uint32_t segment = 0;  ///< number in Plan::segments
 };
+/// Stores sizes as an integer tensor.
 struct SizesGroup {
-  std::vector<const DimNode*> symbols;  ///< that its elements depend on
+  std::vector<const DimNode*> symbols;  ///< on which its elements depend
 };
-struct ControlGroup {};  ///< a branch or a loop, whose bodies have plans of their own
+/// A branch or a loop, whose bodies have plans of their own.
+struct ControlGroup {};
+/// Checks that indices are in range.
 struct CheckGroup {
-  IndexLimit limit;  ///< that the smallest and largest index, its inputs, must keep
+  IndexLimit limit;  ///< range of the smallest and the largest index, which are its inputs
 };
-struct RowsGroup {};  ///< finds the wanted rows of packed sequences
+/// Finds the rows of padded sequences that are valid (op PackedRows).
+struct PackedRowsGroup {};
 
-enum class GroupKind : uint8_t { nests, contract, attention, segment, sizes, control, check, rows };
+enum class GroupKind : uint8_t { nests, contract, attention, segment, sizes, control, check, packed_rows };
 /// In the order of GroupKind.
-using GroupPayload = std::variant<LoopGroup, ContractGroup, AttentionGroup, SegmentGroup, SizesGroup, ControlGroup, CheckGroup, RowsGroup>;
+using GroupPayload =
+    std::variant<LoopGroup, ContractGroup, AttentionGroup, SegmentGroup, SizesGroup, ControlGroup, CheckGroup, PackedRowsGroup>;
 
-/// The sizes of its results may be known only when it has run.
+/// Whether sizes of its results may be unknown until it has run.
 inline bool has_data_dependent_shape(GroupKind kind) {
-  return kind == GroupKind::segment || kind == GroupKind::control || kind == GroupKind::rows;
+  return kind == GroupKind::segment || kind == GroupKind::control || kind == GroupKind::packed_rows;
 }
 
-/// What a group shares with its neighbours in one parallel region: rows, in units, of which a part is some that stand together.
+/// A group's share of a parallel region, in which neighbouring groups run part by part over the same rows. Rows are counted in units; a
+/// part is a range of units, and one thread runs all groups of a part.
 struct Region {
-  std::vector<int> axes;  ///< of its nest (nests: of each) that number the units, the first one outermost
-  Dim units;
-  Dim parts;            ///< 1: the groups run one after the other
-  bool joined = false;  ///< to the group before
+  std::vector<int> axes;  ///< axes of its nest (of each nest) that number the units, the first one outermost
+  Dim units;              ///< how many there are
+  Dim parts;              ///< how many there are; 1: the groups run one after the other
+  bool joined = false;    ///< in the region of the group before; false: the first of its region
 };
 
-/// What becomes one kernel (or one step without a kernel).
+/// A part of a plan that becomes one kernel (attention: up to two), or one step without a kernel.
 struct Group {
   GroupPayload payload = {};
-  std::vector<Nest> nests = {};  ///< loops: in order, sharing the first `outer` axes; with an epilogue, contract and attention: one
+  std::vector<Nest> nests = {};  ///< of loops: in the order in which they run; of contractions, attention and groups with an epilogue: one
   std::optional<Epilogue> epilogue = {};
   std::optional<Region> region = {};
-  ir::NodeId node = {};                            ///< that it computes; of a segment the first one. None: nests of several nodes
+  ir::NodeId node = {};                            ///< that it computes; of a segment the first one; none: nests of several nodes
   std::vector<ArrayId> inputs = {}, outputs = {};  ///< of steps without a kernel: operands (-1: missing) and results
 
   GroupKind kind() const { return static_cast<GroupKind>(payload.index()); }
-  /// A group of that kind, with its defaults. Nothing changes where it is one.
+  /// Replaces the payload by the defaults of that kind, unless the group has that kind already.
   void set_kind(GroupKind kind);
 
   template <class T>
@@ -199,7 +219,7 @@ struct Group {
   const T& as() const {
     return std::get<T>(payload);
   }
-  /// Null where it is no contraction.
+  /// Roles of its axes; null where the group is no contraction.
   Contraction* contraction() { return const_cast<Contraction*>(std::as_const(*this).contraction()); }
   const Contraction* contraction() const {
     const auto* of = std::get_if<ContractGroup>(&payload);
@@ -209,20 +229,20 @@ struct Group {
     const auto* of = std::get_if<LoopGroup>(&payload);
     return of ? of->outer : 0;
   }
-  bool of_a_product() const {
+  bool is_auxiliary() const {
     const auto* of = std::get_if<LoopGroup>(&payload);
-    return of && of->of_a_product;
+    return of && of->auxiliary;
   }
 };
 
-/// A value that lasts between runs.
+/// A state of the model: a value that lasts between runs.
 struct PlanState {
   std::string name;
-  uint32_t input = 0, output = 0;  ///< numbers in Plan::inputs and outputs: the old value and the new one
-  /// The new value is written to the memory of the old one: no group reads, once a group has written, what it has changed. Else a run
-  /// copies the new value when it ends.
+  uint32_t input = 0, output = 0;  ///< indices into Plan::inputs (old value) and Plan::outputs (new value)
+  /// The new value is written to the memory of the old one: no group reads an element of the old value that an earlier group has changed.
+  /// Otherwise a run copies the new value when it ends.
   bool in_place = false;
-  /// Nodes of a group that reads the old value after parts of it would have changed in place. Empty: no such group is known.
+  /// Nodes of a group that prevents `in_place`: it would read elements of the old value after they changed. Empty: no such group is known.
   std::vector<ir::NodeId> late_readers = {};
 };
 
@@ -230,46 +250,46 @@ struct PlanState {
 struct Plan {
   std::vector<Array> arrays;
   std::vector<Group> groups;
-  std::vector<ArrayId> inputs, outputs;  ///< of the graph, states' included
-  std::vector<PlanState> states = {};    ///< in the order of the graph's
-  std::vector<ir::Segment> segments;     ///< what other backends run, each one group here
+  std::vector<ArrayId> inputs, outputs;  ///< of the graph, those of states included
+  std::vector<PlanState> states = {};    ///< in the order of the graph
+  std::vector<ir::Segment> segments;     ///< nodes that other backends run; one SegmentGroup each
   std::vector<IndexLimit> index_limits;
   std::vector<ir::Assumption> assumptions;    ///< checked before anything runs that relies on them
   std::vector<const DimNode*> outer_symbols;  ///< of a body: symbols whose values the outer graph passes
-  PlanLimits limits = {};                     ///< the target's
-  /// Each sum of products is made in one order, whatever the number of rows, of tasks or of threads: a row has the same bits alone and
-  /// among others.
+  PlanLimits limits = {};                     ///< of the target
+  /// Each sum of products is added in one order, whatever the number of rows, tasks or threads, so that the result of a row does not depend
+  /// on the other rows.
   bool sums_in_order = false;
 };
 
-/// The array whose bytes it shares: itself where it is no reshape.
+/// The array whose memory `a` uses: `a` itself, or the first of a chain of reshapes.
 inline ArrayId storage_of(ArrayId a, const Plan& plan) {
   while (plan.arrays[a].same_bytes >= 0) a = plan.arrays[a].same_bytes;
   return a;
 }
 
-/// The state whose memory it is: an old value, or a new one that is written in place. Null where it is none's.
+/// The state whose memory the array is: its old value, or its new value where that is written in place. Null: of no state.
 const PlanState* state_in(ArrayId array, const Plan& plan);
-/// The state whose old value input `number` of the plan is, or whose new value output `number` is. Null: a caller's.
+/// The state whose old value is input `number` of the plan, or whose new value is output `number`. Null: a caller passes or receives it.
 const PlanState* state_of_input(size_t number, const Plan& plan);
 const PlanState* state_of_output(size_t number, const Plan& plan);
 
 /// Row-major strides.
 DimList row_major(const DimList& shape);
-/// Strides of a dense array whose dimensions stand in memory in `order` (outermost first).
+/// Strides of a dense array with dimensions in memory in `order`, outermost first.
 DimList strides_in_order(const DimList& shape, const std::vector<int>& order);
-/// Those of its shape, memory order, padding and halo.
+/// Strides that follow from the array's shape, memory order, row padding and halo.
 DimList strides_of(const Array& array);
-/// Its shape with the padding and the halo, and the capacity of a growing axis: what it takes in memory.
+/// The shape of the array's memory: with row padding and halo, and a growing axis at its capacity.
 DimList stored_shape(const Array& array);
-/// Of its first own element, in elements: behind the halo.
+/// The number in memory of element (0, 0, ...), in elements: after the halo in front.
 Dim start_of(const Array& array);
 /// sum(index_k * strides_k)
 Expr flatten(const std::vector<Expr>& index, const DimList& strides);
-/// The index in `shape` of row-major element `flat` (an affine sum over axes of the given extents), where its terms fall apart
-/// along the shape's strides; nullopt where they do not.
+/// The index in `shape` of row-major element number `flat`, an affine sum over `axes`; nullopt where the terms of the sum do not belong to
+/// one dimension each.
 std::optional<std::vector<Expr>> unflatten(const Expr& flat, const DimList& shape, const std::vector<ops::Axis>& axes);
-/// Whether `index` is the number of that axis: the axis itself, or 0 where it has one step only.
+/// Whether `index` is the step of that axis: the axis itself, or 0 where its extent is 1.
 bool is_axis(const Expr& index, int axis, const Nest& nest);
 std::string text_of(const Nest& nest, const Plan& plan);
 std::string text_of(const Plan& plan);

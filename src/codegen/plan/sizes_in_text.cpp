@@ -68,7 +68,8 @@ class SizesInPlan {
     if (g.region) see(g.region->units), see(g.region->parts);
     std::ranges::for_each(g.nests, [&](const Nest& n) { nest(n); });
     if (g.epilogue) nest(g.epilogue->map);
-    if (const auto* attention = std::get_if<AttentionGroup>(&g.payload); attention && attention->longest) see(*attention->longest);
+    if (const auto* attention = std::get_if<AttentionGroup>(&g.payload); attention && attention->longest_sequence)
+      see(*attention->longest_sequence);
     if (const auto* check = std::get_if<CheckGroup>(&g.payload)) see(check->limit.extent);
     if (const auto* sizes = std::get_if<SizesGroup>(&g.payload))
       for (const DimNode* s : sizes->symbols) see(Dim::of(s));

@@ -93,7 +93,7 @@ struct PayloadText {
   const Plan& plan;
 
   std::string operator()(const LoopGroup& g) const {
-    return (g.outer == 0 ? "" : fmt::format(" outer {}", g.outer)) + (g.of_a_product ? " of product" : "");
+    return (g.outer == 0 ? "" : fmt::format(" outer {}", g.outer)) + (g.auxiliary ? " of product" : "");
   }
   std::string operator()(const ContractGroup& g) const {
     return (g.constant_bytes_per_iteration ? fmt::format(" constant_bytes {}", *g.constant_bytes_per_iteration) : "") +
@@ -102,7 +102,7 @@ struct PayloadText {
   std::string operator()(const AttentionGroup& g) const {
     std::string out = fmt::format(" scale {}", g.scale);
     if (g.masked_rows != ops::MaskedRows::zero) out += fmt::format(" masked {}", kMaskedRowsWords[static_cast<size_t>(g.masked_rows)]);
-    if (g.longest) out += " longest " + dim_text(*g.longest);
+    if (g.longest_sequence) out += " longest " + dim_text(*g.longest_sequence);
     return g.part_sums < 0 ? out : out + " parts " + names_of({g.part_sums, g.part_weights}, plan);
   }
   std::string operator()(const SegmentGroup& g) const {
@@ -115,7 +115,7 @@ struct PayloadText {
   }
   std::string operator()(const ControlGroup&) const { return ""; }
   std::string operator()(const CheckGroup& g) const { return " " + limit_text(g.limit, plan); }
-  std::string operator()(const RowsGroup&) const { return ""; }
+  std::string operator()(const PackedRowsGroup&) const { return ""; }
 };
 
 // --- the plan

@@ -62,7 +62,8 @@ void prepare_attention(const Group& group, const AttentionTactic& tactic, Prepar
   Nest& nest = out.nests[0];
   std::vector<Nest> copies;
   if (!reads_values_where_they_are(nest, to.plan, to.target))
-    copy_operand(nest, 2, own.longest ? std::vector<int>{kKeyHead, kKey, kValueSize} : std::vector<int>{kBatch, kKeyHead, kKey, kValueSize},
+    copy_operand(nest, 2,
+                 own.longest_sequence ? std::vector<int>{kKeyHead, kKey, kValueSize} : std::vector<int>{kBatch, kKeyHead, kKey, kValueSize},
                  to.target.lanes(), to.plan, copies);
   to.add_copies(std::move(copies), group.node);
   simplify_constant_masks(nest, to.plan);

@@ -16,7 +16,7 @@ void Preparation::add(Group group, Tactic tactic) {
 
 void Preparation::add_copies(std::vector<Nest> copies, ir::NodeId node) {
   for (Nest& nest : copies) {
-    Group copy{.payload = LoopGroup{.of_a_product = true}, .node = node};
+    Group copy{.payload = LoopGroup{.auxiliary = true}, .node = node};
     copy.nests.push_back(std::move(nest));
     prepare_loops(copy, default_loop_tactic(), *this);
   }
@@ -36,7 +36,7 @@ Result<PreparedPlan> prepare_operands(Plan plan, std::vector<Tactic> tactics, co
       case GroupKind::segment:
       case GroupKind::control:
       case GroupKind::check:
-      case GroupKind::rows:
+      case GroupKind::packed_rows:
       case GroupKind::sizes: out.add(group, tactics[g]); break;
     }
   }

@@ -14,7 +14,7 @@ struct PreparedPlan {
 };
 
 /// Stores what kernels cannot read where it is: packed, padded, copied and transposed operands. A constant becomes another constant; what
-/// is computed gets a group that fills it (LoopGroup::of_a_product), before the group that reads it.
+/// is computed gets a group that fills it (LoopGroup::auxiliary), before the group that reads it.
 /// Needs: the plan after all passes, and a tactic for each of its groups, which decides how wide panels are and which axis lies along the
 /// lanes.  Promises: lower_group runs each group as it is; groups keep their order.
 /// Cost: linear in the groups; constants are lazy, no bytes are copied.

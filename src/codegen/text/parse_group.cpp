@@ -39,7 +39,7 @@ class GroupReader {
     if (lexer_.take_if("outer")) g.outer = static_cast<int>(TRY(reader_.integer("the number of shared axes", 1, PlanReader::kMostAxes)));
     if (!lexer_.take_if("of")) return {};
     TRY(lexer_.expect("product", "a group of loops"));
-    g.of_a_product = true;
+    g.auxiliary = true;
     return {};
   }
 
@@ -54,7 +54,7 @@ class GroupReader {
     g.scale = TRY(reader_.number("the scale of an attention"));
     if (lexer_.take_if("masked"))
       g.masked_rows = static_cast<ops::MaskedRows>(TRY(reader_.one_of(kMaskedRowsWords, "a kind of masked rows")));
-    if (lexer_.take_if("longest")) g.longest = TRY(reader_.dim("the longest sequence"));
+    if (lexer_.take_if("longest")) g.longest_sequence = TRY(reader_.dim("the longest sequence"));
     if (!lexer_.take_if("parts")) return {};
     g.part_sums = TRY(reader_.array(plan_));
     TRY(lexer_.expect(",", "the parts of an attention"));
@@ -80,7 +80,7 @@ class GroupReader {
   }
 
   Result<void> read(ControlGroup&) { return {}; }
-  Result<void> read(RowsGroup&) { return {}; }
+  Result<void> read(PackedRowsGroup&) { return {}; }
 
   Result<void> read(CheckGroup& g) {
     g.limit = TRY(reader_.limit(plan_));
@@ -142,7 +142,8 @@ class GroupReader {
       return lexer_.error(word, "an epilogue of a group that can have none").expected("contract, attention, or one nest");
     if (kind == GroupKind::check && (group_.inputs.size() != 2 || !all_there(group_.inputs)))
       return lexer_.error(word, "a check of something else").expected("two inputs, the smallest and the largest index");
-    if (kind == GroupKind::attention && group_.as<AttentionGroup>().longest && (group_.inputs.size() != 2 || !all_there(group_.inputs)))
+    if (kind == GroupKind::attention && group_.as<AttentionGroup>().longest_sequence &&
+        (group_.inputs.size() != 2 || !all_there(group_.inputs)))
       return lexer_.error(word, "packed sequences without their starts").expected("two inputs");
     for (const Nest& n : group_.nests)
       if (group_.outer() > static_cast<int>(n.axes.size()) || !has_axes_of_region(n))

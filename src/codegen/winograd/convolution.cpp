@@ -87,9 +87,9 @@ std::optional<Convolution> convolution_of(const Group& group, const Plan& plan) 
 }
 
 int tile_outputs(const Convolution& c, const PlanLimits& limits) {
-  const auto of = [&](Dim size) { return static_cast<double>(usual(size, limits.usual_image)); };
+  const auto of = [&](Dim size) { return static_cast<double>(usual(size, limits.default_image_size)); };
   const double images = static_cast<double>(usual(c.images, 1)), channels = static_cast<double>(c.inputs) * static_cast<double>(c.outputs);
-  const double weights = channels * sizeof(float) * limits.work_of_weight_byte;
+  const double weights = channels * sizeof(float) * limits.ops_per_weight_byte;
   double least = images * of(c.result_rows) * of(c.result_columns) * channels * 2 * 9 + 9 * weights;
   int best = 0;
   for (const int outputs : {2, 4}) {
@@ -97,8 +97,8 @@ int tile_outputs(const Convolution& c, const PlanLimits& limits) {
     const double elements = (outputs + 2) * (outputs + 2) * tiles;
     const auto moved = [&](int64_t of_channels) {
       const double bytes = static_cast<double>(of_channels) * sizeof(float);
-      const bool kept = elements * bytes <= static_cast<double>(limits.kept_bytes);
-      return 2 * bytes * (kept ? limits.work_of_moved_byte : limits.work_of_memory_byte);
+      const bool kept = elements * bytes <= static_cast<double>(limits.winograd_cache_bytes);
+      return 2 * bytes * (kept ? limits.ops_per_cached_byte : limits.ops_per_memory_byte);
     };
     const double work = elements * (channels * 2 + moved(c.inputs) + moved(c.outputs)) + (outputs + 2) * (outputs + 2) * weights;
     if (work < least) best = outputs, least = work;

@@ -54,7 +54,7 @@ PlainTiles::PlainTiles(Plan& plan, const Convolution& c, const Nest& nest, const
   kernels_ = add_constant(plan, ir::permute(plan.arrays[nest.accesses[static_cast<size_t>(c.kernels)].array].constant, {2, 3, 1, 0}));
 }
 
-std::vector<Group> PlainTiles::groups() const { return {loop_of_a_product(energy_loop()), loop_of_a_product(marks_loop())}; }
+std::vector<Group> PlainTiles::groups() const { return {auxiliary_group(energy_loop()), auxiliary_group(marks_loop())}; }
 
 /// The squares of each block, summed up over the channels.
 Nest PlainTiles::energy_loop() const {
@@ -126,7 +126,7 @@ Group PlainTiles::sums(ArrayId products) const {
     o.combine = ops::Combine::sum;
     nest.outputs.push_back(std::move(o));
   }
-  return loop_of_a_product(std::move(nest));
+  return auxiliary_group(std::move(nest));
 }
 
 }  // namespace tenon::codegen

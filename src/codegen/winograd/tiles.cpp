@@ -10,9 +10,9 @@ ops::Axis reduced_axis(Dim extent) { return {ops::Axis::Kind::reduced, extent}; 
 Expr index_of(int64_t value) { return Expr::integer(DType::i64, value); }
 Expr both(const Expr& a, const Expr& b) { return a && b ? logical_and(a, b) : a ? a : b; }
 
-Group loop_of_a_product(Nest nest) {
+Group auxiliary_group(Nest nest) {
   Group g;
-  g.as<LoopGroup>().of_a_product = true;
+  g.as<LoopGroup>().auxiliary = true;
   g.nests.push_back(std::move(nest));
   return g;
 }

@@ -36,7 +36,7 @@ class TileGrid {
 /// a and b, either of which may be null: always true.
 Expr both(const Expr& a, const Expr& b);
 /// A loop next to a contraction of the same nodes.
-Group loop_of_a_product(Nest nest);
+Group auxiliary_group(Nest nest);
 ops::Axis parallel_axis(Dim extent);
 ops::Axis reduced_axis(Dim extent);
 Expr index_of(int64_t value);

@@ -30,11 +30,11 @@ class Tiles {
     const ArrayId factors = add_factors(c_.inputs), products = add_factors(c_.outputs);
     const PlainTiles plain(plan_, c_, nest_, tiles_, f_.outputs);
     std::vector<Group> out = plain.groups();
-    out.push_back(loop_of_a_product(data_loop(factors)));
+    out.push_back(auxiliary_group(data_loop(factors)));
     out.push_back(product(factors, products));
     out.push_back(plain.sums(products));
     const bool inside = !group_.epilogue || is_light(group_.epilogue->map);
-    out.push_back(loop_of_a_product(result_loop(products, plain.marks(), inside ? group_.epilogue : std::nullopt)));
+    out.push_back(auxiliary_group(result_loop(products, plain.marks(), inside ? group_.epilogue : std::nullopt)));
     if (!inside) out.push_back(plain_groups(group_).back());
     return out;
   }
@@ -45,7 +45,7 @@ class Tiles {
   /// A body that is repeated for each of a tile's results.
   bool is_light(const Nest& map) const {
     const BodyCost cost = cost_of(map);
-    return cost.transcendental == 0 && cost.arithmetic <= plan_.limits.tile_body;
+    return cost.transcendental == 0 && cost.arithmetic <= plan_.limits.max_tile_epilogue;
   }
 
   /// What belongs to a tile is contiguous: it is written at once, and a part of the tiles is a piece of memory.

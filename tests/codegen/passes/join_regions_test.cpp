@@ -21,10 +21,10 @@ PlanOptions always() {
   PlanOptions options;
   options.verify = true;
   options.limits = (**target_named("x86_avx512")).plan_limits;
-  options.limits->region_bytes = 64;
-  options.limits->region_rows = 1;
-  options.limits->region_work = 1;
-  options.limits->region_moved = 0;
+  options.limits->max_region_bytes = 64;
+  options.limits->min_region_rows = 1;
+  options.limits->min_task_work = 1;
+  options.limits->max_region_traffic = 0;
   return options;
 }
 
@@ -79,7 +79,7 @@ TEST(JoinRegions, JoinsADepthwiseConvolutionWithTheOneByOneAfterIt) {
 
 TEST(JoinRegions, TakesTheStepsOfWinograd) {
   PlanOptions options = always();
-  options.limits->work_of_moved_byte = options.limits->work_of_weight_byte = 0;
+  options.limits->ops_per_cached_byte = options.limits->ops_per_weight_byte = 0;
   EXPECT_EQ(regions("graph main(x: f32[1,8,32,32]) { " + weights("w", {8, 8, 3, 3}) + "y = Conv(x, w, pads=[1,1,1,1]) return y }", options),
             "4 kernels in 64 parts");
 }
@@ -107,7 +107,7 @@ TEST(JoinRegions, LeavesFewRowsAndManyWeights) {
   const auto chain = [&](int64_t rows, int64_t depth, int64_t bytes) {
     PlanOptions options;
     options.limits = (**target_named("x86_avx512")).plan_limits;
-    options.limits->region_weights = bytes;
+    options.limits->max_region_weights = bytes;
     return regions(fmt::format("graph main(x: f32[{},{}]) {{ ", rows, depth) + weights("w", {depth, depth}) +
                        "a = MatMul(x, w) b = Relu(a) y = MatMul(b, w) return y }",
                    options);

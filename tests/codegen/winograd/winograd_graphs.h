@@ -18,12 +18,12 @@ inline PlanOptions winograd_always() {
   PlanOptions options;
   options.verify = true;
   options.limits = (**target_named("x86_avx512")).plan_limits;
-  options.limits->work_of_moved_byte = options.limits->work_of_weight_byte = 0;
+  options.limits->ops_per_cached_byte = options.limits->ops_per_weight_byte = 0;
   return options;
 }
 
 /// A loop over tiles, of which a convolution has three: unlike the copy of an image, of several elements at a time.
-inline bool is_of_tiles(const Group& g) { return g.of_a_product() && g.nests[0].outputs.size() > 1; }
+inline bool is_of_tiles(const Group& g) { return g.is_auxiliary() && g.nests[0].outputs.size() > 1; }
 
 inline size_t transformed(const Plan& plan) { return static_cast<size_t>(std::ranges::count_if(plan.groups, is_of_tiles)); }
 

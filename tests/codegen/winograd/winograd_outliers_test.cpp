@@ -55,7 +55,7 @@ OutlierCase outlier_case(double outlier, int64_t row, int64_t column, std::strin
 Tensor convolved(const OutlierCase& c, bool tiles, bool native, int outputs = 4) {
   PlanOptions options = winograd_always();
   if (!tiles) options.off.insert("winograd");
-  if (outputs == 2) options.limits->work_of_moved_byte = 1000;  // fewer bytes count more than fewer products
+  if (outputs == 2) options.limits->ops_per_cached_byte = 1000;  // fewer bytes count more than fewer products
   const Target& target = native ? **target_for() : **target_named("x86_avx2");
   const auto planned = planned_graph(*c.graph, options, target);
   EXPECT_TRUE(planned) << planned.error().text();

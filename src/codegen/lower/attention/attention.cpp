@@ -20,7 +20,7 @@ Result<void> places_known(const Nest& nest, const Plan& plan) {
 Dim pairs_of(const Nest& nest, const Group& group) {
   const Dim batch = nest.axes[kBatch].extent, keys = nest.axes[kKey].extent;
   const Dim rows = nest.axes[kKeyHead].extent * nest.axes[kSharing].extent * nest.axes[kQuery].extent;
-  return group.as<AttentionGroup>().longest ? rows * floor_div(keys, max(Dim(1), batch)) : batch * rows * keys;
+  return group.as<AttentionGroup>().longest_sequence ? rows * floor_div(keys, max(Dim(1), batch)) : batch * rows * keys;
 }
 
 Result<Kernel> join_of_parts(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Plan& plan, const Target& target,

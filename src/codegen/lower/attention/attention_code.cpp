@@ -14,7 +14,7 @@ AttentionCode::AttentionCode(Kernel& kernel, const Plan& plan, const Target& tar
       nest(of),
       tile(tactic.tile),
       parts(key_parts),
-      visible(group.as<AttentionGroup>().longest ? std::nullopt : visible_keys(of)) {
+      visible(group.as<AttentionGroup>().longest_sequence ? std::nullopt : visible_keys(of)) {
   for (size_t k = 0; k < 3; ++k) places[k] = *affine_of(flat_of(nest.accesses[k], plan), kAttentionAxes);
   result = *affine_of(flat_of(nest.outputs[0], plan), kAttentionAxes);
   head = extent(kHeadSize).value();
@@ -31,7 +31,7 @@ void AttentionCode::take_buffers(const Group& group, bool joins) {
   }
   const auto& of = group.as<AttentionGroup>();
   if (parts.several()) left_sums = emit.buffer(of.part_sums, !joins), left_weights = emit.buffer(of.part_weights, !joins);
-  for (size_t k = 0; k < 2 && of.longest; ++k) starts[k] = emit.buffer(group.inputs[k], false);
+  for (size_t k = 0; k < 2 && of.longest_sequence; ++k) starts[k] = emit.buffer(group.inputs[k], false);
   out = emit.buffer(nest.outputs[0].array, true);
 }
 

@@ -27,7 +27,7 @@ class AttentionLowering {
 
   Result<void> run() {
     const Dim queries = code_.tile.vectors * code_.lanes();
-    const std::optional<Dim>& longest = group_.as<AttentionGroup>().longest;
+    const std::optional<Dim>& longest = group_.as<AttentionGroup>().longest_sequence;
     blocks_ = longest ? max(Dim(1), ceil_div(*longest, queries)) : ceil_div(code_.extent(kQuery), queries);
     kernel_.tasks = joins_ ? code_.parts.tasks_of_join() : code_.parts.tiles * code_.parts.parts;
     kernel_.grain = max(Dim(1), floor_div(Dim(tactic_.grain), max(Dim(1), work_of_task(queries))));
@@ -43,7 +43,7 @@ class AttentionLowering {
   Dim work_of_task(Dim queries) const {
     if (joins_) return code_.parts.parts * queries * Dim(2 * code_.value);
     const Dim keys = code_.extent(kKey),
-              of_one = group_.as<AttentionGroup>().longest ? floor_div(keys, max(Dim(1), code_.extent(kBatch))) : keys;
+              of_one = group_.as<AttentionGroup>().longest_sequence ? floor_div(keys, max(Dim(1), code_.extent(kBatch))) : keys;
     return floor_div(of_one, code_.parts.parts) * queries * Dim(2 * (code_.head + code_.value));
   }
 
@@ -64,7 +64,7 @@ class AttentionLowering {
     q.head[kSharing] = take(code_.extent(kSharing));
     q.head[kKeyHead] = take(code_.extent(kKeyHead));
     q.head[kBatch] = t;
-    if (group_.as<AttentionGroup>().longest) return sequence(q, block);
+    if (group_.as<AttentionGroup>().longest_sequence) return sequence(q, block);
     q.end = code_.emit.dim(code_.extent(kQuery));
     const auto start_of = [&](Reg p) {
       return build().expr(ExprOp::div, {build().mul(p, code_.emit.dim(code_.extent(kKey))), code_.emit.dim(code_.parts.parts)});

@@ -16,13 +16,14 @@ int64_t padded_values(const Nest& nest, Tile tile, const Target& target) {
 KeyParts key_parts(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Plan& plan, const Target& target) {
   const int64_t queries = int64_t{tactic.tile.vectors} * target.lanes();
   const auto extent = [&](int axis) { return nest.axes[axis].extent; };
-  const Dim blocks = group.as<AttentionGroup>().longest ? max(Dim(1), ceil_div(*group.as<AttentionGroup>().longest, queries))
-                                                        : ceil_div(extent(kQuery), queries);
+  const Dim blocks = group.as<AttentionGroup>().longest_sequence
+                         ? max(Dim(1), ceil_div(*group.as<AttentionGroup>().longest_sequence, queries))
+                         : ceil_div(extent(kQuery), queries);
   KeyParts out{.tiles = extent(kBatch) * extent(kKeyHead) * extent(kSharing) * blocks};
   if (plan.sums_in_order) return out;
   // Tasks of one usual batch and query that are enough are no fewer with more.
   const Dim least = substitute(out.tiles, [](const DimNode&) { return Dim(1); });
-  if (group.as<AttentionGroup>().longest || Dim(tactic.split - 1).less(least).value_or(false)) return out;
+  if (group.as<AttentionGroup>().longest_sequence || Dim(tactic.split - 1).less(least).value_or(false)) return out;
   const Dim few = less_than(out.tiles, Dim(tactic.split)), most = floor_div(extent(kKey), Dim(std::max<int64_t>(1, tactic.least)));
   out.parts = max(Dim(1), select(few, min(ceil_div(Dim(tactic.split), max(Dim(1), out.tiles)), most), Dim(1)));
   // Parts look at all keys: of a causal mask that is more, but for queries that follow nearly all of them.
