@@ -176,7 +176,7 @@ struct ControlGroup {};
 struct CheckGroup {
   IndexLimit limit;  ///< range of the smallest and the largest index, which are its inputs
 };
-/// Finds the rows of padded sequences that are valid (op PackedRows).
+/// Lists the rows of padded sequences that a mask keeps (op PackedRows).
 struct PackedRowsGroup {};
 
 enum class GroupKind : uint8_t { nests, contract, attention, segment, sizes, control, check, packed_rows };
