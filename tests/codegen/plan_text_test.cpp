@@ -74,7 +74,7 @@ Plan shared(Plan plan) {
   for (Group& g : plan.groups) {
     for (Nest& n : g.nests) all(n);
     if (g.epilogue) all(g.epilogue->map);
-    if (g.contraction()) settle_contraction(g, plan);
+    if (g.contraction()) recompute_roles(g, plan);
   }
   return plan;
 }

@@ -4,23 +4,24 @@
 
 namespace tenon::codegen {
 
-/// Axes of an attention nest: batch, key head, query head of that key head, query, key, size of a head, size of a value.
+/// Axes of an attention nest: batch, key head, query head among those that share a key head, query, key, element of a query or key, element
+/// of a value.
 enum AttentionAxis : int { kBatch, kKeyHead, kSharing, kQuery, kKey, kHeadSize, kValueSize, kAttentionAxes };
 
-/// Whether the node is what the fused kernel runs: rank 4, float, static head sizes, no cache, no second result. Anything else is
-/// expanded into plain ops first.
+/// Whether the fused kernel runs the node: rank 4, float, static head sizes, no cache, no second result. Other nodes are expanded into
+/// plain ops.
 bool attention_fits(const ir::NodeView& view);
 
-/// The node as one nest: accesses 0, 1, 2 are query, key and value; those of the mask follow from 3 on. The value is the score after
-/// masking, with Expr::input(0) standing for the scaled product of query and key. `arrays`: of the node's operands.
+/// The node as one nest. Accesses 0, 1 and 2 load query, key and value; those from 3 on load masks. The nest's value is the score after
+/// masking, in which Expr::input(0) is the scaled product of query and key. arrays: those of the node's operands.
 Nest attention_nest(const ir::NodeView& view, const std::vector<ArrayId>& arrays, ArrayId result);
 
-/// The same of RaggedAttention, whose sequences are cut by a size that is known. Queries and keys count over all sequences: that of a batch
-/// is in no place but those of the starts.
+/// The same for RaggedAttention, whose sequences lie one after the other. Queries and keys are numbered over all sequences; the batch axis,
+/// which numbers sequences, occurs in no access.
 bool ragged_attention_fits(const ir::NodeView& view);
 Nest ragged_attention_nest(const ir::NodeView& view, const std::vector<ArrayId>& arrays, ArrayId result);
 
-/// The factor of the products: attribute `scale`, else 1/sqrt(head size).
+/// The factor of the products of query and key: attribute `scale`, else 1/sqrt(head size).
 double attention_scale(const ir::NodeView& view);
 
 }  // namespace tenon::codegen

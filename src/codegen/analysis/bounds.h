@@ -7,12 +7,13 @@
 
 namespace tenon::codegen {
 
-/// Proves comparisons of index expressions over the axes of one nest. An axis has at least one step where its nest runs at all.
+/// Proves comparisons of index expressions over the axes of one nest. Each axis is taken to have at least one step: otherwise nothing runs.
 class Bounds {
  public:
   Bounds(const Nest& nest, std::span<const ir::Assumption> assumptions);
 
-  /// Whether 0 <= index < extent wherever `within` (may be null) holds: true (proved), false (it is not so for some step), or nullopt.
+  /// Whether 0 <= index < extent wherever `within` (may be null) holds: true or false where proved (false: for some step), nullopt:
+  /// unknown.
   std::optional<bool> inside(const Expr& index, Dim extent, const Expr& within) const;
   /// Lowest and highest value, as text: "0..n - 1", "?" where an end is not known.
   std::string range(const Expr& index) const;
@@ -24,9 +25,9 @@ class Bounds {
   void add_equal(Dim a, Dim b);
 
   DimList extents_;
-  std::vector<Dim> not_negative_;           ///< sizes that are known to be 0 or more
-  std::vector<std::pair<Dim, Dim>> equal_;  ///< a symbol, and what it is
-  std::vector<ir::Assumption> either_;      ///< two sizes are equal, or one of them is 1
+  std::vector<Dim> not_negative_;           ///< sizes that are at least 0
+  std::vector<std::pair<Dim, Dim>> equal_;  ///< pairs of a symbol and an equal size
+  std::vector<ir::Assumption> either_;      ///< each: two sizes are equal, or one of them is 1 (broadcasting)
 };
 
 }  // namespace tenon::codegen

@@ -5,9 +5,9 @@
 
 namespace tenon::codegen {
 
-/// The operator that combines two values; asserts that there is one.
+/// The operator that combines two values. `combine` must not be none.
 ExprOp operator_of(ops::Combine combine);
-/// The value that changes nothing when combined.
+/// The identity element of the operator: 0 for sum, 1 for product, ...
 ExprNode identity_of(ops::Combine combine, DType dtype);
 
 }  // namespace tenon::codegen

@@ -186,7 +186,7 @@ std::optional<Contraction> contraction_of(const Nest& nest, const Plan& plan) {
 
 Expr widened(const Expr& value, DType sum) { return cast(value, sum); }
 
-Contraction one_by_one(Contraction roles) {
+Contraction without_groups(Contraction roles) {
   for (ContractOperand* o : {&roles.rows_operand, &roles.lanes_operand}) o->value = widened(o->value, roles.sum);
   roles.group = 1;
   return roles;
@@ -203,7 +203,7 @@ bool same_operands(const Contraction& a, const Contraction& b) {
   return same(a.rows_operand, b.rows_operand) && same(a.lanes_operand, b.lanes_operand);
 }
 
-bool settle_contraction(Group& group, const Plan& plan) {
+bool recompute_roles(Group& group, const Plan& plan) {
   auto roles = contraction_of(group.nests[0], plan);
   if (!roles) return false;
   group.set_kind(GroupKind::contract);
@@ -219,9 +219,9 @@ std::vector<Group> plain_groups(const Group& contraction) {
   return out;
 }
 
-void settle_contractions(Plan& plan) {
+void recompute_all_roles(Plan& plan) {
   for (size_t g = 0; g < plan.groups.size(); ++g) {
-    if (plan.groups[g].kind() != GroupKind::contract || settle_contraction(plan.groups[g], plan)) continue;
+    if (plan.groups[g].kind() != GroupKind::contract || recompute_roles(plan.groups[g], plan)) continue;
     std::vector<Group> plain = plain_groups(plan.groups[g]);
     plan.groups[g] = std::move(plain.back());
     plan.groups.insert(plan.groups.begin() + static_cast<ptrdiff_t>(g), std::make_move_iterator(plain.begin()),

@@ -16,7 +16,7 @@ void join_roles(Contraction& roles, const std::vector<Affine>& places);
 /// The operand's value as the sum multiplies it.
 Expr widened(const Expr& value, DType sum);
 /// The same sum one product at a time, for targets without an instruction for its groups.
-Contraction one_by_one(Contraction roles);
+Contraction without_groups(Contraction roles);
 
 /// The operand as a constant (lazily cast, where it is a cast of one); null where it is none.
 ir::ConstantRef constant_of(const ContractOperand& operand, const Nest& nest, const Plan& plan);
@@ -24,12 +24,12 @@ ir::ConstantRef constant_of(const ContractOperand& operand, const Nest& nest, co
 /// Whether both compute their operands alike: what was a load still is one.
 bool same_operands(const Contraction& a, const Contraction& b);
 
-/// Finds the roles of a contraction again after its nest, or the memory order of what it reads and writes, was changed.
-/// A group of loops becomes a contraction. false: it has no roles (any more) and must become plain nests; the group is as it was.
-bool settle_contraction(Group& group, const Plan& plan);
-/// A contraction as groups of plain loops, in order: the sum, then what would run on its tile.
+/// Recomputes the roles of a contraction. Call it after its nest, or the memory order of an array that it accesses, has changed. A group of
+/// loops becomes a contraction. false: the nest is no contraction (any more) and must become plain loops; the group is unchanged.
+bool recompute_roles(Group& group, const Plan& plan);
+/// A contraction as groups of plain loops, in order: the sum, then its epilogue.
 std::vector<Group> plain_groups(const Group& contraction);
-/// Settles the roles of all contractions; those that have none any more become plain loops.
-void settle_contractions(Plan& plan);
+/// Recomputes the roles of all contractions; nests that are no contractions any more become plain loops.
+void recompute_all_roles(Plan& plan);
 
 }  // namespace tenon::codegen

@@ -21,7 +21,7 @@ void each_expression(Nest& nest, F f) {
 }
 
 /// A load at the number of an axis itself: most maps have one for each axis.
-bool walks(const Nest& map, int axis) {
+bool depends_on_axis(const Nest& map, int axis) {
   const auto plain = [&](const Expr& e) { return e.op() == ExprOp::axis && e->index == axis; };
   return std::ranges::any_of(map.accesses, [&](const NestAccess& a) { return std::ranges::any_of(a.index, plain); });
 }
@@ -29,7 +29,7 @@ bool walks(const Nest& map, int axis) {
 }  // namespace
 
 std::optional<Nest> shift_to_diagonals(const Nest& map, Diagonal d) {
-  if (walks(map, d.row) || walks(map, d.column)) return std::nullopt;
+  if (depends_on_axis(map, d.row) || depends_on_axis(map, d.column)) return std::nullopt;
   Nest out = map;
   DiagonalShift shift(d, map.axes[d.row].extent);
   bool rows = false, columns = false, fits = true;

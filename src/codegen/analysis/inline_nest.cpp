@@ -49,14 +49,14 @@ void inline_view(const NestAccess& seen, Nest& consumer, size_t access, const Pl
 
 }  // namespace
 
-Inlined inline_into(const Nest& producer, Nest& consumer, size_t access, const Plan& plan) {
+InlineResult inline_into(const Nest& producer, Nest& consumer, size_t access, const Plan& plan) {
   const NestAccess from = consumer.accesses[access];
   const NestOutput& made = producer.outputs[0];
-  if (from.flat || from.index.size() != producer.axes.size()) return Inlined::refused;
+  if (from.flat || from.index.size() != producer.axes.size()) return InlineResult::refused;
   if (is_view(producer) && !(from.within && producer.accesses[0].within)) {
     inline_view(producer.accesses[0], consumer, access, plan);
     consumer.nodes.insert(consumer.nodes.end(), producer.nodes.begin(), producer.nodes.end());
-    return Inlined::in_place;
+    return InlineResult::in_place;
   }
   const int base = static_cast<int>(consumer.accesses.size());
   // Input k of the producer becomes access base + k; its axes become the places that the consumer reads.
@@ -92,7 +92,7 @@ Inlined inline_into(const Nest& producer, Nest& consumer, size_t access, const P
   if (mentions(made.value, ExprOp::axis))
     for (NestOutput& o : consumer.outputs) o.value = simplify(o.value);  // positions are compared in sight of each other now
   consumer.nodes.insert(consumer.nodes.end(), producer.nodes.begin(), producer.nodes.end());
-  return Inlined::appended;
+  return InlineResult::appended;
 }
 
 }  // namespace tenon::codegen

@@ -75,7 +75,7 @@ BodyCost cost_of(const Values& values) {
   return cost;
 }
 
-int most_live(const Values& values) {
+int max_live_values(const Values& values) {
   const std::vector<const ExprNode*>& order = values.order;
   std::vector<size_t> last(order.size());  // who reads it last; itself: it is stored at once
   for (size_t k = 0; k < order.size(); ++k) {
@@ -114,26 +114,26 @@ bool scatters(const Nest& nest) {
   });
 }
 
-int most_live(const Nest& nest) { return most_live(Values(nest)); }
+int max_live_values(const Nest& nest) { return max_live_values(Values(nest)); }
 
 bool within_budget(const Nest& nest) {
   const Values values(nest);
   const BodyCost cost = cost_of(values);
   return cost.transcendental <= kBodyBudget.transcendental && cost.arithmetic + cost.transcendental <= kBodyBudget.operations &&
-         most_live(values) <= kBodyBudget.live;
+         max_live_values(values) <= kBodyBudget.live;
 }
 
-bool walks(const NestAccess& access, int axis) {
+bool moves_along(const NestAccess& access, int axis) {
   return mentions(access.flat, ExprOp::axis, axis) ||
          std::ranges::any_of(access.index, [&](const Expr& e) { return mentions(e, ExprOp::axis, axis); });
 }
 
 bool is_axis_of_condition(const Nest& nest, int axis) {
-  return nest.condition >= 0 && walks(nest.accesses[static_cast<size_t>(nest.condition)], axis);
+  return nest.condition >= 0 && moves_along(nest.accesses[static_cast<size_t>(nest.condition)], axis);
 }
 
 bool is_joint_map(const Nest& nest) {
-  const auto writes_own_place = [&](const NestOutput& o) {
+  const auto writes_own_element = [&](const NestOutput& o) {
     if (o.within || o.combine != ops::Combine::none || o.index.size() != nest.axes.size()) return false;
     for (size_t k = 0; k < o.index.size(); ++k)
       if (!is_axis(o.index[k], static_cast<int>(k))) return false;
@@ -142,12 +142,12 @@ bool is_joint_map(const Nest& nest) {
   return nest.condition < 0 &&
          std::ranges::all_of(
              nest.axes, [](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; }) &&
-         std::ranges::all_of(nest.outputs, writes_own_place);
+         std::ranges::all_of(nest.outputs, writes_own_element);
 }
 
 bool is_map(const Nest& nest) { return nest.outputs.size() == 1 && is_joint_map(nest); }
 
-bool reads_own_place(const NestAccess& a, const Nest& map, const Plan& plan) {
+bool reads_own_element(const NestAccess& a, const Nest& map, const Plan& plan) {
   if (a.flat || a.within || a.index.size() != map.axes.size()) return false;
   for (size_t d = 0; d < a.index.size(); ++d) {
     if (!is_axis(a.index[d], static_cast<int>(d), map)) return false;

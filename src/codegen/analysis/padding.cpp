@@ -220,10 +220,10 @@ ArrayId add_temporary(Plan& plan, DType dtype, DimList shape, std::vector<int> o
   return static_cast<ArrayId>(plan.arrays.size() - 1);
 }
 
-std::optional<std::vector<Inside>> inside_of(const NestAccess& access, const Nest& nest, const Plan& plan) {
+std::optional<std::vector<IndexBounds>> index_bounds_of(const NestAccess& access, const Nest& nest, const Plan& plan) {
   const auto how = padded_of(access, nest, plan);
   if (!how || how->rest) return std::nullopt;
-  std::vector<Inside> out;
+  std::vector<IndexBounds> out;
   for (const Reach& r : how->reach) out.push_back({r.from, r.to, r.inside(), r.lowest, r.highest});
   return out;
 }

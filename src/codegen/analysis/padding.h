@@ -7,25 +7,23 @@
 
 namespace tenon::codegen {
 
-/// A new array between kernels.
+/// Adds an array for values between kernels. order: see Array::order.
 ArrayId add_temporary(Plan& plan, DType dtype, DimList shape, std::vector<int> order = {});
 
-/// Where an index counts as inside of a dimension of its array.
-struct Inside {
-  Dim from, to;         ///< from <= index < to
-  bool always;          ///< it never leaves that
-  Dim lowest, highest;  ///< of the index, over all axes
+/// The values of an access's index in one dimension, and those at which an element is loaded.
+struct IndexBounds {
+  Dim from, to;         ///< an element is loaded where from <= index < to
+  bool always;          ///< that holds at all steps
+  Dim lowest, highest;  ///< least and largest value of the index over all steps
 };
-/// That of each dimension; nullopt where dimensions cannot be determined one by one.
-std::optional<std::vector<Inside>> inside_of(const NestAccess& access, const Nest& nest, const Plan& plan);
+/// The bounds in each dimension; nullopt where they are not affine, or depend on several dimensions together.
+std::optional<std::vector<IndexBounds>> index_bounds_of(const NestAccess& access, const Nest& nest, const Plan& plan);
 
-/// Whether `pad_operand` can do it: the access is always inside, or both its index and what it calls inside are affine in each dimension
-/// of the array by itself.
+/// Whether `pad_operand` applies: the access is always inside, or its index and its condition are affine in each dimension by itself.
 bool can_be_padded(const NestAccess& access, const Nest& nest, const Plan& plan);
-/// Where an access may leave its array (a padded convolution), copies what the nest reaches into an array of its own with the fill around
-/// it, and points the access there. Two nests are appended to `before`: what fills the array, and what copies the inside; or one that does
-/// both, where more than bounds of single dimensions say what is inside. Nothing is done where the access is always inside.
-/// false, and nothing is changed, where that cannot be done.
+/// Where an access may leave its array (a padded convolution), lets it read a copy with the fill around it. Appends to `before` the nests
+/// that make the copy: one that fills it and one that copies the inside, or one that does both where the condition is more than bounds of
+/// single dimensions. Does nothing where the access is always inside. false: not possible, nothing is changed.
 bool pad_operand(NestAccess& access, const Nest& nest, Plan& plan, std::vector<Nest>& before);
 
 }  // namespace tenon::codegen

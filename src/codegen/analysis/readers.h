@@ -7,8 +7,8 @@
 
 namespace tenon::codegen {
 
-/// Which groups read and write each array of a plan, kept up to date group by group. A read through a reshape counts for the array behind
-/// it too.
+/// Which groups read and write each array of a plan, kept up to date group by group. A read through a reshape counts for the reshaped
+/// array too.
 class Readers {
  public:
   explicit Readers(const Plan& plan);
@@ -16,8 +16,8 @@ class Readers {
   const std::set<size_t>& of(ArrayId array) const { return readers_[array]; }
   int writers(ArrayId array) const { return writers_[array]; }
   bool is_output(ArrayId array) const { return output_[array]; }
-  /// Cost of both: the accesses of the group, times the logarithm of an array's readers.
-  /// Forgets what the group reads and writes; call before it changes, and `add` after.
+  /// Removes what the group reads and writes. Call it before the group changes, and `add` afterwards. Cost of both: the accesses of the
+  /// group, times the logarithm of an array's readers.
   void remove(size_t group);
   void add(size_t group);
 

@@ -26,7 +26,7 @@ std::vector<int> axes_in_memory(const Nest& nest, const Plan& plan) {
     const size_t d = array.order.empty() ? k : static_cast<size_t>(array.order[k]);
     const Expr& e = o.index[d];
     if (array.shape[d] == Dim(1)) continue;
-    if (const int axis = axis_counted_by(e, nest); axis >= 0) add_axis(out, axis, nest);
+    if (const int axis = axis_of_index(e, nest); axis >= 0) add_axis(out, axis, nest);
     else if (mentions(e, ExprOp::axis)) break;
   }
   return out;
@@ -71,14 +71,14 @@ static bool changes_old_value(const Group& g, const Plan& plan) {
   return std::ranges::any_of(g.nests, changes) || (g.epilogue && changes(g.epilogue->map));
 }
 
-bool runs_by_parts(const Group& g, const Plan& plan) {
+bool can_run_by_parts(const Group& g, const Plan& plan) {
   if (changes_old_value(g, plan)) return false;
   if (g.epilogue && (g.epilogue->columns > 1 || g.nests[0].outputs[0].index.empty())) return false;
   if (g.kind() == GroupKind::contract) return g.contraction() != nullptr;
   return g.kind() == GroupKind::nests && std::ranges::none_of(g.nests, scatters);
 }
 
-int axis_counted_by(const Expr& index, const Nest& nest) {
+int axis_of_index(const Expr& index, const Nest& nest) {
   const auto at = affine_of(index, static_cast<int>(nest.axes.size()));
   if (!at || !(at->offset == Dim(0))) return -1;
   int found = -1;
@@ -90,7 +90,7 @@ int axis_counted_by(const Expr& index, const Nest& nest) {
   return found >= 0 && nest.axes[found].kind == Axis::Kind::parallel ? found : -1;
 }
 
-bool is_lone_loop(const Group& g, const Plan& plan) {
+bool is_single_loop(const Group& g, const Plan& plan) {
   return g.kind() == GroupKind::nests && g.nests.size() == 1 && !window_sum_of(g.nests[0], plan);
 }
 
@@ -110,8 +110,8 @@ std::vector<int> task_axes(const Group& g, const Plan& plan) {
   return out;
 }
 
-void leave_work(std::vector<int>& axes, const Group& g, const Plan& plan) {
-  if (!is_lone_loop(g, plan)) return;
+void drop_small_task_axes(std::vector<int>& axes, const Group& g, const Plan& plan) {
+  if (!is_single_loop(g, plan)) return;
   const Nest& nest = g.nests[0];
   const BodyCost cost = cost_of(nest);
   Dim work = cost.arithmetic + plan.limits.transcendental_work * cost.transcendental +

@@ -4,26 +4,26 @@
 
 namespace tenon::codegen {
 
-/// Where a group reads or writes an array; of a sum that an epilogue reads there is none.
+/// A read or write of an array by a group. Reads of the sum by an epilogue are left out.
 struct GroupPlace {
   const Nest* nest = nullptr;  ///< whose axes the index is over
   ArrayId array = -1;
   std::vector<Expr> index;  ///< empty: it cannot be determined
   bool written = false;
-  bool always = true;  ///< whatever the step; else the kernel may touch element 0 in place of one that is outside
+  bool always = true;  ///< at all steps; otherwise it has a condition, and the kernel may access element 0 where that is false
 };
 
 std::vector<GroupPlace> places_of(const Group& g);
 
-/// Whether all that the group does can be cut into parts of its rows.
-bool runs_by_parts(const Group& g, const Plan& plan);
-/// The axis whose steps the index counts; -1: it counts something else. An axis of one step adds nothing.
-int axis_counted_by(const Expr& index, const Nest& nest);
-/// One whose tasks can be numbered by any axes.
-bool is_lone_loop(const Group& g, const Plan& plan);
-/// Axes by which the tasks of a group are numbered or can be, outermost first.
+/// Whether the group can run as one part of a region after the other (see Region).
+bool can_run_by_parts(const Group& g, const Plan& plan);
+/// The parallel axis that the index equals, apart from axes of one step; -1: none.
+int axis_of_index(const Expr& index, const Nest& nest);
+/// Whether the group is one loop nest, no window sum: any of its parallel axes can number its tasks.
+bool is_single_loop(const Group& g, const Plan& plan);
+/// Axes that number the tasks of a group, or can, outermost first.
 std::vector<int> task_axes(const Group& g, const Plan& plan);
-/// Without the innermost axes as long as a unit of a lone loop has little work: a task takes a while to find.
-void leave_work(std::vector<int>& axes, const Group& g, const Plan& plan);
+/// Removes innermost axes until a step of the others has at least PlanLimits::min_task_work, where the group is a single loop.
+void drop_small_task_axes(std::vector<int>& axes, const Group& g, const Plan& plan);
 
 }  // namespace tenon::codegen

@@ -4,8 +4,8 @@
 
 namespace tenon::codegen {
 
-/// The array behind reshapes, and the access rewritten to it: index where it falls apart along the shape, else flat. An access that may
-/// leave its array keeps its index: it stays before the first reshape through which that would be lost.
+/// Lets an access of a reshaped array read the original array: by index where each dimension of the original has an index of its own, else
+/// by element number. An access with a condition needs an index, and stops at the first reshape that has none.
 void resolve_reshapes(NestAccess& access, const Nest& nest, const Plan& plan);
 
 }  // namespace tenon::codegen

@@ -4,9 +4,9 @@
 
 namespace tenon::codegen {
 
-/// Whether the nest does nothing but copy all of `from` to the same places of `to`: nothing, where both share their bytes.
+/// Whether the nest only copies each element of `from` to the same place of `to`, so that it does nothing where both share their memory.
 bool copies_whole(const Nest& nest, ArrayId from, ArrayId to, const Plan& plan);
-/// Whether it may write to the array's rows below `begin` on that axis.
+/// Whether the nest may write elements of the array with an index below `begin` on that axis.
 bool writes_before(const Nest& nest, ArrayId array, uint32_t axis, Dim begin, const Plan& plan);
 /// Whether each element of `old_value` that the nest reads is the one that the same point of the nest writes to `new_value`.
 bool reads_what_it_writes(const Nest& nest, ArrayId old_value, ArrayId new_value, const Plan& plan);

@@ -57,10 +57,10 @@ std::optional<KeyBound> bound_of(const Expr& comparison, bool holds) {
 
 std::optional<VisibleKeys> visible_keys(const Nest& attention) {
   VisibleKeys out;
-  out.clear = attention.outputs[0].value;
-  out.hidden = -std::numeric_limits<double>::infinity();
+  out.visible_score = attention.outputs[0].value;
+  out.hidden_score = -std::numeric_limits<double>::infinity();
   std::vector<Expr> comparisons;
-  comparisons_in(out.clear, comparisons);
+  comparisons_in(out.visible_score, comparisons);
   for (const Expr& c : comparisons) {
     for (const bool holds : {true, false}) {
       const auto with = [&](bool value) { return Expr::integer(DType::boolean, value); };
@@ -68,8 +68,8 @@ std::optional<VisibleKeys> visible_keys(const Nest& attention) {
       const auto bound = bound_of(c, holds);
       if (hidden == 0 || !bound) continue;
       out.bounds.push_back(*bound);
-      out.clear = simplify(replaced(out.clear, c, with(holds)));
-      out.hidden = std::max(out.hidden, hidden);
+      out.visible_score = simplify(replaced(out.visible_score, c, with(holds)));
+      out.hidden_score = std::max(out.hidden_score, hidden);
       break;
     }
   }

@@ -13,7 +13,7 @@ namespace {
 bool is_parallel(const ops::Axis& axis) { return axis.kind == ops::Axis::Kind::parallel; }
 
 /// The slide of one dimension; nullopt where axes move it in another way. One of a single step has no reduced axis: `kernel` is -1.
-std::optional<Slide> slide_of(const Expr& index, const Nest& nest, const Inside& inside) {
+std::optional<Slide> slide_of(const Expr& index, const Nest& nest, const IndexBounds& inside) {
   const auto affine = affine_of(index, static_cast<int>(nest.axes.size()));
   if (!affine) return std::nullopt;
   Slide out;
@@ -33,7 +33,7 @@ std::optional<Slide> slide_of(const Expr& index, const Nest& nest, const Inside&
 /// The windows of the data: one or two; every other dimension is always inside.
 bool find_slides(WindowSum& sum, const Nest& nest, const Plan& plan) {
   const NestAccess& data = nest.accesses[sum.data];
-  const auto inside = inside_of(data, nest, plan);
+  const auto inside = index_bounds_of(data, nest, plan);
   if (!inside) return false;
   std::vector<Slide> slides;
   for (size_t d = 0; d < data.index.size(); ++d) {

@@ -10,7 +10,7 @@
 #include "codegen/analysis/combine.h"
 #include "codegen/analysis/resolve_reshapes.h"
 #include "codegen/collect/index_checks.h"
-#include "codegen/collect/numbers.h"
+#include "codegen/collect/known_scalars.h"
 #include "codegen/collect/role.h"
 #include "codegen/collect/size_checks.h"
 #include "codegen/plan/drop_unread.h"
@@ -59,7 +59,7 @@ class Collector {
     const ir::Value& value = graph_.value(v);
     Array a;
     a.dtype = value.type.dtype;
-    if (value.type.is_tensor() && value.type.has_rank()) a.shape = *value.type.shape;  // what holds tensors has no sizes of its own
+    if (value.type.is_tensor() && value.type.has_rank()) a.shape = *value.type.shape;  // sequences and optionals have no sizes
     a.strides = row_major(a.shape);
     a.value = v;
     a.constant = value.constant;
@@ -71,8 +71,8 @@ class Collector {
     return ids_[v] = static_cast<ArrayId>(plan_.arrays.size() - 1);
   }
 
-  /// A graph output needs a buffer of its own: what only shares the bytes of another array, an input or a constant is copied. What has no
-  /// bytes is not.
+  /// The array of a graph output, which needs memory of its own: a copy where the value is a reshape, an input, a constant or returned
+  /// before. Strings and values that are no tensors are not copied.
   ArrayId output(ArrayId id) {
     Array& a = plan_.arrays[id];
     const bool own = a.same_bytes < 0 && !a.constant && graph_.value(a.value).kind == ir::Value::Kind::result;
@@ -94,7 +94,7 @@ class Collector {
       if (!graph_.state_of_output(k)) plan_.outputs[k] = output(array_of(graph_.outputs()[k]));
   }
 
-  /// The array as steps without kernels and reshapes read it: a copy of what has gaps.
+  /// The array for steps without kernels and for reshapes, which need dense memory: a copy of a state that grows.
   ArrayId dense(ArrayId id) {
     if (id < 0 || !plan_.arrays[id].growing) return id;
     const auto [known, is_new] = dense_.try_emplace(id, -1);
@@ -118,7 +118,7 @@ class Collector {
     }
   }
 
-  /// What an array of one shape with it shares the bytes of (Identity).
+  /// The array of which this one is a chain of reshapes to its own shape (Identity).
   ArrayId without_reshapes(ArrayId id) const {
     for (ArrayId from = plan_.arrays[id].same_bytes; from >= 0; from = plan_.arrays[id].same_bytes) {
       if (!(plan_.arrays[from].shape == plan_.arrays[id].shape) || plan_.arrays[from].dtype != plan_.arrays[id].dtype) break;
@@ -176,7 +176,7 @@ class Collector {
     g.as<SegmentGroup>().segment = static_cast<uint32_t>(&segment - plan_.segments.data());
   }
 
-  /// What is no kernel sees its operands and results as the graph does.
+  /// Adds a step without a kernel, whose operands and results are row-major.
   template <class Values>
   Group& add_step(GroupKind kind, NodeId node, const Values& operands, const Values& results) {
     std::vector<ArrayId> in, out;
@@ -249,30 +249,30 @@ class Collector {
     for (size_t l = 0; l < form.loops.size(); ++l) {
       Nest nest = nest_of(form.loops[l], made, l, node);
       nest.nodes = {n};
-      require_inside(nest, plan_, graph_.assumptions, where, checks_);
+      add_size_checks(nest, plan_, graph_.assumptions, where, checks_);
       check_indices(nest, form.loops[l].places, n);
-      write_in_numbers(nest, graph_, plan_);
+      substitute_known_scalars(nest, graph_, plan_);
       for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);
       push(GroupKind::nests, n).nests.push_back(std::move(nest));
     }
     return {};
   }
 
-  /// Kernels hold loaded indices inside their array. One that is outside is an error all the same: of an input when the inputs are checked,
-  /// else by a step of its own.
+  /// Adds checks of loaded indices (kernels clamp them, so that memory is safe, but a wrong index is an error): of an input by the input
+  /// checks, of others by a step.
   void check_indices(const Nest& nest, std::span<const ops::Place> places, NodeId n) {
     for (const LoadedIndex& i : loaded_indices(nest, places, plan_)) {
-      if (i.whole && plan_.arrays[i.array].constant && lies_inside(i)) continue;
+      if (i.covers_array && plan_.arrays[i.array].constant && lies_inside(i)) continue;
       const IndexLimit limit{i.array, i.extent, i.from_end};
-      const bool input = is_given(i.array);
-      if (i.whole && input && is_known_from_inputs(i.extent)) {
+      const bool input = is_caller_input(i.array);
+      if (i.covers_array && input && is_known_from_inputs(i.extent)) {
         plan_.index_limits.push_back(limit);
         continue;
       }
       std::string what = i.extent.text() + (i.from_end ? " from the end" : "");
-      for (const Expr& e : i.from.index) what += i.whole ? "" : " " + e.text();
+      for (const Expr& e : i.load.index) what += i.covers_array ? "" : " " + e.text();
       if (!checked_.emplace(i.array, std::move(what)).second) continue;
-      Nest range = range_of(i, plan_);
+      Nest range = index_range_nest(i, plan_);
       range.nodes = {n};
       resolve_reshapes(range.accesses[0], range, plan_);
       const std::vector<ArrayId> made = {range.outputs[0].array, range.outputs[1].array};
@@ -283,12 +283,12 @@ class Collector {
     }
   }
 
-  /// By the caller of a run.
-  bool is_given(ArrayId a) const {
+  /// Whether the array is an input that the caller of a run passes.
+  bool is_caller_input(ArrayId a) const {
     return static_cast<size_t>(a) < plan_.inputs.size() && !graph_.state_of_input(plan_.arrays[a].value);  // inputs came first
   }
 
-  /// Sizes of inputs alone, or of the graph around this one, are in it.
+  /// Whether all symbols of `extent` are sizes of inputs or of the graph around this one.
   bool is_known_from_inputs(Dim extent) const {
     bool known = true;
     each_symbol(extent, [&](const DimNode& s) { known &= input_symbols_.contains(&s); });
@@ -312,7 +312,7 @@ class Collector {
     return static_cast<ArrayId>(plan_.arrays.size() - 1);
   }
 
-  /// Combines with what is there: a load of the element and the same element's store.
+  /// Replaces a reduction into the output by a load of the element, the operation, and a store.
   static void update_in_place(Nest& nest, NestOutput& o) {
     const Expr fill = is_float(o.dtype) ? Expr::constant(o.dtype, 0) : Expr::integer(o.dtype, 0);
     const Expr before = Expr::input(static_cast<int>(nest.accesses.size()), o.dtype);
@@ -347,12 +347,12 @@ class Collector {
   const ir::Graph& graph_;
   const std::optional<size_t> carried_;
   Plan plan_;
-  ir::Assumptions checks_;  ///< what loops require of sizes beyond what inference assumed
+  ir::Assumptions checks_;  ///< relations of sizes that loops need and inference did not assume
   std::unordered_map<ValueId, ArrayId> ids_;
-  std::unordered_set<ArrayId> returned_;        ///< outputs already
+  std::unordered_set<ArrayId> returned_;        ///< arrays that are outputs
   std::unordered_map<ArrayId, ArrayId> dense_;  ///< copies of states that grow
   std::set<std::pair<ArrayId, std::string>> checked_;
-  std::unordered_set<const DimNode*> input_symbols_;  ///< symbols that inputs give, or the graph around this one
+  std::unordered_set<const DimNode*> input_symbols_;  ///< symbols that are sizes of inputs or of the graph around this one
 };
 
 }  // namespace

@@ -5,8 +5,9 @@
 
 namespace tenon::codegen {
 
-/// Every node as one group of its own, by its role, and every segment. Nothing is fused; what nothing reads is left out.
-/// options: segments, and what a body inherits from the graph around it. Errors: not_supported for a node that kernels cannot run.
+/// Makes a plan with one group, or several, for each node by its role, and one for each segment. Nothing is fused; groups whose results
+/// nothing reads are left out. options: segments, and what a body inherits from the graph around it. Errors: not_supported for a node that
+/// kernels cannot run.
 Result<Plan> collect(const ir::Graph& graph, const PlanOptions& options = {});
 
 }  // namespace tenon::codegen

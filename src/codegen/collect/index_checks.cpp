@@ -9,7 +9,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// The one access that the expression loads its place from: by itself, or wrapped where it is negative. -1: it is something else.
+/// The number of the access whose loaded value the index is, as it is or wrapped where negative. -1: the index is something else.
 int loaded_from(const Expr& index) {
   if (index.op() == ExprOp::input) return index->index;
   if (index.op() == ExprOp::cast) return loaded_from(index.args()[0]);
@@ -18,14 +18,15 @@ int loaded_from(const Expr& index) {
   return mentions(index, ExprOp::axis) ? -1 : plain;
 }
 
-/// One component of each row (GatherND) says nothing of the others, which point into other dimensions.
+/// Whether dimension d of the loaded index has a fixed component (GatherND), so that the index is one column of its array.
 bool is_component(const NestAccess& access, size_t d, const Plan& plan) {
   return !mentions(access.index[d], ExprOp::axis) && !(plan.arrays[access.array].shape[d] == Dim(1));
 }
 
-/// within: the condition under which the place is read; null: always. It bounds an index that it tests.
-void note(const std::vector<Expr>& index, const Expr& within, ArrayId table, const Nest& nest, const Plan& plan,
-          std::vector<LoadedIndex>& out) {
+/// Appends the loaded indices among `index`, by which `table` is accessed. within: the condition of the access; an index that it tests is
+/// left out, since it is in range then.
+void add_loaded_indices(const std::vector<Expr>& index, const Expr& within, ArrayId table, const Nest& nest, const Plan& plan,
+                        std::vector<LoadedIndex>& out) {
   for (size_t d = 0; d < index.size(); ++d) {
     const int k = loaded_from(index[d]);
     if (k < 0 || !is_integer(nest.accesses[k].dtype) || (within && mentions(within, ExprOp::input, k))) continue;
@@ -40,20 +41,20 @@ void note(const std::vector<Expr>& index, const Expr& within, ArrayId table, con
 
 std::vector<LoadedIndex> loaded_indices(const Nest& nest, std::span<const ops::Place> places, const Plan& plan) {
   std::vector<LoadedIndex> out;
-  for (const NestAccess& a : nest.accesses) note(a.index, a.within, a.array, nest, plan, out);
+  for (const NestAccess& a : nest.accesses) add_loaded_indices(a.index, a.within, a.array, nest, plan, out);
   for (const ops::Place& p : places) {
     const NestAccess& from = nest.accesses[static_cast<size_t>(p.access)];
-    out.push_back({.from = from, .array = storage_of(from.array, plan), .extent = p.extent});
+    out.push_back({.load = from, .array = storage_of(from.array, plan), .extent = p.extent});
   }
-  for (const NestOutput& o : nest.outputs) note(o.index, o.within, o.array, nest, plan, out);
+  for (const NestOutput& o : nest.outputs) add_loaded_indices(o.index, o.within, o.array, nest, plan, out);
   return out;
 }
 
-Nest range_of(const LoadedIndex& index, Plan& plan) {
+Nest index_range_nest(const LoadedIndex& index, Plan& plan) {
   Nest nest;
-  NestAccess access = index.from;
+  NestAccess access = index.load;
   for (size_t d = 0; d < access.index.size(); ++d) {
-    if (is_component(index.from, d, plan)) continue;
+    if (is_component(index.load, d, plan)) continue;
     access.index[d] = Expr::axis(static_cast<int>(nest.axes.size()));
     nest.axes.push_back({ops::Axis::Kind::reduced, plan.arrays[access.array].shape[d]});
   }

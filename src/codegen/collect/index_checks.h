@@ -7,20 +7,20 @@
 
 namespace tenon::codegen {
 
-/// An array whose elements are places in a dimension of that extent, and how the nest reads it.
+/// An integer array whose elements are indices into a dimension, and the load by which a nest uses it.
 struct LoadedIndex {
-  NestAccess from;     ///< the load of the index; where it is one component of a row (GatherND), that dimension is a number
-  ArrayId array = -1;  ///< behind all reshapes
-  bool whole = true;   ///< every element of the array is such a place
-  Dim extent;
-  bool from_end = false;  ///< negative ones count from the end
+  NestAccess load;           ///< of the index; where the index is one component of a row (GatherND), that dimension's index is a number
+  ArrayId array = -1;        ///< the array, before all reshapes
+  bool covers_array = true;  ///< every element of the array is such an index
+  Dim extent;                ///< of the dimension: indices are below it
+  bool from_end = false;     ///< negative indices count from the end
 };
 
-/// The loaded indices of a nest: `x[k]` where k itself was loaded, and the loop's `places`. Indices that a loop computes further, or that
-/// an `within` keeps in bounds, are not among them.
+/// The loaded indices of a nest: k in `x[k]` where k is loaded, and the loop's `places` (ops::Place). Left out are indices that are
+/// computed from loads, and those that a `within` keeps in range.
 std::vector<LoadedIndex> loaded_indices(const Nest& nest, std::span<const ops::Place> places, const Plan& plan);
 
-/// A nest that gives the smallest and the largest of these indices; both become new arrays of the plan, i64[].
-Nest range_of(const LoadedIndex& index, Plan& plan);
+/// A nest that computes the smallest and the largest of these indices into two new arrays of the plan, i64[].
+Nest index_range_nest(const LoadedIndex& index, Plan& plan);
 
 }  // namespace tenon::codegen

@@ -22,34 +22,35 @@ void add_symbols(const ir::Type& type, SymbolSet& to) {
   if (type.has_rank() && type.is_tensor()) add_symbols(*type.shape, to);
 }
 
-/// The op itself says how large its results are, by the sizes of its operands. Where only their data or the model's declarations do,
-/// kernels would start without them.
-bool has_data_dependent_shape(ir::NodeView view) {
+/// Whether shape inference of the op gives the sizes of the results from those of the operands, without the declarations of the model.
+bool infers_shapes_from_sizes(ir::NodeView view) {
   const std::vector<ir::Type> declared = std::move(view.outputs);
   view.outputs.assign(declared.size(), ir::Type());
   const size_t symbols_before = view.symbols->all().size();
   if (!view.op->infer(view)) return false;
   const bool any_new = view.symbols->all().size() > symbols_before;
   const uint32_t first_new = any_new ? view.symbols->all()[symbols_before].node()->id : 0;
-  SymbolSet given;
+  SymbolSet operand_symbols;
   for (const ir::Operand& o : view.inputs) {
-    add_symbols(o.type, given);
-    if (o.data) add_symbols(*o.data, given);
+    add_symbols(o.type, operand_symbols);
+    if (o.data) add_symbols(*o.data, operand_symbols);
   }
   for (size_t k = 0; k < declared.size(); ++k) {
     if (!declared[k].has_rank()) continue;
     if (!view.outputs[k].has_rank()) return false;
-    SymbolSet inferred, promised;
-    add_symbols(view.outputs[k], inferred);
-    if (any_new && std::ranges::any_of(inferred, [&](const DimNode* s) { return s->id >= first_new; })) return false;
-    add_symbols(declared[k], promised);
-    if (std::ranges::any_of(promised, [&](const DimNode* s) { return !given.contains(s) && !inferred.contains(s); })) return false;
+    SymbolSet inferred_symbols, declared_symbols;
+    add_symbols(view.outputs[k], inferred_symbols);
+    if (any_new && std::ranges::any_of(inferred_symbols, [&](const DimNode* s) { return s->id >= first_new; })) return false;
+    add_symbols(declared[k], declared_symbols);
+    if (std::ranges::any_of(declared_symbols,
+                            [&](const DimNode* s) { return !operand_symbols.contains(s) && !inferred_symbols.contains(s); }))
+      return false;
   }
   return true;
 }
 
 /// Ranks and dtypes of all operands and results are known, and none is a string, sequence or packed type.
-bool shaped(const ir::NodeView& view) {
+bool has_kernel_types(const ir::NodeView& view) {
   auto fits = [](const ir::Type& t) {
     return t.kind == ir::Type::Kind::tensor && t.has_rank() && t.dtype != DType::string && !is_complex(t.dtype) && bits_of(t.dtype) >= 8 &&
            (!is_float(t.dtype) || is_real_arithmetic(t.dtype));
@@ -58,14 +59,14 @@ bool shaped(const ir::NodeView& view) {
          std::ranges::all_of(view.outputs, [&](const ir::Type& t) { return t.dtype == DType::none || fits(t); });
 }
 
-/// Some ops share bytes in their common use only: Dropout has a mask, and in training mode a generator.
+/// Whether the node only passes its first operand on. Some ops do so in their common use alone: Dropout may have a mask as second result.
 bool only_moves(const ops::OpDef& def, const ir::NodeView& view) {
   for (size_t k = 1; k < view.outputs.size(); ++k)
     if (view.outputs[k].dtype != DType::none) return false;
   return !def.form || def.form(view);
 }
 
-/// A scatter that combines bools: numbers alone are combined in kernels.
+/// Whether a scatter combines bools, which kernels cannot.
 bool combines_bools(const ops::LoopForm& form) {
   return std::ranges::any_of(form.loops, [](const ops::Loop& loop) {
     return std::ranges::any_of(loop.outputs, [&](const ops::Output& o) { return o.dtype == DType::boolean && updates_in_order(loop, o); });
@@ -86,8 +87,8 @@ Result<NodeRole> role_of(const ir::Graph& graph, ir::NodeId id) {
   const ir::NodeView view = graph.view(id);
   std::string reason = "it has no loop form";
   if (def.form || def.same_bytes) {
-    if (!shaped(view)) reason = "kernels compute with tensors of known rank and elements of 8 bits or more";
-    else if (!has_data_dependent_shape(view)) reason = "its results have a data-dependent shape";
+    if (!has_kernel_types(view)) reason = "kernels compute with tensors of known rank and elements of 8 bits or more";
+    else if (!infers_shapes_from_sizes(view)) reason = "its results have a data-dependent shape";
     else if (def.same_bytes && only_moves(def, view)) return NodeRole{RoleKind::same_bytes, {}};
     else if (def.form) {
       auto form = def.form(view);
@@ -98,7 +99,7 @@ Result<NodeRole> role_of(const ir::Graph& graph, ir::NodeId id) {
   }
   if (def.kernels == ops::KernelFamily::attention && attention_fits(view)) return NodeRole{RoleKind::attention, {}};
   if (def.kernels == ops::KernelFamily::ragged_attention && ragged_attention_fits(view)) return NodeRole{RoleKind::attention, {}};
-  if (def.kernels == ops::KernelFamily::packed_rows && shaped(view)) return NodeRole{RoleKind::packed_rows, {}};
+  if (def.kernels == ops::KernelFamily::packed_rows && has_kernel_types(view)) return NodeRole{RoleKind::packed_rows, {}};
   if (runs_as_programs(graph, id)) return NodeRole{RoleKind::control, {}};
   return fail(Code::not_supported, view.where(), std::move(reason));
 }

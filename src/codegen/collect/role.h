@@ -5,19 +5,26 @@
 
 namespace tenon::codegen {
 
-/// What planning makes of a node: a line of the size table, another name for bytes that are there, loops, the attention kernel, the
-/// step that packs rows, or a branch or loop over programs.
-enum class RoleKind : uint8_t { sizes, same_bytes, loops, attention, packed_rows, control };
+/// What planning makes of a node.
+enum class RoleKind : uint8_t {
+  sizes,        ///< a step that stores sizes as an integer tensor
+  same_bytes,   ///< nothing: the result has the memory of the first operand (Reshape)
+  loops,        ///< loop nests
+  attention,    ///< the attention kernel
+  packed_rows,  ///< the step of op PackedRows
+  control,      ///< a branch or loop over programs
+};
 struct NodeRole {
   RoleKind kind = RoleKind::loops;
   ops::LoopForm form;  ///< of loops
 };
 
-/// Whether iterations of a parallel loop combine with what the output holds (Scatter with a reduction): several may write one element, in
-/// their row-major order.
+/// Whether the loop updates elements of its output (Scatter with a reduction). Several of its parallel iterations may update one element,
+/// in row-major order.
 bool updates_in_order(const ops::Loop& loop, const ops::Output& output);
 
-/// Errors: not_supported, saying why kernels cannot run the node; what its loop form refuses. Cost: one inference of the node, one form.
+/// The role of a node. Errors: not_supported, with the reason why kernels cannot run it; errors of its loop form. Cost: one shape inference
+/// and one loop form of the node.
 Result<NodeRole> role_of(const ir::Graph& graph, ir::NodeId node);
 
 }  // namespace tenon::codegen

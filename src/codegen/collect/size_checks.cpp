@@ -56,7 +56,8 @@ class Checker {
 
 }  // namespace
 
-void require_inside(const Nest& nest, const Plan& plan, const ir::Assumptions& assumed, const std::string& where, ir::Assumptions& checks) {
+void add_size_checks(const Nest& nest, const Plan& plan, const ir::Assumptions& assumed, const std::string& where,
+                     ir::Assumptions& checks) {
   Checker check(nest, plan, assumed, where, checks);
   for (const NestAccess& a : nest.accesses)
     if (!a.within) check.place(a.index, a.array);

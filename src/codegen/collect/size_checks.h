@@ -6,10 +6,10 @@
 
 namespace tenon::codegen {
 
-/// Adds to `checks` what sizes must be for every place that the nest reads or writes to lie inside its array, where that is
-/// not known, not assumed by inference and not guarded by `within`. Places that are loaded have index checks instead; of what is no sum of
-/// axes (reflection, remainders) the op's own form guarantees that it stays inside.
-/// where: the node, for the error. Cost: one range a place.
-void require_inside(const Nest& nest, const Plan& plan, const ir::Assumptions& assumed, const std::string& where, ir::Assumptions& checks);
+/// Adds to `checks` the relations of sizes under which all accesses and outputs of the nest stay inside their arrays, unless they are
+/// known, assumed by inference (`assumed`), or guarded by a `within`. Loaded indices have index checks instead; for an index that is no sum
+/// of axes (reflection, remainders) the op's loop form guarantees its range. where: the node, for the error. Cost: one range for each
+/// index.
+void add_size_checks(const Nest& nest, const Plan& plan, const ir::Assumptions& assumed, const std::string& where, ir::Assumptions& checks);
 
 }  // namespace tenon::codegen

@@ -68,7 +68,7 @@ std::optional<int64_t> NestLowering::steps_along(const Expr& flat, int axis) con
   }
   if (mentions(flat, ExprOp::axis, axis)) return std::nullopt;
   for (int k = 0; k < static_cast<int>(nest_.accesses.size()); ++k)
-    if (mentions(flat, ExprOp::input, k) && walks(nest_.accesses[static_cast<size_t>(k)], axis)) return std::nullopt;
+    if (mentions(flat, ExprOp::input, k) && moves_along(nest_.accesses[static_cast<size_t>(k)], axis)) return std::nullopt;
   return 0;
 }
 

@@ -162,7 +162,7 @@ void WindowLowering::find_rows(const State& s) {
 }
 
 std::optional<bool> WindowLowering::lies_inside(Dim first, int64_t from, int64_t to) const {
-  const Inside& inside = sum_.columns.inside;
+  const IndexBounds& inside = sum_.columns.inside;
   if (inside.always) return true;
   const auto begins = inside.from.less(column(first) + from + 1), ends = (column(first) + (to - 1)).less(inside.to);
   if (begins == std::optional(false) || ends == std::optional(false)) return false;

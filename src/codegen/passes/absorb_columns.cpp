@@ -86,7 +86,7 @@ class Columns {
     for (const NestAccess& a : map.accesses) {
       const auto made = std::ranges::find(joined_.outputs, a.array, &NestOutput::array);
       if (made != joined_.outputs.end()) {
-        if (!reads_own_place(a, map, plan_) || made->value.dtype() != made->dtype) return false;
+        if (!reads_own_element(a, map, plan_) || made->value.dtype() != made->dtype) return false;
         values.push_back(made->value);
         continue;
       }
@@ -126,7 +126,7 @@ class Columns {
   /// What the product's own epilogue makes of a sum is made where a column is read.
   bool inline_epilogue(Nest& map) const {
     for (size_t k = product().epilogue ? map.accesses.size() : 0; k-- > 0;)
-      if (map.accesses[k].array == result() && inline_into(product().epilogue->map, map, k, plan_) != Inlined::appended) return false;
+      if (map.accesses[k].array == result() && inline_into(product().epilogue->map, map, k, plan_) != InlineResult::appended) return false;
     return true;
   }
 

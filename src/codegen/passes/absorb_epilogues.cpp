@@ -20,7 +20,7 @@ bool absorb(Plan& plan, size_t contraction, size_t map_group, size_t access) {
   if (merged.epilogue) {
     const Epilogue inner = *merged.epilogue;
     Nest joined = map.nests[0];
-    if (inline_into(inner.map, joined, access, plan) != Inlined::appended || !within_budget(joined)) return false;
+    if (inline_into(inner.map, joined, access, plan) != InlineResult::appended || !within_budget(joined)) return false;
     const int kept = static_cast<int>(map.nests[0].accesses.size()) - 1;
     merged.epilogue = Epilogue{std::move(joined), kept + inner.accumulator};
   } else {
@@ -87,7 +87,7 @@ void absorb_epilogues(Plan& plan) {
       const ArrayId a = map.accesses[k].array;
       if (contraction[a] < 0 || readers.is_output(a) || readers.of(a).size() != 1 || readers.writers(map.outputs[0].array) != 1) continue;
       const bool once = std::count_if(map.accesses.begin(), map.accesses.end(), [&](const NestAccess& x) { return x.array == a; }) == 1;
-      if (!once || !reads_own_place(map.accesses[k], map, plan)) continue;
+      if (!once || !reads_own_element(map.accesses[k], map, plan)) continue;
       const size_t from = static_cast<size_t>(contraction[a]);
       const std::optional<LastStep> step = widens_cheaply(map, plan) ? std::optional(LastStep{plan.groups[from], group}) : std::nullopt;
       readers.remove(from);

@@ -17,7 +17,7 @@ int own_read(const Nest& map, ArrayId array, const Plan& plan) {
   int found = -1;
   for (int k = 0; k < static_cast<int>(map.accesses.size()); ++k) {
     if (map.accesses[k].array != array) continue;
-    if (found >= 0 || !reads_own_place(map.accesses[k], map, plan)) return -1;
+    if (found >= 0 || !reads_own_element(map.accesses[k], map, plan)) return -1;
     found = k;
   }
   return found;

@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "codegen/analysis/contraction.h"
+#include "codegen/analysis/fixed_strides.h"
 #include "codegen/analysis/inline_nest.h"
 #include "codegen/analysis/nest_properties.h"
 #include "codegen/analysis/places.h"
 #include "codegen/analysis/readers.h"
-#include "codegen/analysis/relied_on.h"
 #include "codegen/cost/contract_tiling.h"
 
 namespace tenon::codegen {
@@ -41,8 +41,8 @@ bool pays(const Group& product, const Plan& plan) {
 /// The product reading what the map reads; nullopt where it had better not.
 std::optional<Group> scaled(const Group& product, const Group& map, size_t access, const Plan& plan) {
   Group out = product;
-  if (inline_into(map.nests[0], out.nests[0], access, plan) != Inlined::appended) return std::nullopt;
-  if (!settle_contraction(out, plan) || out.contraction()->scale < 0 || !pays(out, plan)) return std::nullopt;
+  if (inline_into(map.nests[0], out.nests[0], access, plan) != InlineResult::appended) return std::nullopt;
+  if (!recompute_roles(out, plan) || out.contraction()->scale < 0 || !pays(out, plan)) return std::nullopt;
   return same_operands(*product.contraction(), *out.contraction()) && tiling_of(out, plan) ? std::optional(std::move(out)) : std::nullopt;
 }
 
@@ -59,7 +59,7 @@ std::optional<size_t> only_rows(const Group& g, const Plan& plan) {
 }  // namespace
 
 void absorb_scales(Plan& plan) {
-  const std::vector<bool> relied = relied_on(plan);
+  const std::vector<bool> relied = has_fixed_strides(plan);
   Readers readers(plan);
   std::vector<int64_t> maps(plan.arrays.size(), -1);  // the group that makes the array
   for (size_t g = 0; g < plan.groups.size(); ++g) {

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "codegen/analysis/contraction.h"
+#include "codegen/analysis/fixed_strides.h"
 #include "codegen/analysis/padding.h"
-#include "codegen/analysis/relied_on.h"
 
 namespace tenon::codegen {
 
@@ -34,12 +34,12 @@ size_t outermost(const Array& array) { return array.order.empty() ? 0 : static_c
 
 /// What an access reaches beyond its array; nullopt where that is no number, or not all of the array is inside.
 std::optional<Halo> reach_beyond(const NestAccess& read, const Nest& nest, const Plan& plan) {
-  const auto inside = inside_of(read, nest, plan);
+  const auto inside = index_bounds_of(read, nest, plan);
   if (!inside) return std::nullopt;
   const Array& array = plan.arrays[read.array];
   Halo out;
   for (size_t d = 0; d < inside->size(); ++d) {
-    const Inside& i = (*inside)[d];
+    const IndexBounds& i = (*inside)[d];
     const bool all = i.always || (i.from == Dim(0) && i.to == array.shape[d]);
     const int64_t before = i.always ? 0 : std::max<int64_t>(0, -i.lowest.lower());
     const int64_t after = i.always ? 0 : std::max<int64_t>(0, (i.highest + 1 - array.shape[d]).upper());
@@ -56,7 +56,7 @@ bool same_number(const Expr& a, const Expr& b) { return a.op() == ExprOp::consta
 
 class Halos {
  public:
-  explicit Halos(Plan& plan) : plan_(plan), relied_(relied_on(plan)) {}
+  explicit Halos(Plan& plan) : plan_(plan), relied_(has_fixed_strides(plan)) {}
 
   void run() {
     std::vector<bool> takes;
@@ -75,7 +75,7 @@ class Halos {
       groups.push_back(std::move(plan_.groups[g]));
     }
     plan_.groups = std::move(groups);
-    if (!wanted_.empty()) settle_contractions(plan_);
+    if (!wanted_.empty()) recompute_all_roles(plan_);
   }
 
  private:

@@ -254,7 +254,7 @@ class Layouts {
 void choose_layouts(Plan& plan) {
   forget_unread_reshapes(plan);
   Layouts(plan).run();
-  settle_contractions(plan);
+  recompute_all_roles(plan);
 }
 
 }  // namespace tenon::codegen

@@ -159,7 +159,7 @@ class Copies {
 
 void copy_images(Plan& plan) {
   Copies(plan).run();
-  settle_contractions(plan);
+  recompute_all_roles(plan);
 }
 
 }  // namespace tenon::codegen

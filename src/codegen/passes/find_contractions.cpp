@@ -18,7 +18,7 @@ bool empty(const Nest& nest) {
 
 void find_contractions(Plan& plan) {
   for (Group& g : plan.groups)
-    if (g.kind() == GroupKind::nests && g.nests.size() == 1 && !empty(g.nests[0])) settle_contraction(g, plan);
+    if (g.kind() == GroupKind::nests && g.nests.size() == 1 && !empty(g.nests[0])) recompute_roles(g, plan);
 }
 
 }  // namespace tenon::codegen

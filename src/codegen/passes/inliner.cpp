@@ -161,7 +161,7 @@ class Inliner {
 
   /// A sum that runs on register tiles goes on doing so: that saves more than a view costs.
   bool still_contracts(const Group& before, Group& after) const {
-    if (!settle_contraction(after, plan_) || !same_operands(*before.contraction(), *after.contraction())) return false;
+    if (!recompute_roles(after, plan_) || !same_operands(*before.contraction(), *after.contraction())) return false;
     return tiling_of(after, plan_) || !tiling_of(before, plan_);
   }
 
@@ -174,11 +174,11 @@ class Inliner {
         continue;
       }
       if (!worth_it(map, group, before, k, accesses)) return false;
-      const Inlined how = inline_into(map, after, k, plan_);
-      if (how == Inlined::refused || after.accesses.size() > plan_.limits.max_accesses ||
-          (how == Inlined::appended && !within_budget(after)))
+      const InlineResult how = inline_into(map, after, k, plan_);
+      if (how == InlineResult::refused || after.accesses.size() > plan_.limits.max_accesses ||
+          (how == InlineResult::appended && !within_budget(after)))
         return false;
-      if (accumulator && how == Inlined::appended && static_cast<int>(k) < *accumulator) --*accumulator;
+      if (accumulator && how == InlineResult::appended && static_cast<int>(k) < *accumulator) --*accumulator;
     }
     return true;
   }

@@ -5,9 +5,9 @@
 #include <set>
 #include <unordered_map>
 
+#include "codegen/analysis/fixed_strides.h"
 #include "codegen/analysis/readers.h"
 #include "codegen/analysis/region_axes.h"
-#include "codegen/analysis/relied_on.h"
 
 namespace tenon::codegen {
 
@@ -18,9 +18,9 @@ class RegionBuilder {
  public:
   RegionBuilder(const Plan& plan, size_t first) : plan_(plan), first_(first) {
     const Group& g = plan.groups[first];
-    if (!runs_by_parts(g, plan)) return;
+    if (!can_run_by_parts(g, plan)) return;
     members_.push_back(task_axes(g, plan));
-    leave_work(members_[0], g, plan);
+    drop_small_task_axes(members_[0], g, plan);
     for (const int x : members_[0]) extents_.push_back(g.nests[0].axes[x].extent);
     if (shares_evenly(extents_) && take_weights(g)) note_written(g, members_[0]);
     else extents_.clear();
@@ -29,9 +29,9 @@ class RegionBuilder {
   size_t size() const { return members_.size(); }
 
   bool take(const Group& g) {
-    if (extents_.empty() || !runs_by_parts(g, plan_)) return false;
+    if (extents_.empty() || !can_run_by_parts(g, plan_)) return false;
     auto axes = axes_of(g);
-    leave_work(axes, g, plan_);
+    drop_small_task_axes(axes, g, plan_);
     if (axes.empty()) return false;
     const DimList extents(extents_.begin(), extents_.begin() + static_cast<ptrdiff_t>(axes.size()));
     if (!shares_evenly(extents) || !take_weights(g)) return false;
@@ -99,13 +99,13 @@ class RegionBuilder {
     }
     if (!meets) return {};
     axes.resize(std::min(axes.size(), count));
-    if (!is_lone_loop(g, plan_)) axes.erase(std::ranges::mismatch(axes, task_axes(g, plan_)).in1, axes.end());
+    if (!is_single_loop(g, plan_)) axes.erase(std::ranges::mismatch(axes, task_axes(g, plan_)).in1, axes.end());
     return axes;
   }
 
   /// The axis of that extent which walks the dimension all along; -1: there is none.
   int walked(const GroupPlace& p, int dimension, Dim extent) const {
-    const int axis = axis_counted_by(p.index[static_cast<size_t>(dimension)], *p.nest);
+    const int axis = axis_of_index(p.index[static_cast<size_t>(dimension)], *p.nest);
     const bool whole = plan_.arrays[p.array].shape[static_cast<size_t>(dimension)].known_equal(extent);
     return axis >= 0 && whole && p.nest->axes[axis].extent.known_equal(extent) ? axis : -1;
   }
@@ -213,7 +213,7 @@ class RegionBuilder {
 
 void join_regions(Plan& plan) {
   const Readers readers(plan);
-  const std::vector<bool> shared = relied_on(plan);  // including those whose strides other code relies on
+  const std::vector<bool> shared = has_fixed_strides(plan);  // including those whose strides other code relies on
   for (size_t g = 0; g < plan.groups.size();) {
     RegionBuilder region(plan, g);
     size_t next = g + 1;

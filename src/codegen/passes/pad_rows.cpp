@@ -2,7 +2,7 @@
 #include "codegen/passes/pad_rows.h"
 
 #include "codegen/analysis/contraction.h"
-#include "codegen/analysis/relied_on.h"
+#include "codegen/analysis/fixed_strides.h"
 
 namespace tenon::codegen {
 
@@ -17,7 +17,7 @@ bool falls_into_one_set(const Array& array, int64_t set_bytes) {
 }  // namespace
 
 void pad_rows(Plan& plan) {
-  const std::vector<bool> relied = relied_on(plan);
+  const std::vector<bool> relied = has_fixed_strides(plan);
   bool changed = false;
   for (const Group& g : plan.groups) {
     if (!g.contraction()) continue;
@@ -30,7 +30,7 @@ void pad_rows(Plan& plan) {
       changed = true;
     }
   }
-  if (changed) settle_contractions(plan);
+  if (changed) recompute_all_roles(plan);
 }
 
 }  // namespace tenon::codegen

@@ -31,7 +31,7 @@ class Shortening {
       groups_.push_back(std::move(g));
     }
     plan_.groups = std::move(groups_);
-    settle_contractions(plan_);
+    recompute_all_roles(plan_);
   }
 
  private:

@@ -149,7 +149,7 @@ struct LoopGroup {
 };
 /// A sum of products, which runs on register tiles.
 struct ContractGroup {
-  std::optional<Contraction> contraction;  ///< roles of the nest's axes; recomputed (settle_contraction) after the nest changed
+  std::optional<Contraction> contraction;  ///< roles of the nest's axes; recomputed (recompute_roles) after the nest changed
   std::optional<int64_t> constant_bytes_per_iteration = {};  ///< in a loop's body: size of the constants that one iteration reads
   ArrayId panels = -1;  ///< array with the lanes operand packed into panels, which the kernel reads; set by prepare_operands
 };

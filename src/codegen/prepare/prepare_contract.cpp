@@ -16,8 +16,8 @@ enum class ProductOrder { groups, groups_in_order, one_by_one };
 
 /// The roles of the nest as it is now. false: there are none.
 bool settle(Group& group, ProductOrder order, const Plan& plan) {
-  if (!settle_contraction(group, plan)) return false;
-  if (order == ProductOrder::one_by_one) *group.contraction() = one_by_one(std::move(*group.contraction()));
+  if (!recompute_roles(group, plan)) return false;
+  if (order == ProductOrder::one_by_one) *group.contraction() = without_groups(std::move(*group.contraction()));
   return true;
 }
 
@@ -44,7 +44,7 @@ bool pad_rows(SingleGroup& s, ProductOrder order) {
 
 /// The contraction with its rows as tiles walk them; nullopt where they cannot walk them in that order.
 std::optional<Tiling> fit(SingleGroup& s, ProductOrder order) {
-  if (order == ProductOrder::one_by_one) *s.group.contraction() = one_by_one(std::move(*s.group.contraction()));
+  if (order == ProductOrder::one_by_one) *s.group.contraction() = without_groups(std::move(*s.group.contraction()));
   if (!store_rows(s, order) || !pad_rows(s, order)) return std::nullopt;
   auto tiling = tiling_of(s.group, s.plan);
   return tiling && walks_groups(*tiling) ? std::move(tiling) : std::nullopt;

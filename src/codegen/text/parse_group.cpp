@@ -148,7 +148,7 @@ class GroupReader {
     for (const Nest& n : group_.nests)
       if (group_.outer() > static_cast<int>(n.axes.size()) || !has_axes_of_region(n))
         return lexer_.error(word, "axes that its nests lack").expected(fmt::format("at most {}", n.axes.size()));
-    if (kind != GroupKind::contract || (group_.nests[0].outputs.size() == 1 && settle_contraction(group_, plan_))) return {};
+    if (kind != GroupKind::contract || (group_.nests[0].outputs.size() == 1 && recompute_roles(group_, plan_))) return {};
     return lexer_.error(word, "a contraction that is no sum of products");
   }
 

@@ -35,7 +35,7 @@ std::optional<Dim> window(const Expr& index, int output, int kernel) {
 
 /// Finds the windows' dimensions; the others stay inside by themselves and belong to no window.
 bool find_windows(C& c, const NestAccess& data, const Nest& nest, const Plan& plan) {
-  const auto inside = inside_of(data, nest, plan);
+  const auto inside = index_bounds_of(data, nest, plan);
   if (!inside) return false;
   for (int d = 0; d < static_cast<int>(data.index.size()); ++d) {
     const Expr& e = data.index[d];

@@ -11,11 +11,11 @@ struct Convolution {
   /// Numbers of the nest's axes.
   enum Axis : int { batch, output, row, column, input, kernel_row, kernel_column, axes };
 
-  int data = -1, kernels = -1;            ///< accesses
-  int data_rows = -1, data_columns = -1;  ///< dimensions of the data that the windows slide along
-  Dim first_row, first_column;            ///< of the data: what the first window begins with; negative: in the padding
-  std::optional<Inside> rows, columns;    ///< of the data
-  int64_t inputs = 0, outputs = 0;        ///< channels
+  int data = -1, kernels = -1;               ///< accesses
+  int data_rows = -1, data_columns = -1;     ///< dimensions of the data that the windows slide along
+  Dim first_row, first_column;               ///< of the data: what the first window begins with; negative: in the padding
+  std::optional<IndexBounds> rows, columns;  ///< of the data
+  int64_t inputs = 0, outputs = 0;           ///< channels
   Dim images, result_rows, result_columns;
 };
 

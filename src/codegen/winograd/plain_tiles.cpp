@@ -74,10 +74,11 @@ Nest PlainTiles::energy_loop() const {
 
 Expr PlainTiles::whole_energy(Expr energy, int64_t i, int64_t j) const {
   Expr touches;
-  const auto extend = [&](TileAxis tiles, Dim first, const Inside& image) {
-    const Expr whole = both(tiles_.fits(tiles, first, image.from, image.to), tiles_.fits(tiles, first + 1, image.from, image.to));
+  const auto extend = [&](TileAxis tiles, Dim first, const IndexBounds& image) {
+    const Expr whole =
+        conjunction(tiles_.in_range(tiles, first, image.from, image.to), tiles_.in_range(tiles, first + 1, image.from, image.to));
     if (whole) energy = select(whole, energy, energy * f32(kBlock));
-    touches = both(touches, tiles_.fits(tiles, first, image.from - (kBlock - 1), image.to));
+    touches = conjunction(touches, tiles_.in_range(tiles, first, image.from - (kBlock - 1), image.to));
   };
   extend(kDown, c_.first_row + kBlock * i, *c_.rows);
   extend(kAcross, c_.first_column + kBlock * j, *c_.columns);

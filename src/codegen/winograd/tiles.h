@@ -20,9 +20,9 @@ class TileGrid {
   /// Over images, squares and channels, all parallel.
   Nest loop(Dim channels) const;
   /// Row or column `at` of a square: square * step + at.
-  Expr along(TileAxis squares, Dim at) const;
-  /// What must hold for `from <= along(squares, at) < to`; null where it always does.
-  Expr fits(TileAxis squares, Dim at, Dim from, Dim to) const;
+  Expr coordinate(TileAxis squares, Dim at) const;
+  /// What must hold for `from <= coordinate(squares, at) < to`; null where it always does.
+  Expr in_range(TileAxis squares, Dim at, Dim from, Dim to) const;
   /// Element (i, j) of a square of the image, 0 in the padding. channels: the axis that walks them.
   NestAccess element(int64_t i, int64_t j, TileAxis channels) const;
 
@@ -34,7 +34,7 @@ class TileGrid {
 };
 
 /// a and b, either of which may be null: always true.
-Expr both(const Expr& a, const Expr& b);
+Expr conjunction(const Expr& a, const Expr& b);
 /// A loop next to a contraction of the same nodes.
 Group auxiliary_group(Nest nest);
 ops::Axis parallel_axis(Dim extent);

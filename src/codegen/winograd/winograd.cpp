@@ -121,7 +121,7 @@ class Tiles {
     g.nests.push_back(std::move(nest));
     g.node = group_.node;
     g.set_kind(GroupKind::contract);
-    const bool settled = settle_contraction(g, plan_);
+    const bool settled = recompute_roles(g, plan_);
     TENON_ASSERT(settled);
     return g;
   }
@@ -130,7 +130,7 @@ class Tiles {
 
   /// Axes of the epilogue (the result's dimensions) at result (i, j) of a tile.
   std::function<Expr(const ExprNode&)> result_axes(int64_t i, int64_t j) const {
-    const Expr at[] = {Expr::axis(kImage), Expr::axis(kChannel), tiles_.along(kDown, i), tiles_.along(kAcross, j)};
+    const Expr at[] = {Expr::axis(kImage), Expr::axis(kChannel), tiles_.coordinate(kDown, i), tiles_.coordinate(kAcross, j)};
     return [=](const ExprNode& n) { return n.op == ExprOp::axis ? at[n.index] : Expr(); };
   }
 
@@ -151,7 +151,7 @@ class Tiles {
         continue;
       }
       rewrite(moved, result_axes(i, j));
-      if (!same && inside) a.within = both(a.within, inside);
+      if (!same && inside) a.within = conjunction(a.within, inside);
       if (a.within && !a.fill) a.fill = is_float(a.dtype) ? Expr::constant(a.dtype, 0) : Expr::integer(a.dtype, 0);
       numbers.back() = static_cast<int>(nest.accesses.size());
       nest.accesses.push_back(std::move(a));
@@ -187,8 +187,8 @@ class Tiles {
         NestOutput o;
         o.array = made.array;
         o.dtype = made.dtype;
-        o.within = both(tiles_.fits(kDown, i, 0, c_.result_rows), tiles_.fits(kAcross, j, 0, c_.result_columns));
-        o.index = {Expr::axis(kImage), Expr::axis(kChannel), tiles_.along(kDown, i), tiles_.along(kAcross, j)};
+        o.within = conjunction(tiles_.in_range(kDown, i, 0, c_.result_rows), tiles_.in_range(kAcross, j, 0, c_.result_columns));
+        o.index = {Expr::axis(kImage), Expr::axis(kChannel), tiles_.coordinate(kDown, i), tiles_.coordinate(kAcross, j)};
         const auto at = static_cast<size_t>(i * f_.outputs + j);
         o.value = select(is_plain, square[at], sums[at]);
         if (epilogue) {

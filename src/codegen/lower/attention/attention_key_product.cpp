@@ -75,7 +75,7 @@ std::vector<Reg> tile_of_keys(AttentionCode& code, const Queries& q, Reg key, Re
   const Reg reach = build.add(point[kKey], code.number(rows));
   const Reg clear = build.expr(ExprOp::logical_and, {build.expr(ExprOp::less_equal, {q.keys.clear_begin, point[kKey]}),
                                                      build.expr(ExprOp::less_equal, {reach, q.keys.clear_end})});
-  return build.branch(clear, [&] { return scored(code.visible->clear); }, [&] { return scored(code.nest.outputs[0].value); });
+  return build.branch(clear, [&] { return scored(code.visible->visible_score); }, [&] { return scored(code.nest.outputs[0].value); });
 }
 
 }  // namespace

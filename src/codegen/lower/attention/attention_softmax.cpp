@@ -82,7 +82,7 @@ Reg has_no_visible_key(AttentionCode& code, const Queries& q) {
     const Reg there = build.expr(ExprOp::select, {q.lanes[static_cast<size_t>(v)].inside, highest, code.vector(kInfinity)});
     lowest = build.min(lowest, there);
   }
-  return build.expr(ExprOp::less_equal, {build.reduce(lowest, ops::Combine::min), code.real(code.visible->hidden / 4)});
+  return build.expr(ExprOp::less_equal, {build.reduce(lowest, ops::Combine::min), code.real(code.visible->hidden_score / 4)});
 }
 
 }  // namespace tenon::codegen

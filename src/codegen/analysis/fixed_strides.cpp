@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/analysis/relied_on.h"
+#include "codegen/analysis/fixed_strides.h"
 
 namespace tenon::codegen {
 
-std::vector<bool> relied_on(const Plan& plan) {
+std::vector<bool> has_fixed_strides(const Plan& plan) {
   std::vector<bool> out(plan.arrays.size(), false);
   const auto mark = [&](ArrayId a) {
     if (a >= 0) out[a] = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/collect/numbers.h"
+#include "codegen/collect/known_scalars.h"
 
 #include <algorithm>
 
@@ -32,7 +32,7 @@ void simplify_values(Nest& nest) {
 
 }  // namespace
 
-void write_in_numbers(Nest& nest, const ir::Graph& graph, const Plan& plan) {
+void substitute_known_scalars(Nest& nest, const ir::Graph& graph, const Plan& plan) {
   if (std::ranges::any_of(nest.axes, [](const ops::Axis& a) { return a.kind != ops::Axis::Kind::parallel; })) return;
   std::vector<Expr> known;
   for (const NestAccess& a : nest.accesses) known.push_back(number_of(a, graph, plan));
