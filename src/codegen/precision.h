@@ -7,13 +7,13 @@
 
 namespace tenon::codegen {
 
-/// What the operands of large products of f32 are rounded to; sums, and everything else, stay f32.
+/// The dtype that operands of large matrix products of f32 are rounded to. Sums, and everything else, stay f32.
 enum class Precision : uint8_t { f32, bf16 };
 
 std::string_view name_of(Precision precision);
 /// Errors: bad_usage with the names that there are.
 Result<Precision> precision_named(std::string_view name);
-/// Errors: wrong_target where the target has no instruction for such products, which would take more time then, not less.
+/// Errors: wrong_target where the target has no instruction for such products, so that they would be slower than f32.
 Result<void> check_precision(Precision precision, const Target& target);
 
 }  // namespace tenon::codegen

@@ -13,17 +13,17 @@
 
 namespace tenon::codegen {
 
-/// An instruction that multiplies and adds whole registers: each of `lanes` sums takes `products` neighbouring products. A matrix
-/// instruction does `rows` of these at once.
+/// An instruction that multiplies and adds whole registers: it adds `products` neighbouring products to each of `lanes` sums. A matrix
+/// instruction does so for `rows` rows at once.
 struct MultiplyAdd {
-  DType operand, sum;
-  DType along = DType::none;  ///< of the operand that lies along the lanes, where it is another than `operand`
-  int lanes;
+  DType operand, sum;         ///< of both operands; of the sums
+  DType along = DType::none;  ///< of the operand that lies along the lanes, where it differs from `operand`; none: it does not
+  int lanes;                  ///< sums in a register
   int products = 1, rows = 1;
-  double cycles = 0.5;  ///< from one to the next, where nothing waits
+  double cycles = 0.5;  ///< reciprocal throughput: cycles from one to the next independent one
 };
 
-/// Some of them, by value.
+/// A list of them of fixed capacity, for constexpr targets.
 class MultiplyAdds {
  public:
   constexpr MultiplyAdds(std::initializer_list<MultiplyAdd> all) {
@@ -45,11 +45,11 @@ class MultiplyAdds {
 /// Memory that kernels read and write.
 struct MemorySpace {
   std::string_view name;
-  bool host = true;        ///< the host reads and writes it too
+  bool host = true;        ///< the host can access it too
   int64_t alignment = 64;  ///< bytes, of buffers
 };
 
-/// What a target has that the one which it extends lacks; see Target.
+/// The fields of a target that differ from those of the target that it extends; see Target.
 struct TargetExtension {
   std::string_view name, title;
   uint32_t tag;
@@ -57,32 +57,32 @@ struct TargetExtension {
   MultiplyAdds multiply_adds;
 };
 
-/// What code is generated for, as data: one file src/codegen/targets/NAME.cpp each. Lives for ever.
+/// A target of code generation, as data: one file src/codegen/targets/NAME.cpp each. Targets have static storage.
 struct Target {
   std::string_view name;   ///< "x86_avx512": its file
-  std::string_view title;  ///< "AVX-512": for people
-  uint32_t tag;            ///< of its sections in engine files; a number is never given twice
+  std::string_view title;  ///< "AVX-512": in reports
+  uint32_t tag;            ///< number of the target in engine files; never used for another target
   /// What a CPU must have to run the code, beyond that of the target that this one extends: names of CpuFeatures separated by blanks.
   std::string_view own_needs;
-  // What the code generator gets, in LLVM's terms. `own_features` spell `own_needs` out: a named CPU only tunes, so that an
-  // engine's bytes follow from its target alone. PREFETCHW (+prfchw) is the one that no CPU must have: it is a hint, which AMD has with
+  // Triple, features and tuning CPU for LLVM. `own_features` lists all of `own_needs`: the named CPU only tunes, so that an engine's bytes
+  // depend on its target alone. PREFETCHW (+prfchw) is the one that no CPU must have: it is a hint, which AMD has with
   // long mode (APM volume 3) and which Intel's CPUs before Broadwell decode and pass over (SDM volume 2: no exception but for a LOCK
   // prefix).
   std::string_view triple, own_features, tuning;
-  int register_bytes;           ///< of a vector register
-  int registers;                ///< vector registers
-  bool mask_registers = false;  ///< that say which lanes an instruction is for
-  bool scales_powers = false;   ///< y * 2^floor(n) is one instruction, right to the denormals
-  bool looks_up = false;        ///< each lane picks one of 32 f32 in two registers, in one instruction
+  int register_bytes;               ///< of a vector register
+  int registers;                    ///< vector registers
+  bool has_mask_registers = false;  ///< masks are in registers of their own, and most instructions take one
+  bool has_scale_by_power = false;  ///< y * 2^floor(n) is one instruction, exact for denormals too
+  bool has_table_lookup = false;    ///< one instruction selects one of 32 f32 in two registers for each lane
   MultiplyAdds multiply_adds;
-  std::array<int64_t, 3> caches;  ///< bytes of each level that a core may count on: its own first and second, its share of the third
+  std::array<int64_t, 3> caches;  ///< bytes of the caches for one core: its first and second level, and its share of the third
   std::initializer_list<MemorySpace> memory;
-  PlanLimits plan_limits;                         ///< what planning goes by
-  std::span<const std::string_view> plan_passes;  ///< names of those that planning runs for it (see passes/pipeline.h)
-  /// What this one only adds instructions for further types to: code that has none of these types is the same. Null: none.
+  PlanLimits plan_limits;                         ///< of planning passes
+  std::span<const std::string_view> plan_passes;  ///< names of the passes that planning runs (see passes/pipeline.h)
+  /// The target to which this one only adds instructions for further types: code without these types is the same for both. Null: none.
   const Target* extends = nullptr;
 
-  /// The target that extends this one, registered as `base`.
+  /// A target that extends this one. base: the address of this one.
   constexpr Target extended_by(const TargetExtension& own, const Target* base) const {
     Target out = *this;
     out.name = own.name, out.title = own.title, out.tag = own.tag, out.own_needs = own.own_needs, out.own_features = own.own_features;
@@ -90,14 +90,15 @@ struct Target {
     out.extends = base;
     return out;
   }
-  /// With those of what it extends. Of two targets that run, the one that needs more is taken.
+  /// own_needs (own_features), and those of all targets that it extends. Of two targets that a CPU can run, the one that needs more is
+  /// chosen.
   std::string needs() const;
   std::string features() const;
-  /// The instruction for these types of operands (of the rows, along the lanes) and sums; null: there is none.
+  /// The instruction for operands of these dtypes (of the rows, along the lanes) and sums of that; null: there is none.
   const MultiplyAdd* multiply_add(DType rows, DType along, DType sum) const;
-  /// That of f32, which every target has.
+  /// The instruction for f32, which every target has.
   const MultiplyAdd& of_f32() const { return *multiply_add(DType::f32, DType::f32, DType::f32); }
-  /// Elements of that type in a register.
+  /// Elements of that dtype in a register.
   int lanes(DType dtype = DType::f32) const { return register_bytes * 8 / bits_of(dtype); }
 };
 

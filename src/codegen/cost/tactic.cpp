@@ -171,13 +171,13 @@ std::string text_of(const Tactic& tactic) {
   return std::visit(text, tactic);
 }
 
-Result<Tactic> changed(Tactic tactic, std::string_view text, const Target& target) {
+Result<Tactic> override_fields(Tactic tactic, std::string_view text, const Target& target) {
   TRY(each_word(text, [&](std::string_view word) { return std::visit([&](auto& of) { return set(of, word, target); }, tactic); }));
   TRY(fits(tactic, target));
   return tactic;
 }
 
-std::string fields_of(std::string_view text, const Tactic& tactic) {
+std::string known_fields(std::string_view text, const Tactic& tactic) {
   std::string out;
   (void)each_word(text, [&](std::string_view word) -> Result<void> {
     if (has_field(tactic, word.substr(0, word.find('=')))) out += std::string(word) + " ";

@@ -53,7 +53,7 @@ Result<Tactic> TacticBook::tactic_of(const Group& group, const ir::Graph& graph,
     const bool all = line.node == "*";
     if (!all && !computes(group, graph, line.node)) continue;
     used_.insert(k);
-    const Result<Tactic> next = changed(tactic, all ? fields_of(line.fields, tactic) : line.fields, target);
+    const Result<Tactic> next = override_fields(tactic, all ? known_fields(line.fields, tactic) : line.fields, target);
     if (!next) return Error(next.error()).at(line.place);
     tactic = *next;
   }

@@ -14,37 +14,37 @@ class TargetMachine;
 
 namespace tenon::codegen::machine {
 
-/// Instructions of an architecture that LLVM does not choose by itself. Null: there is none, and plain IR is emitted. Which of its targets
-/// have one, the fields of Target say.
+/// Functions that emit instructions of an architecture which LLVM does not select by itself. Null: there is none, and plain IR is emitted.
+/// Fields of Target say which targets have one.
 struct Instructions {
-  /// Loads and stores of so many lanes at a time, by the signs of a vector of masks; intrinsics of LLVM.
+  /// LLVM's intrinsics for masked loads and stores of `lanes` elements, whose mask is the sign bit of each lane of a vector.
   struct MaskedParts {
     uint32_t load, store;
     int lanes;
   };
-  /// Nullopt where elements of that type, so many, have no such instructions.
+  /// Those for vectors of `lanes` such elements; nullopt: none.
   std::optional<MaskedParts> (*masked_parts)(llvm::Type* element, int lanes) = nullptr;
-  /// y 2^floor(n) of f32, right to the denormals. 8 or 16 lanes.
-  V (*scaled_by_power)(V y, V n) = nullptr;
-  /// Of two vectors of 16 f32, the element that the low five bits of each lane name.
-  V (*looked_up)(V number, llvm::Value* low, llvm::Value* high) = nullptr;
-  /// f32 to the bits of bf16, to nearest even; a register of lanes.
-  V (*rounded_to_bf16)(V value) = nullptr;
-  /// sum + the sums of groups of products: 4 of u8 and i8 in i32, or 2 of bf16 in f32; a register of sums. Targets whose
+  /// y * 2^floor(n) in f32, exact for denormals too. 8 or 16 lanes.
+  V (*scale_by_power)(V y, V n) = nullptr;
+  /// Selects for each lane one of the 32 f32 in `low` and `high`, by the low five bits of `number`.
+  V (*look_up)(V number, llvm::Value* low, llvm::Value* high) = nullptr;
+  /// Rounds f32 to the bits of bf16, to nearest even; a register of lanes.
+  V (*round_to_bf16)(V value) = nullptr;
+  /// sum + a * b for groups of products (Contract::products): 4 of u8 and i8 in i32, or 2 of bf16 in f32; a register of sums. Targets whose
   /// `multiply_adds` have such groups need it.
-  V (*summed_products)(V sum, llvm::Value* a, llvm::Value* b) = nullptr;
+  V (*add_products_of_group)(V sum, llvm::Value* a, llvm::Value* b) = nullptr;
 };
 
-/// What LLVM is given for all targets of one architecture: one file src/codegen/llvm/architectures/NAME.cpp each.
+/// What all targets of one architecture share in LLVM: one file src/codegen/llvm/architectures/NAME.cpp each.
 struct Architecture {
-  std::string_view name;  ///< as triples begin: "x86_64"
-  std::string_view cpu;   ///< LLVM's least one; a target's features are added to it
+  std::string_view name;  ///< the first part of triples: "x86_64"
+  std::string_view cpu;   ///< LLVM's name of its baseline CPU, to which a target's features are added
   /// Registers LLVM's code generator. Called once, on one thread.
   void (*initialize)();
-  /// Bytes that a PC-relative relocation of that ELF type fills; none: code with it cannot be flattened.
+  /// Size in bytes of a PC-relative relocation of that ELF type; nullopt: such code cannot be flattened.
   std::optional<uint32_t> (*relative_bytes)(uint64_t relocation);
-  uint32_t elf_machine;       ///< e_machine of its objects
-  uint32_t fence_of_streams;  ///< LLVM's intrinsic that orders streaming stores before what follows; 0: none is needed
+  uint32_t elf_machine;            ///< e_machine in its ELF objects
+  uint32_t streaming_store_fence;  ///< LLVM's intrinsic that orders streaming stores before later accesses; 0: not needed
   Instructions instructions = {};
 };
 
@@ -54,12 +54,11 @@ struct Architecture {
   const ::tenon::codegen::machine::Architecture arch_##IDENT
 
 std::span<const Architecture* const> all_architectures();
-/// That of the target's triple. Errors: not_supported, with those that there are.
+/// The architecture of the target's triple. Errors: not_supported, with the known ones.
 Result<const Architecture*> architecture_of(const Target& target);
-/// Its instructions; none where there is no such architecture.
+/// Its Instructions; all null where the architecture is unknown.
 const Instructions& instructions_of(const Target& target);
-/// LLVM's code generator for the target, whose architecture is initialized. The data layout is its own. Errors: internal where LLVM has no
-/// such target.
+/// LLVM's code generator for the target; initializes the architecture. Errors: internal where LLVM has no such target.
 Result<std::unique_ptr<llvm::TargetMachine>> target_machine(const Target& target);
 
 }  // namespace tenon::codegen::machine

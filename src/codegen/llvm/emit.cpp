@@ -38,18 +38,18 @@ namespace {
 /// What is compiled, cut into modules: kernels, and after them the subroutines that they call.
 class Modules {
  public:
-  explicit Modules(std::span<const TileKernel> kernels) : kernels_(kernels), calls_(calls_of(kernels)) {}
+  explicit Modules(std::span<const TileKernel> kernels) : kernels_(kernels), calls_(subroutine_calls_of(kernels)) {}
 
-  size_t count() const { return of_kernels() + (calls_.targets.empty() ? 0 : 1); }
+  size_t count() const { return of_kernels() + (calls_.subroutines.empty() ? 0 : 1); }
 
   Result<void> fill(size_t number, llvm::Module& module, const Target& target) const {
     if (number == of_kernels()) {
-      for (const Subroutine& s : calls_.targets) TRY(s.define(module, target));
+      for (const Subroutine& s : calls_.subroutines) TRY(s.define(module, target));
       return {};
     }
     for (size_t k = number * size(); k < std::min(kernels_.size(), (number + 1) * size()); ++k) {
       TRY(verify(kernels_[k]));
-      TRY(Lower(kernels_[k], target, module, calls_.from[k]).run(symbol(k)));
+      TRY(Lower(kernels_[k], target, module, calls_.is_caller[k]).run(symbol(k)));
     }
     return {};
   }
@@ -63,7 +63,7 @@ class Modules {
   size_t of_kernels() const { return (kernels_.size() + size() - 1) / size(); }
 
   std::span<const TileKernel> kernels_;
-  Calls calls_;
+  SubroutineCalls calls_;
 };
 
 /// What LLVM compiles in one go. Members are destroyed from the last to the first.
@@ -192,7 +192,7 @@ Result<MachineCode> emit(std::span<const TileKernel> kernels, const Target& targ
   std::vector<std::optional<Result<std::string>>> made(modules.count());
   std::atomic<size_t> next = 0;
   machine::Failure failure;
-  const machine::Handlers handlers;
+  const machine::ErrorHandlers handlers;
   TRY(machine::start_llvm());
   machine::on_threads(std::min<int64_t>(threads, static_cast<int64_t>(made.size())), [&] {
     try {
@@ -205,7 +205,7 @@ Result<MachineCode> emit(std::span<const TileKernel> kernels, const Target& targ
   for (auto& object : made) objects.push_back(TRY(std::move(*object)));
   std::vector<std::string> symbols;
   for (size_t k = 0; k < kernels.size(); ++k) symbols.push_back(machine::Modules::symbol(k));
-  machine::Flat flat = TRY(machine::flatten(objects, symbols));
+  machine::FlatCode flat = TRY(machine::flatten(objects, symbols));
   MachineCode code{.target = &target, .bytes = std::move(flat.bytes), .entries = {}};
   for (size_t k = 0; k < kernels.size(); ++k) code.entries.push_back({kernels[k].name, flat.entries[k]});
   return code;

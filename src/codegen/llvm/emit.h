@@ -19,12 +19,12 @@ struct CodeEntry {
 /// Position-independent machine code without undefined symbols or relocations against anything outside; constants are inside.
 /// Entry points have the C signature of runtime/kernel.h.
 struct MachineCode {
-  const Target* target = nullptr;  ///< what it runs on
+  const Target* target = nullptr;  ///< that it was generated for
   std::vector<std::byte> bytes;    ///< to be mapped read-execute at a page boundary
   std::vector<CodeEntry> entries;  ///< in the order of the kernels
 };
 
-/// What the kernels run on of `target` and those that it extends: the one that needs least of a CPU.
+/// Of `target` and the targets that it extends, the one with the fewest needs on which the kernels run.
 const Target& least_target(std::span<const TileKernel> kernels, const Target& target);
 
 /// Generates code for all kernels with LLVM, straight to the code generator (no mid-level optimiser), on up to `threads` threads.

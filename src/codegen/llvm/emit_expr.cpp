@@ -29,8 +29,8 @@ V float_to_short_integer(V value, DType to) {
   if (rounded) value = value.with(before);
   const double high = static_cast<double>((1 << (bits_of(to) - with_sign)) - 1), low = with_sign ? -high - 1 : 0;
   if (with_sign) value = select(is_nan(value), 0, value);
-  value = select(less(value.same(low), value), value, value.same(low));  // 0 where it is NaN
-  value = select(less(value, high), value, value.same(high));
+  value = select(less(value.splat(low), value), value, value.splat(low));  // 0 where it is NaN
+  value = select(less(value, high), value, value.splat(high));
   llvm::Type* type = like(value, value.b->getInt32Ty());
   const V wide = value.with(rounded ? value.b->CreateIntrinsic(llvm::Intrinsic::lrint, {type, value.type()}, {value.v})
                                     : value.b->CreateFPToSI(value.v, type));
@@ -48,10 +48,10 @@ V float_to_integer(V value, DType to) {
 /// An integer that f64 cannot hold, rounded to odd at 2^11: it can now, and whoever rounds it to half of the bits or fewer rounds right.
 V odd_beyond_53_bits(V value, bool with_sign) {
   const V high = with_sign ? shift_right_signed(value, 53) : shift_right(value, 53);
-  V fits = equal(high, value.same_integer(0));
-  if (with_sign) fits = fits | equal(high, value.same_integer(-1));
-  const V exact = equal(value & 0x7ff, value.same_integer(0));
-  const V odd = (value & ~int64_t{0x7ff}) | select(exact, value.same_integer(0), value.same_integer(0x800));
+  V fits = equal(high, value.splat_integer(0));
+  if (with_sign) fits = fits | equal(high, value.splat_integer(-1));
+  const V exact = equal(value & 0x7ff, value.splat_integer(0));
+  const V odd = (value & ~int64_t{0x7ff}) | select(exact, value.splat_integer(0), value.splat_integer(0x800));
   return select(fits, value, odd);
 }
 
@@ -109,7 +109,7 @@ V float_operator(const Target& target, ExprOp op, llvm::ArrayRef<V> args) {
     case ExprOp::round_even: return round_even(a);
     case ExprOp::trunc: return trunc(a);
     case ExprOp::sqrt: return sqrt(a);
-    case ExprOp::reciprocal: return a.same(1.0) / a;
+    case ExprOp::reciprocal: return a.splat(1.0) / a;
     case ExprOp::is_nan: return is_nan(a);
     case ExprOp::is_inf: return equal(abs(a), std::numeric_limits<double>::infinity());
     case ExprOp::add: return a + args[1];
@@ -140,11 +140,11 @@ struct Divided {
 /// floats that hold every quotient; 64 bits go lane by lane.
 Divided divide(DType d, V a, V b) {
   Builder& builder = *a.b;
-  const V zero = equal(b, b.same_integer(0));
+  const V zero = equal(b, b.splat_integer(0));
   V unsafe = zero;
-  if (is_signed(d)) unsafe = unsafe | equal(b, b.same_integer(-1));
-  const V by = select(unsafe, b.same_integer(1), b);
-  V q = a, r = a.same_integer(0);
+  if (is_signed(d)) unsafe = unsafe | equal(b, b.splat_integer(-1));
+  const V by = select(unsafe, b.splat_integer(1), b);
+  V q = a, r = a.splat_integer(0);
   const int width = a.width();
   if (width <= 32 && a.lanes() > 1) {
     llvm::Type* wide = like(a, width <= 16 ? builder.getFloatTy() : builder.getDoubleTy());
@@ -155,14 +155,14 @@ Divided divide(DType d, V a, V b) {
     q = a.with(is_signed(d) ? builder.CreateSDiv(a.v, by.v) : builder.CreateUDiv(a.v, by.v));
   }
   r = a - q * by;
-  if (is_signed(d)) q = select(equal(b, b.same_integer(-1)), -a, q);
-  return {select(zero, a.same_integer(0), q), select(zero, a.same_integer(0), r)};
+  if (is_signed(d)) q = select(equal(b, b.splat_integer(-1)), -a, q);
+  return {select(zero, a.splat_integer(0), q), select(zero, a.splat_integer(0), r)};
 }
 
 V integer_mod(DType d, V a, V b) {
   const V r = divide(d, a, b).remainder;
   if (!is_signed(d)) return r;
-  const V apart = less(r ^ b, r.same_integer(0)) & !equal(r, r.same_integer(0));
+  const V apart = less(r ^ b, r.splat_integer(0)) & !equal(r, r.splat_integer(0));
   return select(apart, r + b, r);
 }
 
@@ -180,45 +180,45 @@ V integer_pow(DType d, V base, V exponent) {
     p->addIncoming(from.v, before);
     return base.with(p);
   };
-  const V result = phi(base.same_integer(1)), square = phi(base), left = phi(exponent);
-  const V next = select(equal(left & 1, left.same_integer(0)), result, result * square);
+  const V result = phi(base.splat_integer(1)), square = phi(base), left = phi(exponent);
+  const V next = select(equal(left & 1, left.splat_integer(0)), result, result * square);
   const V next_square = square * square, next_left = shift_right(left, 1);
-  const V more = any(!equal(next_left, left.same_integer(0)));
+  const V more = any(!equal(next_left, left.splat_integer(0)));
   llvm::cast<llvm::PHINode>(result.v)->addIncoming(next.v, round);
   llvm::cast<llvm::PHINode>(square.v)->addIncoming(next_square.v, round);
   llvm::cast<llvm::PHINode>(left.v)->addIncoming(next_left.v, round);
   b.CreateCondBr(more.v, round, done);
   b.SetInsertPoint(done);
   if (!is_signed(d)) return next;
-  const V odd = equal(exponent & 1, exponent.same_integer(1));
-  const V of_minus_one = select(odd, base.same_integer(-1), base.same_integer(1));
+  const V odd = equal(exponent & 1, exponent.splat_integer(1));
+  const V of_minus_one = select(odd, base.splat_integer(-1), base.splat_integer(1));
   const V inverse =
-      select(equal(base, base.same_integer(1)), base, select(equal(base, base.same_integer(-1)), of_minus_one, base.same_integer(0)));
-  return select(less(exponent, exponent.same_integer(0)), inverse, next);
+      select(equal(base, base.splat_integer(1)), base, select(equal(base, base.splat_integer(-1)), of_minus_one, base.splat_integer(0)));
+  return select(less(exponent, exponent.splat_integer(0)), inverse, next);
 }
 
 V integer_shift(DType d, ExprOp op, V a, V by) {
   Builder& b = *a.b;
-  const V over = a.with(b.CreateICmpUGE(by.v, by.same_integer(a.width()).v));
+  const V over = a.with(b.CreateICmpUGE(by.v, by.splat_integer(a.width()).v));
   const bool keeps_sign = op == ExprOp::shift_right && is_signed(d);
-  const V amount = select(over, by.same_integer(keeps_sign ? a.width() - 1 : 0), by);
+  const V amount = select(over, by.splat_integer(keeps_sign ? a.width() - 1 : 0), by);
   if (keeps_sign) return a.with(b.CreateAShr(a.v, amount.v));
   const V shifted = a.with(op == ExprOp::shift_left ? b.CreateShl(a.v, amount.v) : b.CreateLShr(a.v, amount.v));
-  return select(over, a.same_integer(0), shifted);
+  return select(over, a.splat_integer(0), shifted);
 }
 
 V integer_less(DType d, V a, V b) { return is_signed(d) ? less(a, b) : a.with(a.b->CreateICmpULT(a.v, b.v)); }
 
 V integer_sign(DType d, V a) {
-  const V zero = a.same_integer(0);
-  const V some = select(equal(a, zero), zero, a.same_integer(1));
-  return is_signed(d) ? select(less(a, zero), a.same_integer(-1), some) : some;
+  const V zero = a.splat_integer(0);
+  const V some = select(equal(a, zero), zero, a.splat_integer(1));
+  return is_signed(d) ? select(less(a, zero), a.splat_integer(-1), some) : some;
 }
 
 V integer_unary(ExprOp op, DType d, V a) {
   switch (op) {
     case ExprOp::neg: return -a;
-    case ExprOp::abs: return is_signed(d) ? select(less(a, a.same_integer(0)), -a, a) : a;
+    case ExprOp::abs: return is_signed(d) ? select(less(a, a.splat_integer(0)), -a, a) : a;
     case ExprOp::sign: return integer_sign(d, a);
     case ExprOp::bit_not:
     case ExprOp::logical_not: return !a;
@@ -261,12 +261,12 @@ V emit_cast(V value, DType from, DType to) {
   if (from == to) return value;
   if (half(from)) return emit_cast(widen_half(from, value), DType::f32, to);
   if (is_real_arithmetic(from)) {
-    if (to == DType::boolean) return value.with(b.CreateFCmpUNE(value.v, value.same(0).v));
+    if (to == DType::boolean) return value.with(b.CreateFCmpUNE(value.v, value.splat(0).v));
     if (half(to)) return round_half(to, value);
     if (to == DType::f32) return to_f32(value);
     return to == DType::f64 ? to_f64(value) : float_to_integer(value, to);
   }
-  if (to == DType::boolean) return !equal(value, value.same_integer(0));
+  if (to == DType::boolean) return !equal(value, value.splat_integer(0));
   if (is_real_arithmetic(to)) return integer_to_float(value, from, to);
   llvm::Type* type = like(value, b.getIntNTy(bits_of(to)));
   return value.with(is_signed(from) && from != DType::boolean ? b.CreateSExtOrTrunc(value.v, type) : b.CreateZExtOrTrunc(value.v, type));
@@ -276,14 +276,14 @@ namespace {
 
 /// The target's own rounding to bf16, to nearest even. Denormal numbers count as zeros, as they do while a model runs.
 bool rounds_to_bf16(const Target& target, DType from, DType to, V value) {
-  return from == DType::f32 && to == DType::bf16 && value.lanes() == target.lanes() && target.mask_registers &&
-         target.multiply_add(DType::bf16, DType::bf16, DType::f32) && instructions_of(target).rounded_to_bf16;
+  return from == DType::f32 && to == DType::bf16 && value.lanes() == target.lanes() && target.has_mask_registers &&
+         target.multiply_add(DType::bf16, DType::bf16, DType::f32) && instructions_of(target).round_to_bf16;
 }
 
 }  // namespace
 
 V emit_operator(const Target& target, ExprOp op, DType operand, DType result, llvm::ArrayRef<V> args) {
-  if (op == ExprOp::cast && rounds_to_bf16(target, operand, result, args[0])) return instructions_of(target).rounded_to_bf16(args[0]);
+  if (op == ExprOp::cast && rounds_to_bf16(target, operand, result, args[0])) return instructions_of(target).round_to_bf16(args[0]);
   if (op == ExprOp::cast) return emit_cast(args[0], operand, result);
   if (op == ExprOp::select) return select(args[0], args[1], args[2]);
   if (!is_real_arithmetic(operand)) return integer_operator(op, operand, args);

@@ -49,7 +49,7 @@ void no_memory_for_new() {
 
 }  // namespace
 
-Handlers::Handlers() {
+ErrorHandlers::ErrorHandlers() {
   const std::lock_guard guard(users().mutex);
   if (users().count++ != 0) return;
   other_handler = std::set_new_handler(no_memory_for_new);
@@ -57,7 +57,7 @@ Handlers::Handlers() {
   llvm::install_fatal_error_handler(end_process);
 }
 
-Handlers::~Handlers() {
+ErrorHandlers::~ErrorHandlers() {
   const std::lock_guard guard(users().mutex);
   if (--users().count != 0) return;
   if (std::get_new_handler() == no_memory_for_new) std::set_new_handler(other_handler);

@@ -4,18 +4,18 @@
 
 namespace tenon::codegen::machine {
 
-/// While one lives, LLVM fails in our way. A fatal error of its own (an instruction that it cannot select, a broken invariant) is a bug of
-/// ours: the process ends as by a failed assertion, with our text; LLVM's code has no clean-up for exceptions, its locks would stay
-/// closed. No memory is std::bad_alloc, which is what operator new throws through the same code, and what LLVM allows that handler.
-class Handlers {
+/// While an object lives, errors of LLVM are handled here. A fatal error (an instruction that it cannot select, a broken invariant) is a
+/// bug of Tenon and ends the process like a failed assertion: LLVM's code has no clean-up for exceptions, and its locks would stay locked.
+/// Lack of memory throws std::bad_alloc, as operator new does in the same code and as LLVM allows.
+class ErrorHandlers {
  public:
-  Handlers();
-  ~Handlers();
-  Handlers(const Handlers&) = delete;
-  Handlers& operator=(const Handlers&) = delete;
+  ErrorHandlers();
+  ~ErrorHandlers();
+  ErrorHandlers(const ErrorHandlers&) = delete;
+  ErrorHandlers& operator=(const ErrorHandlers&) = delete;
 };
 
-/// While one lives, its thread goes to `escape` where LLVM has no memory. The library has functions without unwind tables
+/// While an object lives, its thread jumps to `escape` where LLVM lacks memory. The library has functions without unwind tables
 /// (SelectionDAGISel::LowerArguments, in 22.1), through which an exception would end the process. What LLVM made so far is left as it is,
 /// as after an exception.
 class MemoryEscape {

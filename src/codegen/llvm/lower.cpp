@@ -51,7 +51,7 @@ Result<void> Lower::run(const std::string& symbol) {
   sizes_ = field(kernel_arguments::sizes);
   bind_buffers(list, scratch);
   TRY(block(kernel_.body));
-  if (const uint32_t fence = TRY(architecture_of(target_))->fence_of_streams; streams_ && fence != 0)
+  if (const uint32_t fence = TRY(architecture_of(target_))->streaming_store_fence; streams_ && fence != 0)
     b_.CreateIntrinsic(b_.getVoidTy(), fence, {});
   b_.CreateRetVoid();
   return {};
@@ -135,7 +135,7 @@ V Lower::iota(TileType t) {
 }
 
 V Lower::first_mask(V count, int lanes) {
-  const V zero = count.same_integer(0), most = count.same_integer(lanes);
+  const V zero = count.splat_integer(0), most = count.splat_integer(lanes);
   const V low = select(less(count, zero), zero, count);
   const V clamped = select(less(most, low), most, low);
   const V narrow = wrap(b_.CreateTrunc(clamped.v, b_.getInt32Ty()));

@@ -10,7 +10,7 @@ namespace tenon::codegen::machine {
 /// Lowers one verified kernel to a function of an LLVM module, instruction by instruction; vectors stay as wide as the tile IR says.
 class Lower {
  public:
-  /// calls_functions: by subroutines, which the module declares; else the kernel holds copies.
+  /// calls_functions: transcendental functions become calls of subroutines, which the module declares; false: they are inlined.
   Lower(const TileKernel& kernel, const Target& target, llvm::Module& module, bool calls_functions);
   /// Errors: not_supported (a float function without an emission for its dtype).
   Result<void> run(const std::string& symbol);

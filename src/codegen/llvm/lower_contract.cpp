@@ -160,7 +160,7 @@ V Lower::multiply_add(const Contract& c, V a, V b, V sum) {
   if (c.products == 1) return sum.real() ? fma(a, b, sum) : a * b + sum;
   const bool bytes = c.accumulator == DType::i32;
   llvm::Type* group = with_lanes(bytes ? b_.getInt8Ty() : b_.getBFloatTy(), c.lanes * c.products);
-  return instructions_of(target_).summed_products(sum, b_.CreateBitCast(a.v, group), b_.CreateBitCast(b.v, group));
+  return instructions_of(target_).add_products_of_group(sum, b_.CreateBitCast(a.v, group), b_.CreateBitCast(b.v, group));
 }
 
 /// Groups are for one instruction alone, which the target must have.
@@ -168,7 +168,7 @@ Result<void> Lower::check_group(const Contract& c) const {
   if (c.products == 1) return {};
   const DType a = kernel_.buffers[c.a].dtype, b = kernel_.buffers[c.b].dtype;
   const MultiplyAdd* form = target_.multiply_add(a, b, c.accumulator);
-  if (form && form->products == c.products && form->lanes == c.lanes && instructions_of(target_).summed_products) return {};
+  if (form && form->products == c.products && form->lanes == c.lanes && instructions_of(target_).add_products_of_group) return {};
   return fail(Code::internal, kernel_.name, "no instruction of the target multiplies these groups")
       .found(std::string(target_.name) + ": " + std::string(name_of(a)) + " x " + std::string(name_of(b)));
 }

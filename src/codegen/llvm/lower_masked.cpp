@@ -14,7 +14,7 @@ namespace {
 /// The target's instructions for it, where it has no registers of masks; LLVM takes elements of 8 and 16 bits one by one.
 std::optional<Instructions::MaskedParts> masked_parts(const Target& target, Type* element, int lanes) {
   const auto find = instructions_of(target).masked_parts;
-  return target.mask_registers || !find ? std::nullopt : find(element, lanes);
+  return target.has_mask_registers || !find ? std::nullopt : find(element, lanes);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ Value* Lower::address(int32_t buffer, Value* element) {
   return b_.CreateGEP(memory_type(b_.getContext(), kernel_.buffers[buffer].dtype), buffers_[buffer], element);
 }
 
-V Lower::from_memory(DType dtype, V stored) { return dtype == DType::boolean ? !equal(stored, stored.same_integer(0)) : stored; }
+V Lower::from_memory(DType dtype, V stored) { return dtype == DType::boolean ? !equal(stored, stored.splat_integer(0)) : stored; }
 
 V Lower::to_memory(DType dtype, V value) {
   if (dtype != DType::boolean) return value;

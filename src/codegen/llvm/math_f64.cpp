@@ -16,7 +16,7 @@ V infinite(V x) { return equal(x, kInf); }
 /// 2^n for integral n in [-1022, 1023].
 V power_of_two(V n) {
   const V bits = low_bits(n);
-  return from_bits((bits + bits.same_integer(1023)) << 52);
+  return from_bits((bits + bits.splat_integer(1023)) << 52);
 }
 
 /// e^r - 1 - r for |r| <= 0.35: Taylor to r^13.
@@ -31,7 +31,7 @@ struct Reduced {
 };
 Reduced by_ln2(V x) {
   const V n = round_even(x * std::numbers::log2e);
-  const V high = fma(n, x.same(-kLn2Hi), x);
+  const V high = fma(n, x.splat(-kLn2Hi), x);
   const V low = n * -kLn2Lo;
   const V r = high + low;
   return {n, r, (high - r) + low};
@@ -66,12 +66,12 @@ LogParts log_parts(V x) {
   const V tiny = less(x, std::numeric_limits<double>::min());
   const V scaled = select(tiny, x * 0x1p54, x);
   const V bits = to_bits(scaled);
-  const V shifted = bits - bits.same_integer(0x3fe6a09e667f3bcd);  // sqrt(1/2): the mantissa ends in [sqrt(1/2), sqrt(2))
+  const V shifted = bits - bits.splat_integer(0x3fe6a09e667f3bcd);  // sqrt(1/2): the mantissa ends in [sqrt(1/2), sqrt(2))
   const V exponent = shift_right_signed(shifted, 52);
   const V m = from_bits(bits - (exponent << 52));
-  const V magic = exponent.same_integer(0x4338000000000000);  // the bits of 1.5 * 2^52
+  const V magic = exponent.splat_integer(0x4338000000000000);  // the bits of 1.5 * 2^52
   const V count = from_bits(exponent + magic) - 0x1.8p52;
-  return {m - 1.0, count - select(tiny, 54.0, x.same(0))};
+  return {m - 1.0, count - select(tiny, 54.0, x.splat(0))};
 }
 
 V log(V x) {
@@ -80,8 +80,8 @@ V log(V x) {
   // 2 atanh(s) = 2s + s z R(z); written as f - s (f - z R) so that f stays exact
   const V r = z * polynomial(z, {2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21, 2.0 / 23,
                                  2.0 / 25});
-  const V low = fma(p.exponent, x.same(kLn2Lo), -(s * (p.f - r)));
-  V y = fma(p.exponent, x.same(kLn2Hi), p.f + low);
+  const V low = fma(p.exponent, x.splat(kLn2Lo), -(s * (p.f - r)));
+  V y = fma(p.exponent, x.splat(kLn2Hi), p.f + low);
   y = select(infinite(x), x, y);
   y = select(equal(x, 0.0), -kInf, y);
   return select(less(x, 0), kNaN, select(is_nan(x), x, y));
@@ -105,7 +105,7 @@ V sinh(V x) {
 V cosh(V x) {
   const V a = abs(x);
   const V e = exp(a), w = exp(a * 0.5);
-  return select(greater(a, 40), (w * 0.5) * w, e * 0.5 + x.same(0.5) / e);
+  return select(greater(a, 40), (w * 0.5) * w, e * 0.5 + x.splat(0.5) / e);
 }
 
 V tanh(V x) {
@@ -141,7 +141,7 @@ V erf(V x) {
                          8.7089241396283046596e-11, -4.2307523713935718688e-12});
   // erfc(a) e^(a a) as a polynomial of t = 2 / (2 + a), 1 <= a <= 6, t shifted to [-1, 1]
   const V c = select(greater(a, 6), 6.0, a);
-  const V t = x.same(2.0) / (c + 2.0);
+  const V t = x.splat(2.0) / (c + 2.0);
   const V u = (t - 11.0 / 24) * 4.8;
   const V g = polynomial(u, {0.22142954022993180632,     0.16189356804102498289,     0.038560570425182429936,    0.0055888162818395598764,
                              0.00019713917772772868238,  -0.00008079220426206831939, -7.3405179350775198333e-6,  1.9795618120647825637e-6,

@@ -18,11 +18,11 @@ struct ReducedAngle {
 /// x = (count + r/(pi/2)) * pi/2 with |r| <= pi/4 and a bit; the products are exact under fma while count < 2^50.
 ReducedAngle by_half_pi(V x) {
   const V n = round_even(x * (2 / std::numbers::pi));
-  const V a = fma(n, x.same(-kPiHalf), x);
+  const V a = fma(n, x.splat(-kPiHalf), x);
   const V product = n * kPiHalfLow;
   const V r = a - product;
-  const V rest = fma(n, x.same(-kPiHalfLow), product);  // what n * low lost
-  const V low = ((a - r) - product) + fma(n, x.same(0x1.f1976b7ed8fbcp-110), rest);
+  const V rest = fma(n, x.splat(-kPiHalfLow), product);  // what n * low lost
+  const V low = ((a - r) - product) + fma(n, x.splat(0x1.f1976b7ed8fbcp-110), rest);
   return {n, r, low};
 }
 
@@ -40,18 +40,18 @@ V cosine(V r, V low) {
   return w + (((1.0 - w) - h) + fma(z * z, p, -(r * low)));
 }
 
-V quadrant_bit(V quadrant, int64_t bit) { return !equal(quadrant & bit, quadrant.same_integer(0)); }
+V quadrant_bit(V quadrant, int64_t bit) { return !equal(quadrant & bit, quadrant.splat_integer(0)); }
 
 /// Beyond 2^49 the reduction has no correct bit left; NaN says so.
 constexpr double kLargest = 0x1p49;
 V within(V x) { return less(abs(x), kLargest); }
 
 V sin_or_cos(V x, int64_t shift) {
-  const ReducedAngle k = by_half_pi(select(within(x), x, x.same(0)));
+  const ReducedAngle k = by_half_pi(select(within(x), x, x.splat(0)));
   const V bits = low_bits(k.count);
-  const V quadrant = bits + bits.same_integer(shift);
+  const V quadrant = bits + bits.splat_integer(shift);
   const V y = select(quadrant_bit(quadrant, 1), cosine(k.r, k.low), sine(k.r, k.low));
-  return select(within(x), select(quadrant_bit(quadrant, 2), -y, y), x.same(kNaN));
+  return select(within(x), select(quadrant_bit(quadrant, 2), -y, y), x.splat(kNaN));
 }
 
 }  // namespace
@@ -60,19 +60,19 @@ V sin(V x) { return select(equal(x, 0.0), x, sin_or_cos(x, 0)); }
 V cos(V x) { return sin_or_cos(x, 1); }
 
 V tan(V x) {
-  const ReducedAngle k = by_half_pi(select(within(x), x, x.same(0)));
+  const ReducedAngle k = by_half_pi(select(within(x), x, x.splat(0)));
   const V s = sine(k.r, k.low), c = cosine(k.r, k.low);
   const V odd = quadrant_bit(low_bits(k.count), 1);
   const V y = select(odd, -c, s) / select(odd, s, c);
-  return select(equal(x, 0.0), x, select(within(x), y, x.same(kNaN)));
+  return select(equal(x, 0.0), x, select(within(x), y, x.splat(kNaN)));
 }
 
 V atan(V x) {
   const V a = abs(x);
   const V far = greater(a, 2.414213562373095), middle = greater(a, 0.41421356237309503) & !far;
-  const V t = select(far, a.same(-1.0) / a, select(middle, (a - 1.0) / (a + 1.0), a));
-  const V base = select(far, kPiHalf, select(middle, kPiHalf / 2, x.same(0)));
-  const V low = select(far, kPiHalfLow, select(middle, kPiHalfLow / 2, x.same(0)));
+  const V t = select(far, a.splat(-1.0) / a, select(middle, (a - 1.0) / (a + 1.0), a));
+  const V base = select(far, kPiHalf, select(middle, kPiHalf / 2, x.splat(0)));
+  const V low = select(far, kPiHalfLow, select(middle, kPiHalfLow / 2, x.splat(0)));
   const V z = t * t;
   const V p = polynomial(z, {-0.33333333333333333217, 0.19999999999999804526, -0.14285714285659827515, 0.1111111110515543774,
                              -0.090909087535004377046, 0.076922963750194456221, -0.066664248855102121244, 0.058789289952127550612,

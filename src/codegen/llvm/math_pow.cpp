@@ -24,7 +24,7 @@ Pair log_pair(V x) {
   const V s = p.f / d, s_low = (fma(-s, d, p.f) - s * d_low) / d;
   const V z = s * s, z_low = fma(s, s, -z) + s * s_low * 2.0;
   const V cube = s * z, cube_low = fma(s, z, -cube) + s * z_low + s_low * z;
-  const V third = x.same(2.0 / 3);
+  const V third = x.splat(2.0 / 3);
   const V t = cube * third, t_low = fma(cube, third, -t) + cube * 0x1.5555555555555p-55 + cube_low * third;
   const V rest =
       cube * z * polynomial(z, {2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21, 2.0 / 23, 2.0 / 25});
@@ -52,7 +52,7 @@ V pow_from(V x, V y, bool exact) {
   const V integral = equal(trunc(y), y);
   const V half = y * 0.5;
   const V odd = integral & !equal(trunc(half), half) & !equal(abs(y), inf);
-  const V negative = less(to_bits(x), to_bits(x).same_integer(0));
+  const V negative = less(to_bits(x), to_bits(x).splat_integer(0));
   r = select(negative & odd, -r, r);
   const V outside = less(x, 0) & !integral & !infinite;
   r = select(outside, std::numeric_limits<double>::quiet_NaN(), r);
@@ -80,7 +80,7 @@ Mantissa take_apart(V a, int mantissa_bits) {
   const V bits = to_bits(select(tiny, a * 0x1p60, a));
   const V exponent = shift_right(bits, mantissa_bits);
   const int64_t one = int64_t{1} << mantissa_bits;
-  return {(bits & (one - 1)) | one, exponent - select(tiny, exponent.same_integer(60), exponent.same_integer(0))};
+  return {(bits & (one - 1)) | one, exponent - select(tiny, exponent.splat_integer(60), exponent.splat_integer(0))};
 }
 
 /// The remainder of the long division of the mantissas; lanes with a smaller exponent keep theirs.
@@ -96,10 +96,10 @@ V divide_mantissas(const Mantissa& a, const Mantissa& b) {
   llvm::PHINode *r = builder.CreatePHI(a.bits.type(), 2), *left = builder.CreatePHI(start.type(), 2);
   r->addIncoming(a.bits.v, before);
   left->addIncoming(start.v, before);
-  const V now = a.bits.with(r), count = a.bits.with(left), zero = now.same_integer(0);
+  const V now = a.bits.with(r), count = a.bits.with(left), zero = now.splat_integer(0);
   const V fits = !less(now, b.bits) & !less(count, zero);
   const V reduced = select(fits, now - b.bits, now);
-  const V next = select(less(zero, count), reduced << 1, reduced), next_count = count - now.same_integer(1);
+  const V next = select(less(zero, count), reduced << 1, reduced), next_count = count - now.splat_integer(1);
   r->addIncoming(next.v, step);
   left->addIncoming(next_count.v, step);
   builder.CreateCondBr(any(!less(next_count, zero)).v, step, done);
@@ -116,8 +116,8 @@ V emit_fmod(V x, V y) {
   const V a = abs(x), b = abs(y);
   const Mantissa ma = take_apart(a, mantissa_bits), mb = take_apart(b, mantissa_bits);
   const V rest = divide_mantissas(ma, mb);
-  const V scale = mb.exponent - mb.exponent.same_integer(bias + mantissa_bits), half = shift_right_signed(scale, 1);
-  auto power = [&](V k) { return from_bits((k + k.same_integer(bias)) << mantissa_bits); };
+  const V scale = mb.exponent - mb.exponent.splat_integer(bias + mantissa_bits), half = shift_right_signed(scale, 1);
+  auto power = [&](V k) { return from_bits((k + k.splat_integer(bias)) << mantissa_bits); };
   const V magnitude = to_float(rest) * power(half) * power(scale - half);
   const V r = select(less(a, b), x, copy_sign(magnitude, x));
   const V outside = equal(a, inf) | equal(b, 0.0) | x.with(x.b->CreateFCmpUNO(x.v, y.v));

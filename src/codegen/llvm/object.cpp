@@ -46,7 +46,7 @@ class Linker {
     return {};
   }
 
-  Result<Flat> finish(std::span<const std::string> symbols) {
+  Result<FlatCode> finish(std::span<const std::string> symbols) {
     for (const Placed& placed : objects_)
       for (const SectionRef& s : placed.object->sections()) TRY(relocate(placed, s));
     for (const std::string& symbol : symbols) {
@@ -140,12 +140,12 @@ class Linker {
   const Architecture* architecture_ = nullptr;  ///< of the objects
   std::vector<Placed> objects_;
   std::unordered_map<std::string, uint64_t> symbols_;  ///< the global ones, by place
-  Flat flat_;
+  FlatCode flat_;
 };
 
 }  // namespace
 
-Result<Flat> flatten(std::span<const std::string> objects, std::span<const std::string> symbols) {
+Result<FlatCode> flatten(std::span<const std::string> objects, std::span<const std::string> symbols) {
   Linker linker;
   for (const std::string& object : objects) TRY(linker.add(object));
   return linker.finish(symbols);

@@ -10,15 +10,15 @@
 
 namespace tenon::codegen::machine {
 
-/// Code and constants in one block of alignment 64; entries[i]: where symbol i starts.
-struct Flat {
+/// Code and constants in one block of alignment 64. entries[i]: offset of symbol i.
+struct FlatCode {
   std::vector<std::byte> bytes;
   std::vector<uint64_t> entries;
 };
 
-/// Lays out the executable and read-only sections of ELF objects, one object after the other, and settles the PC-relative relocations
-/// among them. Global symbols are seen by all objects; the first of a name counts.
+/// Lays out the executable and read-only sections of ELF objects, one object after the other, and resolves the PC-relative relocations
+/// among them. Global symbols are visible to all objects; the first of a name counts.
 /// Errors: internal, naming the undefined symbol, the writable section or the unsupported relocation.
-Result<Flat> flatten(std::span<const std::string> objects, std::span<const std::string> symbols);
+Result<FlatCode> flatten(std::span<const std::string> objects, std::span<const std::string> symbols);
 
 }  // namespace tenon::codegen::machine

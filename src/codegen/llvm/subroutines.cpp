@@ -43,7 +43,7 @@ std::optional<Subroutine> subroutine_of(const TileInstr& in) {
   return Subroutine{in.expr_op, in.type.element, in.type.lanes};
 }
 
-Calls calls_of(std::span<const TileKernel> kernels) {
+SubroutineCalls subroutine_calls_of(std::span<const TileKernel> kernels) {
   std::vector<int> weights;
   int copies = 0;
   for (const TileKernel& k : kernels) {
@@ -51,13 +51,13 @@ Calls calls_of(std::span<const TileKernel> kernels) {
     if (weights.back() <= kMostCopies) copies += weights.back();
   }
   const int most = copies <= kMostCopiesInProgram ? kMostCopies : 0;
-  Calls out;
-  std::set<Subroutine> targets;
+  SubroutineCalls out;
+  std::set<Subroutine> subroutines;
   for (size_t k = 0; k < kernels.size(); ++k) {
-    out.from.push_back(weights[k] > most);
-    if (out.from.back()) collect(kernels[k].body, targets);
+    out.is_caller.push_back(weights[k] > most);
+    if (out.is_caller.back()) collect(kernels[k].body, subroutines);
   }
-  out.targets.assign(targets.begin(), targets.end());
+  out.subroutines.assign(subroutines.begin(), subroutines.end());
   return out;
 }
 

@@ -19,12 +19,12 @@ int V::lanes() const {
   auto* t = llvm::dyn_cast<llvm::FixedVectorType>(v->getType());
   return t ? static_cast<int>(t->getNumElements()) : 0;
 }
-V V::same(double number) const {
-  if (!real()) return same_integer(static_cast<int64_t>(number));
+V V::splat(double number) const {
+  if (!real()) return splat_integer(static_cast<int64_t>(number));
   return with(llvm::ConstantFP::get(type(), number));
 }
-V V::same_integer(int64_t number) const {
-  if (real()) return same(static_cast<double>(number));
+V V::splat_integer(int64_t number) const {
+  if (real()) return splat(static_cast<double>(number));
   return with(llvm::ConstantInt::get(type(), static_cast<uint64_t>(number), true, true));
 }
 
@@ -33,29 +33,29 @@ V operator-(V a, V b) { return a.with(a.real() ? a.b->CreateFSub(a.v, b.v) : a.b
 V operator*(V a, V b) { return a.with(a.real() ? a.b->CreateFMul(a.v, b.v) : a.b->CreateMul(a.v, b.v)); }
 V operator/(V a, V b) { return a.with(a.b->CreateFDiv(a.v, b.v)); }
 V operator-(V a) { return a.with(a.real() ? a.b->CreateFNeg(a.v) : a.b->CreateNeg(a.v)); }
-V operator+(V a, double c) { return a + a.same(c); }
-V operator-(V a, double c) { return a - a.same(c); }
-V operator-(double c, V a) { return a.same(c) - a; }
-V operator*(V a, double c) { return a * a.same(c); }
+V operator+(V a, double c) { return a + a.splat(c); }
+V operator-(V a, double c) { return a - a.splat(c); }
+V operator-(double c, V a) { return a.splat(c) - a; }
+V operator*(V a, double c) { return a * a.splat(c); }
 V operator&(V a, V b) { return a.with(a.b->CreateAnd(a.v, b.v)); }
 V operator|(V a, V b) { return a.with(a.b->CreateOr(a.v, b.v)); }
 V operator^(V a, V b) { return a.with(a.b->CreateXor(a.v, b.v)); }
-V operator&(V a, int64_t c) { return a & a.same_integer(c); }
-V operator|(V a, int64_t c) { return a | a.same_integer(c); }
-V operator<<(V a, int64_t by) { return a.with(a.b->CreateShl(a.v, a.same_integer(by).v)); }
-V shift_right(V a, int64_t by) { return a.with(a.b->CreateLShr(a.v, a.same_integer(by).v)); }
-V shift_right_signed(V a, int64_t by) { return a.with(a.b->CreateAShr(a.v, a.same_integer(by).v)); }
+V operator&(V a, int64_t c) { return a & a.splat_integer(c); }
+V operator|(V a, int64_t c) { return a | a.splat_integer(c); }
+V operator<<(V a, int64_t by) { return a.with(a.b->CreateShl(a.v, a.splat_integer(by).v)); }
+V shift_right(V a, int64_t by) { return a.with(a.b->CreateLShr(a.v, a.splat_integer(by).v)); }
+V shift_right_signed(V a, int64_t by) { return a.with(a.b->CreateAShr(a.v, a.splat_integer(by).v)); }
 V operator!(V mask) { return mask.with(mask.b->CreateNot(mask.v)); }
 V less(V a, V b) { return a.with(a.real() ? a.b->CreateFCmpOLT(a.v, b.v) : a.b->CreateICmpSLT(a.v, b.v)); }
-V less(V a, double c) { return less(a, a.same(c)); }
-V greater(V a, double c) { return less(a.same(c), a); }
+V less(V a, double c) { return less(a, a.splat(c)); }
+V greater(V a, double c) { return less(a.splat(c), a); }
 V equal(V a, V b) { return a.with(a.real() ? a.b->CreateFCmpOEQ(a.v, b.v) : a.b->CreateICmpEQ(a.v, b.v)); }
-V equal(V a, double c) { return equal(a, a.same(c)); }
+V equal(V a, double c) { return equal(a, a.splat(c)); }
 V is_nan(V a) { return a.with(a.b->CreateFCmpUNO(a.v, a.v)); }
 V select(V condition, V then, V otherwise) { return then.with(then.b->CreateSelect(condition.v, then.v, otherwise.v)); }
-V select(V condition, double then, V otherwise) { return select(condition, otherwise.same(then), otherwise); }
+V select(V condition, double then, V otherwise) { return select(condition, otherwise.splat(then), otherwise); }
 V fma(V a, V b, V c) { return a.with(a.b->CreateIntrinsic(llvm::Intrinsic::fma, {a.type()}, {a.v, b.v, c.v})); }
-V fma(V a, V b, double c) { return fma(a, b, a.same(c)); }
+V fma(V a, V b, double c) { return fma(a, b, a.splat(c)); }
 V abs(V a) { return unary_intrinsic(llvm::Intrinsic::fabs, a); }
 V copy_sign(V magnitude, V sign) {
   return magnitude.with(magnitude.b->CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude.v, sign.v));
@@ -77,7 +77,7 @@ V to_float(V a) { return a.with(a.b->CreateSIToFP(a.v, like(a, a.width() == 64 ?
 
 V polynomial(V x, std::initializer_list<double> c) {
   const double* at = c.end() - 1;
-  V sum = x.same(*at);
+  V sum = x.splat(*at);
   while (at != c.begin()) sum = fma(sum, x, *--at);
   return sum;
 }
@@ -126,7 +126,7 @@ V round_to_odd(V x) {
   const V bits = to_bits(nearest);
   const V inexact = x.with(x.b->CreateFCmpONE(back.v, x.v));
   const V above = less(abs(x), abs(back));
-  const V down = bits + select(above, bits.same_integer(-1), bits.same_integer(0));
+  const V down = bits + select(above, bits.splat_integer(-1), bits.splat_integer(0));
   return from_bits(select(inexact, down | 1, bits));
 }
 }  // namespace
@@ -135,7 +135,7 @@ V round_half(DType dtype, V x) {
   if (x.width() == 64) x = round_to_odd(x);
   if (dtype == DType::f16) return to_bits(x.with(x.b->CreateFPTrunc(x.v, like(x, x.b->getHalfTy()))));
   const V bits = to_bits(x);
-  const V rounded = bits + (shift_right(bits, 16) & 1) + bits.same_integer(0x7fff);
+  const V rounded = bits + (shift_right(bits, 16) & 1) + bits.splat_integer(0x7fff);
   const V quiet = bits | 0x00400000;
   const V high = shift_right(select(is_nan(x), quiet, rounded), 16);
   return x.with(x.b->CreateTrunc(high.v, like(x, x.b->getInt16Ty())));

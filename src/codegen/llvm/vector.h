@@ -21,9 +21,9 @@ struct V {
   int lanes() const;
   int width() const { return static_cast<int>(v->getType()->getScalarSizeInBits()); }
   V with(llvm::Value* value) const { return {b, value}; }
-  /// The number in every lane of this value's type.
-  V same(double number) const;
-  V same_integer(int64_t number) const;
+  /// A constant of this value's type with the number in all lanes.
+  V splat(double number) const;
+  V splat_integer(int64_t number) const;
 };
 
 V operator+(V a, V b);

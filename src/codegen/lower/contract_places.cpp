@@ -29,11 +29,11 @@ ContractPlaces::ContractPlaces(KernelEmitter& emit, const Group& group, const Ti
   heavy_ = tiling.columns > 1 || cost.transcendental > 0 || cost.arithmetic > kLightArithmetic;
 }
 
-/// Numbers that tell a place are loaded once a task.
+/// Scalars that an offset depends on are loaded once for each task.
 Result<Reg> ContractPlaces::start_of(const Read& read) {
   const Reg fixed = offset(read.from.place);
   if (read.buffer < 0 || !read.from.loaded) return fixed;
-  KernelEmitter::Place place;
+  KernelEmitter::EvalContext place;
   place.load = [&](int k) -> Result<Reg> {
     const Reg at = offset(reads_[k].from.place);
     return emit_.build().load(reads_[k].buffer, at == kNone ? emit_.integer(0) : at, 1);
@@ -82,7 +82,7 @@ Result<Reg> ContractPlaces::load(int k, const At& at, int v, std::span<const Reg
 
 Result<void> ContractPlaces::finish(const At& at, int v, std::span<const Reg> sums) {
   TileBuilder& b = emit_.build();
-  KernelEmitter::Place place;
+  KernelEmitter::EvalContext place;
   place.load = [&](int k) { return load(k, at, v, sums); };
   for (size_t k = 0; k < results_.size(); ++k) {
     const Written& to = results_[k];

@@ -73,22 +73,22 @@ Reg KernelEmitter::iota() {
   return iota_;
 }
 
-Result<Reg> KernelEmitter::evaluate(const Expr& e, Place& place) {
-  if (auto found = place.memo.find(e.get()); found != place.memo.end()) return found->second.second;
+Result<Reg> KernelEmitter::evaluate(const Expr& e, EvalContext& context) {
+  if (auto found = context.memo.find(e.get()); found != context.memo.end()) return found->second.second;
   Reg r = kNone;
   switch (e.op()) {
     case ExprOp::constant: r = constant({e.dtype(), 1}, *e); break;
     case ExprOp::dim: r = dim(e->size); break;
-    case ExprOp::axis: r = place.axes[e->index]; break;
-    case ExprOp::input: r = TRY(place.load(e->index)); break;
+    case ExprOp::axis: r = context.axes[e->index]; break;
+    case ExprOp::input: r = TRY(context.load(e->index)); break;
     default: {
       std::vector<Reg> args;
-      for (const Expr& a : e.args()) args.push_back(TRY(evaluate(a, place)));
+      for (const Expr& a : e.args()) args.push_back(TRY(evaluate(a, context)));
       r = build_.expr(e.op(), std::move(args), e.op() == ExprOp::cast ? e.dtype() : DType::none);
     }
   }
   TENON_ASSERT(r != kNone);
-  place.memo[e.get()] = {e, r};
+  context.memo[e.get()] = {e, r};
   return r;
 }
 

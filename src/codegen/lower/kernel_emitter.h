@@ -7,38 +7,39 @@
 
 namespace tenon::codegen {
 
-/// What all lowerings share: argument buffers, sizes and constants of one kernel, each made once at its entry, and the evaluation of
-/// scalar expressions on registers.
+/// The part of a lowering that is the same for all kinds of groups: argument buffers, sizes and constants of a kernel, each emitted once at
+/// its entry, and the evaluation of expressions on registers.
 class KernelEmitter {
  public:
   KernelEmitter(Kernel& kernel, const Plan& plan, const Target& target, std::string name);
 
   TileBuilder& build() { return build_; }
-  /// Those of f32 where nobody has said otherwise.
+  /// Lanes of a vector in this kernel; those of f32 unless set_lanes was called.
   int lanes() const { return lanes_; }
-  void set_lanes(int lanes) { lanes_ = lanes; }  ///< before anything is built
+  void set_lanes(int lanes) { lanes_ = lanes; }  ///< call before anything is emitted
   const Target& target() const { return target_; }
   const Plan& plan() const { return plan_; }
 
   /// The argument buffer of an array.
   int32_t buffer(ArrayId array, bool written);
-  /// An i64 register, available everywhere in the kernel.
+  /// An i64 scalar, visible in all of the kernel.
   Reg integer(int64_t value);
   Reg dim(Dim size);
   Reg constant(TileType type, const ExprNode& value);
   Reg iota();  ///< i64, 0 .. lanes-1
 
-  /// Where an expression is evaluated.
-  struct Place {
-    std::vector<Reg> axes;                                           ///< i64, scalar, or a vector for the axis that runs along the lanes
-    std::function<Result<Reg>(int access)> load;                     ///< the value of an access, for Expr::input
-    std::unordered_map<const ExprNode*, std::pair<Expr, Reg>> memo;  ///< holds the expressions, so that no address comes twice
+  /// The values of an expression's leaves at one point of a kernel.
+  struct EvalContext {
+    std::vector<Reg> axes;                        ///< i64, by axis: a scalar, or a vector for the vectorised axis
+    std::function<Result<Reg>(int access)> load;  ///< emits the load of an access, for Expr::input
+    std::unordered_map<const ExprNode*, std::pair<Expr, Reg>>
+        memo;  ///< registers of evaluated expressions. Keeps the expressions alive, so that keys are unique
   };
-  Result<Reg> evaluate(const Expr& e, Place& place);
-  /// i64 sum of scalars: offset + sum of coefficient * axis over the axes listed; zero coefficients cost nothing.
+  Result<Reg> evaluate(const Expr& e, EvalContext& context);
+  /// sum + coefficient * axis, of i64 scalars; `sum` where the coefficient is 0. sum: kNone is 0.
   Reg add_scaled(Reg sum, Dim coefficient, Reg axis);
 
-  /// Puts the entry code in front; call once, last.
+  /// Inserts the entry code before the body; call once, at the end.
   void finish();
 
  private:

@@ -165,25 +165,25 @@ Result<std::vector<Reg>> NestLowering::walk(int axis, const State& state, const 
 
 Result<NestLowering::State> NestLowering::with_bounds(int axis, State state) {
   if (!inside_reduction_ || axis + 1 != static_cast<int>(nest_.axes.size())) return state;
-  KernelEmitter::Place place = place_for(state);
+  KernelEmitter::EvalContext context = context_for(state);
   for (size_t k = 0; k < reads_.size(); ++k) {
     const Expr& within = nest_.accesses[k].within;
     if (!within || state.whole[k] != kNone || mentions(within, ExprOp::axis, axis) || mentions(within, ExprOp::input)) continue;
     if (state.vector >= 0 && mentions(within, ExprOp::axis, state.vector)) continue;
-    state.whole[k] = TRY(emit_.evaluate(within, place));
+    state.whole[k] = TRY(emit_.evaluate(within, context));
   }
   return state;
 }
 
 Result<NestLowering::State> NestLowering::with_masks(int axis, State state) {
   if (axis + 1 != static_cast<int>(nest_.axes.size())) return state;
-  KernelEmitter::Place place = place_for(state);
+  KernelEmitter::EvalContext context = context_for(state);
   size_t k = 0;
   const auto find_mask = [&](const Expr& within, const Cursor& c) -> Result<void> {
     const size_t at = k++;
     if (!within || !c.affine || c.affine->coefficients[axis] == Dim(0)) return {};
     if (mentions(within, ExprOp::axis, axis) || mentions(within, ExprOp::input)) return {};
-    const Reg all = TRY(emit_.evaluate(within, place));
+    const Reg all = TRY(emit_.evaluate(within, context));
     state.offsets[at] = inside(all, state.offsets[at]);
     state.whole[at] = build().splat(all, emit_.lanes());
     return {};
@@ -320,38 +320,38 @@ Result<std::vector<Reg>> NestLowering::scan(int axis, const State& state, const 
 }
 
 Result<std::vector<Reg>> NestLowering::scan_step(const State& state, const std::vector<Reg>& before) {
-  KernelEmitter::Place place = place_for(state);
+  KernelEmitter::EvalContext context = context_for(state);
   std::vector<Reg> after;
   for (size_t k = 0; k < nest_.outputs.size(); ++k) {
-    const Reg value = TRY(emit_.evaluate(nest_.outputs[k].value, place));
+    const Reg value = TRY(emit_.evaluate(nest_.outputs[k].value, context));
     after.push_back(build().expr(operator_of(nest_.outputs[k].combine), {before[k], value}));
-    TRY(store(k, nest_.exclusive ? before[k] : after[k], state, &place));
+    TRY(store(k, nest_.exclusive ? before[k] : after[k], state, &context));
   }
   return after;
 }
 
 Result<std::vector<Reg>> NestLowering::innermost(const State& state, const std::vector<Reg>& carried) {
-  KernelEmitter::Place place = place_for(state);
+  KernelEmitter::EvalContext context = context_for(state);
   std::vector<Reg> after;
   for (size_t k = 0; k < nest_.outputs.size(); ++k) {
     const NestOutput& o = nest_.outputs[k];
     if (!inside_reduction_) {
-      TRY(store(k, TRY(emit_.evaluate(o.value, place)), state, &place));
+      TRY(store(k, TRY(emit_.evaluate(o.value, context)), state, &context));
       continue;
     }
-    after.push_back(TRY(accumulate(o, carried[k], state, place)));
+    after.push_back(TRY(accumulate(o, carried[k], state, context)));
   }
   return after;
 }
 
-Result<Reg> NestLowering::accumulate(const NestOutput& o, Reg before, const State& state, KernelEmitter::Place& place) {
+Result<Reg> NestLowering::accumulate(const NestOutput& o, Reg before, const State& state, KernelEmitter::EvalContext& context) {
   const bool masked = vector_reduced() && state.mask != kNone;
   const int lanes = build().type(before).lanes;
   const Expr& v = o.value;
   // Several multiply-adds in a row wait for each other, which other sums hide.
   const bool multiplies = v.op() == ExprOp::mul || (nest_.outputs.size() >= kSumsOfARow && adds_products(v));
-  if (o.combine == Combine::sum && multiplies && is_real_arithmetic(v.dtype()) && !masked) return add_products(v, before, place);
-  Reg value = build().splat(TRY(emit_.evaluate(v, place)), lanes);
+  if (o.combine == Combine::sum && multiplies && is_real_arithmetic(v.dtype()) && !masked) return add_products(v, before, context);
+  Reg value = build().splat(TRY(emit_.evaluate(v, context)), lanes);
   if (masked) {
     const Reg neutral = build().splat(emit_.constant({v.dtype(), 1}, identity_of(o.combine, v.dtype())), lanes);
     value = build().expr(ExprOp::select, {state.mask, value, neutral});
@@ -359,11 +359,11 @@ Result<Reg> NestLowering::accumulate(const NestOutput& o, Reg before, const Stat
   return build().expr(operator_of(o.combine), {before, value});
 }
 
-Result<Reg> NestLowering::add_products(const Expr& value, Reg sum, KernelEmitter::Place& place) {
-  if (value.op() == ExprOp::add) return add_products(value.args()[1], TRY(add_products(value.args()[0], sum, place)), place);
+Result<Reg> NestLowering::add_products(const Expr& value, Reg sum, KernelEmitter::EvalContext& context) {
+  if (value.op() == ExprOp::add) return add_products(value.args()[1], TRY(add_products(value.args()[0], sum, context)), context);
   const int lanes = build().type(sum).lanes;
-  const Reg a = build().splat(TRY(emit_.evaluate(value.args()[0], place)), lanes);
-  const Reg b = build().splat(TRY(emit_.evaluate(value.args()[1], place)), lanes);
+  const Reg a = build().splat(TRY(emit_.evaluate(value.args()[0], context)), lanes);
+  const Reg b = build().splat(TRY(emit_.evaluate(value.args()[1], context)), lanes);
   return build().fma(a, b, sum);
 }
 

@@ -6,14 +6,14 @@
 
 namespace tenon::codegen {
 
-/// Registers in which a row along a reduced vector axis is summed up side by side, so that no addition waits for the one before.
+/// How many registers of partial sums a reduction along the vectorised axis keeps, so that additions are independent.
 int sums_of_a_row(const Nest& nest, int vector, int lanes);
 
-/// One place in memory of a nest: its offset grows as loops are entered.
+/// An access or output of a nest, whose element offset is updated as loops are entered.
 struct Cursor {
   int32_t buffer = -1;
   Expr flat;
-  std::optional<Affine> affine;  ///< nullopt: evaluated where it is used
+  std::optional<Affine> affine;  ///< nullopt: `flat` is evaluated at each use
 };
 
 /// Emits the loops of one nest, inside a task.
@@ -46,7 +46,7 @@ class NestLowering {
   bool vector_reduced() const { return schedule_.vector >= 0 && reducing(schedule_.vector); }
   bool vector_parallel() const { return schedule_.vector >= 0 && !reducing(schedule_.vector); }
 
-  /// Emits the axes from `axis` inwards; `carried` are the accumulators, whose new values are retransposed.
+  /// Emits the axes from `axis` inwards; `carried` are the accumulators, whose new values are returned.
   Result<std::vector<Reg>> enter(int axis, const State& state, const std::vector<Reg>& carried);
   Result<std::vector<Reg>> enter_axis(int axis, const State& state, const std::vector<Reg>& carried);
   /// The axes from `axis` on, behind a branch on the nest's condition.
@@ -91,10 +91,10 @@ class NestLowering {
   Result<std::vector<Reg>> scan(int axis, const State& state, const std::vector<Reg>& start);
   Result<std::vector<Reg>> scan_step(const State& state, const std::vector<Reg>& before);
   Result<std::vector<Reg>> innermost(const State& state, const std::vector<Reg>& carried);
-  Result<Reg> accumulate(const NestOutput& o, Reg before, const State& state, KernelEmitter::Place& place);
+  Result<Reg> accumulate(const NestOutput& o, Reg before, const State& state, KernelEmitter::EvalContext& context);
   /// sum + value, one fused multiply-add for each product of the value.
-  Result<Reg> add_products(const Expr& value, Reg sum, KernelEmitter::Place& place);
-  KernelEmitter::Place place_for(const State& state);
+  Result<Reg> add_products(const Expr& value, Reg sum, KernelEmitter::EvalContext& context);
+  KernelEmitter::EvalContext context_for(const State& state);
   Result<Reg> load(int k, const State& state);
 
   /// The offset where all lanes are inside, or none: then that of element 0, which every buffer has. Further out there may be no memory,
@@ -110,7 +110,7 @@ class NestLowering {
   Result<Where> where(const Cursor& c, Reg offset, const State& state);
   /// Elements from step to step of the axis, of a place that is loaded in part; nullopt where it cannot be determined.
   std::optional<int64_t> steps_along(const Expr& flat, int axis) const;
-  Result<void> store(size_t k, Reg value, const State& state, KernelEmitter::Place* place);
+  Result<void> store(size_t k, Reg value, const State& state, KernelEmitter::EvalContext* context);
 
   KernelEmitter& emit_;
   Nest nest_;  ///< without the conditions that limits_ keeps

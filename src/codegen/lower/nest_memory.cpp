@@ -6,19 +6,19 @@
 
 namespace tenon::codegen {
 
-KernelEmitter::Place NestLowering::place_for(const State& state) {
-  KernelEmitter::Place place;
-  place.axes = state.axes;
+KernelEmitter::EvalContext NestLowering::context_for(const State& state) {
+  KernelEmitter::EvalContext context;
+  context.axes = state.axes;
   if (state.vector >= 0) {
-    Reg& along = place.axes[state.vector];
+    Reg& along = context.axes[state.vector];
     if (along != kNone) along = build().add(build().splat(along, emit_.lanes()), emit_.iota());
   }
   // The place outlives this call only inside its caller, which keeps `state` alive.
-  place.load = [this, state, shared = std::make_shared<std::unordered_map<int, Reg>>()](int access) -> Result<Reg> {
+  context.load = [this, state, shared = std::make_shared<std::unordered_map<int, Reg>>()](int access) -> Result<Reg> {
     if (auto found = shared->find(access); found != shared->end()) return found->second;
     return (*shared)[access] = TRY(load(access, state));
   };
-  return place;
+  return context;
 }
 
 Result<Reg> NestLowering::load(int k, const State& state) {
@@ -27,8 +27,8 @@ Result<Reg> NestLowering::load(int k, const State& state) {
   MemoryOptions how;
   Reg within = state.whole[static_cast<size_t>(k)];
   if (a.within && within == kNone) {
-    KernelEmitter::Place place = place_for(state);
-    within = TRY(emit_.evaluate(a.within, place));
+    KernelEmitter::EvalContext context = context_for(state);
+    within = TRY(emit_.evaluate(a.within, context));
   }
   Where at = TRY(where(reads_[k], state.offsets[k], state));
   if (at.lanes == 1 && (within == kNone || build().type(within).lanes == 1)) return load_scalar(k, at.offset, within, state);
@@ -40,8 +40,8 @@ Result<Reg> NestLowering::load(int k, const State& state) {
     at.offset = inside(within, at.offset);
     const Reg lanes = build().splat(within, emit_.lanes());
     how.mask = how.mask == kNone ? lanes : build().expr(ExprOp::logical_and, {how.mask, lanes});
-    KernelEmitter::Place place = place_for(state);
-    how.fill = build().splat(TRY(emit_.evaluate(a.fill, place)), emit_.lanes());
+    KernelEmitter::EvalContext context = context_for(state);
+    how.fill = build().splat(TRY(emit_.evaluate(a.fill, context)), emit_.lanes());
   }
   return build().load(reads_[k].buffer, at.offset, emit_.lanes(), how);
 }
@@ -54,8 +54,8 @@ Reg NestLowering::inside(Reg within, Reg offset) {
 Result<Reg> NestLowering::load_scalar(int k, Reg offset, Reg within, const State& state) {
   if (within == kNone) return build().load(reads_[k].buffer, offset, 1);
   const Reg value = build().load(reads_[k].buffer, inside(within, offset), 1);
-  KernelEmitter::Place place = place_for(state);
-  const Reg fill = TRY(emit_.evaluate(nest_.accesses[k].fill, place));
+  KernelEmitter::EvalContext context = context_for(state);
+  const Reg fill = TRY(emit_.evaluate(nest_.accesses[k].fill, context));
   return build().expr(ExprOp::select, {within, value, fill});
 }
 
@@ -79,18 +79,18 @@ Result<NestLowering::Where> NestLowering::where(const Cursor& c, Reg offset, con
     if (along == Dim(1)) return Where{offset, kNone, kNone, emit_.lanes()};
     return Where{offset, emit_.dim(along), kNone, emit_.lanes()};
   }
-  KernelEmitter::Place place = place_for(state);
+  KernelEmitter::EvalContext context = context_for(state);
   if (state.vector >= 0 && steps_along(c.flat, state.vector) == 1) {
-    place.axes[static_cast<size_t>(state.vector)] = state.axes[static_cast<size_t>(state.vector)];
-    const Reg first = TRY(emit_.evaluate(c.flat, place));
+    context.axes[static_cast<size_t>(state.vector)] = state.axes[static_cast<size_t>(state.vector)];
+    const Reg first = TRY(emit_.evaluate(c.flat, context));
     if (build().type(first).lanes == 1) return Where{first, kNone, kNone, emit_.lanes()};
   }
-  const Reg at = TRY(emit_.evaluate(c.flat, place));
+  const Reg at = TRY(emit_.evaluate(c.flat, context));
   if (build().type(at).lanes == 1) return Where{at};
   return Where{emit_.integer(0), kNone, at, emit_.lanes()};
 }
 
-Result<void> NestLowering::store(size_t k, Reg value, const State& state, KernelEmitter::Place* place) {
+Result<void> NestLowering::store(size_t k, Reg value, const State& state, KernelEmitter::EvalContext* context) {
   const NestOutput& o = nest_.outputs[k];
   Where at = TRY(where(writes_[k], state.offsets[nest_.accesses.size() + k], state));
   if (o.dtype != o.value.dtype()) value = build().expr(ExprOp::cast, {value}, o.dtype);
@@ -101,9 +101,9 @@ Result<void> NestLowering::store(size_t k, Reg value, const State& state, Kernel
   how.mask = vector_parallel() ? state.mask : kNone;
   value = build().splat(value, lanes);
   if (o.within) {
-    KernelEmitter::Place fresh = place_for(state);
+    KernelEmitter::EvalContext fresh = context_for(state);
     Reg within = state.whole[nest_.accesses.size() + k];
-    if (within == kNone) within = TRY(emit_.evaluate(o.within, place ? *place : fresh));
+    if (within == kNone) within = TRY(emit_.evaluate(o.within, context ? *context : fresh));
     if (lanes == 1) {
       build().branch(
           within,

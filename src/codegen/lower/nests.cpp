@@ -101,13 +101,13 @@ Result<Kernel> lower_nests(const Group& group, const LoopTactic& tactic, const P
   KernelEmitter emit(kernel, plan, target, nests.size() == 1 ? "map" : "row");
   std::vector<Schedule> schedules;
   if (nests.size() == 1) {
-    ScheduledNest scheduled = scheduled_alone(group, tactic, plan, target);
+    ScheduledNest scheduled = schedule_group_nest(group, tactic, plan, target);
     if (scheduled.by_units) kernel.units = group.region->units;
     nests[0] = std::move(scheduled.nest);
     schedules.push_back(scheduled.schedule);
     if (points_inside(nests, 0) == Dim(0)) kernel.tasks = 0;
   } else {
-    for (Nest& n : nests) schedules.push_back(schedule_row(n, group.outer(), plan));
+    for (Nest& n : nests) schedules.push_back(schedule_shared_nest(n, group.outer(), plan));
     if (group.region) kernel.units = group.region->units;
   }
   if (walks_bytes(nests, schedules, plan)) emit.set_lanes(target.lanes(DType::u8));

@@ -205,22 +205,22 @@ bool is_short_body(const Nest& nest) {
 
 /// Masked loads of less than 32 bits are loops where there are no mask registers; registers of 64 bits are too many in a square.
 bool fits_squares(DType dtype, const Target& target) {
-  return dtype != DType::boolean && (bits_of(dtype) == 32 || (bits_of(dtype) < 32 && target.mask_registers));
+  return dtype != DType::boolean && (bits_of(dtype) == 32 || (bits_of(dtype) < 32 && target.has_mask_registers));
 }
 
-/// Whether squares of axis `turned` and the vector axis, the last, take in loads, and all that lie so.
+/// Whether some loads are contiguous along axis `transposed`, and all of them can be transposed in squares.
 bool is_transposition(const Nest& nest, const Schedule& squares, const Plan& plan, const Target& target) {
   bool any = false;
   for (const NestAccess& a : nest.accesses) {
     const auto place = affine_of(flat_of(a, plan), static_cast<int>(nest.axes.size()));
     if (!place || !is_transposed(*place, squares)) continue;
     if (!fits_squares(a.dtype, target)) return false;
-    any |= !plan.arrays[a.array].constant;  // constants are turned while building
+    any |= !plan.arrays[a.array].constant;  // constants are transposed when the engine is built
   }
   return any;
 }
 
-/// The axis that loads lie along in place of the vector axis, the last; -1 where all walk the vector axis, or squares do not pay.
+/// The axis along which some loads are contiguous, to transpose with the vectorised axis, the last; -1: none, or squares are not worth it.
 int axis_to_transpose(const Nest& nest, int vector, const Plan& plan, const Target& target) {
   if (nest.condition >= 0 || !is_short_body(nest) || !fills_squares(nest.axes[vector])) return -1;
   for (const NestOutput& o : nest.outputs) {
@@ -232,7 +232,7 @@ int axis_to_transpose(const Nest& nest, int vector, const Plan& plan, const Targ
   return -1;
 }
 
-/// Tasks run over blocks of the longer side of the matrices that are turned, so many that a task has at least LoopTactic::least points.
+/// Tasks are blocks of the longer side of the transposed matrices, so long that a task has at least LoopTactic::least points.
 Schedule schedule_squares(Nest& nest, int transposed, const LoopTactic& tactic) {
   constexpr int64_t kLongest = 64;  // squares have at most so many rows
   const int axes = static_cast<int>(nest.axes.size());
@@ -249,7 +249,7 @@ Schedule schedule_squares(Nest& nest, int transposed, const LoopTactic& tactic) 
   return s;
 }
 
-/// Axes that the tactic of a group may ask for: those of its one nest as schedule_alone finds them.
+/// Values that LoopTactic::lanes may have: axes of the only nest, numbered as schedule_nest numbers them.
 std::vector<int> possible_lanes(const std::vector<Nest>& nests, const Plan& plan) {
   if (nests.size() != 1) return {};
   Nest nest = nests[0];
@@ -304,12 +304,12 @@ Schedule schedule_loop(Nest& nest, int kept, const LoopTactic& tactic, const Pla
 
 }  // namespace
 
-Schedule schedule_alone(Nest& nest, const LoopTactic& tactic, const Plan& plan, const Target& target) {
+Schedule schedule_nest(Nest& nest, const LoopTactic& tactic, const Plan& plan, const Target& target) {
   return scatters(nest) ? schedule_scatter(nest, tactic, plan) : schedule_loop(nest, 0, tactic, plan, target);
 }
 
-std::optional<Schedule> schedule_by(const std::vector<int>& axes, Nest& nest, const LoopTactic& tactic, const Plan& plan,
-                                    const Target& target) {
+std::optional<Schedule> schedule_by_axes(const std::vector<int>& axes, Nest& nest, const LoopTactic& tactic, const Plan& plan,
+                                         const Target& target) {
   const int kept = static_cast<int>(axes.size());
   if (scatters(nest) || tactic.lanes >= 0) return std::nullopt;
   Nest moved = nest;
@@ -324,15 +324,15 @@ std::optional<Schedule> schedule_by(const std::vector<int>& axes, Nest& nest, co
   return s;
 }
 
-ScheduledNest scheduled_alone(const Group& group, const LoopTactic& tactic, const Plan& plan, const Target& target) {
+ScheduledNest schedule_group_nest(const Group& group, const LoopTactic& tactic, const Plan& plan, const Target& target) {
   ScheduledNest out{.nest = group.nests[0], .schedule = {}};
-  const auto by_units = group.region ? schedule_by(group.region->axes, out.nest, tactic, plan, target) : std::nullopt;
+  const auto by_units = group.region ? schedule_by_axes(group.region->axes, out.nest, tactic, plan, target) : std::nullopt;
   out.by_units = by_units.has_value();
-  out.schedule = by_units ? *by_units : schedule_alone(out.nest, tactic, plan, target);
+  out.schedule = by_units ? *by_units : schedule_nest(out.nest, tactic, plan, target);
   return out;
 }
 
-Schedule schedule_row(Nest& nest, int outer, const Plan& plan) {
+Schedule schedule_shared_nest(Nest& nest, int outer, const Plan& plan) {
   return {.outer = outer, .vector = order_inner(nest, outer, best_lane_axis(nest, outer, plan))};
 }
 

@@ -5,34 +5,34 @@
 
 namespace tenon::codegen {
 
-/// The order in which a nest's axes run, and the one that lies along the lanes.
+/// How the axes of a nest, in their order, are split among tasks and vectorised.
 struct Schedule {
-  int outer = 0;    ///< leading axes that the tasks run over
-  int vector = -1;  ///< axis along the lanes; -1: scalar code
-  int cut = -1;     ///< axis inside of which tasks run over blocks of `block` points too; -1: none
-  int64_t block = 0;
-  int transposed = -1;  ///< axis that some loads lie along, which are transposed in squares; next to the vector axis. -1: all walk that one
+  int outer = 0;        ///< number of leading axes whose points are tasks
+  int vector = -1;      ///< vectorised axis; -1: scalar code
+  int cut = -1;         ///< axis whose blocks of `block` points are tasks too; -1: none
+  int64_t block = 0;    ///< points of a block of axis `cut`
+  int transposed = -1;  ///< axis before `vector` along which some loads are contiguous, which are transposed square by square; -1: none
 };
 
-/// Errors: bad_usage where the tactic has lanes along an axis that cannot lie there, as no axis can of nests that share a kernel.
+/// Errors: bad_usage where LoopTactic::lanes is an axis that cannot be vectorised. For nests that share a kernel, it cannot be chosen.
 Result<void> check_lanes(const std::vector<Nest>& nests, const LoopTactic& tactic, const Plan& plan);
-/// For a nest alone in its group, whose tactic holds: reorders its axes so that the outer ones come first, and picks the vector axis.
-Schedule schedule_alone(Nest& nest, const LoopTactic& tactic, const Plan& plan, const Target& target);
-/// The same with tasks that run over `axes` first, in that order, each by itself; nullopt where that would cost: the lanes lie along one of
-/// them, or loads are transposed.
-std::optional<Schedule> schedule_by(const std::vector<int>& axes, Nest& nest, const LoopTactic& tactic, const Plan& plan,
-                                    const Target& target);
-/// The one nest of a group as its kernel runs it.
+/// Schedules the only nest of a group by its tactic: reorders its axes, those of the tasks first, and chooses the vectorised axis.
+Schedule schedule_nest(Nest& nest, const LoopTactic& tactic, const Plan& plan, const Target& target);
+/// The same with tasks that are numbered by `axes` first, in that order. nullopt where one of them is the best to vectorise, or loads are
+/// to be transposed.
+std::optional<Schedule> schedule_by_axes(const std::vector<int>& axes, Nest& nest, const LoopTactic& tactic, const Plan& plan,
+                                         const Target& target);
+/// The only nest of a group, with its axes as its kernel runs them.
 struct ScheduledNest {
   Nest nest;
   Schedule schedule;
-  bool by_units = false;  ///< tasks run over the axes of the group's region first
+  bool by_units = false;  ///< tasks are numbered by the axes of the group's region first
 };
-/// The tactic's lanes hold for the nest (check_lanes).
-ScheduledNest scheduled_alone(const Group& group, const LoopTactic& tactic, const Plan& plan, const Target& target);
-/// Lies along axis `turned`, and takes steps of another length along the vector axis.
+/// Schedules the only nest of a group, by units of its region where it has one. The tactic must pass check_lanes.
+ScheduledNest schedule_group_nest(const Group& group, const LoopTactic& tactic, const Plan& plan, const Target& target);
+/// Whether a place is contiguous along axis `transposed` and strided along the vectorised axis.
 bool is_transposed(const Affine& place, const Schedule& schedule);
-/// For a nest whose first `outer` axes are given: the others are put in order, parallel ones before reduced ones.
-Schedule schedule_row(Nest& nest, int outer, const Plan& plan);
+/// Schedules one of several nests that share their first `outer` axes: orders the others, parallel ones before reduced ones.
+Schedule schedule_shared_nest(Nest& nest, int outer, const Plan& plan);
 
 }  // namespace tenon::codegen

@@ -7,13 +7,12 @@
 
 namespace tenon::codegen {
 
-/// Conditions on the steps of each axis of a nest: at a step that is walked, every one of them is at least 0. The last axis that moves a
-/// condition is the one it limits.
+/// Limits of the loops over a nest's axes, by axis: only steps at which each of these expressions is at least 0 run. A limit belongs to the
+/// last axis that occurs in it.
 using StepLimits = std::vector<std::vector<Affine>>;
 
-/// Takes bounds out of the conditions of accesses (`within`) where the loop over a reduced axis can leave out the steps that lie outside:
-/// what is read there would change no result. Only for axes that `is_loop` holds for. vector: the axis along the lanes, or -1; each lane
-/// would have limits of its own.
+/// Moves bounds from the conditions of accesses (`within`) to limits of loops over reduced axes, where steps outside change no result. Only
+/// for axes for which `is_loop` is true. vector: the vectorised axis, which gets no limits, since each lane would have its own; -1: none.
 StepLimits take_step_limits(Nest& nest, int vector, const std::function<bool(int axis)>& is_loop);
 
 }  // namespace tenon::codegen

@@ -282,15 +282,15 @@ Result<void> WindowLowering::finish(const State& s, int t, Reg sum) {
     return how;
   };
   if (epilogue_) {
-    KernelEmitter::Place place;
-    place.load = [&](int k) -> Result<Reg> {
+    KernelEmitter::EvalContext context;
+    context.load = [&](int k) -> Result<Reg> {
       if (k == epilogue_->accumulator) return sum;
       const WindowOperand& p = reads_[static_cast<size_t>(k)];
       const Reg at = here.reads[static_cast<size_t>(k)];
       if (p.at.coefficients[sum_.channels] == Dim(0)) return build().load(p.buffer, at, 1);
       return build().load(p.buffer, at, emit_.lanes(), memory_of(p));
     };
-    sum = TRY(emit_.evaluate(epilogue_->map.outputs[0].value, place));
+    sum = TRY(emit_.evaluate(epilogue_->map.outputs[0].value, context));
   }
   sum = build().splat(sum, emit_.lanes());
   if (build().type(sum).element != stored_) sum = build().expr(ExprOp::cast, {sum}, stored_);

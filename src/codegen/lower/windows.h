@@ -7,14 +7,13 @@
 
 namespace tenon::codegen {
 
-/// The window sum that a group of loops is; nullopt: it is none, its epilogue cannot run on its registers, or the tactic has lanes of
-/// its own.
+/// The window sum of a group of loops; nullopt: the group is none, its epilogue cannot run on registers, or the tactic chooses the lanes.
 std::optional<WindowSum> window_of(const Group& group, const LoopTactic& tactic, const Plan& plan);
-/// Weights lie side by side along the channels, as the kernel needs them.
+/// Whether the weights are contiguous along the channels, as the kernel needs them.
 bool walks_channels(const Nest& nest, const WindowSum& sum, const Plan& plan);
 /// Lowers a window sum with its epilogue: sums of neighbouring columns stay in registers while their windows' rows
 /// pass, so that an element that several windows hold is loaded once. Rows outside are left out by the range of the loop, columns
-/// by masks, or not at all where the tile is inside; nothing is copied. nullopt: it is none whose weights lie so.
+/// by masks, or not at all where the tile is inside; nothing is copied. nullopt: the group is no window sum, or walks_channels is false.
 Result<std::optional<Kernel>> lower_windows(const Group& group, const LoopTactic& tactic, const Plan& plan, const Target& target);
 
 }  // namespace tenon::codegen

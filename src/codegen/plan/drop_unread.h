@@ -4,7 +4,7 @@
 
 namespace tenon::codegen {
 
-/// Drops groups whose results nothing reads, but for those that tell a size which something needs.
+/// Removes groups whose results nothing reads, unless they determine a size that is read.
 void drop_unread(Plan& plan);
 
 }  // namespace tenon::codegen

@@ -32,7 +32,7 @@ void pad_operands(Group& group, Preparation& to) {
 
 void transpose_operands(Group& group, const LoopTactic& tactic, Preparation& to) {
   if (group.nests.size() != 1 || !check_lanes(group.nests, tactic, to.plan)) return;  // lowering refuses such lanes
-  const ScheduledNest scheduled = scheduled_alone(group, tactic, to.plan, to.target);
+  const ScheduledNest scheduled = schedule_group_nest(group, tactic, to.plan, to.target);
   transpose_constants(group.nests[0], scheduled.nest, scheduled.schedule.vector, to.plan);
 }
 

@@ -16,8 +16,8 @@ TEST(LlvmDeathTest, AFatalErrorOfLlvmEndsTheProcessWithOurText) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
-        const Handlers outer;
-        { const Handlers inner; }  // of a second compilation that ends first
+        const ErrorHandlers outer;
+        { const ErrorHandlers inner; }  // of a second compilation that ends first
         try {
           llvm::report_fatal_error("no such instruction", true);
         } catch (...) {}

@@ -39,24 +39,24 @@ std::optional<Instructions::MaskedParts> masked_parts(llvm::Type* element, int l
   return std::nullopt;
 }
 
-V scaled_by_power(V y, V n) {
+V scale_by_power(V y, V n) {
   Builder& b = *y.b;
   if (y.lanes() == 8)
     return y.with(b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_scalef_ps_256, {}, {y.v, n.v, y.v, b.getInt8(0xff)}));
   return y.with(b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {}, {y.v, n.v, y.v, b.getInt16(0xffff), b.getInt32(4)}));
 }
 
-V looked_up(V number, llvm::Value* low, llvm::Value* high) {
+V look_up(V number, llvm::Value* low, llvm::Value* high) {
   return number.with(number.b->CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_ps_512, {}, {low, number.v, high}));
 }
 
-V rounded_to_bf16(V value) {
+V round_to_bf16(V value) {
   Builder& b = *value.b;
   llvm::Type* const bits = with_lanes(b.getInt16Ty(), value.lanes());
   return value.with(b.CreateBitCast(b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512, {}, {value.v}), bits));
 }
 
-V summed_products(V sum, llvm::Value* a, llvm::Value* b) {
+V add_products_of_group(V sum, llvm::Value* a, llvm::Value* b) {
   const auto instruction = sum.real() ? llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512 : llvm::Intrinsic::x86_avx512_vpdpbusd_512;
   return sum.with(sum.b->CreateIntrinsic(instruction, {}, {sum.v, a, b}));
 }
@@ -69,12 +69,12 @@ ARCHITECTURE(x86_64){
     .initialize = initialize,
     .relative_bytes = relative_bytes,
     .elf_machine = llvm::ELF::EM_X86_64,
-    .fence_of_streams = llvm::Intrinsic::x86_sse_sfence,
+    .streaming_store_fence = llvm::Intrinsic::x86_sse_sfence,
     .instructions = {.masked_parts = masked_parts,
-                     .scaled_by_power = scaled_by_power,
-                     .looked_up = looked_up,
-                     .rounded_to_bf16 = rounded_to_bf16,
-                     .summed_products = summed_products},
+                     .scale_by_power = scale_by_power,
+                     .look_up = look_up,
+                     .round_to_bf16 = round_to_bf16,
+                     .add_products_of_group = add_products_of_group},
 };
 
 }  // namespace tenon::codegen::machine

@@ -26,13 +26,13 @@ Dim pairs_of(const Nest& nest, const Group& group) {
 Result<Kernel> join_of_parts(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Plan& plan, const Target& target,
                              const KeyParts& parts) {
   Kernel kernel;
-  TRY(emit_join_of_parts(kernel, plan, target, tactic, nest, group, parts));
+  TRY(emit_merge_of_parts(kernel, plan, target, tactic, nest, group, parts));
   kernel.nodes = nest.nodes;
   kernel.tactic = text_of(tactic);
   const Dim along = padded_values(nest, tactic.tile, target), queries = int64_t{tactic.tile.vectors} * target.lanes();
   const Dim points = parts.tasks_of_join() * parts.parts * queries * along;
   kernel.flops = points * Dim(2);
-  kernel.work.loops.push_back({.points = points, .along = along, .operations = 2, .loads = 3});
+  kernel.work.loops.push_back({.points = points, .lane_extent = along, .operations = 2, .loads = 3});
   return kernel;
 }
 

@@ -30,7 +30,7 @@ void AttentionCode::take_buffers(const Group& group, bool joins) {
     scores_of.emplace(emit, nest);
   }
   const auto& of = group.as<AttentionGroup>();
-  if (parts.several()) left_sums = emit.buffer(of.part_sums, !joins), left_weights = emit.buffer(of.part_weights, !joins);
+  if (parts.several()) part_sums = emit.buffer(of.part_sums, !joins), part_weights = emit.buffer(of.part_weights, !joins);
   for (size_t k = 0; k < 2 && of.longest_sequence; ++k) starts[k] = emit.buffer(group.inputs[k], false);
   out = emit.buffer(nest.outputs[0].array, true);
 }

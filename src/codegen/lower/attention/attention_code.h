@@ -10,48 +10,48 @@ namespace tenon::codegen {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Queries of one head: `vectors` vectors, of which `valid` queries are there.
-struct Queries {
-  AttentionPoint head;
-  Reg first = kNone, valid = kNone;
-  Reg end = kNone;                             ///< behind the last query
-  Reg first_key = kNone, end_of_keys = kNone;  ///< those that are there, or the task's part of them
-  Reg tile = kNone, slot = kNone;              ///< numbers of the tile, and of the part of all parts, where there are several
+/// A tile of queries of one head: `vectors` vectors of queries, of which the first `valid` exist.
+struct QueryTile {
+  AttentionPoint head;                         ///< batch and head
+  Reg first = kNone, valid = kNone;            ///< number of the first query; how many exist
+  Reg end = kNone;                             ///< one past the last query of the head or sequence
+  Reg first_key = kNone, end_of_keys = kNone;  ///< range of the keys, or of the task's part of them
+  Reg tile = kNone, slot = kNone;              ///< number of the tile, and of its part among all parts, where keys are split among tasks
   int vectors = 0;
   std::vector<QueryLanes> lanes = {};
   KeyRange keys = {};
 };
 
-/// What the pieces of an attention kernel share: the nest and its sizes, where operands stand, and what is kept of a tile of queries while
-/// its keys pass.
+/// State that the parts of an attention lowering share: the nest and its sizes, buffers and places of operands, and scratch memory of a
+/// tile of queries.
 struct AttentionCode {
-  /// joins: of the kernel behind the one that leaves the sums of parts.
+  /// joins: for the second kernel, which adds up the results of parts.
   AttentionCode(Kernel& kernel, const Plan& plan, const Target& target, const AttentionTactic& tactic, const Nest& nest, const Group& group,
                 const KeyParts& parts, bool joins);
 
   TileBuilder& build() { return emit.build(); }
   int lanes() const { return emit.lanes(); }
-  int64_t width(const Queries& q) const { return int64_t{q.vectors} * lanes(); }
+  int64_t width(const QueryTile& q) const { return int64_t{q.vectors} * lanes(); }
   Dim extent(int axis) const { return nest.axes[axis].extent; }
   Reg number(int64_t v) { return emit.integer(v); }
   Reg real(double v);
   Reg vector(double v) { return build().splat(real(v), lanes()); }
   /// base + index * step
   Reg at(Reg base, Reg index, int64_t step) { return build().add(base, build().mul(index, number(step))); }
-  /// The first query of the vector of that number.
+  /// The number within the tile of the first query of vector `vector`.
   Reg place_of(int vector) { return number(int64_t{vector} * lanes()); }
-  /// A vector.
+  /// Loads a vector of `buffer` from element `place` on.
   Reg load(int32_t buffer, Reg place) { return build().load(buffer, place, lanes()); }
 
   KernelEmitter emit;
   const Nest& nest;
   const Tile tile;
   const KeyParts parts;
-  const std::optional<VisibleKeys> visible;  ///< not of packed sequences
-  Affine places[3], result;                  ///< of query, key and value; of the result
-  int64_t head = 0, value = 0, value_pad = 0;
-  int32_t operands[3] = {}, starts[2] = {}, out = -1;  ///< starts: of packed sequences
-  int32_t left_sums = -1, left_weights = -1;           ///< of parts
+  const std::optional<VisibleKeys> visible;            ///< none for ragged attention
+  Affine places[3], result;                            ///< places of query, key and value, and of the result
+  int64_t head = 0, value = 0, value_pad = 0;          ///< elements of a query, of a value, and of a value rounded up to whole panels
+  int32_t operands[3] = {}, starts[2] = {}, out = -1;  ///< argument buffers; starts: of ragged attention
+  int32_t part_sums = -1, part_weights = -1;           ///< argument buffers with results of parts, see part_shapes
   std::optional<AttentionScores> scores_of;
   // Scratch memory: [head size][queries], [keys of a block][queries] (scores, then weights), [queries][values], and of each query a number.
   int32_t scaled_query = -1, scores = -1, sums = -1, maxima = -1, totals = -1, factors = -1, part_factors = -1;

@@ -17,53 +17,53 @@ Reg weights_of_slot(AttentionCode& code, Reg slot) {
 }
 
 /// Brings a vector of queries to the higher of two maxima, and gives the factors of the sums that were made with either.
-void join_weights(AttentionCode& code, Reg place, Reg weights, int64_t queries) {
+void merge_weights(AttentionCode& code, Reg place, Reg weights, int64_t queries) {
   TileBuilder& build = code.build();
   const Reg theirs = build.add(weights, place);
-  const Reg old = code.load(code.maxima, place), found = code.load(code.left_weights, theirs);
+  const Reg old = code.load(code.maxima, place), found = code.load(code.part_weights, theirs);
   const Reg maximum = higher(code, old, found), base = base_of(code, maximum);
   const auto factor = [&](Reg highest) { return build.expr(ExprOp::exp, {build.sub(highest, base)}); };
   const Reg shrink = factor(old), of_part = factor(found);
-  const Reg total = code.load(code.left_weights, build.add(theirs, code.number(queries)));
+  const Reg total = code.load(code.part_weights, build.add(theirs, code.number(queries)));
   build.store(code.maxima, place, maximum);
   build.store(code.factors, place, shrink);
   build.store(code.part_factors, place, of_part);
   build.store(code.totals, place, build.fma(total, of_part, build.mul(code.load(code.totals, place), shrink)));
 }
 
-void join_sums(AttentionCode& code, const Queries& q, Reg theirs) {
+void merge_sums(AttentionCode& code, const QueryTile& q, Reg theirs) {
   TileBuilder& build = code.build();
   build.loop(code.number(0), code.number(code.width(q)), code.number(1), [&](Reg r) {
     const Reg shrink = build.load(code.factors, r, 1), of_part = build.splat(build.load(code.part_factors, r, 1), code.lanes());
     for (int64_t v = 0; v < code.value_pad; v += code.lanes()) {
       const Reg place = code.at(code.number(v), r, code.value_pad);
       const Reg before = build.mul(code.load(code.sums, place), shrink);
-      build.store(code.sums, place, build.fma(code.load(code.left_sums, build.add(theirs, place)), of_part, before));
+      build.store(code.sums, place, build.fma(code.load(code.part_sums, build.add(theirs, place)), of_part, before));
     }
   });
 }
 
 }  // namespace
 
-void leave_part(AttentionCode& code, const Queries& q) {
+void store_part(AttentionCode& code, const QueryTile& q) {
   TileBuilder& build = code.build();
   const Reg sums = sums_of_slot(code, q.slot), weights = weights_of_slot(code, q.slot);
   build.loop(code.number(0), code.number(code.width(q) * code.value_pad), code.number(code.lanes()),
-             [&](Reg i) { build.store(code.left_sums, build.add(sums, i), code.load(code.sums, i)); });
+             [&](Reg i) { build.store(code.part_sums, build.add(sums, i), code.load(code.sums, i)); });
   for (int v = 0; v < q.vectors; ++v) {
     const Reg place = code.place_of(v), maxima = build.add(weights, place);
-    build.store(code.left_weights, maxima, code.load(code.maxima, place));
-    build.store(code.left_weights, build.add(maxima, code.number(code.width(q))), code.load(code.totals, place));
+    build.store(code.part_weights, maxima, code.load(code.maxima, place));
+    build.store(code.part_weights, build.add(maxima, code.number(code.width(q))), code.load(code.totals, place));
   }
 }
 
-void join_parts(AttentionCode& code, const Queries& q) {
+void merge_parts(AttentionCode& code, const QueryTile& q) {
   TileBuilder& build = code.build();
   build.loop(code.number(0), code.emit.dim(code.parts.parts), code.number(1), [&](Reg part) {
     const Reg slot = build.add(build.mul(q.tile, code.emit.dim(code.parts.parts)), part);
     const Reg sums = sums_of_slot(code, slot), weights = weights_of_slot(code, slot);
-    for (int v = 0; v < q.vectors; ++v) join_weights(code, code.place_of(v), weights, code.width(q));
-    join_sums(code, q, sums);
+    for (int v = 0; v < q.vectors; ++v) merge_weights(code, code.place_of(v), weights, code.width(q));
+    merge_sums(code, q, sums);
   });
 }
 

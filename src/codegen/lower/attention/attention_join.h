@@ -4,9 +4,9 @@
 
 namespace tenon::codegen {
 
-/// Leaves sums, maxima and totals of the task's part of the keys.
-void leave_part(AttentionCode& code, const Queries& q);
-/// Adds up what the parts of a tile have left, at their common maximum.
-void join_parts(AttentionCode& code, const Queries& q);
+/// Stores sums, maxima and totals of the task's part of the keys, for the second kernel.
+void store_part(AttentionCode& code, const QueryTile& q);
+/// Adds up the stored results of all parts of a tile, scaled to their common maximum.
+void merge_parts(AttentionCode& code, const QueryTile& q);
 
 }  // namespace tenon::codegen

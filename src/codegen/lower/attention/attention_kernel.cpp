@@ -53,7 +53,7 @@ class AttentionLowering {
       t = build().expr(ExprOp::div, {t, code_.emit.dim(n)});
       return r;
     };
-    Queries q;
+    QueryTile q;
     q.head.fill(kNone);
     q.vectors = code_.tile.vectors;
     q.slot = t;
@@ -75,14 +75,14 @@ class AttentionLowering {
   }
 
   /// Where the rows of the task's sequence begin and end: `side` 0: queries, 1: keys. Clamped to the `rows` that there are.
-  std::pair<Reg, Reg> rows_of(const Queries& q, size_t side, Reg rows) {
+  std::pair<Reg, Reg> rows_of(const QueryTile& q, size_t side, Reg rows) {
     const auto clamped = [&](Reg at, Reg least) { return build().expr(ExprOp::max, {build().min(at, rows), least}); };
     const Reg begin = clamped(build().load(code_.starts[side], q.head[kBatch], 1), code_.number(0));
     return {begin, clamped(build().load(code_.starts[side], build().add(q.head[kBatch], code_.number(1)), 1), begin)};
   }
 
   /// A block of queries of a packed sequence, where it has that many; the last block takes what is left of a longer one.
-  void sequence(Queries q, Reg block) {
+  void sequence(QueryTile q, Reg block) {
     const auto [begin, end] = rows_of(q, 0, code_.emit.dim(code_.extent(kQuery)));
     std::tie(q.first_key, q.end_of_keys) = rows_of(q, 1, code_.emit.dim(code_.extent(kKey)));
     q.end = end;
@@ -94,12 +94,12 @@ class AttentionLowering {
     });
   }
 
-  void tile(Queries q) {
+  void tile(QueryTile q) {
     q.valid = build().min(code_.number(code_.width(q)), build().sub(q.end, q.first));
     if (code_.tile.vectors == 1) return attend(q);
-    Queries few = q;
+    QueryTile few = q;
     few.vectors = 1;
-    const auto run = [&](const Queries& some) {
+    const auto run = [&](const QueryTile& some) {
       attend(some);
       return std::vector<Reg>{};
     };
@@ -107,10 +107,10 @@ class AttentionLowering {
         build().expr(ExprOp::less_equal, {q.valid, code_.number(code_.lanes())}), [&] { return run(few); }, [&] { return run(q); });
   }
 
-  void attend(Queries q) {
+  void attend(QueryTile q) {
     begin_softmax(code_, q);
     if (joins_) {
-      join_parts(code_, q);
+      merge_parts(code_, q);
       return write_results(code_, q, group_.as<AttentionGroup>().masked_rows);
     }
     prepare_queries(code_, q, group_.as<AttentionGroup>().scale);
@@ -125,7 +125,7 @@ class AttentionLowering {
     };
     const auto in_part = [&] {
       attend_to(q, q.first_key, q.end_of_keys, q.first_key);
-      leave_part(code_, q);
+      store_part(code_, q);
       return std::vector<Reg>{};
     };
     if (!code_.parts.several()) return void(whole());
@@ -133,7 +133,7 @@ class AttentionLowering {
     build().branch(build().expr(ExprOp::equal, {code_.emit.dim(code_.parts.parts), code_.number(1)}), whole, in_part);
   }
 
-  void attend_to(const Queries& q, Reg from, Reg to, Reg very_first) {
+  void attend_to(const QueryTile& q, Reg from, Reg to, Reg very_first) {
     build().loop(from, to, code_.number(tactic_.block), [&](Reg key) {
       const Reg here = build().min(build().sub(to, key), code_.number(tactic_.block));
       normalise(code_, q, build().expr(ExprOp::logical_not, {build().expr(ExprOp::equal, {key, very_first})}), here,
@@ -143,7 +143,7 @@ class AttentionLowering {
   }
 
   /// The keys that some query sees; those before and behind only where a query has seen none: then the hidden ones share its weight.
-  void attend_visible(const Queries& q, Reg keys) {
+  void attend_visible(const QueryTile& q, Reg keys) {
     build().loop(code_.number(0), code_.number(3), code_.number(1), [&](Reg part) {
       const auto is = [&](int64_t n) { return build().expr(ExprOp::equal, {part, code_.number(n)}); };
       const auto of_part = [&](Reg visible, Reg before, Reg after) {
@@ -170,8 +170,8 @@ Result<void> emit_attention(Kernel& kernel, const Plan& plan, const Target& targ
   return AttentionLowering(kernel, plan, target, tactic, nest, group, parts, false).run();
 }
 
-Result<void> emit_join_of_parts(Kernel& kernel, const Plan& plan, const Target& target, const AttentionTactic& tactic, const Nest& nest,
-                                const Group& group, const KeyParts& parts) {
+Result<void> emit_merge_of_parts(Kernel& kernel, const Plan& plan, const Target& target, const AttentionTactic& tactic, const Nest& nest,
+                                 const Group& group, const KeyParts& parts) {
   return AttentionLowering(kernel, plan, target, tactic, nest, group, parts, true).run();
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 /// Cache lines of results come from the cores that read what was there before, a few with each tile of keys: all at once would keep
 /// keys waiting.
-void ask_for_results(AttentionCode& code, const Queries& q, Reg tile_of_keys) {
+void ask_for_results(AttentionCode& code, const QueryTile& q, Reg tile_of_keys) {
   constexpr int64_t kQueriesATile = 4;
   if (!(code.result.coefficients[kValueSize] == Dim(1)) || code.parts.several()) return;  // of parts another kernel writes them
   TileBuilder& build = code.build();
@@ -31,7 +31,7 @@ Reg score_of(AttentionCode& code, const Expr& wanted, const AttentionPoint& poin
 }
 
 /// Stores the scores of a tile of keys from `point` on, in lines from `first` on; returns the highest of each query.
-std::vector<Reg> keep_scores(AttentionCode& code, const Queries& q, const Expr& wanted, AttentionPoint point, Reg first,
+std::vector<Reg> keep_scores(AttentionCode& code, const QueryTile& q, const Expr& wanted, AttentionPoint point, Reg first,
                              const std::vector<Reg>& products, std::vector<Reg> highest) {
   TileBuilder& build = code.build();
   const Reg key = point[kKey];
@@ -48,7 +48,7 @@ std::vector<Reg> keep_scores(AttentionCode& code, const Queries& q, const Expr& 
   return highest;
 }
 
-std::vector<Reg> products_of(AttentionCode& code, const Queries& q, const AttentionPoint& point, int rows) {
+std::vector<Reg> products_of(AttentionCode& code, const QueryTile& q, const AttentionPoint& point, int rows) {
   Contract c;
   c.rows = rows;
   c.vectors = q.vectors;
@@ -65,7 +65,7 @@ std::vector<Reg> products_of(AttentionCode& code, const Queries& q, const Attent
 }
 
 /// Keys that all queries see need no mask.
-std::vector<Reg> tile_of_keys(AttentionCode& code, const Queries& q, Reg key, Reg first, int rows, const std::vector<Reg>& highest) {
+std::vector<Reg> tile_of_keys(AttentionCode& code, const QueryTile& q, Reg key, Reg first, int rows, const std::vector<Reg>& highest) {
   TileBuilder& build = code.build();
   AttentionPoint point = q.head;
   point[kKey] = build.add(key, first);
@@ -80,7 +80,7 @@ std::vector<Reg> tile_of_keys(AttentionCode& code, const Queries& q, Reg key, Re
 
 }  // namespace
 
-std::vector<Reg> multiply_keys(AttentionCode& code, const Queries& q, Reg key, Reg count) {
+std::vector<Reg> multiply_keys(AttentionCode& code, const QueryTile& q, Reg key, Reg count) {
   TileBuilder& build = code.build();
   const std::vector<Reg> lowest(static_cast<size_t>(q.vectors), code.vector(-kInfinity));
   const auto all = [&](int rows) {

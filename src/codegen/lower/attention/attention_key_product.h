@@ -4,7 +4,8 @@
 
 namespace tenon::codegen {
 
-/// scores[`count` keys of a block][queries] from `key` on, masked and capped as the nest defines. Returns the highest of each query.
-std::vector<Reg> multiply_keys(AttentionCode& code, const Queries& q, Reg key, Reg count);
+/// Computes AttentionCode::scores of `count` keys from `key` on, [key][query], masked and capped as the nest defines. Returns the maximum
+/// of each query.
+std::vector<Reg> multiply_keys(AttentionCode& code, const QueryTile& q, Reg key, Reg count);
 
 }  // namespace tenon::codegen

@@ -5,12 +5,12 @@
 
 namespace tenon::codegen {
 
-/// Keys that a tile of queries looks at: those from `begin` to `end` are seen by some, those from `clear_begin` to `clear_end` by all.
+/// Ranges of keys for a tile of queries: [begin, end) are seen by some of the queries, [clear_begin, clear_end) by all.
 struct KeyRange {
   Reg begin = kNone, end = kNone, clear_begin = kNone, clear_end = kNone;
 };
 
-/// Of the queries from `first` to `last`. 0 <= begin <= end <= keys.
+/// The ranges for queries `first` to `last`, inclusive. 0 <= begin <= end <= keys.
 KeyRange key_range(KernelEmitter& emit, const VisibleKeys& visible, Reg first, Reg last, Reg keys);
 
 }  // namespace tenon::codegen

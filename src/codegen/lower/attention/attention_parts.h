@@ -4,27 +4,27 @@
 
 namespace tenon::codegen {
 
-/// Where heads and queries are few, the keys of a tile of queries are dealt out to several tasks. Each leaves what it has summed up, its
-/// maxima and its totals, and a second kernel joins them (Flash-Decoding; Dao, Haziza, Massa and Sizov, 2023).
+/// Where heads and queries are few, the keys of a tile of queries are split among several tasks. Each stores its sums, maxima and totals,
+/// and a second kernel adds them up (Flash-Decoding; Dao, Haziza, Massa and Sizov, 2023).
 struct KeyParts {
-  Dim tiles = 1;  ///< tiles of queries, of all heads
-  Dim parts = 1;  ///< of the keys of each
+  Dim tiles = 1;  ///< tiles of queries of all heads
+  Dim parts = 1;  ///< parts of the keys of a tile
 
   bool several() const { return !(parts == Dim(1)); }
-  /// Tiles whose parts are to be joined.
+  /// Tasks of the second kernel: one for each tile; 0 where a run has one part.
   Dim tasks_of_join() const { return select(less_than(Dim(1), parts), tiles, Dim(0)); }
 };
 
-/// What the tactic says for that nest: there are several parts where tiles are fewer than its `split`, of no fewer keys than its `least`.
+/// How the tactic splits the keys of that nest: where there are fewer tiles than its `split`, into parts of at least `least` keys.
 KeyParts key_parts(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Plan& plan, const Target& target);
-/// Of AttentionGroup::part_sums and part_weights, f32, a line for each part of each tile: queries x values; maxima and totals of the
-/// queries. Nothing is kept where a run has one part.
+/// Shapes of AttentionGroup::part_sums and part_weights, f32. Each has a row for each part of each tile: sums of [queries][values]; maxima,
+/// then totals, of the queries. No rows where a run has one part.
 struct PartShapes {
   DimList sums, weights;
 };
 PartShapes part_shapes(const KeyParts& parts, const Nest& nest, Tile tile, const Target& target);
 
-/// Values of a query in a tile's sums, filled up to whole panels.
+/// Elements of a value in a tile's sums: rounded up to whole panels.
 int64_t padded_values(const Nest& nest, Tile tile, const Target& target);
 
 }  // namespace tenon::codegen

@@ -7,7 +7,7 @@ namespace {
 
 /// A square of registers, of queries from `r` and elements from `d` on. Rows beyond the last query repeat it; they are computed and not
 /// stored.
-std::vector<Reg> rows_of_queries(AttentionCode& code, const Queries& q, Reg r, Reg d, double scale) {
+std::vector<Reg> rows_of_queries(AttentionCode& code, const QueryTile& q, Reg r, Reg d, double scale) {
   TileBuilder& build = code.build();
   const Dim step = code.places[0].coefficients[kHeadSize];
   MemoryOptions how;
@@ -24,7 +24,7 @@ std::vector<Reg> rows_of_queries(AttentionCode& code, const Queries& q, Reg r, R
   return rows;
 }
 
-void transpose_queries(AttentionCode& code, const Queries& q, double scale) {
+void transpose_queries(AttentionCode& code, const QueryTile& q, double scale) {
   TileBuilder& build = code.build();
   build.loop(code.number(0), code.number(code.width(q)), code.number(code.lanes()), [&](Reg r) {
     build.loop(code.number(0), code.number(code.head), code.number(code.lanes()), [&](Reg d) {
@@ -37,7 +37,7 @@ void transpose_queries(AttentionCode& code, const Queries& q, double scale) {
 
 }  // namespace
 
-void prepare_queries(AttentionCode& code, Queries& q, double scale) {
+void prepare_queries(AttentionCode& code, QueryTile& q, double scale) {
   TileBuilder& build = code.build();
   const Reg last = build.sub(q.end, code.number(1));
   for (int v = 0; v < q.vectors; ++v) {

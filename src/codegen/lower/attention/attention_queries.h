@@ -4,7 +4,8 @@
 
 namespace tenon::codegen {
 
-/// Computes the lanes of `q`, and transposes its queries so that they lie along the lanes: scaled_query[head size][queries].
-void prepare_queries(AttentionCode& code, Queries& q, double scale);
+/// Sets q.lanes, and stores the scaled queries transposed, so that they are along the lanes: AttentionCode::scaled_query[head
+/// size][queries].
+void prepare_queries(AttentionCode& code, QueryTile& q, double scale);
 
 }  // namespace tenon::codegen

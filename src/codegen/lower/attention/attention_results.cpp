@@ -24,7 +24,7 @@ void write_row(AttentionCode& code, Reg r, Reg to, Reg total, Reg is_number, boo
 
 }  // namespace
 
-void write_results(AttentionCode& code, const Queries& q, ops::MaskedRows masked_rows) {
+void write_results(AttentionCode& code, const QueryTile& q, ops::MaskedRows masked_rows) {
   TileBuilder& build = code.build();
   build.loop(code.number(0), q.valid, code.number(1), [&](Reg r) {
     AttentionPoint point = q.head;

@@ -4,7 +4,7 @@
 
 namespace tenon::codegen {
 
-/// Writes the sums of all queries that are there, divided by their totals.
-void write_results(AttentionCode& code, const Queries& q, ops::MaskedRows masked_rows);
+/// Writes the sums of all valid queries, divided by their totals.
+void write_results(AttentionCode& code, const QueryTile& q, ops::MaskedRows masked_rows);
 
 }  // namespace tenon::codegen

@@ -20,47 +20,47 @@ AttentionScores::AttentionScores(KernelEmitter& emit, const Nest& nest) : emit_(
   for (size_t k = 3; k < nest.accesses.size(); ++k) buffers_.push_back(emit.buffer(nest.accesses[k].array, false));
 }
 
-KernelEmitter::Place AttentionScores::place_of(const AttentionPoint& point, const QueryLanes& queries) const {
-  KernelEmitter::Place place;
-  place.axes.assign(point.begin(), point.end());
-  place.axes[kQuery] = queries.all;
-  return place;
+KernelEmitter::EvalContext AttentionScores::context_of(const AttentionPoint& point, const QueryLanes& queries) const {
+  KernelEmitter::EvalContext context;
+  context.axes.assign(point.begin(), point.end());
+  context.axes[kQuery] = queries.all;
+  return context;
 }
 
 Result<void> AttentionScores::enter_queries(const Expr& score, const AttentionPoint& point, std::vector<QueryLanes> queries) {
   queries_ = std::move(queries);
   of_queries_.clear();
   for (const QueryLanes& q : queries_) {
-    KernelEmitter::Place place = place_of(point, q);
-    place.load = [&](int access) { return load(access, point, q, place); };
-    TRY(evaluate_free(score, place));
-    of_queries_.push_back(std::move(place.memo));
+    KernelEmitter::EvalContext context = context_of(point, q);
+    context.load = [&](int access) { return load(access, point, q, context); };
+    TRY(evaluate_free(score, context));
+    of_queries_.push_back(std::move(context.memo));
   }
   return {};
 }
 
 /// The largest parts of the expression that the keys have no part in.
-Result<void> AttentionScores::evaluate_free(const Expr& e, KernelEmitter::Place& place) {
+Result<void> AttentionScores::evaluate_free(const Expr& e, KernelEmitter::EvalContext& context) {
   if (e.op() == ExprOp::constant || e.op() == ExprOp::dim) return {};
   if (!depends_on_key(e)) {
-    TRY(emit_.evaluate(e, place));
+    TRY(emit_.evaluate(e, context));
     return {};
   }
-  for (const Expr& a : e.args()) TRY(evaluate_free(a, place));
+  for (const Expr& a : e.args()) TRY(evaluate_free(a, context));
   return {};
 }
 
 Result<Reg> AttentionScores::value(const Expr& score, const AttentionPoint& point, size_t vector, Reg product) {
   const QueryLanes& queries = queries_[vector];
-  KernelEmitter::Place place = place_of(point, queries);
-  place.memo = of_queries_[vector];
-  place.memo.insert(of_key_.begin(), of_key_.end());
-  place.load = [&](int access) -> Result<Reg> {
+  KernelEmitter::EvalContext context = context_of(point, queries);
+  context.memo = of_queries_[vector];
+  context.memo.insert(of_key_.begin(), of_key_.end());
+  context.load = [&](int access) -> Result<Reg> {
     if (access == 0) return product;
-    return load(access, point, queries, place);
+    return load(access, point, queries, context);
   };
-  const Reg out = TRY(emit_.evaluate(score, place));
-  for (const auto& known : place.memo)
+  const Reg out = TRY(emit_.evaluate(score, context));
+  for (const auto& known : context.memo)
     if (build().type(known.second.second).lanes == 1) of_key_.insert(known);
   return build().splat(out, emit_.lanes());
 }
@@ -76,12 +76,12 @@ bool AttentionScores::depends_on_key(const Expr& e) const {
 }
 
 /// One number for all queries, or one a lane.
-Result<Reg> AttentionScores::load(int access, const AttentionPoint& point, const QueryLanes& queries, KernelEmitter::Place& place) {
+Result<Reg> AttentionScores::load(int access, const AttentionPoint& point, const QueryLanes& queries, KernelEmitter::EvalContext& context) {
   const NestAccess& a = nest_.accesses[access];
   MemoryOptions how;
   Reg offset = emit_.integer(0);
   if (!places_[access]) {
-    const Reg at = TRY(emit_.evaluate(flat_of(a, emit_.plan()), place));
+    const Reg at = TRY(emit_.evaluate(flat_of(a, emit_.plan()), context));
     (build().type(at).lanes > 1 ? how.offsets : offset) = at;
   } else {
     AttentionPoint from = point;
@@ -90,14 +90,14 @@ Result<Reg> AttentionScores::load(int access, const AttentionPoint& point, const
     const Dim along = places_[access]->coefficients[kQuery];
     if (along != Dim(0)) how.stride = emit_.dim(along);
   }
-  if (a.within) return load_within(access, offset, how, queries, place);
+  if (a.within) return load_within(access, offset, how, queries, context);
   return load_lanes(access, offset, how, queries.inside);
 }
 
 Result<Reg> AttentionScores::load_within(int access, Reg offset, MemoryOptions how, const QueryLanes& queries,
-                                         KernelEmitter::Place& place) {
+                                         KernelEmitter::EvalContext& context) {
   const NestAccess& a = nest_.accesses[access];
-  const Reg within = TRY(emit_.evaluate(a.within, place)), fill = TRY(emit_.evaluate(a.fill, place));
+  const Reg within = TRY(emit_.evaluate(a.within, context)), fill = TRY(emit_.evaluate(a.fill, context));
   const bool varies = build().type(within).lanes > 1;
   if (varies && how.stride == kNone && how.offsets == kNone) how.offsets = build().splat(emit_.integer(0), emit_.lanes());
   const Reg safe = varies ? offset : build().expr(ExprOp::select, {within, offset, emit_.integer(0)});

@@ -11,38 +11,38 @@ namespace tenon::codegen {
 /// A register for each axis of attention; kNone stands for 0.
 using AttentionPoint = std::array<Reg, kAttentionAxes>;
 
-/// Element number of an affine place at that point.
+/// The element number of an affine place at that point.
 Reg element_at(KernelEmitter& emit, const Affine& place, const AttentionPoint& point);
 
 /// A vector of queries, one a lane.
 struct QueryLanes {
-  Reg first = kNone;   ///< number of the first
-  Reg all = kNone;     ///< of each; lanes beyond the last query repeat it
-  Reg inside = kNone;  ///< mask of the lanes that hold one
+  Reg first = kNone;   ///< i64 scalar: number of the first query
+  Reg all = kNone;     ///< i64 vector: number of the query in each lane; lanes beyond the last query repeat it
+  Reg inside = kNone;  ///< mask of the lanes that hold a query
 };
 
-/// Scores as the attention's nest defines them (masked, capped), of one key and a vector of queries. What depends on the key alone is
-/// computed once for all its queries, and what depends on the queries alone once for all keys.
+/// Emits scores as the attention nest defines them (masked, capped), for one key and a vector of queries. Subexpressions of the key alone
+/// are computed once for all its queries, those of the queries alone once for all keys.
 class AttentionScores {
  public:
   AttentionScores(KernelEmitter& emit, const Nest& nest);
 
-  /// Computes here what the keys have no part in, for all code that comes inside the same block. point[kQuery] and point[kKey] are not
-  /// looked at.
+  /// Emits the subexpressions that do not depend on keys, for later code in the same block. point[kQuery] and point[kKey] are not used.
   Result<void> enter_queries(const Expr& score, const AttentionPoint& point, std::vector<QueryLanes> queries);
+  /// Starts a new key: forgets the subexpressions of the last one.
   void enter_key() { of_key_.clear(); }
-  /// `score`: over the nest's accesses, Expr::input(0) being `product`, of the queries' vector of that number.
+  /// Emits the score for vector number `vector` of the queries. Expr::input(0) in `score` is `product`.
   Result<Reg> value(const Expr& score, const AttentionPoint& point, size_t vector, Reg product);
 
  private:
-  using Memo = decltype(KernelEmitter::Place::memo);
+  using Memo = decltype(KernelEmitter::EvalContext::memo);
 
   TileBuilder& build() { return emit_.build(); }
   bool depends_on_key(const Expr& e) const;
-  Result<void> evaluate_free(const Expr& e, KernelEmitter::Place& place);
-  KernelEmitter::Place place_of(const AttentionPoint& point, const QueryLanes& queries) const;
-  Result<Reg> load(int access, const AttentionPoint& point, const QueryLanes& queries, KernelEmitter::Place& place);
-  Result<Reg> load_within(int access, Reg offset, MemoryOptions how, const QueryLanes& queries, KernelEmitter::Place& place);
+  Result<void> evaluate_free(const Expr& e, KernelEmitter::EvalContext& context);
+  KernelEmitter::EvalContext context_of(const AttentionPoint& point, const QueryLanes& queries) const;
+  Result<Reg> load(int access, const AttentionPoint& point, const QueryLanes& queries, KernelEmitter::EvalContext& context);
+  Result<Reg> load_within(int access, Reg offset, MemoryOptions how, const QueryLanes& queries, KernelEmitter::EvalContext& context);
   Reg load_lanes(int access, Reg offset, MemoryOptions how, Reg mask);
 
   KernelEmitter& emit_;

@@ -5,7 +5,7 @@ namespace tenon::codegen {
 
 namespace {
 
-void shrink_sums(AttentionCode& code, const Queries& q) {
+void shrink_sums(AttentionCode& code, const QueryTile& q) {
   TileBuilder& build = code.build();
   build.loop(code.number(0), code.number(code.width(q)), code.number(1), [&](Reg r) {
     const Reg shrink = build.load(code.factors, r, 1);
@@ -17,7 +17,7 @@ void shrink_sums(AttentionCode& code, const Queries& q) {
 }
 
 /// Puts the block's totals to those of the blocks before, if there were any; those shrink by e^shrinks.
-void join(AttentionCode& code, const Queries& q, Reg joins, const std::vector<Reg>& shrinks, const std::vector<Reg>& totals) {
+void join(AttentionCode& code, const QueryTile& q, Reg joins, const std::vector<Reg>& shrinks, const std::vector<Reg>& totals) {
   TileBuilder& build = code.build();
   const auto begin = [&] {
     for (int v = 0; v < q.vectors; ++v) build.store(code.totals, code.place_of(v), totals[static_cast<size_t>(v)]);
@@ -44,7 +44,7 @@ Reg base_of(AttentionCode& code, Reg maximum) {
   return code.build().expr(ExprOp::select, {none, code.vector(0), maximum});
 }
 
-void begin_softmax(AttentionCode& code, const Queries& q) {
+void begin_softmax(AttentionCode& code, const QueryTile& q) {
   TileBuilder& build = code.build();
   for (int v = 0; v < q.vectors; ++v) {
     build.store(code.maxima, code.place_of(v), code.vector(-kInfinity));
@@ -54,7 +54,7 @@ void begin_softmax(AttentionCode& code, const Queries& q) {
              [&](Reg i) { build.store(code.sums, i, code.vector(0)); });
 }
 
-void normalise(AttentionCode& code, const Queries& q, Reg joins, Reg count, const std::vector<Reg>& highest) {
+void normalise(AttentionCode& code, const QueryTile& q, Reg joins, Reg count, const std::vector<Reg>& highest) {
   TileBuilder& build = code.build();
   std::vector<Reg> shrinks, totals;
   for (int v = 0; v < q.vectors; ++v) {
@@ -74,7 +74,7 @@ void normalise(AttentionCode& code, const Queries& q, Reg joins, Reg count, cons
   join(code, q, joins, shrinks, totals);
 }
 
-Reg has_no_visible_key(AttentionCode& code, const Queries& q) {
+Reg has_no_visible_key(AttentionCode& code, const QueryTile& q) {
   TileBuilder& build = code.build();
   Reg lowest = code.vector(kInfinity);
   for (int v = 0; v < q.vectors; ++v) {

@@ -4,16 +4,16 @@
 
 namespace tenon::codegen {
 
-/// NaN need not win: its weight is NaN.
+/// The maximum of a and b, either where one is NaN: the weight is NaN in both cases.
 Reg higher(AttentionCode& code, Reg a, Reg b);
-/// A row without any key left subtracts 0, not -inf: its weights are 0 and its total stays 0.
+/// The number to subtract from scores: the maximum, or 0 where that is -inf (no visible key), so that weights and total are 0.
 Reg base_of(AttentionCode& code, Reg maximum);
 
-/// Before the first block: no sums, and no maxima.
-void begin_softmax(AttentionCode& code, const Queries& q);
-/// Turns the block's scores into exp(score - maximum), and what was summed up before (where `joins`) to the new maximum.
-void normalise(AttentionCode& code, const Queries& q, Reg joins, Reg count, const std::vector<Reg>& highest);
-/// Whether the highest score of some query is a hidden one.
-Reg has_no_visible_key(AttentionCode& code, const Queries& q);
+/// Clears sums and totals, and sets maxima to -inf, before the first block.
+void begin_softmax(AttentionCode& code, const QueryTile& q);
+/// Replaces the block's scores by exp(score - maximum), and scales the sums of earlier blocks (where `joins`) to the new maximum.
+void normalise(AttentionCode& code, const QueryTile& q, Reg joins, Reg count, const std::vector<Reg>& highest);
+/// Whether the maximum of some query is the score of a hidden key.
+Reg has_no_visible_key(AttentionCode& code, const QueryTile& q);
 
 }  // namespace tenon::codegen

@@ -7,7 +7,7 @@ namespace tenon::codegen {
 
 namespace {
 
-void tile_of_values(AttentionCode& code, const Queries& q, Reg base, Reg r, Reg v, Reg count, int rows, int vectors) {
+void tile_of_values(AttentionCode& code, const QueryTile& q, Reg base, Reg r, Reg v, Reg count, int rows, int vectors) {
   TileBuilder& build = code.build();
   Contract c;
   c.rows = rows;
@@ -31,7 +31,7 @@ void tile_of_values(AttentionCode& code, const Queries& q, Reg base, Reg r, Reg 
 }
 
 /// In balanced tiles of queries.
-void panel_of_values(AttentionCode& code, const Queries& q, Reg base, Reg v, Reg count, int vectors) {
+void panel_of_values(AttentionCode& code, const QueryTile& q, Reg base, Reg v, Reg count, int vectors) {
   const int64_t width = code.width(q), tiles = ceil_div(width, int64_t{code.tile.rows});
   const int64_t rows = width / tiles, larger = width % tiles * (rows + 1);
   const auto all = [&](int64_t from, int64_t to, int64_t step) {
@@ -45,7 +45,7 @@ void panel_of_values(AttentionCode& code, const Queries& q, Reg base, Reg v, Reg
 
 }  // namespace
 
-void multiply_values(AttentionCode& code, const Queries& q, Reg key, Reg count) {
+void multiply_values(AttentionCode& code, const QueryTile& q, Reg key, Reg count) {
   AttentionPoint point = q.head;
   point[kKey] = key;
   const Reg base = element_at(code.emit, code.places[2], point);

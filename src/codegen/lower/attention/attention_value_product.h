@@ -4,7 +4,7 @@
 
 namespace tenon::codegen {
 
-/// sums[queries][values] += weights times values of `count` keys from `key` on.
-void multiply_values(AttentionCode& code, const Queries& q, Reg key, Reg count);
+/// Adds the weights times the values of `count` keys, from `key` on, to AttentionCode::sums[queries][values].
+void multiply_values(AttentionCode& code, const QueryTile& q, Reg key, Reg count);
 
 }  // namespace tenon::codegen
