@@ -13,7 +13,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Columns are cut into whole registers on every target.
+/// The width of a column must be a multiple of this: of the lanes of a register on every target.
 constexpr int64_t kLanesOfColumn = 16;
 
 /// A product whose result is read as columns, and the maps that read it as one.
@@ -21,7 +21,7 @@ class Columns {
  public:
   Columns(const Plan& plan, const Readers& readers, size_t product) : plan_(plan), readers_(readers), product_(product) {}
 
-  /// nullopt where they had better stay apart.
+  /// The product with the maps as its epilogue; nullopt where they cannot be joined, or where that would be slower.
   std::optional<Group> join() {
     if (!has_columns()) return std::nullopt;
     for (const size_t g : readers_.of(result()))
@@ -34,7 +34,7 @@ class Columns {
   const Nest& sum() const { return product().nests[0]; }
   ArrayId result() const { return product().epilogue ? product().epilogue->map.outputs[0].array : sum().outputs[0].array; }
 
-  /// The result's last dimension lies along the lanes, its maps agree on the width of a column, and it has no other reader.
+  /// Whether the last dimension of the result is along the lanes, and only maps that agree on the width of a column read it.
   bool has_columns() {
     const std::set<size_t>& maps = readers_.of(result());
     if (maps.empty() || readers_.is_output(result()) || readers_.writers(result()) != 1) return false;
@@ -108,14 +108,14 @@ class Columns {
     return joined_.accesses.size() <= plan_.limits.max_accesses && within_budget(joined_);
   }
 
-  /// The bytes of what the maps make, or of the product's result, under another name.
+  /// Whether the array is a reshape of a result of the maps or of the product.
   bool shares_a_result(ArrayId a) const {
     for (a = plan_.arrays[a].same_bytes; a >= 0; a = plan_.arrays[a].same_bytes)
       if (a == result() || std::ranges::find(joined_.outputs, a, &NestOutput::array) != joined_.outputs.end()) return true;
     return false;
   }
 
-  /// Results may come as late as that of the last map.
+  /// Whether nothing reads the maps' results before the last map.
   bool may_delay_results() const {
     const std::set<size_t>& maps = readers_.of(result());
     return std::ranges::all_of(joined_.outputs, [&](const NestOutput& o) {
@@ -123,7 +123,7 @@ class Columns {
     });
   }
 
-  /// What the product's own epilogue makes of a sum is made where a column is read.
+  /// Evaluates the product's earlier epilogue where the map reads a column.
   bool inline_epilogue(Nest& map) const {
     for (size_t k = product().epilogue ? map.accesses.size() : 0; k-- > 0;)
       if (map.accesses[k].array == result() && inline_into(product().epilogue->map, map, k, plan_) != InlineResult::appended) return false;

@@ -32,20 +32,20 @@ bool absorb(Plan& plan, size_t contraction, size_t map_group, size_t access) {
   return true;
 }
 
-/// A map that was absorbed last, and both groups as they were before.
+/// Both groups as they were before the last map was absorbed.
 struct LastStep {
   Group contraction, map;
 };
 
-/// One that costs little and makes its elements larger: what is read as floats and stored as integers. Its readers evaluate it as they
-/// read, and less is stored.
+/// Whether the map is cheap and its result larger than its operand (integers that are converted to floats). Less is stored where readers
+/// evaluate it.
 bool widens_cheaply(const Nest& map, const Plan& plan) {
   const BodyCost cost = cost_of(map);
   return map.accesses.size() == 1 && bits_of(map.outputs[0].dtype) > bits_of(plan.arrays[map.accesses[0].array].dtype) &&
          cost.transcendental == 0 && cost.arithmetic <= 3;
 }
 
-/// No product has it as an operand, and nobody outside sees it.
+/// Whether readers may evaluate the array's map: it is not visible outside, and no product reads it.
 bool is_left_to_readers(ArrayId array, const Plan& plan, const Readers& readers) {
   if (readers.is_output(array) || plan.arrays[array].fixed_layout || readers.of(array).empty()) return false;
   return std::ranges::all_of(readers.of(array), [&](size_t g) {
@@ -57,8 +57,8 @@ bool is_left_to_readers(ArrayId array, const Plan& plan, const Readers& readers)
   });
 }
 
-/// Gives the last steps back that had better run where they are read.
-void give_back(Plan& plan, std::map<size_t, LastStep> last, const Readers& readers) {
+/// Undoes the last absorbed map of a contraction where its readers should evaluate it.
+void undo_widening_maps(Plan& plan, std::map<size_t, LastStep> last, const Readers& readers) {
   std::vector<Group> groups;
   for (size_t g = 0; g < plan.groups.size(); ++g) {
     const auto step = last.find(g);
@@ -103,7 +103,7 @@ void absorb_epilogues(Plan& plan) {
       break;
     }
   }
-  give_back(plan, std::move(last), readers);
+  undo_widening_maps(plan, std::move(last), readers);
   std::erase_if(plan.groups, [](const Group& g) { return g.kind() == GroupKind::nests && g.nests.empty(); });
 }
 

@@ -4,7 +4,7 @@
 
 namespace tenon::codegen {
 
-/// A map that is the only reader of a contraction's result runs on its tile, at the place of the map.
+/// Makes a map that is the only reader of a contraction's result its epilogue. The joined group takes the position of the map.
 /// Not before `find_contractions`; not after `inline_maps` (a bias would be evaluated in each loop of a norm instead).
 void absorb_epilogues(Plan& plan);
 

@@ -12,7 +12,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// The access by which the map reads the array alone, place by place; -1 where there is none.
+/// The one access of the map that reads the array, element by element; -1: there is none, or several.
 int own_read(const Nest& map, ArrayId array, const Plan& plan) {
   int found = -1;
   for (int k = 0; k < static_cast<int>(map.accesses.size()); ++k) {
@@ -23,7 +23,7 @@ int own_read(const Nest& map, ArrayId array, const Plan& plan) {
   return found;
 }
 
-/// What is stored for neighbouring channels lies side by side, as they do in registers.
+/// Whether the epilogue stores neighbouring channels next to each other, as they are in registers.
 bool stores_channels_together(const Epilogue& epilogue, const Nest& nest, const WindowSum& sum, const Plan& plan) {
   const auto places = epilogue_places(epilogue, nest, plan);
   return places && places->results[0].coefficients[sum.channels] == Dim(1);

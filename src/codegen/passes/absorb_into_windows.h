@@ -4,8 +4,8 @@
 
 namespace tenon::codegen {
 
-/// A map that alone reads a window sum's result becomes the epilogue of its group.
-/// Needs: final accesses, as after `group_rows`.  Not before it: what shares a kernel over rows has no epilogue.
+/// Makes a map that is the only reader of a window sum's result its epilogue.
+/// Needs: final accesses, as after `group_rows`.  Not before it: nests that share a kernel over rows have no epilogue.
 void absorb_into_windows(Plan& plan);
 
 }  // namespace tenon::codegen

@@ -23,7 +23,7 @@ bool is_product_of_loads(const Group& g) {
          std::ranges::all_of(value.args(), [](const Expr& e) { return e.op() == ExprOp::input; });
 }
 
-/// Whether tiles had better multiply by the scale than rows are multiplied before.
+/// Whether it is faster that tiles multiply by the scale than that rows are multiplied before.
 bool pays(const Group& product, const Plan& plan) {
   const Contraction& c = *product.contraction();
   const Nest& nest = product.nests[0];
@@ -38,7 +38,7 @@ bool pays(const Group& product, const Plan& plan) {
   return once && !rows.less(plan.limits.min_scaled_rows).value_or(false) && lanes && *lanes <= plan.limits.max_scaled_lanes;
 }
 
-/// The product reading what the map reads; nullopt where it had better not.
+/// The product with the multiplication of the map in it; nullopt where that is not possible or slower.
 std::optional<Group> scaled(const Group& product, const Group& map, size_t access, const Plan& plan) {
   Group out = product;
   if (inline_into(map.nests[0], out.nests[0], access, plan) != InlineResult::appended) return std::nullopt;
@@ -46,7 +46,7 @@ std::optional<Group> scaled(const Group& product, const Group& map, size_t acces
   return same_operands(*product.contraction(), *out.contraction()) && tiling_of(out, plan) ? std::optional(std::move(out)) : std::nullopt;
 }
 
-/// Of the operand that a product reads by rows, the number of its load; nullopt where it reads the array elsewhere too.
+/// The number of the load of a product's rows operand; nullopt where the product reads that array by another load too.
 std::optional<size_t> only_rows(const Group& g, const Plan& plan) {
   if (!g.contraction() || !g.contraction()->rows_operand.is_load()) return std::nullopt;
   const auto access = static_cast<size_t>(g.contraction()->rows_operand.accesses[0]);

@@ -13,17 +13,17 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Wider ones are of indices whose end is not known.
+/// Widest halo, in elements: larger reaches come from indices without a known bound.
 constexpr int64_t kWidest = 1 << 12;
 
-/// An array's halo, and its contents.
+/// The halo of an array, and the value of its elements.
 struct HaloFill {
   Halo halo;
   Expr fill;
   std::vector<ir::NodeId> nodes;  ///< of the first reader
 };
 
-/// The load by which a contraction may leave its array; null where it has none.
+/// The load of a contraction that may leave its array; null: there is none.
 NestAccess* padded_read(Group& g) {
   if (!g.contraction() || !g.contraction()->rows_operand.is_load()) return nullptr;
   NestAccess& read = g.nests[0].accesses[g.contraction()->rows_operand.accesses[0]];
@@ -32,7 +32,8 @@ NestAccess* padded_read(Group& g) {
 
 size_t outermost(const Array& array) { return array.order.empty() ? 0 : static_cast<size_t>(array.order[0]); }
 
-/// What an access reaches beyond its array; nullopt where that is no number, or not all of the array is inside.
+/// How far an access reaches beyond its array; nullopt where that is not known at compile time, or the access reads only a part of the
+/// array.
 std::optional<Halo> reach_beyond(const NestAccess& read, const Nest& nest, const Plan& plan) {
   const auto inside = index_bounds_of(read, nest, plan);
   if (!inside) return std::nullopt;
@@ -62,9 +63,9 @@ class Halos {
     std::vector<bool> takes;
     for (Group& g : plan_.groups) {
       const NestAccess* read = padded_read(g);
-      takes.push_back(read && want(*read, g.nests[0]));
+      takes.push_back(read && request(*read, g.nests[0]));
     }
-    for (const auto& [array, around] : wanted_) {
+    for (const auto& [array, around] : requested_) {
       plan_.arrays[array].halo = around.halo;
       plan_.arrays[array].halo.zeros = around.fill->number == 0 && around.fill->integer == 0;
       plan_.arrays[array].strides = strides_of(plan_.arrays[array]);
@@ -75,16 +76,16 @@ class Halos {
       groups.push_back(std::move(plan_.groups[g]));
     }
     plan_.groups = std::move(groups);
-    if (!wanted_.empty()) recompute_all_roles(plan_);
+    if (!requested_.empty()) recompute_all_roles(plan_);
   }
 
  private:
-  /// false: it cannot read a halo, or one that others do not.
-  bool want(const NestAccess& read, const Nest& nest) {
+  /// Requests a halo for the array of the access. false: the access cannot read one, or needs another fill than other accesses.
+  bool request(const NestAccess& read, const Nest& nest) {
     if (relied_[read.array]) return false;
     const auto halo = reach_beyond(read, nest, plan_);
     if (!halo || read.fill.op() != ExprOp::constant) return false;
-    const auto [known, is_new] = wanted_.try_emplace(read.array, HaloFill{*halo, read.fill, nest.nodes});
+    const auto [known, is_new] = requested_.try_emplace(read.array, HaloFill{*halo, read.fill, nest.nodes});
     if (!same_number(known->second.fill, read.fill)) return false;
     for (size_t d = 0; d < halo->before.size(); ++d) {
       known->second.halo.before[d] = std::max(known->second.halo.before[d], halo->before[d]);
@@ -93,16 +94,16 @@ class Halos {
     return true;
   }
 
-  /// After what fills the halo, where it is the first to read it.
+  /// Lets the access read the halo; adds the group that fills it before the first such access.
   void read_halo(NestAccess& read, std::vector<Group>& groups) {
     if (filled_.insert(read.array).second) {
-      Group fill = filling(read.array, wanted_.at(read.array));
+      Group fill = filling(read.array, requested_.at(read.array));
       if (!fill.nests.empty()) groups.push_back(std::move(fill));
     }
     read.within = read.fill = Expr();
   }
 
-  /// A loop for each side: of the dimensions outside of its own the inside, of those within it all.
+  /// The loops that fill a halo, one for each side: in dimensions before that of the side they run over the inside, in later ones over all.
   Group filling(ArrayId id, const HaloFill& around) const {
     const Array& array = plan_.arrays[id];
     Group out;
@@ -140,7 +141,7 @@ class Halos {
 
   Plan& plan_;
   const std::vector<bool> relied_;
-  std::map<ArrayId, HaloFill> wanted_;
+  std::map<ArrayId, HaloFill> requested_;
   std::set<ArrayId> filled_;
 };
 

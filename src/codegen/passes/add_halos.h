@@ -4,10 +4,10 @@
 
 namespace tenon::codegen {
 
-/// Images that a padded convolution reads by rows get the padding around them in memory: whoever makes them writes the inside as before,
-/// one loop more fills the halo, and nothing is copied. Several readers share the widest halo. Only arrays whose strides nobody else
-/// relies on, and where the padding is one constant and its width a number; the others are copied when they are lowered.
-/// Needs: final accesses and layouts.  Not before `winograd`, whose tiles check bounds themselves.  Cost: linear in the accesses.
+/// Stores padding around images that padded convolutions read by rows: the group that computes an image writes the inside, another loop
+/// fills the halo, and nothing is copied. Several readers share the widest halo. Only for arrays without fixed strides, and padding of one
+/// constant and known width; prepare_operands copies the others. Needs: final accesses and layouts.  Not before `winograd`, whose tiles
+/// check bounds themselves.  Cost: linear in the accesses.
 void add_halos(Plan& plan);
 
 }  // namespace tenon::codegen

@@ -42,7 +42,7 @@ class Append {
     return g.kind() == GroupKind::nests && g.nests.size() == 1 && copies_whole(g.nests[0], old_, new_, plan_);
   }
 
-  /// A group copies the old rows; all others that write at all write behind them.
+  /// Whether one group copies the old rows, and all other writes are to rows after them.
   bool is_append() const {
     const Dim rows = plan_.arrays[old_].shape[growing_.axis];
     bool copied = false;
@@ -56,7 +56,7 @@ class Append {
     return copied && std::ranges::count(plan_.outputs, new_) == 1;
   }
 
-  /// What counts elements, or is no kernel, reads a copy without gaps.
+  /// Adds a dense copy for readers by element number and for steps without a kernel.
   void give_dense_copy() {
     const auto needs = [&](const Group& g) {
       const bool by_step = std::ranges::any_of(g.inputs, [&](ArrayId a) { return a >= 0 && storage_of(a, plan_) == new_; });

@@ -22,7 +22,7 @@ void each_nest(Plan& plan, const std::function<void(Group&, Nest&)>& f) {
 
 bool image(const Array& a) { return a.shape.size() >= 3 && a.shape.size() <= 5; }
 
-/// Which dimensions slide a window: an index with two axes in it (output position and kernel position).
+/// For each dimension, whether a window slides along it: its index has two axes (output position and kernel position).
 std::vector<bool> windows_of(const NestAccess& a, const Nest& nest) {
   std::vector<bool> out;
   for (const Expr& e : a.index) {
@@ -39,8 +39,8 @@ bool reduces(const Nest& nest) {
   return std::any_of(nest.axes.begin(), nest.axes.end(), [](const ops::Axis& a) { return a.kind != ops::Axis::Kind::parallel; });
 }
 
-/// A reshape that all its readers have come to read through is nobody's, and relies on no order.
-void forget_unread_reshapes(Plan& plan) {
+/// Removes reshapes that nothing reads since their readers read the original array: they need no memory order any more.
+void drop_unread_reshapes(Plan& plan) {
   const Readers readers(plan);
   std::vector<bool> seen(plan.arrays.size(), false);
   for (ArrayId a : plan.outputs)
@@ -49,8 +49,8 @@ void forget_unread_reshapes(Plan& plan) {
     if (readers.of(a).empty() && !seen[a]) plan.arrays[a].same_bytes = -1;
 }
 
-/// Arrays whose memory order others rely on: operands of attention, shared by a reshape, constant, or seen from outside.
-std::vector<bool> pinned(Plan& plan) {
+/// For each array, whether its memory order must not change: operands of attention, reshaped, constant, or visible outside.
+std::vector<bool> has_fixed_order(Plan& plan) {
   std::vector<bool> fixed(plan.arrays.size(), false);
   for (size_t a = 0; a < plan.arrays.size(); ++a) {
     const Array& array = plan.arrays[a];
@@ -67,7 +67,8 @@ std::vector<bool> pinned(Plan& plan) {
 
 using Order = std::vector<int>;
 
-/// The channels innermost: the last dimension without a window, or the second where all but the first have one (a grouped convolution).
+/// The order with the channels innermost: the last dimension without a window, or the second where all but the first have one (a grouped
+/// convolution).
 Order channels_last(const std::vector<bool>& windows) {
   size_t channels = 1;
   for (size_t d = 1; d < windows.size(); ++d)
@@ -79,8 +80,8 @@ Order channels_last(const std::vector<bool>& windows) {
   return order;
 }
 
-/// The axis that determines an index: its only one, or the parallel one of a window; -1 where none does.
-int axis_walked(const Expr& index, const Nest& nest) {
+/// The axis that runs over a dimension: the only axis in its index, or the parallel one of a window; -1: none.
+int axis_of_dimension(const Expr& index, const Nest& nest) {
   auto affine = affine_of(index, static_cast<int>(nest.axes.size()));
   std::vector<int> all, parallel;
   for (int x = 0; affine && x < static_cast<int>(nest.axes.size()); ++x) {
@@ -91,17 +92,18 @@ int axis_walked(const Expr& index, const Nest& nest) {
   return all.size() == 1 ? all[0] : parallel.size() == 1 ? parallel[0] : -1;
 }
 
-/// That of each dimension. One of size 1 needs none: it answers to its own number, beyond all axes.
+/// The axis of each dimension. A dimension of size 1 without an axis gets a number of its own above all axes.
 std::vector<int> axes_of(const std::vector<Expr>& index, const Nest& nest, const DimList& shape) {
   constexpr int kBeyondAxes = 1000;
   std::vector<int> out;
   for (size_t d = 0; d < index.size(); ++d)
-    out.push_back(shape[d] == Dim(1) ? kBeyondAxes + static_cast<int>(d) : axis_walked(index[d], nest));
+    out.push_back(shape[d] == Dim(1) ? kBeyondAxes + static_cast<int>(d) : axis_of_dimension(index[d], nest));
   return out;
 }
 
-/// The order that walks `to` as `order` walks `from`, axis by axis; nullopt where a dimension of `to` has no axis of its own. Of a
-/// contraction, one dimension may have none (the channels that it sums or makes): it comes innermost.
+/// The memory order of an array with axes `to` (by dimension) in which axes come in the order that they have in an array with axes `from`
+/// and order `order`; nullopt where a dimension of `to` has an axis that `from` lacks. In a contraction one dimension may lack it (the
+/// channels that are summed or computed): it becomes the innermost.
 std::optional<Order> carried_over(const Order& order, const std::vector<int>& from, const std::vector<int>& to, bool contraction) {
   Order out;
   for (int d : order)
@@ -116,13 +118,13 @@ std::optional<Order> carried_over(const Order& order, const std::vector<int>& fr
   return out.size() == to.size() ? std::optional(out) : std::nullopt;
 }
 
-/// A place given by its element number.
+/// An access or output by element number, and the axes of its nest.
 struct Numbered {
   Expr* flat;
   const std::vector<ops::Axis>* axes;
 };
 
-/// Those in each array.
+/// All of them, by array.
 std::vector<std::vector<Numbered>> numbered_places(Plan& plan) {
   std::vector<std::vector<Numbered>> out(plan.arrays.size());
   each_nest(plan, [&](Group&, Nest& n) {
@@ -134,18 +136,18 @@ std::vector<std::vector<Numbered>> numbered_places(Plan& plan) {
   return out;
 }
 
-/// Whether the innermost axis goes from neighbour to neighbour.
-bool walks_by_one(const Expr& flat, const std::vector<ops::Axis>& axes) {
+/// Whether the place is contiguous along the innermost axis.
+bool is_contiguous(const Expr& flat, const std::vector<ops::Axis>& axes) {
   const auto place = affine_of(flat, static_cast<int>(axes.size()));
   size_t last = axes.size();
   while (last > 0 && axes[last - 1].extent == Dim(1)) --last;
   return place && last > 0 && place->coefficients[last - 1] == Dim(1);
 }
 
-/// The memory order of each array as it becomes known.
+/// Chooses the memory orders of arrays.
 class Layouts {
  public:
-  explicit Layouts(Plan& plan) : plan_(plan), fixed_(pinned(plan)), numbered_(numbered_places(plan)) {
+  explicit Layouts(Plan& plan) : plan_(plan), fixed_(has_fixed_order(plan)), numbered_(numbered_places(plan)) {
     for (const Array& a : plan.arrays) order_.push_back(a.order);
   }
 
@@ -155,7 +157,7 @@ class Layouts {
       changed = false;
       each_nest(plan_, [&](Group& g, Nest& n) {
         const bool contraction = g.kind() == GroupKind::contract && !(g.epilogue && &n == &g.epilogue->map);
-        if (g.kind() == GroupKind::nests || g.kind() == GroupKind::contract) changed |= spread(n, contraction);
+        if (g.kind() == GroupKind::nests || g.kind() == GroupKind::contract) changed |= propagate(n, contraction);
       });
     }
     for (size_t a = 0; a < order_.size(); ++a) {
@@ -172,7 +174,7 @@ class Layouts {
     // Who reads by element number and has its pixels innermost keeps them so.
     const auto gains = [&](const Numbered& n) {
       const auto flat = number_in(order, a, n);
-      return flat && walks_by_one(*flat, *n.axes);
+      return flat && is_contiguous(*flat, *n.axes);
     };
     if (!std::ranges::all_of(numbered_[a], gains)) return false;
     order_[a] = std::move(order);
@@ -183,7 +185,7 @@ class Layouts {
     return number_in_order(*n.flat, plan_.arrays[a].shape, order, *n.axes);
   }
 
-  /// What slides a window, and what it writes.
+  /// Sets the orders of images that a window slides over, and of the results.
   void seed(const Nest& n) {
     if (!reduces(n)) return;
     if (n.accesses.size() == 1) return seed_pooling(n);
@@ -196,7 +198,7 @@ class Layouts {
     }
   }
 
-  /// Results of a convolution have the dimensions of the op: batch, channels, positions.
+  /// Sets the order of a convolution's results, whose dimensions are batch, channels, positions.
   void seed_results(const Nest& n, size_t rank) {
     std::vector<bool> positions(rank, true);
     positions[0] = positions[1] = false;
@@ -204,7 +206,7 @@ class Layouts {
       if (plan_.arrays[o.array].shape.size() == rank) set_order(o.array, channels_last(positions));
   }
 
-  /// A window of each channel. Where its image stays row-major, it takes less time to write the results so than to change their order.
+  /// Pooling. Where the image stays row-major, so do the results: changing their order takes longer.
   void seed_pooling(const Nest& n) {
     const ArrayId data = n.accesses[0].array;
     const std::vector<bool> windows = windows_of(n.accesses[0], n);
@@ -221,8 +223,8 @@ class Layouts {
     seed_results(n, windows.size());
   }
 
-  /// Arrays that one loop walks side by side take the order of the first that has one.
-  bool spread(const Nest& n, bool contraction) {
+  /// Gives the arrays of a loop the order of the first of them that has one. Whether an order was set.
+  bool propagate(const Nest& n, bool contraction) {
     struct Side {
       ArrayId array;
       std::vector<int> axes;
@@ -245,14 +247,14 @@ class Layouts {
   Plan& plan_;
   const std::vector<bool> fixed_;
   const std::vector<std::vector<Numbered>> numbered_;
-  std::vector<Order> order_;        ///< empty: not known
+  std::vector<Order> order_;        ///< by array; empty: not chosen yet
   std::set<ArrayId> pooled_as_is_;  ///< results of poolings over row-major images
 };
 
 }  // namespace
 
 void choose_layouts(Plan& plan) {
-  forget_unread_reshapes(plan);
+  drop_unread_reshapes(plan);
   Layouts(plan).run();
   recompute_all_roles(plan);
 }

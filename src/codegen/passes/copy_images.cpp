@@ -12,10 +12,10 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Fewer channels do not fill a cache line, and are read where they are.
+/// Images with fewer channels are not copied: these do not fill a cache line.
 constexpr int64_t kFewChannels = 8;
-/// Of one channel, smaller windows are summed in less time than a copy takes (Zen 5: 3 x 3 on 57 x 57 pixels of 272 channels in half of it;
-/// 5 x 5 take longer).
+/// Depthwise windows of fewer elements are summed in less time than a copy takes (Zen 5: 3 x 3 on 57 x 57 pixels of 272 channels in half of
+/// it; 5 x 5 take longer).
 constexpr int64_t kSmallWindow = 16;
 
 bool is_external_image(ArrayId a, const Plan& plan) {
@@ -23,7 +23,7 @@ bool is_external_image(ArrayId a, const Plan& plan) {
   return array.fixed_layout && !array.constant && array.shape.size() >= 3 && array.shape.size() <= 5;
 }
 
-/// A walk over the groups in their order. An image has one copy.
+/// Rewrites the groups in order. Each image is copied once.
 class Copies {
  public:
   explicit Copies(Plan& plan) : plan_(plan) {}
@@ -39,7 +39,7 @@ class Copies {
   }
 
  private:
-  /// A product with constant kernels whose other operand is an image that it sums over the channels of.
+  /// Whether the group is a convolution by constant kernels that sums over the channels of an image.
   bool sums_channels_of_image(const Group& g) const {
     if (!g.contraction() || !g.contraction()->batch.empty() || g.nests[0].accesses.size() != 2) return false;
     const Nest& nest = g.nests[0];
@@ -54,7 +54,7 @@ class Copies {
     return channels.kind == ops::Axis::Kind::reduced && channels.extent.is_number() && channels.extent.value() >= kFewChannels;
   }
 
-  /// A sum over windows of each channel, if its images were channels-last.
+  /// Whether the group would be a window sum (a depthwise convolution) if its images were channels-last.
   bool sums_windows_of_image(const Group& g) {
     if (g.kind() != GroupKind::nests || g.nests.size() != 1 || g.nests[0].accesses.size() != 2) return false;
     Nest nest = g.nests[0];
@@ -116,7 +116,7 @@ class Copies {
     }
   }
 
-  /// And nobody else any of it: each dimension has an axis of its own.
+  /// Whether the output covers its whole array, each element once: each dimension has an axis of its own.
   bool writes_all(const NestOutput& out, const Nest& nest) const {
     if (out.flat || out.within) return false;
     const DimList& shape = plan_.arrays[out.array].shape;
@@ -137,7 +137,7 @@ class Copies {
     return true;
   }
 
-  /// Of what the last group writes. Later groups that walk it against its order read it before it is copied.
+  /// Lets the last group write a channels-last image, which is copied to the result after it. Later convolutions read the image.
   void write_copy() {
     Group& g = groups_.back();
     Nest& writer = g.epilogue ? g.epilogue->map : g.nests[0];

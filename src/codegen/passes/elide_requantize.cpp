@@ -12,7 +12,7 @@ constexpr double kMostOfAByte = 255;
 
 bool is_number(const Expr& e) { return e.op() == ExprOp::constant && e.dtype() == DType::f32; }
 
-/// Whole numbers alone, infinities and NaN.
+/// Whether the value is always a whole number, an infinity or NaN.
 bool is_whole(const Expr& e) {
   switch (e.op()) {
     case ExprOp::round_even:
@@ -24,14 +24,14 @@ bool is_whole(const Expr& e) {
   }
 }
 
-/// As casting to an u8 holds it, moved by `zero`: the lower bound where it is NaN.
+/// The value clamped to 0..255, minus `zero`; the lower bound where it is NaN, as a cast to u8 does.
 Expr clamped(const Expr& e, double zero) {
   const Expr low = Expr::constant(DType::f32, 0 - zero), high = Expr::constant(DType::f32, kMostOfAByte - zero);
   const Expr above = select(low < e, e, low);
   return select(above < high, above, high);
 }
 
-/// A whole number plus a whole constant.
+/// A whole number and a whole constant that is added to it.
 struct Moved {
   Expr number;
   double by = 0;
@@ -56,7 +56,7 @@ class Rewriting {
   }
 
  private:
-  /// The number that a byte is read as, and what was added to it as a byte; null where it is none.
+  /// Where `e` is a cast to u8 and back to f32: the value before, and the constant that was added to it; nullopt: `e` is something else.
   static std::optional<Moved> byte_of(const Expr& e) {
     const bool back =
         e.op() == ExprOp::cast && e.dtype() == DType::f32 && e.args()[0].op() == ExprOp::cast && e.args()[0].dtype() == DType::u8;
@@ -64,7 +64,7 @@ class Rewriting {
     return moved_by(e.args()[0].args()[0]);
   }
 
-  /// Of an expression whose parts are rewritten; null: unchanged.
+  /// The simplified expression, whose parts are simplified already; null: unchanged.
   Expr shortened(const Expr& e) {
     if (e.op() == ExprOp::cast && is_integer(e.dtype()) && e.args()[0].dtype() == DType::f32 && e.args()[0].op() == ExprOp::add) {
       const Expr& sum = e.args()[0];  // a zero's sign is none of an integer
@@ -81,7 +81,7 @@ class Rewriting {
     return out;
   }
 
-  std::unordered_map<const ExprNode*, std::pair<Expr, Expr>> done_;  ///< with what was given: no address comes twice
+  std::unordered_map<const ExprNode*, std::pair<Expr, Expr>> done_;  ///< keeps the keys alive, so that they are unique
   std::unordered_map<const ExprNode*, Moved> bytes_;
   std::vector<Expr> kept_;
 };

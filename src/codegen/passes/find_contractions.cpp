@@ -9,7 +9,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Nothing to multiply: plain loops do that without tiles.
+/// Whether some axis has no steps, so that there is nothing to multiply: plain loops handle that.
 bool empty(const Nest& nest) {
   return std::any_of(nest.axes.begin(), nest.axes.end(), [](const ops::Axis& a) { return a.extent == Dim(0); });
 }

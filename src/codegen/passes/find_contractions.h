@@ -4,7 +4,7 @@
 
 namespace tenon::codegen {
 
-/// Marks sums of products that the contract family runs.
+/// Makes groups that are sums of products contractions.
 /// Needs: one nest a group.  Promises: only `kind` and `roles` change.  Not after `absorb_epilogues` (it looks at the kind).
 void find_contractions(Plan& plan);
 

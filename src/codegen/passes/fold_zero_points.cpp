@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kUnsignedShift = 128;
 
-/// The place in the nest's axes as one in the axes of a map over its result; null where it is none.
+/// The index, which is over the nest's axes, over the axes of a map over the nest's result; null where that is not possible.
 Expr in_map(const Expr& index, const NestOutput& result) {
   if (!mentions(index, ExprOp::axis)) return index;
   for (size_t d = 0; d < result.index.size(); ++d)
@@ -24,7 +24,7 @@ Expr in_map(const Expr& index, const NestOutput& result) {
   return {};
 }
 
-/// A walk over the groups in their order. An array of i8 has one copy as u8.
+/// Rewrites the groups in order. Each array of i8 is copied to u8 once.
 class ZeroPoints {
  public:
   explicit ZeroPoints(Plan& plan) : plan_(plan) {}
@@ -39,7 +39,7 @@ class ZeroPoints {
   }
 
  private:
-  /// The groups that replace it: empty where it stays.
+  /// The groups that replace `g`; empty: it stays.
   std::vector<Group> replacement(const Group& g) {
     if (g.kind() != GroupKind::nests || g.nests.size() != 1) return {};
     const auto factors = integer_factors_of(g.nests[0]);
@@ -60,7 +60,7 @@ class ZeroPoints {
     std::vector<Group> out;
     std::optional<Nest> sum = plain_sum(nest, a, b, *zero, *weights, out), map;
     if (sum && !is_none(*zero)) {
-      map = taking_off(nest, a, *zero, *weights);
+      map = subtract_zero_points(nest, a, *zero, *weights);
       if (map) sum->outputs[0].array = map->accesses[0].array;
     }
     if (!sum || (!is_none(*zero) && !map) || !contraction_of(*sum, plan_)) {
@@ -73,7 +73,7 @@ class ZeroPoints {
     return out;
   }
 
-  /// None for a plan that was read from text, whose nests have no nodes.
+  /// The first node; none for a plan that was parsed from text, whose nests have no nodes.
   static ir::NodeId first_of(const std::vector<ir::NodeId>& nodes) { return nodes.empty() ? ir::NodeId() : nodes[0]; }
 
   static void push(std::vector<Group>& to, Nest nest, ir::NodeId node, bool auxiliary) {
@@ -84,14 +84,14 @@ class ZeroPoints {
     to.push_back(std::move(g));
   }
 
-  /// What is taken off each element of `a` as u8: a number, or what an access loads (and `shift` more).
+  /// The zero point of `a` as u8: `number`, or else a loaded value, plus `shift`.
   struct Zero {
     std::optional<int64_t> number;
     int64_t shift = 0;
   };
   static bool is_none(const Zero& zero) { return zero.number == 0; }
 
-  /// nullopt where it is read in a way that is not understood.
+  /// The zero point of factor `a`; nullopt where its access is not supported.
   std::optional<Zero> zero_of(const IntegerFactor& a, const Nest& nest) const {
     const NestAccess& data = nest.accesses[a.data];
     Zero out;
@@ -109,7 +109,7 @@ class ZeroPoints {
     return out.number || !data.within || one ? std::optional(out) : std::nullopt;
   }
 
-  /// nullopt where the image cannot be copied.
+  /// The sum of plain products u8 x i8; nullopt where the image cannot be copied.
   std::optional<Nest> plain_sum(const Nest& nest, const IntegerFactor& a, const IntegerFactor& b, const Zero& zero,
                                 const IntegerWeights& weights, std::vector<Group>& before) {
     Nest sum = nest;
@@ -117,7 +117,7 @@ class ZeroPoints {
     if (data.dtype == DType::i8) data.array = as_unsigned(data.array, nest.nodes, before);
     data.dtype = DType::u8;
     if (data.within && zero.number) data.fill = Expr::integer(DType::u8, *zero.number);
-    else if (data.within && !surround(data, nest, nest.accesses[a.zero], zero, before)) return std::nullopt;
+    else if (data.within && !pad_with_zero_point(data, nest, nest.accesses[a.zero], zero, before)) return std::nullopt;
     kernel.array = add_constant(weights.shifted);
     kernel.dtype = DType::i8;
     sum.accesses = {std::move(data), std::move(kernel)};
@@ -125,8 +125,8 @@ class ZeroPoints {
     return sum;
   }
 
-  /// Copies the image with a zero point around it that is known only at run time.
-  bool surround(NestAccess& data, const Nest& nest, const NestAccess& zero, const Zero& how, std::vector<Group>& before) {
+  /// Copies the image with padding of a zero point that is known only at run time.
+  bool pad_with_zero_point(NestAccess& data, const Nest& nest, const NestAccess& zero, const Zero& how, std::vector<Group>& before) {
     data.fill = Expr::integer(DType::u8, 0);
     std::vector<Nest> copies;
     if (!pad_operand(data, nest, plan_, copies) || copies.size() != 2) return false;
@@ -149,7 +149,7 @@ class ZeroPoints {
     return static_cast<ArrayId>(plan_.arrays.size() - 1);
   }
 
-  /// The array with 128 added to its elements.
+  /// The array of i8 as u8, with 128 added to its elements.
   ArrayId as_unsigned(ArrayId from, const std::vector<ir::NodeId>& nodes, std::vector<Group>& before) {
     const auto [known, is_new] = copies_.try_emplace(from, -1);
     if (!is_new) return known->second;
@@ -176,8 +176,9 @@ class ZeroPoints {
     return out;
   }
 
-  /// Reads the sum from an array of its own, and writes what the nest wrote; nullopt where it cannot be said over the result's axes.
-  std::optional<Nest> taking_off(const Nest& nest, const IntegerFactor& a, const Zero& zero, const IntegerWeights& weights) {
+  /// The map that reads the plain sum, subtracts the zero points, and writes the nest's result; nullopt where an index cannot be expressed
+  /// by the result's axes.
+  std::optional<Nest> subtract_zero_points(const Nest& nest, const IntegerFactor& a, const Zero& zero, const IntegerWeights& weights) {
     const NestOutput& result = nest.outputs[0];
     const DimList shape = plan_.arrays[result.array].shape;
     NestAccess sums{-1, DType::i32, moved(weights.index, result), {}, {}, {}};
@@ -200,7 +201,7 @@ class ZeroPoints {
     return map;
   }
 
-  /// Shorter where one is no place of the result.
+  /// The index over the axes of a map over the result; shorter than `index` where in_map fails.
   static std::vector<Expr> moved(const std::vector<Expr>& index, const NestOutput& result) {
     std::vector<Expr> out;
     for (const Expr& e : index) {

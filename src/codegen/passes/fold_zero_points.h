@@ -4,8 +4,8 @@
 
 namespace tenon::codegen {
 
-/// Sums of products of 8-bit integers, of which each may lose its zero point first, become sums of plain products u8 x i8, which register
-/// tiles walk, followed by a map that subtracts the zero points:
+/// Replaces sums of products of 8-bit integers with zero points by sums of plain products u8 x i8, which run on register tiles, and a map
+/// that subtracts the zero points:
 ///   sum((a - za) * (b - zb)) = sum(a * b') - za * sum(b'),  b' = b - zb.
 /// `b` is a constant, and so are b' (an i8) and its sums. Where `a` is i8, it is stored as a + 128, and za is 128 more; outside of an image
 /// stands za. The identity holds in wrapping arithmetic, for any number of products.

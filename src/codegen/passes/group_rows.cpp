@@ -18,7 +18,7 @@ bool has_row(const Group& g) {
   return false;
 }
 
-/// Leading parallel axes.
+/// The number of leading parallel axes.
 int leading(const Nest& n) {
   int count = 0;
   while (count < static_cast<int>(n.axes.size()) && n.axes[count].kind == ops::Axis::Kind::parallel) ++count;
@@ -38,7 +38,7 @@ bool is_or_shares(ArrayId array, ArrayId made, const Plan& plan) {
   return array == made;
 }
 
-/// How many leading axes all nests share, such that whatever one writes and another reads stays within one step of them.
+/// How many leading axes all nests have in common, such that elements which one writes and another reads belong to the same step of these.
 int shared_outer(const std::vector<const Nest*>& nests, const Plan& plan) {
   int outer = leading(*nests[0]);
   for (const Nest* n : nests) {
@@ -69,8 +69,8 @@ bool reads(const Group& g, const Group& writer, const Plan& plan) {
   return false;
 }
 
-/// Whether the inner axes step over neighbours that the outer ones walk, as the pixels of a channel do in an image that is stored
-/// channels-last: what a kernel of its own reads in whole registers would be read element by element.
+/// Whether memory is contiguous along an outer axis and not along the inner ones (pixels of a channel in a channels-last image): a kernel
+/// of its own reads whole registers there, one over rows single elements.
 bool steps_over_neighbours(const Nest& n, int outer, const Plan& plan) {
   const int axes = static_cast<int>(n.axes.size());
   const auto steps = [&](const auto& place) {
@@ -89,8 +89,8 @@ bool steps_over_neighbours(const Nest& n, int outer, const Plan& plan) {
   return std::ranges::any_of(n.accesses, steps) || std::ranges::any_of(n.outputs, steps);
 }
 
-/// Whether the rows that the nest sums up fill too little of a register while an outer axis has neighbouring results: rows of two or three
-/// elements, or the windows of a pooling, whose neighbours overlap. Alone, the nest has those results along the lanes.
+/// Whether the nest sums rows that fill little of a register (two or three elements, or windows of a pooling) while an outer axis has
+/// contiguous results. In a kernel of its own, the nest is vectorised along that axis.
 bool sums_short_rows(const Nest& n, int outer, const Plan& plan) {
   constexpr int64_t kLanes = 16, kFew = 4;
   const int axes = static_cast<int>(n.axes.size());
@@ -109,7 +109,7 @@ bool sums_short_rows(const Nest& n, int outer, const Plan& plan) {
   return std::ranges::any_of(n.accesses, [&](const NestAccess& a) { return std::ranges::any_of(a.index, is_window); });
 }
 
-/// Both write parts of one array: the later one may write over what the earlier one wrote.
+/// Whether both groups write to one array: the later one may overwrite elements of the earlier one.
 bool share_an_output(const Group& a, const Group& b) {
   const auto writes = [](const Group& g, ArrayId array) {
     for (const Nest& n : g.nests)
@@ -123,7 +123,7 @@ bool share_an_output(const Group& a, const Group& b) {
   return false;
 }
 
-/// Joined only where no parallelism is lost: every loop with a reduction keeps all its parallel axes as outer ones.
+/// Joins `second` to `first`, if no parallelism is lost: all parallel axes of each nest with a reduction remain outer axes. Whether it did.
 bool join(Group& first, Group& second, const Plan& plan) {
   if (!has_row(first) && !has_row(second)) return false;
   if (first.nests.size() + second.nests.size() > plan.limits.max_nests) return false;

@@ -4,7 +4,7 @@
 
 namespace tenon::codegen {
 
-/// Joins loops over the same outer axes (the passes of a softmax or a norm) into one kernel a row.
+/// Joins loops over the same outer axes (those of a softmax or a norm) into one kernel whose tasks are rows.
 void group_rows(Plan& plan);
 
 }  // namespace tenon::codegen

@@ -4,7 +4,7 @@
 
 namespace tenon::codegen {
 
-/// Evaluates views and cheap maps where they are read, and drops them where all readers agree.
+/// Inlines views and cheap maps into their readers, and removes a map that all readers inlined.
 /// Cost: linear in the accesses, for a bounded number of readers a value.
 void inline_maps(Plan& plan);
 

@@ -4,7 +4,7 @@
 
 namespace tenon::codegen {
 
-/// Evaluates in attention what would take a number a pair of query and key otherwise, as long as that costs no more than the products.
+/// Inlines into attention masks with an element for each pair of query and key, where that costs no more than the products.
 /// Not before `store_diagonals`: what it stores is cheaper to read than to compute.
 void inline_masks(Plan& plan);
 

@@ -15,7 +15,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Each element of the accessed array is read at most once by the nest.
+/// Whether the nest reads each element of the accessed array at most once.
 bool reads_once(const NestAccess& a, const Nest& nest, const Plan& plan) {
   auto affine = affine_of(a.flat ? a.flat : flatten(a.index, row_major(plan.arrays[a.array].shape)), static_cast<int>(nest.axes.size()));
   if (!affine) return false;
@@ -30,20 +30,20 @@ class Inliner {
 
   void run() {
     for (size_t g = 0; g < plan_.groups.size(); ++g)
-      if (lone_map(g)) dissolve(g);
+      if (is_single_map(g)) inline_group(g);
     drop_empty();
   }
 
-  /// The last first: by then what makes a mask directly precedes attention.
+  /// Inlines large masks into attention, from the last group to the first: the group that computes a mask then directly precedes attention.
   void save_memory() {
     saves_memory_ = true;
     for (size_t g = plan_.groups.size(); g-- > 0;)
-      if (lone_map(g) && is_large_mask(plan_.groups[g].nests[0].outputs[0].array)) dissolve(g);
+      if (is_single_map(g) && is_large_mask(plan_.groups[g].nests[0].outputs[0].array)) inline_group(g);
     drop_empty();
   }
 
  private:
-  bool lone_map(size_t g) const {
+  bool is_single_map(size_t g) const {
     const Group& group = plan_.groups[g];
     return group.kind() == GroupKind::nests && group.nests.size() == 1 && is_map(group.nests[0]);
   }
@@ -52,7 +52,7 @@ class Inliner {
     std::erase_if(plan_.groups, [](const Group& g) { return g.kind() == GroupKind::nests && g.nests.empty(); });
   }
 
-  /// One element a pair of query and key, read by attention.
+  /// Whether attention reads the array and it has an element for each pair of query and key.
   bool is_large_mask(ArrayId array) const {
     const Dim count = product(plan_.arrays[array].shape);
     if (count.is_number() && count.value() <= plan_.limits.small_mask_elements) return false;
@@ -69,7 +69,7 @@ class Inliner {
   }
 
   /// Whether evaluating the map at this access costs no more than storing it saves.
-  bool worth_it(const Nest& map, const Group& group, const Nest& reader, size_t access, int accesses_in_all) const {
+  bool is_worth_inlining(const Nest& map, const Group& group, const Nest& reader, size_t access, int accesses_in_all) const {
     const bool operand = (group.kind() == GroupKind::contract || group.kind() == GroupKind::attention) && &reader == &group.nests[0];
     if (operand) {
       // A contraction reads its operands many times: plain views only; attention's mask (access 3 and on) where cheap in all.
@@ -87,7 +87,7 @@ class Inliner {
   };
 
   /// Inlines the group into all its readers, or changes nothing.
-  bool dissolve(size_t g) {
+  bool inline_group(size_t g) {
     const ArrayId made = plan_.groups[g].nests[0].outputs[0].array;
     const size_t count = readers_.of(made).size();
     if (count == 0 || count > plan_.limits.max_readers || readers_.is_output(made) || readers_.writers(made) != 1) return false;
@@ -122,7 +122,7 @@ class Inliner {
     return n;
   }
 
-  /// What is equal along its diagonals and costs something is better stored as one element a diagonal than computed for each.
+  /// Whether the map is better stored as one element a diagonal (store_diagonals) than computed for each element.
   static bool is_band(const Nest& map) {
     const auto computes_much = [&] {
       const BodyCost cost = cost_of(map);
@@ -131,8 +131,8 @@ class Inliner {
     return !is_view(map) && (!map.accesses.empty() || computes_much()) && diagonal_of(map);
   }
 
-  /// Query, key and value of attention are read in fixed steps and always inside their arrays.
-  bool operands_walk(const Nest& attention) const {
+  /// Whether places of query, key and value are affine, and always inside their arrays.
+  bool operands_are_affine(const Nest& attention) const {
     return std::all_of(attention.accesses.begin(), attention.accesses.begin() + 3, [&](const NestAccess& a) {
       return !a.within && affine_of(a.flat ? a.flat : flatten(a.index, row_major(plan_.arrays[a.array].shape)), kAttentionAxes);
     });
@@ -151,7 +151,7 @@ class Inliner {
         if (a == made) return false;
     for (size_t n = 0; n < after.nests.size(); ++n)
       if (!rewrite_nest(map, made, before, before.nests[n], after.nests[n], accesses, nullptr)) return false;
-    if (after.kind() == GroupKind::attention && !(operands_walk(after.nests[0]) && mask_is_cheap(before.nests[0], after.nests[0])))
+    if (after.kind() == GroupKind::attention && !(operands_are_affine(after.nests[0]) && mask_is_cheap(before.nests[0], after.nests[0])))
       return false;
     if (after.epilogue &&
         !rewrite_nest(map, made, before, before.epilogue->map, after.epilogue->map, accesses, &after.epilogue->accumulator))
@@ -159,7 +159,7 @@ class Inliner {
     return after.kind() != GroupKind::contract || still_contracts(before, after);
   }
 
-  /// A sum that runs on register tiles goes on doing so: that saves more than a view costs.
+  /// Whether `after` still runs on register tiles if `before` does: that saves more time than a stored view costs.
   bool still_contracts(const Group& before, Group& after) const {
     if (!recompute_roles(after, plan_) || !same_operands(*before.contraction(), *after.contraction())) return false;
     return tiling_of(after, plan_) || !tiling_of(before, plan_);
@@ -173,7 +173,7 @@ class Inliner {
           if (a == made) return false;
         continue;
       }
-      if (!worth_it(map, group, before, k, accesses)) return false;
+      if (!is_worth_inlining(map, group, before, k, accesses)) return false;
       const InlineResult how = inline_into(map, after, k, plan_);
       if (how == InlineResult::refused || after.accesses.size() > plan_.limits.max_accesses ||
           (how == InlineResult::appended && !within_budget(after)))

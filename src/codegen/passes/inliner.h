@@ -4,9 +4,9 @@
 
 namespace tenon::codegen {
 
-/// Evaluates views and cheap maps where they are read, where all readers of a map agree, and removes them.
+/// Inlines views and cheap maps into their readers, where that is possible for all of them, and removes them.
 void inline_into_readers(Plan& plan);
-/// Evaluates inside attention the large masks that it reads, where that costs no more than its products.
+/// Inlines large masks into the attention that reads them, where that costs no more than its products.
 void inline_into_attention(Plan& plan);
 
 }  // namespace tenon::codegen

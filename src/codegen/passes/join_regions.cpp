@@ -13,7 +13,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// A region that grows.
+/// Builds a region by adding one group after the other.
 class RegionBuilder {
  public:
   RegionBuilder(const Plan& plan, size_t first) : plan_(plan), first_(first) {
@@ -22,7 +22,7 @@ class RegionBuilder {
     members_.push_back(task_axes(g, plan));
     drop_small_task_axes(members_[0], g, plan);
     for (const int x : members_[0]) extents_.push_back(g.nests[0].axes[x].extent);
-    if (shares_evenly(extents_) && take_weights(g)) note_written(g, members_[0]);
+    if (shares_evenly(extents_) && add_weights(g)) note_written(g, members_[0]);
     else extents_.clear();
   }
 
@@ -34,7 +34,7 @@ class RegionBuilder {
     drop_small_task_axes(axes, g, plan_);
     if (axes.empty()) return false;
     const DimList extents(extents_.begin(), extents_.begin() + static_cast<ptrdiff_t>(axes.size()));
-    if (!shares_evenly(extents) || !take_weights(g)) return false;
+    if (!shares_evenly(extents) || !add_weights(g)) return false;
     extents_ = extents;
     for (std::vector<int>& m : members_) m.resize(axes.size());
     members_.push_back(axes);
@@ -58,27 +58,27 @@ class RegionBuilder {
  private:
   struct Written {
     ArrayId array = -1;
-    std::vector<int> dimensions;  ///< that the axes of the units walk, as far as they do
-    bool read = false;            ///< by a later group
-    bool always = true;           ///< wherever it is read or written
-    int writers = 0;              ///< of this region
+    std::vector<int> dimensions;  ///< that the axes of the units run over, outermost first
+    bool read = false;            ///< a later group of the region reads it
+    bool always = true;           ///< all its reads and writes in the region are unconditional
+    int writers = 0;              ///< groups of this region that write it
   };
 
-  /// Of the units, those in an image of a batch whose size is known only at run time. It may be one image.
+  /// The size of a batch that is known only at run time; 1 where all extents are known.
   static Dim images(const DimList& extents) { return !extents.empty() && !extents[0].is_number() ? extents[0] : Dim(1); }
-  /// 0: it cannot be determined.
+  /// The part of `all` that belongs to one image of such a batch; 0: unknown.
   static int64_t of_image(Dim all, const DimList& extents) {
     const auto one = exact_quotient(all, images(extents));
     return one ? one->number().value_or(0) : 0;
   }
 
-  /// Two threads have as much to do.
+  /// Whether two threads get about the same number of units.
   bool shares_evenly(const DimList& extents) const {
     const int64_t n = of_image(product(extents), extents);
     return n >= plan_.limits.row_parts && (n % 2 == 0 || n >= plan_.limits.min_odd_units);
   }
 
-  /// The axes of the group by which it walks what earlier groups wrote, as many as all places agree on.
+  /// The axes of the group that run over the dimensions by which earlier groups wrote their results, as many as all accesses agree on.
   std::vector<int> axes_of(const Group& g) const {
     std::vector<int> axes;
     size_t count = extents_.size();
@@ -90,7 +90,7 @@ class RegionBuilder {
       if (p.array != w.array || p.index.empty()) return {};
       count = std::min(count, w.dimensions.size());
       for (size_t k = 0; k < count; ++k) {
-        const int axis = walked(p, w.dimensions[k], extents_[k]);
+        const int axis = axis_over_dimension(p, w.dimensions[k], extents_[k]);
         const bool is_new = k >= axes.size() && axis >= 0 && std::ranges::find(axes, axis) == axes.end();
         if (is_new) axes.push_back(axis);
         if (k >= axes.size() || axes[k] != axis) count = k;
@@ -103,8 +103,8 @@ class RegionBuilder {
     return axes;
   }
 
-  /// The axis of that extent which walks the dimension all along; -1: there is none.
-  int walked(const GroupPlace& p, int dimension, Dim extent) const {
+  /// The axis of that extent that runs over the whole dimension; -1: there is none.
+  int axis_over_dimension(const GroupPlace& p, int dimension, Dim extent) const {
     const int axis = axis_of_index(p.index[static_cast<size_t>(dimension)], *p.nest);
     const bool whole = plan_.arrays[p.array].shape[static_cast<size_t>(dimension)].known_equal(extent);
     return axis >= 0 && whole && p.nest->axes[axis].extent.known_equal(extent) ? axis : -1;
@@ -118,7 +118,7 @@ class RegionBuilder {
       for (size_t k = 0; k < axes.size() && plan_.arrays[p.array].halo.empty(); ++k) {
         int d = 0;
         const int dimensions = static_cast<int>(p.index.size());
-        while (d < dimensions && walked(p, d, extents_[k]) != axes[k]) ++d;
+        while (d < dimensions && axis_over_dimension(p, d, extents_[k]) != axes[k]) ++d;
         if (d == dimensions) break;
         by.push_back(d);
       }
@@ -139,14 +139,14 @@ class RegionBuilder {
     }
   }
 
-  /// Nobody else sees it, and the dimensions that number the units are the outermost ones in memory.
+  /// Whether only this region accesses the array, and the dimensions that number the units are its outermost ones in memory.
   bool is_kept(const Written& w, const Readers& readers, const std::vector<bool>& shared) const {
     const std::set<size_t>& by = readers.of(w.array);
     const bool inside = w.read && *by.begin() >= first_ && *by.rbegin() < first_ + size() && readers.writers(w.array) == w.writers;
-    return inside && w.always && !shared[static_cast<size_t>(w.array)] && stands_by_units(w);
+    return inside && w.always && !shared[static_cast<size_t>(w.array)] && is_stored_by_units(w);
   }
 
-  bool stands_by_units(const Written& w) const {
+  bool is_stored_by_units(const Written& w) const {
     const Array& array = plan_.arrays[w.array];
     std::vector<int> order = array.order;
     for (int d = 0; order.size() < array.shape.size(); ++d) order.push_back(d);
@@ -155,8 +155,8 @@ class RegionBuilder {
            std::equal(w.dimensions.begin(), w.dimensions.begin() + static_cast<ptrdiff_t>(extents_.size()), order.begin());
   }
 
-  /// Each part reads all weights of the region, out of the second-level cache.
-  bool take_weights(const Group& g) {
+  /// Counts the group's weights, all of which each part reads from the second-level cache. false: they are too many.
+  bool add_weights(const Group& g) {
     if (g.kind() != GroupKind::contract) return true;
     const Contraction& c = *g.contraction();
     const auto weights =
@@ -172,7 +172,8 @@ class RegionBuilder {
     return of_image(product(stored_shape(array)) * Dim(bits_of(array.dtype)), extents_) / 8;
   }
 
-  /// Parts are larger than tasks, which two threads share more evenly. That is worth it where much of what moves stays in a cache.
+  /// Whether the region is faster than its groups: parts are larger than tasks and split less evenly among threads, so that much of the
+  /// traffic must stay in a cache.
   bool pays(const std::vector<ArrayId>& kept) const {
     if (plan_.limits.max_region_traffic == 0) return true;
     std::set<ArrayId> moved;
@@ -185,8 +186,8 @@ class RegionBuilder {
     return static_cast<double>(all) <= static_cast<double>(stays) * static_cast<double>(plan_.limits.max_region_traffic);
   }
 
-  /// Of an image: as many as keep what one of them hands on inside a cache too, but no more than fill the register tiles, and of equal size
-  /// where there are such. 1: rows are too few.
+  /// Parts of an image: enough that the results which a part passes on stay in a cache, few enough that a part fills the register tiles,
+  /// and of equal size where possible. 1: there are too few rows.
   int64_t parts_of_image() const {
     int64_t bytes = 0;
     for (const auto& [root, w] : written_)
@@ -202,11 +203,11 @@ class RegionBuilder {
 
   const Plan& plan_;
   size_t first_ = 0;
-  std::vector<std::vector<int>> members_;  ///< axes of the units, of each group
-  DimList extents_;                        ///< of those axes; empty: nothing can join
+  std::vector<std::vector<int>> members_;  ///< by group: its axes that number the units
+  DimList extents_;                        ///< of those axes; empty: no group can join
   std::unordered_map<ArrayId, Written> written_;
-  int64_t weights_ = 0;       ///< bytes of all products
-  int64_t rows_ = INT64_MAX;  ///< of an image, of the product with the fewest
+  int64_t weights_ = 0;       ///< bytes of the weights of all products
+  int64_t rows_ = INT64_MAX;  ///< rows of an image in the product with the fewest
 };
 
 }  // namespace

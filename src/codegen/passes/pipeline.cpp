@@ -90,7 +90,7 @@ Result<void> check_after(std::string_view pass, const Plan& plan, const PlanOpti
   return {};
 }
 
-/// A part of a state changes, and the old value is read later: a copy of the whole would hide that from who asked for a state.
+/// Refuses a state of which a part changes and whose old value is read later: it would need a copy in each run.
 Result<void> check_states(const Plan& plan, const ir::Graph& graph) {
   for (const PlanState& s : plan.states) {
     if (s.in_place || s.late_readers.empty()) continue;
@@ -106,7 +106,7 @@ Result<void> check_states(const Plan& plan, const ir::Graph& graph) {
   return {};
 }
 
-/// What stays in the caches from iteration to iteration, if it fits.
+/// Sets ContractGroup::constant_bytes_per_iteration.
 void note_constant_bytes(Plan& plan) {
   std::set<ArrayId> constants;
   const auto look = [&](const Nest& n) {

@@ -11,7 +11,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Of each axis of the view, the dimension of the array that it walks; nullopt where it is no permutation of the whole array.
+/// For each axis of the view, the dimension of the array that it runs over; nullopt: the view is no permutation of the whole array.
 std::optional<std::vector<size_t>> permutation_of(const Nest& view, const Plan& plan) {
   const NestAccess& from = view.accesses[0];
   if (from.flat || from.within || from.index.size() != view.axes.size()) return std::nullopt;
@@ -27,7 +27,7 @@ std::optional<std::vector<size_t>> permutation_of(const Nest& view, const Plan& 
   return out;
 }
 
-/// Has the attention write where the view would have copied its result to.
+/// Lets attention write to the array to which the view would copy its result. Whether that is possible.
 bool place(Group& attention, const Nest& view, const Plan& plan) {
   NestOutput& result = attention.nests[0].outputs[0];
   const auto dimensions = permutation_of(view, plan);

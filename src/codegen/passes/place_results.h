@@ -4,8 +4,8 @@
 
 namespace tenon::codegen {
 
-/// Attention writes its result where a transposition that alone reads it would have copied it to.
-/// Not before `inline_maps`: what its readers take over as they read needs no copy.
+/// Lets attention write its result transposed, where the only reader is a transposition, which is removed.
+/// Not before `inline_maps`: a transposition that its readers inline needs no copy.
 void place_results(Plan& plan);
 
 }  // namespace tenon::codegen

@@ -18,7 +18,7 @@ std::optional<int64_t> known_extent(const std::vector<JointAxis>& axes) { return
 
 bool is_even(const JointAxis& axis) { return axis.extent.is_number() && axis.extent.value() % 2 == 0; }
 
-/// A walk over the groups in their order.
+/// Rewrites the groups in order.
 class Shortening {
  public:
   explicit Shortening(Plan& plan) : plan_(plan) {}
@@ -35,7 +35,7 @@ class Shortening {
   }
 
  private:
-  /// The operands of a product that pays, by the numbers of their loads. Which of them goes along the lanes may change with the layout.
+  /// Numbers of the loads of a product that is worth rounding. Which operand is along the lanes may still change with the layout.
   struct Operands {
     int weights, rows;
   };
@@ -71,7 +71,7 @@ class Shortening {
     });
   }
 
-  /// The array in bf16, stored before the group that is looked at.
+  /// The array rounded to bf16, which a group before the current one stores.
   ArrayId rounded(ArrayId from, const std::vector<ir::NodeId>& reader) {
     const auto [known, is_new] = rounded_.try_emplace(from, -1);
     if (!is_new) return known->second;
@@ -103,7 +103,7 @@ class Shortening {
   Plan& plan_;
   std::vector<Group> groups_;
   std::map<ArrayId, ArrayId> rounded_;
-  std::map<ArrayId, std::vector<ir::NodeId>> makers_;  ///< of arrays, the nodes that made them
+  std::map<ArrayId, std::vector<ir::NodeId>> makers_;  ///< by array: the nodes that computed it
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 namespace tenon::codegen {
 
-/// The operands of large products of f32 are rounded to bf16 (to nearest even): constant panels when the engine is built, rows by a map
+/// Rounds the operands of large products of f32 to bf16 (to nearest even): constant panels when the engine is built, rows by a map
 /// that stores them once for all products of the same array. Sums stay f32, and so does whatever else reads the rows.
 /// Left as they are: products of few lanes or a short depth, whose rounding costs more than it saves; those without constant panels, as
 /// in attention that was not found; depths of odd numbers alone, which no groups fit; depthwise windows, which are no products of rows.

@@ -12,7 +12,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// The axis along which the first load walks by 1, where the nest reduces every axis to one least or largest element; -1 otherwise.
+/// The axis along which the first load is contiguous, where the nest reduces all axes to one minimum or maximum; -1 otherwise.
 int row_of(const Group& g, const Plan& plan) {
   if (g.kind() != GroupKind::nests || g.nests.size() != 1 || g.epilogue) return -1;
   const Nest& nest = g.nests[0];
@@ -29,7 +29,7 @@ int row_of(const Group& g, const Plan& plan) {
   return moving > 1 ? row : -1;
 }
 
-/// Over the other axes, with the rows' axis after them; what it writes is read by `whole` then.
+/// The nest that reduces each row, along axis `row`. `whole` then reduces its results.
 Nest rows_of(Nest& whole, int row, Plan& plan) {
   Nest rows = whole;
   DimList shape;

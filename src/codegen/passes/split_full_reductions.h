@@ -4,8 +4,8 @@
 
 namespace tenon::codegen {
 
-/// The least or largest element of all is that of the rows' own: rows are shared by the threads, and what makes them may find it on the
-/// way. Not before `choose_layouts` (rows are what lies side by side); not after `group_rows`.
+/// Splits a minimum or maximum over all elements into that of each row, which threads share and which may join the group that computes the
+/// rows, and that over the rows. Not before `choose_layouts` (rows are what lies side by side); not after `group_rows`.
 void split_full_reductions(Plan& plan);
 
 }  // namespace tenon::codegen

@@ -13,14 +13,14 @@ namespace tenon::codegen {
 
 namespace {
 
-/// As many places as rows and columns together: one more than there are diagonals, so that no size is negative.
+/// The shape with rows + columns elements in place of rows and columns: one more than there are diagonals, so that no size is negative.
 DimList band_shape(DimList shape, Diagonal d) {
   shape[d.column] = shape[d.column] + shape[d.row];
   shape.erase(shape.begin() + d.row);
   return shape;
 }
 
-/// The nest that computes each diagonal once, into `band`; place `rows` is the main one.
+/// The nest that computes each diagonal once, into `band`; element `rows` is the main diagonal.
 Nest one_a_diagonal(Nest shifted, Diagonal d, ArrayId band) {
   rewrite(shifted, [&](const ExprNode& n) { return n.op == ExprOp::axis && n.index > d.row ? Expr::axis(n.index - 1) : Expr(); });
   shifted.axes[d.column].extent = shifted.axes[d.column].extent + shifted.axes[d.row].extent;
@@ -45,7 +45,7 @@ class Bands {
   }
 
  private:
-  /// All readers name the elements by their index.
+  /// Whether the array may change its shape: all its readers read it by index.
   bool may_change(ArrayId made) const {
     if (readers_.is_output(made) || readers_.writers(made) != 1 || plan_.arrays[made].fixed_layout) return false;
     return std::ranges::all_of(readers_.of(made), [&](size_t g) { return reads_by_index(plan_.groups[g], made); });

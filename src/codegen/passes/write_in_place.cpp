@@ -31,8 +31,8 @@ class StateWriter {
  private:
   bool copies(const Nest& n) const { return copies_whole(n, old_, new_, plan_); }
 
-  /// A value that nothing reads but a copy to the new one (what the first of two scatters makes) is made where the new one is. Whether
-  /// there was one.
+  /// Where an array is only copied to the new value (the result of the first of two scatters), lets its groups write to the new value.
+  /// Whether there was such an array.
   bool join_earlier_value() {
     for (ArrayId a = 0; a < static_cast<ArrayId>(plan_.arrays.size()); ++a) {
       if (a == old_ || a == new_ || !may_join(a)) continue;
@@ -51,7 +51,7 @@ class StateWriter {
     return false;
   }
 
-  /// Kernels write it, and one copy of all of it is all that reads it.
+  /// Whether only kernels write the array, and only one copy of all of it reads it.
   bool may_join(ArrayId a) const {
     const Array &from = plan_.arrays[a], &to = plan_.arrays[new_];
     if (from.dtype != to.dtype || !(from.shape == to.shape) || !(from.strides == to.strides) || from.growing || to.growing) return false;
@@ -71,7 +71,7 @@ class StateWriter {
     std::erase_if(plan_.groups, [](const Group& g) { return g.kind() == GroupKind::nests && g.nests.empty(); });
   }
 
-  /// One state alone has the value, kernels make it, and it has the layout of the old one.
+  /// Whether the new value belongs to one state, kernels compute it, and it has the strides of the old value.
   bool may_share() const {
     const Array &from = plan_.arrays[old_], &to = plan_.arrays[new_];
     if (old_ == new_) return false;
@@ -80,7 +80,7 @@ class StateWriter {
     return std::ranges::none_of(plan_.groups, [&](const Group& g) { return std::ranges::find(g.outputs, new_) != g.outputs.end(); });
   }
 
-  /// Writes more than what was there.
+  /// Whether the group writes to the new value anything but a copy of the old one.
   bool changes(const Group& g) const {
     bool found = false;
     each_nest(g, [&](const Nest& n) { found |= std::ranges::find(n.outputs, new_, &NestOutput::array) != n.outputs.end() && !copies(n); });
@@ -98,7 +98,7 @@ class StateWriter {
     return late;
   }
 
-  /// Moves readers of the old value before the first group that changes it. The group that cannot move; -1: there is none.
+  /// Moves readers of the old value before the first group that changes it. Returns a group that cannot move; -1: none.
   int move_readers() {
     const auto first = std::ranges::find_if(plan_.groups, [&](const Group& g) { return changes(g); });
     size_t writer = static_cast<size_t>(first - plan_.groups.begin());
@@ -112,7 +112,8 @@ class StateWriter {
     return -1;
   }
 
-  /// It neither reads nor writes what groups from `first` on, up to it, write, has no effects and replaces no other state.
+  /// Whether the group can move before group `first`: it accesses nothing that groups from there on write, has no effects, and changes no
+  /// other state.
   bool is_independent(size_t group, size_t first) const {
     const Group& g = plan_.groups[group];
     for (size_t k = first; k < group; ++k)

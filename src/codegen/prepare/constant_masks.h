@@ -4,9 +4,9 @@
 
 namespace tenon::codegen {
 
-/// Puts what a constant mask says in its place where positions say the same: it shows all keys, or those up to a fixed distance from the
-/// query (a causal mask of fixed sizes), and hides the others as false, or as one number below -2^100 beside 0.
-/// Cost: the elements of constants that attention reads by query and key alone.
+/// Replaces a constant mask by a comparison of positions, where it shows all keys or those up to a fixed distance from the query (a causal
+/// mask of fixed sizes), and hides the others by false, or by one number below -2^100 in place of 0. Cost: the elements of constants that
+/// attention reads by query and key alone.
 void simplify_constant_masks(Nest& attention, const Plan& plan);
 
 }  // namespace tenon::codegen

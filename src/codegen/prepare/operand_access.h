@@ -9,12 +9,12 @@
 
 namespace tenon::codegen {
 
-/// The i64 number 0, an index.
+/// The constant 0 of i64, as an index.
 Expr zero_index();
-/// Axes along which a constant of that shape is walked densely, outermost first; nullopt where it is not.
+/// Axes by which a place runs densely over a constant of that shape, outermost first; nullopt where it does not.
 std::optional<std::vector<int>> dense_order(const Affine& place, const Nest& nest, const Sizes& shape);
-/// The operand's value in the nest `copy`, which gets its loads with axes replaced by `place`; where `fits` (may be null) does not hold,
-/// nothing is read and the value is zero.
+/// The operand's value in another nest `copy`, to which its loads are added. place: replaces the axes of `nest`. fits: where it is false,
+/// nothing is read and the value is 0; may be null.
 Expr moved_operand(const Nest& nest, const ContractOperand& operand, const std::function<Expr(const ExprNode&)>& place, const Expr& fits,
                    Nest& copy);
 

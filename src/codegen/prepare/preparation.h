@@ -7,24 +7,26 @@
 
 namespace tenon::codegen {
 
-/// A plan whose groups are made anew, one after the other, each with its tactic.
+/// The plan that prepare_operands builds, group by group, with a tactic for each.
 struct Preparation {
-  Plan plan;  ///< its arrays, and the groups so far
+  Plan plan;  ///< all arrays, and the groups added so far
   std::vector<Tactic> tactics;
   const Target& target;
 
   void add(Group group, Tactic tactic);
-  /// What fills operands of the group that comes next: groups of their own with the default tactic, prepared too.
+  /// Adds nests that fill operands of the next group, as groups of their own with the default tactic, and prepares these too.
   void add_copies(std::vector<Nest> copies, ir::NodeId node);
 };
 
-/// A depthwise convolution reads transposed weights; any other sum of products that may leave its arrays, copies with the padding around
-/// them; a loop, constants along its lanes. An epilogue that does not run inside becomes a group of its own.
+/// Prepares a group of loops: transposes weights of a depthwise convolution, copies operands of other padded sums of products with their
+/// padding, and transposes constants so that they are contiguous along the lanes. An epilogue that its kernel cannot run becomes a group of
+/// its own.
 void prepare_loops(const Group& group, const LoopTactic& tactic, Preparation& to);
 /// A contraction reads its rows where a load finds them, padded, and its lanes in panels of the tactic's tile. One that the register tiles
 /// cannot walk becomes loops.
 void prepare_contract(const Group& group, const ContractTactic& tactic, Preparation& to);
-/// Attention reads its values side by side in whole registers, positions in place of constant masks; parts of keys get what they leave.
+/// Prepares attention: copies values so that they are contiguous and padded to whole registers, replaces constant masks by comparisons of
+/// positions, and adds arrays for results of parts of the keys.
 void prepare_attention(const Group& group, const AttentionTactic& tactic, Preparation& to);
 
 }  // namespace tenon::codegen

@@ -6,23 +6,23 @@
 
 namespace tenon::codegen {
 
-/// A group over copies of the arrays that it names, in a plan of its own: what is made for it there costs the plan that it comes from
-/// nothing where it turns out not to fit. Cost: linear in the arrays of the group.
+/// A copy of a group and its arrays in a plan of its own, in which a preparation can be tried without a change to the original plan. Cost:
+/// linear in the arrays of the group.
 class SingleGroup {
  public:
   SingleGroup(Group of, const Plan& plan);
 
-  /// Adds the arrays that were made to the plan that the group comes from, and gives group and copies the numbers that arrays have there.
+  /// Adds new arrays to the original plan, and renumbers arrays in `group` and `copies` accordingly.
   void move_to(Plan& plan);
 
   Plan plan;  ///< arrays and limits, no groups
   Group group;
-  std::vector<Nest> copies;  ///< what fills arrays that were made
+  std::vector<Nest> copies;  ///< nests that fill new arrays
 
  private:
   ArrayId own_number(ArrayId array, const Plan& from);
 
-  std::vector<ArrayId> numbers_;  ///< of each array, in the plan that the group comes from
+  std::vector<ArrayId> numbers_;  ///< by array: its number in the original plan
 };
 
 }  // namespace tenon::codegen

@@ -4,8 +4,8 @@
 
 namespace tenon::codegen {
 
-/// Constants that the vector axis walks in larger steps than 1 are stored with that axis innermost (the weights of a depthwise
-/// convolution). `scheduled`: the nest with its axes joined and ordered as its kernel has them; `vector_axis` is one of its axes.
+/// Stores constants that are strided along the vectorised axis with that axis innermost (the weights of a depthwise convolution).
+/// scheduled: the nest with axes as its kernel has them. vector_axis: one of these axes.
 void transpose_constants(Nest& nest, const Nest& scheduled, int vector_axis, Plan& plan);
 
 }  // namespace tenon::codegen
