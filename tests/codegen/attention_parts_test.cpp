@@ -22,7 +22,7 @@ bool deals_out_keys(std::string_view heads, std::string_view keys, std::string_v
   return planned->kernels.back().back().tile.name == "attention_join";
 }
 
-TEST(AttentionParts, AreOfFewHeadsWithManyKeys) {
+TEST(AttentionParts, KeysAreSplitForFewHeadsWithManyKeys) {
   EXPECT_TRUE(deals_out_keys("2", "3000"));
   EXPECT_TRUE(deals_out_keys("2", "t"));
   EXPECT_FALSE(deals_out_keys("12", "3000"));

@@ -38,7 +38,7 @@ std::vector<float> half_run(int64_t rows, int64_t lanes = kLanes, std::string_vi
   return data[result];
 }
 
-TEST(ByRows, ManyRowsAreHalvedAndOfFewTheLanes) {
+TEST(ByRows, FirstTasksTakeHalfOfManyRowsOrHalfOfTheLanes) {
   const std::vector<float> many = half_run(224), few = half_run(84);
   for (int64_t row = 0; row < 224; ++row)
     for (int64_t lane = 0; lane < kLanes; ++lane) ASSERT_EQ(many[row * kLanes + lane], row < 112 ? kDepth : 0) << row << " " << lane;
@@ -46,12 +46,12 @@ TEST(ByRows, ManyRowsAreHalvedAndOfFewTheLanes) {
     for (int64_t lane = 0; lane < kLanes; ++lane) ASSERT_EQ(few[row * kLanes + lane], lane < 64 ? kDepth : 0) << row << " " << lane;
 }
 
-TEST(ByRows, AreHalvedBeforeTheBatch) {
+TEST(ByRows, TasksSplitRowsBeforeTheBatch) {
   const std::vector<float> all = half_run(224, kLanes, "3,");
   for (int64_t row = 0; row < 3 * 224; ++row) ASSERT_EQ(all[row * kLanes], row % 224 < 112 ? kDepth : 0) << row;
 }
 
-TEST(ByRows, FewRowsAndAnOddNumberOfPanelsAreHalved) {
+TEST(ByRows, TasksSplitAnOddNumberOfPanelsEvenly) {
   const std::vector<float> half = half_run(28, 160);
   EXPECT_EQ(std::ranges::count(half, static_cast<float>(kDepth)), 14 * 160) << "two panels of 32 lanes, and one of two tiles of the third";
 }

@@ -55,14 +55,14 @@ void expect_bounded(const Text& t, size_t most_groups) {
   EXPECT_LE(computed, t.nodes + t.nodes / 4) << "cheap bodies alone are computed where they are read, more than once";
 }
 
-TEST(Chain, IsCutIntoKernelsOfBoundedSize) {
+TEST(Chain, LongChainsBecomeKernelsOfBoundedSize) {
   expect_bounded(chain(5000, 1), 5000 / 8);
   expect_bounded(chain(5000, 1000), 1600);
 }
 
-TEST(Chain, OfATreeIsCutToo) { expect_bounded(tree(2048), 2048 / 4); }
+TEST(Chain, TreesBecomeKernelsOfBoundedSize) { expect_bounded(tree(2048), 2048 / 4); }
 
-TEST(Chain, AfterAProductIsCutToo) {
+TEST(Chain, EpiloguesHaveBoundedSize) {
   std::string text = "graph main(x: f32[8,64], w: f32[64,64], b: f32[64]) {\n  v0 = MatMul(x, w)\n";
   for (int k = 1; k <= 500; ++k)
     text += "  v" + std::to_string(k) + " = " + (k % 7 ? "Add(v" : "Tanh(v") + std::to_string(k - 1) + (k % 7 ? ", b)" : ")") + "\n";
@@ -73,7 +73,7 @@ TEST(Chain, AfterAProductIsCutToo) {
 }
 
 /// What LLVM compiles grows with the nodes and not faster: its time for one function does.
-TEST(Chain, HasTileCodeInProportion) {
+TEST(Chain, TileCodeGrowsLinearly) {
   size_t registers = 0, most = 0;
   Planned p = planned(chain(3000, 1).text);
   for (const Group& g : p.plan.groups) {
@@ -87,7 +87,7 @@ TEST(Chain, HasTileCodeInProportion) {
 }
 
 /// Three hundred results are as many kernels, each with functions of its own: they call those, or the code would be mostly their copies.
-TEST(Chain, WithManyResultsHasMachineCodeInProportion) {
+TEST(Chain, MachineCodeOfManyResultsGrowsLinearly) {
   const Text t = chain(3000, 300);
   Planned p = planned(t.text);
   std::vector<TileKernel> kernels;
@@ -98,7 +98,7 @@ TEST(Chain, WithManyResultsHasMachineCodeInProportion) {
 }
 
 /// A repeated block is generated once, wherever the budget cuts it.
-TEST(Chain, OfEqualBlocksHasFewDistinctKernels) {
+TEST(Chain, EqualBlocksShareKernels) {
   std::string text = "graph main(x: f32[4,64], w: f32[64]) {\n";
   std::string last = "x";
   for (int k = 0; k < 3000; ++k) {
@@ -117,7 +117,7 @@ TEST(Budget, CountsLiveValues) {
   const auto live = [](const std::string& body) {
     const Planned p = planned("graph main(x: f32[8], y: f32[8]) { " + body + " }");
     EXPECT_EQ(p.plan.groups.size(), 1u);
-    return most_live(p.plan.groups[0].nests[0]);
+    return max_live_values(p.plan.groups[0].nests[0]);
   };
   EXPECT_EQ(live("a = Neg(x) return a"), 2);  // x, and what is made of it
   EXPECT_EQ(live("a = Neg(x) b = Exp(a) c = Neg(b) return c"), 2);

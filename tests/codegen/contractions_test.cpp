@@ -43,7 +43,7 @@ void runs(std::string_view text, double tolerance = 1e-4, int tiles = -1, const 
   }
 }
 
-TEST(Contractions, OfATableLookedUpByDistance) {
+TEST(Contractions, OperandIsATableByDistance) {
   runs(R"(graph main(q: f32[n,8], table: f32[9,8], x: f32[m]) {
     const zero: i64[] = [0]
     const one: i64[] = [1]
@@ -70,7 +70,7 @@ TEST(Contractions, OfATableLookedUpByDistance) {
 
 /// The cast is part of the operand: weights are packed as f32 when the engine is built, the rows are stored once, before the tiles.
 /// Rows of 4 KiB: those of h are stored further apart (see pad_rows), those of the input and the result are not.
-TEST(Contractions, OfRowsThatFallIntoOneSetOfTheCache) {
+TEST(Contractions, RowsOfOneCacheSetArePadded) {
   constexpr std::string_view kText =
       "graph main(x: f32[n,m,8], w: f32[8,1024], v: f32[1024,8]) { h = MatMul(x, w) r = Relu(h) y = MatMul(r, v) return y }";
   runs(kText, 1e-3, 2);
@@ -84,7 +84,7 @@ TEST(Contractions, OfRowsThatFallIntoOneSetOfTheCache) {
 }
 
 /// Gates of each channel multiply the panels of the product that alone reads the gated image.
-TEST(Contractions, OfRowsWithAScaleOfTheirDepth) {
+TEST(Contractions, PanelsAreMultipliedByAScaleOfTheDepth) {
   constexpr std::string_view kText = R"(graph main(x: f32[n,3,@], g: f32[n,8,1,1], k: f32[8,3,1,1], w: f32[5,8,1,1], v: f32[4,5,1,1]) {
     h = Conv(x, k)
     gated = Mul(g, h)
@@ -109,7 +109,7 @@ TEST(Contractions, OfRowsWithAScaleOfTheirDepth) {
   runs("graph main(x: f32[m,n,7], g: f32[m,1,7], w: f32[m,7,9]) { s = Mul(x, g) y = MatMul(s, w) return y }", 1e-4, 1);
 }
 
-TEST(Contractions, OfRowsThatAreMultipliedBefore) {
+TEST(Contractions, ScalesStayWithRowsWhereThatIsFaster) {
   const auto is_scaled = [](std::string_view text, const char* off = "") {
     const auto graph = ir::parse(text, ops::table());
     PlanOptions options;
@@ -127,7 +127,7 @@ TEST(Contractions, OfRowsThatAreMultipliedBefore) {
 }
 
 /// Inputs and outputs keep their order: what lies between them and a convolution stands channels-last.
-TEST(Contractions, OfImagesThatAreSeenFromOutside) {
+TEST(Contractions, InputImagesAreReadByPointwiseConvolutions) {
   constexpr std::string_view kText = R"(graph main(x: f32[n,16,9,m], w: f32[8,16,3,3]) {
     const k: f32[8,16,1,1] = [0.5]
     a = Conv(x, k)
@@ -149,7 +149,7 @@ TEST(Contractions, OfImagesThatAreSeenFromOutside) {
 }
 
 /// A row-major result does not walk images and pixels as one axis: its channels lie along the lanes.
-TEST(Contractions, OfPatchesOfImagesThatAreSeenFromOutside) {
+TEST(Contractions, InputImagesAreReadAsPatches) {
   constexpr std::string_view kText = "graph main(x: f32[n,3,8,8], w: f32[20,3,4,4]) { y = Conv(x, w, strides=[4, 4]) return y }";
   runs(kText, 1e-4, 1);
   const auto graph = ir::parse(kText, ops::table());
@@ -160,7 +160,7 @@ TEST(Contractions, OfPatchesOfImagesThatAreSeenFromOutside) {
 
 /// What convolutions read around an image stands around it in memory; who else reads it, and who makes it, keeps to the inside. Rows of a
 /// window that lie in the padding are left out, of blocks of the depth too.
-TEST(Contractions, OfImagesWithAHalo) {
+TEST(Contractions, ConvolutionsShareTheWidestHalo) {
   constexpr std::string_view kText = R"(graph main(x: f32[n,2,6,m], k: f32[4,2,1,1], w: f32[3,4,3,3], v: f32[3,4,5,5], u: f32[3,4,1,1]) {
     a = Conv(x, k)
     h = Relu(a)
@@ -188,7 +188,7 @@ TEST(Contractions, OfImagesWithAHalo) {
 }
 
 /// A tile takes several rows of a narrow image, and the rows of the window that any of them needs.
-TEST(Contractions, OfImagesWhoseRowsAreShorterThanATile) {
+TEST(Contractions, TilesContainSeveralShortRows) {
   constexpr std::string_view kText = R"(graph main(x: f32[n,2,5,3], k: f32[4,2,1,1], w: f32[3,4,3,3], v: f32[3,4,5,5]) {
     h = Conv(x, k)
     near = Conv(h, w, pads=[1, 1, 1, 1])
@@ -215,7 +215,7 @@ TEST(Contractions, OfImagesWhoseRowsAreShorterThanATile) {
 }
 
 /// A part of the image ends where the image goes on: its padding is not that around the image.
-TEST(Contractions, OfAPartOfAnImageWithAHalo) {
+TEST(Contractions, SlicesOfImagesWithAHaloMatchReference) {
   runs(R"(graph main(x: f32[n,2,6,m], k: f32[4,2,1,1], w: f32[3,4,3,3]) {
     const from: i64[1] = [1]
     const to: i64[1] = [5]
@@ -230,7 +230,7 @@ TEST(Contractions, OfAPartOfAnImageWithAHalo) {
 }
 
 /// The last column of a window that moves in steps of two depends on how wide the image is.
-TEST(Contractions, OfImagesWithAHaloForSteps) {
+TEST(Contractions, StridedConvolutionsReadAHalo) {
   runs(R"(graph main(x: f32[n,2,7,m], k: f32[4,2,1,1], w: f32[3,4,3,3]) {
     a = Conv(x, k)
     y = Conv(a, w, pads=[1, 1, 1, 1], strides=[2, 2])
@@ -238,7 +238,7 @@ TEST(Contractions, OfImagesWithAHaloForSteps) {
   })");
 }
 
-TEST(Contractions, OfShortFloats) {
+TEST(Contractions, HalfFloatsMatchReference) {
   for (const char* type : {"f16", "bf16"}) {
     SCOPED_TRACE(type);
     const auto of = [&](std::string text) {
@@ -258,7 +258,7 @@ TEST(Contractions, OfShortFloats) {
   }
 }
 
-TEST(Contractions, OfATiledOperand) {
+TEST(Contractions, OperandIsATiling) {
   runs(R"(graph main(x: f32[n,4], w: f32[12,6]) {
     const times: i64[2] = [1, 3]
     t = Tile(x, times)
@@ -267,7 +267,7 @@ TEST(Contractions, OfATiledOperand) {
   })");
 }
 
-TEST(Contractions, OfAMirroredPad) {
+TEST(Contractions, OperandIsAMirroredPad) {
   runs(R"(graph main(x: f32[n,4], w: f32[8,6]) {
     const pads: i64[4] = [0, 2, 0, 2]
     t = Pad(x, pads, mode="reflect")
@@ -276,7 +276,7 @@ TEST(Contractions, OfAMirroredPad) {
   })");
 }
 
-TEST(Contractions, OfPixelsShuffledIntoPlace) {
+TEST(Contractions, OperandIsADepthToSpace) {
   runs(R"(graph main(x: f32[1,8,4,4], w: f32[3,2,3,3]) {
     t = DepthToSpace(x, blocksize=2)
     y = Conv(t, w, pads=[1, 1, 1, 1])
@@ -284,7 +284,7 @@ TEST(Contractions, OfPixelsShuffledIntoPlace) {
   })");
 }
 
-TEST(Contractions, OfASliceThatIsPadded) {
+TEST(Contractions, OperandIsAPaddedSlice) {
   runs(R"(graph main(x: f32[1,2,8,8], w: f32[3,2,3,3]) {
     const from: i64[2] = [1, 2]
     const to: i64[2] = [7, 7]
@@ -296,7 +296,7 @@ TEST(Contractions, OfASliceThatIsPadded) {
   })");
 }
 
-TEST(Contractions, OfTokensPaddedAsAnImage) {
+TEST(Contractions, OperandIsAReshapedSequence) {
   runs(R"(graph main(x: f32[1,2,36], w: f32[3,2,3,3]) {
     const shape: i64[4] = [1, 2, 6, 6]
     t = Reshape(x, shape)
@@ -305,7 +305,7 @@ TEST(Contractions, OfTokensPaddedAsAnImage) {
   })");
 }
 
-TEST(Contractions, OfAPaddedBatchOfOneMatrix) {
+TEST(Contractions, RowsOperandIsAPaddedBatch) {
   runs(R"(graph main(x: f32[1,3,4], w: f32[5,4,6]) {
     const sizes: i64[3] = [3, 1, 1]
     const pads: i64[6] = [1, 0, 0, 1, 0, 0]
@@ -316,7 +316,7 @@ TEST(Contractions, OfAPaddedBatchOfOneMatrix) {
   })");
 }
 
-TEST(Contractions, OfPaddedPanels) {
+TEST(Contractions, LanesOperandIsAPaddedBatch) {
   runs(R"(graph main(x: f32[5,3,4], w: f32[1,4,6]) {
     const sizes: i64[3] = [3, 1, 1]
     const pads: i64[6] = [1, 0, 0, 1, 0, 0]
@@ -327,7 +327,7 @@ TEST(Contractions, OfPaddedPanels) {
   })");
 }
 
-TEST(Contractions, WhoseEpilogueReadsATile) {
+TEST(Contractions, EpilogueReadsATiling) {
   runs(R"(graph main(x: f32[n,4], w: f32[4,6], b: f32[n,3]) {
     const times: i64[2] = [1, 2]
     h = MatMul(x, w)
@@ -337,7 +337,7 @@ TEST(Contractions, WhoseEpilogueReadsATile) {
   })");
 }
 
-TEST(Contractions, OfEnlargedPixels) {
+TEST(Contractions, OperandIsAnEnlargedImage) {
   runs(R"(graph main(x: f32[1,2,3,3], w: f32[3,2,3,3]) {
     const scales: f32[4] = [1, 1, 2, 2]
     t = Resize(x, _, scales, mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")

@@ -43,22 +43,22 @@ constexpr std::string_view kTurned =
 constexpr std::string_view kRow = "graph main(x: f32[n,64]) { y = Softmax(x) return y }";
 constexpr std::string_view kRunningSum = "graph main(x: f32[8,n]) { one = Constant(value_int=1) y = CumSum(x, one) return y }";
 
-TEST(Lanes, AreObeyed) {
+TEST(Lanes, TacticChoosesTheVectorisedAxis) {
   EXPECT_NE(code(kTurned, 0), code(kTurned, 2));
   EXPECT_EQ(code(kTurned, -1), code(kTurned, 2)) << "two arrays of three walk the last axis in steps of 1";
 }
 
-TEST(Lanes, AreRefusedForAnAxisOfOnePointAndForNone) {
+TEST(Lanes, RefusesAnAxisOfOnePointAndAnUnknownAxis) {
   EXPECT_EQ(refused(kTurned, 1), "lanes=-1, or one of 0, 2; lanes=1");
   EXPECT_EQ(refused(kTurned, 3), "lanes=-1, or one of 0, 2; lanes=3");
 }
 
-TEST(Lanes, AreRefusedForAnAxisThatIsWalkedInTurn) {
+TEST(Lanes, RefusesAScannedAxis) {
   EXPECT_EQ(refused(kRunningSum, 1), "lanes=-1, or one of 0; lanes=1");
   EXPECT_EQ(code(kRunningSum, 0), code(kRunningSum, -1));
 }
 
-TEST(Lanes, AreRefusedForLoopsThatShareAKernel) { EXPECT_EQ(refused(kRow, 0), "lanes=-1; lanes=0"); }
+TEST(Lanes, RefusesAnAxisForLoopsThatShareAKernel) { EXPECT_EQ(refused(kRow, 0), "lanes=-1; lanes=0"); }
 
 }  // namespace
 }  // namespace tenon::codegen

@@ -56,7 +56,7 @@ TEST(Predict, BytesOfAnotherCoreTakeLongerThanOwn) {
   EXPECT_LT(ns({.tasks = 8, .shared_read_bytes = 1 << 23}), ns({.tasks = 1, .shared_read_bytes = 1 << 23})) << "one thread reads them all";
 }
 
-TEST(Predict, ALoopOfManyPlacesHidesNothing) {
+TEST(Predict, ReadsOfALoopWithManyAccessesDoNotOverlap) {
   Work few = loop_of(1 << 16, 100), many = few;
   many.loops[0].loads = 40;
   many.loops[0].operations = few.loops[0].operations + few.loops[0].loads - 40;
@@ -64,13 +64,13 @@ TEST(Predict, ALoopOfManyPlacesHidesNothing) {
   EXPECT_GT(predicted(many, call).ns, predicted(few, call).ns) << "as much to compute, but nothing is asked for ahead";
 }
 
-TEST(Predict, ASumThatWaitsForItselfTakesLonger) {
+TEST(Predict, LatencyOfASumTakesTime) {
   Work waiting = loop_of(1 << 20, 1);
   waiting.loops[0].sum_latency = 8;
   EXPECT_GT(predicted(waiting).ns, predicted(loop_of(1 << 20, 1)).ns);
 }
 
-TEST(Predict, ThreadsHelpAsFarAsTasksGo) {
+TEST(Predict, ThreadsHelpUpToTheNumberOfTasks) {
   const Work large = product_of(1024, 1024, 1024);
   const double alone = predicted(large, {.tasks = 64}, 1).ns, four = predicted(large, {.tasks = 64}, 4).ns;
   EXPECT_LT(four, alone / 3);
@@ -78,7 +78,7 @@ TEST(Predict, ThreadsHelpAsFarAsTasksGo) {
   EXPECT_GT(predicted(large, {.tasks = 5}, 4).ns, predicted(large, {.tasks = 8}, 4).ns) << "one thread has two of five tasks";
 }
 
-TEST(Predict, NamesWhatLimits) {
+TEST(Predict, NamesTheLimit) {
   EXPECT_EQ(predicted(product_of(1024, 1024, 1024)).limit, Limit::peak);
   EXPECT_EQ(predicted(product_of(1, 768, 32)).limit, Limit::latency) << "sums of one row wait for each other";
   EXPECT_EQ(predicted(product_of(1, 1024, 1024), {.memory_bytes = 1 << 22}).limit, Limit::memory) << "weights read for one row";
@@ -97,7 +97,7 @@ TEST(Predict, TheLimitAloneTakesNoLongerThanAll) {
     }
 }
 
-TEST(Predict, SaysHowRowsFallIntoTiles) {
+TEST(Predict, ReasonShowsHowRowsDivideIntoTiles) {
   EXPECT_EQ(reason(product_of(128, 768, 768), target()), "tile 14x2: 128 rows are 10 of 13 or 12, 768 lanes 24 of 32, depth 768");
   EXPECT_EQ(reason(product_of(28, 64, 24), target()), "tile 14x2: 28 rows are 2 of 14, 24 lanes 1 of 32 (8 in vain), depth 64");
 }
@@ -115,7 +115,7 @@ std::vector<Work> works_of(std::string_view text, int64_t n = 128) {
   return out;
 }
 
-TEST(Work, OfAProductIsItsSizesAndWhatRunsOnItsTile) {
+TEST(Work, ProductHasItsSizesAndItsEpilogue) {
   const auto works =
       works_of("graph main(x: f32[n,64], w: f32[64,96], b: f32[96]) { h = MatMul(x, w) s = Add(h, b) y = Relu(s) return y }");
   const Work& work = works.back();  // the first packs what is no constant
@@ -146,25 +146,25 @@ ProductWork of_padded_image(int64_t pixels) {
                              pixels));
 }
 
-TEST(Work, LeavesOutTheRowsOfAWindowInThePadding) {
+TEST(Work, SkipsProductsInThePadding) {
   const ProductWork work = of_padded_image(14);
   EXPECT_EQ(work.depth, Dim(144));
   EXPECT_EQ(work.skipped_products, Dim(2 * 14 * 3 * 16)) << "one row of three of the window, for the first row of pixels and for the last";
 }
 
-TEST(Work, OfANarrowImageIsTilesOfSeveralRows) {
+TEST(Work, TilesOfANarrowImageContainSeveralRows) {
   const ProductWork work = of_padded_image(7);
   EXPECT_EQ(reason({.products = {work}, .loops = {}}, target()), "tile 14x2: 49 rows are 4 of 14 or 7, 32 lanes 1 of 32, depth 144");
 }
 
 /// Each of four parts of the rows has three tiles, where nine of 24 rows would do for an image.
-TEST(Work, OfManyRowsIsEquallyManyTilesForEachPart) {
+TEST(Work, PartsOfTheRowsHaveEquallyManyTiles) {
   const ProductWork work = deepest("graph main(x: f32[n,196,480], w: f32[480,80]) { y = MatMul(x, w) return y }");
   EXPECT_EQ(work.rows, Dim(196));
   EXPECT_EQ(work.tile.rows, 17);
 }
 
-TEST(Work, OfALoopIsItsPoints) {
+TEST(Work, LoopHasItsPoints) {
   const auto works = works_of("graph main(x: f32[n,64]) { h = Exp(x) y = Add(h, x) return y }");
   ASSERT_EQ(works.size(), 1u);
   EXPECT_EQ(works[0].loops[0].points, Dim(128 * 64));
@@ -172,7 +172,7 @@ TEST(Work, OfALoopIsItsPoints) {
   EXPECT_EQ(works[0].loops[0].gathers, 0);
 }
 
-TEST(Work, OfAnActivationOnASingleRowIsCounted) {
+TEST(Work, EpilogueOfASingleRowIsCounted) {
   const auto works = works_of("graph main(x: f32[1,64], w: f32[64,96]) { h = MatMul(x, w) y = Sigmoid(h) return y }");
   ASSERT_EQ(works.back().loops.size(), 1u);
   EXPECT_EQ(works.back().loops[0].exponentials, 1);
@@ -181,7 +181,7 @@ TEST(Work, OfAnActivationOnASingleRowIsCounted) {
 /// The first loop of the last kernel of a graph.
 LoopWork last_loop(std::string_view text) { return works_of(text).back().loops.at(0); }
 
-TEST(Work, OfALongRowIsSummedUpSideBySide) {
+TEST(Work, LongRowsHavePartialSums) {
   const LoopWork brief = last_loop("graph main(x: f32[n,32]) { const a: i64[1] = [1] y = ReduceSum(x, a, keepdims=0) return y }");
   const LoopWork row = last_loop("graph main(x: f32[n,512]) { const a: i64[1] = [1] y = ReduceSum(x, a, keepdims=0) return y }");
   EXPECT_LT(row.sum_latency, brief.sum_latency);
@@ -206,7 +206,7 @@ double loads_of_window(int kernel) {
   return most ? most->loads : 0;
 }
 
-TEST(Work, OfAWideWindowLoadsLessForAProduct) {
+TEST(Work, WideWindowsLoadLessForEachProduct) {
   EXPECT_GT(loads_of_window(7), 0);
   EXPECT_LT(loads_of_window(7), loads_of_window(3));
   EXPECT_LT(loads_of_window(3), 1) << "each of the data serves several products";
@@ -226,22 +226,22 @@ TEST(AccessPattern, TasksOfAMapHavePartsOfTheirOwn) {
   EXPECT_GE(written.parts.value(), 128);
 }
 
-TEST(AccessPattern, TasksOfATranspositionCrossTheArray) {
+TEST(AccessPattern, TranspositionIsInOrderOnOneSideOnly) {
   const auto [read, written] = first_and_last_pattern("graph main(x: f32[256,n]) { y = Transpose(x, perm=[1,0]) return y }");
   EXPECT_NE(read.parts == Dim(1), written.parts == Dim(1)) << "one side alone is walked in order";
 }
 
-TEST(AccessPattern, TasksOfAGatherTouchNoMoreThanTheyHavePoints) {
+TEST(AccessPattern, GatherAccessesAtMostOneElementAPoint) {
   const auto [table, written] = first_and_last_pattern("graph main(x: f32[30000,64], k: i64[n]) { y = Gather(x, k, axis=0) return y }");
   EXPECT_LE(table.elements.value(), 2 * 128 * 64);
 }
 
-TEST(AccessPattern, TasksOverPanelsEachReadAllRows) {
+TEST(AccessPattern, TasksOverPanelsReadAllRows) {
   const auto works = works_of("graph main(x: f32[8,64], w: f32[64,4096]) { y = MatMul(x, w) return y }");
   EXPECT_TRUE(std::ranges::any_of(works.back().access_patterns, [](const AccessPattern& w) { return w.whole && !w.written; }));
 }
 
-TEST(Work, HasNoNumbersWhereASizeIsUnknown) {
+TEST(Work, WithSizesNeedsAllSizes) {
   Work work = product_of(1, 2, 3);
   Symbols symbols;
   work.products[0].rows = symbols.symbol("n");

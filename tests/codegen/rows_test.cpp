@@ -22,7 +22,7 @@ std::pair<double, double> of_rows(std::string_view op, int64_t length, std::stri
   return {(*got)[0].number(0), (*got)[0].number(1)};
 }
 
-TEST(Rows, AreSummedWholeAtAnyLength) {
+TEST(Rows, ReductionsCoverRowsOfAnyLength) {
   for (const Target& target : targets())
     for (const int64_t n : {1, 16, 63, 64, 127, 128, 129, 191, 200, 383, 384, 401})
       for (const std::string& size : {std::string("n"), std::to_string(n)})

@@ -73,19 +73,19 @@ void runs(const std::string& text, const std::string& way, double tolerance = 0)
       }
 }
 
-TEST(ShortProducts, OfBytes) {
+TEST(ShortProducts, ByteProductsMatchReference) {
   runs("graph main(x: u8[n,64], w: i8[64,40]) { y = MatMulInteger(x, w) return y }", "groups");
   runs("graph main(x: u8[2,n,7], w: i8[2,7,5]) { y = MatMulInteger(x, w) return y }", "groups");
   runs("graph main(x: u8[3,n], w: i8[n,5]) { y = MatMulInteger(x, w) return y }", "groups");
   runs("graph main(x: u8[n,21]) { const w: i8[21,37] = [" + numbers(21 * 37, -128, 127) + "] y = MatMulInteger(x, w) return y }", "groups");
 }
 
-TEST(ShortProducts, OfBytesWithSignsTheOtherWayRound) {
+TEST(ShortProducts, SignedTimesUnsignedBytesMatchReference) {
   runs("graph main(x: i8[n,12], w: u8[12,40]) { y = MatMulInteger(x, w) return y }", "one by one");
 }
 
 /// Rows that walk the depth in larger steps are stored in order first.
-TEST(ShortProducts, OfTransposedRows) {
+TEST(ShortProducts, TransposedRowsMatchReference) {
   runs(R"(graph main(x: u8[10,n], w: i8[10,33]) {
     t = Transpose(x, perm=[1, 0])
     y = MatMulInteger(t, w)
@@ -107,7 +107,7 @@ std::string convolution(std::string_view op, const std::string& x, const std::st
 }
 
 /// Three channels: each run of a window is filled up to whole groups.
-TEST(ShortProducts, OfConvolutionsOfBytes) {
+TEST(ShortProducts, ByteConvolutionsMatchReference) {
   const auto weights = [](const std::string& shape, int count) {
     return "const w: i8[" + shape + "] = [" + numbers(count, -128, 127) + "]";
   };
@@ -117,13 +117,13 @@ TEST(ShortProducts, OfConvolutionsOfBytes) {
   runs(convolution("ConvInteger", "u8[n,4,4,9]", weights("2,9,2,1", 36)), "groups");
 }
 
-TEST(ShortProducts, OfBytesWithWhatFollowsOnTheTile) {
+TEST(ShortProducts, ByteProductsWithEpilogueMatchReference) {
   runs("graph main(x: u8[n,40], s: f32[24]) { const w: i8[40,24] = [" + numbers(960, -100, 100) +
            "] p = MatMulInteger(x, w) f = Cast(p, to=1) y = Mul(f, s) return y }",
        "groups", 1e-6);
 }
 
-TEST(ShortProducts, OfShortFloats) {
+TEST(ShortProducts, HalfFloatsMatchReference) {
   constexpr double kOfBf16 = 0.01;
   runs("graph main(x: bf16[n,64], w: bf16[64,40]) { y = MatMul(x, w) return y }", "groups", kOfBf16);
   runs("graph main(x: f32[n,8], w: f32[8,40]) { a = Cast(x, to=16) b = Cast(w, to=16) y = MatMul(a, b) return y }", "groups", kOfBf16);
@@ -131,12 +131,12 @@ TEST(ShortProducts, OfShortFloats) {
 }
 
 /// What a group would read behind its run might be no number, and no number times zero is none.
-TEST(ShortProducts, OfShortFloatsInOddNumbers) {
+TEST(ShortProducts, OddDepthsOfHalfFloatsMatchReference) {
   runs("graph main(x: bf16[n,7], w: bf16[7,40]) { y = MatMul(x, w) return y }", "one by one", 0.01);
   runs("graph main(x: bf16[3,n], w: bf16[n,5]) { y = MatMul(x, w) return y }", "one by one", 0.01);
 }
 
-TEST(ShortProducts, OfALongDepthInSlices) {
+TEST(ShortProducts, SlicedDepthMatchesReference) {
   runs("graph main(x: u8[n,16391], w: i8[16391,3]) { y = MatMulInteger(x, w) return y }", "groups");
 }
 

@@ -54,22 +54,22 @@ std::string transposed(std::string_view shape, std::string_view order, std::stri
   return fmt::format("graph main(x: {}[{}]) {{ y = Transpose(x, perm=[{}]) return y }}", dtype, shape, order);
 }
 
-TEST(Squares, OfWholeAndRaggedMatrices) {
+TEST(Squares, WholeAndRaggedMatricesMatchReference) {
   for (const char* shape : {"16,32", "8,8", "9,70", "130,17", "n,33", "40,n"}) runs(transposed(shape, "1,0"));
 }
 
-TEST(Squares, OfAnyTwoAxes) {
+TEST(Squares, AnyTwoAxesMatchReference) {
   runs(transposed("2,3,20,9", "0,2,3,1"), 0);  // three channels fill no square
   runs(transposed("2,24,5,7", "0,2,3,1"));     // channels to the end
   runs(transposed("2,5,7,24", "0,3,1,2"));     // and back
   runs(transposed("9,3,10,2", "2,1,0,3"), 0);  // pairs stay side by side
 }
 
-TEST(Squares, OfShortTypes) {
+TEST(Squares, ShortTypesMatchReference) {
   for (const char* dtype : {"u8", "f16", "bf16", "i16"}) runs(transposed("3,35,18", "0,2,1", dtype));
 }
 
-TEST(Squares, WithOperationsOnTop) {
+TEST(Squares, MapsOfTransposedOperandsMatchReference) {
   runs("graph main(x: f32[19,40], b: f32[19], z: f32[40,19]) { t = Transpose(x, perm=[1,0]) s = Add(t, b) y = Mul(s, z) return y }");
   // A mask that lies as the numbers do is gathered, and they with it.
   runs(

@@ -42,7 +42,7 @@ constexpr const char* kScatter =
 constexpr const char* kUpdate =
     "graph(x: f32[4,4], w: f32[4,4]) { g = MatMul(x, x) now = Sub(w, g) y = ReduceSum(w) state w(w) = now return y, now }";
 
-TEST(AppendInPlace, WritesNewRowsAlone) {
+TEST(AppendInPlace, WritesOnlyNewRows) {
   const Plan p = plan_of(kAppend);
   ASSERT_EQ(p.states.size(), 1u);
   EXPECT_TRUE(p.states[0].in_place);
@@ -110,7 +110,7 @@ TEST(WriteInPlace, MapsReadTheElementThatTheyWrite) {
   EXPECT_WRONG(shifted, "its old value is read after it has changed");
 }
 
-TEST(WriteInPlace, LateReadersOfReplacedValuesKeepThemInMemory) {
+TEST(WriteInPlace, LateReaderPreventsWritingInPlace) {
   const Plan p =
       plan_of("graph(x: f32[4,4], w: f32[4,4]) { now = Sub(w, x) g = MatMul(now, x) y = MatMul(g, w) state w(w) = now return y, now }");
   EXPECT_FALSE(p.states[0].in_place) << text_of(p);

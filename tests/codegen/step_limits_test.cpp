@@ -31,7 +31,7 @@ constexpr std::string_view kMaxPool =
 
 const auto kAll = [](int) { return true; };
 
-TEST(StepLimits, TakeTheBoundsOfPoolingWindows) {
+TEST(StepLimits, BoundsOfPoolingWindowsBecomeLimits) {
   Nest nest = nest_of(kMaxPool);  // axes: batch, channel, row, column, row and column of the window
   const StepLimits limits = take_step_limits(nest, 1, kAll);
   EXPECT_FALSE(nest.accesses[0].within);
@@ -45,7 +45,7 @@ TEST(StepLimits, TakeTheBoundsOfPoolingWindows) {
   EXPECT_EQ(limits[4][1].offset, Dim(6));
 }
 
-TEST(StepLimits, LeaveBoundsThatDifferFromLaneToLane) {
+TEST(StepLimits, BoundsOfTheVectorisedAxisStayConditions) {
   Nest nest = nest_of(kMaxPool);
   const StepLimits limits = take_step_limits(nest, 3, kAll);
   EXPECT_EQ(limits[4].size(), 2u);
@@ -55,7 +55,7 @@ TEST(StepLimits, LeaveBoundsThatDifferFromLaneToLane) {
   EXPECT_TRUE(mentions(nest.accesses[0].within, ExprOp::axis, 5));
 }
 
-TEST(StepLimits, LeaveAxesThatAreNoLoops) {
+TEST(StepLimits, UnrolledAxesGetNoLimits) {
   Nest nest = nest_of(kMaxPool);
   const StepLimits limits = take_step_limits(nest, -1, [](int axis) { return axis != 5; });
   EXPECT_EQ(limits[4].size(), 2u);
@@ -63,7 +63,7 @@ TEST(StepLimits, LeaveAxesThatAreNoLoops) {
 }
 
 /// A step outside adds 1: the fill is no neutral element.
-TEST(StepLimits, LeaveConditionsWhoseFillCounts) {
+TEST(StepLimits, ConditionsWithANonNeutralFillStay) {
   Nest nest = nest_of(
       "graph main(x: f32[8,6]) { const p: i64[4] = [0, 1, 0, 1] const one: f32[] = 1 const axes: i64[1] = [1] "
       "a = Pad(x, p, one) y = ReduceSum(a, axes) return y }");

@@ -21,16 +21,14 @@ int64_t tasks(std::string_view text, int64_t symbol) {
   return out;
 }
 
-TEST(Tasks, AreSeveralOfOneImageOfABatchOfUnknownSize) {
+TEST(Tasks, DynamicBatchOfOneImageHasSeveralTasks) {
   // The second factor keeps the axes apart.
   EXPECT_EQ(tasks("graph main(x: f32[n,32,384], s: f32[n,1,384]) { y = Mul(x, s) return y }", 1), 32);
   EXPECT_EQ(tasks("graph main(x: f32[n,32,384], s: f32[n,1,384]) { y = Mul(x, s) return y }", 5), 160);
   EXPECT_EQ(tasks("graph main(x: f32[64,32,384], s: f32[64,1,384]) { y = Mul(x, s) return y }", 1), 64) << "64 are enough";
 }
 
-TEST(Tasks, OfAFewElementsAreTakenTogether) {
-  EXPECT_EQ(tasks("graph main(x: f32[n,m,3], s: f32[n,1,3]) { y = Mul(x, s) return y }", 50), 50);
-}
+TEST(Tasks, TaskCoversSeveralShortRows) { EXPECT_EQ(tasks("graph main(x: f32[n,m,3], s: f32[n,1,3]) { y = Mul(x, s) return y }", 50), 50); }
 
 }  // namespace
 }  // namespace tenon::codegen

@@ -50,7 +50,7 @@ TEST(VerifyStates, MapsReadTheElementThatTheyWrite) {
 }
 
 /// Nests of a group share its tasks: the first one of a later task runs after the second one of an earlier task.
-TEST(VerifyStates, NestsOfAGroupTakeTurns) {
+TEST(VerifyStates, NestsOfAGroupRunAlternately) {
   const auto nest = [](const std::string& group) { return group.substr(group.find("  for")); };
   EXPECT_WRONG(with_groups("nests outer 1\n" + nest(kRead) + nest(kWrite)), kLate);
   EXPECT_WRONG(with_groups("nests outer 1\n" + nest(kWrite) + nest(kRead)), kLate);
@@ -69,18 +69,18 @@ TEST(VerifyStates, EpilogueWritesNothingThatItsProductReads) {
   EXPECT_WRONG(with_groups(kOther + product("v0", "v0[i0, i1]")), kLate);
 }
 
-TEST(VerifyStates, KernelsAloneWriteIt) {
+TEST(VerifyStates, OnlyKernelsWriteTheState) {
   EXPECT_WRONG(with_groups(kRead + "control inputs v3 outputs v1\n"), "a step without a kernel writes it");
 }
 
-TEST(VerifyStates, MemoryIsThatOfTheOldValue) {
+TEST(VerifyStates, NewValueHasTheLayoutOfTheOldOne) {
   EXPECT_WRONG(with_groups(kRead + kWrite, "v1: f32[4, 4] in order 10"), "memory of another layout");
   EXPECT_WRONG(with_groups(kRead + "nests\n  for 4, 4\n    x0 = v3[i0, i1]\n    t4[i0, i1] = x0\n", "v1: f32[4, 4] shares t4 fixed"),
                "a new value without memory of its own");
 }
 
 /// Rows that are new to a growing state may be written at any time, if it is certain that they are new.
-TEST(VerifyStates, RowsOfAGrowingStateAreNewOnlyAtAKnownPlace) {
+TEST(VerifyStates, AppendedRowsNeedAKnownIndex) {
   const auto append = [](const std::string& index) {
     return "plan\n  symbol n, p in 0 to 16\n  v0: f32[n, 4] fixed\n  v1: f32[p, 4] grows 0 to 16 fixed\n"
            "  v2: f32[n + p, 4] grows 0 to 16 fixed\n  v3: f32[p, 4] fixed\n  v4: i64[n] fixed\n  inputs v0, v1, v4\n  outputs v2, v3\n"

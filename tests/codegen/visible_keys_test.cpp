@@ -29,38 +29,38 @@ std::string text(const Expr& score) {
   std::string out;
   for (const KeyBound& b : found->bounds)
     out += std::string(b.upper ? "key <= " : "key >= ") + std::to_string(b.slope) + "*query + " + b.offset.text() + "; ";
-  return out + found->clear.text();
+  return out + found->visible_score.text();
 }
 
 Expr integer(int64_t n) { return Expr::integer(DType::i64, n); }
 
-TEST(VisibleKeys, EndAtTheQueryWhereTheMaskIsCausal) {
+TEST(VisibleKeys, CausalMaskBoundsKeysByTheQuery) {
   EXPECT_EQ(text(select(kKeyAxis <= kQueryAxis, kScore, kNothing)), "key <= 1*query + 0; x0");
-  EXPECT_EQ(text(select(kQueryAxis < kKeyAxis, kNothing, kScore)), "key <= 1*query + 0; x0") << "told by what is hidden";
+  EXPECT_EQ(text(select(kQueryAxis < kKeyAxis, kNothing, kScore)), "key <= 1*query + 0; x0") << "the comparison says which keys are hidden";
   EXPECT_EQ(text(select(kKeyAxis < kQueryAxis + integer(1), kScore, kNothing)), "key <= 1*query + 0; x0");
 }
 
-TEST(VisibleKeys, LieInAWindow) {
+TEST(VisibleKeys, SlidingWindowHasTwoBounds) {
   const Expr left = select(kQueryAxis - kKeyAxis <= integer(3), kScore, kNothing);
   EXPECT_EQ(text(left), "key >= 1*query + -3; x0");
   EXPECT_EQ(text(select(kKeyAxis <= kQueryAxis, left, kNothing)), "key <= 1*query + 0; key >= 1*query + -3; x0");
 }
 
-TEST(VisibleKeys, LeaveTheRestOfTheMaskToOtherRules) {
+TEST(VisibleKeys, OtherTermsOfTheMaskStay) {
   const Expr keep = Expr::input(3, DType::boolean);
   EXPECT_EQ(text(kScore + select(logical_and(kKeyAxis <= kQueryAxis, keep), kNone, kLowest)),
             "key <= 1*query + 0; add(x0, select(x3, 0, -3.4028234663852886e+38))");
 }
 
-TEST(VisibleKeys, AreAllWhereAMaskOnlyMakesScoresSmaller) {
+TEST(VisibleKeys, FiniteBiasHidesNoKey) {
   EXPECT_EQ(text(kScore), "all");
   EXPECT_EQ(text(kScore + select(kKeyAxis <= kQueryAxis, kNone, Expr::constant(DType::f32, -10000))), "all");
   EXPECT_EQ(text(select(logical_or(kKeyAxis <= kQueryAxis, Expr::input(3, DType::boolean)), kScore, kNothing)), "all");
 }
 
-TEST(VisibleKeys, BoundTheHighestHiddenScore) {
-  EXPECT_EQ(of(kScore + select(kKeyAxis <= kQueryAxis, kNone, kLowest))->hidden, std::numeric_limits<float>::lowest());
-  EXPECT_EQ(of(select(kKeyAxis <= kQueryAxis, kScore, kNothing))->hidden, -std::numeric_limits<double>::infinity());
+TEST(VisibleKeys, HiddenScoreIsTheHighest) {
+  EXPECT_EQ(of(kScore + select(kKeyAxis <= kQueryAxis, kNone, kLowest))->hidden_score, std::numeric_limits<float>::lowest());
+  EXPECT_EQ(of(select(kKeyAxis <= kQueryAxis, kScore, kNothing))->hidden_score, -std::numeric_limits<double>::infinity());
 }
 
 }  // namespace

@@ -57,37 +57,37 @@ std::string depthwise(std::string_view rows, std::string_view columns, int64_t c
       columns, channels, weights("w", {channels, 1, kernel[0], kernel[1]}), weights("b", {channels, 1, 1}), attributes, then);
 }
 
-TEST(Windows, OfAllWidthsOfTheImage) {
+TEST(Windows, AllImageWidthsMatchReference) {
   for (const int columns : {1, 2, 6, 7, 8, 9, 15, 17, 40})
     if (columns > 1) runs(depthwise("5", std::to_string(columns), 8, {3, 3}, ", pads=[1,1,1,1]"));
     else runs(depthwise("5", "1", 8, {3, 3}, ", pads=[1,1,1,1]"), 0);  // one column is no slide
 }
 
-TEST(Windows, OfChannelsThatFillNoRegister) {
+TEST(Windows, RaggedChannelsMatchReference) {
   for (const int channels : {3, 8, 17, 70, 150}) runs(depthwise("4", "9", channels, {3, 3}, ", pads=[1,1,1,1]"));
 }
 
-TEST(Windows, OfStepsAndDilations) {
+TEST(Windows, StridesAndDilationsMatchReference) {
   runs(depthwise("9", "12", 8, {3, 3}, ", pads=[1,1,1,1], strides=[2,2]"));
   runs(depthwise("9", "12", 8, {3, 3}, ", pads=[2,2,2,2], dilations=[2,2]"));
   runs(depthwise("9", "15", 8, {3, 3}, ", pads=[2,3,2,1], dilations=[1,2], strides=[2,3]"));
   runs(depthwise("9", "15", 8, {5, 2}, ", pads=[4,0,4,0], dilations=[2,3]"));
 }
 
-TEST(Windows, OfKernelsAndPads) {
+TEST(Windows, KernelSizesAndPaddingsMatchReference) {
   runs(depthwise("7", "7", 16, {7, 7}, ", pads=[3,3,3,3]"));
   runs(depthwise("6", "10", 5, {5, 5}, ", pads=[4,4,4,4]"));
   runs(depthwise("6", "10", 5, {2, 5}));
   runs(depthwise("3", "30", 9, {3, 11}, ", pads=[9,0,7,20]"));
 }
 
-TEST(Windows, OfSizesKnownAtRunTime) {
+TEST(Windows, DynamicSizesMatchReference) {
   runs(depthwise("h", "w", 9, {3, 3}, ", pads=[1,1,1,1]"));
   runs(depthwise("h", "w", 9, {5, 5}, ", pads=[2,2,2,2], strides=[2,2]"));
   runs(depthwise("h", "w", 9, {3, 3}));
 }
 
-TEST(Windows, TakeTheEpilogueIn) {
+TEST(Windows, MapsBecomeEpilogues) {
   runs(depthwise("7", "10", 12, {3, 3}, ", pads=[1,1,1,1]", "s = Add(c, b) r = Relu(s) y = MaxPool(r, kernel_shape=[2,2])"));
   runs(
       depthwise("h", "w", 12, {3, 3}, ", pads=[1,1,1,1]", "s = Add(c, b) g = Sigmoid(s) m = Mul(s, g) y = MaxPool(m, kernel_shape=[2,2])"));
@@ -95,7 +95,7 @@ TEST(Windows, TakeTheEpilogueIn) {
 }
 
 /// Where channels stand apart outside, they are copied before the windows and after them, there by what else is computed of the sums.
-TEST(Windows, OfImagesThatAreSeenFromOutside) {
+TEST(Windows, InputImagesAreCopiedChannelsLast) {
   const std::string kernel = weights("w", {8, 1, 3, 6}), bias = weights("b", {8, 1, 1});
   runs("graph main(x: f32[n,8,7,12]) { " + kernel + "y = Conv(x, w, group=8, pads=[1,1,1,1], strides=[1,2]) return y }", 1, 3);
   runs("graph main(x: f32[n,8,h,w]) { " + kernel + "y = Conv(x, w, group=8, pads=[1,1,1,1]) return y }", 1, 3);
@@ -104,12 +104,12 @@ TEST(Windows, OfImagesThatAreSeenFromOutside) {
   runs("graph main(x: f32[n,8,25]) { " + weights("w", {8, 1, 16}) + "y = Conv(x, w, group=8, pads=[9,0]) return y }", 1, 3);
 }
 
-TEST(Windows, OfALine) {
+TEST(Windows, OneDimensionalWindowsMatchReference) {
   runs("graph main(x: f32[n,21,6]) { " + weights("w", {6, 1, 4}) +
        "t = Transpose(x, perm=[0,2,1]) c = Conv(t, w, group=6, pads=[3,0]) y = Transpose(c, perm=[0,2,1]) return y }");
 }
 
-TEST(Windows, OfRandomShapes) {
+TEST(Windows, RandomShapesMatchReference) {
   std::mt19937 random(11);
   const auto from = [&](int least, int most) { return std::uniform_int_distribution(least, most)(random); };
   for (int turn = 0; turn < 12; ++turn) {
@@ -121,7 +121,7 @@ TEST(Windows, OfRandomShapes) {
   }
 }
 
-TEST(Windows, OfNothingElse) {
+TEST(Windows, OtherConvolutionsAreNoWindowSums) {
   runs("graph main(x: f32[1,8,8,8]) { " + weights("w", {8, 1, 3, 3}) + "y = Conv(x, w, group=8) return y }", 0);  // channels stand apart
   runs("graph main(x: f32[1,6,8,8]) { " + weights("w", {6, 1, 5, 5}) + "y = Conv(x, w, group=6) return y }", 0);  // and there are few
   runs("graph main(x: f32[1,6,8,8]) { " + weights("w", {4, 3, 3, 3}) + "y = Conv(x, w, group=2) return y }", 0);  // sums over channels

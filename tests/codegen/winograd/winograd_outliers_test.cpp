@@ -77,7 +77,7 @@ std::array<double, 2> largest_errors(const OutlierCase& c, const Tensor& got, co
 /// inf, -inf, NaN or a number.
 int kind_of(double x) { return std::isnan(x) ? 3 : std::isinf(x) ? (x > 0 ? 1 : 2) : 0; }
 
-TEST(Winograd, OutliersCostNoMoreThanInThePlainSum) {
+TEST(Winograd, OutliersCauseNoLargerErrorsThanThePlainSum) {
   for (const double outlier : {1e2, -1e4, 1e6, 1e9, -1e20, 3e38, double(INFINITY), double(-INFINITY), double(NAN)})
     for (const auto& [row, column] : {std::pair(5, 5), std::pair(8, 7), std::pair(0, 15)})
       for (const bool native : {false, true}) {
@@ -96,7 +96,7 @@ TEST(Winograd, OutliersCostNoMoreThanInThePlainSum) {
       }
 }
 
-TEST(Winograd, OutliersLeaveOtherTilesTheirBits) {
+TEST(Winograd, OutliersDoNotChangeOtherTiles) {
   const OutlierCase usual = outlier_case(0.5, 5, 5), odd = outlier_case(1e6, 5, 5);
   for (const bool native : {false, true}) {
     const Tensor a = convolved(usual, true, native), b = convolved(odd, true, native);
@@ -108,7 +108,7 @@ TEST(Winograd, OutliersLeaveOtherTilesTheirBits) {
 }
 
 /// A dark half, in which nothing is far from the bound of the plain sum, beside a bright one.
-TEST(Winograd, EdgesOfBrightPartsAreSummedPlainly) {
+TEST(Winograd, EdgesOfBrightRegionsUsePlainSums) {
   OutlierCase c = outlier_case(0, 0, 0);
   for (int64_t i = 0; i < c.inputs[0].count(); ++i)
     if (i % kImageSize < 7) c.inputs[0].set_number(i, c.inputs[0].number(i) * 1e-3);
@@ -140,7 +140,7 @@ int64_t marked(const OutlierCase& c) {
   return count;
 }
 
-TEST(Winograd, MarksTheTilesThatReadAnOutlierAlone) {
+TEST(Winograd, OnlyTilesThatReadAnOutlierAreMarked) {
   EXPECT_EQ(marked(outlier_case(0.5, 5, 5)), 0) << "numbers of one size, beside zeros around the image";
   EXPECT_EQ(marked(outlier_case(1e3, 5, 5)), 1);
   EXPECT_EQ(marked(outlier_case(1e3, 8, 5)), 2) << "elements 3 and 8 of a row are in two tiles";
@@ -151,7 +151,7 @@ TEST(Winograd, MarksTheTilesThatReadAnOutlierAlone) {
   EXPECT_EQ(marked(zeros), 0);
 }
 
-TEST(Winograd, OutliersOfSmallTilesAndOpenSizes) {
+TEST(Winograd, OutliersInSmallTilesAndDynamicSizesMatchReference) {
   for (const std::string_view shape : {"1,16,16,16", "n,16,a,b"}) {
     OutlierCase c = outlier_case(1e9, 8, 7, shape);
     const Tensor want = (*ops::evaluate(*c.graph, c.inputs))[0], tiles = convolved(c, true, false);

@@ -59,26 +59,26 @@ void runs(const std::string& text, size_t convolutions = 1, PlanOptions options 
   }
 }
 
-TEST(Winograd, OfSizesThatAreNoMultipleOfATile) {
+TEST(Winograd, PartialTilesMatchReference) {
   for (const int rows : {1, 2, 4, 7, 9}) runs(convolution(fmt::format("2,3,{},{}", rows, 11 - rows), ", pads=[1,1,1,1]"));
   runs(convolution("1,3,5,4", ""));
   runs(convolution("1,3,8,6", ""));
 }
 
-TEST(Winograd, OfPadsOnOneSide) {
+TEST(Winograd, OneSidedPaddingMatchesReference) {
   runs(convolution("1,3,6,7", ", pads=[2,0,0,1]"));
   runs(convolution("1,3,6,7", ", pads=[0,3,4,0]"));
   runs(convolution("1,3,6,7", ", auto_pad=\"SAME_LOWER\""));
 }
 
-TEST(Winograd, OfSizesKnownAtRunTime) {
+TEST(Winograd, DynamicSizesMatchReference) {
   runs(convolution("n,3,h,w", ", pads=[1,1,1,1]"));
   runs(convolution("n,3,h,w", ""));
   runs(convolution("n,3,8,8", ", pads=[1,1,1,1]", {17, 3, 3, 3}));
 }
 
 /// Convolutions of random sizes, pads and channels.
-TEST(Winograd, OfRandomShapes) {
+TEST(Winograd, RandomShapesMatchReference) {
   std::mt19937 random(5);
   const auto from = [&](int least, int most) { return std::uniform_int_distribution(least, most)(random); };
   for (int turn = 0; turn < 12; ++turn) {
@@ -89,7 +89,7 @@ TEST(Winograd, OfRandomShapes) {
   }
 }
 
-TEST(Winograd, TakesTheEpilogueIn) {
+TEST(Winograd, EpilogueRunsOnTheTiles) {
   const std::string head = "graph main(x: f32[n,4,h,w], r: f32[n,4,h,w], s: f32[4,1,1]) { " + weights("w", {4, 4, 3, 3}) +
                            weights("b", {4}) + "c = Conv(x, w, b, pads=[1,1,1,1]) ";
   runs(head + "y = Relu(c) return y }");
@@ -99,19 +99,19 @@ TEST(Winograd, TakesTheEpilogueIn) {
   runs(head + "y = Cast(c, to=10) return y }", 1, winograd_always(), 2e-3);
 }
 
-TEST(Winograd, OneAfterTheOther) {
+TEST(Winograd, ConvolutionsInSequenceMatchReference) {
   runs(
       "graph main(x: f32[n,3,h,w]) { " + weights("v", {8, 3, 3, 3}) + weights("w", {8, 8, 3, 3}) +
           "a = Conv(x, v, pads=[1,1,1,1]) b = Relu(a) c = Conv(b, w, pads=[1,1,1,1]) d = Add(c, b) y = MaxPool(d, kernel_shape=[2,2]) return y }",
       2);
 }
 
-TEST(Winograd, OfAnImageThatIsAView) {
+TEST(Winograd, TransposedImageMatchesReference) {
   runs("graph main(x: f32[n,h,w,3]) { " + weights("w", {4, 3, 3, 3}) +
        "t = Transpose(x, perm=[0,3,1,2]) c = Conv(t, w, pads=[1,1,1,1]) y = Transpose(c, perm=[0,2,3,1]) return y }");
 }
 
-TEST(Winograd, OfNothingElse) {
+TEST(Winograd, OtherConvolutionsAreUnchanged) {
   runs(convolution("1,4,8,8", ", pads=[1,1,1,1], group=2", {4, 2, 3, 3}), 0);
   runs(convolution("1,3,8,8", ", strides=[2,2]"), 0);
   runs(convolution("1,3,8,8", ", strides=[1,2]"), 0);
@@ -165,7 +165,7 @@ bool is_chosen(Reg offset, const Definitions& of) {
 }
 
 /// A processor takes long to find that a mask is empty where there is no memory.
-TEST(Winograd, TouchesNoPlaceOutsideOfTheImageThatMayBeNoMemory) {
+TEST(Winograd, AccessesNoMemoryOutsideOfTheImage) {
   const auto graph = ir::parse(convolution("1,16,7,7", ", pads=[1,1,1,1]", {16, 16, 3, 3}), ops::table());
   ASSERT_TRUE(graph) << graph.error().text();
   const auto planned = planned_graph(**graph, winograd_always(), **target_named("x86_avx512"));
@@ -186,7 +186,7 @@ TEST(Winograd, TouchesNoPlaceOutsideOfTheImageThatMayBeNoMemory) {
   EXPECT_GT(masked, 20U);
 }
 
-TEST(Winograd, WhereItTakesLessTime) {
+TEST(Winograd, IsChosenWhereItTakesLessTime) {
   EXPECT_EQ(outputs_a_way("1,64,56,56", {64, 64, 3, 3}), 4);
   EXPECT_EQ(outputs_a_way("n,64,h,w", {64, 64, 3, 3}), 4);
   EXPECT_EQ(outputs_a_way("1,3,224,224", {32, 3, 3, 3}), 0);   // the steps between cost more than the products save
@@ -197,7 +197,7 @@ TEST(Winograd, WhereItTakesLessTime) {
 }
 
 /// The numbers of A and B, and sums of few terms, are exact.
-TEST(Winograd, IsExactInWholeNumbers) {
+TEST(Winograd, FilterIsExactInWholeNumbers) {
   for (const int outputs : {2, 4}) {
     const MinimalFilter f = minimal_filter(outputs);
     const int64_t size = f.size();
@@ -254,7 +254,7 @@ double error_ratio(int64_t channels) {
   return std::sqrt(errors[1] / errors[0]);
 }
 
-TEST(Winograd, LosesTwoBitsAtMost) {
+TEST(Winograd, ErrorsAreAtMostFourTimesThePlainSums) {
   for (const int64_t channels : {8, 64}) EXPECT_LT(error_ratio(channels), 4) << channels;
 }
 
