@@ -5,21 +5,21 @@
 
 namespace tenon::codegen {
 
-/// Share of the multiply-adds' peak that a register tile of that height reaches in its loop: sums that wait for each other and the packed
-/// operand's way from the second-level cache are what holds it back. Within 5 % of bench/microkernel.cpp's figures.
+/// The share of the peak of its multiply-adds that a register tile reaches. It is limited by the latency of sums and by reads of the packed
+/// operand from the second-level cache. Within 5 % of bench/microkernel.cpp's figures.
 double tile_share(int rows, int vectors, const Target& target, const MultiplyAdd& form);
 inline double tile_share(int rows, int vectors, const Target& target) { return tile_share(rows, vectors, target, target.of_f32()); }
 
-/// Cycles for each product of one row and one lane, with the rows and lanes that tiles compute in vain: of `rows` x `lanes` sums, of which
-/// nullopt is known at the run only (then there are many).
+/// Cycles for one product of a row and a lane, including rows and lanes that tiles compute as padding. rows, lanes: of the result; nullopt:
+/// known only at run time, and assumed to be many.
 double cycles_per_product(Tile tile, std::optional<int64_t> rows, std::optional<int64_t> lanes, const Target& target,
                           const MultiplyAdd& form);
 
-/// How many steps of the rows' last axis but one a tile takes: several where rows of the last fill at most half of it, such as those of an
-/// image of 7 x 7.
+/// How many lines a tile contains, where a line is all steps of the rows' last axis: several where a line fills at most half of a tile,
+/// such as a row of an image of 7 x 7; else 1, and the tile contains a part of a line.
 int lines_of(Tile tile, const std::vector<JointAxis>& rows);
 
-/// How a contraction is cut by default.
+/// The default tactic of a contraction.
 ContractTactic contract_tactic(const Group& group, const Target& target);
 
 }  // namespace tenon::codegen

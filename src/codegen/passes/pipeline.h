@@ -16,13 +16,14 @@ struct PlanPass {
   bool (*applies)(const PlanOptions& options);  ///< whether it runs with these options, unless PlanOptions::off names it
 };
 
-/// The passes in the order in which they run, after `collect` has made one group a node.
+/// The passes in the order in which they run, after `collect`.
 std::span<const PlanPass> plan_passes();
-/// Runs those that the target lists and that apply. Errors: with PlanOptions::verify, internal for what a pass has broken, with the pass as
-/// the place.
+/// Runs the passes that the target lists and that apply. Errors: with PlanOptions::verify, internal where a pass violates an invariant,
+/// with the name of the pass.
 Result<void> run_passes(Plan& plan, const Target& target, const PlanOptions& options);
 
-/// Loop forms of all nodes but those of segments, fused into groups. Errors: not_supported for a node that kernels cannot run.
+/// Plans a graph: collects the loops of all nodes outside of segments, and fuses them into groups. Errors: not_supported for a node that
+/// kernels cannot run.
 Result<Plan> plan(const ir::Graph& graph, const Target& target, const PlanOptions& options);
 
 }  // namespace tenon::codegen

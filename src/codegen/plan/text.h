@@ -9,7 +9,7 @@
 
 namespace tenon::codegen {
 
-/// The words of the text, in the order of their enumerators.
+/// The words for enumerators in the text of a plan, in the order of GroupKind, ops::Combine and ops::MaskedRows.
 inline constexpr std::array<std::string_view, 8> kGroupWords = {"nests", "contract", "attention", "segment",
                                                                 "sizes", "control",  "check",     "rows"};
 inline constexpr std::array<std::string_view, 7> kCombineWords = {"none", "sum", "product", "min", "max", "logical_and", "logical_or"};
@@ -18,9 +18,9 @@ inline constexpr std::array<std::string_view, 3> kMaskedRowsWords = {"zero", "na
 /// The text form of a plan; codegen/text/parse_plan.h reads it.
 ///
 ///   plan
-///     symbol n in 1 to 64, m             order and bounds of sizes, where they do not follow from the rest
-///     v0: f32[n, 64] fixed               arrays that something refers to: v of values of the graph, t temporaries, c constants
-///     c1: f32[64, 16] = @0               by number in `constants`; a few elements stand here, equal ones as splat(0.5)
+///     symbol n in 1 to 64, m             order and bounds of sizes, where the rest of the text does not imply them
+///     v0: f32[n, 64] fixed               arrays that are in use: v are values of the graph, t temporaries, c constants
+///     c1: f32[64, 16] = @0               number in `constants`; small constants are written out, equal elements as splat(0.5)
 ///     t2: f32[n, 16] in order 10         `padded by 16`, `within 0.1 and 0.1 of zeros`, `grows 0 to 64`, `shares v0`, `in units n`
 ///     inputs v0
 ///     outputs t2
@@ -35,8 +35,8 @@ inline constexpr std::array<std::string_view, 3> kMaskedRowsWords = {"zero", "na
 ///     then for n, 16                     the epilogue; `then of x1 in 4 columns for`
 ///       ...
 ///
-/// Left out: what follows from the rest (strides, the roles of contractions), the limits of the target, and the nodes and values of the
-/// graph. constants: those with a number are appended to it; may be null.
+/// Left out are strides and roles of contractions, which the rest implies, the limits of the target, and nodes and values of the graph.
+/// constants: constants that the text refers to by number are appended to it; may be null.
 std::string text_of(const Plan& plan, ir::TextConstants* constants);
 
 }  // namespace tenon::codegen

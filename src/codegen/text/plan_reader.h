@@ -11,7 +11,7 @@
 
 namespace tenon::codegen {
 
-/// What all parts of a plan's text are made of: words, numbers, sizes, expressions, names of arrays.
+/// Reads the elements of a plan's text: words, numbers, sizes, expressions, names of arrays. what: names the element, for errors.
 class PlanReader {
  public:
   static constexpr size_t kMostAxes = 64;
@@ -31,26 +31,26 @@ class PlanReader {
   Result<Expr> expr(const ExprTypes& types);
   /// Whether a name such as v3 comes next.
   bool at_array();
-  /// Of an array that was declared.
+  /// The array of a name; it must be declared.
   Result<ArrayId> array(const Plan& plan);
   /// "v0, _, t3"; a blank is -1.
   Result<std::vector<ArrayId>> arrays(const Plan& plan, bool with_blanks);
   /// "v3 below [50] from end"
   Result<IndexLimit> limit(const Plan& plan);
-  /// The number of the word that comes next among `words`.
+  /// The index in `words` of the next word.
   Result<size_t> one_of(std::span<const std::string_view> words, std::string_view what);
 
   ir::Lexer lexer;
   ir::ValueParser values;
-  std::vector<bool> declared;  ///< by array
+  std::vector<bool> declared;  ///< by array: whether it was declared
 
  private:
   Symbols& symbols_;
 };
 
-/// The nest that starts with `for`. Its accesses and expressions refer to what there is.
+/// Reads the nest that starts with `for`, and checks that its accesses and expressions refer to declared arrays, axes and accesses.
 Result<Nest> parse_nest(PlanReader& reader, const Plan& plan);
-/// The group whose word comes next, with all lines below it; the roles of a contraction are settled.
+/// Reads the group whose word comes next, with all its lines, and computes the roles of a contraction.
 Result<Group> parse_group(PlanReader& reader, Plan& plan);
 
 }  // namespace tenon::codegen
