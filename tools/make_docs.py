@@ -172,22 +172,22 @@ def sets_of(item: str, block: str) -> str:
     return value_of(item, "sets") or value_of(before, "sets") or "tenon"
 
 
-def covered_otherwise() -> dict[str, str]:
-    """Rewrites of the catalogues that need no rule here, and what does them instead."""
-    path = ROOT / "tests/rules/covered.h"
+def patterns_without_rule() -> dict[str, str]:
+    """Patterns of yobx that need no rule here, and the part of the compiler that makes each unnecessary."""
+    path = ROOT / "tests/rules/patterns_without_rule.h"
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     return dict(re.findall(r'\{\s*"(\w+)",\s*"([^"]+)"\s*\}', text))
 
 
-def catalogue_table(title: str, array: str, covers: dict[str, list[str]]) -> list[str]:
-    """One row a rewrite of a catalogue: its name there, what it does, and what does it here."""
-    text = (ROOT / "tests/rules/catalogues.cpp").read_text(encoding="utf-8")
+def pattern_table(title: str, array: str, covers: dict[str, list[str]]) -> list[str]:
+    """One row for each pattern of a yobx set: its name, what it does, and the rules here that cover it."""
+    text = (ROOT / "tests/rules/yobx_patterns.cpp").read_text(encoding="utf-8")
     entries = re.findall(r'\{"(\w+)", "([^"]+)"\}', block_between(text, f"{array}[] = {{", "};"))
-    instead = covered_otherwise()
+    instead = patterns_without_rule()
     rows = [
         f"| {name} | {meaning} | {', '.join(covers.get(name, [])) or instead.get(name, 'not supported yet')} |" for name, meaning in entries
     ]
-    return [f"\n### {title}\n", "| there | what it does | here |", "|---|---|---|", *rows]
+    return [f"\n### {title}\n", "| pattern | what it does | rules here |", "|---|---|---|", *rows]
 
 
 def block_between(text: str, first: str, last: str) -> str:
@@ -217,17 +217,17 @@ def rules_page() -> str:
         "`approximate`: never on by default. Folders are stages: `clean` makes graphs smaller and plainer, `fuse` finds one op in many,",
         "`trim` leaves out what nobody reads, `combine` joins fused ops, `onnxruntime` says the finished graph in the ops of that runtime.",
         "Sets: `tenon` is what the model pipeline uses; `default` and `onnxruntime` do what yobx's sets of these names do (the",
-        "[tables](#catalogues) say which rule does what); `canonical` gives one spelling to each thing and is confluent: in whatever order",
-        "its rules meet a graph, the result is the same graph. `onnxruntime_cuda` and `onnxruntime_other` write ops that ONNX Runtime has",
+        "[tables](#patterns-of-yobx) list the rules that cover each); `canonical` gives one spelling to each thing and is confluent: in",
+        "any order of its rules the result is the same graph. `onnxruntime_cuda` and `onnxruntime_other` write ops that ONNX Runtime has",
         "kernels for on CUDA, or on neither CUDA nor CPU; `ml` joins ensembles of trees.",
         "How to add one: [add-a-rule.md](add-a-rule.md).",
     ]
     tail = [
-        "\n## Catalogues\n",
-        "Rewrites of [yobx](https://github.com/xadupre/yet-another-onnx-builder) by their names there; `--rules` takes these names too.",
-        *catalogue_table("default", "kDefault", covers),
-        *catalogue_table("onnxruntime", "kOnnxRuntime", covers),
-        *catalogue_table("by name alone", "kOther", covers),
+        "\n## Patterns of yobx\n",
+        "Patterns of [yobx](https://github.com/xadupre/yet-another-onnx-builder) by their names there; `--rules` takes these names too.",
+        *pattern_table("default", "kDefault", covers),
+        *pattern_table("onnxruntime", "kOnnxRuntime", covers),
+        *pattern_table("by name alone", "kOther", covers),
     ]
     return "\n".join(head + sections + tail) + "\n"
 

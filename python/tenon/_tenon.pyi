@@ -459,7 +459,7 @@ class Rule:
     def roots(self) -> list[str]: ...
 
 def select(expression: str) -> list[Rule]:
-    """Rules of the library: names of sets, files, rules or catalogued rewrites, joined with `+` or `,`, taken away with `-`."""
+    """Rules of the library: names of sets, files, rules or patterns of yobx, joined with `+` or `,`, taken away with `-`."""
 
 def rules_from(source: str | PathLike[str], *, name: str = "rules", plugins: Sequence[str | PathLike[str]] = ...) -> list[Rule]:
     """Rules in the language of `.rules` files. source: a path, or a text in one line that ends in ".rules", is read as a file; any other

@@ -65,13 +65,14 @@ struct Rule {
   bool shared = false;
   /// Names of sets, separated by blanks. Empty: those of its file.
   std::string_view sets = {};
-  /// Rewrites of yobx's catalogue that it covers, separated by blanks, without the suffix Pattern ("NotNot TransposeTranspose").
+  /// Patterns of yobx (github.com/xadupre/yet-another-onnx-builder) that the rule covers, separated by blanks, without the suffix Pattern
+  /// ("NotNot TransposeTranspose").
   std::string_view seeds = {};
 };
 
 /// What one file NAME.cpp below src/rules/STAGE defines. The stage says when its rules run.
 struct RuleList {
-  /// tenon: the model pipeline's own; default, onnxruntime: yobx's catalogues (onnxruntime_cuda: of the latter what the CPU build has no
+  /// tenon: the model pipeline's own; default, onnxruntime: yobx's patterns (onnxruntime_cuda: of the latter what the CPU build has no
   /// kernel for); canonical: one spelling for each thing.
   std::string_view sets = "tenon";
   std::initializer_list<Rule> rules;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sets of the catalogues over exporters' graphs, as they were imported: they settle, the graph stays valid, and its answers are the
-// same.
+// The rule sets that cover yobx's patterns, over exporters' graphs, as they were imported: they settle, the graph stays valid, and its
+// answers are the same.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

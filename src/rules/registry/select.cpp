@@ -31,7 +31,7 @@ bool named(const Entry& e, std::string_view name) {
   return e.rule->name == name || e.file == name || has_word(e.sets, name) || has_seed(e.rule->seeds, name);
 }
 
-/// Names that mean something although no rule has them: sets, and rewrites of yobx's catalogues that need none.
+/// Names that select rules although no rule has them: sets, and patterns of yobx that need no rule.
 bool may_be_empty(std::string_view name) {
   return std::ranges::find(kSets, name) != std::end(kSets) || has_seed("ConstantToInitializer", name);
 }
@@ -46,7 +46,7 @@ Error unknown(std::string_view name) {
       .advice(fmt::format("did you mean '{}'?", *nearest));
 }
 
-/// A rule that serves several rewrites of a catalogue goes with the first that it names.
+/// A rule that serves several patterns of yobx goes with the first that it names.
 bool goes_with(const Entry& e, std::string_view name) {
   const std::string_view seeds = e.rule->seeds;
   return e.rule->name == name || e.file == name || has_word(e.sets, name) || has_seed(seeds.substr(0, seeds.find(' ')), name);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "catalogues.h"
+#include "yobx_patterns.h"
 
 namespace tenon::rules {
 namespace {
 
-constexpr Seed kDefault[] = {
+constexpr YobxPattern kDefault[] = {
     {"Identity", "x*1, x/1, x+0, x-0, an identity Transpose, a Reshape that keeps everything"},
     {"ShapeBasedIdentity", "a Slice that keeps the shape"},
     {"Cast", "a cast to the type that is there"},
@@ -111,7 +111,7 @@ constexpr Seed kDefault[] = {
     {"AttentionGQA", "the op of opset 23"},
 };
 
-constexpr Seed kOnnxRuntime[] = {
+constexpr YobxPattern kOnnxRuntime[] = {
     {"BiasGelu", "Gelu of a sum with a bias"},
     {"BiasSplitGelu", "a bias, split, and Gelu of one half as a gate"},
     {"BiasSoftmax", "Softmax of a sum with a bias"},
@@ -154,7 +154,7 @@ constexpr Seed kOnnxRuntime[] = {
     {"MissingTopK", "TopK in a type that has no kernel"},
 };
 
-constexpr Seed kOther[] = {
+constexpr YobxPattern kOther[] = {
     {"FusedMatMulActivation", "an activation after a product"},
     {"GemmFastGelu", "FastGelu after a product and a bias"},
     {"TreeEnsembleRegressorConcat", "ensembles of trees side by side are one"},
@@ -163,8 +163,8 @@ constexpr Seed kOther[] = {
 
 }  // namespace
 
-std::span<const Seed> default_catalogue() { return kDefault; }
-std::span<const Seed> onnxruntime_catalogue() { return kOnnxRuntime; }
-std::span<const Seed> other_catalogue() { return kOther; }
+std::span<const YobxPattern> yobx_default_patterns() { return kDefault; }
+std::span<const YobxPattern> yobx_onnxruntime_patterns() { return kOnnxRuntime; }
+std::span<const YobxPattern> yobx_other_patterns() { return kOther; }
 
 }  // namespace tenon::rules
