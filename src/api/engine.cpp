@@ -31,7 +31,7 @@ void add_dimensions_of_container(const runtime::ContainerInfo& container, Port& 
 std::vector<Port> ports_of(std::span<const runtime::PortInfo> infos) {
   std::vector<Port> out;
   for (const runtime::PortInfo& p : infos) {
-    out.push_back({p.name, p.dtype, p.dimensions, p.lower, p.upper, p.container.kind, p.container.key, p.otherwise.has_value()});
+    out.push_back({p.name, p.dtype, p.dimensions, p.lower, p.upper, p.container.kind, p.container.key, p.default_value.has_value()});
     if (out.back().kind != ValueKind::tensor) add_dimensions_of_container(p.container, out.back());
   }
   return out;
@@ -138,7 +138,7 @@ std::span<const Port> Engine::inputs() const { return state_->entries[0].inputs;
 std::span<const Port> Engine::outputs() const { return state_->entries[0].outputs; }
 std::span<const StateInfo> Engine::states() const { return state_->states; }
 
-const std::string& Engine::missing_plugins() const { return state_->engine->missing(); }
+const std::string& Engine::missing_plugins() const { return state_->engine->missing_plugins(); }
 
 EngineSizes Engine::sizes() const {
   const runtime::Program& program = state_->engine->program();

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/escaped.h"
+#include "base/exception_error.h"
 #include "runtime/engine.h"
 #include "runtime/libraries.h"
 
@@ -83,7 +83,7 @@ auto guarded(Call&& call) noexcept -> decltype(call()) {
     return call();
   } catch (...) {
     try {
-      return std::unexpected(public_error(base::escaped_error("")));
+      return std::unexpected(public_error(base::exception_error("")));
     } catch (...) {
       // No memory for the error's texts either; this one is short enough to need none.
       return std::unexpected(Error{Code::out_of_memory, "", "memory ran out", "", "", ""});

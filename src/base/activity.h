@@ -8,7 +8,7 @@
 namespace tenon::inline base {
 
 /// The external code that this process runs: recorded while the object lives, so that a watching process can report what ended this one.
-/// One thread at a time; what is noted inside another counts until its end. Costs a load where nobody watches.
+/// One thread at a time; an inner activity replaces the outer one until it ends. Costs a load where no record is set.
 class Activity {
  public:
   /// Memory that the watching process shares; `text` ends with 0.
@@ -16,12 +16,12 @@ class Activity {
     std::atomic<uint64_t> changes{0};
     char text[240] = {};
   };
-  /// Notes are written there from now on; outlives the process.
+  /// Sets the record that activities are written to; it stays valid until the process ends.
   static void record_in(Record* record) { record_.store(record, std::memory_order_release); }
 
   /// "backend 'NAME' ACTION".
   Activity(std::string_view backend, std::string_view action) : Activity({"backend '", backend, "' ", action}) {}
-  /// These texts, one after the other: who, and what was done.
+  /// The concatenation of `parts`: the owner of the code, and the action.
   Activity(std::initializer_list<std::string_view> parts) {
     if (Record* record = record_.load(std::memory_order_acquire)) note(*record, parts);
   }
@@ -35,7 +35,7 @@ class Activity {
   void note(Record& record, std::initializer_list<std::string_view> parts);
   void restore(Record& record) const;
   static inline std::atomic<Record*> record_{nullptr};
-  char before_[sizeof Record::text];  ///< what was noted before, where somebody watches
+  char before_[sizeof Record::text];  ///< the text of the outer activity, where a record is set
 };
 
 }  // namespace tenon::inline base

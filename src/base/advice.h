@@ -6,9 +6,9 @@
 
 namespace tenon::inline base {
 
-/// What helps with any error of this code; said where whoever found the error had nothing better to say. Never empty.
+/// General advice for errors of this code, for errors without advice of their own. Never empty.
 std::string_view advice_of(Code code);
-/// `d` with advice in any case. For the doors through which errors leave: the command line, the public interface.
+/// `d`, with general advice where it has none. Used where errors leave Tenon: the command line, the public interface.
 Diagnostic advised(Diagnostic d);
 
 }  // namespace tenon::inline base

@@ -116,7 +116,7 @@ std::optional<int> ChildProcess::status() {
   return status_;
 }
 
-std::optional<std::string> ChildProcess::line(std::chrono::milliseconds patience) {
+std::optional<std::string> ChildProcess::line(std::chrono::milliseconds timeout) {
   while (true) {
     if (const size_t end = read_.find('\n'); end != read_.npos) {
       std::string out = read_.substr(0, end);
@@ -124,7 +124,7 @@ std::optional<std::string> ChildProcess::line(std::chrono::milliseconds patience
       return out;
     }
     pollfd waits{.fd = from_, .events = POLLIN, .revents = 0};
-    const int ready = poll(&waits, 1, static_cast<int>(patience.count()));
+    const int ready = poll(&waits, 1, static_cast<int>(timeout.count()));
     if (ready < 0 && errno == EINTR) continue;
     std::array<char, 4096> bytes;
     const ssize_t count = ready > 0 ? read(from_, bytes.data(), bytes.size()) : 0;

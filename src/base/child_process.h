@@ -11,27 +11,27 @@
 
 namespace tenon {
 
-/// A program that was started, which is found as a shell finds it and has nothing to read. It is started, not forked: threads and locks of
-/// libraries in this process do not outlive a fork. It ends with this, however far it is; a forked copy of this ends nothing.
+/// A program that runs in a child process, without input on stdin. The destructor kills it; in a forked copy of this process it does
+/// nothing. The program is started by exec, since threads and locks of libraries in this process do not work in a fork.
 class ChildProcess {
  public:
   struct Options {
-    bool lines = false;           ///< what it prints is for line(); else it goes to this process's stderr, whose stdout is an answer
-    bool quiet = false;           ///< what goes to stderr is thrown away
-    bool own_group = false;       ///< what it starts ends with it, no signal to this process's group reaches it, and none is ignored
-    std::vector<int> gives = {};  ///< descriptors of this process that it has as numbers from 3
+    bool lines = false;           ///< line() reads its stdout; else its stdout goes to this process's stderr
+    bool quiet = false;           ///< its stderr is discarded
+    bool own_group = false;       ///< it has a process group of its own, which is killed with it, and default signal handlers
+    std::vector<int> gives = {};  ///< of this process; the child has them as 3, 4, ...
   };
 
-  /// words: the program and its arguments, one or more. An error says why it does not start.
-  static std::expected<std::unique_ptr<ChildProcess>, std::string> start(std::vector<std::string> words, const Options& options);
+  /// command: the program, which is looked up in PATH, and its arguments. The error text states why it does not start.
+  static std::expected<std::unique_ptr<ChildProcess>, std::string> start(std::vector<std::string> command, const Options& options);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
 
-  /// The next line that it prints, without its end. None: there is none, or not within `patience`.
-  std::optional<std::string> line(std::chrono::milliseconds patience);
+  /// The next line of its output, without the newline. None: the output ended, or no line came within `timeout`.
+  std::optional<std::string> line(std::chrono::milliseconds timeout);
   /// Its exit status as waitpid() reports it; 0 where another caller took the status. None: it runs.
   std::optional<int> status();
-  /// Ends it now.
+  /// Kills it.
   void end();
 
  private:

@@ -87,7 +87,7 @@ bool is_signed(DType dtype) {
   return family == Family::signed_integer || family == Family::floating;
 }
 
-bool keeps_all(DType from, DType to) {
+bool is_lossless_cast(DType from, DType to) {
   if (from == to) return true;
   if (from == DType::boolean) return is_integer(to) || is_real_arithmetic(to);
   if (is_integer(from) && is_integer(to)) {

@@ -29,8 +29,8 @@ inline bool is_complex(DType dtype) { return dtype == DType::c64 || dtype == DTy
 /// f16, bf16, f32, f64: the types on which arithmetic is defined.
 inline bool is_real_arithmetic(DType d) { return d == DType::f32 || d == DType::f64 || d == DType::f16 || d == DType::bf16; }
 
-/// Every value of `from` is a value of `to`: of bool, integers, f16, bf16, f32 and f64. Other types keep their own alone.
-bool keeps_all(DType from, DType to);
+/// Whether `to` has every value of `from`. For bool, integers, f16, bf16, f32 and f64; of other types only where both are the same.
+bool is_lossless_cast(DType from, DType to);
 
 /// The value of a stored float bit pattern (low bits of `bits`), exact.
 double decode_float(DType dtype, uint64_t bits);

@@ -9,7 +9,7 @@ namespace tenon::inline base {
 template <class Signature>
 class FunctionRef;
 
-/// A callable that somebody else owns and that outlives the call; never allocates. Two pointers.
+/// A reference to a callable, which must outlive it (as llvm::function_ref). Never allocates.
 template <class R, class... Args>
 class FunctionRef<R(Args...)> {
  public:

@@ -10,7 +10,7 @@
 
 namespace tenon::inline base {
 
-/// Of a hash so far and what comes next, for tables in memory (the multiplier of Fibonacci hashing, Knuth 6.4).
+/// Combines a hash with another value, for hash tables in memory (the multiplier of Fibonacci hashing, Knuth 6.4).
 inline size_t mix(size_t seed, size_t value) { return (seed ^ value) * 0x9e3779b97f4a7c15ull + (seed >> 31); }
 
 /// 128 bits of XXH3: finds damage and equal contents; no protection against an attacker who picks the bytes.

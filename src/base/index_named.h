@@ -9,7 +9,8 @@
 
 namespace tenon::inline base {
 
-/// The index of the item of an engine that has that name. what, plural: of the items. Errors: bad_usage, naming the nearest.
+/// The index of the item of an engine with that name. what, plural: what the items are ("entry", "entries"). Errors: bad_usage, naming the
+/// nearest.
 template <class Items>
 Result<size_t> index_named(std::string what, const std::string& plural, const Items& items, std::string_view name) {
   for (size_t k = 0; k < items.size(); ++k)

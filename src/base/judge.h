@@ -7,7 +7,7 @@
 
 namespace tenon::inline base {
 
-/// What a value of this dtype may differ from the fp64 reference, element by element:
+/// How much an element of this dtype may differ from the fp64 reference:
 /// relative * |reference| + absolute * max(1, |reference|, the largest |reference| of the tensor that is no mask's fill).
 /// The numbers are those of torch's own kernel tests; the largest element replaces the forward-error bound of a sum, which grows
 /// with its terms and not with what is left of them. Integers and bools: no difference.
@@ -16,14 +16,14 @@ struct Tolerance {
 };
 Tolerance tolerance_of(DType dtype);
 
-/// How far a tensor is from the reference.
+/// The difference of a tensor from the reference.
 struct Distance {
   double largest = 0;   ///< absolute difference; infinity where NaN or infinity are at different places, or the shapes differ
-  int64_t at = -1;      ///< row-major place of the element that is furthest beyond its tolerance; -1 where all are equal
-  double of_bound = 0;  ///< its difference over its tolerance
+  int64_t at = -1;      ///< row-major index of the element with the largest ratio of difference to tolerance; -1 where all are equal
+  double of_bound = 0;  ///< difference of that element divided by its tolerance
   double bound = 0;     ///< the tolerance of an element whose reference is 0; floats only
-  int64_t beyond = 0;   ///< elements beyond their tolerance
-  std::string found;    ///< "[0,3] is 1.25, reference 1", or the types that differ
+  int64_t beyond = 0;   ///< how many elements exceed their tolerance
+  std::string found;    ///< the element at `at` ("[0,3] is 1.25, reference 1"), or the types that differ
 };
 /// Of a sequence or an optional: that of the tensor in it that is furthest beyond its bound.
 /// reference: the same shape; floats as fp64. What overflows the dtype of `tensor` counts as infinite.

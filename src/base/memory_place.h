@@ -21,8 +21,8 @@ struct MemoryPlace {
 /// "host memory", "memory of device 'gpu' 1".
 std::string text_of(const MemoryPlace& place);
 
-/// The host can read the bytes of the tensor, or of all tensors in it. where: the place of the error. Errors: not_supported, naming the
-/// memory. Cost: linear in the tensors.
+/// Checks that the bytes of the tensor, or of all tensors in it, are in host memory. where: the place of the error. Errors: not_supported,
+/// naming the memory. Cost: linear in the tensors.
 Result<void> check_on_host(const Tensor& t, std::string_view where);
 
 }  // namespace tenon::inline base

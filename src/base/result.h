@@ -13,7 +13,7 @@ namespace tenon::inline base {
 using v1::Code;
 using v1::name_of;
 
-/// 1 bad model or input, 2 bad usage, 3 not supported yet, 70 our own bug.
+/// 1 bad model or input, 2 bad usage, 3 not supported yet, 70 a bug of Tenon.
 int exit_code_of(Code code);
 
 /// One error: every part but `what` may be empty.
@@ -28,7 +28,7 @@ struct Diagnostic {
   std::string text() const;
 };
 
-/// A Diagnostic held by pointer, so that Result<T> stays small on the good road.
+/// A Diagnostic held by pointer, so that Result<T> stays small.
 class [[nodiscard]] Error {
  public:
   Error(Code code, std::string place, std::string what)
@@ -96,5 +96,5 @@ inline Error fail(Code code, std::string place, std::string what) { return Error
     *std::move(try_result_);                                                  \
   })
 
-/// Our own bug, in every build type.
+/// Checks a condition that only a bug of Tenon violates; in every build type.
 #define TENON_ASSERT(condition) ((condition) ? void(0) : ::tenon::base::assertion_failed(#condition, __FILE__, __LINE__))

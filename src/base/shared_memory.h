@@ -6,7 +6,7 @@
 
 namespace tenon::inline base {
 
-/// Says, while it lives, that memory of this process lies in a file which others may be let to read: no other memory does.
+/// Registers memory of this process that is mapped from a file which can be passed to other processes. Destroying it ends that.
 class SharedMemory {
  public:
   struct Place {
@@ -19,7 +19,7 @@ class SharedMemory {
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;
 
-  /// Where these bytes lie in such a file. None: they do not, or not all.
+  /// The file and offset of these bytes. None: some of them are in no registered memory.
   static std::optional<Place> find(const void* begin, uint64_t bytes);
 
  private:

@@ -41,6 +41,7 @@ class Tensor {
   /// kind: DType::sequence, optional or map (of keys and values that are as above: are_keys_and_values).
   static Tensor of_elements(DType kind, std::vector<Tensor> elements);
 
+  /// Whether this is a default-made Tensor, which has no dtype and no elements: in lists, a missing tensor.
   bool empty_handle() const { return dtype_ == DType::none; }
   DType dtype() const { return dtype_; }
   const Sizes& shape() const { return shape_; }
@@ -50,7 +51,7 @@ class Tensor {
   const std::byte* data() const { return data_; }
   /// Where the bytes lie.
   const MemoryPlace& place() const { return place_; }
-  /// Only for the maker, before the tensor is shared.
+  /// Only before the tensor is shared.
   std::byte* mutable_data() { return data_; }
   template <class T>
   std::span<const T> as() const {
@@ -63,7 +64,7 @@ class Tensor {
   const std::shared_ptr<const void>& keeper() const { return keeper_; }
   bool has_bytes() const { return bits_of(dtype_) > 0; }
   bool holds_tensors() const { return dtype_ >= DType::map; }
-  /// Of what holds tensors.
+  /// Only where holds_tensors().
   const std::vector<Tensor>& elements() const { return *elements_; }
   const std::vector<std::string>& strings() const { return *strings_; }
   std::vector<std::string>& mutable_strings() { return *strings_; }
@@ -89,7 +90,7 @@ class Tensor {
   std::shared_ptr<const std::vector<Tensor>> elements_;
 };
 
-/// May the two be a map?
+/// Whether the two can be the keys and values of a map.
 bool are_keys_and_values(const Tensor& keys, const Tensor& values);
 
 /// All elements as double (integers exact up to 2^53) or int64; back with rounding to `t`'s dtype.
@@ -102,8 +103,8 @@ std::string type_text(DType dtype, const Sizes& shape);
 /// "f32[2,3]", "seq(f32[2],f32[3])", "optional()"; of many elements the first.
 std::string type_text(const Tensor& t);
 
-/// The tensor where its bytes are its own, else a copy: what whoever lent the bytes may overwrite. Errors: out_of_memory; not_supported for
-/// bytes outside of host memory.
+/// The tensor itself where it owns its bytes, else a copy, since the owner of the bytes may overwrite them. Errors: out_of_memory;
+/// not_supported for bytes outside of host memory.
 Result<Tensor> owned(const Tensor& t);
 /// Calls visit(tensor) for the tensor itself, or for every tensor that it holds, in their order.
 template <class Visit>

@@ -3,7 +3,7 @@
 
 namespace tenon {
 
-/// The name and the release, as `tenon --version` and engines say them.
+/// Name and release of Tenon, as in `tenon --version` and in engine files.
 inline constexpr const char* kProducer = "tenon 0.1.0";
 
 }  // namespace tenon

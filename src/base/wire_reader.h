@@ -52,7 +52,7 @@ class WireReader : public protozero::pbf_reader {
 /// bad_file: the fields of a section of an engine are damaged. what: "the program does not decode".
 Error damaged_fields(std::string_view section, std::string_view what, std::string found);
 
-/// What `read`, a function of a WireReader, makes of these bytes. Errors: damaged_fields where it throws.
+/// Calls `read` with a WireReader of these bytes and returns its result. Errors: damaged_fields where it throws.
 template <class Read>
 Result<std::invoke_result_t<Read, WireReader>> read_fields(std::string_view bytes, std::string_view section, std::string_view what,
                                                            Read read) {

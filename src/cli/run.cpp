@@ -10,7 +10,7 @@
 #include <exception>
 #include <new>
 
-#include "base/escaped.h"
+#include "base/exception_error.h"
 #include "base/version.h"
 #include "cli/console/console.h"
 #include "cli/console/file_arguments.h"
@@ -141,7 +141,7 @@ int run(int argc, const char* const* argv) {
     return run_verb(argc, argv, console);
   } catch (...) {
     try {
-      return console.finish(escaped_error(argc > 1 ? argv[1] : "tenon"));
+      return console.finish(exception_error(argc > 1 ? argv[1] : "tenon"));
     } catch (...) { return without_memory(console.json); }
   }
 }

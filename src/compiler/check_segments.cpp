@@ -32,7 +32,7 @@ class SegmentChecker {
  private:
   Result<void> check_step(const Program& program, const Step& step, const runtime::Blob& blob) const {
     const auto device = std::ranges::find(devices_, blob.device, [](const auto& d) { return d->name(); });
-    if (device == devices_.end() || !(*device)->makes_quickly()) return {};
+    if (device == devices_.end() || !(*device)->is_fast_to_make()) return {};
     std::vector<Tensor> weights;
     for (size_t k = runtime::operand_count(program, step); k < step.buffers.size(); ++k)
       weights.push_back(TRY(weight(program, program.buffers[step.buffers[k]])));

@@ -155,7 +155,8 @@ struct PartitionedGraph {
 /// What compile() does before backends compile their segments: a build without building. Errors: see compile().
 Result<PartitionedGraph> partition_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options);
 
-/// An engine in memory, its weights materialised there. `devices`: in addition to those of its registry. missing: runtime::Engine::missing.
+/// An engine in memory, its weights materialised there. `devices`: in addition to those of its registry. missing:
+/// runtime::Engine::missing_plugins.
 Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const runtime::Devices& devices = {}, std::string missing = {});
 
 }  // namespace tenon::compiler

@@ -93,7 +93,7 @@ Result<Recompiled> compile_portable(const engine::Reader& reader, const LoadOpti
   std::string missing;
   if (auto plugins = check_plugins(reader, options.libraries, place); !plugins) {
     if (plugins.error().code() != Code::not_supported || !has_plugin_free_graph(reader, names.size())) return std::move(plugins).error();
-    missing = runtime::missing_text(plugins.error());
+    missing = runtime::missing_plugins_text(plugins.error());
   }
   TRY(reader.verify_all());
   CompileOptions compiling = TRY(options_of(manifest, options.libraries, place));

@@ -21,7 +21,7 @@ struct LoadOptions {
 /// An engine without native code (built with --portable), compiled for this CPU.
 struct Recompiled {
   Compiled compiled;
-  std::string missing;  ///< as runtime::Engine::missing
+  std::string missing;  ///< as runtime::Engine::missing_plugins
 };
 /// None of an engine that has native code. Errors: see load().
 Result<std::optional<Recompiled>> compile_if_portable(const std::filesystem::path& path, const LoadOptions& options = {});

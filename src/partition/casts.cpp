@@ -63,7 +63,7 @@ ir::ValueId Casts::source_of(ir::ValueId value, DType to) {
   if (!maker || !graph_.node(maker).is("Cast") || graph_.node(maker).retyping()) return value;
   const ir::ValueId source = graph_.node(maker).inputs[0];
   const DType from = graph_.value(source).type.dtype;
-  if (!keeps_all(from, graph_.value(value).type.dtype) || !keeps_all(from, to)) return value;
+  if (!is_lossless_cast(from, graph_.value(value).type.dtype) || !is_lossless_cast(from, to)) return value;
   skipped_.push_back(maker);
   return source;
 }
@@ -77,7 +77,7 @@ ir::ValueId Casts::brought(ir::ValueId value, DType to, ir::NodeId reader, const
   const DType from = graph_.value(source).type.dtype;
   if (from == to) return at->second = source;
   const std::string text = fmt::format("brings {} to {}, which {} has{}", tenon::name_of(from), tenon::name_of(to), why.backend,
-                                       keeps_all(from, to) ? "" : kLoses);
+                                       is_lossless_cast(from, to) ? "" : kLoses);
   return at->second = cast(source, to, reader, reader, why.backend, text);
 }
 

@@ -18,7 +18,7 @@ Result<void> check(const Narrowing& n) {
     return fail(Code::bad_usage, place, "neither type contains the other")
         .expected("two floats, or two integers of which both or none have a sign: f64=f32, i64=i32")
         .found(fmt::format("{} and {}", name_of(n.from), name_of(n.to)));
-  if (!keeps_all(n.from, n.to)) return {};
+  if (!is_lossless_cast(n.from, n.to)) return {};
   return fail(Code::bad_usage, place, "this narrows nothing")
       .expected("a type that does not keep all values of the other: f64=f32, i64=i32")
       .found(fmt::format("{} keeps all of {}", name_of(n.to), name_of(n.from)))

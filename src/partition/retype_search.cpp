@@ -63,7 +63,7 @@ bool constants_fit(const ir::Graph& graph, ir::NodeId node, const Retype& way) {
     if (!v || !graph.value(v).is_constant()) return true;
     const ir::Constant& c = *graph.value(v).constant;
     const DType to = way.of(c.dtype);
-    return keeps_all(c.dtype, to) || (c.tensor() && fits(*c.tensor(), to));
+    return is_lossless_cast(c.dtype, to) || (c.tensor() && fits(*c.tensor(), to));
   });
 }
 
@@ -92,7 +92,7 @@ std::vector<bool> operands_of_low_bits(const ops::NodeView& narrow, const ops::N
 std::vector<DType> RetypeSearch::alternatives(DType type) const {
   std::vector<DType> out;
   for (DType wider : {DType::f32, DType::f64, DType::i32, DType::i64, DType::u32, DType::u64})
-    if (type != DType::boolean && is_float(type) == is_float(wider) && type != wider && keeps_all(type, wider)) out.push_back(wider);
+    if (type != DType::boolean && is_float(type) == is_float(wider) && type != wider && is_lossless_cast(type, wider)) out.push_back(wider);
   for (const Narrowing& n : narrow_)
     if (n.from == type) out.push_back(n.to);
   return out;
@@ -109,7 +109,7 @@ std::vector<Retype> RetypeSearch::candidates(const ir::NodeView& view) const {
       for (size_t w = 0; w < known; ++w) {
         out.push_back(out[w]);
         out.back().types.emplace_back(type, other);
-        out.back().narrows |= !keeps_all(type, other);
+        out.back().narrows |= !is_lossless_cast(type, other);
       }
   }
   out.erase(out.begin());

@@ -101,7 +101,7 @@ class ProgramBuilder {
       for (const codegen::IndexLimit& l : plan_.index_limits)
         if (l.input == plan_.inputs[i]) out_.inputs.back().limits.push_back({sizes_.slot(l.extent), l.from_end});
       if (const ir::Value& input = graph_.value(graph_.inputs()[i]); input.has_default())
-        out_.inputs.back().otherwise = {pool_.place(input.constant), input.constant->shape};
+        out_.inputs.back().default_value = {pool_.place(input.constant), input.constant->shape};
       BufferInfo b = info(plan_.inputs[i]);
       b.kind = BufferInfo::Kind::input;
       b.index = static_cast<uint32_t>(out_.inputs.size() - 1);

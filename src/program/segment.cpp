@@ -46,8 +46,9 @@ Result<LinkedPrograms> link(const ir::Graph& graph, const backend::Options& opti
 }  // namespace
 
 runtime::CodeSection code_section(codegen::MachineCode code) {
-  runtime::CodeSection out{.target = code.target->tag, .needs = code.target->needs(), .bytes = std::move(code.bytes), .entries = {}};
-  for (const codegen::CodeEntry& e : code.entries) out.entries.push_back(e.offset);
+  runtime::CodeSection out{
+      .target = code.target->tag, .cpu_features = code.target->needs(), .bytes = std::move(code.bytes), .kernel_offsets = {}};
+  for (const codegen::CodeEntry& e : code.entries) out.kernel_offsets.push_back(e.offset);
   return out;
 }
 
@@ -65,13 +66,13 @@ Result<backend::Blob> compile_segment(const ir::Graph& graph, std::string_view b
   const auto chosen = options.targets.find(backend);
   const codegen::Target& own = chosen == options.targets.end() ? target : *chosen->second;
   LinkedPrograms built = TRY(link(graph, options, own));
-  runtime::KernelBlob blob{.programs = std::move(built.programs), .code = {}, .weights = {}, .sizes = 0};
+  runtime::KernelBlob blob{.programs = std::move(built.programs), .code = {}, .weight_offsets = {}, .outer_sizes = 0};
   backend::Blob out;
   for (Dim d : built.outer) out.sizes.push_back(d.node()->name);
-  blob.sizes = static_cast<uint32_t>(out.sizes.size());
+  blob.outer_sizes = static_cast<uint32_t>(out.sizes.size());
   for (const PlacedConstant& w : built.weights) {
     out.weights.push_back(w.constant);
-    blob.weights.push_back(w.offset);
+    blob.weight_offsets.push_back(w.offset);
   }
   blob.code.push_back(code_section(TRY(codegen::emit(built.kernels, own, default_thread_pool().size()))));
   out.bytes = runtime::encode(blob);

@@ -9,7 +9,7 @@ namespace tenon::runtime {
 struct BranchStep {
   static constexpr uint32_t kNumber = 4, kBodies = 2;
   static constexpr std::string_view kName = "branch";
-  static constexpr bool kTakesContainers = true, kMayMiss = true;
+  static constexpr bool kTakesContainers = true, kAllowsMissingBuffers = true;
   uint32_t first_body = 0;  ///< in the table of programs: that for a condition that holds; the next one is the other
 
   void write(protozero::pbf_writer& to) const;

@@ -20,14 +20,14 @@ Error damaged(std::string_view place, std::string what, std::string expected, st
 }  // namespace
 
 Result<void> check_code(const ProgramTable& programs, const CodeSection& code, std::string_view place) {
-  for (const uint64_t entry : code.entries)
-    if (entry >= code.bytes.size())
+  for (const uint64_t offset : code.kernel_offsets)
+    if (offset >= code.bytes.size())
       return damaged(place, "a kernel starts outside of the code", std::to_string(code.bytes.size()) + " bytes of code",
-                     "an entry at byte " + std::to_string(entry));
+                     "an entry at byte " + std::to_string(offset));
   for (const NamedProgram& p : programs.programs)
     for (const Step& s : p.program.steps)
-      if (const auto* k = as<KernelStep>(s); k && k->kernel >= code.entries.size())
-        return damaged(place, "a step names a kernel that the code does not have", std::to_string(code.entries.size()) + " kernels",
+      if (const auto* k = as<KernelStep>(s); k && k->kernel >= code.kernel_offsets.size())
+        return damaged(place, "a step names a kernel that the code does not have", std::to_string(code.kernel_offsets.size()) + " kernels",
                        "kernel " + std::to_string(k->kernel));
   return {};
 }

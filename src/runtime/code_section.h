@@ -12,15 +12,15 @@
 
 namespace tenon::runtime {
 
-/// Machine code of a program's kernels, for one target. Engine files and the blobs of kernel backends have one a target.
+/// Machine code of a program's kernels, for one target. Engine files and kernel blobs have one for each target.
 struct CodeSection {
-  uint32_t target = 0;            ///< codegen::Target::tag
-  std::string needs;              ///< what a CPU must have to run it: names of CpuFeatures separated by blanks
-  std::vector<std::byte> bytes;   ///< position-independent
-  std::vector<uint64_t> entries;  ///< where each kernel starts
+  uint32_t target = 0;                   ///< codegen::Target::tag
+  std::string cpu_features;              ///< that it needs: names as in CpuFeatures, separated by blanks
+  std::vector<std::byte> bytes;          ///< position-independent
+  std::vector<uint64_t> kernel_offsets;  ///< of the start of each kernel in `bytes`
 };
 
-/// Whether each kernel starts within the code, and each that the programs name is there. Errors: bad_file, at `place`.
+/// Checks that each kernel starts within the code, and that the code has each kernel that `programs` call. Errors: bad_file, at `place`.
 Result<void> check_code(const ProgramTable& programs, const CodeSection& code, std::string_view place);
 
 /// Machine code mapped read-execute; never writable and executable at once.

@@ -41,7 +41,7 @@ bool are_maps(const ContainerInfo& container, DType dtype, std::span<const Tenso
 
 }  // namespace
 
-bool is_as_promised(const ContainerInfo& container, DType dtype, const Tensor& value) {
+bool has_declared_type(const ContainerInfo& container, DType dtype, const Tensor& value) {
   if (container.kind == ValueKind::map) return are_maps(container, dtype, {&value, 1});
   if (container.kind == ValueKind::sequence_of_maps)
     return value.dtype() == DType::sequence && are_maps(container, dtype, value.elements());

@@ -16,73 +16,75 @@ namespace tenon::runtime {
 
 class Engine;
 
-/// Memory that runs of an engine take for values and scratch, in place of the host's own: the arena of a device.
+/// Allocates memory for values and scratch of an engine's runs in place of host memory: the arena of a device.
 class RunMemory {
  public:
   virtual ~RunMemory() = default;
   /// Memory that is aligned to 4 KiB and zeroed. Errors: out_of_memory.
   virtual Result<std::byte*> allocate(uint64_t bytes) = 0;
   virtual void free(std::byte* memory, uint64_t bytes) = 0;
-  /// A run begins, and has ended: only in between is the memory read and written.
+  /// Called before and after each run; the memory is accessed only in between.
   virtual Result<void> begin_run() { return {}; }
   virtual void end_run() {}
 };
 
-/// A segment that runs on memory as it lies, where all its results have places.
+/// The interface of a segment that reads operands and writes results in the program's memory, without copies. All results have known sizes.
 class InPlace {
  public:
   virtual ~InPlace() = default;
-  /// As Segment::run, without running; before the first run, and whenever sizes are others.
+  /// Sets the shapes of operands and results: before the first run, and whenever sizes change.
   virtual Result<void> set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places) = 0;
-  /// Whether it can leave results in memory of its own: then a place may be null, and kept() returns where the result is, after the run
-  /// and until the next one.
+  /// Whether results may stay in memory of the segment: then a place may be null, and after the run kept() returns the address of that
+  /// result, which is valid until the next run.
   virtual bool keeps_results() const { return false; }
   virtual void* kept(size_t /*place*/) const { return nullptr; }
-  /// Where the elements of the operands and places are. Allocates nothing.
+  /// Runs with these addresses of operands and results. Allocates nothing.
   virtual Result<void> run_in_place(void* const* operands, void* const* places, const RunOptions& options, int threads) = 0;
 };
 
-/// A part of an engine that a device runs, ready to run. Not thread-safe: one a context.
+/// A part of an engine that a device runs. Not thread-safe: each context has its own.
 class Segment {
  public:
   virtual ~Segment() = default;
-  /// The sizes that the blob reads from the program around it (backend::Blob::sizes), in its order: before a run, where there are some.
+  /// The sizes that the blob reads from the enclosing program, in the order of backend::Blob::sizes. Called before a run where there are
+  /// any.
   virtual void set_sizes(std::span<const int64_t> /*sizes*/) {}
   /// operands: without the blob's weights; a handle that is empty where one is missing. places: one a result: memory of the plan that the
   /// result belongs in (row-major), or an empty handle where its size is unknown before the run. Returns one tensor a result: its
   /// place, once written, or a tensor of its own, whose elements the caller moves. Whatever comes back is checked against what the model
   /// promises.
   virtual Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor> places, const RunOptions& options) = 0;
-  /// Null: it only runs on tensors.
+  /// Null: the segment does not run in place.
   virtual InPlace* in_place() { return nullptr; }
 };
 
-/// What a device makes a segment from. `bytes`, and the bytes of the weights, live as long as the segment.
+/// The argument of Device::make. `bytes`, and the bytes of the weights, live as long as the segment.
 struct BlobView {
   std::string_view bytes;                 ///< what the backend of the device's name compiled the segment to
   std::span<const Tensor> weights = {};   ///< the constants that it requested (backend::Blob::weights), in its order
   int threads = 1;                        ///< that runs may take
-  const Engine* engine = nullptr;         ///< whose segment it is, and
-  std::span<const uint32_t> graphs = {};  ///< those of its inner graphs that the segment may run: see InnerGraph
+  const Engine* engine = nullptr;         ///< that the segment is part of
+  std::span<const uint32_t> graphs = {};  ///< programs of the engine that the segment may run (InnerGraph)
 };
 
-/// Runs what is no kernel of ours: the segments of one backend, whose name it bears. Shared between threads.
+/// The run side of a backend: makes and runs its segments. Shared between threads.
 class Device {
  public:
   virtual ~Device() = default;
+  /// The name of its backend.
   virtual std::string_view name() const = 0;
   /// Opens the library that it runs on, where it needs one; called when an engine is loaded that has segments for it.
   /// Errors: those of open_library; wrong_target for a library that is too old.
   virtual Result<void> open() const { return {}; }
-  /// The device for one engine, whose blobs for it are these and live as long as the engine: where it keeps something for all contexts.
-  /// Null: it serves every engine. Errors: what blobs need and is not there, all in one.
+  /// The device for one engine, whose blobs for it are these and live as long as the engine: where it has data that all contexts of the
+  /// engine share. Null: this device serves every engine. Errors: all requirements of the blobs that are not met, in one error.
   virtual Result<std::shared_ptr<const Device>> for_engine(std::span<const std::string_view> /*blobs*/) const {
     return std::shared_ptr<const Device>();
   }
-  /// Whether what contexts keep between steps is to lie in SharedMemory.
+  /// Whether contexts allocate values in SharedMemory, which other processes can map.
   virtual bool shares_memory() const { return false; }
-  /// Whether make() takes no noticeable time: a build then makes each segment once, so that a blob that it cannot read is an error there.
-  virtual bool makes_quickly() const { return false; }
+  /// Whether make() is fast. A build then calls it once for each segment, so that an unreadable blob is an error of the build.
+  virtual bool is_fast_to_make() const { return false; }
   /// Errors: those of a blob that is no such thing.
   virtual Result<std::unique_ptr<Segment>> make(const BlobView& blob) const = 0;
 };

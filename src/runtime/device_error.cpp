@@ -5,7 +5,7 @@
 
 namespace tenon::runtime {
 
-Error of_backend(Error error, std::string_view backend, std::string place) {
+Error backend_error(Error error, std::string_view backend, std::string place) {
   if (place.empty()) place = fmt::format("backend '{}'", backend);
   if (error.code() != Code::device_failed) return std::move(error).at(std::move(place));
   const auto or_else = [](const std::string& said, std::string other) { return said.empty() ? other : said; };

@@ -7,11 +7,11 @@
 
 namespace tenon::runtime {
 
-/// An error that came back from a backend or its device, and what it leaves open: its place; where that code itself failed (device_failed),
-/// whose it is and what may be done.
-Error of_backend(Error error, std::string_view backend, std::string place = {});
+/// Completes an error that a backend or its device returned: sets the place where it has none, and for device_failed names the backend and
+/// adds advice.
+Error backend_error(Error error, std::string_view backend, std::string place = {});
 
-/// A device gave something else than was promised of it: a start for expected() and found().
+/// Starts the error for a device whose result is not what the program declares; the caller adds expected() and found().
 Error broken_promise(Code code, std::string place, std::string what);
 
 }  // namespace tenon::runtime

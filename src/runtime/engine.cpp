@@ -33,7 +33,7 @@ Result<Devices> choose_devices(std::span<const Blob* const> blobs, const Devices
     const auto found = named(from, blob->device);
     if (found == from.end()) return missing_device(blob->device, from);
     const Activity activity((*found)->name(), "opened its library");
-    if (auto opened = (*found)->open(); !opened) return of_backend(std::move(opened).error(), blob->device);
+    if (auto opened = (*found)->open(); !opened) return backend_error(std::move(opened).error(), blob->device);
     chosen.push_back(*found);
   }
   return chosen;
@@ -75,7 +75,7 @@ Result<Devices> devices_of(const ProgramTable& table, std::span<const Entry> ent
 
 }  // namespace
 
-std::string missing_text(const Error& error) { return error->what + ": " + error->found; }
+std::string missing_plugins_text(const Error& error) { return error->what + ": " + error->found; }
 
 Result<std::shared_ptr<Engine>> Engine::create(EngineParts parts, const Devices& devices) {
   TRY(check_code(parts.programs, parts.code, "program"));
@@ -109,7 +109,7 @@ Result<void> Engine::find_devices(const Devices& from) {
   const bool has_plugin_free = std::ranges::any_of(
       entries_, [&](const Entry& e) { return fallback_of(programs(), e.program, Condition::plugin_missing).has_value(); });
   if (!found && found.error().code() == Code::not_supported && has_plugin_free) {
-    parts_.missing = missing_text(found.error());
+    parts_.missing_plugins = missing_plugins_text(found.error());
     set_entries(true);
     found = devices_of(programs(), entries_, from);
   }
@@ -130,7 +130,7 @@ bool Engine::overrides_default(std::span<const Tensor> inputs, size_t entry) con
 std::vector<Tensor> Engine::defaults(size_t entry) const {
   std::vector<Tensor> out;
   for (const PortInfo& port : inputs(entry).subspan(required_inputs(entry)))
-    out.push_back(Tensor::view(port.dtype, port.otherwise->shape, weights() + port.otherwise->offset, nullptr));
+    out.push_back(Tensor::view(port.dtype, port.default_value->shape, weights() + port.default_value->offset, nullptr));
   return out;
 }
 

@@ -15,18 +15,18 @@
 
 namespace tenon::runtime {
 
-/// What an engine is made of, from a file or straight from the compiler.
+/// The contents of an engine, read from a file or made by the compiler.
 struct EngineParts {
   ProgramTable programs;
-  CodeSection code;                        ///< that of the target which this CPU runs
+  CodeSection code;                        ///< of one target, which this CPU can run
   std::span<const std::byte> weights;      ///< programs.weight_bytes, then kSlack readable bytes
-  std::shared_ptr<const void> keeper;      ///< of the weights
+  std::shared_ptr<const void> keeper;      ///< owns the memory of the weights
   std::string manifest;                    ///< JSON: compiler version, target, options
-  std::string missing = {};                ///< as Engine::missing
-  std::shared_ptr<RunMemory> memory = {};  ///< of its runs; null: the host's
+  std::string missing_plugins = {};        ///< as Engine::missing_plugins
+  std::shared_ptr<RunMemory> memory = {};  ///< for values and scratch of its runs; null: host memory
 };
 
-/// What a caller can run.
+/// A model of the engine that callers run by name.
 struct Entry {
   std::string name;
   uint32_t program = 0;  ///< number in the table: the entry's own, or its fallback where plugins are missing
@@ -34,17 +34,17 @@ struct Entry {
                           overridable_program = {};  ///< its fallbacks for sizes out of range and overridden defaults
 };
 
-/// The text of Engine::missing for an error because of which plugin-free programs run.
-std::string missing_text(const Error& error);
+/// The text of Engine::missing_plugins for an error because of which plugin-free programs run.
+std::string missing_plugins_text(const Error& error);
 
 /// A compiled model: immutable, shared between threads. Each thread runs it through a Context of its own.
 class Engine : public std::enable_shared_from_this<Engine> {
  public:
-  /// devices: run what is no kernel; others than the program names are not kept. Errors: not_supported for one that is missing;
+  /// devices: run the segments; those that the engine does not need are dropped. Errors: not_supported for one that is missing;
   /// what Device::open says.
   static Result<std::shared_ptr<Engine>> create(EngineParts parts, const Devices& devices = {});
 
-  /// All of them, those of which no run makes use included.
+  /// All programs, those that no run uses included.
   const ProgramTable& programs() const { return parts_.programs; }
   /// Values that last between the runs of a context; all entries share them. Functions below that take a state count in it.
   std::span<const StateInfo> states() const { return parts_.programs.states; }
@@ -61,29 +61,30 @@ class Engine : public std::enable_shared_from_this<Engine> {
   uint32_t number_for(std::span<const Tensor> inputs, size_t entry = 0) const;
   const Program& program_for(std::span<const Tensor> inputs, size_t entry = 0) const { return programs()[number_for(inputs, entry)]; }
   const std::string& manifest() const { return parts_.manifest; }
-  /// Those that every run gives, then those with a default.
+  /// The required inputs, then those with a default.
   std::span<const PortInfo> inputs(size_t entry = 0) const {
     return programs()[entries_[entry].overridable_program.value_or(entries_[entry].program)].inputs;
   }
   size_t required_inputs(size_t entry = 0) const { return program(entry).inputs.size(); }
-  /// Whether the inputs, in that order, give one that has a default.
+  /// Whether the inputs, in that order, have a value for an input with a default.
   bool overrides_default(std::span<const Tensor> inputs, size_t entry = 0) const;
-  /// The defaults, one an input after the required ones: views of the engine's memory.
+  /// The default values of the inputs after the required ones: views of the engine's memory.
   std::vector<Tensor> defaults(size_t entry = 0) const;
   std::span<const PortInfo> outputs(size_t entry = 0) const { return program(entry).outputs; }
-  KernelFunction kernel(uint32_t entry) const {
-    return reinterpret_cast<KernelFunction>(reinterpret_cast<uintptr_t>(code_.base()) + parts_.code.entries[entry]);
+  /// The kernel of that number (KernelStep::kernel).
+  KernelFunction kernel(uint32_t number) const {
+    return reinterpret_cast<KernelFunction>(reinterpret_cast<uintptr_t>(code_.base()) + parts_.code.kernel_offsets[number]);
   }
   const std::byte* weights() const { return parts_.weights.data(); }
-  /// Those that its segments run on.
+  /// The devices of its segments.
   const Devices& devices() const { return devices_; }
   /// weights: in the engine's memory; threads: that runs may take.
   Result<std::unique_ptr<Segment>> make_segment(const Blob& blob, std::span<const Tensor> weights, int threads) const;
   size_t code_bytes() const { return code_.size(); }
-  /// Of its runs; null: the host's.
+  /// As EngineParts::memory.
   RunMemory* memory() const { return parts_.memory.get(); }
-  /// Which plugins are missing, so that plugin-free programs run; empty: none.
-  const std::string& missing() const { return parts_.missing; }
+  /// Text that names the missing plugins because of which plugin-free programs run; empty: none is missing.
+  const std::string& missing_plugins() const { return parts_.missing_plugins; }
 
  private:
   explicit Engine(EngineParts parts) : parts_(std::move(parts)) {}
@@ -95,7 +96,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Devices devices_;
 };
 
-/// One thread's running instance. run() allocates nothing once it has seen a shape (but for steps whose sizes depend on data).
+/// An engine's running instance for one thread. run() allocates nothing once it has seen a shape (but for steps whose sizes depend on
+/// data).
 class Context {
  public:
   static Result<std::unique_ptr<Context>> create(std::shared_ptr<const Engine> engine);

@@ -10,7 +10,7 @@ namespace tenon::runtime {
 
 class Frame;
 
-/// A graph that a segment runs while it runs itself (Role::inner_graph), in one context. One thread at a time.
+/// A graph that a segment runs within its own run (Role::inner_graph), in one context. One thread at a time.
 class InnerGraph {
  public:
   /// engine: outlives it. number: in its table of programs.

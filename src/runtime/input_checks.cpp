@@ -17,7 +17,7 @@ std::string port_type(const PortInfo& port) { return fmt::format("{}[{}]", name_
 Result<void> check_type(const PortInfo& port, const Tensor& t) {
   auto wrong = [&](std::string what) { return fail(Code::bad_input, port_place("input", port), std::move(what)); };
   if (is_container(port)) {
-    if (is_as_promised(port.container, port.dtype, t)) return {};
+    if (has_declared_type(port.container, port.dtype, t)) return {};
     return wrong("the value has another kind, or a tensor in it another type")
         .expected(text_of(port.container, port.dtype))
         .found(type_text(t));

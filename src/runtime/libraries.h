@@ -14,21 +14,21 @@
 
 namespace tenon::runtime {
 
-/// Where the libraries are that backends run on and Tenon does not bring. Whoever builds or runs says so; a model or an engine never does.
+/// Where to find the libraries that backends need and Tenon does not contain. Set by the caller; never read from a model or an engine.
 struct Libraries {
-  std::map<std::string, std::filesystem::path, std::less<>> files;  ///< by backend; the only place where one is named
+  std::map<std::string, std::filesystem::path, std::less<>> files;  ///< by name of the backend that needs it; the only path that is tried
   std::vector<std::filesystem::path> packages;                      ///< folders of Python packages; none: those of the active Python
   std::vector<std::filesystem::path> custom_ops = {};               ///< operator libraries, for the backends that register such
   std::shared_ptr<const plugin::Registry> plugins = {};             ///< of libraries that were named; null: none
-  plugin::Build plugin_build = plugin::Build::same;                 ///< that an engine's plugins must be of
+  plugin::Build plugin_build = plugin::Build::same;                 ///< whether an engine's plugins must be those it was built with
   std::optional<plugin::Isolation> isolated_plugins = {};           ///< none: plugins run in this process
   std::vector<std::string> preferred_plugins = {};                  ///< "acme::FastDFT": kernels of ops that Tenon could compute itself
   std::map<std::string, int32_t, std::less<>> plugin_tactics = {};  ///< "acme::Conv": the tactic that all its nodes are built with
 };
 
-/// A library as its makers ship it. The texts live for ever.
+/// The names under which a library is distributed. The strings are static.
 struct LibraryName {
-  std::string_view backend;  ///< that needs it
+  std::string_view backend;  ///< the backend that needs the library
   std::string_view package;  ///< the Python package that brings it: "onnxruntime"
   std::string_view folder;   ///< where it lies among packages: "onnxruntime/capi"
   std::string_view file;     ///< "libonnxruntime.so"; a version may follow
@@ -44,20 +44,19 @@ struct Library {
   void* find(const char* symbol) const;
 };
 
-/// Whether the process is on its way out, and with it what an open library keeps: nothing is released any more. Who holds a thing of a
-/// library in a static would release it after the library's own statics are gone.
+/// Whether the process is exiting. Handles of libraries are not released then, since the library's own statics may be destroyed already.
 bool is_ending();
 
-/// Calls a function of the library that a thing came from.
+/// Deleter that calls the release function of the library that made the object.
 template <class T>
 struct Release {
   void (*function)(T*) = nullptr;
   Release(void (*function)(T*)) : function(function) {}
-  void operator()(T* thing) const {
-    if (!is_ending()) function(thing);
+  void operator()(T* object) const {
+    if (!is_ending()) function(object);
   }
 };
-/// A thing of an open library.
+/// An object of an open library, released by the library's function.
 template <class T>
 using Owned = std::unique_ptr<T, Release<T>>;
 

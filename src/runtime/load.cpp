@@ -17,22 +17,22 @@ using engine::SectionType;
 
 std::string_view text(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-/// Engines of version 0.1.0 do not say what their code needs.
-CodeTarget first_target(uint32_t tag) {
+/// The target of a section of an engine of version 0.1.0, which does not record the CPU features that it needs.
+CodeTarget implied_target(uint32_t tag) {
   if (tag == 1) return {tag, "AVX2", "avx2 fma f16c bmi2"};
   if (tag == 2) return {tag, "AVX-512", "avx2 fma f16c bmi2 avx512f avx512bw avx512vl avx512dq avx512cd"};
   return {tag, fmt::format("target {}", tag), "what a newer version of Tenon supports"};
 }
 
 CodeTarget target_of(const engine::Reader& reader, uint32_t tag) {
-  const auto said = reader.find(SectionType::target, tag);
-  if (!said) return first_target(tag);
-  const std::string_view line = text(*said);
+  const auto recorded = reader.find(SectionType::target, tag);
+  if (!recorded) return implied_target(tag);
+  const std::string_view line = text(*recorded);
   const size_t end = std::min(line.find('\n'), line.size());
   return {tag, std::string(line.substr(0, end)), std::string(line.substr(std::min(end + 1, line.size())))};
 }
 
-/// The code that this CPU runs; that which needs most where there are several.
+/// The code section for this CPU; of several that it can run, the one that needs the most CPU features.
 Result<CodeTarget> choose_code(const engine::Reader& reader, const CpuFeatures& cpu, const std::string& place) {
   const std::vector<CodeTarget> targets = code_targets(reader);
   if (targets.empty())
@@ -40,25 +40,27 @@ Result<CodeTarget> choose_code(const engine::Reader& reader, const CpuFeatures& 
         .expected("a code section")
         .found("none")
         .advice("load it with the full library, which compiles it on load");
-  const auto needs_less = [](const CodeTarget& a, const CodeTarget& b) { return feature_count(a.needs) < feature_count(b.needs); };
+  const auto needs_fewer_features = [](const CodeTarget& a, const CodeTarget& b) {
+    return feature_count(a.cpu_features) < feature_count(b.cpu_features);
+  };
   const CodeTarget* best = nullptr;
   for (const CodeTarget& t : targets)
-    if (cpu.has_all(t.needs) && (!best || needs_less(*best, t))) best = &t;
+    if (cpu.has_all(t.cpu_features) && (!best || needs_fewer_features(*best, t))) best = &t;
   if (best) return *best;
   return fail(Code::wrong_target, place, "this CPU cannot run the engine's code")
-      .expected(std::ranges::min_element(targets, needs_less)->needs)
+      .expected(std::ranges::min_element(targets, needs_fewer_features)->cpu_features)
       .found(cpu.text())
       .advice("build the engine on this machine, or with --portable");
 }
 
-Result<std::vector<uint64_t>> entries_of(std::span<const std::byte> bytes, const std::string& place) {
+Result<std::vector<uint64_t>> kernel_offsets_of(std::span<const std::byte> bytes, const std::string& place) {
   if (bytes.size() % sizeof(uint64_t) != 0)
     return fail(Code::bad_file, place, "the kernel table is cut off")
         .expected("8 bytes a kernel")
         .found(std::to_string(bytes.size()) + " bytes");
-  std::vector<uint64_t> entries(bytes.size() / sizeof(uint64_t));
-  std::memcpy(entries.data(), bytes.data(), bytes.size());
-  return entries;
+  std::vector<uint64_t> offsets(bytes.size() / sizeof(uint64_t));
+  std::memcpy(offsets.data(), bytes.data(), bytes.size());
+  return offsets;
 }
 
 }  // namespace
@@ -85,9 +87,9 @@ Result<std::shared_ptr<Engine>> load_engine(const std::filesystem::path& path, c
   parts.programs = TRY(read_programs(reader));
   const auto code = TRY(reader.require(SectionType::code, target.tag));
   parts.code.target = target.tag;
-  parts.code.needs = std::move(target.needs);
+  parts.code.cpu_features = std::move(target.cpu_features);
   parts.code.bytes.assign(code.begin(), code.end());
-  parts.code.entries = TRY(entries_of(TRY(reader.require(SectionType::kernels, target.tag)), place));
+  parts.code.kernel_offsets = TRY(kernel_offsets_of(TRY(reader.require(SectionType::kernels, target.tag)), place));
   parts.weights = TRY(reader.require(SectionType::weights));
   parts.keeper = file;
   parts.manifest = text(TRY(reader.require(SectionType::manifest)));

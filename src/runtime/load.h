@@ -23,13 +23,13 @@ Result<std::shared_ptr<Engine>> load_engine(const std::filesystem::path& path, c
 /// The programs that an engine file holds. Errors: bad_file for damaged ones, or none (a portable engine has none).
 Result<ProgramTable> read_programs(const engine::Reader& reader);
 
-/// What the code of one tag is for.
+/// The target of one code section of an engine file.
 struct CodeTarget {
   uint32_t tag = 0;
-  std::string title;  ///< "AVX-512"
-  std::string needs;  ///< names of CpuFeatures separated by blanks
+  std::string title;         ///< "AVX-512"
+  std::string cpu_features;  ///< that it needs: names as in CpuFeatures, separated by blanks
 };
-/// Those that the engine holds code for, in the order of the file.
+/// The targets of all code sections, in the order of the file.
 std::vector<CodeTarget> code_targets(const engine::Reader& reader);
 
 }  // namespace tenon::runtime

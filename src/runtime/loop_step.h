@@ -9,7 +9,7 @@ namespace tenon::runtime {
 struct LoopStep {
   static constexpr uint32_t kNumber = 5, kBodies = 1;
   static constexpr std::string_view kName = "loop";
-  static constexpr bool kTakesContainers = true, kMayMiss = true;
+  static constexpr bool kTakesContainers = true, kAllowsMissingBuffers = true;
   uint32_t first_body = 0;  ///< in the table of programs
   uint32_t carried = 0;     ///< values carried from one iteration to the next
 

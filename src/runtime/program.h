@@ -15,7 +15,7 @@
 
 namespace tenon::runtime {
 
-/// One line of the size table: the symbolic dimensions, compiled. Operands stand earlier in the table.
+/// One line of the size table, which computes the values of symbolic dimensions at run time. Its operands are earlier lines.
 struct SizeLine {
   enum class Kind : uint8_t {
     constant = 1,
@@ -28,7 +28,7 @@ struct SizeLine {
     select = 8,
     less = 9,
     equal = 10,
-    bound = 11,         ///< set by the step that makes the data it depends on
+    bound = 11,         ///< set by the step whose results have that size (data-dependent shapes)
     outer = 12,         ///< of a body: entry `a` of the sizes of the branch or loop
     state_length = 13,  ///< length before the run of number `a` of Program::states, which grows
     state_size = 14,    ///< size of axis `b`, which is free, of number `a` of Program::states, as fixed before the run
@@ -37,25 +37,25 @@ struct SizeLine {
   Slot a = 0, b = 0, c = 0;  ///< operands; input_dimension: input and axis
 };
 
-/// Two sizes of which compilation took something for granted; checked whenever they are known anew, before any step that relies on it.
+/// A relation of two sizes that compilation assumed. A run checks it once both sizes are known, before any step that relies on it.
 struct Guard {
   using Kind = SizeRelation;
   Kind kind = Kind::equal;
   Slot a = 0, b = 0;
-  std::string where;           ///< "node 'scores' (MatMul)"
-  std::string what;            ///< what is wrong where it does not hold
+  std::string where;           ///< what assumed it: "node 'scores' (MatMul)"
+  std::string what;            ///< the error message where the relation does not hold
   std::string a_text, b_text;  ///< the sizes as the model spells them: "seq", "2*n + 1"
 };
 
-/// What is promised of a sequence or an optional: of each tensor in it. Of maps nothing but the types of keys and values.
+/// The declared type of a sequence or an optional, in addition to the dtype of its tensors; of a map the types of keys and values alone.
 struct ContainerInfo {
-  ValueKind kind = ValueKind::tensor;  ///< tensor: the value is one itself, and nothing else counts here
-  std::vector<int64_t> sizes;          ///< -1: any
-  bool unranked = false;               ///< nothing is known of their shapes
+  ValueKind kind = ValueKind::tensor;  ///< tensor: the value is a plain tensor, and the other fields have no meaning
+  std::vector<int64_t> sizes;          ///< shape of each tensor; -1: any size
+  bool unranked = false;               ///< the rank of the tensors is unknown
   DType key = DType::none;             ///< of maps: i64 or string
 };
 
-/// A tensor of the program, or what holds tensors. Elements stand row-major unless only kernels see them.
+/// A value of the program: a tensor, a sequence, an optional or a map. Elements are row-major, except where only kernels use them.
 struct BufferInfo {
   enum class Kind : uint8_t { input = 1, output = 2, weight = 3, arena = 4, dynamic = 5, alias = 6, state = 7 } kind = Kind::arena;
   DType dtype = DType::f32;
@@ -64,12 +64,12 @@ struct BufferInfo {
   /// state: number in Program::states
   uint32_t index = 0;
   uint64_t offset = 0;           ///< weight: in the weights section
-  uint32_t first = 0, last = 0;  ///< arena, dynamic: steps between which the contents matter
+  uint32_t first = 0, last = 0;  ///< arena, dynamic: first and last step that uses the contents
   std::string name;
-  bool unranked = false;         ///< dynamic: nothing is known of its shape
+  bool unranked = false;         ///< dynamic: the rank is unknown
   ContainerInfo container = {};  ///< input, dynamic: a sequence or an optional has no shape of its own
-  /// arena: joined steps alone use it, which give it so many equal pieces, one a unit of theirs: a thread may keep its part's anywhere in
-  /// it.
+  /// arena: only joined steps (KernelStep::joined) use it. It has so many equal pieces, one for each of their units; a thread may use any
+  /// of its bytes for the pieces of its own part.
   std::optional<Slot> units = {};
 };
 
@@ -89,13 +89,13 @@ struct DefaultValue {
 struct PortInfo {
   std::string name;
   DType dtype = DType::f32;
-  std::vector<Slot> shape;              ///< must equal these lines
+  std::vector<Slot> shape;              ///< the sizes must equal the values of these lines
   std::vector<std::string> dimensions;  ///< text of each: "seq", "768"
-  std::vector<int64_t> lower, upper;    ///< of each dimension
-  std::vector<ElementLimit> limits;
+  std::vector<int64_t> lower, upper;    ///< allowed range of each dimension
+  std::vector<ElementLimit> limits;     ///< of an integer input whose elements are used as indices
   uint32_t buffer = kMissing;
-  ContainerInfo container = {};                ///< a sequence or an optional has no shape of its own
-  std::optional<DefaultValue> otherwise = {};  ///< an input's default
+  ContainerInfo container = {};                    ///< a sequence or an optional has no shape of its own
+  std::optional<DefaultValue> default_value = {};  ///< of an input that a run may leave out
 };
 
 /// What a device makes a segment from.
@@ -119,7 +119,7 @@ struct Program {
   std::vector<Blob> blobs;
 };
 
-/// What a size table starts from.
+/// The sizes that a run of a program starts with, from which the size table computes all others.
 struct GivenSizes {
   std::span<const std::vector<int64_t>> inputs;  ///< shapes
   std::span<const int64_t> outer;                ///< a body's: from the step that runs it
@@ -133,13 +133,13 @@ Result<void> evaluate_sizes(const Program& program, uint32_t from, uint32_t to, 
 /// Those guards of which lines [from, to) make the last size known. Errors: shape_mismatch, naming node, sizes and what was expected.
 Result<void> check_guards(const Program& program, uint32_t from, uint32_t to, const std::vector<int64_t>& values);
 
-/// A buffer whose shape needs lines after the first `input_lines`: its size is known only while the program runs.
+/// Whether the shape of the buffer needs lines after the first `input_lines`, so that its size is known only after some steps.
 bool sized_late(const Program& program, const BufferInfo& buffer);
 
-/// Where each arena buffer starts (but for those that are sized late: each stage of them has a layout), such that no two that live at the
-/// same time overlap; 64-byte aligned, each followed by kSlack bytes.
+/// The offset of each arena buffer, such that no two that are live at the same time overlap (those that are `sized_late` have a layout for
+/// each stage); 64-byte aligned, each followed by kSlack bytes.
 struct Layout {
-  std::vector<uint64_t> offsets;  ///< one a buffer
+  std::vector<uint64_t> offsets;  ///< by buffer
   uint64_t bytes = 0;
 };
 inline constexpr uint64_t kSlack = 256;  ///< a kernel may read (not use) that many bytes beyond the end of an operand
@@ -148,10 +148,10 @@ inline constexpr uint64_t kSlack = 256;  ///< a kernel may read (not use) that m
 Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes, uint64_t margin = 0);
 /// The same of the buffers of which lines [from, to), all after the first `input_lines`, make the last size known.
 Result<Layout> lay_out_late(const Program& program, uint32_t from, uint32_t to, const std::vector<int64_t>& sizes, uint64_t margin = 0);
-/// Whether that is such a buffer.
+/// Whether lay_out_late() of these lines places the buffer.
 bool sized_by(const Program& program, const BufferInfo& buffer, uint32_t from, uint32_t to);
 
-/// Bytes of scratch memory between one thread and the next: the largest request of a step, with slack, in whole pages.
+/// Distance in bytes between the scratch memory of one thread and the next: the largest request of a step, with slack, in whole pages.
 uint64_t scratch_stride(const Program& program);
 
 }  // namespace tenon::runtime

@@ -88,8 +88,8 @@ class Checker {
   }
 
   bool default_sound(const PortInfo& port) const {
-    if (!port.otherwise) return true;
-    const DefaultValue& value = *port.otherwise;
+    if (!port.default_value) return true;
+    const DefaultValue& value = *port.default_value;
     const bool is_plain = port.container.kind == ValueKind::tensor && bits_of(port.dtype) > 0 && value.shape.size() == port.shape.size();
     return is_plain && value.offset % alignof(std::max_align_t) == 0 && lies_in_weights(port.dtype, value.shape, value.offset);
   }
@@ -104,7 +104,7 @@ class Checker {
     return s.lines <= p_.sizes.size() && slots(s.sizes) && bindings_sound(s) &&
            std::visit(
                [&](const auto& kind) {
-                 constexpr bool may_miss = requires { kind.kMayMiss; }, takes_containers = requires { kind.kTakesContainers; };
+                 constexpr bool may_miss = requires { kind.kAllowsMissingBuffers; }, takes_containers = requires { kind.kTakesContainers; };
                  return buffers_sound(s, may_miss, takes_containers) && kind.is_sound(s, p_, table_);
                },
                s.kind);

@@ -45,10 +45,10 @@ enum : uint32_t {
   buffer = 7,
   limit = 8,
   container = 9,
-  otherwise = 10
+  default_value = 10
 };
 }
-namespace otherwise {
+namespace default_value {
 enum : uint32_t { offset = 1, shape = 2 };
 }
 namespace blob {
@@ -134,8 +134,8 @@ void write(pbf_writer w, const Blob& b) {
 }
 
 void write(pbf_writer w, const DefaultValue& d) {
-  w.add_uint64(otherwise::offset, d.offset);
-  w.add_packed_sint64(otherwise::shape, d.shape.begin(), d.shape.end());
+  w.add_uint64(default_value::offset, d.offset);
+  w.add_packed_sint64(default_value::shape, d.shape.begin(), d.shape.end());
 }
 
 void write(pbf_writer w, const PortInfo& p) {
@@ -148,7 +148,7 @@ void write(pbf_writer w, const PortInfo& p) {
   w.add_uint32(port::buffer, p.buffer);
   for (const ElementLimit& l : p.limits) add_list(w, port::limit, std::vector<uint32_t>{l.extent, l.from_end});
   if (p.container.kind != ValueKind::tensor) write(pbf_writer(w, port::container), p.container);
-  if (p.otherwise) write(pbf_writer(w, port::otherwise), *p.otherwise);
+  if (p.default_value) write(pbf_writer(w, port::default_value), *p.default_value);
 }
 
 template <class T, class Range>
@@ -277,8 +277,8 @@ Blob read_blob(Reader r) {
 DefaultValue read_default(Reader r) {
   DefaultValue d;
   while (r.next()) switch (r.tag()) {
-      case otherwise::offset: d.offset = r.get_uint64(); break;
-      case otherwise::shape: d.shape = list_of<int64_t>(r.get_packed_sint64()); break;
+      case default_value::offset: d.offset = r.get_uint64(); break;
+      case default_value::shape: d.shape = list_of<int64_t>(r.get_packed_sint64()); break;
       default: r.skip();
     }
   return d;
@@ -300,7 +300,7 @@ PortInfo read_port(Reader r) {
         break;
       }
       case port::container: p.container = read_container(r.get_message()); break;
-      case port::otherwise: p.otherwise = read_default(r.get_message()); break;
+      case port::default_value: p.default_value = read_default(r.get_message()); break;
       default: r.skip();
     }
   return p;

@@ -9,17 +9,17 @@
 
 namespace tenon::runtime {
 
-/// Who runs a program of an engine. The numbers stand in files for ever.
+/// What runs a program of an engine. The numbers are stored in engine files and never change.
 enum class Role : uint8_t {
-  entry = 1,        ///< a caller, by its name
-  body = 2,         ///< one step of another program: a branch or a loop
-  fallback = 3,     ///< a caller, in place of its entry, where its condition holds
-  inner_graph = 4,  ///< segments of plugins, while they run themselves
+  entry = 1,        ///< callers run it by its name
+  body = 2,         ///< a step of another program, a branch or loop, runs it
+  fallback = 3,     ///< runs in place of its entry where its condition holds
+  inner_graph = 4,  ///< segments of plugins run it from within `enqueue`
 };
 
-/// When a fallback runs in place of its entry. The numbers stand in files for ever.
+/// When a fallback runs in place of its entry. The numbers are stored in engine files and never change.
 enum class Condition : uint8_t {
-  none = 0,                ///< of every other role
+  none = 0,                ///< of programs of other roles
   size_out_of_range = 1,   ///< a size of an input is outside the range of the entry's port: the same model, compiled for all sizes
   plugin_missing = 2,      ///< a plugin that segments need cannot be loaded: the same model, by the definitions of the plugins' ops
   default_overridden = 3,  ///< a run gives an input that has a default: the same model, with inputs for all defaults after the others
@@ -47,12 +47,12 @@ struct ProgramTable {
   size_t size() const { return programs.size(); }
 };
 
-/// A program without a place in a table: its steps number its own bodies from 0.
+/// A program with its bodies, before it is added to a table: its steps refer to `bodies` by index.
 struct ProgramTree {
   Program program;
   std::vector<ProgramTree> bodies = {};
 };
-/// Makes the tree's program that of row `number`, which exists; its bodies become rows at the end.
+/// Stores the tree's program in row `number`, which exists, and appends its bodies as rows.
 void place_tree(ProgramTable& table, uint32_t number, ProgramTree tree);
 
 /// Numbers of the entries.
@@ -63,14 +63,14 @@ std::optional<uint32_t> fallback_of(const ProgramTable& table, uint32_t entry, C
 uint32_t program_for(const ProgramTable& table, std::span<const Sizes> shapes, uint32_t entry = 0);
 /// The inputs that a caller sees: those of the fallback for overridden defaults, where there is one.
 std::span<const PortInfo> inputs_of(const ProgramTable& table, uint32_t entry = 0);
-/// By number in Program::states: the longest that each may be; 0 for those that do not grow.
+/// The capacity of each state, by number in Program::states; 0 for those that do not grow.
 std::vector<int64_t> capacities_of(const ProgramTable& table, const Program& program);
-/// By number: whether one of `roots`, or what it runs, is that program. Cost: linear.
+/// For each program of the table, whether it is one of `roots` or is run by one, directly or not. Cost: linear.
 std::vector<bool> reachable(const ProgramTable& table, std::span<const uint32_t> roots);
 
 /// Every index of every program is in range; each body belongs to one step; no program runs itself; the first row is an entry; each
-/// fallback takes and gives what its entry does, and uses its states. outer_sizes: how many sizes entries read from around them (a
-/// segment's). Cost: linear.
+/// fallback takes and gives what its entry does, and uses its states. outer_sizes: how many sizes entries read from the enclosing
+/// program (of a segment). Cost: linear.
 bool is_sound(const ProgramTable& table, uint32_t outer_sizes = 0);
 
 /// Numbered fields for ever; unknown ones are skipped. Errors of decoding: bad_file.

@@ -22,7 +22,7 @@ bool takes_the_same(const Program& fallback, const Program& entry, bool more) {
   const std::span<const PortInfo> inputs = fallback.inputs;
   const size_t own = entry.inputs.size();
   return (more ? inputs.size() > own : inputs.size() == own) && std::ranges::equal(inputs.first(own), entry.inputs, is_alike) &&
-         std::ranges::all_of(inputs.subspan(own), [](const PortInfo& port) { return port.otherwise.has_value(); });
+         std::ranges::all_of(inputs.subspan(own), [](const PortInfo& port) { return port.default_value.has_value(); });
 }
 
 class TableChecker {

@@ -21,10 +21,10 @@ struct StopToken {
 
 struct RunOptions {
   int threads = 0;                    ///< 0: all that the thread pool has
-  ThreadPool* thread_pool = nullptr;  ///< on which the run is queued; null: the process's, without a queue
+  ThreadPool* thread_pool = nullptr;  ///< that the run acquires; null: the process's, which is not acquired
   const StopToken* token = nullptr;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  /// Of the numbers that random nodes draw: equal seeds give equal results. None: each run draws others.
+  /// Of random nodes: runs with equal seeds give equal results. None: each run draws new numbers.
   std::optional<uint64_t> seed = {};
   RandomScope random = {};  ///< set from `seed` by the context, and by loops in their iterations
   /// For finding errors: every buffer that kernels write is surrounded by bytes that are checked after each step, and holds NaN until it

@@ -8,7 +8,7 @@ namespace tenon::runtime {
 struct SegmentStep {
   static constexpr uint32_t kNumber = 2;
   static constexpr std::string_view kName = "segment";
-  static constexpr bool kTakesContainers = true, kMayMiss = true;
+  static constexpr bool kTakesContainers = true, kAllowsMissingBuffers = true;
   uint32_t blob = 0;  ///< number in Program::blobs
 
   void write(protozero::pbf_writer& to) const;

@@ -8,7 +8,7 @@
 
 namespace tenon::runtime {
 
-/// What a device made of blobs by a library of others. Contexts of one engine, which have a blob at one place, share what was made of it.
+/// Models that a device made from blobs with an external library. Contexts of one engine share the model of a blob.
 /// Safe from several threads.
 template <class Api, class Model>
 class SharedModels {

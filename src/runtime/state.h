@@ -43,7 +43,7 @@ bool has_free_sizes(const StateInfo& state);
 /// Its type as the model spells it: "f32[batch,8,..4096,64]", ".." before a capacity.
 std::string state_type_text(const StateInfo& state);
 
-/// The numbered fields, for ever.
+/// Encodings with field numbers that never change.
 void write(protozero::pbf_writer to, const StateInfo& state);
 void write(protozero::pbf_writer to, const StatePort& port);
 /// Throw protozero::exception where they do not decode.

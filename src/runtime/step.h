@@ -18,19 +18,20 @@ namespace tenon::runtime {
 /// The kinds of steps. Everything about a kind (record, encoding, check, execution) is in the files of its name.
 using StepKind = std::variant<KernelStep, SegmentStep, SizesStep, BranchStep, LoopStep, CheckStep, RowsStep>;
 
-/// What all kinds have. The meaning of buffers, results and sizes is the kind's.
+/// A step of a program. The comment of its kind says what buffers, results and sizes are.
 struct Step {
   StepKind kind;
   std::vector<uint32_t> buffers;
-  std::vector<uint32_t> results;  ///< of a kind that is no kernel; kMissing: without readers
+  std::vector<uint32_t> results;  ///< of other kinds than kernels; kMissing: a result that nothing reads
   std::vector<Slot> sizes;
-  uint32_t lines = 0;  ///< how many lines of the size table hold before this step runs
+  uint32_t lines = 0;  ///< how many lines of the size table are known before this step runs
+  /// The size of axis `axis` of result `result` becomes the value of line `slot`.
   struct Binding {
     Slot slot = 0;
     uint32_t result = 0, axis = 0;
   };
-  std::vector<Binding> bindings;  ///< `bound` slots that its results' shapes give
-  std::string label;              ///< for profiles: the ops that it computes
+  std::vector<Binding> bindings;  ///< lines of kind `bound` whose values are sizes of this step's results
+  std::string label;              ///< the ops that it computes, for profiles and errors
 };
 
 template <class Kind>
@@ -60,7 +61,7 @@ inline auto bodies_of(const Step& step) {
       step.kind);
 }
 
-/// Adds to the numbers of its bodies.
+/// Adds `by` to the numbers of its bodies.
 inline void renumber_bodies(Step& step, uint32_t by) {
   std::visit(
       [&](auto& k) {

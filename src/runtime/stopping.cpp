@@ -3,14 +3,14 @@
 
 namespace tenon::runtime {
 
-Stop asked_to_stop(const RunOptions& options) {
+Stop requested_stop(const RunOptions& options) {
   if (options.token && options.token->stop.load(std::memory_order_relaxed)) return Stop::cancelled;
   const auto never = std::chrono::steady_clock::time_point::max();
   if (options.deadline != never && std::chrono::steady_clock::now() > options.deadline) return Stop::deadline;
   return Stop::none;
 }
 
-Result<void> go_on(Stop stop, const std::string& place) {
+Result<void> check_not_stopped(Stop stop, const std::string& place) {
   switch (stop) {
     case Stop::none: return {};
     case Stop::cancelled: return fail(Code::cancelled, place, "the run was cancelled").expected("no call of stop()").found("one");

@@ -9,12 +9,13 @@ namespace tenon::runtime {
 
 enum class Stop : uint8_t { none, cancelled, deadline };
 
-/// Whether a stop of the run can be requested at all.
+/// Whether the run has a token or a deadline, so that it may be stopped.
 inline bool is_watched(const RunOptions& options) {
   return options.token != nullptr || options.deadline != std::chrono::steady_clock::time_point::max();
 }
-Stop asked_to_stop(const RunOptions& options);
-/// Errors: cancelled, deadline.
-Result<void> go_on(Stop stop, const std::string& place);
+/// The reason to stop the run now: its token is set, or its deadline has passed.
+Stop requested_stop(const RunOptions& options);
+/// The error of a stopped run, at `place`; none for Stop::none. Errors: cancelled, deadline.
+Result<void> check_not_stopped(Stop stop, const std::string& place);
 
 }  // namespace tenon::runtime

@@ -15,7 +15,7 @@ Watch::Watch(const RunOptions& options, std::function<void()> end) {
     std::unique_lock held(lock);
     std::condition_variable_any sleep;
     while (!over.stop_requested()) {
-      if (asked_to_stop(options) != Stop::none) return end();
+      if (requested_stop(options) != Stop::none) return end();
       sleep.wait_for(held, over, std::chrono::milliseconds(1), [] { return false; });
     }
   });

@@ -7,8 +7,8 @@
 
 namespace tenon::runtime {
 
-/// While it lives, checks about every millisecond whether a stop is requested, and calls `end` once where it is: for what runs
-/// elsewhere and cannot check itself. Costs a thread where a stop can be requested at all, else nothing.
+/// In its scope, checks about every millisecond whether a stop of the run is requested, and then calls `end` once: for code of other
+/// libraries, which cannot check. Costs a thread where the run has a token or a deadline, else nothing.
 class Watch {
  public:
   /// options: outlive it. end: called on another thread.

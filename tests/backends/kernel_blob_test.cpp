@@ -78,13 +78,13 @@ TEST_F(KernelBlob, ProgramWithStatesIsBadFile) {
 }
 
 TEST_F(KernelBlob, KernelsOutOfTheCodeAreBadFile) {
-  expect_error(changed([](auto& b) { b.code[0].entries[0] = b.code[0].bytes.size(); }), Code::bad_file, "outside of the code");
-  expect_error(changed([](auto& b) { b.code[0].entries.clear(); }), Code::bad_file, "a kernel that the code does not have");
+  expect_error(changed([](auto& b) { b.code[0].kernel_offsets[0] = b.code[0].bytes.size(); }), Code::bad_file, "outside of the code");
+  expect_error(changed([](auto& b) { b.code[0].kernel_offsets.clear(); }), Code::bad_file, "a kernel that the code does not have");
 }
 
 TEST_F(KernelBlob, OtherWeightsAreBadFile) {
-  expect_error(changed([](auto& b) { b.weights.clear(); }), Code::bad_file, "another number of weights");
-  expect_error(changed([](auto& b) { b.weights[0] = uint64_t{1} << 60; }), Code::bad_file, "does not lie among");
+  expect_error(changed([](auto& b) { b.weight_offsets.clear(); }), Code::bad_file, "another number of weights");
+  expect_error(changed([](auto& b) { b.weight_offsets[0] = uint64_t{1} << 60; }), Code::bad_file, "does not lie among");
   expect_error(changed([](auto& b) { b.programs.weight_bytes = uint64_t{1} << 40; }), Code::bad_file, "more bytes of weights");
 }
 
@@ -96,7 +96,7 @@ TEST_F(KernelBlob, WeightsOfAnotherDeviceAreRefused) {
 
 TEST_F(KernelBlob, MissingOuterSizesAreBadFile) {
   expect_error(changed([](auto& b) { b.programs[0].sizes[0] = {runtime::SizeLine::Kind::outer, 0, 0, 0, 0}; }), Code::bad_file, "");
-  const auto segment = changed([](auto& b) { b.sizes = 1; });
+  const auto segment = changed([](auto& b) { b.outer_sizes = 1; });
   ASSERT_TRUE(segment) << segment.error().text();
   const Tensor x = rows_of(5);
   const auto ran = (*segment)->run({&x, 1}, std::vector<Tensor>(1), {});
@@ -107,7 +107,7 @@ TEST_F(KernelBlob, MissingOuterSizesAreBadFile) {
 
 TEST_F(KernelBlob, MissingTargetIsNamed) {
   expect_error(make(blob_.bytes, weights_, 77), Code::wrong_target, "no code for this target");
-  expect_error(changed([](auto& b) { b.code[0].needs = "avx2 flight"; }), Code::wrong_target, "this CPU cannot run");
+  expect_error(changed([](auto& b) { b.code[0].cpu_features = "avx2 flight"; }), Code::wrong_target, "this CPU cannot run");
 }
 
 /// Making a segment of them is an error, or the segment that the bytes describe; never more.

@@ -101,7 +101,7 @@ TEST(ChildProcess, HasDescriptorsInTheirOrder) {
   }
 }
 
-TEST(ChildProcess, OfWhatIsNotOpenIsAnError) { EXPECT_FALSE(ChildProcess::start({"true"}, {.gives = {999'999}})); }
+TEST(ChildProcess, UnopenedDescriptorIsAnError) { EXPECT_FALSE(ChildProcess::start({"true"}, {.gives = {999'999}})); }
 
 TEST(ChildProcess, AForkedCopyEndsNothing) {
   const auto running = shell("exec sleep 1000", {.lines = true});

@@ -42,7 +42,7 @@ TEST(DType, KeepsAllIsTrueOfEveryCode) {
         const double value = decode_float(from, code);
         kept &= std::isnan(value) || decode_float(to, encode_float(to, value, false)) == value;
       }
-      EXPECT_EQ(keeps_all(from, to), kept) << name_of(from) << " " << name_of(to);
+      EXPECT_EQ(is_lossless_cast(from, to), kept) << name_of(from) << " " << name_of(to);
     }
   for (int bits = 8; bits <= 32; bits *= 2)
     for (bool with_sign : {false, true}) {
@@ -52,15 +52,15 @@ TEST(DType, KeepsAllIsTrueOfEveryCode) {
       const auto largest = static_cast<double>((int64_t{1} << (bits - with_sign)) - 1);
       for (DType to : floats) {
         const bool kept = decode_float(to, encode_float(to, largest, false)) == largest;
-        EXPECT_EQ(keeps_all(from, to), kept) << name_of(from) << " " << name_of(to);
+        EXPECT_EQ(is_lossless_cast(from, to), kept) << name_of(from) << " " << name_of(to);
       }
     }
-  EXPECT_TRUE(keeps_all(DType::u8, DType::i16));
-  EXPECT_FALSE(keeps_all(DType::u8, DType::i8));
-  EXPECT_FALSE(keeps_all(DType::i8, DType::u64));
-  EXPECT_FALSE(keeps_all(DType::i64, DType::i32));
-  EXPECT_TRUE(keeps_all(DType::boolean, DType::bf16));
-  EXPECT_FALSE(keeps_all(DType::f32, DType::boolean));
+  EXPECT_TRUE(is_lossless_cast(DType::u8, DType::i16));
+  EXPECT_FALSE(is_lossless_cast(DType::u8, DType::i8));
+  EXPECT_FALSE(is_lossless_cast(DType::i8, DType::u64));
+  EXPECT_FALSE(is_lossless_cast(DType::i64, DType::i32));
+  EXPECT_TRUE(is_lossless_cast(DType::boolean, DType::bf16));
+  EXPECT_FALSE(is_lossless_cast(DType::f32, DType::boolean));
 }
 
 TEST(DType, EveryCodeOfSmallFloatsRoundTrips) {

@@ -100,9 +100,9 @@ struct Queue {
       if (give_up[k]) return fail(Code::cancelled, "", "given up");
       return {};
     };
-    const QueuedLock::GoOn go_on(look);
+    const QueuedLock::WaitCheck check(look);
     ++asked;
-    const auto turn = thread_pool.acquire(watched ? &go_on : nullptr);
+    const auto turn = thread_pool.acquire(watched ? &check : nullptr);
     if (!turn) return;
     EXPECT_EQ(++granted, 1);
     order.push_back(k);

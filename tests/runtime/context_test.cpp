@@ -256,7 +256,7 @@ TEST(Contexts, OfOneEngineRunOnManyThreadsAtOnce) {
   EngineParts parts;
   parts.programs = with_kernel();
   parts.code.bytes = {std::byte{0xc3}};  // x86-64: ret
-  parts.code.entries = {0};
+  parts.code.kernel_offsets = {0};
   auto created = Engine::create(std::move(parts), test_devices());
   ASSERT_TRUE(created) << created.error().text();
   const std::shared_ptr<const Engine> engine = *created;

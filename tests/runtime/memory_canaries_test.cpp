@@ -42,7 +42,7 @@ std::unique_ptr<Context> context_of(ProgramTable programs) {
   EngineParts parts;
   parts.programs = std::move(programs);
   for (uint8_t byte : kCallBack) parts.code.bytes.push_back(std::byte{byte});
-  parts.code.entries = {0};
+  parts.code.kernel_offsets = {0};
   return *Context::create(*Engine::create(std::move(parts), test_devices()));
 }
 

@@ -118,9 +118,9 @@ TEST(FieldNumbers, OfKernelStepsAndBuffersStay) {
 TEST(FieldNumbers, OfKernelBlobsStay) {
   KernelBlob blob;
   blob.programs = Program();
-  blob.code = {{.target = 3, .needs = "avx2", .bytes = {std::byte{1}}, .entries = {4}}};
-  blob.weights = {64};
-  blob.sizes = 2;
+  blob.code = {{.target = 3, .cpu_features = "avx2", .bytes = {std::byte{1}}, .kernel_offsets = {4}}};
+  blob.weight_offsets = {64};
+  blob.outer_sizes = 2;
   const std::string bytes = encode(blob), code = messages(bytes, 2)[0];
   EXPECT_EQ(numbers_of_fields(bytes), (std::map<uint32_t, uint64_t>{{3, 64}, {4, 2}}));
   EXPECT_EQ(messages(bytes, 1)[0], encode(blob.programs));

@@ -193,7 +193,7 @@ ProgramTable table_of_all() {
   table.programs.push_back({.role = Role::fallback, .condition = Condition::plugin_missing, .program = own});
   table.programs.push_back({.role = Role::fallback, .condition = Condition::default_overridden, .program = own});
   table[3].inputs.push_back(table[3].inputs[0]);
-  table[3].inputs[2].otherwise = {0, {1}};
+  table[3].inputs[2].default_value = {0, {1}};
   table[3].inputs[2].buffer = kMissing;
   table.programs.push_back({.role = Role::inner_graph, .program = own});
   table.programs.push_back({.role = Role::inner_graph, .program = own});

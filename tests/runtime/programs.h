@@ -207,7 +207,7 @@ inline std::unique_ptr<runtime::Context> calling_back() {
   p.steps[0].label = "CallBack";
   parts.programs = std::move(p);
   for (uint8_t byte : kCallBack) parts.code.bytes.push_back(std::byte{byte});
-  parts.code.entries = {0};
+  parts.code.kernel_offsets = {0};
   return *Context::create(*Engine::create(std::move(parts)));
 }
 

@@ -13,7 +13,7 @@ inline constexpr int64_t kOuter = 2, kCapacity = 4, kInner = 3;
 inline uint32_t add_kernel(runtime::EngineParts& parts, runtime::KernelFunction function) {
   const uint8_t before[] = {0x48, 0xb8}, after[] = {0xff, 0xe0};  // mov rax, imm64; jmp rax
   const auto address = reinterpret_cast<uint64_t>(function);
-  parts.code.entries.push_back(parts.code.bytes.size());
+  parts.code.kernel_offsets.push_back(parts.code.bytes.size());
   const auto add = [&](const void* bytes, size_t size) {
     const auto* const first = static_cast<const std::byte*>(bytes);
     parts.code.bytes.insert(parts.code.bytes.end(), first, first + size);
@@ -21,7 +21,7 @@ inline uint32_t add_kernel(runtime::EngineParts& parts, runtime::KernelFunction 
   add(before, sizeof before);
   add(&address, sizeof address);
   add(after, sizeof after);
-  return static_cast<uint32_t>(parts.code.entries.size() - 1);
+  return static_cast<uint32_t>(parts.code.kernel_offsets.size() - 1);
 }
 
 /// (x: f32[2,n,3], rows: f32[2,..4,3]; n, length): appends x. A task an outer row.

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "base/advice.h"
-#include "base/escaped.h"
+#include "base/exception_error.h"
 #include "base/nearest.h"
 
 #include "api/c/calls.h"
@@ -49,7 +49,7 @@ int32_t call(tenon_error** error, base::Result<void> (*body)(void* data), void* 
     try {
       const auto done = body(data);
       return done ? TENON_CODE_OK : report(done.error(), error);
-    } catch (...) { return report(base::escaped_error(""), error); }
+    } catch (...) { return report(base::exception_error(""), error); }
   } catch (...) {
     if (error != nullptr) *error = &memory_error();
     return TENON_CODE_OUT_OF_MEMORY;

@@ -9,7 +9,7 @@
 
 namespace tenon::inline base {
 
-/// What the text of an expression leaves out, because its reader has it already.
+/// Dtypes that the text of an expression omits, because its reader has them from the context.
 struct ExprTypes {
   DType result = DType::none;          ///< of the whole expression; none: the reader does not have it
   std::span<const DType> inputs = {};  ///< of inputs 0, 1, ...; the reader does not have those of further ones

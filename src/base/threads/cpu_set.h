@@ -9,19 +9,19 @@
 
 namespace tenon::inline base {
 
-/// CPUs, by the numbers that the system gives them.
+/// A set of CPUs, by the system's numbers.
 class CpuSet {
  public:
   CpuSet() = default;  ///< none
-  /// Errors: bad_usage where a number appears twice or is none of a CPU that this process may use; not_supported.
+  /// Errors: bad_usage where a number appears twice, or is not that of a CPU that this process may use; not_supported.
   /// Cost: changes the affinity of the calling thread for some microseconds.
   static Result<CpuSet> of(std::span<const int> numbers);
-  /// Those that the calling thread may run on. Errors: not_supported.
+  /// The affinity mask of the calling thread: the CPUs that it may run on. Errors: not_supported.
   static Result<CpuSet> of_thread();
 
-  /// The same as of_thread(), without an allocation where this set has held one before. False: the system does not report it.
+  /// Sets this to of_thread(), without an allocation where this set has held a mask before. False: the system does not report the mask.
   bool read_thread_affinity();
-  /// From now on the calling thread runs on these alone. False: on none of them, or the system does not allow it; nothing has changed.
+  /// Sets the affinity mask of the calling thread to this set. False, and nothing has changed: the set has no CPU, or the system refuses.
   bool bind_thread() const;
 
   bool empty() const { return count() == 0; }
@@ -32,7 +32,7 @@ class CpuSet {
   friend bool operator==(const CpuSet& a, const CpuSet& b) = default;
 
  private:
-  std::vector<uint64_t> bits_;  ///< CPU n is bit n % 64 of word n / 64; of a fixed length
+  std::vector<uint64_t> bits_;  ///< CPU n is bit n % 64 of word n / 64; the vector has a fixed length
 };
 
 }  // namespace tenon::inline base

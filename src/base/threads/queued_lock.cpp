@@ -6,35 +6,35 @@
 
 namespace tenon::inline base {
 
-Result<void> QueuedLock::lock(const GoOn* go_on) {
+Result<void> QueuedLock::lock(const WaitCheck* check) {
   std::unique_lock guard(mutex_);
   if (!std::exchange(held_, true)) return {};
-  Place place;
-  (first_ == nullptr ? first_ : last_->next) = &place;
-  last_ = &place;
-  return wait(place, go_on, guard);
+  Waiter waiter;
+  (first_ == nullptr ? first_ : last_->next) = &waiter;
+  last_ = &waiter;
+  return wait(waiter, check, guard);
 }
 
-Result<void> QueuedLock::wait(Place& place, const GoOn* go_on, std::unique_lock<std::mutex>& guard) {
-  const auto granted = [&] { return place.granted; };
-  if (go_on == nullptr) {
+Result<void> QueuedLock::wait(Waiter& waiter, const WaitCheck* check, std::unique_lock<std::mutex>& guard) {
+  const auto granted = [&] { return waiter.granted; };
+  if (check == nullptr) {
     granted_.wait(guard, granted);
     return {};
   }
   while (!granted_.wait_for(guard, std::chrono::milliseconds(1), granted)) {
-    if (auto asked = (*go_on)(); !asked) {
-      leave(place);
-      return asked;
+    if (auto checked = (*check)(); !checked) {
+      leave(waiter);
+      return checked;
     }
   }
   return {};
 }
 
-void QueuedLock::leave(const Place& place) {
-  Place* before = nullptr;
-  for (Place* p = first_; p != &place; p = p->next) before = p;
-  (before == nullptr ? first_ : before->next) = place.next;
-  if (last_ == &place) last_ = before;
+void QueuedLock::leave(const Waiter& waiter) {
+  Waiter* before = nullptr;
+  for (Waiter* p = first_; p != &waiter; p = p->next) before = p;
+  (before == nullptr ? first_ : before->next) = waiter.next;
+  if (last_ == &waiter) last_ = before;
 }
 
 void QueuedLock::unlock() {
@@ -43,7 +43,7 @@ void QueuedLock::unlock() {
     held_ = false;
     return;
   }
-  first_->granted = true;  // held_ stays: the lock goes from hand to hand
+  first_->granted = true;  // held_ stays true: the lock passes to the next waiter
   first_ = first_->next;
   if (first_ == nullptr) last_ = nullptr;
   granted_.notify_all();

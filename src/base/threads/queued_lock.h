@@ -8,28 +8,29 @@
 
 namespace tenon::inline base {
 
-/// A lock that is granted in the order in which it was requested: a caller that releases it and locks again queues behind those who wait.
+/// A fair mutex: it is granted in the order of requests, so that a thread that releases it and locks it again waits for those before it.
 /// Never allocates.
 class QueuedLock {
  public:
-  using GoOn = FunctionRef<Result<void>()>;
-  /// `go_on` is called about every millisecond of waiting; its error ends the waiting and is returned. Null: waits however long.
-  Result<void> lock(const GoOn* go_on);
+  using WaitCheck = FunctionRef<Result<void>()>;
+  /// check: called about every millisecond while the caller waits; its error ends the waiting and is returned. Null: waits without limit.
+  Result<void> lock(const WaitCheck* check);
   void unlock();
 
  private:
-  struct Place {
-    Place* next = nullptr;
+  /// A waiting thread's entry in the queue, on that thread's stack.
+  struct Waiter {
+    Waiter* next = nullptr;
     bool granted = false;
   };
-  Result<void> wait(Place& place, const GoOn* go_on, std::unique_lock<std::mutex>& guard);
-  void leave(const Place& place);
+  Result<void> wait(Waiter& waiter, const WaitCheck* check, std::unique_lock<std::mutex>& guard);
+  void leave(const Waiter& waiter);
 
   std::mutex mutex_;
   std::condition_variable granted_;
   bool held_ = false;
-  Place* first_ = nullptr;  ///< of those who wait; they lie on the stacks of their threads
-  Place* last_ = nullptr;
+  Waiter* first_ = nullptr;
+  Waiter* last_ = nullptr;
 };
 
 }  // namespace tenon::inline base

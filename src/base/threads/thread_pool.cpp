@@ -188,7 +188,7 @@ bool ThreadPool::State::finish(int members) {
 }
 
 ThreadPool::ThreadPool(int threads, CpuSet cpus) : owner_(getpid()), cpus_(std::move(cpus)) {
-  state_ = std::make_unique<State>(std::clamp(threads, 1, kMost), cpus_);
+  state_ = std::make_unique<State>(std::clamp(threads, 1, kMaxThreads), cpus_);
 }
 
 ThreadPool::~ThreadPool() {

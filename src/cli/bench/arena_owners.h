@@ -5,15 +5,15 @@
 
 namespace tenon::cli {
 
-/// Which thread's core wrote each page of the arena last.
+/// Records which thread last wrote each page of the arena, to estimate which bytes are in another core's cache.
 class ArenaOwners {
  public:
   explicit ArenaOwners(uint64_t bytes);
 
-  /// Of what so many threads touch there, the share that another thread wrote. in_order: each has a part of its own, one after the other;
-  /// else they touch it here and there.
+  /// The share of the bytes that `threads` threads access at `offset` and that another thread wrote. in_order: thread k accesses the k-th
+  /// of equal contiguous parts; else accesses are spread over all bytes.
   double foreign(uint64_t offset, double bytes, int threads, bool in_order) const;
-  /// They write it.
+  /// Records that these threads write the bytes.
   void take(uint64_t offset, double bytes, int threads, bool in_order);
 
  private:
@@ -23,7 +23,7 @@ class ArenaOwners {
     size_t begin = 0, end = 0;
   };
   Pages pages_of(uint64_t offset, double bytes) const;
-  /// Who touches page `k` of `count`.
+  /// The thread that accesses page `k` of `count`.
   static int toucher(size_t k, size_t count, int threads, bool in_order);
 
   std::vector<int> owners_;

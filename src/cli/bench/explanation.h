@@ -10,23 +10,23 @@
 
 namespace tenon::cli {
 
-/// Steps of one label that are cut alike, with what was predicted of them.
+/// Steps with one label and one tactic: their measured times, and the predictions of the cost model.
 struct ExplainedKernel {
   std::string label, tactic, why, limit;
   size_t calls = 0;
-  double ms = 0, predicted_ms = 0;  ///< a run: of all calls together
-  double limit_ms = 0;              ///< what the limit alone takes
+  double ms = 0, predicted_ms = 0;  ///< of all calls in a run
+  double limit_ms = 0;              ///< predicted time for the limiting resource alone
   std::vector<double> errors = {};  ///< of each call: |predicted - measured| / measured
 };
 
-/// What of a compiled model predictions follow from.
+/// The data of a compiled model that predictions are computed from: graph, plan, tactics, target.
 class Explanation {
  public:
   /// graph: its symbols are those of the plan's sizes. tactics: of each kernel.
   Explanation(std::unique_ptr<ir::Graph> graph, compiler::PlanRecord plan, std::vector<std::string> tactics, const codegen::Target& target)
       : graph_(std::move(graph)), plan_(std::move(plan)), tactics_(std::move(tactics)), target_(target) {}
 
-  /// Of runs of the entry's own program. The longest first. Steps without a kernel, and those whose sizes depend on data, are left out.
+  /// The kernels of the entry's own program, the slowest first, without those whose sizes depend on data. profile: of runs of that program.
   Result<std::vector<ExplainedKernel>> kernels(const runtime::Engine& engine, std::span<const Tensor> inputs, const Profile& profile,
                                                const codegen::Machine& machine, size_t entry = 0) const;
 
@@ -37,7 +37,7 @@ class Explanation {
   const codegen::Target& target_;
 };
 
-/// Of the relative errors of all calls; 0 where there are none.
+/// The median of the relative errors of all calls; 0 where there are none.
 double median_error(const std::vector<ExplainedKernel>& kernels);
 
 }  // namespace tenon::cli

@@ -8,15 +8,15 @@ namespace tenon::cli {
 
 class Console;
 
-/// What predictions on this machine go by.
+/// The machine description that predictions use.
 struct MachineHere {
   codegen::Machine machine;
-  bool measured = false;  ///< by `tenon calibrate`, on as many threads
+  bool measured = false;  ///< by `tenon calibrate`, for this number of threads; else default values
 };
-/// Errors: those of target_for.
+/// The description of this machine. Errors: those of target_for.
 Result<MachineHere> machine_here(int threads);
 
-/// The table of `bench --explain`, and the same as data.
+/// Prints the table of `bench --explain`, and returns the same as JSON.
 nlohmann::ordered_json report_explanation(const std::vector<ExplainedKernel>& kernels, const MachineHere& here, Console& console);
 
 }  // namespace tenon::cli

@@ -9,18 +9,19 @@ namespace tenon::cli {
 
 class Console;
 
-/// What the samples of `tenon bench` say.
+/// Statistics of the samples of `tenon bench`.
 struct BenchFigures {
   std::vector<double> times, other_times, ratios, dram;
   QuietSamples quiet;
   double median_ms = 0, gflops = 0;
-  ByProducts flops{}, peaks{};         ///< of a run; GFLOP/s
-  double peak_share = 0;               ///< of the time that the flops take at the peaks of their kinds
-  double weight_gbps = 0, memory = 0;  ///< GB/s: weights read once a run, and the memory bandwidth measured with it
-  double roofline_share = 0;           ///< of the time that the flops at the peaks, or the weights at memory's rate, take at least
+  ByProducts flops{}, peaks{};         ///< flops: of a run; peaks: GFLOP/s
+  double peak_share = 0;               ///< time of the flops at the peak rates of their kinds, divided by the measured time
+  double weight_gbps = 0, memory = 0;  ///< GB/s: bytes of weights divided by the time of a run; measured memory bandwidth
+  double roofline_share = 0;  ///< time that flops at peak rates or reading weights at memory bandwidth takes, whichever is longer, divided
+                              ///< by the measured time
 };
 
-/// flops: of a run, by products; weight_bytes: read in a run. Warns where the machine was too busy to choose among the samples.
+/// flops: of a run, by kind of product; weight_bytes: read in a run. Warns where too few samples are quiet (is_quiet).
 BenchFigures figures_of(std::span<const Sample> samples, const ByProducts& flops, double weight_bytes, Console& console);
 
 }  // namespace tenon::cli

@@ -6,11 +6,12 @@
 
 namespace tenon::cli {
 
-/// Measures what this machine can do on so many threads of the default thread pool: peaks, reads of half of each cache and of memory by one
-/// core and by all, and what a region takes beyond its work; of what another core wrote, the median of some rounds. Cost: below a second.
+/// Measures what this machine can do on so many threads of the default thread pool: peak FLOP/s, read bandwidth of each cache
+/// and of memory for one core and for all, the overhead of a parallel region, and the bandwidth of data that another core wrote (the median
+/// of some rounds). Cost: below a second.
 codegen::Machine measure_machine(const codegen::Target& target, int threads);
 
-/// By name and unit.
+/// The description as JSON, with units in the keys.
 nlohmann::ordered_json machine_data(const codegen::Machine& machine);
 
 }  // namespace tenon::cli

@@ -21,20 +21,21 @@ struct Interval {
 /// samples: not empty. Cost: O(4000 n).
 Interval median_interval(std::span<const double> samples, double level = 0.95, uint64_t seed = 1);
 
-/// What is multiplied: f32, pairs of bf16 into f32, fours of bytes into i32.
+/// Kinds of products: of f32; of pairs of bf16, summed in f32; of four bytes, summed in i32.
 enum class Products : uint8_t { f32, bf16, bytes };
 inline constexpr size_t kProducts = 3;
 /// "f32", "bf16", "int8".
 std::string_view name_of(Products products);
-/// A figure of each kind of products, in the order of Products.
+/// A number for each kind of products, in the order of Products.
 using ByProducts = std::array<double, kProducts>;
 
-/// GFLOP/s of multiply-adds on registers alone, in the widest vectors of this CPU, on the threads that kernels run on: what a share of the
-/// peak is a share of. Products of short types need a CPU that has them (AVX512_BF16, AVX512_VNNI). Machines are shared and their clocks
-/// drift, so it is measured with each sample.
+/// Measures the peak rate of fused multiply-adds on registers, in the widest vectors of this CPU, on the threads that kernels run on.
+/// Products of bf16 and bytes need AVX512_BF16 and AVX512_VNNI. The peak is measured again with each sample, since other load and clock
+/// rates change it.
 class FmaPeak {
  public:
   explicit FmaPeak(int threads, Products products = Products::f32);
+  /// GFLOP/s.
   double measure(double milliseconds = 3) const;
 
  private:
@@ -43,7 +44,7 @@ class FmaPeak {
   double seconds_per_round_;
 };
 
-/// The peak of f32, and those of the other products that a run has operations of.
+/// Measures the peak rate of f32 products, and those of the other kinds that a run has.
 class Peaks {
  public:
   Peaks(int threads, const ByProducts& flops);
@@ -54,20 +55,20 @@ class Peaks {
   std::array<std::optional<FmaPeak>, kProducts> peaks_;
 };
 
-/// Milliseconds that operations take at least: those of each kind at its own peak (GFLOP/s), one kind after the other.
+/// The least time for the operations in milliseconds, where each kind runs at its peak (GFLOP/s), one after the other.
 double least_ms(const ByProducts& flops, const ByProducts& peaks);
 
-/// A sample of timed runs and the peaks taken around it (before, between, after).
+/// Times of some runs, and peak rates measured before, between and after them.
 struct Sample {
-  std::vector<double> ours_ms, other_ms;  ///< one a run; other_ms is empty where nothing else is measured
-  std::vector<double> peaks;              ///< those that say whether it was quiet
-  std::vector<double> dram;               ///< GB/s that memory gave before it
-  std::vector<ByProducts> all_peaks;      ///< with those of short products; empty where no node reads them
+  std::vector<double> ours_ms, other_ms;  ///< one time per run; other_ms: of the peer; empty where there is none
+  std::vector<double> peaks;              ///< of f32; is_quiet() uses them
+  std::vector<double> dram;               ///< memory bandwidth before the runs, GB/s
+  std::vector<ByProducts> all_peaks;      ///< of all kinds
 };
-/// Whether the machine was left alone: the peaks differ by at most 5 % and none is below 80 % of the best one seen.
+/// Whether other load on the machine was low: the peaks differ by at most 5 % and none is below 80 % of the best one seen.
 bool is_quiet(const Sample& sample, double best_peak);
 
-/// The samples that count: the quiet ones; all of them where fewer than `enough` are quiet.
+/// The samples that statistics use: the quiet ones; all of them where fewer than `enough` are quiet.
 struct QuietSamples {
   std::vector<const Sample*> samples;
   size_t count = 0, tried = 0;

@@ -4,11 +4,11 @@
 
 namespace tenon::cli {
 
-/// Reads them, in the widest registers that this CPU has. count: a multiple of 128.
+/// The sum of the floats, read with the widest registers of this CPU. count: a multiple of 128.
 float sum_of(const float* from, int64_t count);
 
-/// Reads through 256 MiB, which is more than caches hold, on the threads that kernels run on: measures what memory gives, and leaves
-/// nothing of a model in the caches.
+/// Reads 256 MiB, which is more than caches hold, on the threads that kernels run on: measures the memory bandwidth, and evicts all data of
+/// a model from the caches.
 class MemoryStream {
  public:
   explicit MemoryStream(int threads);
@@ -20,11 +20,11 @@ class MemoryStream {
   std::unique_ptr<float[]> bytes_;
 };
 
-/// Each thread reads so many bytes of its own again and again: what a cache gives that holds them.
+/// Each thread repeatedly reads its own buffer: measures the bandwidth of a cache that holds the buffers.
 class CacheStream {
  public:
   CacheStream(int threads, int64_t bytes_of_each);
-  /// GB/s of all together, for some milliseconds.
+  /// GB/s of all threads together. Takes some milliseconds.
   double read() const;
 
  private:

@@ -19,26 +19,26 @@ struct PeerOptions {
   std::filesystem::path model;          ///< an ONNX file
   std::filesystem::path external_data;  ///< empty: the model's folder
   int threads = 1;
-  bool fixed_shapes = false;         ///< prepare for the inputs' shapes alone
+  bool fixed_shapes = false;         ///< prepare the model for the shapes of the inputs alone
   std::vector<std::string> outputs;  ///< of the model, that are wanted; empty: all
 };
 
-/// Another engine, in a process of its own (tools/bench/peer_bench.py), stopped except during a request, so that its threads take
-/// nothing from what is measured here. It dies with this process.
+/// Another inference engine that `tenon bench` compares with. It runs in a child process (tools/bench/peer_bench.py), which is stopped
+/// except during requests, so that its threads use no CPU while Tenon is measured. It ends with this process.
 class Peer {
  public:
   /// Starts it, loads the model, runs once. Errors: file_missing (no Python, or one without the peer's package, with advice),
-  /// device_failed (what the peer said).
+  /// device_failed (with the peer's message).
   static Result<std::unique_ptr<Peer>> start(const PeerOptions& options, const files::NamedTensors& inputs);
   ~Peer();
 
-  /// Milliseconds of `count` runs: back to back after one that does not count, or (cold) each after the caches were evicted.
+  /// Milliseconds of `count` runs: consecutive ones after a warm-up run, or, with `cold`, each after the caches were evicted.
   Result<std::vector<double>> run(int count, bool cold = false);
-  /// Gives the model other inputs, of any shapes that it takes. Errors: not_supported for a peer that takes those of its start alone.
+  /// Gives the model other inputs, of any shapes that it takes. Errors: not_supported for a peer that cannot change inputs after its start.
   Result<void> set_inputs(const files::NamedTensors& inputs);
   /// Results in the model's order.
   Result<std::vector<Tensor>> outputs();
-  /// 0 where the system does not say.
+  /// 0 where the system does not report it.
   uint64_t peak_rss_bytes() const;
 
   std::string name, version;
@@ -55,7 +55,7 @@ class Peer {
   std::string install_advice() const;
 
   std::filesystem::path python_;
-  bool in_project_ = false;       ///< the script is that of a project folder, which lists what it needs
+  bool in_project_ = false;       ///< the script is in a source tree, which lists the packages that it needs
   std::filesystem::path folder_;  ///< of the inputs and outputs; removed at the end
   pid_t process_ = -1;
   int to_ = -1, from_ = -1;
@@ -65,7 +65,7 @@ class Peer {
 /// Inputs by name, as a peer reads them. Errors: not_supported (an input or output is no tensor).
 Result<files::NamedTensors> peer_inputs(const runtime::Engine& engine, std::span<const Tensor> inputs);
 
-/// Most memory that a process (0: this one) ever had, in bytes.
+/// Peak resident memory of a process (0: this one), in bytes.
 uint64_t peak_rss_bytes_of(pid_t process);
 
 }  // namespace tenon::cli

@@ -11,17 +11,17 @@
 
 namespace tenon::cli {
 
-/// The engine behind the commands of a process that measures several engines.
+/// An engine that another process measures by commands (`bench --serve`).
 struct MeasuredEngine {
-  std::string ready;         ///< what it says first: load and first run in ms, version
-  std::vector<double> work;  ///< of a run: operations by products (ByProducts), bytes of weights
+  std::string ready;         ///< the first line of output: times of load and first run in ms, version
+  std::vector<double> work;  ///< of a run: operations by kind (ByProducts), then bytes of weights read
   std::function<Result<std::vector<double>>(int count, bool cold)> run;  ///< milliseconds of each
   std::function<Result<std::span<const Tensor>>()> outputs;
   std::function<std::vector<double>()> limits;  ///< of the machine at this moment: GFLOP/s by products, GB/s
 };
 
-/// Answers a line for each line of `in` until that ends: the protocol of tools/bench/peer_bench.py, and `work` and `limits`.
-/// Errors: bad_usage (no such command), those of the command.
+/// Reads commands from `in`, one a line, and writes a line of response for each, until `in` ends: the protocol of
+/// tools/bench/peer_bench.py, and `work` and `limits`. Errors: bad_usage (no such command), those of the command.
 Result<void> serve(const MeasuredEngine& engine, std::istream& in, std::ostream& out);
 
 }  // namespace tenon::cli

@@ -22,34 +22,34 @@ struct BenchOptions {
   bool cold = false, serve = false, explain = false;
 };
 
-/// Samples that a median needs.
+/// The least number of samples for a median.
 inline constexpr size_t kEnoughSamples = 5;
 
-/// What is measured, warm and ready.
+/// The engine that is measured, after warm-up, with its inputs and the peer.
 struct BenchSession {
   std::shared_ptr<runtime::Engine> engine;
   std::vector<Tensor> inputs;
   std::unique_ptr<runtime::Context> context;
   runtime::RunOptions options;
-  size_t entry = 0;  ///< of the engine, that runs
+  size_t entry = 0;  ///< of the engine, that is measured
   std::unique_ptr<Peer> peer;
   Views views;
   double load_ms = 0, first_ms = 0, warm_ms = 0;
-  uint64_t rss = 0;  ///< before anything was allocated to measure with
+  uint64_t rss = 0;  ///< resident memory before buffers for measuring were allocated
 
   /// The program that the inputs run.
   const runtime::Program& program() const { return engine->program_for(inputs, entry); }
-  /// Every run begins at the initial values of states.
+  /// Resets all states, then runs once.
   Result<std::span<const Tensor>> run();
   Result<double> timed_run();
-  /// One run that does not count, then `count` that do; with a stream, through which the caches are evicted before each, all count.
+  /// Times of `count` runs in ms, after a warm-up run. evict: evicts the caches before each run, without a warm-up run; may be null.
   Result<std::vector<double>> runs(int count, const MemoryStream* evict);
 };
 
 /// Loads or compiles the model, runs it until it is warm, and starts the other engine. Errors: those of these steps.
 Result<BenchSession> prepare_session(const BenchOptions& options, Console& console);
 
-/// What the machine can do at this moment.
+/// Measures the current limits of the machine: peak rates and memory bandwidth.
 struct MachineLimits {
   Peaks peaks;
   MemoryStream memory;
@@ -57,7 +57,7 @@ struct MachineLimits {
   MachineLimits(int threads, const ByProducts& flops);
 };
 
-/// Samples until there are as many quiet ones as requested, or the time is over. Errors: those of runs.
+/// Takes samples until there are as many quiet ones as requested, or the time limit is reached. Errors: those of runs.
 Result<std::vector<Sample>> take_samples(const BenchOptions& options, BenchSession& session, const MachineLimits& limits, Console& console);
 
 }  // namespace tenon::cli

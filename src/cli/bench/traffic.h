@@ -10,11 +10,11 @@
 
 namespace tenon::cli {
 
-/// How each step of a program is called with these inputs, in a run that follows another one: its tasks, and where its bytes are. A buffer
-/// is in the nearest cache that holds what was touched since it was touched last, in part where that is up to twice the cache; what a step
-/// is the first to write lies where the arena was just free. A thread finds its own of what it wrote where writer and reader walk the
-/// buffer in order, on as many threads; else as much of it as chance has it. works: of each step, with numbers. Sizes that depend on data
-/// count as 1. Errors: those of the size table.
+/// For each step of a program, the number of its tasks and the cache levels that its operands are read from, in a run with these inputs
+/// that follows another run. The model: a buffer is in the smallest cache that holds all bytes that were accessed since its last access, in
+/// part where these are up to twice the cache. A buffer's first write goes to the cache level of the arena bytes that it reuses. A thread
+/// reads its own data where writer and reader access the buffer in order, on the same number of threads; else the share is by chance.
+/// works: of each step, with concrete sizes. Sizes that depend on data count as 1. Errors: those of the size table.
 Result<std::vector<codegen::KernelCall>> calls_of_steps(const runtime::Program& program, std::span<const Tensor> inputs,
                                                         std::span<const std::optional<codegen::Work>> works,
                                                         const codegen::Machine& machine);

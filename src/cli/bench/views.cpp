@@ -50,9 +50,9 @@ EngineOf from_native_engine(const std::string& path, const compiler::LoadOptions
         .expected("an engine of this version")
         .found("one that an earlier version built")
         .advice("build the engine again");
-  if (!engine->missing().empty())
+  if (!engine->missing_plugins().empty())
     return fail(Code::not_supported, path, "not supported yet: --html and --explain where definitions run in place of plugins")
-        .found(engine->missing())
+        .found(engine->missing_plugins())
         .advice("name the library of plugins (--plugin LIB)");
   if (views.page) add_entries(*views.page, contents);
   if (!wanted.explanation) return engine;
@@ -75,7 +75,7 @@ EngineOf from_engine(const EngineOptions& options, const ViewOptions& wanted, Vi
 EngineOf engine_with_views(const EngineOptions& options, const ViewOptions& wanted, Views& views, Console& console) {
   if (wanted.page) views.page.emplace(std::filesystem::path(options.model.path).filename().string());
   auto engine = TRY(options.is_engine() ? from_engine(options, wanted, views) : from_model(options, wanted, views, console));
-  if (!engine->missing().empty()) console.warn("definitions run in place of plugins: " + engine->missing());
+  if (!engine->missing_plugins().empty()) console.warn("definitions run in place of plugins: " + engine->missing_plugins());
   return engine;
 }
 

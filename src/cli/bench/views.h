@@ -11,16 +11,16 @@
 
 namespace tenon::cli {
 
-/// What `bench` shows of the compiled graph in addition to its times.
+/// Data of the compiled graph for the options --html and --explain of `bench`.
 struct Views {
   std::optional<GraphPage> page;           ///< --html
   std::optional<Explanation> explanation;  ///< --explain
 };
 
-/// Which of them are wanted.
+/// Which views to make.
 struct ViewOptions {
   bool page = false, explanation = false;
-  std::string entry = {};  ///< that is explained; empty: the first
+  std::string entry = {};  ///< that the views are of; empty: the first
   bool any() const { return page || explanation; }
 };
 
@@ -29,7 +29,7 @@ struct ViewOptions {
 Result<std::shared_ptr<runtime::Engine>> engine_with_views(const EngineOptions& options, const ViewOptions& wanted, Views& views,
                                                            Console& console);
 
-/// Errors: not_supported for inputs that are not run by the program of which the views are.
+/// Errors: not_supported for inputs that another program than that of the views runs.
 Result<void> check_inputs_of_views(const runtime::Engine& engine, std::span<const Tensor> inputs, size_t entry);
 
 }  // namespace tenon::cli

@@ -13,16 +13,17 @@ namespace tenon::cli {
 
 class Console;
 
+/// One tested number of rewrites.
 struct Probe {
   int64_t rewrites = 0;
   OracleAnswer answer;
   double ms = 0;
 };
 
-/// Finds the rewrite from which on a model is bad. Rewriting is deterministic: the first K rewrites are the same in every run.
+/// Finds the first rewrite that makes a model bad. Rewriting is deterministic: the first K rewrites are the same in every run.
 class Bisection {
  public:
-  /// Says of a graph (the original after so many rewrites) whether it is good. skip: it cannot be judged.
+  /// The verdict on the original graph after so many rewrites. skip: it cannot be determined.
   using Judge = std::function<Result<OracleAnswer>(const ir::Graph& graph, int64_t rewrites)>;
 
   /// `original` and `options` outlive the bisection.
@@ -33,9 +34,9 @@ class Bisection {
   Result<int64_t> count();
   /// Checks one number of rewrites, and prints the verdict.
   Result<OracleAnswer> probe(int64_t rewrites);
-  /// Between a good and a bad number.
+  /// Searches between a good and a bad number of rewrites.
   Result<BisectResult> search(int64_t good, int64_t bad);
-  /// Does the rewrite again, and says what it was. dump: may be null.
+  /// Repeats the rewrite and returns its record. dump: may be null.
   Result<RewriteRecord> record(int64_t number, RewriteDump* dump);
 
   const std::vector<Probe>& probes() const { return probes_; }

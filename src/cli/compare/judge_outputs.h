@@ -12,17 +12,18 @@ namespace tenon::cli {
 
 class Console;
 
-/// How far a result is from the fp64 reference.
+/// The difference of a result from the fp64 reference.
 struct OutputDistance {
   std::string name, type;
   size_t step = 0;
   bool is_state = false;
   Distance ours;
   std::optional<Distance> other = {};
-  std::optional<Distance> rounded = {};   ///< what rounding alone does; computed where the distance is beyond its bound
-  double decisions = 0;                   ///< and how far off other decisions are
-  std::optional<double> small_half = {};  ///< error_of_small_half, beside an outlier
-  bool in_bf16 = false;                   ///< the products' operands are rounded: a result may be twice as far off as that alone makes it
+  std::optional<Distance> rounded =
+      {};                ///< difference that rounding each node's result causes; computed where `ours` exceeds its tolerance
+  double decisions = 0;  ///< as `nudged` of rounding_with_decisions
+  std::optional<double> small_half = {};  ///< error_of_small_half, where the inputs have an outlier
+  bool in_bf16 = false;                   ///< operands of products are rounded to bf16: twice the difference that this causes is accepted
   double rounding() const { return rounded ? rounding_with_decisions(rounded->largest, decisions) : 0; }
   bool explained() const { return rounded && (is_decided(ours, rounded->largest, decisions) || (in_bf16 && is_good(ours, rounded))); }
   bool good() const { return is_good(ours, other) || explained(); }
@@ -30,7 +31,7 @@ struct OutputDistance {
 
 struct JudgeOptions {
   codegen::Precision precision = codegen::Precision::f32;
-  bool has_outlier = false;  ///< among the inputs
+  bool has_outlier = false;  ///< the inputs have one (put_outlier)
 };
 
 /// Compares results with the reference, in their order. others: those of another engine; may be empty. Errors: those of the evaluator.

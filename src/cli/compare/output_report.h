@@ -9,13 +9,13 @@
 
 namespace tenon::cli {
 
-/// What the table and the fields of --json say of results.
+/// Options of the report.
 struct OutputReport {
   std::string with;        ///< the other engine, or "reference"
-  bool has_steps = false;  ///< the runs follow each other: which step an output is of is said
+  bool has_steps = false;  ///< there are several runs; the report states the step of each output
 };
 
-/// Prints a row for each result. Returns the same as fields.
+/// Prints a row for each result, and returns the same as JSON.
 nlohmann::ordered_json report_outputs(const std::vector<OutputDistance>& outputs, const OutputReport& options, Console& console);
 
 /// "output 'y'", "output 'y' of step 3", "state 'past_key'".

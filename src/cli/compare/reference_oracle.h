@@ -8,12 +8,12 @@
 
 namespace tenon::cli {
 
-/// Inputs for a graph: those given, random ones for the rest. Each symbol has one size everywhere: 2 where it leads a shape, else 16,
-/// inside its bounds. Errors: those of InputOptions::inputs.
+/// Inputs for a graph: those that `options` names, random ones for the rest. A symbolic size is 2 where it is the first of a shape, else
+/// 16, clamped to its bounds. Errors: those of InputOptions::inputs.
 Result<std::vector<Tensor>> inputs_for(const ir::Graph& graph, const InputOptions& options);
 
-/// Judges a rewritten graph by running it and the original through the reference evaluator. Good: every output is within the
-/// bound of `tenon compare`, or no further off than 32 times what rounding does to it in the original.
+/// Compares a rewritten graph with the original by the reference evaluator. Good: every output is within the tolerance of `tenon compare`,
+/// or differs by at most 32 times the effect of rounding in the original.
 class ReferenceOracle {
  public:
   /// Errors: those of ops::evaluate. Cost: two evaluations.

@@ -11,7 +11,7 @@ class Console;
 /// Reports all segments: a table, and the rows of `compare --by-segment --json`.
 nlohmann::ordered_json report_segments(const ir::Graph& graph, const partition::Partition& partition, std::span<const SegmentCheck> checks,
                                        Console& console);
-/// An error of the first segment that is wrong; none: all are right.
+/// The error of the first wrong segment; none: all are right.
 Result<void> verdict_of_segments(const ir::Graph& graph, const partition::Partition& partition, std::span<const SegmentCheck> checks);
 
 }  // namespace tenon::cli

@@ -11,10 +11,10 @@
 
 namespace tenon::cli {
 
-/// The inputs of each of the runs that follow each other.
+/// The inputs of each of several consecutive runs (steps).
 using InputsOfSteps = std::vector<std::vector<Tensor>>;
 
-/// A result of runs that follow each other: an output of a step, or the value of a state after the last one.
+/// A result of consecutive runs: an output of a step, or the value of a state after the last step.
 struct SteppedResult {
   std::string name;
   size_t step = 0;  ///< of an output, from 0

@@ -64,8 +64,8 @@ void show_sections(const engine::Reader& reader, Console& console, Json& out) {
 
 /// " = [1, 2, 3]", of many elements " = f32[64,3]"; nothing where the port has no default.
 std::string default_text(const runtime::PortInfo& port, std::span<const std::byte> weights) {
-  if (!port.otherwise) return "";
-  const runtime::DefaultValue& value = *port.otherwise;
+  if (!port.default_value) return "";
+  const runtime::DefaultValue& value = *port.default_value;
   return " = " + brief_text(Tensor::view(port.dtype, value.shape, weights.data() + value.offset, nullptr));
 }
 
@@ -81,7 +81,7 @@ void add_ports(const ProgramTable& programs, uint32_t entry, const std::string& 
       const std::string otherwise = default_text(port, weights);
       rows.push_back({prefix + (in ? "in" : "out"), port.name, type + otherwise});
       list.push_back({{"name", port.name}, {"dtype", name_of(port.dtype)}, {"shape", port.dimensions}, {"type", type}});
-      if (port.otherwise) list.back()["default"] = otherwise.substr(3);
+      if (port.default_value) list.back()["default"] = otherwise.substr(3);
     }
   }
 }

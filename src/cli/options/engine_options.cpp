@@ -127,7 +127,7 @@ Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console,
     return compiler::load_compiled(
         TRY(compiled({std::move(imported.graph), std::move(imported.unbounded)}, TRY(compile_options(console)), console)));
   }();
-  if (made && !(*made)->missing().empty()) console.warn("definitions run in place of plugins: " + (*made)->missing());
+  if (made && !(*made)->missing_plugins().empty()) console.warn("definitions run in place of plugins: " + (*made)->missing_plugins());
   if (load_ms) *load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return made;
 }

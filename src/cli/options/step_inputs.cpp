@@ -132,7 +132,7 @@ Result<void> StepInputs::check(const runtime::PortInfo& port, const Tensor& give
 Result<Tensor> StepInputs::input(size_t k) {
   const runtime::PortInfo& port = ports_[k];
   if (const Tensor* all = given(port)) return steps_ && has_steps(port, *all) ? values_of_step(*all, step_) : *all;
-  if (port.otherwise) return Tensor();
+  if (port.default_value) return Tensor();
   auto made =
       runtime::is_container(port) ? compiler::held_value(port, given_, random_) : compiler::random_tensor(port, shapes_[k], random_);
   if (!made) return std::move(made).error().at("input '" + port.name + "'");

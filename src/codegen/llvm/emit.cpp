@@ -19,7 +19,7 @@
 #include <thread>
 
 #include "base/checked.h"
-#include "base/escaped.h"
+#include "base/exception_error.h"
 #include "codegen/llvm/architecture.h"
 #include "codegen/llvm/handlers.h"
 #include "codegen/llvm/lower.h"
@@ -148,7 +148,7 @@ Result<void> start_llvm() {
     (void)started;
   } catch (...) {
     failed = true;
-    return escaped_error("code generation");
+    return exception_error("code generation");
   }
   return {};
 }
@@ -166,7 +166,7 @@ struct Failure {
     if (!first) return {};
     try {
       std::rethrow_exception(first);
-    } catch (...) { return escaped_error("code generation"); }
+    } catch (...) { return exception_error("code generation"); }
   }
 };
 

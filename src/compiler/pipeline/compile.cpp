@@ -111,7 +111,7 @@ Result<Compiled> compile(Source source, const CompileOptions& options) {
 
 Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const runtime::Devices& devices, std::string missing) {
   runtime::EngineParts parts;
-  parts.missing = std::move(missing);
+  parts.missing_plugins = std::move(missing);
   const PlacedWeights weights = TRY(place_weights(compiled.built));
   parts.weights = weights.bytes;
   parts.keeper = weights.keeper;

@@ -131,7 +131,7 @@ class Comparison {
   /// Floats that do not fit become the nearest number that does: another one in each type.
   static Preserved of_cast(DType from, DType to, Preserved value) {
     if (from != DType::boolean && !is_integer(from)) return Preserved::nothing;
-    if (value == Preserved::value) return keeps_all(from, to) ? value : Preserved::low_bits;
+    if (value == Preserved::value) return is_lossless_cast(from, to) ? value : Preserved::low_bits;
     return bits_of(from) >= bits_of(to) ? value : Preserved::nothing;
   }
 

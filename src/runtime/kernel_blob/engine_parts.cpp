@@ -19,23 +19,27 @@ Error wrong_weights(std::string what, std::string expected, std::string found) {
       .advice("build the engine again");
 }
 
-/// Each lies where the program reads it, and all take no more room than they need: a damaged size takes no memory.
+/// Checks that each weight fits at its offset, and that `weight_bytes` is not larger than all weights need: a damaged file must not cause a
+/// large allocation.
 Result<void> check_blob_weights(const KernelBlob& blob, std::span<const Tensor> weights) {
-  const uint64_t all = blob.programs.weight_bytes;
-  if (weights.size() != blob.weights.size())
-    return wrong_weights("the blob comes with another number of weights", std::to_string(blob.weights.size()),
+  const uint64_t weight_bytes = blob.programs.weight_bytes;
+  if (weights.size() != blob.weight_offsets.size())
+    return wrong_weights("the blob comes with another number of weights", std::to_string(blob.weight_offsets.size()),
                          std::to_string(weights.size()));
-  uint64_t most = 0;
+  uint64_t max_weight_bytes = 0;
   for (size_t k = 0; k < weights.size(); ++k) {
     TRY(check_on_host(weights[k], kKernelBlobPlace));
     const auto bytes = static_cast<uint64_t>(weights[k].byte_size());
-    if (!weights[k].has_bytes() || blob.weights[k] > all || bytes > all - blob.weights[k] || blob.weights[k] % 64 != 0)
+    if (!weights[k].has_bytes() || blob.weight_offsets[k] > weight_bytes || bytes > weight_bytes - blob.weight_offsets[k] ||
+        blob.weight_offsets[k] % 64 != 0)
       return wrong_weights(fmt::format("weight {} does not lie among those of the program", k),
-                           fmt::format("{} bytes at a multiple of 64, below {}", bytes, all), std::to_string(blob.weights[k]));
-    most += static_cast<uint64_t>(round_up(static_cast<int64_t>(bytes + kSlack), 64));
+                           fmt::format("{} bytes at a multiple of 64, below {}", bytes, weight_bytes),
+                           std::to_string(blob.weight_offsets[k]));
+    max_weight_bytes += static_cast<uint64_t>(round_up(static_cast<int64_t>(bytes + kSlack), 64));
   }
-  if (all <= most) return {};
-  return wrong_weights("the program has more bytes of weights than its weights take", fmt::format("at most {}", most), std::to_string(all));
+  if (weight_bytes <= max_weight_bytes) return {};
+  return wrong_weights("the program has more bytes of weights than its weights take", fmt::format("at most {}", max_weight_bytes),
+                       std::to_string(weight_bytes));
 }
 
 Result<CodeSection> choose_section(KernelBlob& blob, uint32_t target) {
@@ -48,14 +52,14 @@ Result<CodeSection> choose_section(KernelBlob& blob, uint32_t target) {
         .found(targets.empty() ? "no code" : "code for " + targets)
         .advice("build the engine again, for this device");
   }
-  if (!cpu_features().has_all(found->needs))
+  if (!cpu_features().has_all(found->cpu_features))
     return fail(Code::wrong_target, std::string(kKernelBlobPlace), "this CPU cannot run the segment's code")
-        .expected(found->needs)
+        .expected(found->cpu_features)
         .found(cpu_features().text());
   return std::move(*found);
 }
 
-/// Memory of weights, freed with the engine.
+/// Weights of a segment in memory of its device; freed with the engine.
 struct DeviceWeights {
   std::shared_ptr<RunMemory> memory;
   std::byte* bytes = nullptr;
@@ -76,7 +80,7 @@ Result<std::shared_ptr<DeviceWeights>> copy_weights(const KernelBlob& blob, std:
   TRY(memory->begin_run());
   for (size_t k = 0; k < weights.size(); ++k)
     if (weights[k].byte_size() > 0)
-      std::memcpy(out->bytes + blob.weights[k], weights[k].data(), static_cast<size_t>(weights[k].byte_size()));
+      std::memcpy(out->bytes + blob.weight_offsets[k], weights[k].data(), static_cast<size_t>(weights[k].byte_size()));
   memory->end_run();
   return out;
 }

@@ -12,15 +12,16 @@
 
 namespace tenon::runtime {
 
-/// The place of errors about its bytes.
+/// Error::place of errors about the bytes of a kernel blob.
 inline constexpr std::string_view kKernelBlobPlace = "kernel blob";
 
-/// What a kernel backend compiles a segment to: a program with size table and memory plan, its code, and the places of its weights.
+/// What a kernel backend compiles a segment to: a program, its machine code, and where the program
+/// expects its weights.
 struct KernelBlob {
-  ProgramTable programs;          ///< one entry: operands of the segment to its results
-  std::vector<CodeSection> code;  ///< one a target
-  std::vector<uint64_t> weights;  ///< by weight of the blob: where its bytes lie among the program's weights
-  uint32_t sizes = 0;             ///< how many sizes the program reads from the one around it (SizeLine::Kind::outer)
+  ProgramTable programs;                 ///< with one entry, whose inputs and outputs are operands and results of the segment
+  std::vector<CodeSection> code;         ///< one for each target
+  std::vector<uint64_t> weight_offsets;  ///< for each of backend::Blob::weights, in its order: byte offset among the weights of `programs`
+  uint32_t outer_sizes = 0;              ///< how many sizes the program reads from the enclosing program (SizeLine::Kind::outer)
 };
 
 /// Numbered fields for ever.

@@ -12,49 +12,49 @@ namespace tenon::runtime {
 
 namespace {
 
-/// The memory of a device while it runs.
-class OpenMemory {
+/// Calls begin_run() of a memory, and end_run() at the end of its scope.
+class RunMemoryScope {
  public:
-  static Result<OpenMemory> begin(RunMemory& memory) {
+  static Result<RunMemoryScope> begin(RunMemory& memory) {
     TRY(memory.begin_run());
-    return OpenMemory(memory);
+    return RunMemoryScope(memory);
   }
-  OpenMemory(OpenMemory&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
-  OpenMemory& operator=(OpenMemory&&) = delete;
-  ~OpenMemory() {
+  RunMemoryScope(RunMemoryScope&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
+  RunMemoryScope& operator=(RunMemoryScope&&) = delete;
+  ~RunMemoryScope() {
     if (memory_) memory_->end_run();
   }
 
  private:
-  explicit OpenMemory(RunMemory& memory) : memory_(&memory) {}
+  explicit RunMemoryScope(RunMemory& memory) : memory_(&memory) {}
   RunMemory* memory_;
 };
 
 class ProgramSegment final : public Segment {
  public:
-  /// sizes: how many it reads from around it.
-  ProgramSegment(std::shared_ptr<const Engine> engine, uint32_t sizes)
+  /// outer_sizes: as in KernelBlob.
+  ProgramSegment(std::shared_ptr<const Engine> engine, uint32_t outer_sizes)
       : engine_(std::move(engine)),
         program_(engine_->program()),
-        size_count_(sizes),
+        outer_size_count_(outer_sizes),
         frame_(std::make_unique<Frame>(*engine_, program_, false)) {
-    for (size_t k = 0; k < program_.inputs.size(); ++k) copies_.emplace_back().use(engine_->memory());
+    for (size_t k = 0; k < program_.inputs.size(); ++k) operand_copies_.emplace_back().use(engine_->memory());
   }
 
-  void set_sizes(std::span<const int64_t> sizes) override { sizes_.assign(sizes.begin(), sizes.end()); }
+  void set_sizes(std::span<const int64_t> sizes) override { outer_sizes_.assign(sizes.begin(), sizes.end()); }
 
   Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor> places, const RunOptions& options) override {
     TRY(check_types(program_, operands));
-    if (sizes_.size() != size_count_)
+    if (outer_sizes_.size() != outer_size_count_)
       return fail(Code::bad_file, std::string(kKernelBlobPlace), "the step gives the segment another number of sizes")
-          .expected(std::to_string(size_count_))
-          .found(std::to_string(sizes_.size()))
+          .expected(std::to_string(outer_size_count_))
+          .found(std::to_string(outer_sizes_.size()))
           .advice("build the engine again");
-    const OpenMemory open = TRY(OpenMemory::begin(*engine_->memory()));
-    const std::vector<Tensor> inside = TRY(copy_in(operands, options));
-    RunOptions own = options;
-    own.on_step = nullptr;  // whose steps are those of the engine around
-    const std::span<const Tensor> results = TRY(frame_->run(inside, sizes_, own));
+    const RunMemoryScope scope = TRY(RunMemoryScope::begin(*engine_->memory()));
+    const std::vector<Tensor> copied = TRY(copy_in(operands, options));
+    RunOptions inner_options = options;
+    inner_options.on_step = nullptr;  // step numbers are those of the enclosing engine
+    const std::span<const Tensor> results = TRY(frame_->run(copied, outer_sizes_, inner_options));
     std::vector<Tensor> out;
     for (size_t k = 0; k < results.size(); ++k) out.push_back(TRY(copy_out(results[k], k < places.size() ? places[k] : Tensor(), options)));
     return out;
@@ -65,7 +65,7 @@ class ProgramSegment final : public Segment {
     std::vector<Tensor> out;
     for (size_t k = 0; k < operands.size(); ++k) {
       const Tensor& t = operands[k];
-      std::byte* const to = TRY(copies_[k].reserve(static_cast<uint64_t>(t.byte_size()) + kSlack));
+      std::byte* const to = TRY(operand_copies_[k].reserve(static_cast<uint64_t>(t.byte_size()) + kSlack));
       if (t.byte_size() > 0) std::memcpy(to, t.data(), static_cast<size_t>(t.byte_size()));
       options.copied(t.byte_size());
       out.push_back(Tensor::view(t.dtype(), t.shape(), to, nullptr));
@@ -83,9 +83,9 @@ class ProgramSegment final : public Segment {
 
   std::shared_ptr<const Engine> engine_;
   const Program& program_;
-  const size_t size_count_;
-  std::vector<int64_t> sizes_;  ///< from around it
-  std::deque<Block> copies_;    ///< of operands, in the device's memory
+  const size_t outer_size_count_;
+  std::vector<int64_t> outer_sizes_;  ///< values, from the enclosing program
+  std::deque<Block> operand_copies_;  ///< in the device's memory
   std::unique_ptr<Frame> frame_;
 };
 
@@ -105,10 +105,10 @@ Result<void> check_ports_of_segment(const Program& program) {
 
 Result<std::unique_ptr<Segment>> make_program_segment(const BlobView& blob, uint32_t target, std::shared_ptr<RunMemory> memory) {
   KernelBlob program = TRY(decode_kernel_blob(blob.bytes));
-  const uint32_t sizes = program.sizes;
+  const uint32_t outer_sizes = program.outer_sizes;
   auto engine = TRY(Engine::create(TRY(engine_parts(std::move(program), target, blob.weights, std::move(memory)))));
   TRY(check_ports_of_segment(engine->program()));
-  return std::make_unique<ProgramSegment>(std::move(engine), sizes);
+  return std::make_unique<ProgramSegment>(std::move(engine), outer_sizes);
 }
 
 }  // namespace tenon::runtime

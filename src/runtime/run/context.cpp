@@ -16,23 +16,23 @@ Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Engine> e
 
 Result<std::span<const Tensor>> Context::run(std::span<const Tensor> inputs, const RunOptions& options, size_t entry) {
   const uint32_t number = state_->engine->number_for(inputs, entry);
-  Frame& frame = *(state_->last = &state_->entries[entry].frame_of(number));
+  Frame& frame = *(state_->last_frame = &state_->entries[entry].frame_of(number));
   inputs = state_->entries[entry].inputs_of(number, inputs);
-  RunOptions drawing = options;
-  drawing.random = {.seed = options.seed ? *options.seed : fresh_seed()};
+  RunOptions seeded_options = options;
+  seeded_options.random = {.seed = options.seed ? *options.seed : fresh_seed()};
   if (options.thread_pool == nullptr) {
     const ThreadPool::Caller caller(default_thread_pool());
-    return frame.run(inputs, {}, drawing);
+    return frame.run(inputs, {}, seeded_options);
   }
-  const auto ask = [&] { return go_on(asked_to_stop(options), "the thread pool's queue"); };
-  const QueuedLock::GoOn waits(ask);
-  const ThreadPool::Lease lease = TRY(options.thread_pool->acquire(is_watched(options) ? &waits : nullptr));
-  return frame.run(inputs, {}, drawing);
+  const auto check = [&] { return check_not_stopped(requested_stop(options), "the thread pool's queue"); };
+  const QueuedLock::WaitCheck wait_check(check);
+  const ThreadPool::Lease lease = TRY(options.thread_pool->acquire(is_watched(options) ? &wait_check : nullptr));
+  return frame.run(inputs, {}, seeded_options);
 }
 
 void Context::bind_output(size_t index, void* memory, size_t bytes, size_t entry) { state_->entries[entry].bind(index, memory, bytes); }
 
-uint64_t Context::arena_bytes() const { return state_->last->values().arena_bytes(); }
+uint64_t Context::arena_bytes() const { return state_->last_frame->values().arena_bytes(); }
 
 uint64_t Context::plans_made() const {
   uint64_t made = 0;
@@ -40,7 +40,7 @@ uint64_t Context::plans_made() const {
   return made;
 }
 
-std::span<const int64_t> Context::sizes() const { return state_->last->values().sizes(); }
+std::span<const int64_t> Context::sizes() const { return state_->last_frame->values().sizes(); }
 
 Result<PlannedBytes> Context::planned_bytes(std::span<const Sizes> input_shapes, size_t entry) const {
   const Entry& e = state_->engine->entries()[entry];
@@ -52,7 +52,7 @@ Result<PlannedBytes> Context::planned_bytes(std::span<const Sizes> input_shapes,
   shapes.resize(overridable.inputs.size());
   for (size_t k = 0; k < shapes.size(); ++k) {
     const PortInfo& port = overridable.inputs[k];
-    if (port.otherwise && shapes[k].size() != port.shape.size()) shapes[k] = port.otherwise->shape;  // it is left out
+    if (port.default_value && shapes[k].size() != port.shape.size()) shapes[k] = port.default_value->shape;  // it is left out
   }
   return runtime::planned_bytes(programs, shapes, *e.overridable_program);
 }

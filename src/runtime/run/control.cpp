@@ -60,7 +60,7 @@ Result<int64_t> ControlRunner::scalar_of(const Tensor& t, const char* what) cons
   return t.integer(0);
 }
 
-Error ControlRunner::misfit(size_t result, const Sizes& expected, const Sizes& found) const {
+Error ControlRunner::shape_error(size_t result, const Sizes& expected, const Sizes& found) const {
   return fail(Code::bad_input, step_.label, fmt::format("result {} has another shape than the model promises", result))
       .expected(fmt::format("[{}]", fmt::join(expected, ",")))
       .found(fmt::format("[{}]", fmt::join(found, ",")));
@@ -72,7 +72,7 @@ Result<void> ControlRunner::store_result(size_t result, const Tensor& from, cons
     results_[result] = TRY(owned(from));
     return {};
   }
-  if (from.shape() != place.shape || !from.has_bytes()) return misfit(result, place.shape, from.shape());
+  if (from.shape() != place.shape || !from.has_bytes()) return shape_error(result, place.shape, from.shape());
   if (from.byte_size() > 0 && from.data() != place.memory) std::memcpy(place.memory, from.data(), static_cast<size_t>(from.byte_size()));
   results_[result] = Tensor::view(from.dtype(), place.shape, place.memory, nullptr);
   return {};

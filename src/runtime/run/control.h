@@ -13,7 +13,7 @@ namespace tenon::runtime {
 
 class Frame;
 
-/// What the runners of branches and loops have in common: frames of the bodies, operands and results.
+/// The base of the runners of branches and loops: frames of the bodies, operands and results.
 class ControlRunner : public StepRunner {
  public:
   ControlRunner(const Step& step, const Engine& engine);
@@ -23,19 +23,20 @@ class ControlRunner : public StepRunner {
   uint64_t plans_made() const final;
 
  protected:
-  /// Where a result must go. No memory: it becomes a tensor of its own.
+  /// Memory and shape of a result. memory null: the result gets memory of its own.
   struct Place {
     void* memory = nullptr;
     Sizes shape;
   };
-  /// operands: those of the step, none where one is missing; outer: sizes that the bodies refer to; places: one a result.
+  /// operands: of the step, an empty handle where one is missing; outer: values of the sizes that the bodies read; places: one for each
+  /// result.
   virtual Result<void> run_bodies(std::span<const Tensor> operands, std::span<const int64_t> outer, std::span<const Place> places,
                                   const RunOptions& options) = 0;
   Result<void> store_result(size_t result, const Tensor& from, const Place& place);
-  Error misfit(size_t result, const Sizes& expected, const Sizes& found) const;
+  Error shape_error(size_t result, const Sizes& expected, const Sizes& found) const;
   Result<int64_t> scalar_of(const Tensor& t, const char* what) const;
   const Program& program_of(size_t body) const { return *programs_[body]; }
-  /// Of sizes that follow from lengths of states: the shapes of the operands at the capacity. None where no sizes do.
+  /// Where sizes depend on lengths of states: the shapes of the operands at the capacity of the states. Else empty.
   std::span<const Sizes> largest_operands() const { return largest_operands_; }
   std::span<const int64_t> largest_outer() const { return largest_outer_; }
 
@@ -51,10 +52,10 @@ class ControlRunner : public StepRunner {
   void find_bounds(const Values& values);
 };
 
-/// The body has what the step gives it sizes for.
+/// Whether the sizes that the body reads from the enclosing program are those that the step passes.
 bool has_outer_sizes(const Program& body, const Step& step);
-/// Results that bodies give have a fixed place only where their elements have fixed width. first_output: of the body, the first that is a
-/// result of the step.
+/// Whether the body's outputs from `first_output` on can be stored to the results of the step: memory is laid out only for results whose
+/// elements have fixed width.
 bool fits_results(const Step& step, const Program& program, const Program& body, size_t first_output);
 /// Whether row `number` of the table is a body.
 bool is_body(const ProgramTable& table, uint64_t number);

@@ -26,7 +26,7 @@ Result<std::span<const Tensor>> Frame::run(std::span<const Tensor> inputs, std::
   TRY(values_.begin(inputs, outer, bounds));
   TRY(kernels_.begin(threads, values_.margin()));
   TRY(run_steps(options, threads));
-  TRY(go_on(asked_to_stop(options), "run"));
+  TRY(check_not_stopped(requested_stop(options), "run"));
   values_.keep_states();
   return values_.results();
 }
@@ -47,7 +47,7 @@ Result<void> Frame::run_steps(const RunOptions& options, int threads) {
   uint32_t lines = program_.input_lines;
   TRY(values_.place_results());
   for (uint32_t k = 0; k < program_.steps.size(); ++k) {
-    TRY(go_on(asked_to_stop(options), program_.steps[k].label));
+    TRY(check_not_stopped(requested_stop(options), program_.steps[k].label));
     if (k == 0) values_.open_states();
     if (const uint32_t last = regions_.last_of(k, values_); last > k) {
       TRY(regions_.run(k, last, values_, kernels_, options, threads));

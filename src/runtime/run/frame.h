@@ -14,16 +14,15 @@ namespace tenon::runtime {
 /// One running instance of a program: an entry's or a fallback's, or the body of a branch or loop, which has sizes and memory of its own.
 class Frame {
  public:
-  /// alternate, states: as of Values.
+  /// alternate, states: as in the constructor of Values.
   Frame(const Engine& engine, const Program& program, bool alternate, States* states = nullptr);
   ~Frame();
 
-  /// outer: what SizeLine::Kind::outer refers to. Results are valid until the next run (the one after it, where they alternate).
-  /// Errors: as Context::run.
-  /// bounds: as of Values::begin.
+  /// outer: values of lines of SizeLine::Kind::outer. bounds: as in Values::begin. Results are valid until the next run, with `alternate`
+  /// until the one after it. Errors: as Context::run.
   Result<std::span<const Tensor>> run(std::span<const Tensor> inputs, std::span<const int64_t> outer, const RunOptions& options,
                                       const std::optional<SizeBounds>& bounds = {});
-  /// Result `index` is written there from the next run on; nullptr: to memory of the frame.
+  /// From the next run on, result `index` is written to `memory`; nullptr: to memory of the frame.
   void bind(size_t index, void* memory, size_t bytes) { values_.bind(index, memory, bytes); }
   const Values& values() const { return values_; }
   /// How many times it, and bodies that it ran, laid out memory.

@@ -46,14 +46,14 @@ Result<void> KernelCalls::begin(int threads, uint64_t margin) {
 KernelCall& KernelCalls::call(uint32_t number, const KernelStep& kernel, const Values& values, const RunOptions& options) {
   const Step& step = program_.steps[number];
   KernelCall& call = calls_[number];
-  for (size_t k = 0; k < step.buffers.size(); ++k) change(call.arguments[k], values.pointer(step.buffers[k]));
-  for (size_t k = 0; k < step.sizes.size(); ++k) change(call.sizes[k], values.size(step.sizes[k]));
-  change(call.function, engine_.kernel(kernel.kernel));
-  change(call.scratch, scratch_of(0));
-  change(call.stride, stride_);
-  change(call.watched, is_watched(options) ? &options : nullptr);
+  for (size_t k = 0; k < step.buffers.size(); ++k) assign_if_changed(call.arguments[k], values.pointer(step.buffers[k]));
+  for (size_t k = 0; k < step.sizes.size(); ++k) assign_if_changed(call.sizes[k], values.size(step.sizes[k]));
+  assign_if_changed(call.function, engine_.kernel(kernel.kernel));
+  assign_if_changed(call.scratch, scratch_of(0));
+  assign_if_changed(call.stride, stride_);
+  assign_if_changed(call.watched, is_watched(options) ? &options : nullptr);
   const int64_t grain = std::clamp<int64_t>(values.size(kernel.grain), 1, kMostTasksOfAPiece);
-  change(call.piece, grain > 1 ? grain * kChunksOfAPiece : 1);  // a task that is a chunk may take any time
+  assign_if_changed(call.piece, grain > 1 ? grain * kChunksOfAPiece : 1);  // a task that is a chunk may take any time
   return call;
 }
 
@@ -61,7 +61,7 @@ Result<void> KernelCalls::run(uint32_t number, const KernelStep& kernel, const V
   const int64_t tasks = values.size(kernel.tasks);
   if (tasks <= 0) return {};
   thread_pool_of(options).run(tasks, std::max<int64_t>(1, values.size(kernel.grain)), call(number, kernel, values, options), threads);
-  return go_on(stopped(), program_.steps[number].label);  // the token may be reset by now, but work was left out
+  return check_not_stopped(stopped(), program_.steps[number].label);  // the token may be reset by now, but work was left out
 }
 
 }  // namespace tenon::runtime

@@ -108,12 +108,12 @@ class LoopRunner final : public ControlRunner {
   Result<void> keep_row(size_t result, int64_t iteration, const Tensor& row, const Place& place) {
     if (place.memory == nullptr) {
       RowStack& stack = stacks_[result - carried_];
-      if (iteration > 0 && row.shape() != stack.row_shape()) return misfit(result, stack.row_shape(), row.shape());
+      if (iteration > 0 && row.shape() != stack.row_shape()) return shape_error(result, stack.row_shape(), row.shape());
       return stack.push(row);
     }
     const auto expected = std::span(place.shape).subspan(1);
     if (iteration >= place.shape[0] || !std::ranges::equal(row.shape(), expected))
-      return misfit(result, Sizes(expected.begin(), expected.end()), row.shape());
+      return shape_error(result, Sizes(expected.begin(), expected.end()), row.shape());
     if (!has_whole_bytes(row.dtype(), row.count())) copy_row(row, static_cast<std::byte*>(place.memory), iteration * row.count());
     return {};
   }
@@ -125,7 +125,7 @@ class LoopRunner final : public ControlRunner {
         results_[k] = TRY(stacked(k, iterations));
       } else {
         Sizes shape = places[k].shape;
-        if (std::exchange(shape[0], iterations) != iterations) return misfit(k, places[k].shape, shape);
+        if (std::exchange(shape[0], iterations) != iterations) return shape_error(k, places[k].shape, shape);
         results_[k] = Tensor::view(program_of(0).outputs[1 + k].dtype, places[k].shape, places[k].memory, nullptr);
       }
     }

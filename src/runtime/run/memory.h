@@ -16,25 +16,25 @@
 
 namespace tenon::runtime {
 
-/// Memory that only grows; 4 KiB aligned, zeroed when fresh. Anonymous, or of a RunMemory, or, where it is to be shared, SharedMemory.
-/// Anonymous memory of a huge page and more begins at one, and requests them: fewer faults in the first run, and rows far apart stay in the
-/// translation buffers.
+/// Memory that only grows; 4 KiB aligned, zeroed when allocated. It is anonymous memory, memory of a RunMemory, or, where it is shared,
+/// SharedMemory. Anonymous memory of at least a huge page is aligned to huge pages and uses them where the system has some, for fewer page
+/// faults in the first run and fewer TLB misses.
 class Block {
  public:
   static constexpr uint64_t kHugePage = 2 << 20;
   Block() = default;
-  /// From the next reserve() on it comes from there, which outlives it; null: the host's.
+  /// From the next reserve() on, memory comes from `memory`, which outlives this; null: from the host.
   void use(RunMemory* memory) { memory_ = memory; }
-  /// From the next reserve() on other processes can be let to read it.
+  /// From the next reserve() on, memory is SharedMemory.
   void share() { is_shared_ = true; }
-  /// A forked copy of this process has the same memory, which both would write.
-  bool is_anothers() const { return is_shared_ && data_ && owner_ != getpid(); }
+  /// Whether this process was forked after the memory was allocated as shared: parent and child would write to the same memory.
+  bool is_of_parent_process() const { return is_shared_ && data_ && owner_ != getpid(); }
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
   ~Block() { release(); }
-  /// What was in it is lost where it grows. Errors: out_of_memory.
+  /// At least that many bytes. Contents are lost where it grows. Errors: out_of_memory.
   Result<std::byte*> reserve(uint64_t bytes) {
-    if (bytes <= size_ && !is_anothers()) return data_;
+    if (bytes <= size_ && !is_of_parent_process()) return data_;
     release();
     const uint64_t size = (bytes + 4095) / 4096 * 4096;
     if (memory_) return take(size);
@@ -67,7 +67,7 @@ class Block {
     const uint64_t before = (kHugePage - reinterpret_cast<uintptr_t>(first) % kHugePage) % kHugePage, after = kHugePage - before;
     if (before > 0) munmap(first, before);
     if (after > 0) munmap(first + before + size, after);
-    madvise(first + before, size, MADV_HUGEPAGE);  // a system without them takes small ones
+    madvise(first + before, size, MADV_HUGEPAGE);  // without huge pages the system uses small ones
     return first + before;
   }
 

@@ -9,9 +9,9 @@
 
 namespace tenon::runtime {
 
-/// Bytes of known contents before and after what kernels write, and in what they have not written yet (RunOptions::check_memory). The bytes
-/// are NaN in every floating type, and far outside any table as an index. What kernels may read beyond a buffer (kSlack) has canaries too.
-/// Under AddressSanitizer, C++ code that touches a canary is stopped where it does.
+/// Known bytes before and after each buffer that kernels write, and in the buffer until it is written (RunOptions::check_memory). The bytes
+/// are NaN in every floating type, and far outside any table as an index. The slack that kernels may read beyond a buffer (kSlack) has
+/// canaries too. Under AddressSanitizer, an access of C++ code to a canary is reported.
 class MemoryCanaries {
  public:
   static constexpr uint64_t kBytes = 512;  ///< on each side; a multiple of the buffers' alignment
@@ -21,13 +21,14 @@ class MemoryCanaries {
   MemoryCanaries& operator=(const MemoryCanaries&) = delete;
   ~MemoryCanaries() { clear(); }
 
-  /// Overwrites the bytes of a buffer and the kBytes before and after it. `id` is the caller's; one that is watched is replaced.
+  /// Overwrites the bytes of a buffer and the kBytes before and after it. `id` identifies the buffer for the caller; an earlier one with
+  /// this id is replaced.
   void watch(uint64_t id, std::byte* data, uint64_t bytes, std::string name);
   bool watches(uint64_t id) const { return places_.contains(id); }
-  /// No longer looked at; its contents are overwritten where `spoil`, so that a late reader does not find what it looks for.
+  /// Ends the checks of a buffer. spoil: overwrites its contents, so that a later read of it gives wrong results.
   void forget(uint64_t id, bool spoil);
   void clear();
-  /// All canaries hold what they did. Errors: internal, at `step`, naming the buffer.
+  /// Checks that no canary was overwritten. Errors: internal, at `step`, naming the buffer.
   Result<void> check(const std::string& step) const;
 
  private:

@@ -23,11 +23,11 @@ int64_t nanoseconds_since(Clock::time_point start) {
 constexpr int64_t kMostParts = 1 << 20, kMostUnits = int64_t{1} << 40;
 
 /// Part `number` of the kernel's tasks; false: not all of them.
-bool run_part(const KernelOfRegion& kernel, void* const* arguments, int thread, int64_t number, int64_t parts) {
+bool run_part(const RegionKernel& kernel, void* const* arguments, int thread, int64_t number, int64_t parts) {
   const int64_t begin = number * kernel.units / parts * kernel.tasks, end = (number + 1) * kernel.units / parts * kernel.tasks;
   const int64_t piece = kernel.call->watched != nullptr ? kernel.call->piece : end - begin;
   for (int64_t from = begin; from < end; from += piece) {
-    if (!kernel.call->goes_on()) return false;
+    if (!kernel.call->may_continue()) return false;
     kernel.call->run(arguments + kernel.first_argument, from, std::min(from + piece, end), thread);
   }
   return true;
@@ -72,7 +72,7 @@ void Regions::keep_arguments(const Step& step, size_t first_argument, int64_t pa
 void* const* Regions::arguments_of(int thread, int64_t part, int64_t parts) {
   void** const own = arguments_of_threads_.data() + arguments_.size() * static_cast<size_t>(thread);
   std::ranges::copy(arguments_, own);
-  for (const KeptArgument& kept : kept_) {
+  for (const ThreadLocalArgument& kept : kept_) {
     const int64_t from = part * kept.units / parts, piece = ceil_div(kept.units, parts) * thread;
     own[kept.number] = static_cast<std::byte*>(own[kept.number]) + (piece - from) * kept.bytes_of_unit;
   }
@@ -103,7 +103,7 @@ Result<void> Regions::run(uint32_t first, uint32_t last, const Values& values, K
   auto body = [&](int64_t begin, int64_t end, int thread) {
     for (int64_t part = begin; part < end; ++part) {
       void* const* const own = arguments_of(thread, part, parts);
-      for (KernelOfRegion& kernel : kernels_) {
+      for (RegionKernel& kernel : kernels_) {
         const auto before = timed ? Clock::now() : Clock::time_point{};
         if (!run_part(kernel, own, thread, part, parts)) return;
         if (timed) std::atomic_ref(kernel.nanoseconds).fetch_add(nanoseconds_since(before), std::memory_order_relaxed);
@@ -112,14 +112,14 @@ Result<void> Regions::run(uint32_t first, uint32_t last, const Values& values, K
   };
   thread_pool_of(options).run(parts, ceil_div(parts, std::min(worth, parts)), body, threads);
   if (timed) report(first, start, options);
-  return go_on(calls.stopped(), program_.steps[first].label);
+  return check_not_stopped(calls.stopped(), program_.steps[first].label);
 }
 
 /// One after the other, as if each had the share of the region's time that it had of its threads'.
 void Regions::report(uint32_t first, Clock::time_point start, const RunOptions& options) const {
   const int64_t whole = nanoseconds_since(start);
   int64_t all = 0, before = 0;
-  for (const KernelOfRegion& kernel : kernels_) all += kernel.nanoseconds;
+  for (const RegionKernel& kernel : kernels_) all += kernel.nanoseconds;
   const auto at = [&](int64_t spent) {
     const double share = all > 0 ? static_cast<double>(spent) / static_cast<double>(all) : 0;
     return start + std::chrono::nanoseconds(static_cast<int64_t>(share * static_cast<double>(whole)));

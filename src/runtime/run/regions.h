@@ -13,9 +13,9 @@ class Regions {
  public:
   explicit Regions(const Program& program);
 
-  /// The last step of the region that begins at `first`; `first` where the step runs alone: it has no neighbours, or these sizes give one
-  /// part, or each step is checked by itself. A joined one is given where the first of its region ran alone: then all do, since what they
-  /// hand on is in its own place.
+  /// The last step of the region that begins at `first`. It is `first` where the step runs alone: no other step is joined to it, or there
+  /// is one part for these sizes, or canaries are checked after each step. `first` may be a joined step where the first step of its region
+  /// ran alone: then all steps of the region run alone, since values between them are in their buffers.
   uint32_t last_of(uint32_t first, const Values& values) const;
   Result<void> run(uint32_t first, uint32_t last, const Values& values, KernelCalls& calls, const RunOptions& options, int threads);
 
@@ -25,8 +25,8 @@ class Regions {
   void report(uint32_t first, std::chrono::steady_clock::time_point start, const RunOptions& options) const;
 
   const Program& program_;
-  std::vector<KernelOfRegion> kernels_;  // of the region that runs
-  std::vector<KeptArgument> kept_;
+  std::vector<RegionKernel> kernels_;  // of the region that runs
+  std::vector<ThreadLocalArgument> kept_;
   std::span<void* const> arguments_;
   std::vector<void*> arguments_of_threads_;
 };

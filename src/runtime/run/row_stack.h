@@ -7,11 +7,11 @@
 
 namespace tenon::runtime {
 
-/// Whether rows of so many elements begin and end on bytes: of 4- and 2-bit types not all do.
+/// Whether rows of so many elements take whole bytes; rows of 4- and 2-bit types may not.
 inline bool has_whole_bytes(DType dtype, int64_t elements) { return elements * bits_of(dtype) % 8 == 0; }
 
-/// Copies `row` to elements [begin, begin + row.count()) of the packed array at `to`; clears what is left of the last byte. Those before
-/// `begin` are kept: rows are written in their order.
+/// Copies `row` to elements [begin, begin + row.count()) of the packed array at `to`; clears the rest of the last byte. Elements before
+/// `begin` are kept: rows are written in ascending order.
 void copy_row(const Tensor& row, std::byte* to, int64_t begin);
 
 /// Rows of one dtype and shape, any dtype but sequences, one after the other; grows.

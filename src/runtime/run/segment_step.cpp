@@ -61,7 +61,7 @@ class SegmentRunner final : public StepRunner {
 
   Result<void> make(const Values& values, int threads) {
     auto segment = values.engine().make_segment(blob_, values.tensors_of(std::span(step_.buffers).subspan(operand_count_)), threads);
-    if (!segment) return of_backend(std::move(segment).error(), blob_.device, step_.label);
+    if (!segment) return backend_error(std::move(segment).error(), blob_.device, step_.label);
     segment_ = *std::move(segment);
     for (uint32_t b : operand_buffers()) operands_.push_back(root_of(b));
     for (uint32_t b : step_.results) places_.push_back(root_of(b));
@@ -91,7 +91,7 @@ class SegmentRunner final : public StepRunner {
     const Activity activity(blob_.device, step_.label);
     if (sizes_number_ != values.sizes_number()) {
       if (auto set = in_place_->set_shapes(values.tensors_of(operand_buffers()), values.tensors_of(step_.results)); !set)
-        return of_backend(std::move(set).error(), blob_.device, step_.label);
+        return backend_error(std::move(set).error(), blob_.device, step_.label);
       sizes_number_ = values.sizes_number();
     }
     size_t at = 0;
@@ -100,7 +100,7 @@ class SegmentRunner final : public StepRunner {
     const std::span<const size_t> kept = values.has_canaries() ? std::span<const size_t>() : kept_;
     for (const size_t k : kept) pointers_[operands_.size() + k] = nullptr;
     auto ran = in_place_->run_in_place(pointers_.data(), pointers_.data() + operands_.size(), options, threads);
-    if (!ran) return of_backend(std::move(ran).error(), blob_.device, step_.label);
+    if (!ran) return backend_error(std::move(ran).error(), blob_.device, step_.label);
     for (const size_t k : kept) values.set_pointer(places_[k], in_place_->kept(k));
     return {};
   }
@@ -115,7 +115,7 @@ class SegmentRunner final : public StepRunner {
       const Activity activity(blob_.device, step_.label);
       return segment_->run(operands, places, options);
     }();
-    if (!ran) return of_backend(std::move(ran).error(), blob_.device, step_.label);
+    if (!ran) return backend_error(std::move(ran).error(), blob_.device, step_.label);
     std::vector<Tensor> out = *std::move(ran);
     if (out.size() != step_.results.size())
       return broken_promise(Code::device_failed, step_.label, fmt::format("backend '{}' gave another number of results", blob_.device))
@@ -124,7 +124,7 @@ class SegmentRunner final : public StepRunner {
     for (size_t k = 0; k < out.size(); ++k) {
       if (step_.results[k] == kMissing) continue;
       if (auto on_host = check_on_host(out[k], step_.label); !on_host)
-        return of_backend(std::move(on_host).error(), blob_.device, step_.label);
+        return backend_error(std::move(on_host).error(), blob_.device, step_.label);
       if (places[k].empty_handle()) TRY(own(out[k], operands, options));
       else TRY(bring(values, out[k], places[k], step_.results[k], options));
     }

@@ -15,8 +15,8 @@ const SizePlan* SizePlans::find(std::span<const int64_t> key) {
 }
 
 const SizePlan* SizePlans::keep(SizePlan plan) {
-  plans_.reserve(kMost);
-  Used& place = plans_.size() < kMost ? plans_.emplace_back() : *std::ranges::min_element(plans_, {}, &Used::last_use);
+  plans_.reserve(kMaxPlans);
+  Used& place = plans_.size() < kMaxPlans ? plans_.emplace_back() : *std::ranges::min_element(plans_, {}, &Used::last_use);
   place = {std::move(plan), ++uses_};
   place.plan.number = ++made_;
   return &place.plan;

@@ -10,23 +10,23 @@ namespace tenon::runtime {
 
 /// Sizes and the memory laid out for them.
 struct SizePlan {
-  std::vector<int64_t> key;    ///< what they follow from: shapes, sizes of the program around it, sizes that steps bind
-  std::vector<int64_t> sizes;  ///< lines of the size table that follow
+  std::vector<int64_t> key;    ///< what the sizes depend on: input shapes, sizes of the enclosing program, sizes that steps bind
+  std::vector<int64_t> sizes;  ///< values of the lines of the size table
   Layout layout;
-  uint64_t number = 0;  ///< differs among all plans of one SizePlans
+  uint64_t number = 0;  ///< unique among the plans of one SizePlans
 };
 
-/// The plans that were used last: what is among them is not planned again.
+/// A cache of the plans that were used last.
 class SizePlans {
  public:
-  static constexpr size_t kMost = 8;
+  static constexpr size_t kMaxPlans = 8;
 
-  /// Null: it is not among them. What is returned stays valid until keep() or clear(). Cost: compares kMost keys.
+  /// The plan with this key; null: it is not in the cache. The plan stays valid until keep() or clear(). Cost: compares kMaxPlans keys.
   const SizePlan* find(std::span<const int64_t> key);
-  /// Numbers a plan and keeps it, in place of the one that was used longest ago where there are kMost.
+  /// Numbers a plan and adds it to the cache; where that is full, in place of the least recently used one.
   const SizePlan* keep(SizePlan plan);
   void clear() { plans_.clear(); }
-  /// How many were ever kept.
+  /// How many plans were ever added.
   uint64_t made() const { return made_; }
 
  private:

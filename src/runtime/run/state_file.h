@@ -8,9 +8,9 @@
 
 namespace tenon::runtime {
 
-/// The values of all states of a context, and which engine they are of.
+/// The values of all states of a context and the identity of their engine, encoded as bytes.
 Result<std::string> saved_states(const Engine& engine, States& states);
-/// Sets all states to what was saved; changes nothing where it fails. Errors: as Context::restore_states.
+/// Sets all states to the values of saved_states(); changes nothing where it fails. Errors: as Context::restore_states.
 Result<void> read_states(std::string_view bytes, const Engine& engine, States& states);
 
 }  // namespace tenon::runtime

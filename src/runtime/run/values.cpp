@@ -50,7 +50,7 @@ Values::Values(const Engine& engine, const Program& program, bool alternate, Sta
     if (program.buffers[b].kind == BufferInfo::Kind::input) input_buffers_.push_back(b);
   for (uint32_t r = 0; r < program.outputs.size(); ++r) {
     const BufferInfo& info = program.buffers[program.outputs[r].buffer];
-    if (info.kind == BufferInfo::Kind::input && !is_container(info)) handed_on_.push_back(r);
+    if (info.kind == BufferInfo::Kind::input && !is_container(info)) passed_through_.push_back(r);
   }
   find_states();
   if (std::ranges::any_of(engine.devices(), [](const auto& device) { return device->shares_memory(); })) arena_.share();
@@ -68,20 +68,20 @@ void Values::set_canaries(bool wanted) {
 }
 
 bool Values::has_same_sizes(std::span<const Tensor> inputs, std::span<const int64_t> outer) const {
-  if (!plan_ || arena_.is_anothers() || !std::ranges::equal(outer, outer_)) return false;
+  if (!plan_ || arena_.is_of_parent_process() || !std::ranges::equal(outer, outer_)) return false;
   for (size_t k = 0; k < inputs.size(); ++k)
     if (shapes_[k] != inputs[k].shape()) return false;
   return true;
 }
 
 Result<void> Values::begin(std::span<const Tensor> inputs, std::span<const int64_t> outer, const std::optional<SizeBounds>& bounds) {
-  if (alternate_) turn_ = 1 - turn_;
+  if (alternate_) written_block_ = 1 - written_block_;
   if (bounds && !std::exchange(is_bounded_, true)) find_varying();
   TRY(take_states());
   const bool has_plan = has_same_sizes(inputs, outer);
   if (!has_plan) {
     plan_ = nullptr;
-    if (arena_.is_anothers()) plans_.clear();  // it moves: segments set their shapes again
+    if (arena_.is_of_parent_process()) plans_.clear();  // it moves: segments set their shapes again
     for (size_t k = 0; k < inputs.size(); ++k) shapes_[k] = inputs[k].shape();
     outer_.assign(outer.begin(), outer.end());
   }
@@ -146,11 +146,11 @@ void Values::point_into(std::byte* arena, const Layout& layout) {
 Result<void> Values::take_inputs(std::span<const Tensor> inputs) {
   for (uint32_t b : input_buffers_) {
     const Tensor& t = inputs[program_.buffers[b].index];
-    pointers_[b] = t.count() > 0 && t.has_bytes() ? const_cast<std::byte*>(t.data()) : nothing_;
+    pointers_[b] = t.count() > 0 && t.has_bytes() ? const_cast<std::byte*>(t.data()) : empty_tensor_bytes_;
     dynamic_[b] = t;
     if (t.holds_tensors()) TRY(keep_result(b, t));  // it may be a result as it is
   }
-  for (const uint32_t r : handed_on_) TRY(keep_result(program_.outputs[r].buffer, dynamic_[program_.outputs[r].buffer]));
+  for (const uint32_t r : passed_through_) TRY(keep_result(program_.outputs[r].buffer, dynamic_[program_.outputs[r].buffer]));
   return {};
 }
 
@@ -194,12 +194,14 @@ Result<void> Values::place_result(size_t k) {
     Sizes shape = shape_of(port.buffer);
     const auto count = checked_count(shape);
     if (!count || *count > kMostElements) return too_large(port_place("output", port), shape);
-    results_[k] = Tensor::view(info.dtype, std::move(shape), nothing_, nullptr);
+    results_[k] = Tensor::view(info.dtype, std::move(shape), empty_tensor_bytes_, nullptr);
   }
   const auto bytes = static_cast<size_t>(results_[k].byte_size());
   if (bound_[k].first != nullptr && bound_[k].second < bytes) return too_small(port, bytes, bound_[k].second);
   if (bound_[k].first != nullptr && !canaries_) pointers_[port.buffer] = bound_[k].first;
-  else pointers_[port.buffer] = TRY(result_blocks_[k][turn_].reserve(room_for(port.buffer, bytes) + kSlack + 2 * margin())) + margin();
+  else
+    pointers_[port.buffer] =
+        TRY(result_blocks_[k][written_block_].reserve(room_for(port.buffer, bytes) + kSlack + 2 * margin())) + margin();
   if (results_[k].data() != pointers_[port.buffer]) point_at(results_[k], pointers_[port.buffer]);
   return {};
 }
@@ -268,7 +270,7 @@ Result<void> Values::take_results(const Step& step, std::span<const Tensor> out)
     if (b == kMissing || program_.buffers[b].kind != BufferInfo::Kind::dynamic) continue;
     TRY(check_type(step, b, out[k]));
     dynamic_[b] = out[k];
-    pointers_[b] = out[k].count() > 0 && out[k].has_bytes() ? dynamic_[b].mutable_data() : nothing_;
+    pointers_[b] = out[k].count() > 0 && out[k].has_bytes() ? dynamic_[b].mutable_data() : empty_tensor_bytes_;
     TRY(keep_result(b, out[k]));
   }
   return {};
@@ -312,7 +314,7 @@ Result<void> Values::check_results(const Step& step) {
 Result<void> Values::check_type(const Step& step, uint32_t buffer, const Tensor& t) const {
   const BufferInfo& info = program_.buffers[buffer];
   if (is_container(info)) {
-    if (is_as_promised(info.container, info.dtype, t)) return {};
+    if (has_declared_type(info.container, info.dtype, t)) return {};
     return broken_promise(Code::bad_input, step.label, fmt::format("its result '{}' is not what the model promises", info.name))
         .expected(text_of(info.container, info.dtype))
         .found(type_text(t));

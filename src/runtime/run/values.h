@@ -16,16 +16,16 @@
 
 namespace tenon::runtime {
 
-/// Memory of the arena buffers whose sizes one step binds, and all late sizes that it was laid out for.
+/// The arena buffers whose sizes become known with the results of one step: their layouts and memory.
 struct Stage {
-  uint64_t earlier_sizes = 0;  ///< number of the sizes before them; 0: not laid out
+  uint64_t earlier_sizes = 0;  ///< sizes_number() that the layout is for; 0: not laid out
   std::vector<int64_t> sizes;
   uint64_t bytes = 0;
   SizePlans plans;
   Block memory;
 };
 
-/// Sizes that those of a body's inputs do not exceed, as a rule, while one layout is to hold: those at the capacity of states.
+/// Upper bounds of the sizes of a body's inputs, for which memory is laid out once: the sizes at the capacity of states.
 struct SizeBounds {
   std::span<const Sizes> shapes;
   std::span<const int64_t> outer;
@@ -34,8 +34,8 @@ struct SizeBounds {
 /// The sizes and buffers of one running program.
 class Values {
  public:
-  /// alternate: results of one run stay valid during the next one, which writes to other memory (what a loop carries). states: where the
-  /// program has some.
+  /// alternate: results of a run stay valid during the next run, which writes to other memory (values that a loop carries). states: null
+  /// where the program has none.
   Values(const Engine& engine, const Program& program, bool alternate, States* states);
 
   const Engine& engine() const { return engine_; }
@@ -46,19 +46,19 @@ class Values {
   /// bounds: memory is laid out for these sizes, of all inputs and of `outer`, and again only where it has no room.
   /// Errors: bad_input, shape_mismatch, size_overflow, index_out_of_range, out_of_memory.
   Result<void> begin(std::span<const Tensor> inputs, std::span<const int64_t> outer, const std::optional<SizeBounds>& bounds = {});
-  /// Memory of the results that kernels write: bound, or own.
+  /// Sets the memory of results that kernels write: bound by the caller, or allocated here.
   Result<void> place_results();
-  /// Sizes that step `number` has bound, and what follows from them; then its results are checked against what was promised.
-  /// lines: how many lines of the size table were known before, then after it.
+  /// Computes the sizes that follow from results of step `number`, and checks the results against their declared types. lines: how many
+  /// lines of the size table are known, before and after the call.
   Result<void> bind_sizes(uint32_t number, uint32_t& lines);
-  /// Buffers have room for canaries, or not; what was laid out otherwise is laid out again.
+  /// Whether layouts leave room for canaries; where that changes, memory is laid out again.
   void set_canaries(bool wanted);
   bool has_canaries() const { return canaries_; }
-  /// Where results were written between canaries, they go to the caller's buffers.
+  /// With canaries: copies results to the memory that the caller has bound.
   void deliver_results();
-  /// Before the first step: states that are written in place hold no whole value until keep_states().
+  /// Before the first step: marks states that are written in place as invalid until keep_states().
   void open_states();
-  /// After the last step: new values of states take the place of the old ones.
+  /// After the last step: replaces the values of states by the new ones, and marks all states as valid.
   void keep_states();
 
   // In steps.
@@ -70,28 +70,28 @@ class Values {
   Tensor tensor_of(uint32_t buffer) const;
   /// An empty handle where a buffer is missing.
   std::vector<Tensor> tensors_of(std::span<const uint32_t> buffers) const;
-  /// The sizes that only a step's results give, and the results themselves where no buffer was there before them.
+  /// Reads sizes from the shapes of a step's results, and keeps results for which no memory was laid out.
   Result<void> take_results(const Step& step, std::span<const Tensor> results);
-  /// What is promised of the result's type. Errors: dtype_mismatch, bad_input.
+  /// Checks the result against its declared type. Errors: dtype_mismatch, bad_input.
   Result<void> check_type(const Step& step, uint32_t buffer, const Tensor& t) const;
-  /// The result of an earlier run is released.
+  /// Releases the result of an earlier run.
   void release(uint32_t buffer) { dynamic_[buffer] = Tensor(); }
-  /// Number of the sizes that are run, as far as they follow from inputs and states; differs where sizes do.
+  /// A number that identifies the current sizes, as far as they follow from inputs and states: it differs where sizes differ.
   uint64_t sizes_number() const { return is_growing() ? lengths_number_ : plan_->number; }
-  /// Whether sizes vary under one layout: they follow from lengths of states.
+  /// Whether one layout serves different sizes, since they follow from lengths of states or have bounds.
   bool is_growing() const { return is_growing_ || is_bounded_; }
-  /// At the capacity of states, where memory is laid out for that: sizes that are known before the first step. Else those of this run.
+  /// Where memory is laid out for the capacity of states: the sizes at that capacity. Else the sizes of this run.
   Sizes largest_shape(uint32_t buffer) const;
   int64_t largest_size(Slot slot) const { return slot < program_.input_lines ? plan_->sizes[slot] : sizes_[slot]; }
 
   // Around runs.
   std::span<const Tensor> results() const { return results_; }
   void bind(size_t index, void* memory, size_t bytes) { bound_[index] = {memory, bytes}; }
-  /// Of the sizes last run; 0 before.
+  /// Of the last run; 0 before.
   uint64_t arena_bytes() const;
   /// How many times memory was laid out for sizes that none of the last runs had.
   uint64_t plans_made() const;
-  /// Bytes kept free on each side of what kernels write.
+  /// Bytes on each side of a buffer that layouts leave free for canaries.
   uint64_t margin() const { return canaries_ ? MemoryCanaries::kBytes : 0; }
 
  private:
@@ -125,36 +125,36 @@ class Values {
   const Engine& engine_;
   const Program& program_;
   bool alternate_ = false, canaries_ = false;
-  size_t turn_ = 0;  // which of the two blocks of a result is written
+  size_t written_block_ = 0;  // which of the two blocks of a result is written
   // Sizes.
   std::vector<Sizes> shapes_;  // of the inputs, as last run
   std::vector<int64_t> outer_;
   std::vector<int64_t> sizes_;
   SizePlans plans_;
-  const SizePlan* plan_ = nullptr;  // of the sizes last run; null: none
-  std::vector<int64_t> key_;        // of the plan that is looked for
+  const SizePlan* plan_ = nullptr;  // of the last run; null: none
+  std::vector<int64_t> key_;        // of the plan for the current sizes
   // States.
   States* states_;
   std::vector<std::pair<uint32_t, uint32_t>> state_buffers_;  // and the number of the state in Program::states
   std::vector<int64_t> lengths_, capacities_;                 // by number in Program::states
   std::vector<uint32_t> free_ports_;                          // of states with free sizes
-  std::vector<std::pair<uint32_t, uint32_t>> given_sizes_;    // port and axis of free sizes that nothing but the state gives
+  std::vector<std::pair<uint32_t, uint32_t>> given_sizes_;    // port and axis of free sizes that no input determines
   std::vector<Sizes> state_shapes_;                           // by port, of these
   std::vector<int64_t> sizes_at_capacity_;
-  std::vector<int64_t> sized_lengths_;     // those that the sizes are of; empty: none
+  std::vector<int64_t> sized_lengths_;     // lengths for which sizes_ was computed; empty: none
   std::vector<uint32_t> growing_buffers_;  // in the arena, sized by lengths, or all where inputs have bounds
   uint64_t lengths_number_ = 0;
   bool is_growing_ = false;  // sizes follow from lengths of the program's states
   bool is_bounded_ = false;  // inputs have bounds
   // Memory.
   Block arena_;
-  std::unordered_map<uint32_t, Stage> stages_;      // by their first line of the size table
-  std::vector<void*> pointers_;                     // one a buffer
-  alignas(64) std::byte nothing_[kSlack * 4] = {};  // what an empty tensor points at
+  std::unordered_map<uint32_t, Stage> stages_;                 // by their first line of the size table
+  std::vector<void*> pointers_;                                // one a buffer
+  alignas(64) std::byte empty_tensor_bytes_[kSlack * 4] = {};  // the address of tensors without elements
   // Inputs and results.
   std::vector<uint32_t> input_buffers_;
-  std::vector<uint32_t> handed_on_;  // results that are inputs as they are; none is a container
-  std::vector<Tensor> dynamic_;      // inputs, and results that brought their own memory, by buffer
+  std::vector<uint32_t> passed_through_;  // results that are inputs, unchanged; none is a container
+  std::vector<Tensor> dynamic_;           // by buffer: inputs, and results in memory of their own
   std::vector<Tensor> results_;
   std::vector<std::pair<void*, size_t>> bound_;
   std::vector<std::array<Block, 2>> result_blocks_;

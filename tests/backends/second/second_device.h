@@ -31,7 +31,7 @@ class SecondArena final : public runtime::RunMemory {
 class SecondDevice final : public runtime::Device {
  public:
   std::string_view name() const override { return "second"; }
-  bool makes_quickly() const override { return true; }
+  bool is_fast_to_make() const override { return true; }
   Result<std::unique_ptr<runtime::Segment>> make(const runtime::BlobView& blob) const override;
 
   std::vector<std::weak_ptr<SecondArena>> arenas() const { return arenas_; }

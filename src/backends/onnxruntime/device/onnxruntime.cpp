@@ -25,7 +25,7 @@ class Part final : public runtime::Segment {
     // Between two of its nodes.
     const runtime::Watch watch(options, [&] { (void)api.check(api[function::set_terminate](run.get())); });
     auto results = model_->run(operands, places, run.get());
-    if (!results) TRY(runtime::go_on(runtime::asked_to_stop(options), ""));
+    if (!results) TRY(runtime::check_not_stopped(runtime::requested_stop(options), ""));
     return results;
   }
 

@@ -45,7 +45,7 @@ class Part final : public runtime::Segment {
     const Api& ov = model_->api();
     const runtime::Watch watch(options, [&] { ov->ov_infer_request_cancel(&request); });
     auto ran = ov.check(ov->ov_infer_request_infer(&request));
-    if (!ran) TRY(runtime::go_on(runtime::asked_to_stop(options), ""));
+    if (!ran) TRY(runtime::check_not_stopped(runtime::requested_stop(options), ""));
     return ran;
   }
 

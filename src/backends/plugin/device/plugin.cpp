@@ -121,7 +121,7 @@ class PluginNode final : public runtime::Segment, public runtime::InPlace {
   }
 
   static bool stopped(const void* options) {
-    return asked_to_stop(*static_cast<const runtime::RunOptions*>(options)) != runtime::Stop::none;
+    return requested_stop(*static_cast<const runtime::RunOptions*>(options)) != runtime::Stop::none;
   }
 
   Result<Tensor> at(std::span<const Tensor> tensors, int32_t index) const {

@@ -35,7 +35,7 @@ class ReferenceDevice final : public runtime::Device {
  public:
   explicit ReferenceDevice(const ir::OpTable& ops) : ops_(ops) {}
   std::string_view name() const override { return "reference"; }
-  bool makes_quickly() const override { return true; }
+  bool is_fast_to_make() const override { return true; }
   Result<std::unique_ptr<runtime::Segment>> make(const runtime::BlobView& blob) const override {
     ir::TextConstants constants;
     for (const Tensor& weight : blob.weights) constants.constants.push_back(ir::constant_of(weight));

@@ -14,7 +14,7 @@ bool lossless_inside(Match& m) {
   const NodeId inner = m.made_by(m.operand(m.root(), 0), "Cast");
   if (!inner) return false;
   const ValueId source = m.operand(inner, 0);
-  if (!keeps_all(m.dtype(source), m.dtype(m.result(inner)))) return m.refuse("the inner cast loses values");
+  if (!is_lossless_cast(m.dtype(source), m.dtype(m.result(inner)))) return m.refuse("the inner cast loses values");
   return m.keep(source);
 }
 

@@ -26,14 +26,14 @@ DType to(const Match& m) { return m.dtype(m.result(m.nodes[1])); }
 
 bool keeps_order(Match& m) {
   if (!cast_alike(m, 0)) return false;
-  if (!keeps_all(from(m), to(m)) || from(m) == DType::boolean) return m.refuse("the casts lose values, or come from bool");
+  if (!is_lossless_cast(from(m), to(m)) || from(m) == DType::boolean) return m.refuse("the casts lose values, or come from bool");
   return true;
 }
 bool branches(Match& m) { return cast_alike(m, 1); }
 
 bool floats(Match& m) { return cast_alike(m, 0) && is_real_arithmetic(from(m)) && is_real_arithmetic(to(m)) && from(m) != to(m); }
-bool from_wider(Match& m) { return floats(m) && (keeps_all(to(m), from(m)) || m.refuse("not cast from a wider dtype")); }
-bool from_narrower(Match& m) { return floats(m) && (!keeps_all(to(m), from(m)) || m.refuse("cast from a wider dtype")); }
+bool from_wider(Match& m) { return floats(m) && (is_lossless_cast(to(m), from(m)) || m.refuse("not cast from a wider dtype")); }
+bool from_narrower(Match& m) { return floats(m) && (!is_lossless_cast(to(m), from(m)) || m.refuse("cast from a wider dtype")); }
 
 /// The op on what was cast, without a Cast after it where the result has a dtype of its own (bool).
 bool without_casts(const Match& m, Rewriter& w) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/escaped.h"
+#include "base/exception_error.h"
 
 #include <exception>
 #include <new>
@@ -7,7 +7,7 @@
 
 namespace tenon::inline base {
 
-Error escaped_error(std::string place) {
+Error exception_error(std::string place) {
   try {
     throw;
   } catch (const std::bad_alloc&) {
