@@ -30,7 +30,7 @@ T unwrap(tenon::Result<T> result) {
 }
 
 tenon::LoadOptions load_options(bool verify, const BackendFiles& backend_libraries, const Files& custom_ops, const Files& plugins,
-                                bool plugin_any_build, bool embedded_plugins, bool isolate_plugins, double plugin_patience,
+                                bool plugin_any_build, bool embedded_plugins, bool isolate_plugins, double plugin_timeout,
                                 uint64_t plugin_memory) {
   return {.verify = verify,
           .libraries = libraries_of(backend_libraries, custom_ops),
@@ -38,7 +38,7 @@ tenon::LoadOptions load_options(bool verify, const BackendFiles& backend_librari
           .plugin_any_build = plugin_any_build,
           .embedded_plugins = embedded_plugins,
           .isolate_plugins = isolate_plugins,
-          .plugin_patience = tenon::python::patience_of(plugin_patience),
+          .plugin_timeout = tenon::python::timeout_of(plugin_timeout),
           .plugin_memory = plugin_memory};
 }
 
@@ -74,7 +74,7 @@ template <class Call>
 void def_load(nb::module_& m, const char* name, Call call, const char* source) {
   m.def(name, call, nb::arg(source), nb::kw_only(), nb::arg("verify") = false, nb::arg("backend_libraries") = BackendFiles(),
         nb::arg("custom_ops") = Files(), nb::arg("plugins") = Files(), nb::arg("plugin_any_build") = false,
-        nb::arg("embedded_plugins") = false, nb::arg("isolate_plugins") = false, nb::arg("plugin_patience") = 300.0,
+        nb::arg("embedded_plugins") = false, nb::arg("isolate_plugins") = false, nb::arg("plugin_timeout") = 300.0,
         nb::arg("plugin_memory") = 0);
 }
 
@@ -92,7 +92,7 @@ nb::tuple reduced(const tenon::Engine& engine) {
   named["plugin_any_build"] = options.plugin_any_build;
   named["embedded_plugins"] = options.embedded_plugins;
   named["isolate_plugins"] = options.isolate_plugins;
-  named["plugin_patience"] = std::chrono::duration<double>(options.plugin_patience).count();
+  named["plugin_timeout"] = std::chrono::duration<double>(options.plugin_timeout).count();
   named["plugin_memory"] = options.plugin_memory;
   const nb::object restore = nb::module_::import_(TENON_PACKAGE "._pickle").attr("restore");
   return nb::make_tuple(restore, nb::make_tuple(nb::bytes(bytes.data(), bytes.size()), named));

@@ -65,7 +65,7 @@ void assign(const Argument& argument, std::filesystem::path& out) {
   if (const auto path = cast<std::optional<std::filesystem::path>>(argument)) out = *path;
 }
 
-void assign(const Argument& argument, std::chrono::milliseconds& out) { out = tenon::python::patience_of(cast<double>(argument)); }
+void assign(const Argument& argument, std::chrono::milliseconds& out) { out = tenon::python::timeout_of(cast<double>(argument)); }
 
 void assign(const Argument& argument, std::vector<tenon::Pin>& out) {
   for (const auto& [name, backend] : cast<std::map<std::string, std::string>>(argument)) out.push_back({name, backend});

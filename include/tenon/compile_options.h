@@ -144,8 +144,7 @@ struct CompileOptions {
                    "the fastest")
   bool measure = false;
 
-  /// The program that measures, found as a shell finds it, and its first arguments: a library has no program of its own to start. Empty:
-  /// `tenon stopwatch`.
+  /// The program that runs and times engines for `measure`, and its first arguments; it is looked up in PATH. Empty: `tenon stopwatch`.
   std::vector<std::string> stopwatch = {};
 
   /// Nodes that do work, of an accelerated segment. None: 1 with assignment by priority, as many as pay with that by cost.
@@ -244,7 +243,7 @@ struct CompileOptions {
 
   /// How long one call of an isolated plugin may take (in Python: in seconds).
   TENON_OPTION(cli, group = "Plugins", python, help = "with --isolate-plugins: seconds that one call of a plugin may take")
-  std::chrono::milliseconds plugin_patience{300'000};
+  std::chrono::milliseconds plugin_timeout{300'000};
 
   /// Bytes that the process of an isolated library of plugins may take; 0: no limit.
   TENON_OPTION(cli = "--plugin-memory BYTES", group = "Plugins", python,

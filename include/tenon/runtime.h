@@ -203,7 +203,7 @@ typedef struct tenon_load_options {
   int32_t isolate_plugins;    /* 1: libraries of plugins run in processes of their own */
   size_t plugin_count;        /* libraries of plugins (tenon/plugin.h), which stay open until the process ends */
   const char* const* plugins; /* their paths */
-  int64_t plugin_patience_ms; /* isolated: what one call may take; 0: 300 s */
+  int64_t plugin_timeout_ms;  /* isolated: what one call may take; 0: 300 s */
   uint64_t plugin_memory;     /* isolated: bytes that a library's process may take; 0: no limit */
 } tenon_load_options;
 

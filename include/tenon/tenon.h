@@ -236,9 +236,9 @@ struct LoadOptions {
   bool plugin_any_build = false;                    ///< take other builds of them than the engine was built with
   bool embedded_plugins = false;                    ///< take the libraries inside the engine file, which are code of whoever made it
   /// Isolated: libraries of plugins run in processes of their own (the program tenon-plugin-worker), so that one that crashes or hangs is
-  /// an error of that run. patience: what one call may take; memory: bytes that a library's process may take, 0 for no limit.
+  /// an error of that run. timeout: of one call; memory: bytes that a library's process may take, 0 for no limit.
   bool isolate_plugins = false;
-  std::chrono::milliseconds plugin_patience{300'000};
+  std::chrono::milliseconds plugin_timeout{300'000};
   uint64_t plugin_memory = 0;
 };
 

@@ -6,9 +6,9 @@
 
 namespace tenon::python {
 
-/// Libraries of plugins: those of TENON_PLUGINS, then these.
+/// The libraries that the environment variable TENON_PLUGINS names, then `plugins`.
 std::vector<std::filesystem::path> with_environment(const std::vector<std::filesystem::path>& plugins);
-/// Of seconds. Errors: bad_usage for none, or too many to count.
-std::chrono::milliseconds patience_of(double seconds);
+/// Seconds as milliseconds, rounded up. Raises TenonError: bad_usage where they are not above 0, or above 1e9.
+std::chrono::milliseconds timeout_of(double seconds);
 
 }  // namespace tenon::python

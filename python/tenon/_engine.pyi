@@ -190,11 +190,11 @@ def load(
     plugin_any_build: bool = False,
     embedded_plugins: bool = False,
     isolate_plugins: bool = False,
-    plugin_patience: float = 300.0,
+    plugin_timeout: float = 300.0,
     plugin_memory: int = 0,
 ) -> Engine:
     """Loads an engine file; `verify` checks every byte of it. backend_libraries, custom_ops, plugins: as for compile(). plugin_any_build:
     takes other builds of plugins than the engine was built with. embedded_plugins: takes the libraries inside the file, which are code of
-    whoever made it. isolate_plugins, plugin_patience, plugin_memory: as for compile(). Raises TenonError."""
+    whoever made it. isolate_plugins, plugin_timeout, plugin_memory: as for compile(). Raises TenonError."""
 
 def _load_bytes(bytes: bytes, **options: Any) -> Engine: ...

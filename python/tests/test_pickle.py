@@ -56,7 +56,7 @@ def test_damaged_pickle_is_an_error():
         "plugin_any_build",
         "embedded_plugins",
         "isolate_plugins",
-        "plugin_patience",
+        "plugin_timeout",
         "plugin_memory",
     }
     for bad in (b"", data[:100], data[: len(data) // 2]):

@@ -70,7 +70,7 @@ base::Result<runtime::Libraries> libraries_of(const LoadOptions& options, const 
 template <class Options>
 std::optional<plugin::Isolation> isolation_of(const Options& options) {
   if (!options.isolate_plugins) return std::nullopt;
-  return plugin::Isolation{.patience = options.plugin_patience, .memory = options.plugin_memory};
+  return plugin::Isolation{.call_timeout = options.plugin_timeout, .memory = options.plugin_memory};
 }
 
 /// What load() does, the one thing in which the two libraries differ.

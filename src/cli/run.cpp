@@ -57,13 +57,13 @@ void add_verb(CLI::App& app, const NamedVerb& named, Console& console, Action& c
   sub->add_flag("--json", console.json, "print one JSON object on stdout and nothing else");
   sub->add_flag("--quiet", console.quiet, "print nothing but errors");
   if (named.verb->isolates) {
-    CLI::Option* isolate =
-        sub->add_flag("--isolate", console.isolate, "run in a process of its own: a backend that crashes or hangs is an error");
-    sub->add_option("--patience", console.patience, "with --isolate: seconds that one call of a backend may take")
+    CLI::Option* isolate = sub->add_flag("--isolate", console.isolate,
+                                         "run in a child process, so that a backend that crashes or hangs is reported as an error");
+    sub->add_option("--call-timeout", console.call_timeout, "with --isolate: seconds that one call of a backend may take")
         ->check(at_least(1))
         ->needs(isolate)
         ->capture_default_str();
-    group_options(*sub, kDebugOptions, {"--isolate", "--patience"});
+    group_options(*sub, kDebugOptions, {"--isolate", "--call-timeout"});
   }
   sub->callback([&chosen, action = named.verb->setup(*sub)] { chosen = action; });
   refuse_empty_names(*sub);
@@ -126,7 +126,7 @@ int run_verb(int argc, const char* const* argv, Console& console) {
   if (auto checked = console.files.check(); !checked) return console.finish(checked);
   const auto rest = [&] { return console.finish(action(console)); };
   if (!console.isolate) return rest();
-  const auto code = run_isolated(rest, std::chrono::seconds(console.patience));
+  const auto code = run_isolated(rest, std::chrono::seconds(console.call_timeout));
   return code ? *code : console.finish(std::unexpected(code.error()));
 }
 

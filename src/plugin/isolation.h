@@ -6,10 +6,10 @@
 
 namespace tenon::plugin {
 
-/// That what engines call of plugins runs in processes of their own, one a library, and what it may take there.
+/// Plugins of an engine run in separate processes, one per library. These are the limits of such a process.
 struct Isolation {
-  std::chrono::milliseconds patience{300'000};  ///< with one call; then the process is ended
-  uint64_t memory = 0;                          ///< bytes that a process may take in addition to those of its start; 0: no limit
+  std::chrono::milliseconds call_timeout{300'000};  ///< of one call; a call that takes longer ends the process
+  uint64_t memory = 0;  ///< bytes that the process may use in addition to those in use after its start; 0: no limit
   friend auto operator<=>(const Isolation&, const Isolation&) = default;
 };
 

@@ -96,7 +96,7 @@ TEST(ApiPlugins, AnEngineOutlivesItsIsolatedPlugins) {
   const auto graph = tenon::Graph::parse("graph main(x: f32[n]) { y = harm::Scaled(x) return y }", std::vector{kHarm});
   ASSERT_TRUE(graph) << graph.error().text();
   const auto engine =
-      tenon::compile(*graph, {.plugins = {kHarm}, .isolate_plugins = true, .plugin_patience = std::chrono::milliseconds(1500)});
+      tenon::compile(*graph, {.plugins = {kHarm}, .isolate_plugins = true, .plugin_timeout = std::chrono::milliseconds(1500)});
   ASSERT_TRUE(engine) << engine.error().text();
   const auto run = [&](float first) { return engine->run(std::vector{tenon::Array({2}, std::vector<float>{first, 3})}); };
   for (const auto& [first, what] : {std::pair(1001.F, "crashed (signal 11"), {1003.F, "(exit code 3)"}, {1004.F, "within 1.5 s"}}) {

@@ -135,7 +135,7 @@ TEST(SavedOptions, EveryOptionIsKeptOrHasAReason) {
       {"libraries.custom_ops", "given where the engine is loaded"},
       {"plugins", "given where the engine is loaded"},
       {"isolate_plugins", "given where the engine is loaded"},
-      {"plugin_patience", "given where the engine is loaded"},
+      {"plugin_timeout", "given where the engine is loaded"},
       {"plugin_memory", "given where the engine is loaded"},
       {"pins", "refused by check_portable"},
       {"fallback_ops", "refused by check_portable"},

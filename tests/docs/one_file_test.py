@@ -300,7 +300,7 @@ class OneFile(unittest.TestCase):
         self.assertIn("goats: int", keys["PartitionOptions"])  # tenon.compile has them too
         self.assertIn("goats: int", keys["EngineOptions"])
         folder = self.module(
-            "goats", OPTION_MODULE, "python/option_arguments.cpp", "python/plugins/patience.cpp", "src/compiler/options/option_table.cpp"
+            "goats", OPTION_MODULE, "python/option_arguments.cpp", "python/plugins/timeout.cpp", "src/compiler/options/option_table.cpp"
         )
         use = (
             "import goats\nprint(goats.count(), goats.count(goats=5))\ntry: goats.count(goats='5')\nexcept TypeError as error: print(error)"

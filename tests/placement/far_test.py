@@ -78,14 +78,14 @@ class Far(unittest.TestCase):
             for deed, says in (
                 ("crashes", "crashed (signal 11"),
                 ("leaves", "ended the process"),
-                ("hangs", "did not come back within 1 s"),
+                ("hangs", "did not return within 1 s"),
             )
             for verb in (verbs if deed == "crashes" else verbs[:1])
         ]
 
         def check(case: tuple) -> None:
             call, activity, deed, says, verb = case
-            error = self.refused(f"{call}={deed}", verb, "--isolate", "--patience", "1")
+            error = self.refused(f"{call}={deed}", verb, "--isolate", "--call-timeout", "1")
             self.assertEqual((error["name"], error["place"]), ("device_failed", "--isolate"), case)
             self.assertIn(f"backend 'far' {activity}, and {says}", error["what"], case)
 

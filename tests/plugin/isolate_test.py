@@ -15,7 +15,7 @@ import small_models  # noqa: E402
 from small_models import ROOT, o  # noqa: E402
 
 FIXTURES = Path(__file__).resolve().parent / "fixtures"
-ISOLATED = ["--isolate-plugins", "--plugin-patience", "1.5", "--plugin-memory", 64 << 20]
+ISOLATED = ["--isolate-plugins", "--plugin-timeout", "1.5", "--plugin-memory", 64 << 20]
 
 
 @unittest.skipUnless(shutil.which("cc"), "needs a C compiler")
@@ -105,7 +105,7 @@ class Isolated(unittest.TestCase):
             1001: ("device_failed", "`enqueue` crashed (signal 11"),
             1002: ("device_failed", "`enqueue` crashed (signal 6"),
             1003: ("device_failed", "`enqueue` ended its process (exit code 3)"),
-            1004: ("device_failed", "`enqueue` did not come back within 1.5 s"),
+            1004: ("device_failed", "`enqueue` did not return within 1.5 s"),
             1005: ("out_of_memory", "of the 67108864 bytes that it may take"),
         }
         model = self.scaled()

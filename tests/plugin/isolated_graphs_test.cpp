@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Isolation kShort{.patience = 1s}, kLong{.patience = 100s};
+constexpr Isolation kShort{.call_timeout = 1s}, kLong{.call_timeout = 100s};
 
 /// As many as wanted, of one operand and one result, which is the operand and one more.
 class MadeGraphs final : public InnerGraphs {
@@ -139,7 +139,7 @@ TEST(IsolatedGraphs, FailAsInThisProcess) {
   node.expect_right();
 }
 
-TEST(IsolatedGraphs, TakeNothingOfThePatience) {
+TEST(IsolatedGraphs, InnerRunsDoNotCountTowardsTheTimeout) {
   Node node(kShort);
   node.graphs.act = [] {
     std::this_thread::sleep_for(1500ms);
@@ -157,7 +157,7 @@ struct Stops {
 
 TEST(IsolatedGraphs, EndlessGraphCallsAreStopped) {
   Node node(kShort, "for ever");
-  EXPECT_NE(node.failed().what.find("`enqueue` did not come back within 1 s"), std::string::npos);
+  EXPECT_NE(node.failed().what.find("`enqueue` did not return within 1 s"), std::string::npos);
   Node heedless(kLong, "for ever");
   Stops stops;
   heedless.graphs.act = [&]() -> Result<void> {

@@ -38,8 +38,8 @@ enum Harm {
   in_thread
 };
 
-constexpr Isolation kShort{.patience = 1s, .memory = 64 << 20};
-constexpr Isolation kLong{.patience = 100s, .memory = 64 << 20};
+constexpr Isolation kShort{.call_timeout = 1s, .memory = 64 << 20};
+constexpr Isolation kLong{.call_timeout = 100s, .memory = 64 << 20};
 
 std::mutex log_lock;
 std::vector<std::string> logged;
@@ -159,7 +159,7 @@ TEST(Isolation, EachHarmIsOneErrorAndTheNextRunIsRight) {
       {crash, Code::device_failed, "`enqueue` crashed (signal 11", "(f32[3])"},
       {abort_it, Code::device_failed, "`enqueue` crashed (signal 6", ""},
       {exit_it, Code::device_failed, "`enqueue` ended its process (exit code 3)", ""},
-      {loop, Code::device_failed, "`enqueue` did not come back within 1 s", ""},
+      {loop, Code::device_failed, "`enqueue` did not return within 1 s", ""},
       {leak, Code::out_of_memory, "of the 67108864 bytes that it may take", ""},
       {scribble, Code::device_failed, "`enqueue` crashed", ""},
       {after, Code::device_failed, "`enqueue` crashed", "it wrote past the end of result 0"},

@@ -40,13 +40,13 @@ FAULTS = {
     19: ("addresses", "the second run, on memory elsewhere: result 0 differs"),
     20: ("runs", "it ended the process (exit code 0)"),
     21: ("runs", "it crashed (signal 11"),
-    22: ("runs", "it did not come back within"),
-    23: ("lets go", "256 lives of an object leave 768 resources unreleased"),
+    22: ("runs", "it did not return within"),
+    23: ("leaks", "256 lives of an object leave 768 resources unreleased"),
     24: ("fields", "scale = 10.0 is refused, which it declares legal"),
     25: ("fields", "axis = 30000 is taken, and its definition refuses it"),
     26: ("workspace", "with other bytes in the workspace before: result 0 differs"),
     27: ("host", "it crashed (signal 11"),
-    28: ("lets go", "bytes on the heap"),
+    28: ("leaks", "bytes on the heap"),
     29: ("pure", "`supports` reads types and layouts after the position that it is called for"),
     30: ("in place", "with a result in the memory of an operand: result 0 differs"),
     31: ("host", "the run after one in which parallel_for failed: result 0 differs"),
@@ -89,8 +89,8 @@ class Kit(unittest.TestCase):
     def test_each_planted_fault_is_found_by_its_check(self):
         for fault, (check, text) in FAULTS.items():
             with self.subTest(fault=fault, check=check):
-                patience = ["--patience", "5"] if fault == HANGS else []
-                found = self.findings(self.compiled(FIXTURES / "faults.c", f"-DFAULT={fault}"), *patience)
+                timeout = ["--timeout", "5"] if fault == HANGS else []
+                found = self.findings(self.compiled(FIXTURES / "faults.c", f"-DFAULT={fault}"), *timeout)
                 self.assertIn(check, found)
                 self.assertTrue(any(text in what for what in found[check]), found[check])
 

@@ -70,7 +70,7 @@ TEST_P(Isolated, FaultyRuleIsNamedAndDisabledAndOthersContinue) {
   EXPECT_TRUE(ir::verify(*g));
 }
 INSTANTIATE_TEST_SUITE_P(Rules, Isolated,
-                         testing::Values(Culprit{&kReadsNull, "crashed"}, Culprit{&kLoops, "did not come back within 2.0 s"},
+                         testing::Values(Culprit{&kReadsNull, "crashed"}, Culprit{&kLoops, "did not return within 2.0 s"},
                                          Culprit{&kAborts, "crashed"}, Culprit{&kLeaves, "ended the process (exit code 0)"},
                                          Culprit{&kEats, "ran out of memory"}, Culprit{&kAsserts, ""}),
                          [](const auto& info) { return std::string(info.param.rule->name); });

@@ -188,7 +188,7 @@ def of_harm(folder: Path) -> Iterator[tuple[str, str, str]]:
     where = {**os.environ, "PYTHONPATH": str(ROOT / "build" / "python")}
     report = json.loads(run([sys.executable, Path(__file__).with_name("isolated_harm.py"), harm, "1000"], env=where).stdout)
     for kind, times in report["ms"].items():
-        late = report["patience_ms"] if kind == "loop" else 0
+        late = report["timeout_ms"] if kind == "loop" else 0
         after = ", behind its deadline" if late else ""
         yield f"an isolated {kind}, until the error{after}", spread([ms - late for ms in times], "ms"), "<= 100"
     yield "runs of those 1,000 without an error, or wrong behind one; files left open", f"{report['wrong']}; {report['files_left']}", "0; 0"

@@ -111,7 +111,7 @@ def test_rules_name_ops_of_plugins(library, ops):
 
 
 def test_libraries_run_in_processes_of_their_own(library, tmp_path):
-    with_limits = {"plugins": [library], "isolate_plugins": True, "plugin_patience": 60.0, "plugin_memory": 1 << 30}
+    with_limits = {"plugins": [library], "isolate_plugins": True, "plugin_timeout": 60.0, "plugin_memory": 1 << 30}
     made = tenon.compile(double_model(), **with_limits)
     np.testing.assert_array_equal(made.run({"x": X})["y"], 2 * X)
     made.save(tmp_path / "double.tenon")
@@ -119,8 +119,8 @@ def test_libraries_run_in_processes_of_their_own(library, tmp_path):
     thousand = np.full((1, 3), 1000, np.float32)
     assert "1000 is too much" in refused(lambda: loaded.run({"x": thousand})).what
     np.testing.assert_array_equal(loaded.run({"x": X})["y"], 2 * X)
-    wrong = refused(lambda: tenon.compile(double_model(), plugins=[library], isolate_plugins=True, plugin_patience=0.0))
-    assert (wrong.code, wrong.place) == ("bad_usage", "plugin_patience")
+    wrong = refused(lambda: tenon.compile(double_model(), plugins=[library], isolate_plugins=True, plugin_timeout=0.0))
+    assert (wrong.code, wrong.place) == ("bad_usage", "plugin_timeout")
 
 
 def test_a_forked_process_has_isolated_plugins_of_its_own(library):

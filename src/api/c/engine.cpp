@@ -42,7 +42,7 @@ namespace {
 
 base::Result<LoadOptions> load_options_of(const tenon_load_options* given) {
   const tenon_load_options o = TRY(read_struct(given, "options"));
-  TRY(check_not_negative(o.plugin_patience_ms, "options: plugin_patience_ms"));
+  TRY(check_not_negative(o.plugin_timeout_ms, "options: plugin_timeout_ms"));
   if (o.plugin_count > 0) TRY(check_not_null(o.plugins, "options: plugins"));
   LoadOptions out{.verify = o.verify != 0};
   for (const char* path : std::span(o.plugins, o.plugin_count)) {
@@ -52,7 +52,7 @@ base::Result<LoadOptions> load_options_of(const tenon_load_options* given) {
   out.plugin_any_build = o.plugin_any_build != 0;
   out.embedded_plugins = o.embedded_plugins != 0;
   out.isolate_plugins = o.isolate_plugins != 0;
-  if (o.plugin_patience_ms > 0) out.plugin_patience = std::chrono::milliseconds(o.plugin_patience_ms);
+  if (o.plugin_timeout_ms > 0) out.plugin_timeout = std::chrono::milliseconds(o.plugin_timeout_ms);
   out.plugin_memory = o.plugin_memory;
   return out;
 }

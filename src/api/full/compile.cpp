@@ -170,7 +170,7 @@ LoadOptions load_options_of(const CompileOptions& options) {
   return {.libraries = options.libraries,
           .plugins = options.plugins,
           .isolate_plugins = options.isolate_plugins,
-          .plugin_patience = options.plugin_patience,
+          .plugin_timeout = options.plugin_timeout,
           .plugin_memory = options.plugin_memory};
 }
 

@@ -16,9 +16,9 @@ class Console {
  public:
   bool json = false;
   bool quiet = false;
-  bool isolate = false;  ///< the verb runs in a process of its own
-  int patience = 300;    ///< with one call of a backend there, in seconds
-  CommandFiles files;    ///< that the command line names, checked before the verb runs
+  bool isolate = false;    ///< the verb runs in a process of its own
+  int call_timeout = 300;  ///< with --isolate: seconds that one call of a backend may take
+  CommandFiles files;      ///< that the command line names, checked before the verb runs
 
   /// A line of the answer; silent with --json and --quiet.
   void line(std::string_view text = {});

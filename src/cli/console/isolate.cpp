@@ -34,15 +34,15 @@ Error ended_early(const Activity::Record& record, const std::string& how) {
   const bool of_backend = record.text[0] != 0, of_plugin = std::string_view(record.text).starts_with("plugin ");
   return fail(of_backend ? Code::device_failed : Code::internal, "--isolate",
               of_backend ? fmt::format("{}, and {}", record.text, how) : fmt::format("the process {}", how))
-      .expected(of_plugin ? "a plugin that comes back" : "a backend that comes back")
+      .expected(of_plugin ? "a plugin that returns" : "a backend that returns")
       .found(how)
       .advice(of_plugin    ? "`tenon plugin test LIB` tries what has to hold for a plugin"
               : of_backend ? "leave the backend out, or give its nodes to another: --pin, --fallback-ops"
                            : "report this: no backend was at work");
 }
 
-/// Waits for the child. Kills it where a backend does not come back.
-Result<int> wait_for(pid_t child, const Activity::Record& record, std::chrono::seconds patience) {
+/// Waits for the child. Kills it where a backend does not return.
+Result<int> wait_for(pid_t child, const Activity::Record& record, std::chrono::seconds timeout) {
   uint64_t seen = 0;
   auto since = Clock::now();
   for (auto nap = std::chrono::microseconds(200);; nap = std::min(nap * 2, std::chrono::microseconds(20'000))) {
@@ -57,10 +57,10 @@ Result<int> wait_for(pid_t child, const Activity::Record& record, std::chrono::s
       seen = changes;
       since = Clock::now();
     }
-    if (Clock::now() - since > patience) {
+    if (Clock::now() - since > timeout) {
       kill(child, SIGKILL);
       waitpid(child, &status, 0);
-      return ended_early(record, fmt::format("did not come back within {} s", patience.count()));
+      return ended_early(record, fmt::format("did not return within {} s", timeout.count()));
     }
     std::this_thread::sleep_for(nap);
   }
@@ -68,12 +68,12 @@ Result<int> wait_for(pid_t child, const Activity::Record& record, std::chrono::s
 
 }  // namespace
 
-Result<int> run_isolated(const std::function<int()>& rest, std::chrono::seconds patience) {
+Result<int> run_isolated(const std::function<int()>& rest, std::chrono::seconds timeout) {
   Activity::Record* const record = shared_record();
   if (!record) return no_child();
   const pid_t child = fork();
   if (child < 0) return no_child();
-  if (child > 0) return wait_for(child, *record, patience);
+  if (child > 0) return wait_for(child, *record, timeout);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGABRT, SIG_DFL);  // this process reports the abort
   const rlimit no_core{0, 0};

@@ -7,9 +7,9 @@
 
 namespace tenon::cli {
 
-/// Runs the rest of the program in a child process: what crashes there, or hangs in a backend's code, ends that process, and this one says
-/// whose code it was. `patience`: with one call of a backend. Only while this process has one thread. Returns the child's exit code.
-/// Errors: device_failed where a backend's code did not come back; internal where other code crashed, or there is no child.
-Result<int> run_isolated(const std::function<int()>& rest, std::chrono::seconds patience);
+/// Runs `rest` in a forked child process. A crash there, or a call of a backend that takes longer than `timeout`, becomes an error that
+/// names the backend or plugin. Only while this process has one thread. Returns the child's exit code.
+/// Errors: device_failed where code of a backend or plugin crashed or timed out; internal where other code crashed, or the fork failed.
+Result<int> run_isolated(const std::function<int()>& rest, std::chrono::seconds timeout);
 
 }  // namespace tenon::cli

@@ -26,7 +26,7 @@ void PluginOptions::add_to(CLI::App& app) {
   add_table_option(app, "plugin_tactics", tactics);
   app.add_flag("--plugin-any-build", any_build, "take other builds of plugins than the engine was built with");
   CLI::Option* const isolated = add_table_option(app, "isolate_plugins", isolate);
-  add_table_option(app, "plugin_patience", patience)->check(more_than_zero())->needs(isolated)->capture_default_str();
+  add_table_option(app, "plugin_timeout", timeout)->check(more_than_zero())->needs(isolated)->capture_default_str();
   add_table_option(app, "plugin_memory", memory)->check(at_least(1))->needs(isolated);
   group_options(app, kPluginOptions, {"--plugin-any-build"});
 }
@@ -42,7 +42,7 @@ Result<runtime::Libraries> PluginOptions::added_to(runtime::Libraries libraries)
   libraries.plugins = TRY(plugins()).registry;
   libraries.plugin_build = any_build ? plugin::Build::any : plugin::Build::same;
   libraries.preferred_plugins = preferred;
-  if (isolate) libraries.isolated_plugins = {.patience = std::chrono::milliseconds(std::llround(patience * 1000)), .memory = memory};
+  if (isolate) libraries.isolated_plugins = {.call_timeout = std::chrono::milliseconds(std::llround(timeout * 1000)), .memory = memory};
   for (const std::string& text : tactics)
     libraries.plugin_tactics.insert_or_assign(TRY(tactic_of(text)).first, TRY(tactic_of(text)).second);
   return libraries;

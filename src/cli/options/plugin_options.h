@@ -15,13 +15,13 @@ class App;
 namespace tenon::cli {
 
 /// --plugin LIB: a library of plugins. --plugin-any-build: an engine takes another build of one than it was built with. --prefer NAME: a
-/// kernel in place of Tenon's own. --plugin-tactic NAME=ID: the tactic of all nodes of an op. --isolate-plugins, --plugin-patience,
+/// kernel in place of Tenon's own. --plugin-tactic NAME=ID: the tactic of all nodes of an op. --isolate-plugins, --plugin-timeout,
 /// --plugin-memory: plugin::Isolation. The environment's TENON_PLUGINS, A.so:B.so, comes in front of what is named.
 struct PluginOptions {
   std::vector<std::string> files;
   bool any_build = false;
   bool isolate = false;
-  double patience = 300;                     ///< seconds
+  double timeout = 300;                      ///< seconds
   uint64_t memory = 0;                       ///< bytes; 0: no limit
   const std::string* embedded_in = nullptr;  ///< the engine file whose own libraries are taken; null: none's
   std::vector<std::string> preferred;        ///< kernels of plugins

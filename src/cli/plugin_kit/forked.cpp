@@ -55,7 +55,7 @@ void write_line(int to, std::string_view text) {
 /// What the child writes until it ends or the deadline is there. Ends it then.
 class ChildWatcher {
  public:
-  ChildWatcher(pid_t child, int from, std::chrono::seconds patience) : child_(child), from_(from), patience_(patience) {}
+  ChildWatcher(pid_t child, int from, std::chrono::seconds timeout) : child_(child), from_(from), timeout_(timeout) {}
 
   ChildOutcome run() {
     int status = 0;
@@ -85,12 +85,12 @@ class ChildWatcher {
   /// Empty: it may go on.
   std::string overdue() {
     const double now = computed();
-    if (now > static_cast<double>(patience_.count())) return fmt::format("did not come back within {} s of computing", patience_.count());
+    if (now > static_cast<double>(timeout_.count())) return fmt::format("did not return within {} s of computing", timeout_.count());
     if (now > used_time_) {
       used_time_ = now;
       since_ = Clock::now();
     }
-    return Clock::now() - since_ > patience_ ? fmt::format("did nothing for {} s and did not come back", patience_.count()) : "";
+    return Clock::now() - since_ > timeout_ ? fmt::format("did nothing for {} s and did not return", timeout_.count()) : "";
   }
 
   bool take(int wait_ms) {
@@ -124,7 +124,7 @@ class ChildWatcher {
 
   pid_t child_;
   int from_;
-  std::chrono::seconds patience_;
+  std::chrono::seconds timeout_;
   double used_time_ = 0;  ///< of computed(), when it last grew
   Clock::time_point since_ = Clock::now();
   std::string text_;
@@ -134,7 +134,7 @@ class ChildWatcher {
 }  // namespace
 
 Result<ChildOutcome> run_forked(const std::function<void(const std::function<void(std::string_view line)>& say)>& work,
-                                std::chrono::seconds patience) {
+                                std::chrono::seconds timeout) {
   int ends[2];
   if (pipe(ends) != 0) return no_child();
   std::fflush(nullptr);  // what is not printed yet would be printed twice
@@ -149,7 +149,7 @@ Result<ChildOutcome> run_forked(const std::function<void(const std::function<voi
     return no_child();
   }
   setpgid(child, child);  // whoever is first
-  ChildOutcome out = ChildWatcher(child, ends[0], patience).run();
+  ChildOutcome out = ChildWatcher(child, ends[0], timeout).run();
   close(ends[0]);
   return out;
 }

@@ -10,17 +10,17 @@
 
 namespace tenon::cli {
 
-/// What a child process said, and how it ended.
+/// The output of a child process, and how it ended.
 struct ChildOutcome {
   std::vector<std::string> lines;
-  std::string ended;  ///< "crashed (signal 11: ...)", "ended the process (exit code 3)", "did not come back within 20 s of computing";
-                      ///< empty: it came back
+  std::string ended;  ///< "crashed (signal 11: ...)", "ended the process (exit code 3)", "did not return within 20 s of computing";
+                      ///< empty: `work` returned
 };
 
-/// Runs `work` in a forked child, which has what this process has now; only while this process has one thread. work: is given what takes
-/// its lines. What it prints on stdout goes to stderr. patience: seconds that the child may compute, and that it may do nothing at all: a
-/// busy machine is not a fault. Errors: internal where there is no child.
+/// Runs `work` in a forked child process; only while this process has one thread. `work` passes its lines of output to `say`; what it
+/// prints to stdout goes to stderr. timeout: limits both the CPU time of the child and the time that it uses no CPU, so that a loaded
+/// machine does not cause a timeout. Errors: internal where the fork failed.
 Result<ChildOutcome> run_forked(const std::function<void(const std::function<void(std::string_view line)>& say)>& work,
-                                std::chrono::seconds patience);
+                                std::chrono::seconds timeout);
 
 }  // namespace tenon::cli

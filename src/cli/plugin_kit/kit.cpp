@@ -82,16 +82,16 @@ KitRow row_of(const std::string& op, const Check& check) {
 
 class Kit {
  public:
-  Kit(const std::filesystem::path& library, std::chrono::seconds patience, Console& console)
-      : library_(library), patience_(patience), console_(console) {}
+  Kit(const std::filesystem::path& library, std::chrono::seconds timeout, Console& console)
+      : library_(library), timeout_(timeout), console_(console) {}
 
   Result<KitReport> run(const std::string& which) {
-    const ChildOutcome opened = TRY(run_forked([&](const LineSink& write_line) { list_ops(library_, write_line); }, patience_));
+    const ChildOutcome opened = TRY(run_forked([&](const LineSink& write_line) { list_ops(library_, write_line); }, timeout_));
     std::vector<Json> ops;
     for (const std::string& line : opened.lines) ops.push_back(Json::parse(line));
     if (!opened.ended.empty())
       return fail(Code::device_failed, library_.string(), "the library does not survive being opened")
-          .expected("a library that loads and comes back")
+          .expected("a library that loads and returns")
           .found(opened.ended);
     if (!ops.empty() && ops[0].contains("refused")) return refusal();
     TRY(choose(ops, which));
@@ -143,7 +143,7 @@ class Kit {
   }
 
   Result<void> try_one(KitRow& row, const Check& check) const {
-    const ChildOutcome done = TRY(run_forked([&](const LineSink& write_line) { try_it(library_, row.op, check, write_line); }, patience_));
+    const ChildOutcome done = TRY(run_forked([&](const LineSink& write_line) { try_it(library_, row.op, check, write_line); }, timeout_));
     for (const std::string& line : done.lines) {
       const Json finding = Json::parse(line, nullptr, false);
       if (finding.is_discarded()) continue;  // the child ended while it wrote
@@ -154,7 +154,7 @@ class Kit {
   }
 
   const std::filesystem::path& library_;
-  std::chrono::seconds patience_;
+  std::chrono::seconds timeout_;
   Console& console_;
   KitReport report_;
 };
@@ -175,9 +175,9 @@ Json json_of(const KitRow& row) {
 
 }  // namespace
 
-Result<KitReport> test_plugins(const std::filesystem::path& library, const std::string& op, std::chrono::seconds patience,
+Result<KitReport> test_plugins(const std::filesystem::path& library, const std::string& op, std::chrono::seconds timeout,
                                Console& console) {
-  return Kit(library, patience, console).run(op);
+  return Kit(library, timeout, console).run(op);
 }
 
 Result<void> report(const KitReport& report, const std::filesystem::path& library, Console& console) {

@@ -26,12 +26,10 @@ struct KitReport {
   size_t findings = 0;
 };
 
-/// Tries the ops of a library, each check in a process of its own, which may crash or outlast `patience` (see run_forked): that is a
-/// finding.
-/// Only while this process has one thread. op: "Name" or "namespace::Name"; empty: all.
-/// Errors: those of compiler::kept_plugins; bad_usage for an op that the library lacks.
-Result<KitReport> test_plugins(const std::filesystem::path& library, const std::string& op, std::chrono::seconds patience,
-                               Console& console);
+/// Tests the ops of a library, each check in a child process. A check that crashes or exceeds `timeout` (see run_forked) is a finding. Only
+/// while this process has one thread. op: "Name" or "namespace::Name"; empty: all. Errors: those of compiler::kept_plugins; bad_usage for
+/// an op that the library lacks.
+Result<KitReport> test_plugins(const std::filesystem::path& library, const std::string& op, std::chrono::seconds timeout, Console& console);
 /// The table, then the findings; with --json the same as an object. Errors: device_failed where there is a finding.
 Result<void> report(const KitReport& report, const std::filesystem::path& library, Console& console);
 

@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
   std::vector<std::string> files;
   std::string file, op;
-  int patience = 20;
+  int timeout = 20;
   CLI::App *list = nullptr, *show = nullptr, *test = nullptr;
 };
 
@@ -35,7 +35,7 @@ plugin::Logger logger_of(Console& console) {
 Result<void> list(const Options& o, Console& console) {
   plugin::Registry registry;
   Json json = Json::array();
-  std::vector<std::vector<std::string>> rows{{"op", "version", "library", "takes", "gives", "computed by", "what it does"}};
+  std::vector<std::vector<std::string>> rows{{"op", "version", "library", "operands", "results", "computed by", "description"}};
   for (const std::string& file : o.files) TRY(registry.load(file, {.name_space = {}, .logger = logger_of(console)}));
   for (const auto& library : registry.libraries()) {
     json.push_back(json_of(*library));
@@ -82,31 +82,35 @@ Result<void> show(const Options& o, Console& console) {
 }
 
 Result<void> test(const Options& o, Console& console) {
-  return report(TRY(test_plugins(o.file, o.op, std::chrono::seconds(o.patience), console)), o.file, console);
+  return report(TRY(test_plugins(o.file, o.op, std::chrono::seconds(o.timeout), console)), o.file, console);
 }
 
 }  // namespace
 
 VERB(plugin) {
-    .summary = "look at libraries of plugins, and test them",
+    .summary = "list, describe and test the ops of plugin libraries",
     .examples =
-        "  tenon plugin list ./swish.so ./others.so      the ops that they bring\n"
-        "  tenon plugin show ./swish.so                  all that they say of themselves\n"
+        "  tenon plugin list ./swish.so ./others.so      the ops of both libraries\n"
+        "  tenon plugin show ./swish.so                  operands, results, fields and functions of each op\n"
         "  tenon plugin show ./swish.so acme::Swish --json | jq '.ops[0].fields'\n"
-        "  tenon plugin test ./swish.so                  tries what must hold for a plugin, in processes of their own\n",
+        "  tenon plugin test ./swish.so                  runs the conformance checks of docs/plugins.md\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       app.require_subcommand(1);
-      o->list = app.add_subcommand("list", "the ops of libraries: keys, operands, results, what computes them")->fallthrough();
-      o->list->add_option("LIB", o->files, "libraries of plugins")->required()->type_name("LIB");
-      o->show = app.add_subcommand("show", "all that a library declares: ports, fields, functions, definition, SHA-256")->fallthrough();
-      o->show->add_option("LIB", o->file, "a library of plugins")->required()->type_name("LIB");
+      o->list = app.add_subcommand("list", "list the ops of libraries: name, version, operands, results, and how each is computed")
+                    ->fallthrough();
+      o->list->add_option("LIB", o->files, "plugin libraries (shared libraries that export the interface of tenon/plugin.h)")
+          ->required()
+          ->type_name("LIB");
+      o->show = app.add_subcommand("show", "show what a library declares: operands, results, fields, functions, definitions, SHA-256")
+                    ->fallthrough();
+      o->show->add_option("LIB", o->file, "a plugin library")->required()->type_name("LIB");
       o->show->add_option("OP", o->op, "one of its ops, Name or namespace::Name (default: all)");
       o->test =
-          app.add_subcommand("test", "tries what must hold for a plugin, at its samples and at cases that are made up")->fallthrough();
-      o->test->add_option("LIB", o->file, "a library of plugins")->required()->type_name("LIB");
+          app.add_subcommand("test", "check that ops follow the plugin interface, on their samples and on generated cases")->fallthrough();
+      o->test->add_option("LIB", o->file, "a plugin library")->required()->type_name("LIB");
       o->test->add_option("OP", o->op, "one of its ops, Name or namespace::Name (default: all)");
-      o->test->add_option("--patience", o->patience, "seconds that one check may compute, or do nothing")
+      o->test->add_option("--timeout", o->timeout, "seconds of CPU time that one check may use, and that it may be idle")
           ->check(at_least(1))
           ->capture_default_str();
       return [o](Console& console) {

@@ -38,14 +38,14 @@ void hand_over(std::atomic<LaneOwner>& owner, LaneOwner to, Waiter& waiter) {
   if (waiter.sleeps.exchange(0)) futex(&owner, FUTEX_WAKE, INT_MAX, nullptr);
 }
 
-bool await_owner(std::atomic<LaneOwner>& owner, LaneOwner wanted, Waiter& waiter, std::chrono::microseconds patience) {
+bool await_owner(std::atomic<LaneOwner>& owner, LaneOwner wanted, Waiter& waiter, std::chrono::microseconds timeout) {
   const auto start = Clock::now();
   while (may_spin() && Clock::now() - start < kSpin)
     for (int k = 0; k < 32; ++k) {
       if (owner.load(std::memory_order_acquire) == wanted) return true;
       _mm_pause();
     }
-  for (auto left = patience; left > 0us; left = patience - std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start)) {
+  for (auto left = timeout; left > 0us; left = timeout - std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start)) {
     waiter.sleeps.store(1);
     const LaneOwner now = owner.load();
     if (now == wanted) break;

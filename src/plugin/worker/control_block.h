@@ -55,7 +55,7 @@ constexpr uint64_t kDataStart = (sizeof(ControlBlock) + kPage - 1) / kPage * kPa
 /// Passes ownership to the other side, which `waiter` is.
 void hand_over(std::atomic<LaneOwner>& owner, LaneOwner to, Waiter& waiter);
 /// Whether it came to be `wanted` in time: first looks again and again for some 50 us, then sleeps.
-bool await_owner(std::atomic<LaneOwner>& owner, LaneOwner wanted, Waiter& waiter, std::chrono::microseconds patience);
+bool await_owner(std::atomic<LaneOwner>& owner, LaneOwner wanted, Waiter& waiter, std::chrono::microseconds timeout);
 /// Sleeps until the word is another than `known`, or somebody calls wake_all.
 void sleep_on(std::atomic<uint32_t>& word, uint32_t known);
 void wake_all(std::atomic<uint32_t>& word);

@@ -89,7 +89,7 @@ Result<std::shared_ptr<Process>> Process::start(const Library& library, const st
   std::string message;
   Packer(message) << Verb::open << kVersion << is_sealed << std::string_view(file) << std::string_view(library.sha256) << isolation.memory;
   const std::string place = "plugin library " + library.file.string();
-  if (TRY(out->ask(message, {.function = "opening", .place = place, .least = kToStart})) == RequestStatus::answered) return out;
+  if (TRY(out->ask(message, {.function = "opening", .place = place, .min_timeout = kToStart})) == RequestStatus::answered) return out;
   return fail(Code::device_failed, place, "the process for isolated plugins ended as it began")
       .advice("run " + program + " by hand: it says what it lacks");
 }
@@ -189,14 +189,14 @@ Result<RequestStatus> Process::wait(Lane& lane, const Request& request, Waiting&
 
 /// Passes on that the run is to stop. Errors: it took too long.
 Result<void> Process::check_time(Lane& lane, const Request& request, Waiting& waiting) {
-  const auto patience = std::max(std::min(isolation_.patience, request.most), request.least);
+  const auto timeout = std::max(std::min(isolation_.call_timeout, request.max_timeout), request.min_timeout);
   const RunResources* const resources = request.resources;
   if (!waiting.stopped && resources && resources->stopped && resources->stopped(resources->stopped_of)) {
     waiting.stopped = Clock::now();
     lane.stop.store(1);
   }
   if (waiting.stopped && Clock::now() - *waiting.stopped > kGrace) end("did not heed that the run was to stop", Code::cancelled);
-  else if (Clock::now() - waiting.start > patience) end("did not come back within " + text_of(patience), Code::device_failed);
+  else if (Clock::now() - waiting.start > timeout) end("did not return within " + text_of(timeout), Code::device_failed);
   else return {};
   return lost(lane, request);
 }
@@ -238,7 +238,7 @@ Error Process::lost(const Lane& lane, const Request& request) {
   Code code = Code::device_failed;
   const std::string how = how_it_ended(lane, code);
   return fail(code, request.place, fmt::format("its {} {}", request.function, how))
-      .expected("a call that comes back")
+      .expected("a call that returns")
       .found(how)
       .advice("the engine goes on: its next run starts a new process for the plugin");
 }

@@ -24,16 +24,16 @@ class GraphService;
 enum class RequestStatus : uint8_t { answered, not_taken };
 
 /// A process that has one library of plugins open and calls its functions. Safe from any number of threads. It ends with this, and
-/// where the process of its host ends. The first error that it does not come back from is its last: later callers need another process.
+/// where the process of its host ends. The first error that it does not return from is its last: later callers need another process.
 class Process {
  public:
-  /// Whose function it is, for errors and patience.
+  /// What errors and the timeout of a call depend on.
   struct Request {
-    std::string_view function;                                          ///< "`enqueue`"
-    const std::string& place;                                           ///< of the node
-    const RunResources* resources = nullptr;                            ///< whose stop is passed on; null: nobody's
-    GraphService* graphs = nullptr;                                     ///< graphs that it may run; null: none
-    std::chrono::milliseconds least{0}, most = std::chrono::hours(24);  ///< of patience, whatever Isolation says
+    std::string_view function;                ///< "`enqueue`"
+    const std::string& place;                 ///< of the node
+    const RunResources* resources = nullptr;  ///< a request to stop this run is passed on to the process; null: none
+    GraphService* graphs = nullptr;           ///< graphs that it may run; null: none
+    std::chrono::milliseconds min_timeout{0}, max_timeout = std::chrono::hours(24);  ///< bounds of Isolation::call_timeout for this call
   };
 
   /// file: of the library, absolute; its name, where it lies in sealed memory. Errors: file_missing where the program is not there; what
@@ -44,7 +44,7 @@ class Process {
   Process(const Process&) = delete;
 
   /// message: a verb with its arguments; becomes the answer. Errors: those of the function; device_failed, out_of_memory, cancelled where
-  /// the process did not come back from it.
+  /// the process did not return from it.
   Result<RequestStatus> ask(std::string& message, const Request& request);
   /// No more requests are possible: it ended, was ended, or belongs to the process that this one was forked from.
   bool is_lost() const;

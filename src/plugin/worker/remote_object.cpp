@@ -67,8 +67,8 @@ RemoteObject::~RemoteObject() {
   if (!made_.process || made_.process->is_lost()) return;
   std::string message;
   Packer(message) << Verb::destroy << made_.id;
-  // What it says then concerns nobody: a process that does not come back has been ended.
-  (void)made_.process->ask(message, {.function = "`destroy`", .place = place_, .most = 5s});
+  // The result is ignored: a process whose `destroy` did not return has been ended.
+  (void)made_.process->ask(message, {.function = "`destroy`", .place = place_, .max_timeout = 5s});
 }
 
 }  // namespace tenon::plugin::worker

@@ -52,7 +52,7 @@ Result<std::unique_ptr<NodeRunner>> RemoteRunner::make(std::shared_ptr<RemoteObj
 RemoteRunner::~RemoteRunner() {
   if (!in_.process || in_.process->is_lost()) return;
   Packer(message_) << Verb::detach << id_;
-  (void)in_.process->ask(message_, {.function = "`destroy`", .place = object_->place(), .most = std::chrono::seconds(5)});
+  (void)in_.process->ask(message_, {.function = "`destroy`", .place = object_->place(), .max_timeout = std::chrono::seconds(5)});
 }
 
 Result<RequestStatus> RemoteRunner::ask(std::string_view function, const RunResources* resources) {

@@ -127,7 +127,7 @@ End watch(pid_t child, const Page& page, const Options& options, const IsolateLi
 }
 
 std::string how(const End& end, const IsolateLimits& limits) {
-  if (end.stalled) return fmt::format("did not come back within {:.1f} s", std::chrono::duration<double>(limits.stall).count());
+  if (end.stalled) return fmt::format("did not return within {:.1f} s", std::chrono::duration<double>(limits.stall).count());
   if (WIFSIGNALED(end.status)) return fmt::format("crashed (signal {}: {})", WTERMSIG(end.status), strsignal(WTERMSIG(end.status)));
   if (WEXITSTATUS(end.status) == kOutOfMemory) return fmt::format("ran out of memory (over {} MiB)", limits.memory >> 20);
   return fmt::format("ended the process (exit code {})", WEXITSTATUS(end.status));

@@ -19,7 +19,7 @@ struct FaultyRule {
   size_t rule = 0;  ///< index in the set
   std::string name;
   std::string node;  ///< "node 'name' (Op)", where it happened
-  std::string how;   ///< "crashed (signal 11: Segmentation fault)", "did not come back within 5.0 s", "ran out of memory", ...
+  std::string how;   ///< "crashed (signal 11: Segmentation fault)", "did not return within 5.0 s", "ran out of memory", ...
 };
 
 /// Runs the rules on the graph in a forked child, again without each rule that crashes, hangs or eats memory, until a child ends well;

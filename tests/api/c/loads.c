@@ -32,8 +32,8 @@ static int check_load_options(const char* path) {
   CHECK_FAILS(TENON_CODE_BAD_USAGE, "plugins", tenon_engine_load(path, &options, &engine, &error));
   options.plugins = NULL;
   CHECK_FAILS(TENON_CODE_BAD_USAGE, "plugins", tenon_engine_load(path, &options, &engine, &error));
-  options = (tenon_load_options){.struct_size = sizeof options, .plugin_patience_ms = -1};
-  CHECK_FAILS(TENON_CODE_BAD_USAGE, "plugin_patience_ms", tenon_engine_load(path, &options, &engine, &error));
+  options = (tenon_load_options){.struct_size = sizeof options, .plugin_timeout_ms = -1};
+  CHECK_FAILS(TENON_CODE_BAD_USAGE, "plugin_timeout_ms", tenon_engine_load(path, &options, &engine, &error));
   options = (tenon_load_options){.struct_size = 4};
   CHECK_FAILS(TENON_CODE_BAD_USAGE, "struct_size", tenon_engine_load(path, &options, &engine, &error));
   return failures;

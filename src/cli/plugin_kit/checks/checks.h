@@ -4,7 +4,7 @@
 
 namespace tenon::cli {
 
-// What each holds of a plugin is in all_checks().
+// all_checks() states the property that each of these checks.
 
 void check_runs(Trial& trial);
 void check_pure(Trial& trial);
@@ -19,7 +19,7 @@ void check_in_place(Trial& trial);
 void check_workspace(Trial& trial);
 void check_attach(Trial& trial);
 void check_save(Trial& trial);
-void check_lets_go(Trial& trial);
+void check_leaks(Trial& trial);
 void check_contexts(Trial& trial);
 void check_host(Trial& trial);
 void check_fields(Trial& trial);

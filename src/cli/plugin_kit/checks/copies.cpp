@@ -60,7 +60,7 @@ void check_save(Trial& trial) {
   }
 }
 
-void check_lets_go(Trial& trial) {
+void check_leaks(Trial& trial) {
   constexpr int kLives = 256;
   if (trial.cases().empty()) return;
   const PluginCase& at = trial.cases().front();
