@@ -35,37 +35,38 @@
 
 namespace tenon::inline v1 {
 
-/// Where the libraries are that some backends run on and Tenon does not bring.
+/// Where to find the libraries that some backends need and Tenon does not contain.
 struct BackendLibraries {
-  /// Files of the libraries that some backends run on, by backend; empty: those of the installed Python packages.
+  /// Paths of libraries by the name of the backend that needs them. Default: those of installed Python packages.
   TENON_OPTION(cli = "--backend-lib NAME=FILE", group = "Backends", python = "backend_libraries",
-               help = "where the library of a backend is (default: in the active Python's packages, else where the system's loader looks)")
+               help = "path of a backend's library (default: in packages of the active Python, else in the system's library path)")
   std::map<std::string, std::filesystem::path> files = {};
-  /// Folders of Python packages, which bring them. Empty: those of VIRTUAL_ENV, else of the first python3 in PATH.
+  /// Folders of Python packages to search for these libraries. Empty: those of VIRTUAL_ENV, else of the first python3 in PATH.
   std::vector<std::filesystem::path> packages = {};
-  /// Libraries with more ops for the backend onnxruntime.
+  /// Libraries of custom ops for the backend onnxruntime.
   TENON_OPTION(cli = "--custom-ops LIB", group = "Backends", python,
-               help = "a library with more ops for the backend onnxruntime; may be repeated")
+               help = "a library of custom ops for the backend onnxruntime; may be repeated")
   std::vector<std::filesystem::path> custom_ops = {};
 };
 
-/// Each node to the first backend that supports it, or all to where they cost least by what `tenon calibrate` kept and backends guess.
+/// How nodes are assigned to backends. priority: to the first that supports the node. cost: such that the predicted time is least, by the
+/// results of `tenon calibrate` and estimates of backends.
 enum class Assign : uint8_t { priority = 0, cost = 1 };
-/// Into the fewest segments, or by the walk of Torch-TensorRT, for two backends.
+/// How nodes are joined to segments: into the fewest, or, for two backends, by the algorithm of Torch-TensorRT.
 enum class Segmenter : uint8_t { fewest = 0, walk = 1 };
 /// What the operands of large products of f32 are rounded to; sums, and everything else, stay f32. bf16 needs a CPU with AVX512_BF16.
 enum class Precision : uint8_t { f32 = 0, bf16 = 1 };
 
-/// A node, else a module, of the model, and the backend that is to run it.
+/// A node or a module of the model, by name, and the backend that has to run it.
 struct Pin {
   std::string name, backend;
 };
 
-/// The sizes that an input may have, and those of the runs that plans are made for.
+/// The least, usual and largest shape of an input; the engine is optimised for the usual one.
 struct InputRange {
   std::vector<int64_t> least, usual, most;
 
-  /// One shape; -1: as the model says.
+  /// One shape; -1: the size in the model.
   InputRange(std::vector<int64_t> sizes = {}) : least(sizes), usual(sizes), most(std::move(sizes)) {}
   InputRange(std::vector<int64_t> min, std::vector<int64_t> opt, std::vector<int64_t> max)
       : least(std::move(min)), usual(std::move(opt)), most(std::move(max)) {}
@@ -76,7 +77,7 @@ struct CompileOptions {
   TENON_OPTION(cli = "--external-data DIR", python, help = "folder of the model's external data (default: the model's own)")
   std::filesystem::path external_data = {};
 
-  /// 0: no rewriting ... 3: everything.
+  /// How much the graph is rewritten: 0 (not at all) to 3 (all rules).
   TENON_OPTION(cli, python, compiler, least = 0, most = 3, problem = "there is no such level", advice = "3 does everything")
   int opt = 3;
 
@@ -85,7 +86,7 @@ struct CompileOptions {
                help = "threads to run on (default: what this process may use)")
   int threads = 0;
 
-  /// Inputs whose shape is fixed; -1: as the model says.
+  /// Inputs whose shape is fixed; -1: the size in the model.
   std::map<std::string, std::vector<int64_t>> shapes = {};
 
   /// Bounds of the shapes of other inputs.
@@ -97,8 +98,7 @@ struct CompileOptions {
   std::map<std::string, InputRange> ranges = {};
 
   /// Outputs of the model that are wanted; empty: all. The engine has these alone, in the model's order, and computes what they need.
-  TENON_OPTION(cli = "--only-output NAME", python,
-               help = "an output that is wanted, and what no such output needs is not computed; may be repeated")
+  TENON_OPTION(cli = "--only-output NAME", python, help = "compute only this output of the model, and others named so; may be repeated")
   std::vector<std::string> outputs = {};
 
   /// Inputs and the outputs that replace them, which are values that last between the runs of a context: "past_*=present_*:4096". A *
@@ -110,38 +110,38 @@ struct CompileOptions {
                    "growing one may have; may be repeated")
   std::vector<std::string> states = {};
 
-  /// Of a checkpoint (a GGUF file, a folder of Hugging Face): tokens that the states of the decoder have room for; 0: those that it was
-  /// trained for.
-  TENON_OPTION(cli = "--context TOKENS", python,
-               help = "of a checkpoint: tokens that its states have room for; 0: as many as it was trained for")
+  /// Context length of a checkpoint (a GGUF file, a folder of Hugging Face): how many tokens the states of the decoder have room for; 0:
+  /// that of its training.
+  TENON_OPTION(cli = "--context TOKENS", python, help = "of a checkpoint: context length in tokens; 0: that of its training")
   int64_t context = 0;
 
-  /// Inputs with a default value are constants. Else a run may override a default: it takes a second program in the engine, which holds
-  /// the defaults once more; other runs are as fast as with constants.
-  TENON_OPTION(cli, python, help = "inputs with a default value are constants: no run overrides them")
+  /// Inputs with a default value are constants. Else a run may override a default: for that the engine has a second program, and
+  /// stores the defaults twice; runs that override none are as fast as with constants.
+  TENON_OPTION(cli, python, help = "treat inputs with a default value as constants, which runs cannot override")
   bool freeze_defaults = false;
 
-  /// Called as each step begins.
+  /// Called at the begin of each step of the compilation.
   std::function<void(std::string_view step)> progress = {};
 
-  /// Who runs what, in order of priority: `tenon backends` names them. The last is the fallback, those before are accelerated; cpu and
-  /// reference run what even the fallback cannot.
+  /// Backends in order of priority (`tenon backends` lists them). The last one is the fallback, which runs what the others do not support;
+  /// cpu and reference run what the fallback does not support.
   TENON_OPTION(
       cli = "--backend NAME[,NAME]", python,
-      help = "who runs what, in order of priority; the last takes what the others do not (cpu and reference what even it does not)")
+      help =
+          "backends in order of priority; the last runs what the others do not support (cpu and reference what it does not support either)")
   std::vector<std::string> backends = {};
 
-  /// Each node to the first backend that supports it, or all to where they cost least, by guesses and what `tenon calibrate` kept.
+  /// How nodes are assigned to backends.
   TENON_OPTION(cli, group = "Backends", python, problem = "there is no such way to share a graph out",
-               help = "each node to the first that supports it, or all to where they cost least")
+               help = "assign each node to the first backend that supports it, or such that the predicted time is least")
   Assign assign = Assign::priority;
 
-  /// The ways of plugins are measured and the fastest is taken; with assignment by cost, costs are measured, not guessed. In processes of
-  /// their own; times are kept in ~/.cache/tenon/times.
+  /// Measures tactics and layouts of plugins and chooses the fastest; with assignment by cost, also measures the costs of nodes, which are
+  /// estimated otherwise. Measuring runs in child processes; times are cached in ~/.cache/tenon/times.
   TENON_OPTION(cli, group = "Backends", python,
                help =
-                   "run ways of plugins, and with --assign cost the model's nodes on each backend, in processes of their own, and take "
-                   "the fastest")
+                   "choose the fastest tactics and layouts of plugins, and with --assign cost backends of nodes, by measured times "
+                   "(in child processes)")
   bool measure = false;
 
   /// The program that runs and times engines for `measure`, and its first arguments; it is looked up in PATH. Empty: `tenon stopwatch`.
@@ -150,7 +150,7 @@ struct CompileOptions {
   /// Nodes that do work, of an accelerated segment. None: 1 with assignment by priority, as many as pay with that by cost.
   TENON_OPTION(cli = "--min-block-size N", group = "Backends", python, least = 1, most = 4294967295,
                problem = "a segment has at least one node",
-               help = "nodes that do work in each segment of a backend but the last (default: 1; with --assign cost what pays)")
+               help = "least number of nodes that compute in a segment of a backend but the last (default: 1; with --assign cost by cost)")
   std::optional<int64_t> min_block_size = {};
 
   /// Ops that the fallback runs: "Op" or "domain::Op".
@@ -169,22 +169,22 @@ struct CompileOptions {
 
   /// Bytes that an accelerated backend may hold; the rest goes to the next.
   TENON_OPTION(cli = "--memory NAME=BYTES[K|M|G]", group = "Backends", python,
-               help = "bytes that a backend may hold; what finds no room goes to the next one; may be repeated")
+               help = "memory limit of a backend in bytes; nodes that exceed it go to the next backend; may be repeated")
   std::map<std::string, int64_t> memory = {};
 
   /// Element types that may become others, which do not keep all their values (f64: f32, i64: i32), where an accelerated backend lacks
   /// them.
   TENON_OPTION(cli = "--narrow TYPE=TYPE[,...]", group = "Backends", python,
-               help = "types that may become others which lose values, where a backend lacks them: f64=f32,i64=i32")
+               help = "types that may be converted with loss of values where a backend does not support them: f64=f32,i64=i32")
   std::map<DType, DType> narrow = {};
 
   /// All work is accelerated, or it is an error.
-  TENON_OPTION(cli, group = "Backends", python, help = "an error where the last backend has work to do")
+  TENON_OPTION(cli, group = "Backends", python, help = "fail where the last backend would have to run nodes")
   bool require_full = false;
 
-  /// Into the fewest segments, or by the walk of Torch-TensorRT, for two backends.
+  /// How nodes are joined to segments: into the fewest, or, for two backends, by the algorithm of Torch-TensorRT.
   TENON_OPTION(cli, group = "Backends", python, problem = "there is no such way to cut a graph",
-               help = "fewest segments, or the walk of Torch-TensorRT")
+               help = "join nodes to the fewest segments, or by the algorithm of Torch-TensorRT")
   Segmenter segmenter = Segmenter::fewest;
 
   BackendLibraries libraries = {};
@@ -197,9 +197,9 @@ struct CompileOptions {
                help = "a library of plugins; may be repeated (in addition to those of TENON_PLUGINS=A.so:B.so)")
   std::vector<std::filesystem::path> plugins = {};
 
-  /// Kernels of plugins, "acme::FastDFT", to take in place of Tenon's own.
+  /// Kernels of plugins, "acme::FastDFT", to use in place of Tenon's own.
   TENON_OPTION(cli = "--prefer NAME", group = "Plugins", python,
-               help = "a plugin's kernel of an op, \"acme::FastDFT\", to take in place of Tenon's own; may be repeated")
+               help = "a plugin's kernel of an op, \"acme::FastDFT\", to use in place of Tenon's own; may be repeated")
   std::vector<std::string> prefer = {};
 
   /// The tactic of all nodes of a plugin's op, "acme::Conv", by its number.
@@ -209,16 +209,16 @@ struct CompileOptions {
 
   /// Saving an engine puts the libraries of plugins that it needs into the file.
   TENON_OPTION(cli, group = "Plugins", python, compiler, saving,
-               help = "put the libraries of plugins that it needs into the engine (run --embedded-plugins)")
+               help = "store the plugin libraries that the engine needs in its file (see run --embedded-plugins)")
   bool embed_plugins = false;
 
   /// 3x3 convolutions take fewer products where that is faster, with rounding errors of twice the size.
-  TENON_OPTION(cli, python, pass, help = "convolutions keep the plain sum: less rounding error, more time (as --without winograd)")
+  TENON_OPTION(cli, python, pass, help = "no Winograd algorithm for convolutions: less rounding error, more time (as --without winograd)")
   bool winograd = true;
 
   /// The engine also contains the definitions of plugins' ops, which run, with a warning, where a plugin is missing.
   TENON_OPTION(cli, group = "Plugins", python, compiler, saving,
-               help = "put the definitions of plugins' ops into the engine too: they run, with a warning, where a plugin is missing")
+               help = "store the definitions of plugins' ops in the engine too, which run, with a warning, where a plugin is missing")
   bool plugin_fallback = false;
 
   /// What the operands of large products of f32 are rounded to; sums, and everything else, stay f32. bf16 needs a CPU with AVX512_BF16.
@@ -232,13 +232,13 @@ struct CompileOptions {
   /// CPU's best, and what each other backend prefers.
   TENON_OPTION(cli = "--target [BACKEND=]TARGET", python, saving,
                help =
-                   "whose code is generated: x86_avx2, x86_avx512, x86_avx512_vnni, x86_avx512_bf16 (default: this CPU's best); with "
-                   "BACKEND=, by that backend; may be repeated")
+                   "target of generated code: x86_avx2, x86_avx512, x86_avx512_vnni, x86_avx512_bf16 (default: this CPU's best); with "
+                   "BACKEND=, of that backend; may be repeated")
   std::vector<std::string> targets = {};
 
   /// Libraries of plugins run in processes of their own, so that one that crashes or hangs is an error of that run.
   TENON_OPTION(cli, group = "Plugins", python,
-               help = "run each library of plugins in a process of its own: one that crashes or hangs is an error")
+               help = "run each plugin library in a process of its own, so that a crash or hang is reported as an error")
   bool isolate_plugins = false;
 
   /// How long one call of an isolated plugin may take (in Python: in seconds).

@@ -10,7 +10,7 @@
 
 namespace tenon::plugin {
 
-/// A field with a value of its own.
+/// A field of a node (tenon_field) that owns its value.
 struct Field {
   std::string name;
   int32_t type = TENON_FIELD_BYTES;  ///< tenon_field_type
@@ -22,7 +22,7 @@ struct Field {
   std::string text() const;
 };
 
-/// Bytes of that many elements; -1 for a type that there is none of, or a length below 0.
+/// Bytes of that many elements; -1 for an unknown type or a negative length.
 int64_t bytes_of_field(int32_t type, int64_t length);
 /// "f32", "char", ...
 std::string_view name_of_type(int32_t type);
@@ -30,15 +30,15 @@ std::string_view name_of_type(int32_t type);
 bool holds_numbers(int32_t type);
 /// Element `index` of a field of numbers.
 double number_of(const Field& field, int64_t index);
-/// Of a field of integers, which a double may not hold.
+/// Element `index` of a field of integers, which a double may not represent exactly.
 int64_t integer_of(const Field& field, int64_t index);
 /// A field of one number, rounded to the type. Errors: bad_attribute for a type that holds no numbers, or a number that does not fit it.
 Result<Field> scalar_field(std::string name, int32_t type, double value);
 
-/// What a library gave. Errors: bad_attribute for a name, type, length or pointer that cannot be.
+/// A copy of a field that a library passed. Errors: bad_attribute for an invalid name, type, length or pointer.
 Result<Field> copy_of(const tenon_field& given);
 
-/// The same fields as a library sees them; they point into what they were made from.
+/// Fields as structs of the C interface, which point into the fields that they were made from.
 class FieldViews {
  public:
   explicit FieldViews(std::span<const Field> fields);

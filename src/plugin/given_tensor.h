@@ -8,7 +8,8 @@
 
 namespace tenon::plugin {
 
-/// A view of a tensor that a library gives: dense, with elements where it has any. place: for errors. Errors: bad_input, not_supported.
+/// Checks a tensor that a library passed, and returns a view of it. It must be dense, with data unless it has no elements. place: of
+/// errors. Errors: bad_input, not_supported.
 Result<Tensor> given_tensor(const tenon_tensor* tensor, const std::string& place);
 
 }  // namespace tenon::plugin

@@ -11,18 +11,18 @@
 
 namespace tenon::plugin {
 
-/// What `create` or `attach` of an op made: one node's instance. Its functions are called as tenon/plugin.h says, and their statuses become
-/// errors that name the plugin, the node, the function and the library's own text.
+/// The instance of an op for one node, made by `create` or `attach`. Member functions call the functions of tenon/plugin.h; statuses become
+/// errors that name the plugin, the node, the function and the library's failure text.
 class Object {
  public:
-  /// node: for messages. operands, results: how many the node has. Errors: what `create` says.
+  /// node: for messages. operands, results: their numbers. Errors: those of `create`.
   static Result<std::unique_ptr<Object>> create(const Op& op, tenon_phase phase, std::string node, std::span<const Field> fields,
                                                 size_t operands, size_t results);
   ~Object();
   Object(const Object&) = delete;
 
   const Op& op() const { return op_; }
-  /// A context's own; null where contexts share this one.
+  /// A new object for one context, by `attach`; null where contexts share this one.
   Result<std::unique_ptr<Object>> attach() const;
 
   Result<void> infer(tenon_inference& inference) const;
@@ -35,17 +35,18 @@ class Object {
   }
   Result<void> shapes_changed(const tenon_tensor* const* operands, const tenon_tensor* const* results) const;
   Result<uint64_t> workspace(const tenon_tensor* const* operands, const tenon_tensor* const* results) const;
-  /// Whether it takes the format at a position after those before it; `said`: its reason, where it gives one. Errors: what `supports` says.
+  /// Whether `supports` accepts the format at `position`, given those before it. said: set to its reason where it refuses. Errors: those of
+  /// `supports`.
   Result<bool> takes(uint32_t position, std::span<const tenon_format> formats, std::string& said) const;
-  /// not_supported, of this node.
+  /// The error not_supported for this node.
   Error refusal(std::string what) const;
   Result<void> configure(const tenon_ranges& ranges) const;
-  /// Errors: what `tactics` says; device_failed for more than there is room for, for ids below 1 and for ids that come twice.
+  /// Errors: those of `tactics`; device_failed for too many tactics, ids below 1 and duplicate ids.
   Result<std::vector<tenon_tactic>> tactics() const;
-  /// What an engine keeps: `given`, the node's own fields, where the op has no `save`.
+  /// The fields that an engine stores for the node: those of `save`, or `given`, the node's own fields, where the op has no `save`.
   Result<std::vector<Field>> save(std::span<const Field> given) const;
   void* self() const { return self_; }
-  /// Calls a function of the op, which `call` does. Errors: what its status says.
+  /// Calls a function of the op through `call`. Errors: its status as an error.
   template <class Call>
   Result<void> checked(std::string_view function, Call call) const {
     clear_failure();

@@ -9,12 +9,12 @@
 
 namespace tenon::plugin {
 
-/// Memory with a library's bytes that nobody can write any more, as a file that has a name for messages alone.
+/// An anonymous file (memfd) with the bytes of a library, sealed against writes. Its name is only for messages.
 class SealedMemory {
  public:
-  /// Errors: device_failed where the system gives no such memory.
+  /// Errors: device_failed where the system does not support it.
   static Result<SealedMemory> of(std::string name, std::string_view bytes);
-  /// What this process was given when it was started.
+  /// A descriptor that this process inherited.
   SealedMemory(std::string name, int descriptor) : name_(std::move(name)), descriptor_(descriptor) {}
   SealedMemory(SealedMemory&& other) noexcept : name_(std::move(other.name_)), descriptor_(other.keep()) {}
   SealedMemory& operator=(SealedMemory&&) = delete;
@@ -22,9 +22,9 @@ class SealedMemory {
 
   const std::string& name() const { return name_; }
   std::filesystem::path path() const { return path_of(descriptor_); }
-  /// For this process.
+  /// A path of the descriptor in /proc, valid in this process.
   static std::filesystem::path path_of(int descriptor);
-  /// The descriptor, which stays open when this dies.
+  /// Returns the descriptor and gives up its ownership.
   int keep() { return std::exchange(descriptor_, -1); }
 
  private:

@@ -5,8 +5,8 @@
 
 namespace tenon::plugin {
 
-/// A struct of a library in this host's version: fields that the library does not have are 0; fields that only the library has are
-/// left out.
+/// A struct of a library, which may be of another version of the interface, as this host's version: fields that the library does not have
+/// are 0, fields that only the library has are dropped.
 template <class Struct>
 Struct adapted(const Struct& given) {
   Struct out{};
@@ -15,7 +15,7 @@ Struct adapted(const Struct& given) {
   return out;
 }
 
-/// One of this host's, all 0 but for its size.
+/// A struct of this host's version, with all fields 0 but struct_size.
 template <class Struct>
 Struct blank() {
   Struct out{};

@@ -8,16 +8,16 @@
 
 namespace tenon::plugin {
 
-/// Tensors as a plugin sees them: row-major ones, unless a layout is set. Sizes are copied, elements are where they were.
+/// Tensors as structs of the C interface, row-major unless a layout is set. Sizes are copied; data is shared.
 class TensorViews {
  public:
   explicit TensorViews(size_t count);
   TensorViews(const TensorViews&) = delete;
   void set(size_t index, const Tensor& tensor);
-  /// Without elements yet.
+  /// Sets dtype and sizes, without data.
   void set_type(size_t index, DType dtype, std::span<const int64_t> sizes);
   void set_data(size_t index, void* data) { views_[index].data = data; }
-  /// strides: live as long as the view says them.
+  /// strides: outlive their use by the view.
   void set_layout(size_t index, int32_t layout, const int64_t* strides) {
     views_[index].layout = layout;
     views_[index].strides = strides;

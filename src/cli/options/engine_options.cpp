@@ -37,10 +37,9 @@ void EngineOptions::add_to(CLI::App& app, Takes takes) {
       model.unknown_ops |= compiler::usual_registry().run_unknown_ops(*names);
   });
   libraries.add_to(app);
-  if (takes == Takes::models_and_engines)
-    app.add_flag("--verify", verify, "check every byte of an engine first, weights too: for files that came over a network or an old disk");
+  if (takes == Takes::models_and_engines) app.add_flag("--verify", verify, "check the checksums of an engine first, weights included");
   app.add_flag("--verify-passes", verify_passes, "check the graph and the plan after each pass of the build");
-  app.add_option("--without", without, "a pass of the build that does not run: one of the graph or of planning; may be repeated")
+  app.add_option("--without", without, "leave out this pass of the graph or of planning; may be repeated")
       ->type_name("PASS")
       ->allow_extra_args(false)
       ->check(CLI::IsMember(names_of_passes()));

@@ -24,7 +24,7 @@ void PluginOptions::add_to(CLI::App& app) {
   add_libraries(app);
   add_table_option(app, "prefer", preferred);
   add_table_option(app, "plugin_tactics", tactics);
-  app.add_flag("--plugin-any-build", any_build, "take other builds of plugins than the engine was built with");
+  app.add_flag("--plugin-any-build", any_build, "accept other builds of plugins than those that the engine was built with");
   CLI::Option* const isolated = add_table_option(app, "isolate_plugins", isolate);
   add_table_option(app, "plugin_timeout", timeout)->check(more_than_zero())->needs(isolated)->capture_default_str();
   add_table_option(app, "plugin_memory", memory)->check(at_least(1))->needs(isolated);
@@ -34,7 +34,7 @@ void PluginOptions::add_to(CLI::App& app) {
 void PluginOptions::add_embedded_to(CLI::App& app, const std::string& file) {
   app.add_flag_callback(
       "--embedded-plugins", [this, &file] { embedded_in = &file; },
-      "take the libraries of plugins inside the engine, which run code of the engine's author");
+      "load the plugin libraries inside the engine file, which are code of the engine's author");
   group_options(app, kPluginOptions, {"--embedded-plugins"});
 }
 

@@ -38,7 +38,7 @@ void RewriteOptions::add_to(CLI::App& app) {
                  "a set expression (default+onnxruntime-bias_gelu) or a .rules file; may be given again (default: default)")
       ->type_name("SET|FILE")
       ->allow_extra_args(false);
-  app.add_option("--numerics", numerics, "the furthest that results may move: rules beyond do not run")
+  app.add_option("--numerics", numerics, "the largest change of results by rounding that rules may cause")
       ->check(CLI::IsMember({"exact", "reassociating", "approximate"}))
       ->capture_default_str();
   app.add_option("--order", order, "each match at once, or sweep by sweep")
@@ -48,7 +48,7 @@ void RewriteOptions::add_to(CLI::App& app) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   app.add_flag("--only", only, "the rules alone: no constant is folded, equal nodes are not merged");
-  app.add_flag("--isolate", isolate, "try the rules in a process of their own first: one that crashes or hangs is left out");
+  app.add_flag("--isolate", isolate, "try the rules in a child process first; one that crashes or hangs is left out");
 }
 
 Result<passes::Options> RewriteOptions::passes_options() const {

@@ -75,14 +75,14 @@ Result<void> show(const Options& o, Console& console) {
 }  // namespace
 
 VERB(backends) {
-    .summary = "who can run parts of a model: what was found, or why not",
+    .summary = "list the backends, and why one is not available",
     .examples =
         "  tenon backends\n"
         "  tenon backends --backend-lib onnxruntime=/opt/ort/lib/libonnxruntime.so --ops\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->libraries.add_to(app);
-      app.add_flag("--ops", o->ops, "count the operators of which each takes a sample");
+      app.add_flag("--ops", o->ops, "count the ops of which each backend supports at least one sample");
       return [o](Console& console) { return show(*o, console); };
     },
     .isolates = true,

@@ -102,7 +102,7 @@ Result<void> bench_model(const BenchOptions& o, Console& console) {
 }  // namespace
 
 VERB(bench) {
-    .summary = "measure a model or an engine, alone or against another engine",
+    .summary = "measure the speed of a model or an engine, alone or compared with another inference engine",
     .examples =
         "  tenon bench model.onnx\n"
         "  tenon bench model.tenon --threads 1 --trace trace.json     (open it in chrome://tracing or ui.perfetto.dev)\n"
@@ -126,18 +126,18 @@ VERB(bench) {
       o->engine.add_check_memory_to(app);
       o->inputs.add_to(app);
       app.add_option("--entry", o->entry, "what to measure of an engine with several entries (default: its first one)")->type_name("NAME");
-      app.add_option("--vs", o->peer, "measure the other engine in its own process, in turns")
+      app.add_option("--vs", o->peer, "compare with this engine, which runs in a process of its own, alternately")
           ->check(CLI::IsMember({"onnxruntime", "openvino", "torch"}));
-      app.add_flag("--cold", o->cold, "evict the caches before each run, as a process that does other work between runs");
-      app.add_flag("--explain", o->explain, "the time of each kernel append what sizes, tactic and machine predict, and what limits it");
-      app.add_flag("--serve", o->serve, "answer commands on stdin, as tools/bench/peer_bench.py does: ./dev bench measures so");
+      app.add_flag("--cold", o->cold, "evict the caches before each run, as if other work ran in between");
+      app.add_flag("--explain", o->explain, "print for each kernel the measured time, the predicted time and the limiting resource");
+      app.add_flag("--serve", o->serve, "execute commands from stdin, by the protocol of tools/bench/peer_bench.py (used by ./dev bench)");
       app.add_option("--trace", o->trace, "write a chrome trace of some runs")->type_name("OUT");
       app.add_option(
              "--html", o->html,
              "write the graph before and after as a page to look around in, with the time of each kernel; of an engine, after, with all its entries")
           ->type_name("OUT");
-      app.add_option("--runs", o->runs, "samples to keep")->check(between(1, 100000))->capture_default_str();
-      app.add_option("--seconds", o->seconds, "take no new samples after that long")->check(more_than_zero())->capture_default_str();
+      app.add_option("--runs", o->runs, "how many samples to take")->check(between(1, 100000))->capture_default_str();
+      app.add_option("--seconds", o->seconds, "stop taking samples after this time")->check(more_than_zero())->capture_default_str();
       group_options(app, kDebugOptions, {"--serve"});
       return [o](Console& console) { return bench_model(*o, console); };
     },

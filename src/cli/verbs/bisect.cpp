@@ -202,7 +202,7 @@ Result<void> bisect(const Options& o, Console& console) {
 }  // namespace
 
 VERB(bisect) {
-    .summary = "find the rewrite that makes a model bad, by a command that accepts good models and rejects bad ones",
+    .summary = "find the rewrite that makes a model bad, by a command whose exit code tells good models from bad ones",
     .examples =
         "  tenon bisect model.onnx -- python check.py           check.py gets the model as its last argument\n"
         "  tenon bisect model.onnx --rules mine.rules -- ./run --model {} --expect out.npz\n"
@@ -214,14 +214,15 @@ VERB(bisect) {
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->rewriting.add_to(app);
-      app.add_option("COMMAND", o->command, "after --: the program that judges, and its arguments");
-      app.add_option("--timeout", o->timeout, "seconds that the command may take; then the model is bad")
+      app.add_option("COMMAND", o->command, "after --: the command that checks a model, and its arguments");
+      app.add_option("--timeout", o->timeout, "seconds that the command may take; a model that takes longer is bad")
           ->check(zero_or_more())
           ->type_name("SECONDS");
       app.add_flag("--against-reference", o->against_reference,
                    "judge by the outputs, in Tenon's reference evaluator (slow on large models)");
       o->inputs.add_to(app);
-      app.add_option("--dump", o->dump, "a folder for the faulty rewrite as ONNX, before and after, and as a picture")->type_name("OUTDIR");
+      app.add_option("--dump", o->dump, "write the faulty rewrite to this folder: the graph before and after it as ONNX, and as a picture")
+          ->type_name("OUTDIR");
       app.add_option("--opset", o->opset, "write the models with exactly this opset")->type_name("N");
       return [o](Console& console) { return bisect(*o, console); };
     },

@@ -233,14 +233,17 @@ VERB(build) {
              "one more model that the engine runs, by that name: MODEL is its entry `main`, and equal weights are kept once; may be repeated")
           ->type_name("NAME=MODEL")
           ->allow_extra_args(false);
-      app.add_option("--svg", o->svg, "draw the compiled graph, one colour a fused group (needs Graphviz)")->type_name("OUT");
-      app.add_option("--dump-plan", o->dump_plan, "a folder for the plan as text, after each planning pass that changed it")
+      app.add_option("--svg", o->svg, "draw the compiled graph, with a colour for each fused group (needs Graphviz)")->type_name("OUT");
+      app.add_option("--dump-plan", o->dump_plan, "write the plan as text to this folder after each planning pass that changed it")
           ->type_name("OUTDIR");
-      app.add_option("--html", o->html, "write the graph before and after as a page to look around in: fused groups, kernels, rules")
+      app.add_option("--html", o->html,
+                     "write the graph before and after compilation as an interactive HTML page with fused groups, kernels and rules")
           ->type_name("OUT");
       CLI::Option* target = add_table_option(app, "targets", o->targets);
       CLI::Option* tactic =
-          app.add_option("--tactic", o->tactic, "how kernels are cut: lines NODE: field=value ... (inspect prints what an engine has)")
+          app.add_option(
+                 "--tactic", o->tactic,
+                 "file with tactics of kernels (tile sizes, splits, ...): lines NODE: field=value ... (`inspect` prints those of an engine)")
               ->type_name("FILE");
       app.add_flag("--portable", o->portable, "leave native code out: the engine is compiled when it is loaded, on any CPU")
           ->excludes(target)

@@ -120,13 +120,13 @@ Result<void> calibrate_all(const Options& o, Console& console) {
 }  // namespace
 
 VERB(calibrate) {
-    .summary = "measure what segments of each backend take here, for --assign cost, and what the machine can do, for bench --explain",
+    .summary = "measure the overhead of segments of each backend (for --assign cost) and peak rates of the machine (for bench --explain)",
     .examples =
         "  tenon calibrate\n"
         "  tenon calibrate --backend onnxruntime --backend-lib onnxruntime=/opt/ort/lib/libonnxruntime.so\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
-      app.add_option("--backend", o->backends, "those that are measured (default: all that are there)")
+      app.add_option("--backend", o->backends, "backends to measure (default: all that are available)")
           ->type_name("NAME[,NAME]")
           ->allow_extra_args(false);
       app.add_option("--threads", o->threads, "threads to run on (default: what this process may use)")->check(at_least(0));

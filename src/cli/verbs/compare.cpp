@@ -262,7 +262,7 @@ Result<void> compare_model(const Options& o, Console& console) {
 }  // namespace
 
 VERB(compare) {
-    .summary = "hold a model's results against the fp64 reference",
+    .summary = "compare a model's results with those of the fp64 reference",
     .examples =
         "  tenon compare model.onnx\n"
         "  tenon compare model.onnx --shape ids=2x64 --with onnxruntime\n"
@@ -289,15 +289,16 @@ VERB(compare) {
                      "compare so many runs that follow each other (default: 4 of a model with states, else 1). An --input whose array has "
                      "one dimension more, of that size, has a value for each step; others are the same in all, random ones differ")
           ->check(at_least(1));
-      app.add_option("--with", o->with, "show another engine's error against the same judge")
+      app.add_option("--with", o->with, "also compare the results of this engine with the reference")
           ->check(CLI::IsMember({"reference", "onnxruntime", "openvino", "torch"}))
           ->capture_default_str();
       app.add_option(
              "--outlier", o->outlier,
              "make the middle element of each floating input so large, and show the error of the results that are small in comparison")
           ->type_name("VALUE");
-      app.add_flag("--all-values", o->all_values, "compare every floating value, each kept as an output of a copy of the graph");
-      app.add_flag("--by-segment", o->by_segment, "run each backend's segments by themselves first, and name the first that is wrong");
+      app.add_flag("--all-values", o->all_values, "compare every floating-point value, in a copy of the graph where all are outputs");
+      app.add_flag("--by-segment", o->by_segment,
+                   "first run each segment alone on operands of the reference, and report the first wrong one");
       return [o](Console& console) { return compare_model(*o, console); };
     },
     .isolates = true,

@@ -66,10 +66,10 @@ VERB(export) {
       o->model.add_to(app);
       app.add_option("-o,--output", o->output, "the file to write")->required()->type_name("OUT");
       app.add_option("--opset", o->opset, "exactly this opset (default: the lowest that has every node)")->type_name("N");
-      app.add_option("--opt", o->opt, "rewrite the graph first, as `build` does: 0 not at all ... 3 all there is")
+      app.add_option("--opt", o->opt, "rewrite the graph first, as `build` does: 0 (not at all) to 3 (all rules)")
           ->type_name("0..3")
           ->check(between(0, 3));
-      app.add_option("--rules", o->rules, "which rules rewrite it: sets, files or names, joined by +, taken away by -")->type_name("RULES");
+      app.add_option("--rules", o->rules, "rules to apply: sets, files or names; + adds, - removes")->type_name("RULES");
       app.add_option("--raise-opset", o->raise, "fused ops that this opset has raise the opset instead of becoming functions")
           ->type_name("N")
           ->excludes("--opset");

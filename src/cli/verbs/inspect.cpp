@@ -202,7 +202,7 @@ Result<void> inspect(const Options& o, Console& console) {
 }  // namespace
 
 VERB(inspect) {
-    .summary = "show what a model, a checkpoint or an engine is: inputs, outputs, ops, weights, kernels, memory, pictures",
+    .summary = "describe a model, a checkpoint or an engine: inputs, outputs, ops, weights, kernels, memory, pictures",
     .examples =
         "  tenon inspect model.onnx\n"
         "  tenon inspect model.onnx --shape ids=1x128 --text\n"
@@ -216,7 +216,8 @@ VERB(inspect) {
       app.add_option("--entry", o->entry, "of an engine with several entries: show that one alone (--svg draws one: the first)")
           ->type_name("NAME");
       app.add_option("--svg", o->svg, "write the graph as a picture (needs Graphviz)")->type_name("OUT");
-      app.add_option("--html", o->html, "write the graph as a page to look around in; of an engine, of all entries, with their kernels")
+      app.add_option("--html", o->html,
+                     "write the graph as an interactive HTML page; of an engine, the graphs of all entries with their kernels")
           ->type_name("OUT");
       app.add_flag("--all-layers", o->all_layers, "--svg: draw repeated layers one by one");
       app.add_flag("--text", o->text, "print the graph in its text form; of an engine its steps too");

@@ -140,9 +140,9 @@ VERB(partition) {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app, EngineOptions::Takes::models);
       o->engine.model.metadata = true;  // modules are reported
-      app.add_flag("--dry-run", o->dry_run, "build no segment");
-      app.add_flag("--nodes", o->nodes, "a line a node");
-      app.add_option("--html", o->html, "write it all as a page to look around in")->type_name("OUT");
+      app.add_flag("--dry-run", o->dry_run, "do not compile the segments");
+      app.add_flag("--nodes", o->nodes, "print one line for each node");
+      app.add_option("--html", o->html, "write the partition as an interactive HTML page")->type_name("OUT");
       for (CLI::Option* option : app.get_options())
         if (option->get_group() == kBackendOptions) option->group("Who runs what");  // what this verb is about
       return [o](Console& console) -> Result<void> { return partition_model(*o, console); };

@@ -208,14 +208,15 @@ VERB(rewrite) {
       o->rewriting.add_to(app);
       app.add_option("-o,--output", o->output, "the file to write (default: none, only the report)")->type_name("OUT");
       app.add_flag("--stats", o->stats, "what each rule and each pass did");
-      app.add_option("--dump", o->dump, "a folder for every rewrite as ONNX, before and after, and a page with the pictures")
+      app.add_option("--dump", o->dump,
+                     "write every rewrite to this folder: the graph before and after it as ONNX, and an HTML page with pictures")
           ->type_name("OUTDIR");
-      app.add_option("--stop-after", o->stop_after, "do the first K rewrites only")->check(at_least(0))->type_name("K");
+      app.add_option("--stop-after", o->stop_after, "apply only the first K rewrites")->check(at_least(0))->type_name("K");
       app.add_option("--verify", o->verify,
                      "run rewrites and what they replace on random inputs and compare: one of each kind, or every one")
           ->check(CLI::IsMember({"off", "first", "all"}))
           ->capture_default_str();
-      app.add_flag("--strict", o->strict, "fail, and write nothing, where a rule is left out");
+      app.add_flag("--strict", o->strict, "fail, and write nothing, where a rule is disabled");
       app.add_option("--opset", o->opset, "exactly this opset (default: the lowest that has every node)")->type_name("N");
       app.add_option("--raise-opset", o->raise, "fused ops that this opset has raise the opset instead of becoming functions")
           ->type_name("N")

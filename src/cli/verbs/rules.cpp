@@ -137,7 +137,7 @@ void add_test(CLI::App& app, Options& o) {
                ->fallthrough();
   o.test->add_option("RULE", o.rule, "a rule, a set expression, or a .rules file (default: every rule that is an equation)")
       ->type_name("SET|FILE");
-  o.test->add_option("--seed", o.seed, "other graphs and other inputs")->capture_default_str();
+  o.test->add_option("--seed", o.seed, "seed of the random graphs and inputs")->capture_default_str();
 }
 
 void add_why(CLI::App& app, Options& o) {
@@ -147,8 +147,8 @@ void add_why(CLI::App& app, Options& o) {
       ->type_name("SET|FILE");
   o.model.add_to(*o.why);
   o.why->get_option("MODEL")->required(false);
-  o.why->add_option("NODE", o.node, "a node, or a value that it makes");
-  o.why->add_option("--rules", o.before, "rewrite the model by these first (default: by none; constants are folded all the same)")
+  o.why->add_option("NODE", o.node, "a node, or one of its results");
+  o.why->add_option("--rules", o.before, "apply these rules to the model first (default: none; constants are folded in any case)")
       ->type_name("SET|FILE")
       ->allow_extra_args(false);
   o.why->add_option("--most", o.most, "how many partial matches to print")->check(at_least(1))->capture_default_str();
@@ -157,7 +157,7 @@ void add_why(CLI::App& app, Options& o) {
 }  // namespace
 
 VERB(rules) {
-    .summary = "show and test the rules that rewrite models, and why one does not match",
+    .summary = "list and test rewrite rules, and explain why a rule does not match",
     .examples =
         "  tenon rules list                       every rule\n"
         "  tenon rules list default+canonical     those of an expression of sets\n"

@@ -268,12 +268,12 @@ VERB(run) {
       o->inputs.add_to(app);
       o->states.add_to(app);
       app.add_option("--entry", o->entry, "what to run of an engine with several entries (default: its first one)")->type_name("NAME");
-      app.add_option("--output-dir", o->output_dir, "write one NAME.npy an output into this folder (of a sequence: NAME%2F0.npy, ...)")
+      app.add_option("--output-dir", o->output_dir, "write each output as NAME.npy to this folder (of a sequence: NAME%2F0.npy, ...)")
           ->type_name("OUTDIR");
-      app.add_option("--output", o->output, "write all outputs into one archive (of a sequence: NAME/0, NAME/1, ...)")
-          ->type_name("OUT.npz");
+      app.add_option("--output", o->output, "write all outputs to one archive (of a sequence: NAME/0, NAME/1, ...)")->type_name("OUT.npz");
       app.add_flag("--print", o->print, "print all elements of the results (--json has those of up to 1000 without it)");
-      app.add_flag("--segments", o->segments, "list what each backend ran, how long that took, and what was copied (of a second run)")
+      app.add_flag("--segments", o->segments,
+                   "list the segments of each backend with their time and the bytes copied, measured in a second run")
           ->excludes("--steps");
       return [o](Console& console) { return run_model(*o, console); };
     },

@@ -14,17 +14,16 @@ struct PortType {
   int rank = -1;              ///< -1: not known
 };
 
-/// The choices of layouts that an object takes, at most `most`, each queried position by position: first with as much row-major as may be,
-/// then with as much channels-last, then mixed ones. operands: how many of the places are operands, which come first.
-/// Errors: not_supported where it takes none, with the dtypes that it does take at the first place that it refuses; what `supports` says.
-/// Cost: some calls of `supports` a place and choice.
+/// The combinations of layouts that an object supports, at most `most`: those with the most row-major layouts first, then those with the
+/// most channels-last ones, then mixed ones. places: types of operands, then of results; operands: how many are operands.
+/// Errors: not_supported where it supports none, with the dtypes that it supports at the first place that it refuses; errors of
+/// `supports`. Cost: some calls of `supports` for each place and combination.
 Result<std::vector<Layouts>> formats_of(const Object& object, std::span<const PortType> places, size_t operands, size_t most);
 
-/// Calls `supports` for one choice once more, right before `configure`. Errors: not_supported, what `supports`
-/// says.
+/// Calls `supports` once more for one combination of layouts, right before `configure`. Errors: not_supported; errors of `supports`.
 Result<void> confirm_format(const Object& object, std::span<const PortType> places, const Layouts& layouts);
 
-/// "channels-last", or of mixed ones "row-major, channels-last -> channels-last".
+/// "channels-last" where all are equal; else operands and results: "row-major, channels-last -> channels-last".
 std::string text_of_layouts(const Layouts& layouts, size_t operands);
 
 }  // namespace tenon::plugin

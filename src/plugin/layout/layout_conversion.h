@@ -12,16 +12,15 @@ using Layouts = std::vector<int32_t>;
 
 /// "row-major", "channels-last", "strided".
 const char* name_of_layout(int32_t layout);
-/// Whether memory in this layout is other than row-major memory.
+/// Whether elements in this layout are in another order than row-major, so that they need memory of their own.
 bool is_apart(int32_t layout, size_t rank);
-/// In elements.
+/// Strides of each axis, in elements.
 Sizes strides_of(int32_t layout, std::span<const int64_t> sizes);
 
-/// Presents the operands, or the results, of a node in the layouts of its plugin, and converts them there and back: all memory of Tenon
-/// is row-major.
+/// Converts the operands, or the results, of a node between Tenon's row-major memory and the layouts that its plugin uses.
 class LayoutConversion {
  public:
-  /// views: of these; outlive it. layouts: one each.
+  /// views: of the operands or results; outlive this. layouts: one for each.
   LayoutConversion(TensorViews& views, Layouts layouts);
 
   /// After TensorViews::set or set_type: sets layout and strides, and allocates memory of its own where the layout needs it. Errors:
@@ -29,14 +28,14 @@ class LayoutConversion {
   Result<void> lay_out(size_t index);
   void clear(size_t index) { tensors_[index].apart = false; }
   void set_data(size_t index, void* data);
-  /// Operands from our memory to the plugin's, those that were set since.
+  /// Copies operands whose data was set since the last call to the memory of the plugin.
   void bring(ThreadPool* thread_pool, int threads);
-  /// Results from the plugin's memory to ours.
+  /// Copies results from the memory of the plugin to Tenon's memory.
   void take(ThreadPool* thread_pool, int threads) const;
 
  private:
   struct One {
-    bool apart = false;  ///< the plugin's memory is not ours
+    bool apart = false;  ///< the plugin's memory is separate from Tenon's
     bool is_new = false;
     void* ours = nullptr;
     Tensor theirs;

@@ -10,16 +10,17 @@
 
 namespace tenon::plugin {
 
-/// tenon_call::run_graph: looks at what a library gives, and keeps what went wrong. Allocates nothing while sizes stay.
+/// Implements tenon_call::run_graph: checks the arguments that a library passes, runs the inner graph and records errors. Allocates nothing
+/// while sizes do not change.
 class GraphCalls {
  public:
-  /// null: the node has none. Outlives this.
+  /// graphs: null where the node has none; outlive this.
   void set_graphs(InnerGraphs* graphs);
   int32_t run(uint32_t number, const tenon_tensor* const* operands, const tenon_tensor* const* results);
   int32_t ports(uint32_t number, uint32_t* operands, uint32_t* results);
-  /// What `enqueue` returned; where it passes on what a call of run() said, with that error's parts.
+  /// The error of `enqueue`. Where `enqueue` failed because run() failed, with the details of that error.
   Error with_cause(Error enqueue) const;
-  /// No run is under way.
+  /// Clears the error of the last run.
   void forget() { error_.reset(); }
 
  private:
@@ -31,7 +32,7 @@ class GraphCalls {
   int32_t keep(Error error);
 
   InnerGraphs* graphs_ = nullptr;
-  std::vector<LastCall> last_calls_;  ///< of each graph, as it was called last
+  std::vector<LastCall> last_calls_;  ///< arguments of the last call of each graph
   std::atomic<bool> busy_{false};
   std::optional<Error> error_;
 };

@@ -9,7 +9,7 @@
 
 namespace tenon::plugin {
 
-/// What a library may call while `enqueue` runs. Arguments are checked before (see HostCall).
+/// The functions of the host that a library may call during `enqueue`. HostCall checks their arguments.
 class CallServices {
  public:
   using Body = void (*)(void* argument, int64_t begin, int64_t end, int32_t thread);
@@ -24,8 +24,8 @@ class CallServices {
   virtual int32_t graph_ports(uint32_t graph, uint32_t* operands, uint32_t* results) = 0;
 };
 
-/// A tenon_call whose functions check what the library passes, and then call `services`. A refused argument leaves the reason as the
-/// failure text and returns TENON_FAILED.
+/// A tenon_call whose functions check their arguments and then call `services`. A bad argument sets the failure text and returns
+/// TENON_FAILED.
 class HostCall {
  public:
   /// services, operands, results: outlive this.

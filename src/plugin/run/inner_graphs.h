@@ -8,7 +8,7 @@
 
 namespace tenon::plugin {
 
-/// Runs the graphs that a node added while its model was built (tenon_op::add_graphs), by their numbers there. One thread at a time.
+/// Runs the graphs that a node's op added (tenon_op::add_graphs), by the order in which it added them. One thread at a time.
 class InnerGraphs {
  public:
   struct Ports {
@@ -16,9 +16,9 @@ class InnerGraphs {
   };
   virtual ~InnerGraphs() = default;
   virtual uint32_t count() const = 0;
-  /// Of a graph that is there, as every number here.
+  /// number: below count(), here and below.
   virtual Ports ports(uint32_t number) const = 0;
-  /// results: where they go. Errors: what the graph does not take or give; those of its run.
+  /// results: memory that they are written to. Errors: bad_input for operands or results of wrong types; those of the run.
   virtual Result<void> run(uint32_t number, std::span<const Tensor> operands, std::span<const Tensor> results) = 0;
 };
 

@@ -19,19 +19,19 @@ class ThreadPool;
 
 namespace tenon::plugin {
 
-/// What a run may use.
+/// Threads that a run may use, and its stop request.
 struct RunResources {
   ThreadPool* thread_pool = nullptr;          ///< null: the calling thread alone
   int threads = 1;                            ///< of the thread pool
-  bool (*stopped)(const void* of) = nullptr;  ///< whether the run shall end; null: it shall not
-  const void* stopped_of = nullptr;
+  bool (*stopped)(const void* of) = nullptr;  ///< returns whether the run is to stop; null: it cannot be stopped
+  const void* stopped_of = nullptr;           ///< argument of `stopped`
 };
 
-/// Calls `enqueue` of an object. Allocates nothing in run() but results of data-dependent shape.
+/// Runs a node of a plugin in this process, by `enqueue` of its object. run() allocates only results of data-dependent shape.
 class Runner final : public NodeRunner, private CallServices {
  public:
-  /// results: their dtypes. layouts: what the object takes; operands and results that we hold are row-major, and are brought there and
-  /// back. Errors: those of attach.
+  /// operands: their number. results: their dtypes. layouts: that the object uses; operands and results are row-major in the engine, and
+  /// are converted. Errors: those of attach.
   static Result<std::unique_ptr<Runner>> make(std::shared_ptr<const Object> object, size_t operands, std::vector<DType> results,
                                               const Layouts& layouts = {});
   Runner(const Runner&) = delete;
@@ -47,7 +47,7 @@ class Runner final : public NodeRunner, private CallServices {
       conversions_->results.set_data(index, data);
     else results_.set_data(index, data);
   }
-  /// What `run_graph` runs; null: nothing. Outlives the runner.
+  /// Sets the graphs that `run_graph` runs; null: none. They outlive the runner.
   void set_graphs(InnerGraphs* graphs) { graphs_.set_graphs(graphs); }
   void set_tactic(int32_t tactic) override { call_->tactic = tactic; }
   Result<void> run(const RunResources& resources) override;
@@ -71,24 +71,24 @@ class Runner final : public NodeRunner, private CallServices {
     return graphs_.run(graph, operands, results);
   }
   int32_t graph_ports(uint32_t graph, uint32_t* operands, uint32_t* results) override { return graphs_.ports(graph, operands, results); }
-  /// The sizes and elements of a late result of the run before.
+  /// Releases a result of data-dependent shape of the last run.
   void forget(size_t result);
   const Object& object() const { return attached_ ? *attached_ : *shared_; }
 
   std::shared_ptr<const Object> shared_;
-  std::unique_ptr<Object> attached_;  ///< null: contexts share the one
+  std::unique_ptr<Object> attached_;  ///< this context's own object; null: contexts share `shared_`
   TensorViews operands_, results_;
   struct LayoutConversions {
     LayoutConversion operands, results;
   };
-  std::unique_ptr<LayoutConversions> conversions_;  ///< null: all is row-major
+  std::unique_ptr<LayoutConversions> conversions_;  ///< null: all layouts are row-major
   std::vector<DType> dtypes_;
   std::vector<Tensor> late_;
   std::vector<bool> is_late_;
   bool any_late_ = false;
   Tensor workspace_;
   GraphCalls graphs_;
-  const RunResources* resources_;  ///< of no run where none is under way: libraries may keep what they were given
+  const RunResources* resources_;  ///< of the current run; between runs of none, since a library may keep the call and use it later
   HostCall call_;
 };
 

@@ -8,24 +8,24 @@
 
 namespace tenon::plugin::worker {
 
-/// Memory that a host and its worker both have, each at an address of its own, and how they name a place in it to each other.
+/// Memory that the host and its worker process both map, at different addresses. A Name identifies a place in it in messages.
 class CommonMemory {
  public:
   static constexpr int64_t kSharedFile = -1;
   struct Name {
-    int64_t where = kSharedFile;  ///< the file that they share, or the operand of that index
-    uint64_t offset = 0;          ///< there
+    int64_t where = kSharedFile;  ///< the shared file, or the index of an operand
+    uint64_t offset = 0;          ///< in it, in bytes
   };
   struct Range {
     Name name;
     const std::byte* data = nullptr;
     uint64_t bytes = 0;
-    bool is_written = false;  ///< results may lie there
+    bool is_written = false;  ///< results may be written there
   };
 
   void clear() { ranges_.clear(); }
   void add(const Range& range) { ranges_.push_back(range); }
-  /// What these bytes are called, which lie within one range. None: they lie elsewhere, or where nobody may write.
+  /// The name of these bytes. None: they are not within one range, or `is_written` and the range is read-only.
   std::optional<Name> name_of(const std::byte* data, uint64_t bytes, bool is_written) const {
     const std::less_equal<> before;
     for (const Range& r : ranges_)
@@ -33,7 +33,7 @@ class CommonMemory {
         return Name{r.name.where, r.name.offset + static_cast<uint64_t>(data - r.data)};
     return std::nullopt;
   }
-  /// Where they are in this process. Null: they are not, or nobody may write there.
+  /// The address of named bytes in this process. Null: they are not within a range, or `is_written` and the range is read-only.
   const std::byte* at(const Name& name, uint64_t bytes, bool is_written) const {
     for (const Range& r : ranges_)
       if (r.name.where == name.where && name.offset >= r.name.offset && has(r, name.offset - r.name.offset, bytes, is_written))

@@ -7,13 +7,13 @@
 
 namespace tenon::plugin::worker {
 
-// What lies in the file that a process shares with its worker: ControlBlock, and after it tensors, wherever the host puts them. The file
-// has room for more than anybody uses; what nobody touched takes no memory.
+// The layout of the file that the host shares with its worker: a ControlBlock, then tensors at offsets that the host chooses. The file is
+// sparse: pages that were never written take no memory.
 constexpr uint64_t kFileBytes = uint64_t{1} << 40;
 constexpr uint64_t kPage = 4096;
-constexpr int kFile = 3;                   ///< the descriptor of it in the worker
-constexpr int kLibrary = 4;                ///< of the library, where that lies in sealed memory
-constexpr const char* kSealed = "sealed";  ///< says to the worker that it does
+constexpr int kFile = 3;                   ///< descriptor of the shared file in the worker
+constexpr int kLibrary = 4;                ///< descriptor of the library in the worker, where it is in sealed memory
+constexpr const char* kSealed = "sealed";  ///< argument of the worker where the library is in sealed memory
 
 /// Which side owns a lane.
 enum class LaneOwner : uint32_t { host = 0, requested = 1, worker = 2 };
@@ -28,35 +28,36 @@ struct Lane {
   static constexpr size_t kRoom = 256 * 1024;
   alignas(64) std::atomic<LaneOwner> owner;
   Waiter host, worker;
-  std::atomic<uint32_t> stop;    ///< the run shall end
-  std::atomic<uint32_t> blamed;  ///< the worker ended in this lane's thread
-  uint32_t size, more;           ///< bytes of a message here; 1: and then others
+  std::atomic<uint32_t> stop;    ///< 1: the run is to stop
+  std::atomic<uint32_t> blamed;  ///< 1: the thread of this lane ended the worker
+  uint32_t size, more;           ///< bytes of the message in `room`; more: 1 where the message continues
   alignas(64) std::array<char, kRoom> room;
 };
 
-/// Lines of the log, each a severity, a length and a text: written and read as a stream of bytes.
+/// A ring buffer of log lines, each with severity, length and text.
 struct LogStream {
   static constexpr size_t kRoom = 256 * 1024;
   alignas(64) std::atomic<uint64_t> written, read;
   std::array<char, kRoom> room;
 };
 
+/// The part of the shared file for messages and the state of the worker.
 struct ControlBlock {
-  static constexpr uint32_t kLanes = 256, kOutermost = 64;  ///< of which questions may have that are within no other
-  std::atomic<uint32_t> lanes;                              ///< that the host uses
-  std::atomic<uint32_t> signal;                             ///< that ended the worker
-  std::atomic<uint64_t> address;                            ///< that it could not touch
-  std::atomic<uint64_t> data_bytes;                         ///< that it had then
+  static constexpr uint32_t kLanes = 256, kOutermost = 64;  ///< kOutermost: lanes for requests that are not made within another request
+  std::atomic<uint32_t> lanes;                              ///< number of lanes in use
+  std::atomic<uint32_t> signal;                             ///< number of the signal that ended the worker
+  std::atomic<uint64_t> address;                            ///< that it could not access
+  std::atomic<uint64_t> data_bytes;                         ///< of data memory that it used then
   LogStream log;
   std::array<Lane, kLanes> lane;
 };
 constexpr uint64_t kDataStart = (sizeof(ControlBlock) + kPage - 1) / kPage * kPage;
 
-/// Passes ownership to the other side, which `waiter` is.
+/// Sets the owner, and wakes the other side, which waits on `waiter`.
 void hand_over(std::atomic<LaneOwner>& owner, LaneOwner to, Waiter& waiter);
-/// Whether it came to be `wanted` in time: first looks again and again for some 50 us, then sleeps.
+/// Waits until `owner` is `wanted`: spins for about 50 us, then sleeps. False: timeout.
 bool await_owner(std::atomic<LaneOwner>& owner, LaneOwner wanted, Waiter& waiter, std::chrono::microseconds timeout);
-/// Sleeps until the word is another than `known`, or somebody calls wake_all.
+/// Sleeps (futex) until the word differs from `known` or wake_all() is called.
 void sleep_on(std::atomic<uint32_t>& word, uint32_t known);
 void wake_all(std::atomic<uint32_t>& word);
 

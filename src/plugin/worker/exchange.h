@@ -7,7 +7,7 @@
 
 namespace tenon::plugin::worker {
 
-/// Of verbs, their arguments and ControlBlock: another number for each change. The first argument of `open`, which stays where it is.
+/// The version of this protocol: changes with verbs, their arguments and ControlBlock. It is the first argument of `open` in every version.
 constexpr int64_t kVersion = 3;
 
 /// The requests of the host. Its arguments follow, as the functions of WorkerService take them.
@@ -17,9 +17,9 @@ enum class Verb : int64_t { open = 0, create = 1, destroy = 2, attach = 3, detac
 /// while it runs a node: shared memory of a given size; a run of one of the node's graphs.
 enum class Reply : int64_t { failed = 0, done = 1, room = 2, graph = 3 };
 
-/// Writes the next piece of a message into the lane; returns what is left of it.
+/// Writes the next piece of a message to the lane; returns the rest.
 std::string_view put_piece(Lane& lane, std::string_view message);
-/// Adds the piece that is in the lane to a message. Returns whether that was the last.
+/// Appends the piece in the lane to a message. Returns whether it was the last one.
 bool take_piece(const Lane& lane, std::string& message);
 
 /// Worker side: waits for a message of the host and reads all of its pieces.

@@ -19,19 +19,19 @@ class GraphService {
   explicit GraphService(InnerGraphs& graphs) : graphs_(graphs) {}
   GraphService(const GraphService&) = delete;
 
-  /// How many graphs, and of each its operands and results.
+  /// Writes the number of graphs, and for each the numbers of operands and results.
   void pack_ports(Packer& to) const;
-  /// The node is in another process, which shares that file.
+  /// Sets the file that is shared with the process of the node.
   void enter(std::shared_ptr<SharedFile> file);
-  /// A run of the node begins. The caller adds the memory, other than this service's own, in which tensors of its graphs may lie.
+  /// Called when a run of the node begins. The caller adds the memory in which tensors of its graphs may be, in addition to `room_`.
   CommonMemory& begin() {
     memory_.clear();
     copied_ = 0;
     return memory_;
   }
-  /// Bytes of tensors of this run that the process copied to the room, and back.
+  /// Bytes of tensors that the process copied to `room_` and back in this run.
   int64_t copied_bytes() const { return copied_; }
-  /// message: a request; becomes the answer. False: it is malformed.
+  /// Executes a request; `message` becomes the response. False: the request is malformed.
   bool answer(std::string& message);
 
  private:
@@ -40,9 +40,9 @@ class GraphService {
 
   InnerGraphs& graphs_;
   std::shared_ptr<SharedFile> file_;
-  SharedFile::Part room_;  ///< for tensors that lie where only the process has them
+  SharedFile::Part room_;  ///< shared memory for tensors that are in private memory of the process
   CommonMemory memory_, in_room_;
-  std::vector<Tensor> operands_, results_;  ///< of the call, whose memory is kept
+  std::vector<Tensor> operands_, results_;  ///< of the last call; kept to avoid allocations
   std::string answer_;
   int64_t copied_ = 0;
 };

@@ -11,11 +11,11 @@
 
 namespace tenon::plugin::worker {
 
-/// The worker's side of a node's inner graphs, which the host runs (GraphService): requests runs in the lane in which the node's own run
-/// was asked for. Tensors stay where they are if the host has that memory too; others are copied to a room that both have, and back.
+/// The worker's side of a node's inner graphs, which the host runs (GraphService): requests runs over the lane of the node's own run.
+/// Tensors in memory that the host maps too are not copied; others are copied to shared memory and back.
 class HostGraphs final : public InnerGraphs {
  public:
-  /// from: what GraphService packed.
+  /// from: the data of GraphService::pack_ports.
   explicit HostGraphs(Unpacker& from);
 
   CommonMemory& memory() { return memory_; }
@@ -26,17 +26,17 @@ class HostGraphs final : public InnerGraphs {
   Result<void> run(uint32_t number, std::span<const Tensor> operands, std::span<const Tensor> results) override;
 
  private:
-  /// Errors: what the host says.
+  /// Sends `message_` to the host and returns its response. Errors: those of the host.
   Result<Unpacker> ask();
   Result<void> make_room(uint64_t bytes);
-  /// Where they are; in_room: bytes there that are taken.
+  /// Finds or assigns the place of each tensor. in_room: bytes of the room in use, which it increases.
   void place(std::span<const Tensor> tensors, bool are_written, uint64_t& in_room);
 
   std::vector<Ports> ports_;
   CommonMemory memory_;
   struct Placed {
     CommonMemory::Name name;
-    bool is_in_room = false;  ///< and name.offset counts from its start
+    bool is_in_room = false;  ///< name.offset is relative to the start of room_
   };
   std::vector<Placed> placed_;  ///< operands, then results, of the call
   Mapping room_;

@@ -4,16 +4,16 @@
 
 namespace tenon::plugin::worker {
 
-/// From now on the process may take that much in addition to what it has and the stacks of its threads. 0: no limit.
+/// Limits the memory of the process to that many bytes in addition to its current memory and the stacks of its threads. 0: no limit.
 void limit_memory(uint64_t bytes);
-/// A thread of this program is about to start: its stack is none of the plugin's memory.
+/// Called before a thread of this program starts: raises the limit by its stack.
 void allow_stack();
-/// Whether it holds nearly all that it may.
+/// Whether memory use is close to the limit.
 bool is_nearly_full();
 
-/// What ends the process is noted in `control` first: by a signal, or by a call of exit().
+/// Installs handlers that record in `control` how the process ends: by which signal, or by exit().
 void note_ends(ControlBlock& control);
-/// The calling thread serves that lane; its signals have a stack of their own.
+/// Sets the lane that the calling thread serves, and a signal stack for the thread.
 void note_lane(Lane& lane);
 /// Ends the process where the one that started it, `host`, is gone.
 void watch_host(int host);
