@@ -15,7 +15,7 @@ void bind_nodes(nanobind::module_& m);
 void bind_plugins(nanobind::module_& m);
 void bind_rewrite(nanobind::module_& m);
 void bind_scene(nanobind::module_& m);
-void bind_stopwatch(nanobind::module_& m);
+void bind_time(nanobind::module_& m);
 }  // namespace tenon::python
 
 NB_MODULE(_tenon, m) {
@@ -28,7 +28,7 @@ NB_MODULE(_tenon, m) {
   tenon::python::bind_graph(m);
   tenon::python::bind_rewrite(m);
   tenon::python::bind_scene(m);
-  tenon::python::bind_stopwatch(m);
+  tenon::python::bind_time(m);
   tenon::python::bind_plugins(m);
   tenon::python::document_classes(m);
 }

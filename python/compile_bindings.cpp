@@ -112,7 +112,7 @@ tenon::CompileOptions options_of(const char* function, const nb::handle& model, 
   read_options(function, given, saving, options);
   options.libraries = libraries_of(options.libraries.files, options.libraries.custom_ops);
   options.plugins = tenon::python::with_environment(options.plugins);
-  if (options.measure) options.stopwatch = nb::cast<std::vector<std::string>>(nb::module_::import_("tenon._stopwatch").attr("command")());
+  if (options.measure) options.timing_program = nb::cast<std::vector<std::string>>(nb::module_::import_("tenon._time").attr("command")());
   return options;
 }
 

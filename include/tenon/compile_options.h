@@ -144,8 +144,8 @@ struct CompileOptions {
                    "(in child processes)")
   bool measure = false;
 
-  /// The program that runs and times engines for `measure`, and its first arguments; it is looked up in PATH. Empty: `tenon stopwatch`.
-  std::vector<std::string> stopwatch = {};
+  /// The program that runs and times engines for `measure`, and its first arguments; it is looked up in PATH. Empty: `tenon time`.
+  std::vector<std::string> timing_program = {};
 
   /// Nodes that do work, of an accelerated segment. None: 1 with assignment by priority, as many as pay with that by cost.
   TENON_OPTION(cli = "--min-block-size N", group = "Backends", python, least = 1, most = 4294967295,

@@ -43,16 +43,16 @@ class Copies {
   std::vector<int> numbers_;
 };
 
-int spawned(pid_t& process, std::vector<std::string>& words, const ChildProcess::Options& options, int out) {
+int spawned(pid_t& process, std::vector<std::string>& command, const ChildProcess::Options& options, int out) {
   std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
+  for (std::string& argument : command) argv.push_back(argument.data());
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  if (options.quiet) posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  if (options.discard_stderr) posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-  const Copies copies(options.gives);
+  const Copies copies(options.inherited_descriptors);
   int error = copies.give(actions);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
@@ -69,15 +69,15 @@ int spawned(pid_t& process, std::vector<std::string>& words, const ChildProcess:
 
 }  // namespace
 
-std::expected<std::unique_ptr<ChildProcess>, std::string> ChildProcess::start(std::vector<std::string> words, const Options& options) {
+std::expected<std::unique_ptr<ChildProcess>, std::string> ChildProcess::start(std::vector<std::string> command, const Options& options) {
   std::array<int, 2> pipe{-1, STDERR_FILENO};
-  if (options.lines && pipe2(pipe.data(), O_CLOEXEC) != 0) return std::unexpected(std::strerror(errno));
+  if (options.capture_lines && pipe2(pipe.data(), O_CLOEXEC) != 0) return std::unexpected(std::strerror(errno));
   std::unique_ptr<ChildProcess> out(new ChildProcess);
   out->options_ = options;
   out->from_ = pipe[0];
   pid_t process = -1;
-  const int error = spawned(process, words, options, pipe[1]);
-  if (options.lines) close(pipe[1]);
+  const int error = spawned(process, command, options, pipe[1]);
+  if (options.capture_lines) close(pipe[1]);
   if (error != 0) return std::unexpected(std::strerror(error));
   out->process_ = process;
   out->owner_ = getpid();

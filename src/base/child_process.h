@@ -16,10 +16,10 @@ namespace tenon {
 class ChildProcess {
  public:
   struct Options {
-    bool lines = false;           ///< line() reads its stdout; else its stdout goes to this process's stderr
-    bool quiet = false;           ///< its stderr is discarded
-    bool own_group = false;       ///< it has a process group of its own, which is killed with it, and default signal handlers
-    std::vector<int> gives = {};  ///< of this process; the child has them as 3, 4, ...
+    bool capture_lines = false;  ///< line() reads its stdout; else its stdout goes to this process's stderr
+    bool discard_stderr = false;
+    bool own_group = false;  ///< it has a process group of its own, which is killed with it, and default signal handlers
+    std::vector<int> inherited_descriptors = {};  ///< the child has them as 3, 4, ...
   };
 
   /// command: the program, which is looked up in PATH, and its arguments. The error text states why it does not start.

@@ -49,13 +49,13 @@ TEST(ApiPartition, TimesAreMeasuredByAProgram) {
   options.measure = true;
   EXPECT_EQ(tenon::partition(kModel, options).error().place, "measure");  // by priority nothing is measured
   options.assign = tenon::Assign::cost;
-  options.stopwatch = {(std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tenon").string(), "stopwatch"};
+  options.timing_program = {(std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tenon").string(), "time"};
   const auto report = tenon::partition(kModel, options);
   ASSERT_TRUE(report) << report.error().text();
   EXPECT_GT(std::filesystem::file_size(folder / "tenon/times"), 100U);
   std::filesystem::remove_all(folder);
   for (const std::vector<std::string>& nobody : {std::vector<std::string>{"/bin/true"}, {"/no/such/program"}, {}}) {
-    options.stopwatch = nobody;
+    options.timing_program = nobody;
     EXPECT_EQ(tenon::compile(kModel, options).error().code, tenon::Code::bad_usage);
   }
   unsetenv("XDG_CACHE_HOME");

@@ -24,7 +24,7 @@ std::unique_ptr<ChildProcess> shell(const char* script, const ChildProcess::Opti
 }
 
 TEST(ChildProcess, GivesItsLines) {
-  const auto child = shell("echo one; echo; echo not heard >&2; printf 'no end'", {.lines = true, .quiet = true});
+  const auto child = shell("echo one; echo; echo not heard >&2; printf 'no end'", {.capture_lines = true, .discard_stderr = true});
   ASSERT_TRUE(child);
   EXPECT_EQ(child->line(kLong), "one");
   EXPECT_EQ(child->line(kLong), "");
@@ -43,7 +43,7 @@ TEST(ChildProcess, StatusReportsHowItEnded) {
 
 /// exec: a shell that is ended leaves what it started.
 TEST(ChildProcess, EndStopsIt) {
-  const auto child = shell("exec sleep 1000", {.lines = true});
+  const auto child = shell("exec sleep 1000", {.capture_lines = true});
   ASSERT_TRUE(child);
   EXPECT_EQ(child->line(0ms), std::nullopt);
   EXPECT_EQ(child->status(), std::nullopt);
@@ -54,7 +54,7 @@ TEST(ChildProcess, EndStopsIt) {
 
 /// Those would hold the pipe open, and print.
 TEST(ChildProcess, ItsOwnChildrenEndWithIt) {
-  const auto child = shell("(sleep 2; echo alive) & echo ready; wait", {.lines = true, .own_group = true});
+  const auto child = shell("(sleep 2; echo alive) & echo ready; wait", {.capture_lines = true, .own_group = true});
   ASSERT_TRUE(child);
   EXPECT_EQ(child->line(kLong), "ready");
   child->end();
@@ -62,7 +62,7 @@ TEST(ChildProcess, ItsOwnChildrenEndWithIt) {
 }
 
 TEST(ChildProcess, ItsOwnChildrenEndWhereItEndsByItself) {
-  const auto child = shell("(sleep 2; echo alive) & echo ready; kill -9 $$", {.lines = true, .own_group = true});
+  const auto child = shell("(sleep 2; echo alive) & echo ready; kill -9 $$", {.capture_lines = true, .own_group = true});
   ASSERT_TRUE(child);
   EXPECT_EQ(child->line(kLong), "ready");
   while (!child->status()) std::this_thread::sleep_for(1ms);
@@ -73,7 +73,7 @@ TEST(ChildProcess, ItsOwnChildrenEndWhereItEndsByItself) {
 TEST(ChildProcess, HasTheDescriptorThatItIsGiven) {
   std::array<int, 2> pipe{};
   ASSERT_EQ(pipe2(pipe.data(), O_CLOEXEC), 0);
-  const auto child = shell("echo through >&3", {.gives = {pipe[1]}});
+  const auto child = shell("echo through >&3", {.inherited_descriptors = {pipe[1]}});
   ASSERT_TRUE(child);
   std::array<char, 16> read{};
   EXPECT_EQ(::read(pipe[0], read.data(), read.size()), 8);
@@ -90,7 +90,7 @@ TEST(ChildProcess, HasDescriptorsInTheirOrder) {
     ASSERT_EQ(pipe2(pipe.data(), O_CLOEXEC), 0);
     given.insert(given.begin(), pipe[1]);
   }
-  const auto child = shell("for k in 3 4 5 6; do echo $k >&$k; done", {.gives = given});
+  const auto child = shell("for k in 3 4 5 6; do echo $k >&$k; done", {.inherited_descriptors = given});
   ASSERT_TRUE(child);
   for (char number = '6'; const auto& pipe : pipes) {
     std::array<char, 16> read{};
@@ -101,10 +101,10 @@ TEST(ChildProcess, HasDescriptorsInTheirOrder) {
   }
 }
 
-TEST(ChildProcess, UnopenedDescriptorIsAnError) { EXPECT_FALSE(ChildProcess::start({"true"}, {.gives = {999'999}})); }
+TEST(ChildProcess, UnopenedDescriptorIsAnError) { EXPECT_FALSE(ChildProcess::start({"true"}, {.inherited_descriptors = {999'999}})); }
 
 TEST(ChildProcess, AForkedCopyEndsNothing) {
-  const auto running = shell("exec sleep 1000", {.lines = true});
+  const auto running = shell("exec sleep 1000", {.capture_lines = true});
   ASSERT_TRUE(running);
   const pid_t copy = fork();
   if (copy == 0) {
@@ -118,7 +118,7 @@ TEST(ChildProcess, AForkedCopyEndsNothing) {
 
 TEST(ChildProcess, WhatIsNotThereDoesNotStart) {
   for (const char* name : {"/no/such/program", "no-such-program", ""}) {
-    const auto child = ChildProcess::start({name}, {.lines = true});
+    const auto child = ChildProcess::start({name}, {.capture_lines = true});
     ASSERT_FALSE(child) << name;
     EXPECT_EQ(child.error(), "No such file or directory") << name;
   }

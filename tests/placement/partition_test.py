@@ -118,16 +118,16 @@ class Partition(unittest.TestCase):
         error = self.refused(2, "--backend", "reference,cpu", "--measure")
         self.assertEqual(error["expected"], "--assign cost --measure, or plugins")
 
-    def test_a_stopwatch_prints_a_line_an_engine(self):
+    def test_time_prints_one_line_per_engine(self):
         engine = self.folder / "m.tenon"
         self.assertEqual(tenon("build", self.model, "-o", engine).returncode, 0)
         broken = self.folder / "broken.tenon"
         broken.write_bytes(engine.read_bytes()[:100])
-        lines = tenon("stopwatch", engine, broken, engine).stdout.splitlines()
+        lines = tenon("time", engine, broken, engine).stdout.splitlines()
         self.assertEqual((lines[0], len(lines)), ("ready", 4))
         self.assertRegex(lines[1], r"^\d+ ns$")
         self.assertRegex(lines[2], r"^- ")
-        self.assertEqual(tenon("stopwatch", broken).returncode, 1)
+        self.assertEqual(tenon("time", broken).returncode, 1)
 
     def test_sizes_in_bounds(self):
         bounds = ["--shape", "x=2x4:3x4:8x4"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`./dev bench partition`: plans over several backends, on random graphs (bench/partition.cpp) and on real networks, through PyTorch too.
 
-Engines are timed by `tenon stopwatch`, each load a process's own, in turns; figures are medians over the turns with the least and
+Engines are timed by `tenon time`, each load a process's own, in turns; figures are medians over the turns with the least and
 the largest. Memory is the largest that a process had (VmHWM). Beside each figure stands what it is to be.
 """
 
@@ -67,7 +67,7 @@ class Bench:
         out: list[list[float]] = [[] for _ in engines]
         for _ in range(turns):
             for k, engine in enumerate(engines):
-                done = run([TENON, "stopwatch", engine, *self.libraries, "--threads", str(self.threads), "--json"])
+                done = run([TENON, "time", engine, *self.libraries, "--threads", str(self.threads), "--json"])
                 out[k].append(json.loads(done.stdout)["ns"][0] / 1e6)
         return out
 

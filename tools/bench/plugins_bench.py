@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`./dev bench plugins`: what plugins cost beside what they compute.
 
-Engines are timed by `tenon stopwatch`, in turns; the cost of a node is that of a hundred more of them, divided. Figures are medians with
+Engines are timed by `tenon time`, in turns; the cost of a node is that of a hundred more of them, divided. Figures are medians with
 the least and the largest; beside each stands what it is to be.
 """
 
@@ -54,8 +54,8 @@ def kernel_nodes(folder: Path, count: int) -> Path:
     return model(folder / f"kernels{count}.onnx", nodes, [names[-1]])
 
 
-def stopwatch(engines: list[Path], *options: object) -> list[float]:
-    return json.loads(run([TENON, "stopwatch", *engines, *options, "--threads", "1", "--json"]).stdout)["ns"]
+def time_engines(engines: list[Path], *options: object) -> list[float]:
+    return json.loads(run([TENON, "time", *engines, *options, "--threads", "1", "--json"]).stdout)["ns"]
 
 
 def of_a_node(folder: Path, plugin: Path) -> Iterator[tuple[str, str, str]]:
@@ -67,7 +67,7 @@ def of_a_node(folder: Path, plugin: Path) -> Iterator[tuple[str, str, str]]:
             run([TENON, "build", source, "--plugin", plugin, "--opt", "0", "--threads", "1", "-o", engines[-1], "--quiet"])
     over, bare = [], []
     for _ in range(TURNS):
-        one, many, kernel, kernels = stopwatch(engines, "--plugin", plugin)
+        one, many, kernel, kernels = time_engines(engines, "--plugin", plugin)
         bare.append((kernels - kernel) / MORE)
         over.append((many - one) / MORE - bare[-1])
     yield "a node of a plugin that does nothing, 4 operands, 2 results, over a kernel of one element", spread(over, "ns"), "<= 100"
@@ -107,7 +107,7 @@ def of_a_library(folder: Path) -> Iterator[tuple[str, str, str]]:
     engines = [folder / "native.tenon", folder / "kiss.tenon"]
     run([TENON, "build", path, "-o", engines[0], "--quiet"])
     run([TENON, "build", path, "--plugin", kiss, "--prefer", "kiss::DFT", "-o", engines[1], "--quiet"])
-    times = [stopwatch(engines, "--plugin", kiss) for _ in range(TURNS)]
+    times = [time_engines(engines, "--plugin", kiss) for _ in range(TURNS)]
     yield "KissFFT as DFT, 1 x 2048, beside Tenon's own", spread([native / theirs for native, theirs in times], "times as fast"), ">= 15"
 
 
@@ -125,13 +125,13 @@ def of_an_inner_graph(folder: Path) -> Iterator[tuple[str, str, str]]:
             path.write_bytes(o.model(graph) + o.message(8, o.text(1, "acme"), o.number(2, 1)))
             engines.append(path.with_suffix(".tenon"))
             run([TENON, "build", path, "--plugin", gemm, "-o", engines[-1], "--quiet"])
-        times = [stopwatch(engines, "--plugin", gemm) for _ in range(TURNS)]
+        times = [time_engines(engines, "--plugin", gemm) for _ in range(TURNS)]
         title = f"a product of {what}, 128 x 768 by 768 x 3072, by an inner graph, beside MatMul"
         yield title, spread([native / inner for native, inner in times], "times as fast"), ">= 0.97"
         over = []
         for _ in range(TURNS):
-            (here,) = stopwatch(engines[1:], "--plugin", gemm)
-            (there,) = stopwatch(engines[1:], "--plugin", gemm, "--isolate-plugins")
+            (here,) = time_engines(engines[1:], "--plugin", gemm)
+            (there,) = time_engines(engines[1:], "--plugin", gemm, "--isolate-plugins")
             over.append((there / here - 1) * 100)
         yield title.replace("beside MatMul", "isolated, over in process"), spread(over, "%"), ""
 
@@ -150,8 +150,8 @@ def of_isolation(folder: Path, plugin: Path) -> Iterator[tuple[str, str, str]]:
     small = [folder / f"empty{count}.tenon" for count in (1, 1 + MORE)]
     over = []
     for _ in range(TURNS):
-        one, many = stopwatch(small, "--plugin", plugin)
-        isolated_one, isolated_many = stopwatch(small, "--plugin", plugin, "--isolate-plugins")
+        one, many = time_engines(small, "--plugin", plugin)
+        isolated_one, isolated_many = time_engines(small, "--plugin", plugin, "--isolate-plugins")
         over.append(((isolated_many - isolated_one) - (many - one)) / MORE / 1e3)
     yield "a node of a plugin that does nothing, isolated, over one in process", spread(over, "us"), "<= 40"
     swish = folder / "swish.so"
@@ -164,8 +164,8 @@ def of_isolation(folder: Path, plugin: Path) -> Iterator[tuple[str, str, str]]:
             run([TENON, "build", path, "--plugin", swish, "--opt", "0", "--threads", "1", "-o", engine, "--quiet"])
             more = []
             for _ in range(TURNS):
-                (here,) = stopwatch([engine], "--plugin", swish)
-                (there,) = stopwatch([engine], "--plugin", swish, "--isolate-plugins")
+                (here,) = time_engines([engine], "--plugin", swish)
+                (there,) = time_engines([engine], "--plugin", swish, "--isolate-plugins")
                 more.append((there / here - 1) * 100)
             yield f"Swish of {megabytes} MB {kind}, isolated, over in process", spread(more, "%"), "<= 5"
 

@@ -137,8 +137,8 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
         .expected("measure with assignment by cost, or with plugins")
         .found("assignment by priority");
   if (options.measure) {
-    const bool named = !options.stopwatch.empty();
-    const auto program = named ? options.stopwatch : std::vector<std::string>{"tenon", "stopwatch"};
+    const bool named = !options.timing_program.empty();
+    const auto program = named ? options.timing_program : std::vector<std::string>{"tenon", "time"};
     out.measuring = TRY(compiler::child_process_measure_options(program, out, libraries));
   }
   return out;

@@ -52,7 +52,7 @@ std::string_view name_of(Verdict verdict) { return verdict == Verdict::good ? "g
 
 Result<OracleAnswer> ask(const OracleCommand& command, const std::string& file) {
   const auto begin = Clock::now();
-  const auto child = ChildProcess::start(words_for(command, file), {.quiet = command.quiet, .own_group = true});
+  const auto child = ChildProcess::start(words_for(command, file), {.discard_stderr = command.quiet, .own_group = true});
   if (!child) return cannot_start(command, child.error());
   for (auto pause = std::chrono::milliseconds(1); !(*child)->status(); pause = std::min(pause * 2, std::chrono::milliseconds(20))) {
     const bool late = command.limit.count() > 0 && Clock::now() - begin > command.limit;

@@ -70,8 +70,7 @@ Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console
   options.constraints = TRY(partition.constraints());
   TRY(partition.check_measure(!TRY(model.plugins.plugins()).registry->empty()));
   options.constraints.preferred = TRY(model.plugins.preferences());
-  if (partition.measures())
-    options.measuring = TRY(compiler::child_process_measure_options({"/proc/self/exe", "stopwatch"}, options, from));
+  if (partition.measures()) options.measuring = TRY(compiler::child_process_measure_options({"/proc/self/exe", "time"}, options, from));
   options.calibration = compiler::read_calibration();
   options.verify = verify_passes;
   options.off = compiler::disabled_passes(*this);

@@ -36,7 +36,7 @@ Result<compiler::CompileOptions> compile_options(const Options& o) {
   out.registry = TRY(compiler::Registry::make(from));
   compiler::CompileOptions every = out;
   every.backends.assign(out.registry->all().begin(), out.registry->all().end());
-  out.measuring = TRY(compiler::child_process_measure_options({"/proc/self/exe", "stopwatch"}, every, from, {}));
+  out.measuring = TRY(compiler::child_process_measure_options({"/proc/self/exe", "time"}, every, from, {}));
   return out;
 }
 

@@ -32,7 +32,7 @@ Result<std::vector<std::optional<std::string>>> ChildProcessRunner::output_lines
     for (size_t k = out.size(); k < engines.size(); ++k) arguments.push_back(engines[k].string());
     arguments.insert(arguments.end(), options_.begin(), options_.end());
     arguments.insert(arguments.end(), options.begin(), options.end());
-    const auto child = ChildProcess::start(std::move(arguments), {.lines = true, .quiet = true});
+    const auto child = ChildProcess::start(std::move(arguments), {.capture_lines = true, .discard_stderr = true});
     if (!child) return no_runner(program_[0], child.error());
     if (const auto first = (*child)->line(kEngineTimeout); first != "ready")
       return no_runner(program_[0], first ? "'" + *first + "'" : "nothing");
@@ -82,7 +82,7 @@ Result<std::shared_ptr<const MeasureOptions>> child_process_measure_options(std:
                                                                             const runtime::Libraries& libraries,
                                                                             std::filesystem::path times) {
   if (program.empty())
-    return fail(Code::bad_usage, "stopwatch", "the program that measures has no name").expected("a program and its first arguments");
+    return fail(Code::bad_usage, "timing_program", "the program that measures has no name").expected("a program and its first arguments");
   struct OptionsWithFolder {
     files::ScratchFolder folder;
     MeasureOptions measuring;

@@ -11,7 +11,7 @@ namespace tenon::compiler {
 
 struct CompileOptions;
 
-/// Runs engines in a child process: `tenon stopwatch`, or a program with the same protocol, which prints "ready" and then one line per
+/// Runs engines in a child process: `tenon time`, or a program with the same protocol, which prints "ready" and then one line per
 /// engine. The program is started again after an engine that ends the process or exceeds the timeout.
 class ChildProcessRunner final : public EngineRunner {
  public:

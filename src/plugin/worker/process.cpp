@@ -79,7 +79,7 @@ Result<std::shared_ptr<Process>> Process::start(const Library& library, const st
   std::vector<std::string> words{program, std::to_string(getpid())};
   std::vector<int> gives{shared->descriptor()};
   if (is_sealed) words.emplace_back(kSealed), gives.push_back(library.sealed);
-  auto child = ChildProcess::start(std::move(words), {.own_group = true, .gives = std::move(gives)});
+  auto child = ChildProcess::start(std::move(words), {.own_group = true, .inherited_descriptors = std::move(gives)});
   if (!child)
     return fail(Code::device_failed, program, "the process for isolated plugins does not start")
         .expected("a program to start")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `tenon stopwatch` does, for packages, which bring no program: this Python is started once more and measures there."""
+"""The same as `tenon time` in Python: wheels contain no program, so another process of this interpreter runs and times the engines."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ._tenon import _keep_results, _run_time
 
 
 def command() -> list[str]:
-    """A Python that finds the modules that this one finds. Raises TenonError: bad_usage."""
+    """The command line of a Python with this one's sys.path that runs main(). Raises TenonError: bad_usage."""
     if not sys.executable:
-        raise TenonError("bad_usage", "measure", "this Python does not say which program it is", "sys.executable", "nothing", "")
+        raise TenonError("bad_usage", "measure", "the path of the Python interpreter is not known", "sys.executable to be set", "nothing", "")
     folders = [folder for folder in sys.path if isinstance(folder, str)]
-    return [sys.executable, "-c", f"import sys; sys.path[:] = {folders!r}; from tenon._stopwatch import main; main()"]
+    return [sys.executable, "-c", f"import sys; sys.path[:] = {folders!r}; from tenon._time import main; main()"]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser("stopwatch")
+    parser = argparse.ArgumentParser("tenon time")
     parser.add_argument("engines", nargs="+")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--backend-lib", action="append", default=[])

@@ -12,7 +12,7 @@
 #include "cli/options/plugin_options.h"
 #include "compiler/measure/measure_run.h"
 
-namespace tenon::cli::verb_stopwatch {
+namespace tenon::cli::verb_time {
 namespace {
 
 struct Options {
@@ -20,13 +20,13 @@ struct Options {
   LibraryOptions libraries;
   PluginOptions plugins;
   int threads = 0;
-  bool results = false;
+  bool write_results = false;
 };
 
-/// What is said of an engine, and to --json.
-std::pair<std::string, nlohmann::ordered_json> measure(const Options& o, const std::string& engine, const compiler::LoadOptions& options,
-                                                       Result<void>& failed) {
-  if (o.results) {
+/// The line that is printed for an engine, and its value in the JSON output. failed: the error, where it does not run.
+std::pair<std::string, nlohmann::ordered_json> time_or_run(const Options& o, const std::string& engine,
+                                                           const compiler::LoadOptions& options, Result<void>& failed) {
+  if (o.write_results) {
     failed = compiler::write_results(engine, options);
     return failed ? std::pair<std::string, nlohmann::ordered_json>("ran", true)
                   : std::pair<std::string, nlohmann::ordered_json>("- " + failed.error()->what, false);
@@ -39,16 +39,16 @@ std::pair<std::string, nlohmann::ordered_json> measure(const Options& o, const s
 
 }  // namespace
 
-VERB(stopwatch) {
-    .summary = "time engines, one after the other, or run them: ready, then a line each, as soon as it is known",
+VERB(time) {
+    .summary = "run engines on random inputs and print the median time of each",
     .examples =
-        "  tenon stopwatch a.tenon b.tenon\n"
-        "  tenon stopwatch a.tenon --threads 1\n",
+        "  tenon time a.tenon b.tenon        a line when ready, then one line per engine\n"
+        "  tenon time a.tenon --threads 1\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       app.add_option("ENGINE", o->engines, "engine files")->required()->type_name("FILE");
       app.add_option("--threads", o->threads, "threads to run on (default: what this process may use)")->check(at_least(0));
-      app.add_flag("--results", o->results, "run each once and keep what it gives beside it, ENGINE.npz, in place of a time");
+      app.add_flag("--results", o->write_results, "run each engine once and write its results to ENGINE.npz, without timing");
       o->libraries.add_to(app);
       o->plugins.add_to(app);
       return [o](Console& console) -> Result<void> {
@@ -57,20 +57,20 @@ VERB(stopwatch) {
                                             .libraries = TRY(o->plugins.added_to(TRY(o->libraries.libraries())))};
         console.line("ready");
         std::fflush(stdout);
-        auto answers = nlohmann::ordered_json::array();
+        auto values = nlohmann::ordered_json::array();
         for (const std::string& engine : o->engines) {
           Result<void> failed;
-          auto [line, value] = measure(*o, engine, options, failed);
-          if (!failed && o->engines.size() == 1 && !o->results) return failed;
+          auto [line, value] = time_or_run(*o, engine, options, failed);
+          if (!failed && o->engines.size() == 1 && !o->write_results) return failed;
           console.line(line);
           std::fflush(stdout);
-          answers.push_back(std::move(value));
+          values.push_back(std::move(value));
         }
-        console.object({{o->results ? "ran" : "ns", answers}});
+        console.object({{o->write_results ? "ran" : "ns", values}});
         return {};
       };
     },
     .hidden = true,
 };
 
-}  // namespace tenon::cli::verb_stopwatch
+}  // namespace tenon::cli::verb_time

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process does that measures for another one (tenon/_stopwatch.py).
+// Functions of the child process that runs and times engines (tenon/_time.py).
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
@@ -36,7 +36,7 @@ void write_results(const std::filesystem::path& engine, int threads, FilesByName
 
 }  // namespace
 
-void bind_stopwatch(nb::module_& m) {
+void bind_time(nb::module_& m) {
   m.def("_run_time", &measure_run_ns, nb::arg("engine"), nb::arg("threads"), nb::arg("libraries"), nb::arg("custom_ops"),
         nb::arg("plugins"));
   m.def("_keep_results", &write_results, nb::arg("engine"), nb::arg("threads"), nb::arg("libraries"), nb::arg("custom_ops"),
