@@ -3,7 +3,7 @@ from __future__ import annotations
 
 
 class TenonError(Exception):
-    """What went wrong. Every part but `code` and `what` may be empty."""
+    """An error of Tenon. Every part but `code` and `what` may be empty."""
 
     def __init__(self, code: str, place: str, what: str, expected: str, found: str, advice: str) -> None:
         super().__init__(code, place, what, expected, found, advice)

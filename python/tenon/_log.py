@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What compiling and loading do, step by step, by the module `logging`: the logger "tenon" at INFO."""
+"""Log messages of the steps of compiling and loading: logger "tenon" of the module `logging`, level INFO."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a pickled engine names."""
+"""The function that unpickles engines."""
 
 from __future__ import annotations
 

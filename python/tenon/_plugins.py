@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`@tenon.plugin`: what a function's signature says of an op."""
+"""`@tenon.plugin`: registers a function as an op; its signature declares operands, fields and results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Operand(NamedTuple):
 
     dtype: str
     shape: tuple[int | SymbolicSize, ...] | None
-    """None: its rank is not known."""
+    """The shape; None: the rank is unknown."""
 
 
 def sized_by_data(most: int | SymbolicSize) -> SizedByData:
@@ -230,7 +230,7 @@ def key_of(function: Callable[..., Any]) -> str:
 
 
 def _same_function(function: Callable[..., Any], key: tuple[str, str, str], place: str) -> None:
-    """A function may be defined again; another one may not take its op."""
+    """Checks the name of an op: a function may be defined again, but another function may not replace its op."""
     own = (function.__module__, function.__qualname__)
     other = _origins.setdefault(key, own)
     if other != own:

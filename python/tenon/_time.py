@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same as `tenon time` in Python: wheels contain no program, so another process of this interpreter runs and times the engines."""
+"""The same as `tenon time` in Python: wheels contain no program, so a second interpreter runs and times engines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from ._tenon import _keep_results, _run_time
 def command() -> list[str]:
     """The command line of a Python with this one's sys.path that runs main(). Raises TenonError: bad_usage."""
     if not sys.executable:
-        raise TenonError("bad_usage", "measure", "the path of the Python interpreter is not known", "sys.executable to be set", "nothing", "")
+        raise TenonError(
+            "bad_usage", "measure", "the path of the Python interpreter is not known", "sys.executable to be set", "nothing", ""
+        )
     folders = [folder for folder in sys.path if isinstance(folder, str)]
     return [sys.executable, "-c", f"import sys; sys.path[:] = {folders!r}; from tenon._time import main; main()"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch modules over Tenon: what Tenon has a form for runs in its engines, the rest in PyTorch.
+"""Compiles PyTorch modules: ops that Tenon supports run in its engines, the others in PyTorch.
 
 >>> fast = tenon.torch.compile(module.eval(), inputs=[example])
 >>> fast(x)

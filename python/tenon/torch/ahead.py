@@ -34,14 +34,14 @@ log = logging.getLogger(__name__)
 
 
 class Compiled(torch.nn.Module):
-    """For inference. Takes and gives what the module that it was made of does."""
+    """A compiled module, for inference. It has the inputs and outputs of the original module."""
 
     def __init__(self, program: GraphModule, segments: dict[str, Segment], report: dict[str, Any], results: Results, left: Any) -> None:
         super().__init__()
         self.program = program
         self.segments = segments
         self.report = report
-        """Who runs what, and why."""
+        """Which nodes run in Tenon and which in PyTorch, and why."""
         self._results = results
         self._left = left, left is not None and left.training  # in a tuple: no module of this one's, whose parameters it has already
         self._calls = Calls()
@@ -99,7 +99,7 @@ def compile(
     dryrun: bool = False,
     **engine: Unpack[EngineOptions],
 ) -> Any:
-    """A module that runs what it can in engines of Tenon, and the rest in PyTorch.
+    """Compiles a module: ops that Tenon supports run in its engines, the others in PyTorch.
 
     module: a torch.nn.Module, an ExportedProgram or a TorchScript module. inputs: tensors, or tenon.torch.Input with ranges of sizes.
     backends: who runs Tenon's segments, in order of priority. backend_libraries: files of the libraries that some of them run on; left

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a graph of nodes of an exported program."""
+"""Converts nodes of an exported program to a graph of Tenon."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def size_text(size: Any, given: Container[sympy.Symbol]) -> int | str:
 
 
 class Builder:
-    """A segment as it becomes a graph. Sizes are taken from the shapes of inputs, or are inputs themselves."""
+    """Builds the graph of a segment. Symbolic sizes are read from the shapes of inputs, or are inputs themselves."""
 
     def __init__(self, name: str, inputs: Iterable[Node]) -> None:
         """inputs: all that add_input() will be called for."""
@@ -71,9 +71,9 @@ class Builder:
         self.graph.name = name
         self.node: Node
         self.named: set[Node] = set()
-        """Nodes that have ops in the graph, called after them."""
+        """Nodes whose ops are in the graph; the ops have their names."""
         self.sizes_given: list[sympy.Symbol] = []
-        """Symbols that no input has as a size: they are inputs of their own, after the tensors."""
+        """Symbols that are the size of no input: they are scalar inputs, after the tensors."""
         self._values: dict[Node, Any] = {}
         self._given = {e for n in inputs for t in tensors_of(meta(n)) for s in t.shape if (e := expression(s)).is_Symbol}
         self._symbols: dict[sympy.Symbol, Value] = {}
@@ -229,7 +229,7 @@ class Builder:
         return self.op("Slice", [value, *bounds, self.ints([dim]), self.ints([plain(step)])])
 
     def sizes(self, sizes: Sequence[Any]) -> Value:
-        """i64[n]."""
+        """A constant i64[n]."""
         plain_ones = [plain(s) for s in sizes]
         if all(isinstance(s, int) for s in plain_ones):
             return self.ints(plain_ones)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How compiled programs are called: with as little as can be between the caller and the engines."""
+"""Calls of compiled programs, with little overhead between the caller and the engines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Source = tuple[dict[str, Any], str]
 
 
 def source_of(module: torch.nn.Module, path: str) -> Source | None:
-    """Where a module keeps a parameter or a buffer, under which name: there it is found when somebody has put another one in its place."""
+    """The module and the name of a parameter or buffer; looked up at each call, since the tensor may have been replaced."""
     *owners, name = path.split(".")
     for owner in owners:
         module = getattr(module, owner)
@@ -31,7 +31,7 @@ def source_of(module: torch.nn.Module, path: str) -> Source | None:
 
 
 def _caller(segment: Segment, given: Sequence[int], sources: dict[int, Source]) -> Callable[..., list[torch.Tensor]]:
-    """given: places of the tensors that a call is given; sources: of those that it looks up."""
+    """given: indices of the tensors that the caller passes; sources: of those that are looked up in modules."""
     known: tuple[Built | None, list[Any], bool] = None, [], False
 
     def full(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -100,7 +100,7 @@ class Calls:
         return tree_of(run(*args))
 
     def _make(self, program: GraphModule, segments: dict[str, Segment]) -> Any:
-        """Arguments in trees go through the unchanged program."""
+        """Nested arguments are flattened by the unchanged program."""
         placeholders = [n for n in program.graph.nodes if n.op == "placeholder"]
         checks = [
             (_unset(program.get_submodule(n.target).forward), [placeholders.index(p) for p in n.args])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what a user has to a program of ATen's ops that writes to nothing but buffers and inputs, at its end."""
+"""Captures a module as a program of ATen ops, which writes only to buffers and inputs, at its end."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .warned import without_leaf_spec_warning
 
 @dataclasses.dataclass
 class Input:
-    """What an input may be: a shape, or three of them; sizes that differ between these are dynamic."""
+    """The shape of an input, or its least, usual and largest shape; sizes that differ between these are dynamic."""
 
     shape: Sequence[int] | None = None
     min_shape: Sequence[int] | None = None
     opt_shape: Sequence[int] | None = None
     max_shape: Sequence[int] | None = None
     dtype: torch.dtype | None = None
-    """None: that of the module's weights."""
+    """None: the dtype of the module's weights."""
 
     def __post_init__(self) -> None:
         least, most = self.min_shape or self.shape, self.max_shape or self.shape
@@ -41,7 +41,7 @@ class Input:
         self._bounds = list(zip(least, usual, most, strict=True))
 
     def example(self, dtype: torch.dtype) -> torch.Tensor:
-        """A size that varies is no 0 or 1, which tracing would take for one that does not."""
+        """The example size of a dynamic axis is neither 0 nor 1, since tracing treats these as static."""
         sizes = [max(usual, 2) if least != most else usual for least, usual, most in self._bounds]
         return torch.zeros(sizes, dtype=self.dtype or dtype)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the user says of a compilation, and whether it makes sense."""
+"""The options of a compilation, and checks of them."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Choice:
     backend_libraries: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     share_weights: bool = False
     engine_options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """What tenon.compile is given as it is: see tenon._options.EngineOptions."""
+    """Options that are passed on to tenon.compile unchanged: see tenon._options.EngineOptions."""
     measure: bool = True
     of_pieces: bool = False
-    """The program is one of several pieces of a model: what it lacks another may have."""
+    """Whether the program is one of several pieces of a model: ops or modules that an option names may be in another piece."""
 
     def __post_init__(self) -> None:
         for name in ("backends", "torch_executed_ops", "torch_executed_modules"):
@@ -60,7 +60,7 @@ class Choice:
 
     @property
     def measures(self) -> bool:
-        """Whether times decide between Tenon and PyTorch: not where the user has decided."""
+        """Whether measured times decide between Tenon and PyTorch: not where an option decides."""
         return self.measure and self.min_block_size is None and not self.require_full and not self.constraints.pin_to_tenon
 
     @property

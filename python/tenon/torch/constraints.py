@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the user says of where nodes run, and which of it holds."""
+"""Options that decide where nodes run, and their precedence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NODE, _OP = 1 << 30, (1 << 30) - 1
 
 @dataclasses.dataclass
 class Constraint:
-    """closeness: a node's own constraint goes before its module's, a longer path before a shorter one."""
+    """closeness: precedence; a constraint of the node precedes that of a module, and a longer module path precedes a shorter one."""
 
     backend: str
     code: str
@@ -33,7 +33,7 @@ class Constraints:
 
     @property
     def pin_to_tenon(self) -> bool:
-        """A node or a module is pinned to Tenon or to one of its backends."""
+        """Whether a node or module is pinned to Tenon or to one of its backends."""
         return any(backend != THEIRS for backend in self._pins.values())
 
     def check_backends(self, listed: Iterable[str]) -> None:

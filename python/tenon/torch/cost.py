@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guesses of times, in nanoseconds, good enough to separate profitable segments from others."""
+"""Estimates of times in nanoseconds, which decide whether a segment is faster in Tenon."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CONTRACTIONS = ("mm", "bmm", "matmul", "addmm", "baddbmm", "linear", "conv", "ei
 
 
 def size_of(size: Any) -> int:
-    """Of a symbol: that of the example, 16 where there is none."""
+    """The size that estimates use for a symbol: that of the example inputs, or 16."""
     if isinstance(size, torch.SymInt):
         hint = size.node.hint
         return 16 if hint is None else int(hint)
@@ -40,24 +40,25 @@ def bytes_of(node: Node) -> int:
 
 
 def _work_ns(node: Node) -> float:
-    """But for what moves through memory."""
+    """The time of the computation, without memory traffic."""
     op = op_of(node)
     if not op.startswith(CONTRACTIONS):
         return 0.0
     sizes = [math.prod(map(size_of, t.shape)) for n in node.all_input_nodes for t in tensors_of(meta(n))]
-    made = sum(math.prod(map(size_of, t.shape)) for t in tensors_of(meta(node)))
-    deep = math.sqrt(math.prod(sizes[:2]) / made) if made and len(sizes) > 1 else 1.0
-    return 2 * made * deep * NS_PER_FLOP
+    result_elements = sum(math.prod(map(size_of, t.shape)) for t in tensors_of(meta(node)))
+    depth = math.sqrt(math.prod(sizes[:2]) / result_elements) if result_elements and len(sizes) > 1 else 1.0
+    return 2 * result_elements * depth * NS_PER_FLOP
 
 
-def our_ns(node: Node) -> float:
-    """Ops on the same elements run in one pass: what is between them hardly reaches memory."""
+def tenon_ns(node: Node) -> float:
+    """Estimated time of a node in Tenon. Chains of elementwise ops are fused, so that values between them cause little memory traffic."""
     if op_of(node) in VIEWS or op_of(node) == "getitem":
         return 0.0
     return 200 + _work_ns(node) + NS_PER_BYTE / 2 * bytes_of(node)
 
 
-def their_ns(node: Node) -> float:
+def torch_ns(node: Node) -> float:
+    """Estimated time of a node in eager PyTorch."""
     if op_of(node) == "getitem":
         return 0.0
     if op_of(node) in VIEWS:
@@ -67,21 +68,21 @@ def their_ns(node: Node) -> float:
 
 
 def overhead_ns(nodes: Sequence[Node]) -> float:
-    """A segment's start and its borders."""
+    """The overhead of a segment: its call, and copies of its inputs and outputs."""
     inside = set(nodes)
     borders = {g for n in nodes for g in n.all_input_nodes if g not in inside and g.op != "get_attr"}
     borders |= {n for n in nodes if any(u not in inside for u in n.users)}
-    moved = sum(BORDER_NS + NS_PER_BYTE * bytes_of(n) for n in borders if tensors_of(meta(n)))
-    return LAUNCH_NS + moved
+    copies_ns = sum(BORDER_NS + NS_PER_BYTE * bytes_of(n) for n in borders if tensors_of(meta(n)))
+    return LAUNCH_NS + copies_ns
 
 
 def saved_ns(nodes: Sequence[Node]) -> float:
-    """What PyTorch would take longer than a segment of these."""
-    return sum(map(their_ns, nodes)) - sum(map(our_ns, nodes)) - overhead_ns(nodes)
+    """How much longer these nodes take in PyTorch than in a segment."""
+    return sum(map(torch_ns, nodes)) - sum(map(tenon_ns, nodes)) - overhead_ns(nodes)
 
 
 def pays_for_calls(segments: Iterable[Sequence[Node]]) -> bool:
-    """Whether such segments save more than it takes to call what is compiled in place of the module and all that are in it."""
+    """Whether the segments save more time than the overhead of calling the compiled module."""
     parts = list(segments)
     modules = {path for nodes in parts for n in nodes for path, _ in modules_of(n)}
     return sum(map(saved_ns, parts)) + MODULE_NS * len(modules) > CALL_NS

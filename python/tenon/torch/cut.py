@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cuts an exported program into segments for Tenon and pieces for PyTorch, in Tenon's own partitioner."""
+"""Partitions an exported program into segments for Tenon and parts for PyTorch, by Tenon's partitioner."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .._tenon import CutNode, CutValue, cut
 from .builder import meta
 from .choice import Choice
 from .constraints import OURS, THEIRS, Constraint
-from .cost import BORDER_NS, LAUNCH_NS, NS_PER_BYTE, bytes_of, our_ns, overhead_ns, pays_for_calls, their_ns
+from .cost import BORDER_NS, LAUNCH_NS, NS_PER_BYTE, bytes_of, overhead_ns, pays_for_calls, tenon_ns, torch_ns
 from .ops import op_of
 from .ops.shape import VIEWS
 from .support import Support, is_getitem, writes
@@ -52,12 +52,12 @@ class Plan:
 def guessed_us(segment: Segment) -> dict[str, float | None]:
     """Of a call: in Tenon, its start and borders counted, None where Tenon has no form of an op; in PyTorch."""
     unsupported = any(code == "unsupported" for u in segment.units for code, _ in u.reasons)
-    tenon = None if unsupported else (sum(map(our_ns, segment.nodes)) + overhead_ns(segment.nodes)) / 1e3
-    return {"tenon": tenon, "torch": sum(map(their_ns, segment.nodes)) / 1e3}
+    tenon = None if unsupported else (sum(map(tenon_ns, segment.nodes)) + overhead_ns(segment.nodes)) / 1e3
+    return {"tenon": tenon, "torch": sum(map(torch_ns, segment.nodes)) / 1e3}
 
 
 def _returned_views(module: GraphModule) -> dict[Node, str]:
-    """Views that a caller gets of memory that somebody else has too: copies would no longer be views."""
+    """Outputs that are views of inputs or of other outputs: copies would not share their memory."""
     roots: dict[Node, list[list[Node]]] = {}
     output = next(n for n in module.graph.nodes if n.op == "output")
     for result in dict.fromkeys(output.all_input_nodes):
@@ -74,7 +74,7 @@ def _returned_views(module: GraphModule) -> dict[Node, str]:
 
 
 def _read_as_memory(module: GraphModule) -> dict[Node, str]:
-    """Views of which as_strided sees more than their elements."""
+    """Views that as_strided reads beyond their elements."""
     out: dict[Node, str] = {}
     for node in module.graph.nodes:
         if node.op == "call_function" and op_of(node).startswith("as_strided"):
@@ -141,7 +141,7 @@ def plan(module: GraphModule, choice: Choice, weights: Container[Node] = ()) -> 
     _choose(units, module, choice)
     nodes = [
         CutNode(
-            u.op.name, sorted(u.needs), ours=u.ours, pinned=u.pinned, counts=works(u), our_ns=_sum(our_ns, u), their_ns=_sum(their_ns, u)
+            u.op.name, sorted(u.needs), ours=u.ours, pinned=u.pinned, counts=works(u), our_ns=_sum(tenon_ns, u), their_ns=_sum(torch_ns, u)
         )
         for u in units
     ]

@@ -76,7 +76,7 @@ def _why_training(inputs: Sequence[Any]) -> str | None:
 
 
 def _weights(inputs: Sequence[Any]) -> dict[int, torch.Tensor]:
-    """Parameters and buffers, which are the same in every call, or nearly."""
+    """Parameters and buffers, which rarely change between calls."""
     return {
         k: x
         for k, x in enumerate(inputs)
@@ -91,14 +91,14 @@ def _written_after() -> list[int]:
 
 
 class _Piece:
-    """A piece in ATen's ops, all of its inputs as placeholders."""
+    """A piece as a program of ATen ops with all inputs as placeholders."""
 
     def __init__(self, choice: Choice, weights: dict[int, torch.Tensor], inputs: int) -> None:
         self._choice, self._weights, self._inputs = choice, weights, inputs
         self.plan: Plan | None = None
         self.runs_in_tenon = False
         self.unwritten: Container[int] = ()
-        """Numbers of inputs; nothing where AOTAutograd has made others of them."""
+        """Indices of inputs; empty where AOTAutograd has replaced the inputs."""
 
     def __call__(self, module: GraphModule, inputs: Sequence[Any]) -> Any:
         with _disable_current_modes():  # tensors that are made here are real

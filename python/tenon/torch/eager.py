@@ -36,7 +36,7 @@ def _is_fake(x: torch.Tensor) -> bool:
 
 
 def pays(module: GraphModule, times: Times) -> bool:
-    """Where a function can be skipped, Tenon has to make up for the guards too."""
+    """Whether a piece is faster in Tenon. Where PyTorch could skip the function, a segment must save the time of the guards too."""
     return times.tenon_ns + (GUARDS_NS if is_whole_function(module) else 0) <= times.torch_ns
 
 

@@ -93,7 +93,7 @@ def _dtype(x: torch.Tensor) -> str:
 
 
 def _text(x: torch.Tensor) -> str:
-    """As error messages have it: "float32[batch in 1..64, 16]"."""
+    """The type for error messages: "float32[batch in 1..64, 16]"."""
     sizes = []
     for size in x.shape:
         known = expression(size)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times of what is compiled and of eager PyTorch, by turns in this process."""
+"""Measures a compiled module and eager PyTorch alternately in this process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEAST_ROUNDS, MOST_ROUNDS = 3, 12
 
 @dataclasses.dataclass
 class Times:
-    """Of one call, the least that was seen, in nanoseconds."""
+    """The least measured time of one call, in nanoseconds."""
 
     tenon_ns: float
     torch_ns: float

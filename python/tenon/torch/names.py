@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ops, nodes and modules are called."""
+"""Names of ops, nodes and modules."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def is_op(node: Node, op: Any) -> bool:
 
 
 def module_depth(node: Node, wanted: str) -> int:
-    """Components of the path of the innermost module around the node that is meant, by path or by class; 0: none is."""
+    """How many components the path of the innermost enclosing module that is named, by path or by class, has; 0: none is named."""
     path = wanted.strip("/").replace("/", ".")
     stack = modules_of(node)
     if any(inner == path or inner.startswith(path + ".") for inner, _ in stack):

@@ -84,7 +84,7 @@ _OPERATORS = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult
 
 
 def evaluated(text: str, known: dict[str, Any]) -> Any:
-    """A size in the symbols of a signature; numbers may be symbolic again."""
+    """Evaluates a size, an expression of a signature's symbols, whose values may be symbolic numbers."""
 
     def of(tree: ast.expr) -> Any:
         if isinstance(tree, ast.Constant) and isinstance(tree.value, int):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who runs what of a program, and why: as tenon.partition reports it for a model."""
+"""Reports which nodes run in Tenon and which in PyTorch, and why, in the format of tenon.partition."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .units import works
 
 
 def report(plan: Plan, times: Times | None = None) -> dict[str, Any]:
-    """times: of all that is compiled, where they were measured; the times of each segment are guesses."""
+    """times: measured, of the whole compiled program, if any; those of single segments are estimates."""
     places = {id(u): k for k, s in enumerate(plan.segments) for u in s.units}
     rows = []
     for unit in plan.units:

@@ -34,7 +34,7 @@ def _check_arguments(module: torch.jit.ScriptModule, args: tuple[Any, ...], name
 
 
 class Results:
-    """What a script returns: the converter makes lists of tuples, at any depth. Empty where the module is no script."""
+    """The structure of a script's return value, since the converter turns tuples into lists. Empty where the module is no script."""
 
     def __init__(self, module: Any) -> None:
         self._kind = _kind_of(module.forward.schema.returns[0].type) if isinstance(module, torch.jit.ScriptModule) else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A segment as a module: one engine, built of the nodes that it stands for."""
+"""A segment as a PyTorch module: one engine, which computes the nodes of the segment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .ops import Unsupported
 
 
 class Weight:
-    """A tensor whose elements an engine has, and whether it still has them."""
+    """A weight that is packed into an engine, and whether the tensor has changed since."""
 
     def __init__(self, tensor: torch.Tensor) -> None:
         self.tensor = tensor  # held, so that nobody else gets its memory
@@ -51,7 +51,7 @@ class Built:
 
 
 def is_traced() -> bool:
-    """Nothing is computed now: somebody writes down what would be."""
+    """Whether the call is traced, so that nothing is computed."""
     return torch.compiler.is_compiling() or _get_current_dispatch_mode() is not None
 
 
@@ -150,7 +150,7 @@ class Segment(torch.nn.Module):
             return self.built
 
     def file(self) -> torch.Tensor:
-        """The engine's file; made when it is requested first."""
+        """The bytes of the engine file, made on first use."""
         return self.built.file()
 
 

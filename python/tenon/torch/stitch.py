@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts segments and what stays in PyTorch together to one module."""
+"""Joins segments and the parts that run in PyTorch to one module."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Tenon may run of an exported program, and why not the rest."""
+"""Which nodes of an exported program Tenon supports, and why not the others."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def is_getitem(node: Node) -> bool:
 
 
 def is_size(node: Node) -> bool:
-    """It makes a number, not a tensor: such nodes run on the host, where they are needed."""
+    """Whether the result is a number, not a tensor: such nodes run in Python, where their results are used."""
     return node.op == "call_function" and isinstance(meta(node), (int, float, bool, torch.SymInt, torch.SymFloat, torch.SymBool))
 
 
 def is_input_check(node: Node) -> bool:
-    """It checks what comes in, before anything runs."""
+    """Whether it is a check of inputs, which runs before all other nodes."""
     return node.op == "call_module" and not node.users and all(n.op == "placeholder" for n in node.all_input_nodes)
 
 
 def effect_of(node: Node) -> str | None:
-    """What it does beside its results: such nodes stay in their order."""
+    """The side effect of a node, if it has one: such nodes keep their order."""
     schema = getattr(node.target, "_schema", None)
     if node.op != "call_function" or schema is None:
         return "it is no op that PyTorch has registered: its meaning is unknown"
@@ -74,7 +74,7 @@ class Support:
         self._known: dict[Any, str | None] = {}
 
     def why_not(self, node: Node) -> str | None:
-        """None: Tenon runs it."""
+        """Why Tenon does not support the node; None: it supports it."""
         effect = effect_of(node)
         if effect is not None:
             return effect

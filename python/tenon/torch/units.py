@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of a program stays together, and what must come after what."""
+"""Units of nodes that are placed together, and the order in which they must run."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .support import effect_of, is_getitem, is_input_check, is_size, writes
 
 @dataclasses.dataclass
 class Unit:
-    """Nodes that stay together: an op and what takes its results apart, or a group of the user's."""
+    """Nodes that are placed together: an op with the getitem nodes of its results, or a group of the user's."""
 
     nodes: list[Node]
     needs: set[int] = dataclasses.field(default_factory=set)
     ours: bool = False
     pinned: bool = False
-    """To Tenon, by the user: nothing drops it."""
+    """Whether the user pins it to Tenon: no later step moves it to PyTorch."""
     pins: dict[Node, str] = dataclasses.field(default_factory=dict)
     """Nodes that the user gives to one of Tenon's backends."""
     reasons: list[tuple[str, str]] = dataclasses.field(default_factory=list)

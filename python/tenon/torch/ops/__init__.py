@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ATen's ops as ops of a graph, a file a family."""
+"""Converters from ATen ops to ops of a graph, one file for each family."""
 
 from . import adaptive, attention, composed, contract, index, normalize, pointwise, pool, put, recurrent, reduce, resize, sample, shape
 from .table import TABLE, Unsupported, arguments_of, convert, converts, op_of

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pools by the number of windows, not their size."""
+"""Adaptive pooling ops, which have a number of windows instead of a window size."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise ops that are a few of ONNX's."""
+"""Elementwise ops that are composed of several ONNX ops."""
 
 from __future__ import annotations
 

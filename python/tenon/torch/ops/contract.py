@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums of products: matrices, convolutions."""
+"""Matrix products and convolutions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elements by their places."""
+"""Ops that read elements by index."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layers that bring values to one mean and spread."""
+"""Normalization ops."""
 
 from __future__ import annotations
 

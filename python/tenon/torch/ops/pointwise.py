@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element by element."""
+"""Elementwise ops."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def glu(b: Any, x: Any, dim: int) -> Any:
 
 @converts("remainder.Tensor", "remainder.Scalar")
 def remainder(b: Any, x: Any, y: Any) -> Any:
-    """Of the divisor's sign."""
+    """The remainder with the sign of the divisor."""
     first, second = b.tensor(x, b.dtype), b.tensor(y, b.dtype)
     if not b.dtype.is_floating_point:
         return b.op("Mod", [first, second])

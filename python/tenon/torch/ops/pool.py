@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Windows that slide over images, and images whose channels become places."""
+"""Pooling ops, and ops that move channels of images to pixels."""
 
 from __future__ import annotations
 
