@@ -40,7 +40,7 @@ class Computer {
       if (input) TRY(compute(input));
       inputs.push_back(input ? &tensors_.at(input) : nullptr);
     }
-    const auto results = TRY(ops::evaluate_node(graph_, v.producer, inputs, ops::Mode::own));
+    const auto results = TRY(ops::evaluate_node(graph_, v.producer, inputs, ops::Mode::declared));
     for (size_t k = 0; k < results.size() && k < node.outputs.size(); ++k)
       if (node.outputs[k]) tensors_[node.outputs[k]] = results[k];
     return tensors_.at(id);

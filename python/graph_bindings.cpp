@@ -37,7 +37,7 @@ using Files = std::vector<std::filesystem::path>;
 
 const ir::OpTable& table_for(bool keep_unknown, const Files& plugins) {
   const ir::OpTable& known = *unwrap(compiler::kept_plugins(with_environment(plugins))).ops;
-  return keep_unknown ? ops::open_table(known) : known;
+  return keep_unknown ? ops::table_with_unknown_ops(known) : known;
 }
 
 import::ImportOptions import_options(const Folder& external_data, bool keep_unknown, bool weights_by_reference, const Files& plugins) {
@@ -200,7 +200,7 @@ void bind_graph(nb::module_& m) {
             new (self) PyGraph(std::make_unique<ir::Graph>(table_for(keep_unknown, plugins)));
           },
           nb::kw_only(), nb::arg("keep_unknown") = false, nb::arg("plugins") = Files())
-      .def_prop_ro("keeps_unknown", [](const PyGraph& g) { return ops::is_open(g.get().ops()); })
+      .def_prop_ro("keeps_unknown", [](const PyGraph& g) { return ops::has_unknown_ops(g.get().ops()); })
       .def("clone",
            [](const PyGraph& g) {
              if (g.outer()) raise(fail(Code::bad_usage, "graph", "only whole graphs are cloned, not bodies"));

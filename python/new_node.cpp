@@ -83,7 +83,7 @@ size_t result_count(const ir::Graph& g, const ir::Op& op, std::span<const ir::Va
                     const std::vector<NewBody>& bodies, const NewNode& wanted) {
   ir::NodeView view = g.view(op, operands, attributes);
   for (const NewBody& b : bodies) view.bodies.push_back(b.graph.get());
-  const size_t results = wanted.outputs >= 0 ? static_cast<size_t>(wanted.outputs) : op.results(view);
+  const size_t results = wanted.outputs >= 0 ? static_cast<size_t>(wanted.outputs) : op.result_count(view);
   return std::max({results, wanted.names.size(), static_cast<size_t>(op.min_outputs)});
 }
 

@@ -19,7 +19,7 @@ import page as performance  # noqa: E402
 OPS, RULES = ROOT / "src/ops", ROOT / "src/rules"
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*')
-NAMED_LIST = re.compile(r'\bNames (k[A-Z]\w*)\s*=\s*((?:"(?:[^"\\]|\\.)*"|[^;"])*);')
+NAMED_LIST = re.compile(r'\bStringList (k[A-Z]\w*)\s*=\s*((?:"(?:[^"\\]|\\.)*"|[^;"])*);')
 QUOTATION = re.compile(r"(<!-- from ([^\s:]+)(?:: '([^']+)' to '([^']+)')? -->\n```\w*\n)(.*?)(\n```)", re.DOTALL)
 WRITTEN = "<!-- Written by ./dev docs; edit the sources. -->\n"
 
@@ -31,7 +31,7 @@ def block_of(text: str, macro: str) -> str:
 
 
 def families() -> dict[str, dict[str, str]]:
-    """What functions that give an OpDef fill in: `constexpr OpDef reduce_op(OpDef own) { own.outputs = names<"reduced">; ... }`."""
+    """The fields that functions fill in: `constexpr OpDef reduce_op(OpDef own) { own.outputs = {.array = literals<"reduced">}; ... }`."""
     out: dict[str, dict[str, str]] = {}
     for path in sorted(OPS.rglob("*.h")):
         text = path.read_text(encoding="utf-8")
@@ -65,13 +65,13 @@ def shared_lists() -> dict[str, str]:
 
 
 def operand_list(text: str, shared: dict[str, str]) -> list[str]:
-    """What is said by names<"these">, kThose, together<kSome, names<"more">>."""
+    """The strings of literals<"these">, kThose, concatenated<kSome, literals<"more">>."""
     parts = re.findall(rf"{LITERAL.pattern}|\bk[A-Z]\w+", text)
     return [item for part in parts for item in strings(part if part.startswith('"') else shared[part])]
 
 
 # What tells the class of a loop form; tests/ops/docs.cpp compares the page with the forms themselves.
-CONTRACT = re.compile(r"\b(end_contraction|conv_loop|matmul_loop)\b")
+CONTRACT = re.compile(r"\b(contraction_form|conv_loop|matmul_loop)\b")
 ROW = re.compile(
     r"\b(form_of_reduce|softmax_form|cumulative_form|arg_form|pool_loop|form_of_\w*(?:pool|sum)|add_statistics|add_root_mean_square|reduce_rows|Kind::(reduced|scanned))\b"
 )
@@ -81,7 +81,7 @@ OTHERWISE = {"Col2Im": "row", "DeformConv": "contract", "MaxPool": "row"}  # whe
 
 def runs_as(name: str, text: str, has) -> str:
     """map, row or contract where the op has a loop form; else definition, control or reference."""
-    if has("form"):
+    if has("loop_form"):
         return OTHERWISE.get(name) or ("contract" if CONTRACT.search(text) else "row" if ROW.search(text) else "map")
     if has("definition"):
         return "definition"
@@ -101,7 +101,7 @@ def op_row(path: Path, shared: dict[str, str], known: dict[str, dict[str, str]])
         return None
     domain = strings(said("domain"))
     name = f"{domain[0]}::{names[0]}" if domain and domain[0] else names[0]
-    first, since = said("first") or "1", said("since") or "1"
+    first, since = said("first_opset") or "1", said("since_version") or "1"
     operands = ", ".join(operand_list(said("inputs"), lists))
     attributes = ", ".join(a.split(":")[0] for a in operand_list(said("attributes"), lists))
     samples = len(operand_list(said("samples"), lists))

@@ -22,12 +22,12 @@ namespace tenon::ops::op_{ident} {{
 
 OP({ident}) {{
     .name = "{name}",
-    .since = {opset},
+    .since_version = {opset},
     .inputs = {{{{"input"}}}},
     .infer = infer_float_unary,
-    .form = unary_of<[](Expr x) {{ return max(x, Expr(0)); }}>,
+    .loop_form = unary_form<[](Expr x) {{ return max(x, Expr(0)); }}>,
     .reference = unary_reference<[](double x) {{ return std::isnan(x) || x > 0 ? x : 0.0; }}>,
-    .first = {opset},
+    .first_opset = {opset},
     .samples = {{{{"f32[2,3]", "f16[4]", "f64[0]", "f32[4] = [-1, 0, 2.5, nan]"}}}},
 }};
 

@@ -56,7 +56,7 @@ rewrite::Numerics numerics_named(const std::string& name, const char* place) {
   raise(fail(Code::bad_usage, place, "no numerics class has this name").expected("exact, reassociating or approximate").found(name));
 }
 
-PyRuleSet::PyRuleSet(std::vector<PyRule> rules) : rules_(std::move(rules)), set_(pointers(rules_), ops::open_table()) {}
+PyRuleSet::PyRuleSet(std::vector<PyRule> rules) : rules_(std::move(rules)), set_(pointers(rules_), ops::table_with_unknown_ops()) {}
 
 PyRuleSet PyRuleSet::only(const std::vector<PyRule>& wanted) const {
   std::set<const rewrite::CompiledRule*> chosen;

@@ -28,7 +28,7 @@ nb::object shape_or_none(Scene& scene, Name name) {
 /// The opset in which the operator got the form that nodes have here; 0 where it always had it, for other domains and unknown ones.
 int64_t opset_of_form(const std::string& op_type, const std::string& domain) {
   const ir::Op* op = domain.empty() ? ops::table().find({}, op_type) : nullptr;
-  return op && ops::def_of(*op).downgrade ? ops::def_of(*op).since : 0;
+  return op && ops::def_of(*op).downgrade ? ops::def_of(*op).since_version : 0;
 }
 
 }  // namespace

@@ -60,8 +60,8 @@ Work work_of(const ir::Graph& graph, ir::NodeId node) {
     out.steps += count_of(t);
   }
   const ops::OpDef& def = ops::def_of(*view.op);
-  if (!def.form) return out;
-  if (const auto form = def.form(view)) out.steps = steps_of(*form);
+  if (!def.loop_form) return out;
+  if (const auto form = def.loop_form(view)) out.steps = steps_of(*form);
   return out;
 }
 

@@ -64,7 +64,7 @@ Result<std::vector<EntryContents>> graphs_in(const engine::Reader& reader, const
     const Section* const text = find_section(reader, SectionType::graph_text, tag_of_graph(k));
     if (!text && k == 0) TRY(reader.require(SectionType::graph_text));  // its error
     if (!text) break;
-    auto graph = ir::parse_structure(TRY(checked_text(reader, *text)), ops::open_table(ops));
+    auto graph = ir::parse_structure(TRY(checked_text(reader, *text)), ops::table_with_unknown_ops(ops));
     if (!graph) return in_file(std::move(graph).error(), place);
     out.push_back({.name = names[k], .graph = *std::move(graph), .plan = {}});
   }

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "ops/core/write_as.h"
+#include "ops/core/replace_node.h"
 #include "ops/plugin/plugin_op.h"
 
 namespace tenon::compiler {

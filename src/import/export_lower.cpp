@@ -7,9 +7,9 @@
 #include "ops/core/refuse.h"
 #include "ops/core/schema.h"
 #include "ops/versions/lowest_opset.h"
+#include "ops/versions/make_explicit.h"
 #include "ops/versions/onnx_schema.h"
-#include "ops/versions/write_explicitly.h"
-#include "ops/versions/write_wider.h"
+#include "ops/versions/widen_types.h"
 
 namespace tenon::import {
 namespace {
@@ -25,10 +25,10 @@ int64_t lowest_opset_of_form(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
   const ops::OpDef& def = ops::def_of(*node.op);
   const ir::NodeView view = graph.view(id);
-  int lowest = def.lowest_opset ? std::max(def.lowest_opset(view), def.first) : def.first;
+  int lowest = def.lowest_opset ? std::max(def.lowest_opset(view), def.first_opset) : def.first_opset;
   for (const ops::AttributeSpec& spec : ops::attribute_specs(def)) {
     const ir::Attribute* value = spec.since > lowest ? node.attributes.find(spec.name) : nullptr;
-    if (value && !ops::says_default(spec, *value)) lowest = spec.since;
+    if (value && !ops::is_default_value(spec, *value)) lowest = spec.since;
   }
   return lowest;
 }
@@ -39,7 +39,7 @@ int64_t lowest_opset(const ir::Graph& graph, ir::NodeId id) {
   if (!node.op->domain.empty() || node.op->unknown) return 0;
   const std::optional<int> of_types = ops::lowest_opset_of_types(graph.view(id));
   const int64_t of_form = lowest_opset_of_form(graph, id);
-  return of_types && of_form != ops::kNeverWritten ? std::max<int64_t>(of_form, *of_types) : kNoOpset;
+  return of_types && of_form != ops::kNeverExported ? std::max<int64_t>(of_form, *of_types) : kNoOpset;
 }
 
 bool is_called(const ir::Graph& graph, ir::NodeId id, TargetOpset target) {
@@ -103,15 +103,15 @@ struct Lowering {
     if (op.unknown || !ops::def_of(op).definition) return false;
     if (!op.domain.empty()) return is_spoken(op.domain) && !ops::lowest_opset_of_types(g.view(id));
     const ops::OnnxSchema* const schema = ops::onnx_schema(op.domain, op.name, target.version);
-    return schema && schema->deprecated && ops::def_of(op).since <= target.version;
+    return schema && schema->deprecated && ops::def_of(op).since_version <= target.version;
   }
 
   /// Where the target lacks the element types alone, others may say the same.
   Result<bool> changes_types(ir::Graph& g, ir::NodeId id) {
     if (lowest_opset_of_form(g, id) > target.version) return false;
-    if (TRY(ops::write_wider(g, id, target.version))) return true;
+    if (TRY(ops::widen_types(g, id, target.version))) return true;
     const ops::OpDef& def = ops::def_of(*g.node(id).op);
-    if (!def.downgrade || target.version >= def.since || lowest_opset(g, id) == kNoOpset) return false;
+    if (!def.downgrade || target.version >= def.since_version || lowest_opset(g, id) == kNoOpset) return false;
     TRY(def.downgrade(g, id, static_cast<int>(target.version)));
     return !g.alive(id);
   }
@@ -126,8 +126,8 @@ struct Lowering {
     needed = std::max(needed, lowest);
     const ops::OpDef& def = ops::def_of(*g.node(id).op);
     if (lowest > target.version) return {};
-    if (target.version < def.since) TRY(downgrade(g, id, def));
-    return g.alive(id) ? ops::write_explicitly(g, id, static_cast<int>(target.version)) : Result<void>();
+    if (target.version < def.since_version) TRY(downgrade(g, id, def));
+    return g.alive(id) ? ops::make_explicit(g, id, static_cast<int>(target.version)) : Result<void>();
   }
 
   Result<void> downgrade(ir::Graph& g, ir::NodeId id, const ops::OpDef& def) {

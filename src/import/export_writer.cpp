@@ -39,7 +39,7 @@ bool is_left_out(const ir::Graph& graph, const ir::Node& node, size_t index) {
   const ops::OpDef& def = ops::def_of(*node.op);
   if (is_new_cache(def, node, index)) return false;
   if (id && (!graph.value(id).uses.empty() || index == 0 || static_cast<int>(index) < node.op->min_outputs)) return false;
-  return ops::may_be_left_out(def, node.attributes, index);
+  return ops::may_be_omitted(def, node.attributes, index);
 }
 
 void add_entry(pbf_writer& node, std::string_view key, std::string_view value) {

@@ -41,7 +41,7 @@ Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void
   FunctionTable functions;
   TRY(functions.fill(model));
   const bool open = options.keep_unknown || (options.unknown_ops && !check_support(model, functions, *options.ops, file));
-  const ir::OpTable& ops = open ? ops::open_table(*options.ops) : *options.ops;
+  const ir::OpTable& ops = open ? ops::table_with_unknown_ops(*options.ops) : *options.ops;
   Imported out;
   out.warnings = TRY(check_support(model, functions, ops, file));
   TRY(check_expansion(model, functions, ops, options.limits, file));

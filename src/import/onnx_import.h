@@ -22,8 +22,8 @@ struct ImportOptions {
   std::vector<std::string> outputs = {};   ///< those of the model that are wanted, by name; empty: all
   std::vector<std::string> states = {};    ///< --state: see pair_states
   const ir::OpTable* ops = &ops::table();  ///< what nodes may be; outlives the graph
-  /// Ops that are neither in the table nor in the model become unknown nodes of a graph over ops::open_table(*ops), and so do nodes that
-  /// break the rules of the op that they name (with a warning).
+  /// Ops that are neither in the table nor in the model become unknown nodes of a graph over ops::table_with_unknown_ops(*ops), and so do
+  /// nodes that break the rules of the op that they name (with a warning).
   bool keep_unknown = false;
   /// The former alone, where there are such ops; what breaks a rule stays an error.
   bool unknown_ops = false;

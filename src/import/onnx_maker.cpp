@@ -228,7 +228,7 @@ Result<void> GraphMaker::insert(Scope& scope, const OnnxNode& node, const ir::Op
   if (choices_.metadata && !node.metadata.empty()) TRY(metadata(scope, node, id));
   TRY(name_results(scope, node, id));
   const ops::OpDef& def = ops::def_of(op);
-  if (def.upgrade && version != 0 && version < def.since) notes_.graphs[&scope.graph].versions[id] = static_cast<int>(version);
+  if (def.upgrade && version != 0 && version < def.since_version) notes_.graphs[&scope.graph].versions[id] = static_cast<int>(version);
   return attach(scope, id, given.bodies, where_of(scope, node));
 }
 

@@ -109,7 +109,7 @@ Result<void> GraphUpgrader::upgrade_bodies(ir::Graph& graph, ir::NodeId id) {
     const ir::Node& node = graph.node(id);
     const ir::Body& info = node.bodies[k];
     const size_t formals = body.inputs().size() - info.captures;
-    const std::vector<ir::Type> types = node.op->body_inputs(graph.view(id), k);
+    const std::vector<ir::Type> types = node.op->infer_body_inputs(graph.view(id), k);
     for (size_t i = 0; i < std::min(formals, types.size()); ++i)
       if (types[i].dtype != DType::none) body.set_type(body.inputs()[i], types[i]);
     for (size_t i = 0; i < info.captures; ++i) {
@@ -119,7 +119,7 @@ Result<void> GraphUpgrader::upgrade_bodies(ir::Graph& graph, ir::NodeId id) {
     }
     TRY(upgrade_graph(body));
     // What a loop carries may turn out to change its shape.
-    if (graph.node(id).op->body_inputs(graph.view(id), k) != types) forget_results(body);
+    if (graph.node(id).op->infer_body_inputs(graph.view(id), k) != types) forget_results(body);
   }
   return {};
 }

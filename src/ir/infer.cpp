@@ -106,7 +106,7 @@ Result<void> infer_body(Graph& graph, NodeId id, size_t index) {
   constexpr int kRounds = 4;  // carried shapes widen once or twice; then they are symbols and settle
   for (int round = 0; round < kRounds; ++round) {
     NodeView view = graph.view(id);
-    bool changed = type_inputs(graph, id, index, view.op->body_inputs(view, index));
+    bool changed = type_inputs(graph, id, index, view.op->infer_body_inputs(view, index));
     if (round > 0 && !changed) return {};
     if (round > 0) forget_results(inner);
     TRY(infer_all(inner));

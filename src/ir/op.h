@@ -70,11 +70,11 @@ class Op {
   bool has_effects = false;
   bool unknown = false;  ///< only a name: its results have declared types, and no backend of Tenon's computes them
   /// How many results a new node has (its view has none yet) where attributes, constant operands or bodies say so; else the least.
-  virtual size_t results(const NodeView& /*view*/) const { return static_cast<size_t>(min_outputs); }
+  virtual size_t result_count(const NodeView& /*view*/) const { return static_cast<size_t>(min_outputs); }
   /// Types that the formal inputs of body `body` have, where the node's operands settle them (Loop, Scan); an input left out or with
   /// dtype none keeps its declared type. Called again after the body was inferred (view.bodies then have its outputs), so
   /// that carried values whose shape changes can be widened, until the answer stays the same.
-  virtual std::vector<Type> body_inputs(const NodeView& /*view*/, size_t /*body*/) const { return {}; }
+  virtual std::vector<Type> infer_body_inputs(const NodeView& /*view*/, size_t /*body*/) const { return {}; }
   /// Fills view.outputs (and output_data). Errors: whatever makes the node illegal.
   virtual Result<void> infer(NodeView& view) const = 0;
 };

@@ -61,7 +61,7 @@ class Finding {
 
   bool may_belong(const ir::Node& node) const {
     const auto is_other = [&](ir::ValueId v) { return v && !graph_.value(v).type.is_tensor(); };
-    return ops::def_of(*node.op).kept_with != ops::KeptWith::none || std::ranges::any_of(node.inputs, is_other) ||
+    return ops::def_of(*node.op).placed_with != ops::PlacedWith::none || std::ranges::any_of(node.inputs, is_other) ||
            std::ranges::any_of(node.outputs, is_other);
   }
   void touch(uint32_t node, Touch how) {
@@ -76,9 +76,9 @@ class Finding {
 
   void join_quantized(ir::NodeId id) {
     const ir::Node& node = graph_.node(id);
-    const ops::KeptWith with = ops::def_of(*node.op).kept_with;
-    if (with == ops::KeptWith::none) return;
-    const ir::Value& link = graph_.value(with == ops::KeptWith::reader ? node.outputs[0] : node.inputs[0]);
+    const ops::PlacedWith with = ops::def_of(*node.op).placed_with;
+    if (with == ops::PlacedWith::none) return;
+    const ir::Value& link = graph_.value(with == ops::PlacedWith::consumer ? node.outputs[0] : node.inputs[0]);
     if (link.uses.size() != 1 || link.uses[0].is_output() || !link.producer) return;
     const ir::NodeId reader = link.uses[0].node;
     if (graph_.node(reader).bodies.empty() && graph_.node(link.producer).bodies.empty()) join(link.producer, reader, Touch::quantized);

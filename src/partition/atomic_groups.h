@@ -12,7 +12,7 @@ struct AtomicGroup {
   std::vector<uint32_t> nodes;
 };
 
-/// The groups of a graph: dequantize, compute and quantize nodes (OpDef::kept_with), and nodes that exchange sequences, maps and
+/// The groups of a graph: dequantize, compute and quantize nodes (OpDef::placed_with), and nodes that exchange sequences, maps and
 /// optional values. Cost: linear.
 std::vector<AtomicGroup> atomic_groups(const ir::Graph& graph);
 

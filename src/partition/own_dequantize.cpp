@@ -33,7 +33,7 @@ void copy_for(ir::Graph& graph, ir::NodeId original, ir::NodeId reader) {
 void copy_dequantize_to_readers(ir::Graph& graph) {
   std::vector<ir::NodeId> dequantizing;
   for (const ir::NodeId n : graph.nodes()) {
-    if (ops::def_of(*graph.node(n).op).kept_with == ops::KeptWith::reader) dequantizing.push_back(n);
+    if (ops::def_of(*graph.node(n).op).placed_with == ops::PlacedWith::consumer) dequantizing.push_back(n);
     for (size_t b = 0; b < graph.node(n).bodies.size(); ++b) copy_dequantize_to_readers(graph.body(n, b));
   }
   for (const ir::NodeId n : dequantizing) {

@@ -7,7 +7,7 @@
 
 #include "backend/trials.h"
 #include "base/activity.h"
-#include "ops/core/wider.h"
+#include "ops/core/wider_types.h"
 
 namespace tenon::partition {
 

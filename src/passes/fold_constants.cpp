@@ -62,7 +62,7 @@ Folded compute(const Graph& graph, ir::NodeId id) {
     if (input && !inputs.back()) return std::nullopt;
   }
   // A node that the reference refuses stays in the graph: its error belongs to the run, not to the build.
-  auto results = ops::evaluate_node(graph, id, inputs, ops::Mode::own, kOnTheWayBytes);
+  auto results = ops::evaluate_node(graph, id, inputs, ops::Mode::declared, kOnTheWayBytes);
   if (!results) return std::nullopt;
   std::vector<ir::ConstantRef> out(node.outputs.size());
   int64_t bytes = 0;

@@ -40,7 +40,7 @@ bool runs_in(const rewrite::CompiledRule& rule, rewrite::Stage stage) {
 /// Dequantized bytes are what rules of stage fuse look for: until those have run, they do not become floats.
 std::optional<std::vector<ir::ConstantRef>> fold_but_dequantized(const Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
-  const bool dequantizes = ops::def_of(*node.op).kept_with == ops::KeptWith::reader;
+  const bool dequantizes = ops::def_of(*node.op).placed_with == ops::PlacedWith::consumer;
   return dequantizes && node.inputs[0] && bits_of(graph.value(node.inputs[0]).type.dtype) <= 8 ? std::nullopt : fold_node(graph, id);
 }
 

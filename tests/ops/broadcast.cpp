@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The size that operands are spread to, where it cannot be decided which of them are 1: right at every size they can have together.
+// Broadcasting of symbolic sizes, of which any may be 1: the inferred size is right for all numbers that the symbols can have together.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace tenon::ops {
 namespace {
 
-/// What sizes spread to: the one that is not 1; nullopt where they do not fit together or are none.
+/// The size that numbers are broadcast to: the one that is not 1; nullopt where they cannot be broadcast.
 std::optional<int64_t> spread(std::initializer_list<int64_t> sizes) {
   int64_t out = 1;
   for (int64_t size : sizes) {
@@ -53,7 +53,7 @@ TEST(Broadcast, OfUnknownSizesIsRightAtEverySize) {
   EXPECT_GT(checked, 10000);
 }
 
-TEST(Broadcast, HasOneFormForASetOfSizesInWhateverOrderTheyMet) {
+TEST(Broadcast, ResultIsTheSameForAnyOrderOfSizes) {
   Symbols symbols;
   const Dim n = symbols.symbol("n"), m = symbols.symbol("m"), k = symbols.symbol("k");
   const auto joined = [](Dim a, Dim b, Dim c) { return *broadcast(*broadcast(a, b), c); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/ops.md says of each op how it runs; what the loop forms of its samples are says whether that is so.
+// The column "runs as" of docs/ops.md agrees with the classes of the loop forms of the ops' samples.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -9,14 +9,14 @@
 namespace tenon::ops {
 namespace {
 
-/// The widest class of any loop of any sample; none where no sample has a loop form.
+/// The highest class (map < row < contract) of any loop of any sample; none where no sample has a loop form.
 std::string form_class(const OpDef& def) {
   constexpr std::string_view kNames[] = {"map", "row", "contract"};
   int widest = -1;
   for (std::string_view text : def.samples) {
     auto sample = parse_sample(def, text);
     auto made = sample ? build_sample(def, *sample, 1) : std::unexpected(sample.error());
-    auto form = made ? def.form(made->graph->view(made->node)) : std::unexpected(made.error());
+    auto form = made ? def.loop_form(made->graph->view(made->node)) : std::unexpected(made.error());
     if (!form) continue;
     for (const Loop& loop : form->loops) widest = std::max(widest, static_cast<int>(class_of(loop)));
   }
@@ -24,12 +24,12 @@ std::string form_class(const OpDef& def) {
 }
 
 std::string runs_as(const OpDef& def) {
-  if (def.form) return form_class(def);
+  if (def.loop_form) return form_class(def);
   if (def.definition) return "definition";
   return def.control != Control::none ? "control" : "reference";
 }
 
-TEST(Docs, SayHowEachOpRuns) {
+TEST(OpsPage, RunsAsColumnMatchesTheLoopForms) {
   std::ifstream file(TENON_TEST_DATA "/../../docs/ops.md");
   const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   ASSERT_FALSE(page.empty());

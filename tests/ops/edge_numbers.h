@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-// One graph for each op that makes or passes shape data, over integers at the edge of what a size or their dtype can hold.
+// One graph for each op that computes or passes shape data, over integers at the limits of sizes and of their dtypes.
 namespace tenon::testing {
 
-/// c holds an edge number, as s does; s1 is one more.
+/// c and s contain an edge number; s1 is that number plus one.
 inline const std::vector<std::string> kOneOp = {
     "y = Identity(c)",
     "y = Neg(c)",
@@ -53,7 +53,7 @@ inline const std::vector<std::string> kOneOp = {
 
 inline std::string number(int64_t v) { return std::to_string(v); }
 
-/// The graph over a dtype and an edge number, the ops reading `known` (constants) or what came in at the run.
+/// The graph for a dtype and an edge number. known: operands are constants; else inputs of the graph.
 inline std::string text_of(const std::string& dtype, int64_t edge, const std::string& ops) {
   const std::string results = ops.find("z =") == ops.npos && ops.find("y, z") != ops.npos ? "y, z" : "y";
   const int64_t most = dtype == "i32" ? INT32_MAX : INT64_MAX, next = edge == most ? edge : edge + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an op says of its results over constants (OpDef::fold), before its reference, bit for bit.
+// OpDef::fold of constant operands against the op's reference, bit for bit.
 #include <gtest/gtest.h>
 
 #include "ops/core/sample.h"
@@ -18,7 +18,7 @@ Result<SampleCase> all_constant(const OpDef& def, std::string_view text) {
   return build_sample(def, sample, 1);
 }
 
-/// Whether the op said it.
+/// Whether OpDef::fold returned results (which are compared).
 bool folds(const OpDef& def, const SampleCase& made) {
   std::vector<ir::ConstantRef> in;
   std::vector<const Tensor*> operands;
@@ -28,7 +28,7 @@ bool folds(const OpDef& def, const SampleCase& made) {
   }
   const Folded folded = def.fold(made.graph->view(made.node), in);
   if (!folded) return false;
-  const auto expected = evaluate_node(*made.graph, made.node, operands, Mode::own);
+  const auto expected = evaluate_node(*made.graph, made.node, operands, Mode::declared);
   EXPECT_TRUE(expected) << expected.error().text();
   for (size_t k = 0; expected && k < expected->size(); ++k) {
     EXPECT_EQ((*folded)[k]->shape, (*expected)[k].shape());

@@ -18,7 +18,7 @@ std::unique_ptr<ir::Graph> parsed(std::string_view text) {
   return graph ? std::move(*graph) : nullptr;
 }
 
-std::vector<double> first_of(const ir::Graph& graph, const std::vector<Tensor>& inputs, Mode mode = Mode::own) {
+std::vector<double> first_of(const ir::Graph& graph, const std::vector<Tensor>& inputs, Mode mode = Mode::declared) {
   EvaluateOptions options;
   options.mode = mode;
   auto out = evaluate(graph, inputs, options);
@@ -86,7 +86,7 @@ TEST(Evaluate, ScanRunsOverSlices) {
   EXPECT_EQ(first_of(*graph, {floats({2}, {0, 0}), floats({3, 2}, {1, 2, 3, 4, 5, 6})}), (std::vector<double>{1, 2, 4, 6, 9, 12}));
 }
 
-TEST(Evaluate, WideKeepsDigitsThatOwnRounds) {
+TEST(Evaluate, WideModeKeepsDigitsThatDeclaredModeRounds) {
   auto graph = parsed(R"(graph main(x: f32[1]) {
     const big: f32[1] = [16777216]
     a = Add(x, big)
@@ -98,7 +98,7 @@ TEST(Evaluate, WideKeepsDigitsThatOwnRounds) {
   EXPECT_EQ(first_of(*graph, {floats({1}, {1})}, Mode::wide)[0], 1);
 }
 
-TEST(Evaluate, WideTakesDecisionsAndInfinitiesFromOwn) {
+TEST(Evaluate, WideModeTakesDecisionsAndInfinitiesFromDeclaredMode) {
   auto graph = parsed(R"(graph main(x: f32[2]) {
     const big: f32[1] = [3e38]
     y = Add(x, big)
@@ -133,13 +133,13 @@ TEST(Expand, ReplacesAFusedOpByItsDefinition) {
   EXPECT_EQ(first_of(*graph, {floats({1, 1, 2, 2}, {1, 2, 3, 4})}), before);
 }
 
-TEST(Evaluate, NudgedRoundingsDecideOtherwiseWhereTheyAreNearATie) {
+TEST(Evaluate, PerturbedValuesNearATieRoundToOtherIntegers) {
   const auto graph = parsed("graph main(x: f32[64]) { const c: f32[] = [0.1] m = Mul(x, c) y = Round(m) return y, m }");
   ASSERT_TRUE(graph);
   std::vector<float> near;
   for (int k = 0; k < 64; ++k) near.push_back(5.0F + static_cast<float>(k % 2) * 1e-6F);
   EvaluateOptions options;
-  options.nudges = true;
+  options.perturbs = true;
   const std::vector<Tensor> inputs{floats({64}, near)};
   const auto plain = evaluate(*graph, inputs), nudged = evaluate(*graph, inputs, options);
   ASSERT_TRUE(plain && nudged);

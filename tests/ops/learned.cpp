@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops of ai.onnx.ml: what their samples cannot say, texts, and models that contradict themselves.
+// Ops of ai.onnx.ml: cases that samples cannot express, strings, and invalid models.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -40,7 +40,7 @@ Tensor row(std::vector<float> x) { return Tensor::of_f32({1, static_cast<int64_t
 Tensor words(ir::Strings list) { return Tensor::of_strings({static_cast<int64_t>(list.size())}, std::move(list)); }
 Tensor numbers(std::vector<int64_t> list) { return Tensor::of_i64({static_cast<int64_t>(list.size())}, list); }
 
-TEST(Labels, TextsAndNumbersBothWays) {
+TEST(LabelEncoder, MapsStringsToIntegersAndBack) {
   const std::pair<std::string, ir::Attribute> texts{"cats_strings", ir::Strings{"cat", "dog"}}, places{"cats_int64s", ir::Ints{3, 5}};
   auto got = learned("CategoryMapper", words({"dog", "cow", "cat"}), {texts, places, {"default_int64", int64_t{-9}}});
   ASSERT_TRUE(got) << got.error().text();
@@ -53,7 +53,7 @@ TEST(Labels, TextsAndNumbersBothWays) {
                  Code::dtype_mismatch, "another type");
 }
 
-TEST(Labels, TheFirstVersionHadTextsAlone) {
+TEST(LabelEncoder, VersionOneMapsStringsToPositions) {
   for (int version : {1, 4}) {
     const auto got = run("ai.onnx.ml", "LabelEncoder", words({"b", "z"}), {{"classes_strings", ir::Strings{"a", "b"}}}, 1, version);
     if (version == 4) return expect_refused(got, Code::bad_attribute, "classes_strings");
@@ -70,7 +70,7 @@ TEST(OneHot, AnUnknownCategoryIsRefusedOnRequest) {
   EXPECT_EQ(numbers_of((*got)[0]), (std::vector<double>{0, 1}));
 }
 
-/// One tree: a node, a leaf for yes and one for no.
+/// One tree: a node, with a leaf for either result of its test.
 std::vector<std::pair<std::string, ir::Attribute>> tree(ir::Ints yes = {1, 0, 0}, int64_t feature = 0, ir::Ints targets = {0, 0}) {
   return {{"nodes_treeids", ir::Ints{0, 0, 0}},
           {"nodes_nodeids", ir::Ints{0, 1, 2}},
@@ -96,7 +96,7 @@ TEST(Trees, WalkToALeaf) {
   EXPECT_EQ((*learned("TreeEnsembleRegressor", row({NAN}), missing))[0].number(0), 1.5);
 }
 
-TEST(Trees, ThatContradictThemselvesAreRefused) {
+TEST(Trees, InvalidNodeListsAreRefused) {
   expect_refused(learned("TreeEnsembleRegressor", row({0}), tree({0, 0, 0})), Code::bad_attribute, "circle");
   expect_refused(learned("TreeEnsembleRegressor", row({0}), tree({9, 0, 0})), Code::bad_attribute, "does not exist");
   expect_refused(learned("TreeEnsembleRegressor", row({0}), tree({1, 0})), Code::bad_attribute, "differ in length");
@@ -108,7 +108,7 @@ TEST(Trees, ThatContradictThemselvesAreRefused) {
   expect_refused(learned("TreeEnsembleRegressor", row({0}), twice), Code::bad_attribute, "one id");
 }
 
-TEST(Machines, WhoseListsDoNotFitAreRefused) {
+TEST(SupportVectorMachines, ListsOfWrongLengthAreRefused) {
   using List = std::vector<std::pair<std::string, ir::Attribute>>;
   const List sound{{"classlabels_ints", ir::Ints{1, 2}},
                    {"vectors_per_class", ir::Ints{1, 1}},
@@ -138,7 +138,7 @@ TEST(Scores, OfOneClassAreNotTransformed) {
                  Code::bad_attribute, "ROUND");
 }
 
-TEST(Texts, LettersBeyondAsciiKeepTheirCase) {
+TEST(StringNormalizer, LettersBeyondAsciiKeepTheirCase) {
   const Tensor x = words({"\xc3\x84"});
   expect_refused(run("", "StringNormalizer", x, {{"case_change_action", std::string("LOWER")}}), Code::not_supported, "ASCII");
   const auto got = run("", "StringNormalizer", x, {{"is_case_sensitive", int64_t{1}}});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What inference says of the elements of a value is what the value is, also for integers at the edge of what a size can be and of their
-// dtype: through every op that makes or passes shape data.
+// Shape data that inference computes equal the elements that evaluation gives, also for integers at the limits of sizes and of their
+// dtypes: for every op that computes or passes shape data.
 #include <gtest/gtest.h>
 
 #include "edge_numbers.h"
@@ -38,13 +38,13 @@ void expect_true_data(const std::string& text) {
   if (!results) EXPECT_NE(results.error().code(), Code::internal) << text << results.error().text();
 }
 
-TEST(ShapeData, OfNumbersThatNoSizeCanBeIsTrueOrUnknown) {
+TEST(ShapeData, OfNumbersBeyondTheRangeOfSizesIsRightOrUnknown) {
   constexpr int64_t k61 = int64_t{1} << 61, k62 = int64_t{1} << 62;
   for (int64_t edge : {INT64_MAX, INT64_MIN, k61, -k61, k61 + 1, k62, -k62, k62 - 1, 1 - k62, k62 + 1, INT64_MAX - 1, INT64_MIN + 1})
     for (const std::string& ops : kOneOp) expect_true_data(text_of("i64", edge, ops));
 }
 
-TEST(ShapeData, AtTheEdgeOfTheirDtypeIsTrueOrUnknown) {
+TEST(ShapeData, AtTheLimitsOfTheDtypeIsRightOrUnknown) {
   for (int64_t edge : {int64_t{INT32_MAX}, int64_t{INT32_MIN}, int64_t{65536}})
     for (const std::string& ops : kOneOp) expect_true_data(text_of("i32", edge, ops));
 }

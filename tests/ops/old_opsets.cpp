@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Old versions of ops against the new ones, and back.
+// Upgrades of nodes of old opsets, and downgrades, compared with the newest versions.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace tenon::ops {
 namespace {
 
-/// One node of an old opset on one f32 operand, brought to the newest form and evaluated.
+/// Upgrades one node of an old opset with one f32 operand, and evaluates it.
 Result<Tensor> run_upgraded(std::string_view name, int opset, ir::Attributes attributes, const Tensor& x) {
   ir::Graph graph(table());
   DimList shape;
@@ -56,8 +56,8 @@ TEST(Upgrade, OldReductionsTakeAxesFromAnAttribute) {
   }
 }
 
-/// Running sums, from the last step to the first, over a batch of two sequences of three numbers; of an opset 8 Scan. lengths: i64[2] or
-/// none.
+/// Evaluates a Scan of opset 8: running sums, from the last step to the first, over a batch of two sequences of three numbers. lengths:
+/// i64[2] or none.
 Result<std::vector<Tensor>> scanned_of_opset_8(std::optional<Tensor> lengths) {
   ir::Graph graph(table());
   const ir::ValueId start = graph.add_input("start", ir::Type(DType::f32, {2, 1})),
@@ -102,7 +102,7 @@ TEST(Upgrade, OldScanEndsAtTheLengthOfEachEntry) {
   expect_scanned(std::vector<int64_t>{1, 0}, {1, 100}, {1, 0, 0, 0, 0, 0});
 }
 
-/// A length is cut to the sequence, a negative one counts from its end as Slice's do: nothing outside is read.
+/// A length is clamped to the sequence, a negative one counts from its end as in Slice: nothing outside is read.
 TEST(Upgrade, OldScanOfALengthOutOfRangeStaysInsideTheSequence) {
   expect_scanned(std::vector<int64_t>{7, 3}, {6, 115}, {3, 5, 6, 106, 111, 115});
 }

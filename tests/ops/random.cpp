@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random nodes by reference: what their numbers depend on.
+// Random nodes by reference: their numbers depend on seed, stream, run and iteration alone.
 #include <gtest/gtest.h>
 
 #include <cmath>

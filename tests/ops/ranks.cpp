@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph that says nothing of ranks may get anything at the run: every op's samples with one operand of another shape, or with integers
-// that no size can be. Each gives results or one error.
+// A graph with unknown ranks may get operands of any shape at run time: every op's samples with one operand of another shape, or with
+// integers that are no valid sizes. Each gives results or one error.
 #include <gtest/gtest.h>
 
 #include "ops/core/sample.h"
@@ -41,7 +41,7 @@ Tensor filled(const Tensor& t, int64_t value) {
   return out;
 }
 
-/// The op on operands of which the graph knows the dtypes alone.
+/// Evaluates the op in a graph where only the dtypes of operands are known.
 Result<std::vector<Tensor>> run_unranked(const OpDef& def, const Sample& sample, const std::vector<Tensor>& operands) {
   ir::Graph graph(table());
   std::vector<ir::ValueId> ids;
@@ -96,7 +96,7 @@ void check_sample(const OpDef& def, std::string_view text) {
 
 class Ranks : public testing::TestWithParam<const OpDef*> {};
 
-TEST_P(Ranks, ThatNobodyDeclaredAreNoHarm) {
+TEST_P(Ranks, OperandsOfUndeclaredRankGiveResultsOrOneError) {
   for (std::string_view text : GetParam()->samples) check_sample(*GetParam(), text);
 }
 

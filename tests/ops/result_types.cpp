@@ -8,7 +8,7 @@
 namespace tenon::ops::testing {
 namespace {
 
-/// The type of the only output after inference; the error's text where there is one.
+/// The type of the only output after inference, or the text of the error.
 std::string inferred(std::string_view text) {
   auto graph = ir::parse(text, table());
   if (!graph) return graph.error().text();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that come at run time: lists of their own, one pair of functions for several ops, told apart by `self`.
+// Ops that are defined at run time: several of them share functions, which read the op's data from `user_data`.
 #include "run_time_op.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ class RunTimeOp : public testing::Test {
   const Result<std::unique_ptr<ir::OpTable>> table_ = table_with(more_);
 };
 
-TEST_F(RunTimeOp, IsInferredAndEvaluatedByWhatItsSelfSays) {
+TEST_F(RunTimeOp, FunctionsReadTheOpsUserData) {
   ASSERT_TRUE(table_) << table_.error().text();
   const auto graph = ir::parse(R"(graph main(x: f32[n]) {
     a = test.here::Twice(x, shift=0.5)
@@ -30,7 +30,7 @@ TEST_F(RunTimeOp, IsInferredAndEvaluatedByWhatItsSelfSays) {
   ASSERT_TRUE(verify_types(**graph));
   EXPECT_EQ((*graph)->value((*graph)->outputs()[0]).type.text(), "f32[2,1,n]");
   const Tensor x = Tensor::of_f32({3}, std::vector<float>{-1, 0, 4});
-  for (const Mode mode : {Mode::own, Mode::wide}) {
+  for (const Mode mode : {Mode::declared, Mode::wide}) {
     EvaluateOptions options;
     options.mode = mode;
     const auto y = evaluate(**graph, {&x, 1}, options);
@@ -39,7 +39,7 @@ TEST_F(RunTimeOp, IsInferredAndEvaluatedByWhatItsSelfSays) {
   }
 }
 
-TEST_F(RunTimeOp, RefusesWhatItsListsDoNotName) {
+TEST_F(RunTimeOp, UndeclaredOperandsAndAttributesAreRefused) {
   ASSERT_TRUE(table_) << table_.error().text();
   const auto refused = [&](std::string_view call) {
     const auto graph = ir::parse("graph main(x: f32[2]) { y = test.here::" + std::string(call) + " return y }", **table_);

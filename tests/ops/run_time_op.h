@@ -4,7 +4,7 @@
 
 namespace tenon::ops {
 
-/// An op as a plugin would bring it: its lists are made of strings, its functions read what `self` points to.
+/// An op that is defined at run time, as a plugin's: its lists are built from strings, and its functions read `user_data`.
 /// Operand x and attribute `shift`; result [factors, ...x]: x times each factor, plus `shift`.
 class Multiples {
  public:
@@ -16,10 +16,10 @@ class Multiples {
     const std::span<const std::string_view> lists = lists_;
     def_ = {.name = name_,
             .domain = "test.here",
-            .inputs = {.made = lists.subspan(0, 1)},
-            .outputs = {.made = lists.subspan(1, 1)},
-            .attributes = {.made = lists.subspan(2)},
-            .self = this,
+            .inputs = {.array = lists.subspan(0, 1)},
+            .outputs = {.array = lists.subspan(1, 1)},
+            .attributes = {.array = lists.subspan(2)},
+            .user_data = this,
             .infer = infer,
             .reference = evaluate};
   }
@@ -28,7 +28,7 @@ class Multiples {
   const OpDef& def() const { return def_; }
 
  private:
-  static const Multiples& of(const NodeView& view) { return *static_cast<const Multiples*>(def_of(*view.op).self); }
+  static const Multiples& of(const NodeView& view) { return *static_cast<const Multiples*>(def_of(*view.op).user_data); }
 
   static Result<void> infer(NodeView& view) {
     view.outputs[0] = view.type(0);

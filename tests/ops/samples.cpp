@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every op's samples before every judge: inference, reference in both modes, loop form, shape data, symbolic sizes, text.
+// Every op's samples in every check: inference, reference in both modes, loop form, shape data, symbolic sizes, text form.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ double tolerance_of(DType dtype) {
   }
 }
 
-/// Empty where both agree, else the first difference.
+/// The first difference of two tensors as text; empty where they agree.
 std::string difference(const Tensor& a, const Tensor& b) {
   if (a.shape() != b.shape() || a.dtype() != b.dtype())
     return type_text(a.dtype(), a.shape()) + " against " + type_text(b.dtype(), b.shape());
@@ -42,7 +42,7 @@ std::string difference(const Tensor& a, const Tensor& b) {
   return "";
 }
 
-/// Symbols are named after their sizes ("n3"); what depends on data has no number.
+/// The number for a symbol, which is named after its size ("n3"); symbols of data-dependent sizes have none.
 Dim number_of_symbol(const DimNode& symbol) {
   return symbol.name.starts_with('n') ? Dim(static_cast<int64_t>(std::stoll(symbol.name.substr(1)))) : Dim(-1);
 }
@@ -74,12 +74,12 @@ void check_types(const SampleCase& made, const std::vector<Tensor>& results) {
 }
 
 void check_form(const OpDef& def, const SampleCase& made, const std::vector<Tensor>& results) {
-  if (!def.form) return;
+  if (!def.loop_form) return;
   for (ir::ValueId v : made.graph->node(made.node).outputs) {
     const ir::Type& type = made.graph->value(v).type;
     if (!type.has_rank() || std::any_of(type.shape->begin(), type.shape->end(), depends_on_data)) return;
   }
-  auto form = def.form(made.graph->view(made.node));
+  auto form = def.loop_form(made.graph->view(made.node));
   if (!form) {
     EXPECT_EQ(form.error().code(), Code::not_supported) << form.error().text();
     return;
@@ -135,7 +135,7 @@ void check_sample(const OpDef& def, std::string_view text) {
 
 class Samples : public testing::TestWithParam<const OpDef*> {};
 
-TEST_P(Samples, AgreeBeforeAllJudges) {
+TEST_P(Samples, PassAllChecks) {
   for (std::string_view text : GetParam()->samples) check_sample(*GetParam(), text);
 }
 

@@ -16,8 +16,8 @@ Tensor number(int64_t value) { return Tensor::of_i64({}, {&value, 1}); }
 Tensor sequence(std::vector<Tensor> elements) { return Tensor::of_elements(DType::sequence, std::move(elements)); }
 Tensor optional(std::vector<Tensor> elements) { return Tensor::of_elements(DType::optional, std::move(elements)); }
 
-/// All results, or the error's text.
-Result<std::vector<Tensor>> run(std::string_view text, const std::vector<Tensor>& inputs, Mode mode = Mode::own) {
+/// All results as text, or the text of the error.
+Result<std::vector<Tensor>> run(std::string_view text, const std::vector<Tensor>& inputs, Mode mode = Mode::declared) {
   auto graph = TRY(ir::parse(text, table()));
   TRY(verify_types(*graph));
   EvaluateOptions options;
@@ -55,7 +55,7 @@ TEST(Variadic, OperandsCannotBeLeftOut) {
                {s}, Code::bad_graph, "operand 1 is missing");
 }
 
-TEST(Bodies, HaveTheInputsThatTheirOpGivesThem) {
+TEST(Bodies, MustHaveTheFormalInputsOfTheirOp) {
   const Tensor x = floats({2}, {1, 2}), yes = *Tensor::make(DType::boolean, {});
   const char* message = "another number of inputs";
   expect_error("graph(x: f32[2]) { y = Scan(x, num_scan_inputs=1) body={ graph(e: f32[], q: f32[2]) { r = Relu(e) return r } } return y }",
@@ -186,7 +186,7 @@ TEST(Sequences, AreRefusedWhereAnOpTakesTensors) {
                {}, Code::dtype_mismatch, "stacked");
 }
 
-TEST(Sequences, RefuseWhatLiesOutside) {
+TEST(Sequences, PositionsOutOfRangeAreRefused) {
   const Tensor all = sequence({a, b});
   expect_error("graph(s: seq(f32[n]), i: i64[]) { r = SequenceAt(s, i) return r }", {all, number(2)}, Code::index_out_of_range, "-2 .. 1");
   expect_error("graph(s: seq(f32[n]), i: i64[]) { r = SequenceErase(s, i) return r }", {all, number(-3)}, Code::index_out_of_range,

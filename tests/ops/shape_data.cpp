@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of sizes, through chains of ops as exporters write them.
+// Shape data through chains of ops that exporters write.
 #include <gtest/gtest.h>
 
 #include "ir/text.h"
@@ -8,7 +8,7 @@
 namespace tenon::ops {
 namespace {
 
-TEST(ShapeData, FlowsThroughWhatExportersWrite) {
+TEST(ShapeData, PassesThroughChainsThatExportersWrite) {
   const auto graph = ir::parse(R"(graph main(x: f32[batch,seq,64]) {
     s = Shape(x)
     const zero: i64[] = 0

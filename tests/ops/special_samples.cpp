@@ -18,7 +18,7 @@ bool is_elementwise(const LoopForm& form) {
   return std::ranges::all_of(form.loops, [](const Loop& loop) { return class_of(loop) == LoopClass::map; });
 }
 
-/// Operands with given values stay constants where `constants`, so that forms that read them are tried too.
+/// constants: operands with given values stay constants, so that loop forms that read them are tested too.
 void check_sample(const OpDef& def, const Sample& sample, bool constants) {
   auto made = build_sample(def, sample, 1, false, constants);
   if (!made && !constants) return;  // needs the value while compiling
@@ -26,7 +26,7 @@ void check_sample(const OpDef& def, const Sample& sample, bool constants) {
   for (ir::ValueId v : made->graph->node(made->node).outputs)
     if (!made->graph->value(v).type.is_static()) return;  // sizes that depend on data
   tests::fill_with_special_values(made->inputs, tests::Denormals::drawn);
-  const auto form = def.form(made->graph->view(made->node));
+  const auto form = def.loop_form(made->graph->view(made->node));
   if (!form || !is_elementwise(*form)) return;
   const auto want = evaluate(*made->graph, made->inputs);
   if (!want) return;  // these operands are illegal
@@ -46,7 +46,7 @@ class SpecialSamples : public ::testing::TestWithParam<const OpDef*> {};
 
 TEST_P(SpecialSamples, FormGivesTheReferencesZerosNaNsAndInfinities) {
   const OpDef& def = *GetParam();
-  if (!def.form || !def.deterministic) return;
+  if (!def.loop_form || !def.deterministic) return;
   for (std::string_view text : def.samples) {
     SCOPED_TRACE(std::string(def.name) + ": " + std::string(text));
     auto sample = parse_sample(def, text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Zeros of both signs, NaN and infinities in ops that are made of min and max, and as places: reference and loop form say the same, to
+// Zeros of both signs, NaN and infinities in ops that are composed of min and max, and as coordinates: reference and loop form agree, to
 // the sign of zero.
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ std::vector<Tensor> pairs() {
 
 std::string text(double x) { return std::isnan(x) ? "nan" : (std::signbit(x) ? "-" : "+") + std::to_string(std::fabs(x)); }
 
-/// The results by reference, after they were held against the loop form. The one node has the graph's inputs as operands.
+/// The results by reference, after comparing them with the loop form. The only node has the graph's inputs as operands.
 std::vector<double> both(const std::string& text_of_graph, const std::vector<Tensor>& inputs) {
   std::vector<double> out;
   auto graph = ir::parse(text_of_graph, table());
@@ -38,7 +38,7 @@ std::vector<double> both(const std::string& text_of_graph, const std::vector<Ten
   const auto want = evaluate(**graph, inputs);
   EXPECT_TRUE(want) << want.error().text();
   const ir::NodeId node = *(*graph)->nodes().begin();
-  const auto form = def_of(*(*graph)->node(node).op).form((*graph)->view(node));
+  const auto form = def_of(*(*graph)->node(node).op).loop_form((*graph)->view(node));
   EXPECT_TRUE(form) << form.error().text();
   if (!want || !form) return out;
   std::vector<const Tensor*> operands;
@@ -68,11 +68,11 @@ TEST(SpecialValues, MinAndMaxOrderZerosAndKeepNaN) {
   }
 }
 
-TEST(SpecialValues, WhatIsMadeOfMinAndMaxAgreesWithItsReference) {
+TEST(SpecialValues, OpsComposedOfMinAndMaxAgreeWithTheirReference) {
   for (const char* call : {"Relu(x)", "HardSigmoid(x)", "HardSwish(x)", "Softplus(x)", "Mish(x)", "Celu(x)"}) both(call);
 }
 
-/// An image of 1 to 16, four a row, looked up at these places, x before y.
+/// GridSample of a 4 x 4 image of 1 to 16 at these coordinates, x before y.
 std::vector<double> looked_up(const std::string& how, const std::vector<double>& places) {
   Tensor image = *Tensor::make(DType::f32, {1, 1, 4, 4});
   Tensor grid = *Tensor::make(DType::f32, {1, 1, static_cast<int64_t>(places.size()) / 2, 2});
@@ -82,8 +82,8 @@ std::vector<double> looked_up(const std::string& how, const std::vector<double>&
   return both("graph main(" + types + ") { r = GridSample(x, g, " + how + ") return r }", {image, grid});
 }
 
-TEST(SpecialValues, AGridsPlaceThatIsNoNumberIsTheFirstCorner) {
-  // What ONNX Runtime gives too; ONNX says nothing of it.
+TEST(SpecialValues, GridSampleOfNaNReadsTheFirstCorner) {
+  // As ONNX Runtime; ONNX does not define it.
   const std::vector<double> places = {NAN, NAN, NAN, 0.25, INFINITY, 0.25, -INFINITY, 0.25, 0.25, NAN, 1e20, 0.25, -1e20, 0.25};
   using List = std::vector<double>;
   EXPECT_EQ(looked_up("align_corners=0", places), (List{0.25, 4.5, 4.5, 4.5, 1.5, 4.5, 4.5}));

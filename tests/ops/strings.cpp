@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that choose elements take strings and complex numbers as they are; those that compute refuse them.
+// Ops that move elements accept strings and complex numbers; those that compute refuse them.
 #include <gtest/gtest.h>
 
 #include "ir/text.h"
@@ -26,7 +26,7 @@ void expect_refused(std::string_view text, Code code) {
   EXPECT_EQ(graph.error().code(), code) << graph.error().text();
 }
 
-/// c64[2] of these real and imaginary parts.
+/// A c64[2] with these real and imaginary parts.
 Tensor complex_pair(float a, float b, float c, float d) {
   Tensor out = *Tensor::make(DType::c64, {2});
   float* const parts = reinterpret_cast<float*>(out.mutable_data());
@@ -71,7 +71,7 @@ TEST(Strings, ResizeAndGridSamplePickTheNearest) {
   EXPECT_EQ(picked[0].strings(), (std::vector<std::string>{"a", "b", ""}));
 }
 
-TEST(Strings, AreRefusedByWhatComputes) {
+TEST(Strings, AreRefusedByOpsThatCompute) {
   expect_refused("graph(x: string[2]) { const n: i64[1] = [4] y = Resize(x, _, _, n, mode=\"linear\") return y }", Code::dtype_mismatch);
   expect_refused("graph(x: string[1,1,2], g: f32[1,3,1]) { y = GridSample(x, g) return y }", Code::dtype_mismatch);
   expect_refused("graph(x: string[2], i: i64[1,1], u: string[1]) { y = ScatterND(x, i, u, reduction=\"max\") return y }",

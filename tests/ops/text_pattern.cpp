@@ -42,7 +42,7 @@ TEST(TextPattern, MatchesTheWholeText) {
 
 TEST(TextPattern, TakesLinearTime) { EXPECT_FALSE(matches("(a*)*(a*)*(a?){50}b", std::string(5000, 'a'))); }
 
-TEST(TextPattern, WhatIsNotUnderstoodIsRefused) {
+TEST(TextPattern, UnsupportedSyntaxIsRefused) {
   for (auto [pattern, code] : std::initializer_list<std::pair<const char*, Code>>{{"(a", Code::bad_attribute},
                                                                                   {"a)", Code::bad_attribute},
                                                                                   {"[a", Code::bad_attribute},

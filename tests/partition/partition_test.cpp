@@ -93,9 +93,9 @@ TEST(Partition, SizesDefinedByASegmentStayThere) {
 /// Hands its operand on, and tells of it.
 const ops::OpDef kDefinesSize = {.name = "Tell",
                                  .domain = "test",
-                                 .inputs = {.made = ops::names<"x">},
-                                 .outputs = {.made = ops::names<"y">},
-                                 .effects = true,
+                                 .inputs = {.array = ops::literals<"x">},
+                                 .outputs = {.array = ops::literals<"y">},
+                                 .has_effects = true,
                                  .infer = [](ops::NodeView& view) -> Result<void> {
                                    view.outputs[0] = view.inputs[0].type;
                                    return {};

@@ -25,7 +25,7 @@ class NotKnown : public testing::TestWithParam<std::string> {
   /// Runs the rules of the case on its graph as `change` leaves it.
   template <class Change>
   static void run(const Case& c, const rewrite::RuleSet& set, Change change) {
-    auto graph = ir::parse(c.in, ops::open_table());
+    auto graph = ir::parse(c.in, ops::table_with_unknown_ops());
     ASSERT_TRUE(graph) << graph.error().text();
     change(**graph);
     SCOPED_TRACE(c.name + "\n" + ir::print(**graph));
@@ -44,7 +44,7 @@ class NotKnown : public testing::TestWithParam<std::string> {
     }
   }
 
-  static rewrite::RuleSet set_of(const Case& c) { return *rewrite::RuleSet::make(named(c.rules), ops::open_table()); }
+  static rewrite::RuleSet set_of(const Case& c) { return *rewrite::RuleSet::make(named(c.rules), ops::table_with_unknown_ops()); }
 };
 
 void forget_bytes(ir::Graph& graph, ir::ValueId constant) {
@@ -56,7 +56,7 @@ void forget_bytes(ir::Graph& graph, ir::ValueId constant) {
 TEST_P(NotKnown, ConstantsWhoseBytesWereNotRead) {
   for (const Case& c : cases()) {
     const rewrite::RuleSet set = set_of(c);
-    const auto graph = ir::parse(c.in, ops::open_table());
+    const auto graph = ir::parse(c.in, ops::table_with_unknown_ops());
     ASSERT_TRUE(graph) << graph.error().text();
     for (ir::ValueId v : (*graph)->values())
       if ((*graph)->value(v).is_constant()) run(c, set, [&](ir::Graph& g) { forget_bytes(g, v); });
@@ -68,8 +68,8 @@ void forget_op(ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
   if (!node.bodies.empty()) return;
   const std::vector<ir::ValueId> results = node.outputs;
-  const ir::NodeId unknown = graph.insert(*ops::open_table().find("nobody", node.op->name), {node.inputs.begin(), node.inputs.end()},
-                                          results.size(), node.attributes, id);
+  const ir::NodeId unknown = graph.insert(*ops::table_with_unknown_ops().find("nobody", node.op->name),
+                                          {node.inputs.begin(), node.inputs.end()}, results.size(), node.attributes, id);
   for (uint32_t k = 0; k < results.size(); ++k) {
     if (!results[k]) continue;
     const ir::ValueId made = graph.node(unknown).outputs[k];
@@ -82,7 +82,7 @@ void forget_op(ir::Graph& graph, ir::NodeId id) {
 TEST_P(NotKnown, UnknownOps) {
   for (const Case& c : cases()) {
     const rewrite::RuleSet set = set_of(c);
-    const auto graph = ir::parse(c.in, ops::open_table());
+    const auto graph = ir::parse(c.in, ops::table_with_unknown_ops());
     ASSERT_TRUE(graph) << graph.error().text();
     for (ir::NodeId id : (*graph)->nodes()) run(c, set, [&](ir::Graph& g) { forget_op(g, id); });
   }

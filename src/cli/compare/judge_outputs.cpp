@@ -15,10 +15,10 @@ Result<void> add_rounding(const ir::Graph& graph, const InputsOfSteps& inputs, c
                           codegen::Precision precision, std::vector<OutputDistance>& out) {
   const auto judged = TRY(in_precision(graph, precision));
   const auto own = TRY(run_reference_steps(*judged, inputs));
-  ops::EvaluateOptions nudges;
-  nudges.nudges = true;
+  ops::EvaluateOptions perturbed_options;
+  perturbed_options.perturbs = true;
   const bool decides = rounds_to_bytes(*judged);
-  const auto nudged = decides ? TRY(run_reference_steps(*judged, inputs, nudges)) : own;
+  const auto nudged = decides ? TRY(run_reference_steps(*judged, inputs, perturbed_options)) : own;
   for (size_t k = 0; k < out.size(); ++k) {
     out[k].rounded = distance(own[k].value, references[k].value);
     if (decides) out[k].decisions = distance(nudged[k].value, references[k].value).largest;

@@ -49,7 +49,7 @@ Result<std::vector<double>> roundings(const ValueSearch& search, std::span<const
   const auto graph = TRY(in_precision(search.graph, search.options.precision));
   const auto keep = [&](Tensor Pair::* member) {
     ops::EvaluateOptions options;
-    options.nudges = member == &Pair::nudged;
+    options.perturbs = member == &Pair::nudged;
     options.on_value = [&found, member](ValueId v, const Tensor& tensor) {
       if (const auto at = found.find(v); at != found.end()) at->second.*member = tensor;
     };

@@ -206,7 +206,7 @@ class Collector {
     const ir::NodeView view = graph_.view(n);
     std::vector<ArrayId> arrays;
     for (ValueId v : node.inputs) arrays.push_back(array_of(v));
-    const bool ragged = ops::def_of(*node.op).kernels == ops::KernelFamily::ragged_attention;
+    const bool ragged = ops::def_of(*node.op).kernel_family == ops::KernelFamily::ragged_attention;
     Nest nest = (ragged ? ragged_attention_nest : attention_nest)(view, arrays, array_of(node.outputs[0]));
     nest.nodes = {n};
     for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);
@@ -250,7 +250,7 @@ class Collector {
       Nest nest = nest_of(form.loops[l], made, l, node);
       nest.nodes = {n};
       add_size_checks(nest, plan_, graph_.assumptions, where, checks_);
-      check_indices(nest, form.loops[l].places, n);
+      check_indices(nest, form.loops[l].index_checks, n);
       substitute_known_scalars(nest, graph_, plan_);
       for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);
       push(GroupKind::nests, n).nests.push_back(std::move(nest));
@@ -260,7 +260,7 @@ class Collector {
 
   /// Adds checks of loaded indices (kernels clamp them, so that memory is safe, but a wrong index is an error): of an input by the input
   /// checks, of others by a step.
-  void check_indices(const Nest& nest, std::span<const ops::Place> places, NodeId n) {
+  void check_indices(const Nest& nest, std::span<const ops::IndexCheck> places, NodeId n) {
     for (const LoadedIndex& i : loaded_indices(nest, places, plan_)) {
       if (i.covers_array && plan_.arrays[i.array].constant && lies_inside(i)) continue;
       const IndexLimit limit{i.array, i.extent, i.from_end};

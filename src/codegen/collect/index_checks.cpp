@@ -39,10 +39,10 @@ void add_loaded_indices(const std::vector<Expr>& index, const Expr& within, Arra
 
 }  // namespace
 
-std::vector<LoadedIndex> loaded_indices(const Nest& nest, std::span<const ops::Place> places, const Plan& plan) {
+std::vector<LoadedIndex> loaded_indices(const Nest& nest, std::span<const ops::IndexCheck> places, const Plan& plan) {
   std::vector<LoadedIndex> out;
   for (const NestAccess& a : nest.accesses) add_loaded_indices(a.index, a.within, a.array, nest, plan, out);
-  for (const ops::Place& p : places) {
+  for (const ops::IndexCheck& p : places) {
     const NestAccess& from = nest.accesses[static_cast<size_t>(p.access)];
     out.push_back({.load = from, .array = storage_of(from.array, plan), .extent = p.extent});
   }

@@ -16,9 +16,9 @@ struct LoadedIndex {
   bool from_end = false;     ///< negative indices count from the end
 };
 
-/// The loaded indices of a nest: k in `x[k]` where k is loaded, and the loop's `places` (ops::Place). Left out are indices that are
+/// The loaded indices of a nest: k in `x[k]` where k is loaded, and the loop's `places` (ops::IndexCheck). Left out are indices that are
 /// computed from loads, and those that a `within` keeps in range.
-std::vector<LoadedIndex> loaded_indices(const Nest& nest, std::span<const ops::Place> places, const Plan& plan);
+std::vector<LoadedIndex> loaded_indices(const Nest& nest, std::span<const ops::IndexCheck> places, const Plan& plan);
 
 /// A nest that computes the smallest and the largest of these indices into two new arrays of the plan, i64[].
 Nest index_range_nest(const LoadedIndex& index, Plan& plan);

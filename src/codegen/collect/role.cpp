@@ -63,7 +63,7 @@ bool has_kernel_types(const ir::NodeView& view) {
 bool only_moves(const ops::OpDef& def, const ir::NodeView& view) {
   for (size_t k = 1; k < view.outputs.size(); ++k)
     if (view.outputs[k].dtype != DType::none) return false;
-  return !def.form || def.form(view);
+  return !def.loop_form || def.loop_form(view);
 }
 
 /// Whether a scatter combines bools, which kernels cannot.
@@ -86,20 +86,20 @@ Result<NodeRole> role_of(const ir::Graph& graph, ir::NodeId id) {
   const ops::OpDef& def = ops::def_of(*node.op);
   const ir::NodeView view = graph.view(id);
   std::string reason = "it has no loop form";
-  if (def.form || def.same_bytes) {
+  if (def.loop_form || def.same_bytes) {
     if (!has_kernel_types(view)) reason = "kernels compute with tensors of known rank and elements of 8 bits or more";
     else if (!infers_shapes_from_sizes(view)) reason = "its results have a data-dependent shape";
     else if (def.same_bytes && only_moves(def, view)) return NodeRole{RoleKind::same_bytes, {}};
-    else if (def.form) {
-      auto form = def.form(view);
+    else if (def.loop_form) {
+      auto form = def.loop_form(view);
       if (form && !combines_bools(*form)) return NodeRole{RoleKind::loops, *std::move(form)};
       if (!form && form.error().code() != Code::not_supported) return std::unexpected(std::move(form).error());
       reason = form ? "updates of bools are combined" : form.error()->what;
     }
   }
-  if (def.kernels == ops::KernelFamily::attention && attention_fits(view)) return NodeRole{RoleKind::attention, {}};
-  if (def.kernels == ops::KernelFamily::ragged_attention && ragged_attention_fits(view)) return NodeRole{RoleKind::attention, {}};
-  if (def.kernels == ops::KernelFamily::packed_rows && has_kernel_types(view)) return NodeRole{RoleKind::packed_rows, {}};
+  if (def.kernel_family == ops::KernelFamily::attention && attention_fits(view)) return NodeRole{RoleKind::attention, {}};
+  if (def.kernel_family == ops::KernelFamily::ragged_attention && ragged_attention_fits(view)) return NodeRole{RoleKind::attention, {}};
+  if (def.kernel_family == ops::KernelFamily::packed_rows && has_kernel_types(view)) return NodeRole{RoleKind::packed_rows, {}};
   if (runs_as_programs(graph, id)) return NodeRole{RoleKind::control, {}};
   return fail(Code::not_supported, view.where(), std::move(reason));
 }

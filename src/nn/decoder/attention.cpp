@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "nn/decoder/parts.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 
 namespace tenon::nn {
 namespace {

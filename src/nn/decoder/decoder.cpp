@@ -5,7 +5,7 @@
 
 #include "nn/decoder/parts.h"
 #include "ops/core/op.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 
 namespace tenon::nn {
 namespace {
@@ -23,7 +23,7 @@ ir::ValueId add_inputs(ir::Graph& graph, const DecoderConfig& c, int64_t capacit
 /// i64[1, new]: the places of the tokens in the sequence.
 ir::ValueId positions_of(ir::Builder& build, ir::ValueId tokens) {
   const ir::ValueId past = ops::size_of(build, build.graph().find_value("keys.0"), 2);
-  const ir::ValueId places = build("Add", {ops::counting(build, ops::size_of(build, tokens, 1)), past});
+  const ir::ValueId places = build("Add", {ops::iota(build, ops::size_of(build, tokens, 1)), past});
   return build("Unsqueeze", {places, build.ints({0})});
 }
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 
 namespace tenon::nn {
 
@@ -82,8 +82,8 @@ ir::ValueId mask_of(DecoderParts& parts, int64_t window, ir::ValueId keys) {
   ir::ValueId& mask = parts.masks[window];
   if (mask) return mask;
   ir::Builder& build = parts.build;
-  const ir::ValueId key = ops::counting(build, keys);                                                             // [past + new]
-  const ir::ValueId query = build("Unsqueeze", {ops::without_axis(build, parts.positions, 0), build.ints({1})});  // [new, 1]
+  const ir::ValueId key = ops::iota(build, keys);                                                             // [past + new]
+  const ir::ValueId query = build("Unsqueeze", {ops::squeezed(build, parts.positions, 0), build.ints({1})});  // [new, 1]
   mask = build("LessOrEqual", {key, query});
   if (window > 0)
     mask = build("And", {mask, build("Greater", {key, build("Sub", {query, build.scalar(DType::i64, static_cast<double>(window))})})});

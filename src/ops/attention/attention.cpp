@@ -36,7 +36,7 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// ONNX says `zero` alone: what has another meaning is written as a function of plain ops.
+/// ONNX has `masked_rows` = zero only; nodes with another value are exported as a function of plain ops.
 int lowest_opset(const NodeView& view) {
   constexpr int kNone = 1 << 20;
   const ir::Attributes& a = *view.attributes;
@@ -56,18 +56,18 @@ Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int) {
 
 OP(attention) {
     .name = "Attention",
-    .since = 25,
+    .since_version = 25,
     .inputs = {{"Q", "K", "V", "attn_mask?", "past_key?", "past_value?", "nonpad_kv_seqlen?"}},
     .outputs = {{"Y", "present_key?", "present_value?", "qk_matmul_output?"}},
     .attributes = {{"is_causal: int = 0", "kv_num_heads: int", "left_window_size: int = -1", "masked_rows: string = zero",
                     "q_num_heads: int", "qk_matmul_output_mode: int = 0", "right_window_size: int = -1", "scale: float",
                     "softcap: float = 0.0", "softmax_precision: int"}},
-    .kernels = KernelFamily::attention,
+    .kernel_family = KernelFamily::attention,
     .infer = infer,
     .reference = evaluate_attention,
     .definition = define_attention,
     .lowest_opset = lowest_opset,
-    .first = 23,
+    .first_opset = 23,
     .downgrade = downgrade,
     .samples =
         {{"f32[2,3,4,8], f32[2,3,6,8], f32[2,3,6,8]", "f32[2,3,4,8], f32[2,3,6,8], f32[2,3,6,10], f32[4,6]",

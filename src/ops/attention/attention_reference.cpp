@@ -60,7 +60,7 @@ struct Mask {
     causal = a.integer("is_causal", 0) != 0;
     left = a.integer("left_window_size", -1);
     right = a.integer("right_window_size", -1);
-    // Counts beyond all keys say no more than those, and places among them stay numbers.
+    // Counts are clamped to the number of keys, so that positions computed from them do not overflow.
     constexpr int64_t kBeyond = int64_t{1} << 40;
     if (c.has(kNonpad)) nonpad = integers_of(*c.in[kNonpad]);
     for (int64_t& n : nonpad) n = std::clamp(n, -kBeyond, kBeyond);

@@ -7,7 +7,7 @@ namespace tenon::ops::op_causal_conv_with_state {
 
 namespace {
 
-/// The weight takes each channel alone; the bias is one number a channel, and the past state looks as the new one.
+/// Checks that the weight is depthwise, that the bias has one element a channel, and that past and new state have one shape.
 Result<void> require_operands(const NodeView& view, const DimList& state) {
   TRY(require_equal(view, view.type(1).dim(1), Dim(1), "channels of one filter and 1"));
   if (view.has(2)) TRY(require_rank(view, 2, 1));
@@ -73,14 +73,14 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 
 OP(causal_conv_with_state) {
     .name = "CausalConvWithState",
-    .since = 27,
+    .since_version = 27,
     .inputs = {{"input", "weight", "bias?", "past_state?"}},
     .outputs = {{"output", "present_state"}},
     .attributes = {{"activation: string = none"}},
     .infer = infer,
     .reference = evaluate,
     .definition = define,
-    .first = 27,
+    .first_opset = 27,
     .samples = {{"f32[2,3,5], f32[3,1,4]; outputs=2", "f32[2,3,1], f32[3,1,4], f32[3], f32[2,3,3]; outputs=2, activation=silu",
                  "f16[1,2,4], f16[2,1,1]; outputs=2"}},
 };

@@ -4,7 +4,7 @@
 
 namespace tenon::ops::op_causal_mask {
 
-/// mask[0, 0, i, j]: whether query past + i attends to key j, which is j <= past + i.
+/// mask[0, 0, i, j] = j <= past + i: query past + i attends to key j.
 OP(causal_mask) {
     .name = "CausalMask",
     .domain = "tenon",

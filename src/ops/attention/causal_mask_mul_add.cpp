@@ -4,7 +4,7 @@
 
 namespace tenon::ops::op_causal_mask_mul_add {
 
-/// places[b, 0, 0, j] = j + b * stride: where element j of row b lies in a mask that is stored flat.
+/// places[b, 0, 0, j] = j + b * stride: the position of element j of row b in a flat mask.
 OP(causal_mask_mul_add) {
     .name = "CausalMaskMulAdd",
     .domain = "tenon",
@@ -13,7 +13,7 @@ OP(causal_mask_mul_add) {
     .infer = [](NodeView& view) -> Result<void> {
       for (size_t k : {0, 1}) TRY(require_number(view, k));
       TRY(require_number(view, 2));
-      const Dim columns = length_of(view, elements(view, 0)), rows = length_of(view, elements(view, 1));
+      const Dim columns = length_of(view, known_elements(view, 0)), rows = length_of(view, known_elements(view, 1));
       set_output(view, 0, Type(DType::i64, {rows, 1, 1, columns}));
       return {};
     },

@@ -5,7 +5,7 @@ namespace tenon::ops::op_contrib_causal_conv_with_state {
 
 namespace {
 
-/// ONNX's op of the same name; its other layouts are not known here.
+/// ONNX's op of the same name; its other layouts are not supported.
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   const ir::Attributes& a = *view.attributes;
   if (a.integer("ndim", 1) != 1 || a.integer("channels_last", 0) != 0 || a.integer("dilation", 1) != 1 || a.integer("state_window", 0) != 0)

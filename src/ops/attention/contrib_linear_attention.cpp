@@ -5,7 +5,7 @@ namespace tenon::ops::op_contrib_linear_attention {
 
 namespace {
 
-/// ONNX's op of the same name. A window of past states is not known here.
+/// ONNX's op of the same name. A window of past states is not supported.
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   if (view.attributes->integer("state_window", 0) != 0) return {};
   std::vector<std::pair<std::string, ir::Attribute>> how;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/core/refuse.h"
 #include "ops/definition/infer_by_definition.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/types.h"
 
 namespace tenon::ops::op_decoder_attention {
@@ -27,8 +27,8 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   if (!ranks_known(view, {kQuery, kKey, kQueryWeight}) || !view.type(kQueryWeight).dim(0).is_number() || view.outputs.size() > 1) return {};
   const int64_t width = view.type(kQueryWeight).dim(0).value(), heads = view.attributes->integer("num_heads", 1);
   const auto batch_first = [&](ir::ValueId x) { return build("Transpose", {x}, {{"perm", Ints{1, 0, 2}}}); };
-  const ir::ValueId q = build("Add", {build("MatMul", {in[kQuery], in[kQueryWeight]}), part_of(build, in[kBias], 0, 0, width)});
-  const ir::ValueId kv = build("Add", {build("MatMul", {in[kKey], in[kKeyWeight]}), part_of(build, in[kBias], 0, width, 3 * width)});
+  const ir::ValueId q = build("Add", {build("MatMul", {in[kQuery], in[kQueryWeight]}), sliced(build, in[kBias], 0, 0, width)});
+  const ir::ValueId kv = build("Add", {build("MatMul", {in[kKey], in[kKeyWeight]}), sliced(build, in[kBias], 0, width, 3 * width)});
   const auto halves = build.many("Split", {kv}, 2, {{"axis", int64_t{-1}}, {"num_outputs", int64_t{2}}});
   return {batch_first(build("Attention", {batch_first(q), batch_first(halves[0]), batch_first(halves[1])},
                             {{"kv_num_heads", heads}, {"q_num_heads", heads}}))};

@@ -3,7 +3,7 @@
 
 #include "ops/control/bodies.h"
 #include "ops/definition/body_builder.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/require.h"
 #include "ops/reference/indices.h"
 
@@ -11,7 +11,7 @@ namespace tenon::ops::op_flex_attention {
 
 namespace {
 
-/// The dtype in which scores and probabilities reach the bodies.
+/// The dtype of scores and probabilities that the bodies get.
 DType score_dtype(const NodeView& view) {
   const auto given = dtype_from_onnx(view.attributes->integer("softmax_precision", 0));
   if (given && *given != DType::none) return *given;
@@ -54,7 +54,7 @@ std::vector<Type> body_inputs(const NodeView& view, size_t) {
   return {scores};
 }
 
-/// Runs the body of that name over `x` [rows of keys], where there is one.
+/// Runs the body of that name, if the node has one, over `x` [rows of keys].
 Result<void> modify(Call& call, std::string_view name, const Sizes& shape, std::vector<double>& x) {
   for (size_t b = 0; b < call.view.bodies.size(); ++b) {
     if (call.view.body_names[b] != name) continue;
@@ -103,7 +103,7 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
-/// The body of that name over `x`; x where there is none.
+/// The body of that name applied to `x`; x where the node has none.
 ir::ValueId modified(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in, std::string_view name, ir::ValueId x) {
   for (size_t b = 0; b < view.bodies.size(); ++b) {
     if (view.body_names[b] != name) continue;
@@ -121,7 +121,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   if (!heads.is_number() || !shared.is_number() || !size.is_number() || !view.type(2).dim(3).is_number()) return {};
   const DType wide = score_dtype(view);
   const int64_t times = heads.value() / std::max<int64_t>(shared.value(), 1);
-  // Each head of K and V stands for several heads of Q.
+  // Several heads of Q share a head of K and V.
   auto repeated = [&](size_t operand) {
     const ir::ValueId x = cast_to(build, in[operand], wide);
     if (times == 1) return x;
@@ -144,15 +144,15 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(flex_attention) {
     .name = "FlexAttention",
     .domain = "ai.onnx.preview",
-    .since = 1,
+    .since_version = 1,
     .inputs = {{"Q", "K", "V"}},
     .outputs = {{"Y"}},
     .attributes = {{"prob_mod: graph", "scale: float", "score_mod: graph", "softmax_precision: int"}},
     .infer = infer,
-    .body_inputs = body_inputs,
+    .infer_body_inputs = body_inputs,
     .reference = evaluate,
     .definition = define,
-    .first = 1,
+    .first_opset = 1,
     .samples = {{"f32[1,2,3,4], f32[1,2,5,4], f32[1,2,5,6]", "f16[2,4,3,4], f16[2,2,5,4], f16[2,2,5,4]; scale=0.5",
                  "f64[1,1,2,3], f64[1,1,4,3], f64[1,1,4,3]"}},
 };

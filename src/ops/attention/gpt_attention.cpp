@@ -2,7 +2,7 @@
 // Self-attention of a decoder over one packed projection: what TensorRT-LLM keeps in its plugin GPTAttention, as a fused op.
 #include <cmath>
 
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/require.h"
 
 namespace tenon::ops::op_gpt_attention {
@@ -11,7 +11,7 @@ namespace {
 
 enum Input : size_t { kQkv, kLengths, kPast, kBias };
 
-/// Heads of Q, heads of K and V, elements a head.
+/// The numbers of heads of Q and of K and V, and the elements of a head.
 struct Heads {
   int64_t queries, keys, size;
   int64_t width() const { return (queries + 2 * keys) * size; }
@@ -72,9 +72,9 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// bool[tokens, tokens]: both belong to one sequence. Tokens after the last sequence are one of their own.
+/// bool[tokens, tokens]: whether two tokens belong to one sequence. Tokens after the last sequence count as a sequence.
 ir::ValueId same_sequence(ir::Builder& build, ir::ValueId qkv, ir::ValueId lengths) {
-  const ir::ValueId place = build("Unsqueeze", {counting(build, size_of(build, qkv, 1)), build.ints({1})});
+  const ir::ValueId place = build("Unsqueeze", {iota(build, size_of(build, qkv, 1)), build.ints({1})});
   const ir::ValueId ends = build("CumSum", {cast_to(build, lengths, DType::i64), build.scalar(DType::i64, 0)});
   const ir::ValueId ended = cast_to(build, build("GreaterOrEqual", {place, ends}), DType::i64);
   const ir::ValueId sequence = build("ReduceSum", {ended, build.ints({1})}, {{"keepdims", int64_t{1}}});  // [tokens, 1]
@@ -83,7 +83,7 @@ ir::ValueId same_sequence(ir::Builder& build, ir::ValueId qkv, ir::ValueId lengt
 
 /// K (0) or V (1) of past_key_value: [batch, heads, length, size].
 ir::ValueId part_of_past(ir::Builder& build, ir::ValueId past, int64_t which) {
-  return without_axis(build, part_of(build, past, 1, which, which + 1), 1);
+  return squeezed(build, sliced(build, past, 1, which, which + 1), 1);
 }
 
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
@@ -93,9 +93,9 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   ir::ValueId qkv = in[kQkv];
   if (view.has(kBias)) qkv = build("Add", {qkv, in[kBias]});
   std::vector<ir::ValueId> operands(7);
-  operands[0] = part_of(build, qkv, 2, 0, queries * size);
-  operands[1] = part_of(build, qkv, 2, queries * size, (queries + keys) * size);
-  operands[2] = part_of(build, qkv, 2, (queries + keys) * size, heads->width());
+  operands[0] = sliced(build, qkv, 2, 0, queries * size);
+  operands[1] = sliced(build, qkv, 2, queries * size, (queries + keys) * size);
+  operands[2] = sliced(build, qkv, 2, (queries + keys) * size, heads->width());
   if (is_packed(view)) operands[3] = same_sequence(build, in[kQkv], in[kLengths]);
   if (view.has(kPast)) {
     operands[4] = part_of_past(build, in[kPast], 0);
@@ -122,14 +122,14 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(gpt_attention) {
     .name = "GPTAttention",
     .domain = "tenon",
-    .since = 1,
+    .since_version = 1,
     .inputs = {{"qkv", "context_lengths?", "past_key_value?", "qkv_bias?"}},
     .outputs = {{"output", "present_key_value?"}},
     .attributes = {{"causal: int = 1", "head_size: int", "num_heads: int", "num_kv_heads: int = 0", "packed: int = 0",
                     "q_scaling: float = 1.0"}},
     .infer = infer,
     .definition = define,
-    .first = 1,
+    .first_opset = 1,
     .samples = {{"f32[2,5,24]; num_heads=2, head_size=4",
                  "f32[2,5,32], i32[2] = [3, 5], _, f32[32]; num_heads=4, num_kv_heads=2, head_size=4",
                  "f32[1,8,24], i32[3] = [3, 1, 4]; num_heads=2, head_size=4, packed=1, outputs=2",

@@ -4,7 +4,7 @@
 #include "ops/attention/grouped_cache.h"
 #include "ops/attention/heads.h"
 #include "ops/definition/infer_by_definition.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/require.h"
 
 namespace tenon::ops::op_group_query_attention {
@@ -30,7 +30,7 @@ enum Input : size_t {
   kKeyNorm
 };
 
-/// One node, built step by step. Query, key and value are [batch, sequence, heads * size] up to the attention itself.
+/// Builds the definition of one node step by step. Query, key and value are [batch, sequence, heads * size] up to the attention itself.
 class Definition {
  public:
   Definition(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in)
@@ -47,7 +47,7 @@ class Definition {
  private:
   int64_t attribute(const char* name) const { return view_.attributes->integer(name, 0); }
 
-  /// Query, key and value apart. False: a size is not known yet.
+  /// Splits packed query, key and value. Returns false where a size is not known.
   bool split() {
     if (view_.has(kKey)) {
       query_ = in_[kQuery];
@@ -65,7 +65,7 @@ class Definition {
     return true;
   }
 
-  /// By the root mean square of each head.
+  /// Normalises each head by its root mean square.
   void normalise(ir::ValueId& x, int64_t heads, size_t weight) {
     if (!view_.has(weight)) return;
     const ir::ValueId apart = build_("Reshape", {x, build_.ints({0, 0, heads, -1})});
@@ -77,7 +77,7 @@ class Definition {
   /// first: the position of each sequence's first token, i64[batch, 1].
   void rotate(ir::ValueId first) {
     if (attribute("do_rotary") == 0) return;
-    const ir::ValueId counted = build_("Add", {first, counting(build_, size_of(build_, query_, 1))});
+    const ir::ValueId counted = build_("Add", {first, iota(build_, size_of(build_, query_, 1))});
     const ir::ValueId positions = view_.has(kPositions) ? in_[kPositions] : counted;
     const int64_t rotated = 2 * view_.type(kCosine).dim(1).value();
     for (auto [x, heads] : {std::pair(&query_, heads_), std::pair(&key_, groups_)})
@@ -92,7 +92,7 @@ class Definition {
     const ir::ValueId zeros = build_("Sub", {last_, last_});
     rotate(zeros);
     if (has_sink()) {
-      const ir::ValueId key = heads_apart(build_, key_, groups_), value = heads_apart(build_, value_, groups_);
+      const ir::ValueId key = split_heads(build_, key_, groups_), value = split_heads(build_, value_, groups_);
       return attended(key, value, visible(zeros, size_of(build_, key_, 1)));
     }
     ir::ValueId mask = end_scores();
@@ -110,14 +110,14 @@ class Definition {
     const ir::ValueId total = build_("Reshape", {cast_to(build_, in_[kTotal], DType::i64), build_.ints({})});
     const GroupedCache cache(build_, query_, in_[kPastKey], last_, total);
     rotate(cache.offset());
-    const ir::ValueId key = cache.joined(in_[kPastKey], heads_apart(build_, key_, groups_));
-    const ir::ValueId value = cache.joined(in_[kPastValue], heads_apart(build_, value_, groups_));
+    const ir::ValueId key = cache.joined(in_[kPastKey], split_heads(build_, key_, groups_));
+    const ir::ValueId value = cache.joined(in_[kPastValue], split_heads(build_, value_, groups_));
     return attended(key, value, visible(cache.offset(), cache.size()));
   }
 
-  /// 0 for a key that its sequence has, -inf after its end: [batch, 1, 1, keys].
+  /// Bias of the scores, [batch, 1, 1, keys]: 0 for keys of the sequence, -inf after its end.
   ir::ValueId end_scores() const {
-    const ir::ValueId places = counting(build_, size_of(build_, key_, 1));
+    const ir::ValueId places = iota(build_, size_of(build_, key_, 1));
     const ir::ValueId last = build_("Unsqueeze", {last_, build_.ints({1, 2})});
     return scores_of(build_("LessOrEqual", {places, last}));
   }
@@ -127,10 +127,11 @@ class Definition {
     return build_("Where", {seen, build_.scalar(dtype, 0), build_.scalar(dtype, -INFINITY)});
   }
 
-  /// Scores of what a query sees, [batch, 1, queries, keys]: keys of its sequence, up to itself, in its window; with those of the caller.
+  /// Bias of the scores, [batch, 1, queries, keys]: 0 for keys of the sequence up to the query and within its window, else -inf; plus the
+  /// operand attention_bias.
   ir::ValueId visible(ir::ValueId offset, ir::ValueId keys) const {
-    const ir::ValueId places = counting(build_, keys);
-    const ir::ValueId rows = build_("Add", {offset, counting(build_, size_of(build_, query_, 1))});
+    const ir::ValueId places = iota(build_, keys);
+    const ir::ValueId rows = build_("Add", {offset, iota(build_, size_of(build_, query_, 1))});
     const ir::ValueId row = build_("Unsqueeze", {rows, build_.ints({1, 3})}), last = build_("Unsqueeze", {last_, build_.ints({1, 2})});
     ir::ValueId seen = build_("LessOrEqual", {places, last});
     if (is_causal()) seen = build_("And", {seen, build_("LessOrEqual", {places, row})});
@@ -141,13 +142,13 @@ class Definition {
     return view_.has(kScores) ? build_("Add", {scores, widened(in_[kScores], keys)}) : scores;
   }
 
-  /// Scores of the caller's, which end with the longest sequence, as wide as the cache.
+  /// The operand attention_bias, which ends with the longest sequence, padded to the length of the cache.
   ir::ValueId widened(ir::ValueId scores, ir::ValueId keys) const {
     const ir::ValueId more = build_("Sub", {build_("Unsqueeze", {keys, build_.ints({0})}), sizes_of(build_, scores, 3, 4)});
     return build_("Pad", {scores, build_("Concat", {build_.ints({0, 0, 0, 0, 0, 0, 0}), more}, {{"axis", int64_t{0}}})});
   }
 
-  /// A key of zeros, which all see with the score of their head's sink, and adds nothing.
+  /// Appends a key and value of zeros, whose score is the sink of the head: it takes weight and adds nothing.
   void add_sink(ir::ValueId& key, ir::ValueId& value, ir::ValueId& mask) const {
     const auto padded = [&](ir::ValueId x) { return build_("Pad", {x, build_.ints({0, 0, 0, 0, 0, 0, 1, 0})}); };
     key = padded(key);
@@ -171,7 +172,7 @@ class Definition {
   std::vector<ir::ValueId> attended(ir::ValueId key, ir::ValueId value, ir::ValueId mask) {
     std::vector<ir::ValueId> out{{}, key, value};
     if (has_sink()) add_sink(key, value, mask);
-    out[0] = heads_together(build_, build_("Attention", {heads_apart(build_, query_, heads_), key, value, mask}, numbers()));
+    out[0] = merge_heads(build_, build_("Attention", {split_heads(build_, query_, heads_), key, value, mask}, numbers()));
     out.resize(view_.outputs.size());
     return out;
   }

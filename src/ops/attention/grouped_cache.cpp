@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/attention/grouped_cache.h"
 
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/types.h"
 
 namespace tenon::ops {
@@ -14,7 +14,7 @@ GroupedCache::GroupedCache(ir::Builder& build, ValueId fresh, ValueId past, Valu
   const ValueId before = build("Sub", {build("Add", {last, one}), added});
   offset_ = build("Where", {build("Equal", {added, total}), zero, before});
   size_ = build("Max", {capacity, total});
-  const ValueId places = counting(build, size_);
+  const ValueId places = iota(build, size_);
   const ValueId from_fresh = build("Sub", {build("Unsqueeze", {places, build.ints({0})}), offset_});
   const ValueId is_fresh = build("And", {build("GreaterOrEqual", {from_fresh, zero}), build("Less", {from_fresh, added})});
   const ValueId is_past = build("Less", {from_fresh, zero});
@@ -29,7 +29,7 @@ ValueId GroupedCache::joined(ValueId past, ValueId fresh) const {
   const ValueId rows = build_("Transpose", {all}, {{"perm", Ints{0, 2, 1, 3}}});
   const ValueId taken = build_("GatherND", {rows, source_}, {{"batch_dims", int64_t{1}}});
   const ValueId back = build_("Transpose", {taken}, {{"perm", Ints{0, 2, 1, 3}}});
-  return build_("Where", {filled_, back, number_like(build_, back, 0)});
+  return build_("Where", {filled_, back, scalar_like(build_, back, 0)});
 }
 
 }  // namespace tenon::ops

@@ -5,12 +5,12 @@
 
 namespace tenon::ops {
 
-/// A cache of keys and values whose sequences end at places of their own, as GroupQueryAttention of ONNX Runtime has it. The tokens of a
+/// A cache of keys and values in which each sequence has its own length, as in GroupQueryAttention of ONNX Runtime. The tokens of a
 /// run follow `offset` tokens of each sequence: all of a prompt follow none.
 class GroupedCache {
  public:
-  /// fresh: what the run adds, [batch, sequence, ...]; past: [batch, heads, places, size]; last: the last place of each sequence after the
-  /// run, i64[batch, 1]; total: how many places the longest has then, i64 of rank 0.
+  /// fresh: what the run adds, [batch, sequence, ...]; past: [batch, heads, places, size]; last: the last position of each sequence after
+  /// the run, i64[batch, 1]; total: how many places the longest has then, i64 of rank 0.
   GroupedCache(ir::Builder& build, ir::ValueId fresh, ir::ValueId past, ir::ValueId last, ir::ValueId total);
 
   /// Tokens of each sequence before the run: i64[batch, 1].
@@ -23,8 +23,8 @@ class GroupedCache {
  private:
   ir::Builder& build_;
   ir::ValueId offset_, size_;
-  ir::ValueId source_;  ///< where each place comes from, in past and fresh one after the other: i64[batch, size, 1]
-  ir::ValueId filled_;  ///< bool[batch, 1, size, 1]
+  ir::ValueId source_;  ///< the position that each element is read from, in past and fresh one after the other: i64[batch, size, 1]
+  ir::ValueId filled_;  ///< positions before the end of their sequence: bool[batch, 1, size, 1]
 };
 
 }  // namespace tenon::ops

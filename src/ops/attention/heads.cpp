@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/attention/heads.h"
 
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/types.h"
 
 namespace tenon::ops {
@@ -14,7 +14,8 @@ ir::ValueId padding_scores(ir::Builder& build, ir::ValueId mask, const NodeView&
 
 namespace {
 
-/// How many lists of `batch` numbers the mask begins with that are read: ends, and starts.
+/// How many lists of `batch` numbers are read at the start of the mask: 1 (ends), 2 (ends and starts), or 0 where its
+/// size is not known to be one of those that length_scores takes.
 int lists_of(const NodeView& view, size_t k) {
   const Dim size = view.type(k).dim(0), batch = view.type(0).dim(0);
   if (size.known_equal(batch) || size.known_equal(batch * Dim(3) + Dim(2))) return 1;
@@ -38,21 +39,21 @@ ir::ValueId length_scores(ir::Builder& build, ir::ValueId mask, const NodeView& 
     const ir::ValueId part = all ? numbers : build("Slice", {numbers, edge(number), edge(number + 1), build.ints({0})});
     return build("Reshape", {part, build.ints({-1, 1})});
   };
-  const ir::ValueId places = counting(build, keys);
+  const ir::ValueId places = iota(build, keys);
   ir::ValueId seen = build("Less", {places, list(0)});
   if (lists > 1) seen = build("And", {seen, build("GreaterOrEqual", {places, list(1)})});
   return build("Unsqueeze", {build("Where", {seen, build.scalar(dtype, 0), build.scalar(dtype, filter)}), build.ints({1, 2})});
 }
 
-ir::ValueId heads_apart(ir::Builder& build, ir::ValueId x, int64_t heads) {
+ir::ValueId split_heads(ir::Builder& build, ir::ValueId x, int64_t heads) {
   return build("Transpose", {build("Reshape", {x, build.ints({0, 0, heads, -1})})}, {{"perm", Ints{0, 2, 1, 3}}});
 }
 
-ir::ValueId heads_together(ir::Builder& build, ir::ValueId x) {
+ir::ValueId merge_heads(ir::Builder& build, ir::ValueId x) {
   return build("Reshape", {build("Transpose", {x}, {{"perm", Ints{0, 2, 1, 3}}}), build.ints({0, 0, -1})});
 }
 
-ir::ValueId heads_repeated(ir::Builder& build, ir::ValueId x, Dim heads, Dim size, int64_t times) {
+ir::ValueId repeat_heads(ir::Builder& build, ir::ValueId x, Dim heads, Dim size, int64_t times) {
   const ir::ValueId spread = build("Expand", {build("Unsqueeze", {x, build.ints({2})}), build.ints({1, 1, times, 1, 1})});
   const Dim all = heads * Dim(times);
   if (all.number() > 0 && size.number() > 0) return build("Reshape", {spread, build.ints({0, all.value(), -1, size.value()})});

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "ops/definition/body_builder.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/form/loops.h"
 #include "ops/infer/require.h"
 
@@ -34,7 +34,7 @@ Result<void> infer(NodeView& view) {
     TRY(require_sizes(view, kKey, {q.dim(0), q.dim(1), size * heads}));
     TRY(require_sizes(view, kValue, {q.dim(0), q.dim(1), value_size * heads}));
     TRY(require_sizes(view, kPast, {q.dim(0), heads, size, value_size}));
-    // One number a head, or one a head and element.
+    // One number for each head, or for each element of each head.
     const auto require_steps = [&](size_t input, Dim other) -> Result<void> {
       TRY(require_rank(view, input, 3));
       if (!view.has(input) || !view.type(input).has_rank()) return {};
@@ -215,7 +215,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 
 OP(linear_attention) {
     .name = "LinearAttention",
-    .since = 27,
+    .since_version = 27,
     .inputs = {{"query", "key", "value", "past_state?", "decay?", "beta?"}},
     .outputs = {{"output", "present_state"}},
     .attributes = {{"chunk_size: int = 64", "kv_num_heads: int!", "q_num_heads: int!", "scale: float = 0.0",
@@ -223,7 +223,7 @@ OP(linear_attention) {
     .infer = infer,
     .reference = evaluate,
     .definition = define,
-    .first = 27,
+    .first_opset = 27,
     .samples = {{"f32[2,3,8], f32[2,3,8], f32[2,3,6]; q_num_heads=2, kv_num_heads=2, update_rule=linear, outputs=2",
                  "f32[1,4,8], f32[1,4,4], f32[1,4,6], f32[1,2,2,3], f32[1,4,2], f32[1,4,1]; q_num_heads=4, kv_num_heads=2, outputs=2",
                  "f32[1,4,8], f32[1,4,4], f32[1,4,6], _, f32[1,4,4]; q_num_heads=4, kv_num_heads=2, update_rule=gated, outputs=2",

@@ -36,7 +36,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   };
   const auto repeated = [&](ir::ValueId x, Operand like) {
     if (repeats == 1) return x;
-    return heads_repeated(build, x, view.type(like).dim(1), view.type(like).dim(3), repeats);
+    return repeat_heads(build, x, view.type(like).dim(1), view.type(like).dim(3), repeats);
   };
   const ir::ValueId scale = number(std::sqrt(view.attributes->number("scale", 1))), low = number(view.attributes->number("low", -INFINITY));
   const ir::ValueId keys = joined(kPastKeys, kKeys), values = joined(kPastValues, kValues);
@@ -53,8 +53,8 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 
 }  // namespace
 
-/// softmax(scale * q k^T where mask, else low, which is -inf where nothing is said) v on four axes, with weight 0 for what is no number;
-/// everything broadcasts. hides: the mask says which scores are low. repeats: each head of keys and values so many times in a row. Past
+/// softmax(scale * q k^T where mask, else low, which defaults to -inf) v on four axes, with weight 0 where the softmax is NaN;
+/// everything broadcasts. hides: true in the mask means low. repeats: how many times each head of keys and values is repeated. Past
 /// keys and values go in front of the others; the joined ones are results too.
 OP(local_attention) {
     .name = "LocalAttention",

@@ -20,7 +20,7 @@ Dim length_of(const NodeView& view, const std::optional<ir::ShapeData>& length) 
 
 Result<ir::Type> mask_of_lengths(const NodeView& view) {
   for (size_t k : {0, 1}) TRY(require_number(view, k));
-  const auto past = elements(view, 0), total = elements(view, 1);
+  const auto past = known_elements(view, 0), total = known_elements(view, 1);
   const Dim keys = length_of(view, total);
   const bool known = past && total && past->size() == 1 && total->size() == 1;
   const Dim queries = known ? max((*total)[0] - (*past)[0], 0) : view.symbols->fresh();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/attention/heads.h"
 #include "ops/definition/infer_by_definition.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/require.h"
 
 namespace tenon::ops::op_multi_head_attention {
@@ -10,7 +10,7 @@ namespace {
 
 enum Input : size_t { kQuery, kKey, kValue, kBias, kPadding, kScores, kPastKey, kPastValue, kPastLength, kBeams };
 
-/// What the attention works on. Query is [batch, sequence, heads * size]; key and value are too, or [batch, heads, sequence, size].
+/// The inputs of the attention. Query is [batch, sequence, heads * size]; key and value are too, or [batch, heads, sequence, size].
 struct Operands {
   ir::ValueId query, key, value;
   bool apart = false;  ///< key and value have an axis of heads
@@ -18,7 +18,7 @@ struct Operands {
 
 /// Part `k` of axis 3 of [batch, sequence, heads, parts, size], as [batch, sequence, heads * size].
 ir::ValueId packed_part(ir::Builder& build, ir::ValueId packed, int64_t k) {
-  return build("Reshape", {without_axis(build, part_of(build, packed, 3, k, k + 1), 3), build.ints({0, 0, -1})});
+  return build("Reshape", {squeezed(build, sliced(build, packed, 3, k, k + 1), 3), build.ints({0, 0, -1})});
 }
 
 Operands operands_of(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
@@ -28,7 +28,7 @@ Operands operands_of(ir::Builder& build, const NodeView& view, std::span<const i
   return {in[kQuery], in[kKey], in[kValue], view.rank(kKey) == 4};
 }
 
-/// Query, key and value with their parts of the bias; those with an axis of heads have theirs already.
+/// Adds to query, key and value their parts of the bias; those with an axis of heads include it already.
 void add_bias(ir::Builder& build, ir::ValueId bias, Operands& operands) {
   int64_t begin = 0;
   for (ir::ValueId* x : {&operands.query, &operands.key, &operands.value}) {
@@ -36,12 +36,12 @@ void add_bias(ir::Builder& build, ir::ValueId bias, Operands& operands) {
     if (!*x) return;
     const ir::Type& type = build.graph().value(*x).type;
     const int64_t end = begin + type.dim(2).value();
-    *x = build("Add", {*x, part_of(build, bias, 0, begin, end)});
+    *x = build("Add", {*x, sliced(build, bias, 0, begin, end)});
     begin = end;
   }
 }
 
-/// Ranks, and the widths that parts of the bias are taken by.
+/// Checks ranks, and the widths by which the bias is split.
 bool sizes_known(const NodeView& view) {
   for (size_t k : {kQuery, kKey, kValue, kPadding})
     if (view.has(k) && !view.type(k).has_rank()) return false;
@@ -53,7 +53,7 @@ bool sizes_known(const NodeView& view) {
   return true;
 }
 
-/// What the mask of keys adds to the scores.
+/// The bias that the mask of keys adds to the scores.
 ir::ValueId hidden_keys(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in, const Operands& operands) {
   const DType dtype = view.type(kQuery).dtype;
   const double filter = view.attributes->number("mask_filter_value", -10000);
@@ -78,7 +78,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   if (view.has(kScores)) how.emplace_back("masked_rows", std::string("nan"));
   if (a.number("scale", 0) != 0) how.emplace_back("scale", a.number("scale", 0));
   if (operands.apart) {
-    operands.query = heads_apart(build, operands.query, heads);
+    operands.query = split_heads(build, operands.query, heads);
   } else {
     how.emplace_back("kv_num_heads", heads);
     how.emplace_back("q_num_heads", heads);
@@ -87,7 +87,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   for (size_t k : {kPastKey, kPastValue})
     if (view.has(k)) given.push_back(in[k]);
   std::vector<ir::ValueId> out = build.many("Attention", given, view.outputs.size(), std::move(how));
-  if (operands.apart && !out.empty()) out[0] = heads_together(build, out[0]);
+  if (operands.apart && !out.empty()) out[0] = merge_heads(build, out[0]);
   return out;
 }
 
@@ -95,7 +95,7 @@ Error unsupported(const NodeView& view, std::string what, std::string expected, 
   return refuse(view, Code::not_supported, "not supported yet: " + std::move(what)).expected(std::move(expected)).found(std::move(found));
 }
 
-/// Query alone of rank 5; query with a key of rank 5; or all three, key and value of one rank.
+/// Checks the ranks: query alone of rank 5; query with a key of rank 5; or all three, with key and value of one rank.
 Result<void> check_forms(const NodeView& view) {
   TRY(require_rank(view, kQuery, 3, 5));
   const auto is = [&](size_t k, int rank) { return view.has(k) && view.type(k).has_rank() && view.rank(k) == rank; };

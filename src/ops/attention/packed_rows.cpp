@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of padded sequences that are to be computed, one after the other.
+// Compaction of padded sequences: the rows that are computed, one after the other.
 #include "ops/infer/require.h"
 
 namespace tenon::ops::op_packed_rows {
@@ -49,10 +49,10 @@ OP(packed_rows) {
     .domain = "tenon",
     .inputs = {{"keep"}},
     .outputs = {{"rows", "places", "starts"}},
-    .kernels = KernelFamily::packed_rows,
+    .kernel_family = KernelFamily::packed_rows,
     .infer = infer,
     .reference = evaluate,
-    .first = 1,
+    .first_opset = 1,
     .samples = {{"bool[2,3] = [1, 0, 1, 0, 1, 0]; outputs=3", "bool[3,4]; outputs=3", "bool[0,4]; outputs=3", "bool[2,0]; outputs=3",
                  "bool[1,2] = [0, 0]; outputs=3"}},
 };

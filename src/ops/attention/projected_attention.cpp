@@ -2,7 +2,7 @@
 #include "ops/attention/projected_attention.h"
 
 #include "ops/attention/heads.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/require.h"
 
 namespace tenon::ops {
@@ -23,8 +23,8 @@ Error unsupported(const NodeView& view, std::string what, std::string expected, 
   return refuse(view, Code::not_supported, "not supported yet: " + std::move(what)).expected(std::move(expected)).found(std::move(found));
 }
 
-/// How many keys there are, those of the cache among them: i64 of rank 0.
-ValueId keys_of(ir::Builder& build, const NodeView& view, std::span<const ValueId> in, AttentionPlaces p, ValueId projected) {
+/// The number of keys, those of the cache included: i64 of rank 0.
+ValueId keys_of(ir::Builder& build, const NodeView& view, std::span<const ValueId> in, AttentionOperands p, ValueId projected) {
   const ValueId fresh = size_of(build, projected, 1);
   return view.has(p.past) ? build("Add", {size_of(build, in[p.past], 3), fresh}) : fresh;
 }
@@ -37,8 +37,8 @@ ValueId part_of_square(ir::Builder& build, ValueId mask, ValueId queries, ValueI
   return build("Slice", {mask, list(build("Sub", {keys, queries}), build.scalar(DType::i64, 0)), list(keys, keys), build.ints({2, 3})});
 }
 
-/// What is added to the scores of keys that a mask hides.
-ValueId hidden_keys(ir::Builder& build, const NodeView& view, std::span<const ValueId> in, AttentionPlaces p, ValueId projected) {
+/// The bias that is added to the scores of masked keys.
+ValueId hidden_keys(ir::Builder& build, const NodeView& view, std::span<const ValueId> in, AttentionOperands p, ValueId projected) {
   const DType dtype = build.graph().value(projected).type.dtype;
   const double filter = view.attributes->number("mask_filter_value", -10000);
   const ValueId keys = keys_of(build, view, in, p, projected);
@@ -51,7 +51,7 @@ ValueId hidden_keys(ir::Builder& build, const NodeView& view, std::span<const Va
 
 }  // namespace
 
-Result<void> check_projected_attention(const NodeView& view, AttentionPlaces p) {
+Result<void> check_projected_attention(const NodeView& view, AttentionOperands p) {
   const ir::Attributes& a = *view.attributes;
   for (const char* name : {"do_rotary", "past_present_share_buffer"})
     if (const int64_t value = a.integer(name, 0); value != 0)
@@ -66,7 +66,7 @@ Result<void> check_projected_attention(const NodeView& view, AttentionPlaces p) 
   return {};
 }
 
-std::vector<ValueId> define_projected_attention(ir::Builder& build, const NodeView& view, std::span<const ValueId> in, AttentionPlaces p,
+std::vector<ValueId> define_projected_attention(ir::Builder& build, const NodeView& view, std::span<const ValueId> in, AttentionOperands p,
                                                 ValueId projected, ValueId scores) {
   const ir::Attributes& a = *view.attributes;
   const Ints sizes = attention_widths(view, p.weights);
@@ -80,14 +80,14 @@ std::vector<ValueId> define_projected_attention(ir::Builder& build, const NodeVi
   };
   const bool caches = view.outputs.size() > 1;
   const ValueId fresh =
-      caches && !view.has(p.past) ? stacked(heads_apart(build, operands[1], heads), heads_apart(build, operands[2], heads)) : ValueId{};
+      caches && !view.has(p.past) ? stacked(split_heads(build, operands[1], heads), split_heads(build, operands[2], heads)) : ValueId{};
   if (view.has(p.mask)) {
     const ValueId hidden = hidden_keys(build, view, in, p, projected);
     scores = scores ? build("Add", {scores, hidden}) : hidden;
   }
   operands.push_back(scores);
   if (view.has(p.past))
-    for (int64_t k : {0, 1}) operands.push_back(without_axis(build, part_of(build, in[p.past], 0, k, k + 1), 0));
+    for (int64_t k : {0, 1}) operands.push_back(squeezed(build, sliced(build, in[p.past], 0, k, k + 1), 0));
   std::vector<std::pair<std::string, ir::Attribute>> how{
       {"is_causal", a.integer("unidirectional", 0)}, {"kv_num_heads", heads}, {"q_num_heads", heads}};
   if (adds_scores) how.emplace_back("masked_rows", std::string("nan"));

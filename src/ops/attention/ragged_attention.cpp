@@ -48,7 +48,7 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// Ascending from 0 to `rows`.
+/// Checks that the offsets ascend from 0 to `rows`.
 bool are_starts(const std::vector<int64_t>& starts, int64_t rows) {
   return !starts.empty() && starts.front() == 0 && starts.back() == rows && std::ranges::is_sorted(starts);
 }
@@ -123,18 +123,18 @@ Result<void> evaluate(Call& call) {
 }  // namespace
 
 /// Q: [queries, heads, size], K and V: [keys, key heads, size]. Sequence s has the queries from query_starts[s] up to query_starts[s + 1],
-/// and of keys likewise: ascending from 0 to the number of rows. longest says how the work is cut: how many queries the longest sequence
-/// may have. mask: of each key, true or a number to add. Attributes as Attention has them.
+/// and keys likewise: ascending from 0 to the number of rows. longest: an upper bound of the queries of one sequence, by which the work is
+/// divided. mask: for each key a bool or a number to add to its scores. Attributes as of Attention.
 OP(ragged_attention) {
     .name = "RaggedAttention",
     .domain = "tenon",
     .inputs = {{"Q", "K", "V", "query_starts", "key_starts", "longest", "mask?"}},
     .outputs = {{"Y"}},
     .attributes = {{"masked_rows: string = zero", "scale: float", "softcap: float = 0.0"}},
-    .kernels = KernelFamily::ragged_attention,
+    .kernel_family = KernelFamily::ragged_attention,
     .infer = infer,
     .reference = evaluate,
-    .first = 1,
+    .first_opset = 1,
     .samples =
         {{"f32[5,3,4], f32[5,3,4], f32[5,3,4], i64[3] = [0, 2, 5], i64[3] = [0, 2, 5], i64[] = 3",
           "f32[2,4,8], f32[6,2,8], f32[6,2,16], i64[3] = [0, 1, 2], i64[3] = [0, 4, 6], i64[] = 1, f32[6]; scale=0.3, softcap=2.0",

@@ -51,17 +51,17 @@ Result<AttentionSizes> direct_sizes(const NodeView& view) {
   return s;
 }
 
-/// The last axis of a mask may be shorter than the keys: what it lacks is hidden.
+/// The last axis of a mask may be shorter than the keys: keys after it are masked.
 Result<void> require_mask(const NodeView& view, const AttentionSizes& s) {
   if (!view.has(kMask) || !view.type(kMask).has_rank()) return {};
   TRY(require_rank(view, kMask, 1, 4));
   const Dim width = view.type(kMask).dim(-1);
   if (s.total.less(width) == true)
     return refuse(view, Code::shape_mismatch, "the mask is longer than the keys").expected(s.total.text()).found(width.text());
-  return require_broadcast(view, kMask, {s.batch, s.query_heads, s.queries, width});
+  return require_broadcastable(view, kMask, {s.batch, s.query_heads, s.queries, width});
 }
 
-/// The pieces of one definition.
+/// Builds the definition of one node.
 class Definition {
  public:
   Definition(ir::Builder& build, const NodeView& view, std::span<const ValueId> in, const AttentionSizes& sizes)
@@ -101,17 +101,17 @@ class Definition {
     return build_("Transpose", {parts}, {{"perm", Ints{0, 2, 1, 3}}});
   }
   ValueId join(size_t past, ValueId now) { return view_.has(past) ? build_("Concat", {in_[past], now}, {{"axis", int64_t{2}}}) : now; }
-  /// Each head of K or V stands for several heads of Q.
+  /// Repeats each head of K or V for the heads of Q that share it.
   ValueId repeat(ValueId x, Dim size) {
     if (s_.query_heads.known_equal(s_.heads)) return x;
-    return heads_repeated(build_, x, s_.heads, size, s_.query_heads.value() / s_.heads.value());
+    return repeat_heads(build_, x, s_.heads, size, s_.query_heads.value() / s_.heads.value());
   }
   ValueId length(ValueId x, int64_t axis) { return build_("Shape", {x}, {{"start", axis}, {"end", axis + 1}}); }
   ValueId count(ValueId x, int64_t axis) { return build_("Squeeze", {length(x, axis), build_.ints({0})}); }
   ValueId range(ValueId end) { return build_("Range", {build_.scalar(DType::i64, 0), end, build_.scalar(DType::i64, 1)}); }
   ValueId both(ValueId a, ValueId b) { return a ? build_("And", {a, b}) : b; }
 
-  /// [1 or batch, 1, queries or 1, total] of bool: which keys a query may see; none where all.
+  /// [1 or batch, 1, queries or 1, total] of bool: the keys that a query attends to; none: all.
   ValueId allowed(ValueId keys) {
     const int64_t left = view_.attributes->integer("left_window_size", -1), right = view_.attributes->integer("right_window_size", -1);
     const bool causal = view_.attributes->integer("is_causal", 0) != 0;
@@ -135,7 +135,7 @@ class Definition {
     return out;
   }
 
-  /// What is added to the scores; none where nothing is masked.
+  /// The bias that is added to the scores; none where nothing is masked.
   ValueId bias_of(ValueId keys) {
     const ValueId zero = build_.scalar(dtype_, 0), never = build_.scalar(dtype_, -INFINITY), seen = allowed(keys);
     ValueId bias;

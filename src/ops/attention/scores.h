@@ -9,10 +9,10 @@ namespace tenon::ops {
 /// Operand numbers of Attention.
 enum AttentionInput : size_t { kQuery, kKey, kValue, kMask, kPastKey, kPastValue, kNonpad };
 
-/// Each head of K and V stands for as many of Q. Without heads there is nothing to compute, and nothing wrong.
+/// Whether the number of query heads is a multiple of the number of key and value heads. 0 heads are valid: nothing is computed.
 bool heads_fit(int64_t query_heads, int64_t heads);
 
-/// Sizes of one Attention node; the heads are counted after 3D operands were split.
+/// Sizes of one Attention node; those of 3D operands after they are split into heads.
 struct AttentionSizes {
   bool split = false;  ///< operands are [batch, sequence, heads * size]
   Dim batch, query_heads, heads, queries, keys, past = 0, total, size, value_size;
@@ -20,17 +20,16 @@ struct AttentionSizes {
 /// nullopt where a rank is not known. Errors: rank_mismatch, shape_mismatch, bad_attribute.
 Result<std::optional<AttentionSizes>> attention_sizes(const NodeView& view);
 
-/// What becomes of a row of weights that softmax cannot give, attribute `masked_rows`. zero: where a row's keys are all masked its weights
-/// are 0, as ONNX has it. nan: what softmax gives, NaN. clean: every weight that is NaN, for whatever reason, is 0 (the guard that PyTorch
-/// writes around a softmax).
+/// The attention weights where softmax gives NaN, attribute `masked_rows`. zero: rows whose keys are all masked get weights 0, as in ONNX.
+/// nan: they get NaN, as softmax gives. clean: every weight that is NaN, for whatever reason, becomes 0 (as PyTorch does around a softmax).
 enum class MaskedRows : uint8_t { zero, nan, clean };
-/// nullopt where the attribute says something else.
+/// nullopt where the attribute has another value.
 std::optional<MaskedRows> masked_rows_of(const ir::Attributes& attributes);
 
 /// Attention in plain ops: splits heads, joins the cache, repeats heads, scales, caps, masks, softmax, product with V.
 std::vector<ir::ValueId> define_attention(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in);
 
-/// The reference.
+/// The reference of Attention.
 Result<void> evaluate_attention(Call& call);
 
 }  // namespace tenon::ops

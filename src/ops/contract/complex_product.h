@@ -4,7 +4,7 @@
 
 namespace tenon::ops {
 
-/// Products of complex numbers, [..., 2] each and numpy broadcasting before that; `conjugate`: of a and the conjugate of b.
+/// Products of complex numbers, [..., 2] each and numpy broadcasting before that; `conjugate`: b is conjugated.
 ir::ValueId complex_product(ir::Builder& build, ir::ValueId a, ir::ValueId b, bool conjugate);
 
 }  // namespace tenon::ops

@@ -54,13 +54,13 @@ Result<void> evaluate(Call& call) {
 
 OP(det) {
     .name = "Det",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"X"}},
     .outputs = {{"Y"}},
     .infer = infer,
     .reference = evaluate,
     .lowest_opset = [](const NodeView& view) { return view.type(0).dtype == DType::bf16 ? 22 : 11; },
-    .first = 11,
+    .first_opset = 11,
     .samples = {{"f32[2,2]", "f32[3,4,4]", "f64[2,1,3,3]", "f32[1,1]", "f32[2,2] = [0, 1, 1, 0]"}},
 };
 

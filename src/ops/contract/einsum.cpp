@@ -57,7 +57,7 @@ Result<void> infer(NodeView& view) {
 }
 
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const Labelled l = TRY(labelled(view));
   Loop loop;
   std::vector<Expr> axis_of(l.equation.labels);
@@ -81,10 +81,10 @@ Result<LoopForm> form(const NodeView& view) {
       else if (here.known_equal(l.sizes[label])) index.push_back(axis_of[label]);
       else index.push_back(axis_of[label] * size_expr(less_than(1, here)));
     }
-    const Expr x = widen(load(loop, read(view, k, std::move(index))));
+    const Expr x = widen(load(loop, operand_access(view, k, std::move(index))));
     product = product ? product * x : x;
   }
-  return end_contraction(std::move(loop), product, view.outputs[0].dtype, *view.outputs[0].shape);
+  return contraction_form(std::move(loop), product, view.outputs[0].dtype, *view.outputs[0].shape);
 }
 
 Result<void> evaluate(Call& call) {
@@ -135,7 +135,7 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
-/// As specified. Ellipses that stand for fewer axes than another one get leading axes of size 1.
+/// The loop form, by the labels of the equation. Ellipses of fewer axes than another one get leading axes of size 1.
 Result<void> align_ellipses(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
   const NodeView view = graph.view(node);
   std::string text = view.attributes->text("equation", "");
@@ -171,16 +171,16 @@ Result<void> align_ellipses(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
 
 OP(einsum) {
     .name = "Einsum",
-    .since = 28,
+    .since_version = 28,
     .inputs = {{"Inputs*"}},
     .outputs = {{"Output"}},
     .attributes = {{"equation: string!"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView&) { return 12; },
-    .first = 12,
-    .spell_out = align_ellipses,
+    .first_opset = 12,
+    .make_explicit = align_ellipses,
     .samples = {{"f32[3,4], f32[4,5]; equation=[ij,jk->ik]", "f32[3,4]; equation=ij->ji", "f32[3,3]; equation=ii->i",
                  "f32[3,3]; equation=ii", "f32[2,3,4], f32[2,4,5]; equation=[bij,bjk]", "f32[2,3,4], f32[4]; equation=[...i,i->...]",
                  "f32[5,1,3,4], f32[2,4,3]; equation=[...ij,...jk->...ik]", "f32[3], f32[4]; equation=[i,j->ij]",

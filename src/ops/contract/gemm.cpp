@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/contract/product.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/form/loops.h"
 #include "ops/infer/require.h"
 #include "ops/reference/indices.h"
@@ -24,14 +24,14 @@ Result<void> infer(NodeView& view) {
     TRY(require_equal(view, a.dim(ta ? 0 : 1), b.dim(tb ? 1 : 0), "inner sizes of A and B"));
     out.shape = DimList{a.dim(ta ? 1 : 0), b.dim(tb ? 0 : 1)};
     if (view.has(2) && view.type(2).has_rank())
-      TRY(require_spreads(view, *view.type(2).shape, *out.shape, "sizes of C and of the product"));
+      TRY(require_broadcastable(view, *view.type(2).shape, *out.shape, "sizes of C and of the product"));
   }
   set_output(view, 0, std::move(out));
   return {};
 }
 
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const DimList& shape = *view.outputs[0].shape;
   const bool ta = flag(view, "transA"), tb = flag(view, "transB");
   const float alpha = view.attributes->number("alpha", 1), beta = view.attributes->number("beta", 1);
@@ -39,8 +39,8 @@ Result<LoopForm> form(const NodeView& view) {
   loop.axes = parallel_axes(shape);
   loop.axes.push_back({Axis::Kind::reduced, view.type(0).dim(ta ? 0 : 1)});
   const Expr m = Expr::axis(0), n = Expr::axis(1), k = Expr::axis(2);
-  const Expr a = load(loop, read(view, 0, ta ? std::vector{k, m} : std::vector{m, k}));
-  const Expr b = load(loop, read(view, 1, tb ? std::vector{n, k} : std::vector{k, n}));
+  const Expr a = load(loop, operand_access(view, 0, ta ? std::vector{k, m} : std::vector{m, k}));
+  const Expr b = load(loop, operand_access(view, 1, tb ? std::vector{n, k} : std::vector{k, n}));
   // Integers are scaled in f64, as the factors are floats.
   auto scaled = [](Expr x, float factor) {
     if (factor == 1) return x;
@@ -48,15 +48,15 @@ Result<LoopForm> form(const NodeView& view) {
     if (is_float(dtype)) return x * Expr::constant(dtype, factor);
     return cast(cast(x, DType::f64) * Expr::constant(DType::f64, factor), dtype);
   };
-  AfterSum after;
+  ContractionEpilogue after;
   if (alpha != 1 || (view.has(2) && beta != 0)) {
     after = [&](Expr sum, Loop& map) {
       sum = scaled(sum, alpha);
       if (!view.has(2) || beta == 0) return sum;
-      return sum + scaled(widen(load(map, read(view, 2, broadcast_index(*view.type(2).shape, shape)))), beta);
+      return sum + scaled(widen(load(map, operand_access(view, 2, broadcast_index(*view.type(2).shape, shape)))), beta);
     };
   }
-  return end_contraction(std::move(loop), widen(a) * widen(b), view.outputs[0].dtype, shape, after);
+  return contraction_form(std::move(loop), widen(a) * widen(b), view.outputs[0].dtype, shape, after);
 }
 
 Result<void> evaluate(Call& call) {
@@ -101,12 +101,12 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 
 OP(gemm) {
     .name = "Gemm",
-    .since = 13,
+    .since_version = 13,
     .inputs = {{"A", "B", "C?"}},
     .outputs = {{"Y"}},
     .attributes = {{"alpha: float = 1.0", "beta: float = 1.0", "transA: int = 0", "transB: int = 0"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
     .upgrade = upgrade,
     .lowest_opset = [](const NodeView& view) { return !view.has(2)                     ? 11

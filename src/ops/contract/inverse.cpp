@@ -16,7 +16,7 @@ Result<void> infer(NodeView& view) {
 }
 
 /// Gauss-Jordan elimination with row pivots. a: n rows of 2 n, the matrix and the unit matrix next to it; the inverse takes the place of
-/// the latter, not a number where the matrix has none.
+/// the latter, NaN where the matrix is singular.
 void invert(double* a, int64_t n) {
   const auto row = [&](int64_t k) { return a + k * 2 * n; };
   for (int64_t k = 0; k < n; ++k) {
@@ -53,7 +53,7 @@ Result<void> evaluate(Call& call) {
 
 }  // namespace
 
-/// Of each of the square matrices in the last two axes.
+/// The inverse of each of the square matrices in the last two axes.
 OP(inverse) {
     .name = "Inverse",
     .domain = "com.microsoft",

@@ -14,10 +14,10 @@ Result<void> infer(NodeView& view) {
 }
 
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   MatmulLoop mm = matmul_loop(view, 0, 1);
-  const Expr a = load(mm.loop, read(view, 0, mm.index_a)), b = load(mm.loop, read(view, 1, mm.index_b));
-  return end_contraction(std::move(mm.loop), widen(a) * widen(b), view.outputs[0].dtype, mm.shape);
+  const Expr a = load(mm.loop, operand_access(view, 0, mm.index_a)), b = load(mm.loop, operand_access(view, 1, mm.index_b));
+  return contraction_form(std::move(mm.loop), widen(a) * widen(b), view.outputs[0].dtype, mm.shape);
 }
 
 Result<void> evaluate(Call& call) {
@@ -39,11 +39,11 @@ Result<void> evaluate(Call& call) {
 
 OP(matmul) {
     .name = "MatMul",
-    .since = 13,
+    .since_version = 13,
     .inputs = {{"A", "B"}},
     .outputs = {{"Y"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView& view) { return is_integer(view.type(0).dtype) ? 9 : 7; },
     .samples = {{"f32[3,4], f32[4,5]", "f32[4], f32[4]", "f32[4], f32[4,5]", "f32[3,4], f32[4]", "f32[2,3,4], f32[4,5]",

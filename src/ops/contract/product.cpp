@@ -10,7 +10,8 @@
 
 namespace tenon::ops {
 
-LoopForm end_contraction(Loop loop, Expr product, DType dtype, const DimList& shape, const AfterSum& after, std::vector<Expr> index) {
+LoopForm contraction_form(Loop loop, Expr product, DType dtype, const DimList& shape, const ContractionEpilogue& epilogue,
+                          std::vector<Expr> index) {
   const DType wide = compute_dtype(product.dtype());
   const bool reduces = std::any_of(loop.axes.begin(), loop.axes.end(), [](const Axis& a) { return a.kind == Axis::Kind::reduced; });
   Output sum;
@@ -20,13 +21,13 @@ LoopForm end_contraction(Loop loop, Expr product, DType dtype, const DimList& sh
   sum.combine = reduces ? Combine::sum : Combine::none;
   sum.index = std::move(index);
   loop.outputs.push_back(std::move(sum));
-  if (wide == dtype && !after) return single(std::move(loop));
+  if (wide == dtype && !epilogue) return single_loop_form(std::move(loop));
   Loop map;
   map.axes = parallel_axes(shape);
-  Expr value = load(map, read_earlier(0, 0, wide, axis_indices(static_cast<int>(shape.size()))));
-  if (after) value = after(value, map);
-  map.outputs.push_back(whole(dtype, shape, value));
-  return chain({std::move(loop), std::move(map)});
+  Expr value = load(map, loop_output_access(0, 0, wide, axis_indices(static_cast<int>(shape.size()))));
+  if (epilogue) value = epilogue(value, map);
+  map.outputs.push_back(full_output(dtype, shape, value));
+  return loop_sequence_form({std::move(loop), std::move(map)});
 }
 
 void multiply_add(const double* a, const double* b, double* c, int64_t m, int64_t n, int64_t k) {

@@ -37,7 +37,7 @@ Result<Type> common_type(const NodeView& view, const Type& a, const Type& b) {
   }
   if (a.kind != b.kind && !is_unknown(a) && !is_unknown(b))
     return refuse(view, Code::dtype_mismatch, "the bodies give different kinds of values").expected(a.text()).found(b.text());
-  if (!a.is_tensor() || !b.is_tensor()) return is_unknown(a) ? b : is_unknown(b) ? a : common_element(view, a, b);
+  if (!a.is_tensor() || !b.is_tensor()) return is_unknown(a) ? b : is_unknown(b) ? a : common_element_type(view, a, b);
   Type out(a.dtype == DType::none ? b.dtype : a.dtype);
   out.kind = a.kind;
   if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return out;
@@ -53,8 +53,8 @@ constexpr std::string_view kCarried = "carried";
 bool is_carried(Dim d) { return d.node() && d.node()->kind == DimNode::Kind::symbol && d.node()->name.starts_with(kCarried); }
 }  // namespace
 
-/// Of what holds tensors. An optional may be carried whose element the body hands on: what comes in is an optional again.
-static Type carried_holder(const NodeView& view, const Type& initial, const Type& current, const Type& next) {
+/// carried_type of a container. Where an optional is carried and the body returns its element, the carried type stays an optional.
+static Type carried_container_type(const NodeView& view, const Type& initial, const Type& current, const Type& next) {
   Type out = initial;
   if (out.dtype == DType::none) out.dtype = next.dtype;
   if (!out.has_rank() || is_unknown(next)) return out;
@@ -71,7 +71,7 @@ static Type carried_holder(const NodeView& view, const Type& initial, const Type
 }
 
 Type carried_type(const NodeView& view, const Type& initial, const Type& current, const Type& next) {
-  if (!initial.is_tensor()) return carried_holder(view, initial, current, next);
+  if (!initial.is_tensor()) return carried_container_type(view, initial, current, next);
   Type out = initial;
   if (out.dtype == DType::none) out.dtype = next.dtype;
   if (!initial.has_rank() || !next.has_rank()) return out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text generation as one op: the body `decoder` is called once a token, and the likeliest token of each sequence is taken.
-// The body is GPT's: input_ids, position_ids, attention_mask and a cache a layer; logits and the caches, longer by what was read.
+// Text generation as one op: the body `decoder` runs once a token, and the most probable token of each sequence is appended.
+// Inputs of the body: input_ids, position_ids, attention_mask and a cache for each layer. Its results: logits and the extended caches.
 #include <algorithm>
 #include <cmath>
 
@@ -25,7 +25,7 @@ size_t decoder_of(const NodeView& view) {
 Result<void> infer(NodeView& view) {
   TRY(require_dtype(view, kIds, is_index, "i32 or i64"));
   TRY(require_rank(view, kIds, 2));
-  for (size_t k : {kLongest, kShortest}) TRY(require_single(view, k));
+  for (size_t k : {kLongest, kShortest}) TRY(require_single_element(view, k));
   if (view.bodies.empty()) return refuse(view, Code::bad_attribute, "needs the body 'decoder'");
   const size_t body = decoder_of(view);
   if (view.bodies[body]->inputs().size() < kReads + view.body_captures[body])
@@ -44,7 +44,7 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// The state of one search. Rows are sequences.
+/// The state of one search; a row for each sequence.
 struct Search {
   Call& call;
   int64_t batch = 0, longest = 0, shortest = 0, end = 0, pad = 0;
@@ -86,7 +86,7 @@ struct Search {
     return best;
   }
 
-  /// Reads `step`, appends one word to each sequence.
+  /// Takes the results of a step, and appends one token to each sequence.
   Result<void> iterate(size_t body) {
     std::vector<Tensor> inputs{table(step), table(places), table(seen)};
     inputs.insert(inputs.end(), caches.begin(), caches.end());
@@ -107,7 +107,7 @@ struct Search {
   }
 };
 
-/// Caches of length 0, of the shapes that the body declares; its fourth axis of five is the length.
+/// Caches of length 0 (axis 3 of 5), otherwise of the shapes that the body declares.
 Result<std::vector<Tensor>> no_caches(const Call& call, size_t decoder, int64_t batch) {
   const std::vector<Type> types = body_input_types(call.view, decoder);
   std::vector<Tensor> out;

@@ -7,7 +7,7 @@ namespace tenon::ops::op_if {
 
 namespace {
 
-/// Which body is which: by name where there are names, else then before else.
+/// The number of the body of that name; bodies without names are then_branch, else_branch.
 size_t branch(const NodeView& view, bool yes) {
   for (size_t b = 0; b < view.body_names.size(); ++b) {
     if (view.body_names[b] == (yes ? "then_branch" : "else_branch")) return b;
@@ -40,15 +40,15 @@ Result<void> reference_of_if(Call& call) {
 
 OP(if) {
     .name = "If",
-    .since = 25,
+    .since_version = 25,
     .inputs = {{"cond"}},
     .outputs = {{"outputs*"}},
     .attributes = {{"then_branch: graph!", "else_branch: graph!"}},
-    .any_kind = true,
+    .accepts_containers = true,
     .reads_body_types = true,
     .control = Control::branch,
     .infer = infer_if,
-    .results = [](const NodeView& view) { return results_of_body(view); },
+    .result_count = [](const NodeView& view) { return results_of_body(view); },
     .reference = reference_of_if,
 };
 

@@ -22,7 +22,7 @@ std::vector<Type> loop_body_inputs(const NodeView& view, size_t body) {
   return out;
 }
 
-/// Does the body hand on its condition, or always true?
+/// Whether the body's condition result is its condition input, or the constant true.
 bool runs_to_the_end(const ir::Graph& body) {
   ir::ValueId v = body.outputs()[0];
   while (body.value(v).producer && body.node(body.value(v).producer).is("Identity")) v = body.node(body.value(v).producer).inputs[0];
@@ -32,20 +32,20 @@ bool runs_to_the_end(const ir::Graph& body) {
 }
 
 Dim trip_count(const NodeView& view) {
-  const auto most = elements(view, 0);
+  const auto most = known_elements(view, 0);
   const auto condition = known_number(view, 1);
   const bool starts = !view.has(1) || view.explicit_inputs < 2 || condition == 1.0;
   if (most && most->size() == 1 && starts && runs_to_the_end(*view.bodies[0])) return max((*most)[0], 0);
   return view.symbols->fresh();
 }
 
-/// Of a carried value. Where an optional comes in, the body may hand on its element; then that is what the loop gives.
-Result<Type> type_after_loop(const NodeView& view, const Type& initial, const Type& carried, const Type& next) {
+/// Type of the result for a carried value. Where an optional is carried, the body may return its element; then the result is the element.
+Result<Type> result_type(const NodeView& view, const Type& initial, const Type& carried, const Type& next) {
   Type out = final_type(view, initial, carried);
   if (is_unknown(next) || next.kind == carried.kind) return out;
   if (carried.kind == ValueKind::optional && next.is_tensor()) return element_type(view, out);
   if (carried.kind == ValueKind::optional_sequence && next.is_sequence()) return with_kind(out, ValueKind::sequence);
-  return refuse(view, Code::dtype_mismatch, "the body hands on another kind of value than it gets")
+  return refuse(view, Code::dtype_mismatch, "the body returns another kind of value than it gets")
       .expected(carried.text())
       .found(next.text());
 }
@@ -61,7 +61,7 @@ Result<void> infer_loop(NodeView& view) {
   if (results.size() < 1 + carried) return refuse(view, Code::bad_graph, "the body has too few results");
   if (results[0].dtype != DType::none && results[0].dtype != DType::boolean)
     return refuse(view, Code::dtype_mismatch, "the body's condition has a wrong dtype").expected("bool").found(results[0].text());
-  for (size_t k = 0; k < carried; ++k) set_output(view, k, TRY(type_after_loop(view, view.type(2 + k), inputs[2 + k], results[1 + k])));
+  for (size_t k = 0; k < carried; ++k) set_output(view, k, TRY(result_type(view, view.type(2 + k), inputs[2 + k], results[1 + k])));
   if (results.size() == 1 + carried) return {};
   const Dim trips = trip_count(view);
   for (size_t k = 1 + carried; k < results.size(); ++k) {
@@ -79,13 +79,14 @@ Result<int64_t> only_element(const NodeView& view, const Tensor& t, std::string_
   return refuse(view, Code::bad_input, std::string(what) + " is not one integer or bool").found(type_text(t.dtype(), t.shape()));
 }
 
-/// An optional has a value where the last iteration gave its element.
-Tensor handed_in(Tensor value, const Type& wanted) {
+/// Wraps a carried value in an optional where the result is one and the last iteration returned its element.
+Tensor as_carried_input(Tensor value, const Type& wanted) {
   return wanted.is_optional() && value.dtype() != DType::optional ? Tensor::of_elements(DType::optional, {std::move(value)}) : value;
 }
 
-/// After no iteration the value is the initial one: its element is needed where the body would have given that.
-Result<Tensor> handed_out(const Call& call, const Tensor& value, const Type& wanted) {
+/// The result for the last value of a carried input. After no iteration that is the initial value, whose element is the result where the body
+/// would have returned one.
+Result<Tensor> as_result(const Call& call, const Tensor& value, const Type& wanted) {
   if (value.dtype() != DType::optional || wanted.is_optional()) return value;
   if (value.count() > 0) return value.elements()[0];
   return refuse(call.view, Code::bad_input, "it ran no iteration, and the optional that it carries has no element")
@@ -105,7 +106,7 @@ Result<void> reference_of_loop(Call& call) {
   const std::vector<Tensor> captures = captures_of(call, 0);
   const std::vector<Type> inputs = body_input_types(call.view, 0), outputs = body_outputs(call.view, 0);
   for (int64_t i = 0; i < trips && go; ++i) {
-    for (size_t k = 0; k < carried; ++k) state[k] = handed_in(std::move(state[k]), inputs[2 + k]);
+    for (size_t k = 0; k < carried; ++k) state[k] = as_carried_input(std::move(state[k]), inputs[2 + k]);
     std::vector<Tensor> in = {Tensor::of_i64({}, std::span(&i, 1)), Tensor::scalar(DType::boolean, 1)};
     in.insert(in.end(), state.begin(), state.end());
     in.insert(in.end(), captures.begin(), captures.end());
@@ -114,7 +115,7 @@ Result<void> reference_of_loop(Call& call) {
     for (size_t k = 0; k < carried; ++k) state[k] = results[1 + k];
     for (size_t k = 0; k < scans; ++k) rows[k].push_back(results[1 + carried + k]);
   }
-  for (size_t k = 0; k < carried && k < call.out.size(); ++k) call.out[k] = TRY(handed_out(call, state[k], outputs[1 + k]));
+  for (size_t k = 0; k < carried && k < call.out.size(); ++k) call.out[k] = TRY(as_result(call, state[k], outputs[1 + k]));
   for (size_t k = 0; k < scans && carried + k < call.out.size(); ++k) {
     const Type type = body_outputs(call.view, 0)[1 + carried + k];
     Sizes empty;
@@ -129,16 +130,16 @@ Result<void> reference_of_loop(Call& call) {
 
 OP(loop) {
     .name = "Loop",
-    .since = 25,
+    .since_version = 25,
     .inputs = {{"m?", "cond?", "v_initial*"}},
     .outputs = {{"v_final_and_scan_outputs*"}},
     .attributes = {{"body: graph!"}},
-    .any_kind = true,
+    .accepts_containers = true,
     .reads_body_types = true,
     .control = Control::loop,
     .infer = infer_loop,
-    .results = [](const NodeView& view) { return results_of_body(view, 1); },
-    .body_inputs = loop_body_inputs,
+    .result_count = [](const NodeView& view) { return results_of_body(view, 1); },
+    .infer_body_inputs = loop_body_inputs,
     .reference = reference_of_loop,
 };
 

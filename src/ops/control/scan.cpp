@@ -11,7 +11,7 @@ namespace tenon::ops::op_scan {
 
 namespace {
 
-/// Operands: initial states, then sequences; the body sees the states and one slice of each sequence.
+/// Operands: initial states, then sequences; the body gets the states and one slice of each sequence.
 struct Parts {
   size_t states = 0, sequences = 0;
   Ints in_axes, out_axes, in_backward, out_backward;
@@ -48,7 +48,7 @@ std::vector<Type> scan_body_inputs(const NodeView& view, size_t body) {
   for (size_t k = 0; k < parts->sequences; ++k) {
     Type type = view.type(parts->states + k);
     if (type.has_rank()) {
-      const auto axis = normal_axis(view, parts->in_axes[k], type.rank());
+      const auto axis = normalise_axis(view, parts->in_axes[k], type.rank());
       if (!axis) return {};
       type.shape->erase(type.shape->begin() + *axis);
     }
@@ -64,7 +64,7 @@ Result<void> infer_scan(NodeView& view) {
   Dim length = 0;
   for (size_t k = p.sequences; k-- > 0;) {
     const Type& type = view.type(p.states + k);
-    const Dim here = type.has_rank() ? type.dim(TRY(normal_axis(view, p.in_axes[k], type.rank()))) : view.symbols->fresh();
+    const Dim here = type.has_rank() ? type.dim(TRY(normalise_axis(view, p.in_axes[k], type.rank()))) : view.symbols->fresh();
     if (k + 1 < p.sequences && type.has_rank()) TRY(require_equal(view, here, length, "lengths of the sequences"));
     length = here;
   }
@@ -76,7 +76,7 @@ Result<void> infer_scan(NodeView& view) {
     }
     Type type = results[k];
     if (type.has_rank())
-      type.shape->insert(type.shape->begin() + TRY(normal_axis(view, p.out_axes[k - p.states], type.rank() + 1)), length);
+      type.shape->insert(type.shape->begin() + TRY(normalise_axis(view, p.out_axes[k - p.states], type.rank() + 1)), length);
     set_output(view, k, std::move(type));
   }
   return {};
@@ -90,7 +90,7 @@ Result<void> reference_of_scan(Call& call) {
   int64_t length = 0;
   for (size_t k = 0; k < p.sequences; ++k) {
     const Tensor& t = *call.in[p.states + k];
-    axes.push_back(TRY(normal_axis(call.view, p.in_axes[k], t.rank())));
+    axes.push_back(TRY(normalise_axis(call.view, p.in_axes[k], t.rank())));
     const int64_t size = t.shape()[static_cast<size_t>(axes.back())];
     if (k > 0 && size != length) return refuse(call.view, Code::shape_mismatch, "the sequences differ in length");
     length = size;
@@ -101,7 +101,7 @@ Result<void> reference_of_scan(Call& call) {
   for (int64_t i = 0; i < length; ++i) {
     std::vector<Tensor> in = state;
     for (size_t k = 0; k < p.sequences; ++k)
-      in.push_back(TRY(sliced(*call.in[p.states + k], axes[k], p.in_backward[k] ? length - 1 - i : i)));
+      in.push_back(TRY(slice_at(*call.in[p.states + k], axes[k], p.in_backward[k] ? length - 1 - i : i)));
     in.insert(in.end(), captures.begin(), captures.end());
     std::vector<Tensor> results = TRY(call.run_body(0, std::move(in), i));
     for (size_t k = 0; k < p.states; ++k) state[k] = results[k];
@@ -122,20 +122,20 @@ Result<void> reference_of_scan(Call& call) {
 
 OP(scan) {
     .name = "Scan",
-    .since = 25,
+    .since_version = 25,
     .inputs = {{"initial_state_and_scan_inputs*"}},
     .outputs = {{"final_state_and_scan_outputs*"}},
     .attributes = {{"body: graph!", "num_scan_inputs: int!", "scan_input_axes: ints", "scan_output_axes: ints",
                     "scan_input_directions: ints", "scan_output_directions: ints"}},
     .reads_body_types = true,
     .infer = infer_scan,
-    .results = [](const NodeView& view) { return results_of_body(view); },
-    .body_inputs = scan_body_inputs,
+    .result_count = [](const NodeView& view) { return results_of_body(view); },
+    .infer_body_inputs = scan_body_inputs,
     .reference = reference_of_scan,
     .definition = scan_as_loop,
     .upgrade = upgrade_scan,
     .lowest_opset = [](const NodeView&) { return 9; },
-    .first = 8,
+    .first_opset = 8,
 };
 
 }  // namespace tenon::ops::op_scan

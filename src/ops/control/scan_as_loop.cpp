@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "ops/definition/body_builder.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/types.h"
 
 namespace tenon::ops {
@@ -24,7 +24,7 @@ std::vector<ValueId> renamed(const std::vector<ValueId>& values, const Renamed& 
   return out;
 }
 
-/// Copies constants and nodes of a body whose inputs have their new names already.
+/// Copies constants and nodes of a body whose inputs are mapped already.
 void copy_nodes(const ir::Graph& from, ir::Graph& to, Renamed& names) {
   for (ValueId v : from.values())
     if (const ir::Value& value = from.value(v); value.is_constant()) names[v] = to.add_constant(value.constant, value.name);
@@ -108,7 +108,7 @@ class Scan {
 
   ValueId one() { return body_.build.scalar(DType::i64, 1); }
 
-  /// Rows stacked in front, in the order of the steps: brought to the requested axis and order.
+  /// Brings a result that is stacked along axis 0 in the order of the steps to the requested axis and order.
   ValueId placed(ValueId stack, size_t k) {
     if (number("scan_output_directions", k) != 0)
       stack = build_("Slice",

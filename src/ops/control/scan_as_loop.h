@@ -4,8 +4,8 @@
 
 namespace tenon::ops {
 
-/// A Scan as a Loop that counts its steps and takes its slices by Gather; results that stack along another axis, or backwards, are brought
-/// there after it. Empty where a rank that this needs is not known.
+/// Defines a Scan as a Loop that reads its slices by Gather; results that stack along another axis, or backwards, are transposed or
+/// reversed after it. Empty where a required rank is not known.
 std::vector<ir::ValueId> scan_as_loop(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> inputs);
 
 }  // namespace tenon::ops

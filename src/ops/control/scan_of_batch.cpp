@@ -13,7 +13,7 @@ namespace {
 /// Whether the upgrade of the node leaves it unchanged.
 bool is_newest(ir::Graph& body, ir::NodeId n, int opset) {
   const OpDef& def = def_of(*body.node(n).op);
-  if (!def.upgrade || def.since <= opset) return true;
+  if (!def.upgrade || def.since_version <= opset) return true;
   const ir::Attributes attributes = body.node(n).attributes;
   const std::vector<ir::ValueId> inputs = body.node(n).inputs;
   const size_t nodes = body.node_count();
@@ -21,7 +21,7 @@ bool is_newest(ir::Graph& body, ir::NodeId n, int opset) {
          body.node(n).inputs == inputs;
 }
 
-/// Whether every op of the body, a copy, is what it was in `opset`.
+/// Whether upgrading changes no op of the body, which is a copy.
 bool is_unchanged_since(ir::Graph& body, int opset) {
   for (ir::NodeId n : body.nodes()) {
     if (!is_newest(body, n, opset)) return false;
@@ -31,7 +31,7 @@ bool is_unchanged_since(ir::Graph& body, int opset) {
   return true;
 }
 
-/// The scan of one entry, whose sequences end at `length`, i64[].
+/// Builds the scan of one entry, whose sequences end at `length`, i64[].
 class EntryLength {
  public:
   EntryLength(ir::Builder& build, ir::ValueId length) : build_(build), zero_(build.ints({0})) {
@@ -40,7 +40,7 @@ class EntryLength {
 
   /// The elements before the length.
   ir::ValueId cut(ir::ValueId sequence) { return build_("Slice", {sequence, zero_, end_, zero_}); }
-  /// The stacked result with zeros up to the size of the uncut `sequence`.
+  /// The stacked result, padded with zeros to the size of the whole `sequence`.
   ir::ValueId padded(ir::ValueId stacked, ir::ValueId sequence) {
     const ir::ValueId missing = build_("Sub", {rows(sequence), rows(stacked)});
     return build_("Pad", {stacked, build_("Concat", {zero_, missing}, {{"axis", int64_t{0}}}), {}, zero_});

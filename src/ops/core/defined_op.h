@@ -4,10 +4,10 @@
 
 namespace tenon::ops {
 
-/// An op of a table with what the library says of it: what def_of looks at.
+/// An op of a table of this floor, with its OpDef: def_of() casts to it.
 class DefinedOp : public ir::Op {
  public:
-  /// `op_def` outlives the op; it is not read here.
+  /// `op_def` outlives the op. The constructor does not read it: a derived class may own it.
   explicit DefinedOp(const OpDef& op_def) : def(op_def) {}
   const OpDef& def;
 };

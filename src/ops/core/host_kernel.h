@@ -11,11 +11,11 @@
 
 namespace tenon::ops {
 
-/// A plain C++ kernel of a node without a loop form: made once from the node's attributes, called by every run. Immutable.
+/// A plain C++ kernel for a node without a loop form: built once from the node's attributes, called by every run. Immutable.
 class HostKernel {
  public:
   virtual ~HostKernel() = default;
-  /// in: in the order of the node, nullptr where an operand is missing; of the types that the node was inferred for. out: one slot a
+  /// in: in the order of the node, nullptr where an operand is missing; of the types that inference found for the node. out: one slot a
   /// result. Errors: those of the op's reference function.
   virtual Result<void> run(std::span<const Tensor* const> in, std::vector<Tensor>& out) const = 0;
 };

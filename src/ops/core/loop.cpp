@@ -17,18 +17,18 @@ void collect(const Expr& e, AxisSet& axes, std::set<int>& inputs) {
   for (const Expr& a : e.args()) collect(a, axes, inputs);
 }
 
-/// Axes on which `e` depends, through its loads too; `inputs`: the accesses that it loads.
+/// Axes on which `e` depends, also through the indices of its loads; `inputs` gets the accesses that it loads.
 AxisSet axes_of(const Loop& loop, const Expr& e, std::set<int>& inputs) {
   AxisSet axes;
   collect(e, axes, inputs);
-  std::vector<int> open(inputs.begin(), inputs.end());
-  while (!open.empty()) {
-    const Access& access = loop.accesses[static_cast<size_t>(open.back())];
-    open.pop_back();
+  std::vector<int> pending(inputs.begin(), inputs.end());
+  while (!pending.empty()) {
+    const Access& access = loop.accesses[static_cast<size_t>(pending.back())];
+    pending.pop_back();
     std::set<int> more;
     for (const Expr& i : access.index) collect(i, axes, more);
     for (int m : more) {
-      if (inputs.insert(m).second) open.push_back(m);
+      if (inputs.insert(m).second) pending.push_back(m);
     }
   }
   return axes;
@@ -91,7 +91,7 @@ std::string text_of(const Loop& loop) {
     if (a.within) out += " within " + a.within.text() + " else " + a.fill.text();
     out += "\n";
   }
-  for (const Place& p : loop.places) out += "  x" + std::to_string(p.access) + " is one of " + p.extent.text() + " places\n";
+  for (const IndexCheck& p : loop.index_checks) out += "  x" + std::to_string(p.access) + " is one of " + p.extent.text() + " places\n";
   for (size_t i = 0; i < loop.outputs.size(); ++i) {
     const Output& o = loop.outputs[i];
     out += "  y" + std::to_string(i) + ": " + std::string(base::name_of(o.dtype)) + base::text_of(o.shape);

@@ -14,110 +14,116 @@
 #include "ir/op.h"
 #include "ops/core/host_kernel.h"
 #include "ops/core/loop.h"
-#include "ops/core/names.h"
+#include "ops/core/string_list.h"
 
 namespace tenon::ops {
 
 using ir::NodeView;
 
-/// One evaluation by reference. Inputs are in the order of the node; a missing optional one is nullptr.
+/// The arguments of one call of an op's reference function. Inputs are in the order of the node; a missing optional one is nullptr.
 struct Call {
   const NodeView& view;  ///< types as declared; constants attached
   std::span<const Tensor* const> in;
   std::vector<Tensor>& out;  ///< one slot a result
-  bool wide = false;         ///< floating tensors are f64 whatever was declared
+  bool wide = false;         ///< floating tensors are f64, whatever dtype is declared
   int64_t byte_limit;        ///< of one result
-  RandomScope random = {};   ///< what it draws depends on
+  RandomScope random = {};   ///< seed and position of the random numbers that the node draws
 
   bool has(size_t input) const { return input < in.size() && in[input] != nullptr; }
   /// dtype that result `index` is stored in: the inferred one, f64 for floats in wide mode.
   DType out_dtype(size_t index) const;
   /// Allocates result `index`. Errors: size_overflow, out_of_memory, limit_exceeded.
   Result<Tensor*> make(size_t index, Sizes shape);
-  /// Evaluates body `index` of the node on the given tensors (formal inputs, then captures), in the same mode. iteration: of a loop;
-  /// each draws random numbers of its own.
+  /// Evaluates body `index` of the node on the given tensors (formal inputs, then captures), in the same mode. iteration: its number in a
+  /// loop; each iteration draws random numbers of its own.
   Result<std::vector<Tensor>> run_body(size_t index, std::vector<Tensor> inputs, std::optional<int64_t> iteration = {}) const;
 };
 
-/// How an op uses its bodies, where they run as programs: it runs one of them, or iterates one.
+/// How an op runs its bodies where they are compiled to programs: `branch` runs one of them, `loop` iterates one.
 enum class Control : uint8_t { none, branch, loop };
 
-/// A family of kernels that is made for an op as a whole, where its case fits, instead of from loops.
+/// A family of hand-built kernels that implements an op as a whole, where its case fits, instead of kernels made from its loop form.
 enum class KernelFamily : uint8_t { none, attention, ragged_attention, packed_rows };
 
-/// Whom a backend must run too that runs a node of the op: who alone reads its result, or who makes operand 0 for it alone.
-enum class KeptWith : uint8_t { none, reader, maker };
+/// The neighbour that must be placed on the same backend as a node of the op: the only consumer of its result (DequantizeLinear), or the
+/// producer of operand 0, where the node is its only consumer (QuantizeLinear).
+enum class PlacedWith : uint8_t { none, consumer, producer };
 
-/// The results of a node as lazy expressions over its constant operands.
+/// The results of a node as lazy constants (ir/constant.h) over its constant operands; nullopt: the case has no such form.
 using Folded = std::optional<std::vector<ir::ConstantRef>>;
 
-/// One op, complete. Those of the library are constant-initialised; functions may be null where the comment says so.
+/// The definition of one op, complete. Those of the library are constant-initialised; functions may be null where the comment says so.
 struct OpDef {
   std::string_view name;  ///< ONNX name
   std::string_view domain = "";
-  int since = 1;  ///< newest version of the op that this file speaks
+  int since_version = 1;  ///< the newest version of the op in ONNX (its `since_version`): the one that all functions below implement
   /// Operand names: "data", "axes?" (optional), "inputs*" (variadic, last).
-  Names inputs = {};
-  Names outputs = {.made = names<"output">};
+  StringList inputs = {};
+  StringList outputs = {.array = literals<"output">};
   /// "axis: int = -1", "perm: ints", "mode: string = constant", "to: int", "value: tensor", "body: graph", "alpha: float = 1.0".
   /// An attribute that is not listed is refused by name.
-  Names attributes = {};
-  bool commutative = false;
-  bool deterministic = true;
-  /// The operand that makes nodes of an op that is else deterministic draw random numbers, where it is true; -1: there is none.
-  int random_where = -1;
-  bool effects = false;
-  /// Operands may be sequences and optionals, which `infer` distinguishes. All other ops refuse them (what a body captures is the body's).
-  bool any_kind = false;
+  StringList attributes = {};
+  bool commutative = false;   ///< operands 0 and 1 may be exchanged
+  bool deterministic = true;  ///< equal operands and attributes give equal results
+  /// The bool operand that makes nodes of an else deterministic op draw random numbers where it is true (training_mode of Dropout); -1:
+  /// there is none.
+  int random_switch_operand = -1;
+  bool has_effects = false;  ///< a node may not be removed, though its results are not used
+  /// Operands may be sequences, optionals and maps; `infer` checks which. All other ops refuse them; captures of bodies are not checked.
+  bool accepts_containers = false;
   /// Result 0 has the bytes of operand 0 in their order (Reshape, Squeeze, Identity, ...): a backend may let both share one buffer.
   bool same_bytes = false;
-  /// The bits of floats decide: in another precision they say something else.
+  /// Results depend on the bit patterns of float operands (BitCast): a cast of an operand to another precision changes them.
   bool reads_bits = false;
-  /// Its results are elements of its operands, or places among them, by their order: the same in any type that keeps every element. Of ops
-  /// without `form`, which says it otherwise (same_in_wider).
+  /// Results consist of elements of the operands, or of positions of elements, chosen by comparisons alone (TopK, Unique): they are the
+  /// same in any type that keeps every element. For ops without `loop_form`, which shows it otherwise (see same_in_wider).
   bool keeps_elements = false;
-  /// `infer` goes by the types of the bodies, which speak of the graph's symbols.
+  /// `infer` reads the types of the bodies, whose sizes are symbols of the graph: the evaluator cannot infer the node with numbers as
+  /// sizes.
   bool reads_body_types = false;
   /// `infer` checks attributes against the schema itself and reports all errors at once.
   bool checks_attributes = false;
   Control control = Control::none;
-  KernelFamily kernels = KernelFamily::none;
-  KeptWith kept_with = KeptWith::none;
-  /// What the functions of an op read that comes at run time: a function has no captures, so it reads `def_of(*view.op).self`. Outlives the
-  /// table, and is not written to: functions run on several threads. null in the library.
-  const void* self = nullptr;
+  KernelFamily kernel_family = KernelFamily::none;
+  PlacedWith placed_with = PlacedWith::none;
+  /// State of an op that is defined at run time (a plugin's): its functions have no captures, so they read `def_of(*view.op).user_data`.
+  /// Outlives the table, and is not written to: functions run on several threads. null in the library.
+  const void* user_data = nullptr;
 
   /// Types, shapes and (for integer and bool results) shape data of the results.
   Result<void> (*infer)(NodeView& view) = nullptr;
   /// How many results a new node has where that is not the least number, see ir::Op. null: the least.
-  size_t (*results)(const NodeView& view) = nullptr;
-  /// Types of the formal inputs of body `body`, see ir::Op. null: none are settled by the operands.
-  std::vector<ir::Type> (*body_inputs)(const NodeView& view, size_t body) = nullptr;
-  /// What it computes. null: opaque, or a fused op (see definition). May refuse a case by returning not_supported.
-  Result<LoopForm> (*form)(const NodeView& view) = nullptr;
-  /// The results where all operands are constant and slice, permute, reshape, concat, cast or scale say them exactly. `in`: one an operand,
-  /// null where it is missing. Reads no bytes but those of small operands (axes, sizes). null: no case can be said so.
+  size_t (*result_count)(const NodeView& view) = nullptr;
+  /// Types of the formal inputs of body `body`, see ir::Op. null: the operands determine none of them.
+  std::vector<ir::Type> (*infer_body_inputs)(const NodeView& view, size_t body) = nullptr;
+  /// What the op computes, as loops of loads and expressions. null: opaque, or a fused op (see definition). May refuse a case by returning
+  /// not_supported.
+  Result<LoopForm> (*loop_form)(const NodeView& view) = nullptr;
+  /// Constant folding without arithmetic: the results as slices, permutations, reshapes, concatenations, casts or scalings of constant
+  /// operands, where such a form is exact. `in`: one an operand, null where it is missing. Reads no bytes but those of small operands
+  /// (axes, sizes). null: no case has such a form.
   Folded (*fold)(const NodeView& view, std::span<const ir::ConstantRef> in) = nullptr;
-  /// Plain, slow, checked; shares no code with `form`. null only for fused ops: then the definition is evaluated.
+  /// Plain, slow, checked; shares no code with `loop_form`. null only for fused ops: then the definition is evaluated.
   Result<void> (*reference)(Call& call) = nullptr;
   /// A kernel in plain C++ for an opaque op, see HostKernel; shares no code with `reference` that decides what it computes. null: where
   /// the op has no loop form, its reference function runs.
   Result<std::unique_ptr<const HostKernel>> (*host_kernel)(const NodeView& view) = nullptr;
   /// A fused op in plain ops: builds them and returns the results. The builder holds the first error.
   std::vector<ir::ValueId> (*definition)(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> inputs) = nullptr;
-  /// Brings a node of the op's version in `opset` (attributes and operands as read) to the newest form; may insert nodes around it.
-  /// null: every version has the newest form.
+  /// Converts a node of the version that `opset` means (attributes and operands as read) to `since_version`; may insert nodes around it.
+  /// null: older nodes are valid as they are.
   Result<void> (*upgrade)(ir::Graph& graph, ir::NodeId node, int opset) = nullptr;
-  /// Lowest opset that can say this node (>= the op's first version). null: `first`.
+  /// The lowest opset that can express this node (>= first_opset). null: first_opset.
   int (*lowest_opset)(const NodeView& view) = nullptr;
-  int first = 7;  ///< lowest opset that an export writes it in
-  /// Rewrites the node to the form of `opset` (attributes instead of operands, ...). Called with lowest_opset <= opset < since.
+  int first_opset = 7;  ///< the opset that introduced the op; 7, the oldest that export writes, where it is older
+  /// Converts the node to the version that `opset` means (attributes instead of operands, ...). Called with lowest_opset <= opset <
+  /// since_version.
   Result<void> (*downgrade)(ir::Graph& graph, ir::NodeId node, int opset) = nullptr;
-  /// Brings a node that has the form of `opset` into the spelling that all readers take alike, where the schema allows more than one; may
-  /// insert nodes before it. null: there is one, but for axes (versions/write_explicitly.h).
-  Result<void> (*spell_out)(ir::Graph& graph, ir::NodeId node, int opset) = nullptr;
-  /// Cases for every judge: "f32[2,3], i64[2] = [1, 0], _; axis=1, outputs=2". `f32[3] in 0.1..5` bounds random values.
-  Names samples = {};
+  /// Rewrites a node that is valid in `opset` so that it relies on no default or rule that readers of the file (ONNX Runtime, older
+  /// versions) interpret differently; may insert nodes before it. null: nothing but negative axes (versions/make_explicit.h).
+  Result<void> (*make_explicit)(ir::Graph& graph, ir::NodeId node, int opset) = nullptr;
+  /// Cases that all tests of ops run: "f32[2,3], i64[2] = [1, 0], _; axis=1, outputs=2". `f32[3] in 0.1..5` bounds random values.
+  StringList samples = {};
 };
 
 /// Defines the op of the file `IDENT.cpp` inside `namespace tenon::ops::op_IDENT`; the build lists the folder, so the file's existence is
@@ -126,13 +132,13 @@ struct OpDef {
   extern const ::tenon::ops::OpDef op_##IDENT; \
   constinit const ::tenon::ops::OpDef op_##IDENT
 
-/// All ops, sorted by file name.
+/// All ops of the library, sorted by file name.
 std::span<const OpDef* const> all_ops();
-/// The table of these.
+/// The table of these ops.
 const ir::OpTable& table();
-/// A table of these and of others that come at run time and outlive it. Errors: bad_usage where an op has a name that another one has.
+/// The library's ops and `others`, which are defined at run time and outlive the table. Errors: bad_usage where two ops have one name.
 Result<std::unique_ptr<ir::OpTable>> table_with(std::span<const OpDef* const> others);
-/// The definition of a node's op; asserts that the op came from such a table.
+/// The definition of an op; asserts that the op is from a table of this floor (a DefinedOp).
 const OpDef& def_of(const ir::Op& op);
 
 /// Expands a fused op's definition in place of the node; the node is erased.

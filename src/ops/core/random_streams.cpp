@@ -24,10 +24,10 @@ uint32_t next_stream(const ir::Graph& graph) {
   return next;
 }
 
-void number(ir::Graph& graph, uint32_t& next) {
+void number_nodes(ir::Graph& graph, uint32_t& next) {
   for (const ir::NodeId n : graph.nodes()) {
     if (is_unnumbered(graph, n)) graph.set_attribute(n, std::string(kStreamAttribute), int64_t{next++});
-    for (size_t k = 0; k < graph.node(n).bodies.size(); ++k) number(graph.body(n, k), next);
+    for (size_t k = 0; k < graph.node(n).bodies.size(); ++k) number_nodes(graph.body(n, k), next);
   }
 }
 
@@ -43,7 +43,7 @@ bool is_random(const ir::Graph& graph, ir::NodeId node) {
     for (const ir::NodeId inner : body.graph->nodes())
       if (is_random(*body.graph, inner)) return true;
   if (n.op->unknown) return false;
-  const int switch_operand = def_of(*n.op).random_where;
+  const int switch_operand = def_of(*n.op).random_switch_operand;
   if (switch_operand < 0) return !n.op->deterministic;
   const auto slot = static_cast<size_t>(switch_operand);
   if (slot >= n.explicit_inputs || !n.inputs[slot]) return false;
@@ -63,7 +63,7 @@ bool has_unnumbered_streams(const ir::Graph& graph) {
 void number_random_streams(ir::Graph& graph) {
   if (!has_unnumbered_streams(graph)) return;
   uint32_t next = next_stream(graph);
-  number(graph, next);
+  number_nodes(graph, next);
 }
 
 }  // namespace tenon::ops

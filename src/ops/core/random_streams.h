@@ -10,10 +10,10 @@ namespace tenon::ops {
 /// export drops it.
 inline constexpr std::string_view kStreamAttribute = "stream";
 
-/// Whether nodes of the op may have a stream. A plugin's random op has none of ours.
+/// Whether nodes of the op may have the attribute. Random ops of plugins draw numbers of their own and have none.
 bool has_stream(const ir::Op& op);
-/// Whether the node's results may differ from run to run: it draws, or does where an operand says so (Dropout in training mode), or a node
-/// of a body does.
+/// Whether the node's results may differ from run to run: the op draws numbers, or does where an operand enables it (Dropout
+/// in training mode), or a node of a body does.
 bool is_random(const ir::Graph& graph, ir::NodeId node);
 
 /// Numbers the random nodes that have no stream yet, those of bodies too, in graph order after the largest number that is given.

@@ -22,7 +22,7 @@ std::string given(const NodeView& view) {
 Error refuse(const NodeView& view, Code code, std::string what) {
   if (!view.op) return fail(code, view.where(), std::move(what));
   return fail(code, view.where(), view.op->name + ": " + std::move(what))
-      .expected(fmt::format("what the ONNX standard says of {}", view.op->name))
+      .expected(fmt::format("operands and attributes that the ONNX standard allows for {}", view.op->name))
       .found(given(view));
 }
 

@@ -6,7 +6,8 @@
 
 namespace tenon::ops {
 
-/// An error at the node: `refuse(view, Code::shape_mismatch, "inner sizes differ").expected(...)`. The text starts with the op's name.
+/// Makes an error of the node: `return refuse(view, Code::shape_mismatch, "inner sizes differ").expected(...);`. The text starts with the
+/// op's name; the operands' types and the attributes are what was found.
 Error refuse(const NodeView& view, Code code, std::string what);
 
 }  // namespace tenon::ops

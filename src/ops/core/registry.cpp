@@ -21,7 +21,7 @@ class TableOp final : public DefinedOp {
   explicit TableOp(const OpDef& op_def) : DefinedOp(op_def), specs_(attribute_specs(op_def)) {
     domain = op_def.domain;
     name = op_def.name;
-    since_version = op_def.since;
+    since_version = op_def.since_version;
     const Arity in = arity_of(op_def.inputs), out = arity_of(op_def.outputs);
     min_inputs = in.least;
     max_inputs = in.most;
@@ -29,7 +29,7 @@ class TableOp final : public DefinedOp {
     max_outputs = out.most;
     commutative = op_def.commutative;
     deterministic = op_def.deterministic;
-    has_effects = op_def.effects;
+    has_effects = op_def.has_effects;
   }
 
   Result<void> infer(NodeView& view) const override {
@@ -40,11 +40,13 @@ class TableOp final : public DefinedOp {
     return def.infer(view);
   }
 
-  std::vector<ir::Type> body_inputs(const NodeView& view, size_t body) const override {
-    return def.body_inputs ? def.body_inputs(view, body) : std::vector<ir::Type>();
+  std::vector<ir::Type> infer_body_inputs(const NodeView& view, size_t body) const override {
+    return def.infer_body_inputs ? def.infer_body_inputs(view, body) : std::vector<ir::Type>();
   }
 
-  size_t results(const NodeView& view) const override { return def.results ? def.results(view) : DefinedOp::results(view); }
+  size_t result_count(const NodeView& view) const override {
+    return def.result_count ? def.result_count(view) : DefinedOp::result_count(view);
+  }
 
  private:
   std::vector<AttributeSpec> specs_;
@@ -52,17 +54,17 @@ class TableOp final : public DefinedOp {
 
 class Table final : public ir::OpTable {
  public:
-  /// below: the table that these ops extend; null: none.
-  explicit Table(const ir::OpTable* below = nullptr) : below_(below) {}
-  /// false: there is an op of this name.
+  /// base: the table that these ops extend; null: none.
+  explicit Table(const ir::OpTable* base = nullptr) : base_(base) {}
+  /// false: the table has an op of this name already.
   bool add(const OpDef& def) {
-    if (below_ && below_->find(def.domain, def.name)) return false;
+    if (base_ && base_->find(def.domain, def.name)) return false;
     return ops_.emplace(Key(def.domain, def.name), std::make_unique<TableOp>(def)).second;
   }
   const ir::Op* find(std::string_view domain, std::string_view name) const override {
     auto at = ops_.find(Key(domain == "ai.onnx" ? std::string_view() : domain, name));
     if (at != ops_.end()) return at->second.get();
-    return below_ ? below_->find(domain, name) : nullptr;
+    return base_ ? base_->find(domain, name) : nullptr;
   }
 
  private:
@@ -72,7 +74,7 @@ class Table final : public ir::OpTable {
       return std::hash<std::string_view>{}(key.first) * 31 + std::hash<std::string_view>{}(key.second);
     }
   };
-  const ir::OpTable* below_;
+  const ir::OpTable* base_;
   std::unordered_map<Key, std::unique_ptr<TableOp>, Hash> ops_;
 };
 

@@ -128,7 +128,7 @@ Result<ir::Attribute> parse_attribute(AttributeSpec::Kind kind, std::string_view
   return bad(value);
 }
 
-uint64_t mixed(uint64_t& state) {  // splitmix64, after Steele, Lea and Flood 2014
+uint64_t next_random(uint64_t& state) {  // splitmix64, after Steele, Lea and Flood 2014
   uint64_t z = (state += 0x9e3779b97f4a7c15);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
   z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
@@ -162,7 +162,7 @@ Result<Tensor> random_tensor(DType dtype, Sizes shape, uint64_t seed, double low
   Tensor t = TRY(Tensor::make(dtype, std::move(shape)));
   uint64_t state = seed;
   for (int64_t i = 0; i < t.count(); ++i) {
-    const double unit = static_cast<double>(mixed(state) >> 11) * 0x1p-53;
+    const double unit = static_cast<double>(next_random(state) >> 11) * 0x1p-53;
     if (is_float(dtype)) t.set_number(i, low + unit * (high - low));
     else if (dtype == DType::boolean) t.set_integer(i, unit < 0.5);
     else t.set_integer(i, static_cast<int64_t>(std::floor(std::max(low, is_signed(dtype) ? low : 0.0) + unit * (high + 1 - low))));

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kKindNames[] = {"int", "float", "string", "ints", "floats", "strings", "tensor", "graph", "type"};
 
-/// An empty list has no kind of its own in text and in files.
+/// The text form and files do not store the kind of an empty list.
 bool is_empty_list(const ir::Attribute& a) {
   const auto* ints = std::get_if<ir::Ints>(&a);
   const auto* floats = std::get_if<ir::Floats>(&a);
@@ -49,7 +49,7 @@ AttributeSpec parse_attribute_spec(std::string_view line) {
     rest = rest.substr(0, since);
   }
   if (const size_t equals = rest.find('='); equals != rest.npos) {
-    spec.otherwise = trimmed(rest.substr(equals + 1));
+    spec.default_text = trimmed(rest.substr(equals + 1));
     rest = rest.substr(0, equals);
   }
   rest = trimmed(rest);
@@ -63,11 +63,11 @@ AttributeSpec parse_attribute_spec(std::string_view line) {
   return spec;
 }
 
-bool says_default(const AttributeSpec& spec, const ir::Attribute& value) {
-  if (spec.otherwise.empty()) return false;
-  if (const auto* text = std::get_if<std::string>(&value)) return *text == spec.otherwise;
+bool is_default_value(const AttributeSpec& spec, const ir::Attribute& value) {
+  if (spec.default_text.empty()) return false;
+  if (const auto* text = std::get_if<std::string>(&value)) return *text == spec.default_text;
   double number = 0;
-  std::from_chars(spec.otherwise.data(), spec.otherwise.data() + spec.otherwise.size(), number);
+  std::from_chars(spec.default_text.data(), spec.default_text.data() + spec.default_text.size(), number);
   if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer) == number;
   const auto* real = std::get_if<float>(&value);
   return real && *real == static_cast<float>(number);
@@ -79,17 +79,17 @@ std::vector<AttributeSpec> attribute_specs(const OpDef& def) {
   return out;
 }
 
-bool may_be_left_out(std::string_view name) { return name.contains('?'); }
+bool may_be_omitted(std::string_view name) { return name.contains('?'); }
 
-bool may_be_left_out(const OpDef& def, const ir::Attributes& attributes, size_t index) {
+bool may_be_omitted(const OpDef& def, const ir::Attributes& attributes, size_t index) {
   const std::string_view name = index < def.outputs.size() ? def.outputs.begin()[index] : "";
   constexpr std::string_view kUnless = "? unless ";
   const size_t unless = name.find(kUnless);
-  if (unless == name.npos) return may_be_left_out(name);
+  if (unless == name.npos) return may_be_omitted(name);
   return attributes.integer(name.substr(unless + kUnless.size()), 0) == 0;
 }
 
-Arity arity_of(Names names) {
+Arity arity_of(StringList names) {
   Arity arity;
   for (std::string_view name : names) {
     if (name.ends_with('*')) {
@@ -97,7 +97,7 @@ Arity arity_of(Names names) {
       return arity;
     }
     ++arity.most;
-    if (!may_be_left_out(name)) arity.least = arity.most;
+    if (!may_be_omitted(name)) arity.least = arity.most;
   }
   return arity;
 }
@@ -128,7 +128,7 @@ Result<void> check_attributes(const NodeView& view, const std::vector<AttributeS
 
 namespace {
 Result<void> check_kinds(const NodeView& view, const OpDef& def) {
-  for (size_t k = 0; k < view.explicit_inputs && k < view.inputs.size() && !def.any_kind; ++k) {
+  for (size_t k = 0; k < view.explicit_inputs && k < view.inputs.size() && !def.accepts_containers; ++k) {
     if (view.has(k) && !view.type(k).is_tensor())
       return refuse(view, Code::dtype_mismatch, "operand " + std::to_string(k) + " is no tensor")
           .expected("a tensor")
@@ -143,11 +143,11 @@ Result<void> check_operands(const NodeView& view, const OpDef& def) {
   const Arity arity = arity_of(def.inputs);
   for (int i = 0; i < arity.least; ++i) {
     const std::string_view name = def.inputs.begin()[i];
-    if (!may_be_left_out(name) && !view.has(static_cast<size_t>(i))) {
+    if (!may_be_omitted(name) && !view.has(static_cast<size_t>(i))) {
       return refuse(view, Code::bad_graph, "operand '" + std::string(name) + "' is missing");
     }
   }
-  // Of any number of operands none may be left out: "inputs*" is last, at the place of its first one.
+  // No operand of a variadic list may be missing; "inputs*" is the last name, at the index of the first of them.
   for (size_t k = def.inputs.size() - 1; arity.most < 0 && k < view.explicit_inputs; ++k)
     if (!view.has(k)) return refuse(view, Code::bad_graph, "operand " + std::to_string(k) + " is missing").expected("a value");
   const bool captures = !view.bodies.empty();

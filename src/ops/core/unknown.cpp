@@ -25,12 +25,12 @@ class UnknownOp final : public DefinedOp {
     own_.outputs = {};
   }
 
-  /// Declared types of the results stay.
+  /// Leaves the declared types of the results.
   Result<void> infer(NodeView& view) const override {
     view.output_data.assign(view.outputs.size(), {});
     return {};
   }
-  size_t results(const NodeView&) const override { return 1; }
+  size_t result_count(const NodeView&) const override { return 1; }
 
  private:
   OpDef own_;
@@ -43,14 +43,14 @@ class UnknownOps {
     std::pair key{std::string(domain), std::string(name)};
     if (const auto at = unknown_.find(key); at != unknown_.end()) return at->second.get();
     const size_t bytes = sizeof(UnknownOp) + 4 * (domain.size() + name.size());
-    if (name.empty() || spent_ + bytes > kUnknownNameBytes) return nullptr;
-    spent_ += bytes;
+    if (name.empty() || name_bytes_ + bytes > kUnknownNameBytes) return nullptr;
+    name_bytes_ += bytes;
     return unknown_.emplace(std::move(key), std::make_unique<UnknownOp>(domain, name)).first->second.get();
   }
 
  private:
   mutable std::mutex mutex_;
-  mutable size_t spent_ = 0;
+  mutable size_t name_bytes_ = 0;
   mutable std::map<std::pair<std::string, std::string>, std::unique_ptr<UnknownOp>> unknown_;
 };
 
@@ -59,9 +59,9 @@ const UnknownOps& unknown_ops() {
   return ops;
 }
 
-class OpenTable final : public ir::OpTable {
+class TableWithUnknownOps final : public ir::OpTable {
  public:
-  explicit OpenTable(const ir::OpTable& known) : known_(known) {}
+  explicit TableWithUnknownOps(const ir::OpTable& known) : known_(known) {}
 
   const ir::Op* find(std::string_view domain, std::string_view name) const override {
     if (domain == "ai.onnx") domain = {};
@@ -75,20 +75,20 @@ class OpenTable final : public ir::OpTable {
 
 }  // namespace
 
-const ir::OpTable& open_table() {
-  static const OpenTable out(table());
+const ir::OpTable& table_with_unknown_ops() {
+  static const TableWithUnknownOps out(table());
   return out;
 }
 
-const ir::OpTable& open_table(const ir::OpTable& known) {
-  if (&known == &table()) return open_table();
+const ir::OpTable& table_with_unknown_ops(const ir::OpTable& known) {
+  if (&known == &table()) return table_with_unknown_ops();
   static std::mutex lock;
-  static auto& tables = *new std::map<const ir::OpTable*, OpenTable>;
+  static auto& tables = *new std::map<const ir::OpTable*, TableWithUnknownOps>;
   const std::lock_guard held(lock);
   return tables.try_emplace(&known, known).first->second;
 }
 
-bool is_open(const ir::OpTable& table) { return dynamic_cast<const OpenTable*>(&table) != nullptr; }
+bool has_unknown_ops(const ir::OpTable& table) { return dynamic_cast<const TableWithUnknownOps*>(&table) != nullptr; }
 
 const ir::Op* unknown_op(std::string_view domain, std::string_view name) { return unknown_ops().find(domain, name); }
 

@@ -8,9 +8,9 @@
 
 namespace tenon::ops {
 
-/// The activation of FusedConv and FusedGemm: Relu, Tanh, Sigmoid, LeakyRelu, Clip, HardSigmoid; "" is none.
+/// Applies the activation of FusedConv and FusedGemm to x: Relu, Tanh, Sigmoid, LeakyRelu, Clip, HardSigmoid; "" is none.
 /// parameters: LeakyRelu [slope], Clip [least, most], HardSigmoid [slope, offset]; missing ones are the op's defaults.
-/// None where the name is not known.
+/// nullopt where the name is not known.
 std::optional<ir::ValueId> activated(ir::Builder& build, ir::ValueId x, DType dtype, const std::string& name,
                                      std::span<const float> parameters);
 /// x * factor; x itself where the factor is 1.

@@ -9,20 +9,23 @@
 
 namespace tenon::ops {
 
-/// The nodes of `body` with `arguments` for its inputs (captures too); its results, or none where a node in it has a body itself.
+/// Inlines `body`: builds its nodes with `arguments` in place of its inputs (captures too) and returns its results; empty where a node in
+/// it has a body itself.
 std::vector<ir::ValueId> inlined(ir::Builder& build, const ir::Graph& body, std::span<const ir::ValueId> arguments);
 
-/// The body of a Scan or Loop while it is built. Formal inputs come first; each outer value that the body uses is one capture, unless it
-/// is a constant: that stays one inside.
+/// The body of a Scan or Loop while it is built. Formal inputs are added first; then each outer value that the body uses becomes one
+/// capture, except constants, which are copied into the body.
 struct BodyBuilder {
   explicit BodyBuilder(ir::Builder& around) : outer(around), graph(ir::Graph::body_of(around.graph())), build(*graph) {}
   ir::ValueId input(std::string name, ir::Type type) { return graph->add_input(std::move(name), std::move(type)); }
-  ir::ValueId capture(ir::ValueId outside);
+  /// The value in the body for a value of the outer graph.
+  ir::ValueId capture(ir::ValueId outer_value);
 
   ir::Builder& outer;
   std::unique_ptr<ir::Graph> graph;
   ir::Builder build;
-  std::vector<ir::ValueId> captured, inside;
+  std::vector<ir::ValueId> captured;        ///< values of the outer graph
+  std::vector<ir::ValueId> capture_inputs;  ///< their inputs of the body, in the same order
 };
 
 }  // namespace tenon::ops

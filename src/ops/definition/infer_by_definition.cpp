@@ -11,8 +11,8 @@ namespace tenon::ops {
 
 namespace {
 
-/// The operands of `view` as inputs of `graph`, constants as such.
-std::vector<ir::ValueId> stand_ins(ir::Graph& graph, const NodeView& view) {
+/// Values of `graph` with the types of the operands of `view`: inputs, and constants where the operand is one.
+std::vector<ir::ValueId> placeholders(ir::Graph& graph, const NodeView& view) {
   std::vector<ir::ValueId> out;
   for (size_t k = 0; k < view.explicit_inputs; ++k) {
     const ir::Operand& operand = view.inputs[k];
@@ -28,11 +28,11 @@ std::vector<ir::ValueId> stand_ins(ir::Graph& graph, const NodeView& view) {
   return out;
 }
 
-/// The node in a graph of its own: with symbols of that graph, one for each of its own by name, so that sizes made aside may be reckoned
-/// with them.
-class Aside {
+/// The view of a node with its sizes carried over to the symbols of a temporary graph (a symbol of the same name for each), so that the
+/// definition can be built there.
+class CarriedView {
  public:
-  Aside(const NodeView& view, ir::Graph& graph) : view_(view), graph_(graph), data_(view.inputs.size()) {
+  CarriedView(const NodeView& view, ir::Graph& graph) : view_(view), graph_(graph), data_(view.inputs.size()) {
     const ir::DimCarrier carry(&graph.symbols());
     for (size_t k = 0; k < view_.inputs.size(); ++k) {
       ir::Operand& operand = view_.inputs[k];
@@ -43,43 +43,43 @@ class Aside {
     }
     view_.symbols = &graph.symbols();
     view_.assumptions = &graph.assumptions;
-    carried_ = graph.symbols().all().size();
+    own_symbols_ = graph.symbols().all().size();
   }
-  Aside(const Aside&) = delete;
+  CarriedView(const CarriedView&) = delete;
 
   const NodeView& view() const { return view_; }
 
-  /// Contains a size of the temporary graph alone: it must not outlive that.
-  bool stays(const Type& type) const {
+  /// Contains a symbol that only the temporary graph has: the size must not outlive that graph.
+  bool has_temporary_size(const Type& type) const {
     const auto& all = graph_.symbols().all();
-    if (!type.has_rank() || all.size() == carried_) return false;
-    const uint32_t first = all[carried_].node()->id;
+    if (!type.has_rank() || all.size() == own_symbols_) return false;
+    const uint32_t first = all[own_symbols_].node()->id;
     return std::ranges::any_of(*type.shape, [first](Dim d) {
-      bool made = false;
-      if (!d.is_number()) each_symbol(d, [&](const DimNode& s) { made |= s.id >= first; });
-      return made;
+      bool is_temporary = false;
+      if (!d.is_number()) each_symbol(d, [&](const DimNode& s) { is_temporary |= s.id >= first; });
+      return is_temporary;
     });
   }
 
  private:
   NodeView view_;
   const ir::Graph& graph_;
-  std::vector<ShapeData> data_;  ///< what the operands of the view point at
-  size_t carried_ = 0;           ///< symbols that are the node's own
+  std::vector<ShapeData> data_;  ///< shape data that the operands of `view_` point to
+  size_t own_symbols_ = 0;       ///< how many of the temporary graph's symbols are copies of the node's
 };
 
-/// Sizes of the temporary graph alone become new ones.
-Type without_inner_sizes(Type type, const Aside& aside, const ir::DimCarrier& back, Symbols& symbols) {
-  if (!aside.stays(type)) return back(std::move(type));
-  for (Dim& size : *type.shape) size = aside.stays(Type(DType::none, {size})) ? symbols.fresh() : back(size);
+/// Replaces sizes with temporary symbols by fresh symbols.
+Type without_temporary_sizes(Type type, const CarriedView& carried, const ir::DimCarrier& back, Symbols& symbols) {
+  if (!carried.has_temporary_size(type)) return back(std::move(type));
+  for (Dim& size : *type.shape) size = carried.has_temporary_size(Type(DType::none, {size})) ? symbols.fresh() : back(size);
   return type;
 }
 
-/// What the plain ops assume is what the fused one does.
-void pass_assumptions_on(const ir::Graph& graph, const Aside& aside, const ir::DimCarrier& back, const NodeView& view) {
+/// Copies the assumptions of the plain ops to the fused op's node.
+void copy_assumptions(const ir::Graph& graph, const CarriedView& carried, const ir::DimCarrier& back, const NodeView& view) {
   if (!view.assumptions) return;
   for (const ir::Assumption& a : graph.assumptions.all()) {
-    if (aside.stays(Type(DType::none, {a.a, a.b}))) continue;
+    if (carried.has_temporary_size(Type(DType::none, {a.a, a.b}))) continue;
     view.assumptions->add(a.kind, back(a.a), back(a.b), [&](ir::Assumption& made) {
       made.where = view.where();
       made.what = a.what;
@@ -96,14 +96,14 @@ Result<void> infer_by_definition(NodeView& view) {
   for (size_t k = 0; k < view.explicit_inputs; ++k)
     if (view.has(k) && view.type(k).dtype == DType::none) return {};
   ir::Graph graph(*view.ops);
-  const Aside aside(view, graph);
+  const CarriedView carried(view, graph);
   const ir::DimCarrier back(view.symbols);
   ir::Builder build(graph);
-  const std::vector<ir::ValueId> results = def.definition(build, aside.view(), stand_ins(graph, aside.view()));
+  const std::vector<ir::ValueId> results = def.definition(build, carried.view(), placeholders(graph, carried.view()));
   if (!build.status()) return std::unexpected(build.status().error());
   for (size_t k = 0; k < std::min(results.size(), view.outputs.size()); ++k)
-    if (results[k]) set_output(view, k, without_inner_sizes(graph.value(results[k]).type, aside, back, *view.symbols));
-  pass_assumptions_on(graph, aside, back, view);
+    if (results[k]) set_output(view, k, without_temporary_sizes(graph.value(results[k]).type, carried, back, *view.symbols));
+  copy_assumptions(graph, carried, back, view);
   return {};
 }
 

@@ -8,9 +8,9 @@
 
 namespace tenon::ops {
 
-/// The dtype in which a definition computes: f32 for the short floats, so that each step does not round.
+/// The dtype in which a definition computes: f32 for f16 and bf16, so that intermediate results are not rounded to them.
 inline DType definition_dtype(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype; }
-/// Cast where the dtypes differ.
+/// Cast from a known dtype; x itself where the dtypes are equal.
 ir::ValueId as_dtype(ir::Builder& build, ir::ValueId x, DType from, DType to);
 /// A definition of an element-wise op with one float operand: `body` computes in definition_dtype.
 std::vector<ir::ValueId> define_float_map(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in,

@@ -38,7 +38,7 @@ Expr linear_index(std::span<const Expr> index, const DimList& shape) {
   return position ? position : index_constant(0);
 }
 
-std::vector<Expr> unlinear_index(Expr position, const DimList& shape) {
+std::vector<Expr> delinearized_index(Expr position, const DimList& shape) {
   std::vector<Expr> out(shape.size());
   Dim stride = 1;
   bool any = false;
@@ -81,13 +81,13 @@ std::vector<Expr> reshape_index(const DimList& from, const DimList& to) {
     const DimList group_to(to.begin() + static_cast<std::ptrdiff_t>(j), to.begin() + static_cast<std::ptrdiff_t>(end_j));
     const DimList group_from(from.begin() + static_cast<std::ptrdiff_t>(i), from.begin() + static_cast<std::ptrdiff_t>(end_i));
     const Expr position = linear_index(axis_indices(static_cast<int>(group_to.size()), static_cast<int>(j)), group_to);
-    for (Expr& e : unlinear_index(position, group_from)) out.push_back(std::move(e));
+    for (Expr& e : delinearized_index(position, group_from)) out.push_back(std::move(e));
     i = end_i, j = end_j;
   }
   return out;
 }
 
-DimList without(const DimList& shape, std::span<const int> axes) {
+DimList without_axes(const DimList& shape, std::span<const int> axes) {
   DimList out;
   for (int i = 0; i < static_cast<int>(shape.size()); ++i) {
     if (std::find(axes.begin(), axes.end(), i) == axes.end()) out.push_back(shape[static_cast<size_t>(i)]);

@@ -16,7 +16,7 @@ std::vector<Axis> parallel_axes(const DimList& shape) {
   return out;
 }
 
-Access read(const NodeView& view, size_t input, std::vector<Expr> index) {
+Access operand_access(const NodeView& view, size_t input, std::vector<Expr> index) {
   Access a;
   a.source = {Source::Kind::operand, static_cast<int>(input), 0};
   a.dtype = view.type(input).dtype;
@@ -24,9 +24,9 @@ Access read(const NodeView& view, size_t input, std::vector<Expr> index) {
   return a;
 }
 
-Access read_earlier(int loop, int output, DType dtype, std::vector<Expr> index) {
+Access loop_output_access(int loop, int output, DType dtype, std::vector<Expr> index) {
   Access a;
-  a.source = {Source::Kind::earlier, loop, output};
+  a.source = {Source::Kind::loop, loop, output};
   a.dtype = dtype;
   a.index = std::move(index);
   return a;
@@ -38,7 +38,7 @@ Expr load(Loop& loop, Access access) {
   return e;
 }
 
-Result<void> require_ranks(const NodeView& view) {
+Result<void> require_known_ranks(const NodeView& view) {
   for (size_t i = 0; i < view.inputs.size(); ++i) {
     if (view.has(i) && !view.type(i).has_rank())
       return refuse(view, Code::not_supported, "not supported yet: a loop form for an operand of unknown rank");
@@ -49,7 +49,7 @@ Result<void> require_ranks(const NodeView& view) {
   return {};
 }
 
-Output whole(DType dtype, const DimList& shape, Expr value) {
+Output full_output(DType dtype, const DimList& shape, Expr value) {
   Output out;
   out.dtype = dtype;
   out.shape = shape;
@@ -57,45 +57,45 @@ Output whole(DType dtype, const DimList& shape, Expr value) {
   return out;
 }
 
-LoopForm single(Loop loop) {
+LoopForm single_loop_form(Loop loop) {
   LoopForm form;
-  for (size_t k = 0; k < loop.outputs.size(); ++k) form.results.push_back({Source::Kind::earlier, 0, static_cast<int>(k)});
+  for (size_t k = 0; k < loop.outputs.size(); ++k) form.results.push_back({Source::Kind::loop, 0, static_cast<int>(k)});
   form.loops.push_back(std::move(loop));
   return form;
 }
 
-LoopForm chain(std::vector<Loop> loops) {
+LoopForm loop_sequence_form(std::vector<Loop> loops) {
   LoopForm form;
-  form.results.push_back({Source::Kind::earlier, static_cast<int>(loops.size()) - 1, 0});
+  form.results.push_back({Source::Kind::loop, static_cast<int>(loops.size()) - 1, 0});
   form.loops = std::move(loops);
   return form;
 }
 
 Result<LoopForm> map_form(const NodeView& view, const MapBody& body) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const Type& result = view.outputs[0];
   Loop loop;
   loop.axes = parallel_axes(*result.shape);
   std::vector<Expr> values;
   for (size_t i = 0; i < view.inputs.size(); ++i) {
     if (!view.has(i)) values.emplace_back();
-    else values.push_back(widen(load(loop, read(view, i, broadcast_index(*view.type(i).shape, *result.shape)))));
+    else values.push_back(widen(load(loop, operand_access(view, i, broadcast_index(*view.type(i).shape, *result.shape)))));
   }
-  loop.outputs.push_back(whole(result.dtype, *result.shape, body(values)));
-  return single(std::move(loop));
+  loop.outputs.push_back(full_output(result.dtype, *result.shape, body(values)));
+  return single_loop_form(std::move(loop));
 }
 
 Result<LoopForm> index_form(const NodeView& view, size_t input, std::vector<Expr> index, Expr within, Expr fill) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const Type& result = view.outputs[0];
   Loop loop;
   loop.axes = parallel_axes(*result.shape);
-  Access access = read(view, input, std::move(index));
+  Access access = operand_access(view, input, std::move(index));
   access.within = within;
   access.fill = fill;
   const Expr value = load(loop, std::move(access));
-  loop.outputs.push_back(whole(result.dtype, *result.shape, value));
-  return single(std::move(loop));
+  loop.outputs.push_back(full_output(result.dtype, *result.shape, value));
+  return single_loop_form(std::move(loop));
 }
 
 }  // namespace tenon::ops

@@ -8,7 +8,7 @@ namespace tenon::ops::op_compress {
 
 OP(compress) {
     .name = "Compress",
-    .since = 28,
+    .since_version = 28,
     .inputs = {{"input", "condition"}},
     .attributes = {{"axis: int"}},
     .keeps_elements = true,
@@ -19,7 +19,7 @@ OP(compress) {
         type.shape = DimList{view.symbols->fresh()};
       } else if (ranks_known(view, {0})) {
         type.shape = view.type(0).shape;
-        (*type.shape)[static_cast<size_t>(TRY(normal_axis(view, view.attributes->integer("axis", 0), view.rank(0))))] =
+        (*type.shape)[static_cast<size_t>(TRY(normalise_axis(view, view.attributes->integer("axis", 0), view.rank(0))))] =
             view.symbols->fresh();
       }
       set_output(view, 0, std::move(type));
@@ -28,7 +28,8 @@ OP(compress) {
     .reference = [](Call& call) -> Result<void> {
       const bool flat = !call.view.attributes->has("axis");
       const Tensor x = flat ? call.in[0]->reshaped({call.in[0]->count()}) : *call.in[0];
-      const size_t axis = flat ? 0 : static_cast<size_t>(TRY(normal_axis(call.view, call.view.attributes->integer("axis", 0), x.rank())));
+      const size_t axis =
+          flat ? 0 : static_cast<size_t>(TRY(normalise_axis(call.view, call.view.attributes->integer("axis", 0), x.rank())));
       std::vector<int64_t> kept;
       const Ints condition = ints_of(call, 1);
       for (size_t i = 0; i < condition.size(); ++i) {
@@ -43,7 +44,7 @@ OP(compress) {
         return offset_of(from, strides);
       });
     },
-    .first = 9,
+    .first_opset = 9,
     .samples = {{"f32[3,2], bool[3] = [0, 1, 1]; axis=0", "f32[3,2], bool[2] = [0, 1]; axis=-1", "f16[3,2], bool[5] = [0, 1, 0, 0, 1]",
                  "i64[0], bool[1]"}},
 };

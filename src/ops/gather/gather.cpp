@@ -13,7 +13,7 @@ Result<void> infer_gather(NodeView& view) {
   TRY(require_dtype(view, 1, is_index, "i32 or i64"));
   Type type(dtype_of(view, 0));
   if (ranks_known(view, {0, 1})) {
-    const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
+    const int axis = TRY(normalise_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
     DimList shape = *view.type(0).shape;
     const DimList& indices = *view.type(1).shape;
     shape.erase(shape.begin() + axis);
@@ -21,7 +21,7 @@ Result<void> infer_gather(NodeView& view) {
     type.shape = std::move(shape);
   }
   set_output(view, 0, std::move(type));
-  const auto data = elements(view, 0);
+  const auto data = known_elements(view, 0);
   const auto indices = known_ints(view, 1);
   if (!data || !indices || !ranks_known(view, {0}) || view.rank(0) != 1) return {};
   ShapeData picked;
@@ -38,24 +38,24 @@ Result<void> infer_gather(NodeView& view) {
 }
 
 Result<LoopForm> form_of_gather(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const int rank = view.rank(0), picks = view.rank(1);
-  const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), rank));
+  const int axis = TRY(normalise_axis(view, view.attributes->integer("axis", 0), rank));
   const Type& result = view.outputs[0];
   Loop loop;
   loop.axes = parallel_axes(*result.shape);
-  const Expr at = wrapped_index(load(loop, read(view, 1, axis_indices(picks, axis))), view.type(0).dim(axis));
+  const Expr at = wrapped_index(load(loop, operand_access(view, 1, axis_indices(picks, axis))), view.type(0).dim(axis));
   std::vector<Expr> index = axis_indices(axis);
   index.push_back(at);
   for (const Expr& e : axis_indices(rank - axis - 1, axis + picks)) index.push_back(e);
-  const Expr value = load(loop, read(view, 0, std::move(index)));
-  loop.outputs.push_back(whole(result.dtype, *result.shape, value));
-  return single(std::move(loop));
+  const Expr value = load(loop, operand_access(view, 0, std::move(index)));
+  loop.outputs.push_back(full_output(result.dtype, *result.shape, value));
+  return single_loop_form(std::move(loop));
 }
 
 Result<void> reference_of_gather(Call& call) {
   const Tensor &x = *call.in[0], &indices = *call.in[1];
-  const size_t axis = static_cast<size_t>(TRY(normal_axis(call.view, call.view.attributes->integer("axis", 0), x.rank())));
+  const size_t axis = static_cast<size_t>(TRY(normalise_axis(call.view, call.view.attributes->integer("axis", 0), x.rank())));
   Sizes shape(x.shape().begin(), x.shape().begin() + static_cast<std::ptrdiff_t>(axis));
   shape.insert(shape.end(), indices.shape().begin(), indices.shape().end());
   shape.insert(shape.end(), x.shape().begin() + static_cast<std::ptrdiff_t>(axis) + 1, x.shape().end());
@@ -78,7 +78,7 @@ Result<void> reference_of_gather(Call& call) {
 
 constexpr size_t kMostRuns = 64;  ///< of neighbours, that a lazy step is made for
 
-/// Runs of neighbours are slices, side by side: large tables are not read for it.
+/// OpDef::fold: a concatenation of slices, one for each run of consecutive indices, so that large tables are not read.
 Folded fold_gather(const NodeView& view, std::span<const ir::ConstantRef> in) {
   const Tensor* indices = in[1]->tensor();
   if (!indices || indices->count() == 0) return std::nullopt;
@@ -105,11 +105,11 @@ Folded fold_gather(const NodeView& view, std::span<const ir::ConstantRef> in) {
 
 OP(gather) {
     .name = "Gather",
-    .since = 13,
+    .since_version = 13,
     .inputs = {{"data", "indices"}},
     .attributes = {{"axis: int = 0"}},
     .infer = infer_gather,
-    .form = form_of_gather,
+    .loop_form = form_of_gather,
     .fold = fold_gather,
     .reference = reference_of_gather,
     .samples = {{"f32[5,3], i64[2] = [0, 4]", "f32[5,3], i64[2,2] = [0, -1, -5, 2]", "f32[2,5,3], i32[3] = [1, 1, 0]; axis=1",

@@ -9,22 +9,22 @@ namespace tenon::ops::op_gather_elements {
 namespace {
 
 Result<LoopForm> form_of_gather_elements(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const int rank = view.rank(0);
-  const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), rank));
+  const int axis = TRY(normalise_axis(view, view.attributes->integer("axis", 0), rank));
   const Type& result = view.outputs[0];
   Loop loop;
   loop.axes = parallel_axes(*result.shape);
   std::vector<Expr> index = axis_indices(rank);
-  index[static_cast<size_t>(axis)] = wrapped_index(load(loop, read(view, 1, axis_indices(rank))), view.type(0).dim(axis));
-  const Expr value = load(loop, read(view, 0, std::move(index)));
-  loop.outputs.push_back(whole(result.dtype, *result.shape, value));
-  return single(std::move(loop));
+  index[static_cast<size_t>(axis)] = wrapped_index(load(loop, operand_access(view, 1, axis_indices(rank))), view.type(0).dim(axis));
+  const Expr value = load(loop, operand_access(view, 0, std::move(index)));
+  loop.outputs.push_back(full_output(result.dtype, *result.shape, value));
+  return single_loop_form(std::move(loop));
 }
 
 Result<void> reference_of_gather_elements(Call& call) {
   const Tensor &x = *call.in[0], &indices = *call.in[1];
-  const size_t axis = static_cast<size_t>(TRY(normal_axis(call.view, call.view.attributes->integer("axis", 0), x.rank())));
+  const size_t axis = static_cast<size_t>(TRY(normalise_axis(call.view, call.view.attributes->integer("axis", 0), x.rank())));
   if (indices.rank() != x.rank()) return refuse(call.view, Code::rank_mismatch, "data and indices differ in rank");
   for (size_t d = 0; d < x.shape().size(); ++d)
     if (d != axis && indices.shape()[d] > x.shape()[d]) return refuse(call.view, Code::shape_mismatch, "indices reach beyond the data");
@@ -44,14 +44,14 @@ Result<void> reference_of_gather_elements(Call& call) {
 
 OP(gather_elements) {
     .name = "GatherElements",
-    .since = 13,
+    .since_version = 13,
     .inputs = {{"data", "indices"}},
     .attributes = {{"axis: int = 0"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 1, is_index, "i32 or i64"));
       if (ranks_known(view, {0, 1})) TRY(require_rank(view, 1, view.rank(0)));
       if (ranks_known(view, {0})) {
-        const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
+        const int axis = TRY(normalise_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
         for (int k = 0; view.type(1).has_rank() && k < view.rank(0); ++k)
           if (k != axis) TRY(require_at_least(view, view.type(0).dim(k), view.type(1).dim(k), "the indices are larger than the data"));
       }
@@ -60,9 +60,9 @@ OP(gather_elements) {
       set_output(view, 0, std::move(type));
       return {};
     },
-    .form = form_of_gather_elements,
+    .loop_form = form_of_gather_elements,
     .reference = reference_of_gather_elements,
-    .first = 11,
+    .first_opset = 11,
     .samples = {{"f32[3,3], i64[2,3] = [1, 2, 0, 2, 0, -3]", "f32[2,4], i64[2,2] in -4..3; axis=1", "f16[4], i32[2] = [3, -1]",
                  "i64[3,2], i64[0,2]; axis=0", "bool[2,2,2], i64[1,2,2] in 0..1; axis=-1"}},
 };

@@ -31,7 +31,7 @@ Result<void> infer_gather_nd(NodeView& view) {
 }
 
 Result<LoopForm> form_of_gather_nd(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const int rank = view.rank(0), picks = view.rank(1);
   const int batch = static_cast<int>(view.attributes->integer("batch_dims", 0));
   if (!view.type(1).dim(-1).is_number())
@@ -44,12 +44,12 @@ Result<LoopForm> form_of_gather_nd(const NodeView& view) {
   for (int k = 0; k < depth; ++k) {
     std::vector<Expr> at = axis_indices(picks - 1);
     at.push_back(index_constant(k));
-    index.push_back(wrapped_index(load(loop, read(view, 1, std::move(at))), view.type(0).dim(batch + k)));
+    index.push_back(wrapped_index(load(loop, operand_access(view, 1, std::move(at))), view.type(0).dim(batch + k)));
   }
   for (const Expr& e : axis_indices(rank - batch - depth, picks - 1)) index.push_back(e);
-  const Expr value = load(loop, read(view, 0, std::move(index)));
-  loop.outputs.push_back(whole(result.dtype, *result.shape, value));
-  return single(std::move(loop));
+  const Expr value = load(loop, operand_access(view, 0, std::move(index)));
+  loop.outputs.push_back(full_output(result.dtype, *result.shape, value));
+  return single_loop_form(std::move(loop));
 }
 
 Result<void> reference_of_gather_nd(Call& call) {
@@ -83,13 +83,13 @@ Result<void> reference_of_gather_nd(Call& call) {
 
 OP(gather_nd) {
     .name = "GatherND",
-    .since = 13,
+    .since_version = 13,
     .inputs = {{"data", "indices"}},
     .attributes = {{"batch_dims: int = 0 since 12"}},
     .infer = infer_gather_nd,
-    .form = form_of_gather_nd,
+    .loop_form = form_of_gather_nd,
     .reference = reference_of_gather_nd,
-    .first = 11,
+    .first_opset = 11,
     .samples = {{"f32[2,2], i64[2,2] = [0, 0, 1, -1]", "f32[2,3], i64[2,1] = [1, 0]", "f16[2,3,2], i64[2,1,2] = [0, 1, 1, 0]",
                  "i64[2,3,2], i64[2,1] = [2, 0]; batch_dims=1", "f64[2,2], i64[0,2]"}},
 };

@@ -6,7 +6,7 @@ namespace tenon::ops::op_non_zero {
 
 namespace {
 
-/// Strings that are not empty, numbers of which a part is not zero.
+/// True for strings that are not empty, and for numbers with a nonzero (real or imaginary) part.
 bool is_non_zero(const Tensor& x, int64_t i) {
   if (x.dtype() == DType::string) return !x.strings()[static_cast<size_t>(i)].empty();
   if (is_complex(x.dtype())) return x.number(i) != 0 || imaginary(x, i) != 0;
@@ -17,7 +17,7 @@ bool is_non_zero(const Tensor& x, int64_t i) {
 
 OP(non_zero) {
     .name = "NonZero",
-    .since = 13,
+    .since_version = 13,
     .inputs = {{"x"}},
     .keeps_elements = true,
     .infer = [](NodeView& view) -> Result<void> {
@@ -39,7 +39,7 @@ OP(non_zero) {
       }
       return {};
     },
-    .first = 9,
+    .first_opset = 9,
     .samples = {{"f32[2,3] = [0, 1, 0, nan, 0, -1]", "bool[4]", "i64[2,2] in 0..1", "f16[0]", "u8[]"}},
 };
 

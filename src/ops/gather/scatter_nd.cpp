@@ -7,7 +7,7 @@ namespace tenon::ops::op_scatter_nd {
 
 namespace {
 
-/// updates: the indices' sizes but the last, then the data's after those that one index gives.
+/// Checks the shape of updates: the sizes of indices but the last, then those of the data from the number of indexed axes on.
 Result<void> require_update_sizes(const NodeView& view) {
   if (!ranks_known(view, {0, 1}) || !view.type(1).dim(-1).is_number()) return {};
   const DimList &data = *view.type(0).shape, &indices = *view.type(1).shape;
@@ -21,7 +21,7 @@ Result<void> require_update_sizes(const NodeView& view) {
 }
 
 Result<LoopForm> form_of_scatter_nd(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const std::string how = view.attributes->text("reduction", "none");
   const Type& result = view.outputs[0];
   const int rank = view.rank(0), picks = view.rank(1);
@@ -30,19 +30,19 @@ Result<LoopForm> form_of_scatter_nd(const NodeView& view) {
   const int depth = static_cast<int>(view.type(1).dim(-1).value());
   Loop copy;
   copy.axes = parallel_axes(*result.shape);
-  const Expr old = load(copy, read(view, 0, axis_indices(rank)));
-  copy.outputs.push_back(whole(result.dtype, *result.shape, old));
+  const Expr old = load(copy, operand_access(view, 0, axis_indices(rank)));
+  copy.outputs.push_back(full_output(result.dtype, *result.shape, old));
   Loop loop;
   loop.axes = parallel_axes(*view.type(2).shape);
   std::vector<Expr> index;
   for (int k = 0; k < depth; ++k) {
     std::vector<Expr> at = axis_indices(picks - 1);
     at.push_back(index_constant(k));
-    index.push_back(wrapped_index(load(loop, read(view, 1, std::move(at))), view.type(0).dim(k)));
+    index.push_back(wrapped_index(load(loop, operand_access(view, 1, std::move(at))), view.type(0).dim(k)));
   }
   for (const Expr& e : axis_indices(rank - depth, picks - 1)) index.push_back(e);
-  const Expr value = load(loop, read(view, 2, axis_indices(view.rank(2))));
-  Output out = whole(result.dtype, *result.shape, value);
+  const Expr value = load(loop, operand_access(view, 2, axis_indices(view.rank(2))));
+  Output out = full_output(result.dtype, *result.shape, value);
   out.index = std::move(index);
   out.partial = true;
   out.combine = how == "add"   ? Combine::sum
@@ -51,7 +51,7 @@ Result<LoopForm> form_of_scatter_nd(const NodeView& view) {
                 : how == "max" ? Combine::max
                                : Combine::none;
   loop.outputs.push_back(std::move(out));
-  return chain({std::move(copy), std::move(loop)});
+  return loop_sequence_form({std::move(copy), std::move(loop)});
 }
 
 Result<void> reference_of_scatter_nd(Call& call) {
@@ -81,7 +81,7 @@ Result<void> reference_of_scatter_nd(Call& call) {
 
 OP(scatter_nd) {
     .name = "ScatterND",
-    .since = 18,
+    .since_version = 18,
     .inputs = {{"data", "indices", "updates"}},
     .attributes = {{"reduction: string = none since 16"}},
     .infer = [](NodeView& view) -> Result<void> {
@@ -91,16 +91,16 @@ OP(scatter_nd) {
       if (view.attributes->text("reduction", "none") != "none")
         TRY(require_dtype(view, 0, is_comparable, "a number or bool, where there is a reduction"));
       TRY(require_update_sizes(view));
-      return same_shape_and_dtype(view);
+      return infer_same_type(view);
     },
-    .form = form_of_scatter_nd,
+    .loop_form = form_of_scatter_nd,
     .reference = reference_of_scatter_nd,
     .lowest_opset =
         [](const NodeView& view) {
           const std::string reduction = view.attributes->text("reduction", "none");
           return reduction == "none" ? 11 : reduction == "add" || reduction == "mul" ? 16 : 18;
         },
-    .first = 11,
+    .first_opset = 11,
     .samples = {{"f32[8], i64[4,1] = [4, 3, 1, 7], f32[4]", "f32[4,4], i64[2,1] = [0, 2], f32[2,4]",
                  "f32[4,4], i64[2,1] = [0, 0], f32[2,4]; reduction=add", "i64[2,2], i64[2,2] = [0, 1, 1, -1], i64[2]",
                  "f16[4], i64[2,1] = [0, 1], f16[2]; reduction=mul", "f64[3], i64[0,1], f64[0]; reduction=max"}},

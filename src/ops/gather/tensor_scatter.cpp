@@ -19,7 +19,7 @@ Result<void> infer(NodeView& view) {
       return refuse(view, Code::rank_mismatch, "past_cache and update differ in rank")
           .expected(view.type(0).text())
           .found(view.type(1).text());
-    const int axis = TRY(normal_axis(view, view.attributes->integer("axis", -2), view.rank(0)));
+    const int axis = TRY(normalise_axis(view, view.attributes->integer("axis", -2), view.rank(0)));
     if (axis == 0) return refuse(view, Code::axis_out_of_range, "the first axis is the batch");
     TRY(require_at_least(view, view.type(0).dim(axis), view.type(1).dim(axis), "lengths of past_cache and update"));
     for (int k = 0; k < view.rank(0); ++k)
@@ -31,30 +31,30 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// A copy of the past, and a loop over the update alone behind it: where both caches share their memory, only that is written.
+/// Two loops: a copy of the past cache, then writes of the update alone. Where both caches share memory the copy is dropped.
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const DimList &shape = *view.type(0).shape, &update = *view.type(1).shape;
-  const int rank = view.rank(0), axis = TRY(normal_axis(view, view.attributes->integer("axis", -2), rank));
+  const int rank = view.rank(0), axis = TRY(normalise_axis(view, view.attributes->integer("axis", -2), rank));
   Loop copy;
   copy.axes = parallel_axes(shape);
-  const Expr past = load(copy, read(view, 0, axis_indices(rank)));
-  copy.outputs.push_back(whole(view.outputs[0].dtype, shape, past));
+  const Expr past = load(copy, operand_access(view, 0, axis_indices(rank)));
+  copy.outputs.push_back(full_output(view.outputs[0].dtype, shape, past));
   Loop loop;
   loop.axes = parallel_axes(update);
   std::vector<Expr> index = axis_indices(rank);
   const bool circular = view.attributes->text("mode", "linear") == "circular";
   if (view.has(2)) {
-    index[axis] = index[axis] + load(loop, read(view, 2, {index[0]}));
+    index[axis] = index[axis] + load(loop, operand_access(view, 2, {index[0]}));
     if (circular) index[axis] = binary(ExprOp::mod, index[axis], size_expr(shape[axis]));
-    else loop.places.push_back({.access = 0, .extent = shape[axis] - update[axis] + 1});
+    else loop.index_checks.push_back({.access = 0, .extent = shape[axis] - update[axis] + 1});
   }
-  const Expr value = load(loop, read(view, 1, axis_indices(rank)));
-  Output written = whole(view.outputs[0].dtype, shape, value);
+  const Expr value = load(loop, operand_access(view, 1, axis_indices(rank)));
+  Output written = full_output(view.outputs[0].dtype, shape, value);
   written.index = std::move(index);
   written.partial = true;
   loop.outputs.push_back(std::move(written));
-  return chain({std::move(copy), std::move(loop)});
+  return loop_sequence_form({std::move(copy), std::move(loop)});
 }
 
 Result<void> evaluate(Call& call) {
@@ -84,14 +84,14 @@ Result<void> evaluate(Call& call) {
 
 OP(tensor_scatter) {
     .name = "TensorScatter",
-    .since = 24,
+    .since_version = 24,
     .inputs = {{"past_cache", "update", "write_indices?"}},
     .outputs = {{"present_cache"}},
     .attributes = {{"axis: int = -2", "mode: string = linear"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
-    .first = 24,
+    .first_opset = 24,
     .samples = {{"f32[2,1,4,5], f32[2,1,1,5], i64[2] = [1, 2]", "f32[2,4,5], f32[2,2,5], i64[2] = [3, 2]; mode=circular",
                  "f16[2,6,3], f16[2,2,3]", "i32[2,3,4], i32[2,3,1], i64[2] = [0, 3]; axis=2"}},
 };

@@ -16,8 +16,8 @@ Result<void> infer_top_k(NodeView& view) {
   TRY(require_dtype(view, 0, is_number, "a numeric dtype"));
   Type values(dtype_of(view, 0));
   if (ranks_known(view, {0})) {
-    const int axis = TRY(normal_axis(view, view.attributes->integer("axis", -1), view.rank(0)));
-    const auto k = elements(view, 1);
+    const int axis = TRY(normalise_axis(view, view.attributes->integer("axis", -1), view.rank(0)));
+    const auto k = known_elements(view, 1);
     values.shape = view.type(0).shape;
     const bool known = k && k->size() == 1;
     const Dim kept = known ? (*k)[0] : view.symbols->fresh();
@@ -31,7 +31,7 @@ Result<void> infer_top_k(NodeView& view) {
   return {};
 }
 
-/// Is element a better than b? Equal ones keep their order; NaN counts as largest.
+/// Whether element a comes before b. Equal elements keep their order; NaN counts as largest.
 bool better(const Tensor& x, int64_t a, int64_t b, bool largest) {
   if (is_float(x.dtype())) {
     const double u = x.number(a), v = x.number(b);
@@ -46,7 +46,7 @@ bool better(const Tensor& x, int64_t a, int64_t b, bool largest) {
 
 Result<void> reference_of_top_k(Call& call) {
   const Tensor& x = *call.in[0];
-  const size_t axis = static_cast<size_t>(TRY(normal_axis(call.view, call.view.attributes->integer("axis", -1), x.rank())));
+  const size_t axis = static_cast<size_t>(TRY(normalise_axis(call.view, call.view.attributes->integer("axis", -1), x.rank())));
   const bool largest = call.view.attributes->integer("largest", 1) != 0;
   const int64_t k = int_of(call, 1, 0), size = x.shape()[axis];
   if (k < 0 || k > size)
@@ -80,7 +80,7 @@ Result<void> reference_of_top_k(Call& call) {
 
 OP(top_k) {
     .name = "TopK",
-    .since = 24,
+    .since_version = 24,
     .inputs = {{"x", "k"}},
     .outputs = {{"values", "indices"}},
     .attributes = {{"axis: int = -1", "largest: int = 1 since 11", "sorted: int = 1 since 11"}},

@@ -13,10 +13,10 @@ int compare(T a, T b) {
   return static_cast<int>(a > b) - static_cast<int>(a < b);
 }
 
-/// NaN is above all numbers.
+/// Less-than, with NaN greater than all numbers.
 int compare_numbers(double a, double b) { return std::isnan(a) || std::isnan(b) ? compare(std::isnan(a), std::isnan(b)) : compare(a, b); }
 
-/// Strings by their bytes, complex numbers by their real, then by their imaginary parts.
+/// Compares strings by bytes, complex numbers by real, then by imaginary parts.
 int compare_elements(const Tensor& x, int64_t i, int64_t j) {
   if (x.dtype() == DType::string) return x.strings()[static_cast<size_t>(i)].compare(x.strings()[static_cast<size_t>(j)]);
   if (x.dtype() == DType::u64) return compare(static_cast<uint64_t>(x.integer(i)), static_cast<uint64_t>(x.integer(j)));
@@ -44,7 +44,7 @@ Result<void> infer_unique(NodeView& view) {
     values.shape = DimList{found};
     inverse.shape = DimList{ranks_known(view, {0}) ? view.type(0).count() : view.symbols->fresh()};
   } else if (ranks_known(view, {0})) {
-    const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
+    const int axis = TRY(normalise_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
     values.shape = view.type(0).shape;
     inverse.shape = DimList{view.type(0).dim(axis)};
     (*values.shape)[static_cast<size_t>(axis)] = found;
@@ -59,7 +59,7 @@ Result<void> infer_unique(NodeView& view) {
 Result<void> reference_of_unique(Call& call) {
   const bool flat = !call.view.attributes->has("axis");
   const Tensor x = flat ? call.in[0]->reshaped({call.in[0]->count()}) : *call.in[0];
-  const size_t axis = flat ? 0 : static_cast<size_t>(TRY(normal_axis(call.view, call.view.attributes->integer("axis", 0), x.rank())));
+  const size_t axis = flat ? 0 : static_cast<size_t>(TRY(normalise_axis(call.view, call.view.attributes->integer("axis", 0), x.rank())));
   Rows rows{x, 1, x.shape()[axis], 1};
   for (size_t d = 0; d < x.shape().size(); ++d) (d < axis ? rows.outer : rows.inner) *= d == axis ? 1 : x.shape()[d];
   const size_t n = static_cast<size_t>(rows.size);
@@ -107,14 +107,14 @@ Result<void> reference_of_unique(Call& call) {
 
 OP(unique) {
     .name = "Unique",
-    .since = 28,
+    .since_version = 28,
     .inputs = {{"x"}},
     .outputs = {{"y", "indices?", "inverse_indices?", "counts?"}},
     .attributes = {{"axis: int", "sorted: int = 1"}},
     .keeps_elements = true,
     .infer = infer_unique,
     .reference = reference_of_unique,
-    .first = 11,
+    .first_opset = 11,
     .samples = {{"f32[6] = [2, 1, 1, 3, 4, 3]; outputs=4", "f32[6] = [2, 1, 1, 3, 4, 3]; sorted=0, outputs=4",
                  "i64[3,2] = [1, 0, 1, 0, 2, 3]; axis=0, outputs=4", "f64[2,2] in 0..1; axis=-1, outputs=2", "u8[0]"}},
 };

@@ -55,7 +55,7 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// Luma of ITU-R 601, in 16 bits of fraction.
+/// Weights of the luma of ITU-R 601, as fractions of 2^16.
 int64_t luma(const uint8_t* rgb) { return (19595 * int64_t{rgb[0]} + 38470 * int64_t{rgb[1]} + 7471 * int64_t{rgb[2]} + 0x8000) >> 16; }
 
 Result<void> evaluate(Call& call) {
@@ -77,17 +77,17 @@ Result<void> evaluate(Call& call) {
 
 }  // namespace
 
-/// The bytes of an image file as [height, width, channels].
+/// Decodes the bytes of an image file to [height, width, channels].
 OP(image_decoder) {
     .name = "ImageDecoder",
-    .since = 20,
+    .since_version = 20,
     .inputs = {{"encoded_stream"}},
     .outputs = {{"image"}},
     .attributes = {{"pixel_format: string = RGB"}},
     .infer = infer,
     .reference = evaluate,
     .lowest_opset = [](const NodeView&) { return 20; },
-    .first = 20,
+    .first_opset = 20,
     .samples = {{"u8[17] = [80,54,32,50,32,49,32,50,53,53,10, 1,2,3, 200,100,50]",
                  "u8[17] = [80,54,32,50,32,49,32,50,53,53,10, 1,2,3, 200,100,50]; pixel_format=BGR",
                  "u8[17] = [80,54,32,50,32,49,32,50,53,53,10, 1,2,3, 200,100,50]; pixel_format=Grayscale",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// By libjpeg, in the layout of version 6.2 of its structures, which Debian's libjpeg62-turbo has (jpeglib.h).
+// JPEG by libjpeg. Declares the structures of version 6.2 (jpeglib.h), which Debian's libjpeg62-turbo has.
 #include <csetjmp>
 
 #include "ops/image/pixels.h"
@@ -22,7 +22,7 @@ struct ErrorManager {
 };
 static_assert(sizeof(ErrorManager) == 168);
 
-/// jpeg_decompress_struct: its first fields, and room for the others.
+/// The first fields of jpeg_decompress_struct, and space for the others.
 struct Decompress {
   ErrorManager* error = nullptr;
   void *memory = nullptr, *progress = nullptr, *client = nullptr;
@@ -85,7 +85,7 @@ void on_error(Decompress* state) {
 void say_nothing(Decompress*) {}
 void emit_nothing(Decompress*, int) {}
 
-/// Each of these has no object with a destructor in its frame, which longjmp would skip.
+/// The frames of these functions hold no object with a destructor, which longjmp would skip.
 bool read_header(const Functions& f, Decoding& d, Encoded file) {
   if (setjmp(d.failed) != 0) return false;
   f.create(&d.state, kVersion, sizeof d.state);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface is OpenJPEG's openjpeg.h, version 2.
+// JPEG 2000 by OpenJPEG, version 2 (openjpeg.h).
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -28,7 +28,7 @@ struct Image {
 };
 constexpr int kYcc = 3;  // a colour space
 
-/// opj_dparameters_t: larger than it is.
+/// Space for opj_dparameters_t, which is smaller.
 struct alignas(16) Parameters {
   unsigned char bytes[16384] = {};
 };
@@ -103,7 +103,7 @@ int seek(int64_t offset, void* source) {
 
 void free_nothing(void*) {}
 
-/// What a decoding owns; freed in any case.
+/// The objects of OpenJPEG that a decoding owns; freed by the destructor.
 struct Decoding {
   const Functions& f;
   Codec* codec = nullptr;
@@ -116,7 +116,7 @@ struct Decoding {
   }
 };
 
-/// A sample as 8 bits.
+/// A sample converted to 8 bits.
 uint8_t byte_of(const Component& c, size_t at) {
   int64_t value = c.data[at];
   if (c.is_signed != 0) value += int64_t{1} << (c.bits - 1);

@@ -20,7 +20,7 @@ struct Pixels {
 
 using Encoded = std::span<const uint8_t>;
 
-/// Decoders of one kind of file each. All but BMP and PNM run in a library of the system, which is opened when it is first needed.
+/// Decoders of one kind of file each. All but BMP and PNM run in a library of the system, which is opened at its first use.
 /// Transparency is dropped. Errors: not_supported where the library is missing, or the file is of a kind that the decoder does not read;
 /// bad_input where it is damaged; those of Pixels::make.
 Result<Pixels> decode_bmp(Encoded file, int64_t byte_limit);

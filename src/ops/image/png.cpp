@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// By the simplified interface of libpng 1.6 (png.h, png_image).
+// PNG by the simplified interface of libpng 1.6 (png.h, png_image).
 #include "ops/image/pixels.h"
 #include "ops/image/system_library.h"
 

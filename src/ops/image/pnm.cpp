@@ -15,7 +15,7 @@ class Reader {
  public:
   explicit Reader(Encoded file) : file_(file) {}
 
-  /// A decimal number after blanks and comments; nullopt: there is none.
+  /// Reads a decimal number after blanks and comments; nullopt: there is none.
   std::optional<int64_t> number() {
     skip_blanks();
     if (at_ >= file_.size() || std::isdigit(file_[at_]) == 0) return std::nullopt;
@@ -23,7 +23,7 @@ class Reader {
     while (at_ < file_.size() && std::isdigit(file_[at_]) != 0 && out < (int64_t{1} << 40)) out = out * 10 + (file_[at_++] - '0');
     return out;
   }
-  /// One digit of a plain bit map, where blanks may be missing.
+  /// Reads one digit of a plain bit map, where blanks between digits may be missing.
   std::optional<int64_t> digit() {
     skip_blanks();
     return at_ < file_.size() ? std::optional<int64_t>(file_[at_++] - '0') : std::nullopt;
@@ -66,7 +66,7 @@ class Samples {
   }
 
  private:
-  /// Rows begin with a byte of their own.
+  /// Each row begins at a byte.
   std::optional<int64_t> bit() {
     if (column_ % 8 == 0) {
       const auto byte = reader_.bytes(1);

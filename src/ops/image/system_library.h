@@ -8,14 +8,15 @@
 
 namespace tenon::ops {
 
-/// A library of the system that is opened when it is first needed, and stays open.
+/// A shared library of the system that is opened at its first use and stays open.
 struct SystemLibrary {
   const char* soname;   ///< "libpng16.so.16"
   const char* package;  ///< Debian's, for the advice
   const char* purpose;  ///< "PNG images"
 };
 
-/// Writes the address of each named function to its place. Errors: not_supported, naming the library, where it or a function is missing.
+/// Stores the address of each named function to the given pointer. Errors: not_supported, naming the library, where it or a function is
+/// missing.
 Result<void> bind_functions(const SystemLibrary& library, std::initializer_list<std::pair<const char*, void**>> functions);
 
 }  // namespace tenon::ops

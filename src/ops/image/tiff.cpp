@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface is libtiff's tiffio.h.
+// TIFF by libtiff (tiffio.h).
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

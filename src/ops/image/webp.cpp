@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface is libwebp's webp/decode.h.
+// WebP by libwebp (webp/decode.h).
 #include <algorithm>
 
 #include "ops/image/pixels.h"

@@ -3,7 +3,7 @@
 
 namespace tenon::ops {
 
-bool assume(const NodeView& view, Assumed kind, Dim a, Dim b, FunctionRef<std::string()> what) {
+bool assume(const NodeView& view, AssumptionKind kind, Dim a, Dim b, FunctionRef<std::string()> what) {
   const auto known = ir::decide(kind, a, b);
   if (!known && view.assumptions) {
     view.assumptions->add(kind, a, b, [&](ir::Assumption& made) {

@@ -8,10 +8,10 @@
 
 namespace tenon::ops {
 
-using Assumed = ir::Assumption::Kind;
+using AssumptionKind = ir::Assumption::Kind;
 
-/// Whether what inference takes for granted of two sizes holds, as far as that is known; where it is not, it is noted in the view and
-/// counts as true. `what`: the message of the error that it is at the run.
-bool assume(const NodeView& view, Assumed kind, Dim a, Dim b, FunctionRef<std::string()> what);
+/// Checks a relation of two sizes. Where the relation is known to hold or not, that is the result; where it cannot be decided, an
+/// assumption is recorded in the view, which the runtime checks, and the result is true. `what`: the message of the runtime's error.
+bool assume(const NodeView& view, AssumptionKind kind, Dim a, Dim b, FunctionRef<std::string()> what);
 
 }  // namespace tenon::ops

@@ -72,7 +72,7 @@ std::optional<Dim> broadcast(Dim a, Dim b) {
   if (a == b) return a;
   if (a.is_number() && a.value() == 1) return b;
   if (b.is_number() && b.value() == 1) return a;
-  if (ir::decide(Assumed::broadcast, a, b) == false) return std::nullopt;
+  if (ir::decide(AssumptionKind::broadcast, a, b) == false) return std::nullopt;
   if (a.is_number()) return a;
   if (b.is_number()) return b;
   return a.known_equal(b) ? a : common_size(a, b);
@@ -85,8 +85,8 @@ Result<DimList> broadcast(const NodeView& view, const DimList& a, const DimList&
     const Dim x = i + a.size() < rank ? Dim(1) : a[i + a.size() - rank];
     const Dim y = i + b.size() < rank ? Dim(1) : b[i + b.size() - rank];
     auto both = broadcast(x, y);
-    if (!both ||
-        !assume(view, Assumed::broadcast, x, y, [&] { return text_of(a) + " and " + text_of(b) + " cannot be broadcast together"; })) {
+    if (!both || !assume(view, AssumptionKind::broadcast, x, y,
+                         [&] { return text_of(a) + " and " + text_of(b) + " cannot be broadcast together"; })) {
       return refuse(view, Code::shape_mismatch, "operands cannot be broadcast together")
           .expected("sizes equal or 1, axis by axis from the right")
           .found(text_of(a) + " and " + text_of(b));
@@ -126,9 +126,9 @@ size_t broadcast_position(size_t i, const Sizes& from, const Sizes& to) {
 }  // namespace
 
 std::optional<ShapeData> broadcast_elements(const NodeView& view, size_t input, const DimList& to) {
-  const auto data = elements(view, input);
+  const auto data = known_elements(view, input);
   if (!data || !ranks_known(view, {input})) return std::nullopt;
-  const auto from = numbers_of(*view.type(input).shape), sizes = numbers_of(to);
+  const auto from = static_sizes(*view.type(input).shape), sizes = static_sizes(to);
   if (!from || !sizes) return std::nullopt;
   size_t count = 1;
   for (int64_t s : *sizes) {

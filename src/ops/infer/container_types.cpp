@@ -40,7 +40,7 @@ Type with_kind(Type type, ValueKind kind) {
   return type;
 }
 
-Result<Type> common_element(const NodeView& view, const Type& a, const Type& b) {
+Result<Type> common_element_type(const NodeView& view, const Type& a, const Type& b) {
   if (a.dtype != DType::none && b.dtype != DType::none && a.dtype != b.dtype)
     return refuse(view, Code::dtype_mismatch, "the tensors of a sequence differ in dtype")
         .expected(std::string(name_of(a.dtype)))

@@ -3,29 +3,29 @@
 
 namespace tenon::ops {
 
-Result<void> same_shape_and_dtype(NodeView& view) {
+Result<void> infer_same_type(NodeView& view) {
   if (view.has(0)) set_output(view, 0, view.type(0));
   return {};
 }
 
 Result<void> infer_float_unary(NodeView& view) {
   TRY(require_dtype(view, 0, is_real_arithmetic, "f16, bf16, f32 or f64"));
-  return same_shape_and_dtype(view);
+  return infer_same_type(view);
 }
 
 Result<void> infer_number_unary(NodeView& view) {
   TRY(require_dtype(view, 0, is_number, "a numeric dtype"));
-  return same_shape_and_dtype(view);
+  return infer_same_type(view);
 }
 
 Result<void> infer_signed_unary(NodeView& view) {
   TRY(require_dtype(view, 0, is_signed_number, "a signed numeric dtype"));
-  return same_shape_and_dtype(view);
+  return infer_same_type(view);
 }
 
-Result<void> infer_predicate(NodeView& view) {
+Result<void> infer_float_predicate(NodeView& view) {
   TRY(require_dtype(view, 0, is_float, "a float dtype"));
-  TRY(same_shape_and_dtype(view));
+  TRY(infer_same_type(view));
   view.outputs[0].dtype = DType::boolean;
   return {};
 }

@@ -39,7 +39,7 @@ Result<void> require_same_dtype(const NodeView& view, size_t a, size_t b) {
 }
 
 Result<void> require_equal(const NodeView& view, Dim a, Dim b, std::string_view what) {
-  if (assume(view, Assumed::equal, a, b, [&] { return std::string(what) + " differ"; })) return {};
+  if (assume(view, AssumptionKind::equal, a, b, [&] { return std::string(what) + " differ"; })) return {};
   return refuse(view, Code::shape_mismatch, std::string(what) + " differ").expected(a.text()).found(b.text());
 }
 
@@ -49,23 +49,23 @@ Result<void> require_equal(const NodeView& view, const DimList& a, const DimList
 }
 
 Result<void> require_at_least(const NodeView& view, Dim a, Dim b, std::string_view what) {
-  if (assume(view, Assumed::at_least, a, b, [&] { return std::string(what); })) return {};
+  if (assume(view, AssumptionKind::at_least, a, b, [&] { return std::string(what); })) return {};
   return refuse(view, Code::shape_mismatch, std::string(what)).expected("at least " + b.text()).found(a.text());
 }
 
-Result<void> require_spreads(const NodeView& view, Dim from, Dim to, std::string_view what) {
+Result<void> require_broadcastable(const NodeView& view, Dim from, Dim to, std::string_view what) {
   if (from.known_equal(1)) return {};
   if (from.equals(1) == false) return require_equal(view, from, to, what);
-  if (assume(view, Assumed::spreads, from, to, [&] { return std::string(what) + " differ"; })) return {};
+  if (assume(view, AssumptionKind::spreads, from, to, [&] { return std::string(what) + " differ"; })) return {};
   return refuse(view, Code::shape_mismatch, std::string(what) + " differ").expected(to.text() + " or 1").found(from.text());
 }
 
-Result<void> require_spreads(const NodeView& view, const DimList& from, const DimList& to, std::string_view what) {
+Result<void> require_broadcastable(const NodeView& view, const DimList& from, const DimList& to, std::string_view what) {
   if (from.size() > to.size())
     return refuse(view, Code::rank_mismatch, std::string(what) + " differ: one has too many axes")
         .expected("what can be spread over " + text_of(to))
         .found(text_of(from));
-  for (size_t k = 0; k < from.size(); ++k) TRY(require_spreads(view, from[k], to[k + to.size() - from.size()], what));
+  for (size_t k = 0; k < from.size(); ++k) TRY(require_broadcastable(view, from[k], to[k + to.size() - from.size()], what));
   return {};
 }
 
@@ -74,15 +74,15 @@ bool is_known(const NodeView& view, size_t input) { return view.has(input) && vi
 std::string sizes_named(size_t input) { return "sizes of operand " + std::to_string(input); }
 }  // namespace
 
-Result<void> require_single(const NodeView& view, size_t input) {
+Result<void> require_single_element(const NodeView& view, size_t input) {
   if (!is_known(view, input)) return {};
   return require_equal(view, view.type(input).count(), 1, "elements of operand " + std::to_string(input) + " and 1");
 }
 
-Result<void> require_broadcast(const NodeView& view, size_t input, const DimList& to) {
+Result<void> require_broadcastable(const NodeView& view, size_t input, const DimList& to) {
   if (!is_known(view, input)) return {};
   TRY(require_rank(view, input, 0, static_cast<int>(to.size())));
-  return require_spreads(view, *view.type(input).shape, to, sizes_named(input));
+  return require_broadcastable(view, *view.type(input).shape, to, sizes_named(input));
 }
 
 Result<void> require_sizes(const NodeView& view, size_t input, const DimList& wanted) {
@@ -93,7 +93,7 @@ Result<void> require_sizes(const NodeView& view, size_t input, const DimList& wa
   return {};
 }
 
-Result<void> require_single_or(const NodeView& view, size_t input, Dim count) {
+Result<void> require_single_element_or(const NodeView& view, size_t input, Dim count) {
   if (!is_known(view, input) || view.type(input).count() == Dim(1)) return {};
   return require_sizes(view, input, {count});
 }

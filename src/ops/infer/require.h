@@ -10,33 +10,33 @@ namespace tenon::ops {
 /// The operand's rank lies in [low, high] (high -1: no limit), or is unknown. Errors: rank_mismatch.
 Result<void> require_rank(const NodeView& view, size_t input, int low, int high);
 inline Result<void> require_rank(const NodeView& view, size_t input, int rank) { return require_rank(view, input, rank, rank); }
-/// The operand is missing, of unknown dtype, or `accepted` says yes. `wanted`: "a float type". Errors: dtype_mismatch.
+/// The operand is missing, of unknown dtype, or `accepted` returns true for it. `wanted`: "a float type". Errors: dtype_mismatch.
 Result<void> require_dtype(const NodeView& view, size_t input, bool (*accepted)(DType), std::string_view wanted);
 /// Both operands are present and of one dtype, or one is unknown. Errors: dtype_mismatch.
 Result<void> require_same_dtype(const NodeView& view, size_t a, size_t b);
-/// Two sizes are equal; where that cannot be decided yet, it is assumed and checked when they are known. `what`: "inner sizes of A and B".
+/// Two sizes are equal; where that cannot be decided, it is assumed and checked at run time. `what`: "inner sizes of A and B".
 /// Errors: shape_mismatch, naming both.
 Result<void> require_equal(const NodeView& view, Dim a, Dim b, std::string_view what);
-/// The same, axis by axis from axis `first` on; the ranks are equal.
+/// The same for each axis of two shapes of one rank.
 Result<void> require_equal(const NodeView& view, const DimList& a, const DimList& b, std::string_view what);
-/// `a` is not smaller than `b`; assumed where that cannot be decided yet. `what`: "the padded input is smaller than its window".
+/// `a` is not smaller than `b`; assumed where that cannot be decided. `what`: "the padded input is smaller than its window".
 /// Errors: shape_mismatch, naming both.
 Result<void> require_at_least(const NodeView& view, Dim a, Dim b, std::string_view what);
-/// Where one operand is spread over the other's axis: `from` is `to` or 1. Errors: shape_mismatch, naming both.
-Result<void> require_spreads(const NodeView& view, Dim from, Dim to, std::string_view what);
+/// Unidirectional broadcasting of a size: `from` is `to` or 1. Errors: shape_mismatch, naming both.
+Result<void> require_broadcastable(const NodeView& view, Dim from, Dim to, std::string_view what);
 /// The same for whole shapes, aligned at the right. Errors: rank_mismatch (`from` has more axes), shape_mismatch.
-Result<void> require_spreads(const NodeView& view, const DimList& from, const DimList& to, std::string_view what);
+Result<void> require_broadcastable(const NodeView& view, const DimList& from, const DimList& to, std::string_view what);
 
-// What a reference function may rely on, because inference checked it. A missing operand, or one of unknown rank, passes: before a
-// reference is called inference runs once more on the operands that are there.
+// Checks that reference functions rely on. A missing operand, or one of unknown rank, passes: inference runs again on the real operands
+// before a reference function is called.
 
-/// One element, whatever the rank. Errors: shape_mismatch.
-Result<void> require_single(const NodeView& view, size_t input);
-/// Broadcasts to `to` without widening it. Errors: shape_mismatch.
-Result<void> require_broadcast(const NodeView& view, size_t input, const DimList& to);
-/// The sizes are `wanted`. Errors: rank_mismatch, shape_mismatch.
+/// The operand has one element, whatever its rank. Errors: shape_mismatch.
+Result<void> require_single_element(const NodeView& view, size_t input);
+/// The operand can be broadcast to `to` (unidirectionally). Errors: shape_mismatch.
+Result<void> require_broadcastable(const NodeView& view, size_t input, const DimList& to);
+/// The operand has the shape `wanted`. Errors: rank_mismatch, shape_mismatch.
 Result<void> require_sizes(const NodeView& view, size_t input, const DimList& wanted);
-/// One element, or a vector of `count`. Errors: rank_mismatch, shape_mismatch.
-Result<void> require_single_or(const NodeView& view, size_t input, Dim count);
+/// The operand has one element, or is a vector of `count`. Errors: rank_mismatch, shape_mismatch.
+Result<void> require_single_element_or(const NodeView& view, size_t input, Dim count);
 
 }  // namespace tenon::ops

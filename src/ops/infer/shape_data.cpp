@@ -30,7 +30,7 @@ void set_data(NodeView& view, size_t k, ShapeData data) {
   view.output_data[k] = std::move(data);
 }
 
-std::optional<Sizes> numbers_of(const DimList& dims) {
+std::optional<Sizes> static_sizes(const DimList& dims) {
   Sizes out;
   for (Dim d : dims) {
     if (!d.is_number()) return std::nullopt;
@@ -54,7 +54,7 @@ std::optional<ShapeData> whole_elements(const Tensor& tensor) {
 }
 }  // namespace
 
-std::optional<ShapeData> elements(const NodeView& view, size_t input) {
+std::optional<ShapeData> known_elements(const NodeView& view, size_t input) {
   if (!view.has(input)) return std::nullopt;
   const ir::Operand& operand = view.inputs[input];
   if (operand.constant && is_float(operand.constant->dtype())) return whole_elements(*operand.constant);
@@ -66,8 +66,8 @@ std::optional<ShapeData> elements(const NodeView& view, size_t input) {
 std::optional<Ints> known_ints(const NodeView& view, size_t input) {
   if (!view.has(input)) return std::nullopt;
   if (view.inputs[input].constant) return integers_of(*view.inputs[input].constant);
-  const auto data = elements(view, input);
-  return data ? numbers_of(*data) : std::nullopt;
+  const auto data = known_elements(view, input);
+  return data ? static_sizes(*data) : std::nullopt;
 }
 
 std::optional<double> known_number(const NodeView& view, size_t input) {
@@ -85,10 +85,10 @@ std::optional<int64_t> known_length(const NodeView& view, size_t input) {
 }
 
 void pass_data(NodeView& view) {
-  if (auto data = elements(view, 0)) set_data(view, 0, std::move(*data));
+  if (auto data = known_elements(view, 0)) set_data(view, 0, std::move(*data));
 }
 
-void propagate(NodeView& view, const std::function<std::optional<Dim>(Dim, Dim)>& fn) {
+void propagate_data(NodeView& view, const std::function<std::optional<Dim>(Dim, Dim)>& fn) {
   if (view.outputs.empty() || !view.outputs[0].has_rank()) return;
   const auto a = broadcast_elements(view, 0, *view.outputs[0].shape), b = broadcast_elements(view, 1, *view.outputs[0].shape);
   if (!a || !b) return;
@@ -101,8 +101,8 @@ void propagate(NodeView& view, const std::function<std::optional<Dim>(Dim, Dim)>
   set_data(view, 0, std::move(out));
 }
 
-void propagate(NodeView& view, const std::function<std::optional<Dim>(Dim)>& fn) {
-  const auto a = elements(view, 0);
+void propagate_data(NodeView& view, const std::function<std::optional<Dim>(Dim)>& fn) {
+  const auto a = known_elements(view, 0);
   if (!a) return;
   ShapeData out;
   for (Dim d : *a) {
@@ -115,8 +115,8 @@ void propagate(NodeView& view, const std::function<std::optional<Dim>(Dim)>& fn)
 
 void pick_data(NodeView& view, const std::function<std::vector<int64_t>(const std::vector<int64_t>& index)>& source) {
   if (!ranks_known(view, {0}) || !view.outputs[0].has_rank()) return;
-  const auto data = elements(view, 0);
-  const auto from = numbers_of(*view.type(0).shape), to = numbers_of(*view.outputs[0].shape);
+  const auto data = known_elements(view, 0);
+  const auto from = static_sizes(*view.type(0).shape), to = static_sizes(*view.outputs[0].shape);
   const Dim count = view.outputs[0].count();
   if (!data || !from || !to || count.value() > static_cast<int64_t>(ir::kMaxShapeData)) return;
   ShapeData out;

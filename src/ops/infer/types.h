@@ -17,7 +17,7 @@ bool is_index(DType dtype);       ///< i32, i64
 bool is_comparable(DType dtype);  ///< numbers and bool
 /// Stores the type of result `k`; ignored where the node has fewer results.
 void set_output(NodeView& view, size_t k, Type type);
-/// Every named operand is present and has a known rank.
+/// Each of these operands is present and has a known rank.
 bool ranks_known(const NodeView& view, std::initializer_list<size_t> inputs);
 /// The operand's dtype; none where it is missing or not known.
 DType dtype_of(const NodeView& view, size_t input);

@@ -71,7 +71,7 @@ Result<Type> type_of(const NodeView& view, const Type& declared, const Tensor& v
   std::vector<Type> types;
   each_tensor(value, [&](const Tensor& t) { types.push_back(type_of_tensor(t)); });
   Type out = types.empty() ? declared : types[0];
-  for (const Type& t : types) out = TRY(common_element(view, out, t));
+  for (const Type& t : types) out = TRY(common_element_type(view, out, t));
   const bool has_kind = value.dtype() == DType::sequence || value.count() > 0 || is_unknown(declared);
   if (declared.dtype != DType::none) out.dtype = declared.dtype;
   out.kind = has_kind ? kind_of(value) : declared.kind;

@@ -5,7 +5,7 @@
 namespace tenon::ops {
 
 /// Infers every node again (bodies included) and compares with the stored types: dtypes equal, ranks equal, no two sizes known to
-/// differ. Errors: what inference says; internal, naming node and result. Cost: one inference of the graph; changes nothing.
+/// differ. Errors: those of inference; internal, naming node and result. Cost: one inference of the graph; changes nothing.
 Result<void> verify_types(const ir::Graph& graph);
 
 }  // namespace tenon::ops

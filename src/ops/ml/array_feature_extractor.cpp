@@ -21,7 +21,7 @@ OP(array_feature_extractor) {
           const ir::ValueId z = build("Gather", {in[0], build("Reshape", {in[1], build.ints({-1})})}, {{"axis", int64_t{-1}}});
           return std::vector{view.rank(0) == 1 ? build("Unsqueeze", {z, build.ints({0})}) : z};
         },
-    .first = 1,
+    .first_opset = 1,
     .samples = {{"f32[2,4], i64[2] = [3, 0]", "f32[4], i64[1,2] = [3, 0]", "i64[2,3,4], i64[1] = [1]", "f64[2,4], i64[3] = [1, 1, 2]"}},
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/elementwise.h"
 #include "ops/ml/features.h"
 
@@ -13,7 +13,7 @@ OP(binarizer) {
     .attributes = {{"threshold: float = 0.0"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 0, is_feature_dtype, "f32, f64, i32 or i64"));
-      return same_shape_and_dtype(view);
+      return infer_same_type(view);
     },
     .definition =
         [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
@@ -22,7 +22,7 @@ OP(binarizer) {
               build("Greater", {cast_to(build, in[0], wide), build.scalar(wide, view.attributes->number("threshold", 0))});
           return std::vector{cast_to(build, over, dtype)};
         },
-    .first = 1,
+    .first_opset = 1,
     .samples = {{"f32[2,3]", "f64[4]; threshold=0.5", "i64[5] in -3..3; threshold=0.5", "i32[2,2] in -3..3"}},
 };
 

@@ -7,7 +7,7 @@
 #include "base/scalar.h"
 #include "ops/infer/container_types.h"
 #include "ops/infer/require.h"
-#include "ops/ml/dictionary.h"
+#include "ops/ml/lookup_table.h"
 
 namespace tenon::ops::op_cast_map {
 
@@ -88,7 +88,7 @@ OP(cast_map) {
     .inputs = {{"X"}},
     .outputs = {{"Y"}},
     .attributes = {{"cast_to: string = TO_FLOAT", "map_form: string = DENSE", "max_map: int = 1"}},
-    .any_kind = true,
+    .accepts_containers = true,
     .infer = infer,
     .reference = evaluate,
 };

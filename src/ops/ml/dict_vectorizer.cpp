@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/core/refuse.h"
 #include "ops/infer/container_types.h"
-#include "ops/ml/dictionary.h"
+#include "ops/ml/lookup_table.h"
 
 namespace tenon::ops::op_dict_vectorizer {
 
 namespace {
 
-/// The keys of the columns in whichever list they are given.
+/// The keys of the columns, from the list (integers or strings) that the node has.
 Result<Tensor> vocabulary(const NodeView& view) {
   const ir::Strings words = texts_named(view, "string_vocabulary");
   const Ints numbers = view.attributes->ints("int64_vocabulary");
@@ -23,7 +23,7 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// One column a word: its value, or 0 (or "") where the map lacks it.
+/// One column a key: its value in the map, or 0 (or "") where the map lacks the key.
 Result<void> evaluate(Call& call) {
   const Tensor words = TRY(vocabulary(call.view));
   const Tensor &keys = call.in[0]->elements()[0], &values = call.in[0]->elements()[1];
@@ -40,7 +40,7 @@ OP(dict_vectorizer) {
     .inputs = {{"X"}},
     .outputs = {{"Y"}},
     .attributes = {{"int64_vocabulary: ints", "string_vocabulary: strings"}},
-    .any_kind = true,
+    .accepts_containers = true,
     .infer = infer,
     .reference = evaluate,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/definition/infer_by_definition.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/require.h"
 #include "ops/ml/features.h"
 
@@ -8,7 +8,7 @@ namespace tenon::ops::op_feature_vectorizer {
 
 namespace {
 
-/// Features beyond the declared number are left out, those that lack are 0.
+/// Concatenates features: those after the declared number are dropped, missing ones are 0.
 ir::ValueId fitted(ir::Builder& build, ir::ValueId x, int64_t wanted) {
   const ir::ValueId wide = build("Pad", {x, build.ints({0, wanted}), {}, build.ints({1})});
   return build("Slice", {wide, build.ints({0}), build.ints({wanted}), build.ints({1})});
@@ -50,7 +50,7 @@ OP(feature_vectorizer) {
       return {};
     },
     .definition = define,
-    .first = 1,
+    .first_opset = 1,
     .samples = {{"f32[2,3], f32[2,1]; inputdimensions=[3,1]", "f32[2,3], f32[2,2]; inputdimensions=[2,4]",
                  "f32[3], f32[1,2]; inputdimensions=[3,2]", "i64[2,3]; inputdimensions=[3]"}},
 };

@@ -35,7 +35,7 @@ Result<PostTransform> post_transform_of(const NodeView& view) {
 
 namespace {
 
-/// The x of which the normal distribution has the share `p` below it: Newton's steps from 0, each halved where it leaves the bracket.
+/// The quantile function of the normal distribution at `p`: Newton's method from 0, bisecting where a step leaves the bracket.
 double probit(double p) {
   if (!(p > 0 && p < 1)) return p == 0 ? -INFINITY : p == 1 ? INFINITY : NAN;
   double low = -40, high = 40, x = 0;

@@ -23,13 +23,14 @@ Result<Features> features_of(const Call& call);
 /// How many samples operand 0 has; none where its rank is not known.
 std::optional<Dim> samples_of(const NodeView& view);
 
-/// What is done with the scores of one sample.
+/// The function that is applied to the scores of one sample, attribute post_transform.
 enum class PostTransform : uint8_t { none, softmax, logistic, softmax_zero, probit };
 /// Attribute post_transform. Errors: bad_attribute.
 Result<PostTransform> post_transform_of(const NodeView& view);
-/// In place. softmax_zero: scores of 0 stay 0 and count for nothing. probit: the inverse of the normal distribution.
+/// Transforms scores in place. softmax_zero: scores of 0 stay 0 and do not contribute to the sum. probit: the inverse of the normal
+/// distribution.
 void transform(PostTransform how, std::span<double> scores);
-/// One score a sample and a transform: ONNX's text and ONNX Runtime, which transforms nothing then, differ. Errors: not_supported.
+/// Refuses a transform of one score a sample: ONNX's text applies it, ONNX Runtime does not. Errors: not_supported.
 Result<void> refuse_post_transform_of_one_score(const NodeView& view, PostTransform how);
 
 /// The class labels of a classifier: integers or strings.

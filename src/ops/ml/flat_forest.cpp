@@ -11,15 +11,15 @@ namespace tenon::ops {
 
 namespace {
 
-/// Samples whose scores are summed side by side, so that the nodes of one tree stay in the cache.
+/// Samples of a block: one tree is evaluated for all of them before the next, so that its nodes stay in the cache.
 constexpr int64_t kBlock = 64;
 
-/// Walks that go on side by side: a step of one waits for memory while the others take theirs.
+/// Walks that advance alternately, so that the memory latency of one overlaps with the steps of the others.
 constexpr int64_t kWalks = 8;
 
 bool is_leaf(const Forest::Node& n) { return n.mode == Branch::leaf; }
 
-/// Depth first, with a stack of its own: a node on the path to itself is a circle.
+/// Depth-first search with an explicit stack; a node that is on the path to itself closes a circle.
 Result<void> check_circles(const NodeView& view, const Forest& forest) {
   enum class Mark : uint8_t { fresh, on_path, done };
   std::vector<Mark> marks(forest.nodes.size(), Mark::fresh);
@@ -32,7 +32,7 @@ Result<void> check_circles(const NodeView& view, const Forest& forest) {
       continue;
     }
     marks[at] = Mark::on_path;
-    for (int64_t next : {forest.nodes[at].yes, forest.nodes[at].no}) {
+    for (int64_t next : {forest.nodes[at].true_child, forest.nodes[at].false_child}) {
       const Mark mark = marks[static_cast<size_t>(next)];
       if (mark == Mark::on_path) return refuse(view, Code::bad_attribute, "the nodes of a tree form a circle");
       if (mark == Mark::fresh) stack.push_back(next);
@@ -64,8 +64,8 @@ std::vector<FlatForest::Node<T>> FlatForest::nodes_of(const Forest& forest) {
       node.next[1] = static_cast<int32_t>(n.first_weight + n.weights);
     } else {
       node.feature = static_cast<int32_t>(n.feature);
-      node.next[0] = static_cast<int32_t>(n.no);
-      node.next[1] = static_cast<int32_t>(n.yes);
+      node.next[0] = static_cast<int32_t>(n.false_child);
+      node.next[1] = static_cast<int32_t>(n.true_child);
     }
     out.push_back(node);
   }
@@ -144,7 +144,8 @@ template <class T, bool only_leq>
 void FlatForest::add_block(const std::vector<Node<T>>& nodes, const T* x, int64_t samples, int64_t features, double* scores,
                            uint8_t* seen) const {
   const auto trees = static_cast<int64_t>(roots_.size());
-  // Several samples walk one tree, or several trees are walked for a sample; either way each sample meets the trees in their order.
+  // Walks are several samples in one tree, or several trees of one sample; either way the weights of a sample are added in the order of
+  // trees.
   const bool by_tree = samples >= kWalks;
   std::array<Walk<T>, kWalks> walks;
   for (int64_t outer = 0; outer < (by_tree ? trees : samples); ++outer) {

@@ -9,7 +9,7 @@
 
 namespace tenon::ops {
 
-/// Decision trees laid out for speed: checked once, compared in the type of the features, a block of samples at a time.
+/// Decision trees in a layout for fast evaluation: checked once, compared in the dtype of the features, a block of samples at a time.
 class FlatForest {
  public:
   /// Receives the scores of one sample, one a target, before base values and transforms; may change them.
@@ -28,12 +28,12 @@ class FlatForest {
   struct Node {
     T value = 0;
     int32_t feature = -1;  ///< below 0: a leaf, whose weights are those from next[0] to next[1]
-    int32_t next[2] = {};  ///< where the comparison is false, and where it is true
+    int32_t next[2] = {};  ///< the child where the test is false, and where it is true
     Branch mode = Branch::leaf;
     bool missing_is_true = false;
     uint32_t members = 0, members_end = 0;  ///< Branch::member: in members_
   };
-  /// One sample on its way down one tree.
+  /// The position of one sample in one tree.
   template <class T>
   struct Walk {
     const Node<T>* at = nullptr;

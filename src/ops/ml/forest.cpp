@@ -11,7 +11,7 @@ namespace tenon::ops {
 
 namespace {
 
-bool says_yes(const Forest::Node& n, double x) {
+bool test_holds(const Forest::Node& n, double x) {
   if (std::isnan(x)) return n.missing_is_true;
   switch (n.mode) {
     case Branch::leq: return x <= n.value;
@@ -36,7 +36,7 @@ Result<Branch> branch_named(const NodeView& view, const std::string& name) {
 
 using Key = std::pair<int64_t, int64_t>;  ///< tree, node in it
 
-/// The lists of a node's attributes, of one length.
+/// The attributes of the trees' nodes: lists of one length, an element for each tree node.
 struct NodeLists {
   Ints trees, ids, features, yes, no, missing;
   std::vector<double> values;
@@ -109,7 +109,7 @@ Result<Forest> forest_of(const NodeView& view, std::string_view weights) {
     Forest::Node node{.mode = TRY(branch_named(view, l.modes[k])), .feature = l.features[k], .value = l.values[k], .members = {}};
     node.missing_is_true = l.missing[k] != 0;
     if (node.mode != Branch::leaf) {
-      for (auto [id, place] : {std::pair(l.yes[k], &node.yes), std::pair(l.no[k], &node.no)}) {
+      for (auto [id, place] : {std::pair(l.yes[k], &node.true_child), std::pair(l.no[k], &node.false_child)}) {
         const auto at = places.find({l.trees[k], id});
         if (at == places.end())
           return refuse(view, Code::bad_attribute, "a branch to a node that does not exist").found(std::to_string(id));
@@ -135,13 +135,13 @@ Result<const Forest::Node*> Forest::leaf(const NodeView& view, int64_t root, std
   const Node* n = &nodes[static_cast<size_t>(root)];
   for (size_t steps = 0; n->mode != Branch::leaf; ++steps) {
     if (steps > nodes.size()) return refuse(view, Code::bad_attribute, "the nodes of a tree form a circle");
-    n = &nodes[static_cast<size_t>(says_yes(*n, sample[static_cast<size_t>(n->feature)]) ? n->yes : n->no)];
+    n = &nodes[static_cast<size_t>(test_holds(*n, sample[static_cast<size_t>(n->feature)]) ? n->true_child : n->false_child)];
   }
   return n;
 }
 
-Result<Votes> votes_of(const NodeView& view, const Forest& forest, std::span<const double> sample, int64_t targets, Aggregate how) {
-  Votes votes{std::vector<double>(static_cast<size_t>(targets)), std::vector<bool>(static_cast<size_t>(targets))};
+Result<LeafScores> leaf_scores(const NodeView& view, const Forest& forest, std::span<const double> sample, int64_t targets, Aggregate how) {
+  LeafScores leaves{std::vector<double>(static_cast<size_t>(targets)), std::vector<bool>(static_cast<size_t>(targets))};
   for (int64_t root : forest.roots) {
     const Forest::Node* leaf = TRY(forest.leaf(view, root, sample));
     for (size_t w = leaf->first_weight; w < leaf->first_weight + leaf->weights; ++w) {
@@ -149,15 +149,15 @@ Result<Votes> votes_of(const NodeView& view, const Forest& forest, std::span<con
       if (target < 0 || target >= targets)
         return refuse(view, Code::index_out_of_range, "a weight of a target that does not exist").found(std::to_string(target));
       const auto t = static_cast<size_t>(target);
-      double& score = votes.scores[t];
+      double& score = leaves.scores[t];
       if (how == Aggregate::sum || how == Aggregate::average) score += value;
-      else score = !votes.seen[t] ? value : how == Aggregate::least ? std::min(score, value) : std::max(score, value);
-      votes.seen[t] = true;
+      else score = !leaves.seen[t] ? value : how == Aggregate::least ? std::min(score, value) : std::max(score, value);
+      leaves.seen[t] = true;
     }
   }
   if (how == Aggregate::average)
-    for (double& s : votes.scores) s /= static_cast<double>(forest.roots.size());
-  return votes;
+    for (double& s : leaves.scores) s /= static_cast<double>(forest.roots.size());
+  return leaves;
 }
 
 }  // namespace tenon::ops

@@ -6,7 +6,7 @@ namespace tenon::ops::op_imputer {
 
 namespace {
 
-/// The replacement, one for all or one a feature, in the operand's dtype; and the value that it replaces.
+/// The imputed values, one for all or one for each feature, in the operand's dtype; and the value that they replace.
 std::pair<std::vector<double>, double> numbers(const NodeView& view) {
   const ir::Attributes& a = *view.attributes;
   if (is_float(dtype_of(view, 0))) {
@@ -34,7 +34,7 @@ Result<void> infer(NodeView& view) {
     return refuse(view, Code::bad_attribute, "no imputed values of the operand's kind are given")
         .expected(is_float(dtype_of(view, 0)) ? "imputed_value_floats" : "imputed_value_int64s");
   if (count > 1 && view.type(0).has_rank()) TRY(require_equal(view, view.type(0).dim(-1), Dim(count), "features and imputed values"));
-  return same_shape_and_dtype(view);
+  return infer_same_type(view);
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ OP(imputer) {
                     "replaced_value_int64: int = 0"}},
     .infer = infer,
     .definition = define,
-    .first = 1,
+    .first_opset = 1,
     .samples = {{"f32[2,3] = [0, 1, 2, 3, 0, 5]; imputed_value_floats=[7.5]",
                  "f32[2,3] = [nan, 1, 2, 3, nan, 5]; imputed_value_floats=[7.5,8.5,9.5], replaced_value_float=nan",
                  "i64[2,2] = [3, 1, 2, 3]; imputed_value_int64s=[-7,5], replaced_value_int64=3"}},

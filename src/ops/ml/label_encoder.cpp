@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/core/refuse.h"
-#include "ops/ml/dictionary.h"
+#include "ops/ml/lookup_table.h"
 
 namespace tenon::ops::op_label_encoder {
 
 namespace {
 
-/// Keys ("keys") or values ("values"), in whichever list they are given.
+/// The elements of the attribute `what`_strings, `what`_int64s, `what`_floats or `what`_tensor that the node has; what: "keys" or "values".
 Result<Tensor> listed(const NodeView& view, const std::string& what) {
   std::vector<Tensor> found;
   if (const auto list = texts_named(view, what + "_strings"); !list.empty()) found.push_back(texts(list));
@@ -30,15 +30,15 @@ Tensor otherwise(const NodeView& view, DType dtype) {
   return out;
 }
 
-Result<Dictionary> dictionary(const NodeView& view) {
-  Dictionary d{TRY(listed(view, "keys")), TRY(listed(view, "values")), {}};
-  d.otherwise = otherwise(view, d.values.dtype());
-  if ((d.otherwise.dtype() == DType::string) != (d.values.dtype() == DType::string))
+Result<LookupTable> lookup_table(const NodeView& view) {
+  LookupTable d{TRY(listed(view, "keys")), TRY(listed(view, "values")), {}};
+  d.default_value = otherwise(view, d.values.dtype());
+  if ((d.default_value.dtype() == DType::string) != (d.values.dtype() == DType::string))
     return refuse(view, Code::bad_attribute, "the default has another type than the values");
   return d;
 }
 
-/// Before version 2 there were texts alone, and their places.
+/// Version 1 has a list of strings alone, which map to their positions.
 Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int version) {
   const ir::NodeView view = graph.view(node);
   if (version >= 2 || !view.attributes->has("classes_strings")) return {};
@@ -57,16 +57,16 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int version) {
 OP(label_encoder) {
     .name = "LabelEncoder",
     .domain = "ai.onnx.ml",
-    .since = 4,
+    .since_version = 4,
     .inputs = {{"X"}},
     .outputs = {{"Y"}},
     .attributes = {{"default_float: float = -0.0", "default_int64: int = -1", "default_string: string = _Unused", "default_tensor: tensor",
                     "keys_floats: floats", "keys_int64s: ints", "keys_strings: strings", "keys_tensor: tensor", "values_floats: floats",
                     "values_int64s: ints", "values_strings: strings", "values_tensor: tensor"}},
-    .infer = [](NodeView& view) -> Result<void> { return infer_look_up(view, TRY(dictionary(view))); },
-    .reference = [](Call& call) -> Result<void> { return look_up(call, TRY(dictionary(call.view))); },
+    .infer = [](NodeView& view) -> Result<void> { return infer_look_up(view, TRY(lookup_table(view))); },
+    .reference = [](Call& call) -> Result<void> { return look_up(call, TRY(lookup_table(call.view))); },
     .upgrade = upgrade,
-    .first = 1,
+    .first_opset = 1,
     .samples = {{"i64[5] = [0, 7, 3, 7, 9]; keys_int64s=[7,9], values_floats=[0.5,-1.5], default_float=2.5",
                  "f32[2,2] = [nan, 1, 0, -0.0]; keys_floats=[0.0,nan], values_int64s=[10,20]",
                  "i64[3] = [1, 2, 4]; keys_tensor=i64[2] = [1, 2], values_tensor=f64[2] = [0.25, 0.75], default_tensor=f64[1] = [9]"}},

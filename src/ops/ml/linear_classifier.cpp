@@ -6,7 +6,7 @@ namespace tenon::ops::op_linear_classifier {
 
 namespace {
 
-/// How many scores the coefficients give, given one intercept a score: one score may decide between two classes.
+/// The number of scores, which have an intercept each; one score may decide between two classes.
 int64_t scores_of(const NodeView& view) { return static_cast<int64_t>(view.attributes->floats("intercepts").size()); }
 
 Result<void> infer(NodeView& view) {
@@ -61,7 +61,7 @@ OP(linear_classifier) {
                     "multi_class: int = 0", "post_transform: string = NONE"}},
     .infer = infer,
     .reference = evaluate,
-    .first = 1,
+    .first_opset = 1,
     .samples =
         {{"f32[3,2]; coefficients=[1.0,0.5], intercepts=[0.25], classlabels_ints=[7,9], outputs=2",
           "f32[3,2]; coefficients=[1.0,0.5], intercepts=[0.25], classlabels_ints=[7,9], post_transform=LOGISTIC, outputs=2",

@@ -51,7 +51,7 @@ OP(linear_regressor) {
     .attributes = {{"coefficients: floats", "intercepts: floats", "post_transform: string = NONE", "targets: int = 1"}},
     .infer = infer,
     .reference = evaluate,
-    .first = 1,
+    .first_opset = 1,
     .samples = {{"f32[3,2]; coefficients=[1.0,0.5], intercepts=[0.25]", "f32[2]; coefficients=[1.0,0.5]",
                  "f32[3,2]; coefficients=[1.0,0.5,-1.0,0.3], intercepts=[0.25,0.1], targets=2, post_transform=SOFTMAX",
                  "f32[3,2]; coefficients=[1.0,0.5,-1.0,0.3], intercepts=[0.25,0.1], targets=2, post_transform=LOGISTIC",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/require.h"
 #include "ops/ml/features.h"
 
@@ -7,7 +7,7 @@ namespace tenon::ops::op_normalizer {
 
 namespace {
 
-/// By what a row is divided: 1 where it would be 0.
+/// The norm by which a row is divided; 1 where it is 0.
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   const std::string norm = view.attributes->text("norm", "MAX");
   const DType wide = view.type(0).dtype == DType::f64 ? DType::f64 : DType::f32;
@@ -37,7 +37,7 @@ OP(normalizer) {
       return {};
     },
     .definition = define,
-    .first = 1,
+    .first_opset = 1,
     .samples = {{"f32[2,3]; norm=MAX", "f64[2,3]; norm=L1", "i64[2,3] in -9..9; norm=L2", "f32[4]; norm=L2",
                  "f32[2,2] = [0, 0, -1, -2]; norm=MAX", "i32[2,2] = [0, 0, -1, -2]; norm=L1"}},
 };

@@ -30,7 +30,7 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// Which category element `i` is; -1: none. Floats count as the whole number that they are cut to.
+/// The number of the category of element `i`; -1: none. Floats are truncated to integers.
 int64_t category(const Tensor& x, int64_t i, const Ints& numbers, const ir::Strings& texts) {
   const auto place = [](const auto& list, const auto& value) {
     const auto at = std::ranges::find(list, value);
@@ -70,7 +70,7 @@ OP(one_hot_encoder) {
     .attributes = {{"cats_int64s: ints", "cats_strings: strings", "zeros: int = 1"}},
     .infer = infer,
     .reference = evaluate,
-    .first = 1,
+    .first_opset = 1,
     .samples = {{"f32[2,3] in -1..4; cats_int64s=[0,1,3]", "i64[4] = [3, 1, 0, 2]; cats_int64s=[0,1,3]",
                  "i32[2,2] = [1, 0, 0, 1]; cats_int64s=[1,0], zeros=0", "f64[3] = [0.5, 1.9, -0.5]; cats_int64s=[0,1]"}},
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/require.h"
 #include "ops/ml/features.h"
 
@@ -7,7 +7,7 @@ namespace tenon::ops::op_scaler {
 
 namespace {
 
-/// One number, or one a feature: a row that the last axis is broadcast with.
+/// A constant vector of the values of an attribute: one, or one for each feature, broadcast along the last axis.
 ir::ValueId row(ir::Builder& build, DType dtype, const ir::Floats& values) {
   Tensor t = *Tensor::make(dtype, {static_cast<int64_t>(values.size())});
   store_numbers(t, std::vector<double>(values.begin(), values.end()));
@@ -44,7 +44,7 @@ OP(scaler) {
     .attributes = {{"offset: floats", "scale: floats"}},
     .infer = infer,
     .definition = define,
-    .first = 1,
+    .first_opset = 1,
     .samples = {{"f32[2,3]; offset=[0.5], scale=[2.0]", "f64[2,3]; offset=[0.5,1.0,-1.0], scale=[2.0,0.5,0.25]",
                  "i64[4,2] in -9..9; offset=[0.5,1.0], scale=[2.0,3.0]", "i32[3]; offset=[0.5], scale=[2.0]"}},
 };

@@ -8,7 +8,8 @@ namespace tenon::ops::op_svm_classifier {
 
 namespace {
 
-/// Support vectors class by class and, of each, a coefficient against every other class; or, without any, a row of coefficients a class.
+/// Support vectors, sorted by class, with coefficients for the decision against each other class; without support vectors, a row of
+/// coefficients for each class.
 struct Machine {
   SvmKernel kernel;
   std::vector<double> weights, vectors, rho, prob_a, prob_b;
@@ -52,7 +53,7 @@ Result<Machine> machine_of(const NodeView& view) {
   return m;
 }
 
-/// Each pair of classes decides between both: over 0 is for the first one.
+/// One decision for each pair of classes: a positive score votes for the first class of the pair.
 struct Duel {
   std::vector<double> scores, votes;
 };
@@ -76,7 +77,7 @@ Duel duel(const Machine& m, std::span<const double> x) {
   return out;
 }
 
-/// The probabilities p of k classes that come nearest to those of all pairs: the least sum over i < j of (r_ji p_i - r_ij p_j)^2 with
+/// The probabilities p of k classes that fit those of all pairs best: the least sum over i < j of (r_ji p_i - r_ij p_j)^2 with
 /// sum p = 1, by the fixed-point iteration of Wu, Lin and Weng, "Probability estimates for multi-class classification by pairwise
 /// coupling" (2004), algorithm 2, ended at an error of 0.005 / k (Chang and Lin, "LIBSVM", section 8).
 std::vector<double> coupled(const std::vector<double>& r, size_t k) {
@@ -186,7 +187,7 @@ OP(svm_classifier) {
                     "support_vectors: floats", "vectors_per_class: ints"}},
     .infer = infer,
     .reference = evaluate,
-    .first = 1,
+    .first_opset = 1,
     .samples =
         {{"f32[3,3]; coefficients=[0.5,-0.3,0.2,-0.4], rho=[0.1], vectors_per_class=[2,2], classlabels_ints=[7,9], "
           "support_vectors=[0.0,1.0,1.0,1.0,0.0,0.5,0.2,-1.0,2.0,1.0,1.0,1.0], kernel_type=RBF, kernel_params=[0.5,0.25,2.0], outputs=2",

@@ -6,7 +6,8 @@ namespace tenon::ops::op_svm_regressor {
 
 namespace {
 
-/// One score a sample: the sum of its likenesses to the support vectors, or without any its product with the coefficients.
+/// One score a sample: the weighted sum of its kernel values with the support vectors; without support vectors its product with the
+/// coefficients.
 struct Machine {
   SvmKernel kernel;
   std::vector<double> weights, vectors;
@@ -69,7 +70,7 @@ OP(svm_regressor) {
       }
       return {};
     },
-    .first = 1,
+    .first_opset = 1,
     .samples =
         {{"f32[3,3]; coefficients=[0.5,-0.3,0.2,-0.4], rho=[0.1], n_supports=4, "
           "support_vectors=[0.0,1.0,1.0,1.0,0.0,0.5,0.2,-1.0,2.0,1.0,1.0,1.0], kernel_type=RBF, kernel_params=[0.5,0.25,2.0]",

@@ -19,7 +19,7 @@ std::vector<double> tensor_of(const NodeView& view, std::string_view name) {
   return t ? numbers_of(*t) : std::vector<double>();
 }
 
-/// The values up to the next NaN are the members that a node tests; `at` moves after it.
+/// The values up to the next NaN, the set that a BRANCH_MEMBER node tests; `at` moves after the NaN.
 std::vector<double> next_members(const std::vector<double>& values, size_t& at) {
   std::vector<double> out;
   while (at < values.size() && !std::isnan(values[at])) out.push_back(values[at++]);
@@ -55,8 +55,8 @@ Result<Forest> forest_of(const NodeView& view) {
       return refuse(view, Code::bad_attribute, "unknown mode of a node").expected("0 to 6").found(std::to_string(modes[k]));
     Forest::Node node{.mode = static_cast<Branch>(modes[k]), .feature = features[k], .value = splits[k], .members = {}};
     node.missing_is_true = missing[k] != 0;
-    node.yes = TRY(place(yes[k], yes_leaf[k]));
-    node.no = TRY(place(no[k], no_leaf[k]));
+    node.true_child = TRY(place(yes[k], yes_leaf[k]));
+    node.false_child = TRY(place(no[k], no_leaf[k]));
     if (node.mode == Branch::member) node.members = next_members(members, member);
     forest.nodes.push_back(std::move(node));
   }
@@ -70,7 +70,7 @@ Result<Forest> forest_of(const NodeView& view) {
   return forest;
 }
 
-/// Numbers of the attributes are the places in both enumerations.
+/// The value of an enumeration that attribute `name` gives as a number.
 template <class E>
 Result<E> choice(const NodeView& view, std::string_view name, int64_t otherwise, E last) {
   const int64_t n = view.attributes->integer(name, otherwise);
@@ -112,9 +112,9 @@ Result<void> evaluate(Call& call) {
   const int64_t targets = call.view.attributes->integer("n_targets", 1);
   Tensor& y = *TRY(call.make(0, {f.rows, targets}));
   for (int64_t n = 0; n < f.rows; ++n) {
-    Votes votes = TRY(votes_of(call.view, forest, f.row(n), targets, aggregate));
-    transform(how, votes.scores);
-    for (int64_t t = 0; t < targets; ++t) y.set_number(n * targets + t, votes.scores[static_cast<size_t>(t)]);
+    LeafScores leaves = TRY(leaf_scores(call.view, forest, f.row(n), targets, aggregate));
+    transform(how, leaves.scores);
+    for (int64_t t = 0; t < targets; ++t) y.set_number(n * targets + t, leaves.scores[static_cast<size_t>(t)]);
   }
   return {};
 }
@@ -134,7 +134,7 @@ Result<std::unique_ptr<const HostKernel>> host_kernel(const NodeView& view) {
 OP(tree_ensemble) {
     .name = "TreeEnsemble",
     .domain = "ai.onnx.ml",
-    .since = 5,
+    .since_version = 5,
     .inputs = {{"X"}},
     .outputs = {{"Y"}},
     .attributes = {{"aggregate_function: int = 1", "leaf_targetids: ints!", "leaf_weights: tensor!", "membership_values: tensor",
@@ -144,7 +144,7 @@ OP(tree_ensemble) {
     .infer = infer,
     .reference = evaluate,
     .host_kernel = host_kernel,
-    .first = 5,
+    .first_opset = 5,
     .samples =
         {{"f32[4,2]; nodes_modes=u8[2] = [0, 3], nodes_splits=f32[2] = [0.5, -0.5], nodes_featureids=[0,1], nodes_truenodeids=[0,1], "
           "nodes_falsenodeids=[1,2], nodes_trueleafs=[1,1], nodes_falseleafs=[0,1], leaf_targetids=[0,1,0], "

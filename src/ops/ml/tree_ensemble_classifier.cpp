@@ -9,7 +9,7 @@ namespace tenon::ops::op_tree_ensemble_classifier {
 
 namespace {
 
-/// Two classes of which the leaves weigh one alone: its score decides between both, at 0.5 where no weight is negative, else at 0.
+/// Two classes where leaves have weights of one class only: its score decides, with threshold 0.5 where no weight is negative, else 0.
 struct Decision {
   bool one_score = false, positive = false;
 };
@@ -76,7 +76,7 @@ Result<void> evaluate(Call& call) {
   Tensor& y = *TRY(call.make(0, {f.rows}));
   Tensor* z = call.out.size() > 1 ? TRY(call.make(1, {f.rows, classes.count()})) : nullptr;
   for (int64_t n = 0; n < f.rows; ++n)
-    classes.store(TRY(votes_of(call.view, forest, f.row(n), classes.count(), Aggregate::sum)).scores, n, y, z);
+    classes.store(TRY(leaf_scores(call.view, forest, f.row(n), classes.count(), Aggregate::sum)).scores, n, y, z);
   return {};
 }
 
@@ -106,17 +106,18 @@ Result<std::unique_ptr<const HostKernel>> host_kernel(const NodeView& view) {
 OP(tree_ensemble_classifier) {
     .name = "TreeEnsembleClassifier",
     .domain = "ai.onnx.ml",
-    .since = 3,
+    .since_version = 3,
     .inputs = {{"X"}},
     .outputs = {{"Y", "Z"}},
-    .attributes = {.made = together<names<"base_values: floats", "base_values_as_tensor: tensor", "class_ids: ints", "class_nodeids: ints",
-                                          "class_treeids: ints", "class_weights: floats", "class_weights_as_tensor: tensor",
-                                          "classlabels_int64s: ints", "classlabels_strings: strings">,
+    .attributes = {.array =
+                       concatenated<literals<"base_values: floats", "base_values_as_tensor: tensor", "class_ids: ints",
+                                             "class_nodeids: ints", "class_treeids: ints", "class_weights: floats",
+                                             "class_weights_as_tensor: tensor", "classlabels_int64s: ints", "classlabels_strings: strings">,
                                     kForestAttributes>},
     .infer = infer,
     .reference = evaluate,
     .host_kernel = host_kernel,
-    .first = 1,
+    .first_opset = 1,
     .samples =
         {{"f32[5,2]; nodes_treeids=[0,0,0], nodes_nodeids=[0,1,2], nodes_modes=[BRANCH_LEQ,LEAF,LEAF], nodes_values=[0.5,0.0,0.0], "
           "nodes_featureids=[0,0,0], nodes_truenodeids=[1,0,0], nodes_falsenodeids=[2,0,0], class_treeids=[0,0], class_nodeids=[1,2], "

@@ -41,10 +41,10 @@ Result<void> evaluate(Call& call) {
   const int64_t targets = call.view.attributes->integer("n_targets", 1);
   Tensor& y = *TRY(call.make(0, {f.rows, targets}));
   for (int64_t n = 0; n < f.rows; ++n) {
-    Votes votes = TRY(votes_of(call.view, forest, f.row(n), targets, aggregate));
-    for (size_t t = 0; t < base.size(); ++t) votes.scores[t] += base[t];
-    transform(how, votes.scores);
-    for (int64_t t = 0; t < targets; ++t) y.set_number(n * targets + t, votes.scores[static_cast<size_t>(t)]);
+    LeafScores leaves = TRY(leaf_scores(call.view, forest, f.row(n), targets, aggregate));
+    for (size_t t = 0; t < base.size(); ++t) leaves.scores[t] += base[t];
+    transform(how, leaves.scores);
+    for (int64_t t = 0; t < targets; ++t) y.set_number(n * targets + t, leaves.scores[static_cast<size_t>(t)]);
   }
   return {};
 }
@@ -63,19 +63,18 @@ Result<std::unique_ptr<const HostKernel>> host_kernel(const NodeView& view) {
 OP(tree_ensemble_regressor) {
     .name = "TreeEnsembleRegressor",
     .domain = "ai.onnx.ml",
-    .since = 3,
+    .since_version = 3,
     .inputs = {{"X"}},
     .outputs = {{"Y"}},
-    .attributes =
-        {.made =
-             together<names<"aggregate_function: string = SUM", "base_values: floats", "base_values_as_tensor: tensor", "n_targets: int">,
-                      kForestAttributes,
-                      names<"target_ids: ints", "target_nodeids: ints", "target_treeids: ints", "target_weights: floats",
-                            "target_weights_as_tensor: tensor">>},
+    .attributes = {.array = concatenated<literals<"aggregate_function: string = SUM", "base_values: floats",
+                                                  "base_values_as_tensor: tensor", "n_targets: int">,
+                                         kForestAttributes,
+                                         literals<"target_ids: ints", "target_nodeids: ints", "target_treeids: ints",
+                                                  "target_weights: floats", "target_weights_as_tensor: tensor">>},
     .infer = infer,
     .reference = evaluate,
     .host_kernel = host_kernel,
-    .first = 1,
+    .first_opset = 1,
     .samples = {{"f32[5,2]; nodes_treeids=[0,0,0,1,1,1], nodes_nodeids=[0,1,2,0,1,2], "
                  "nodes_modes=[BRANCH_LEQ,LEAF,LEAF,BRANCH_GT,LEAF,LEAF], nodes_values=[0.5,0.0,0.0,-0.5,0.0,0.0], "
                  "nodes_featureids=[0,0,0,1,0,0], nodes_truenodeids=[1,0,0,1,0,0], nodes_falsenodeids=[2,0,0,2,0,0], "

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/infer/require.h"
-#include "ops/ml/dictionary.h"
+#include "ops/ml/lookup_table.h"
 #include "ops/reference/elements.h"
 
 namespace tenon::ops::op_zip_map {
 
 namespace {
 
-/// The class labels in whichever list they are given.
+/// The class labels, from the list (integers or strings) that the node has.
 Result<Tensor> labels(const NodeView& view) {
   const ir::Strings names = texts_named(view, "classlabels_strings");
   const Ints numbers = view.attributes->ints("classlabels_int64s");

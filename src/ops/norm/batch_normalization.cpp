@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/require.h"
 #include "ops/norm/statistics.h"
 
@@ -36,17 +36,17 @@ Result<void> infer(NodeView& view) {
 }
 
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   if (trains(view)) return refuse(view, Code::not_supported, "not supported yet: a loop form in training mode");
   const DimList& shape = *view.type(0).shape;
   const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);
   RowLoop map = map_rows(shape, {});
   const Expr channel = view.rank(0) > 1 ? Expr::axis(1) : index_constant(0);
-  auto parameter = [&](size_t k) { return cast(load(map.loop, read(view, k, {channel})), wide); };
-  const Expr x = map.operand(view, 0), scale = parameter(1), bias = parameter(2), mean = parameter(3), variance = parameter(4);
+  auto parameter = [&](size_t k) { return cast(load(map.loop, operand_access(view, k, {channel})), wide); };
+  const Expr x = map.load_operand(view, 0), scale = parameter(1), bias = parameter(2), mean = parameter(3), variance = parameter(4);
   const Expr epsilon = Expr::constant(wide, view.attributes->number("epsilon", 1e-5f));
-  emit(map, dtype, shape, (x - mean) * (scale / sqrt(variance + epsilon)) + bias);
-  return single(std::move(map.loop));
+  add_output(map, dtype, shape, (x - mean) * (scale / sqrt(variance + epsilon)) + bias);
+  return single_loop_form(std::move(map.loop));
 }
 
 Result<void> evaluate(Call& call) {
@@ -74,7 +74,7 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
-/// Training: the moments of this batch, and the running ones moved towards them.
+/// Training mode: normalises by the moments of the batch and updates the running moments.
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   if (!view.type(0).has_rank()) return {};
   const std::vector<int> row = all_but_channels(view.rank(0));
@@ -101,7 +101,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   return out;
 }
 
-/// Before opset 14 more outputs meant training; `spatial` (opset 7 and 8) is only known as 1.
+/// Before opset 14 more outputs meant training; `spatial` (opset 7 and 8) is supported as 1 only.
 Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   const ir::Node& n = graph.node(node);
   if (opset < 9) {
@@ -120,12 +120,12 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 
 OP(batch_normalization) {
     .name = "BatchNormalization",
-    .since = 15,
+    .since_version = 15,
     .inputs = {{"X", "scale", "B", "input_mean", "input_var"}},
     .outputs = {{"Y", "running_mean? unless training_mode", "running_var? unless training_mode"}},
     .attributes = {{"epsilon: float = 1e-05", "momentum: float = 0.9", "training_mode: int = 0", "spatial: int"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
     .definition = define,
     .upgrade = upgrade,

@@ -5,7 +5,7 @@ namespace tenon::ops::op_bias_softmax {
 
 namespace {
 
-/// Softmax over the axes from `axis` on, taken as one; the bias is broadcast along them as numpy does it.
+/// Softmax over all axes from `axis` on as one row, of x plus a bias (numpy broadcasting).
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   if (!ranks_known(view, {0})) return {};
   const int64_t axis = view.attributes->integer("axis", 1), rank = view.rank(0);
@@ -24,8 +24,8 @@ OP(bias_softmax) {
     .outputs = {{"output"}},
     .attributes = {{"axis: int = 1", "is_inner_broadcast: int!"}},
     .infer = [](NodeView& view) -> Result<void> {
-      if (ranks_known(view, {0})) TRY(require_broadcast(view, 1, *view.type(0).shape));
-      return same_shape_and_dtype(view);
+      if (ranks_known(view, {0})) TRY(require_broadcastable(view, 1, *view.type(0).shape));
+      return infer_same_type(view);
     },
     .definition = define,
     .samples = {{"f32[2,3,4,5], f32[2,1,1,5]; axis=3, is_inner_broadcast=1", "f32[2,3,4,5], f32[1,1,4,5]; axis=3, is_inner_broadcast=0",

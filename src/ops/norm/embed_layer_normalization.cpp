@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/definition/infer_by_definition.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/require.h"
 
 namespace tenon::ops::op_embed_layer_normalization {
@@ -17,13 +17,13 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// The rows of the position table for the sequence at hand.
+/// The rows of the position table for the positions of the sequence.
 ir::ValueId positions(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   if (view.has(kPositions)) return build("Gather", {in[kPlaces], in[kPositions]});
-  return build("Gather", {in[kPlaces], counting(build, size_of(build, in[kIds], 1))});
+  return build("Gather", {in[kPlaces], iota(build, size_of(build, in[kIds], 1))});
 }
 
-/// How many words each sequence has; 0 where there is no mask.
+/// The number of words of each sequence by its mask; 0 where there is no mask.
 ir::ValueId word_counts(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   if (!view.has(kMask)) return build("Expand", {build.scalar(DType::i32, 0), sizes_of(build, in[kIds], 0, 1)});
   const ir::ValueId ones = build("Equal", {in[kMask], build.scalar(view.type(kMask).dtype, 1)});

@@ -31,7 +31,7 @@ Result<void> infer(NodeView& view) {
 
 /// Counts in the index space [N, group, channel of the group, spatial...]; the group's channels and the spatial axes are a row.
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const Type& x = view.type(0);
   const int64_t groups = view.attributes->integer("num_groups", 1);
   const Dim per_group = floor_div(x.dim(1), groups);
@@ -40,25 +40,25 @@ Result<LoopForm> form(const NodeView& view) {
   const std::vector<int> row = axes_from(2, static_cast<int>(space.size()));
   const DType wide = statistics_dtype(x.dtype);
   auto position = [&](const RowLoop& at) {
-    std::vector<Expr> index{at.whole[0], at.whole[1] * size_expr(per_group) + at.whole[2]};
-    index.insert(index.end(), at.whole.begin() + 3, at.whole.end());
+    std::vector<Expr> index{at.element_index[0], at.element_index[1] * size_expr(per_group) + at.element_index[2]};
+    index.insert(index.end(), at.element_index.begin() + 3, at.element_index.end());
     return index;
   };
-  auto element = [&](RowLoop& at) { return cast(load(at.loop, read(view, 0, position(at))), wide); };
+  auto element = [&](RowLoop& at) { return cast(load(at.loop, operand_access(view, 0, position(at))), wide); };
   std::vector<Loop> loops;
   const RowStatistics s = add_statistics(loops, space, row, wide, element, view.attributes->number("epsilon", 1e-5f));
   RowLoop last = map_rows(space, row);
-  const Expr normal = (element(last) - last.of_row(s.mean, wide)) * last.of_row(s.scale, wide);
+  const Expr normal = (element(last) - last.load_of_row(s.mean, wide)) * last.load_of_row(s.scale, wide);
   const std::vector<Expr> to = position(last);
-  auto parameter = [&](size_t k) { return cast(load(last.loop, read(view, k, {to[1]})), wide); };
+  auto parameter = [&](size_t k) { return cast(load(last.loop, operand_access(view, k, {to[1]})), wide); };
   const Expr scale = parameter(1), bias = parameter(2);
-  emit(last, x.dtype, *x.shape, normal * scale + bias);
+  add_output(last, x.dtype, *x.shape, normal * scale + bias);
   last.loop.outputs.back().index = to;
   loops.push_back(std::move(last.loop));
-  return chain(std::move(loops));
+  return loop_sequence_form(std::move(loops));
 }
 
-/// To mean 0 and variance 1.
+/// Normalises each row to mean 0 and variance 1.
 void normalise(std::span<double> row, double epsilon) {
   double sum = 0, squares = 0;
   for (double x : row) sum += x;
@@ -110,7 +110,8 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   if (!view.type(0).has_rank()) return {};
   const DType dtype = view.type(0).dtype, wide = definition_dtype(dtype);
   const ir::ValueId groups = build("Reshape", {in[0], build.ints({0, view.attributes->integer("num_groups", 1), -1})});
-  const DefinedRows rows = define_rows(build, as_dtype(build, groups, dtype, wide), wide, {-1}, view.attributes->number("epsilon", 1e-5f));
+  const NormalisedRows rows =
+      define_normalised_rows(build, as_dtype(build, groups, dtype, wide), wide, {-1}, view.attributes->number("epsilon", 1e-5f));
   const ir::ValueId normal =
       build("Reshape", {build("Mul", {rows.centred, rows.scale}), build("Shape", {in[0]})}, {{"allowzero", int64_t{1}}});
   Ints column(static_cast<size_t>(view.rank(0)) - 1, 1);  // [C, 1, 1 ...]
@@ -123,17 +124,17 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 
 OP(group_normalization) {
     .name = "GroupNormalization",
-    .since = 21,
+    .since_version = 21,
     .inputs = {{"X", "scale", "bias"}},
     .outputs = {{"Y"}},
     .attributes = {{"epsilon: float = 1e-05", "num_groups: int!", "stash_type: int = 1 since 21"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
     .definition = define,
     .upgrade = upgrade,
     .lowest_opset = [](const NodeView&) { return 21; },
-    .first = 18,
+    .first_opset = 18,
     .samples = {{"f32[2,4,3,3], f32[4], f32[4]; num_groups=2", "f32[1,6,5], f32[6], f32[6]; num_groups=3, epsilon=0.01",
                  "f16[2,4,3,3], f16[4], f16[4]; num_groups=1", "f64[2,3,2], f64[3], f64[3]; num_groups=3"}},
 };

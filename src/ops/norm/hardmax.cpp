@@ -15,28 +15,29 @@ void row(std::span<double> x) {
   x[top] = 1;
 }
 
-/// The extreme value, its first position, and a map that marks it.
+/// Three loops: the maximum of each row, its first position, and a map that is 1 there.
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const std::vector<int> axis{TRY(axis_attribute(view))};
   const DimList& shape = *view.type(0).shape;
   const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);
   RowLoop top = reduce_rows(shape, axis);
-  emit(top, wide, without(shape, axis), top.operand(view, 0), Combine::max);
+  add_output(top, wide, without_axes(shape, axis), top.load_operand(view, 0), Combine::max);
   RowLoop where = reduce_rows(shape, axis);
-  const Expr x = where.operand(view, 0), hit = logical_or(equal(x, where.of_row(0, wide)), unary(ExprOp::is_nan, x));
-  emit(where, DType::i64, without(shape, axis), select(hit, where.whole[axis[0]], size_expr(shape[axis[0]])), Combine::min);
+  const Expr x = where.load_operand(view, 0), hit = logical_or(equal(x, where.load_of_row(0, wide)), unary(ExprOp::is_nan, x));
+  add_output(where, DType::i64, without_axes(shape, axis), select(hit, where.element_index[axis[0]], size_expr(shape[axis[0]])),
+             Combine::min);
   RowLoop mark = map_rows(shape, axis);
-  const Expr first = mark.of_row(1, DType::i64);
-  emit(mark, dtype, shape, select(equal(mark.whole[axis[0]], first), Expr::constant(dtype, 1), Expr::constant(dtype, 0)));
-  return chain({std::move(top.loop), std::move(where.loop), std::move(mark.loop)});
+  const Expr first = mark.load_of_row(1, DType::i64);
+  add_output(mark, dtype, shape, select(equal(mark.element_index[axis[0]], first), Expr::constant(dtype, 1), Expr::constant(dtype, 0)));
+  return loop_sequence_form({std::move(top.loop), std::move(where.loop), std::move(mark.loop)});
 }
 
 }  // namespace
 
 OP(hardmax) = softmax_op({
     .name = "Hardmax",
-    .form = form,
+    .loop_form = form,
     .reference = [](Call& call) { return each_row_in_place(call, row); },
 });
 

@@ -19,20 +19,20 @@ Result<void> infer(NodeView& view) {
 }
 
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const DimList& shape = *view.type(0).shape;
   const std::vector<int> row = axes_from(2, view.rank(0));
   const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);
   std::vector<Loop> loops;
-  auto element = [&](RowLoop& at) { return at.operand(view, 0); };
+  auto element = [&](RowLoop& at) { return at.load_operand(view, 0); };
   const RowStatistics s = add_statistics(loops, shape, row, wide, element, view.attributes->number("epsilon", 1e-5f));
   RowLoop last = map_rows(shape, row);
-  const Expr normal = (element(last) - last.of_row(s.mean, wide)) * last.of_row(s.scale, wide);
-  auto parameter = [&](size_t k) { return widen(load(last.loop, read(view, k, {Expr::axis(1)}))); };
+  const Expr normal = (element(last) - last.load_of_row(s.mean, wide)) * last.load_of_row(s.scale, wide);
+  auto parameter = [&](size_t k) { return widen(load(last.loop, operand_access(view, k, {Expr::axis(1)}))); };
   const Expr scale = parameter(1), bias = parameter(2);
-  emit(last, dtype, shape, normal * scale + bias);
+  add_output(last, dtype, shape, normal * scale + bias);
   loops.push_back(std::move(last.loop));
-  return chain(std::move(loops));
+  return loop_sequence_form(std::move(loops));
 }
 
 Result<void> evaluate(Call& call) {
@@ -56,11 +56,11 @@ Result<void> evaluate(Call& call) {
 
 OP(instance_normalization) {
     .name = "InstanceNormalization",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"input", "scale", "B"}},
     .attributes = {{"epsilon: float = 1e-05"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView& view) { return view.type(0).dtype == DType::bf16 ? 22 : 7; },
     .samples = {{"f32[2,3,4,5], f32[3], f32[3]", "f32[1,2,7], f32[2], f32[2]; epsilon=0.1", "f16[2,3,4,4], f16[3], f16[3]",

@@ -27,7 +27,7 @@ Result<void> infer(NodeView& view) {
     const int axis = TRY(axis_attribute(view));
     for (size_t k : {1, 2}) {
       if (!view.has(k) || !view.type(k).has_rank()) continue;
-      TRY(require_spreads(view, *view.type(k).shape, shape, k == 1 ? "sizes of Scale and of X" : "sizes of B and of X"));
+      TRY(require_broadcastable(view, *view.type(k).shape, shape, k == 1 ? "sizes of Scale and of X" : "sizes of B and of X"));
     }
     statistics.shape = reduced_shape(shape, axes_from(axis, view.rank(0)), true);
   }
@@ -36,40 +36,42 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// Stores a statistic of loop `from` with the shape of the results Mean and InvStdDev.
+/// A loop that copies a statistic, output 0 of loop `from`, to the shape of the results Mean and InvStdDev.
 Loop kept_result(const NodeView& view, int from, DType wide, std::span<const int> row) {
   RowLoop copy = each_row(*view.type(0).shape, row);
-  const Expr value = copy.of_row(from, wide);
-  emit_kept(copy, stash_dtype(view), *view.type(0).shape, row, true, value);
+  const Expr value = copy.load_of_row(from, wide);
+  add_row_output(copy, stash_dtype(view), *view.type(0).shape, row, true, value);
   return std::move(copy.loop);
 }
 
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const DimList& shape = *view.type(0).shape;
   const std::vector<int> row = axes_from(TRY(axis_attribute(view)), view.rank(0));
   const DType dtype = view.type(0).dtype, wide = statistics_dtype(dtype);
   LoopForm out;
-  auto element = [&](RowLoop& at) { return cast(at.operand(view, 0), wide); };
+  auto element = [&](RowLoop& at) { return cast(at.load_operand(view, 0), wide); };
   const RowStatistics s = add_statistics(out.loops, shape, row, wide, element, view.attributes->number("epsilon", 1e-5f));
   RowLoop last = map_rows(shape, row);
-  Expr y = (element(last) - last.of_row(s.mean, wide)) * last.of_row(s.scale, wide);
-  auto parameter = [&](size_t k) { return cast(load(last.loop, read(view, k, broadcast_index(*view.type(k).shape, shape))), wide); };
+  Expr y = (element(last) - last.load_of_row(s.mean, wide)) * last.load_of_row(s.scale, wide);
+  auto parameter = [&](size_t k) {
+    return cast(load(last.loop, operand_access(view, k, broadcast_index(*view.type(k).shape, shape))), wide);
+  };
   y = y * parameter(1);
   if (view.has(2)) y = y + parameter(2);
-  emit(last, dtype, shape, y);
+  add_output(last, dtype, shape, y);
   out.loops.push_back(std::move(last.loop));
-  out.results = {{Source::Kind::earlier, static_cast<int>(out.loops.size()) - 1, 0}};
+  out.results = {{Source::Kind::loop, static_cast<int>(out.loops.size()) - 1, 0}};
   for (size_t k = 1; k < view.outputs.size(); ++k) {
     out.loops.push_back(kept_result(view, k == 1 ? s.mean : s.scale, wide, row));
-    out.results.push_back({Source::Kind::earlier, static_cast<int>(out.loops.size()) - 1, 0});
+    out.results.push_back({Source::Kind::loop, static_cast<int>(out.loops.size()) - 1, 0});
   }
   return out;
 }
 
 Result<void> evaluate(Call& call) {
   const Tensor& t = *call.in[0];
-  const int axis = TRY(normal_axis(call.view, call.view.attributes->integer("axis", -1), t.rank()));
+  const int axis = TRY(normalise_axis(call.view, call.view.attributes->integer("axis", -1), t.rank()));
   const double epsilon = call.view.attributes->number("epsilon", 1e-5f);
   std::vector<double> x = numbers_of(t);
   const RowOffsets rows = row_offsets(t.shape(), axes_from(axis, t.rank()));
@@ -98,10 +100,11 @@ Result<void> evaluate(Call& call) {
 }
 
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
-  const auto axes = defined_axes(view);
+  const auto axes = normalised_axes(view);
   if (!axes) return {};
   const DType dtype = view.type(0).dtype, wide = definition_dtype(dtype), kept = stash_dtype(view);
-  const DefinedRows rows = define_rows(build, as_dtype(build, in[0], dtype, wide), wide, *axes, view.attributes->number("epsilon", 1e-5f));
+  const NormalisedRows rows =
+      define_normalised_rows(build, as_dtype(build, in[0], dtype, wide), wide, *axes, view.attributes->number("epsilon", 1e-5f));
   ir::ValueId y = build("Mul", {build("Mul", {rows.centred, rows.scale}), as_dtype(build, in[1], dtype, wide)});
   if (view.has(2)) y = build("Add", {y, as_dtype(build, in[2], dtype, wide)});
   std::vector<ir::ValueId> out{as_dtype(build, y, wide, dtype)};
@@ -114,15 +117,15 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 
 OP(layer_normalization) {
     .name = "LayerNormalization",
-    .since = 17,
+    .since_version = 17,
     .inputs = {{"X", "Scale", "B?"}},
     .outputs = {{"Y", "Mean?", "InvStdDev?"}},
     .attributes = {{"axis: int = -1", "epsilon: float = 1e-05", "stash_type: int = 1"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
     .definition = define,
-    .first = 17,
+    .first_opset = 17,
     .samples = {{"f32[2,3,8], f32[8], f32[8]", "f32[2,3,4], f32[3,4], f32[3,4]; axis=1, outputs=3", "f32[5,7], f32[7]; epsilon=0.1",
                  "f16[3,16], f16[16], f16[16]", "f64[2,5], f64[5], f64[1]", "f32[0,4], f32[4], f32[4]",
                  "f32[2,3], f32[2,3]; axis=0, outputs=2"}},

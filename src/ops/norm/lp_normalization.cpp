@@ -19,25 +19,25 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// A row of zeros stays zero.
+/// The loop form. A row of zeros stays zero.
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const DimList& shape = *view.type(0).shape;
   const std::vector<int> row{TRY(axis_attribute(view))};
   const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);
   const bool squares = view.attributes->integer("p", 2) == 2;
   RowLoop sum = reduce_rows(shape, row);
-  const Expr v = sum.operand(view, 0);
-  emit(sum, wide, without(shape, row), squares ? v * v : abs(v), Combine::sum);
+  const Expr v = sum.load_operand(view, 0);
+  add_output(sum, wide, without_axes(shape, row), squares ? v * v : abs(v), Combine::sum);
   RowLoop last = map_rows(shape, row);
-  const Expr x = last.operand(view, 0), total = last.of_row(0, wide), norm = squares ? sqrt(total) : total;
-  emit(last, dtype, shape, select(equal(norm, Expr::constant(wide, 0)), Expr::constant(wide, 0), x / norm));
-  return chain({std::move(sum.loop), std::move(last.loop)});
+  const Expr x = last.load_operand(view, 0), total = last.load_of_row(0, wide), norm = squares ? sqrt(total) : total;
+  add_output(last, dtype, shape, select(equal(norm, Expr::constant(wide, 0)), Expr::constant(wide, 0), x / norm));
+  return loop_sequence_form({std::move(sum.loop), std::move(last.loop)});
 }
 
 Result<void> evaluate(Call& call) {
   const Tensor& t = *call.in[0];
-  const int axis = TRY(normal_axis(call.view, call.view.attributes->integer("axis", -1), t.rank()));
+  const int axis = TRY(normalise_axis(call.view, call.view.attributes->integer("axis", -1), t.rank()));
   const bool squares = call.view.attributes->integer("p", 2) == 2;
   std::vector<double> x = numbers_of(t);
   const RowOffsets rows = row_offsets(t.shape(), std::vector<int>{axis});
@@ -55,11 +55,11 @@ Result<void> evaluate(Call& call) {
 
 OP(lp_normalization) {
     .name = "LpNormalization",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"input"}},
     .attributes = {{"axis: int = -1", "p: int = 2"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView& view) { return view.type(0).dtype == DType::bf16 ? 22 : 7; },
     .samples = {{"f32[2,3,4]", "f32[2,3,4]; axis=1, p=1", "f32[2,2] = [0, 0, 3, 4]", "f16[3,5]", "f64[7]; axis=0"}},

@@ -19,7 +19,7 @@ Result<void> infer(NodeView& view) {
 }
 
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const DimList& shape = *view.type(0).shape;
   const int rank = view.rank(0);
   const int64_t size = view.attributes->integer("size", 1);
@@ -29,21 +29,22 @@ Result<LoopForm> form(const NodeView& view) {
   sum.axes.push_back({Axis::Kind::reduced, size});
   std::vector<Expr> near = axis_indices(rank);
   near[1] = Expr::axis(1) + Expr::axis(rank) - index_constant((size - 1) / 2);
-  Access access = read(view, 0, near);
+  Access access = operand_access(view, 0, near);
   access.within = logical_and(index_constant(0) <= near[1], near[1] < size_expr(shape[1]));
   access.fill = Expr::constant(dtype, 0);
   const Expr neighbour = widen(load(sum, std::move(access)));
-  Output squares = whole(wide, shape, neighbour * neighbour);
+  Output squares = full_output(wide, shape, neighbour * neighbour);
   squares.combine = Combine::sum;
   sum.outputs.push_back(std::move(squares));
   Loop map;
   map.axes = parallel_axes(shape);
-  const Expr x = widen(load(map, read(view, 0, axis_indices(rank)))), total = load(map, read_earlier(0, 0, wide, axis_indices(rank)));
+  const Expr x = widen(load(map, operand_access(view, 0, axis_indices(rank)))),
+             total = load(map, loop_output_access(0, 0, wide, axis_indices(rank)));
   auto number = [&](std::string_view name, float otherwise) { return static_cast<double>(view.attributes->number(name, otherwise)); };
   const double alpha = number("alpha", 1e-4f) / static_cast<double>(size);
   const Expr base = Expr::constant(wide, number("bias", 1)) + Expr::constant(wide, alpha) * total;
-  map.outputs.push_back(whole(dtype, shape, x / binary(ExprOp::pow, base, Expr::constant(wide, number("beta", 0.75f)))));
-  return chain({std::move(sum), std::move(map)});
+  map.outputs.push_back(full_output(dtype, shape, x / binary(ExprOp::pow, base, Expr::constant(wide, number("beta", 0.75f)))));
+  return loop_sequence_form({std::move(sum), std::move(map)});
 }
 
 Result<void> evaluate(Call& call) {
@@ -67,12 +68,12 @@ Result<void> evaluate(Call& call) {
 
 OP(lrn) {
     .name = "LRN",
-    .since = 13,
+    .since_version = 13,
     .inputs = {{"X"}},
     .outputs = {{"Y"}},
     .attributes = {{"alpha: float = 0.0001", "beta: float = 0.75", "bias: float = 1.0", "size: int!"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
     .samples = {{"f32[2,5,3,3]; size=3", "f32[1,7,2,2]; size=4, alpha=0.1, beta=0.5, bias=2.0", "f16[1,4,2,2]; size=1"}},
 };

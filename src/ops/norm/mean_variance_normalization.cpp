@@ -9,11 +9,11 @@ namespace tenon::ops::op_mean_variance_normalization {
 
 namespace {
 
-/// Added to the standard deviation, as the function that defines the op does.
+/// Added to the standard deviation, as in the ONNX function of the op.
 constexpr double kEpsilon = 1e-9;
 
 Result<std::vector<int>> reduced_axes(const NodeView& view, int rank) {
-  return normal_axes(view, view.attributes->ints("axes", {0, 2, 3}), rank);
+  return normalise_axes(view, view.attributes->ints("axes", {0, 2, 3}), rank);
 }
 
 Result<void> infer(NodeView& view) {
@@ -24,18 +24,18 @@ Result<void> infer(NodeView& view) {
 }
 
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const DimList& shape = *view.type(0).shape;
   const std::vector<int> row = TRY(reduced_axes(view, view.rank(0)));
   const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);
   std::vector<Loop> loops;
-  auto element = [&](RowLoop& at) { return at.operand(view, 0); };
+  auto element = [&](RowLoop& at) { return at.load_operand(view, 0); };
   const RowStatistics s = add_statistics(loops, shape, row, wide, element, kEpsilon, true);
   RowLoop last = map_rows(shape, row);
-  const Expr normal = (element(last) - last.of_row(s.mean, wide)) * last.of_row(s.scale, wide);
-  emit(last, dtype, shape, normal);
+  const Expr normal = (element(last) - last.load_of_row(s.mean, wide)) * last.load_of_row(s.scale, wide);
+  add_output(last, dtype, shape, normal);
   loops.push_back(std::move(last.loop));
-  return chain(std::move(loops));
+  return loop_sequence_form(std::move(loops));
 }
 
 Result<void> evaluate(Call& call) {
@@ -53,14 +53,14 @@ Result<void> evaluate(Call& call) {
 
 OP(mean_variance_normalization) {
     .name = "MeanVarianceNormalization",
-    .since = 13,
+    .since_version = 13,
     .inputs = {{"X"}},
     .outputs = {{"Y"}},
     .attributes = {{"axes: ints = [0, 2, 3]"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
-    .first = 9,
+    .first_opset = 9,
     .samples = {{"f32[2,3,4,5]", "f32[3,7]; axes=[1]", "f16[2,3,4,4]; axes=[2,3]", "f64[2,3,2,2]"}},
 };
 

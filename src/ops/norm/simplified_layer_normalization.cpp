@@ -11,7 +11,7 @@ namespace {
 
 DType stash_dtype(const NodeView& view) { return view.attributes->integer("stash_type", 1) == 16 ? DType::bf16 : DType::f32; }
 
-/// Of 1 / rms: the rows are kept as axes of size 1.
+/// The type of the result 1 / rms: normalised axes have size 1.
 Result<Type> statistics_type(const NodeView& view) {
   Type out(stash_dtype(view));
   if (view.type(0).has_rank()) out.shape = reduced_shape(*view.type(0).shape, axes_from(TRY(axis_attribute(view)), view.rank(0)), true);
@@ -22,7 +22,7 @@ Result<void> infer(NodeView& view) {
   for (size_t k : {0, 1}) TRY(require_dtype(view, k, is_real_arithmetic, "a float type"));
   Type out = view.type(0);
   out.dtype = dtype_of(view, 1);
-  if (ranks_known(view, {0, 1})) { TRY(require_spreads(view, *view.type(1).shape, *out.shape, "sizes of scale and of X")); }
+  if (ranks_known(view, {0, 1})) { TRY(require_broadcastable(view, *view.type(1).shape, *out.shape, "sizes of scale and of X")); }
   set_output(view, 0, std::move(out));
   set_output(view, 1, TRY(statistics_type(view)));
   return {};
@@ -33,7 +33,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   for (const auto& [name, value] : *view.attributes) how.emplace_back(name, value);
   const ir::ValueId y = build("RMSNormalization", {in[0], in[1]}, std::move(how));
   if (view.outputs.size() < 2) return {y};
-  const auto axes = defined_axes(view);
+  const auto axes = normalised_axes(view);
   if (!axes) return {};
   const DType dtype = view.type(0).dtype, wide = definition_dtype(dtype);
   const ir::ValueId x = as_dtype(build, in[0], dtype, wide);

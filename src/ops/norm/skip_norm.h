@@ -4,7 +4,8 @@
 
 namespace tenon::ops {
 
-/// The norms of a sum of operands 0 and 1: the norm, mean and deviation (f32, one a row), the sum. Errors: those of broadcasting.
+/// Infers a normalisation of the sum of operands 0 and 1. Results: the normalised sum, its mean and deviation (f32, one a row), the sum.
+/// Errors: those of broadcasting.
 Result<void> infer_skip_norm(NodeView& view);
 
 }  // namespace tenon::ops

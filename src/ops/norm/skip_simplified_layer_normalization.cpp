@@ -5,7 +5,7 @@ namespace tenon::ops::op_skip_simplified_layer_normalization {
 
 namespace {
 
-/// mean is the mean of squares' place in the schema; ONNX Runtime leaves it empty, so has no definition here.
+/// The schema has a result `mean`, which ONNX Runtime leaves empty; so does the definition.
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   ir::ValueId sum = build("Add", {in[0], in[1]});
   if (view.has(3)) sum = build("Add", {sum, in[3]});

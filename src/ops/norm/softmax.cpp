@@ -7,7 +7,7 @@ namespace tenon::ops::op_softmax {
 
 OP(softmax) = softmax_op({
     .name = "Softmax",
-    .form = [](const NodeView& view) { return softmax_form(view, [](Expr x, Expr sum) { return exp(x) / sum; }); },
+    .loop_form = [](const NodeView& view) { return softmax_form(view, [](Expr x, Expr sum) { return exp(x) / sum; }); },
     .reference = [](Call& call) { return softmax_reference(call, [](double shifted, double sum) { return std::exp(shifted) / sum; }); },
 });
 

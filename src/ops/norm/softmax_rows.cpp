@@ -17,28 +17,28 @@ Result<void> infer_softmax(NodeView& view) {
 }
 
 Result<LoopForm> softmax_form(const NodeView& view, Expr (*finish)(Expr shifted, Expr sum)) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const std::vector<int> row{TRY(axis_attribute(view))};
   const DimList& shape = *view.type(0).shape;
-  const DimList kept = without(shape, row);
+  const DimList kept = without_axes(shape, row);
   const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);
   RowLoop top = reduce_rows(shape, row);
-  emit(top, wide, kept, top.operand(view, 0), Combine::max);
+  add_output(top, wide, kept, top.load_operand(view, 0), Combine::max);
   auto shifted = [&](RowLoop& at) {
-    const Expr x = at.operand(view, 0);
-    return x - at.of_row(0, wide);
+    const Expr x = at.load_operand(view, 0);
+    return x - at.load_of_row(0, wide);
   };
   RowLoop sum = reduce_rows(shape, row);
-  emit(sum, wide, kept, exp(shifted(sum)), Combine::sum);
+  add_output(sum, wide, kept, exp(shifted(sum)), Combine::sum);
   RowLoop last = map_rows(shape, row);
   const Expr x = shifted(last);
-  emit(last, dtype, shape, finish(x, last.of_row(1, wide)));
-  return chain({std::move(top.loop), std::move(sum.loop), std::move(last.loop)});
+  add_output(last, dtype, shape, finish(x, last.load_of_row(1, wide)));
+  return loop_sequence_form({std::move(top.loop), std::move(sum.loop), std::move(last.loop)});
 }
 
 Result<void> each_row_in_place(Call& call, const std::function<void(std::span<double>)>& row) {
   const Tensor& t = *call.in[0];
-  const int axis = TRY(normal_axis(call.view, call.view.attributes->integer("axis", -1), t.rank()));
+  const int axis = TRY(normalise_axis(call.view, call.view.attributes->integer("axis", -1), t.rank()));
   std::vector<double> x = numbers_of(t), buffer(t.shape()[axis]);
   const RowOffsets rows = row_offsets(t.shape(), std::vector<int>{axis});
   for (int64_t base : rows.bases) {

@@ -7,16 +7,16 @@ namespace tenon::ops {
 
 namespace {
 
-/// sum over the row, then divided by its size: two loops; returns the number of the second.
+/// Appends two loops: the sum over the row, and its division by the size of the row. Returns the number of the second.
 int add_mean(std::vector<Loop>& loops, const DimList& shape, std::span<const int> row, DType wide, const ElementOf& element,
              const std::function<Expr(Expr)>& after) {
-  const DimList kept = without(shape, row);
+  const DimList kept = without_axes(shape, row);
   RowLoop sum = reduce_rows(shape, row);
-  emit(sum, wide, kept, element(sum), Combine::sum);
+  add_output(sum, wide, kept, element(sum), Combine::sum);
   loops.push_back(std::move(sum.loop));
   RowLoop mean = each_row(shape, row);
-  Expr value = mean.of_row(static_cast<int>(loops.size()) - 1, wide) / row_count(shape, row, wide);
-  emit(mean, wide, kept, after ? after(value) : value);
+  Expr value = mean.load_of_row(static_cast<int>(loops.size()) - 1, wide) / row_count(shape, row, wide);
+  add_output(mean, wide, kept, after ? after(value) : value);
   loops.push_back(std::move(mean.loop));
   return static_cast<int>(loops.size()) - 1;
 }
@@ -28,7 +28,7 @@ RowStatistics add_statistics(std::vector<Loop>& loops, const DimList& shape, std
   RowStatistics r;
   r.mean = add_mean(loops, shape, row, wide, element, {});
   auto squared = [&](RowLoop& at) {
-    const Expr centred = element(at) - at.of_row(r.mean, wide);
+    const Expr centred = element(at) - at.load_of_row(r.mean, wide);
     return centred * centred;
   };
   const Expr one = Expr::constant(wide, 1), eps = Expr::constant(wide, epsilon);
@@ -71,15 +71,15 @@ ir::ValueId define_root_mean_square(ir::Builder& build, ir::ValueId x, DType dty
   return build("Reciprocal", {build("Sqrt", {build("Add", {squares, build.scalar(dtype, epsilon)})})});
 }
 
-DefinedRows define_rows(ir::Builder& build, ir::ValueId x, DType dtype, const Ints& axes, double epsilon) {
-  DefinedRows rows;
+NormalisedRows define_normalised_rows(ir::Builder& build, ir::ValueId x, DType dtype, const Ints& axes, double epsilon) {
+  NormalisedRows rows;
   rows.mean = build("ReduceMean", {x, build.ints(axes)});
   rows.centred = build("Sub", {x, rows.mean});
   rows.scale = define_root_mean_square(build, rows.centred, dtype, axes, epsilon);
   return rows;
 }
 
-std::optional<Ints> defined_axes(const NodeView& view) {
+std::optional<Ints> normalised_axes(const NodeView& view) {
   const int64_t axis = view.attributes->integer("axis", -1);
   if (axis >= 0 && !view.type(0).has_rank()) return std::nullopt;
   Ints axes;

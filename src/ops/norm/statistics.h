@@ -5,10 +5,10 @@
 
 namespace tenon::ops {
 
-/// The dtype in which statistics are kept: f64 for f64, else f32.
+/// The dtype of means and variances: f64 for f64, else f32.
 inline DType statistics_dtype(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 
-/// Reads the element at `whole` of a row loop over the (possibly regrouped) index space.
+/// Loads the element at `element_index` of a row loop.
 using ElementOf = std::function<Expr(RowLoop&)>;
 /// Appends loops that give, per row, the mean (output 0 of loop `mean`) and 1 / sqrt(variance + epsilon) (of loop `scale`).
 /// Rows lose the `row` axes of `shape`. epsilon is added to the variance; with `deviation_epsilon` it is added to the root instead.
@@ -27,15 +27,15 @@ struct RowMoments {
 };
 RowMoments moments_of(std::span<const double> x, const RowOffsets& rows);
 
-/// Mean over `axes` (kept) of x, x less its mean, and 1 / sqrt(variance + epsilon), in plain ops.
-struct DefinedRows {
+/// In plain ops, over `axes` (kept with size 1): the mean of x, x - mean, and 1 / sqrt(variance + epsilon).
+struct NormalisedRows {
   ir::ValueId mean, centred, scale;
 };
-DefinedRows define_rows(ir::Builder& build, ir::ValueId x, DType dtype, const Ints& axes, double epsilon);
-/// 1 / sqrt(mean(x * x) + epsilon) over `axes` (kept), in plain ops.
+NormalisedRows define_normalised_rows(ir::Builder& build, ir::ValueId x, DType dtype, const Ints& axes, double epsilon);
+/// 1 / sqrt(mean(x * x) + epsilon) over `axes` (kept with size 1), in plain ops.
 ir::ValueId define_root_mean_square(ir::Builder& build, ir::ValueId x, DType dtype, const Ints& axes, double epsilon);
-/// The axes from attribute `axis` (default: the last) to the last one, counted from the end where the rank is not known.
-std::optional<Ints> defined_axes(const NodeView& view);
+/// The normalised axes: from attribute `axis` (default: the last) to the last one, negative where the rank is not known.
+std::optional<Ints> normalised_axes(const NodeView& view);
 
 /// Operand `input` has rank 1 with `size` elements. Errors: rank_mismatch, shape_mismatch.
 Result<void> require_vector(const NodeView& view, size_t input, Dim size, std::string_view what);

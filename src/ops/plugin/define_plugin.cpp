@@ -37,7 +37,7 @@ Result<std::vector<ir::ValueId>> by_expression(ir::Builder& build, const Express
   return std::vector{TRY(expression.build(build, names))};
 }
 
-/// Nodes of `from` are built anew over `inputs`.
+/// Builds the nodes of `from` again with `inputs` for its inputs.
 Result<std::vector<ir::ValueId>> copied(ir::Builder& build, const ir::Graph& from, std::span<const ir::ValueId> inputs,
                                         const plugin::Op& op) {
   const auto given = static_cast<size_t>(std::ranges::count_if(inputs, [](ir::ValueId v) { return static_cast<bool>(v); }));
@@ -97,7 +97,7 @@ Result<std::string> written(const NodeView& view, const plugin::Op& op) {
   return text;
 }
 
-/// Else an expression, which has no braces.
+/// Whether a definition is a graph in text form; else it is an expression, which has no braces.
 bool is_graph(std::string_view text) { return text.find('{') != text.npos; }
 
 Result<std::vector<ir::ValueId>> by_text(ir::Builder& build, const plugin::Op& op, const NodeView& view,

@@ -11,7 +11,7 @@
 
 namespace tenon::ops {
 
-/// Inner graphs of a node, run by reference: for who calls a plugin without an engine. A thread has its own.
+/// The inner graphs of a plugin's node, run by reference; used where a plugin runs without an engine. Each thread has its own.
 class EvaluatedGraphs final : public plugin::InnerGraphs {
  public:
   /// added: in the order of their numbers. Null: there are none. ops: outlives it. Errors: bad_graph, naming the graph by `place` and
@@ -28,7 +28,7 @@ class EvaluatedGraphs final : public plugin::InnerGraphs {
   std::vector<std::unique_ptr<ir::Graph>> graphs_;
 };
 
-/// Those of a node, including the constants of its view. Errors: those of plugin::added_graphs.
+/// The inner graphs that the plugin adds for a node; the constants of the view are passed to it. Errors: those of plugin::added_graphs.
 Result<std::vector<plugin::AddedGraph>> added_graphs_of(const ir::NodeView& view, const plugin::Object& object);
 
 }  // namespace tenon::ops

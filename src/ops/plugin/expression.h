@@ -14,9 +14,9 @@ namespace tenon::ops {
 ///
 ///   Mul(x, Sigmoid(Mul(x, beta)))          Softmax(x, axis=axis)          com.microsoft::Gelu(Add(x, 1))
 ///
-/// A number, and a field, among the operands of a call is a scalar of the dtype of the first operand there that is neither. A list of
-/// numbers and of fields that are one is a tensor of rank 1: of i64 where all are whole, else of that dtype. An operand of any number
-/// stands for all of them, a field that is left out for an attribute or operand that is.
+/// A number or a field as an operand of a call becomes a scalar with the dtype of the first operand that is neither. A list of
+/// numbers and of fields with one number becomes a tensor of rank 1: of i64 where all are integers, else of that dtype. A variadic operand
+/// expands to all its values; an optional field that is missing makes the attribute or operand missing.
 class Expression {
  public:
   struct Term {
@@ -29,14 +29,14 @@ class Expression {
   /// Errors: bad_graph, with the column.
   static Result<Expression> parse(std::string_view text);
 
-  /// What a name is there. Of a name that is none of them, all give none.
+  /// Resolves names: to operands or to fields. All functions return nullopt (false) for an unknown name.
   struct Names {
-    /// One value, which may be none; of an operand of any number all.
+    /// The value, which may be none; of a variadic operand all values.
     std::function<std::optional<std::vector<ir::ValueId>>(std::string_view)> operand;
     std::function<std::optional<ir::Attribute>(std::string_view)> field;
-    std::function<bool(std::string_view)> is_left_out;  ///< a field that may be, and is
+    std::function<bool(std::string_view)> is_left_out;  ///< the name is an optional field that is missing
   };
-  /// Builds it. Errors: those of the builder, which keeps the first; bad_graph for a name that nothing has.
+  /// Builds the nodes of the expression. Errors: the first error of the builder; bad_graph for an unknown name.
   Result<ir::ValueId> build(ir::Builder& build, const Names& names) const;
 
  private:

@@ -13,7 +13,7 @@ namespace tenon::ops {
 
 namespace {
 
-/// The port of operand or result `index`; those after the last are the variadic one's.
+/// The port of operand or result `index`; indices after the last port belong to it, which is variadic.
 const tenon_port& port_of(const std::vector<tenon_port>& ports, size_t index) { return ports[std::min(index, ports.size() - 1)]; }
 
 Result<void> check_dtype(const NodeView& view, const plugin::Op& op, const tenon_port& port, DType dtype, std::string_view what) {
@@ -35,7 +35,7 @@ Result<void> check_operands(const NodeView& view, const plugin::Op& op) {
   return {};
 }
 
-/// Room for what `infer` says.
+/// The types that the plugin's `infer` writes.
 class Inference {
  public:
   Inference(NodeView& view, const plugin::Op& op)
@@ -78,7 +78,7 @@ class Inference {
 
   Error wrong(size_t k, std::string what) const {
     return fail(Code::device_failed, fmt::format("{}, {}", view_.where(), op_.place()),
-                fmt::format("its `infer` gives a type of result '{}' that cannot be: {}", port_of(op_.results, k).name, what))
+                fmt::format("its `infer` gives an invalid type of result '{}': {}", port_of(op_.results, k).name, what))
         .advice("the plugin has to be mended; `tenon plugin test` tries its functions");
   }
 

@@ -15,7 +15,7 @@ namespace {
 
 using plugin::Field;
 
-/// A field of numbers, one after the other.
+/// Makes a field of a list of numbers.
 template <class Number>
 Result<Field> numbers(const tenon_field_rule& rule, std::span<const Number> values) {
   Field out{rule.name, rule.type, static_cast<int64_t>(values.size()), {}};
@@ -53,7 +53,7 @@ Result<Field> field_from(const tenon_field_rule& rule, const ir::Attribute& give
   return fail(Code::bad_attribute, "", "it is of another kind");
 }
 
-/// Empty: nothing is wrong with the value.
+/// The problem of a value, as a message; empty: none.
 std::string wrong_with(const tenon_field_rule& rule, const Field& field) {
   if (rule.length >= 0 && rule.type != TENON_FIELD_CHAR && field.length != rule.length)
     return fmt::format("it has {} elements, not {}", field.length, rule.length);
@@ -195,8 +195,8 @@ std::optional<Field> as_field(std::string_view name, const ir::Attribute& value)
 }
 
 std::optional<Field> default_as_field(const AttributeSpec& spec) {
-  if (spec.otherwise.empty()) return std::nullopt;
-  const std::string text(spec.otherwise);
+  if (spec.default_text.empty()) return std::nullopt;
+  const std::string text(spec.default_text);
   if (spec.kind == AttributeSpec::Kind::integer) return as_field(spec.name, static_cast<int64_t>(std::strtoll(text.c_str(), nullptr, 10)));
   if (spec.kind == AttributeSpec::Kind::number) return as_field(spec.name, std::strtof(text.c_str(), nullptr));
   if (spec.kind == AttributeSpec::Kind::text) return as_field(spec.name, text);

@@ -44,9 +44,9 @@ PluginOp::PluginOp(const plugin::Op& op, std::string name) : op_(op), name_(std:
   def_.name = name_;
   def_.domain = op.name_space;
   def_.deterministic = !op.table.is_random;
-  def_.effects = op.table.has_effects != 0;
+  def_.has_effects = op.table.has_effects != 0;
   def_.checks_attributes = true;
-  def_.self = this;
+  def_.user_data = this;
   def_.infer = infer_plugin;
   if (op.has_definition()) def_.definition = define_plugin;
   else def_.reference = run_plugin;
@@ -76,15 +76,15 @@ void PluginOp::list_ports() {
 }
 
 void PluginOp::list_fields() {
-  def_.inputs = {.made = inputs_};
-  def_.outputs = {.made = outputs_};
-  def_.attributes = {.made = attributes_};
-  def_.samples = {.made = samples_};
+  def_.inputs = {.array = inputs_};
+  def_.outputs = {.array = outputs_};
+  def_.attributes = {.array = attributes_};
+  def_.samples = {.array = samples_};
 }
 
 const PluginOp* plugin_of(const ir::Op& op) {
   const auto* const defined = dynamic_cast<const DefinedOp*>(&op);
-  return defined && defined->def.infer == infer_plugin ? static_cast<const PluginOp*>(defined->def.self) : nullptr;
+  return defined && defined->def.infer == infer_plugin ? static_cast<const PluginOp*>(defined->def.user_data) : nullptr;
 }
 
 Result<std::unique_ptr<plugin::Object>> object_of(const NodeView& view, const plugin::Op& op) {

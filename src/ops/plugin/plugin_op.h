@@ -10,10 +10,10 @@
 
 namespace tenon::ops {
 
-/// An op of a plugin library as the compiler sees it: an OpDef whose functions call the library. Stays where it is made.
+/// The OpDef of a plugin's op; its functions call the library. Not movable, since the OpDef points into it.
 class PluginOp {
  public:
-  /// op: outlives it. name: of nodes. Errors: bad_file for an expression that does not parse.
+  /// op: outlives the result. name: the op's name in nodes. Errors: bad_file for an expression that does not parse.
   static Result<std::unique_ptr<const PluginOp>> make(const plugin::Op& op, std::string name);
   PluginOp(const PluginOp&) = delete;
 
@@ -30,19 +30,19 @@ class PluginOp {
   const std::string name_;
   std::optional<Expression> expression_;
   OpDef def_;
-  std::vector<std::string> texts_;  ///< what the lists point at
+  std::vector<std::string> texts_;  ///< strings that the lists below point to
   std::vector<std::string_view> inputs_, outputs_, attributes_, samples_;
 };
 
-/// The plugin behind an op; null: it is none of a plugin's.
+/// The plugin's op for an op of a table; null where it is not of a plugin.
 const PluginOp* plugin_of(const ir::Op& op);
 
-/// What a field is that a node leaves out; its rule has a default.
+/// The default of a field whose rule has one.
 plugin::Field default_of(const tenon_field_rule& rule);
-/// The field as an attribute of a node of ONNX. is_list: of one number too.
+/// The field as an attribute of a node. is_list: a field of one number becomes a list too.
 ir::Attribute attribute_of(const plugin::Field& field, bool is_list = false);
 
-/// What the fields of an op are at a node: its attributes, and defaults. Errors: bad_attribute, with all that is wrong.
+/// The values of the op's fields at a node: its attributes, else the defaults. Errors: bad_attribute, which lists all problems.
 Result<std::vector<plugin::Field>> fields_of(const NodeView& view, const plugin::Op& op);
 
 /// The attributes of a node of any op, those that are left out with their defaults where the op states one number or text, as fields: what

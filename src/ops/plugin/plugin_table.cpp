@@ -13,7 +13,7 @@ namespace tenon::ops {
 
 namespace {
 
-/// An op that was in a table once, with all that it points at: it stays until the process ends, as its library does.
+/// An op that a table contains or contained, with everything that it points to. Kept until the process ends, like its library.
 struct KnownOp {
   explicit KnownOp(const plugin::Op& given) : op(given) {}
   const plugin::Op op;

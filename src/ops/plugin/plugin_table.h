@@ -8,12 +8,12 @@
 
 namespace tenon::ops {
 
-/// The ops of the library and those that plugins bring, each by "namespace::Name": of several versions the newest one. An op of a
+/// A table of Tenon's ops and those of plugins, under "namespace::Name"; of several versions of an op it has the newest. An op of a plugin
 /// library is the same one in all tables, and stays until the process ends.
-/// Errors: those of table_with; bad_file for a definition that does not parse, or names an op that there is none of.
+/// Errors: those of table_with; bad_file for a definition that does not parse, or names an op that does not exist.
 Result<std::shared_ptr<const ir::OpTable>> table_with_plugins(std::shared_ptr<const plugin::Registry> plugins);
 
-/// What nodes call an op that is not the newest of its versions: "Swish$1".
+/// The name, in nodes, of an op that is not the newest of its versions: "Swish$1".
 std::string name_of_older(const plugin::Op& op);
 
 }  // namespace tenon::ops

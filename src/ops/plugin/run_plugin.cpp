@@ -10,7 +10,7 @@ namespace tenon::ops {
 
 namespace {
 
-/// Operands as the plugin takes them.
+/// The operands converted to the dtypes that the plugin declares.
 Result<std::vector<Tensor>> operands_of(const Call& call) {
   std::vector<Tensor> out(call.in.size());
   for (size_t k = 0; k < out.size(); ++k)

@@ -8,7 +8,7 @@
 
 namespace tenon::ops {
 
-/// Types of a node's operands as a plugin sees them. Points into the view that it is made from.
+/// The types of a node's operands in the structs of the C interface. Points into the view that it is constructed from.
 class TypeViews {
  public:
   explicit TypeViews(const NodeView& view);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/definition/activated.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/elementwise.h"
 
 namespace tenon::ops::op_contrib_rotary_embedding {
@@ -13,13 +13,13 @@ Result<void> infer(NodeView& view) {
   TRY(require_rank(view, kX, 3, 4));
   TRY(require_rank(view, kPositions, 1, 2));
   for (size_t k : {kCosine, kSine}) TRY(require_rank(view, k, 2));
-  return same_shape_and_dtype(view);
+  return infer_same_type(view);
 }
 
-/// One position for all: the first of the sequence, the others count on.
+/// position_ids of one element is the first position; the others of the sequence follow it.
 ir::ValueId rows(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   if (view.rank(kPositions) == 2) return in[kPositions];
-  const ir::ValueId places = counting(build, size_of(build, in[kX], view.rank(kX) == 3 ? 1 : 2));
+  const ir::ValueId places = iota(build, size_of(build, in[kX], view.rank(kX) == 3 ? 1 : 2));
   const ir::ValueId batch = build("Concat", {sizes_of(build, in[kX], 0, 1), build.ints({1})}, {{"axis", int64_t{0}}});
   return build("Expand", {build("Unsqueeze", {build("Add", {places, in[kPositions]}), build.ints({0})}), batch});
 }

@@ -20,7 +20,7 @@ OP(cos_sin_cache) {
       Type table(TRY(table_dtype(view, 2)));
       if (ranks_known(view, {2})) {
         TRY(require_equal(view, view.type(2).dim(1), 1, "axis 1 of the weights"));
-        const auto first = elements(view, 0), end = elements(view, 1);
+        const auto first = known_elements(view, 0), end = known_elements(view, 1);
         const bool known = first && end && first->size() == 1 && end->size() == 1;
         const Dim count = known ? max((*end)[0] - (*first)[0], 0) : view.symbols->fresh();
         table.shape = DimList{view.type(2).dim(0), count, view.type(2).dim(2)};

@@ -21,7 +21,7 @@ OP(cos_sin_positions) {
       if (ranks_known(view, {0, 1})) {
         TRY(require_equal(view, view.type(1).dim(1), 1, "axis 1 of the weights"));
         const Dim batch = view.type(0).dim(0);
-        TRY(require_spreads(view, view.type(1).dim(0), batch, "batches of positions and weights"));
+        TRY(require_broadcastable(view, view.type(1).dim(0), batch, "batches of positions and weights"));
         table.shape = DimList{batch, view.rank(0) == 1 ? Dim(1) : view.type(0).dim(1), view.type(1).dim(2)};
       }
       for (size_t k : {0, 1}) set_output(view, k, table);

@@ -12,7 +12,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   if (view.has(6) || !ranks_known(view, {0, 3}) || view.rank(0) != 3 || view.rank(3) != 2 || !view.type(3).dim(1).is_number()) return {};
   const int64_t heads = view.attributes->integer("num_heads", 1), half = view.type(3).dim(1).value() / 2;
   const DType dtype = view.type(0).dtype;
-  const ir::ValueId query = heads_apart(build, build("Add", {in[0], in[1]}), heads);
+  const ir::ValueId query = split_heads(build, build("Add", {in[0], in[1]}), heads);
   const ir::ValueId parts = build("Reshape", {build("Add", {build("MatMul", {query, in[3]}), in[4]}), build.ints({0, 0, 0, 2, half})});
   const ir::ValueId sums = build("ReduceSum", {parts, build.ints({-1})}, {{"keepdims", int64_t{0}}});
   const auto gates = build.many("Split", {build("Sigmoid", {sums})}, 2, {{"axis", int64_t{-1}}, {"num_outputs", int64_t{2}}});

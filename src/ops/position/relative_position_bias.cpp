@@ -2,14 +2,14 @@
 #include <cmath>
 
 #include "ops/definition/infer_by_definition.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/types.h"
 
 namespace tenon::ops::op_relative_position_bias {
 
 namespace {
 
-/// The bucket of each distance key - query: small ones have one each, larger ones share by their logarithm (Raffel et al. 2020).
+/// The bucket of each distance key - query: one for each small distance, logarithmic ones for larger distances (Raffel et al. 2020).
 ir::ValueId buckets_of(ir::Builder& build, ir::ValueId distance, int64_t buckets, int64_t farthest, bool both_ways) {
   const auto whole = [&](int64_t value) { return build.scalar(DType::i64, static_cast<double>(value)); };
   ir::ValueId side, far = build("Neg", {distance});
@@ -35,7 +35,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   const int64_t buckets = view.type(0).dim(0).value(), heads = view.type(0).dim(1).value();
   const auto line = [&](size_t k, int64_t axis) {
     const ir::ValueId end = build("Reshape", {cast_to(build, in[k], DType::i64), build.ints({})});
-    return build("Unsqueeze", {counting(build, end), build.ints({axis})});
+    return build("Unsqueeze", {iota(build, end), build.ints({axis})});
   };
   const ir::ValueId bucket =
       buckets_of(build, build("Sub", {line(2, 0), line(1, 1)}), buckets, view.attributes->integer("max_distance", 128),

@@ -9,7 +9,7 @@ namespace tenon::ops::op_rotary_embedding {
 
 namespace {
 
-/// Sizes of the operand as [batch, sequence, heads, size], whichever way it is stored.
+/// Sizes of the operand as [batch, sequence, heads, size], for either layout (3D or 4D).
 struct RotarySizes {
   bool split = false;  ///< stored as [batch, sequence, heads * size], else as [batch, heads, sequence, size]
   Dim batch, sequence, heads, size, half;
@@ -40,7 +40,7 @@ Result<void> infer(NodeView& view) {
     if (s.split) TRY(require_equal(view, s.size * s.heads, view.type(0).dim(2), "hidden size and a multiple of num_heads"));
     TRY(require_at_least(view, s.size, s.half * 2, "more is rotated than a head has"));
     const Dim batch = s.batch, sequence = s.sequence;
-    if (view.has(3)) TRY(require_broadcast(view, 3, {batch, sequence}));
+    if (view.has(3)) TRY(require_broadcastable(view, 3, {batch, sequence}));
     for (size_t k : {1, 2})
       if (!view.has(3)) TRY(require_sizes(view, k, {view.type(k).dim(0).known_equal(1) ? Dim(1) : batch, sequence, s.half}));
     TRY(require_sizes(view, 2, *view.type(1).shape));
@@ -50,7 +50,7 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// The first (real) or second (imaginary) half of what is rotated: cos * a - sin * b, or sin * a + cos * b.
+/// The loop of the first (real) or second (imaginary) half of the rotated elements: cos * a - sin * b, or sin * a + cos * b.
 Loop half_loop(const NodeView& view, const RotarySizes& s, bool imaginary) {
   Loop loop;
   const DimList space = s.split ? DimList{s.batch, s.sequence, s.heads, s.half} : DimList{s.batch, s.heads, s.sequence, s.half};
@@ -65,20 +65,22 @@ Loop half_loop(const NodeView& view, const RotarySizes& s, bool imaginary) {
   std::vector<Expr> angle;
   if (view.has(3)) {
     const Expr batch = broadcast_index({view.type(3).dim(0)}, {s.batch})[0];
-    angle = {wrapped_index(load(loop, read(view, 3, {batch, position})), view.type(1).dim(0)), j};
+    angle = {wrapped_index(load(loop, operand_access(view, 3, {batch, position})), view.type(1).dim(0)), j};
   } else {
     angle = {broadcast_index({view.type(1).dim(0)}, {s.batch})[0], position, j};
   }
-  const Expr cosine = widen(load(loop, read(view, 1, angle))), sine = widen(load(loop, read(view, 2, angle)));
-  const Expr first = widen(load(loop, read(view, 0, element(false)))), second = widen(load(loop, read(view, 0, element(true))));
-  Output out = whole(view.type(0).dtype, *view.type(0).shape, imaginary ? sine * first + cosine * second : cosine * first - sine * second);
+  const Expr cosine = widen(load(loop, operand_access(view, 1, angle))), sine = widen(load(loop, operand_access(view, 2, angle)));
+  const Expr first = widen(load(loop, operand_access(view, 0, element(false)))),
+             second = widen(load(loop, operand_access(view, 0, element(true))));
+  Output out =
+      full_output(view.type(0).dtype, *view.type(0).shape, imaginary ? sine * first + cosine * second : cosine * first - sine * second);
   out.index = element(imaginary);
   out.partial = true;
   loop.outputs.push_back(std::move(out));
   return loop;
 }
 
-/// What lies after the rotated part of a head is copied.
+/// The loop that copies the elements of a head after the rotated ones.
 Loop rest_loop(const NodeView& view, const RotarySizes& s) {
   Loop loop;
   const Dim rest = s.size - s.half * 2;
@@ -87,7 +89,7 @@ Loop rest_loop(const NodeView& view, const RotarySizes& s) {
   std::vector<Expr> at = axis_indices(3);
   if (s.split) at[2] = at[2] * size_expr(s.size) + d;
   else at.push_back(d);
-  Output out = whole(view.type(0).dtype, *view.type(0).shape, load(loop, read(view, 0, at)));
+  Output out = full_output(view.type(0).dtype, *view.type(0).shape, load(loop, operand_access(view, 0, at)));
   out.index = at;
   out.partial = true;
   loop.outputs.push_back(std::move(out));
@@ -95,11 +97,11 @@ Loop rest_loop(const NodeView& view, const RotarySizes& s) {
 }
 
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const RotarySizes s = TRY(sizes_of(view));
   std::vector<Loop> loops{half_loop(view, s, false), half_loop(view, s, true)};
   if (!(s.size - s.half * 2).known_equal(0)) loops.push_back(rest_loop(view, s));
-  return chain(std::move(loops));
+  return loop_sequence_form(std::move(loops));
 }
 
 Result<void> evaluate(Call& call) {
@@ -172,15 +174,15 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 
 OP(rotary_embedding) {
     .name = "RotaryEmbedding",
-    .since = 23,
+    .since_version = 23,
     .inputs = {{"X", "cos_cache", "sin_cache", "position_ids?"}},
     .outputs = {{"Y"}},
     .attributes = {{"interleaved: int = 0", "num_heads: int = 0", "rotary_embedding_dim: int = 0"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
     .definition = define,
-    .first = 23,
+    .first_opset = 23,
     .samples = {{"f32[2,4,3,8], f32[50,4], f32[50,4], i64[2,3] in 0..49", "f32[2,3,32], f32[2,3,4], f32[2,3,4]; num_heads=4",
                  "f32[2,4,3,8], f32[50,4], f32[50,4], i64[2,3] in 0..49; interleaved=1",
                  "f32[2,4,3,8], f32[2,3,2], f32[2,3,2]; rotary_embedding_dim=4", "f16[1,2,5,4], f16[9,2], f16[9,2], i64[1,5] in 0..8",

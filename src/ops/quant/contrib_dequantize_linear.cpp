@@ -5,14 +5,14 @@
 
 namespace tenon::ops::op_contrib_dequantize_linear {
 
-/// ONNX's op before that knew 16-bit integers.
+/// ONNX Runtime's variant of ONNX's op, which took 16-bit integers first.
 OP(contrib_dequantize_linear) {
     .name = "DequantizeLinear",
     .domain = "com.microsoft",
     .inputs = {{"x", "x_scale", "x_zero_point?"}},
     .outputs = {{"y"}},
     .attributes = {{"axis: int"}},
-    .kept_with = KeptWith::reader,
+    .placed_with = PlacedWith::consumer,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_by_definition(view));
       if (view.outputs[0].dtype != dtype_of(view, 1)) set_output(view, 0, Type(dtype_of(view, 1)));

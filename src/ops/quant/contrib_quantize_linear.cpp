@@ -5,14 +5,14 @@
 
 namespace tenon::ops::op_contrib_quantize_linear {
 
-/// ONNX's op before that knew 16-bit integers.
+/// ONNX Runtime's variant of ONNX's op, which took 16-bit integers first.
 OP(contrib_quantize_linear) {
     .name = "QuantizeLinear",
     .domain = "com.microsoft",
     .inputs = {{"x", "y_scale", "y_zero_point?"}},
     .outputs = {{"y"}},
     .attributes = {{"axis: int"}},
-    .kept_with = KeptWith::maker,
+    .placed_with = PlacedWith::producer,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_by_definition(view));
       const DType dtype = view.has(2) ? dtype_of(view, 2) : DType::u8;

@@ -10,21 +10,21 @@ namespace {
 
 Result<void> infer(NodeView& view) {
   for (size_t k : {0, 1}) TRY(require_dtype(view, k, is_byte, "i8 or u8"));
-  TRY(require_single(view, 2));
-  if (ranks_known(view, {1}) && view.rank(1) > 0) TRY(require_single_or(view, 3, view.type(1).dim(0)));
+  TRY(require_single_element(view, 2));
+  if (ranks_known(view, {1}) && view.rank(1) > 0) TRY(require_single_element_or(view, 3, view.type(1).dim(0)));
   return infer_conv(view, 0, 1, 4, DType::i32);
 }
 
-/// Padding counts as the zero point: it adds nothing.
+/// Padding has the value of the zero point: it adds nothing to the sum.
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   ConvLoop conv = TRY(conv_loop(view, 0, 1));
   Expr x = cast(conv.x, DType::i32), w = cast(conv.w, DType::i32);
   auto zero = [&](size_t input, Expr channel) {
     const DimList& own = *view.type(input).shape;
     std::vector<Expr> at(own.size(), index_constant(0));
     if (own.size() == 1 && !own[0].known_equal(1)) at[0] = channel;
-    return cast(load(conv.loop, read(view, input, at)), DType::i32);
+    return cast(load(conv.loop, operand_access(view, input, at)), DType::i32);
   };
   if (view.has(2)) {
     const Expr within = conv.loop.accesses[0].within;
@@ -32,7 +32,7 @@ Result<LoopForm> form(const NodeView& view) {
     if (within) x = select(within, x, Expr::integer(DType::i32, 0));
   }
   if (view.has(3)) w = w - zero(3, conv.output_channel);
-  return end_contraction(std::move(conv.loop), x * w, DType::i32, *view.outputs[0].shape, {}, conv.index);
+  return contraction_form(std::move(conv.loop), x * w, DType::i32, *view.outputs[0].shape, {}, conv.index);
 }
 
 Result<void> evaluate(Call& call) {
@@ -51,14 +51,14 @@ Result<void> evaluate(Call& call) {
 
 OP(conv_integer) {
     .name = "ConvInteger",
-    .since = 10,
+    .since_version = 10,
     .inputs = {{"x", "w", "x_zero_point?", "w_zero_point?"}},
     .outputs = {{"y"}},
     .attributes = kConvAttributes,
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
-    .first = 10,
+    .first_opset = 10,
     .samples = {{"u8[1,1,3,3], u8[1,1,2,2], u8[] = 1", "u8[1,2,5,5] in 0..255, i8[4,1,3,3], u8[] = 9, i8[4]; pads=[1,1,1,1], group=2",
                  "i8[2,3,7], i8[2,3,3]; strides=[2]"}},
 };

@@ -2,7 +2,7 @@
 #include "ops/quant/definition.h"
 
 #include "ops/definition/infer_by_definition.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/require.h"
 #include "ops/quant/parameters.h"
 

@@ -7,9 +7,9 @@
 
 namespace tenon::ops {
 
-// Pieces of ONNX Runtime's quantized ops: a tensor, its scale and its zero point are three operands in a row.
+// Builders for definitions of ONNX Runtime's quantized ops, in which a tensor, its scale and its zero point are three adjacent operands.
 
-/// Types by the definition; result 0 has the dtype of operand `like` where the definition does not cover the case.
+/// infer_by_definition; result 0 has the dtype of operand `like` where the definition does not cover the case.
 /// Errors: dtype_mismatch where operand `like` is no 8-bit integer, else what an op of the definition refuses.
 Result<void> infer_quantized(NodeView& view, size_t like);
 template <size_t like>
@@ -17,21 +17,21 @@ Result<void> infer_quantized(NodeView& view) {
   return infer_quantized(view, like);
 }
 
-/// x of one element as a scalar: [1] and [1,1] too. None stays none.
+/// A tensor of one element ([1], [1,1]) reshaped to rank 0. None stays none.
 ir::ValueId as_scalar(ir::Builder& build, ir::ValueId x);
-/// Operand `k`, of which scale and zero point (may be missing) are the operands k + 1 and k + 2, one for all: f32.
+/// Operand `k` dequantized to f32; operands k + 1 and k + 2 are its scale and zero point (may be missing), of one element each.
 ir::ValueId dequantized(ir::Builder& build, std::span<const ir::ValueId> in, size_t k);
-/// y with operand `k` as scale and `k + 1` as zero point, 0 of `dtype` where it is missing.
+/// y quantized with operand `k` as scale and `k + 1` as zero point (0 of `dtype` where it is missing).
 ir::ValueId quantized(ir::Builder& build, ir::ValueId y, std::span<const ir::ValueId> in, size_t k, DType dtype);
-/// [rows, columns] of 8-bit integers times the same, summed in i32, zero points (may be none) taken off; times both scales, plus the
+/// [rows, columns] of 8-bit integers times the same, summed in i32, less the zero points (may be none); times both scales, plus the
 /// bias (may be none): f32. Scales and zero points are one for all or one a column.
 ir::ValueId scaled_product(ir::Builder& build, ir::ValueId a, ir::ValueId b, ir::ValueId a_scale, ir::ValueId b_scale, ir::ValueId a_zero,
                            ir::ValueId b_zero, ir::ValueId bias);
-/// Channels after the spatial axes to channels before them, and back.
+/// Transposes [N, spatial..., C] to [N, C, spatial...], and back.
 ir::ValueId channels_first(ir::Builder& build, ir::ValueId x, int rank);
 ir::ValueId channels_last(ir::Builder& build, ir::ValueId x, int rank);
 
-/// An op of one quantized operand: X, its scale and zero point, those of the result. `body`: the op on f32.
+/// OpDef::definition of an op with operands X, its scale and zero point, and those of the result. `body` builds the op on f32.
 template <auto body>
 std::vector<ir::ValueId> define_quantized_map(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   return {quantized(build, body(build, view, dequantized(build, in, 0)), in, 3, view.type(0).dtype)};

@@ -4,15 +4,15 @@
 
 namespace tenon::ops::op_dynamic_quantize_linear {
 
-/// Scale and zero point from the range of the data, which is made to hold 0.
+/// Scale and zero point are computed from the range of the data, extended to contain 0.
 OP(dynamic_quantize_linear) {
     .name = "DynamicQuantizeLinear",
-    .since = 11,
+    .since_version = 11,
     .inputs = {{"x"}},
     .outputs = {{"y", "y_scale", "y_zero_point"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 0, is_real_arithmetic, "f32"));
-      TRY(same_shape_and_dtype(view));
+      TRY(infer_same_type(view));
       view.outputs[0].dtype = DType::u8;
       set_output(view, 1, Type(DType::f32, {}));
       set_output(view, 2, Type(DType::u8, {}));
@@ -28,7 +28,7 @@ OP(dynamic_quantize_linear) {
           const ir::ValueId point = build("Cast", {build("Round", {place})}, {{"to", static_cast<int64_t>(DType::u8)}});
           return std::vector{build("QuantizeLinear", {in[0], scale, point}), scale, point};
         },
-    .first = 11,
+    .first_opset = 11,
     .samples = {{"f32[6] = [0, 2, -3, -2.5, 1.34, 0.5]; outputs=3", "f32[3,4] in 1..4; outputs=3"}},
 };
 

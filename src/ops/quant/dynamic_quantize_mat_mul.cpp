@@ -16,7 +16,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 
 }  // namespace
 
-/// A is rounded to 8 bits over the range that it has in this run.
+/// A is quantized to 8 bits at run time, by its range.
 OP(dynamic_quantize_mat_mul) {
     .name = "DynamicQuantizeMatMul",
     .domain = "com.microsoft",

@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "ops/definition/infer_by_definition.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/axes.h"
 #include "ops/infer/require.h"
 #include "ops/quant/unpacked.h"
@@ -23,13 +23,13 @@ Result<Layout> layout_of(const NodeView& view) {
   const ir::Attributes& a = *view.attributes;
   const int rank = view.rank(kData);
   const bool bytes = view.type(kData).dtype == DType::u8;
-  return Layout{a.integer("bits", 4), a.integer("block_size", 128), TRY(normal_axis(view, a.integer("gather_axis", 0), rank)),
-                TRY(normal_axis(view, a.integer("quantize_axis", 1), rank)), bytes && a.integer("bits", 4) != 8};
+  return Layout{a.integer("bits", 4), a.integer("block_size", 128), TRY(normalise_axis(view, a.integer("gather_axis", 0), rank)),
+                TRY(normalise_axis(view, a.integer("quantize_axis", 1), rank)), bytes && a.integer("bits", 4) != 8};
 }
 
 ir::ValueId spread_bytes(ir::Builder& build, ir::ValueId x, const Layout& l) { return l.packed ? unpacked(build, x, l.bits) : x; }
 
-/// One number a block of the quantized axis becomes one an element.
+/// Repeats the number of each block of the quantized axis for each of its elements.
 ir::ValueId repeated(ir::Builder& build, ir::ValueId x, const Layout& l, int64_t size) {
   Ints block_of(static_cast<size_t>(size));
   for (int64_t k = 0; k < size; ++k) block_of[static_cast<size_t>(k)] = k / l.block;
@@ -52,7 +52,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   const double middle = view.type(kData).dtype == DType::u8 ? static_cast<double>(int64_t{1} << (l.bits - 1)) : 0;
   ir::ValueId zeros = build.scalar(wide, middle);
   if (view.has(kZeros)) {
-    // Packed zero points have room for an even number of blocks.
+    // Two packed zero points share a byte: the number of blocks is rounded up to even.
     const ir::ValueId all = cast_to(build, spread_bytes(build, in[kZeros], l), wide);
     zeros = repeated(build, all, l, size);
   }
@@ -87,7 +87,7 @@ Result<void> infer(NodeView& view) {
 
 }  // namespace
 
-/// Rows of a table of integers of few bits, with a scale for every block of an axis.
+/// Gathers rows of a table that is quantized to few bits, with a scale for each block of an axis.
 OP(gather_block_quantized) {
     .name = "GatherBlockQuantized",
     .domain = "com.microsoft",

@@ -8,61 +8,65 @@
 
 namespace tenon::ops {
 
-Result<Grain> grain_of(const NodeView& view, int rank, int scale_rank) {
-  Grain g;
+Result<Granularity> granularity_of(const NodeView& view, int rank, int scale_rank) {
+  Granularity g;
   g.block = view.attributes->integer("block_size", 0);
   const bool one_number = scale_rank == 1 && view.type(1).has_rank() && view.type(1).dim(0) == Dim(1);
   if (scale_rank == 0 || (one_number && g.block == 0)) return g;
-  g.kind = g.block > 0 ? Grain::Kind::block : Grain::Kind::axis;
-  if (g.kind == Grain::Kind::axis && rank == 0) {
-    g.kind = Grain::Kind::tensor;
+  g.kind = g.block > 0 ? Granularity::Kind::block : Granularity::Kind::axis;
+  if (g.kind == Granularity::Kind::axis && rank == 0) {
+    g.kind = Granularity::Kind::tensor;
     return g;
   }
   const int64_t axis = view.attributes->integer("axis", 1);
-  // A vector's only axis is taken where the default axis 1 does not exist.
-  g.axis = TRY(normal_axis(view, rank == 1 && !view.attributes->has("axis") ? 0 : axis, rank));
-  if (g.kind == Grain::Kind::block && scale_rank != rank) return refuse(view, Code::rank_mismatch, "blocked scales need the data's rank");
+  // For a vector, whose default axis 1 does not exist, its only axis is used.
+  g.axis = TRY(normalise_axis(view, rank == 1 && !view.attributes->has("axis") ? 0 : axis, rank));
+  if (g.kind == Granularity::Kind::block && scale_rank != rank)
+    return refuse(view, Code::rank_mismatch, "blocked scales need the data's rank");
   return g;
 }
 
-Result<void> require_grain(const NodeView& view, size_t scale, size_t zero_point) {
+Result<void> require_parameter_sizes(const NodeView& view, size_t scale, size_t zero_point) {
   if (!ranks_known(view, {0, scale})) return {};
   const DimList &data = *view.type(0).shape, &own = *view.type(scale).shape;
-  const Grain grain = TRY(grain_of(view, view.rank(0), view.rank(scale)));
-  if (grain.kind == Grain::Kind::axis) {
+  const Granularity granularity = TRY(granularity_of(view, view.rank(0), view.rank(scale)));
+  if (granularity.kind == Granularity::Kind::axis) {
     TRY(require_rank(view, scale, 1));
-    TRY(require_spreads(view, own[0], data[static_cast<size_t>(grain.axis)], "the numbers of scales and the size of their axis"));
-  } else if (grain.kind == Grain::Kind::block) {
+    TRY(require_broadcastable(view, own[0], data[static_cast<size_t>(granularity.axis)],
+                              "the numbers of scales and the size of their axis"));
+  } else if (granularity.kind == Granularity::Kind::block) {
     DimList blocks = data;
-    Dim& along = blocks[static_cast<size_t>(grain.axis)];
-    along = ceil_div(along, grain.block);
-    TRY(require_spreads(view, own, blocks, "the numbers of scales and of blocks"));
+    Dim& along = blocks[static_cast<size_t>(granularity.axis)];
+    along = ceil_div(along, granularity.block);
+    TRY(require_broadcastable(view, own, blocks, "the numbers of scales and of blocks"));
   }
   if (!view.has(zero_point) || !view.type(zero_point).has_rank()) return {};
-  if (grain.kind == Grain::Kind::tensor) return require_equal(view, view.type(zero_point).count(), 1, "the number of zero points and 1");
+  if (granularity.kind == Granularity::Kind::tensor)
+    return require_equal(view, view.type(zero_point).count(), 1, "the number of zero points and 1");
   TRY(require_rank(view, zero_point, view.rank(scale)));
   return require_equal(view, *view.type(zero_point).shape, own, "sizes of scale and zero point");
 }
 
-std::vector<Expr> grain_index(const Grain& grain, const NodeView& view, size_t input) {
+std::vector<Expr> parameter_index(const Granularity& granularity, const NodeView& view, size_t input) {
   const DimList &data = *view.type(0).shape, &own = *view.type(input).shape;
-  if (grain.kind == Grain::Kind::tensor || own.empty()) return std::vector<Expr>(own.size(), index_constant(0));
-  if (grain.kind == Grain::Kind::axis) return broadcast_index(own, {data[static_cast<size_t>(grain.axis)]}, grain.axis);
+  if (granularity.kind == Granularity::Kind::tensor || own.empty()) return std::vector<Expr>(own.size(), index_constant(0));
+  if (granularity.kind == Granularity::Kind::axis)
+    return broadcast_index(own, {data[static_cast<size_t>(granularity.axis)]}, granularity.axis);
   DimList blocks = data;
-  blocks[static_cast<size_t>(grain.axis)] = ceil_div(blocks[static_cast<size_t>(grain.axis)], grain.block);
+  blocks[static_cast<size_t>(granularity.axis)] = ceil_div(blocks[static_cast<size_t>(granularity.axis)], granularity.block);
   std::vector<Expr> index = broadcast_index(own, blocks);
-  Expr& along = index[static_cast<size_t>(grain.axis)];
-  if (own[static_cast<size_t>(grain.axis)].known_equal(1)) along = index_constant(0);
-  else along = Expr::axis(grain.axis) / index_constant(grain.block);
+  Expr& along = index[static_cast<size_t>(granularity.axis)];
+  if (own[static_cast<size_t>(granularity.axis)].known_equal(1)) along = index_constant(0);
+  else along = Expr::axis(granularity.axis) / index_constant(granularity.block);
   return index;
 }
 
-int64_t grain_position(const Grain& grain, const Sizes& at, const Sizes& scale_shape) {
-  if (grain.kind == Grain::Kind::tensor || count_of(scale_shape) == 1) return 0;
-  const size_t axis = static_cast<size_t>(grain.axis);
-  if (grain.kind == Grain::Kind::axis) return at[axis];
+int64_t parameter_position(const Granularity& granularity, const Sizes& at, const Sizes& scale_shape) {
+  if (granularity.kind == Granularity::Kind::tensor || count_of(scale_shape) == 1) return 0;
+  const size_t axis = static_cast<size_t>(granularity.axis);
+  if (granularity.kind == Granularity::Kind::axis) return at[axis];
   Sizes place = at;
-  place[axis] /= grain.block;
+  place[axis] /= granularity.block;
   return offset_of(place, strides_of(scale_shape));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/definition/infer_by_definition.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/require.h"
 #include "ops/quant/unpacked.h"
 
@@ -41,7 +41,7 @@ ir::ValueId table_of(ir::Builder& build, int64_t type, DType dtype) {
   return build.constant(*std::move(table));
 }
 
-/// The numbers of a byte, that of the high bits first.
+/// The two codes of each byte, that of the high bits first.
 ir::ValueId codes_of(ir::Builder& build, ir::ValueId bytes) {
   const ir::ValueId flat = build("Reshape", {bytes, build.ints({-1})});
   const ir::ValueId high = build("BitShift", {flat, build.scalar(DType::u8, 4)}, {{"direction", std::string("RIGHT")}});
@@ -54,11 +54,11 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   const ir::Attributes& a = *view.attributes;
   const int64_t columns = a.integer("N", 0), inner = a.integer("K", 0), block = a.integer("block_size", 64), count = columns * inner;
   const DType dtype = view.type(kA).dtype, wide = dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype;
-  const ir::ValueId codes = part_of(build, codes_of(build, in[kB]), 0, 0, count);
+  const ir::ValueId codes = sliced(build, codes_of(build, in[kB]), 0, 0, count);
   const ir::ValueId numbers = build("Gather", {table_of(build, a.integer("quant_type", 1), wide), cast_to(build, codes, DType::i64)});
   const ir::ValueId blocks = build("Unsqueeze", {cast_to(build, in[kAbsmax], wide), build.ints({1})});
   const ir::ValueId spread = build("Reshape", {build("Expand", {blocks, build.ints({1, block})}), build.ints({-1})});
-  const ir::ValueId flat = build("Mul", {numbers, part_of(build, spread, 0, 0, count)});
+  const ir::ValueId flat = build("Mul", {numbers, sliced(build, spread, 0, 0, count)});
   const bool transposed_weight = a.integer("transB", 1) != 0;
   ir::ValueId weight = build("Reshape", {flat, build.ints(transposed_weight ? ir::Ints{columns, inner} : ir::Ints{inner, columns})});
   if (transposed_weight) weight = build("Transpose", {weight}, {{"perm", ir::Ints{1, 0}}});
@@ -93,7 +93,7 @@ Result<void> infer(NodeView& view) {
 
 }  // namespace
 
-/// A times a matrix of 4-bit codes, in blocks that each have their greatest magnitude.
+/// A times a matrix of 4-bit codes, quantized in blocks, each scaled by its largest magnitude.
 OP(mat_mul_bnb4) {
     .name = "MatMulBnb4",
     .domain = "com.microsoft",

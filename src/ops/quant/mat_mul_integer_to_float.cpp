@@ -16,7 +16,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 
 }  // namespace
 
-/// A product of 8-bit integers that ends in floats.
+/// A product of 8-bit integer matrices, scaled to floats.
 OP(mat_mul_integer_to_float) {
     .name = "MatMulIntegerToFloat",
     .domain = "com.microsoft",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/definition/infer_by_definition.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/require.h"
 #include "ops/quant/unpacked.h"
 
@@ -22,7 +22,7 @@ Packing packing_of(const NodeView& view) {
   return {a.integer("bits", 4), a.integer("block_size", 0), a.integer("N", 0), a.integer("K", 0)};
 }
 
-/// [N, blocks, 1]: packed as the weights are, or a number of A's dtype a block, or the middle of the range.
+/// Zero points, [N, blocks, 1]: packed like the weights, or one number of A's dtype for each block; where missing, the middle of the range.
 ir::ValueId zeros(ir::Builder& build, const NodeView& view, ir::ValueId given, const Packing& p, DType wide) {
   if (!view.has(kZeros)) return build.scalar(wide, p.middle());
   if (view.type(kZeros).dtype != DType::u8) return build("Reshape", {cast_to(build, given, wide), build.ints({p.columns, p.blocks(), 1})});

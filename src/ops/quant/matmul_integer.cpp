@@ -18,15 +18,15 @@ Result<void> infer(NodeView& view) {
 }
 
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   MatmulLoop mm = matmul_loop(view, 0, 1);
-  Expr factor[2] = {load(mm.loop, read(view, 0, mm.index_a)), load(mm.loop, read(view, 1, mm.index_b))};
+  Expr factor[2] = {load(mm.loop, operand_access(view, 0, mm.index_a)), load(mm.loop, operand_access(view, 1, mm.index_b))};
   for (size_t k : {0, 1}) {
     factor[k] = cast(factor[k], DType::i32);
     if (view.has(k + 2))
       factor[k] = factor[k] - cast(load_parameter(mm.loop, view, k + 2, k ? Side::columns : Side::rows, mm.shape, mm.m, mm.n), DType::i32);
   }
-  return end_contraction(std::move(mm.loop), factor[0] * factor[1], DType::i32, mm.shape);
+  return contraction_form(std::move(mm.loop), factor[0] * factor[1], DType::i32, mm.shape);
 }
 
 Result<void> evaluate(Call& call) {
@@ -48,13 +48,13 @@ Result<void> evaluate(Call& call) {
 
 OP(matmul_integer) {
     .name = "MatMulInteger",
-    .since = 10,
+    .since_version = 10,
     .inputs = {{"A", "B", "a_zero_point?", "b_zero_point?"}},
     .outputs = {{"Y"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
-    .first = 10,
+    .first_opset = 10,
     .samples = {{"u8[3,4], i8[4,5]", "u8[3,4] in 0..255, u8[4,5] in 0..255, u8[] = 7, u8[] = 3", "i8[2,3,4], i8[4,5], i8[3], i8[5]",
                  "u8[3,4], i8[4,5], u8[1], _"}},
 };

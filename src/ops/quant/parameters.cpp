@@ -16,20 +16,20 @@ Expr load_parameter(Loop& loop, const NodeView& view, size_t input, Side side, c
   const DimList& own = *view.type(input).shape;
   const int axis = side == Side::rows ? m : n;
   if (own.size() == 1 && axis >= 0 && !own[0].known_equal(1)) {
-    return load(loop, read(view, input, {broadcast_index(own, {shape[axis]}, axis)[0]}));
+    return load(loop, operand_access(view, input, {broadcast_index(own, {shape[axis]}, axis)[0]}));
   }
-  if (own.size() <= shape.size()) return load(loop, read(view, input, broadcast_index(own, shape)));
-  return load(loop, read(view, input, std::vector<Expr>(own.size(), index_constant(0))));
+  if (own.size() <= shape.size()) return load(loop, operand_access(view, input, broadcast_index(own, shape)));
+  return load(loop, operand_access(view, input, std::vector<Expr>(own.size(), index_constant(0))));
 }
 
 Result<void> require_parameter(const NodeView& view, size_t input, Side side, const DimList& shape) {
   if (!view.has(input) || !view.type(input).has_rank() || view.type(input).count() == Dim(1)) return {};
-  if (view.rank(input) != 1) return require_broadcast(view, input, shape);
+  if (view.rank(input) != 1) return require_broadcastable(view, input, shape);
   const size_t axis = side == Side::rows ? std::max<size_t>(shape.size(), 2) - 2 : shape.size() - 1;
   if (axis < shape.size())
-    return require_spreads(view, view.type(input).dim(0), shape[axis],
-                           "sizes of operand " + std::to_string(input) + " and its rows or columns");
-  return require_single(view, input);
+    return require_broadcastable(view, view.type(input).dim(0), shape[axis],
+                                 "sizes of operand " + std::to_string(input) + " and its rows or columns");
+  return require_single_element(view, input);
 }
 
 double parameter_at(const Tensor& t, Side side, const Sizes& at, const Sizes& shape) {

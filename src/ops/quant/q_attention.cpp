@@ -21,7 +21,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 
 }  // namespace
 
-/// Attention whose product with the weights is one of 8-bit integers.
+/// Attention whose projection (the product with the weights) is of 8-bit integers.
 OP(q_attention) {
     .name = "QAttention",
     .domain = "com.microsoft",

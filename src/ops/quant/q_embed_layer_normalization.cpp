@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/definition/infer_by_definition.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/require.h"
 #include "ops/quant/definition.h"
 #include "ops/quant/parameters.h"
@@ -10,10 +10,10 @@ namespace tenon::ops::op_q_embed_layer_normalization {
 namespace {
 
 enum Input : size_t { kIds, kSegments, kWords, kPlaces, kSegmentTable, kGamma, kBeta, kMask, kScales };
-/// Scales, and five after them zero points: of words, places, segments, gamma, beta.
+/// Numbers of the operands with the scales of words, positions, segments, gamma and beta; zero points follow five operands later.
 constexpr size_t kZeros = kScales + 5;
 
-/// Rows are chosen before they become floats.
+/// Gathers rows first, then dequantizes them.
 ir::ValueId rows(ir::Builder& build, std::span<const ir::ValueId> in, size_t table, size_t which, ir::ValueId ids) {
   const ir::ValueId parts[] = {build("Gather", {in[table], ids}), in[kScales + which], in[kZeros + which]};
   return dequantized(build, parts, 0);
@@ -32,7 +32,7 @@ ir::ValueId word_counts(ir::Builder& build, const NodeView& view, std::span<cons
 
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   if (in.size() != kZeros + 5) return {};
-  const ir::ValueId places = counting(build, size_of(build, in[kIds], 1));
+  const ir::ValueId places = iota(build, size_of(build, in[kIds], 1));
   ir::ValueId sum = build("Add", {rows(build, in, kWords, 0, in[kIds]), rows(build, in, kPlaces, 1, places)});
   if (view.has(kSegments)) sum = build("Add", {sum, rows(build, in, kSegmentTable, 2, in[kSegments])});
   const ir::ValueId y = build("LayerNormalization", {sum, numbers(build, in, kGamma, 3), numbers(build, in, kBeta, 4)},
@@ -54,7 +54,7 @@ Result<void> infer(NodeView& view) {
 
 }  // namespace
 
-/// EmbedLayerNormalization with tables, scale and bias of 8 bits.
+/// EmbedLayerNormalization with 8-bit tables, gamma and beta.
 OP(q_embed_layer_normalization) {
     .name = "QEmbedLayerNormalization",
     .domain = "com.microsoft",

@@ -10,7 +10,7 @@ namespace {
 
 enum Input : size_t { kA, kAScale, kAZero, kB, kBScale, kBZero, kC, kScale, kZero };
 
-/// C has the scale of the sum: it is added before.
+/// C is i32 with the scale of the sum, so it is added before the scaling.
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   const ir::Attributes& how = *view.attributes;
   const auto side = [&](size_t k, std::string_view flag) {

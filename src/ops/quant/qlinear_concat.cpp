@@ -18,7 +18,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 
 }  // namespace
 
-/// A tensor, its scale and its zero point, again and again.
+/// The operands of each part are a tensor, its scale and its zero point.
 OP(qlinear_concat) {
     .name = "QLinearConcat",
     .domain = "com.microsoft",

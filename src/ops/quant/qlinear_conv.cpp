@@ -15,22 +15,22 @@ Result<void> infer(NodeView& view) {
   for (size_t k : {kX, kW, kZeroY}) TRY(require_dtype(view, k, is_byte, "i8 or u8"));
   for (size_t k : {kScaleX, kScaleW, kScaleY}) TRY(require_dtype(view, k, [](DType d) { return d == DType::f32; }, "f32"));
   TRY(require_dtype(view, kBias, [](DType d) { return d == DType::i32; }, "i32"));
-  for (size_t k : {kScaleX, kZeroX, kScaleY, kZeroY}) TRY(require_single(view, k));
+  for (size_t k : {kScaleX, kZeroX, kScaleY, kZeroY}) TRY(require_single_element(view, k));
   for (size_t k : {kScaleW, kZeroW})
-    if (ranks_known(view, {kW}) && view.rank(kW) > 0) TRY(require_single_or(view, k, view.type(kW).dim(0)));
+    if (ranks_known(view, {kW}) && view.rank(kW) > 0) TRY(require_single_element_or(view, k, view.type(kW).dim(0)));
   return infer_conv(view, kX, kW, kBias, dtype_of(view, kZeroY));
 }
 
-/// One number, or one an output channel.
+/// Checks that the operand has one element, or one for each output channel.
 Expr parameter(Loop& loop, const NodeView& view, size_t input, Expr channel) {
   const DimList& own = *view.type(input).shape;
   std::vector<Expr> at(own.size(), index_constant(0));
   if (own.size() == 1 && !own[0].known_equal(1)) at[0] = channel;
-  return load(loop, read(view, input, at));
+  return load(loop, operand_access(view, input, at));
 }
 
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   ConvLoop conv = TRY(conv_loop(view, kX, kW));
   const Expr within = conv.loop.accesses[0].within;
   Expr x = cast(conv.x, DType::i32) - cast(parameter(conv.loop, view, kZeroX, index_constant(0)), DType::i32);
@@ -39,12 +39,12 @@ Result<LoopForm> form(const NodeView& view) {
   const DType dtype = view.outputs[0].dtype;
   auto after = [&](Expr sum, Loop& map) {
     const Expr channel = Expr::axis(1);
-    if (view.has(kBias)) sum = sum + load(map, read(view, kBias, {channel}));
+    if (view.has(kBias)) sum = sum + load(map, operand_access(view, kBias, {channel}));
     const Expr factor =
         parameter(map, view, kScaleX, channel) * parameter(map, view, kScaleW, channel) / parameter(map, view, kScaleY, channel);
     return requantized(cast(sum, DType::f32) * factor, parameter(map, view, kZeroY, channel), dtype);
   };
-  return end_contraction(std::move(conv.loop), x * w, dtype, *view.outputs[0].shape, after, conv.index);
+  return contraction_form(std::move(conv.loop), x * w, dtype, *view.outputs[0].shape, after, conv.index);
 }
 
 Result<void> evaluate(Call& call) {
@@ -69,14 +69,14 @@ Result<void> evaluate(Call& call) {
 
 OP(qlinear_conv) {
     .name = "QLinearConv",
-    .since = 10,
+    .since_version = 10,
     .inputs = {{"x", "x_scale", "x_zero_point", "w", "w_scale", "w_zero_point", "y_scale", "y_zero_point", "B?"}},
     .outputs = {{"y"}},
     .attributes = kConvAttributes,
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
-    .first = 10,
+    .first_opset = 10,
     .samples = {{"u8[1,2,5,5] in 0..255, f32[] = 0.0037, u8[] = 132, u8[3,2,3,3] in 0..255, "
                  "f32[] = 0.0017, u8[] = 255, f32[] = 0.0162, u8[] = 123; pads=[1,1,1,1]",
                  "i8[1,2,5], f32[] = 0.1, i8[] = 1, i8[4,1,2], f32[4] in 0.1..0.3, i8[4], f32[] = 0.05, i8[] = -3, i32[4]; group=2"}},

@@ -21,14 +21,16 @@ Result<void> infer(NodeView& view) {
 }
 
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   MatmulLoop mm = matmul_loop(view, kA, kB);
   const DimList shape = mm.shape;
   const int m = mm.m, n = mm.n;
   auto number = [&](Loop& loop, size_t k, Side side) { return load_parameter(loop, view, k, side, shape, m, n); };
-  const Expr a = cast(load(mm.loop, read(view, kA, mm.index_a)), DType::i32) - cast(number(mm.loop, kZeroA, Side::rows), DType::i32);
-  const Expr b = cast(load(mm.loop, read(view, kB, mm.index_b)), DType::i32) - cast(number(mm.loop, kZeroB, Side::columns), DType::i32);
-  return end_contraction(std::move(mm.loop), a * b, view.outputs[0].dtype, shape, [&](Expr sum, Loop& map) {
+  const Expr a =
+      cast(load(mm.loop, operand_access(view, kA, mm.index_a)), DType::i32) - cast(number(mm.loop, kZeroA, Side::rows), DType::i32);
+  const Expr b =
+      cast(load(mm.loop, operand_access(view, kB, mm.index_b)), DType::i32) - cast(number(mm.loop, kZeroB, Side::columns), DType::i32);
+  return contraction_form(std::move(mm.loop), a * b, view.outputs[0].dtype, shape, [&](Expr sum, Loop& map) {
     auto scale = [&](size_t k, Side side) { return cast(number(map, k, side), DType::f32); };
     const Expr factor = scale(kScaleA, Side::rows) * scale(kScaleB, Side::columns) / scale(kScaleY, Side::rows);
     return requantized(cast(sum, DType::f32) * factor, number(map, kZeroY, Side::rows), view.outputs[0].dtype);
@@ -55,14 +57,14 @@ Result<void> evaluate(Call& call) {
 
 OP(qlinear_matmul) {
     .name = "QLinearMatMul",
-    .since = 21,
+    .since_version = 21,
     .inputs = {{"a", "a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point"}},
     .outputs = {{"y"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView& view) { return dtype_of(view, kScaleA) == DType::f32 ? 10 : 21; },
-    .first = 10,
+    .first_opset = 10,
     .samples = {{"u8[3,4] in 0..255, f32[] = 0.0125, u8[] = 113, u8[4,5] in 0..255, f32[] = 0.0117, u8[] = 114, f32[] = 0.0337, u8[] = 118",
                  "i8[2,3,4], f32[] = 0.1, i8[] = 1, i8[2,4,5], f32[5] in 0.1..0.3, i8[5], f32[] = 0.05, i8[] = -3"}},
 };

@@ -5,7 +5,7 @@ namespace tenon::ops::op_qlinear_softmax {
 
 namespace {
 
-/// Before opset 13 all axes from `axis` on were one row.
+/// Attribute `opset` below 13: all axes from `axis` on are one row.
 ir::ValueId softmax(ir::Builder& build, const NodeView& view, ir::ValueId x) {
   const bool flat = view.attributes->integer("opset", 13) < 13;
   const int64_t axis = view.attributes->integer("axis", flat ? 1 : -1);

@@ -4,8 +4,8 @@
 
 namespace tenon::ops {
 
-/// u8[..., bytes] to u8[..., 8 / bits * bytes], the numbers of `bits` bits in each byte (2, 4 or 8); the lowest bits come first. `x` has a
-/// known rank.
+/// Unpacks u8[..., bytes] to u8[..., 8 / bits * bytes]: each byte holds numbers of `bits` bits (2, 4 or 8), in the lowest bits first. `x`
+/// has a known rank.
 ir::ValueId unpacked(ir::Builder& build, ir::ValueId x, int64_t bits);
 
 }  // namespace tenon::ops

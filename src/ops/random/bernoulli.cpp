@@ -5,7 +5,7 @@ namespace tenon::ops::op_bernoulli {
 
 OP(bernoulli) {
     .name = "Bernoulli",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"input"}},
     .attributes = {{"dtype: int", "seed: float", "stream: int"}},
     .deterministic = false,
@@ -16,7 +16,7 @@ OP(bernoulli) {
           return fill_random(call, chance.shape(),
                              [&](const Draws& draws, int64_t k) { return draws.uniform(k) < chance.number(k) ? 1.0 : 0.0; });
         },
-    .first = 15,
+    .first_opset = 15,
     .samples = {{"f32[2,3] in 0..1", "f64[4] in 0..1; dtype=9"}},
 };
 

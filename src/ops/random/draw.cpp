@@ -34,7 +34,7 @@ Result<void> infer_random(NodeView& view) {
 }
 
 Result<void> infer_random_like(NodeView& view) {
-  TRY(same_shape_and_dtype(view));
+  TRY(infer_same_type(view));
   view.outputs[0].dtype = TRY(drawn_dtype(view, view.outputs[0].dtype));
   return {};
 }

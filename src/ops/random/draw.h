@@ -4,8 +4,9 @@
 
 namespace tenon::ops {
 
-/// The random numbers of one evaluation of a node: one block an element of the result (base/random.h has the layout).
-/// Attribute `seed`: the node draws stream 0 of that seed, in every run the same; else the stream of its number, of the run's seed.
+/// The random numbers of one evaluation of a node: one block for each element of the result (base/random.h has the layout).
+/// With attribute `seed` the node draws from stream 0 of that seed, the same in every run; else from the stream that attribute `stream`
+/// numbers, of the run's seed.
 class Draws {
  public:
   explicit Draws(const Call& call);
@@ -20,9 +21,9 @@ class Draws {
 
 /// Result 0 from attributes `shape` and `dtype` (default f32).
 Result<void> infer_random(NodeView& view);
-/// Result 0 like operand 0, `dtype` overrides.
+/// Result 0 has the type of operand 0; attribute `dtype` replaces its dtype.
 Result<void> infer_random_like(NodeView& view);
-/// dtype of attribute `dtype`. Errors: bad_attribute.
+/// The dtype that attribute `dtype` names, else `otherwise`. Errors: bad_attribute.
 Result<DType> drawn_dtype(const NodeView& view, DType otherwise);
 /// Fills result 0 of that shape: element k is next(draws, k).
 Result<void> fill_random(Call& call, Sizes shape, const std::function<double(const Draws&, int64_t)>& next);

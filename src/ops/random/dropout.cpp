@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <random>
 
-#include "ops/core/write_as.h"
+#include "ops/core/replace_node.h"
 #include "ops/form/loops.h"
 #include "ops/infer/elementwise.h"
 #include "ops/random/draw.h"
@@ -12,11 +12,11 @@ namespace tenon::ops::op_dropout {
 
 namespace {
 
-/// Does the node drop nothing, whatever is fed?
+/// Whether the node drops nothing, for any values of non-constant operands.
 bool passes_all(const NodeView& view) { return !view.has(2) || known_number(view, 2) == 0.0 || known_number(view, 1) == 0.0; }
 
-/// Which elements stay where the node has a seed: one uniform number an element, drawn as numpy's RandomState(seed) draws it, which the
-/// suite of ONNX expects; iterations of loops have seeds of their own.
+/// The mask of elements that are kept where the node has a seed: one uniform number an element, drawn as numpy's RandomState(seed) draws
+/// it, which the suite of ONNX expects; iterations of loops have seeds of their own.
 std::vector<int64_t> kept_by_seed(const Call& call, int64_t count, double ratio) {
   const RandomScope& at = call.random;
   const uint32_t place = at.step == 0 ? 0 : RandomScope{0, at.path, at.step}.block(0, 0)[0];
@@ -55,27 +55,28 @@ Result<void> reference_of_dropout(Call& call) {
 }
 
 Result<LoopForm> form_of_dropout(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   if (!passes_all(view)) return refuse(view, Code::not_supported, "not supported yet: a loop form in training mode");
   Loop loop;
   loop.axes = parallel_axes(*view.outputs[0].shape);
-  const Expr x = load(loop, read(view, 0, axis_indices(view.rank(0))));
-  loop.outputs.push_back(whole(view.outputs[0].dtype, *view.outputs[0].shape, x));
-  if (view.outputs.size() > 1) loop.outputs.push_back(whole(DType::boolean, *view.outputs[1].shape, Expr::integer(DType::boolean, 1)));
-  return single(std::move(loop));
+  const Expr x = load(loop, operand_access(view, 0, axis_indices(view.rank(0))));
+  loop.outputs.push_back(full_output(view.outputs[0].dtype, *view.outputs[0].shape, x));
+  if (view.outputs.size() > 1)
+    loop.outputs.push_back(full_output(DType::boolean, *view.outputs[1].shape, Expr::integer(DType::boolean, 1)));
+  return single_loop_form(std::move(loop));
 }
 
 /// Before opset 10 the mask had the data's dtype.
 Result<void> typed_mask(ir::Graph& graph, ir::NodeId node) {
   if (graph.node(node).outputs.size() < 2 || !graph.node(node).outputs[1]) return {};
-  return write_as(graph, node, [&](ir::Builder& build, const NodeView&, std::span<const ir::ValueId> in) {
+  return replace_node(graph, node, [&](ir::Builder& build, const NodeView&, std::span<const ir::ValueId> in) {
     std::vector<ir::ValueId> out = build.many("Dropout", std::vector<ir::ValueId>(in.begin(), in.end()), 2);
     out[1] = build("CastLike", {out[1], in[0]});
     return out;
   });
 }
 
-/// Before opset 7 `is_test` said what `training_mode` says now; until 12 nothing dropped.
+/// Before opset 7 attribute `is_test` replaces operand `training_mode`; opsets 7 to 11 have inference mode only.
 Result<void> upgrade_dropout(ir::Graph& graph, ir::NodeId node, int opset) {
   if (opset >= 12) return {};
   const ir::Attributes& a = graph.node(node).attributes;
@@ -93,20 +94,20 @@ Result<void> upgrade_dropout(ir::Graph& graph, ir::NodeId node, int opset) {
 
 OP(dropout) {
     .name = "Dropout",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"data", "ratio?", "training_mode?"}},
     .outputs = {{"output", "mask?"}},
     .attributes = {{"seed: int", "stream: int"}},
-    .random_where = 2,
+    .random_switch_operand = 2,
     .same_bytes = true,
     .infer = [](NodeView& view) -> Result<void> {
-      TRY(same_shape_and_dtype(view));
+      TRY(infer_same_type(view));
       Type mask = view.outputs[0];
       mask.dtype = DType::boolean;
       set_output(view, 1, std::move(mask));
       return {};
     },
-    .form = form_of_dropout,
+    .loop_form = form_of_dropout,
     .reference = reference_of_dropout,
     .upgrade = upgrade_dropout,
     .lowest_opset = [](const NodeView& view) { return view.has(1) || view.has(2) || view.attributes->has("seed") ? 12 : 10; },

@@ -54,7 +54,7 @@ Result<void> reference_of_multinomial(Call& call) {
 
 OP(multinomial) {
     .name = "Multinomial",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"input"}},
     .attributes = {{"dtype: int = 6", "sample_size: int = 1", "seed: float", "stream: int"}},
     .deterministic = false,

@@ -5,7 +5,7 @@ namespace tenon::ops::op_random_normal {
 
 OP(random_normal) {
     .name = "RandomNormal",
-    .since = 22,
+    .since_version = 22,
     .attributes = {{"dtype: int = 1", "shape: ints!", "mean: float = 0.0", "scale: float = 1.0", "seed: float", "stream: int"}},
     .deterministic = false,
     .infer = infer_random,

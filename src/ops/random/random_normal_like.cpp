@@ -5,7 +5,7 @@ namespace tenon::ops::op_random_normal_like {
 
 OP(random_normal_like) {
     .name = "RandomNormalLike",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"input"}},
     .attributes = {{"dtype: int", "mean: float = 0.0", "scale: float = 1.0", "seed: float", "stream: int"}},
     .deterministic = false,

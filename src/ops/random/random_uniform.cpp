@@ -5,7 +5,7 @@ namespace tenon::ops::op_random_uniform {
 
 OP(random_uniform) {
     .name = "RandomUniform",
-    .since = 22,
+    .since_version = 22,
     .attributes = {{"dtype: int = 1", "shape: ints!", "low: float = 0.0", "high: float = 1.0", "seed: float", "stream: int"}},
     .deterministic = false,
     .infer = infer_random,

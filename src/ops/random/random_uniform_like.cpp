@@ -5,7 +5,7 @@ namespace tenon::ops::op_random_uniform_like {
 
 OP(random_uniform_like) {
     .name = "RandomUniformLike",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"input"}},
     .attributes = {{"dtype: int", "low: float = 0.0", "high: float = 1.0", "seed: float", "stream: int"}},
     .deterministic = false,

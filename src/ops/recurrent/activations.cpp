@@ -6,7 +6,7 @@
 
 #include "base/scalar.h"
 #include "ops/core/refuse.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 
 namespace tenon::ops {
 
@@ -23,7 +23,7 @@ namespace {
 
 constexpr double kNone = NAN;
 
-ValueId times(ir::Builder& build, ValueId x, double factor) { return build("Mul", {x, number_like(build, x, factor)}); }
+ValueId times(ir::Builder& build, ValueId x, double factor) { return build("Mul", {x, scalar_like(build, x, factor)}); }
 
 constexpr ActivationKind kKinds[] = {
     {"relu", kNone, kNone, [](double x, double, double) { return maximum(x, 0); },
@@ -33,7 +33,7 @@ constexpr ActivationKind kKinds[] = {
     {"sigmoid", kNone, kNone, [](double x, double, double) { return 1 / (1 + std::exp(-x)); },
      [](ir::Builder& b, ValueId x, double, double) { return b("Sigmoid", {x}); }},
     {"affine", 1, 0, [](double x, double alpha, double beta) { return alpha * x + beta; },
-     [](ir::Builder& b, ValueId x, double alpha, double beta) { return b("Add", {times(b, x, alpha), number_like(b, x, beta)}); }},
+     [](ir::Builder& b, ValueId x, double alpha, double beta) { return b("Add", {times(b, x, alpha), scalar_like(b, x, beta)}); }},
     {"leakyrelu", 0.01, kNone, [](double x, double alpha, double) { return x < 0 ? alpha * x : x; },
      [](ir::Builder& b, ValueId x, double alpha, double) { return b("LeakyRelu", {x}, {{"alpha", static_cast<float>(alpha)}}); }},
     {"thresholdedrelu", 1, kNone, [](double x, double alpha, double) { return x > alpha ? x : 0; },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/recurrent/layer.h"
 #include "ops/versions/adapters.h"
 
@@ -13,11 +13,11 @@ enum Gate : int64_t { kUpdate, kReset, kHidden };
 
 constexpr std::string_view kActivations[] = {"Sigmoid", "Tanh"};
 
-/// Is the reset gate applied to the product of h, not to h?
+/// Whether the reset gate is applied to the product of h with R, instead of to h.
 bool resets_product(const NodeView& view) { return view.attributes->integer("linear_before_reset", 0) != 0; }
 
 Result<void> evaluate(Call& call) {
-  const Recurrent layer = TRY(Recurrent::of(call, 3));
+  const RecurrentLayer layer = TRY(RecurrentLayer::of(call, 3));
   std::vector<std::vector<Activation>> activations;
   for (int64_t d = 0; d < layer.directions; ++d) activations.push_back(TRY(activations_of(call.view, d, kActivations)));
   const double clip = call.view.attributes->has("clip") ? call.view.attributes->number("clip", 0) : INFINITY;
@@ -43,7 +43,7 @@ Result<void> evaluate(Call& call) {
 }
 
 std::vector<ir::ValueId> define_step(const CellStep& cell) {
-  const ir::ValueId h = cell.last[0];
+  const ir::ValueId h = cell.previous_state[0];
   const bool linear = resets_product(cell.view);
   ir::ValueId from_h = cell("MatMul", {h, cell.weights(2, 0, linear ? 3 : 2)});
   if (linear && cell.view.has(3)) from_h = cell("Add", {from_h, cell.weights(3, 3, 6)});
@@ -52,7 +52,7 @@ std::vector<ir::ValueId> define_step(const CellStep& cell) {
   const ir::ValueId reset_hidden = linear ? cell("Mul", {reset, cell.gates_of(from_h, kHidden, kHidden + 1)})
                                           : cell("MatMul", {cell("Mul", {reset, h}), cell.weights(2, kHidden, kHidden + 1)});
   const ir::ValueId hidden = cell.activate(1, cell("Add", {cell.gates_of(cell.x, kHidden, kHidden + 1), reset_hidden}));
-  const ir::ValueId rest = cell("Sub", {number_like(cell.body.build, z, 1), z});
+  const ir::ValueId rest = cell("Sub", {scalar_like(cell.body.build, z, 1), z});
   return {cell("Add", {cell("Mul", {rest, hidden}), cell("Mul", {z, h})})};
 }
 
@@ -60,10 +60,10 @@ std::vector<ir::ValueId> define_step(const CellStep& cell) {
 
 OP(gru) {
     .name = "GRU",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"X", "W", "R", "B?", "sequence_lens?", "initial_h?"}},
     .outputs = {{"Y?", "Y_h?"}},
-    .attributes = {.made = together<kRecurrentAttributes, names<"linear_before_reset: int = 0">>},
+    .attributes = {.array = concatenated<kRecurrentAttributes, literals<"linear_before_reset: int = 0">>},
     .infer = [](NodeView& view) { return infer_recurrent(view, 3, 1); },
     .reference = evaluate,
     .definition =
@@ -73,7 +73,7 @@ OP(gru) {
         },
     .upgrade = recurrent_upgrade,
     .lowest_opset = [](const NodeView& view) { return view.attributes->integer("layout", 0) != 0 ? 14 : 7; },
-    .spell_out = state_hidden_size,
+    .make_explicit = set_hidden_size,
     .samples = {{"f32[4,2,3], f32[1,15,3], f32[1,15,5]; outputs=2",
                  "f32[4,2,3], f32[2,15,3], f32[2,15,5], f32[2,30]; outputs=2, direction=bidirectional, linear_before_reset=1",
                  "f32[2,4,3], f32[1,15,3], f32[1,15,5], f32[1,30], i32[2] = [4, 2], f32[2,1,5]; outputs=2, layout=1, direction=reverse",

@@ -9,7 +9,7 @@ namespace tenon::ops {
 
 namespace {
 
-/// The optional operand is missing, or may have that shape.
+/// Checks that an optional operand, where present, may have that shape.
 Result<void> require_shape(const NodeView& view, size_t input, const DimList& shape) {
   TRY(require_rank(view, input, static_cast<int>(shape.size())));
   if (!view.has(input) || !view.type(input).has_rank()) return {};
@@ -18,7 +18,7 @@ Result<void> require_shape(const NodeView& view, size_t input, const DimList& sh
   return {};
 }
 
-/// The real shape. Errors: shape_mismatch.
+/// Checks the shape of an operand of the call. Errors: shape_mismatch.
 Result<void> require_sizes(const Call& call, size_t input, const Sizes& shape) {
   if (!call.has(input) || call.in[input]->shape() == shape) return {};
   return refuse(call.view, Code::shape_mismatch, "operand " + std::to_string(input) + " has a wrong shape")
@@ -61,8 +61,8 @@ Result<void> infer_recurrent(NodeView& view, int64_t gates, size_t states) {
   return {};
 }
 
-Result<Recurrent> Recurrent::of(const Call& call, int64_t gates) {
-  Recurrent l;
+Result<RecurrentLayer> RecurrentLayer::of(const Call& call, int64_t gates) {
+  RecurrentLayer l;
   const Tensor &x = *call.in[0], &w = *call.in[1], &r = *call.in[2];
   l.batch_first = call.view.attributes->integer("layout", 0) != 0;
   l.steps = x.shape()[l.batch_first ? 1 : 0];
@@ -90,21 +90,21 @@ Result<Recurrent> Recurrent::of(const Call& call, int64_t gates) {
   return l;
 }
 
-double Recurrent::from_input(int64_t d, int64_t gate, int64_t unit, const double* row) const {
+double RecurrentLayer::from_input(int64_t d, int64_t gate, int64_t unit, const double* row) const {
   const double* weights = w.data() + ((d * gates + gate) * hidden + unit) * input;
   double sum = 0;
   for (int64_t k = 0; k < input; ++k) sum += weights[k] * row[k];
   return sum;
 }
 
-double Recurrent::from_state(int64_t d, int64_t gate, int64_t unit, const std::vector<double>& h) const {
+double RecurrentLayer::from_state(int64_t d, int64_t gate, int64_t unit, const std::vector<double>& h) const {
   const double* weights = r.data() + ((d * gates + gate) * hidden + unit) * hidden;
   double sum = 0;
   for (int64_t k = 0; k < hidden; ++k) sum += weights[k] * h[k];
   return sum;
 }
 
-Result<void> Recurrent::run(Call& call, size_t initial_c, const Step& step) const {
+Result<void> RecurrentLayer::run(Call& call, size_t initial_c, const Step& step) const {
   const std::string direction = call.view.attributes->text("direction", "forward");
   std::vector<double> y(steps * directions * batch * hidden), last[2];
   for (auto& l : last) l.resize(directions * batch * hidden);

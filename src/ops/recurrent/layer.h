@@ -5,21 +5,21 @@
 
 namespace tenon::ops {
 
-inline constexpr Names kRecurrentAttributes = {{"activation_alpha: floats", "activation_beta: floats", "activations: strings",
-                                                "clip: float", "direction: string = forward", "hidden_size: int", "layout: int = 0"}};
+inline constexpr StringList kRecurrentAttributes = {{"activation_alpha: floats", "activation_beta: floats", "activations: strings",
+                                                     "clip: float", "direction: string = forward", "hidden_size: int", "layout: int = 0"}};
 
 /// Operands X, W, R, B?, sequence_lens?, initial_h?; results Y, Y_h and (states 2) Y_c. gates: rows of W per hidden unit.
 Result<void> infer_recurrent(NodeView& view, int64_t gates, size_t states);
 
-/// One layer's numbers and its walk over directions, batch entries and steps.
-struct Recurrent {
+/// The reference of one layer: its weights as numbers, and the loop over directions, batch entries and steps.
+struct RecurrentLayer {
   int64_t steps = 0, batch = 0, input = 0, hidden = 0, directions = 1, gates = 1;
   bool batch_first = false;
   std::vector<double> x, w, r, b;  ///< b: zeros where missing
   std::vector<int64_t> lengths;
 
   /// Errors: shape_mismatch.
-  static Result<Recurrent> of(const Call& call, int64_t gates);
+  static Result<RecurrentLayer> of(const Call& call, int64_t gates);
   /// W[direction, gate, unit] * x + both biases, and R[...] * h without a bias.
   double from_input(int64_t d, int64_t gate, int64_t unit, const double* row) const;
   double from_state(int64_t d, int64_t gate, int64_t unit, const std::vector<double>& h) const;
@@ -31,7 +31,7 @@ struct Recurrent {
   Result<void> run(Call& call, size_t initial_c, const Step& step) const;
 };
 
-/// Weights of one direction that a row is multiplied by: [columns, gates * hidden].
+/// The weights of one direction, by which a row is multiplied: [columns, gates * hidden].
 struct RowWeights {
   ir::ValueId matrix;
   ir::ValueId scale, zero_point;  ///< of a matrix of 8-bit integers, one for all or one a column; none: the matrix has the row's type
@@ -45,13 +45,14 @@ ir::ValueId multiply_weights(ir::Builder& build, ir::ValueId rows, const RowWeig
 struct CellStep {
   BodyBuilder& body;
   const NodeView& view;
-  std::span<const ir::ValueId> in;  ///< the layer's operands, outside of the body
+  std::span<const ir::ValueId> in;  ///< the layer's operands, values of the outer graph
   int64_t direction = 0, hidden = 0;
-  std::function<RowWeights()> state_weights;  ///< R, outside of the body
-  ir::ValueId counts;                         ///< [batch, 1]: entries whose h counts for the range that h is rounded over; none: all
+  std::function<RowWeights()> state_weights;  ///< weights R as values of the outer graph
+  /// bool[batch, 1]: entries whose h is included in the range over which h is quantized, the others are 0 there; none: all.
+  ir::ValueId active_mask;
   std::vector<Activation> activations;
-  ir::ValueId x;                  ///< [batch, gates * hidden]: this step of X W^T and its biases
-  std::vector<ir::ValueId> last;  ///< h (and c) of the step before: [batch, hidden]
+  ir::ValueId x;                            ///< [batch, gates * hidden]: this step of X W^T and its biases
+  std::vector<ir::ValueId> previous_state;  ///< h (and c) of the step before: [batch, hidden]
 
   ir::ValueId operator()(std::string_view op, std::vector<ir::ValueId> operands) const { return body.build(op, std::move(operands)); }
   /// Gates [begin, end) of a row of gates.
@@ -64,10 +65,10 @@ struct CellStep {
   ir::ValueId activate(size_t k, ir::ValueId sum) const;
 };
 
-/// What a cell computes from the row and the state of one step: the next h (and c).
+/// The parts of define_recurrent that differ between RNN, GRU and LSTM; `step` computes the next h (and c) from x and the previous state.
 struct CellDefinition {
   int64_t gates = 1;
-  size_t initial[2] = {5, 0};  ///< operands of the first h and, unless 0, c
+  size_t initial[2] = {5, 0};  ///< numbers of the operands with the initial h and, unless 0, the initial c
   std::span<const std::string_view> activations;
   bool state_bias_in_step = false;  ///< the second half of B is added by `step`, not to X W^T
   /// Operands with the scales of W and R, [directions, columns, gates * hidden] of 8-bit integers; each is followed by the zero points.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/form/loops.h"
 #include "ops/infer/types.h"
 #include "ops/quant/definition.h"
@@ -13,16 +13,16 @@ namespace {
 
 enum RecurrentOperand : size_t { kX, kW, kR, kB, kLengths };
 
-/// In the dtype that sums are computed in: rows [begin, end) of direction `d` of [directions, rows] or, transposed, of [directions, rows,
+/// Rows [begin, end) of direction `d`, cast to the dtype of sums: of an operand [directions, rows] or, transposed, of [directions, rows,
 /// columns].
 ValueId rows_of(ir::Builder& build, const NodeView& view, std::span<const ValueId> in, size_t operand, int64_t d, int64_t begin,
                 int64_t end) {
-  const ValueId part = part_of(build, without_axis(build, part_of(build, in[operand], 0, d, d + 1), 0), 0, begin, end);
+  const ValueId part = sliced(build, squeezed(build, sliced(build, in[operand], 0, d, d + 1), 0), 0, begin, end);
   const ValueId rows = cast_to(build, part, compute_dtype(view.type(kX).dtype));
   return view.rank(operand) == 3 ? transposed(build, rows, {1, 0}) : rows;
 }
 
-/// One layer: what all directions share, then a Scan for each.
+/// Builds one layer: values that all directions share, then a Scan for each direction.
 class Layer {
  public:
   Layer(ir::Builder& build, const NodeView& view, std::span<const ValueId> in, const CellDefinition& cell)
@@ -51,23 +51,24 @@ class Layer {
   }
 
  private:
-  /// [steps, batch, 1]: is the number of the step less than the entry's length? "LessOrEqual": does it follow a step that was?
+  /// bool[steps, batch, 1]: whether the number of the step is less than the entry's length; with "LessOrEqual": whether the step before
+  /// was.
   ValueId mask(std::string_view compare) {
-    const ValueId steps = build_("Unsqueeze", {counting(build_, size_of(build_, x_, 0)), build_.ints({1})});
+    const ValueId steps = build_("Unsqueeze", {iota(build_, size_of(build_, x_, 0)), build_.ints({1})});
     const ValueId inside = build_(compare, {steps, lengths()});
     return build_("Unsqueeze", {inside, build_.ints({2})});
   }
 
   ValueId lengths() { return cast_to(build_, in_[kLengths], DType::i64); }
 
-  /// x, 0 after the last step of the longest entry.
+  /// x with zeros after the last step of the longest entry.
   ValueId zero_after_longest(ValueId x) {
-    const ValueId steps = build_("Unsqueeze", {counting(build_, size_of(build_, x, 0)), build_.ints({1, 2})});
+    const ValueId steps = build_("Unsqueeze", {iota(build_, size_of(build_, x, 0)), build_.ints({1, 2})});
     const ValueId longest = build_("ReduceMax", {lengths()}, {{"keepdims", int64_t{0}}});
-    return build_("Where", {build_("Less", {steps, longest}), x, number_like(build_, x, 0)});
+    return build_("Where", {build_("Less", {steps, longest}), x, scalar_like(build_, x, 0)});
   }
 
-  /// The steps of each entry from its last to its first; what follows stays.
+  /// Reverses the steps of each entry; steps after its length stay.
   ValueId reversed_entries(ValueId x) {
     return build_("ReverseSequence", {x, lengths()}, {{"time_axis", int64_t{0}}, {"batch_axis", int64_t{1}}});
   }
@@ -77,19 +78,17 @@ class Layer {
     const int axis = batch_first_ ? 1 : 0;
     if (view_.has(operand)) {
       const ValueId given = cast_to(build_, in_[operand], compute_dtype(view_.type(kX).dtype));
-      return without_axis(build_, part_of(build_, given, axis, d, d + 1), axis);
+      return squeezed(build_, sliced(build_, given, axis, d, d + 1), axis);
     }
     const ValueId shape = build_("Concat", {sizes_of(build_, x_, 1, 2), build_.ints({hidden_})}, {{"axis", int64_t{0}}});
-    return build_("Expand", {number_like(build_, x_, 0), shape});
+    return build_("Expand", {scalar_like(build_, x_, 0), shape});
   }
 
   /// Of operand W or R.
   RowWeights weights_of(size_t operand, int64_t d) {
     const size_t scale = cell_.scales[operand == kR];
     if (scale == 0) return {rows_of(build_, view_, in_, operand, d, 0, cell_.gates * hidden_), {}, {}};
-    const auto of_direction = [&](size_t k) {
-      return view_.has(k) ? without_axis(build_, part_of(build_, in_[k], 0, d, d + 1), 0) : ValueId{};
-    };
+    const auto of_direction = [&](size_t k) { return view_.has(k) ? squeezed(build_, sliced(build_, in_[k], 0, d, d + 1), 0) : ValueId{}; };
     return {of_direction(operand), of_direction(scale), of_direction(scale + 1)};
   }
 
@@ -117,7 +116,7 @@ class Layer {
     for (size_t operand : cell_.initial)
       if (operand != 0) operands.push_back(initial(operand, d));
     const size_t states = operands.size();
-    // Ranges are those of steps with the same number, counted from each entry's own end.
+    // The range for quantization is over the steps with the same number, counted from the end of each entry.
     const bool from_last = backwards && active_mask_;
     if (from_last) backwards = false;
     operands.push_back(from_input(d, from_last));
@@ -127,10 +126,10 @@ class Layer {
     BodyBuilder body(build_);
     CellStep step{body, view_, in_, d, hidden_, {}, {}, std::move(*activations), {}, {}};
     step.state_weights = [this, d] { return weights_of(kR, d); };
-    for (size_t k = 0; k < states; ++k) step.last.push_back(body.input(k == 0 ? "h" : "c", type_of(operands[k], false)));
+    for (size_t k = 0; k < states; ++k) step.previous_state.push_back(body.input(k == 0 ? "h" : "c", type_of(operands[k], false)));
     step.x = body.input("x", type_of(operands[states], true));
     const ValueId inside = mask_ ? body.input("inside", type_of(mask_, true)) : ValueId{};
-    if (active_mask_) step.counts = body.input("ran", type_of(active_mask_, true));
+    if (active_mask_) step.active_mask = body.input("ran", type_of(active_mask_, true));
     finish(step, inside);
     if (!body.build.status()) return {};
     const Ints directions(operands.size() - states, backwards ? 1 : 0);
@@ -148,8 +147,8 @@ class Layer {
   void finish(const CellStep& step, ValueId inside) {
     std::vector<ValueId> next = cell_.step(step);
     ValueId row = next[0];
-    for (size_t k = 0; inside && k < next.size(); ++k) next[k] = step("Where", {inside, next[k], step.last[k]});
-    if (inside) row = step("Where", {inside, row, number_like(step.body.build, row, 0)});
+    for (size_t k = 0; inside && k < next.size(); ++k) next[k] = step("Where", {inside, next[k], step.previous_state[k]});
+    if (inside) row = step("Where", {inside, row, scalar_like(step.body.build, row, 0)});
     else row = step("Identity", {row});
     if (!step.body.build.status()) return;
     for (ValueId v : next) step.body.graph->add_output(v);
@@ -189,13 +188,13 @@ ValueId multiply_weights(ir::Builder& build, ValueId rows, const RowWeights& wei
 
 ValueId CellStep::from_state(ValueId h) const {
   const RowWeights weights = state_weights();
-  if (counts) h = (*this)("Where", {counts, h, number_like(body.build, h, 0)});
+  if (active_mask) h = (*this)("Where", {active_mask, h, scalar_like(body.build, h, 0)});
   const auto inside = [&](ValueId v) { return v ? body.capture(v) : v; };
   return multiply_weights(body.build, h, {inside(weights.matrix), inside(weights.scale), inside(weights.zero_point)});
 }
 
 ValueId CellStep::gates_of(ValueId row, int64_t begin, int64_t end) const {
-  return part_of(body.build, row, 1, begin * hidden, end * hidden);
+  return sliced(body.build, row, 1, begin * hidden, end * hidden);
 }
 
 ValueId CellStep::weights(size_t operand, int64_t begin, int64_t end) const {
@@ -205,7 +204,7 @@ ValueId CellStep::weights(size_t operand, int64_t begin, int64_t end) const {
 ValueId CellStep::activate(size_t k, ValueId sum) const {
   if (view.attributes->has("clip")) {
     const double limit = view.attributes->number("clip", 0);
-    sum = (*this)("Clip", {sum, number_like(body.build, sum, -limit), number_like(body.build, sum, limit)});
+    sum = (*this)("Clip", {sum, scalar_like(body.build, sum, -limit), scalar_like(body.build, sum, limit)});
   }
   return sum ? activations[k](body.build, sum) : sum;
 }

@@ -9,7 +9,7 @@ namespace tenon::ops::op_lstm {
 namespace {
 
 Result<void> evaluate(Call& call) {
-  const Recurrent layer = TRY(Recurrent::of(call, 4));
+  const RecurrentLayer layer = TRY(RecurrentLayer::of(call, 4));
   std::vector<std::vector<Activation>> activations;
   for (int64_t d = 0; d < layer.directions; ++d) activations.push_back(TRY(activations_of(call.view, d, kLstmActivations)));
   const std::vector<double> peepholes = call.has(7) ? numbers_of(*call.in[7]) : std::vector<double>(layer.directions * 3 * layer.hidden);
@@ -40,10 +40,10 @@ Result<void> evaluate(Call& call) {
 
 OP(lstm) {
     .name = "LSTM",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"X", "W", "R", "B?", "sequence_lens?", "initial_h?", "initial_c?", "P?"}},
     .outputs = {{"Y?", "Y_h?", "Y_c?"}},
-    .attributes = {.made = together<kRecurrentAttributes, names<"input_forget: int = 0">>},
+    .attributes = {.array = concatenated<kRecurrentAttributes, literals<"input_forget: int = 0">>},
     .infer = [](NodeView& view) { return infer_recurrent(view, 4, 2); },
     .reference = evaluate,
     .definition =
@@ -53,7 +53,7 @@ OP(lstm) {
         },
     .upgrade = recurrent_upgrade,
     .lowest_opset = [](const NodeView& view) { return view.attributes->integer("layout", 0) != 0 ? 14 : 7; },
-    .spell_out = state_hidden_size,
+    .make_explicit = set_hidden_size,
     .samples = {{"f32[4,2,3], f32[1,20,3], f32[1,20,5]; outputs=3",
                  "f32[4,2,3], f32[2,20,3], f32[2,20,5], f32[2,40]; outputs=3, direction=bidirectional",
                  "f32[2,4,3], f32[1,20,3], f32[1,20,5], f32[1,40], i32[2] = [4, 2], "

@@ -4,7 +4,7 @@
 
 namespace tenon::ops {
 
-/// In the order in which W, R and B have them.
+/// Gates in the order of W, R and B.
 enum LstmGate : int64_t { kInputGate, kOutputGate, kForgetGate, kCellGate };
 
 inline constexpr std::string_view kLstmActivations[] = {"Sigmoid", "Tanh", "Tanh"};

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kActivations[] = {"Tanh"};
 
 Result<void> evaluate(Call& call) {
-  const Recurrent layer = TRY(Recurrent::of(call, 1));
+  const RecurrentLayer layer = TRY(RecurrentLayer::of(call, 1));
   std::vector<std::vector<Activation>> activations;
   for (int64_t d = 0; d < layer.directions; ++d) activations.push_back(TRY(activations_of(call.view, d, kActivations)));
   const double clip = call.view.attributes->has("clip") ? call.view.attributes->number("clip", 0) : INFINITY;
@@ -27,14 +27,14 @@ Result<void> evaluate(Call& call) {
 }
 
 std::vector<ir::ValueId> define_step(const CellStep& cell) {
-  return {cell.activate(0, cell("Add", {cell.x, cell("MatMul", {cell.last[0], cell.weights(2, 0, 1)})}))};
+  return {cell.activate(0, cell("Add", {cell.x, cell("MatMul", {cell.previous_state[0], cell.weights(2, 0, 1)})}))};
 }
 
 }  // namespace
 
 OP(rnn) {
     .name = "RNN",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"X", "W", "R", "B?", "sequence_lens?", "initial_h?"}},
     .outputs = {{"Y?", "Y_h?"}},
     .attributes = kRecurrentAttributes,
@@ -46,7 +46,7 @@ OP(rnn) {
         },
     .upgrade = recurrent_upgrade,
     .lowest_opset = [](const NodeView& view) { return view.attributes->integer("layout", 0) != 0 ? 14 : 7; },
-    .spell_out = state_hidden_size,
+    .make_explicit = set_hidden_size,
     .samples = {{"f32[4,2,3], f32[1,5,3], f32[1,5,5]; outputs=2",
                  "f32[4,2,3], f32[2,5,3], f32[2,5,5], f32[2,10]; outputs=2, direction=bidirectional, activations=[Relu,Tanh]",
                  "f32[2,4,3], f32[1,5,3], f32[1,5,5], f32[1,10], i32[2] = [4, 2], f32[2,1,5]; outputs=2, layout=1, direction=reverse",

@@ -5,12 +5,12 @@ namespace tenon::ops::op_arg_min {
 
 OP(arg_min) {
     .name = "ArgMin",
-    .since = 13,
+    .since_version = 13,
     .inputs = {{"data"}},
     .outputs = {{"reduced"}},
     .attributes = {{"axis: int = 0", "keepdims: int = 1", "select_last_index: int = 0 since 12"}},
     .infer = infer_arg,
-    .form = [](const NodeView& view) { return arg_form(view, Combine::min); },
+    .loop_form = [](const NodeView& view) { return arg_form(view, Combine::min); },
     .reference =
         [](Call& call) {
           return arg_reference(call, [](double a, double b) { return a > b; }, [](int64_t a, int64_t b) { return a > b; });

@@ -12,17 +12,17 @@ Result<void> infer_cumulative(NodeView& view) {
   TRY(require_dtype(view, 0, is_number, "a number type"));
   TRY(require_dtype(view, 1, is_index, "i32 or i64"));
   if (const auto axis = known_ints(view, 1); axis && axis->size() == 1 && view.type(0).has_rank())
-    TRY(normal_axis(view, axis->front(), view.rank(0)));
+    TRY(normalise_axis(view, axis->front(), view.rank(0)));
   set_output(view, 0, view.type(0));
   return {};
 }
 
 Result<LoopForm> cumulative_form(const NodeView& view, Combine combine) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const auto given = known_ints(view, 1);
   if (!given || given->size() != 1)
     return refuse(view, Code::not_supported, "not supported yet: a loop form where the axis is known at run time only");
-  const int axis = TRY(normal_axis(view, given->front(), view.rank(0)));
+  const int axis = TRY(normalise_axis(view, given->front(), view.rank(0)));
   const DimList& shape = *view.type(0).shape;
   const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);
   // The scanned axis is the innermost.
@@ -30,13 +30,13 @@ Result<LoopForm> cumulative_form(const NodeView& view, Combine combine) {
   scan.loop.axes.back().kind = Axis::Kind::scanned;
   scan.loop.exclusive = view.attributes->integer("exclusive", 0) != 0;
   scan.loop.reverse = view.attributes->integer("reverse", 0) != 0;
-  emit(scan, wide, shape, scan.operand(view, 0), combine);
-  scan.loop.outputs.back().index = scan.whole;
-  if (wide == dtype) return single(std::move(scan.loop));
+  add_output(scan, wide, shape, scan.load_operand(view, 0), combine);
+  scan.loop.outputs.back().index = scan.element_index;
+  if (wide == dtype) return single_loop_form(std::move(scan.loop));
   RowLoop narrow = map_rows(shape, {});
-  const Expr value = narrow.of_element(0, wide);
-  emit(narrow, dtype, shape, value);
-  return chain({std::move(scan.loop), std::move(narrow.loop)});
+  const Expr value = narrow.load_of_element(0, wide);
+  add_output(narrow, dtype, shape, value);
+  return loop_sequence_form({std::move(scan.loop), std::move(narrow.loop)});
 }
 
 Result<void> cumulative_reference(Call& call, int64_t identity, double (*number)(double, double), int64_t (*integer)(int64_t, int64_t)) {

@@ -19,26 +19,27 @@ Result<void> infer_arg(NodeView& view) {
 }
 
 Result<LoopForm> arg_form(const NodeView& view, Combine extreme) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const std::vector<int> axis{TRY(axis_attribute(view, 0))};
   const DimList& shape = *view.type(0).shape;
   const DType wide = compute_dtype(view.type(0).dtype);
   const bool last = view.attributes->integer("select_last_index", 0) != 0;
   RowLoop best = reduce_rows(shape, axis);
-  emit(best, wide, without(shape, axis), best.operand(view, 0), extreme);
+  add_output(best, wide, without_axes(shape, axis), best.load_operand(view, 0), extreme);
   RowLoop where = reduce_rows(shape, axis);
-  const Expr x = where.operand(view, 0), b = where.of_row(0, wide);
+  const Expr x = where.load_operand(view, 0), b = where.load_of_row(0, wide);
   Expr hit = equal(x, b);
   if (is_float(wide)) hit = logical_or(hit, unary(ExprOp::is_nan, x));
   const Expr nowhere = last ? index_constant(-1) : size_expr(shape[axis[0]]);
-  const Expr position = select(hit, where.whole[axis[0]], nowhere);
-  emit_kept(where, DType::i64, shape, axis, view.attributes->integer("keepdims", 1) != 0, position, last ? Combine::max : Combine::min);
-  return chain({std::move(best.loop), std::move(where.loop)});
+  const Expr position = select(hit, where.element_index[axis[0]], nowhere);
+  add_row_output(where, DType::i64, shape, axis, view.attributes->integer("keepdims", 1) != 0, position,
+                 last ? Combine::max : Combine::min);
+  return loop_sequence_form({std::move(best.loop), std::move(where.loop)});
 }
 
 Result<void> arg_reference(Call& call, bool (*better)(double, double), bool (*better_integer)(int64_t, int64_t)) {
   const Tensor& x = *call.in[0];
-  const int axis = TRY(normal_axis(call.view, call.view.attributes->integer("axis", 0), x.rank()));
+  const int axis = TRY(normalise_axis(call.view, call.view.attributes->integer("axis", 0), x.rank()));
   const bool last = call.view.attributes->integer("select_last_index", 0) != 0,
              keepdims = call.view.attributes->integer("keepdims", 1) != 0;
   Sizes shape = x.shape();

@@ -7,8 +7,8 @@ namespace tenon::ops::op_reduce_l1 {
 
 OP(reduce_l1) = reduce_op({
     .name = "ReduceL1",
-    .since = 18,
-    .form = [](const NodeView& view) { return form_of_reduce(view, Combine::sum, [](Expr x) { return abs(x); }); },
+    .since_version = 18,
+    .loop_form = [](const NodeView& view) { return form_of_reduce(view, Combine::sum, [](Expr x) { return abs(x); }); },
     .reference = fold_rows<0,
                            [](auto total, auto x) {
                              if constexpr (std::is_floating_point_v<decltype(x)>) return plus(total, std::fabs(x));

@@ -8,25 +8,25 @@ namespace tenon::ops::op_reduce_log_sum_exp {
 
 namespace {
 
-/// The largest element of the row is taken out of the exponentials; an infinite one is not, as infinity - infinity is NaN.
+/// The number that is subtracted before exp: the maximum of the row, or 0 where it is infinite, since infinity - infinity is NaN.
 Expr shift_of(Expr largest) { return select(unary(ExprOp::is_inf, largest), Expr::constant(largest.dtype(), 0), largest); }
 
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const auto axes = TRY(reduced_axes(view));
   const DType dtype = view.outputs[0].dtype, wide = compute_dtype(dtype);
   if (!axes || !is_float(dtype)) return refuse(view, Code::not_supported, "not supported yet: a loop form for unknown axes or integers");
   const DimList& shape = *view.type(0).shape;
-  const DimList rows = without(shape, *axes);
+  const DimList rows = without_axes(shape, *axes);
   RowLoop largest = reduce_rows(shape, *axes);
-  emit(largest, wide, rows, largest.operand(view, 0), Combine::max);
+  add_output(largest, wide, rows, largest.load_operand(view, 0), Combine::max);
   RowLoop sum = reduce_rows(shape, *axes);
-  const Expr x = sum.operand(view, 0);
-  emit(sum, wide, rows, exp(x - shift_of(sum.of_row(0, wide))), Combine::sum);
+  const Expr x = sum.load_operand(view, 0);
+  add_output(sum, wide, rows, exp(x - shift_of(sum.load_of_row(0, wide))), Combine::sum);
   RowLoop last = each_row(shape, *axes);
-  const Expr total = last.of_row(1, wide), shift = shift_of(last.of_row(0, wide));
-  emit_kept(last, dtype, shape, *axes, view.attributes->integer("keepdims", 1) != 0, log(total) + shift);
-  return chain({std::move(largest.loop), std::move(sum.loop), std::move(last.loop)});
+  const Expr total = last.load_of_row(1, wide), shift = shift_of(last.load_of_row(0, wide));
+  add_row_output(last, dtype, shape, *axes, view.attributes->integer("keepdims", 1) != 0, log(total) + shift);
+  return loop_sequence_form({std::move(largest.loop), std::move(sum.loop), std::move(last.loop)});
 }
 
 double log_sum_exp(std::span<const double> x) {
@@ -47,12 +47,12 @@ Result<void> evaluate(Call& call) {
 
 OP(reduce_log_sum_exp) = reduce_op({
     .name = "ReduceLogSumExp",
-    .since = 28,
-    .form = form,
+    .since_version = 28,
+    .loop_form = form,
     .reference = evaluate,
-    .samples =
-        {.made = names<"f32[2,3,4], i64[1] = [1]", "f32[2,3,4]; keepdims=0", "f32[4] in 80..120", "f16[3,5], i64[1] = [-1]", "f64[7]",
-                       "f32[2,3], i64[0] = []; noop_with_empty_axes=1", "f32[] = -inf", "f32[2] = [inf, 1]", "f32[2,0,3], i64[1] = [1]">},
+    .samples = {.array = literals<"f32[2,3,4], i64[1] = [1]", "f32[2,3,4]; keepdims=0", "f32[4] in 80..120", "f16[3,5], i64[1] = [-1]",
+                                  "f64[7]", "f32[2,3], i64[0] = []; noop_with_empty_axes=1", "f32[] = -inf", "f32[2] = [inf, 1]",
+                                  "f32[2,0,3], i64[1] = [1]">},
 });
 
 }  // namespace tenon::ops::op_reduce_log_sum_exp

@@ -5,7 +5,7 @@ namespace tenon::ops::op_reduce_max {
 
 OP(reduce_max) = extreme_reduce_op({
     .name = "ReduceMax",
-    .form =
+    .loop_form =
         [](const NodeView& view) {
           return form_of_reduce(view, view.type(0).dtype == DType::boolean ? Combine::logical_or : Combine::max);
         },

@@ -14,11 +14,11 @@ constexpr auto mean = [](auto total, size_t count) {
 
 OP(reduce_mean) = reduce_op({
     .name = "ReduceMean",
-    .since = 18,
-    .form =
+    .since_version = 18,
+    .loop_form =
         [](const NodeView& view) { return form_of_reduce(view, Combine::sum, nullptr, [](Expr sum, Expr count) { return sum / count; }); },
     .reference = fold_rows<0, [](auto total, auto x) { return plus(total, x); }, mean>,
-    .samples = {.made = together<kFloatReduceSamples, names<"i32[2,3], i64[1] = [0]">>},
+    .samples = {.array = concatenated<kFloatReduceSamples, literals<"i32[2,3], i64[1] = [0]">>},
 });
 
 }  // namespace tenon::ops::op_reduce_mean

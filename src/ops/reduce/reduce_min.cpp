@@ -5,7 +5,7 @@ namespace tenon::ops::op_reduce_min {
 
 OP(reduce_min) = extreme_reduce_op({
     .name = "ReduceMin",
-    .form =
+    .loop_form =
         [](const NodeView& view) {
           return form_of_reduce(view, view.type(0).dtype == DType::boolean ? Combine::logical_and : Combine::min);
         },

@@ -5,8 +5,8 @@ namespace tenon::ops::op_reduce_prod {
 
 OP(reduce_prod) = reduce_op({
     .name = "ReduceProd",
-    .since = 18,
-    .form = [](const NodeView& view) { return form_of_reduce(view, Combine::product); },
+    .since_version = 18,
+    .loop_form = [](const NodeView& view) { return form_of_reduce(view, Combine::product); },
     .reference = fold_rows<1, [](auto total, auto x) { return times(total, x); }>,
 });
 

@@ -22,7 +22,7 @@ Result<std::optional<std::vector<int>>> reduced_axes(const NodeView& view) {
   if (!view.has(1) || known_length(view, 1) == 0) given = Ints();
   else given = known_ints(view, 1);
   if (!given) return Axes();
-  if (!given->empty()) return Axes(TRY(normal_axes(view, *given, view.rank(0))));
+  if (!given->empty()) return Axes(TRY(normalise_axes(view, *given, view.rank(0))));
   return Axes(noop ? std::vector<int>() : axes_from(0, view.rank(0)));
 }
 
@@ -58,28 +58,26 @@ int lowest_opset_of_extreme(const NodeView& view) {
   return std::max(is_short_integer(dtype_of(view, 0)) ? 12 : 7, lowest_opset_of_reduce<18>(view));
 }
 
-Result<void> infer_float_reduce(NodeView& view) { return infer_reduce(view, is_real_arithmetic, "f16, bf16, f32 or f64"); }
-
 Result<LoopForm> form_of_reduce(const NodeView& view, Combine combine, Expr (*before)(Expr), Expr (*after)(Expr, Expr)) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const auto axes = TRY(reduced_axes(view));
   if (!axes) return refuse(view, Code::not_supported, "not supported yet: a loop form where axes are known at run time only");
   const DimList& shape = *view.type(0).shape;
   const bool keepdims = view.attributes->integer("keepdims", 1) != 0;
   const DType dtype = view.outputs[0].dtype, wide = compute_dtype(dtype);
   RowLoop sum = reduce_rows(shape, *axes);
-  Expr x = sum.operand(view, 0);
+  Expr x = sum.load_operand(view, 0);
   if (before) x = before(x);
   if (wide == dtype && !after) {
-    emit_kept(sum, dtype, shape, *axes, keepdims, x, combine);
-    return single(std::move(sum.loop));
+    add_row_output(sum, dtype, shape, *axes, keepdims, x, combine);
+    return single_loop_form(std::move(sum.loop));
   }
-  emit(sum, wide, without(shape, *axes), x, combine);
+  add_output(sum, wide, without_axes(shape, *axes), x, combine);
   RowLoop last = each_row(shape, *axes);
-  Expr total = last.of_row(0, wide);
+  Expr total = last.load_of_row(0, wide);
   if (after) total = after(total, row_count(shape, *axes, wide));
-  emit_kept(last, dtype, shape, *axes, keepdims, total);
-  return chain({std::move(sum.loop), std::move(last.loop)});
+  add_row_output(last, dtype, shape, *axes, keepdims, total);
+  return loop_sequence_form({std::move(sum.loop), std::move(last.loop)});
 }
 
 Result<void> reference_of_reduce(Call& call, const std::function<double(std::span<const double>)>& number,

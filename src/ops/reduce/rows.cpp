@@ -14,12 +14,12 @@ bool holds(std::span<const int> axes, int axis) { return std::find(axes.begin(),
 RowLoop reduce_rows(const DimList& shape, std::span<const int> row) {
   RowLoop r;
   const int rank = static_cast<int>(shape.size());
-  r.whole.resize(rank);
+  r.element_index.resize(rank);
   for (const bool reduced : {false, true}) {
     for (int k = 0; k < rank; ++k) {
       if (holds(row, k) != reduced) continue;
-      r.whole[k] = Expr::axis(static_cast<int>(r.loop.axes.size()));
-      if (!reduced) r.kept.push_back(r.whole[k]);
+      r.element_index[k] = Expr::axis(static_cast<int>(r.loop.axes.size()));
+      if (!reduced) r.row_index.push_back(r.element_index[k]);
       r.loop.axes.push_back({reduced ? Axis::Kind::reduced : Axis::Kind::parallel, shape[k]});
     }
   }
@@ -29,8 +29,8 @@ RowLoop reduce_rows(const DimList& shape, std::span<const int> row) {
 RowLoop map_rows(const DimList& shape, std::span<const int> row) {
   RowLoop r;
   for (int k = 0; k < static_cast<int>(shape.size()); ++k) {
-    r.whole.push_back(Expr::axis(k));
-    if (!holds(row, k)) r.kept.push_back(r.whole[k]);
+    r.element_index.push_back(Expr::axis(k));
+    if (!holds(row, k)) r.row_index.push_back(r.element_index[k]);
     r.loop.axes.push_back({Axis::Kind::parallel, shape[k]});
   }
   return r;
@@ -38,8 +38,8 @@ RowLoop map_rows(const DimList& shape, std::span<const int> row) {
 
 RowLoop each_row(const DimList& shape, std::span<const int> row) {
   RowLoop r;
-  for (const Dim& d : without(shape, row)) {
-    r.kept.push_back(Expr::axis(static_cast<int>(r.loop.axes.size())));
+  for (const Dim& d : without_axes(shape, row)) {
+    r.row_index.push_back(Expr::axis(static_cast<int>(r.loop.axes.size())));
     r.loop.axes.push_back({Axis::Kind::parallel, d});
   }
   return r;
@@ -54,7 +54,7 @@ DimList reduced_shape(const DimList& shape, std::span<const int> row, bool keepd
   return out;
 }
 
-void emit(RowLoop& rows, DType dtype, DimList shape, Expr value, Combine combine) {
+void add_output(RowLoop& rows, DType dtype, DimList shape, Expr value, Combine combine) {
   const bool reduces =
       std::any_of(rows.loop.axes.begin(), rows.loop.axes.end(), [](const Axis& a) { return a.kind != Axis::Kind::parallel; });
   Output out;
@@ -65,12 +65,13 @@ void emit(RowLoop& rows, DType dtype, DimList shape, Expr value, Combine combine
   rows.loop.outputs.push_back(std::move(out));
 }
 
-void emit_kept(RowLoop& rows, DType dtype, const DimList& shape, std::span<const int> row, bool keepdims, Expr value, Combine combine) {
-  emit(rows, dtype, reduced_shape(shape, row, keepdims), std::move(value), combine);
+void add_row_output(RowLoop& rows, DType dtype, const DimList& shape, std::span<const int> row, bool keepdims, Expr value,
+                    Combine combine) {
+  add_output(rows, dtype, reduced_shape(shape, row, keepdims), std::move(value), combine);
   if (!keepdims) return;
   size_t next = 0;
   for (int k = 0; k < static_cast<int>(shape.size()); ++k)
-    rows.loop.outputs.back().index.push_back(holds(row, k) ? index_constant(0) : rows.kept[next++]);
+    rows.loop.outputs.back().index.push_back(holds(row, k) ? index_constant(0) : rows.row_index[next++]);
 }
 
 Expr row_count(const DimList& shape, std::span<const int> row, DType dtype) {

@@ -9,9 +9,9 @@ namespace tenon::ops {
 
 /// Integer elements of an operand, empty where it is missing.
 Ints ints_of(const Call& call, size_t input);
-/// Attribute `name`, else the elements of operand `input`, else nothing.
+/// The elements of attribute `attribute`, else of operand `input`; nullopt where both are missing.
 std::optional<Ints> ints_of(const Call& call, std::string_view attribute, size_t input);
-/// The only element of an operand, or `otherwise` where it is missing.
+/// The first element of an operand; `otherwise` where the operand is missing or empty.
 int64_t int_of(const Call& call, size_t input, int64_t otherwise);
 double number_of(const Call& call, size_t input, double otherwise);
 

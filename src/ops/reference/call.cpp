@@ -20,7 +20,7 @@ Result<Tensor*> Call::make(size_t index, Sizes shape) {
 Result<std::vector<Tensor>> Call::run_body(size_t index, std::vector<Tensor> inputs, std::optional<int64_t> iteration) const {
   TENON_ASSERT(index < view.bodies.size());
   EvaluateOptions options;
-  options.mode = wide ? Mode::wide : Mode::own;
+  options.mode = wide ? Mode::wide : Mode::declared;
   options.byte_limit = byte_limit;
   options.random = iteration ? random.in_iteration(static_cast<uint64_t>(*iteration)) : random;
   return evaluate(*view.bodies[index], inputs, options);

@@ -7,13 +7,13 @@
 
 namespace tenon::ops {
 
-/// Copies elements whatever their dtype is (strings too): `to[i] = from[j]`. Dtypes must be equal.
+/// `to[i] = from[j]` for any dtype (strings too). Dtypes must be equal.
 void copy_element(Tensor& to, int64_t i, const Tensor& from, int64_t j);
-/// Of element `i` of a complex tensor; Tensor::number gives the real part.
+/// The imaginary part of element `i` of a complex tensor; Tensor::number gives the real part.
 double imaginary(const Tensor& complex, int64_t i);
 /// to[i] = from[j], or to[i] combined with from[j] by "add", "mul", "min" or "max".
 void scatter_element(Tensor& to, int64_t i, const Tensor& from, int64_t j, std::string_view how);
-/// A copy of the bytes with another dtype; the value is kept and rounded.
+/// The tensor with each element converted to `dtype`, rounded to nearest.
 Result<Tensor> converted(const Tensor& from, DType dtype);
 /// Result 0 [i] = from[source(i)] over the result's shape; a negative source leaves zero.
 Result<void> gather_elements(Call& call, const Tensor& from, Sizes shape, const std::function<int64_t(const Sizes& index)>& source,

@@ -20,14 +20,14 @@ using ir::Graph;
 using ir::NodeId;
 using ir::ValueId;
 
-/// Puts what is there in the place of what the graph says: sizes, and the elements of small integer operands.
-Result<void> settle_operands(NodeView& view, std::span<const Tensor* const> inputs) {
+/// Replaces the declared sizes of operands by those of `inputs`, and makes small integer operands constants.
+Result<void> use_real_operand_types(NodeView& view, std::span<const Tensor* const> inputs) {
   for (size_t i = 0; i < view.inputs.size(); ++i) {
     ir::Operand& operand = view.inputs[i];
     const Tensor* t = i < inputs.size() ? inputs[i] : nullptr;
-    operand.data = nullptr;  // speaks of the graph's symbols
+    operand.data = nullptr;  // contains symbols of the graph
     if (operand.present != (t != nullptr))
-      return refuse(view, Code::bad_input, "operand " + std::to_string(i) + " is missing, or too many");
+      return refuse(view, Code::bad_input, "operand " + std::to_string(i) + " is missing, or given where the node has none");
     if (!t) continue;
     if (t->holds_tensors()) {
       operand.type = TRY(type_of(view, operand.type, *t));
@@ -42,8 +42,8 @@ Result<void> settle_operands(NodeView& view, std::span<const Tensor* const> inpu
   return {};
 }
 
-/// Infers the results from the operands that are there. What inference does not say stays as declared.
-Result<void> settle_results(NodeView& view) {
+/// Infers the results from the operands' real types. What inference leaves open stays as declared.
+Result<void> infer_results(NodeView& view) {
   const std::vector<ir::Type> declared = view.outputs;
   view.outputs.assign(declared.size(), ir::Type());
   if (auto inferred = view.op->infer(view); !inferred) return std::unexpected(std::move(inferred).error().at(view.where()));
@@ -55,7 +55,7 @@ Result<void> settle_results(NodeView& view) {
   return {};
 }
 
-/// The definition of a fused op as a graph of its own, with the sizes at hand, evaluated.
+/// Builds the definition of a fused op as a graph, for operands of these sizes, and evaluates it.
 Result<std::vector<Tensor>> evaluate_definition(const OpDef& def, const NodeView& declared, std::span<const Tensor* const> inputs,
                                                 Mode mode, int64_t byte_limit, int64_t* nodes_left, const RandomScope& random) {
   Graph graph(*declared.ops);
@@ -98,10 +98,10 @@ Result<std::vector<Tensor>> evaluate_definition(const OpDef& def, const NodeView
   return out;
 }
 
-/// declared: of the tensor, or of those that the value holds; none: their own.
+/// Each tensor in `value` converted to the dtype that it is stored in. declared: their dtype; none: the one that they have.
 Result<Tensor> as_stored(const Tensor& value, DType declared, bool wide) {
   return with_each_tensor(value, [&](const Tensor& t) {
-    const DType dtype = is_float(declared) && is_float(t.dtype()) ? declared : t.dtype();  // all else is what was declared
+    const DType dtype = is_float(declared) && is_float(t.dtype()) ? declared : t.dtype();  // other dtypes are as declared already
     return converted(t, wide && is_float(dtype) ? DType::f64 : dtype);
   });
 }
@@ -112,16 +112,16 @@ bool holds_floats(const Tensor& value) {
   return any;
 }
 
-/// Where `own` is not finite the wide result says the same; where only the wide one is not, own decides.
-void align(Tensor& wide, const Tensor& own) {
+/// Copies the elements of `rounded` for which it or `wide` is not finite.
+void copy_non_finite(Tensor& wide, const Tensor& rounded) {
   for (int64_t i = 0; i < wide.count(); ++i) {
-    const double o = own.number(i);
+    const double o = rounded.number(i);
     if (!std::isfinite(o) || !std::isfinite(wide.number(i))) wide.set_number(i, o);
   }
 }
 
-/// Each f32 element that is no whole number, up to 16 units in the last place up or down.
-Result<Tensor> nudged(const Tensor& t) {
+/// Changes each f32 element that is no whole number by up to 16 units in the last place.
+Result<Tensor> perturbed(const Tensor& t) {
   if (t.dtype() != DType::f32) return t;
   Tensor out = TRY(Tensor::make(DType::f32, t.shape()));
   const std::span<float> to = out.as_mutable<float>();
@@ -134,7 +134,8 @@ Result<Tensor> nudged(const Tensor& t) {
   return out;
 }
 
-/// Values of one run: own, and in that mode wide too. A value is dropped after its last use.
+/// One run of a graph. In Mode::wide it computes each value twice: rounded to its declared dtype, and in fp64. A value is dropped after its
+/// last use.
 class Run {
  public:
   Run(const Graph& graph, const EvaluateOptions& options) : graph_(graph), options_(options), wide_(options.mode == Mode::wide) {}
@@ -144,15 +145,15 @@ class Run {
     for (NodeId n : graph_.nodes()) TRY(step(n));
     std::vector<Tensor> out;
     for (ValueId v : graph_.outputs()) {
-      TRY(need(v));
-      out.push_back(wide_ ? values_[v].wide : values_[v].own);
+      TRY(materialise_constant(v));
+      out.push_back(wide_ ? values_[v].wide : values_[v].rounded);
     }
     return out;
   }
 
  private:
-  struct Pair {
-    Tensor own, wide;
+  struct RunValue {
+    Tensor rounded, wide;
     size_t uses = 0;
   };
 
@@ -169,8 +170,8 @@ class Run {
       const bool is_given = i < inputs.size() && !inputs[i].empty_handle();
       const Tensor given = is_given || !value.has_default() ? inputs[i] : TRY(materialise(*value.constant));
       TRY(check_input(value, given));
-      Tensor own = TRY(as_stored(given, value.type.dtype, false));
-      put(ids[i], own, TRY(as_stored(given, value.type.dtype, wide_)));
+      Tensor rounded = TRY(as_stored(given, value.type.dtype, false));
+      store(ids[i], rounded, TRY(as_stored(given, value.type.dtype, wide_)));
     }
     return {};
   }
@@ -183,45 +184,45 @@ class Run {
         .found(type_text(t));
   }
 
-  void put(ValueId id, Tensor own, Tensor wide) {
-    Pair& p = values_[id];
-    p.own = std::move(own);
+  void store(ValueId id, Tensor rounded, Tensor wide) {
+    RunValue& p = values_[id];
+    p.rounded = std::move(rounded);
     if (wide_) p.wide = std::move(wide);
     p.uses = graph_.value(id).uses.size();
   }
 
-  Result<void> need(ValueId id) {
+  Result<void> materialise_constant(ValueId id) {
     if (values_.contains(id)) return {};
     const ir::Value& value = graph_.value(id);
     TENON_ASSERT(value.is_constant());
-    Tensor own = TRY(materialise(*value.constant));
-    Tensor wide = wide_ ? TRY(as_stored(own, DType::none, true)) : Tensor();
-    put(id, std::move(own), std::move(wide));
+    Tensor rounded = TRY(materialise(*value.constant));
+    Tensor wide = wide_ ? TRY(as_stored(rounded, DType::none, true)) : Tensor();
+    store(id, std::move(rounded), std::move(wide));
     return {};
   }
 
   Result<void> step(NodeId id) {
     const ir::Node& node = graph_.node(id);
-    std::vector<const Tensor*> own, wide;
+    std::vector<const Tensor*> rounded, wide;
     for (ValueId v : node.inputs) {
-      if (v) TRY(need(v));
+      if (v) TRY(materialise_constant(v));
     }
     for (ValueId v : node.inputs) {
-      own.push_back(v ? &values_[v].own : nullptr);
+      rounded.push_back(v ? &values_[v].rounded : nullptr);
       wide.push_back(v ? &values_[v].wide : nullptr);
     }
-    std::vector<Tensor> out = TRY(own_results(id, own));
-    if (options_.nudges)
-      for (Tensor& t : out) t = TRY(nudged(t));
-    std::vector<Tensor> fine(out.size());
-    if (wide_) fine = TRY(wide_results(id, wide, out));
+    std::vector<Tensor> out = TRY(rounded_results(id, rounded));
+    if (options_.perturbs)
+      for (Tensor& t : out) t = TRY(perturbed(t));
+    std::vector<Tensor> unrounded(out.size());
+    if (wide_) unrounded = TRY(wide_results(id, wide, out));
     for (ValueId v : node.inputs) {
       if (v && --values_[v].uses == 0) values_.erase(v);
     }
     for (size_t k = 0; k < node.outputs.size(); ++k) {
       if (!node.outputs[k] || out[k].empty_handle()) continue;
-      if (options_.on_value) options_.on_value(node.outputs[k], wide_ ? fine[k] : out[k]);
-      if (!graph_.value(node.outputs[k]).uses.empty()) put(node.outputs[k], std::move(out[k]), std::move(fine[k]));
+      if (options_.on_value) options_.on_value(node.outputs[k], wide_ ? unrounded[k] : out[k]);
+      if (!graph_.value(node.outputs[k]).uses.empty()) store(node.outputs[k], std::move(out[k]), std::move(unrounded[k]));
     }
     return {};
   }
@@ -232,60 +233,63 @@ class Run {
     return at == options_.host_kernels->end() ? nullptr : at->second.get();
   }
 
-  Result<std::vector<Tensor>> own_results(NodeId id, const std::vector<const Tensor*>& inputs) {
+  Result<std::vector<Tensor>> rounded_results(NodeId id, const std::vector<const Tensor*>& inputs) {
     const HostKernel* kernel = kernel_of(id);
-    if (!kernel) return evaluate_node(graph_, id, inputs, Mode::own, options_.byte_limit, options_.nodes_left, options_.random);
+    if (!kernel) return evaluate_node(graph_, id, inputs, Mode::declared, options_.byte_limit, options_.nodes_left, options_.random);
     std::vector<Tensor> out(graph_.node(id).outputs.size());
     if (auto done = kernel->run(inputs, out); !done) return std::unexpected(std::move(done).error().at(graph_.view(id).where()));
     return out;
   }
 
-  /// Integers, bools and all decisions (also sizes) are those of own.
-  Result<std::vector<Tensor>> wide_results(NodeId id, const std::vector<const Tensor*>& inputs, const std::vector<Tensor>& own) {
-    std::vector<Tensor> out = own;
-    if (std::ranges::none_of(own, holds_floats) || def_of(*graph_.node(id).op).reads_bits || is_random(graph_, id)) {
+  /// Integers, bools and what depends on them (also sizes) are those of `rounded`.
+  Result<std::vector<Tensor>> wide_results(NodeId id, const std::vector<const Tensor*>& inputs, const std::vector<Tensor>& rounded) {
+    std::vector<Tensor> out = rounded;
+    if (std::ranges::none_of(rounded, holds_floats) || def_of(*graph_.node(id).op).reads_bits || is_random(graph_, id)) {
       for (Tensor& t : out) t = TRY(as_stored(t, DType::none, true));
       return out;
     }
-    const std::vector<Tensor> fine =
+    const std::vector<Tensor> unrounded =
         TRY(evaluate_node(graph_, id, inputs, Mode::wide, options_.byte_limit, options_.nodes_left, options_.random));
-    for (size_t k = 0; k < own.size(); ++k) out[k] = TRY(wide_result(own[k], fine[k]));
+    for (size_t k = 0; k < rounded.size(); ++k) out[k] = TRY(wide_result(rounded[k], unrounded[k]));
     return out;
   }
 
-  /// own: the result, or a tensor that it holds; fine: the same, computed in the wide mode.
-  Result<Tensor> wide_result(const Tensor& own, const Tensor& fine) const {
-    if (own.holds_tensors()) {
-      if (fine.dtype() != own.dtype() || fine.count() != own.count()) return as_stored(own, DType::none, true);
+  /// rounded: a result, or a tensor in it, computed in Mode::declared; unrounded: the same, computed in Mode::wide.
+  Result<Tensor> wide_result(const Tensor& rounded, const Tensor& unrounded) const {
+    if (rounded.holds_tensors()) {
+      if (unrounded.dtype() != rounded.dtype() || unrounded.count() != rounded.count()) return as_stored(rounded, DType::none, true);
       std::vector<Tensor> elements;
-      for (size_t k = 0; k < own.elements().size(); ++k) elements.push_back(TRY(wide_result(own.elements()[k], fine.elements()[k])));
-      return Tensor::of_elements(own.dtype(), std::move(elements));
+      for (size_t k = 0; k < rounded.elements().size(); ++k)
+        elements.push_back(TRY(wide_result(rounded.elements()[k], unrounded.elements()[k])));
+      return Tensor::of_elements(rounded.dtype(), std::move(elements));
     }
-    if (!is_float(own.dtype())) return own;
-    if (fine.dtype() != DType::f64 || fine.shape() != own.shape()) return as_stored(own, own.dtype(), true);
+    if (!is_float(rounded.dtype())) return rounded;
+    if (unrounded.dtype() != DType::f64 || unrounded.shape() != rounded.shape()) return as_stored(rounded, rounded.dtype(), true);
     // A result may share its bytes with an operand (Identity, Reshape); it is corrected in a copy.
-    Tensor copy = TRY(Tensor::make(DType::f64, fine.shape(), options_.byte_limit));
-    store_numbers(copy, numbers_of(fine));
-    if (options_.keeps_range) align(copy, own);
+    Tensor copy = TRY(Tensor::make(DType::f64, unrounded.shape(), options_.byte_limit));
+    store_numbers(copy, numbers_of(unrounded));
+    if (options_.keeps_declared_range) copy_non_finite(copy, rounded);
     return copy;
   }
 
   const Graph& graph_;
   const EvaluateOptions& options_;
   bool wide_;
-  std::unordered_map<ValueId, Pair> values_;
+  std::unordered_map<ValueId, RunValue> values_;
 };
 
-bool is_as_said(const ir::Type& type, const Tensor& t, Mode mode) { return t.empty_handle() || fits(type, t, mode == Mode::wide); }
+bool has_type(const ir::Type& type, const Tensor& t, Mode mode) { return t.empty_handle() || fits(type, t, mode == Mode::wide); }
 
-/// Against what inference says of these very operands (a difference is our own bug), and against what the graph says.
+/// Compares results with the types that inference gives for these operands (a difference is a bug of the op) and with those that the graph
+/// declares.
 Result<void> check_results(const NodeView& view, const std::vector<ir::Type>& declared, const std::vector<Tensor>& out, Mode mode) {
   for (size_t k = 0; k < out.size(); ++k) {
-    const bool as_inferred = is_as_said(view.outputs[k], out[k], mode);
-    if (as_inferred && is_as_said(declared[k], out[k], mode)) continue;
-    return refuse(view, as_inferred ? Code::shape_mismatch : Code::internal,
-                  "result " + std::to_string(k) + (as_inferred ? " is not what the graph says of it" : " is not what inference promised"))
-        .expected((as_inferred ? declared : view.outputs)[k].text())
+    const bool is_as_inferred = has_type(view.outputs[k], out[k], mode);
+    if (is_as_inferred && has_type(declared[k], out[k], mode)) continue;
+    return refuse(
+               view, is_as_inferred ? Code::shape_mismatch : Code::internal,
+               "result " + std::to_string(k) + (is_as_inferred ? " differs from its type in the graph" : " differs from its inferred type"))
+        .expected((is_as_inferred ? declared : view.outputs)[k].text())
         .found(type_text(out[k]));
   }
   return {};
@@ -295,16 +299,16 @@ Result<void> check_results(const NodeView& view, const std::vector<ir::Type>& de
 
 Result<std::vector<Tensor>> evaluate_node(const Graph& graph, NodeId node, std::span<const Tensor* const> inputs, Mode mode,
                                           int64_t byte_limit, int64_t* nodes_left, const RandomScope& random) {
-  if (nodes_left && --*nodes_left < 0) return fail(Code::limit_exceeded, graph.view(node).where(), "the run takes too many nodes");
-  Symbols symbols;  // of sizes that depend on data; the operands' sizes are numbers
+  if (nodes_left && --*nodes_left < 0) return fail(Code::limit_exceeded, graph.view(node).where(), "the run evaluates too many nodes");
+  Symbols symbols;  // for data-dependent sizes of results; the operands' sizes are numbers
   NodeView view = graph.view(node);
   const std::vector<ir::Type> declared = view.outputs;
   const OpDef& def = def_of(*graph.node(node).op);
-  // Types of bodies speak of the graph's symbols: such references check what comes in, and what a body is given is checked at its door.
+  // Types of bodies contain symbols of the graph, so these ops are not inferred again; evaluate() checks the inputs of each body.
   if (!def.reads_body_types) {
     view.symbols = &symbols;
-    TRY(settle_operands(view, inputs));
-    TRY(settle_results(view));
+    TRY(use_real_operand_types(view, inputs));
+    TRY(infer_results(view));
   }
   std::vector<Tensor> out(view.outputs.size());
   if (def.reference) {

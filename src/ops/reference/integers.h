@@ -6,7 +6,7 @@
 
 namespace tenon::ops {
 
-/// Wrapping arithmetic, so that a reference has no undefined behaviour.
+/// Arithmetic modulo 2^64: overflow wraps around and is not undefined behaviour.
 inline int64_t wrap_add(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
 inline int64_t wrap_sub(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)); }
 inline int64_t wrap_mul(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }

@@ -16,28 +16,30 @@ namespace {
 
 Scalar scalar_of(DType dtype, const Tensor& t, int64_t i) { return is_float(dtype) ? Scalar{t.number(i), 0} : Scalar{0, t.integer(i)}; }
 
-Scalar lowest(DType dtype, bool highest) {
-  if (is_float(dtype)) return {highest ? INFINITY : -INFINITY, 0};
-  if (dtype == DType::boolean) return {0, highest ? 1 : 0};
+/// The largest or smallest value of a dtype, infinities included.
+Scalar bound_of(DType dtype, bool largest) {
+  if (is_float(dtype)) return {largest ? INFINITY : -INFINITY, 0};
+  if (dtype == DType::boolean) return {0, largest ? 1 : 0};
   const int bits = bits_of(dtype);
-  if (!is_signed(dtype)) return {0, highest ? static_cast<int64_t>(~uint64_t{0} >> (64 - bits)) : 0};
+  if (!is_signed(dtype)) return {0, largest ? static_cast<int64_t>(~uint64_t{0} >> (64 - bits)) : 0};
   const int64_t top = static_cast<int64_t>(~uint64_t{0} >> (65 - bits));
-  return {0, highest ? top : -top - 1};
+  return {0, largest ? top : -top - 1};
 }
 
+/// The neutral element of an operator.
 Scalar identity(Combine combine, DType dtype) {
   switch (combine) {
     case Combine::product:
     case Combine::logical_and: return {1, 1};
-    case Combine::min: return lowest(dtype, true);
-    case Combine::max: return lowest(dtype, false);
+    case Combine::min: return bound_of(dtype, true);
+    case Combine::max: return bound_of(dtype, false);
     default: return {0, 0};
   }
 }
 
 Scalar combined(Combine combine, DType dtype, Scalar a, Scalar b) {
-  const bool natural = dtype == DType::u64;
-  const bool b_smaller = natural ? static_cast<uint64_t>(b.integer) < static_cast<uint64_t>(a.integer) : b.integer < a.integer;
+  const bool is_unsigned = dtype == DType::u64;
+  const bool b_smaller = is_unsigned ? static_cast<uint64_t>(b.integer) < static_cast<uint64_t>(a.integer) : b.integer < a.integer;
   switch (combine) {
     case Combine::none: return b;
     case Combine::sum: return {a.number + b.number, wrap_add(a.integer, b.integer)};
@@ -54,7 +56,7 @@ Scalar combined(Combine combine, DType dtype, Scalar a, Scalar b) {
 struct Buffer {
   Sizes shape, strides;
   std::vector<Scalar> values;
-  std::vector<bool> seen;
+  std::vector<bool> is_written;
 };
 
 class Interpreter {
@@ -83,7 +85,7 @@ class Interpreter {
 
   ScalarEnvironment environment() {
     ScalarEnvironment env;
-    env.axis = [this](int a) { return at_[static_cast<size_t>(a)]; };
+    env.axis = [this](int a) { return index_[static_cast<size_t>(a)]; };
     env.dim = [this](Dim d) { return size(d); };
     env.input_number = [this](int i) { return load(i).number; };
     env.input_integer = [this](int i) { return load(i).integer; };
@@ -114,47 +116,47 @@ class Interpreter {
     return {};
   }
 
-  Buffer start(size_t k, size_t o) const {
+  Buffer initial_buffer(size_t k, size_t o) const {
     const Output& out = loop_->outputs[o];
     Buffer b;
     b.shape = sizes(out.shape);
     b.strides = strides_of(b.shape);
     const size_t n = static_cast<size_t>(count_of(b.shape));
     b.values.assign(n, identity(out.combine, out.dtype));
-    b.seen.assign(n, false);
-    // A partial output goes on in what the loop before it wrote.
+    b.is_written.assign(n, false);
+    // A partial output starts with what the loop before it wrote.
     if (!out.partial || k == 0 || o >= results_[k - 1].size() || results_[k - 1][o].shape() != b.shape) return b;
     for (size_t i = 0; i < n; ++i) b.values[i] = scalar_of(out.dtype, results_[k - 1][o], static_cast<int64_t>(i));
-    if (out.combine != Combine::none) b.seen.assign(n, true);
+    if (out.combine != Combine::none) b.is_written.assign(n, true);
     return b;
   }
 
   Result<void> run_loop(size_t k) {
     loop_ = &form_.loops[k];
     std::vector<Buffer> buffers;
-    for (size_t o = 0; o < loop_->outputs.size(); ++o) buffers.push_back(start(k, o));
+    for (size_t o = 0; o < loop_->outputs.size(); ++o) buffers.push_back(initial_buffer(k, o));
     Sizes extents;
     for (const Axis& a : loop_->axes) extents.push_back(size(a.extent));
-    at_.assign(extents.size(), 0);
-    running_.clear();
+    index_.assign(extents.size(), 0);
+    scans_.clear();
     if (count_of(extents) > 0) {
-      Sizes step = at_;
+      Sizes step = index_;
       do {
-        at_ = step;
-        for (size_t a = 0; a < at_.size(); ++a) {
-          if (loop_->reverse && loop_->axes[a].kind == Axis::Kind::scanned) at_[a] = extents[a] - 1 - step[a];
+        index_ = step;
+        for (size_t a = 0; a < index_.size(); ++a) {
+          if (loop_->reverse && loop_->axes[a].kind == Axis::Kind::scanned) index_[a] = extents[a] - 1 - step[a];
         }
         for (size_t o = 0; o < buffers.size(); ++o) write(o, buffers[o], extents);
         if (!problem_.empty()) return fail(Code::index_out_of_range, "loop " + std::to_string(k), problem_);
       } while (next_index(step, extents));
     }
     std::vector<Tensor> done;
-    for (size_t o = 0; o < buffers.size(); ++o) done.push_back(TRY(stored(loop_->outputs[o].dtype, buffers[o])));
+    for (size_t o = 0; o < buffers.size(); ++o) done.push_back(TRY(tensor_of(loop_->outputs[o].dtype, buffers[o])));
     results_.push_back(std::move(done));
     return {};
   }
 
-  static Result<Tensor> stored(DType dtype, const Buffer& b) {
+  static Result<Tensor> tensor_of(DType dtype, const Buffer& b) {
     Tensor t = TRY(Tensor::make(dtype, b.shape));
     for (int64_t i = 0; i < t.count(); ++i) {
       const Scalar& s = b.values[static_cast<size_t>(i)];
@@ -169,36 +171,36 @@ class Interpreter {
     const ScalarEnvironment env = environment();
     if (out.within && !evaluate(out.within, env, false).integer) return;
     Scalar value = evaluate(out.value, env, false);
-    const int64_t position = place(out, b, env);
+    const int64_t position = output_position(out, b, env);
     if (position < 0) return;
     bool scanned = false;
     int64_t key = 0;
-    for (size_t a = 0; a < at_.size(); ++a) {
-      const bool here = loop_->axes[a].kind == Axis::Kind::scanned;
-      scanned |= here;
-      if (!here) key = key * extents[a] + at_[a];
+    for (size_t a = 0; a < index_.size(); ++a) {
+      const bool is_scanned = loop_->axes[a].kind == Axis::Kind::scanned;
+      scanned |= is_scanned;
+      if (!is_scanned) key = key * extents[a] + index_[a];
     }
     const size_t p = static_cast<size_t>(position);
     if (scanned) {
       b.values[p] = scan(out, o, key, value);
     } else {
-      b.values[p] = out.combine != Combine::none && b.seen[p] ? combined(out.combine, out.dtype, b.values[p], value) : value;
+      b.values[p] = out.combine != Combine::none && b.is_written[p] ? combined(out.combine, out.dtype, b.values[p], value) : value;
     }
-    b.seen[p] = true;
+    b.is_written[p] = true;
   }
 
   Scalar scan(const Output& out, size_t o, int64_t key, Scalar value) {
-    auto [at, fresh] = running_.try_emplace(key * 16 + static_cast<int64_t>(o), identity(out.combine, out.dtype));
+    auto [at, fresh] = scans_.try_emplace(key * 16 + static_cast<int64_t>(o), identity(out.combine, out.dtype));
     const Scalar before = at->second;
     at->second = fresh ? value : combined(out.combine, out.dtype, before, value);
     return loop_->exclusive ? before : at->second;
   }
 
-  int64_t place(const Output& out, const Buffer& b, const ScalarEnvironment& env) {
+  int64_t output_position(const Output& out, const Buffer& b, const ScalarEnvironment& env) {
     Sizes index;
     if (out.index.empty()) {
-      for (size_t a = 0; a < at_.size(); ++a) {
-        if (loop_->axes[a].kind != Axis::Kind::reduced) index.push_back(at_[a]);
+      for (size_t a = 0; a < index_.size(); ++a) {
+        if (loop_->axes[a].kind != Axis::Kind::reduced) index.push_back(index_[a]);
       }
     }
     for (const Expr& e : out.index) index.push_back(evaluate(e, env, false).integer);
@@ -214,8 +216,8 @@ class Interpreter {
   std::span<const Tensor* const> operands_;
   const std::function<Dim(const DimNode&)>& value_of_;
   const Loop* loop_ = nullptr;
-  Sizes at_;
-  std::unordered_map<int64_t, Scalar> running_;
+  Sizes index_;
+  std::unordered_map<int64_t, Scalar> scans_;
   std::vector<std::vector<Tensor>> results_;
   std::string problem_;
 };

@@ -43,8 +43,8 @@ Elements elements_of(const Tensor& t) {
   return e;
 }
 
-Result<Elements> combined(Call& call, const Elements& a, const Elements& b, const Binary& number, const IntBinary& integer,
-                          const UnsignedBinary& natural) {
+Result<Elements> combined(Call& call, const Elements& a, const Elements& b, const FloatBinary& number, const IntBinary& integer,
+                          const UnsignedBinary& on_unsigned) {
   Elements out;
   out.shape = TRY(broadcast_sizes(call.view, a.shape, b.shape));
   out.dtype = a.dtype;
@@ -57,13 +57,13 @@ Result<Elements> combined(Call& call, const Elements& a, const Elements& b, cons
     });
     return out;
   }
-  const bool unsigned_road = a.dtype == DType::u64 && natural;
-  if (!integer && !unsigned_road) return std::unexpected(no_such_kind(call, a.dtype).error());
+  const bool is_u64 = a.dtype == DType::u64 && on_unsigned;
+  if (!integer && !is_u64) return std::unexpected(no_such_kind(call, a.dtype).error());
   out.integers.resize(n);
   walk(out.shape, a.shape, b.shape, [&](int64_t i, int64_t j, int64_t k) {
     const int64_t x = a.integers[static_cast<size_t>(j)], y = b.integers[static_cast<size_t>(k)];
     out.integers[static_cast<size_t>(i)] =
-        unsigned_road ? static_cast<int64_t>(natural(static_cast<uint64_t>(x), static_cast<uint64_t>(y))) : integer(x, y);
+        is_u64 ? static_cast<int64_t>(on_unsigned(static_cast<uint64_t>(x), static_cast<uint64_t>(y))) : integer(x, y);
   });
   return out;
 }
@@ -78,7 +78,7 @@ Result<void> store(Call& call, const Elements& e) {
 
 }  // namespace
 
-Result<void> each(Call& call, const Unary& number, const IntUnary& integer) {
+Result<void> map_elements(Call& call, const FloatUnary& number, const IntUnary& integer) {
   const Tensor& x = *call.in[0];
   Elements e = elements_of(x);
   if (is_float(x.dtype())) {
@@ -91,14 +91,14 @@ Result<void> each(Call& call, const Unary& number, const IntUnary& integer) {
   return store(call, e);
 }
 
-Result<void> each(Call& call, const Binary& number, const IntBinary& integer, const UnsignedBinary& natural) {
-  return store(call, TRY(combined(call, elements_of(*call.in[0]), elements_of(*call.in[1]), number, integer, natural)));
+Result<void> map_elements(Call& call, const FloatBinary& number, const IntBinary& integer, const UnsignedBinary& on_unsigned) {
+  return store(call, TRY(combined(call, elements_of(*call.in[0]), elements_of(*call.in[1]), number, integer, on_unsigned)));
 }
 
-Result<void> fold(Call& call, const Binary& number, const IntBinary& integer, const UnsignedBinary& natural,
-                  const std::function<double(double, size_t)>& finish) {
+Result<void> combine_operands(Call& call, const FloatBinary& number, const IntBinary& integer, const UnsignedBinary& on_unsigned,
+                              const std::function<double(double, size_t)>& finish) {
   Elements e = elements_of(*call.in[0]);
-  for (size_t i = 1; i < call.in.size(); ++i) e = TRY(combined(call, e, elements_of(*call.in[i]), number, integer, natural));
+  for (size_t i = 1; i < call.in.size(); ++i) e = TRY(combined(call, e, elements_of(*call.in[i]), number, integer, on_unsigned));
   if (finish) {
     for (double& v : e.numbers) v = finish(v, call.in.size());
   }

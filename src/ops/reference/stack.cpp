@@ -9,7 +9,7 @@ namespace tenon::ops {
 
 Result<Tensor> stacked(const NodeView& view, const std::vector<Tensor>& parts, int64_t axis, DType dtype, Sizes empty) {
   Sizes shape = parts.empty() ? std::move(empty) : parts[0].shape();
-  const int a = TRY(normal_axis(view, axis, static_cast<int>(shape.size()) + 1));
+  const int a = TRY(normalise_axis(view, axis, static_cast<int>(shape.size()) + 1));
   const int64_t count = static_cast<int64_t>(parts.size());
   shape.insert(shape.begin() + a, count);
   Tensor out = TRY(Tensor::make(parts.empty() ? dtype : parts[0].dtype(), shape));
@@ -24,7 +24,7 @@ Result<Tensor> stacked(const NodeView& view, const std::vector<Tensor>& parts, i
   return out;
 }
 
-Result<Tensor> sliced(const Tensor& from, int64_t axis, int64_t index) {
+Result<Tensor> slice_at(const Tensor& from, int64_t axis, int64_t index) {
   Sizes shape = from.shape();
   const int64_t size = shape[static_cast<size_t>(axis)];
   shape.erase(shape.begin() + axis);

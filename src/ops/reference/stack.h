@@ -4,9 +4,9 @@
 
 namespace tenon::ops {
 
-/// Joins equally shaped tensors on a new axis `axis`; none: `empty` (element type and sizes) says what.
+/// Stacks tensors of one shape along a new axis `axis`. Of no tensors: an empty one of `dtype` whose elements have the shape `empty`.
 Result<Tensor> stacked(const NodeView& view, const std::vector<Tensor>& parts, int64_t axis, DType dtype, Sizes empty);
-/// Slice `index` of `axis`, the axis dropped.
-Result<Tensor> sliced(const Tensor& from, int64_t axis, int64_t index);
+/// The slice at `index` of `axis`, without that axis.
+Result<Tensor> slice_at(const Tensor& from, int64_t axis, int64_t index);
 
 }  // namespace tenon::ops

@@ -16,7 +16,7 @@ Result<void> infer_concat_from_sequence(NodeView& view) {
   TRY(require_sequence(view, 0));
   Type type = element_type(view, view.type(0));
   if (type.has_rank()) {
-    const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), type.rank() + (stacks(view) ? 1 : 0)));
+    const int axis = TRY(normalise_axis(view, view.attributes->integer("axis", 0), type.rank() + (stacks(view) ? 1 : 0)));
     if (stacks(view)) type.shape->insert(type.shape->begin() + axis, view.symbols->fresh());
     else (*type.shape)[static_cast<size_t>(axis)] = view.symbols->fresh();
   }
@@ -25,7 +25,7 @@ Result<void> infer_concat_from_sequence(NodeView& view) {
 }
 
 Result<Tensor> joined(const Call& call, const std::vector<Tensor>& parts) {
-  const auto axis = static_cast<size_t>(TRY(normal_axis(call.view, call.view.attributes->integer("axis", 0), parts[0].rank())));
+  const auto axis = static_cast<size_t>(TRY(normalise_axis(call.view, call.view.attributes->integer("axis", 0), parts[0].rank())));
   Sizes shape = parts[0].shape();
   int64_t total = 0;
   for (const Tensor& part : parts) {
@@ -61,14 +61,14 @@ Result<void> reference_of_concat_from_sequence(Call& call) {
 
 OP(concat_from_sequence) {
     .name = "ConcatFromSequence",
-    .since = 11,
+    .since_version = 11,
     .inputs = {{"input_sequence"}},
     .outputs = {{"concat_result"}},
     .attributes = {{"axis: int!", "new_axis: int = 0"}},
-    .any_kind = true,
+    .accepts_containers = true,
     .infer = infer_concat_from_sequence,
     .reference = reference_of_concat_from_sequence,
-    .first = 11,
+    .first_opset = 11,
 };
 
 }  // namespace tenon::ops::op_concat_from_sequence

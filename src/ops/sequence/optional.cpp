@@ -29,10 +29,10 @@ Result<void> infer_optional(NodeView& view) {
 
 OP(optional) {
     .name = "Optional",
-    .since = 15,
+    .since_version = 15,
     .inputs = {{"input?"}},
     .attributes = {{"type: type"}},
-    .any_kind = true,
+    .accepts_containers = true,
     .infer = infer_optional,
     .reference = [](Call& call) -> Result<void> {
       std::vector<Tensor> elements;
@@ -40,7 +40,7 @@ OP(optional) {
       call.out[0] = Tensor::of_elements(DType::optional, std::move(elements));
       return {};
     },
-    .first = 15,
+    .first_opset = 15,
 };
 
 }  // namespace tenon::ops::op_optional

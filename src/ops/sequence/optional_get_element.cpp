@@ -6,9 +6,9 @@ namespace tenon::ops::op_optional_get_element {
 
 OP(optional_get_element) {
     .name = "OptionalGetElement",
-    .since = 18,
+    .since_version = 18,
     .inputs = {{"input"}},
-    .any_kind = true,
+    .accepts_containers = true,
     .infer = [](NodeView& view) -> Result<void> {
       const Type& type = view.type(0);
       if (type.kind == ValueKind::optional) set_output(view, 0, element_type(view, type));
@@ -26,7 +26,7 @@ OP(optional_get_element) {
       return {};
     },
     .lowest_opset = [](const NodeView& view) { return view.type(0).is_optional() ? 15 : 18; },
-    .first = 15,
+    .first_opset = 15,
     .samples = {{"f32[2,3]", "i64[0]"}},
 };
 

@@ -5,9 +5,9 @@ namespace tenon::ops::op_optional_has_element {
 
 OP(optional_has_element) {
     .name = "OptionalHasElement",
-    .since = 18,
+    .since_version = 18,
     .inputs = {{"input?"}},
-    .any_kind = true,
+    .accepts_containers = true,
     .infer = [](NodeView& view) -> Result<void> {
       set_output(view, 0, Type(DType::boolean, {}));
       return {};
@@ -18,7 +18,7 @@ OP(optional_has_element) {
       return {};
     },
     .lowest_opset = [](const NodeView& view) { return view.has(0) && view.type(0).is_optional() ? 15 : 18; },
-    .first = 15,
+    .first_opset = 15,
     .samples = {{"f32[2]", "i64[0]"}},
 };
 

@@ -6,10 +6,10 @@ namespace tenon::ops::op_sequence_at {
 
 OP(sequence_at) {
     .name = "SequenceAt",
-    .since = 11,
+    .since_version = 11,
     .inputs = {{"input_sequence", "position"}},
     .outputs = {{"tensor"}},
-    .any_kind = true,
+    .accepts_containers = true,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_sequence(view, 0));
       TRY(require_position(view, 1));
@@ -22,7 +22,7 @@ OP(sequence_at) {
       call.out[0] = elements[static_cast<size_t>(TRY(position_of(call, 1, length, length - 1)))];
       return {};
     },
-    .first = 11,
+    .first_opset = 11,
 };
 
 }  // namespace tenon::ops::op_sequence_at

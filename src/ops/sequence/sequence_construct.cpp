@@ -6,7 +6,7 @@ namespace tenon::ops::op_sequence_construct {
 
 OP(sequence_construct) {
     .name = "SequenceConstruct",
-    .since = 11,
+    .since_version = 11,
     .inputs = {{"inputs*"}},
     .outputs = {{"output_sequence"}},
     .infer = [](NodeView& view) -> Result<void> {
@@ -14,7 +14,7 @@ OP(sequence_construct) {
       Type type = view.type(0);
       for (size_t k = 0; k < view.inputs.size(); ++k) {
         if (!view.has(k)) return refuse(view, Code::bad_graph, "operand " + std::to_string(k) + " is missing");
-        type = TRY(common_element(view, type, view.type(k)));
+        type = TRY(common_element_type(view, type, view.type(k)));
       }
       set_output(view, 0, with_kind(std::move(type), ValueKind::sequence));
       return {};
@@ -25,7 +25,7 @@ OP(sequence_construct) {
       call.out[0] = Tensor::of_elements(DType::sequence, std::move(elements));
       return {};
     },
-    .first = 11,
+    .first_opset = 11,
 };
 
 }  // namespace tenon::ops::op_sequence_construct

@@ -6,7 +6,7 @@ namespace tenon::ops::op_sequence_empty {
 
 OP(sequence_empty) {
     .name = "SequenceEmpty",
-    .since = 11,
+    .since_version = 11,
     .attributes = {{"dtype: int = 1"}},
     .infer = [](NodeView& view) -> Result<void> {
       const int64_t number = view.attributes->integer("dtype", static_cast<int64_t>(DType::f32));
@@ -19,7 +19,7 @@ OP(sequence_empty) {
       call.out[0] = Tensor::of_elements(DType::sequence, {});
       return {};
     },
-    .first = 11,
+    .first_opset = 11,
 };
 
 }  // namespace tenon::ops::op_sequence_empty

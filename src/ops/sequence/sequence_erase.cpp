@@ -7,10 +7,10 @@ namespace tenon::ops::op_sequence_erase {
 
 OP(sequence_erase) {
     .name = "SequenceErase",
-    .since = 11,
+    .since_version = 11,
     .inputs = {{"input_sequence", "position?"}},
     .outputs = {{"output_sequence"}},
-    .any_kind = true,
+    .accepts_containers = true,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_sequence(view, 0));
       TRY(require_position(view, 1));
@@ -26,7 +26,7 @@ OP(sequence_erase) {
       call.out[0] = Tensor::of_elements(DType::sequence, std::move(elements));
       return {};
     },
-    .first = 11,
+    .first_opset = 11,
 };
 
 }  // namespace tenon::ops::op_sequence_erase

@@ -6,15 +6,15 @@ namespace tenon::ops::op_sequence_insert {
 
 OP(sequence_insert) {
     .name = "SequenceInsert",
-    .since = 11,
+    .since_version = 11,
     .inputs = {{"input_sequence", "tensor", "position?"}},
     .outputs = {{"output_sequence"}},
-    .any_kind = true,
+    .accepts_containers = true,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_sequence(view, 0));
       TRY(require_tensor(view, 1));
       TRY(require_position(view, 2));
-      set_output(view, 0, with_kind(TRY(common_element(view, view.type(0), view.type(1))), ValueKind::sequence));
+      set_output(view, 0, with_kind(TRY(common_element_type(view, view.type(0), view.type(1))), ValueKind::sequence));
       return {};
     },
     .reference = [](Call& call) -> Result<void> {
@@ -25,7 +25,7 @@ OP(sequence_insert) {
       call.out[0] = Tensor::of_elements(DType::sequence, std::move(elements));
       return {};
     },
-    .first = 11,
+    .first_opset = 11,
 };
 
 }  // namespace tenon::ops::op_sequence_insert

@@ -5,10 +5,10 @@ namespace tenon::ops::op_sequence_length {
 
 OP(sequence_length) {
     .name = "SequenceLength",
-    .since = 11,
+    .since_version = 11,
     .inputs = {{"input_sequence"}},
     .outputs = {{"length"}},
-    .any_kind = true,
+    .accepts_containers = true,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_sequence(view, 0));
       set_output(view, 0, Type(DType::i64, {}));
@@ -19,7 +19,7 @@ OP(sequence_length) {
       call.out[0] = Tensor::of_i64({}, std::span(&length, 1));
       return {};
     },
-    .first = 11,
+    .first_opset = 11,
 };
 
 }  // namespace tenon::ops::op_sequence_length

@@ -58,17 +58,17 @@ Result<void> reference_of_sequence_map(Call& call) {
 
 OP(sequence_map) {
     .name = "SequenceMap",
-    .since = 17,
+    .since_version = 17,
     .inputs = {{"input_sequence", "additional_inputs*"}},
     .outputs = {{"out_sequence*"}},
     .attributes = {{"body: graph!"}},
-    .any_kind = true,
+    .accepts_containers = true,
     .reads_body_types = true,
     .infer = infer_sequence_map,
-    .results = [](const NodeView& view) { return results_of_body(view); },
-    .body_inputs = sequence_map_body_inputs,
+    .result_count = [](const NodeView& view) { return results_of_body(view); },
+    .infer_body_inputs = sequence_map_body_inputs,
     .reference = reference_of_sequence_map,
-    .first = 17,
+    .first_opset = 17,
 };
 
 }  // namespace tenon::ops::op_sequence_map

@@ -14,7 +14,7 @@ namespace tenon::ops::op_split_to_sequence {
 
 namespace {
 
-/// Slices of one element lose the axis; a given split keeps it.
+/// Whether parts are slices of size 1 without the axis (keepdims=0); with operand `split` they keep it.
 bool drops_axis(const NodeView& view) { return !view.has(1) && view.attributes->integer("keepdims", 1) == 0; }
 
 /// The size of every part along the axis; an unknown one where they differ or are not known.
@@ -34,7 +34,7 @@ Result<void> infer_split_to_sequence(NodeView& view) {
   TRY(require_rank(view, 1, 0, 1));
   Type type(dtype_of(view, 0));
   if (ranks_known(view, {0})) {
-    const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
+    const int axis = TRY(normalise_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
     type = view.type(0);
     if (drops_axis(view)) type.shape->erase(type.shape->begin() + axis);
     else (*type.shape)[static_cast<size_t>(axis)] = size_of_parts(view, type.dim(axis));
@@ -74,11 +74,11 @@ Result<Tensor> part(const Call& call, size_t axis, int64_t begin, int64_t size) 
 
 Result<void> reference_of_split_to_sequence(Call& call) {
   const Tensor& x = *call.in[0];
-  const auto axis = static_cast<size_t>(TRY(normal_axis(call.view, call.view.attributes->integer("axis", 0), x.rank())));
+  const auto axis = static_cast<size_t>(TRY(normalise_axis(call.view, call.view.attributes->integer("axis", 0), x.rank())));
   std::vector<Tensor> elements;
   int64_t begin = 0;
   for (int64_t size : TRY(parts_of(call, x.shape()[axis]))) {
-    elements.push_back(TRY(drops_axis(call.view) ? sliced(x, static_cast<int64_t>(axis), begin) : part(call, axis, begin, size)));
+    elements.push_back(TRY(drops_axis(call.view) ? slice_at(x, static_cast<int64_t>(axis), begin) : part(call, axis, begin, size)));
     begin += size;
   }
   call.out[0] = Tensor::of_elements(DType::sequence, std::move(elements));
@@ -89,13 +89,13 @@ Result<void> reference_of_split_to_sequence(Call& call) {
 
 OP(split_to_sequence) {
     .name = "SplitToSequence",
-    .since = 24,
+    .since_version = 24,
     .inputs = {{"input", "split?"}},
     .outputs = {{"output_sequence"}},
     .attributes = {{"axis: int = 0", "keepdims: int = 1"}},
     .infer = infer_split_to_sequence,
     .reference = reference_of_split_to_sequence,
-    .first = 11,
+    .first_opset = 11,
 };
 
 }  // namespace tenon::ops::op_split_to_sequence

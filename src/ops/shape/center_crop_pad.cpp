@@ -10,7 +10,7 @@ namespace tenon::ops::op_center_crop_pad {
 namespace {
 
 Result<std::vector<int>> chosen_axes(const NodeView& view, int rank) {
-  if (view.attributes->has("axes")) return normal_axes(view, view.attributes->ints("axes"), rank, false);
+  if (view.attributes->has("axes")) return normalise_axes(view, view.attributes->ints("axes"), rank, false);
   std::vector<int> all;
   for (int a = 0; a < rank; ++a) all.push_back(a);
   return all;
@@ -20,14 +20,14 @@ Result<std::vector<int>> chosen_axes(const NodeView& view, int rank) {
 
 OP(center_crop_pad) {
     .name = "CenterCropPad",
-    .since = 18,
+    .since_version = 18,
     .inputs = {{"input_data", "shape"}},
     .outputs = {{"output_data"}},
     .attributes = {{"axes: ints"}},
     .infer = [](NodeView& view) -> Result<void> {
       Type type(dtype_of(view, 0));
       if (ranks_known(view, {0})) {
-        const auto wanted = elements(view, 1);
+        const auto wanted = known_elements(view, 1);
         const std::vector<int> axes = TRY(chosen_axes(view, view.rank(0)));
         if (wanted && wanted->size() != axes.size()) return refuse(view, Code::shape_mismatch, "shape has a wrong length");
         type.shape = view.type(0).shape;
@@ -37,8 +37,8 @@ OP(center_crop_pad) {
       set_output(view, 0, std::move(type));
       return {};
     },
-    .form = [](const NodeView& view) -> Result<LoopForm> {
-      TRY(require_ranks(view));
+    .loop_form = [](const NodeView& view) -> Result<LoopForm> {
+      TRY(require_known_ranks(view));
       std::vector<Expr> index = axis_indices(view.rank(0));
       Expr within;
       for (int a : TRY(chosen_axes(view, view.rank(0)))) {
@@ -73,7 +73,7 @@ OP(center_crop_pad) {
         return position;
       });
     },
-    .first = 18,
+    .first_opset = 18,
     .samples = {{"f32[4,5], i64[2] = [2, 7]", "f32[3,4,2], i64[1] = [7]; axes=[1]", "i64[5], i64[1] = [2]",
                  "f16[2,2], i64[2] = [3, 3]; axes=[-1, 0]"}},
 };

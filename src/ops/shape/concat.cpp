@@ -22,7 +22,7 @@ Result<void> infer_concat(NodeView& view) {
   set_output(view, 0, type);
   if (known == view.inputs.size()) return {};
   const int rank = view.rank(known);
-  const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), rank));
+  const int axis = TRY(normalise_axis(view, view.attributes->integer("axis", 0), rank));
   DimList shape = *view.type(known).shape;
   Dim total = 0;
   for (size_t i = 0; i < view.inputs.size(); ++i) {
@@ -44,7 +44,7 @@ Result<void> infer_concat(NodeView& view) {
   if (rank != 1) return {};
   ShapeData data;
   for (size_t i = 0; i < view.inputs.size(); ++i) {
-    const auto part = elements(view, i);
+    const auto part = known_elements(view, i);
     if (!part) return {};
     data.insert(data.end(), part->begin(), part->end());
   }
@@ -52,19 +52,19 @@ Result<void> infer_concat(NodeView& view) {
   return {};
 }
 
-/// One loop a part; each writes its own range of the joined axis.
+/// One loop for each operand; it writes the operand's range of the concatenated axis.
 Result<LoopForm> form_of_concat(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const Type& result = view.outputs[0];
   const int rank = result.rank();
-  const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), rank));
+  const int axis = TRY(normalise_axis(view, view.attributes->integer("axis", 0), rank));
   std::vector<Loop> loops;
   Dim begin = 0;
   for (size_t i = 0; i < view.inputs.size(); ++i) {
     Loop loop;
     loop.axes = parallel_axes(*view.type(i).shape);
-    const Expr value = load(loop, read(view, i, axis_indices(rank)));
-    Output out = whole(result.dtype, *result.shape, value);
+    const Expr value = load(loop, operand_access(view, i, axis_indices(rank)));
+    Output out = full_output(result.dtype, *result.shape, value);
     out.index = axis_indices(rank);
     if (i > 0) out.index[static_cast<size_t>(axis)] = Expr::axis(axis) + size_expr(begin);
     out.partial = view.inputs.size() > 1;
@@ -72,12 +72,12 @@ Result<LoopForm> form_of_concat(const NodeView& view) {
     loops.push_back(std::move(loop));
     begin = begin + view.type(i).dim(axis);
   }
-  return chain(std::move(loops));
+  return loop_sequence_form(std::move(loops));
 }
 
 Result<void> reference_of_concat(Call& call) {
   const Tensor& first = *call.in[0];
-  const int axis = TRY(normal_axis(call.view, call.view.attributes->integer("axis", 0), first.rank()));
+  const int axis = TRY(normalise_axis(call.view, call.view.attributes->integer("axis", 0), first.rank()));
   const size_t a = static_cast<size_t>(axis);
   Sizes shape = first.shape();
   shape[a] = 0;
@@ -102,7 +102,7 @@ Result<void> reference_of_concat(Call& call) {
 }
 
 Folded fold_concat(const NodeView& view, std::span<const ir::ConstantRef> in) {
-  const auto axis = normal_axis(view, view.attributes->integer("axis", 0), view.rank(0));
+  const auto axis = normalise_axis(view, view.attributes->integer("axis", 0), view.rank(0));
   return axis ? Folded(std::vector{ir::concat({in.begin(), in.end()}, *axis)}) : std::nullopt;
 }
 
@@ -116,12 +116,12 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 
 OP(concat) {
     .name = "Concat",
-    .since = 13,
+    .since_version = 13,
     .inputs = {{"inputs_0", "inputs*"}},
     .outputs = {{"result"}},
     .attributes = {{"axis: int!"}},
     .infer = infer_concat,
-    .form = form_of_concat,
+    .loop_form = form_of_concat,
     .fold = fold_concat,
     .reference = reference_of_concat,
     .upgrade = upgrade,

@@ -25,7 +25,7 @@ Result<Tensor> value_of(const NodeView& view) {
 
 OP(constant) {
     .name = "Constant",
-    .since = 25,
+    .since_version = 25,
     .attributes = {{"value: tensor", "value_int: int", "value_ints: ints", "value_float: float", "value_floats: floats",
                     "value_string: string", "value_strings: strings", "sparse_value: tensor"}},
     .infer = [](NodeView& view) -> Result<void> {

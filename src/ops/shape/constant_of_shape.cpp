@@ -18,7 +18,7 @@ Tensor fill_of(const NodeView& view) {
 Result<void> infer_filled(NodeView& view) {
   const Tensor fill = fill_of(view);
   Type type(fill.dtype());
-  if (const auto wanted = elements(view, 0)) {
+  if (const auto wanted = known_elements(view, 0)) {
     for (Dim d : *wanted) {
       if (d.is_number() && d.value() < 0) return refuse(view, Code::shape_mismatch, "a size is negative").found(d.text());
     }
@@ -38,14 +38,14 @@ Result<void> infer_filled(NodeView& view) {
 }
 
 Result<LoopForm> form_of_filled(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const Tensor fill = fill_of(view);
   const Type& result = view.outputs[0];
   Loop loop;
   loop.axes = parallel_axes(*result.shape);
   const Expr value = is_float(fill.dtype()) ? Expr::constant(fill.dtype(), fill.number(0)) : Expr::integer(fill.dtype(), fill.integer(0));
-  loop.outputs.push_back(whole(result.dtype, *result.shape, value));
-  return single(std::move(loop));
+  loop.outputs.push_back(full_output(result.dtype, *result.shape, value));
+  return single_loop_form(std::move(loop));
 }
 
 Result<void> reference_of_filled(Call& call) {
@@ -62,13 +62,13 @@ Result<void> reference_of_filled(Call& call) {
 
 OP(constant_of_shape) {
     .name = "ConstantOfShape",
-    .since = 25,
+    .since_version = 25,
     .inputs = {{"input"}},
     .attributes = {{"value: tensor"}},
     .infer = infer_filled,
-    .form = form_of_filled,
+    .loop_form = form_of_filled,
     .reference = reference_of_filled,
-    .first = 9,
+    .first_opset = 9,
     .samples = {{"i64[2] = [2, 3]", "i64[1] = [4]; value=i64[1] = [7]", "i64[0] = []; value=f16[1] = [1.5]",
                  "i64[2] = [0, 3]; value=bool[1] = [1]", "i64[1] = [3]; value=f64[1] = [-inf]"}},
 };

@@ -3,7 +3,7 @@
 
 namespace tenon::ops::op_contrib_pad {
 
-/// ONNX's op without `axes`; `pads` may be a row of a matrix, i64[1, 2 * rank].
+/// The op of ONNX without operand `axes`; `pads` may be a row of a matrix, i64[1, 2 * rank].
 OP(contrib_pad) {
     .name = "Pad",
     .domain = "com.microsoft",

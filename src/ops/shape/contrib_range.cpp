@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/definition/infer_by_definition.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 
 namespace tenon::ops::op_contrib_range {
 
-/// ONNX's op, whose step is 1 where none is given.
+/// The op of ONNX with an optional step (default 1).
 OP(contrib_range) {
     .name = "Range",
     .domain = "com.microsoft",
@@ -14,7 +14,7 @@ OP(contrib_range) {
     .definition =
         [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
           const auto number = [&](size_t k) { return build("Reshape", {in[k], build.ints({})}); };
-          return std::vector{build("Range", {number(0), number(1), view.has(2) ? number(2) : number_like(build, in[0], 1)})};
+          return std::vector{build("Range", {number(0), number(1), view.has(2) ? number(2) : scalar_like(build, in[0], 1)})};
         },
     .samples = {{"i64[] = 0, i64[] = 5", "i64[1] = [10], i64[1] = [3], i64[1] = [-2]", "f32[] = 0, f32[] = 1, f32[] = 0.25",
                  "i32[] = 3, i32[] = 9, i32[] = 4"}},

@@ -3,7 +3,7 @@
 
 namespace tenon::ops::op_contrib_trilu {
 
-/// ONNX Runtime's op from before ONNX had one.
+/// ONNX Runtime's op, which is older than ONNX's.
 OP(contrib_trilu) {
     .name = "Trilu",
     .domain = "com.microsoft",

@@ -29,7 +29,7 @@ Result<void> infer_depth_to_space(NodeView& view) {
 }
 
 Result<LoopForm> form_of_depth_to_space(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const Expr block = index_constant(view.attributes->integer("blocksize", 1));
   const bool columns_first = view.attributes->text("mode", "DCR") == "CRD";
   const Expr y = Expr::axis(2), x = Expr::axis(3);
@@ -55,11 +55,11 @@ Result<void> reference_of_depth_to_space(Call& call) {
 
 OP(depth_to_space) {
     .name = "DepthToSpace",
-    .since = 28,
+    .since_version = 28,
     .inputs = {{"input"}},
     .attributes = {{"blocksize: int!", "mode: string = DCR since 11"}},
     .infer = infer_depth_to_space,
-    .form = form_of_depth_to_space,
+    .loop_form = form_of_depth_to_space,
     .reference = reference_of_depth_to_space,
     .samples = {{"f32[1,8,2,3]; blocksize=2", "f32[2,8,2,2]; blocksize=2, mode=CRD", "f16[1,9,1,1]; blocksize=3",
                  "i64[0,4,2,2]; blocksize=2", "u8[1,3,2,2]; blocksize=1"}},

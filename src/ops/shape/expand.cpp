@@ -10,7 +10,7 @@ namespace {
 
 Result<void> infer_expand(NodeView& view) {
   Type type(dtype_of(view, 0));
-  const auto wanted = elements(view, 1);
+  const auto wanted = known_elements(view, 1);
   if (wanted && ranks_known(view, {0})) {
     type.shape = TRY(broadcast(view, *view.type(0).shape, *wanted));
   } else if (const auto length = known_length(view, 1); length && ranks_known(view, {0})) {
@@ -25,7 +25,7 @@ Result<void> infer_expand(NodeView& view) {
 }
 
 Result<LoopForm> form_of_expand(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   return index_form(view, 0, broadcast_index(*view.type(0).shape, *view.outputs[0].shape));
 }
 
@@ -40,12 +40,12 @@ Result<void> reference_of_expand(Call& call) {
 
 OP(expand) {
     .name = "Expand",
-    .since = 13,
+    .since_version = 13,
     .inputs = {{"input", "shape"}},
     .infer = infer_expand,
-    .form = form_of_expand,
+    .loop_form = form_of_expand,
     .reference = reference_of_expand,
-    .first = 8,
+    .first_opset = 8,
     .samples = {{"f32[2,1], i64[2] = [2, 3]", "f32[3], i64[3] = [2, 2, 1]", "f16[], i64[2] = [2, 2]", "i64[1], i64[1] = [0]",
                  "bool[2,3], i64[1] = [1]", "f64[2,1,3], i64[2] = [4, 3]"}},
 };

@@ -6,26 +6,26 @@ namespace tenon::ops::op_eye_like {
 
 OP(eye_like) {
     .name = "EyeLike",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"input"}},
     .attributes = {{"dtype: int", "k: int = 0"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_rank(view, 0, 2));
-      TRY(same_shape_and_dtype(view));
+      TRY(infer_same_type(view));
       if (!view.attributes->has("dtype")) return {};
       const auto dtype = dtype_from_onnx(view.attributes->integer("dtype", 0));
       if (!dtype) return refuse(view, Code::bad_attribute, "'dtype' names no dtype");
       view.outputs[0].dtype = *dtype;
       return {};
     },
-    .form = [](const NodeView& view) -> Result<LoopForm> {
-      TRY(require_ranks(view));
+    .loop_form = [](const NodeView& view) -> Result<LoopForm> {
+      TRY(require_known_ranks(view));
       const Type& result = view.outputs[0];
       Loop loop;
       loop.axes = parallel_axes(*result.shape);
       loop.outputs.push_back(
-          whole(result.dtype, *result.shape, equal(Expr::axis(0) + index_constant(view.attributes->integer("k", 0)), Expr::axis(1))));
-      return single(std::move(loop));
+          full_output(result.dtype, *result.shape, equal(Expr::axis(0) + index_constant(view.attributes->integer("k", 0)), Expr::axis(1))));
+      return single_loop_form(std::move(loop));
     },
     .reference = [](Call& call) -> Result<void> {
       Tensor* out = TRY(call.make(0, call.in[0]->shape()));
@@ -35,7 +35,7 @@ OP(eye_like) {
       }
       return {};
     },
-    .first = 9,
+    .first_opset = 9,
     .samples = {{"f32[3,4]", "i64[3,3]; k=1", "f16[2,4]; k=-1, dtype=11", "f32[0,2]; dtype=9"}},
 };
 

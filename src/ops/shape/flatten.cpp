@@ -8,7 +8,7 @@ namespace tenon::ops::op_flatten {
 
 OP(flatten) {
     .name = "Flatten",
-    .since = 25,
+    .since_version = 25,
     .inputs = {{"input"}},
     .attributes = {{"axis: int = 1"}},
     .same_bytes = true,
@@ -27,8 +27,8 @@ OP(flatten) {
       set_output(view, 0, std::move(type));
       return {};
     },
-    .form = [](const NodeView& view) -> Result<LoopForm> {
-      TRY(require_ranks(view));
+    .loop_form = [](const NodeView& view) -> Result<LoopForm> {
+      TRY(require_known_ranks(view));
       return index_form(view, 0, reshape_index(*view.type(0).shape, *view.outputs[0].shape));
     },
     .fold = fold_same_bytes,

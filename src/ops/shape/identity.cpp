@@ -6,17 +6,17 @@ namespace tenon::ops::op_identity {
 
 OP(identity) {
     .name = "Identity",
-    .since = 25,
+    .since_version = 25,
     .inputs = {{"input"}},
-    .any_kind = true,
+    .accepts_containers = true,
     .same_bytes = true,
     .infer = [](NodeView& view) -> Result<void> {
-      TRY(same_shape_and_dtype(view));
+      TRY(infer_same_type(view));
       pass_data(view);
       return {};
     },
-    .form = [](const NodeView& view) -> Result<LoopForm> {
-      TRY(require_ranks(view));
+    .loop_form = [](const NodeView& view) -> Result<LoopForm> {
+      TRY(require_known_ranks(view));
       return index_form(view, 0, axis_indices(view.rank(0)));
     },
     .fold = [](const NodeView&, std::span<const ir::ConstantRef> in) -> Folded { return std::vector{in[0]}; },

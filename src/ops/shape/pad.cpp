@@ -13,7 +13,7 @@ namespace tenon::ops::op_pad {
 
 namespace {
 
-/// Amounts before and after each axis, where the pads are known. Errors: bad lengths.
+/// Padding before and after each axis; nullopt where operand `pads` is not known. Errors: a wrong length.
 struct Pads {
   DimList begin, end;
   bool known = false;
@@ -21,12 +21,12 @@ struct Pads {
 
 Result<Pads> pads_of(const NodeView& view) {
   const size_t rank = static_cast<size_t>(view.rank(0));
-  const auto amounts = elements(view, 1);
+  const auto amounts = known_elements(view, 1);
   const auto axes = view.has(3) ? known_ints(view, 3) : std::nullopt;
   Pads p{DimList(rank, 0), DimList(rank, 0), amounts && (axes || !view.has(3))};
   if (!p.known) return p;
   std::vector<int> order;
-  if (axes) order = TRY(normal_axes(view, *axes, view.rank(0), false));
+  if (axes) order = TRY(normalise_axes(view, *axes, view.rank(0), false));
   else
     for (size_t a = 0; a < rank; ++a) order.push_back(static_cast<int>(a));
   if (amounts->size() != 2 * order.size()) {
@@ -58,7 +58,7 @@ Result<void> infer_pad(NodeView& view) {
   return {};
 }
 
-/// Where padded position `at` (which may lie outside of 0..size-1) is read.
+/// The index that padded position `at` (which may lie outside of 0..size-1) reads.
 Expr inner_index(const std::string& mode, Expr at, Dim size) {
   const Expr n = size_expr(size);
   if (mode == "edge") return max(min(at, size_expr(size - 1)), index_constant(0));
@@ -68,7 +68,7 @@ Expr inner_index(const std::string& mode, Expr at, Dim size) {
 }
 
 Result<LoopForm> form_of_pad(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const Pads p = TRY(pads_of(view));
   if (!p.known) return refuse(view, Code::not_supported, "not supported yet: a loop form for pads that are not known");
   const std::string mode = view.attributes->text("mode", "constant");
@@ -90,17 +90,17 @@ Result<LoopForm> form_of_pad(const NodeView& view) {
       within = within ? logical_and(within, here) : here;
     }
   }
-  Access access = read(view, 0, std::move(index));
+  Access access = operand_access(view, 0, std::move(index));
   if (within) {
     access.within = within;
     const DType d = access.dtype;
-    access.fill = view.has(2)   ? load(loop, read(view, 2, std::vector<Expr>(static_cast<size_t>(view.rank(2)), index_constant(0))))
+    access.fill = view.has(2) ? load(loop, operand_access(view, 2, std::vector<Expr>(static_cast<size_t>(view.rank(2)), index_constant(0))))
                   : is_float(d) ? Expr::constant(d, 0)
                                 : Expr::integer(d, 0);
   }
   const Expr value = load(loop, std::move(access));
-  loop.outputs.push_back(whole(result.dtype, *result.shape, value));
-  return single(std::move(loop));
+  loop.outputs.push_back(full_output(result.dtype, *result.shape, value));
+  return single_loop_form(std::move(loop));
 }
 
 /// Source index on one axis; -1: the fill value.
@@ -126,7 +126,7 @@ Result<void> reference_of_pad(Call& call) {
   if (amounts.size() != 2 * axes.size()) return refuse(call.view, Code::shape_mismatch, "pads has a wrong length");
   Sizes begin(rank, 0), shape = x.shape();
   for (size_t i = 0; i < axes.size(); ++i) {
-    const size_t a = static_cast<size_t>(TRY(normal_axis(call.view, axes[i], x.rank())));
+    const size_t a = static_cast<size_t>(TRY(normalise_axis(call.view, axes[i], x.rank())));
     const int64_t before = amounts[i], after = amounts[i + axes.size()];
     if (!is_length(before) || !is_length(after)) return refuse(call.view, Code::size_overflow, "a pad is longer than 2^40");
     begin[a] = before;
@@ -170,7 +170,7 @@ Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   const NodeView view = graph.view(node);
   if (opset >= 18 || !view.has(3)) return {};
   const Ints pads = *known_ints(view, 1);
-  const std::vector<int> axes = TRY(normal_axes(view, *known_ints(view, 3), view.rank(0), false));
+  const std::vector<int> axes = TRY(normalise_axes(view, *known_ints(view, 3), view.rank(0), false));
   const size_t rank = static_cast<size_t>(view.rank(0));
   Ints all(2 * rank, 0);
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -199,16 +199,16 @@ Result<void> widen_axes(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
 
 OP(pad) {
     .name = "Pad",
-    .since = 25,
+    .since_version = 25,
     .inputs = {{"data", "pads", "constant_value?", "axes?"}},
     .attributes = {{"mode: string = constant"}},
     .infer = infer_pad,
-    .form = form_of_pad,
+    .loop_form = form_of_pad,
     .reference = reference_of_pad,
     .upgrade = upgrade_pad,
     .lowest_opset = lowest_opset_of_pad,
     .downgrade = downgrade,
-    .spell_out = widen_axes,
+    .make_explicit = widen_axes,
     .samples = {{"f32[2,3], i64[4] = [0, 1, 1, 2]", "f32[2,3], i64[4] = [0, 1, 1, 2], f32[] = 1.5", "f16[4], i64[2] = [2, 1]; mode=edge",
                  "f32[4], i64[2] = [3, 2]; mode=reflect", "f32[3], i64[2] = [4, 5]; mode=wrap",
                  "i64[2,3], i64[2] = [1, 1], i64[] = 7, i64[1] = [1]", "f64[4], i64[2] = [-1, 2]", "bool[3], i64[2] = [1, 0]",

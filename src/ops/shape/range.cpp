@@ -10,9 +10,9 @@ namespace {
 Result<void> infer_range(NodeView& view) {
   TRY(require_dtype(view, 0, is_number, "a numeric dtype"));
   for (size_t k : {1, 2}) TRY(require_same_dtype(view, 0, k));
-  for (size_t k : {0, 1, 2}) TRY(require_single(view, k));
+  for (size_t k : {0, 1, 2}) TRY(require_single_element(view, k));
   const DType dtype = dtype_of(view, 0);
-  const auto begin = elements(view, 0), end = elements(view, 1), step = elements(view, 2);
+  const auto begin = known_elements(view, 0), end = known_elements(view, 1), step = known_elements(view, 2);
   if (is_float(dtype) && !(begin && end && step)) {  // not all known to be whole
     const auto from = known_number(view, 0), to = known_number(view, 1), by = known_number(view, 2);
     const double count = from && to && by && *by != 0 ? std::ceil((*to - *from) / *by) : INFINITY;
@@ -36,15 +36,15 @@ Result<void> infer_range(NodeView& view) {
 }
 
 Result<LoopForm> form_of_range(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   if (view.rank(0) != 0 || view.rank(2) != 0)
     return refuse(view, Code::not_supported, "not supported yet: a loop form for bounds that are no scalars");
   const Type& result = view.outputs[0];
   Loop loop;
   loop.axes = parallel_axes(*result.shape);
-  const Expr begin = widen(load(loop, read(view, 0, {}))), step = widen(load(loop, read(view, 2, {})));
-  loop.outputs.push_back(whole(result.dtype, *result.shape, begin + cast(Expr::axis(0), begin.dtype()) * step));
-  return single(std::move(loop));
+  const Expr begin = widen(load(loop, operand_access(view, 0, {}))), step = widen(load(loop, operand_access(view, 2, {})));
+  loop.outputs.push_back(full_output(result.dtype, *result.shape, begin + cast(Expr::axis(0), begin.dtype()) * step));
+  return single_loop_form(std::move(loop));
 }
 
 Result<void> reference_of_range(Call& call) {
@@ -69,14 +69,14 @@ Result<void> reference_of_range(Call& call) {
 
 OP(range) {
     .name = "Range",
-    .since = 27,
+    .since_version = 27,
     .inputs = {{"start", "limit", "delta"}},
     .attributes = {{"stash_type: int = 1 since 27"}},
     .infer = infer_range,
-    .form = form_of_range,
+    .loop_form = form_of_range,
     .reference = reference_of_range,
     .lowest_opset = [](const NodeView&) { return 11; },
-    .first = 11,
+    .first_opset = 11,
     .samples = {{"i64[] = 0, i64[] = 5, i64[] = 1", "i64[] = 10, i64[] = 3, i64[] = -2", "f32[] = 0, f32[] = 1, f32[] = 0.25",
                  "i32[] = 3, i32[] = 3, i32[] = 1", "f64[] = 1, f64[] = -1, f64[] = -0.5", "i64[] in 0..3, i64[] in 4..9, i64[] = 2"}},
 };

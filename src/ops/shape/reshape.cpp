@@ -13,7 +13,7 @@ namespace tenon::ops::op_reshape {
 
 namespace {
 
-/// Sizes as wanted: 0 copies (unless allowzero), -1 takes what is left; with a symbol that may be either, it is taken as a size.
+/// The target sizes: 0 copies the operand's size (unless allowzero), -1 is inferred; a symbol that may be 0 or -1 is taken as a size.
 Result<DimList> wanted_shape(const NodeView& view, const ShapeData& wanted) {
   const bool copy_zero = view.attributes->integer("allowzero", 0) == 0;
   DimList out;
@@ -44,7 +44,7 @@ Result<DimList> wanted_shape(const NodeView& view, const ShapeData& wanted) {
     out[static_cast<size_t>(open)] = view.symbols->fresh();
     return out;
   }
-  // Sizes that both sides have cancel before the division, so that symbols that may be 0 do not stay below a line.
+  // Sizes that both products contain cancel before the division, so that symbols that may be 0 do not remain in the divisor.
   DimList left = *view.type(0).shape, right;
   for (size_t i = 0; i < out.size(); ++i) {
     if (static_cast<int>(i) == open) continue;
@@ -71,7 +71,7 @@ Result<DimList> wanted_shape(const NodeView& view, const ShapeData& wanted) {
 Result<void> infer_reshape(NodeView& view) {
   TRY(require_dtype(view, 1, is_index, "i64"));
   Type type(dtype_of(view, 0));
-  if (const auto wanted = elements(view, 1)) {
+  if (const auto wanted = known_elements(view, 1)) {
     type.shape = TRY(wanted_shape(view, *wanted));
     pass_data(view);
   } else if (const auto rank = known_length(view, 1)) {
@@ -85,7 +85,7 @@ Result<void> infer_reshape(NodeView& view) {
 }
 
 Result<LoopForm> form_of_reshape(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   return index_form(view, 0, reshape_index(*view.type(0).shape, *view.outputs[0].shape));
 }
 
@@ -120,7 +120,7 @@ Result<void> reference_of_reshape(Call& call) {
 std::optional<std::vector<size_t>> ambiguous_zeros(const NodeView& view) {
   std::vector<size_t> out;
   if (view.attributes->integer("allowzero", 0) == 0) return out;
-  const auto wanted = elements(view, 1);
+  const auto wanted = known_elements(view, 1);
   if (!wanted || !view.type(0).has_rank()) return std::nullopt;
   for (size_t i = 0; i < wanted->size(); ++i) {
     const Dim d = (*wanted)[i];
@@ -133,13 +133,13 @@ std::optional<std::vector<size_t>> ambiguous_zeros(const NodeView& view) {
 
 int lowest_opset_of_reshape(const NodeView& view) {
   const auto zeros = ambiguous_zeros(view);
-  const auto wanted = elements(view, 1);
+  const auto wanted = known_elements(view, 1);
   const bool open = wanted && std::find(wanted->begin(), wanted->end(), Dim(-1)) != wanted->end();
   if (!zeros || zeros->size() > 1 || (open && !zeros->empty())) return 14;
   return zeros->empty() ? 7 : 9;
 }
 
-/// One size that may be 0 is left to be inferred.
+/// Replaces one size that may be 0 by -1.
 Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   if (opset >= 14) return {};
   const NodeView view = graph.view(node);
@@ -183,19 +183,19 @@ Result<void> state_shape(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
 
 OP(reshape) {
     .name = "Reshape",
-    .since = 25,
+    .since_version = 25,
     .inputs = {{"data", "shape"}},
     .outputs = {{"reshaped"}},
     .attributes = {{"allowzero: int = 0"}},
     .same_bytes = true,
     .infer = infer_reshape,
-    .form = form_of_reshape,
+    .loop_form = form_of_reshape,
     .fold = fold_same_bytes,
     .reference = reference_of_reshape,
     .upgrade = upgrade,
     .lowest_opset = lowest_opset_of_reshape,
     .downgrade = downgrade,
-    .spell_out = state_shape,
+    .make_explicit = state_shape,
     .samples = {{"f32[2,3,4], i64[2] = [6, 4]", "f32[2,3,4], i64[3] = [0, -1, 2]", "f32[2,3,4], i64[1] = [-1]",
                  "f16[4,6], i64[3] = [2, 2, 6]", "f64[0,3], i64[2] = [3, 0]; allowzero=1", "i64[], i64[1] = [1]", "u8[1], i64[0] = []",
                  "f32[1,4,6], i64[4] = [1, 4, 2, 3]", "f32[0,3], i64[2] = [0, -1]"}},

@@ -4,7 +4,7 @@
 
 namespace tenon::ops {
 
-/// OpDef::fold of an op that gives the elements of operand 0 in their order: that constant with the sizes of result 0.
+/// OpDef::fold of an op that returns the elements of operand 0 in their order (Reshape, Squeeze): the constant with the shape of result 0.
 Folded fold_same_bytes(const NodeView& view, std::span<const ir::ConstantRef> in);
 
 }  // namespace tenon::ops

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "ops/core/refuse.h"
-#include "ops/core/write_as.h"
+#include "ops/core/replace_node.h"
 #include "ops/form/loops.h"
 #include "ops/infer/shape_data.h"
 
@@ -26,9 +26,9 @@ Result<void> infer_shape(NodeView& view) {
   return {};
 }
 
-/// A chain of selections by position: the result depends on sizes alone.
+/// The loop form, which depends on sizes alone: selects the size by the position.
 Result<LoopForm> form_of_shape(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const int64_t rank = view.rank(0), begin = clamped_axis(view.attributes->integer("start", 0), rank);
   const Type& result = view.outputs[0];
   if (!result.dim(0).is_number()) return refuse(view, Code::not_supported, "not supported yet: a loop form of an unknown number of sizes");
@@ -39,8 +39,8 @@ Result<LoopForm> form_of_shape(const NodeView& view) {
   }
   Loop loop;
   loop.axes = parallel_axes(*result.shape);
-  loop.outputs.push_back(whole(DType::i64, *result.shape, value));
-  return single(std::move(loop));
+  loop.outputs.push_back(full_output(DType::i64, *result.shape, value));
+  return single_loop_form(std::move(loop));
 }
 
 Result<void> reference_of_shape(Call& call) {
@@ -56,7 +56,7 @@ Result<void> reference_of_shape(Call& call) {
 /// Before opset 15 the whole shape was given: the requested part is cut out.
 Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   if (opset >= 15 || graph.node(node).attributes.empty()) return {};
-  return write_as(graph, node, [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+  return replace_node(graph, node, [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
     const int64_t begin = view.attributes->integer("start", 0), end = view.attributes->integer("end", INT64_MAX);
     return std::vector{build("Slice", {build("Shape", {in[0]}), build.ints({begin}), build.ints({end})})};
   });
@@ -66,12 +66,12 @@ Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 
 OP(shape) {
     .name = "Shape",
-    .since = 25,
+    .since_version = 25,
     .inputs = {{"data"}},
     .outputs = {{"shape"}},
     .attributes = {{"start: int = 0", "end: int"}},
     .infer = infer_shape,
-    .form = form_of_shape,
+    .loop_form = form_of_shape,
     .reference = reference_of_shape,
     .lowest_opset = [](const NodeView& view) { return view.attributes->empty() ? 7 : 10; },
     .downgrade = downgrade,

@@ -6,7 +6,7 @@ namespace tenon::ops::op_size {
 
 OP(size) {
     .name = "Size",
-    .since = 25,
+    .since_version = 25,
     .inputs = {{"data"}},
     .outputs = {{"size"}},
     .infer = [](NodeView& view) -> Result<void> {
@@ -14,11 +14,11 @@ OP(size) {
       if (ranks_known(view, {0})) set_data(view, 0, {view.type(0).count()});
       return {};
     },
-    .form = [](const NodeView& view) -> Result<LoopForm> {
-      TRY(require_ranks(view));
+    .loop_form = [](const NodeView& view) -> Result<LoopForm> {
+      TRY(require_known_ranks(view));
       Loop loop;
-      loop.outputs.push_back(whole(DType::i64, {}, size_expr(view.type(0).count())));
-      return single(std::move(loop));
+      loop.outputs.push_back(full_output(DType::i64, {}, size_expr(view.type(0).count())));
+      return single_loop_form(std::move(loop));
     },
     .reference = [](Call& call) -> Result<void> {
       Tensor* out = TRY(call.make(0, {}));

@@ -39,13 +39,13 @@ Range range_of(int axis, Dim size, Dim begin, Dim end, int64_t step) {
   return r;
 }
 
-/// What a size can be: the largest integers mean "to the end", whatever the end is, and a longer step takes no more.
+/// Clamps a bound or step to the range of sizes: the largest integers mean "to the end", and a longer step selects no other elements.
 int64_t clamped(int64_t bound) { return std::clamp(bound, -(int64_t{1} << 61), int64_t{1} << 61); }
 
-/// Starts or ends.
+/// The known elements of operand starts or ends.
 std::optional<ShapeData> bounds_of(const NodeView& view, size_t input) {
   const Tensor* constant = view.has(input) ? view.inputs[input].constant : nullptr;
-  if (!constant || constant->count() > static_cast<int64_t>(ir::kMaxShapeData)) return elements(view, input);
+  if (!constant || constant->count() > static_cast<int64_t>(ir::kMaxShapeData)) return known_elements(view, input);
   ShapeData out;
   for (int64_t bound : integers_of(*constant)) out.push_back(Dim(clamped(bound)));
   return out;
@@ -68,7 +68,7 @@ Result<std::vector<Range>> ranges_of(const NodeView& view) {
     axes.emplace();
     for (int64_t a = 0; a < length.value_or(rank); ++a) axes->push_back(a);
   }
-  const std::vector<int> normal = TRY(normal_axes(view, *axes, rank, false));
+  const std::vector<int> normal = TRY(normalise_axes(view, *axes, rank, false));
   for (size_t i = 0; i < normal.size(); ++i) {
     if ((begin && begin->size() != normal.size()) || (end && end->size() != normal.size()) || (steps && steps->size() != normal.size())) {
       return refuse(view, Code::shape_mismatch, "starts, ends, axes and steps differ in length");
@@ -106,7 +106,7 @@ Result<void> infer_slice(NodeView& view) {
 }
 
 Result<LoopForm> form_of_slice(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   std::vector<Expr> index = axis_indices(view.rank(0));
   for (const Range& r : TRY(ranges_of(view))) {
     if (!r.known) return refuse(view, Code::not_supported, "not supported yet: a loop form for bounds that are not known");
@@ -130,7 +130,7 @@ Result<void> reference_of_slice(Call& call) {
   const Sizes strides = strides_of(x.shape());
   Sizes shape = x.shape(), from(shape.size(), 0), by(shape.size(), 1);
   for (size_t i = 0; i < begin.size(); ++i) {
-    const size_t a = static_cast<size_t>(TRY(normal_axis(call.view, axes[i], x.rank())));
+    const size_t a = static_cast<size_t>(TRY(normalise_axis(call.view, axes[i], x.rank())));
     const int64_t size = x.shape()[a], step = clamped(steps[i]);
     if (step == 0) return refuse(call.view, Code::bad_attribute, "a step is 0");
     const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
@@ -147,14 +147,14 @@ Result<void> reference_of_slice(Call& call) {
   });
 }
 
-/// Steps of 1 alone.
+/// OpDef::fold, for steps of 1.
 Folded fold_slice(const NodeView& view, std::span<const ir::ConstantRef> in) {
   const auto starts = known_ints(view, 1), ends = known_ints(view, 2);
   if (!starts || !ends || starts->size() != ends->size()) return std::nullopt;
   const auto axes = known_ints(view, 3), steps = known_ints(view, 4);
   ir::ConstantRef out = in[0];
   for (size_t i = 0; i < starts->size(); ++i) {
-    const auto axis = normal_axis(view, axes ? (*axes)[i] : static_cast<int64_t>(i), view.rank(0));
+    const auto axis = normalise_axis(view, axes ? (*axes)[i] : static_cast<int64_t>(i), view.rank(0));
     if (!axis || (steps && (*steps)[i] != 1)) return std::nullopt;
     const int64_t size = out->shape[static_cast<size_t>(*axis)];
     const auto clamp = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size); };
@@ -175,10 +175,10 @@ Result<void> upgrade_slice(ir::Graph& graph, ir::NodeId node, int opset) {
 
 OP(slice) {
     .name = "Slice",
-    .since = 13,
+    .since_version = 13,
     .inputs = {{"data", "starts", "ends", "axes?", "steps?"}},
     .infer = infer_slice,
-    .form = form_of_slice,
+    .loop_form = form_of_slice,
     .fold = fold_slice,
     .reference = reference_of_slice,
     .upgrade = upgrade_slice,

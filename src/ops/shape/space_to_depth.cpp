@@ -23,7 +23,7 @@ Result<void> infer_space_to_depth(NodeView& view) {
 }
 
 Result<LoopForm> form_of_space_to_depth(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const Expr block = index_constant(view.attributes->integer("blocksize", 1)), channels = size_expr(view.type(0).dim(1));
   const bool columns_first = view.attributes->text("mode", "DCR") == "CRD";
   const Expr c = Expr::axis(1), area = block * block;
@@ -48,11 +48,11 @@ Result<void> reference_of_space_to_depth(Call& call) {
 
 OP(space_to_depth) {
     .name = "SpaceToDepth",
-    .since = 28,
+    .since_version = 28,
     .inputs = {{"input"}},
     .attributes = {{"blocksize: int!", "mode: string = DCR since 28"}},
     .infer = infer_space_to_depth,
-    .form = form_of_space_to_depth,
+    .loop_form = form_of_space_to_depth,
     .reference = reference_of_space_to_depth,
     .samples = {{"f32[1,2,4,6]; blocksize=2, mode=CRD", "f32[1,2,4,6]; blocksize=2", "f16[1,1,3,3]; blocksize=3",
                  "i64[0,4,2,2]; blocksize=2", "u8[1,3,2,2]; blocksize=1"}},

@@ -14,7 +14,7 @@ namespace {
 /// Sizes of the parts where they are known.
 Result<std::optional<DimList>> parts_of(const NodeView& view, Dim size, size_t results) {
   if (view.has(1)) {
-    const auto given = elements(view, 1);
+    const auto given = known_elements(view, 1);
     if (!given) return std::optional<DimList>();
     if (given->size() != results) {
       return refuse(view, Code::shape_mismatch, "split has a wrong length")
@@ -35,7 +35,7 @@ Result<std::optional<DimList>> parts_of(const NodeView& view, Dim size, size_t r
   const Dim each = ceil_div(size, n);
   DimList out(results, each);
   out.back() = size - each * (n - 1);
-  // Fewer than (n-1)^2 elements may run out before the last part: 5 over 4 are 2, 2, 1 and 0.
+  // With fewer than (n-1)^2 elements the last parts may be empty: 5 elements in 4 parts are 2, 2, 1 and 0.
   if (n > 2 && size.lower() < (n - 1) * (n - 1) && !size.known_equal(each * n))
     for (int64_t k = 0; k < n; ++k) out[static_cast<size_t>(k)] = max(0, min(each, size - each * k));
   return std::optional<DimList>(std::move(out));
@@ -46,7 +46,7 @@ Result<void> infer_split(NodeView& view) {
   if (view.has(1)) TRY(require_dtype(view, 1, is_index, "i64"));
   for (size_t k = 0; k < results; ++k) set_output(view, k, Type(dtype_of(view, 0)));
   if (!ranks_known(view, {0})) return {};
-  const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
+  const int axis = TRY(normalise_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
   const int64_t wanted = view.attributes->integer("num_outputs", static_cast<int64_t>(results));
   if (wanted != static_cast<int64_t>(results)) return refuse(view, Code::bad_attribute, "num_outputs differs from the number of results");
   const auto parts = TRY(parts_of(view, view.type(0).dim(axis), results));
@@ -55,8 +55,8 @@ Result<void> infer_split(NodeView& view) {
     (*type.shape)[static_cast<size_t>(axis)] = parts ? (*parts)[k] : view.symbols->fresh();
     set_output(view, k, std::move(type));
   }
-  const auto data = elements(view, 0);
-  const auto sizes = parts ? numbers_of(*parts) : std::nullopt;
+  const auto data = known_elements(view, 0);
+  const auto sizes = parts ? static_sizes(*parts) : std::nullopt;
   if (!data || !sizes || view.rank(0) != 1) return {};
   int64_t begin = 0;
   for (size_t k = 0; k < results; ++k) {
@@ -75,9 +75,9 @@ size_t results_of_split(const NodeView& view) {
 }
 
 Result<LoopForm> form_of_split(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const int rank = view.rank(0);
-  const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), rank));
+  const int axis = TRY(normalise_axis(view, view.attributes->integer("axis", 0), rank));
   LoopForm form;
   Dim begin = 0;
   for (size_t k = 0; k < view.outputs.size(); ++k) {
@@ -86,9 +86,9 @@ Result<LoopForm> form_of_split(const NodeView& view) {
     loop.axes = parallel_axes(*result.shape);
     std::vector<Expr> index = axis_indices(rank);
     if (k > 0) index[static_cast<size_t>(axis)] = Expr::axis(axis) + size_expr(begin);
-    const Expr value = load(loop, read(view, 0, std::move(index)));
-    loop.outputs.push_back(whole(result.dtype, *result.shape, value));
-    form.results.push_back({Source::Kind::earlier, static_cast<int>(k), 0});
+    const Expr value = load(loop, operand_access(view, 0, std::move(index)));
+    loop.outputs.push_back(full_output(result.dtype, *result.shape, value));
+    form.results.push_back({Source::Kind::loop, static_cast<int>(k), 0});
     form.loops.push_back(std::move(loop));
     begin = begin + result.dim(axis);
   }
@@ -97,7 +97,7 @@ Result<LoopForm> form_of_split(const NodeView& view) {
 
 Result<void> reference_of_split(Call& call) {
   const Tensor& x = *call.in[0];
-  const size_t axis = static_cast<size_t>(TRY(normal_axis(call.view, call.view.attributes->integer("axis", 0), x.rank())));
+  const size_t axis = static_cast<size_t>(TRY(normalise_axis(call.view, call.view.attributes->integer("axis", 0), x.rank())));
   const int64_t n = static_cast<int64_t>(call.view.outputs.size()), size = x.shape()[axis];
   Ints parts = ints_of(call, 1);
   if (!call.has(1)) {
@@ -118,7 +118,7 @@ Result<void> reference_of_split(Call& call) {
 }
 
 Folded fold_split(const NodeView& view, std::span<const ir::ConstantRef> in) {
-  const auto axis = normal_axis(view, view.attributes->integer("axis", 0), view.rank(0));
+  const auto axis = normalise_axis(view, view.attributes->integer("axis", 0), view.rank(0));
   if (!axis) return std::nullopt;
   std::vector<ir::ConstantRef> parts;
   int64_t begin = 0;
@@ -147,16 +147,16 @@ Result<void> whole_sizes(ir::Graph& graph, ir::NodeId node) {
 Result<void> upgrade_split(ir::Graph& graph, ir::NodeId node, int opset) {
   if (opset < 2 && graph.node(node).inputs.size() > 1) TRY(whole_sizes(graph, node));
   if (opset < 13) TRY(attribute_to_operand(graph, node, "split", 1));
-  // Since opset 18 one of both must say it.
+  // Since opset 18 either `split` or `num_outputs` is required.
   const bool says = graph.node(node).inputs.size() > 1 && graph.node(node).inputs[1];
   if (opset < 18 && !says) graph.set_attribute(node, "num_outputs", static_cast<int64_t>(graph.node(node).outputs.size()));
   return {};
 }
 
-/// The number of parts says all: they are equal.
+/// The parts are equal, so that their number suffices.
 bool parts_are_equal(const NodeView& view) {
   if (view.has(1) || !view.type(0).has_rank()) return false;
-  const auto axis = normal_axis(view, view.attributes->integer("axis", 0), view.rank(0));
+  const auto axis = normalise_axis(view, view.attributes->integer("axis", 0), view.rank(0));
   const Dim size = axis ? view.type(0).dim(*axis) : Dim(1);
   const auto count = static_cast<int64_t>(view.outputs.size());
   return axis && (floor_div(size, count) * count).known_equal(size);
@@ -172,7 +172,7 @@ Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   const NodeView view = graph.view(node);
   graph.erase_attribute(node, "num_outputs");
   if (!view.has(1) && !parts_are_equal(view)) {
-    const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
+    const int axis = TRY(normalise_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
     Ints sizes;
     for (const Type& part : view.outputs) sizes.push_back(part.dim(axis).value());
     const auto count = static_cast<int64_t>(sizes.size());
@@ -185,7 +185,7 @@ Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 Result<void> state_parts(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
   const NodeView view = graph.view(node);
   if (view.has(1) || view.attributes->has("split") || !view.type(0).has_rank()) return {};
-  const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
+  const int axis = TRY(normalise_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
   ir::Ints parts;
   for (const Type& part : view.outputs) {
     const auto size = part.has_rank() ? part.dim(axis).number() : std::nullopt;
@@ -202,19 +202,19 @@ Result<void> state_parts(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
 
 OP(split) {
     .name = "Split",
-    .since = 18,
+    .since_version = 18,
     .inputs = {{"input", "split?"}},
     .outputs = {{"outputs*"}},
     .attributes = {{"axis: int = 0", "num_outputs: int"}},
     .infer = infer_split,
-    .results = results_of_split,
-    .form = form_of_split,
+    .result_count = results_of_split,
+    .loop_form = form_of_split,
     .fold = fold_split,
     .reference = reference_of_split,
     .upgrade = upgrade_split,
     .lowest_opset = lowest_opset_of_split,
     .downgrade = downgrade,
-    .spell_out = state_parts,
+    .make_explicit = state_parts,
     .samples = {{"f32[6,2]; num_outputs=3, outputs=3", "f32[2,6], i64[2] = [2, 4]; axis=1, outputs=2", "f16[7]; num_outputs=3, outputs=3",
                  "i64[4], i64[3] = [0, 3, 1]; axis=-1, outputs=3", "f32[5]; num_outputs=4, outputs=4", "f64[0,2]; num_outputs=2, outputs=2",
                  "bool[3]; num_outputs=1"}},

@@ -15,7 +15,7 @@ namespace tenon::ops::op_squeeze {
 namespace {
 
 Result<std::vector<int>> squeezed(const NodeView& view, const std::optional<Ints>& axes, int rank, const std::function<bool(int)>& is_one) {
-  if (axes) return normal_axes(view, *axes, rank);
+  if (axes) return normalise_axes(view, *axes, rank);
   std::vector<int> ones;
   for (int a = 0; a < rank; ++a) {
     if (is_one(a)) ones.push_back(a);
@@ -26,7 +26,7 @@ Result<std::vector<int>> squeezed(const NodeView& view, const std::optional<Ints
 Result<void> infer_squeeze(NodeView& view) {
   Type type(dtype_of(view, 0));
   const auto axes = view.has(1) ? known_ints(view, 1) : std::nullopt;
-  // Without axes, a size that may be 1 leaves even the rank open.
+  // Without axes, a size that may be 1 makes the rank of the result unknown.
   const bool settled = ranks_known(view, {0}) &&
                        std::all_of(view.type(0).shape->begin(), view.type(0).shape->end(), [](Dim d) { return d.equals(1).has_value(); });
   if (ranks_known(view, {0}) && (axes || (!view.has(1) && settled))) {
@@ -44,7 +44,7 @@ Result<void> infer_squeeze(NodeView& view) {
 }
 
 Result<LoopForm> form_of_squeeze(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const auto axes = view.has(1) ? known_ints(view, 1) : std::nullopt;
   if (view.has(1) && !axes) return refuse(view, Code::not_supported, "not supported yet: a loop form for axes that are not known");
   const std::vector<int> gone = TRY(squeezed(view, axes, view.rank(0), [&](int a) { return view.type(0).dim(a) == Dim(1); }));
@@ -73,12 +73,12 @@ Result<void> reference_of_squeeze(Call& call) {
 
 OP(squeeze) {
     .name = "Squeeze",
-    .since = 25,
+    .since_version = 25,
     .inputs = {{"data", "axes?"}},
     .outputs = {{"squeezed"}},
     .same_bytes = true,
     .infer = infer_squeeze,
-    .form = form_of_squeeze,
+    .loop_form = form_of_squeeze,
     .fold = fold_same_bytes,
     .reference = reference_of_squeeze,
     .upgrade = [](ir::Graph& graph, ir::NodeId node,

@@ -9,14 +9,14 @@ namespace tenon::ops::op_tile {
 
 namespace {
 
-/// Before opset 6 the operands were how often, and along which one axis.
+/// Before opset 6 the operands were the number of tiles and the one axis.
 Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   if (opset >= 6) return {};
   const ir::NodeView view = graph.view(node);
   const auto axis = known_number(view, 2);
   if (!view.type(0).has_rank() || !axis)
     return refuse(view, Code::not_supported, "not supported yet: opset below 6 with an axis or a rank that is not known");
-  const int at = TRY(normal_axis(view, static_cast<int64_t>(*axis), view.rank(0)));
+  const int at = TRY(normalise_axis(view, static_cast<int64_t>(*axis), view.rank(0)));
   ir::Builder build(graph, node);
   const ir::ValueId often = build("Cast", {graph.node(node).inputs[1]}, {{"to", static_cast<int64_t>(DType::i64)}});
   const ir::ValueId repeats = build("Concat",
@@ -33,12 +33,12 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 
 OP(tile) {
     .name = "Tile",
-    .since = 13,
+    .since_version = 13,
     .inputs = {{"input", "repeats"}},
     .infer = [](NodeView& view) -> Result<void> {
       Type type(dtype_of(view, 0));
       if (ranks_known(view, {0})) {
-        const auto repeats = elements(view, 1);
+        const auto repeats = known_elements(view, 1);
         DimList shape;
         if (repeats && static_cast<int>(repeats->size()) != view.rank(0))
           return refuse(view, Code::shape_mismatch, "repeats has a wrong length");
@@ -51,8 +51,8 @@ OP(tile) {
       set_output(view, 0, std::move(type));
       return {};
     },
-    .form = [](const NodeView& view) -> Result<LoopForm> {
-      TRY(require_ranks(view));
+    .loop_form = [](const NodeView& view) -> Result<LoopForm> {
+      TRY(require_known_ranks(view));
       std::vector<Expr> index;
       for (int a = 0; a < view.rank(0); ++a) {
         const Dim size = view.type(0).dim(a);

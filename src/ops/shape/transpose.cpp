@@ -18,7 +18,7 @@ Result<std::vector<int>> order_of(const NodeView& view, int rank) {
   if (static_cast<int>(perm.size()) != rank) {
     return refuse(view, Code::bad_attribute, "perm has a wrong length").expected(std::to_string(rank)).found(std::to_string(perm.size()));
   }
-  return normal_axes(view, perm, rank, false);
+  return normalise_axes(view, perm, rank, false);
 }
 
 Result<void> infer_transpose(NodeView& view) {
@@ -44,7 +44,7 @@ Result<void> infer_transpose(NodeView& view) {
 }
 
 Result<LoopForm> form_of_transpose(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const std::vector<int> order = TRY(order_of(view, view.rank(0)));
   std::vector<Expr> index(order.size());
   for (size_t i = 0; i < order.size(); ++i) index[static_cast<size_t>(order[i])] = Expr::axis(static_cast<int>(i));
@@ -72,12 +72,12 @@ Folded fold_transpose(const NodeView& view, std::span<const ir::ConstantRef> in)
 
 OP(transpose) {
     .name = "Transpose",
-    .since = 25,
+    .since_version = 25,
     .inputs = {{"data"}},
     .outputs = {{"transposed"}},
     .attributes = {{"perm: ints"}},
     .infer = infer_transpose,
-    .form = form_of_transpose,
+    .loop_form = form_of_transpose,
     .fold = fold_transpose,
     .reference = reference_of_transpose,
     .samples = {{"f32[2,3,4]", "f32[2,3,4]; perm=[0,2,1]", "f16[2,3]; perm=[1,0]", "i64[0,3]", "f64[]", "bool[2,1,3]; perm=[2,0,1]",

@@ -9,7 +9,7 @@ namespace tenon::ops::op_trilu {
 
 namespace {
 
-/// Column less row, compared with k, decides.
+/// The element is kept or zeroed by comparing column - row with k.
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   if (!view.type(0).has_rank()) return {};
   const int64_t rank = view.rank(0);
@@ -28,28 +28,29 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 
 OP(trilu) {
     .name = "Trilu",
-    .since = 14,
+    .since_version = 14,
     .inputs = {{"input", "k?"}},
     .attributes = {{"upper: int = 1"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_rank(view, 0, 2, -1));
       TRY(require_dtype(view, 1, [](DType d) { return d == DType::i64; }, "i64"));
-      return same_shape_and_dtype(view);
+      return infer_same_type(view);
     },
-    .form = [](const NodeView& view) -> Result<LoopForm> {
-      TRY(require_ranks(view));
+    .loop_form = [](const NodeView& view) -> Result<LoopForm> {
+      TRY(require_known_ranks(view));
       const bool upper = view.attributes->integer("upper", 1) != 0;
       const Type& result = view.outputs[0];
       const int rank = result.rank();
       Loop loop;
       loop.axes = parallel_axes(*result.shape);
       Expr diagonal = index_constant(0);
-      if (view.has(1)) diagonal = load(loop, read(view, 1, std::vector<Expr>(static_cast<size_t>(view.rank(1)), index_constant(0))));
+      if (view.has(1))
+        diagonal = load(loop, operand_access(view, 1, std::vector<Expr>(static_cast<size_t>(view.rank(1)), index_constant(0))));
       const Expr row = Expr::axis(rank - 2) + diagonal, column = Expr::axis(rank - 1);
-      const Expr x = load(loop, read(view, 0, axis_indices(rank)));
+      const Expr x = load(loop, operand_access(view, 0, axis_indices(rank)));
       const Expr zero = is_float(result.dtype) ? Expr::constant(result.dtype, 0) : Expr::integer(result.dtype, 0);
-      loop.outputs.push_back(whole(result.dtype, *result.shape, select(upper ? row <= column : column <= row, x, zero)));
-      return single(std::move(loop));
+      loop.outputs.push_back(full_output(result.dtype, *result.shape, select(upper ? row <= column : column <= row, x, zero)));
+      return single_loop_form(std::move(loop));
     },
     .reference = [](Call& call) -> Result<void> {
       const Tensor& x = *call.in[0];
@@ -62,7 +63,7 @@ OP(trilu) {
       });
     },
     .definition = define,
-    .first = 14,
+    .first_opset = 14,
     .samples = {{"f32[3,4]", "f32[3,4]; upper=0", "f16[2,3,3], i64[] = 1", "i64[3,3], i64[] = -1; upper=0", "bool[2,2]", "f64[0,3]",
                  "f32[3,2], i64[] = 7"}},
 };

@@ -6,7 +6,7 @@
 #include "ops/shape/same_bytes.h"
 #include "ops/versions/adapters.h"
 #include "ops/versions/attributes.h"
-#include "ops/versions/write_explicitly.h"
+#include "ops/versions/make_explicit.h"
 
 namespace tenon::ops::op_unsqueeze {
 
@@ -18,7 +18,7 @@ Result<void> infer_unsqueeze(NodeView& view) {
   if (axes && ranks_known(view, {0})) {
     const int rank = view.rank(0) + static_cast<int>(axes->size());
     DimList shape = *view.type(0).shape;
-    for (int a : TRY(normal_axes(view, *axes, rank))) shape.insert(shape.begin() + a, 1);
+    for (int a : TRY(normalise_axes(view, *axes, rank))) shape.insert(shape.begin() + a, 1);
     type.shape = std::move(shape);
   } else if (const auto added = known_length(view, 1); added && ranks_known(view, {0})) {
     DimList shape;
@@ -34,7 +34,7 @@ Result<void> reference_of_unsqueeze(Call& call) {
   const Tensor& x = *call.in[0];
   const Ints axes = ints_of(call, 1);
   Sizes shape = x.shape();
-  for (int a : TRY(normal_axes(call.view, axes, x.rank() + static_cast<int>(axes.size())))) shape.insert(shape.begin() + a, 1);
+  for (int a : TRY(normalise_axes(call.view, axes, x.rank() + static_cast<int>(axes.size())))) shape.insert(shape.begin() + a, 1);
   call.out[0] = x.reshaped(shape);
   return {};
 }
@@ -43,13 +43,13 @@ Result<void> reference_of_unsqueeze(Call& call) {
 
 OP(unsqueeze) {
     .name = "Unsqueeze",
-    .since = 25,
+    .since_version = 25,
     .inputs = {{"data", "axes"}},
     .outputs = {{"expanded"}},
     .same_bytes = true,
     .infer = infer_unsqueeze,
-    .form = [](const NodeView& view) -> Result<LoopForm> {
-      TRY(require_ranks(view));
+    .loop_form = [](const NodeView& view) -> Result<LoopForm> {
+      TRY(require_known_ranks(view));
       return index_form(view, 0, reshape_index(*view.type(0).shape, *view.outputs[0].shape));
     },
     .fold = fold_same_bytes,
@@ -58,7 +58,7 @@ OP(unsqueeze) {
                   int opset) { return opset < 13 ? attribute_to_operand(graph, node, "axes", 1) : Result<void>(); },
     .lowest_opset = [](const NodeView& view) { return view.inputs[1].constant ? 7 : 13; },
     .downgrade = axes_downgrade,
-    .spell_out = count_result_axes_from_zero,
+    .make_explicit = count_result_axes_from_zero,
     .samples = {{"f32[2,3], i64[1] = [1]", "f32[2,3], i64[2] = [0, -1]", "f16[], i64[1] = [0]", "i64[0], i64[1] = [-1]",
                  "bool[2], i64[0] = []"}},
 };

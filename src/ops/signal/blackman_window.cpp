@@ -7,11 +7,11 @@ namespace tenon::ops::op_blackman_window {
 
 OP(blackman_window) {
     .name = "BlackmanWindow",
-    .since = 17,
+    .since_version = 17,
     .inputs = {{"size"}},
     .attributes = {{"output_datatype: int = 1", "periodic: int = 1"}},
     .infer = infer_window,
-    .form =
+    .loop_form =
         [](const NodeView& view) {
           return window_form(view,
                              [](Expr phase) { return 0.42 - 0.5 * unary(ExprOp::cos, phase) + 0.08 * unary(ExprOp::cos, 2 * phase); });
@@ -21,7 +21,7 @@ OP(blackman_window) {
           return window_reference(call, [](double phase) { return 0.42 - 0.5 * std::cos(phase) + 0.08 * std::cos(2 * phase); });
         },
     .lowest_opset = lowest_opset_of_window,
-    .first = 17,
+    .first_opset = 17,
     .samples = {{"i64[] = 10", "i32[] = 7; periodic=0", "i64[] = 5; output_datatype=11", "i64[] = 0"}},
 };
 

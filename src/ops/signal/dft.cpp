@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <numeric>
 
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/axes.h"
 #include "ops/infer/require.h"
 #include "ops/infer/shape_data.h"
@@ -22,12 +22,12 @@ Result<void> infer(NodeView& view) {
   Type out(dtype_of(view, 0));
   const auto given = view.has(2) ? known_ints(view, 2) : Ints{-2};
   if (view.type(0).has_rank() && given && given->size() == 1) {
-    const int axis = TRY(normal_axis(view, given->front(), view.rank(0)));
+    const int axis = TRY(normalise_axis(view, given->front(), view.rank(0)));
     if (axis == view.rank(0) - 1) return refuse(view, Code::axis_out_of_range, "the last axis holds real and imaginary parts");
     out.shape = view.type(0).shape;
     Dim& length = (*out.shape)[axis];
     const bool back = flag(view, "inverse") && flag(view, "onesided");
-    const auto wanted = view.has(1) ? elements(view, 1) : std::optional<ShapeData>();
+    const auto wanted = view.has(1) ? known_elements(view, 1) : std::optional<ShapeData>();
     if (wanted && wanted->size() == 1) length = (*wanted)[0];
     else if (view.has(1)) length = view.symbols->fresh();
     else if (back) length = (length - 1) * 2;
@@ -45,7 +45,7 @@ Result<void> infer(NodeView& view) {
 Result<void> evaluate(Call& call) {
   const Tensor& t = *call.in[0];
   const bool inverse = flag(call.view, "inverse"), onesided = flag(call.view, "onesided"), back = inverse && onesided;
-  const int axis = TRY(normal_axis(call.view, int_of(call, 2, -2), t.rank()));
+  const int axis = TRY(normalise_axis(call.view, int_of(call, 2, -2), t.rank()));
   const int64_t size = t.shape()[axis], parts = t.shape().back();
   const int64_t length = int_of(call, 1, back ? 2 * (size - 1) : size);
   if (length < 1 || parts < 1 || parts > 2)
@@ -63,7 +63,7 @@ Result<void> evaluate(Call& call) {
       const int64_t at = from.bases[b] + from.inner[k * parts];
       signal[k] = {x[at], parts == 2 ? x[from.bases[b] + from.inner[k * parts + 1]] : 0};
     }
-    // One-sided spectra are those of real signals: the other side mirrors them.
+    // One-sided spectra are of real signals: the other half mirrors them.
     for (int64_t k = 0; back && k < length; ++k) {
       if (k == 0 || 2 * k == length) signal[k] = signal[k].real();
       if (2 * k > length) signal[k] = std::conj(signal[length - k]);
@@ -82,7 +82,7 @@ struct Transform {
   FourierMatrix matrix;
 };
 
-/// nullopt where a size that the matrix needs is not known, or is too large for one.
+/// The matrix of the transform; nullopt where a size is not known, or the matrix is too large for a constant.
 std::optional<Transform> transform_of(const NodeView& view) {
   if (!view.type(0).has_rank()) return std::nullopt;
   const Type& x = view.type(0);
@@ -105,7 +105,7 @@ std::optional<Transform> transform_of(const NodeView& view) {
   return m.in_parts >= 1 && m.in_parts <= 2 && m.fits() ? std::optional(t) : std::nullopt;
 }
 
-/// One product with a constant matrix: the axis and the parts are its columns.
+/// OpDef::definition: one product with a constant matrix, whose rows are positions and parts.
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   const auto t = transform_of(view);
   if (!t) return {};
@@ -121,7 +121,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
     return build("Reshape", {x, build.ints(sizes)});
   };
   ir::ValueId x = cast_to(build, in[0], wide);
-  if (t->matrix.inputs < view.type(0).dim(t->axis).value()) x = part_of(build, x, t->axis, 0, t->matrix.inputs);
+  if (t->matrix.inputs < view.type(0).dim(t->axis).value()) x = sliced(build, x, t->axis, 0, t->matrix.inputs);
   if (transposes) x = transposed(build, x, order);
   const ir::ValueId y = build("MatMul", {split(x, {t->matrix.inputs * t->matrix.in_parts}), build.constant(t->matrix.make(wide))});
   const ir::ValueId parts = split(y, {t->matrix.outputs, t->matrix.out_parts});
@@ -139,7 +139,7 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 
 OP(dft) {
     .name = "DFT",
-    .since = 20,
+    .since_version = 20,
     .inputs = {{"input", "dft_length?", "axis?"}},
     .attributes = {{"inverse: int = 0", "onesided: int = 0"}},
     .infer = infer,
@@ -147,7 +147,7 @@ OP(dft) {
     .definition = define,
     .upgrade = upgrade,
     .lowest_opset = [](const NodeView&) { return 20; },
-    .first = 17,
+    .first_opset = 17,
     .samples = {{"f32[1,10,1]", "f32[2,6,5,1], _, i64[] = 1; onesided=1", "f64[1,7,2]; inverse=1",
                  "f32[1,6,2], _, i64[] = 1; inverse=1, onesided=1", "f32[1,5,1], i64[] = 8", "f64[3,2,7,2], i64[] = 5, i64[] = 0",
                  "f64[4,2], i64[] = 9; inverse=1, onesided=1"}},

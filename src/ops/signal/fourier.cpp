@@ -12,12 +12,12 @@ namespace tenon::ops {
 
 Result<void> infer_window(NodeView& view) {
   TRY(require_dtype(view, 0, is_index, "i32 or i64"));
-  TRY(require_single(view, 0));
+  TRY(require_single_element(view, 0));
   const auto dtype = dtype_from_onnx(view.attributes->integer("output_datatype", 1));
   if (!dtype || !(is_real_arithmetic(*dtype) || is_integer(*dtype)))
     return refuse(view, Code::bad_attribute, "output_datatype is no number type");
   Type out(*dtype);
-  const auto size = elements(view, 0);
+  const auto size = known_elements(view, 0);
   out.shape = DimList{size && size->size() == 1 ? (*size)[0] : view.symbols->fresh()};
   set_output(view, 0, std::move(out));
   return {};
@@ -25,7 +25,7 @@ Result<void> infer_window(NodeView& view) {
 
 int lowest_opset_of_window(const NodeView& view) {
   const auto size = known_ints(view, 0);
-  return size && size->size() == 1 && (*size)[0] < 1 ? kNeverWritten : 17;
+  return size && size->size() == 1 && (*size)[0] < 1 ? kNeverExported : 17;
 }
 
 Result<void> window_reference(Call& call, double (*value)(double phase)) {
@@ -37,7 +37,7 @@ Result<void> window_reference(Call& call, double (*value)(double phase)) {
 }
 
 Result<LoopForm> window_form(const NodeView& view, Expr (*value)(Expr phase)) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const Type& result = view.outputs[0];
   if (!is_float(result.dtype)) return refuse(view, Code::not_supported, "not supported yet: a loop form for a window of integers");
   const Dim period = view.attributes->integer("periodic", 1) != 0 ? result.dim(0) : result.dim(0) - 1;
@@ -45,8 +45,8 @@ Result<LoopForm> window_form(const NodeView& view, Expr (*value)(Expr phase)) {
   Loop loop;
   loop.axes = parallel_axes(*result.shape);
   const Expr phase = Expr::constant(dtype, 2 * std::numbers::pi) * cast(Expr::axis(0), dtype) / cast(size_expr(period), dtype);
-  loop.outputs.push_back(whole(result.dtype, *result.shape, value(phase)));
-  return single(std::move(loop));
+  loop.outputs.push_back(full_output(result.dtype, *result.shape, value(phase)));
+  return single_loop_form(std::move(loop));
 }
 
 std::vector<Complex> fourier(const std::vector<Complex>& x, bool inverse) {

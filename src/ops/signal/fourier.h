@@ -6,7 +6,7 @@
 
 namespace tenon::ops {
 
-/// HannWindow and its kin: operand 0 is the number of elements, attribute output_datatype their type.
+/// Infers HannWindow, HammingWindow and BlackmanWindow: operand 0 is the number of elements, attribute output_datatype their type.
 Result<void> infer_window(NodeView& view);
 /// For OpDef::lowest_opset: no version of ONNX infers the shape of a window without elements.
 int lowest_opset_of_window(const NodeView& view);
@@ -22,9 +22,9 @@ std::vector<Complex> fourier(const std::vector<Complex>& x, bool inverse);
 /// A discrete Fourier transform as a matrix [inputs * in_parts, outputs * out_parts], f32 or f64; parts: real and imaginary.
 struct FourierMatrix {
   int64_t length = 0, inputs = 0, outputs = 0, in_parts = 1, out_parts = 2;
-  bool inverse = false;   ///< the other sign, divided by the length
+  bool inverse = false;   ///< exponents of the opposite sign, divided by the length
   bool mirrored = false;  ///< the inputs are the first half of a spectrum whose other half mirrors it
-  bool fits() const;      ///< is it small enough to be a constant (64 MB and less)?
+  bool fits() const;      ///< it is small enough to be a constant (64 MB or less)
   Tensor make(DType dtype) const;
 };
 

@@ -7,14 +7,14 @@ namespace tenon::ops::op_hann_window {
 
 OP(hann_window) {
     .name = "HannWindow",
-    .since = 17,
+    .since_version = 17,
     .inputs = {{"size"}},
     .attributes = {{"output_datatype: int = 1", "periodic: int = 1"}},
     .infer = infer_window,
-    .form = [](const NodeView& view) { return window_form(view, [](Expr phase) { return 0.5 - 0.5 * unary(ExprOp::cos, phase); }); },
+    .loop_form = [](const NodeView& view) { return window_form(view, [](Expr phase) { return 0.5 - 0.5 * unary(ExprOp::cos, phase); }); },
     .reference = [](Call& call) { return window_reference(call, [](double phase) { return 0.5 - 0.5 * std::cos(phase); }); },
     .lowest_opset = lowest_opset_of_window,
-    .first = 17,
+    .first_opset = 17,
     .samples = {{"i64[] = 10", "i32[] = 7; periodic=0", "i64[] = 5; output_datatype=11", "i64[] = 0"}},
 };
 

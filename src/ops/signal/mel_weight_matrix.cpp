@@ -14,9 +14,9 @@ Result<void> infer(NodeView& view) {
     return refuse(view, Code::bad_attribute, "output_datatype is no number type");
   for (size_t k : {0, 1, 2}) TRY(require_dtype(view, k, is_index, "i32 or i64"));
   for (size_t k : {3, 4}) TRY(require_dtype(view, k, is_real_arithmetic, "a float type"));
-  for (size_t k = 0; k < 5; ++k) TRY(require_single(view, k));
+  for (size_t k = 0; k < 5; ++k) TRY(require_single_element(view, k));
   auto size = [&](size_t input) {
-    const auto given = elements(view, input);
+    const auto given = known_elements(view, input);
     return given && given->size() == 1 ? (*given)[0] : view.symbols->fresh();
   };
   const Dim bins = size(0), length = size(1);
@@ -56,12 +56,12 @@ Result<void> evaluate(Call& call) {
 
 OP(mel_weight_matrix) {
     .name = "MelWeightMatrix",
-    .since = 17,
+    .since_version = 17,
     .inputs = {{"num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz"}},
     .attributes = {{"output_datatype: int = 1"}},
     .infer = infer,
     .reference = evaluate,
-    .first = 17,
+    .first_opset = 17,
     .samples = {{"i64[] = 8, i64[] = 16, i64[] = 8192, f32[] = 0, f32[] = 4096"}},
 };
 

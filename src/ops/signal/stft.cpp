@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/form/loops.h"
 #include "ops/infer/require.h"
 #include "ops/infer/shape_data.h"
@@ -16,15 +16,15 @@ Result<void> infer(NodeView& view) {
   TRY(require_rank(view, 0, 2, 3));
   for (size_t k : {1, 3}) {
     TRY(require_dtype(view, k, is_index, "i32 or i64"));
-    TRY(require_single(view, k));
+    TRY(require_single_element(view, k));
   }
   TRY(require_rank(view, 2, 1));
   Type out(dtype_of(view, 0));
   if (view.type(0).has_rank()) {
-    const auto step = elements(view, 1);
+    const auto step = known_elements(view, 1);
     std::optional<Dim> length;
     if (view.has(3)) {
-      if (const auto given = elements(view, 3); given && given->size() == 1) length = (*given)[0];
+      if (const auto given = known_elements(view, 3); given && given->size() == 1) length = (*given)[0];
     } else if (view.has(2) && view.type(2).has_rank()) {
       length = view.type(2).dim(0);
     }
@@ -78,8 +78,8 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   const ir::ValueId step = build("Reshape", {cast_to(build, in[1], DType::i64), build.ints({})});
   const ir::ValueId rest = build("Sub", {size_of(build, in[0], 1), number(*length)});
   const ir::ValueId frames = build("Add", {build("Div", {rest, step}), number(1)});
-  const ir::ValueId starts = build("Unsqueeze", {build("Mul", {counting(build, frames), step}), build.ints({1})});
-  const ir::ValueId index = build("Add", {starts, counting(build, number(*length))});
+  const ir::ValueId starts = build("Unsqueeze", {build("Mul", {iota(build, frames), step}), build.ints({1})});
+  const ir::ValueId index = build("Add", {starts, iota(build, number(*length))});
   const ir::ValueId signal = view.rank(0) == 3 ? in[0] : build("Unsqueeze", {in[0], build.ints({2})});
   ir::ValueId x = cast_to(build, build("Gather", {signal, index}, {{"axis", int64_t{1}}}), wide);
   if (view.has(2)) x = build("Mul", {x, build("Unsqueeze", {cast_to(build, in[2], wide), build.ints({1})})});
@@ -98,14 +98,14 @@ Result<void> state_onesided(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
 
 OP(stft) {
     .name = "STFT",
-    .since = 17,
+    .since_version = 17,
     .inputs = {{"signal", "frame_step", "window?", "frame_length?"}},
     .attributes = {{"onesided: int = 1"}},
     .infer = infer,
     .reference = evaluate,
     .definition = define,
-    .first = 17,
-    .spell_out = state_onesided,
+    .first_opset = 17,
+    .make_explicit = state_onesided,
     .samples = {{"f32[1,32,1], i64[] = 8, f32[16]", "f32[2,20,1], i64[] = 4, _, i64[] = 8", "f64[1,20,2], i64[] = 5, f64[10]; onesided=0"}},
 };
 

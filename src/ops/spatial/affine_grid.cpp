@@ -13,7 +13,7 @@ Result<void> infer(NodeView& view) {
   TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
   TRY(require_rank(view, 0, 3));
   Type out(dtype_of(view, 0));
-  const auto size = elements(view, 1);
+  const auto size = known_elements(view, 1);
   if (size) {
     if (size->size() != 4 && size->size() != 5)
       return refuse(view, Code::shape_mismatch, "size must name a picture or a volume")
@@ -34,16 +34,16 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// The same sum at each position, over the sizes of the result.
+/// The loop form: the sum below at each position of the result.
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const DimList& shape = *view.outputs[0].shape;
   const int rank = static_cast<int>(shape.size()) - 2;
   const bool corners = view.attributes->integer("align_corners", 0) != 0;
   Loop loop;
   loop.axes = parallel_axes(shape);
   const Expr row = Expr::axis(rank + 1);
-  auto theta = [&](int column) { return widen(load(loop, read(view, 0, {Expr::axis(0), row, index_constant(column)}))); };
+  auto theta = [&](int column) { return widen(load(loop, operand_access(view, 0, {Expr::axis(0), row, index_constant(column)}))); };
   Expr sum = theta(rank);
   for (int k = 0; k < rank; ++k) {
     auto number = [&](Expr e) { return cast(e, sum.dtype()); };
@@ -51,8 +51,8 @@ Result<LoopForm> form(const NodeView& view) {
     const Expr coordinate = corners ? 2 * place / (length - 1) - 1 : (2 * place + 1) / length - 1;
     sum = sum + theta(k) * coordinate;
   }
-  loop.outputs.push_back(whole(view.outputs[0].dtype, shape, sum));
-  return single(std::move(loop));
+  loop.outputs.push_back(full_output(view.outputs[0].dtype, shape, sum));
+  return single_loop_form(std::move(loop));
 }
 
 /// grid[n, position, row] = sum over axes of theta[n, row, axis] * coordinate(axis) + theta[n, row, last]; the coordinates of a
@@ -89,14 +89,14 @@ Result<void> evaluate(Call& call) {
 
 OP(affine_grid) {
     .name = "AffineGrid",
-    .since = 20,
+    .since_version = 20,
     .inputs = {{"theta", "size"}},
     .outputs = {{"grid"}},
     .attributes = {{"align_corners: int = 0"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
-    .first = 20,
+    .first_opset = 20,
     .samples = {{"f32[2,2,3], i64[4] = [2,3,5,6]", "f32[1,3,4], i64[5] = [1,1,2,3,4]; align_corners=1"}},
 };
 

@@ -32,13 +32,13 @@ Result<void> evaluate(Call& call) {
 
 OP(average_pool) {
     .name = "AveragePool",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"X"}},
     .outputs = {{"Y"}},
     .attributes = {{"auto_pad: string = NOTSET", "ceil_mode: int = 0", "count_include_pad: int = 0", "dilations: ints",
                     "kernel_shape: ints!", "pads: ints", "strides: ints"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
     .lowest_opset =
         [](const NodeView& view) {

@@ -12,7 +12,7 @@ namespace tenon::ops::op_col2im {
 
 namespace {
 
-/// How many places the block has in the image.
+/// The number of positions of the block in the image along each axis.
 Result<Dim> columns_of(const NodeView& view, const ShapeData& image, const ShapeData& block) {
   const size_t n = image.size();
   const ir::Attributes& a = *view.attributes;
@@ -33,7 +33,7 @@ Result<void> infer(NodeView& view) {
   TRY(require_dtype(view, 0, is_number, "a number type"));
   TRY(require_rank(view, 0, 3));
   Type out(dtype_of(view, 0));
-  const auto image = elements(view, 1), block = elements(view, 2);
+  const auto image = known_elements(view, 1), block = known_elements(view, 2);
   if (view.type(0).has_rank() && image && block) {
     const Dim taps = product(*block), rows = view.type(0).dim(1);
     if (taps.upper() < 1) return refuse(view, Code::bad_attribute, "block_shape has no elements").found(taps.text());
@@ -50,9 +50,9 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// As a gather: a position sums, over the taps of the block, the column whose tap lies there.
+/// The loop form, as a gather: each position sums the columns of which an element of the block is there.
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const auto block = known_ints(view, 2);
   if (!block) return refuse(view, Code::not_supported, "not supported yet: a loop form for a block that is known at run time only");
   const size_t n = block->size();
@@ -76,11 +76,11 @@ Result<LoopForm> form(const NodeView& view) {
     tap = tap * index_constant((*block)[i]) + k;
     column = column ? column * size_expr(columns) + from : from;
   }
-  Access access = read(view, 0, {Expr::axis(0), tap, column});
+  Access access = operand_access(view, 0, {Expr::axis(0), tap, column});
   access.within = within;
   access.fill = is_float(access.dtype) ? Expr::constant(access.dtype, 0) : Expr::integer(access.dtype, 0);
   const Expr value = widen(load(loop, std::move(access)));
-  return end_contraction(std::move(loop), value, view.outputs[0].dtype, shape);
+  return contraction_form(std::move(loop), value, view.outputs[0].dtype, shape);
 }
 
 Result<void> evaluate(Call& call) {
@@ -135,13 +135,13 @@ Result<void> evaluate(Call& call) {
 
 OP(col2im) {
     .name = "Col2Im",
-    .since = 18,
+    .since_version = 18,
     .inputs = {{"input", "image_shape", "block_shape"}},
     .attributes = {{"dilations: ints", "pads: ints", "strides: ints"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
-    .first = 18,
+    .first_opset = 18,
     .samples = {{"f32[1,5,5], i64[2] = [5,5], i64[2] = [1,5]", "f32[2,18,4], i64[2] = [4,4], i64[2] = [3,3]",
                  "f32[1,4,9], i64[2] = [4,4], i64[2] = [2,2]; pads=[1,1,1,1], strides=[2,2]",
                  "f32[1,10,12], i64[3] = [3,4,5], i64[3] = [1,1,5]"}},

@@ -16,12 +16,12 @@ Result<void> infer(NodeView& view) {
 }
 
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   ConvLoop conv = TRY(conv_loop(view, 0, 1));
-  AfterSum after;
-  if (view.has(2)) after = [&](Expr sum, Loop& map) { return sum + widen(load(map, read(view, 2, {Expr::axis(1)}))); };
-  return end_contraction(std::move(conv.loop), widen(conv.x) * widen(conv.w), view.outputs[0].dtype, *view.outputs[0].shape, after,
-                         conv.index);
+  ContractionEpilogue after;
+  if (view.has(2)) after = [&](Expr sum, Loop& map) { return sum + widen(load(map, operand_access(view, 2, {Expr::axis(1)}))); };
+  return contraction_form(std::move(conv.loop), widen(conv.x) * widen(conv.w), view.outputs[0].dtype, *view.outputs[0].shape, after,
+                          conv.index);
 }
 
 Result<void> evaluate(Call& call) {
@@ -44,12 +44,12 @@ Result<void> evaluate(Call& call) {
 
 OP(conv) {
     .name = "Conv",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"X", "W", "B?"}},
     .outputs = {{"Y"}},
     .attributes = kConvAttributes,
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView& view) { return view.type(0).dtype == DType::bf16 ? 22 : 7; },
     .samples = {{"f32[1,3,8,8], f32[4,3,3,3], f32[4]; pads=[1,1,1,1]", "f32[2,3,9,7], f32[4,3,3,3]; strides=[2,2]",

@@ -64,9 +64,9 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// As a gather: position o sums x[(o + begin - k * dilation) / stride] * w[k] over the kernel where the division is exact.
+/// The loop form, as a gather: position o sums x[(o + begin - k * dilation) / stride] * w[k] over the kernel where the division is exact.
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const Type &x = view.type(0), &w = view.type(1);
   const DimList sizes = spatial_of(x), &shape = *view.outputs[0].shape;
   const Geometry g = TRY(geometry_of(view, sizes));
@@ -94,16 +94,16 @@ Result<LoopForm> form(const NodeView& view) {
     tap.push_back(k);
     to.push_back(Expr::axis(3 + i));
   }
-  Access access = read(view, 0, std::move(at));
+  Access access = operand_access(view, 0, std::move(at));
   access.within = within;
   if (within) access.fill = Expr::constant(access.dtype, 0);
-  const Expr product = widen(load(loop, std::move(access))) * widen(load(loop, read(view, 1, std::move(tap))));
-  AfterSum after;
-  if (view.has(2)) after = [&](Expr sum, Loop& map) { return sum + widen(load(map, read(view, 2, {Expr::axis(1)}))); };
-  return end_contraction(std::move(loop), product, view.outputs[0].dtype, shape, after, to);
+  const Expr product = widen(load(loop, std::move(access))) * widen(load(loop, operand_access(view, 1, std::move(tap))));
+  ContractionEpilogue after;
+  if (view.has(2)) after = [&](Expr sum, Loop& map) { return sum + widen(load(map, operand_access(view, 2, {Expr::axis(1)}))); };
+  return contraction_form(std::move(loop), product, view.outputs[0].dtype, shape, after, to);
 }
 
-/// As a scatter: each element of X adds its share to every position that it reaches.
+/// The reference, as a scatter: each element of X times the weights is added to the positions that it contributes to.
 Result<void> evaluate(Call& call) {
   const Tensor &x = *call.in[0], &w = *call.in[1];
   const ir::Attributes& a = *call.view.attributes;
@@ -157,13 +157,13 @@ Result<void> evaluate(Call& call) {
 
 OP(conv_transpose) {
     .name = "ConvTranspose",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"X", "W", "B?"}},
     .outputs = {{"Y"}},
     .attributes = {{"auto_pad: string = NOTSET", "dilations: ints", "group: int = 1", "kernel_shape: ints", "output_padding: ints",
                     "output_shape: ints", "pads: ints", "strides: ints"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView& view) { return view.type(0).dtype == DType::bf16 ? 22 : 7; },
     .samples = {{"f32[1,2,3,3], f32[2,4,3,3]", "f32[1,2,4,5], f32[2,3,2,2], f32[3]; strides=[2,2]",

@@ -13,7 +13,7 @@ DimList spatial_of(const Type& type) { return DimList(type.shape->begin() + std:
 
 Result<Ints> kernel_of(const NodeView& view, size_t weights) {
   if (view.type(weights).has_rank()) {
-    if (auto sizes = numbers_of(spatial_of(view.type(weights)))) return *sizes;
+    if (auto sizes = static_sizes(spatial_of(view.type(weights)))) return *sizes;
   }
   if (view.attributes->has("kernel_shape")) return view.attributes->ints("kernel_shape");
   return refuse(view, Code::not_supported, "not supported yet: weights of unknown kernel size").advice("give the attribute kernel_shape");
@@ -80,7 +80,8 @@ WindowIndex window_index(const Windows& windows, const DimList& sizes, int first
 
 namespace {
 
-/// Positions of a window that lie in [low, high), of spatial axis i. At its ends windows are cut only where the flags say so.
+/// The number of positions of a window along spatial axis i that lie in [low, high). cut_before, cut_after: whether a window
+/// may reach over that end.
 Expr count_along(const Windows& windows, size_t i, Expr start, Dim low, Dim high, bool cut_before, bool cut_after) {
   const Expr kernel = index_constant(windows.kernel[i]), none = index_constant(0);
   if (!cut_before && !cut_after) return kernel;
@@ -132,7 +133,7 @@ WindowLoop window_loop(const NodeView& view, const Windows& windows, Expr fill) 
   r.at = window_index(cut, sizes, 2, 2 + spatial);
   std::vector<Expr> index = axis_indices(2);
   index.insert(index.end(), r.at.index.begin(), r.at.index.end());
-  Access access = read(view, 0, std::move(index));
+  Access access = operand_access(view, 0, std::move(index));
   access.within = r.at.within;
   if (r.at.within) access.fill = std::move(fill);
   r.x = widen(load(r.loop, std::move(access)));
@@ -163,14 +164,14 @@ Result<ConvLoop> conv_loop(const NodeView& view, size_t x, size_t w) {
   WindowIndex at = window_index(windows, sizes, m + 1, c + 1);
   std::vector<Expr> from{Expr::axis(0), grouped(weights.dim(1), c)};
   from.insert(from.end(), at.index.begin(), at.index.end());
-  Access access = read(view, x, std::move(from));
+  Access access = operand_access(view, x, std::move(from));
   access.within = at.within;
   if (at.within) access.fill = Expr::constant(access.dtype, 0);
   if (at.within && is_integer(access.dtype)) access.fill = Expr::integer(access.dtype, 0);
   r.x = load(r.loop, std::move(access));
   std::vector<Expr> of_w{r.output_channel, Expr::axis(c)};
   for (int i = 0; i < spatial; ++i) of_w.push_back(Expr::axis(c + 1 + i));
-  r.w = load(r.loop, read(view, w, std::move(of_w)));
+  r.w = load(r.loop, operand_access(view, w, std::move(of_w)));
   r.index = {Expr::axis(0), r.output_channel};
   for (int i = 0; i < spatial; ++i) r.index.push_back(Expr::axis(m + 1 + i));
   return r;

@@ -15,11 +15,11 @@ Result<void> infer_conv(NodeView& view, size_t x, size_t w, size_t bias, DType d
 /// Pooling over windows: result 0 has the dtype of operand 0.
 Result<void> infer_pool(NodeView& view);
 
-inline constexpr Names kConvAttributes = {
+inline constexpr StringList kConvAttributes = {
     {"auto_pad: string = NOTSET", "dilations: ints", "group: int = 1", "kernel_shape: ints", "pads: ints", "strides: ints"}};
 
 // --- forms -----------------------------------------------------------------------------------------------------------
-/// Where a window position reads: index expressions of the spatial axes, and the predicate that they lie in the data (null: always do).
+/// The spatial indices that a window position reads, and the predicate that they lie in the data (null: always).
 struct WindowIndex {
   std::vector<Expr> index;
   Expr within;
@@ -28,14 +28,14 @@ struct WindowIndex {
 WindowIndex window_index(const Windows& windows, const DimList& sizes, int first_out, int first_kernel);
 /// How many positions of the window at the output axes lie in the data (with `padded`: in the data and its padding), as i64.
 Expr window_count(const Windows& windows, const DimList& sizes, int first_out, bool padded);
-/// Positions of a window that lie in the data at one output at least: `count` from number `first` on.
+/// The positions of a window that lie in the data for at least one output: `count` of them, from number `first` on.
 struct WindowReach {
   Dim first, count;
 };
-/// Of spatial axis i. A short window over sizes that only the run has stays whole: kernels write it out.
+/// The reach along spatial axis i. A short window over symbolic sizes stays whole: kernels unroll it.
 WindowReach reach_of(const Windows& windows, size_t i, Dim size, Dim outputs);
-/// A loop over the places of result 0 and the positions of its window, and the element of operand 0 there, widened; outside `fill`. The
-/// window is cut to the positions that lie in the data at some place.
+/// A loop over the elements of result 0 and the positions of their windows, with the element of operand 0 there (widened), or `fill`
+/// outside of the data. The window is cut to its reach.
 struct WindowLoop {
   Loop loop;
   WindowIndex at;
@@ -47,7 +47,7 @@ WindowLoop window_loop(const NodeView& view, const Windows& windows, Expr fill);
 struct ConvLoop {
   Loop loop;
   std::vector<Expr> index;    ///< where the sum is written
-  Expr x, w, output_channel;  ///< loads (not widened); number of the output channel
+  Expr x, w, output_channel;  ///< loaded elements (not widened); number of the output channel
 };
 Result<ConvLoop> conv_loop(const NodeView& view, size_t x, size_t w);
 

@@ -52,7 +52,7 @@ Result<ConvSizes> conv_sizes(const Call& call, size_t x, size_t w) {
 
 namespace {
 
-/// The part of a line of outputs for which one position of the window lies in the data.
+/// The range of outputs along one axis for which one position of the window lies in the data.
 struct Stretch {
   int64_t base = 0;            ///< element of the data plane that output 0 of the line reads, `step` apart from the next
   int64_t first = 0, end = 0;  ///< outputs of the line; none where end <= first

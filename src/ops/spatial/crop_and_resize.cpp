@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/require.h"
 #include "ops/infer/shape_data.h"
 #include "ops/reference/arguments.h"
@@ -29,7 +29,7 @@ Result<void> infer(NodeView& view) {
   if (ranks_known(view, {kX, kRois})) {
     TRY(require_equal(view, view.type(kRois).dim(1), 4, "last size of rois and 4"));
     TRY(require_sizes(view, kBatch, {view.type(kRois).dim(0)}));
-    const auto size = elements(view, kSize);
+    const auto size = known_elements(view, kSize);
     const auto part = [&](size_t k) { return size ? (*size)[k] : view.symbols->fresh(); };
     out.shape = DimList{view.type(kRois).dim(0), view.type(kX).dim(1), part(0), part(1)};
   }
@@ -37,7 +37,7 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// Where the samples of one axis lie: from `low` to `high` of the picture, in the middle for a single one.
+/// The coordinates of the samples along one axis: from `low` to `high` of the image, the middle for a single one.
 double place(double low, double high, int64_t k, int64_t count, int64_t size) {
   const double last = static_cast<double>(size - 1);
   if (count == 1) return 0.5 * (low + high) * last;
@@ -81,7 +81,7 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
-/// Samples along one axis of the pictures, for each box: [boxes, samples].
+/// Coordinates of the samples along one axis of the images: [boxes, samples].
 struct Samples {
   ir::ValueId first, second;  ///< neighbours, i64
   ir::ValueId part;           ///< of the way to the second; none for the nearest
@@ -91,14 +91,14 @@ struct Samples {
 Samples samples_along(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in, int axis) {
   const DType dtype = view.type(kX).dtype;
   const auto number = [&](double value) { return build.scalar(dtype, value); };
-  const auto corner = [&](int64_t k) { return part_of(build, in[kRois], 1, k, k + 1); };
-  const ir::ValueId count = build("Squeeze", {cast_to(build, part_of(build, in[kSize], 0, axis, axis + 1), DType::i64), build.ints({0})});
+  const auto corner = [&](int64_t k) { return sliced(build, in[kRois], 1, k, k + 1); };
+  const ir::ValueId count = build("Squeeze", {cast_to(build, sliced(build, in[kSize], 0, axis, axis + 1), DType::i64), build.ints({0})});
   const ir::ValueId counted = cast_to(build, count, dtype),
                     end = build("Sub", {size_of(build, in[kX], 2 + axis), build.scalar(DType::i64, 1)});
   const ir::ValueId last = cast_to(build, end, dtype), low = corner(axis), high = corner(2 + axis);
   const ir::ValueId gaps = build("Max", {build("Sub", {counted, number(1)}), number(1)});
   const ir::ValueId step = build("Div", {build("Mul", {build("Sub", {high, low}), last}), gaps});
-  const ir::ValueId places = cast_to(build, counting(build, count), dtype);
+  const ir::ValueId places = cast_to(build, iota(build, count), dtype);
   const ir::ValueId several = build("Add", {build("Mul", {low, last}), build("Mul", {places, step})});
   const ir::ValueId middle = build("Mul", {build("Mul", {build("Add", {low, high}), number(0.5)}), last});
   const ir::ValueId at = build("Where", {build("Equal", {count, build.scalar(DType::i64, 1)}), middle, several});
@@ -139,7 +139,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 
 }  // namespace
 
-/// Boxes of pictures, in parts of their height and width, resized to one size. Source: CropAndResize of TensorFlow.
+/// Crops boxes (in fractions of height and width) of images and resizes them to one size. Source: CropAndResize of TensorFlow.
 OP(crop_and_resize) {
     .name = "CropAndResize",
     .domain = "com.microsoft",

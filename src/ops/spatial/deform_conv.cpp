@@ -32,7 +32,7 @@ Result<void> infer(NodeView& view) {
   return require_taps(kMask, 1, "sizes of mask, and those that follow from X and W");
 }
 
-/// Bilinear between the four neighbours; what lies outside of the picture is 0.
+/// Bilinear interpolation between the four neighbours; elements outside of the image are 0.
 double sample(const double* plane, double y, double x, int64_t height, int64_t width) {
   const double top = std::floor(y), left = std::floor(x);
   double sum = 0;
@@ -78,7 +78,8 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
-/// What each tap of the kernel reads for each output position: [batch, channels, kernel rows, kernel columns, rows, columns].
+/// The loop of the elements that each position of the kernel reads for each output position: [batch, channels, kernel rows, kernel columns,
+/// rows, columns].
 Result<Loop> sampled(const NodeView& view, const Windows& windows, const DimList& sizes, DType wide) {
   const Dim channels = view.type(kX).dim(1), per_offset = floor_div(channels, view.attributes->integer("offset_group", 1));
   const DimList& out = *view.outputs[0].shape;
@@ -89,7 +90,7 @@ Result<Loop> sampled(const NodeView& view, const Windows& windows, const DimList
   const Expr tap =
       Expr::axis(1) / size_expr(per_offset) * index_constant(taps) + Expr::axis(2) * index_constant(windows.kernel[1]) + Expr::axis(3);
   auto at_tap = [&](size_t operand, Expr channel) {
-    return cast(load(loop, read(view, operand, {Expr::axis(0), std::move(channel), Expr::axis(4), Expr::axis(5)})), wide);
+    return cast(load(loop, operand_access(view, operand, {Expr::axis(0), std::move(channel), Expr::axis(4), Expr::axis(5)})), wide);
   };
   std::vector<std::vector<Tap>> axes;
   for (int k = 0; k < 2; ++k) {
@@ -97,15 +98,15 @@ Result<Loop> sampled(const NodeView& view, const Windows& windows, const DimList
                        Expr::axis(2 + k) * index_constant(windows.dilations[k]);
     axes.push_back(linear_taps(cast(place, wide) + at_tap(kOffset, tap * index_constant(2) + index_constant(k)), sizes[k]));
   }
-  Expr value = interpolated(loop, read(view, kX, axis_indices(2)), axes, wide);
+  Expr value = interpolated(loop, operand_access(view, kX, axis_indices(2)), axes, wide);
   if (view.has(kMask)) value = value * at_tap(kMask, tap);
-  loop.outputs.push_back(whole(wide, shape, value));
+  loop.outputs.push_back(full_output(wide, shape, value));
   return loop;
 }
 
-/// The taps as one tensor, then the sum over channels and kernel, then bias.
+/// Three loops: the elements that the kernel reads, their sum over channels and kernel, the bias.
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const DimList sizes = spatial_of(view.type(kX)), &out = *view.outputs[0].shape;
   const Windows windows = TRY(windows_of(view, sizes, TRY(kernel_of(view, kW))));
   const int64_t group = view.attributes->integer("group", 1);
@@ -116,33 +117,33 @@ Result<LoopForm> form(const NodeView& view) {
   for (const Dim& d : DimList{per_group, windows.kernel[0], windows.kernel[1]}) sum.axes.push_back({Axis::Kind::reduced, d});
   auto grouped = [](Dim size, int axis) { return simplify(Expr::axis(1) * size_expr(size) + Expr::axis(axis)); };
   const Expr channel = grouped(per_group, 5), output = grouped(outputs, 2), row = Expr::axis(6), column = Expr::axis(7);
-  const Expr x = load(sum, read_earlier(0, 0, wide, {Expr::axis(0), channel, row, column, Expr::axis(3), Expr::axis(4)}));
-  const Expr w = widen(load(sum, read(view, kW, {output, Expr::axis(5), row, column})));
-  sum.outputs.push_back(whole(wide, out, x * w));
+  const Expr x = load(sum, loop_output_access(0, 0, wide, {Expr::axis(0), channel, row, column, Expr::axis(3), Expr::axis(4)}));
+  const Expr w = widen(load(sum, operand_access(view, kW, {output, Expr::axis(5), row, column})));
+  sum.outputs.push_back(full_output(wide, out, x * w));
   sum.outputs.back().combine = Combine::sum;
   sum.outputs.back().index = {Expr::axis(0), output, Expr::axis(3), Expr::axis(4)};
-  if (dtype == wide && !view.has(kBias)) return chain({std::move(first), std::move(sum)});
+  if (dtype == wide && !view.has(kBias)) return loop_sequence_form({std::move(first), std::move(sum)});
   Loop last;
   last.axes = parallel_axes(out);
-  Expr y = load(last, read_earlier(1, 0, wide, axis_indices(4)));
-  if (view.has(kBias)) y = y + widen(load(last, read(view, kBias, {Expr::axis(1)})));
-  last.outputs.push_back(whole(dtype, out, y));
-  return chain({std::move(first), std::move(sum), std::move(last)});
+  Expr y = load(last, loop_output_access(1, 0, wide, axis_indices(4)));
+  if (view.has(kBias)) y = y + widen(load(last, operand_access(view, kBias, {Expr::axis(1)})));
+  last.outputs.push_back(full_output(dtype, out, y));
+  return loop_sequence_form({std::move(first), std::move(sum), std::move(last)});
 }
 
 }  // namespace
 
 OP(deform_conv) {
     .name = "DeformConv",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"X", "W", "offset", "B?", "mask?"}},
     .outputs = {{"Y"}},
     .attributes = {{"dilations: ints", "group: int = 1", "kernel_shape: ints", "offset_group: int = 1", "pads: ints", "strides: ints"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView&) { return 19; },
-    .first = 19,
+    .first_opset = 19,
     .samples = {{"f32[1,1,3,3], f32[1,1,2,2], f32[1,8,2,2], f32[1]",
                  "f32[1,2,5,5], f32[4,1,3,3], f32[1,36,5,5], _, f32[1,18,5,5]; group=2, offset_group=2, pads=[1,1,1,1]"}},
 };

@@ -7,7 +7,7 @@ namespace tenon::ops::op_global_average_pool {
 
 OP(global_average_pool) = global_pool_op({
     .name = "GlobalAveragePool",
-    .form =
+    .loop_form =
         [](const NodeView& view) {
           return form_of_global_pool(view, Combine::sum, nullptr, [](Expr sum, Expr count) { return sum / count; });
         },

@@ -23,12 +23,12 @@ Result<void> evaluate(Call& call) {
 
 OP(global_lp_pool) = global_pool_op({
     .name = "GlobalLpPool",
-    .attributes = {.made = names<"p: int = 2">},
-    .form = form,
+    .attributes = {.array = literals<"p: int = 2">},
+    .loop_form = form,
     .reference = evaluate,
-    .upgrade = whole_p_upgrade,
-    .samples = {.made = names<"f32[1,3,5,5]", "f32[2,3,7]", "f16[1,2,4,4]", "f64[2,1,2,3,2]", "f32[2,3,1,1]", "f32[1,2,3,3]; p=1",
-                              "f32[1,2,3,3]; p=3">},
+    .upgrade = integer_p_upgrade,
+    .samples = {.array = literals<"f32[1,3,5,5]", "f32[2,3,7]", "f16[1,2,4,4]", "f64[2,1,2,3,2]", "f32[2,3,1,1]", "f32[1,2,3,3]; p=1",
+                                  "f32[1,2,3,3]; p=3">},
 });
 
 }  // namespace tenon::ops::op_global_lp_pool

@@ -18,16 +18,16 @@ Result<void> infer_global_pool(NodeView& view) {
 
 Result<LoopForm> form_of_global_pool(const NodeView& view, Combine combine, const std::function<Expr(Expr)>& before,
                                      const std::function<Expr(Expr total, Expr count)>& after) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const DimList& shape = *view.type(0).shape;
   const std::vector<int> row = axes_from(2, view.rank(0));
   const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);
   RowLoop all = reduce_rows(shape, row);
-  const Expr x = all.operand(view, 0);
-  emit(all, wide, without(shape, row), before ? before(x) : x, combine);
+  const Expr x = all.load_operand(view, 0);
+  add_output(all, wide, without_axes(shape, row), before ? before(x) : x, combine);
   RowLoop last = each_row(shape, row);
-  emit_kept(last, dtype, shape, row, true, after(last.of_row(0, wide), row_count(shape, row, wide)));
-  return chain({std::move(all.loop), std::move(last.loop)});
+  add_row_output(last, dtype, shape, row, true, after(last.load_of_row(0, wide), row_count(shape, row, wide)));
+  return loop_sequence_form({std::move(all.loop), std::move(last.loop)});
 }
 
 Result<void> reference_of_global_pool(Call& call, const std::function<double(std::span<const double>)>& number) {

@@ -16,7 +16,7 @@ namespace {
 
 enum class Padding { zeros, border, reflection };
 
-/// A place that is no number, or farther away than integers reach, is the first corner, as in ONNX Runtime; ONNX says nothing of it.
+/// A coordinate that is NaN or beyond the range of integers becomes the first corner, as in ONNX Runtime; ONNX does not define it.
 constexpr double kFarthest = 0x1p62;
 
 Result<void> infer(NodeView& view) {
@@ -147,7 +147,7 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
-/// The same in the language of loop forms, for one spatial axis of size `n`.
+/// The same as expressions of a loop form, for one spatial axis of size `n`.
 struct AxisForm {
   Expr n, low, high;
   Dim size;
@@ -192,7 +192,7 @@ struct AxisForm {
 };
 
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const Type &x = view.type(0), &y = view.outputs[0];
   const std::string mode = view.attributes->text("mode", "linear"), padding = view.attributes->text("padding_mode", "zeros");
   const int rank = x.rank() - 2, count = mode == "nearest" ? 1 : mode == "linear" ? 2 : 4;
@@ -205,12 +205,12 @@ Result<LoopForm> form(const NodeView& view) {
     std::vector<Expr> at{Expr::axis(0)};
     for (int i = 0; i < rank; ++i) at.push_back(Expr::axis(2 + i));
     at.push_back(index_constant(rank - 1 - k));
-    const Expr normal = widen(load(loop, read(view, 1, std::move(at))));
+    const Expr normal = widen(load(loop, operand_access(view, 1, std::move(at))));
     axes.push_back(AxisForm(x.dim(2 + k), how, view.attributes->integer("align_corners", 0) != 0, normal.dtype()).taps(normal, count));
   }
   const DType wide = count == 1 ? x.dtype : is_float(x.dtype) ? compute_dtype(x.dtype) : DType::f64;
-  loop.outputs.push_back(whole(y.dtype, *y.shape, interpolated(loop, read(view, 0, axis_indices(2)), axes, wide)));
-  return single(std::move(loop));
+  loop.outputs.push_back(full_output(y.dtype, *y.shape, interpolated(loop, operand_access(view, 0, axis_indices(2)), axes, wide)));
+  return single_loop_form(std::move(loop));
 }
 
 /// Opset 16 calls the modes bilinear and bicubic.
@@ -232,16 +232,16 @@ Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 
 OP(grid_sample) {
     .name = "GridSample",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"X", "grid"}},
     .outputs = {{"Y"}},
     .attributes = {{"align_corners: int = 0", "mode: string = linear", "padding_mode: string = zeros"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
     .upgrade = upgrade,
     .lowest_opset = [](const NodeView& view) { return view.type(0).has_rank() && view.rank(0) == 4 ? 16 : 20; },
-    .first = 16,
+    .first_opset = 16,
     .downgrade = downgrade,
     .samples = {{"f32[1,2,4,5], f32[1,3,6,2]", "f32[1,1,4,4], f32[1,5,5,2]; mode=nearest, padding_mode=border",
                  "f32[1,1,4,4], f32[1,5,5,2]; mode=cubic, padding_mode=reflection",

@@ -18,7 +18,7 @@ namespace {
 
 Expr both(Expr a, Expr b) { return a && b ? logical_and(a, b) : a ? a : b; }
 
-/// Adds what `source` gives for all taps of the axes from `axis` on, times `weight` (null: 1).
+/// Adds to the sum the reads of `source` at all taps of the axes from `axis` on, times `weight` (null: 1).
 void add_taps(Loop& loop, const Access& source, std::span<const std::vector<Tap>> axes, DType dtype, Expr weight, Expr& sum) {
   if (axes.empty()) {
     Access access = source;

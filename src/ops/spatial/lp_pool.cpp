@@ -30,15 +30,15 @@ Result<void> evaluate(Call& call) {
 
 OP(lp_pool) {
     .name = "LpPool",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"X"}},
     .outputs = {{"Y"}},
     .attributes = {{"auto_pad: string = NOTSET", "ceil_mode: int = 0", "dilations: ints", "kernel_shape: ints!", "p: int = 2", "pads: ints",
                     "strides: ints"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
-    .upgrade = whole_p_upgrade,
+    .upgrade = integer_p_upgrade,
     .lowest_opset =
         [](const NodeView& view) {
           if (view.type(0).dtype == DType::bf16) return 22;

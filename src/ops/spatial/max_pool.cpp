@@ -15,54 +15,55 @@ Result<void> infer(NodeView& view) {
   return infer_pool(view);
 }
 
-/// Row-major number, in its plane, of the first element of each window that is the maximum, which that loop makes (or NaN).
+/// A loop with the row-major number, in its plane, of the first element of each window that equals the maximum (or is NaN); loop `maximum`
+/// computes the maxima.
 Loop first_hits(const NodeView& view, const Windows& windows, Expr lowest, int maximum) {
   const DimList &shape = *view.outputs[0].shape, sizes = spatial_of(view.type(0));
   auto [loop, at, x] = window_loop(view, windows, std::move(lowest));
-  const Expr top = widen(load(loop, read_earlier(maximum, 0, view.type(0).dtype, axis_indices(static_cast<int>(shape.size())))));
+  const Expr top = widen(load(loop, loop_output_access(maximum, 0, view.type(0).dtype, axis_indices(static_cast<int>(shape.size())))));
   Expr hit = equal(x, top);
   if (is_float(x.dtype())) hit = logical_or(hit, unary(ExprOp::is_nan, x));
   if (at.within) hit = logical_and(hit, at.within);
-  loop.outputs.push_back(whole(DType::i64, shape, select(hit, linear_index(at.index, sizes), index_constant(INT64_MAX))));
+  loop.outputs.push_back(full_output(DType::i64, shape, select(hit, linear_index(at.index, sizes), index_constant(INT64_MAX))));
   loop.outputs.back().combine = Combine::min;
   return loop;
 }
 
-/// Those numbers, of loop `hits`, as Indices counts them; -1 for a window that holds nothing.
+/// A loop that converts these numbers, of loop `hits`, to those of result Indices; -1 for an empty window.
 Loop reported_hits(const NodeView& view, int hits) {
   const DimList &shape = *view.outputs[0].shape, sizes = spatial_of(view.type(0));
   Loop loop;
   loop.axes = parallel_axes(shape);
-  const Expr hit = load(loop, read_earlier(hits, 0, DType::i64, axis_indices(static_cast<int>(shape.size()))));
+  const Expr hit = load(loop, loop_output_access(hits, 0, DType::i64, axis_indices(static_cast<int>(shape.size()))));
   Expr number = hit;
   if (view.attributes->integer("storage_order", 0) != 0) {
-    const std::vector<Expr> at = unlinear_index(hit, sizes);
+    const std::vector<Expr> at = delinearized_index(hit, sizes);
     number = index_constant(0);
     for (size_t i = sizes.size(); i-- > 0;) number = number * size_expr(sizes[i]) + at[i];
   }
   const Expr plane = Expr::axis(0) * size_expr(shape[1]) + Expr::axis(1);
   const Expr all = plane * size_expr(product(sizes)) + number;
-  loop.outputs.push_back(whole(DType::i64, shape, select(equal(hit, index_constant(INT64_MAX)), index_constant(-1), all)));
+  loop.outputs.push_back(full_output(DType::i64, shape, select(equal(hit, index_constant(INT64_MAX)), index_constant(-1), all)));
   return loop;
 }
 
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const Windows windows = TRY(windows_of(view, spatial_of(view.type(0))));
   const DType dtype = view.type(0).dtype;
   const Expr lowest = is_float(dtype) ? Expr::constant(dtype, -INFINITY) : Expr::integer(dtype, smallest_integer(dtype));
-  // The largest of some numbers is one of them: nothing is rounded, whatever the dtype.
-  LoopForm form = chain(pool_loops(view, windows, {Combine::max, dtype, lowest}));
+  // A maximum is one of the elements, so that nothing is rounded, whatever the dtype.
+  LoopForm form = loop_sequence_form(pool_loops(view, windows, {Combine::max, dtype, lowest}));
   if (view.outputs.size() > 1 && view.outputs[1].dtype != DType::none) {
     const int maximum = static_cast<int>(form.loops.size()) - 1;
     form.loops.push_back(first_hits(view, windows, lowest, maximum));
     form.loops.push_back(reported_hits(view, maximum + 1));
-    form.results.push_back({Source::Kind::earlier, maximum + 2, 0});
+    form.results.push_back({Source::Kind::loop, maximum + 2, 0});
   }
   return form;
 }
 
-/// Number of an element as Indices counts: over the whole tensor, spatial axes row-major or (storage_order 1) column-major.
+/// The number of an element in result Indices: over the whole tensor, spatial axes row-major or (storage_order 1) column-major.
 int64_t reported(int64_t plane, int64_t offset, const Sizes& data, bool column_major) {
   if (!column_major) return plane * count_of(data) + offset;
   const Sizes at = index_of(offset, data);
@@ -100,13 +101,13 @@ Result<void> evaluate(Call& call) {
 
 OP(max_pool) {
     .name = "MaxPool",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"X"}},
     .outputs = {{"Y", "Indices?"}},
     .attributes = {{"auto_pad: string = NOTSET", "ceil_mode: int = 0", "dilations: ints", "kernel_shape: ints!", "pads: ints",
                     "storage_order: int = 0", "strides: ints"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
     .lowest_opset =
         [](const NodeView& view) {

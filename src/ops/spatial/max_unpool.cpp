@@ -10,7 +10,7 @@ namespace tenon::ops::op_max_unpool {
 
 namespace {
 
-/// The shape in which the indices count: what the attributes make of X.
+/// The shape that the indices are positions in: the shape of X unpooled by the attributes.
 Result<DimList> indexed_shape(const NodeView& view) {
   const size_t n = static_cast<size_t>(view.rank(0)) - 2;
   const Ints kernel = view.attributes->ints("kernel_shape"), stride = view.attributes->ints("strides", Ints(n, 1)),
@@ -33,7 +33,7 @@ Result<void> infer(NodeView& view) {
   }
   Type out(dtype_of(view, 0));
   if (view.has(2)) {
-    if (const auto shape = elements(view, 2)) {
+    if (const auto shape = known_elements(view, 2)) {
       if (view.type(0).has_rank() && static_cast<int>(shape->size()) != view.rank(0))
         return refuse(view, Code::shape_mismatch, "output_shape has a wrong length").expected(std::to_string(view.rank(0)));
       out.shape = *shape;
@@ -45,7 +45,7 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// The indices count in the shape that the attributes give; a larger output_shape leaves zeros at the end of each axis.
+/// Indices are positions in the shape that the attributes give; a larger output_shape leaves zeros at the end of each axis.
 Result<void> evaluate(Call& call) {
   const Tensor& t = *call.in[0];
   const size_t n = static_cast<size_t>(t.rank()) - 2;
@@ -68,41 +68,41 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
-/// Zeros, then each element at its place; what lies outside of a smaller output_shape is left out.
+/// Two loops: zeros, then each element at its position; positions outside of a smaller output_shape are skipped.
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const Type& y = view.outputs[0];
   const DimList from = TRY(indexed_shape(view));
   if (from.size() != y.shape->size()) return refuse(view, Code::shape_mismatch, "output_shape has a wrong length");
   Loop zeros, loop;
   zeros.axes = parallel_axes(*y.shape);
-  zeros.outputs.push_back(whole(y.dtype, *y.shape, Expr::constant(y.dtype, 0)));
+  zeros.outputs.push_back(full_output(y.dtype, *y.shape, Expr::constant(y.dtype, 0)));
   loop.axes = parallel_axes(*view.type(0).shape);
   const std::vector<Expr> all = axis_indices(view.rank(0));
-  const Expr value = load(loop, read(view, 0, all)), at = load(loop, read(view, 1, all));
-  Output out = whole(y.dtype, *y.shape, value);
-  out.index = unlinear_index(at, from);
+  const Expr value = load(loop, operand_access(view, 0, all)), at = load(loop, operand_access(view, 1, all));
+  Output out = full_output(y.dtype, *y.shape, value);
+  out.index = delinearized_index(at, from);
   out.within = logical_and(index_constant(0) <= at, at < size_expr(product(from)));
   for (size_t k = 0; k < from.size(); ++k)
     if (!from[k].known_equal((*y.shape)[k])) out.within = logical_and(out.within, out.index[k] < size_expr((*y.shape)[k]));
   out.partial = true;
-  loop.places.push_back({.access = 1, .extent = product(from)});
+  loop.index_checks.push_back({.access = 1, .extent = product(from)});
   loop.outputs.push_back(std::move(out));
-  return chain({std::move(zeros), std::move(loop)});
+  return loop_sequence_form({std::move(zeros), std::move(loop)});
 }
 
 }  // namespace
 
 OP(max_unpool) {
     .name = "MaxUnpool",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"X", "I", "output_shape?"}},
     .attributes = {{"kernel_shape: ints!", "pads: ints", "strides: ints"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView&) { return 9; },
-    .first = 9,
+    .first_opset = 9,
     .samples = {{"f32[1,1,2,2], i64[1,1,2,2] = [5, 7, 13, 15]; kernel_shape=[2,2], strides=[2,2]",
                  "f32[1,1,2,2], i64[1,1,2,2] = [5, 7, 13, 15], i64[4] = [1,1,5,5]; kernel_shape=[2,2], strides=[2,2]"}},
 };

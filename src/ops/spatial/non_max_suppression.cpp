@@ -30,7 +30,7 @@ Box box_of(const double* p, bool centre) {
   return {std::fmin(p[0], p[2]), std::fmin(p[1], p[3]), std::fmax(p[0], p[2]), std::fmax(p[1], p[3])};
 }
 
-/// Intersection over union; 0 where the boxes do not meet or are empty.
+/// Intersection over union; 0 where the boxes do not overlap or are empty.
 double overlap(const Box& a, const Box& b) {
   const double height = std::fmin(a.y2, b.y2) - std::fmax(a.y1, b.y1), width = std::fmin(a.x2, b.x2) - std::fmax(a.x1, b.x1);
   if (height <= 0 || width <= 0 || a.area() <= 0 || b.area() <= 0) return 0;
@@ -66,14 +66,14 @@ Result<void> evaluate(Call& call) {
 
 OP(non_max_suppression) {
     .name = "NonMaxSuppression",
-    .since = 11,
+    .since_version = 11,
     .inputs = {{"boxes", "scores", "max_output_boxes_per_class?", "iou_threshold?", "score_threshold?"}},
     .outputs = {{"selected_indices"}},
     .attributes = {{"center_point_box: int = 0"}},
     .infer = infer,
     .reference = evaluate,
     .lowest_opset = [](const NodeView&) { return 10; },
-    .first = 10,
+    .first_opset = 10,
     .samples = {{"f32[1,6,4], f32[1,2,6], i64[] = 3, f32[] = 0.5, f32[] = 0",
                  "f32[2,5,4] in 0.1..1, f32[2,1,5], i64[1] = [2], f32[1] = [0.3]; center_point_box=1", "f32[1,3,4], f32[1,1,3]"}},
 };

@@ -4,11 +4,11 @@
 
 namespace tenon::ops {
 
-/// What a pooling reads and makes: planes [N, C] of `windows.data`, each giving one of `windows.out`.
+/// Sizes of a pooling, for references: it maps each plane [N, C] of shape `windows.data` to one of shape `windows.out`.
 struct PoolSizes {
   WindowSizes windows;
   Sizes shape;                       ///< of result 0
-  int64_t planes, plane, out_plane;  ///< how many; elements of one, read and made
+  int64_t planes, plane, out_plane;  ///< how many planes; elements of a plane of operand 0, and of result 0
 };
 /// From operand 0, kernel_shape and ceil_mode. Errors: those of window_sizes.
 Result<PoolSizes> pool_sizes(const Call& call);

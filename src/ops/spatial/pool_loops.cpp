@@ -8,7 +8,7 @@ namespace tenon::ops {
 
 namespace {
 
-/// Every window holds all positions of the axis.
+/// Whether every window contains all positions of the axis.
 bool holds_all(const Windows& windows, size_t i, Dim size, Dim outputs) {
   const Dim last_start = (outputs - 1) * windows.strides[i] - windows.begin[i];
   const Dim first_end = Dim(windows.kernel[i]) - windows.begin[i];
@@ -48,7 +48,7 @@ class PoolLoops {
     WindowReach reach;
   };
 
-  /// Whether one axis after the other takes less than half of the operations; the rest pays for what is stored in between.
+  /// Whether reducing one axis after the other takes less than half of the operations, so that storing intermediate results pays off.
   bool passes_pay() const {
     constexpr int64_t kUsual = 64;
     const auto number = [](Dim d, int64_t usual) { return static_cast<double>(d.number().value_or(usual)); };
@@ -65,7 +65,7 @@ class PoolLoops {
     return axes_.size() > 1 && 2 * passes <= whole * results;
   }
 
-  /// Spatial axes [from, to) of what there is.
+  /// Adds a loop that reduces the spatial axes [from, to).
   void reduce(size_t from, size_t to) {
     const int rank = static_cast<int>(shape_.size());
     DimList made = shape_;
@@ -86,7 +86,7 @@ class PoolLoops {
       if (at.within) within = within ? logical_and(within, at.within) : at.within;
     }
     const bool first = loops_.empty();
-    Access access = first ? read(view_, 0, std::move(index)) : read_loop(std::move(index));
+    Access access = first ? operand_access(view_, 0, std::move(index)) : read_loop(std::move(index));
     access.within = within;
     if (within) access.fill = first || pooling_.combine != Combine::sum ? pooling_.fill : Expr::constant(pooling_.dtype, 0);
     Expr x = widen(load(loop, std::move(access)));
@@ -94,7 +94,7 @@ class PoolLoops {
     add(std::move(loop), std::move(made), std::move(x), pooling_.combine);
   }
 
-  /// What all windows share, for each result.
+  /// Adds a loop that broadcasts the reduction that all windows share to each result.
   std::vector<Loop> spread(const DimList& result) && {
     Loop loop;
     loop.axes = parallel_axes(result);
@@ -107,11 +107,11 @@ class PoolLoops {
   }
 
   Access read_loop(std::vector<Expr> index) const {
-    return read_earlier(static_cast<int>(loops_.size()) - 1, 0, pooling_.dtype, std::move(index));
+    return loop_output_access(static_cast<int>(loops_.size()) - 1, 0, pooling_.dtype, std::move(index));
   }
 
   void add(Loop loop, DimList made, Expr value, Combine combine) {
-    loop.outputs.push_back(whole(pooling_.dtype, made, std::move(value)));
+    loop.outputs.push_back(full_output(pooling_.dtype, made, std::move(value)));
     loop.outputs.back().combine = combine;
     loops_.push_back(std::move(loop));
     shape_ = std::move(made);

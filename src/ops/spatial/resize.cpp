@@ -6,7 +6,7 @@ namespace tenon::ops::op_resize {
 
 namespace {
 
-/// Opset 10 had scales as operand 1 and one way to place and round coordinates.
+/// Opset 10 has scales as operand 1 and one coordinate_transformation_mode and nearest_mode: asymmetric, floor.
 Result<void> upgrade_resize(ir::Graph& graph, ir::NodeId node, int opset) {
   if (opset > 10) return {};
   const ir::ValueId scales = graph.node(node).inputs[1];
@@ -17,8 +17,8 @@ Result<void> upgrade_resize(ir::Graph& graph, ir::NodeId node, int opset) {
   return {};
 }
 
-/// Opset 10 had this one case: scales, coordinates divided by them, and the element before.
-bool says_upsample(const NodeView& view) {
+/// Whether opset 10 can express the node: scales, coordinates divided by them (asymmetric), rounded down.
+bool fits_opset_10(const NodeView& view) {
   const ir::Attributes& a = *view.attributes;
   const std::string mode = a.text("mode", "nearest");
   const bool rounds_down = mode == "linear" || (mode == "nearest" && a.text("nearest_mode", "round_prefer_floor") == "floor");
@@ -31,7 +31,7 @@ int lowest_opset_of_resize(const NodeView& view) {
   const std::string coordinates = a.text("coordinate_transformation_mode", "half_pixel");
   if (coordinates == "half_pixel_symmetric") return 19;
   const bool is_of_opset_10 = view.has(1) && !view.has(2) && !view.has(3);  // written down already
-  return is_of_opset_10 || says_upsample(view) ? 10 : 11;
+  return is_of_opset_10 || fits_opset_10(view) ? 10 : 11;
 }
 
 Result<void> downgrade_to_scales(ir::Graph& graph, ir::NodeId node) {
@@ -42,7 +42,7 @@ Result<void> downgrade_to_scales(ir::Graph& graph, ir::NodeId node) {
   return {};
 }
 
-/// Before opset 13 region and scales could be empty, but not be left out.
+/// Before opset 13 roi and scales may be empty, but not missing.
 Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   if (opset >= 13) return {};
   if (opset == 10) return downgrade_to_scales(graph, node);
@@ -58,19 +58,19 @@ Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 
 OP(resize) {
     .name = "Resize",
-    .since = 19,
+    .since_version = 19,
     .inputs = {{"x", "roi?", "scales?", "sizes?"}},
     .attributes = {{"antialias: int = 0 since 18", "axes: ints since 18", "coordinate_transformation_mode: string = half_pixel",
                     "cubic_coeff_a: float = -0.75", "exclude_outside: int = 0", "extrapolation_value: float = 0.0",
                     "keep_aspect_ratio_policy: string = stretch since 18", "mode: string = nearest",
                     "nearest_mode: string = round_prefer_floor"}},
     .infer = [](NodeView& view) { return infer_resized(view, 2, 3); },
-    .form = form_of_resize,
+    .loop_form = form_of_resize,
     .reference = reference_of_resize,
     .definition = define_resize,
     .upgrade = upgrade_resize,
     .lowest_opset = lowest_opset_of_resize,
-    .first = 10,
+    .first_opset = 10,
     .downgrade = downgrade,
     .samples = {{"f32[1,2,3,4], _, f32[4] = [1, 1, 2, 2]", "f32[1,1,3,4], _, f32[4] = [1, 1, 0.6, 0.6]",
                  "f32[1,1,3,4], _, _, i64[4] = [1, 1, 6, 7]; mode=linear",

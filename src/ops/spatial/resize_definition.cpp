@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "ops/core/refuse.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/form/loops.h"
 #include "ops/infer/shape_data.h"
 #include "ops/reference/elements.h"
@@ -20,7 +20,7 @@ namespace {
 enum ResizeOperand : size_t { kImage, kRoi, kScales, kSizes };
 constexpr int64_t kMatrixElements = int64_t{1} << 24;
 
-/// What one axis of size `in` becomes, column by column: the unit vectors, resized. f64[in, out].
+/// The matrix of a resize of one axis, f64[in, out]: row k is the resized unit vector k.
 Result<Tensor> matrix_of(const NodeView& view, const ResizedAxis& axis, int64_t index) {
   const int64_t in = axis.in.value();
   Tensor units = TRY(Tensor::make(DType::f64, {in, in}));

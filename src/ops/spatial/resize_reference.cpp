@@ -20,7 +20,7 @@ struct Plan {
   double cubic = -0.75, extrapolation = 0;
 };
 
-/// One axis in real numbers.
+/// Sizes and scale of one axis, as numbers.
 struct Line {
   size_t axis = 0;
   int64_t in = 0, out = 0;
@@ -56,7 +56,7 @@ int64_t nearest_place(const Plan& plan, double x) {
 
 using Weights = std::vector<std::pair<int64_t, double>>;
 
-/// What output `at` reads on this axis; places are clamped to the edges.
+/// The elements that output `at` reads along the axis, with their weights; indices are clamped to the edges.
 Weights weights_of(const Plan& plan, const Line& line, int64_t at) {
   const double x = coordinate(plan, line, static_cast<double>(at));
   Weights out;
@@ -104,8 +104,8 @@ void resize_line(const Plan& plan, const Line& line, std::vector<double>& values
   shape[line.axis] = line.out;
 }
 
-/// Sizes and scales from the operands as they are.
-/// The size that a scale gives. Errors: bad_input where it is none.
+/// Sizes and scales from the operands of the call.
+/// The output size for a scale. Errors: bad_input where the scale is invalid.
 Result<int64_t> size_at(const Call& call, double size) {
   if (size >= 0 && size < 0x1p40) return static_cast<int64_t>(size);
   return refuse(call.view, Code::bad_input, "a scale gives no size").found(std::to_string(size));
@@ -125,7 +125,7 @@ Result<std::vector<Line>> lines_of(const Call& call) {
   std::vector<Line> lines;
   for (size_t i = 0; i < axes.size(); ++i) {
     Line line;
-    line.axis = static_cast<size_t>(TRY(normal_axis(call.view, axes[i], static_cast<int>(shape.size()))));
+    line.axis = static_cast<size_t>(TRY(normalise_axis(call.view, axes[i], static_cast<int>(shape.size()))));
     line.in = shape[line.axis];
     line.scale = by_size ? static_cast<double>(given.integer(static_cast<int64_t>(i))) / static_cast<double>(line.in)
                          : given.number(static_cast<int64_t>(i));

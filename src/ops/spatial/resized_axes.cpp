@@ -33,7 +33,7 @@ bool given(const NodeView& view, int slot) {
 }
 
 Result<std::vector<int>> axes_of(const NodeView& view) {
-  if (view.attributes->has("axes")) return normal_axes(view, view.attributes->ints("axes"), view.rank(0), false);
+  if (view.attributes->has("axes")) return normalise_axes(view, view.attributes->ints("axes"), view.rank(0), false);
   std::vector<int> all;
   for (int a = 0; a < view.rank(0); ++a) all.push_back(a);
   return all;
@@ -42,8 +42,8 @@ Result<std::vector<int>> axes_of(const NodeView& view) {
 Result<void> use_scales(const NodeView& view, size_t slot, std::vector<ResizedAxis>& axes) {
   std::vector<double> values;
   if (const Tensor* t = view.inputs[slot].constant) values = numbers_of(*t);
-  else if (const auto data = elements(view, slot))
-    if (auto n = numbers_of(*data)) values.assign(n->begin(), n->end());
+  else if (const auto data = known_elements(view, slot))
+    if (auto n = static_sizes(*data)) values.assign(n->begin(), n->end());
   if (values.empty()) {
     for (ResizedAxis& a : axes) a.known = false;
     return {};
@@ -89,7 +89,7 @@ Result<void> keep_ratio(const NodeView& view, const std::string& policy, std::ve
 }
 
 Result<void> use_sizes(const NodeView& view, size_t slot, std::vector<ResizedAxis>& axes) {
-  const auto sizes = elements(view, slot);
+  const auto sizes = known_elements(view, slot);
   if (!sizes) {
     for (ResizedAxis& a : axes) a.known = false;
     return {};
@@ -140,7 +140,7 @@ Result<void> infer_resized(NodeView& view, int scales, int sizes) {
 
 namespace {
 
-/// The operand's coordinate as a fraction of two whole-number expressions; the lower one is positive.
+/// A coordinate in the operand as a fraction of two integer expressions; the denominator is positive.
 struct Coordinate {
   Expr above, below;
 };
@@ -170,16 +170,16 @@ Result<Coordinate> coordinate_of(const NodeView& view, const ResizedAxis& r) {
 Expr floor_of(Expr above, Expr below) { return (above - binary(ExprOp::mod, above, below)) / below; }
 Expr clamped(Expr index, Dim size) { return max(index_constant(0), min(index, size_expr(size - 1))); }
 
-/// Places that one output reads on an axis, and what each weighs (null: 1).
+/// Indices that one output reads along an axis, and their weights (null: 1).
 struct Taps {
   std::vector<Expr> index, weight;
-  /// Where only a run determines whether the axis keeps its size: that it does. Then tap `own` is the element itself, and the others, of
-  /// weight 0, are not read: 0 times infinity is no number.
+  /// The condition that the axis keeps its size, where sizes are symbolic. Then tap `own` is the element itself, and the others, of
+  /// weight 0, are not read: 0 times infinity is NaN.
   Expr keeps_size = {};
   size_t own = 0;
 };
 
-/// One product of the sum: an element, its weight, and the condition under which it is left out (null: never).
+/// One product of the sum: an element, its weight, and the condition under which it is skipped (null: never).
 struct Term {
   std::vector<Expr> index;
   Expr weight = {}, left_out = {};
@@ -221,7 +221,7 @@ Result<Taps> taps_of(const NodeView& view, const ResizedAxis& r, DType compute) 
   return taps;
 }
 
-/// The term with tap k of one more axis.
+/// The term extended by tap k of another axis.
 Term with_tap(const Term& term, const Taps& taps, size_t k, size_t axis) {
   Term out = term;
   out.index[axis] = taps.index[k];
@@ -234,7 +234,7 @@ Term with_tap(const Term& term, const Taps& taps, size_t k, size_t axis) {
 }  // namespace
 
 Result<LoopForm> form_of_resize(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   if (view.attributes->integer("antialias", 0) != 0 || view.attributes->integer("exclude_outside", 0) != 0) {
     return refuse(view, Code::not_supported, "not supported yet: a loop form with antialias or exclude_outside");
   }
@@ -254,13 +254,13 @@ Result<LoopForm> form_of_resize(const NodeView& view) {
   if (terms.size() > 64) return refuse(view, Code::not_supported, "not supported yet: a loop form with more than 64 neighbours");
   Expr sum;
   for (Term& t : terms) {
-    const Expr x = load(loop, read(view, 0, std::move(t.index)));
+    const Expr x = load(loop, operand_access(view, 0, std::move(t.index)));
     Expr term = t.weight ? cast(x, compute) * t.weight : x;
     if (t.left_out) term = select(t.left_out, Expr(-0.0), term);
     sum = sum ? sum + term : term;
   }
-  loop.outputs.push_back(whole(result.dtype, *result.shape, sum));
-  return single(std::move(loop));
+  loop.outputs.push_back(full_output(result.dtype, *result.shape, sum));
+  return single_loop_form(std::move(loop));
 }
 
 }  // namespace tenon::ops

@@ -30,7 +30,7 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// The four neighbours of a point and their weights; zero weights outside of the picture.
+/// The four neighbours of a point and their weights; zero weights outside of the image.
 struct Bilinear {
   std::array<int64_t, 4> at{};
   std::array<double, 4> weight{};
@@ -95,7 +95,7 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
-/// Coordinates of one sample along an axis (rows: 0): clamped into the picture; `valid`: it lies at most one pixel outside.
+/// Coordinates of one sample along an axis (0: rows), clamped to the image; `valid`: the sample is at most one pixel outside.
 struct SampleForm {
   std::vector<Tap> taps;
   Expr valid;
@@ -106,7 +106,7 @@ SampleForm sample_form(const NodeView& view, Loop& loop, int axis, int64_t ratio
   const bool half = a.text("coordinate_transformation_mode", "half_pixel") == "half_pixel";
   const Expr scale(a.number("spatial_scale", 1));
   auto corner = [&](int k) {
-    const Expr c = widen(load(loop, read(view, 1, {Expr::axis(0), index_constant(k)}))) * scale;
+    const Expr c = widen(load(loop, operand_access(view, 1, {Expr::axis(0), index_constant(k)}))) * scale;
     return half ? c - 0.5 : c;
   };
   const Expr low = corner(1 - axis), high = corner(3 - axis), length = half ? high - low : max(high - low, 1);
@@ -119,9 +119,9 @@ SampleForm sample_form(const NodeView& view, Loop& loop, int axis, int64_t ratio
   return {{{first, 1 - r, {}}, {min(first + index_constant(1), last), r, {}}}, logical_and(-1 <= at, at <= number(size_expr(size)))};
 }
 
-/// For a fixed number of samples a bin; without one it depends on the boxes, and no loop has such an extent.
+/// The loop form, for a fixed sampling_ratio; else the number of samples depends on the boxes, which no loop extent can.
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const ir::Attributes& a = *view.attributes;
   const int64_t ratio = a.integer("sampling_ratio", 0);
   if (ratio <= 0) return refuse(view, Code::not_supported, "not supported yet: a loop form with sampling_ratio=0");
@@ -131,9 +131,9 @@ Result<LoopForm> form(const NodeView& view) {
   Loop loop;
   loop.axes = parallel_axes(*y.shape);
   for (int k = 0; k < 2; ++k) loop.axes.push_back({Axis::Kind::reduced, ratio});
-  const Expr picture = wrapped_index(load(loop, read(view, 2, {Expr::axis(0)})), view.type(0).dim(0));
+  const Expr picture = wrapped_index(load(loop, operand_access(view, 2, {Expr::axis(0)})), view.type(0).dim(0));
   const SampleForm rows = sample_form(view, loop, 0, ratio), columns = sample_form(view, loop, 1, ratio);
-  Access source = read(view, 0, {picture, Expr::axis(1)});
+  Access source = operand_access(view, 0, {picture, Expr::axis(1)});
   source.within = logical_and(rows.valid, columns.valid);
   Expr value;
   for (const Tap& row : rows.taps)
@@ -143,17 +143,17 @@ Result<LoopForm> form(const NodeView& view) {
       value = !value ? term : average ? value + term : max(value, term);
     }
   if (average) value = value / static_cast<double>(ratio * ratio);
-  loop.outputs.push_back(whole(wide, *y.shape, value));
+  loop.outputs.push_back(full_output(wide, *y.shape, value));
   loop.outputs.back().combine = average ? Combine::sum : Combine::max;
-  if (wide == y.dtype) return single(std::move(loop));
+  if (wide == y.dtype) return single_loop_form(std::move(loop));
   Loop last;
   last.axes = parallel_axes(*y.shape);
-  const Expr result = load(last, read_earlier(0, 0, wide, axis_indices(4)));
-  last.outputs.push_back(whole(y.dtype, *y.shape, result));
-  return chain({std::move(loop), std::move(last)});
+  const Expr result = load(last, loop_output_access(0, 0, wide, axis_indices(4)));
+  last.outputs.push_back(full_output(y.dtype, *y.shape, result));
+  return loop_sequence_form({std::move(loop), std::move(last)});
 }
 
-/// Before opset 16 there was no half pixel shift.
+/// Before opset 16 coordinates have no half pixel shift.
 Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   if (opset < 16) default_attribute(graph, node, "coordinate_transformation_mode", std::string("output_half_pixel"));
   return {};
@@ -163,17 +163,17 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 
 OP(roi_align) {
     .name = "RoiAlign",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"X", "rois", "batch_indices"}},
     .outputs = {{"Y"}},
     .attributes = {{"coordinate_transformation_mode: string = half_pixel since 16", "mode: string = avg", "output_height: int = 1",
                     "output_width: int = 1", "sampling_ratio: int = 0", "spatial_scale: float = 1.0"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
     .upgrade = upgrade,
     .lowest_opset = [](const NodeView&) { return 16; },
-    .first = 10,
+    .first_opset = 10,
     .samples = {{"f32[1,2,6,6], f32[2,4] = [0,0,4,4,1,1,5,3], i64[2] = [0,0]; output_height=2, output_width=3, sampling_ratio=2",
                  "f32[2,1,8,8], f32[1,4] = [0,0,7,7], i64[1] = [1]; "
                  "output_height=2, output_width=2, mode=max, coordinate_transformation_mode=output_half_pixel"}},

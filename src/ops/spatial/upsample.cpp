@@ -29,11 +29,11 @@ Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 
 }  // namespace
 
-/// What Resize was called before opset 10: coordinates divided by the scale, rounded down.
+/// The op before opset 10 that Resize replaced: coordinates divided by the scale, rounded down.
 /// An export to opset 10 or newer writes the definition: no such opset has Upsample.
 OP(upsample) {
     .name = "Upsample",
-    .since = 10,
+    .since_version = 10,
     .inputs = {{"x", "scales"}},
     .attributes = {{"mode: string = nearest"}},
     .infer = [](NodeView& view) { return infer_resized(view, 1, -1); },

@@ -69,7 +69,7 @@ Result<DimList> window_outputs(const NodeView& view, const Windows& windows, con
   for (size_t i = 0; i < sizes.size(); ++i) {
     const Dim stride = windows.strides[i];
     const Dim padded = sizes[i] + windows.begin[i] + windows.end[i], reach = (windows.kernel[i] - 1) * windows.dilations[i] + 1;
-    // With ceil_mode the last window may reach over the end by less than its stride, though it is the only one.
+    // With ceil_mode the last window may exceed the end by less than its stride, even if it is the only one.
     const Dim beyond = windows.ceil_mode ? stride - 1 : Dim(0);
     TRY(require_at_least(view, padded, reach - beyond, "the padded input is smaller than its window"));
     const Dim room = padded - reach;

@@ -6,7 +6,7 @@
 
 namespace tenon::ops {
 
-/// Sliding windows of Conv and of the poolings, resolved for `spatial` axes.
+/// Sliding windows of Conv and of the poolings; one element of each list a spatial axis.
 struct Windows {
   Ints kernel, strides, dilations;
   DimList begin, end;  ///< padding

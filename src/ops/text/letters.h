@@ -7,7 +7,7 @@
 
 namespace tenon::ops {
 
-/// Code points; a byte that begins none is mapped beyond all code points.
+/// The code points of UTF-8 text; a byte that begins none is mapped to a number beyond all code points.
 std::vector<uint32_t> code_points(std::string_view text);
 /// [0-9A-Za-z_]
 bool is_word(uint32_t c);

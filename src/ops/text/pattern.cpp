@@ -18,7 +18,7 @@ using Part = PatternPart;
 
 constexpr size_t kMostSteps = 20000;
 
-/// Writes a part's steps after those that are there. false: too many.
+/// Appends the steps of a part. Returns false where there are too many.
 struct KernelEmitter {
   std::vector<Set>& sets;
   std::vector<Step>& steps;
@@ -74,12 +74,12 @@ struct KernelEmitter {
   }
 };
 
-/// The steps that wait for a letter (or match) at one place of the text.
+/// The active states of the automaton at one position of the text: steps that consume a letter, or match.
 class Front {
  public:
   Front(const std::vector<Step>& steps, const std::vector<uint32_t>& text) : steps_(steps), text_(text), seen_(steps.size(), 0) {}
 
-  /// Follows step `from` to all that wait at place `at`, which grows from call to call.
+  /// Adds all states that are reachable from step `from` without a letter, at position `at`, which increases from call to call.
   void add(size_t from, size_t at, std::vector<size_t>& waiting) {
     todo_.assign(1, from);
     while (!todo_.empty()) {

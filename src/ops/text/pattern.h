@@ -10,14 +10,15 @@
 
 namespace tenon::ops {
 
-/// A regular expression in the words of RE2: literals, ., classes, \d \w \s and their opposites, \b \B ^ $, groups, |, * + ? and {m,n}.
-/// All ways to match are followed side by side, so that a match takes time linear in text and pattern.
+/// A regular expression in a subset of the syntax of RE2: literals, ., classes, \d \w \s and their opposites, \b \B ^ $, groups, |, * + ?
+/// and {m,n}. A nondeterministic automaton, simulated for all states at once: a match takes time proportional to the lengths of text and
+/// pattern.
 class TextPattern {
  public:
-  /// Errors: bad_attribute where the pattern is not well formed, not_supported for flags, \p and other words that are not known here,
+  /// Errors: bad_attribute where the pattern is not well formed, not_supported for flags, \p and other syntax outside of the subset,
   /// limit_exceeded for patterns that grow beyond 20,000 steps.
   static Result<TextPattern> parse(std::string_view pattern, const std::string& where);
-  /// Does it match the whole text?
+  /// Whether it matches the whole text.
   bool matches(std::string_view text) const;
 
   struct Set {
@@ -27,7 +28,7 @@ class TextPattern {
   };
   struct Step {
     enum class Kind : uint8_t { set, split, jump, begin, end, word_edge, no_word_edge, match } kind = Kind::match;
-    size_t a = 0, b = 0;  ///< set: its number; split: both ways; jump: the way
+    size_t a = 0, b = 0;  ///< set: its number; split: the two next steps; jump: the next step
   };
 
  private:

@@ -62,7 +62,7 @@ class Reader {
     return out;
   }
 
-  /// The repetitions of the last part; none where it has no quantifier.
+  /// Reads a quantifier after a part; nullopt where there is none.
   Result<std::optional<std::pair<int, int>>> repeats() {
     using Times = std::optional<std::pair<int, int>>;
     if (take('*')) return Times({0, -1});

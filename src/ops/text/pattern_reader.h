@@ -8,7 +8,7 @@
 
 namespace tenon::ops {
 
-/// A part of a pattern: letters, a place between letters, or what other parts make.
+/// A node of the syntax tree of a pattern: a set of letters, an assertion (^, \b), or a combination of other parts.
 struct PatternPart {
   enum class Kind : uint8_t { set, edge, sequence, choice, repeat } kind = Kind::sequence;
   TextPattern::Set set;
@@ -17,7 +17,7 @@ struct PatternPart {
   int least = 0, most = -1;  ///< of a repeat; -1: any number
 };
 
-/// The syntax of RE2, as far as TextPattern::parse says. Errors: those of it but for the number of steps.
+/// Parses the syntax that TextPattern::parse accepts. Errors: those of it but for the number of steps.
 Result<PatternPart> read_pattern(std::string_view pattern, const std::string& where);
 
 }  // namespace tenon::ops

@@ -6,7 +6,7 @@ namespace tenon::ops::op_regex_full_match {
 
 OP(regex_full_match) {
     .name = "RegexFullMatch",
-    .since = 20,
+    .since_version = 20,
     .inputs = {{"X"}},
     .outputs = {{"Y"}},
     .attributes = {{"pattern: string"}},
@@ -25,7 +25,7 @@ OP(regex_full_match) {
       for (int64_t i = 0; i < x.count(); ++i) y.set_integer(i, pattern.matches(x.strings()[static_cast<size_t>(i)]));
       return {};
     },
-    .first = 20,
+    .first_opset = 20,
 };
 
 }  // namespace tenon::ops::op_regex_full_match

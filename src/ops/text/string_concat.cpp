@@ -10,7 +10,7 @@ bool is_text(DType dtype) { return dtype == DType::string; }
 
 OP(string_concat) {
     .name = "StringConcat",
-    .since = 20,
+    .since_version = 20,
     .inputs = {{"X", "Y"}},
     .outputs = {{"Z"}},
     .infer = [](NodeView& view) { return infer_binary(view, is_text); },
@@ -20,7 +20,7 @@ OP(string_concat) {
             y.mutable_strings()[static_cast<size_t>(i)] = a + b;
           });
         },
-    .first = 20,
+    .first_opset = 20,
 };
 
 }  // namespace tenon::ops::op_string_concat

@@ -21,7 +21,7 @@ ir::Strings stopwords(const NodeView& view) {
   return a ? std::get<ir::Strings>(*a) : ir::Strings();
 }
 
-/// Without stopwords, in the requested case. Errors: not_supported (letters beyond ASCII whose case matters).
+/// Removes stopwords and changes case. Errors: not_supported (letters beyond ASCII whose case matters).
 Result<std::vector<std::string>> normalised(Call& call, const std::vector<std::string>& words) {
   const std::string action = call.view.attributes->text("case_change_action", "NONE");
   const bool cased = call.view.attributes->integer("is_case_sensitive", 0) != 0;
@@ -51,10 +51,10 @@ Result<void> evaluate(Call& call) {
 
 }  // namespace
 
-/// Texts without the stop words, in upper or lower case; where nothing is left, one empty text.
+/// Strings without the stop words, in upper or lower case; where none is left, one empty string.
 OP(string_normalizer) {
     .name = "StringNormalizer",
-    .since = 10,
+    .since_version = 10,
     .inputs = {{"X"}},
     .outputs = {{"Y"}},
     .attributes = {{"case_change_action: string = NONE", "is_case_sensitive: int = 0", "locale: string", "stopwords: strings"}},
@@ -70,7 +70,7 @@ OP(string_normalizer) {
       return {};
     },
     .reference = evaluate,
-    .first = 10,
+    .first_opset = 10,
 };
 
 }  // namespace tenon::ops::op_string_normalizer

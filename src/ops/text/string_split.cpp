@@ -10,7 +10,7 @@ namespace {
 
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || (c >= '\x1c' && c <= '\x1f'); }
 
-/// At runs of white space, none of which is kept at the ends; what is left after `most` cuts stays whole.
+/// Splits at runs of white space, ignored at both ends; after `most` splits the rest is the last part.
 std::vector<std::string> split_at_blanks(std::string_view text, int64_t most) {
   std::vector<std::string> out;
   size_t at = 0;
@@ -62,10 +62,10 @@ Result<void> evaluate(Call& call) {
 
 }  // namespace
 
-/// The parts of each text, filled up with empty ones to the most that there are, and how many there are.
+/// The parts of each string, padded with empty ones to the largest number of parts; and the numbers of parts.
 OP(string_split) {
     .name = "StringSplit",
-    .since = 20,
+    .since_version = 20,
     .inputs = {{"X"}},
     .outputs = {{"Y", "Z"}},
     .attributes = {{"delimiter: string", "maxsplit: int"}},
@@ -81,7 +81,7 @@ OP(string_split) {
       return {};
     },
     .reference = evaluate,
-    .first = 20,
+    .first_opset = 20,
 };
 
 }  // namespace tenon::ops::op_string_split

@@ -8,16 +8,16 @@ namespace tenon::ops::op_tf_idf_vectorizer {
 
 namespace {
 
-/// A gram as the numbers of its words in `words`.
+/// An n-gram as the numbers of its words in `words`.
 using Gram = std::vector<int64_t>;
 
-/// Grams of all lengths with their places in the result.
+/// The n-grams of all lengths with their positions in the result.
 struct Pool {
   std::map<std::string, int64_t> words;
   std::map<Gram, int64_t> places;
 };
 
-/// Words of whatever kind as texts, so that one table serves both.
+/// Words (strings or integers) as strings, so that one table serves both.
 std::vector<std::string> words_of(const Tensor& t, int64_t begin, int64_t end) {
   std::vector<std::string> out;
   for (int64_t i = begin; i < end; ++i)
@@ -32,7 +32,7 @@ std::vector<std::string> pool_words(const NodeView& view) {
   return out;
 }
 
-/// `ngram_counts` says where in the pool the grams of 1, 2, ... words begin.
+/// Reads the pool. `ngram_counts`: the offsets in it of the n-grams of 1, 2, ... words.
 Result<Pool> pool_of(const NodeView& view) {
   const std::vector<std::string> words = pool_words(view);
   const Ints begins = view.attributes->ints("ngram_counts"), places = view.attributes->ints("ngram_indexes");
@@ -58,7 +58,7 @@ int64_t width_of(const NodeView& view) {
   return places.empty() ? 0 : *std::ranges::max_element(places) + 1;
 }
 
-/// How often each gram of the pool occurs in a row: words at distances of 1 to max_skip_count + 1; single words count once.
+/// Counts the n-grams of the pool in a row: words at distances of 1 to max_skip_count + 1; single words at one distance only.
 std::vector<int64_t> counts_of(const NodeView& view, const Pool& pool, const std::vector<std::string>& row) {
   Gram words;
   for (const std::string& w : row) {
@@ -129,17 +129,17 @@ Result<void> evaluate(Call& call) {
 
 }  // namespace
 
-/// How often the grams of a pool occur in each row of words, weighted.
+/// Counts the n-grams of a pool in each row of words, weighted.
 OP(tf_idf_vectorizer) {
     .name = "TfIdfVectorizer",
-    .since = 9,
+    .since_version = 9,
     .inputs = {{"X"}},
     .outputs = {{"Y"}},
     .attributes = {{"max_gram_length: int!", "max_skip_count: int!", "min_gram_length: int!", "mode: string!", "ngram_counts: ints!",
                     "ngram_indexes: ints!", "pool_int64s: ints", "pool_strings: strings", "weights: floats"}},
     .infer = infer,
     .reference = evaluate,
-    .first = 9,
+    .first_opset = 9,
     .samples =
         {{"i64[2,6] = [1, 1, 3, 3, 3, 7, 8, 6, 7, 5, 6, 8]; min_gram_length=1, max_gram_length=2, max_skip_count=1, mode=TFIDF, "
           "ngram_counts=[0,4], ngram_indexes=[0,1,2,3,4,5,6], pool_int64s=[2,3,5,4,5,6,7,8,6,7], weights=[1.0,2.0,3.0,4.0,5.0,6.0,7.0]",

@@ -31,9 +31,9 @@ OP(adagrad) {
     .outputs = {{"outputs*"}},
     .attributes = {{"decay_factor: float = 0.0", "epsilon: float = 1e-06", "norm_coefficient: float = 0.0"}},
     .infer = [](NodeView& view) { return infer_optimiser(view, kGroups); },
-    .results = [](const NodeView& view) { return results_of_optimiser(view, kGroups); },
+    .result_count = [](const NodeView& view) { return results_of_optimiser(view, kGroups); },
     .definition = define,
-    .first = 1,
+    .first_opset = 1,
     .samples = {{"f32[] = 0.1, i64[] = 3, f32[2,3], f32[2,3], f32[2,3] in 0.1..4; decay_factor=0.1, norm_coefficient=0.01, outputs=2",
                  "f64[] = 0.1, i64[] = 0, f64[2], f64[3], f64[2], f64[3], f64[2] in 0.1..4, f64[3] in 0.1..4; outputs=4"}},
 };

@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kGroups = 4;  ///< values, gradients, running means of the gradients and of their squares
 
-/// The rate, after the first update corrected for means that began at 0.
+/// The learning rate, corrected after the first update for moments that are initialised with 0.
 ir::ValueId corrected_rate(const Optimiser& o, size_t k, double alpha, double beta) {
   const auto rest = [&](double base) { return o.op("Sub", o.number(k, 1), o.op("Pow", o.number(k, base), o.count(k))); };
   const ir::ValueId corrected = o.op("Div", o.op("Mul", o.rate(k), o.build("Sqrt", {rest(beta)})), rest(alpha));
@@ -45,9 +45,9 @@ OP(adam) {
     .attributes = {{"alpha: float = 0.9", "beta: float = 0.999", "epsilon: float = 1e-06", "norm_coefficient: float = 0.0",
                     "norm_coefficient_post: float = 0.0"}},
     .infer = [](NodeView& view) { return infer_optimiser(view, kGroups); },
-    .results = [](const NodeView& view) { return results_of_optimiser(view, kGroups); },
+    .result_count = [](const NodeView& view) { return results_of_optimiser(view, kGroups); },
     .definition = define,
-    .first = 1,
+    .first_opset = 1,
     .samples = {{"f32[] = 0.1, i64[] = 3, f32[2,3], f32[2,3], f32[2,3], f32[2,3] in 0.1..4; norm_coefficient=0.01, outputs=3",
                  "f64[] = 0.1, i64[] = 0, f64[2], f64[3], f64[2], f64[3], f64[2], f64[3], f64[2] in 0.1..4, f64[3] in 0.1..4; "
                  "norm_coefficient_post=0.1, alpha=0.8, outputs=6"}},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/training/loss.h"
 
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/require.h"
 #include "ops/reference/indices.h"
 
@@ -60,7 +60,7 @@ Result<void> reduce_loss(Call& call, const std::vector<double>& log_probabilitie
 ir::ValueId define_loss(ir::Builder& build, const NodeView& view, ir::ValueId log_probabilities, std::span<const ir::ValueId> in) {
   const ir::Attributes& a = *view.attributes;
   ir::ValueId target = cast_to(build, in[1], DType::i64), ignored, weight;
-  const ir::ValueId zero = number_like(build, log_probabilities, 0);
+  const ir::ValueId zero = scalar_like(build, log_probabilities, 0);
   if (a.has("ignore_index")) {
     ignored = build("Equal", {target, build.scalar(DType::i64, static_cast<double>(a.integer("ignore_index", 0)))});
     target = build("Where", {ignored, build.scalar(DType::i64, 0), target});
@@ -72,7 +72,7 @@ ir::ValueId define_loss(ir::Builder& build, const NodeView& view, ir::ValueId lo
   if (weight) loss = build("Mul", {loss, weight});
   if (ignored) {
     loss = build("Where", {ignored, zero, loss});
-    weight = build("Where", {ignored, zero, weight ? weight : number_like(build, zero, 1)});
+    weight = build("Where", {ignored, zero, weight ? weight : scalar_like(build, zero, 1)});
   }
   const std::string reduction = a.text("reduction", "mean");
   if (reduction == "none") return loss;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kGroups = 3;  ///< values, gradients, momenta
 
-/// The share of the gradient: all of it at the first update.
+/// The factor of the gradient: 1 at the first update.
 ir::ValueId share(const Optimiser& o, size_t k) {
   const double beta = o.attribute("beta", 1);
   return o.build("Where", {o.op("Greater", o.count(k), o.number(k, 0)), o.number(k, beta), o.number(k, 1)});
@@ -46,9 +46,9 @@ OP(momentum) {
     .outputs = {{"outputs*"}},
     .attributes = {{"alpha: float!", "beta: float!", "mode: string!", "norm_coefficient: float!"}},
     .infer = infer,
-    .results = [](const NodeView& view) { return results_of_optimiser(view, kGroups); },
+    .result_count = [](const NodeView& view) { return results_of_optimiser(view, kGroups); },
     .definition = define,
-    .first = 1,
+    .first_opset = 1,
     .samples =
         {{"f32[] = 0.1, i64[] = 3, f32[2,3], f32[2,3], f32[2,3]; alpha=0.9, beta=0.5, mode=standard, norm_coefficient=0.01, outputs=2",
           "f64[] = 0.1, i64[] = 0, f64[2], f64[3], f64[2], f64[3], f64[2], f64[3]; alpha=0.9, beta=0.5, mode=nesterov, "

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "ops/definition/infer_by_definition.h"
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 #include "ops/infer/require.h"
 
 namespace tenon::ops {

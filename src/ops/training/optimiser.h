@@ -7,8 +7,8 @@
 
 namespace tenon::ops {
 
-/// An optimiser of ONNX's training domain while its definition is built: a rate, a count of updates, then for `tensors` tensors all
-/// values, all gradients, and the states of one kind after those of the other.
+/// Helper of the definitions of ONNX's optimisers. Operands: the learning rate, the count of updates, then for `tensors` tensors all
+/// values, all gradients, and the states, those of one kind after those of the other.
 struct Optimiser {
   ir::Builder& build;
   const NodeView& view;
@@ -24,19 +24,19 @@ struct Optimiser {
   ir::ValueId rate(size_t k) const;
   ir::ValueId number(size_t k, double value) const { return build.scalar(dtype(k), value); }
   ir::ValueId op(std::string_view name, ir::ValueId a, ir::ValueId b) const { return build(name, {a, b}); }
-  /// x * factor; none of both where the factor is 0.
+  /// x * factor, in the dtype of tensor `k`.
   ir::ValueId times(size_t k, ir::ValueId x, double factor) const { return op("Mul", x, number(k, factor)); }
-  /// The gradient of tensor `k` with that of norm_coefficient / 2 * |value|^2.
+  /// The gradient of tensor `k` plus that of the regularisation norm_coefficient / 2 * |value|^2.
   ir::ValueId gradient(size_t k) const;
   double attribute(std::string_view name, double otherwise) const { return view.attributes->number(name, static_cast<float>(otherwise)); }
 };
 
-/// How many results follow from the operands; 1 where they do not fit.
+/// How many results the node has, by its number of operands; 1 where that does not fit.
 size_t results_of_optimiser(const NodeView& view, size_t groups);
 /// `groups` operands and `groups - 1` results a tensor (gradients have none). Errors: bad_graph where the numbers do not fit, else those
 /// of the definition.
 Result<void> infer_optimiser(NodeView& view, size_t groups);
-/// How many tensors the operands are; 0 where they do not fit.
+/// How many tensors the node updates; 0 where the number of operands does not fit.
 size_t optimised_tensors(const NodeView& view, size_t groups);
 
 }  // namespace tenon::ops

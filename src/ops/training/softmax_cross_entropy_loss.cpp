@@ -32,7 +32,7 @@ Result<void> evaluate(Call& call) {
 
 OP(softmax_cross_entropy_loss) {
     .name = "SoftmaxCrossEntropyLoss",
-    .since = 13,
+    .since_version = 13,
     .inputs = {{"scores", "labels", "weights?"}},
     .outputs = {{"output", "log_prob?"}},
     .attributes = {{"ignore_index: int", "reduction: string = mean"}},
@@ -44,7 +44,7 @@ OP(softmax_cross_entropy_loss) {
           return std::vector<ir::ValueId>{define_loss(build, view, logs, in), logs};
         },
     .lowest_opset = [](const NodeView&) { return 12; },
-    .first = 12,
+    .first_opset = 12,
     .samples = {{"f32[3,5], i64[3] in 0..4", "f32[3,5,2], i64[3,2] in 0..4, f32[5] in 0.1..1; reduction=none, outputs=2",
                  "f32[3,5,2,2], i32[3,2,2] in 0..4; reduction=sum, ignore_index=2",
                  "f64[3,5,2], i64[3,2] = [0,-1,2,4,-1,1], f64[5] in 0.1..1; ignore_index=-1"}},

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "ops/core/write_as.h"
+#include "ops/core/replace_node.h"
 #include "ops/definition/precision.h"
 #include "ops/infer/axes.h"
 #include "ops/versions/attributes.h"
@@ -65,14 +65,14 @@ Result<void> recurrent_upgrade(Graph& graph, NodeId node, int opset) {
   return {};
 }
 
-Result<void> state_hidden_size(Graph& graph, NodeId node, int /*opset*/) {
+Result<void> set_hidden_size(Graph& graph, NodeId node, int /*opset*/) {
   const NodeView view = graph.view(node);
   if (view.attributes->has("hidden_size") || !view.type(2).has_rank()) return {};
   if (const auto size = view.type(2).dim(2).number()) graph.set_attribute(node, "hidden_size", *size);
   return {};
 }
 
-Result<void> whole_p_upgrade(Graph& graph, NodeId node, int opset) {
+Result<void> integer_p_upgrade(Graph& graph, NodeId node, int opset) {
   const ir::NodeView view = graph.view(node);
   if (opset >= 2 || !view.attributes->has("p")) return {};
   const float p = view.attributes->number("p", 2);
@@ -87,7 +87,7 @@ namespace {
 /// Before opset 20 bool had no order.
 Result<void> reduce_as_integers(ir::Graph& graph, ir::NodeId node) {
   const ir::Attributes attributes = graph.node(node).attributes;
-  return write_as(graph, node, [&](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+  return replace_node(graph, node, [&](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
     std::vector<ir::ValueId> operands(in.begin(), in.end());
     operands[0] = as_dtype(build, in[0], DType::boolean, DType::i32);
     return std::vector{as_dtype(build, build.many(*view.op, std::move(operands), 1, attributes)[0], DType::i32, DType::boolean)};
@@ -110,7 +110,7 @@ Result<void> axis_downgrade(ir::Graph& graph, ir::NodeId node, int) {
     graph.set_attribute(node, "axis", int64_t{last});
     return {};
   }
-  return write_as(graph, node, [&](ir::Builder& build, const NodeView&, std::span<const ir::ValueId> in) {
+  return replace_node(graph, node, [&](ir::Builder& build, const NodeView&, std::span<const ir::ValueId> in) {
     Ints swap;
     for (int k = 0; k <= last; ++k) swap.push_back(k == axis ? last : k == last ? axis : k);
     ir::Attributes attributes;
@@ -128,7 +128,7 @@ Result<void> upgrade_flattened_axis(ir::Graph& graph, ir::NodeId node, int opset
     if (axis == -1) return {};
     return refuse(view, Code::not_supported, "not supported yet: opset below 13 on an operand of unknown rank");
   }
-  const int rank = view.rank(0), from = rank == 0 ? 0 : TRY(normal_axis(view, axis, rank));
+  const int rank = view.rank(0), from = rank == 0 ? 0 : TRY(normalise_axis(view, axis, rank));
   graph.set_attribute(node, "axis", int64_t{-1});
   if (from == rank - 1) return {};
   const ir::ValueId x = graph.node(node).inputs[0], y = graph.node(node).outputs[0];

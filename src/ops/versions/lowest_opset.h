@@ -7,10 +7,11 @@
 
 namespace tenon::ops {
 
-// Lowest opsets of ops whose versions differ in dtypes alone. The first 13 opsets have no bf16 at all (export sees to that).
+// Functions for OpDef::lowest_opset of ops whose versions differ in dtypes alone. Opsets before 13 have no bf16 at all, which export
+// checks.
 
-/// No version of the op says the node, nor is expected to: for `OpDef::lowest_opset`.
-inline constexpr int kNeverWritten = INT_MAX;
+/// A value of OpDef::lowest_opset: no version of the op can express the node.
+inline constexpr int kNeverExported = INT_MAX;
 
 /// Max, Min, Sum and Mean broadcast since opset 8.
 inline int lowest_opset_of_shapes(const NodeView& view) {
@@ -21,15 +22,15 @@ inline int lowest_opset_of_shapes(const NodeView& view) {
 
 inline bool is_short_integer(DType d) { return d == DType::i8 || d == DType::u8 || d == DType::i16 || d == DType::u16; }
 
-/// bf16 came with opset `since`.
+/// `since` for bf16, which that opset added to the op.
 template <int since>
-int bf16_from(const NodeView& view) {
+int lowest_opset_of_bf16(const NodeView& view) {
   return dtype_of(view, 0) == DType::bf16 ? since : 7;
 }
 
-/// Integers came with opset `since`.
+/// `since` for integers, which that opset added to the op.
 template <int since>
-int integers_from(const NodeView& view) {
+int lowest_opset_of_integers(const NodeView& view) {
   return is_integer(dtype_of(view, 0)) ? since : 7;
 }
 inline int lowest_opset_of_arithmetic(const NodeView& view) { return is_short_integer(dtype_of(view, 0)) ? 14 : 7; }

@@ -17,9 +17,9 @@ using Spec = ops::AttributeSpec;
 
 /// "-1" as the schema writes a default; nullopt for kinds that have none.
 std::optional<ir::Attribute> default_of(const Spec& spec) {
-  if (spec.otherwise.empty()) return std::nullopt;
-  if (spec.kind == Spec::Kind::text) return std::string(spec.otherwise);
-  const std::string text(spec.otherwise);
+  if (spec.default_text.empty()) return std::nullopt;
+  if (spec.kind == Spec::Kind::text) return std::string(spec.default_text);
+  const std::string text(spec.default_text);
   if (spec.kind == Spec::Kind::number) return static_cast<float>(std::strtod(text.c_str(), nullptr));
   if (spec.kind == Spec::Kind::integer) return static_cast<int64_t>(std::strtoll(text.c_str(), nullptr, 10));
   return std::nullopt;

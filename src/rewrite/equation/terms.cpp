@@ -17,11 +17,11 @@ using AttributeKind = ops::AttributeSpec::Kind;
 
 /// The default in the op's schema, where it says one that an equation can compare with.
 void take_default(const ops::AttributeSpec& spec, Term::AttributePattern& given) {
-  if (spec.otherwise.empty()) return;
+  if (spec.default_text.empty()) return;
   double number = 0;
-  std::from_chars(spec.otherwise.data(), spec.otherwise.data() + spec.otherwise.size(), number);
+  std::from_chars(spec.default_text.data(), spec.default_text.data() + spec.default_text.size(), number);
   given.has_default = true;
-  if (spec.kind == AttributeKind::text) given.otherwise = std::string(spec.otherwise);
+  if (spec.kind == AttributeKind::text) given.otherwise = std::string(spec.default_text);
   else if (spec.kind == AttributeKind::number) given.otherwise = static_cast<float>(number);
   else if (spec.kind == AttributeKind::integer) given.otherwise = static_cast<int64_t>(number);
   else given.has_default = false;

@@ -36,7 +36,7 @@ void collect_definition(const ops::OpDef& def, const Graph& graph, NodeId id, st
 
 void collect(const Graph& graph, NodeId id, std::vector<DimList>& out, int nested) {
   const ops::OpDef& def = ops::def_of(*graph.node(id).op);
-  if (const auto form = def.form ? def.form(graph.view(id)) : fail(Code::not_supported, "", "no loop form")) {
+  if (const auto form = def.loop_form ? def.loop_form(graph.view(id)) : fail(Code::not_supported, "", "no loop form")) {
     for (const ops::Loop& loop : form->loops) {
       out.emplace_back();
       for (const ops::Axis& axis : loop.axes) out.back().push_back(axis.extent);

@@ -38,7 +38,7 @@ constexpr int kRounds = 4;                              ///< through the plan, w
 constexpr int kMoreNudges = 8;                          ///< before a difference in size is believed
 constexpr int64_t kMostTensorBytes = int64_t{1} << 28;  ///< of one tensor
 
-ops::EvaluateOptions bounded(ops::Mode mode = ops::Mode::own) {
+ops::EvaluateOptions bounded(ops::Mode mode = ops::Mode::declared) {
   ops::EvaluateOptions options;
   options.mode = mode;
   options.byte_limit = kMostTensorBytes;
@@ -246,7 +246,7 @@ class SubgraphTrial {
       auto difference = rewrite::differ_in_places(old[k], fresh[k]);
       if (!difference) continue;
       ops::EvaluateOptions options = bounded(ops::Mode::wide);
-      options.keeps_range = false;
+      options.keeps_declared_range = false;
       const auto before = ops::evaluate(*subgraph_.before, instance.inputs, options);
       const auto after = ops::evaluate(*subgraph_.after, instance.inputs, options);
       if (!before || !after) return std::nullopt;

@@ -24,7 +24,7 @@ const ops::OpDef kTwice{.name = "Twice",
                         .domain = "test.here",
                         .inputs = {{"x"}},
                         .infer = ops::infer_float_unary,
-                        .form = ops::unary_of<[](Expr x) { return x + x; }>,
+                        .loop_form = ops::unary_form<[](Expr x) { return x + x; }>,
                         .reference = ops::unary_reference<[](double x) { return 2 * x; }>};
 /// No loop form: it runs by reference, parsed anew with the table when the engine is loaded.
 const ops::OpDef kThrice{.name = "Thrice",

@@ -69,7 +69,7 @@ void check(const ops::OpDef& def, const ops::Sample& sample, const Way& way) {
   ASSERT_TRUE(ops::evaluate(*made->graph, made->inputs)) << text;
   expect_like_reference(*made->graph, **context, made->inputs, text);
   ++tally.ran;
-  tally.by_reference += !def.form && !def.definition;
+  tally.by_reference += !def.loop_form && !def.definition;
   if (!way.symbolic) return;
   for (int64_t size : {0, 1}) {
     SCOPED_TRACE("sizes " + std::to_string(size));

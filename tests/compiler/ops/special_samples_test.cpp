@@ -13,7 +13,7 @@ namespace tenon::compiler {
 namespace {
 
 bool is_elementwise(const ops::OpDef& def, const ops::SampleCase& made) {
-  const auto form = def.form(made.graph->view(made.node));
+  const auto form = def.loop_form(made.graph->view(made.node));
   return form && std::ranges::all_of(form->loops, [](const ops::Loop& loop) { return class_of(loop) == ops::LoopClass::map; });
 }
 
@@ -37,7 +37,7 @@ class SpecialCompiledSamples : public ::testing::TestWithParam<const ops::OpDef*
 
 TEST_P(SpecialCompiledSamples, GiveTheReferencesZerosNaNsAndInfinities) {
   const ops::OpDef& def = *GetParam();
-  if (!def.form || !def.deterministic) return;
+  if (!def.loop_form || !def.deterministic) return;
   // (1 + tanh(-inf)) * -inf is NaN where tanh gives -1, and -inf where it gives the number beside it, as generated code may.
   if (def.name == "Gelu") return;
   for (std::string_view text : def.samples) {

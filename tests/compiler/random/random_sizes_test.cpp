@@ -54,7 +54,7 @@ class SizesGrower {
   void step() {
     const auto all = ops::all_ops();
     const ops::OpDef& def = *all[pick(all.size())];
-    if (!def.deterministic || def.effects || def.samples.size() == 0) return;
+    if (!def.deterministic || def.has_effects || def.samples.size() == 0) return;
     auto sample = ops::parse_sample(def, *(def.samples.begin() + pick(def.samples.size())));
     if (!sample) return;
     for (const ops::SampleOperand& o : sample->operands)

@@ -13,7 +13,7 @@ Result<void> infer_biased(NodeView& view) {
     TRY(require_rank(view, 0, 1, -1));
     if (ranks_known(view, {0, 1})) TRY(require_equal(view, view.type(0).dim(-1), view.type(1).dim(0), "columns and numbers of the bias"));
   }
-  return same_shape_and_dtype(view);
+  return infer_same_type(view);
 }
 
 }  // namespace tenon::ops

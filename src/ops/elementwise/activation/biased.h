@@ -4,7 +4,8 @@
 
 namespace tenon::ops {
 
-/// BiasGelu and FastGelu: operand 0, to which operand 1, where given, adds a number a column. Errors: rank_mismatch, shape_mismatch.
+/// Infers BiasGelu and FastGelu: result 0 has the type of operand 0; operand 1, where given, is a bias with one element a column. Errors:
+/// rank_mismatch, shape_mismatch.
 Result<void> infer_biased(NodeView& view);
 
 }  // namespace tenon::ops

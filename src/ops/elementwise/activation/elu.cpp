@@ -5,8 +5,8 @@ namespace tenon::ops::op_elu {
 
 OP(elu) = alpha_op({
     .name = "Elu",
-    .since = 22,
-    .form = form_with_alpha<[](Expr x, double alpha) { return select(x < Expr(0), Expr(alpha) * expm1(x), x); }>,
+    .since_version = 22,
+    .loop_form = form_with_alpha<[](Expr x, double alpha) { return select(x < Expr(0), Expr(alpha) * expm1(x), x); }>,
     .reference = reference_with_alpha<[](double x, double alpha) { return x < 0 ? alpha * std::expm1(x) : x; }>,
 });
 

@@ -8,11 +8,11 @@ namespace tenon::ops::op_gelu {
 
 OP(gelu) {
     .name = "Gelu",
-    .since = 20,
+    .since_version = 20,
     .inputs = {{"input"}},
     .attributes = {{"approximate: string = none"}},
     .infer = infer_float_unary,
-    .form =
+    .loop_form =
         [](const NodeView& view) {
           const bool fast = view.attributes->text("approximate", "none") == "tanh";
           return map_form(view, [=](std::span<const Expr> in) {
@@ -24,7 +24,7 @@ OP(gelu) {
     .reference =
         [](Call& call) {
           const bool fast = call.view.attributes->text("approximate", "none") == "tanh";
-          return each(call, [=](double x) {
+          return map_elements(call, [=](double x) {
             return fast ? 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)))
                         : 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
           });
@@ -42,7 +42,7 @@ OP(gelu) {
             return build("Mul", {build("Mul", {x, number(0.5)}), build("Add", {build("Tanh", {inner}), number(1)})});
           });
         },
-    .first = 20,
+    .first_opset = 20,
     .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f32[5]; approximate=tanh"}},
 };
 

@@ -8,11 +8,11 @@ namespace tenon::ops::op_hard_sigmoid {
 
 OP(hard_sigmoid) {
     .name = "HardSigmoid",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"input"}},
     .attributes = {{"alpha: float = 0.2", "beta: float = 0.5"}},
     .infer = infer_float_unary,
-    .form =
+    .loop_form =
         [](const NodeView& view) {
           const double alpha = view.attributes->number("alpha", 0.2f);
           const double beta = view.attributes->number("beta", 0.5f);
@@ -25,7 +25,7 @@ OP(hard_sigmoid) {
         [](Call& call) {
           const double alpha = call.view.attributes->number("alpha", 0.2f);
           const double beta = call.view.attributes->number("beta", 0.5f);
-          return each(call, [=](double x) { return maximum(0, minimum(1, alpha * x + beta)); });
+          return map_elements(call, [=](double x) { return maximum(0, minimum(1, alpha * x + beta)); });
         },
     .samples = {{"f32[2,3] in -5..5", "f16[4]", "f64[0]"}},
 };

@@ -9,10 +9,10 @@ namespace tenon::ops::op_hard_swish {
 
 OP(hard_swish) {
     .name = "HardSwish",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"input"}},
     .infer = infer_float_unary,
-    .form = unary_of<[](Expr x) { return x * max(Expr(0), min(Expr(1), x * Expr(1.0 / 6.0) + Expr(0.5))); }>,
+    .loop_form = unary_form<[](Expr x) { return x * max(Expr(0), min(Expr(1), x * Expr(1.0 / 6.0) + Expr(0.5))); }>,
     .reference = unary_reference<[](double x) { return x * maximum(0, minimum(1, x / 6.0 + 0.5)); }>,
     .definition =
         [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
@@ -20,7 +20,7 @@ OP(hard_swish) {
             return build("Mul", {x, build("HardSigmoid", {x}, {{"alpha", 1.0f / 6}, {"beta", 0.5f}})});
           });
         },
-    .first = 14,
+    .first_opset = 14,
     .samples = {{"f32[2,3] in -5..5", "f16[4]", "f64[0]"}},
 };
 

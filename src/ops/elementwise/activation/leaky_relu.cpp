@@ -7,11 +7,11 @@ namespace tenon::ops::op_leaky_relu {
 
 OP(leaky_relu) {
     .name = "LeakyRelu",
-    .since = 16,
+    .since_version = 16,
     .inputs = {{"input"}},
     .attributes = {{"alpha: float = 0.01"}},
     .infer = infer_float_unary,
-    .form =
+    .loop_form =
         [](const NodeView& view) {
           const double alpha = view.attributes->number("alpha", 0.01f);
           return map_form(view, [=](std::span<const Expr> in) {
@@ -22,7 +22,7 @@ OP(leaky_relu) {
     .reference =
         [](Call& call) {
           const double alpha = call.view.attributes->number("alpha", 0.01f);
-          return each(call, [=](double x) { return x < 0 ? alpha * x : x; });
+          return map_elements(call, [=](double x) { return x < 0 ? alpha * x : x; });
         },
     .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=0.3"}},
 };

@@ -19,11 +19,11 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 
 OP(selu) {
     .name = "Selu",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"input"}},
     .attributes = {{"alpha: float = 1.67326319217681884765625", "gamma: float = 1.05070102214813232421875"}},
     .infer = infer_float_unary,
-    .form =
+    .loop_form =
         [](const NodeView& view) {
           const double alpha = view.attributes->number("alpha", 1.67326319217681884765625f);
           const double gamma = view.attributes->number("gamma", 1.05070102214813232421875f);
@@ -36,7 +36,7 @@ OP(selu) {
         [](Call& call) {
           const double alpha = call.view.attributes->number("alpha", 1.67326319217681884765625f);
           const double gamma = call.view.attributes->number("gamma", 1.05070102214813232421875f);
-          return each(call, [=](double x) { return gamma * (x < 0 ? alpha * std::expm1(x) : x); });
+          return map_elements(call, [=](double x) { return gamma * (x < 0 ? alpha * std::expm1(x) : x); });
         },
     .upgrade = upgrade,
     .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=2.5"}},

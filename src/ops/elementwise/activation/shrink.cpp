@@ -7,11 +7,11 @@ namespace tenon::ops::op_shrink {
 
 OP(shrink) {
     .name = "Shrink",
-    .since = 9,
+    .since_version = 9,
     .inputs = {{"input"}},
     .attributes = {{"bias: float = 0.0", "lambd: float = 0.5"}},
     .infer = infer_float_unary,
-    .form =
+    .loop_form =
         [](const NodeView& view) {
           const double bias = view.attributes->number("bias", 0.0f);
           const double lambd = view.attributes->number("lambd", 0.5f);
@@ -24,9 +24,9 @@ OP(shrink) {
         [](Call& call) {
           const double bias = call.view.attributes->number("bias", 0.0f);
           const double lambd = call.view.attributes->number("lambd", 0.5f);
-          return each(call, [=](double x) { return x < -lambd ? x + bias : x > lambd ? x - bias : 0; });
+          return map_elements(call, [=](double x) { return x < -lambd ? x + bias : x > lambd ? x - bias : 0; });
         },
-    .first = 9,
+    .first_opset = 9,
     .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; bias=0.5, lambd=1", "f32[4] = [nan, -0.0, -0.25, inf]"}},
 };
 

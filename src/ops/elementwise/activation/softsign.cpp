@@ -7,10 +7,10 @@ namespace tenon::ops::op_softsign {
 
 OP(softsign) {
     .name = "Softsign",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"input"}},
     .infer = infer_float_unary,
-    .form = unary_of<[](Expr x) { return x / (Expr(1) + abs(x)); }>,
+    .loop_form = unary_form<[](Expr x) { return x / (Expr(1) + abs(x)); }>,
     .reference = unary_reference<[](double x) { return x / (1 + std::fabs(x)); }>,
     .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "bf16[5]"}},
 };

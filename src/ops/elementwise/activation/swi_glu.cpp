@@ -31,21 +31,21 @@ Result<LoopForm> form(const NodeView& view) {
 
 Result<void> evaluate(Call& call) {
   const double alpha = call.view.attributes->number("alpha", 1);
-  return each(call, Binary([alpha](double a, double b) { return a / (1 + std::exp(-alpha * a)) * b; }));
+  return map_elements(call, FloatBinary([alpha](double a, double b) { return a / (1 + std::exp(-alpha * a)) * b; }));
 }
 
 }  // namespace
 
 OP(swi_glu) {
     .name = "SwiGLU",
-    .since = 28,
+    .since_version = 28,
     .inputs = {{"A", "B"}},
     .outputs = {{"Y"}},
     .attributes = {{"alpha: float = 1.0"}},
     .infer = infer,
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
-    .first = 28,
+    .first_opset = 28,
     .samples = {{"f32[2,3,4], f32[2,3,4]", "f16[7], f16[7]; alpha=1.702", "f64[2,2], f64[2,2]"}},
 };
 

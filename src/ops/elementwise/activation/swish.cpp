@@ -6,8 +6,8 @@ namespace tenon::ops::op_swish {
 
 OP(swish) = alpha_op({
     .name = "Swish",
-    .since = 24,
-    .form = form_with_alpha<[](Expr x, double alpha) { return x / (Expr(1) + exp(Expr(-alpha) * x)); }>,
+    .since_version = 24,
+    .loop_form = form_with_alpha<[](Expr x, double alpha) { return x / (Expr(1) + exp(Expr(-alpha) * x)); }>,
     .reference = reference_with_alpha<[](double x, double alpha) { return x / (1 + std::exp(-alpha * x)); }>,
     .definition =
         [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
@@ -17,7 +17,7 @@ OP(swish) = alpha_op({
             return build("Mul", {x, build("Sigmoid", {scaled})});
           });
         },
-    .first = 24,
+    .first_opset = 24,
 });
 
 }  // namespace tenon::ops::op_swish

@@ -6,7 +6,7 @@
 
 namespace tenon::ops {
 
-/// `.form = form_with_alpha<[](Expr x, double alpha) { return ...; }>`, of an activation whose attribute `alpha` is 1 where it is not said.
+/// `.form = form_with_alpha<[](Expr x, double alpha) { return ...; }>`, of an activation with attribute `alpha` (default 1).
 template <auto body>
 Result<LoopForm> form_with_alpha(const NodeView& view) {
   const double alpha = view.attributes->number("alpha", 1.0f);
@@ -16,15 +16,15 @@ Result<LoopForm> form_with_alpha(const NodeView& view) {
 template <auto number>
 Result<void> reference_with_alpha(Call& call) {
   const double alpha = call.view.attributes->number("alpha", 1.0f);
-  return each(call, [=](double x) { return number(x, alpha); });
+  return map_elements(call, [=](double x) { return number(x, alpha); });
 }
 
-/// What Celu, Elu, Swish and ThresholdedRelu share.
+/// The fields that Celu, Elu, Swish and ThresholdedRelu share.
 constexpr OpDef alpha_op(OpDef own) {
-  own.inputs = {.made = names<"input">};
-  own.attributes = {.made = names<"alpha: float = 1.0">};
+  own.inputs = {.array = literals<"input">};
+  own.attributes = {.array = literals<"alpha: float = 1.0">};
   own.infer = infer_float_unary;
-  if (own.samples.empty()) own.samples = {.made = names<"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=2.5">};
+  if (own.samples.empty()) own.samples = {.array = literals<"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=2.5">};
   return own;
 }
 

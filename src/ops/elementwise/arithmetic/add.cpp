@@ -9,19 +9,19 @@ namespace tenon::ops::op_add {
 
 OP(add) {
     .name = "Add",
-    .since = 14,
+    .since_version = 14,
     .inputs = {{"a", "b"}},
     .commutative = true,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_binary(view));
-      propagate(view, [](Dim a, Dim b) -> std::optional<Dim> { return a + b; });
+      propagate_data(view, [](Dim a, Dim b) -> std::optional<Dim> { return a + b; });
       return {};
     },
-    .form = binary_of<[](Expr a, Expr b) { return a + b; }>,
+    .loop_form = binary_form<[](Expr a, Expr b) { return a + b; }>,
     .reference =
         [](Call& call) {
-          return each(call, Binary([](double a, double b) -> double { return a + b; }),
-                      IntBinary([](int64_t a, int64_t b) -> int64_t { return wrap_add(a, b); }));
+          return map_elements(call, FloatBinary([](double a, double b) -> double { return a + b; }),
+                              IntBinary([](int64_t a, int64_t b) -> int64_t { return wrap_add(a, b); }));
         },
     .upgrade = broadcast_upgrade,
     .lowest_opset = lowest_opset_of_arithmetic,

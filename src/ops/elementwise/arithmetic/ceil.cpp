@@ -6,7 +6,7 @@ namespace tenon::ops::op_ceil {
 
 OP(ceil) = rounding_op<ExprOp::ceil>({
     .name = "Ceil",
-    .since = 13,
+    .since_version = 13,
     .reference = unary_reference<[](double x) { return std::ceil(x); }>,
 });
 

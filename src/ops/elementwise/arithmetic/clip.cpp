@@ -14,13 +14,13 @@ Result<void> infer_clip(NodeView& view) {
   for (size_t k : {1, 2}) {
     TRY(require_same_dtype(view, 0, k));
     TRY(require_rank(view, k, 0, 1));
-    TRY(require_single(view, k));
+    TRY(require_single_element(view, k));
   }
-  TRY(same_shape_and_dtype(view));
-  const auto low = elements(view, 1), high = elements(view, 2);
+  TRY(infer_same_type(view));
+  const auto low = known_elements(view, 1), high = known_elements(view, 2);
   const auto unknown = [&](size_t input, const auto& bound) { return view.has(input) && (!bound || bound->size() != 1); };
   if (unknown(1, low) || unknown(2, high) || is_float(dtype_of(view, 0))) return {};
-  propagate(view, [&](Dim d) -> std::optional<Dim> {
+  propagate_data(view, [&](Dim d) -> std::optional<Dim> {
     if (low) d = max(d, (*low)[0]);
     if (high) d = min(d, (*high)[0]);
     return d;
@@ -42,11 +42,11 @@ Result<void> reference_of_clip(Call& call) {
   if (call.in[0]->dtype() == DType::u64) {
     const uint64_t floor = call.has(1) ? static_cast<uint64_t>(call.in[1]->integer(0)) : 0;
     const uint64_t ceiling = call.has(2) ? static_cast<uint64_t>(call.in[2]->integer(0)) : UINT64_MAX;
-    return each(call, Unary(),
-                [=](int64_t x) { return static_cast<int64_t>(std::min(std::max(static_cast<uint64_t>(x), floor), ceiling)); });
+    return map_elements(call, FloatUnary(),
+                        [=](int64_t x) { return static_cast<int64_t>(std::min(std::max(static_cast<uint64_t>(x), floor), ceiling)); });
   }
   const int64_t least = int_of(call, 1, INT64_MIN), most = int_of(call, 2, INT64_MAX);
-  return each(
+  return map_elements(
       call, [=](double x) { return minimum(maximum(x, low), high); }, [=](int64_t x) { return std::min(std::max(x, least), most); });
 }
 
@@ -63,10 +63,10 @@ Result<void> upgrade_clip(ir::Graph& graph, ir::NodeId node, int opset) {
 
 OP(clip) {
     .name = "Clip",
-    .since = 13,
+    .since_version = 13,
     .inputs = {{"input", "min?", "max?"}},
     .infer = infer_clip,
-    .form = form_of_clip,
+    .loop_form = form_of_clip,
     .reference = reference_of_clip,
     .upgrade = upgrade_clip,
     .lowest_opset = [](const NodeView& view) { return is_integer(dtype_of(view, 0)) ? 12 : 11; },

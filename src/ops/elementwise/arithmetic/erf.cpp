@@ -7,12 +7,12 @@ namespace tenon::ops::op_erf {
 
 OP(erf) {
     .name = "Erf",
-    .since = 13,
+    .since_version = 13,
     .inputs = {{"input"}},
     .infer = infer_float_unary,
-    .form = unary_of<[](Expr x) { return unary(ExprOp::erf, x); }>,
+    .loop_form = unary_form<[](Expr x) { return unary(ExprOp::erf, x); }>,
     .reference = unary_reference<[](double x) { return std::erf(x); }>,
-    .first = 9,
+    .first_opset = 9,
     .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "bf16[5]"}},
 };
 

@@ -6,7 +6,7 @@ namespace tenon::ops::op_floor {
 
 OP(floor) = rounding_op<ExprOp::floor>({
     .name = "Floor",
-    .since = 13,
+    .since_version = 13,
     .reference = unary_reference<[](double x) { return std::floor(x); }>,
 });
 

@@ -7,13 +7,13 @@ namespace tenon::ops::op_mean {
 
 OP(mean) = variadic_op({
     .name = "Mean",
-    .form = map_of<[](std::span<const Expr> x) {
+    .loop_form = map_form<[](std::span<const Expr> x) {
       return joined<[](Expr a, Expr b) { return a + b; }>(x) / Expr(static_cast<double>(x.size()));
     }>,
     .reference =
         [](Call& call) {
-          return fold(call, Binary([](double a, double b) { return a + b; }), IntBinary(), UnsignedBinary(),
-                      [](double v, size_t n) { return v / static_cast<double>(n); });
+          return combine_operands(call, FloatBinary([](double a, double b) { return a + b; }), IntBinary(), UnsignedBinary(),
+                                  [](double v, size_t n) { return v / static_cast<double>(n); });
         },
 });
 

@@ -20,24 +20,24 @@ bool may_be_negative_zero(Dim a, Dim b) {
 
 OP(mul) {
     .name = "Mul",
-    .since = 14,
+    .since_version = 14,
     .inputs = {{"a", "b"}},
     .commutative = true,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_binary(view));
       const bool floats = is_float(view.outputs[0].dtype);
-      propagate(view, [floats](Dim a, Dim b) -> std::optional<Dim> {
+      propagate_data(view, [floats](Dim a, Dim b) -> std::optional<Dim> {
         if (floats && may_be_negative_zero(a, b)) return std::nullopt;
         return a * b;
       });
       return {};
     },
-    .form = binary_of<[](Expr a, Expr b) { return a * b; }>,
+    .loop_form = binary_form<[](Expr a, Expr b) { return a * b; }>,
     .fold = [](const NodeView& view, std::span<const ir::ConstantRef> in) { return fold_scaled(view, in, false); },
     .reference =
         [](Call& call) {
-          return each(call, Binary([](double a, double b) -> double { return a * b; }),
-                      IntBinary([](int64_t a, int64_t b) -> int64_t { return wrap_mul(a, b); }));
+          return map_elements(call, FloatBinary([](double a, double b) -> double { return a * b; }),
+                              IntBinary([](int64_t a, int64_t b) -> int64_t { return wrap_mul(a, b); }));
         },
     .upgrade = broadcast_upgrade,
     .lowest_opset = lowest_opset_of_arithmetic,

@@ -21,7 +21,7 @@ Result<void> infer_pow(NodeView& view) {
   return {};
 }
 
-/// Small constant exponents are products and roots: no backend has to find that out again.
+/// Small constant exponents become products and roots here, so that no backend has to recognise them.
 Expr power(Expr base, Expr exponent, std::optional<double> known) {
   if (known == 2.0) return base * base;
   if (known == 3.0) return base * base * base;
@@ -33,7 +33,7 @@ Expr power(Expr base, Expr exponent, std::optional<double> known) {
   return binary(ExprOp::pow, base, cast(exponent, base.dtype()));
 }
 
-/// Whole powers of whole numbers are whole: what the logarithm behind `pow` misses by rounding is not truncated away.
+/// Integer powers of integers are rounded, not truncated: `pow` goes through logarithms and may be slightly less than the exact integer.
 Expr whole_power(const Expr& base, const Expr& exponent) {
   if (is_integer(exponent.dtype())) return binary(ExprOp::pow, base, cast(exponent, base.dtype()));
   const Expr power = binary(ExprOp::pow, cast(base, DType::f64), cast(exponent, DType::f64));
@@ -69,13 +69,13 @@ Result<void> reference_of_pow(Call& call) {
 
 OP(pow) {
     .name = "Pow",
-    .since = 15,
+    .since_version = 15,
     .inputs = {{"x", "y"}},
     .infer = infer_pow,
-    .form = form_of_pow,
+    .loop_form = form_of_pow,
     .reference = reference_of_pow,
     .upgrade = broadcast_upgrade,
-    .lowest_opset = [](const NodeView& view) { return dtype_of(view, 0) != dtype_of(view, 1) ? 12 : integers_from<12>(view); },
+    .lowest_opset = [](const NodeView& view) { return dtype_of(view, 0) != dtype_of(view, 1) ? 12 : lowest_opset_of_integers<12>(view); },
     .samples = {{"f32[2,3] in 0.1..3, f32[2,3]", "f32[2,3], f32[] = 2", "f32[2,3], f32[] = 3", "f32[3] in 0.1..2, f32[] = 0.5",
                  "f32[3] in 0.1..2, f32[] = -1", "f16[4] in 0.1..2, f16[1]", "f64[0], f64[1]", "f32[2,1] in 1..2, i64[3] in 0..3",
                  "i32[3] in 1..4, i32[3] in 0..3", "i64[3] in 1..4, f32[3] = [0, 1, 2]",

@@ -6,10 +6,10 @@ namespace tenon::ops::op_round {
 
 OP(round) = rounding_op<ExprOp::round_even>({
     .name = "Round",
-    .since = 22,
+    .since_version = 22,
     .infer = infer_float_unary,
     .reference = unary_reference<[](double x) { return std::nearbyint(x); }>,
-    .first = 11,
+    .first_opset = 11,
 });
 
 }  // namespace tenon::ops::op_round

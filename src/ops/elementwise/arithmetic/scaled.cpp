@@ -33,7 +33,7 @@ Folded fold_scaled(const NodeView& view, std::span<const ir::ConstantRef> in, bo
   const size_t large = !divide && in[1]->count() > in[0]->count() ? 1 : 0, small = 1 - large;
   const ir::ConstantRef data = in[large];
   const Sizes& shape = data->shape;
-  const auto result = view.outputs[0].has_rank() ? numbers_of(*view.outputs[0].shape) : std::nullopt;
+  const auto result = view.outputs[0].has_rank() ? static_sizes(*view.outputs[0].shape) : std::nullopt;
   if (data->dtype != DType::f32 || result != std::optional(shape) || shape.empty()) return std::nullopt;
   const auto axis = axis_of(*in[small], shape.size());
   if (!axis) return std::nullopt;

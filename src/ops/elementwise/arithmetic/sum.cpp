@@ -7,8 +7,11 @@ namespace tenon::ops::op_sum {
 
 OP(sum) = variadic_op({
     .name = "Sum",
-    .form = map_of<joined<[](Expr a, Expr b) { return a + b; }>>,
-    .reference = [](Call& call) { return fold(call, Binary([](double a, double b) { return a + b; }), IntBinary(), UnsignedBinary()); },
+    .loop_form = map_form<joined<[](Expr a, Expr b) { return a + b; }>>,
+    .reference =
+        [](Call& call) {
+          return combine_operands(call, FloatBinary([](double a, double b) { return a + b; }), IntBinary(), UnsignedBinary());
+        },
 });
 
 }  // namespace tenon::ops::op_sum

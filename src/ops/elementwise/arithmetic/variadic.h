@@ -5,7 +5,7 @@
 
 namespace tenon::ops {
 
-/// x[0] joined with x[1], x[2], ... from the left.
+/// join(join(x[0], x[1]), x[2]), ...
 template <auto join>
 Expr joined(std::span<const Expr> x) {
   Expr e = x[0];
@@ -13,18 +13,18 @@ Expr joined(std::span<const Expr> x) {
   return e;
 }
 
-inline constexpr Names kOrderedSamples = {
+inline constexpr StringList kOrderedSamples = {
     {"f32[2,3], f32[2,3]", "f32[3], f32[2,1], f32[1]", "f16[4], f16[]", "f64[0], f64[1]", "f32[2]", "i64[3], i64[3]", "u8[2], u8[2]",
      "i32[], i32[2], i32[2]", "u64[2] = [18446744073709551615, 7], u64[2] = [3, 9]", "f32[3] = [nan, 1, inf], f32[3] = [1, nan, -inf]"}};
-/// What Sum, Mean, Min and Max share.
+/// The fields that Sum, Mean, Min and Max share.
 constexpr OpDef variadic_op(OpDef own) {
-  own.since = 13;
-  own.inputs = {.made = names<"data_0", "data*">};
+  own.since_version = 13;
+  own.inputs = {.array = literals<"data_0", "data*">};
   own.commutative = true;
   if (!own.infer) own.infer = [](NodeView& view) { return infer_variadic(view, is_real_arithmetic); };
   if (!own.lowest_opset) own.lowest_opset = lowest_opset_of_shapes;
   if (own.samples.empty())
-    own.samples = {.made = names<"f32[2,3], f32[2,3]", "f32[3], f32[2,1], f32[1]", "f16[4], f16[]", "f64[0], f64[1]", "f32[2]">};
+    own.samples = {.array = literals<"f32[2,3], f32[2,3]", "f32[3], f32[2,1], f32[1]", "f16[4], f16[]", "f64[0], f64[1]", "f32[2]">};
   return own;
 }
 

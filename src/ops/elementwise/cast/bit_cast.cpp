@@ -6,7 +6,7 @@ namespace tenon::ops::op_bit_cast {
 
 OP(bit_cast) {
     .name = "BitCast",
-    .since = 26,
+    .since_version = 26,
     .inputs = {{"input"}},
     .attributes = {{"to: int!"}},
     .reads_bits = true,
@@ -18,7 +18,7 @@ OP(bit_cast) {
             .expected(std::to_string(bits_of(from)) + " bits")
             .found(std::string(name_of(to)));
       }
-      TRY(same_shape_and_dtype(view));
+      TRY(infer_same_type(view));
       view.outputs[0].dtype = to;
       return {};
     },
@@ -27,7 +27,7 @@ OP(bit_cast) {
       call.out[0] = Tensor::view(call.view.outputs[0].dtype, x.shape(), x.data(), x.keeper());
       return {};
     },
-    .first = 26,
+    .first_opset = 26,
     .samples = {{"f32[2,3]; to=6", "i64[2]; to=11", "u8[3]; to=3", "i32[0]; to=1"}},
 };
 

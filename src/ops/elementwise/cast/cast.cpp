@@ -33,11 +33,11 @@ Folded fold(const NodeView& view, std::span<const ir::ConstantRef> in) {
 
 OP(cast) {
     .name = "Cast",
-    .since = 28,
+    .since_version = 28,
     .inputs = {{"input"}},
     .attributes = {{"to: int!", "saturate: int = 1 since 19", "round_mode: string = up since 24"}},
     .infer = [](NodeView& view) -> Result<void> { return infer_cast(view, TRY(cast_target(view))); },
-    .form = form_of_cast,
+    .loop_form = form_of_cast,
     .fold = fold,
     .reference = [](Call& call) { return reference_of_cast(call, call.view.attributes->integer("saturate", 1) != 0); },
     .upgrade = upgrade,

@@ -16,11 +16,11 @@ Result<DType> cast_target(const NodeView& view) {
 }
 
 Result<void> infer_cast(NodeView& view, DType dtype) {
-  TRY(same_shape_and_dtype(view));
+  TRY(infer_same_type(view));
   const DType from = view.outputs[0].dtype;
   if (from == DType::string || dtype == DType::string) return refuse(view, Code::not_supported, "not supported yet: strings");
   view.outputs[0].dtype = dtype;
-  if (dtype == DType::boolean) propagate(view, [](Dim d) { return std::optional(1 - equal_to(d, 0)); });
+  if (dtype == DType::boolean) propagate_data(view, [](Dim d) { return std::optional(1 - equal_to(d, 0)); });
   else pass_data(view);
   return {};
 }
@@ -30,7 +30,7 @@ bool is_small_integer(DType dtype) { return is_integer(dtype) && bits_of(dtype) 
 }  // namespace
 
 Result<LoopForm> form_of_cast(const NodeView& view) {
-  TRY(require_ranks(view));
+  TRY(require_known_ranks(view));
   const DType from = dtype_of(view, 0), to = view.outputs[0].dtype;
   if (!is_float(from) || !is_small_integer(to)) return index_form(view, 0, axis_indices(view.rank(0)));
   return map_form(view, [](std::span<const Expr> x) { return cast(x[0], DType::i32); });  // wraps, as ONNX specifies for 4 and 2 bits

@@ -4,9 +4,9 @@
 
 namespace tenon::ops {
 
-/// Result 0: operand 0 as `dtype`; sizes pass through where both kinds can hold them.
+/// Result 0 has the shape of operand 0 and dtype `dtype`; shape data pass through where both dtypes can hold them.
 Result<void> infer_cast(NodeView& view, DType dtype);
-/// One expression a element.
+/// The loop form of Cast: element-wise.
 Result<LoopForm> form_of_cast(const NodeView& view);
 /// Floats truncate towards zero into integers, out of range goes to the nearest value that fits. saturate: see encode_float.
 Result<void> reference_of_cast(Call& call, bool saturate);

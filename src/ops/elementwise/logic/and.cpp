@@ -8,16 +8,17 @@ namespace tenon::ops::op_and {
 
 OP(and) {
     .name = "And",
-    .since = 7,
+    .since_version = 7,
     .inputs = {{"a", "b"}},
     .commutative = true,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_binary(view, is_bool));
-      propagate(view, [](Dim a, Dim b) -> std::optional<Dim> { return a * b; });
+      propagate_data(view, [](Dim a, Dim b) -> std::optional<Dim> { return a * b; });
       return {};
     },
-    .form = binary_of<[](Expr a, Expr b) { return logical_and(a, b); }>,
-    .reference = [](Call& call) { return each(call, Binary(), IntBinary([](int64_t a, int64_t b) -> int64_t { return a && b; })); },
+    .loop_form = binary_form<[](Expr a, Expr b) { return logical_and(a, b); }>,
+    .reference =
+        [](Call& call) { return map_elements(call, FloatBinary(), IntBinary([](int64_t a, int64_t b) -> int64_t { return a && b; })); },
     .upgrade = broadcast_upgrade,
     .samples = {{"bool[2,3], bool[2,3]", "bool[2,1], bool[3]", "bool[0], bool[1]", "bool[], bool[]"}},
 };

@@ -9,7 +9,7 @@ namespace {
 
 bool to_left(const NodeView& view) { return view.attributes->text("direction", "") == "LEFT"; }
 
-/// Amounts outside of the width leave the sign alone: -1 for a negative x that goes right, else 0.
+/// Shifts by the width or more give -1 for a right shift of a negative x, else 0.
 Expr shifted(Expr x, Expr y, bool left, DType dtype) {
   const Expr zero = Expr::integer(dtype, 0), width = Expr::integer(dtype, bits_of(dtype));
   const Expr moved = binary(left ? ExprOp::shift_left : ExprOp::shift_right, x, y);
@@ -27,7 +27,7 @@ int64_t shifted(int64_t x, int64_t y, bool left, int64_t width) {
 
 OP(bit_shift) {
     .name = "BitShift",
-    .since = 28,
+    .since_version = 28,
     .inputs = {{"x", "y"}},
     .attributes = {{"direction: string!"}},
     .infer = [](NodeView& view) -> Result<void> {
@@ -36,7 +36,7 @@ OP(bit_shift) {
         return refuse(view, Code::bad_attribute, "direction").expected("LEFT or RIGHT").found(direction);
       return infer_binary(view, is_integer);
     },
-    .form =
+    .loop_form =
         [](const NodeView& view) {
           const bool left = to_left(view);
           const DType dtype = dtype_of(view, 0);
@@ -46,12 +46,12 @@ OP(bit_shift) {
         [](Call& call) {
           const bool left = to_left(call.view);
           const int64_t width = bits_of(call.in[0]->dtype());
-          return each(call, Binary(), IntBinary([=](int64_t a, int64_t b) { return shifted(a, b, left, width); }),
-                      UnsignedBinary([=](uint64_t a, uint64_t b) { return b > 63 ? 0
-                                                                          : left ? a << b
-                                                                                 : a >> b; }));
+          return map_elements(call, FloatBinary(), IntBinary([=](int64_t a, int64_t b) { return shifted(a, b, left, width); }),
+                              UnsignedBinary([=](uint64_t a, uint64_t b) { return b > 63 ? 0
+                                                                                  : left ? a << b
+                                                                                         : a >> b; }));
         },
-    .first = 11,
+    .first_opset = 11,
     .samples = {{"u8[4], u8[4] in 0..7; direction=LEFT", "u32[2,3], u32[3] in 0..31; direction=RIGHT",
                  "u64[2], u64[1] in 0..63; direction=LEFT", "u16[0], u16[1]; direction=RIGHT", "i32[4], i32[4] in 0..31; direction=RIGHT",
                  "i8[4], i8[4] in 0..7; direction=LEFT", "i16[4], i16[4] = [-1, 16, 20, 3]; direction=RIGHT",

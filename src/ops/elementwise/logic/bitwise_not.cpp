@@ -7,15 +7,15 @@ namespace tenon::ops::op_bitwise_not {
 
 OP(bitwise_not) {
     .name = "BitwiseNot",
-    .since = 18,
+    .since_version = 18,
     .inputs = {{"x"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 0, is_integer, "an integer dtype"));
-      return same_shape_and_dtype(view);
+      return infer_same_type(view);
     },
-    .form = unary_of<[](Expr x) { return unary(ExprOp::bit_not, x); }>,
-    .reference = [](Call& call) { return each(call, Unary(), [](int64_t x) { return ~x; }); },
-    .first = 18,
+    .loop_form = unary_form<[](Expr x) { return unary(ExprOp::bit_not, x); }>,
+    .reference = [](Call& call) { return map_elements(call, FloatUnary(), [](int64_t x) { return ~x; }); },
+    .first_opset = 18,
     .samples = {{"i32[2,3]", "u8[4]", "i64[0]", "u64[2]"}},
 };
 

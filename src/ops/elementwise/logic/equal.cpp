@@ -19,24 +19,24 @@ Result<LoopForm> form(const NodeView& view) {
 Result<void> evaluate(Call& call) {
   if (call.in[0]->dtype() == DType::string)
     return each_text_pair(call, [](Tensor& y, int64_t i, const std::string& a, const std::string& b) { y.set_integer(i, a == b); });
-  return each(call, Binary([](double a, double b) -> double { return a == b; }),
-              IntBinary([](int64_t a, int64_t b) -> int64_t { return a == b; }),
-              UnsignedBinary([](uint64_t a, uint64_t b) -> uint64_t { return a == b; }));
+  return map_elements(call, FloatBinary([](double a, double b) -> double { return a == b; }),
+                      IntBinary([](int64_t a, int64_t b) -> int64_t { return a == b; }),
+                      UnsignedBinary([](uint64_t a, uint64_t b) -> uint64_t { return a == b; }));
 }
 
 }  // namespace
 
 OP(equal) {
     .name = "Equal",
-    .since = 19,
+    .since_version = 19,
     .inputs = {{"a", "b"}},
     .commutative = true,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_comparison(view, accepted));
-      propagate(view, [](Dim a, Dim b) -> std::optional<Dim> { return equal_to(a, b); });
+      propagate_data(view, [](Dim a, Dim b) -> std::optional<Dim> { return equal_to(a, b); });
       return {};
     },
-    .form = form,
+    .loop_form = form,
     .reference = evaluate,
     .upgrade = broadcast_upgrade,
     .samples = {{"f32[2,3], f32[2,3]", "f32[2,1], f32[1,3]", "bool[4], bool[4]", "f64[0], f64[1]", "i64[4], i64[4]", "u8[3], u8[]",

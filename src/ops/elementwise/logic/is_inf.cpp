@@ -2,17 +2,17 @@
 #include "ops/form/loops.h"
 #include "ops/infer/elementwise.h"
 #include "ops/reference/map.h"
-#include "ops/versions/through_f32.h"
+#include "ops/versions/cast_through_f32.h"
 
 namespace tenon::ops::op_is_inf {
 
 OP(is_inf) {
     .name = "IsInf",
-    .since = 20,
+    .since_version = 20,
     .inputs = {{"input"}},
     .attributes = {{"detect_negative: int = 1", "detect_positive: int = 1"}},
-    .infer = infer_predicate,
-    .form =
+    .infer = infer_float_predicate,
+    .loop_form =
         [](const NodeView& view) {
           const bool low = view.attributes->integer("detect_negative", 1) != 0, high = view.attributes->integer("detect_positive", 1) != 0;
           return map_form(view, [=](std::span<const Expr> in) {
@@ -27,10 +27,10 @@ OP(is_inf) {
         [](Call& call) {
           const bool low = call.view.attributes->integer("detect_negative", 1) != 0,
                      high = call.view.attributes->integer("detect_positive", 1) != 0;
-          return each(call, [=](double x) { return std::isinf(x) && (x < 0 ? low : high) ? 1.0 : 0.0; });
+          return map_elements(call, [=](double x) { return std::isinf(x) && (x < 0 ? low : high) ? 1.0 : 0.0; });
         },
-    .first = 10,
-    .downgrade = through_f32,  // before opset 20 only f32 and f64 were allowed
+    .first_opset = 10,
+    .downgrade = cast_through_f32,  // before opset 20 only f32 and f64 were allowed
     .samples = {{"f32[4] = [inf, -inf, nan, 1]", "f32[3] = [inf, -inf, 0]; detect_negative=0", "f64[3] = [inf, -inf, 0]; detect_positive=0",
                  "f16[3]", "f32[0]"}},
 };

@@ -7,12 +7,12 @@ namespace tenon::ops::op_is_nan {
 
 OP(is_nan) {
     .name = "IsNaN",
-    .since = 20,
+    .since_version = 20,
     .inputs = {{"input"}},
-    .infer = infer_predicate,
-    .form = unary_of<[](Expr x) { return unary(ExprOp::is_nan, x); }>,
+    .infer = infer_float_predicate,
+    .loop_form = unary_form<[](Expr x) { return unary(ExprOp::is_nan, x); }>,
     .reference = unary_reference<[](double x) { return std::isnan(x) ? 1.0 : 0.0; }>,
-    .first = 9,
+    .first_opset = 9,
     .samples = {{"f32[3] = [nan, 1, inf]", "f16[2]", "f64[0]"}},
 };
 

@@ -8,19 +8,19 @@ namespace tenon::ops::op_less {
 
 OP(less) {
     .name = "Less",
-    .since = 13,
+    .since_version = 13,
     .inputs = {{"a", "b"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_comparison(view, is_number));
-      propagate(view, [](Dim a, Dim b) -> std::optional<Dim> { return less_than(a, b); });
+      propagate_data(view, [](Dim a, Dim b) -> std::optional<Dim> { return less_than(a, b); });
       return {};
     },
-    .form = binary_of<[](Expr a, Expr b) { return a < b; }>,
+    .loop_form = binary_form<[](Expr a, Expr b) { return a < b; }>,
     .reference =
         [](Call& call) {
-          return each(call, Binary([](double a, double b) -> double { return a < b; }),
-                      IntBinary([](int64_t a, int64_t b) -> int64_t { return a < b; }),
-                      UnsignedBinary([](uint64_t a, uint64_t b) -> uint64_t { return a < b; }));
+          return map_elements(call, FloatBinary([](double a, double b) -> double { return a < b; }),
+                              IntBinary([](int64_t a, int64_t b) -> int64_t { return a < b; }),
+                              UnsignedBinary([](uint64_t a, uint64_t b) -> uint64_t { return a < b; }));
         },
     .upgrade = broadcast_upgrade,
     .samples = {{"f32[2,3], f32[2,3]", "f32[2,1], f32[1,3]", "f64[0], f64[1]", "i64[4], i64[4]", "u8[3], u8[]",

@@ -8,26 +8,26 @@ namespace tenon::ops::op_less_or_equal {
 
 OP(less_or_equal) {
     .name = "LessOrEqual",
-    .since = 16,
+    .since_version = 16,
     .inputs = {{"a", "b"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_comparison(view, is_number));
-      propagate(view, [](Dim a, Dim b) -> std::optional<Dim> { return 1 - less_than(b, a); });
+      propagate_data(view, [](Dim a, Dim b) -> std::optional<Dim> { return 1 - less_than(b, a); });
       return {};
     },
-    .form = binary_of<[](Expr a, Expr b) { return a <= b; }>,
+    .loop_form = binary_form<[](Expr a, Expr b) { return a <= b; }>,
     .reference =
         [](Call& call) {
-          return each(call, Binary([](double a, double b) -> double { return a <= b; }),
-                      IntBinary([](int64_t a, int64_t b) -> int64_t { return a <= b; }),
-                      UnsignedBinary([](uint64_t a, uint64_t b) -> uint64_t { return a <= b; }));
+          return map_elements(call, FloatBinary([](double a, double b) -> double { return a <= b; }),
+                              IntBinary([](int64_t a, int64_t b) -> int64_t { return a <= b; }),
+                              UnsignedBinary([](uint64_t a, uint64_t b) -> uint64_t { return a <= b; }));
         },
     .definition =
         [](ir::Builder& build, const NodeView&, std::span<const ir::ValueId> in) {
           return std::vector{build("Or", {build("Less", {in[0], in[1]}), build("Equal", {in[0], in[1]})})};
         },
-    .lowest_opset = bf16_from<16>,
-    .first = 12,
+    .lowest_opset = lowest_opset_of_bf16<16>,
+    .first_opset = 12,
     .samples = {{"f32[2,3], f32[2,3]", "f32[2,1], f32[1,3]", "f64[0], f64[1]", "i64[4], i64[4]", "u8[3], u8[]",
                  "u64[2] = [18446744073709551615, 7], u64[2] = [3, 7]", "f16[3] = [nan, inf, 1], f16[3] = [nan, inf, 1]",
                  "i32[5] in 0..2, i32[5] in 0..2"}},

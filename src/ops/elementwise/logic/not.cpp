@@ -7,16 +7,16 @@ namespace tenon::ops::op_not {
 
 OP(not) {
     .name = "Not",
-    .since = 1,
+    .since_version = 1,
     .inputs = {{"x"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 0, is_bool, "bool"));
-      TRY(same_shape_and_dtype(view));
-      propagate(view, [](Dim d) { return std::optional(equal_to(d, 0)); });
+      TRY(infer_same_type(view));
+      propagate_data(view, [](Dim d) { return std::optional(equal_to(d, 0)); });
       return {};
     },
-    .form = unary_of<[](Expr x) { return logical_not(x); }>,
-    .reference = [](Call& call) { return each(call, Unary(), [](int64_t x) { return int64_t{x == 0}; }); },
+    .loop_form = unary_form<[](Expr x) { return logical_not(x); }>,
+    .reference = [](Call& call) { return map_elements(call, FloatUnary(), [](int64_t x) { return int64_t{x == 0}; }); },
     .samples = {{"bool[2,3]", "bool[0]", "bool[]"}},
 };
 

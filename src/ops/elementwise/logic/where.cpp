@@ -44,12 +44,12 @@ Result<void> reference_of_where(Call& call) {
 
 OP(where) {
     .name = "Where",
-    .since = 16,
+    .since_version = 16,
     .inputs = {{"condition", "x", "y"}},
     .infer = infer_where,
-    .form = map_of<[](std::span<const Expr> x) { return select(x[0], x[1], x[2]); }>,
+    .loop_form = map_form<[](std::span<const Expr> x) { return select(x[0], x[1], x[2]); }>,
     .reference = reference_of_where,
-    .first = 9,
+    .first_opset = 9,
     .samples = {{"bool[2,3], f32[2,3], f32[2,3]", "bool[3], f32[2,1], f32[]", "bool[2,1], i64[3], i64[1]", "bool[0], f16[1], f16[0]",
                  "bool[], u8[2], u8[2]", "bool[2], bool[2], bool[2]"}},
 };

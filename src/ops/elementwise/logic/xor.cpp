@@ -8,18 +8,18 @@ namespace tenon::ops::op_xor {
 
 OP(xor) {
            .name = "Xor",
-           .since = 7,
+           .since_version = 7,
            .inputs = {{"a", "b"}},
            .commutative = true,
            .infer = [](NodeView& view) -> Result<void> {
              TRY(infer_binary(view, is_bool));
-             propagate(view, [](Dim a, Dim b) -> std::optional<Dim> { return 1 - equal_to(a, b); });
+             propagate_data(view, [](Dim a, Dim b) -> std::optional<Dim> { return 1 - equal_to(a, b); });
              return {};
            },
-           .form = binary_of<[](Expr a, Expr b) { return binary(ExprOp::logical_xor, a, b); }>,
+           .loop_form = binary_form<[](Expr a, Expr b) { return binary(ExprOp::logical_xor, a, b); }>,
            .reference =
                [](Call& call) {
-                 return each(call, Binary(), IntBinary([](int64_t a, int64_t b) -> int64_t { return (a != 0) != (b != 0); }));
+                 return map_elements(call, FloatBinary(), IntBinary([](int64_t a, int64_t b) -> int64_t { return (a != 0) != (b != 0); }));
                },
            .upgrade = broadcast_upgrade,
            .samples = {{"bool[2,3], bool[2,3]", "bool[2,1], bool[3]", "bool[0], bool[1]", "bool[], bool[]"}},

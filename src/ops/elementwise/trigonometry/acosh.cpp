@@ -7,12 +7,12 @@ namespace tenon::ops::op_acosh {
 
 OP(acosh) {
     .name = "Acosh",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"input"}},
     .infer = infer_float_unary,
-    .form = unary_of<[](Expr x) { return unary(ExprOp::acosh, x); }>,
+    .loop_form = unary_form<[](Expr x) { return unary(ExprOp::acosh, x); }>,
     .reference = unary_reference<[](double x) { return std::acosh(x); }>,
-    .first = 9,
+    .first_opset = 9,
     .samples = {{"f32[2,3] in 1..9", "f16[4] in 1..5", "f64[0]"}},
 };
 

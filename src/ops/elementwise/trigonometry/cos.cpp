@@ -7,12 +7,12 @@ namespace tenon::ops::op_cos {
 
 OP(cos) {
     .name = "Cos",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"input"}},
     .infer = infer_float_unary,
-    .form = unary_of<[](Expr x) { return unary(ExprOp::cos, x); }>,
+    .loop_form = unary_form<[](Expr x) { return unary(ExprOp::cos, x); }>,
     .reference = unary_reference<[](double x) { return std::cos(x); }>,
-    .first = 7,
+    .first_opset = 7,
     .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "bf16[5]"}},
 };
 

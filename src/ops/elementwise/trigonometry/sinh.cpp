@@ -7,12 +7,12 @@ namespace tenon::ops::op_sinh {
 
 OP(sinh) {
     .name = "Sinh",
-    .since = 22,
+    .since_version = 22,
     .inputs = {{"input"}},
     .infer = infer_float_unary,
-    .form = unary_of<[](Expr x) { return unary(ExprOp::sinh, x); }>,
+    .loop_form = unary_form<[](Expr x) { return unary(ExprOp::sinh, x); }>,
     .reference = unary_reference<[](double x) { return std::sinh(x); }>,
-    .first = 9,
+    .first_opset = 9,
     .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "bf16[5]"}},
 };
 

@@ -7,10 +7,10 @@ namespace tenon::ops::op_tanh {
 
 OP(tanh) {
     .name = "Tanh",
-    .since = 13,
+    .since_version = 13,
     .inputs = {{"input"}},
     .infer = infer_float_unary,
-    .form = unary_of<[](Expr x) { return unary(ExprOp::tanh, x); }>,
+    .loop_form = unary_form<[](Expr x) { return unary(ExprOp::tanh, x); }>,
     .reference = unary_reference<[](double x) { return std::tanh(x); }>,
     .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "bf16[5]"}},
 };

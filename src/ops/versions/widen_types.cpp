@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/versions/write_wider.h"
+#include "ops/versions/widen_types.h"
 
-#include "ops/core/wider.h"
-#include "ops/core/write_as.h"
+#include "ops/core/replace_node.h"
+#include "ops/core/wider_types.h"
 #include "ops/definition/precision.h"
 #include "ops/versions/onnx_schema.h"
 
@@ -53,13 +53,13 @@ std::optional<NodeView> widened(const NodeView& narrow, int64_t opset) {
 
 }  // namespace
 
-Result<bool> write_wider(ir::Graph& graph, ir::NodeId node, int64_t opset) {
+Result<bool> widen_types(ir::Graph& graph, ir::NodeId node, int64_t opset) {
   const NodeView narrow = graph.view(node);
   if (!narrow.bodies.empty()) return false;
   const auto wide = widened(narrow, opset);
   if (!wide) return false;
   const ir::Attributes attributes = graph.node(node).attributes;
-  TRY(write_as(graph, node, [&](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+  TRY(replace_node(graph, node, [&](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
     std::vector<ir::ValueId> operands(in.begin(), in.end());
     for (size_t k = 0; k < operands.size(); ++k)
       if (operands[k]) operands[k] = as_dtype(build, in[k], view.type(k).dtype, wide->type(k).dtype);

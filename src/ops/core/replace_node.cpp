@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/core/write_as.h"
+#include "ops/core/replace_node.h"
 
 #include "ops/core/refuse.h"
 
@@ -16,13 +16,13 @@ ir::Provenance provenance_of(const ir::Node& node) {
 
 }  // namespace
 
-Result<void> write_as(ir::Graph& graph, ir::NodeId node, const Writing& writing) {
+Result<void> replace_node(ir::Graph& graph, ir::NodeId node, const BuildReplacement& replacement) {
   const NodeView view = graph.view(node);
   const std::vector<ir::ValueId> inputs = graph.node(node).inputs;
   const std::vector<ir::ValueId> outputs = graph.node(node).outputs;
   ir::Builder build(graph, node);
   build.set_provenance(provenance_of(graph.node(node)));
-  const std::vector<ir::ValueId> results = writing(build, view, inputs);
+  const std::vector<ir::ValueId> results = replacement(build, view, inputs);
   if (!build.status()) return build.status();
   std::vector<std::pair<ir::ValueId, std::string>> names;
   for (size_t k = 0; k < outputs.size(); ++k) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition/pieces.h"
+#include "ops/definition/plain_ops.h"
 
 #include "ops/infer/types.h"
 
@@ -16,14 +16,14 @@ ir::ConstantRef constant_in(ir::Builder& build, ValueId x) {
 }
 }  // namespace
 
-ValueId part_of(ir::Builder& build, ValueId x, int axis, int64_t begin, int64_t end) {
+ValueId sliced(ir::Builder& build, ValueId x, int axis, int64_t begin, int64_t end) {
   const auto c = constant_in(build, x);
   const int64_t size = c && axis < static_cast<int>(c->shape.size()) ? c->shape[static_cast<size_t>(axis)] : -1;
   if (begin >= 0 && begin <= end && end <= size) return build.constant(ir::slice(c, axis, begin, end));
   return build("Slice", {x, build.ints({begin}), build.ints({end}), build.ints({axis})});
 }
 
-ValueId without_axis(ir::Builder& build, ValueId x, int axis) {
+ValueId squeezed(ir::Builder& build, ValueId x, int axis) {
   if (const auto c = constant_in(build, x); c && axis < static_cast<int>(c->shape.size()) && c->shape[static_cast<size_t>(axis)] == 1) {
     Sizes shape = c->shape;
     shape.erase(shape.begin() + axis);
@@ -45,11 +45,9 @@ ValueId size_of(ir::Builder& build, ValueId x, int64_t axis) {
   return build("Squeeze", {sizes_of(build, x, axis, axis + 1), build.ints({0})});
 }
 
-ValueId counting(ir::Builder& build, ValueId end) {
-  return build("Range", {build.scalar(DType::i64, 0), end, build.scalar(DType::i64, 1)});
-}
+ValueId iota(ir::Builder& build, ValueId end) { return build("Range", {build.scalar(DType::i64, 0), end, build.scalar(DType::i64, 1)}); }
 
-ValueId number_like(ir::Builder& build, ValueId like, double value) {
+ValueId scalar_like(ir::Builder& build, ValueId like, double value) {
   return like ? build.scalar(build.graph().value(like).type.dtype, value) : ValueId{};
 }
 

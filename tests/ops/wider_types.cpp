@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What same_in_wider() says of integers, against the reference: the sample in its own types, and between Casts to wider ones.
-#include "ops/core/wider.h"
+// same_in_wider() for integers against the reference: the sample in its own types, and between Casts to wider ones.
+#include "ops/core/wider_types.h"
 
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ Result<std::vector<Tensor>> cast_all(const std::vector<Tensor>& from, const std:
   return out;
 }
 
-/// The same node on operands of type `to` where they are of type `from`; none: it is not legal.
+/// The same node with operands of type `to` in place of `from`; null: the node is invalid then.
 std::unique_ptr<ir::Graph> widened(const SampleCase& made, DType from, DType to) {
   auto graph = made.graph->clone();
   for (ir::ValueId v : graph->values()) {
@@ -68,7 +68,7 @@ struct Counts {
   size_t same = 0, other = 0;
 };
 
-/// Nothing is asked where the node is not legal in one of the types.
+/// Compares same_in_wider() with the results in both types; skipped where the node is invalid in one of them.
 void hold(const OpDef& def, const Sample& sample, DType from, DType to, Counts& counts) {
   for (const double largest : {3.0, 1e12})  // the type has no more than fits
     for (uint64_t seed : {1, 2, 3}) {
@@ -133,8 +133,8 @@ TEST(Wider, IntegersAreTheSameToTheBit) {
   if (HasFailure()) std::fprintf(stderr, "same: %s\nother: %s\n", same.c_str(), other.c_str());
 }
 
-/// With the numbers that run over: they tell apart who may be widened.
-TEST(Wider, WhatRunsOverIsNotLookedAtAgain) {
+/// Samples with numbers that overflow, which shows which nodes may be widened.
+TEST(Wider, OverflowedIntegersPreserveLowBitsAlone) {
   const auto same = [](std::string_view op, std::string_view text) {
     const OpDef* def = *std::ranges::find_if(all_ops(), [&](const OpDef* d) { return d->name == op && d->domain.empty(); });
     const auto made = build_sample(*def, *parse_sample(*def, text), 1);
@@ -150,24 +150,25 @@ TEST(Wider, WhatRunsOverIsNotLookedAtAgain) {
   EXPECT_FALSE(same("ReduceMax", "i8[2,0], i64[1] = [1]")) << "the least number of the type";
 }
 
-/// A node whose operands have types that the op does not take is refused, or has a form all the same: whoever asks whether another type
-/// would do gets an answer.
+/// The loop form of a node whose operands have types that the op does not accept is refused, or is made nevertheless: a query for another
+/// type never fails otherwise.
 TEST(Wider, OperandsOfAnyTypeHaveAFormOrAreRefused) {
   const std::vector<DType> types = {DType::i8, DType::u8, DType::i32, DType::i64, DType::f16, DType::bf16, DType::f32, DType::f64};
   size_t forms = 0;
   for (const OpDef* def : all_ops())
     for (std::string_view text : def->samples) {
       const auto sample = parse_sample(*def, text);
-      const auto made = sample && def->form ? build_sample(*def, *sample, 1) : Result<SampleCase>();
+      const auto made = sample && def->loop_form ? build_sample(*def, *sample, 1) : Result<SampleCase>();
       if (!made || !made->graph) continue;
       for (DType from : types)
         for (DType to : types)
-          if (const auto other = from != to ? widened(*made, from, to) : nullptr) forms += def->form(other->view(made->node)).has_value();
+          if (const auto other = from != to ? widened(*made, from, to) : nullptr)
+            forms += def->loop_form(other->view(made->node)).has_value();
     }
   EXPECT_GT(forms, 1000u);
 }
 
-/// Floats may always have a wider type, but for those whose bits are read and for what draws numbers.
+/// Float nodes may always have a wider type, except those that read bit patterns or draw random numbers.
 TEST(Wider, FloatsByTheirValues) {
   const auto same = [](std::string_view op, std::string_view text) {
     const OpDef* def = *std::ranges::find_if(all_ops(), [&](const OpDef* d) { return d->name == op && d->domain.empty(); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/ml/dictionary.h"
+#include "ops/ml/lookup_table.h"
 
 #include <bit>
 #include <unordered_map>
@@ -9,7 +9,7 @@
 
 namespace tenon::ops {
 
-Result<void> infer_look_up(NodeView& view, const Dictionary& d) {
+Result<void> infer_look_up(NodeView& view, const LookupTable& d) {
   if (d.keys.count() != d.values.count() || d.keys.count() == 0)
     return refuse(view, Code::bad_attribute, "as many values as keys are needed, and one at least")
         .expected(std::to_string(d.keys.count()) + " values")
@@ -27,7 +27,7 @@ Result<void> infer_look_up(NodeView& view, const Dictionary& d) {
 
 namespace {
 
-/// One number for all elements that are equal.
+/// A hash key: equal elements have equal numbers.
 uint64_t bits_of_key(const Tensor& t, int64_t i) {
   if (!is_float(t.dtype())) return static_cast<uint64_t>(t.integer(i));
   const double value = t.number(i);
@@ -35,12 +35,12 @@ uint64_t bits_of_key(const Tensor& t, int64_t i) {
 }
 
 template <class Key, class Of>
-void look_up(const Tensor& x, const Dictionary& d, Tensor& y, const Of& key_of) {
+void look_up(const Tensor& x, const LookupTable& d, Tensor& y, const Of& key_of) {
   std::unordered_map<Key, int64_t> places;
   for (int64_t k = 0; k < d.keys.count(); ++k) places.emplace(key_of(d.keys, k), k);
   for (int64_t i = 0; i < x.count(); ++i) {
     const auto at = places.find(key_of(x, i));
-    const Tensor& from = at == places.end() ? d.otherwise : d.values;
+    const Tensor& from = at == places.end() ? d.default_value : d.values;
     const int64_t k = at == places.end() ? 0 : at->second;
     if (y.dtype() == from.dtype()) copy_element(y, i, from, k);
     else y.set_number(i, from.number(k));
@@ -49,13 +49,13 @@ void look_up(const Tensor& x, const Dictionary& d, Tensor& y, const Of& key_of) 
 
 }  // namespace
 
-void look_up(const Tensor& x, const Dictionary& d, Tensor& y) {
+void look_up(const Tensor& x, const LookupTable& d, Tensor& y) {
   if (d.keys.dtype() == DType::string)
     return look_up<std::string>(x, d, y, [](const Tensor& t, int64_t i) { return t.strings()[static_cast<size_t>(i)]; });
   look_up<uint64_t>(x, d, y, bits_of_key);
 }
 
-Result<void> look_up(Call& call, const Dictionary& d) {
+Result<void> look_up(Call& call, const LookupTable& d) {
   look_up(*call.in[0], d, *TRY(call.make(0, call.in[0]->shape())));
   return {};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/versions/write_explicitly.h"
+#include "ops/versions/make_explicit.h"
 
 #include <algorithm>
 
@@ -21,10 +21,10 @@ Result<void> count_result_axes_from_zero(ir::Graph& graph, ir::NodeId node, int 
   return {};
 }
 
-Result<void> write_explicitly(ir::Graph& graph, ir::NodeId node, int opset) {
+Result<void> make_explicit(ir::Graph& graph, ir::NodeId node, int opset) {
   const ir::Node& n = graph.node(node);
   if (!n.op->domain.empty() || n.op->unknown) return {};
-  if (const OpDef& def = def_of(*n.op); def.spell_out) TRY(def.spell_out(graph, node, opset));
+  if (const OpDef& def = def_of(*n.op); def.make_explicit) TRY(def.make_explicit(graph, node, opset));
   const NodeView view = graph.view(node);
   if (opset < kNegativeAxes && view.explicit_inputs > 0 && view.has(0) && view.type(0).has_rank())
     count_axes_from_zero(graph, node, view.rank(0));
