@@ -11,14 +11,15 @@ namespace {
 enum Input : size_t { kQuery, kKey, kQueryWeight, kKeyWeight, kBias, kPadding, kKeyCache, kValueCache, kStatic, kPast, kState, kPadded };
 
 /// A flag operand that is known to be false.
-bool is_off(const NodeView& view, size_t k) {
+bool is_known_false(const NodeView& view, size_t k) {
   const Tensor* flag = view.inputs[k].constant;
   return flag && flag->count() == 1 && flag->integer(0) == 0;
 }
 
 Result<void> infer(NodeView& view) {
   for (size_t k : {kPast, kState, kPadded})
-    if (!is_off(view, k)) return refuse(view, Code::not_supported, "not supported yet: flags that are set, or known at run time only");
+    if (!is_known_false(view, k))
+      return refuse(view, Code::not_supported, "not supported yet: flags that are set, or known at run time only");
   return infer_by_definition(view);
 }
 

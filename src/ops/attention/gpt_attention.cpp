@@ -82,7 +82,7 @@ ir::ValueId same_sequence(ir::Builder& build, ir::ValueId qkv, ir::ValueId lengt
 }
 
 /// K (0) or V (1) of past_key_value: [batch, heads, length, size].
-ir::ValueId part_of_past(ir::Builder& build, ir::ValueId past, int64_t which) {
+ir::ValueId slice_past(ir::Builder& build, ir::ValueId past, int64_t which) {
   return squeezed(build, sliced(build, past, 1, which, which + 1), 1);
 }
 
@@ -98,8 +98,8 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   operands[2] = sliced(build, qkv, 2, (queries + keys) * size, heads->width());
   if (is_packed(view)) operands[3] = same_sequence(build, in[kQkv], in[kLengths]);
   if (view.has(kPast)) {
-    operands[4] = part_of_past(build, in[kPast], 0);
-    operands[5] = part_of_past(build, in[kPast], 1);
+    operands[4] = slice_past(build, in[kPast], 0);
+    operands[5] = slice_past(build, in[kPast], 1);
   }
   while (!operands.back()) operands.pop_back();
   const double scale = 1 / (view.attributes->number("q_scaling", 1) * std::sqrt(static_cast<double>(size)));

@@ -117,9 +117,9 @@ class Definition {
 
   /// Bias of the scores, [batch, 1, 1, keys]: 0 for keys of the sequence, -inf after its end.
   ir::ValueId end_scores() const {
-    const ir::ValueId places = iota(build_, size_of(build_, key_, 1));
+    const ir::ValueId positions = iota(build_, size_of(build_, key_, 1));
     const ir::ValueId last = build_("Unsqueeze", {last_, build_.ints({1, 2})});
-    return scores_of(build_("LessOrEqual", {places, last}));
+    return scores_of(build_("LessOrEqual", {positions, last}));
   }
 
   ir::ValueId scores_of(ir::ValueId seen) const {
@@ -130,14 +130,14 @@ class Definition {
   /// Bias of the scores, [batch, 1, queries, keys]: 0 for keys of the sequence up to the query and within its window, else -inf; plus the
   /// operand attention_bias.
   ir::ValueId visible(ir::ValueId offset, ir::ValueId keys) const {
-    const ir::ValueId places = iota(build_, keys);
+    const ir::ValueId positions = iota(build_, keys);
     const ir::ValueId rows = build_("Add", {offset, iota(build_, size_of(build_, query_, 1))});
     const ir::ValueId row = build_("Unsqueeze", {rows, build_.ints({1, 3})}), last = build_("Unsqueeze", {last_, build_.ints({1, 2})});
-    ir::ValueId seen = build_("LessOrEqual", {places, last});
-    if (is_causal()) seen = build_("And", {seen, build_("LessOrEqual", {places, row})});
+    ir::ValueId seen = build_("LessOrEqual", {positions, last});
+    if (is_causal()) seen = build_("And", {seen, build_("LessOrEqual", {positions, row})});
     if (const int64_t window = view_.attributes->integer("local_window_size", -1); window > 0)
-      seen =
-          build_("And", {seen, build_("Greater", {places, build_("Sub", {row, build_.scalar(DType::i64, static_cast<double>(window))})})});
+      seen = build_("And",
+                    {seen, build_("Greater", {positions, build_("Sub", {row, build_.scalar(DType::i64, static_cast<double>(window))})})});
     const ir::ValueId scores = scores_of(seen);
     return view_.has(kScores) ? build_("Add", {scores, widened(in_[kScores], keys)}) : scores;
   }

@@ -14,12 +14,12 @@ GroupedCache::GroupedCache(ir::Builder& build, ValueId fresh, ValueId past, Valu
   const ValueId before = build("Sub", {build("Add", {last, one}), added});
   offset_ = build("Where", {build("Equal", {added, total}), zero, before});
   size_ = build("Max", {capacity, total});
-  const ValueId places = iota(build, size_);
-  const ValueId from_fresh = build("Sub", {build("Unsqueeze", {places, build.ints({0})}), offset_});
+  const ValueId positions = iota(build, size_);
+  const ValueId from_fresh = build("Sub", {build("Unsqueeze", {positions, build.ints({0})}), offset_});
   const ValueId is_fresh = build("And", {build("GreaterOrEqual", {from_fresh, zero}), build("Less", {from_fresh, added})});
   const ValueId is_past = build("Less", {from_fresh, zero});
   const ValueId end = build("Sub", {build("Add", {capacity, added}), one});
-  const ValueId source = build("Where", {is_fresh, build("Add", {capacity, from_fresh}), build("Min", {places, end})});
+  const ValueId source = build("Where", {is_fresh, build("Add", {capacity, from_fresh}), build("Min", {positions, end})});
   source_ = build("Unsqueeze", {source, build.ints({2})});
   filled_ = build("Unsqueeze", {build("Or", {is_fresh, is_past}), build.ints({1, 3})});
 }

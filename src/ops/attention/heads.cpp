@@ -39,9 +39,9 @@ ir::ValueId length_scores(ir::Builder& build, ir::ValueId mask, const NodeView& 
     const ir::ValueId part = all ? numbers : build("Slice", {numbers, edge(number), edge(number + 1), build.ints({0})});
     return build("Reshape", {part, build.ints({-1, 1})});
   };
-  const ir::ValueId places = iota(build, keys);
-  ir::ValueId seen = build("Less", {places, list(0)});
-  if (lists > 1) seen = build("And", {seen, build("GreaterOrEqual", {places, list(1)})});
+  const ir::ValueId positions = iota(build, keys);
+  ir::ValueId seen = build("Less", {positions, list(0)});
+  if (lists > 1) seen = build("And", {seen, build("GreaterOrEqual", {positions, list(1)})});
   return build("Unsqueeze", {build("Where", {seen, build.scalar(dtype, 0), build.scalar(dtype, filter)}), build.ints({1, 2})});
 }
 

@@ -54,7 +54,7 @@ bool sizes_known(const NodeView& view) {
 }
 
 /// The bias that the mask of keys adds to the scores.
-ir::ValueId hidden_keys(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in, const Operands& operands) {
+ir::ValueId mask_bias(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in, const Operands& operands) {
   const DType dtype = view.type(kQuery).dtype;
   const double filter = view.attributes->number("mask_filter_value", -10000);
   if (view.rank(kPadding) > 1) return padding_scores(build, in[kPadding], view, kPadding, dtype, filter);
@@ -71,7 +71,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   if (view.has(kBias)) add_bias(build, in[kBias], operands);
   ir::ValueId scores = view.has(kScores) ? in[kScores] : ir::ValueId{};
   if (view.has(kPadding)) {
-    const ir::ValueId padding = hidden_keys(build, view, in, operands);
+    const ir::ValueId padding = mask_bias(build, view, in, operands);
     scores = scores ? build("Add", {scores, padding}) : padding;
   }
   std::vector<std::pair<std::string, ir::Attribute>> how{{"is_causal", a.integer("unidirectional", 0)}};

@@ -38,7 +38,7 @@ ValueId part_of_square(ir::Builder& build, ValueId mask, ValueId queries, ValueI
 }
 
 /// The bias that is added to the scores of masked keys.
-ValueId hidden_keys(ir::Builder& build, const NodeView& view, std::span<const ValueId> in, AttentionOperands p, ValueId projected) {
+ValueId mask_bias(ir::Builder& build, const NodeView& view, std::span<const ValueId> in, AttentionOperands p, ValueId projected) {
   const DType dtype = build.graph().value(projected).type.dtype;
   const double filter = view.attributes->number("mask_filter_value", -10000);
   const ValueId keys = keys_of(build, view, in, p, projected);
@@ -82,7 +82,7 @@ std::vector<ValueId> define_projected_attention(ir::Builder& build, const NodeVi
   const ValueId fresh =
       caches && !view.has(p.past) ? stacked(split_heads(build, operands[1], heads), split_heads(build, operands[2], heads)) : ValueId{};
   if (view.has(p.mask)) {
-    const ValueId hidden = hidden_keys(build, view, in, p, projected);
+    const ValueId hidden = mask_bias(build, view, in, p, projected);
     scores = scores ? build("Add", {scores, hidden}) : hidden;
   }
   operands.push_back(scores);

@@ -56,7 +56,7 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const Labelled l = TRY(labelled(view));
   Loop loop;
@@ -176,7 +176,7 @@ OP(einsum) {
     .outputs = {{"Output"}},
     .attributes = {{"equation: string!"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView&) { return 12; },
     .first_opset = 12,

@@ -30,7 +30,7 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const DimList& shape = *view.outputs[0].shape;
   const bool ta = flag(view, "transA"), tb = flag(view, "transB");
@@ -106,7 +106,7 @@ OP(gemm) {
     .outputs = {{"Y"}},
     .attributes = {{"alpha: float = 1.0", "beta: float = 1.0", "transA: int = 0", "transB: int = 0"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .upgrade = upgrade,
     .lowest_opset = [](const NodeView& view) { return !view.has(2)                     ? 11

@@ -13,7 +13,7 @@ Result<void> infer(NodeView& view) {
   return infer_matmul(view, 0, 1, dtype_of(view, 0));
 }
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   MatmulLoop mm = matmul_loop(view, 0, 1);
   const Expr a = load(mm.loop, operand_access(view, 0, mm.index_a)), b = load(mm.loop, operand_access(view, 1, mm.index_b));
@@ -43,7 +43,7 @@ OP(matmul) {
     .inputs = {{"A", "B"}},
     .outputs = {{"Y"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView& view) { return is_integer(view.type(0).dtype) ? 9 : 7; },
     .samples = {{"f32[3,4], f32[4,5]", "f32[4], f32[4]", "f32[4], f32[4,5]", "f32[3,4], f32[4]", "f32[2,3,4], f32[4,5]",

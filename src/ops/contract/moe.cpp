@@ -9,7 +9,7 @@ namespace {
 enum Input : size_t { kX, kRouter, kFirst, kFirstBias, kSecond, kSecondBias };
 
 /// [experts, tokens, out]: the linear map of every expert, with weights [experts, out, in], applied to `x`.
-ir::ValueId map_form(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in, ir::ValueId x, size_t weights) {
+ir::ValueId expert_outputs(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in, ir::ValueId x, size_t weights) {
   const ir::ValueId y = build("MatMul", {x, build("Transpose", {in[weights]}, {{"perm", Ints{0, 2, 1}}})});
   return view.has(weights + 1) ? build("Add", {y, build("Unsqueeze", {in[weights + 1], build.ints({1})})}) : y;
 }
@@ -22,14 +22,14 @@ ir::ValueId activation(ir::Builder& build, ir::ValueId x, const std::string& nam
 }
 
 /// [experts, tokens, 1]: the weight of each expert for each token; 0 except for the `k` experts of the largest router scores.
-ir::ValueId shares(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+ir::ValueId expert_weights(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   const ir::Attributes& a = *view.attributes;
-  const ir::ValueId likes = build("Softmax", {in[kRouter]}, {{"axis", int64_t{-1}}});
-  const auto best = build.many("TopK", {likes, build.ints({a.integer("k", 1)})}, 2, {{"axis", int64_t{-1}}});
-  ir::ValueId share = best[0];
-  if (a.integer("normalize_routing_weights", 0) != 0) share = build("Div", {share, build("ReduceSum", {share, build.ints({-1})})});
-  const ir::ValueId none = build("Expand", {scalar_like(build, likes, 0), build("Shape", {likes})});
-  const ir::ValueId all = build("ScatterElements", {none, best[1], share}, {{"axis", int64_t{1}}});
+  const ir::ValueId router_weights = build("Softmax", {in[kRouter]}, {{"axis", int64_t{-1}}});
+  const auto selected = build.many("TopK", {router_weights, build.ints({a.integer("k", 1)})}, 2, {{"axis", int64_t{-1}}});
+  ir::ValueId weights = selected[0];
+  if (a.integer("normalize_routing_weights", 0) != 0) weights = build("Div", {weights, build("ReduceSum", {weights, build.ints({-1})})});
+  const ir::ValueId zeros = build("Expand", {scalar_like(build, router_weights, 0), build("Shape", {router_weights})});
+  const ir::ValueId all = build("ScatterElements", {zeros, selected[1], weights}, {{"axis", int64_t{1}}});
   return build("Unsqueeze", {build("Transpose", {all}, {{"perm", Ints{1, 0}}}), build.ints({2})});
 }
 
@@ -39,13 +39,13 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   if (!ranks_known(view, {kX, kRouter}) || view.explicit_inputs > 6 || a.integer("use_sparse_mixer", 0) != 0) return {};
   if (!view.type(kX).dim(-1).is_number()) return {};
   const ir::ValueId rows = build("Reshape", {in[kX], build.ints({1, -1, view.type(kX).dim(-1).value()})});
-  const ir::ValueId hidden = activation(build, map_form(build, view, in, rows, kFirst), a.text("activation_type", "relu"));
+  const ir::ValueId hidden = activation(build, expert_outputs(build, view, in, rows, kFirst), a.text("activation_type", "relu"));
   if (!hidden) return {};
-  const ir::ValueId share = shares(build, view, in), zero = scalar_like(build, share, 0);
+  const ir::ValueId weights = expert_weights(build, view, in), zero = scalar_like(build, weights, 0);
   // Experts that are not selected add 0, though their outputs may be infinite.
-  const ir::ValueId each = build("Mul", {map_form(build, view, in, hidden, kSecond), share});
-  const ir::ValueId chosen = build("Where", {build("Equal", {share, zero}), zero, each});
-  const ir::ValueId sum = build("ReduceSum", {chosen, build.ints({0})}, {{"keepdims", int64_t{0}}});
+  const ir::ValueId weighted = build("Mul", {expert_outputs(build, view, in, hidden, kSecond), weights});
+  const ir::ValueId of_selected = build("Where", {build("Equal", {weights, zero}), zero, weighted});
+  const ir::ValueId sum = build("ReduceSum", {of_selected, build.ints({0})}, {{"keepdims", int64_t{0}}});
   return {build("Reshape", {sum, build("Shape", {in[kX]})}, {{"allowzero", int64_t{1}}})};
 }
 

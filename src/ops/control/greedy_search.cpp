@@ -29,7 +29,7 @@ Result<void> infer(NodeView& view) {
   if (view.bodies.empty()) return refuse(view, Code::bad_attribute, "needs the body 'decoder'");
   const size_t body = decoder_of(view);
   if (view.bodies[body]->inputs().size() < kReads + view.body_captures[body])
-    return refuse(view, Code::bad_graph, "the decoder must take words, their places and a mask");
+    return refuse(view, Code::bad_graph, "the decoder must take input_ids, position_ids and attention_mask");
   if (view.has(kMask)) {
     TRY(require_rank(view, kMask, 2));
     if (ranks_known(view, {kIds, kMask}))
@@ -48,7 +48,8 @@ Result<void> infer(NodeView& view) {
 struct Search {
   Call& call;
   int64_t batch = 0, longest = 0, shortest = 0, end = 0, pad = 0;
-  std::vector<Ints> words, seen, step, places;  ///< so far; their mask; what is read next, and its position
+  std::vector<Ints> words, mask;      ///< the tokens so far, and their attention mask
+  std::vector<Ints> step, positions;  ///< the tokens that the decoder reads next, and their positions
   std::vector<bool> ended;
   std::vector<Tensor> caches;
 
@@ -60,7 +61,7 @@ struct Search {
 
   void start(const Tensor& ids) {
     words.assign(batch, {});
-    seen = step = places = words;
+    mask = step = positions = words;
     ended.assign(batch, false);
     for (int64_t b = 0; b < batch; ++b) {
       int64_t place = 0;
@@ -68,8 +69,8 @@ struct Search {
         const int64_t at = b * ids.shape()[1] + k, word = ids.integer(at);
         const bool visible = call.has(kMask) ? call.in[kMask]->integer(at) != 0 : word != pad;
         words[b].push_back(word);
-        seen[b].push_back(visible);
-        places[b].push_back(visible ? place : std::max<int64_t>(place - 1, 0));
+        mask[b].push_back(visible);
+        positions[b].push_back(visible ? place : std::max<int64_t>(place - 1, 0));
         place += visible;
       }
     }
@@ -88,7 +89,7 @@ struct Search {
 
   /// Takes the results of a step, and appends one token to each sequence.
   Result<void> iterate(size_t body) {
-    std::vector<Tensor> inputs{table(step), table(places), table(seen)};
+    std::vector<Tensor> inputs{table(step), table(positions), table(mask)};
     inputs.insert(inputs.end(), caches.begin(), caches.end());
     for (Tensor& t : captures_of(call, body)) inputs.push_back(std::move(t));
     std::vector<Tensor> results = TRY(call.run_body(body, std::move(inputs)));
@@ -98,9 +99,9 @@ struct Search {
       const int64_t word = ended[b] ? end : likeliest(results[0], b);
       ended[b] = word == end;
       words[b].push_back(ended[b] ? pad : word);
-      seen[b].push_back(1);
+      mask[b].push_back(1);
       step[b] = {words[b].back()};
-      places[b] = {places[b].back() + 1};
+      positions[b] = {positions[b].back() + 1};
     }
     caches.assign(std::make_move_iterator(results.begin() + 1), std::make_move_iterator(results.end()));
     return {};

@@ -32,7 +32,7 @@ Result<void> infer(NodeView& view) {
 }
 
 /// Two loops: a copy of the past cache, then writes of the update alone. Where both caches share memory the copy is dropped.
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const DimList &shape = *view.type(0).shape, &update = *view.type(1).shape;
   const int rank = view.rank(0), axis = TRY(normalise_axis(view, view.attributes->integer("axis", -2), rank));
@@ -89,7 +89,7 @@ OP(tensor_scatter) {
     .outputs = {{"present_cache"}},
     .attributes = {{"axis: int = -2", "mode: string = linear"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .first_opset = 24,
     .samples = {{"f32[2,1,4,5], f32[2,1,1,5], i64[2] = [1, 2]", "f32[2,4,5], f32[2,2,5], i64[2] = [3, 2]; mode=circular",

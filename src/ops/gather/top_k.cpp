@@ -56,7 +56,7 @@ Result<void> reference_of_top_k(Call& call) {
   Sizes shape = x.shape();
   shape[axis] = k;
   Tensor* values = TRY(call.make(0, shape));
-  Tensor* places = call.out.size() > 1 ? TRY(call.make(1, shape)) : nullptr;
+  Tensor* indices = call.out.size() > 1 ? TRY(call.make(1, shape)) : nullptr;
   int64_t outer = 1, inner = 1;
   for (size_t d = 0; d < shape.size(); ++d) (d < axis ? outer : inner) *= d == axis ? 1 : shape[d];
   std::vector<int64_t> order(static_cast<size_t>(size));
@@ -69,7 +69,7 @@ Result<void> reference_of_top_k(Call& call) {
       });
       for (int64_t n = 0; n < k; ++n) {
         copy_element(*values, at(n, k), x, at(order[static_cast<size_t>(n)], size));
-        if (places) places->set_integer(at(n, k), order[static_cast<size_t>(n)]);
+        if (indices) indices->set_integer(at(n, k), order[static_cast<size_t>(n)]);
       }
     }
   }

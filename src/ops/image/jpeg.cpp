@@ -82,7 +82,7 @@ void on_error(Decompress* state) {
   std::longjmp(decoding->failed, 1);
 }
 
-void say_nothing(Decompress*) {}
+void print_no_message(Decompress*) {}
 void emit_nothing(Decompress*, int) {}
 
 /// The frames of these functions hold no object with a destructor, which longjmp would skip.
@@ -123,7 +123,7 @@ Result<Pixels> decode_jpeg(Encoded file, int64_t byte_limit) {
   Decoding d{};
   d.state.error = f.standard_error(&d.error);
   d.error.error_exit = on_error;
-  d.error.output_message = say_nothing;
+  d.error.output_message = print_no_message;
   d.error.emit_message = emit_nothing;
   auto out = decode(f, d, file, byte_limit);
   f.destroy(&d.state);

@@ -105,7 +105,7 @@ Result<void> require_features(const NodeView& view) {
   return require_rank(view, 0, 1, 2);
 }
 
-void set_rows(NodeView& view, size_t k, DType dtype, std::optional<int64_t> columns) {
+void set_row_result(NodeView& view, size_t k, DType dtype, std::optional<int64_t> columns) {
   Type type(dtype);
   if (const auto rows = samples_of(view)) type.shape = columns ? DimList{*rows, Dim(*columns)} : DimList{*rows};
   set_output(view, k, std::move(type));
@@ -118,8 +118,8 @@ Result<void> infer_classifier(NodeView& view, std::string_view ints_attribute) {
   TRY(post_transform_of(view));
   const Labels labels = TRY(labels_of(view, ints_attribute));
   if (labels.count() < 2) return refuse(view, Code::not_supported, "not supported yet: fewer than two labels");
-  set_rows(view, 0, labels.dtype(), {});
-  set_rows(view, 1, DType::f32, labels.count());
+  set_row_result(view, 0, labels.dtype(), {});
+  set_row_result(view, 1, DType::f32, labels.count());
   return {};
 }
 
@@ -128,7 +128,7 @@ Result<void> infer_regressor(NodeView& view, int64_t targets) {
   const PostTransform how = TRY(post_transform_of(view));
   if (targets < 1) return refuse(view, Code::bad_attribute, "at least one target is needed").found(std::to_string(targets));
   if (targets == 1) TRY(refuse_post_transform_of_one_score(view, how));
-  set_rows(view, 0, DType::f32, targets);
+  set_row_result(view, 0, DType::f32, targets);
   return {};
 }
 

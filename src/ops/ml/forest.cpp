@@ -61,7 +61,7 @@ Result<NodeLists> node_lists(const NodeView& view) {
 }
 
 /// Node by node.
-void put_in_a_row(const std::vector<std::vector<Forest::Weight>>& of_node, Forest& forest) {
+void store_weights(const std::vector<std::vector<Forest::Weight>>& of_node, Forest& forest) {
   for (size_t k = 0; k < of_node.size(); ++k) {
     forest.nodes[k].first_weight = forest.weights.size();
     forest.nodes[k].weights = of_node[k].size();
@@ -69,7 +69,7 @@ void put_in_a_row(const std::vector<std::vector<Forest::Weight>>& of_node, Fores
   }
 }
 
-Result<void> add_weights(const NodeView& view, std::string_view prefix, const std::map<Key, int64_t>& places, Forest& forest) {
+Result<void> add_weights(const NodeView& view, std::string_view prefix, const std::map<Key, int64_t>& node_numbers, Forest& forest) {
   const std::string p(prefix);
   const ir::Attributes& a = *view.attributes;
   const Ints trees = a.ints(p + "_treeids"), ids = a.ints(p + "_nodeids"), targets = a.ints(p + "_ids");
@@ -78,12 +78,12 @@ Result<void> add_weights(const NodeView& view, std::string_view prefix, const st
     return refuse(view, Code::bad_attribute, "lists of the weights differ in length").found(std::to_string(values.size()) + " weights");
   std::vector<std::vector<Forest::Weight>> of_node(forest.nodes.size());
   for (size_t k = 0; k < ids.size(); ++k) {
-    const auto at = places.find({trees[k], ids[k]});
-    if (at == places.end())
+    const auto at = node_numbers.find({trees[k], ids[k]});
+    if (at == node_numbers.end())
       return refuse(view, Code::bad_attribute, "a weight of a node that does not exist").found(std::to_string(ids[k]));
     of_node[static_cast<size_t>(at->second)].push_back({targets[k], values[k]});
   }
-  put_in_a_row(of_node, forest);
+  store_weights(of_node, forest);
   return {};
 }
 
@@ -98,11 +98,11 @@ std::vector<double> floats_of(const NodeView& view, std::string_view name) {
 Result<Forest> forest_of(const NodeView& view, std::string_view weights) {
   const NodeLists l = TRY(node_lists(view));
   Forest forest;
-  std::map<Key, int64_t> places;
+  std::map<Key, int64_t> node_numbers;
   std::set<int64_t> begun;
   for (size_t k = 0; k < l.ids.size(); ++k) {
     if (begun.insert(l.trees[k]).second) forest.roots.push_back(static_cast<int64_t>(k));
-    if (!places.emplace(Key(l.trees[k], l.ids[k]), static_cast<int64_t>(k)).second)
+    if (!node_numbers.emplace(Key(l.trees[k], l.ids[k]), static_cast<int64_t>(k)).second)
       return refuse(view, Code::bad_attribute, "two nodes of a tree have one id").found(std::to_string(l.ids[k]));
   }
   for (size_t k = 0; k < l.ids.size(); ++k) {
@@ -110,15 +110,15 @@ Result<Forest> forest_of(const NodeView& view, std::string_view weights) {
     node.missing_is_true = l.missing[k] != 0;
     if (node.mode != Branch::leaf) {
       for (auto [id, place] : {std::pair(l.yes[k], &node.true_child), std::pair(l.no[k], &node.false_child)}) {
-        const auto at = places.find({l.trees[k], id});
-        if (at == places.end())
+        const auto at = node_numbers.find({l.trees[k], id});
+        if (at == node_numbers.end())
           return refuse(view, Code::bad_attribute, "a branch to a node that does not exist").found(std::to_string(id));
         *place = at->second;
       }
     }
     forest.nodes.push_back(std::move(node));
   }
-  TRY(add_weights(view, weights, places, forest));
+  TRY(add_weights(view, weights, node_numbers, forest));
   return forest;
 }
 

@@ -43,12 +43,12 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int version) {
   const ir::NodeView view = graph.view(node);
   if (version >= 2 || !view.attributes->has("classes_strings")) return {};
   const ir::Strings classes = texts_named(view, "classes_strings");
-  Ints places;
-  for (size_t k = 0; k < classes.size(); ++k) places.push_back(static_cast<int64_t>(k));
+  Ints positions;
+  for (size_t k = 0; k < classes.size(); ++k) positions.push_back(static_cast<int64_t>(k));
   const bool from_text = dtype_of(view, 0) == DType::string;
   graph.erase_attribute(node, "classes_strings");
   graph.set_attribute(node, from_text ? "keys_strings" : "values_strings", classes);
-  graph.set_attribute(node, from_text ? "values_int64s" : "keys_int64s", std::move(places));
+  graph.set_attribute(node, from_text ? "values_int64s" : "keys_int64s", std::move(positions));
   return {};
 }
 

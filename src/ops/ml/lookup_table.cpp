@@ -36,12 +36,12 @@ uint64_t bits_of_key(const Tensor& t, int64_t i) {
 
 template <class Key, class Of>
 void look_up(const Tensor& x, const LookupTable& d, Tensor& y, const Of& key_of) {
-  std::unordered_map<Key, int64_t> places;
-  for (int64_t k = 0; k < d.keys.count(); ++k) places.emplace(key_of(d.keys, k), k);
+  std::unordered_map<Key, int64_t> positions;
+  for (int64_t k = 0; k < d.keys.count(); ++k) positions.emplace(key_of(d.keys, k), k);
   for (int64_t i = 0; i < x.count(); ++i) {
-    const auto at = places.find(key_of(x, i));
-    const Tensor& from = at == places.end() ? d.default_value : d.values;
-    const int64_t k = at == places.end() ? 0 : at->second;
+    const auto at = positions.find(key_of(x, i));
+    const Tensor& from = at == positions.end() ? d.default_value : d.values;
+    const int64_t k = at == positions.end() ? 0 : at->second;
     if (y.dtype() == from.dtype()) copy_element(y, i, from, k);
     else y.set_number(i, from.number(k));
   }

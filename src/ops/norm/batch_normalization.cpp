@@ -9,7 +9,7 @@ namespace tenon::ops::op_batch_normalization {
 
 namespace {
 
-bool trains(const NodeView& view) { return view.attributes->integer("training_mode", 0) != 0; }
+bool is_training(const NodeView& view) { return view.attributes->integer("training_mode", 0) != 0; }
 
 std::vector<int> all_but_channels(int rank) {
   std::vector<int> row;
@@ -25,7 +25,7 @@ Result<void> infer(NodeView& view) {
     const Dim channels = view.rank(0) > 1 ? view.type(0).dim(1) : Dim(1);
     for (size_t k : {1, 2, 3, 4}) TRY(require_vector(view, k, channels, "channels and size of scale, B, mean or variance"));
   }
-  if (!trains(view) && view.outputs.size() > 1) {
+  if (!is_training(view) && view.outputs.size() > 1) {
     return refuse(view, Code::bad_attribute, "more than one output needs training_mode")
         .advice("drop all outputs but Y, or set training_mode to 1");
   }
@@ -35,9 +35,9 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
-  if (trains(view)) return refuse(view, Code::not_supported, "not supported yet: a loop form in training mode");
+  if (is_training(view)) return refuse(view, Code::not_supported, "not supported yet: a loop form in training mode");
   const DimList& shape = *view.type(0).shape;
   const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);
   RowLoop map = map_rows(shape, {});
@@ -53,7 +53,7 @@ Result<void> evaluate(Call& call) {
   const Tensor& t = *call.in[0];
   const double epsilon = call.view.attributes->number("epsilon", 1e-5f), momentum = call.view.attributes->number("momentum", 0.9f);
   std::vector<double> x = numbers_of(t), mean = numbers_of(*call.in[3]), variance = numbers_of(*call.in[4]);
-  if (trains(call.view)) {
+  if (is_training(call.view)) {
     const RowMoments now = moments_of(x, row_offsets(t.shape(), all_but_channels(t.rank())));
     std::vector<double> running_mean(mean.size()), running_variance(mean.size());
     for (size_t c = 0; c < mean.size(); ++c) {
@@ -85,8 +85,9 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   auto number = [&](double n) { return build.scalar(wide, n); };
   auto parameter = [&](size_t k) { return build("Reshape", {cast_to(build, in[k], wide), build.ints(column)}); };
   auto average = [&](ir::ValueId v) { return axes.empty() ? v : build("ReduceMean", {v, build.ints(axes)}); };
-  const ir::ValueId x = cast_to(build, in[0], wide), mean = trains(view) ? average(x) : parameter(3), centred = build("Sub", {x, mean});
-  const ir::ValueId variance = trains(view) ? average(build("Mul", {centred, centred})) : parameter(4);
+  const ir::ValueId x = cast_to(build, in[0], wide), mean = is_training(view) ? average(x) : parameter(3),
+                    centred = build("Sub", {x, mean});
+  const ir::ValueId variance = is_training(view) ? average(build("Mul", {centred, centred})) : parameter(4);
   const ir::ValueId root = build("Sqrt", {build("Add", {variance, number(view.attributes->number("epsilon", 1e-5f))})});
   const ir::ValueId y = build("Add", {build("Mul", {build("Div", {centred, root}), parameter(1)}), parameter(2)});
   const double momentum = view.attributes->number("momentum", 0.9f);
@@ -125,11 +126,11 @@ OP(batch_normalization) {
     .outputs = {{"Y", "running_mean? unless training_mode", "running_var? unless training_mode"}},
     .attributes = {{"epsilon: float = 1e-05", "momentum: float = 0.9", "training_mode: int = 0", "spatial: int"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .definition = define,
     .upgrade = upgrade,
-    .lowest_opset = [](const NodeView& view) { return trains(view) || view.type(0).dtype == DType::bf16 ? 15 : 9; },
+    .lowest_opset = [](const NodeView& view) { return is_training(view) || view.type(0).dtype == DType::bf16 ? 15 : 9; },
     .downgrade = [](ir::Graph& graph, ir::NodeId node, int opset) -> Result<void> {
       if (opset < 14) graph.erase_attribute(node, "training_mode");
       return {};

@@ -7,10 +7,10 @@ namespace tenon::ops::op_embed_layer_normalization {
 
 namespace {
 
-enum Input : size_t { kIds, kSegments, kWords, kPlaces, kSegmentTable, kGamma, kBeta, kMask, kPositions };
+enum Input : size_t { kIds, kSegments, kWords, kPositionTable, kSegmentTable, kGamma, kBeta, kMask, kPositions };
 
 Result<void> infer(NodeView& view) {
-  for (size_t k : {kIds, kWords, kPlaces}) TRY(require_rank(view, k, 2));
+  for (size_t k : {kIds, kWords, kPositionTable}) TRY(require_rank(view, k, 2));
   for (size_t k : {kGamma, kBeta}) TRY(require_rank(view, k, 1));
   TRY(infer_by_definition(view));
   if (view.outputs[0].dtype != dtype_of(view, kWords)) set_output(view, 0, Type(dtype_of(view, kWords)));
@@ -19,8 +19,8 @@ Result<void> infer(NodeView& view) {
 
 /// The rows of the position table for the positions of the sequence.
 ir::ValueId positions(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
-  if (view.has(kPositions)) return build("Gather", {in[kPlaces], in[kPositions]});
-  return build("Gather", {in[kPlaces], iota(build, size_of(build, in[kIds], 1))});
+  if (view.has(kPositions)) return build("Gather", {in[kPositionTable], in[kPositions]});
+  return build("Gather", {in[kPositionTable], iota(build, size_of(build, in[kIds], 1))});
 }
 
 /// The number of words of each sequence by its mask; 0 where there is no mask.
@@ -31,7 +31,7 @@ ir::ValueId word_counts(ir::Builder& build, const NodeView& view, std::span<cons
 }
 
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
-  if (!ranks_known(view, {kIds, kWords, kPlaces})) return {};
+  if (!ranks_known(view, {kIds, kWords, kPositionTable})) return {};
   ir::ValueId sum = build("Add", {build("Gather", {in[kWords], in[kIds]}), positions(build, view, in)});
   if (view.has(kSegments)) sum = build("Add", {sum, build("Gather", {in[kSegmentTable], in[kSegments]})});
   const ir::ValueId y = build("LayerNormalization", {sum, in[kGamma], in[kBeta]},

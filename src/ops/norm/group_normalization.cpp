@@ -30,7 +30,7 @@ Result<void> infer(NodeView& view) {
 }
 
 /// Counts in the index space [N, group, channel of the group, spatial...]; the group's channels and the spatial axes are a row.
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const Type& x = view.type(0);
   const int64_t groups = view.attributes->integer("num_groups", 1);
@@ -129,7 +129,7 @@ OP(group_normalization) {
     .outputs = {{"Y"}},
     .attributes = {{"epsilon: float = 1e-05", "num_groups: int!", "stash_type: int = 1 since 21"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .definition = define,
     .upgrade = upgrade,

@@ -16,7 +16,7 @@ void row(std::span<double> x) {
 }
 
 /// Three loops: the maximum of each row, its first position, and a map that is 1 there.
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const std::vector<int> axis{TRY(axis_attribute(view))};
   const DimList& shape = *view.type(0).shape;
@@ -37,7 +37,7 @@ Result<LoopForm> form(const NodeView& view) {
 
 OP(hardmax) = softmax_op({
     .name = "Hardmax",
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = [](Call& call) { return each_row_in_place(call, row); },
 });
 

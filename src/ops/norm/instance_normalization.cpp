@@ -18,7 +18,7 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const DimList& shape = *view.type(0).shape;
   const std::vector<int> row = axes_from(2, view.rank(0));
@@ -60,7 +60,7 @@ OP(instance_normalization) {
     .inputs = {{"input", "scale", "B"}},
     .attributes = {{"epsilon: float = 1e-05"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView& view) { return view.type(0).dtype == DType::bf16 ? 22 : 7; },
     .samples = {{"f32[2,3,4,5], f32[3], f32[3]", "f32[1,2,7], f32[2], f32[2]; epsilon=0.1", "f16[2,3,4,4], f16[3], f16[3]",

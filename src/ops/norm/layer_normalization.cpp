@@ -37,14 +37,14 @@ Result<void> infer(NodeView& view) {
 }
 
 /// A loop that copies a statistic, output 0 of loop `from`, to the shape of the results Mean and InvStdDev.
-Loop kept_result(const NodeView& view, int from, DType wide, std::span<const int> row) {
+Loop statistic_result(const NodeView& view, int from, DType wide, std::span<const int> row) {
   RowLoop copy = each_row(*view.type(0).shape, row);
   const Expr value = copy.load_of_row(from, wide);
   add_row_output(copy, stash_dtype(view), *view.type(0).shape, row, true, value);
   return std::move(copy.loop);
 }
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const DimList& shape = *view.type(0).shape;
   const std::vector<int> row = axes_from(TRY(axis_attribute(view)), view.rank(0));
@@ -63,7 +63,7 @@ Result<LoopForm> form(const NodeView& view) {
   out.loops.push_back(std::move(last.loop));
   out.results = {{Source::Kind::loop, static_cast<int>(out.loops.size()) - 1, 0}};
   for (size_t k = 1; k < view.outputs.size(); ++k) {
-    out.loops.push_back(kept_result(view, k == 1 ? s.mean : s.scale, wide, row));
+    out.loops.push_back(statistic_result(view, k == 1 ? s.mean : s.scale, wide, row));
     out.results.push_back({Source::Kind::loop, static_cast<int>(out.loops.size()) - 1, 0});
   }
   return out;
@@ -122,7 +122,7 @@ OP(layer_normalization) {
     .outputs = {{"Y", "Mean?", "InvStdDev?"}},
     .attributes = {{"axis: int = -1", "epsilon: float = 1e-05", "stash_type: int = 1"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .definition = define,
     .first_opset = 17,

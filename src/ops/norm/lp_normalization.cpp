@@ -20,7 +20,7 @@ Result<void> infer(NodeView& view) {
 }
 
 /// The loop form. A row of zeros stays zero.
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const DimList& shape = *view.type(0).shape;
   const std::vector<int> row{TRY(axis_attribute(view))};
@@ -59,7 +59,7 @@ OP(lp_normalization) {
     .inputs = {{"input"}},
     .attributes = {{"axis: int = -1", "p: int = 2"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView& view) { return view.type(0).dtype == DType::bf16 ? 22 : 7; },
     .samples = {{"f32[2,3,4]", "f32[2,3,4]; axis=1, p=1", "f32[2,2] = [0, 0, 3, 4]", "f16[3,5]", "f64[7]; axis=0"}},

@@ -18,7 +18,7 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const DimList& shape = *view.type(0).shape;
   const int rank = view.rank(0);
@@ -73,7 +73,7 @@ OP(lrn) {
     .outputs = {{"Y"}},
     .attributes = {{"alpha: float = 0.0001", "beta: float = 0.75", "bias: float = 1.0", "size: int!"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .samples = {{"f32[2,5,3,3]; size=3", "f32[1,7,2,2]; size=4, alpha=0.1, beta=0.5, bias=2.0", "f16[1,4,2,2]; size=1"}},
 };

@@ -23,7 +23,7 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const DimList& shape = *view.type(0).shape;
   const std::vector<int> row = TRY(reduced_axes(view, view.rank(0)));
@@ -58,7 +58,7 @@ OP(mean_variance_normalization) {
     .outputs = {{"Y"}},
     .attributes = {{"axes: ints = [0, 2, 3]"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .first_opset = 9,
     .samples = {{"f32[2,3,4,5]", "f32[3,7]; axes=[1]", "f16[2,3,4,4]; axes=[2,3]", "f64[2,3,2,2]"}},

@@ -24,7 +24,7 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const DimList& shape = *view.type(0).shape;
   const std::vector<int> row = axes_from(TRY(axis_attribute(view)), view.rank(0));
@@ -77,7 +77,7 @@ OP(rms_normalization) {
     .outputs = {{"Y"}},
     .attributes = {{"axis: int = -1", "epsilon: float = 1e-05", "stash_type: int = 1"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .definition = define,
     // Shape inference of the package onnx (1.23) gives Y the type of X, where the schema gives it that of the scale.

@@ -20,10 +20,10 @@ Result<std::vector<Tensor>> operands_of(const Call& call) {
 
 Result<plugin::Layouts> layouts_of(const Call& call, const plugin::Object& object) {
   const auto port_type = [](const ir::Type& type) { return plugin::PortType{type.dtype, type.has_rank() ? type.rank() : -1}; };
-  std::vector<plugin::PortType> places;
-  for (size_t k = 0; k < call.in.size(); ++k) places.push_back(call.has(k) ? port_type(call.view.type(k)) : plugin::PortType());
-  for (const ir::Type& type : call.view.outputs) places.push_back(port_type(type));
-  return TRY(plugin::formats_of(object, places, call.in.size(), 1))[0];
+  std::vector<plugin::PortType> port_types;
+  for (size_t k = 0; k < call.in.size(); ++k) port_types.push_back(call.has(k) ? port_type(call.view.type(k)) : plugin::PortType());
+  for (const ir::Type& type : call.view.outputs) port_types.push_back(port_type(type));
+  return TRY(plugin::formats_of(object, port_types, call.in.size(), 1))[0];
 }
 
 }  // namespace
@@ -38,18 +38,18 @@ Result<void> run_plugin(Call& call) {
   const auto runner = TRY(plugin::Runner::make(object, call.in.size(), dtypes, TRY(layouts_of(call, *object))));
   runner->set_graphs(graphs.get());
   const std::vector<Tensor> operands = TRY(operands_of(call));
-  std::vector<Tensor> places(dtypes.size());
-  for (size_t k = 0; k < places.size(); ++k) {
+  std::vector<Tensor> results(dtypes.size());
+  for (size_t k = 0; k < results.size(); ++k) {
     const ir::Type& type = call.view.outputs[k];
     if (!type.is_static()) continue;
     Sizes sizes;
     for (Dim d : *type.shape) sizes.push_back(d.value());
-    places[k] = TRY(Tensor::make(dtypes[k], std::move(sizes), call.byte_limit));
+    results[k] = TRY(Tensor::make(dtypes[k], std::move(sizes), call.byte_limit));
   }
-  TRY(runner->set_shapes(operands, places, std::vector<bool>(places.size(), true)));
+  TRY(runner->set_shapes(operands, results, std::vector<bool>(results.size(), true)));
   TRY(runner->run({}));
-  for (size_t k = 0; k < places.size(); ++k)
-    call.out[k] = TRY(converted(places[k].empty_handle() ? runner->late(k) : places[k], call.out_dtype(k)));
+  for (size_t k = 0; k < results.size(); ++k)
+    call.out[k] = TRY(converted(results[k].empty_handle() ? runner->late(k) : results[k], call.out_dtype(k)));
   return {};
 }
 

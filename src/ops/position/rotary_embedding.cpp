@@ -81,7 +81,7 @@ Loop half_loop(const NodeView& view, const RotarySizes& s, bool imaginary) {
 }
 
 /// The loop that copies the elements of a head after the rotated ones.
-Loop rest_loop(const NodeView& view, const RotarySizes& s) {
+Loop unrotated_loop(const NodeView& view, const RotarySizes& s) {
   Loop loop;
   const Dim rest = s.size - s.half * 2;
   loop.axes = parallel_axes(s.split ? DimList{s.batch, s.sequence, s.heads, rest} : DimList{s.batch, s.heads, s.sequence, rest});
@@ -96,11 +96,11 @@ Loop rest_loop(const NodeView& view, const RotarySizes& s) {
   return loop;
 }
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const RotarySizes s = TRY(sizes_of(view));
   std::vector<Loop> loops{half_loop(view, s, false), half_loop(view, s, true)};
-  if (!(s.size - s.half * 2).known_equal(0)) loops.push_back(rest_loop(view, s));
+  if (!(s.size - s.half * 2).known_equal(0)) loops.push_back(unrotated_loop(view, s));
   return loop_sequence_form(std::move(loops));
 }
 
@@ -137,7 +137,7 @@ Result<void> evaluate(Call& call) {
 }
 
 /// Elements begin, begin + step, ... of the last axis, before `end`.
-ir::ValueId cut(ir::Builder& build, ir::ValueId x, int64_t begin, int64_t end, int64_t step = 1) {
+ir::ValueId slice_last_axis(ir::Builder& build, ir::ValueId x, int64_t begin, int64_t end, int64_t step = 1) {
   return build("Slice", {x, build.ints({begin}), build.ints({end}), build.ints({-1}), build.ints({step})});
 }
 
@@ -155,8 +155,8 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
     return as_dtype(build, build("Unsqueeze", {rows, build.ints({sizes->split ? 2 : 1})}), dtype, wide);
   };
   const ir::ValueId cosine = angle(1), sine = angle(2);
-  const ir::ValueId a = interleaved ? cut(build, x, 0, rotated_size, 2) : cut(build, x, 0, half);
-  const ir::ValueId b = interleaved ? cut(build, x, 1, rotated_size, 2) : cut(build, x, half, rotated_size);
+  const ir::ValueId a = interleaved ? slice_last_axis(build, x, 0, rotated_size, 2) : slice_last_axis(build, x, 0, half);
+  const ir::ValueId b = interleaved ? slice_last_axis(build, x, 1, rotated_size, 2) : slice_last_axis(build, x, half, rotated_size);
   ir::ValueId first = build("Sub", {build("Mul", {cosine, a}), build("Mul", {sine, b})});
   ir::ValueId second = build("Add", {build("Mul", {sine, a}), build("Mul", {cosine, b})});
   if (interleaved) {
@@ -165,7 +165,8 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   }
   ir::ValueId y = build("Concat", {first, second}, {{"axis", int64_t{-1}}});
   if (interleaved) y = build("Reshape", {y, build.ints({0, 0, 0, rotated_size})});
-  if (!sizes->size.known_equal(rotated_size)) y = build("Concat", {y, cut(build, x, rotated_size, INT64_MAX)}, {{"axis", int64_t{-1}}});
+  if (!sizes->size.known_equal(rotated_size))
+    y = build("Concat", {y, slice_last_axis(build, x, rotated_size, INT64_MAX)}, {{"axis", int64_t{-1}}});
   if (sizes->split) y = build("Reshape", {y, build.ints({0, 0, -1})});
   return {as_dtype(build, y, wide, dtype)};
 }
@@ -179,7 +180,7 @@ OP(rotary_embedding) {
     .outputs = {{"Y"}},
     .attributes = {{"interleaved: int = 0", "num_heads: int = 0", "rotary_embedding_dim: int = 0"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .definition = define,
     .first_opset = 23,

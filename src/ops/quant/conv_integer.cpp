@@ -16,7 +16,7 @@ Result<void> infer(NodeView& view) {
 }
 
 /// Padding has the value of the zero point: it adds nothing to the sum.
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   ConvLoop conv = TRY(conv_loop(view, 0, 1));
   Expr x = cast(conv.x, DType::i32), w = cast(conv.w, DType::i32);
@@ -56,7 +56,7 @@ OP(conv_integer) {
     .outputs = {{"y"}},
     .attributes = kConvAttributes,
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .first_opset = 10,
     .samples = {{"u8[1,1,3,3], u8[1,1,2,2], u8[] = 1", "u8[1,2,5,5] in 0..255, i8[4,1,3,3], u8[] = 9, i8[4]; pads=[1,1,1,1], group=2",

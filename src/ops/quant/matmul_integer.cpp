@@ -17,7 +17,7 @@ Result<void> infer(NodeView& view) {
   return require_parameter(view, 3, Side::columns, *view.outputs[0].shape);
 }
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   MatmulLoop mm = matmul_loop(view, 0, 1);
   Expr factor[2] = {load(mm.loop, operand_access(view, 0, mm.index_a)), load(mm.loop, operand_access(view, 1, mm.index_b))};
@@ -52,7 +52,7 @@ OP(matmul_integer) {
     .inputs = {{"A", "B", "a_zero_point?", "b_zero_point?"}},
     .outputs = {{"Y"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .first_opset = 10,
     .samples = {{"u8[3,4], i8[4,5]", "u8[3,4] in 0..255, u8[4,5] in 0..255, u8[] = 7, u8[] = 3", "i8[2,3,4], i8[4,5], i8[3], i8[5]",

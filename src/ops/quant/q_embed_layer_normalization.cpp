@@ -9,7 +9,7 @@ namespace tenon::ops::op_q_embed_layer_normalization {
 
 namespace {
 
-enum Input : size_t { kIds, kSegments, kWords, kPlaces, kSegmentTable, kGamma, kBeta, kMask, kScales };
+enum Input : size_t { kIds, kSegments, kWords, kPositionTable, kSegmentTable, kGamma, kBeta, kMask, kScales };
 /// Numbers of the operands with the scales of words, positions, segments, gamma and beta; zero points follow five operands later.
 constexpr size_t kZeros = kScales + 5;
 
@@ -32,8 +32,8 @@ ir::ValueId word_counts(ir::Builder& build, const NodeView& view, std::span<cons
 
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   if (in.size() != kZeros + 5) return {};
-  const ir::ValueId places = iota(build, size_of(build, in[kIds], 1));
-  ir::ValueId sum = build("Add", {rows(build, in, kWords, 0, in[kIds]), rows(build, in, kPlaces, 1, places)});
+  const ir::ValueId positions = iota(build, size_of(build, in[kIds], 1));
+  ir::ValueId sum = build("Add", {rows(build, in, kWords, 0, in[kIds]), rows(build, in, kPositionTable, 1, positions)});
   if (view.has(kSegments)) sum = build("Add", {sum, rows(build, in, kSegmentTable, 2, in[kSegments])});
   const ir::ValueId y = build("LayerNormalization", {sum, numbers(build, in, kGamma, 3), numbers(build, in, kBeta, 4)},
                               {{"axis", int64_t{-1}}, {"epsilon", view.attributes->number("epsilon", 1e-12f)}});
@@ -43,9 +43,9 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 }
 
 Result<void> infer(NodeView& view) {
-  for (size_t k : {kIds, kWords, kPlaces}) TRY(require_rank(view, k, 2));
+  for (size_t k : {kIds, kWords, kPositionTable}) TRY(require_rank(view, k, 2));
   for (size_t k : {kGamma, kBeta}) TRY(require_rank(view, k, 1));
-  for (size_t k : {kWords, kPlaces, kSegmentTable, kGamma, kBeta}) TRY(require_dtype(view, k, is_byte, "i8 or u8"));
+  for (size_t k : {kWords, kPositionTable, kSegmentTable, kGamma, kBeta}) TRY(require_dtype(view, k, is_byte, "i8 or u8"));
   if (view.has(kSegments) && !view.has(kSegmentTable)) return refuse(view, Code::bad_graph, "segment ids without a segment embedding");
   TRY(infer_by_definition(view));
   if (view.outputs[0].dtype != DType::f32) set_output(view, 0, Type(DType::f32));

@@ -29,7 +29,7 @@ Expr parameter(Loop& loop, const NodeView& view, size_t input, Expr channel) {
   return load(loop, operand_access(view, input, at));
 }
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   ConvLoop conv = TRY(conv_loop(view, kX, kW));
   const Expr within = conv.loop.accesses[0].within;
@@ -74,7 +74,7 @@ OP(qlinear_conv) {
     .outputs = {{"y"}},
     .attributes = kConvAttributes,
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .first_opset = 10,
     .samples = {{"u8[1,2,5,5] in 0..255, f32[] = 0.0037, u8[] = 132, u8[3,2,3,3] in 0..255, "

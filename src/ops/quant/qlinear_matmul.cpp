@@ -20,7 +20,7 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   MatmulLoop mm = matmul_loop(view, kA, kB);
   const DimList shape = mm.shape;
@@ -61,7 +61,7 @@ OP(qlinear_matmul) {
     .inputs = {{"a", "a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point"}},
     .outputs = {{"y"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView& view) { return dtype_of(view, kScaleA) == DType::f32 ? 10 : 21; },
     .first_opset = 10,

@@ -13,7 +13,7 @@ namespace tenon::ops::op_dropout {
 namespace {
 
 /// Whether the node drops nothing, for any values of non-constant operands.
-bool passes_all(const NodeView& view) { return !view.has(2) || known_number(view, 2) == 0.0 || known_number(view, 1) == 0.0; }
+bool drops_nothing(const NodeView& view) { return !view.has(2) || known_number(view, 2) == 0.0 || known_number(view, 1) == 0.0; }
 
 /// The mask of elements that are kept where the node has a seed: one uniform number an element, drawn as numpy's RandomState(seed) draws
 /// it, which the suite of ONNX expects; iterations of loops have seeds of their own.
@@ -56,7 +56,7 @@ Result<void> reference_of_dropout(Call& call) {
 
 Result<LoopForm> form_of_dropout(const NodeView& view) {
   TRY(require_known_ranks(view));
-  if (!passes_all(view)) return refuse(view, Code::not_supported, "not supported yet: a loop form in training mode");
+  if (!drops_nothing(view)) return refuse(view, Code::not_supported, "not supported yet: a loop form in training mode");
   Loop loop;
   loop.axes = parallel_axes(*view.outputs[0].shape);
   const Expr x = load(loop, operand_access(view, 0, axis_indices(view.rank(0))));

@@ -14,14 +14,14 @@ enum Gate : int64_t { kUpdate, kReset, kHidden };
 constexpr std::string_view kActivations[] = {"Sigmoid", "Tanh"};
 
 /// Whether the reset gate is applied to the product of h with R, instead of to h.
-bool resets_product(const NodeView& view) { return view.attributes->integer("linear_before_reset", 0) != 0; }
+bool resets_after_product(const NodeView& view) { return view.attributes->integer("linear_before_reset", 0) != 0; }
 
 Result<void> evaluate(Call& call) {
   const RecurrentLayer layer = TRY(RecurrentLayer::of(call, 3));
   std::vector<std::vector<Activation>> activations;
   for (int64_t d = 0; d < layer.directions; ++d) activations.push_back(TRY(activations_of(call.view, d, kActivations)));
   const double clip = call.view.attributes->has("clip") ? call.view.attributes->number("clip", 0) : INFINITY;
-  const bool linear = resets_product(call.view);
+  const bool linear = resets_after_product(call.view);
   auto step = [&](int64_t d, const double* row, std::vector<double>& h, std::vector<double>&) {
     const auto& f = activations[d];
     auto gate = [&](Gate g, int64_t u) {
@@ -44,7 +44,7 @@ Result<void> evaluate(Call& call) {
 
 std::vector<ir::ValueId> define_step(const CellStep& cell) {
   const ir::ValueId h = cell.previous_state[0];
-  const bool linear = resets_product(cell.view);
+  const bool linear = resets_after_product(cell.view);
   ir::ValueId from_h = cell("MatMul", {h, cell.weights(2, 0, linear ? 3 : 2)});
   if (linear && cell.view.has(3)) from_h = cell("Add", {from_h, cell.weights(3, 3, 6)});
   const ir::ValueId both = cell.activate(0, cell("Add", {cell.gates_of(cell.x, 0, 2), linear ? cell.gates_of(from_h, 0, 2) : from_h}));
@@ -69,7 +69,8 @@ OP(gru) {
     .definition =
         [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
           return define_recurrent(
-              build, view, in, {.gates = 3, .activations = kActivations, .state_bias_in_step = resets_product(view), .step = define_step});
+              build, view, in,
+              {.gates = 3, .activations = kActivations, .state_bias_in_step = resets_after_product(view), .step = define_step});
         },
     .upgrade = recurrent_upgrade,
     .lowest_opset = [](const NodeView& view) { return view.attributes->integer("layout", 0) != 0 ? 14 : 7; },

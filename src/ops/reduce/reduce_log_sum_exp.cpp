@@ -11,7 +11,7 @@ namespace {
 /// The number that is subtracted before exp: the maximum of the row, or 0 where it is infinite, since infinity - infinity is NaN.
 Expr shift_of(Expr largest) { return select(unary(ExprOp::is_inf, largest), Expr::constant(largest.dtype(), 0), largest); }
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const auto axes = TRY(reduced_axes(view));
   const DType dtype = view.outputs[0].dtype, wide = compute_dtype(dtype);
@@ -48,7 +48,7 @@ Result<void> evaluate(Call& call) {
 OP(reduce_log_sum_exp) = reduce_op({
     .name = "ReduceLogSumExp",
     .since_version = 28,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .samples = {.array = literals<"f32[2,3,4], i64[1] = [1]", "f32[2,3,4]; keepdims=0", "f32[4] in 80..120", "f16[3,5], i64[1] = [-1]",
                                   "f64[7]", "f32[2,3], i64[0] = []; noop_with_empty_axes=1", "f32[] = -inf", "f32[2] = [inf, 1]",

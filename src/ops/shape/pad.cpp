@@ -113,7 +113,7 @@ int64_t source_of(const std::string& mode, int64_t at, int64_t size) {
   return offset < size ? offset : period - offset;
 }
 
-bool is_length(int64_t pad) { return pad >= -(int64_t{1} << 40) && pad <= (int64_t{1} << 40); }
+bool is_valid_padding(int64_t pad) { return pad >= -(int64_t{1} << 40) && pad <= (int64_t{1} << 40); }
 
 Result<void> reference_of_pad(Call& call) {
   const Tensor& x = *call.in[0];
@@ -128,7 +128,7 @@ Result<void> reference_of_pad(Call& call) {
   for (size_t i = 0; i < axes.size(); ++i) {
     const size_t a = static_cast<size_t>(TRY(normalise_axis(call.view, axes[i], x.rank())));
     const int64_t before = amounts[i], after = amounts[i + axes.size()];
-    if (!is_length(before) || !is_length(after)) return refuse(call.view, Code::size_overflow, "a pad is longer than 2^40");
+    if (!is_valid_padding(before) || !is_valid_padding(after)) return refuse(call.view, Code::size_overflow, "a pad is longer than 2^40");
     begin[a] = before;
     shape[a] += before + after;
     if (mode != "constant" && x.shape()[a] == 0 && shape[a] > 0)
@@ -184,7 +184,7 @@ Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 }
 
 /// Constant axes as i64, the only type that shape inference of the package onnx reads them in.
-Result<void> widen_axes(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
+Result<void> cast_axes_to_i64(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
   constexpr uint32_t slot = 3;
   const NodeView view = graph.view(node);
   if (!view.has(slot) || view.type(slot).dtype == DType::i64) return {};
@@ -208,7 +208,7 @@ OP(pad) {
     .upgrade = upgrade_pad,
     .lowest_opset = lowest_opset_of_pad,
     .downgrade = downgrade,
-    .make_explicit = widen_axes,
+    .make_explicit = cast_axes_to_i64,
     .samples = {{"f32[2,3], i64[4] = [0, 1, 1, 2]", "f32[2,3], i64[4] = [0, 1, 1, 2], f32[] = 1.5", "f16[4], i64[2] = [2, 1]; mode=edge",
                  "f32[4], i64[2] = [3, 2]; mode=reflect", "f32[3], i64[2] = [4, 5]; mode=wrap",
                  "i64[2,3], i64[2] = [1, 1], i64[] = 7, i64[1] = [1]", "f64[4], i64[2] = [-1, 2]", "bool[3], i64[2] = [1, 0]",

@@ -167,7 +167,7 @@ bool copies_zero(const Type& from, const ir::Ints& shape) {
 }
 
 /// Sizes in place of -1 where the input has no elements.
-Result<void> state_shape(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
+Result<void> make_shape_explicit(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
   const NodeView view = graph.view(node);
   const auto shape = known_ints(view, 1);
   if (!shape || std::ranges::find(*shape, -1) == shape->end() || view.attributes->integer("allowzero", 0) != 0) return {};
@@ -195,7 +195,7 @@ OP(reshape) {
     .upgrade = upgrade,
     .lowest_opset = lowest_opset_of_reshape,
     .downgrade = downgrade,
-    .make_explicit = state_shape,
+    .make_explicit = make_shape_explicit,
     .samples = {{"f32[2,3,4], i64[2] = [6, 4]", "f32[2,3,4], i64[3] = [0, -1, 2]", "f32[2,3,4], i64[1] = [-1]",
                  "f16[4,6], i64[3] = [2, 2, 6]", "f64[0,3], i64[2] = [3, 0]; allowzero=1", "i64[], i64[1] = [1]", "u8[1], i64[0] = []",
                  "f32[1,4,6], i64[4] = [1, 4, 2, 3]", "f32[0,3], i64[2] = [0, -1]"}},

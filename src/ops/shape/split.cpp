@@ -132,7 +132,7 @@ Folded fold_split(const NodeView& view, std::span<const ir::ConstantRef> in) {
 }
 
 /// Before opset 2 the sizes had the data's dtype.
-Result<void> whole_sizes(ir::Graph& graph, ir::NodeId node) {
+Result<void> cast_sizes_to_i64(ir::Graph& graph, ir::NodeId node) {
   ir::Builder build(graph, node);
   const ir::ValueId given = graph.node(node).inputs[1];
   if (!given) return {};
@@ -145,7 +145,7 @@ Result<void> whole_sizes(ir::Graph& graph, ir::NodeId node) {
 }
 
 Result<void> upgrade_split(ir::Graph& graph, ir::NodeId node, int opset) {
-  if (opset < 2 && graph.node(node).inputs.size() > 1) TRY(whole_sizes(graph, node));
+  if (opset < 2 && graph.node(node).inputs.size() > 1) TRY(cast_sizes_to_i64(graph, node));
   if (opset < 13) TRY(attribute_to_operand(graph, node, "split", 1));
   // Since opset 18 either `split` or `num_outputs` is required.
   const bool says = graph.node(node).inputs.size() > 1 && graph.node(node).inputs[1];
@@ -182,7 +182,7 @@ Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 }
 
 /// The sizes of the parts where equal ones leave nothing for the last, which the package onnx cannot infer.
-Result<void> state_parts(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
+Result<void> make_parts_explicit(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
   const NodeView view = graph.view(node);
   if (view.has(1) || view.attributes->has("split") || !view.type(0).has_rank()) return {};
   const int axis = TRY(normalise_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
@@ -214,7 +214,7 @@ OP(split) {
     .upgrade = upgrade_split,
     .lowest_opset = lowest_opset_of_split,
     .downgrade = downgrade,
-    .make_explicit = state_parts,
+    .make_explicit = make_parts_explicit,
     .samples = {{"f32[6,2]; num_outputs=3, outputs=3", "f32[2,6], i64[2] = [2, 4]; axis=1, outputs=2", "f16[7]; num_outputs=3, outputs=3",
                  "i64[4], i64[3] = [0, 3, 1]; axis=-1, outputs=3", "f32[5]; num_outputs=4, outputs=4", "f64[0,2]; num_outputs=2, outputs=2",
                  "bool[3]; num_outputs=1"}},

@@ -13,11 +13,11 @@ namespace {
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   if (!view.type(0).has_rank()) return {};
   const int64_t rank = view.rank(0);
-  const auto places = [&](int64_t axis) {
+  const auto positions = [&](int64_t axis) {
     const ir::ValueId size = build("Squeeze", {build("Shape", {in[0]}, {{"start", axis}, {"end", axis + 1}}), build.ints({0})});
     return build("Range", {build.scalar(DType::i64, 0), size, build.scalar(DType::i64, 1)});
   };
-  const ir::ValueId distance = build("Sub", {places(rank - 1), build("Unsqueeze", {places(rank - 2), build.ints({1})})});
+  const ir::ValueId distance = build("Sub", {positions(rank - 1), build("Unsqueeze", {positions(rank - 2), build.ints({1})})});
   const ir::ValueId k = view.has(1) ? build("Reshape", {in[1], build.ints({1})}) : build.ints({0});
   const bool upper = view.attributes->integer("upper", 1) != 0;
   const ir::ValueId kept = build(upper ? "GreaterOrEqual" : "LessOrEqual", {distance, k});

@@ -89,7 +89,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 }
 
 /// Shape inference of the package onnx (1.23) takes the default for 0.
-Result<void> state_onesided(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
+Result<void> make_onesided_explicit(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
   default_attribute(graph, node, "onesided", int64_t{1});
   return {};
 }
@@ -105,7 +105,7 @@ OP(stft) {
     .reference = evaluate,
     .definition = define,
     .first_opset = 17,
-    .make_explicit = state_onesided,
+    .make_explicit = make_onesided_explicit,
     .samples = {{"f32[1,32,1], i64[] = 8, f32[16]", "f32[2,20,1], i64[] = 4, _, i64[] = 8", "f64[1,20,2], i64[] = 5, f64[10]; onesided=0"}},
 };
 

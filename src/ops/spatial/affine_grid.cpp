@@ -35,7 +35,7 @@ Result<void> infer(NodeView& view) {
 }
 
 /// The loop form: the sum below at each position of the result.
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const DimList& shape = *view.outputs[0].shape;
   const int rank = static_cast<int>(shape.size()) - 2;
@@ -94,7 +94,7 @@ OP(affine_grid) {
     .outputs = {{"grid"}},
     .attributes = {{"align_corners: int = 0"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .first_opset = 20,
     .samples = {{"f32[2,2,3], i64[4] = [2,3,5,6]", "f32[1,3,4], i64[5] = [1,1,2,3,4]; align_corners=1"}},

@@ -15,7 +15,7 @@ Result<void> infer(NodeView& view) {
   return infer_pool(view);
 }
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   return form_of_sum_pool(view, nullptr, [&](Expr sum, const Windows& windows) {
     return sum / cast(window_count(windows, spatial_of(view.type(0)), 2, counts_padding(view)), sum.dtype());
   });
@@ -38,7 +38,7 @@ OP(average_pool) {
     .attributes = {{"auto_pad: string = NOTSET", "ceil_mode: int = 0", "count_include_pad: int = 0", "dilations: ints",
                     "kernel_shape: ints!", "pads: ints", "strides: ints"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .lowest_opset =
         [](const NodeView& view) {

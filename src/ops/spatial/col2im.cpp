@@ -51,7 +51,7 @@ Result<void> infer(NodeView& view) {
 }
 
 /// The loop form, as a gather: each position sums the columns of which an element of the block is there.
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const auto block = known_ints(view, 2);
   if (!block) return refuse(view, Code::not_supported, "not supported yet: a loop form for a block that is known at run time only");
@@ -139,7 +139,7 @@ OP(col2im) {
     .inputs = {{"input", "image_shape", "block_shape"}},
     .attributes = {{"dilations: ints", "pads: ints", "strides: ints"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .first_opset = 18,
     .samples = {{"f32[1,5,5], i64[2] = [5,5], i64[2] = [1,5]", "f32[2,18,4], i64[2] = [4,4], i64[2] = [3,3]",

@@ -15,7 +15,7 @@ Result<void> infer(NodeView& view) {
   return infer_conv(view, 0, 1, 2, dtype_of(view, 0));
 }
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   ConvLoop conv = TRY(conv_loop(view, 0, 1));
   ContractionEpilogue after;
@@ -49,7 +49,7 @@ OP(conv) {
     .outputs = {{"Y"}},
     .attributes = kConvAttributes,
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView& view) { return view.type(0).dtype == DType::bf16 ? 22 : 7; },
     .samples = {{"f32[1,3,8,8], f32[4,3,3,3], f32[4]; pads=[1,1,1,1]", "f32[2,3,9,7], f32[4,3,3,3]; strides=[2,2]",

@@ -65,7 +65,7 @@ Result<void> infer(NodeView& view) {
 }
 
 /// The loop form, as a gather: position o sums x[(o + begin - k * dilation) / stride] * w[k] over the kernel where the division is exact.
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const Type &x = view.type(0), &w = view.type(1);
   const DimList sizes = spatial_of(x), &shape = *view.outputs[0].shape;
@@ -163,7 +163,7 @@ OP(conv_transpose) {
     .attributes = {{"auto_pad: string = NOTSET", "dilations: ints", "group: int = 1", "kernel_shape: ints", "output_padding: ints",
                     "output_shape: ints", "pads: ints", "strides: ints"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView& view) { return view.type(0).dtype == DType::bf16 ? 22 : 7; },
     .samples = {{"f32[1,2,3,3], f32[2,4,3,3]", "f32[1,2,4,5], f32[2,3,2,2], f32[3]; strides=[2,2]",

@@ -98,8 +98,8 @@ Samples samples_along(ir::Builder& build, const NodeView& view, std::span<const 
   const ir::ValueId last = cast_to(build, end, dtype), low = corner(axis), high = corner(2 + axis);
   const ir::ValueId gaps = build("Max", {build("Sub", {counted, number(1)}), number(1)});
   const ir::ValueId step = build("Div", {build("Mul", {build("Sub", {high, low}), last}), gaps});
-  const ir::ValueId places = cast_to(build, iota(build, count), dtype);
-  const ir::ValueId several = build("Add", {build("Mul", {low, last}), build("Mul", {places, step})});
+  const ir::ValueId positions = cast_to(build, iota(build, count), dtype);
+  const ir::ValueId several = build("Add", {build("Mul", {low, last}), build("Mul", {positions, step})});
   const ir::ValueId middle = build("Mul", {build("Mul", {build("Add", {low, high}), number(0.5)}), last});
   const ir::ValueId at = build("Where", {build("Equal", {count, build.scalar(DType::i64, 1)}), middle, several});
   const ir::ValueId inside = build("And", {build("GreaterOrEqual", {at, number(0)}), build("LessOrEqual", {at, last})});

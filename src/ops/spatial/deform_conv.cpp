@@ -105,7 +105,7 @@ Result<Loop> sampled(const NodeView& view, const Windows& windows, const DimList
 }
 
 /// Three loops: the elements that the kernel reads, their sum over channels and kernel, the bias.
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const DimList sizes = spatial_of(view.type(kX)), &out = *view.outputs[0].shape;
   const Windows windows = TRY(windows_of(view, sizes, TRY(kernel_of(view, kW))));
@@ -140,7 +140,7 @@ OP(deform_conv) {
     .outputs = {{"Y"}},
     .attributes = {{"dilations: ints", "group: int = 1", "kernel_shape: ints", "offset_group: int = 1", "pads: ints", "strides: ints"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView&) { return 19; },
     .first_opset = 19,

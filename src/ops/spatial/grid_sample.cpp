@@ -191,7 +191,7 @@ struct AxisForm {
   }
 };
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const Type &x = view.type(0), &y = view.outputs[0];
   const std::string mode = view.attributes->text("mode", "linear"), padding = view.attributes->text("padding_mode", "zeros");
@@ -237,7 +237,7 @@ OP(grid_sample) {
     .outputs = {{"Y"}},
     .attributes = {{"align_corners: int = 0", "mode: string = linear", "padding_mode: string = zeros"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .upgrade = upgrade,
     .lowest_opset = [](const NodeView& view) { return view.type(0).has_rank() && view.rank(0) == 4 ? 16 : 20; },

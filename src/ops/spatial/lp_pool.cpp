@@ -16,7 +16,7 @@ Result<void> infer(NodeView& view) {
   return infer_pool(view);
 }
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   const int64_t p = view.attributes->integer("p", 2);
   return form_of_sum_pool(view, [p](Expr x) { return power_of(abs(x), p); }, [p](Expr sum, const Windows&) { return root_of(sum, p); });
 }
@@ -36,7 +36,7 @@ OP(lp_pool) {
     .attributes = {{"auto_pad: string = NOTSET", "ceil_mode: int = 0", "dilations: ints", "kernel_shape: ints!", "p: int = 2", "pads: ints",
                     "strides: ints"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .upgrade = integer_p_upgrade,
     .lowest_opset =

@@ -30,7 +30,7 @@ Loop first_hits(const NodeView& view, const Windows& windows, Expr lowest, int m
 }
 
 /// A loop that converts these numbers, of loop `hits`, to those of result Indices; -1 for an empty window.
-Loop reported_hits(const NodeView& view, int hits) {
+Loop result_indices(const NodeView& view, int hits) {
   const DimList &shape = *view.outputs[0].shape, sizes = spatial_of(view.type(0));
   Loop loop;
   loop.axes = parallel_axes(shape);
@@ -47,7 +47,7 @@ Loop reported_hits(const NodeView& view, int hits) {
   return loop;
 }
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const Windows windows = TRY(windows_of(view, spatial_of(view.type(0))));
   const DType dtype = view.type(0).dtype;
@@ -57,7 +57,7 @@ Result<LoopForm> form(const NodeView& view) {
   if (view.outputs.size() > 1 && view.outputs[1].dtype != DType::none) {
     const int maximum = static_cast<int>(form.loops.size()) - 1;
     form.loops.push_back(first_hits(view, windows, lowest, maximum));
-    form.loops.push_back(reported_hits(view, maximum + 1));
+    form.loops.push_back(result_indices(view, maximum + 1));
     form.results.push_back({Source::Kind::loop, maximum + 2, 0});
   }
   return form;
@@ -107,7 +107,7 @@ OP(max_pool) {
     .attributes = {{"auto_pad: string = NOTSET", "ceil_mode: int = 0", "dilations: ints", "kernel_shape: ints!", "pads: ints",
                     "storage_order: int = 0", "strides: ints"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .lowest_opset =
         [](const NodeView& view) {

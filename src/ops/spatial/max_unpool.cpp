@@ -69,7 +69,7 @@ Result<void> evaluate(Call& call) {
 }
 
 /// Two loops: zeros, then each element at its position; positions outside of a smaller output_shape are skipped.
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const Type& y = view.outputs[0];
   const DimList from = TRY(indexed_shape(view));
@@ -99,7 +99,7 @@ OP(max_unpool) {
     .inputs = {{"X", "I", "output_shape?"}},
     .attributes = {{"kernel_shape: ints!", "pads: ints", "strides: ints"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView&) { return 9; },
     .first_opset = 9,

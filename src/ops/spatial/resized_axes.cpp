@@ -63,7 +63,7 @@ Result<void> use_scales(const NodeView& view, size_t slot, std::vector<ResizedAx
 }
 
 /// With a policy, the axes share the smallest (largest) of their scales. Which one that is needs all sizes: without them no axis is known.
-Result<void> keep_ratio(const NodeView& view, const std::string& policy, std::vector<ResizedAxis>& axes) {
+Result<void> share_scale(const NodeView& view, const std::string& policy, std::vector<ResizedAxis>& axes) {
   if (!std::ranges::all_of(axes, [](const ResizedAxis& a) { return a.in.is_number() && a.out.is_number(); })) {
     for (ResizedAxis& a : axes) a.known = false;
     return {};
@@ -104,7 +104,7 @@ Result<void> use_sizes(const NodeView& view, size_t slot, std::vector<ResizedAxi
     axes[i].below = axes[i].in;
   }
   const std::string policy = view.attributes->text("keep_aspect_ratio_policy", "stretch");
-  return policy == "stretch" ? Result<void>() : keep_ratio(view, policy, axes);
+  return policy == "stretch" ? Result<void>() : share_scale(view, policy, axes);
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ SampleForm sample_form(const NodeView& view, Loop& loop, int axis, int64_t ratio
 }
 
 /// The loop form, for a fixed sampling_ratio; else the number of samples depends on the boxes, which no loop extent can.
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const ir::Attributes& a = *view.attributes;
   const int64_t ratio = a.integer("sampling_ratio", 0);
@@ -169,7 +169,7 @@ OP(roi_align) {
     .attributes = {{"coordinate_transformation_mode: string = half_pixel since 16", "mode: string = avg", "output_height: int = 1",
                     "output_width: int = 1", "sampling_ratio: int = 0", "spatial_scale: float = 1.0"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .upgrade = upgrade,
     .lowest_opset = [](const NodeView&) { return 16; },

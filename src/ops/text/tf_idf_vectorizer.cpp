@@ -14,7 +14,7 @@ using Gram = std::vector<int64_t>;
 /// The n-grams of all lengths with their positions in the result.
 struct Pool {
   std::map<std::string, int64_t> words;
-  std::map<Gram, int64_t> places;
+  std::map<Gram, int64_t> ngrams;
 };
 
 /// Words (strings or integers) as strings, so that one table serves both.
@@ -35,7 +35,7 @@ std::vector<std::string> pool_words(const NodeView& view) {
 /// Reads the pool. `ngram_counts`: the offsets in it of the n-grams of 1, 2, ... words.
 Result<Pool> pool_of(const NodeView& view) {
   const std::vector<std::string> words = pool_words(view);
-  const Ints begins = view.attributes->ints("ngram_counts"), places = view.attributes->ints("ngram_indexes");
+  const Ints begins = view.attributes->ints("ngram_counts"), indexes = view.attributes->ints("ngram_indexes");
   Pool pool;
   size_t gram = 0;
   for (size_t k = 0; k < begins.size(); ++k) {
@@ -43,19 +43,19 @@ Result<Pool> pool_of(const NodeView& view) {
     if (begins[k] < 0 || end < begins[k] || end > static_cast<int64_t>(words.size()) || (end - begins[k]) % length != 0)
       return refuse(view, Code::bad_attribute, "ngram_counts does not fit the pool").found(std::to_string(begins[k]));
     for (int64_t at = begins[k]; at < end; at += length, ++gram) {
-      if (gram >= places.size()) return refuse(view, Code::bad_attribute, "ngram_indexes is shorter than the pool");
+      if (gram >= indexes.size()) return refuse(view, Code::bad_attribute, "ngram_indexes is shorter than the pool");
       Gram numbers;
       for (int64_t w = at; w < at + length; ++w)
         numbers.push_back(pool.words.emplace(words[static_cast<size_t>(w)], static_cast<int64_t>(pool.words.size())).first->second);
-      pool.places.emplace(std::move(numbers), static_cast<int64_t>(gram));
+      pool.ngrams.emplace(std::move(numbers), static_cast<int64_t>(gram));
     }
   }
   return pool;
 }
 
 int64_t width_of(const NodeView& view) {
-  const Ints places = view.attributes->ints("ngram_indexes");
-  return places.empty() ? 0 : *std::ranges::max_element(places) + 1;
+  const Ints indexes = view.attributes->ints("ngram_indexes");
+  return indexes.empty() ? 0 : *std::ranges::max_element(indexes) + 1;
 }
 
 /// Counts the n-grams of the pool in a row: words at distances of 1 to max_skip_count + 1; single words at one distance only.
@@ -76,7 +76,7 @@ std::vector<int64_t> counts_of(const NodeView& view, const Pool& pool, const std
       for (int64_t begin = 0; begin + (length - 1) * step < size; ++begin) {
         Gram gram;
         for (int64_t w = 0; w < length; ++w) gram.push_back(words[static_cast<size_t>(begin + w * step)]);
-        if (const auto at = pool.places.find(gram); at != pool.places.end()) ++counts[static_cast<size_t>(at->second)];
+        if (const auto at = pool.ngrams.find(gram); at != pool.ngrams.end()) ++counts[static_cast<size_t>(at->second)];
       }
     }
   }
@@ -93,13 +93,13 @@ Result<void> infer(NodeView& view) {
   if (dtype_of(view, 0) != DType::none && !view.attributes->has(pool))
     return refuse(view, Code::bad_attribute, "the pool is of another kind than the operand").expected(pool);
   TRY(pool_of(view));
-  const Ints places = view.attributes->ints("ngram_indexes");
-  if (std::ranges::any_of(places, [](int64_t p) { return p < 0 || p >= (int64_t{1} << 31); }))
+  const Ints indexes = view.attributes->ints("ngram_indexes");
+  if (std::ranges::any_of(indexes, [](int64_t p) { return p < 0 || p >= (int64_t{1} << 31); }))
     return refuse(view, Code::bad_attribute, "a place in ngram_indexes is negative or too large");
   const size_t weights = view.attributes->floats("weights").size();
-  if (weights != 0 && weights != places.size())
+  if (weights != 0 && weights != indexes.size())
     return refuse(view, Code::bad_attribute, "weights and ngram_indexes differ in length")
-        .expected(std::to_string(places.size()))
+        .expected(std::to_string(indexes.size()))
         .found(std::to_string(weights));
   Type type(DType::f32);
   if (view.type(0).has_rank())
@@ -112,7 +112,7 @@ Result<void> evaluate(Call& call) {
   const Tensor& x = *call.in[0];
   const Pool pool = TRY(pool_of(call.view));
   const std::string mode = call.view.attributes->text("mode", "TF");
-  const Ints places = call.view.attributes->ints("ngram_indexes");
+  const Ints indexes = call.view.attributes->ints("ngram_indexes");
   const ir::Floats weights = call.view.attributes->floats("weights");
   const int64_t columns = x.shape().back(), rows = x.rank() == 2 ? x.shape()[0] : 1, width = width_of(call.view);
   Tensor& y = *TRY(call.make(0, x.rank() == 2 ? Sizes{rows, width} : Sizes{width}));
@@ -121,7 +121,7 @@ Result<void> evaluate(Call& call) {
     for (size_t gram = 0; gram < counts.size(); ++gram) {
       if (counts[gram] == 0) continue;
       const double weight = weights.empty() || mode == "TF" ? 1 : double{weights[gram]};
-      y.set_number(n * width + places[gram], mode == "IDF" ? weight : weight * static_cast<double>(counts[gram]));
+      y.set_number(n * width + indexes[gram], mode == "IDF" ? weight : weight * static_cast<double>(counts[gram]));
     }
   }
   return {};

@@ -9,7 +9,7 @@ namespace {
 constexpr size_t kGroups = 3;  ///< values, gradients, momenta
 
 /// The factor of the gradient: 1 at the first update.
-ir::ValueId share(const Optimiser& o, size_t k) {
+ir::ValueId gradient_factor(const Optimiser& o, size_t k) {
   const double beta = o.attribute("beta", 1);
   return o.build("Where", {o.op("Greater", o.count(k), o.number(k, 0)), o.number(k, beta), o.number(k, 1)});
 }
@@ -21,7 +21,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   std::vector<ir::ValueId> values, momenta;
   for (size_t k = 0; k < o.tensors; ++k) {
     const ir::ValueId gradient = o.gradient(k);
-    const ir::ValueId now = o.op("Add", o.times(k, o.tensor(2, k), alpha), o.op("Mul", share(o, k), gradient));
+    const ir::ValueId now = o.op("Add", o.times(k, o.tensor(2, k), alpha), o.op("Mul", gradient_factor(o, k), gradient));
     const ir::ValueId way = nesterov ? o.op("Add", gradient, o.times(k, now, alpha)) : now;
     values.push_back(o.op("Sub", o.tensor(0, k), o.op("Mul", o.rate(k), way)));
     momenta.push_back(now);

@@ -21,7 +21,7 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   const double alpha = view.attributes->number("alpha", 1);
   return map_form(view, [alpha](std::span<const Expr> x) {
     const Expr one = Expr::constant(x[0].dtype(), 1);
@@ -43,7 +43,7 @@ OP(swi_glu) {
     .outputs = {{"Y"}},
     .attributes = {{"alpha: float = 1.0"}},
     .infer = infer,
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .first_opset = 28,
     .samples = {{"f32[2,3,4], f32[2,3,4]", "f16[7], f16[7]; alpha=1.702", "f64[2,2], f64[2,2]"}},

@@ -34,7 +34,7 @@ Expr power(Expr base, Expr exponent, std::optional<double> known) {
 }
 
 /// Integer powers of integers are rounded, not truncated: `pow` goes through logarithms and may be slightly less than the exact integer.
-Expr whole_power(const Expr& base, const Expr& exponent) {
+Expr integer_power(const Expr& base, const Expr& exponent) {
   if (is_integer(exponent.dtype())) return binary(ExprOp::pow, base, cast(exponent, base.dtype()));
   const Expr power = binary(ExprOp::pow, cast(base, DType::f64), cast(exponent, DType::f64));
   const Expr near = unary(ExprOp::round_even, power);
@@ -45,7 +45,7 @@ Expr whole_power(const Expr& base, const Expr& exponent) {
 Result<LoopForm> form_of_pow(const NodeView& view) {
   const auto known = view.inputs[1].constant ? known_number(view, 1) : std::nullopt;
   const bool whole_numbers = is_integer(dtype_of(view, 0));
-  return map_form(view, [=](std::span<const Expr> x) { return whole_numbers ? whole_power(x[0], x[1]) : power(x[0], x[1], known); });
+  return map_form(view, [=](std::span<const Expr> x) { return whole_numbers ? integer_power(x[0], x[1]) : power(x[0], x[1], known); });
 }
 
 Result<void> reference_of_pow(Call& call) {

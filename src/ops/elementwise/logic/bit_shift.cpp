@@ -7,7 +7,7 @@ namespace tenon::ops::op_bit_shift {
 
 namespace {
 
-bool to_left(const NodeView& view) { return view.attributes->text("direction", "") == "LEFT"; }
+bool shifts_left(const NodeView& view) { return view.attributes->text("direction", "") == "LEFT"; }
 
 /// Shifts by the width or more give -1 for a right shift of a negative x, else 0.
 Expr shifted(Expr x, Expr y, bool left, DType dtype) {
@@ -38,13 +38,13 @@ OP(bit_shift) {
     },
     .loop_form =
         [](const NodeView& view) {
-          const bool left = to_left(view);
+          const bool left = shifts_left(view);
           const DType dtype = dtype_of(view, 0);
           return map_form(view, [=](std::span<const Expr> x) { return shifted(x[0], x[1], left, dtype); });
         },
     .reference =
         [](Call& call) {
-          const bool left = to_left(call.view);
+          const bool left = shifts_left(call.view);
           const int64_t width = bits_of(call.in[0]->dtype());
           return map_elements(call, FloatBinary(), IntBinary([=](int64_t a, int64_t b) { return shifted(a, b, left, width); }),
                               UnsignedBinary([=](uint64_t a, uint64_t b) { return b > 63 ? 0

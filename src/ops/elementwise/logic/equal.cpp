@@ -11,7 +11,7 @@ namespace {
 
 bool accepted(DType dtype) { return is_comparable(dtype) || dtype == DType::string; }
 
-Result<LoopForm> form(const NodeView& view) {
+Result<LoopForm> loop_form(const NodeView& view) {
   if (view.type(0).dtype == DType::string) return refuse(view, Code::not_supported, "not supported yet: a loop form for strings");
   return map_form(view, [](std::span<const Expr> x) { return equal(x[0], x[1]); });
 }
@@ -36,7 +36,7 @@ OP(equal) {
       propagate_data(view, [](Dim a, Dim b) -> std::optional<Dim> { return equal_to(a, b); });
       return {};
     },
-    .loop_form = form,
+    .loop_form = loop_form,
     .reference = evaluate,
     .upgrade = broadcast_upgrade,
     .samples = {{"f32[2,3], f32[2,3]", "f32[2,1], f32[1,3]", "bool[4], bool[4]", "f64[0], f64[1]", "i64[4], i64[4]", "u8[3], u8[]",
