@@ -25,7 +25,7 @@ WRITTEN = "<!-- Written by ./dev docs; edit the sources. -->\n"
 
 
 def block_of(text: str, macro: str) -> str:
-    """What stands between the braces of `macro(name) {...};`, or of `macro(name) = family({...});`."""
+    """The text between the braces of `macro(name) {...};`, or of `macro(name) = family({...});`."""
     found = re.search(rf"^{macro}\(\w+\)(?: = [\w:<>]+\()?\s*(\{{.*?\n\}})\)?;", text, re.MULTILINE | re.DOTALL)
     return found.group(1)[:-2] if found else ""
 
@@ -55,7 +55,7 @@ def field(block: str, name: str) -> str:
 
 
 def strings(text: str) -> list[str]:
-    """What the literals say; those that stand side by side are one."""
+    """The contents of string literals; adjacent ones are joined."""
     return ["".join(STRING.findall(literal)) for literal in LITERAL.findall(text)]
 
 
@@ -237,7 +237,7 @@ def holds(line: str, text: str) -> bool:
 
 
 def quoted(name: str, first: str | None, last: str | None) -> str:
-    """The text that a quotation stands for."""
+    """The lines of the file that a quotation names."""
     lines = (ROOT / name).read_text(encoding="utf-8").rstrip("\n").splitlines()
     if first is None:
         return "\n".join(lines)
@@ -253,7 +253,7 @@ def with_quotations(page: Path) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """Every page that is written or brought up to date, with its text."""
+    """Every page that is generated or has quotations, with its new text."""
     written = {ROOT / "docs/ops.md": ops_page(), ROOT / "docs/rules.md": rules_page(), performance.PAGE: performance.current()}
     hand = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
     return written | {page: with_quotations(page) for page in hand if page not in written and page.exists()}

@@ -88,7 +88,7 @@ class Option:
 
     @property
     def compiler_type(self) -> str:
-        """Empty: the compiler's options do not have it as it is given."""
+        """Its type in compiler::CompileOptions; empty: it is not a field there."""
         return self.text("compiler") or (self.type if self.has("compiler") or self.has("pass") else "")
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes src/backends/NAME: a backend that takes what it can place and gives zeros, ready to be changed."""
+"""Writes src/backends/NAME: a backend that supports nodes whose result sizes are known and returns zeros, ready to be edited."""
 
 from __future__ import annotations
 

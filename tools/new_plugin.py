@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes NAME.c, .cpp, .rs or .py where it is called: a plugin of one op that passes its tests, ready to be changed."""
+"""Writes NAME.c, .cpp, .rs or .py to the current folder: a plugin of one op that passes its tests, ready to be edited."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from new_rule import Mistake
 
 ROOT = Path(__file__).resolve().parent.parent
 SKELETONS = {"c": "plugin.c", "c++": "plugin.cpp", "python": "plugin_function.py", "rust": "plugin.rs"}
-# Of the skeleton; that of what is written is its author's.
+# The licence line of the skeleton, which the new file does not get.
 LICENCE = re.compile(r"(//|#) SPDX-License-Identifier: Apache-2.0\n")
 
 
-def language_of(said: str, word: str) -> str:
-    if said in SKELETONS:
-        return said
-    raise Mistake("there is no such language", ", ".join(SKELETONS), said, f"./dev new-plugin {word}", 2)
+def language_of(language: str, name: str) -> str:
+    if language in SKELETONS:
+        return language
+    raise Mistake("there is no such language", ", ".join(SKELETONS), language, f"./dev new-plugin {name}", 2)
 
 
 def write(word: str, said: str, folder: Path) -> None:
@@ -34,7 +34,7 @@ def write(word: str, said: str, folder: Path) -> None:
     text = (ROOT / "tools/skeletons" / skeleton).read_text(encoding="utf-8")
     text = LICENCE.sub("", text, count=1).replace("skeleton", name).replace("Skeleton", camel(word))
     path.write_text(text.replace("IINCLUDE", f"I{ROOT / 'include'}"), encoding="utf-8")  # last: the path may hold the word, too
-    print(f"{path}\nthe commands at its head try it; docs/plugins.md tells what an op may say")
+    print(f"{path}\nthe commands in its first lines build and run it; docs/plugins.md describes what an op may declare")
 
 
 def main() -> int:

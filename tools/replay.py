@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares what the compiler makes of tests/models now with what it made before: graphs, plans, programs, tile IR.
+"""Compares graphs, plans, programs and tile IR that the compiler makes of tests/models with those of an earlier run.
 
 python tools/replay.py NOW [--save FOLDER] [--against FOLDER]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs python/tests/pytorch where PyTorch is: in .venv-peers, or else in .venv-models, with pytest from .venv.
+"""Runs python/tests/pytorch in an environment with PyTorch: .venv-peers, or else .venv-models, with pytest from .venv.
 
 PYTHONPATH=build/python .venv/bin/python tools/test_pytorch.py [PYTEST'S ARGUMENTS]    77 where PyTorch is in neither
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures Tenon beside other engines: real network shapes with random weights, in separate processes, by turns.
+"""Compares the speed of Tenon with other engines: real network shapes with random weights, in separate processes, alternately.
 
 Without names: the table of bars. A case is a file, tools/bench/cases/NAME.toml. Each run is added to bench/results, and
 docs/performance.md written anew from there; how it is measured stands in that page. Run it on a quiet machine, with nothing beside it.
@@ -28,7 +28,7 @@ from turns import Budget, measure, with_inputs
 
 
 def log(text: str) -> None:
-    """One line on a terminal that is rewritten."""
+    """Shows progress: on a terminal, one line that is rewritten."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
@@ -45,7 +45,7 @@ def measure_case(case: cases.Case, peers: list[str], threads: int, budget: Budge
 
 
 def described(case: cases.Case, row: dict) -> str:
-    """A few lines: the ratio to each other engine, the share, what failed."""
+    """The summary of a row: the ratio to each other engine, the share of the machine's limits, failures."""
     if "error" in row:
         return f"{case.name}: Tenon fails: {row['error']}"
     bar = case.bar
@@ -70,10 +70,10 @@ def parsed(known: dict[str, cases.Case]) -> argparse.Namespace:
     parser.add_argument("--vs", action="append", choices=PEERS, help="may be given several times (default: all)")
     parser.add_argument("--part", action="append", choices=rows.PARTS, help="of partition; may be given several times (default: all)")
     parser.add_argument("--cold", action="store_true", help="evict the caches before each run")
-    parser.add_argument("--rounds", type=int, default=15, help="that are to be quiet (default: 15)")
-    parser.add_argument("--seconds", type=float, default=90, help="after which no round of a case begins (default: 90)")
+    parser.add_argument("--rounds", type=int, default=15, help="number of quiet rounds to take (default: 15)")
+    parser.add_argument("--seconds", type=float, default=90, help="time limit of a case, after which no round begins (default: 90)")
     parser.add_argument("--seed", type=int, default=1, help="of gemms and convs (default: 1)")
-    parser.add_argument("--note", default="", help="what a reader of the figures must know, such as that the machine was shared")
+    parser.add_argument("--note", default="", help="remark for readers of the results, such as that the machine was shared")
     parser.add_argument("--no-history", action="store_true", help="leave bench/results and docs/performance.md as they are")
     parser.add_argument("--json", action="store_true", help="one object on stdout and nothing else")
     asked = parser.parse_args()
@@ -93,7 +93,7 @@ def keep(asked: argparse.Namespace, kept: dict[str, dict]) -> None:
 
 
 def measured(name: str, asked: argparse.Namespace, known: dict[str, cases.Case]) -> tuple[dict, str]:
-    """A row, and what is said of it."""
+    """The row of a case or part, and its summary."""
     budget = Budget(asked.rounds, asked.seconds, asked.cold)
     if name in known:
         row = measure_case(known[name], asked.vs or list(PEERS), asked.threads, budget)

@@ -42,7 +42,7 @@ class Case:
 
 
 def problems(name: str, report: dict) -> list[str]:
-    """What is wrong with a case's file."""
+    """Errors in the file of a case."""
     out = [f"{name}: there is no field {key!r}; there are {', '.join(sorted(KNOWN))}" for key in report if key not in KNOWN]
     out += [f"{name}: the field {key!r} is missing" for key in ("title", "family", "inputs") if not report.get(key)]
     if (precision := report.get("precision", "f32")) not in PRECISIONS:
@@ -62,7 +62,7 @@ def read(path: Path) -> Case:
 
 
 def all_cases() -> dict[str, Case]:
-    """By name, in the order of the table."""
+    """All cases by name, in the order of the table."""
     cases = [read(path) for path in FOLDER.glob("*.toml")]
     return {case.name: case for case in sorted(cases, key=lambda case: (case.place, case.name))}
 
@@ -75,7 +75,8 @@ def mask_of(case: Case, shape: list[int]) -> np.ndarray:
 
 
 def array(case: Case, name: str, shape: list[int], random: np.random.Generator) -> np.ndarray:
-    """What an input holds, by its name: masks ones, types zeros, positions numbers, other ids drawn, all else normal."""
+    """The values of an input, by its name: ones for masks, zeros for token types, 0, 1, ... for positions, random ids, else
+    normally distributed numbers."""
     if name.endswith("mask"):
         return mask_of(case, shape)
     if name == "token_type_ids":

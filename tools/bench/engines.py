@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Engines in processes of their own, which stay alive, hold still while others are measured, and answer a line a command."""
+"""Inference engines in child processes, which are stopped while others are measured, and print a line for each command."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from environment import ROOT, TENON, models_python  # noqa: E402
 HERE = Path(__file__).resolve().parent
 PEERS_PYTHON = ROOT / ".venv-peers" / "bin" / "python"
 TENON_NAME = "tenon"
-TENON_F32 = "tenon-f32"  # beside Tenon in another precision
+TENON_F32 = "tenon-f32"  # for comparison where Tenon runs in another precision
 PEERS = ("onnxruntime", "openvino-dynamic", "openvino-static", "torch-eager", "torch-compile")
-QUANTIZED_PEERS = ("onnxruntime", "openvino-dynamic", "openvino-static")  # PyTorch's modules know nothing of a quantized file
+QUANTIZED_PEERS = ("onnxruntime", "openvino-dynamic", "openvino-static")  # PyTorch modules do not run quantized ONNX files
 ANSWER_SECONDS = 600
 DIE_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
 
@@ -40,7 +40,7 @@ class EngineError(Exception):
 
 @dataclass
 class Work:
-    """What all engines are given."""
+    """The model and the inputs that all engines run."""
 
     model: Path
     family: str  # for PyTorch, the network that the model was exported from; a model of one op: its path
@@ -51,7 +51,7 @@ class Work:
 
 
 def peers_of(precision: str, peers: list[str]) -> list[str]:
-    """Those of them that have the precision; Tenon's own f32 beside bf16. (ONNX Runtime has no products of bf16 on CPUs.)"""
+    """The peers that support the precision; for bf16 also Tenon in f32. (ONNX Runtime has no bf16 products on CPUs.)"""
     if precision == "bf16":
         return [*(name for name in peers if name.startswith("openvino")), TENON_F32]
     return [name for name in peers if precision != "int8" or name in QUANTIZED_PEERS]
@@ -75,7 +75,7 @@ def die_with_parent() -> None:
 
 
 class Engine:
-    """An engine that has loaded a model and has run once. It is stopped but while it is asked something."""
+    """A process that has loaded a model and has run it once. It is stopped except while it executes a command."""
 
     def __init__(self, name: str, work: Work) -> None:
         self.name = name
@@ -131,7 +131,7 @@ class Engine:
         return line.decode()
 
     def answer(self, word: str) -> str:
-        """What follows the word on the next line. Errors: the engine says something else."""
+        """The rest of the next line, which must begin with the word. Raises EngineError otherwise."""
         report, _, rest = self.line().partition(" ")
         if report == word:
             return rest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is made of timings: medians, intervals, which samples count, how far from the machine's limits a run is."""
+"""Statistics of timings: medians, intervals, quiet samples, and the share of the machine's limits that a run reaches."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 RESAMPLES = 4000
-PRODUCTS = ("f32", "bf16", "int8")  # what is multiplied; each has a peak of its own
-ENOUGH = 5  # pairs, below which noisy ones count too
+PRODUCTS = ("f32", "bf16", "int8")  # kinds of products, each with its own peak rate
+ENOUGH = 5  # with fewer quiet pairs, noisy ones count too
 # Of results, in standard deviations of the output, by the precision of products. Engines round to bf16 at different places; what is
 # rounded to 8 bits on the way may be rounded the other way by each engine.
 LARGEST_DIFFERENCE = {"f32": 2e-3, "bf16": 0.25, "int8": 0.25}
@@ -17,10 +17,10 @@ LARGEST_DIFFERENCE = {"f32": 2e-3, "bf16": 0.25, "int8": 0.25}
 
 @dataclass
 class Sample:
-    """Runs back to back, and what the machine could do (GFLOP/s, GB/s) before and after them."""
+    """Consecutive runs, and the machine's peak rates (GFLOP/s, GB/s) before and after them."""
 
     times_ms: list[float]
-    peaks: list[float]  # of f32, by which a sample is quiet
+    peaks: list[float]  # of f32; is_quiet() uses them
     rates: list[float]
     short_peaks: list[list[float]] = field(default_factory=lambda: [[], []])  # of the other PRODUCTS
 
@@ -31,7 +31,7 @@ class Sample:
 
 @dataclass
 class Pairs:
-    """The rounds in which two samples count, and whether they are all quiet ones."""
+    """The rounds that a comparison of two engines uses, and whether all of them are quiet."""
 
     kept: list[int] = field(default_factory=list)
     quiet: bool = True
@@ -45,12 +45,12 @@ def interval(values: list[float], level: float = 0.95, seed: int = 1) -> tuple[f
 
 
 def is_quiet(peaks: list[float], best: float) -> bool:
-    """Whether the machine was left alone: the peaks differ by at most 5 % and none is below 80 % of the best one seen."""
+    """Whether other load on the machine was low: the peaks differ by at most 5 % and none is below 80 % of the best one seen."""
     return min(peaks) >= 0.95 * max(peaks) and min(peaks) >= 0.8 * best
 
 
 def pairs(ours: list[Sample], others: list[Sample], best: float) -> Pairs:
-    """The rounds with quiet brackets around both; all rounds where fewer than ENOUGH are quiet."""
+    """The rounds in which both samples are quiet; all rounds where fewer than ENOUGH are quiet."""
     kept = [k for k, (a, b) in enumerate(zip(ours, others)) if is_quiet(a.peaks + b.peaks, best)]
     if len(kept) >= min(ENOUGH, len(ours)):
         return Pairs(kept)
@@ -58,7 +58,7 @@ def pairs(ours: list[Sample], others: list[Sample], best: float) -> Pairs:
 
 
 def compared(ours: list[Sample], others: list[Sample], best: float) -> dict:
-    """How many times as fast as the other we are: the median of the ratios within rounds, and its interval."""
+    """How many times as fast as the other engine Tenon is: the median of the ratios within rounds, and its interval."""
     counted = pairs(ours, others, best)
     ratios = [others[k].median_ms / ours[k].median_ms for k in counted.kept]
     low, high = interval(ratios)
@@ -74,12 +74,12 @@ def compared(ours: list[Sample], others: list[Sample], best: float) -> dict:
 
 
 def compute_ms(sample: Sample, flops: list[float]) -> float:
-    """What the operations take, each of PRODUCTS at its own peak, one after the other."""
+    """The time of the operations where each of PRODUCTS runs at its own peak, one after the other."""
     return sum(each / np.mean(peaks) / 1e6 for each, peaks in zip(flops, [sample.peaks, *sample.short_peaks], strict=True) if each > 0)
 
 
 def short_products(samples: list[Sample], flops: list[float]) -> dict:
-    """Of each of PRODUCTS but f32 that a run has: its operations and its peak."""
+    """Operations and peak of each of PRODUCTS but f32 that a run has."""
     return {
         name: {"gflop": flops[k] / 1e9, "peak_gflops": float(np.median([peak for s in samples for peak in s.short_peaks[k - 1]]))}
         for k, name in enumerate(PRODUCTS)
@@ -129,6 +129,6 @@ def difference(ours: list[np.ndarray], others: list[np.ndarray]) -> float:
 
 
 def judged(differences: dict[str, float], precision: str = "f32") -> dict:
-    """Which engines answer as we do. We are wrong, or alone at least, where half of those that answer or more say something else."""
+    """The engines whose results agree with Tenon's. A row does not count where half of the other engines or more disagree."""
     unlike = sorted(name for name, off in differences.items() if not off <= LARGEST_DIFFERENCE[precision])
     return {"unlike": unlike, "counts": not unlike or 2 * len(unlike) < len(differences)}

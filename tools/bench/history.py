@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `./dev bench` has measured: bench/results/KIND.jsonl, a line a run, the last KEPT runs of each kind of machine."""
+"""The results of `./dev bench`: bench/results/KIND.jsonl, one line for each run, the last KEPT runs of each kind of machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FEATURES = ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16", "avx_vn
 
 
 def machine(report: str | None = None, cores: int | None = None) -> dict:
-    """The kind of this machine, and nothing that names it. told: what /proc/cpuinfo says."""
+    """The kind of this machine, without its name. report: the contents of /proc/cpuinfo."""
     report = Path("/proc/cpuinfo").read_text(encoding="utf-8") if report is None else report
     fields = dict(re.findall(r"^([\w ]+?)\s*: (.*)$", report.split("\n\n")[0], re.MULTILINE))
     flags = fields.get("flags", "").split()
@@ -33,7 +33,7 @@ def file_of(kind: dict, folder: Path = FOLDER) -> Path:
 
 
 def rounded(value: object) -> object:
-    """Figures with four digits that count: more are noise."""
+    """Numbers rounded to four significant digits."""
     if isinstance(value, float):
         return float(f"{value:.4g}")
     if isinstance(value, dict):

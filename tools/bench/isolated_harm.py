@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lets a plugin that runs isolated end its process again and again, for plugins_bench.py: prints JSON, milliseconds until each error by
+"""Measures an isolated plugin that ends its process in every run, for plugins_bench.py: prints JSON, milliseconds until each error by
 kind of harm, and how many runs behind one were wrong.
 
 python isolated_harm.py LIBRARY TIMES

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`./dev bench kernels`, `gemms`, `convs`: each register tile by itself, and single ops of random sizes beside other engines."""
+"""`./dev bench kernels`, `gemms`, `convs`: each register tile alone, and single ops of random sizes compared with other engines."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LEAST_RATIO, MEDIAN_RATIO, MEDIAN_SHARE = 0.95, 1.08, 0.92
 
 
 def tile_row(report: dict) -> dict:
-    """What a line of bench_microkernel says, as a row of a table."""
+    """A line of output of bench_microkernel as a row of a table."""
     shares = [f"{title} {100 * report[way]['share']:.1f} %{'' if report[way]['quiet'] else ' (noisy)'}" for way, title in WAYS.items()]
     return {"what": f"{report['target']} {report['rows']}x{report['vectors']}", "figure": ", ".join(shares), "to_be": ""}
 
@@ -85,7 +85,7 @@ def op_row(op: single_ops.Op, row: dict) -> dict:
 
 
 def summary(what: str, found: list[dict]) -> dict:
-    """The least and the median ratio of those that count."""
+    """The least and the median ratio of the rows that count."""
     counted = [row for row in found if "error" not in row and row["counts"] and row["best"]]
     ratios = [row["vs"][row["best"]]["ratio"] for row in counted]
     said = f"{len(counted)} of {len(found)} count"
@@ -96,7 +96,7 @@ def summary(what: str, found: list[dict]) -> dict:
 
 
 def random_ops(what: str, seed: int, threads: int, budget: turns.Budget, log: Callable[[str], None]) -> dict:
-    """Ten ops drawn by a seed, against what calls oneDNN."""
+    """Ten random ops, compared with engines that call oneDNN."""
     drawn, found = single_ops.ops(what, seed), []
     for op in drawn:
         try:

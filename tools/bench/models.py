@@ -24,7 +24,7 @@ def model_of(family: str) -> Path:
 
 
 def quantized_of(family: str, how: str) -> Path:
-    """The same as ONNX Runtime's quantizer makes it one of 8 bits; the family's own where nothing is said of how."""
+    """The model, quantized to 8 bits by ONNX Runtime's quantizer; without `how`, the model itself."""
     model = model_of(family)
     if not how:
         return model

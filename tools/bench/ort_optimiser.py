@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ONNX Runtime's graph optimiser takes: the time to make a session with all of it, less the time with none. In milliseconds.
+"""Measures ONNX Runtime's graph optimizer: the time to create a session with all optimizations, less the time with none. In milliseconds.
 
 python tools/bench/ort_optimiser.py MODEL.onnx [RUNS]
 """

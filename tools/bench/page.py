@@ -96,7 +96,7 @@ def table(rows: dict[str, tuple[dict, dict]], known: dict[str, cases.Case]) -> l
 
 
 def faults(rows: dict[str, tuple[dict, dict]], known: dict[str, cases.Case]) -> list[str]:
-    """What did not run or answered otherwise, in words."""
+    """Text about engines that failed or have other results."""
     out = []
     for name, case in known.items():
         _, row = rows.get(name, ({}, {}))
@@ -109,7 +109,7 @@ def faults(rows: dict[str, tuple[dict, dict]], known: dict[str, cases.Case]) -> 
 
 
 def other_lines(rows: dict[str, tuple[dict, dict]], known: dict[str, cases.Case]) -> list[str]:
-    """Rows that are no case: what they were called, the figure, what it is to be."""
+    """Table lines of rows without a case: name, result, bar."""
     out = []
     for name, (run, row) in rows.items():
         if name not in known:

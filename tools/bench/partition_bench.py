@@ -47,7 +47,7 @@ def libraries() -> dict[str, Path]:
 
 
 class Bench:
-    """What all rows share: where libraries are, and how many threads run."""
+    """What all rows share: libraries and number of threads."""
 
     def __init__(self, threads: int, folder: Path):
         self.threads, self.folder = threads, folder
@@ -63,7 +63,7 @@ class Bench:
         return engine
 
     def times(self, engines: list[Path], turns: int = TURNS) -> list[list[float]]:
-        """Milliseconds of each engine, one a turn."""
+        """Milliseconds of each engine in each round."""
         out: list[list[float]] = [[] for _ in engines]
         for _ in range(turns):
             for k, engine in enumerate(engines):
@@ -72,7 +72,7 @@ class Bench:
         return out
 
     def peak_bytes(self, engine: Path) -> int:
-        """The most memory that a process had which ran the engine once."""
+        """Peak memory of a process that runs the engine once."""
         script = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL); "
         script += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
         command = [sys.executable, "-c", script, TENON, "run", engine, *self.libraries, "--threads", str(self.threads)]
@@ -182,7 +182,7 @@ def tiny_segments(bench: Bench) -> Iterator[tuple[str, str, str]]:
 
 
 def networks(bench: Bench, model_of) -> Iterator[tuple[str, str, str]]:
-    """The plan by measured costs beside each backend running all that it can."""
+    """The plan by measured costs, compared with plans where one backend runs all nodes that it supports."""
     yield "networks on " + ", ".join(bench.backends), "measured plan beside the fastest backend", "<= 1.03"
     for name, shapes in NETWORKS.items():
         model, options = model_of(name), shape_options(shapes)
