@@ -46,8 +46,8 @@ def _pairs(old: Any, new: Any, place: str) -> list[tuple[Tensor, Tensor]]:
 
 @dataclass(eq=False)
 class FLayerInfo:
-    """One call of a functional. `raw_inputs`: its arguments by name, defaults too; kept true by every edit that goes through tensors
-    and infos. `raw_outputs`: what it returned. `signature`: the same with the type Tensor for every tensor."""
+    """The record of one call of a functional. raw_inputs: its arguments by name, defaults included; edits through Tensor and FLayerInfo
+    update them. raw_outputs: what it returned. signature: the arguments with the type Tensor in place of every tensor."""
 
     layer_kind: str
     raw_inputs: dict[str, Any]
@@ -99,7 +99,7 @@ def _replace_output(net: DeclaredNetwork, old: Tensor, new: Tensor) -> None:
 
 
 class FLayerInfoMemo:
-    """The infos of one network, by the name of the layer."""
+    """The records (FLayerInfo) of one network, by the name of the layer."""
 
     def __init__(self, network: DeclaredNetwork) -> None:
         self.data: dict[str, FLayerInfo] = {}
@@ -122,8 +122,8 @@ class FLayerInfoMemo:
         self._network.undo_log.record(lambda: self.data.pop(layer_name, None))
 
     def get(self, layer_name: str) -> FLayerInfo | None:
-        """What was recorded; of another layer of a plugin what the layer itself says, at this time: operands and fields by name. None
-        of others, and where the layer is gone."""
+        """The recorded call that made the layer; for a layer of a plugin without a record one with its current operands and fields, by
+        name. None for other layers, and for erased ones."""
         layer = self._network.get_layer_by_name(layer_name)
         info = self.data.get(layer_name)
         if layer is None or info is None:
@@ -138,7 +138,7 @@ class FLayerInfoMemo:
             self._network.undo_log.record(lambda: self.data.__setitem__(layer_name, info))
 
     def cleanup(self) -> None:
-        """Forgets layers that are gone."""
+        """Drops the records of erased layers."""
         for name in [name for name in self.data if self._network.get_layer_by_name(name) is None]:
             self.remove(name)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of Tenon's ops is which type of layer."""
+"""The layer types and operations of Tenon's ops."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def kind_of(op_type: str, domain: str = "") -> LayerType:
 
 
 def operation_of(node: Node) -> Enum | None:
-    """`layer.op`; None where the type of the layer says it all."""
+    """The value of `layer.op`: which operation of its layer type the node is; None where the type has only one."""
     op_type, attributes = node.op_type, node.attributes
     if op_type == "Gelu" and attributes.get("approximate") == "tanh":
         return ActivationType.GELU_TANH
@@ -141,7 +141,7 @@ def operation_of(node: Node) -> Enum | None:
 
 
 def roots_of(types: Iterable[LayerType] | None) -> list[str]:
-    """The ops that a pattern starts from; empty: all of them. Opaque layers have no list: their pattern is shown every layer."""
+    """The ops of these layer types; empty: all ops, as for opaque layers, whose ops cannot be listed."""
     wanted = set(types) if types is not None else {LayerType.PLUGIN_V2}
     if LayerType.PLUGIN_V2 in wanted:
         return []
@@ -149,7 +149,7 @@ def roots_of(types: Iterable[LayerType] | None) -> list[str]:
 
 
 class Plugin:
-    """What an opaque layer says of itself. `creator`: makes more of them; None where no plugin brought the op."""
+    """The plugin of an opaque layer: name, namespace, version, fields. creator: of such layers; None where the op is of no plugin."""
 
     def __init__(self, node: Node) -> None:
         self.num_outputs = len(node.outputs)

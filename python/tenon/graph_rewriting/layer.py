@@ -14,7 +14,7 @@ from .trt import LayerType
 
 
 class NativeLayer:
-    """What Layer.as_layer() gives: the op, its operation and its attributes by name."""
+    """The result of Layer.as_layer(), as TensorRT's layers: type, operation and attributes, each attribute as a member."""
 
     def __init__(self, layer: Layer) -> None:
         self._layer = layer
@@ -37,7 +37,7 @@ class NativeLayer:
 
     @property
     def op(self) -> Enum | None:
-        """ElementWiseOperation.SUM and the like; None where the type of the layer says it all."""
+        """The operation, ElementWiseOperation.SUM and the like; None where the layer's type has only one."""
         return operation_of(self._layer.node) if isinstance(self._layer.node, Node) else None
 
     @property
@@ -112,7 +112,7 @@ class Layer:
         return self._pick(self._operands(), indices, "input")
 
     def get_outputs(self, *indices: int) -> list[Tensor]:
-        """The results at these indices; without indices all. A layer that is gone has none. Raises IndexError."""
+        """The results at these indices; without indices all. An erased layer has none. Raises IndexError."""
         return self._pick(self._results(), indices, "output")
 
     def _pick(self, values: list[Value | None], indices: tuple[int, ...], what: str) -> list[Any]:
@@ -130,7 +130,7 @@ class Layer:
         return self.network.is_removed_layer(self)
 
     def mark_as_removed(self) -> None:
-        """Patterns are not shown the layer any more. It leaves the graph as soon as nobody uses its outputs."""
+        """Patterns are not called for the layer any more. It is erased as soon as its outputs have no users."""
         self.network.mark_removed_layer(self)
 
     def __eq__(self, other: object) -> bool:

@@ -15,8 +15,8 @@ Pattern = TypeVar("Pattern", PatternRewriter, PatternAnalyzer)
 
 
 class RewriteWarning(UserWarning):
-    """The engine has undone a pattern's work or left the pattern out: it changed the graph while matching, changed an element type, or did
-    not settle."""
+    """The engine has undone a rewrite and disabled its pattern: it changed the graph while matching, changed an element type, or reached a
+    limit of rewrites."""
 
 
 class _PatternManager(Generic[Pattern]):
@@ -24,7 +24,7 @@ class _PatternManager(Generic[Pattern]):
         self.patterns: dict[str, tuple[int, Pattern]] = {}
 
     def add(self, label: str, pattern: Pattern, benefit: int = 0) -> None:
-        """Higher benefit goes first; ties go by the order of adding. Raises ValueError where the label is taken."""
+        """Patterns of higher benefit are tried first, of equal benefit in the order of adding. Raises ValueError where the label exists."""
         if label in self.patterns:
             raise ValueError(f"there is a pattern of label {label!r} already")
         self.patterns[label] = (benefit, pattern)
@@ -38,7 +38,7 @@ class _PatternManager(Generic[Pattern]):
 
 
 class RewritePatternManager(_PatternManager[PatternRewriter]):
-    max_repeats = 1000  # rewrites one upon the other, until a pattern counts as one that does not settle
+    max_repeats = 1000  # the longest chain of rewrites, each of a layer that the one before made; a longer one disables its pattern
 
     @staticmethod
     def instance() -> RewritePatternManager:

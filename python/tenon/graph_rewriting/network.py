@@ -42,9 +42,9 @@ class Network:
             for node in self.graph.nodes:
                 self.name_of(node)
 
-    # --- looking ---------------------------------------------------------------------------------------------------
+    # --- queries ---------------------------------------------------------------------------------------------------
     def get_layers(self) -> list[Layer]:
-        """All layers in a topological order, those marked as removed too as long as they are in the graph."""
+        """All layers in a topological order, including those marked as removed that are still in the graph."""
         return [Layer(self, node) for node in self.graph.nodes]
 
     def get_layer_by_name(self, name: str) -> Layer | None:
@@ -68,7 +68,7 @@ class Network:
         return [Layer(self, node) for node in tensor.value.users] if tensor.value.alive else []
 
     def get_tensor_parent(self, tensor: Tensor) -> Layer | None:
-        """The layer that makes the tensor; None for an input of the network. The parent of a weight is a CONSTANT layer."""
+        """The layer whose output the tensor is; None for an input of the network. The parent of a weight is a CONSTANT layer."""
         if not tensor.value.alive or tensor.value.kind == "input":
             return None
         return Layer(self, tensor.value if tensor.value.is_constant else tensor.value.producer)
@@ -107,7 +107,7 @@ class Network:
         return self._removed.get(node, "")
 
     def prune(self) -> int:
-        """Erases the layers that nobody uses, as building an engine does. Returns how many."""
+        """Erases the layers whose outputs have no users, as building an engine does. Returns how many."""
         return self.graph.remove_dead()
 
     # --- building --------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ class Network:
         return name
 
     def name_of(self, node: Node) -> str:
-        """Every layer has a name of its own; one that lacks it gets it now."""
+        """The unique name of a layer; a layer without one gets it now."""
         name = node.name
         known = self._layers.get(name)
         if name and known == node:
@@ -196,7 +196,7 @@ class Network:
 
     @contextmanager
     def rewriting_at(self, node: Node) -> Iterator[None]:
-        """Layers that are made inside come before `node`, in this network."""
+        """In this context functionals insert layers into this network, before `node`."""
         before, self._insertion_point = self._insertion_point, node
         try:
             with net_guard(self):

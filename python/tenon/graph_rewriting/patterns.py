@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user writes: patterns that rewrite, and patterns that only look."""
+"""The base classes of patterns: PatternRewriter changes the network, PatternAnalyzer only reads it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class _Pattern:
     def __init__(self, name: str, root_layer: Iterable[LayerType] | None = None) -> None:
         self.name = name
         self.root_layer = set(root_layer) if root_layer is not None else None
-        # What the caller of the manager gives to its patterns; None where it gives nothing.
+        # The argument `args` of the manager's rewrite() or analyze().
         self.args: Any = {}
 
     def log_info(self, msg: str) -> None:
@@ -31,7 +31,8 @@ class _Pattern:
 
 
 class PatternRewriter(_Pattern):
-    """Defines match_and_rewrite(), or, with separate_match_rewrite, match() and rewrite(). root_layer: the types of layers it is shown."""
+    """Defines match_and_rewrite(), or, with separate_match_rewrite, match() and rewrite(). root_layer: the types of
+    layers that it is called for; None: all."""
 
     def __init__(
         self,
@@ -45,14 +46,14 @@ class PatternRewriter(_Pattern):
         self.separate_match_rewrite = separate_match_rewrite if seperate_match_rewrite is None else seperate_match_rewrite
 
     def match(self, layer: Layer) -> bool:
-        """Looks and decides; changes nothing."""
+        """Whether the pattern matches at the layer. Must not change the network."""
         raise NotImplementedError(f"pattern {self.name} does not define match()")
 
     def rewrite(self, layer: Layer) -> None:
         raise NotImplementedError(f"pattern {self.name} does not define rewrite()")
 
     def match_and_rewrite(self, layer: Layer) -> bool:
-        """True where it has rewritten. What was done before False is taken back."""
+        """True where it has rewritten. Changes before a False are undone."""
         raise NotImplementedError(f"pattern {self.name} does not define match_and_rewrite()")
 
 

@@ -72,7 +72,7 @@ class PluginFieldCollection(list[PluginField]):
 
 
 class Plugin:
-    """What a creator made: it becomes a layer by add_plugin_v2 or add_plugin_v3, which is where wrong fields are op, all at once."""
+    """What a creator made: add_plugin_v2 and add_plugin_v3 make a layer of it, and raise an error with all wrong fields."""
 
     def __init__(self, creator: PluginCreator, name: str, attributes: dict[str, Any]) -> None:
         self.creator, self.name, self.attributes = creator, name, attributes
@@ -99,11 +99,11 @@ def namespace_of(domain: str) -> str:
 
 
 class PluginCreator:
-    """An op of a library, or a function of @tenon.plugin. `operands`: of each its name, whether it may be missing, and whether it is
-    for any number; `defaults`: of each field, None where it has none."""
+    """An op of a library, or a function of @tenon.plugin. operands: (name, may be missing, takes any number of tensors) of each;
+    defaults: of the fields, by name, None for a field without one."""
 
     def __init__(self, op: dict[str, Any], outputs: int | None = None) -> None:
-        """outputs: how many, where the op has any number of them; None: unknown before it is a layer."""
+        """outputs: their number, for an op that may have any number; None: unknown until the layer is made."""
         self.name: str = op["name"]
         self.plugin_version: str = op["version"]
         self.domain: str = op["name_space"]
@@ -147,7 +147,7 @@ class PluginCreator:
         return operands, {name: value for name, value in bound.items() if value is not None}
 
     def arguments(self, operands: list[Any], attributes: dict[str, Any]) -> dict[str, Any]:
-        """What a call is given that makes a layer of these operands and attributes, defaults too: creator(**arguments)."""
+        """The keyword arguments, defaults included, with which creator(**arguments) makes a layer of these operands and attributes."""
         out: dict[str, Any] = {}
         for k, (name, _, any_number) in enumerate(self.operands):
             out[name] = operands[k:] if any_number else operands[k] if k < len(operands) else None
@@ -189,8 +189,7 @@ def _text(field: PluginField) -> str:
 
 
 def count_outputs(creator: PluginCreator, operands: list[Value | None], attributes: dict[str, Any]) -> int:
-    """Of a plugin whose op has any number of them. Only the plugin itself decides, and refuses a layer with more: it is called in a
-    graph of its own."""
+    """The number of outputs of a plugin whose op may have any number: the largest that the plugin accepts, tried in a scratch graph."""
 
     def takes(count: int) -> bool:
         graph = Graph()
@@ -204,7 +203,7 @@ def count_outputs(creator: PluginCreator, operands: list[Value | None], attribut
 
 
 def _twin(graph: Graph, value: Value | None) -> Value | None:
-    """Of the same type, and of the same value where that is known."""
+    """A value of `graph` with the type of `value`; a constant where `value` is one."""
     if value is None:
         return None
     if value.is_constant:

@@ -13,8 +13,8 @@ from .patterns import PatternAnalyzer, PatternRewriter, _Pattern
 
 
 class Session:
-    """The rewrite driver calls patterns through it. What a pattern changes in Python is kept once the driver reports that the rewrite is
-    applied, and is rolled back where it was refused: the driver reports the former only, so the latter is rolled back at the next call."""
+    """The rewrite driver calls patterns through it. Changes of Python state that a pattern makes are committed when the driver reports the
+    rewrite as applied. The driver does not report refused rewrites: their changes are rolled back before the next pattern is called."""
 
     def __init__(self, network: Network, args: Any) -> None:
         self.network = network
@@ -34,7 +34,7 @@ class Session:
         self._of(event["graph"]).undo_log.commit()
 
     def finish(self) -> None:
-        """After the run: takes back what was refused last, and forgets layers that are gone."""
+        """After the run: rolls back the last rewrite where it was refused, and drops records of removed layers."""
         for network in (self.network, *self._bodies.values()):
             network.undo_log.rollback()
             network.flayer_memo.cleanup()
@@ -69,7 +69,7 @@ class Session:
     def _rewritten(self, pattern: PatternRewriter) -> Any:
         def rewrite(m: Match, rewriter: Rewriter) -> None:
             layer = Layer(self._of(m.graph), m.root)
-            layer.network.undo_log.open()
+            layer.network.undo_log.begin()
             with layer.network.rewriting_at(m.root):
                 pattern.rewrite(layer)
 
@@ -80,7 +80,7 @@ class Session:
             layer = self._visible_layer(pattern, m.graph, m.root)
             if layer is None:
                 return False
-            layer.network.undo_log.open()
+            layer.network.undo_log.begin()
             with layer.network.rewriting_at(m.root):
                 return bool(pattern.match_and_rewrite(layer))
 

@@ -46,7 +46,7 @@ class Tensor:
 
     @property
     def trt_tensor(self) -> Tensor:
-        """Itself: there is no other tensor below it."""
+        """The tensor itself, which wraps no other."""
         return self
 
     @property
@@ -89,7 +89,7 @@ class Tensor:
         return self.network.get_tensor_users(self)
 
     def get_parent(self) -> Any:
-        """The layer that makes it; None for an input of the network."""
+        """The layer whose output it is; None for an input of the network."""
         return self.network.get_tensor_parent(self)
 
     def is_network_input(self) -> bool:
@@ -102,7 +102,7 @@ class Tensor:
         self.network.mark_output(self, name, dtype)
 
     def replace_all_uses_with(self, new: Tensor) -> None:
-        """Every layer that uses this tensor uses `new` instead, at each place where it does, and its FLayerInfo says so. Outputs of the
+        """Every layer that uses this tensor uses `new` instead, at each place where it does, and its FLayerInfo is updated. Outputs of the
         network stay: see FLayerInfo.replace_outputs_uses_with. Raises TenonError where `new` is computed from one of those layers."""
         if new == self:
             return
@@ -127,8 +127,8 @@ class Tensor:
             if info is not None:
                 info.replace_input_with(self, new)
         network.is_graph_altered = True
-        if not network.undo_log.is_open and new.value.shape != self.value.shape:
-            graph.infer()  # while a manager rewrites, the engine does it for what follows alone
+        if not network.undo_log.is_recording and new.value.shape != self.value.shape:
+            graph.infer()  # while a manager rewrites, the driver infers the affected layers alone
 
     # --- arithmetic ------------------------------------------------------------------------------------------------
     def __add__(self, other: Any) -> Tensor:

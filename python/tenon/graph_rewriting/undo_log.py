@@ -7,27 +7,30 @@ from collections.abc import Callable
 
 
 class UndoLog:
-    """Between `open` and `commit` every change notes how it is undone; outside nothing is kept."""
+    """The steps that undo the changes since `begin`, until `commit` or `rollback`; outside of that `record` does nothing."""
 
     def __init__(self) -> None:
-        self._undo: list[Callable[[], None]] | None = None
+        self._steps: list[Callable[[], None]] | None = None  # in the order of the changes; None: not recording
 
     @property
-    def is_open(self) -> bool:
-        return self._undo is not None
+    def is_recording(self) -> bool:
+        return self._steps is not None
 
-    def open(self) -> None:
+    def begin(self) -> None:
+        """Undoes what is still recorded, and starts to record."""
         self.rollback()
-        self._undo = []
+        self._steps = []
 
     def record(self, undo: Callable[[], None]) -> None:
-        if self._undo is not None:
-            self._undo.append(undo)
+        if self._steps is not None:
+            self._steps.append(undo)
 
     def commit(self) -> None:
-        self._undo = None
+        """The changes stay."""
+        self._steps = None
 
     def rollback(self) -> None:
-        undo, self._undo = self._undo, None
-        for step in reversed(undo or []):
+        """Undoes the recorded changes, the last one first."""
+        steps, self._steps = self._steps, None
+        for step in reversed(steps or []):
             step()

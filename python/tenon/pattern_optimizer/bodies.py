@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes with bodies (If, Loop, Scan), as ONNX says them."""
+"""Nodes with bodies (If, Loop, Scan) as onnx.NodeProto."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
 
 
 def names_read_by(node: onnx.NodeProto) -> list[str]:
-    """Its inputs, then what its bodies take from outside; each once."""
+    """The names of the node's inputs and of the outer values that its bodies read; each once."""
     read = dict.fromkeys(name for name in node.input if name)
     for body in _bodies(node):
         own = {v.name for v in [*body.input, *body.initializer]} | {s.values.name for s in body.sparse_initializer}

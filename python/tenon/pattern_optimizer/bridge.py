@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Patterns in Python as rules of the engine."""
+"""Patterns in Python as code rules of the engine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Views:
         self.sweeps: dict[int, int] = {}  # by view
 
     def start(self) -> None:
-        """A run of the driver begins: bodies may have gone, and sweeps are counted anew."""
+        """Called before each run of the driver: drops views of erased bodies, and restarts the count of sweeps."""
         self.bodies.clear()
         self.sweeps.clear()
 
@@ -66,7 +66,8 @@ class Bridge:
         )
 
     def screen(self, graph: Graph, sweep: int) -> tuple[list[Node], int]:
-        """The nodes where the pattern matches, and how many were tried: those that it has not refused in the same surroundings before."""
+        """The nodes where the pattern matches, and how many were tried: all but those that it refused before and around which nothing has
+        changed."""
         view = self.views.in_sweep(graph, sweep)
         tried, found = view.scene.match_nodes(self.number, self.op_types, self.pattern.match, view, [])
         self.found = dict(found)

@@ -46,7 +46,7 @@ class Building(GraphQueries):
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
         self.op = self.anyop = Operators(self)
-        self.known_types: dict[str, tuple[int, Any]] = {}  # type and shape of results that nobody makes yet
+        self.known_types: dict[str, tuple[int, Any]] = {}  # type and shape of results whose nodes are not inserted yet
 
     def _insert(self, op_type: str, operands: list[Value | None], attributes: dict[str, Any], outputs: int, domain: str) -> list[Value]:
         return self.graph.insert(op_type, operands, attributes, outputs=outputs, domain=domain, infer=self.infer).outputs
@@ -66,7 +66,7 @@ class Building(GraphQueries):
         return name_of(self._constant(_array(value), name))
 
     def set_type(self, name: str, elem_type: int) -> None:
-        """Of a result, or of one that the nodes of an `apply` are going to make. 0 and less: nothing is known_types."""
+        """Of a result, or of one that the nodes of an `apply` are going to make. 0 and less: the type is not known."""
         if elem_type > 0:
             self._set_known(name, elem_type, None)
 

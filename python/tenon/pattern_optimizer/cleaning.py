@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole-graph steps that no pattern says."""
+"""Passes over the whole graph that are no patterns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from ..rewriting import Graph, Node, Value
 
-LARGEST = 1 << 20  # bytes of an initializer that is compared with others; those that are by reference are not
+LARGEST = 1 << 20  # bytes: larger initializers, and those by reference, are not compared
 
 
 def graphs_in(graph: Graph) -> Iterator[Graph]:
@@ -34,7 +34,7 @@ def _constant_key(value: Value) -> Any:
 
 
 def merge_equal(graph: Graph, shapes: bool, constants: bool) -> int:
-    """Equal initializers become one, and Shape nodes of one result or of equal sizes. Returns how many went away."""
+    """Merges equal initializers, and Shape nodes of the same value or of equal sizes. Returns how many were removed."""
     merged = 0
     for g in graphs_in(graph):
         first: dict[Any, Value] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Patterns declared as two functions that call the builder: what to look for, and what it becomes."""
+"""Patterns declared as two functions that call the builder: one builds the pattern, one its replacement."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PatternBuilder(Building):
 
 
 class RewriteBuilder(Building):
-    """Builds the new side right where it belongs."""
+    """Builds the replacement into the graph that is rewritten."""
 
     def __init__(self, graph: Graph, rewriter: Rewriter) -> None:
         super().__init__(graph)
@@ -84,7 +84,7 @@ class EasyPatternOptimization(PatternOptimization):
         """Called with the new nodes."""
 
     def add_validate_param(self, name: str, value: Any) -> None:
-        """What validate_mapping found out, for apply_pattern."""
+        """Stores a value in validate_mapping for apply_pattern."""
         self._params[name] = value
 
     def get_validate_param(self, name: str) -> Any:

@@ -42,7 +42,7 @@ class Environment:
         )
 
     def verbosity(self, names: set[str], given: int) -> int:
-        """Of the pattern of these names: the highest that is requested."""
+        """The verbosity of a pattern with these names: the highest of those given."""
         short = {short_name(n) for n in names}
         own = [_number(os.environ.get(n, "")) for name in short for n in (name, f"{name}Pattern")]
         return max([given, self.verbose, *own, 10 if short & self.loud else 0])

@@ -17,7 +17,7 @@ Shape = tuple[int | str, ...]
 
 
 class GraphQueries:
-    """Questions about a graph. A node is one onnx.NodeProto for as long as it lives.
+    """Queries of a graph. A node is the same onnx.NodeProto object for as long as it is in the graph.
 
     Names that the graph does not have are no error where the question is whether something is known; they raise where it must be.
     """
@@ -98,7 +98,7 @@ class GraphQueries:
         return self.graph.unique_name(prefix)
 
     def unique_node_name(self, name: str) -> str:
-        """What is written has every name once, whatever nodes are called here."""
+        """The name itself: names of nodes are made unique when the model is written."""
         return name
 
     def get_position(self, node: onnx.NodeProto) -> int:

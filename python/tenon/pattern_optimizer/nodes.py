@@ -43,7 +43,7 @@ def _attribute(name: str, value: Any) -> onnx.AttributeProto:
 
 
 def _body(name: str, graph: Graph, captures: dict[str, str]) -> onnx.AttributeProto:
-    """A body as ONNX writes it: what it uses from outside is not among its inputs."""
+    """A body as a graph attribute: outer values that it uses are read by name, and are no inputs of it."""
     proto = onnx.load_from_string(graph.to_onnx()).graph
     inputs = [i for i in proto.input if i.name not in captures]
     del proto.input[:]
@@ -54,7 +54,7 @@ def _body(name: str, graph: Graph, captures: dict[str, str]) -> onnx.AttributePr
 
 
 def fill_proto(proto: onnx.NodeProto, node: Node) -> None:
-    """Brings the proto up to date."""
+    """Sets all fields of the proto from the node."""
     del proto.input[:]
     del proto.output[:]
     del proto.attribute[:]

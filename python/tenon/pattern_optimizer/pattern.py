@@ -18,10 +18,10 @@ Nodes = Sequence[onnx.NodeProto | None]
 
 
 class MatchResult:
-    """What a pattern found: the nodes that its rewrite is about, in the order in which `apply` takes them.
+    """A match: the nodes that the rewrite replaces, in the order in which `apply` takes them.
 
     Every node given is removed, unless `apply` returns it. None may be in the place of a node that the graph does not have.
-    insert_at: a hint, which the engine does not need: it finds the place of new nodes itself.
+    insert_at: ignored; the engine determines where new nodes are inserted.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class _Named:
 
 
 class PatternOptimization(_Named):
-    """A pattern in Python: `match` looks and decides, `apply` gives the new nodes.
+    """A pattern in Python: `match` decides, `apply` returns the new nodes.
 
     priority: patterns of higher numbers wait until those of lower ones find nothing any more. min_opset: always met, as patterns see
     the newest operators (kept for patterns that pass it on).
@@ -120,7 +120,7 @@ class PatternOptimization(_Named):
         return ""
 
     def none(self, node: Any = None, lineno: int | None = None, msg: Callable[[], str] | str | None = None) -> None:
-        """What `match` returns where it does not match, saying where it gave up and why (shown from verbosity 10 on)."""
+        """`return self.none(node, line, message)`: `match` found no match; line and message are printed from verbosity 10 on."""
         self._refused_at = None if node is None else (sys._getframe(1).f_code.co_filename, lineno)
         if node is not None and self.verbose >= 10:
             text = msg() if callable(msg) else msg or ""
@@ -129,7 +129,7 @@ class PatternOptimization(_Named):
 
     @property
     def last_reason(self) -> str:
-        """Where `match` gave up last; empty where it did not say."""
+        """The file and line that `match` last passed to none(); empty where it passed none."""
         if self._refused_at is None:
             return ""
         file, line = self._refused_at
@@ -150,7 +150,7 @@ class EnginePattern(_Named):
         self.verbose = verbose
         self.seed = seed
         self.requested_by_name = True
-        self.may_approximate = False  # where its own name was given, and says nothing else
+        self.may_approximate = False  # it was selected by its own name, and all its rules are approximate
 
     @property
     def priority(self) -> int:
@@ -163,7 +163,7 @@ class EnginePattern(_Named):
 
     @property
     def names(self) -> set[str]:
-        """All by which it may be meant: its own, its rules', and those of the rewrites that they cover."""
+        """All names that select it: its own, those of its rules, and those of the yobx patterns that they cover."""
         return {self.seed or self.name, *(r.name for r in self.rules), *(seed for r in self.rules for seed in r.seeds.split())}
 
     def active_rules(self, processor: str) -> list[Rule]:

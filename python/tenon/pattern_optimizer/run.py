@@ -67,14 +67,14 @@ class Optimization:
             print(f"[pattern_optimizer.optimize] {text}")
 
     def report_mismatches(self, patterns: list[Pattern]) -> None:
-        """Of the loud rules of the engine: what keeps their best partial matches from matching. (Patterns in Python say it themselves.)"""
+        """Prints why the best partial matches of verbose engine rules do not match. (Patterns in Python print that themselves.)"""
         for pattern in patterns:
             for rule in pattern.rules if isinstance(pattern, EnginePattern) and pattern.verbose >= 10 else ():
                 for why in why_not(self.graph, rule, allowed=self.allowed):
                     print(f"[{pattern.name}.match] none: {why}")
 
     def clean(self) -> None:
-        """Equal initializers and Shape nodes become one, constants fold, Identity nodes and what nobody uses go away."""
+        """Merges equal initializers and Shape nodes, folds constants, removes Identity nodes and unused nodes."""
         merged = merge_equal(self.graph, shapes=self.options.remove_duplicated_shape, constants=self.options.remove_duplicated_initializer)
         self.rows.cleaned("remove_duplicates", merged)
         if self.options.remove_unused:
@@ -83,7 +83,7 @@ class Optimization:
     # --- patterns ------------------------------------------------------------------------------------------
 
     def rules(self, patterns: list[Pattern]) -> list[tuple[int, Rule]]:
-        """Each rule once, with its priority. What cannot be made a rule of is named in a warning and left out."""
+        """The rules of the patterns with their priorities, each once. A pattern that cannot become a rule is skipped with a warning."""
         out: dict[str, tuple[int, Rule]] = {}
         for pattern in patterns:
             if isinstance(pattern, EnginePattern):
@@ -98,7 +98,7 @@ class Optimization:
                     pattern.rule(bridge) if isinstance(pattern, EasyPatternOptimization) else bridge.rule(),
                 )
                 self.rows.called[pattern.name] = pattern
-            except Exception as e:  # whatever the author's code raises
+            except Exception as e:  # the code of a pattern may raise anything
                 warnings.warn(f"pattern {pattern.name} was left out: {type(e).__name__}: {e}", RuntimeWarning, stacklevel=2)
         return list(out.values())
 

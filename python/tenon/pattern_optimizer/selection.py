@@ -36,7 +36,7 @@ def _called(pattern: EnginePattern) -> EnginePattern:
 
 
 def _named(name: str, verbose: int) -> list[Pattern]:
-    """What one name means: a set, a class in Python, a rule, or a rewrite of the catalogue."""
+    """The patterns of one name: of a set, a class in Python, a rule, or a pattern of yobx."""
     if name == "none":
         return []
     if kinds := catalogue.named(name):
@@ -80,12 +80,12 @@ def _one(item: Any, verbose: int) -> list[Pattern]:
 
 
 def names_of(pattern: Pattern) -> set[str]:
-    """All by which a pattern may be meant."""
+    """All names that select the pattern."""
     return pattern.names if isinstance(pattern, EnginePattern) else {short_name(pattern.name)}
 
 
 def _names_of_all(items: Iterable[Any]) -> set[str]:
-    """By which what is left out may be meant."""
+    """All names of the patterns that are excluded."""
     out: set[str] = set()
     for item in items:
         out |= {short_name(item)} if isinstance(item, str) else set()
@@ -95,7 +95,8 @@ def _names_of_all(items: Iterable[Any]) -> set[str]:
 
 
 def without(pattern: Pattern, dropped: set[str]) -> Pattern | None:
-    """What stays of the pattern; None for nothing. A rule that serves several rewrites of the catalogue goes with the first it names."""
+    """The pattern without the excluded rules; None where none is left. A rule that covers several patterns of yobx is excluded with the
+    first that it names."""
     if not dropped:
         return pattern
     if not isinstance(pattern, EnginePattern):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an optimisation did, as rows: a list of dictionaries, which pandas.DataFrame takes as they are."""
+"""The statistics of an optimisation as rows: a list of dictionaries, from which pandas.DataFrame makes a table."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .selection import Pattern
 
 
 class Events:
-    """The rewrites of one run of the driver, as they happen."""
+    """Collects a row for each rewrite of one run of the driver."""
 
     def __init__(self, rows: Rows, bridges: dict[str, Bridge]) -> None:
         self.rows = rows
         self.bridges = bridges
         self.found: list[dict[str, Any]] = []
-        self.open: list[Any] = []  # matched nodes of the last rewrite: which of them died shows afterwards
+        self.open: list[Any] = []  # matched nodes of the last rewrite, to count those that it removes
         self.clock = time.perf_counter()
 
     def applied(self, event: dict[str, Any]) -> None:
@@ -51,7 +51,8 @@ class Events:
 
 
 class Rows:
-    """match_P: asked (tried), found (instances), time_in seconds. apply_P: one row a rewrite. What else was done has rows of its own."""
+    """The rows. match_P: for pattern P how many nodes were tried, matches (instances), seconds (time_in). apply_P: one row for each
+    rewrite. Cleaning passes have rows under their names."""
 
     def __init__(self, verbose: int) -> None:
         self.verbose = verbose
@@ -59,7 +60,7 @@ class Rows:
         self.iteration = 0
         self.applied = 0
         self.last = ""
-        self.called: dict[str, Pattern] = {}  # by rule: the pattern that brought it
+        self.called: dict[str, Pattern] = {}  # by rule: its pattern
 
     def name_of(self, rule: str) -> str:
         return self.called[rule].name if rule in self.called else rule

@@ -23,7 +23,7 @@ OF_THE_NODE_ALONE = {f"{side}{what}" for side in ("in", "out") for what in ("typ
 
 
 class PatternView(GraphQueries):
-    """Looks at a graph for patterns, and makes the nodes with which they answer.
+    """The interface of a graph for patterns: queries, and nodes for `apply` to return.
 
     `match` gets one that only looks; `apply` one that can make initializers as well.
     """
@@ -45,7 +45,7 @@ class PatternView(GraphQueries):
 
     @contextmanager
     def changing(self, rewriter: Rewriter) -> Iterator[None]:
-        """For the time of an `apply`."""
+        """The context of an `apply`, in which nodes may be made."""
         self._rewriter = rewriter
         self._given.clear()
         try:
@@ -70,7 +70,7 @@ class PatternView(GraphQueries):
 
     @staticmethod
     def _propagate_metadata(old_nodes: list[onnx.NodeProto | None], new_nodes: list[onnx.NodeProto | None]) -> None:
-        """What all old nodes say that say anything, but of types and shapes, is said of the new ones. (The engine does so itself.)"""
+        """Copies metadata on which the old nodes agree, but for types and shapes, to the new ones. (The engine does so itself.)"""
         merged: dict[str, set[str]] = {}
         for entry in (e for node in old_nodes if node is not None for e in node.metadata_props if e.key not in OF_THE_NODE_ALONE):
             merged.setdefault(entry.key, set()).add(entry.value)
@@ -80,7 +80,7 @@ class PatternView(GraphQueries):
                     node.metadata_props.add(key=key, value=next(iter(values)))
 
     def _chech_graph_verifies(self, node: onnx.NodeProto) -> None:
-        """Whether the node keeps the rules of its operator; AssertionError where it does not."""
+        """Checks the node against its operator's schema. Raises AssertionError."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             read_alone(node, {name: self._value(name) for name in names_read_by(node)})

@@ -44,7 +44,7 @@ class ChainPattern(BinaryPattern):
     """One operator after another."""
 
     pairs: ClassVar[frozenset[tuple[str, str]]]  # first, second
-    order = 3
+    default_priority = 3
 
     def find(self, g: PatternView, node: onnx.NodeProto) -> Found:
         if not self.fits(g, node):
@@ -73,7 +73,7 @@ class AddAddMulMulPattern(ChainPattern):
 class AddAddMulMulBroadcastPattern(AddAddMulMulPattern):
     """(x + y) + z -> AddAdd(x, y, z), (x * y) * z -> MulMul(x, y, z), broadcast over first axes"""
 
-    order = 4
+    default_priority = 4
     broadcasts = True
 
 
@@ -87,7 +87,7 @@ class AddMulPattern(ChainPattern):
 class AddMulBroadcastPattern(AddMulPattern):
     """(x + y) * z -> AddMul(x, y, z), (x * y) + z -> MulAdd(x, y, z), broadcast over first axes"""
 
-    order = 4
+    default_priority = 4
     broadcasts = True
 
 
@@ -101,7 +101,7 @@ class SubMulPattern(ChainPattern):
 class SubMulBroadcastPattern(SubMulPattern):
     """(x - y) * z -> SubMul(x, y, z), (x * y) - z -> MulSub(x, y, z), broadcast over first axes"""
 
-    order = 4
+    default_priority = 4
     broadcasts = True
 
 
@@ -119,7 +119,7 @@ class AddMulSharedInputPattern(BinaryPattern):
     """x + y, x + z -> AddSharedInput(x, y, z); x * y, x * z -> MulSharedInput(x, y, z)"""
 
     roots = frozenset({"Add", "Mul"})
-    order = 3
+    default_priority = 3
 
     def find(self, g: PatternView, node: onnx.NodeProto) -> Found:
         if not self.fits(g, node):
@@ -139,5 +139,5 @@ class AddMulSharedInputPattern(BinaryPattern):
 class AddMulSharedInputBroadcastPattern(AddMulSharedInputPattern):
     """x + y, x + z -> AddSharedInput(x, y, z); x * y, x * z -> MulSharedInput(x, y, z), broadcast over first axes"""
 
-    order = 4
+    default_priority = 4
     broadcasts = True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the patterns of the catalogue have in common: they say why they do not match, and make nodes of one domain."""
+"""The base class of the catalogue's patterns, which report why they do not match and make nodes of one domain; queries that they share."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Found = Sequence[onnx.NodeProto | None] | str
 
 
 class CataloguePattern(PatternOptimization):
-    """`find` gives the nodes of a match, in the order in which `apply` takes them, or the reason why there is none."""
+    """A pattern whose `find` returns the nodes of a match, in the order in which `apply` takes them, or the reason why there is none."""
 
-    roots: ClassVar[frozenset[str]]
+    roots: ClassVar[frozenset[str]]  # operators at whose nodes `find` is called
     domain: ClassVar[str] = ""  # of the roots
-    processor: ClassVar[str] = "CUDA"  # "": any
-    order: ClassVar[int] = 1  # the priority unless another is given
+    processor: ClassVar[str] = "CUDA"  # the processor that has the kernels; "": any
+    default_priority: ClassVar[int] = 1  # used where the constructor gets no priority
     _reason = ""
 
     def __init__(self, verbose: int = 0, priority: int | None = None) -> None:
-        super().__init__(verbose, self.order if priority is None else priority)
+        super().__init__(verbose, self.default_priority if priority is None else priority)
 
     @classmethod
     def fast_op_type(cls) -> set[str]:

@@ -15,7 +15,7 @@ class TransposeCastPattern(CataloguePattern):
     """Cast(Transpose(x)), Transpose(Cast(x)) of a matrix -> Transpose2DCastFP16(x), Transpose2DCastFP32(x)"""
 
     roots = frozenset({"Transpose"})
-    order = 3
+    default_priority = 3
 
     def find(self, g: PatternView, node: onnx.NodeProto) -> Found:
         if g.get_attribute_with_default(node, "perm", [1, 0]) != [1, 0] or not g.has_rank(node.input[0]) or g.get_rank(node.input[0]) != 2:
