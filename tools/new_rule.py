@@ -16,28 +16,32 @@ SKELETONS = Path(__file__).resolve().parent / "skeletons"
 
 
 class Kind(NamedTuple):
-    when: str
+    when: str  # when a rule is written in this way
     files: dict[str, str]  # path: its skeleton
-    then: str  # what runs the tests
+    then: str  # the command that runs the tests
 
 
 CPP_THEN = "./dev test rules && ./dev docs"
 STAGES = {
     "clean": "makes graphs smaller or more uniform and never hides structure",
-    "fuse": "recognises one op in many",
-    "trim": "leaves out what nobody reads",
+    "fuse": "replaces a subgraph by one fused op",
+    "trim": "leaves out elements that no node reads",
     "combine": "joins fused ops, moves data layout",
-    "onnxruntime": "says the finished graph in the ops of ONNX Runtime",
+    "onnxruntime": "rewrites the finished graph to the ops of ONNX Runtime",
 }
 KINDS = {
-    "equation": Kind("one line says it", {"src/rules/FOLDER/NAME.cpp": "equation.cpp", "tests/rules/FOLDER/NAME.tn": "rule.tn"}, CPP_THEN),
+    "equation": Kind(
+        "one equation expresses the rule",
+        {"src/rules/FOLDER/NAME.cpp": "equation.cpp", "tests/rules/FOLDER/NAME.tn": "rule.tn"},
+        CPP_THEN,
+    ),
     "builder": Kind(
-        "values meet more than once, or one side is long: two functions over the graph builder",
+        "a value has several users, or one side is long: two functions over the graph builder",
         {"src/rules/FOLDER/NAME.cpp": "builder.cpp", "tests/rules/FOLDER/NAME.tn": "rule.tn"},
         CPP_THEN,
     ),
     "code": Kind(
-        "a decision that no equation can say: match and rewrite",
+        "an equation cannot express the decision: functions match and rewrite",
         {"src/rules/FOLDER/NAME.cpp": "code.cpp", "tests/rules/FOLDER/NAME.tn": "rule.tn"},
         CPP_THEN,
     ),
@@ -66,7 +70,7 @@ class Mistake(Exception):
 
 
 def snake(name: str) -> str:
-    """What the name may have been meant to be."""
+    """The nearest valid name, for an error's advice."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
     return re.sub(r"^[^a-z]+|_+$", "", re.sub(r"\W+|_+", "_", words.lower(), flags=re.ASCII)) or "fold_sign"
 
@@ -79,7 +83,7 @@ def check_name(name: str, kind: str) -> None:
     taken = taken or any((ROOT / "python/tests" / file).exists() for file in (f"{name}.py", f"test_{name}.py"))
     if kind == "python" and taken:
         raise Mistake(
-            "Python means something else by this name", "the name of a new module", name, f"./dev new-rule {name}_rule --kind python"
+            "the name is a keyword or a module of Python", "the name of a new module", name, f"./dev new-rule {name}_rule --kind python"
         )
     if kind not in IN_CPP:
         return
@@ -98,27 +102,27 @@ def paths_of(name: str, stage: str, kind: Kind) -> dict[Path, str]:
     return paths
 
 
-def check_choice(option: str, what: str, said: str, known: dict, otherwise: str) -> None:
-    if said not in known:
-        near = difflib.get_close_matches(said, known, 1, 0.4)
-        raise Mistake(f"there is no such {what}", ", ".join(known), said, f"{option} {near[0] if near else otherwise}")
+def check_choice(option: str, what: str, given: str, known: dict, default: str) -> None:
+    if given not in known:
+        near = difflib.get_close_matches(given, known, 1, 0.4)
+        raise Mistake(f"there is no such {what}", ", ".join(known), given, f"{option} {near[0] if near else default}")
 
 
-def stage_of(said: str | None, kind: str) -> str:
+def stage_of(given: str | None, kind: str) -> str:
     """The folder of a rule in C++; rules of other kinds have none, and run in stage clean."""
-    if said is None:
+    if given is None:
         return "clean"
-    check_choice("--stage", "stage", said, STAGES, "clean")
+    check_choice("--stage", "stage", given, STAGES, "clean")
     if kind not in IN_CPP:
         raise Mistake(
-            f"a rule of kind {kind} has no stage", "--stage with rules in C++ alone", f"--stage {said}", f"--kind equation --stage {said}"
+            f"a rule of kind {kind} has no stage", "--stage with rules in C++ alone", f"--stage {given}", f"--kind equation --stage {given}"
         )
-    return said
+    return given
 
 
-def write(name: str, said_stage: str | None, kind_name: str) -> None:
+def write(name: str, given_stage: str | None, kind_name: str) -> None:
     check_choice("--kind", "kind of rule", kind_name, KINDS, "equation")
-    stage = stage_of(said_stage, kind_name)
+    stage = stage_of(given_stage, kind_name)
     check_name(name, kind_name)
     kind = KINDS[kind_name]
     for path, skeleton in paths_of(name, stage, kind).items():
@@ -126,7 +130,7 @@ def write(name: str, said_stage: str | None, kind_name: str) -> None:
         text = (SKELETONS / skeleton).read_text(encoding="utf-8").replace("NAME", name).replace("FOLDER", stage)
         path.write_text(text, encoding="utf-8")
         print(path.relative_to(ROOT))
-    print(f"say your rule and its cases (docs/add-a-rule.md), then {kind.then}")
+    print(f"write your rule and its cases (docs/add-a-rule.md), then run: {kind.then}")
 
 
 def main() -> int:
