@@ -34,7 +34,7 @@ GraphPtr find_body(const GraphPtr& outer, const ir::Graph& graph) {
 }
 
 nb::object state_of(const rewrite::Match& match) {
-  const PyReference* state = match.has_kept<PyReference>() ? &match.kept<PyReference>() : nullptr;
+  const PyReference* state = match.has_state<PyReference>() ? &match.state<PyReference>() : nullptr;
   return state ? **state : nb::none();
 }
 
@@ -65,8 +65,8 @@ std::vector<ir::ValueId> operands_in(const PyRewriter& w, nb::iterable inputs) {
   return out;
 }
 
-/// A node like one of any graph, with copies of its bodies; its last operands are what the bodies capture.
-nb::list graft(const PyRewriter& w, const NodeRef& like, nb::iterable inputs) {
+/// Inserts a copy of a node of any graph, with copies of its bodies; its last operands are what the bodies capture.
+nb::list clone_node(const PyRewriter& w, const NodeRef& like, nb::iterable inputs) {
   ir::Graph& g = w.graph->edit();
   const std::vector<ir::ValueId> operands = operands_in(w, inputs);
   const ir::Node& from = look(like);
@@ -104,12 +104,12 @@ void bind_rewriter(nb::module_& m) {
           [](const PyRewriter& w, const NodeRef& like, nb::iterable inputs) {
             std::vector<ir::ValueId> operands;
             for (nb::handle input : inputs) operands.push_back(operand_in(*w.graph, input));
-            const auto results = w.get().again(id_in(*w.graph, like), std::move(operands));
+            const auto results = w.get().clone_with_operands(id_in(*w.graph, like), std::move(operands));
             unwrap(Result<void>(w.get().status()));
             return list_of(w.graph, results);
           },
           nb::arg("like"), nb::arg("inputs"))
-      .def("graft", &graft, nb::arg("like"), nb::arg("inputs"))
+      .def("clone_node", &clone_node, nb::arg("like"), nb::arg("inputs"))
       .def(
           "constant",
           [](const PyRewriter& w, nb::handle array, nb::handle dtype, const std::string& name) {

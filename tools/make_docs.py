@@ -208,14 +208,14 @@ def rules_page() -> str:
         sections.append(f"\n## {name}\n\n[Source](../{path.relative_to(ROOT)}).\n")
         for item in items:
             sections += rule_lines(item, sets_of(item, block))
-            for seed in value_of(item, "seeds").split():
+            for seed in value_of(item, "covered_patterns").split():
                 covers.setdefault(seed, []).append(f"[{value_of(item, 'name')}](#{name.replace('/', '')})")
     head = [
         "# Rules\n",
         WRITTEN,
         f"{count} rewrites. `exact`: bit for bit. `reassociating`: the same real function, rounded in another order; on by default.",
         "`approximate`: never on by default. Folders are stages: `clean` makes graphs smaller and plainer, `fuse` finds one op in many,",
-        "`trim` leaves out what nobody reads, `combine` joins fused ops, `onnxruntime` says the finished graph in the ops of that runtime.",
+        "`trim` leaves out elements that no node reads, `combine` joins fused ops, `onnxruntime` rewrites to ops of that runtime.",
         "Sets: `tenon` is what the model pipeline uses; `default` and `onnxruntime` do what yobx's sets of these names do (the",
         "[tables](#patterns-of-yobx) list the rules that cover each); `canonical` gives one spelling to each thing and is confluent: in",
         "any order of its rules the result is the same graph. `onnxruntime_cuda` and `onnxruntime_other` write ops that ONNX Runtime has",

@@ -57,14 +57,14 @@ void check_isolation(const PyRuleSet& set, const RewriteRequest& request) {
 }
 
 /// Leaves out the rules that take down a process of their own; says so, a sentence each.
-std::vector<std::string> leave_out_unsafe(const GraphPtr& graph, const PyRuleSet& set, rewrite::Options& options, Context& context) {
+std::vector<std::string> leave_out_faulty_rules(const GraphPtr& graph, const PyRuleSet& set, rewrite::Options& options, Context& context) {
   // The GIL stays held: the child has this thread alone, and must not wait for a lock that another one held when it forked.
-  auto faulty = rewrite::find_unsafe(graph->get(), set.get(), options);
+  auto faulty = rewrite::find_faulty_rules(graph->get(), set.get(), options);
   raise_interruption(context);
   std::vector<std::string> out;
   for (const rewrite::FaultyRule& g : unwrap(std::move(faulty))) {
     options.without.insert(g.name);
-    out.push_back("rule " + g.name + " was left out: it " + g.how + ", at " + g.node);
+    out.push_back("rule " + g.name + " was left out: it " + g.failure + ", at " + g.node);
   }
   return out;
 }
@@ -76,7 +76,7 @@ nb::dict run(const GraphPtr& graph, const PyRuleSet& set, rewrite::Options& opti
   auto statistics = [&] {
     const Rewriting rewriting(graph->root());
     const Occupy occupied(graph->root());
-    if (isolate) unsafe = leave_out_unsafe(graph, set, options, context);
+    if (isolate) unsafe = leave_out_faulty_rules(graph, set, options, context);
     const nb::gil_scoped_release released;
     return rewrite::rewrite(graph->get(), set.get(), options);
   }();

@@ -110,7 +110,7 @@ MadeRule begun(std::string name, std::string docs, const std::string& numerics, 
   rule->docs = std::move(docs);
   rule->numerics = numerics_named(numerics, "numerics");
   rule->benefit = benefit;
-  rule->shared = shared;
+  rule->allow_outside_uses = shared;
   rule->sets = std::move(sets);
   return rule;
 }
@@ -137,7 +137,7 @@ PyRule from_equation(const std::string& text, std::string name, std::string docs
 
 nb::dict bindings_of(const rewrite::Equation& equation, const Match& match, const GraphPtr& graph) {
   nb::dict out;
-  const auto& bindings = match.kept<rewrite::Bindings>();
+  const auto& bindings = match.state<rewrite::Bindings>();
   for (size_t k = 0; k < equation.variables.size(); ++k) {
     const auto& slot = bindings.slots[k];
     if (slot.kind == rewrite::Bindings::Slot::Kind::value) out[equation.variables[k].name.c_str()] = object_of(graph, slot.value);
@@ -147,13 +147,13 @@ nb::dict bindings_of(const rewrite::Equation& equation, const Match& match, cons
 
 std::string qualified(const ir::Op& op) { return op.domain.empty() ? op.name : op.domain + "::" + op.name; }
 
-nb::list roots_in(const Match& match, const GraphPtr& graph) { return list_of(graph, match.kept<rewrite::Bindings>().roots); }
+nb::list roots_in(const Match& match, const GraphPtr& graph) { return list_of(graph, match.state<rewrite::Bindings>().roots); }
 
 std::vector<std::string> roots_of(const rewrite::Equation& equation) {
   const rewrite::Term& root = equation.terms[equation.left[0]];
   std::vector<std::string> out;
   if (root.op) out.push_back(qualified(*root.op));
-  for (int choice : root.kind == rewrite::Term::Kind::either ? root.operands : std::vector<int>()) {
+  for (int choice : root.kind == rewrite::Term::Kind::alternatives ? root.operands : std::vector<int>()) {
     const ir::Op* op = equation.terms[choice].op;
     if (op && std::ranges::find(out, qualified(*op)) == out.end()) out.push_back(qualified(*op));
   }
@@ -192,7 +192,7 @@ PyRule from_graphs(const PyGraph& match, const PyGraph* apply, std::string name,
   auto rule = begun(std::move(name), std::move(docs), numerics, benefit, shared, std::move(sets));
   if (!apply && make.is_none())
     raise(fail(Code::bad_usage, rule->name, "a pattern needs what it becomes").expected("a graph `apply`, or a callable `make`"));
-  auto equation = rewrite::equation_of(match.get(), apply ? apply->get() : match.get(), {.attributes = attributes});
+  auto equation = rewrite::equation_of(match.get(), apply ? apply->get() : match.get(), {.compare_attributes = attributes});
   rule->equation = unwrap(std::move(equation));
   const auto held = [](nb::object& f) { return f.is_none() ? PyReference() : hold(std::move(f)); };
   const bool calls_python = !check.is_none() || !make.is_none();
@@ -223,7 +223,7 @@ const char* stage_of(const PyRule& r) {
   return "";
 }
 
-nb::list visits(const GraphPtr& match) { return list_of(match, rewrite::visits_of(match->get())); }
+nb::list visits(const GraphPtr& match) { return list_of(match, rewrite::visit_order(match->get())); }
 
 }  // namespace
 
@@ -242,11 +242,11 @@ void bind_rules(nb::module_& m) {
       .def_prop_ro("name", [](const PyRule& r) { return r.rule->name; })
       .def_prop_ro("docs", [](const PyRule& r) { return r.rule->docs; })
       .def_prop_ro("sets", [](const PyRule& r) { return r.rule->sets; })
-      .def_prop_ro("seeds", [](const PyRule& r) { return r.rule->seeds; })
+      .def_prop_ro("seeds", [](const PyRule& r) { return r.rule->covered_patterns; })
       .def_prop_ro("numerics", [](const PyRule& r) { return std::string(rewrite::name_of(r.rule->numerics)); })
       .def_prop_ro("stage", &stage_of)
       .def_prop_ro("benefit", [](const PyRule& r) { return r.rule->benefit; })
-      .def_prop_ro("shared", [](const PyRule& r) { return r.rule->shared; })
+      .def_prop_ro("shared", [](const PyRule& r) { return r.rule->allow_outside_uses; })
       .def_prop_ro("roots", &roots_of_rule)
       .def("__repr__", [](const PyRule& r) { return "<Rule " + r.rule->name + ">"; });
   m.def("select", &select, nb::arg("expression"));

@@ -24,7 +24,7 @@ nb::object event_of(Context& context, const ir::Graph& graph, const rewrite::Com
 void log(Context& context, const Watchers& watchers, const rewrite::RewriteEvent& a) {
   const nb::gil_scoped_acquire acquired;
   try {
-    nb::object event = event_of(context, a.graph, a.rule, a.match, a.made);
+    nb::object event = event_of(context, a.graph, a.rule, a.match, a.new_nodes);
     event["index"] = a.index;
     event["sweep"] = a.sweep;
     watchers.applied(event);
@@ -38,7 +38,7 @@ void log(Context& context, const Watchers& watchers, const rewrite::RewriteEvent
 Result<void> ask(Context& context, const Watchers& watchers, const rewrite::Proposal& p) {
   const nb::gil_scoped_acquire acquired;
   try {
-    nb::object event = event_of(context, p.graph, p.rule, p.match, p.made);
+    nb::object event = event_of(context, p.graph, p.rule, p.match, p.new_nodes);
     const GraphPtr handle = context.of(p.graph);
     nb::list pairs;
     for (auto [from, to] : p.replacements) pairs.append(nb::make_tuple(ValueRef{handle, from}, ValueRef{handle, to}));

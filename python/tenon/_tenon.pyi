@@ -357,7 +357,8 @@ class Match:
     @property
     def args(self) -> Any: ...
     def take(self, node: Node, *, root: bool = False) -> None:
-        """Counts the node as part of the match. root: its results may be used by anyone, because they are replaced too."""
+        """Adds the node to the match: its results may have no users outside of the match, unless the rule is `shared`. root: they may,
+        because they are replaced too."""
     def refuse(self, reason: str) -> bool:
         """False, with a reason for the statistics."""
 
@@ -382,9 +383,9 @@ class Rewriter:
     ) -> list[Value | None]:
         """The results of a new node; bodies, outputs and names as those of Graph.insert."""
     def again(self, like: Node, inputs: Iterable[Value | None]) -> list[Value]:
-        """The same op with the same attributes on other operands."""
-    def graft(self, like: Node, inputs: Iterable[Value | None]) -> list[Value]:
-        """A node like one of any graph, with copies of its bodies. inputs: in place of [*like.inputs, *like.captures]."""
+        """Inserts a node of the op and the attributes of `like`, a node of this graph without bodies, with other operands."""
+    def clone_node(self, like: Node, inputs: Iterable[Value | None]) -> list[Value]:
+        """Inserts a copy of `like`, a node of any graph, with copies of its bodies. inputs: in place of [*like.inputs, *like.captures]."""
     def constant(self, array: Array, dtype: Any = None, name: str = "") -> Value: ...
     def replace(self, old: Value, new: Value) -> None:
         """Every use of `old` shall become one of `new`; carried out when the function has returned."""
@@ -446,7 +447,8 @@ class Rule:
     @property
     def sets(self) -> str: ...
     @property
-    def seeds(self) -> str: ...
+    def seeds(self) -> str:
+        """The patterns of yobx's catalogue that the rule covers, separated by blanks."""
     @property
     def numerics(self) -> str: ...
     @property
@@ -454,7 +456,8 @@ class Rule:
     @property
     def benefit(self) -> int: ...
     @property
-    def shared(self) -> bool: ...
+    def shared(self) -> bool:
+        """Whether values inside the match may have users outside of it."""
     @property
     def roots(self) -> list[str]: ...
 

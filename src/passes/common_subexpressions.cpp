@@ -59,12 +59,12 @@ class UniqueTable {
   std::vector<std::pair<Id, size_t>> slots_;
 };
 
-class Consing {
+class HashConsing {
  public:
-  Consing(Graph& graph, const rewrite::NameSet& keep) : graph_(graph), keep_(keep), journal_(graph), outer_(graph.listener()) {
+  HashConsing(Graph& graph, const rewrite::NameSet& keep) : graph_(graph), keep_(keep), journal_(graph), outer_listener_(graph.listener()) {
     graph_.set_listener(&journal_);
   }
-  ~Consing() { graph_.set_listener(outer_); }
+  ~HashConsing() { graph_.set_listener(outer_listener_); }
 
   bool constants() {
     bool changed = false;
@@ -141,7 +141,7 @@ class Consing {
   Graph& graph_;
   const rewrite::NameSet& keep_;
   rewrite::Journal journal_;
-  ir::Listener* outer_;
+  ir::Listener* outer_listener_;
 };
 
 }  // namespace
@@ -149,7 +149,7 @@ class Consing {
 Result<bool> common_subexpressions(Graph& graph, Context& context) {
   bool changed = false;
   {
-    Consing consing(graph, context.options.rewriting.keep);
+    HashConsing consing(graph, context.options.rewriting.keep);
     changed |= consing.constants();
     changed |= consing.nodes();
   }

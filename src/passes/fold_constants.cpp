@@ -9,9 +9,9 @@ namespace tenon::passes {
 namespace {
 
 using ops::Folded;
-constexpr int64_t kResultBytes = 65536;               ///< what is computed at once; larger results stay lazy or stay nodes
-constexpr int64_t kOnTheWayBytes = int64_t{4} << 20;  ///< of any tensor that a definition makes inside
-constexpr int64_t kOperandBytes = 4 << 20;            ///< what the slow reference may read
+constexpr int64_t kResultBytes = 65536;                   ///< what is computed at once; larger results stay lazy or stay nodes
+constexpr int64_t kIntermediateBytes = int64_t{4} << 20;  ///< of any tensor that a definition makes inside
+constexpr int64_t kOperandBytes = 4 << 20;                ///< what the slow reference may read
 
 /// All operands are constants, and the op may be run now.
 bool foldable(const Graph& graph, const ir::Node& node) {
@@ -62,7 +62,7 @@ Folded compute(const Graph& graph, ir::NodeId id) {
     if (input && !inputs.back()) return std::nullopt;
   }
   // A node that the reference refuses stays in the graph: its error belongs to the run, not to the build.
-  auto results = ops::evaluate_node(graph, id, inputs, ops::Mode::declared, kOnTheWayBytes);
+  auto results = ops::evaluate_node(graph, id, inputs, ops::Mode::declared, kIntermediateBytes);
   if (!results) return std::nullopt;
   std::vector<ir::ConstantRef> out(node.outputs.size());
   int64_t bytes = 0;

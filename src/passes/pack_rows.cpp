@@ -18,9 +18,9 @@ using ir::ValueId;
 /// has a weight of 0 where another one is shown.
 constexpr double kHidden = -0x1p100, kShown = -0x1p98;
 
-class Packer {
+class RowPacker {
  public:
-  Packer(Graph& graph, Needs needs) : graph_(graph), needs_(std::move(needs)), build_(graph) {
+  RowPacker(Graph& graph, Needs needs) : graph_(graph), needs_(std::move(needs)), build_(graph) {
     for (NodeId n : graph.nodes()) nodes_.push_back(n);
   }
 
@@ -34,7 +34,7 @@ class Packer {
       else if (needs_.picks.contains(n)) pick(n);
     }
     TRY(build_.status());
-    for (const auto& [from, to] : instead_)
+    for (const auto& [from, to] : replacements_)
       if (!graph_.replace_all_uses(from, to)) return fail(Code::internal, "pack_rows", "rows are needed before they are there");
     return {};
   }
@@ -103,13 +103,13 @@ class Packer {
     if (!build_.status()) return;
     for (size_t k = 0; k < made.size(); ++k)
       if (const ValueId out = graph_.node(n).outputs[k]) packed_[out] = made[k];
-    if (needs_.weighted.contains(n)) instead_.emplace_back(graph_.node(n).outputs[0], rows_->unpacked(made[0]));
+    if (needs_.weighted.contains(n)) replacements_.emplace_back(graph_.node(n).outputs[0], rows_->unpacked(made[0]));
   }
 
   void pick(NodeId n) {
     const ValueId from = graph_.node(n).inputs[0], places = graph_.node(n).inputs[1], out = graph_.node(n).outputs[0];
     const ValueId rows = build_("Gather", {rows_->places(), places}, {{"axis", int64_t{1}}});
-    instead_.emplace_back(out, build_("Gather", {packed(from), rows}, {{"axis", int64_t{0}}}));
+    replacements_.emplace_back(out, build_("Gather", {packed(from), rows}, {{"axis", int64_t{0}}}));
   }
 
   void attend(const MaskedAttention& a) {
@@ -131,7 +131,7 @@ class Packer {
     const int64_t value_size = graph_.value(a.value).type.dim(3).value();
     for (const ValueId rows : a.rows) {
       if (a.all_rows_are_queries) packed_[rows] = made[0];
-      else instead_.emplace_back(rows, build_("Reshape", {made[0], build_.ints({-1, requested, heads[0], value_size})}));
+      else replacements_.emplace_back(rows, build_("Reshape", {made[0], build_.ints({-1, requested, heads[0], value_size})}));
     }
   }
 
@@ -157,7 +157,7 @@ class Packer {
   ir::Builder build_;
   std::optional<PackedRows> rows_;
   std::unordered_map<ValueId, ValueId> packed_;
-  std::vector<std::pair<ValueId, ValueId>> instead_;
+  std::vector<std::pair<ValueId, ValueId>> replacements_;
   ValueId mask_;
 };
 
@@ -166,8 +166,8 @@ class Packer {
 Result<bool> pack_rows(Graph& graph, Context& context) {
   if (!context.options.packs) return false;
   Needs needs = needs_of(graph, context.options.packs);
-  if (!needs.pays()) return false;
-  TRY(Packer(graph, std::move(needs)).run());
+  if (!needs.is_profitable()) return false;
+  TRY(RowPacker(graph, std::move(needs)).run());
   rewrite::remove_dead(graph, context.options.rewriting.keep);
   return true;
 }

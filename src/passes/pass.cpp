@@ -9,7 +9,7 @@
 namespace tenon::passes {
 namespace {
 
-/// Nothing has changed since the pass ran last.
+/// Whether no pass has changed the graph since this one ran last.
 bool is_at_fixpoint(const Pass& pass, const Report& report) {
   for (const PassReport& p : report.passes | std::views::reverse) {
     if (p.name == pass.name) return true;

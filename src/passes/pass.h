@@ -18,11 +18,11 @@ struct Options {
   int level = 2;  ///< 0: nothing but what compiling needs; 1: clean; 2: and fuse; 3: and combine, and the target's ops
   /// Which rules run, see rules::select; empty: none but `own`.
   std::string rules = "tenon";
-  std::vector<rewrite::RulePtr> own;       ///< rules from elsewhere: files, callables
+  std::vector<rewrite::RulePtr> own;       ///< further rules, of the caller: from .rules files, callables
   std::set<std::string, std::less<>> off;  ///< names of passes, rule files or rules that do not run
   bool verify = false;                     ///< check every invariant of the graph after each pass
-  bool isolate = false;                    ///< try the rules in a forked child first, see rewrite::rewrite_isolated
-  /// Whether an Attention runs as RaggedAttention, without the padding of its sequences. May be null: none does.
+  bool isolate = false;                    ///< try the rules in a forked child first, see rewrite::rewrite_without_faulty_rules
+  /// Whether the backend runs this Attention as RaggedAttention, without the padding of its sequences. May be null: none does.
   std::function<bool(const ir::NodeView&)> packs;
   /// How rules run: numerics, limits, order, checks, cancellation. `stop_after` counts over all passes; `fold` is set by the passes.
   rewrite::Options rewriting;
@@ -51,21 +51,22 @@ struct Report {
 struct Context {
   const Options& options;
   Report& report;
-  int64_t budget;                                    ///< rewrites left (rewrite::Options::stop_after)
-  rewrite::RuleSet rules;                            ///< all that Options::rules and Options::own name
-  std::set<std::string, std::less<>> left_out = {};  ///< rules that broke a promise in a pass before
+  int64_t budget;          ///< rewrites left (rewrite::Options::stop_after)
+  rewrite::RuleSet rules;  ///< all that Options::rules and Options::own name
+  std::set<std::string, std::less<>> left_out =
+      {};  ///< rules that an earlier pass disabled, because they broke a promise or reached a limit
 };
 
 /// A whole-graph step. Returns whether it changed the graph.
 struct Pass {
   std::string_view name;
   std::string_view docs;
-  int level;  ///< runs from this level on
+  int level;  ///< runs at this Options::level and above
   Result<bool> (*run)(Graph& graph, Context& context);
-  bool again = false;  ///< a pass of this name ran before; left out where no pass has changed anything since
+  bool again = false;  ///< repeats an earlier pass of this name; skipped where no pass has changed the graph since
 };
 
-/// The one door: on/off switch, progress, time, change, dump, verification, cancellation.
+/// Runs one pass where level and options have it run: reports progress, measures time and nodes, dumps and verifies the graph.
 /// Errors: those of the pass, with its name as the place; cancelled.
 Result<bool> run_pass(const Pass& pass, Graph& graph, Context& context, int index, int count);
 

@@ -8,7 +8,7 @@ namespace tenon::passes {
 Result<bool> dead_code(Graph& graph, Context& context);
 
 /// Nodes whose operands are all constant: results of 64 KB and less are computed by the reference at once; larger ones become a lazy
-/// expression where one of slice, permute, reshape, concat, cast or scale says them, else they stay. No weight is read or copied.
+/// constant where slice, permute, reshape, concat, cast or scale expresses them, else they stay. No weight is read or copied.
 Result<bool> fold_constants(Graph& graph, Context& context);
 
 /// A body holds the constants that it uses itself instead of capturing them: rules see them there, and a kernel can pack them.
@@ -23,17 +23,17 @@ Result<bool> common_subexpressions(Graph& graph, Context& context);
 /// The rules of stage clean; of clean and fuse; of clean, fuse and combine. Each with constant folding on the way.
 Result<bool> clean(Graph& graph, Context& context);
 Result<bool> fuse(Graph& graph, Context& context);
-/// The rules of stage trim alone, after all is recognised and before products of one operand are joined, which one reader may need whole.
+/// The rules of stage trim alone: after `fuse`, and before `combine` joins products of one operand, of which a reader may need all rows.
 Result<bool> trim(Graph& graph, Context& context);
 Result<bool> combine(Graph& graph, Context& context);
-/// Encoders under a mask of [sequences, length] compute the rows that it shows, and those that are requested, one after the other
-/// (PackedRows, RaggedAttention); where hidden rows are requested nothing changes. Not before `trim` and `combine`, whose rules read padded
-/// rows. Cost: linear in the nodes.
+/// Padding removal: encoders under a mask of [sequences, length] compute only the rows that it does not hide and those that are gathered
+/// from the result, concatenated (PackedRows, RaggedAttention). Nothing changes where hidden rows are read. After `trim` and `combine`,
+/// whose rules match padded rows. Cost: linear in the nodes.
 Result<bool> pack_rows(Graph& graph, Context& context);
 /// The rules of stage target, alone and without folding: the finished graph in the ops of the runtime that will run it.
 Result<bool> target(Graph& graph, Context& context);
 
-/// One constant a result where the node folds; nullopt where it does not (the fold hook of the rewriting driver).
+/// The results of a node as constants, where it can be folded, else nullopt: rewrite::Options::fold.
 std::optional<std::vector<ir::ConstantRef>> fold_node(const Graph& graph, ir::NodeId node);
 
 }  // namespace tenon::passes

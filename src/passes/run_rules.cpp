@@ -9,7 +9,7 @@ namespace tenon::passes {
 namespace {
 
 /// Adds `run` to `total`, rule by rule name: passes run different sets.
-void book(rewrite::Statistics& total, const rewrite::Statistics& run) {
+void add_run(rewrite::Statistics& total, const rewrite::Statistics& run) {
   rewrite::Statistics aligned = run;
   aligned.rules.clear();
   aligned.rules.resize(total.rules.size());
@@ -45,12 +45,12 @@ std::optional<std::vector<ir::ConstantRef>> fold_but_dequantized(const Graph& gr
 }
 
 /// What a run has used up and left out.
-void note_run(const rewrite::Statistics& run, Context& context) {
+void record_run(const rewrite::Statistics& run, Context& context) {
   for (const auto& rule : run.rules) {
     if (rule.name != "fold_constants") context.budget -= rule.applied;
     if (rule.left_out) context.left_out.insert(rule.name);
   }
-  book(context.report.rules, run);
+  add_run(context.report.rules, run);
 }
 
 Result<bool> run_stage(Graph& graph, Context& context, rewrite::Stage stage) {
@@ -67,8 +67,8 @@ Result<bool> run_stage(Graph& graph, Context& context, rewrite::Stage stage) {
   if (stage != rewrite::Stage::target && !context.options.off.contains("fold_constants"))
     options.fold = fuses_later ? fold_but_dequantized : fold_node;
   const auto statistics =
-      TRY(context.options.isolate ? rewrite::rewrite_isolated(graph, set, options) : rewrite::rewrite(graph, set, options));
-  note_run(statistics, context);
+      TRY(context.options.isolate ? rewrite::rewrite_without_faulty_rules(graph, set, options) : rewrite::rewrite(graph, set, options));
+  record_run(statistics, context);
   return statistics.changed;
 }
 

@@ -31,7 +31,7 @@ const Tensor* small_tensor(const Graph& graph, ValueId value) {
 
 }  // namespace
 
-NodeId GraphQuery::made_by(ValueId value, std::string_view op) const {
+NodeId GraphQuery::producer(ValueId value, std::string_view op) const {
   NodeId id = producer(value);
   if (!id) return {};
   const auto [domain, name] = split_name(op);
@@ -59,22 +59,22 @@ std::optional<double> GraphQuery::number(ValueId value) const {
   return first;
 }
 
-bool GraphQuery::is_number(ValueId value, double wanted) const {
+bool GraphQuery::is_number(ValueId value, double expected) const {
   const auto found = number(value);
   if (!found) return false;
-  if (*found == wanted) return true;
-  if (wanted == 0 || !is_float(dtype(value))) return false;
-  return std::abs(*found - wanted) <= tolerance_of(dtype(value)) * std::abs(wanted);
+  if (*found == expected) return true;
+  if (expected == 0 || !is_float(dtype(value))) return false;
+  return std::abs(*found - expected) <= tolerance_of(dtype(value)) * std::abs(expected);
 }
 
-bool GraphQuery::is_tensor(ValueId value, const Tensor& wanted) const {
+bool GraphQuery::is_tensor(ValueId value, const Tensor& expected) const {
   const Tensor* found = small_tensor(*graph_, value);
-  if (!found || found->shape() != wanted.shape()) return false;
-  const DType mine = found->dtype(), other = wanted.dtype();
+  if (!found || found->shape() != expected.shape()) return false;
+  const DType mine = found->dtype(), other = expected.dtype();
   if (mine != other && !(is_real_arithmetic(mine) && is_real_arithmetic(other))) return false;
-  if (!is_real_arithmetic(mine)) return ir::same(*ir::constant_of(*found), *ir::constant_of(wanted));
+  if (!is_real_arithmetic(mine)) return ir::same(*ir::constant_of(*found), *ir::constant_of(expected));
   for (int64_t i = 0; i < found->count(); ++i) {
-    const double a = found->number(i), b = wanted.number(i);
+    const double a = found->number(i), b = expected.number(i);
     const bool near = a == b || (std::isnan(a) && std::isnan(b)) || (b != 0 && std::abs(a - b) <= tolerance_of(mine) * std::abs(b));
     if (!near) return false;
   }
@@ -94,10 +94,10 @@ std::optional<Ints> GraphQuery::ints(NodeId node, std::string_view attribute, in
   return input >= 0 ? ints(operand(node, static_cast<size_t>(input))) : std::nullopt;
 }
 
-std::optional<int> GraphQuery::axis(NodeId node, std::string_view attribute, int64_t otherwise, ValueId of) const {
+std::optional<int> GraphQuery::axis(NodeId node, std::string_view attribute, int64_t default_axis, ValueId of) const {
   const auto r = rank(of);
   if (!r) return std::nullopt;
-  const int64_t axis = graph_->node(node).attributes.integer(attribute, otherwise);
+  const int64_t axis = graph_->node(node).attributes.integer(attribute, default_axis);
   if (axis < -*r || axis >= *r) return std::nullopt;
   return static_cast<int>(axis < 0 ? axis + *r : axis);
 }
@@ -122,7 +122,9 @@ bool GraphQuery::same_shape(ValueId a, ValueId b) const {
   return true;
 }
 
-void Match::missed(ValueId value, std::string wanted) const { trace_->missed.push_back({value, std::move(wanted), nodes.size()}); }
-void Match::missed(ValueId value, double wanted) const { missed(value, fmt::format("{}", wanted)); }
+void Match::record_failed_query(ValueId value, std::string expected) const {
+  trace_->failed_queries.push_back({value, std::move(expected), nodes.size()});
+}
+void Match::record_failed_query(ValueId value, double expected) const { record_failed_query(value, fmt::format("{}", expected)); }
 
 }  // namespace tenon::rewrite

@@ -17,7 +17,8 @@ using ir::NodeId;
 using ir::Value;
 using ir::ValueId;
 
-/// Read-only queries of a graph for rules. Missing operands and results of other ops answer "no".
+/// Read-only queries of a graph for rules. A query about a missing operand, or about a result of another op, returns none, false or
+/// nullopt.
 class GraphQuery {
  public:
   explicit GraphQuery(const Graph& graph) : graph_(&graph) {}
@@ -25,9 +26,9 @@ class GraphQuery {
   const Node& node(NodeId id) const { return graph_->node(id); }
   const Value& value(ValueId id) const { return graph_->value(id); }
 
-  /// The node that makes `value` where its op is `op` ("com.microsoft::Gelu" for another domain); else none.
-  NodeId made_by(ValueId value, std::string_view op) const;
-  /// The node that makes `value`; none for inputs, constants and missing operands.
+  /// The node whose result `value` is, where its op is `op` ("com.microsoft::Gelu" for another domain); else none.
+  NodeId producer(ValueId value, std::string_view op) const;
+  /// The node whose result `value` is; none for inputs, constants and missing operands.
   NodeId producer(ValueId value) const;
   /// Operand `slot`; none where it is missing.
   ValueId operand(NodeId node, size_t slot) const;
@@ -36,16 +37,17 @@ class GraphQuery {
   bool is_constant(ValueId value) const { return value && graph_->value(value).is_constant(); }
   /// The number that all elements of a constant have in common (scalar or splat); nullopt where there is none.
   std::optional<double> number(ValueId value) const;
-  /// Scalar or splat constant equal to `wanted` up to the tolerance of its dtype (exact for integers and 0).
-  bool is_number(ValueId value, double wanted) const;
-  /// Constant of this shape whose elements equal those of `wanted`, floats up to the tolerance of its dtype (which may be another float).
-  bool is_tensor(ValueId value, const Tensor& wanted) const;
+  /// Scalar or splat constant equal to `expected` up to the tolerance of its dtype (exact for integers and 0).
+  bool is_number(ValueId value, double expected) const;
+  /// Constant of this shape whose elements equal those of `expected`, floats up to the tolerance of its dtype (which may be another float).
+  bool is_tensor(ValueId value, const Tensor& expected) const;
   /// Elements of a small integer constant.
   std::optional<Ints> ints(ValueId value) const;
   /// Attribute `name` (with newest semantics also operand `input`), resolved to integers.
   std::optional<Ints> ints(NodeId node, std::string_view attribute, int input = -1) const;
-  /// Axis attribute, brought into 0..rank-1; nullopt where the rank is not known.
-  std::optional<int> axis(NodeId node, std::string_view attribute, int64_t otherwise, ValueId of) const;
+  /// An axis attribute, counted from the first axis of `of`; `default_axis` where the node lacks it. nullopt where the rank of `of` is not
+  /// known, or the axis is out of range.
+  std::optional<int> axis(NodeId node, std::string_view attribute, int64_t default_axis, ValueId of) const;
 
   std::optional<int> rank(ValueId value) const;
   DType dtype(ValueId value) const { return graph_->value(value).type.dtype; }
@@ -61,31 +63,33 @@ class GraphQuery {
   const Graph* graph_;
 };
 
-/// Failed queries of a code rule, for why.h.
+/// The queries of a code rule's match function that failed, in their order: why.h explains a missing match with them.
 struct MatchTrace {
   struct FailedQuery {
-    ValueId value;
-    std::string wanted;  ///< an op, or a number
-    size_t depth;        ///< nodes taken before
+    ValueId value;         ///< what the query was about
+    std::string expected;  ///< the op or the number that `value` should have had
+    size_t depth;          ///< how many nodes the match had when the query failed
   };
-  std::vector<FailedQuery> missed;
+  std::vector<FailedQuery> failed_queries;
 };
 
-/// One attempt of one rule at one node, and what it found.
+/// One attempt to match one rule at one node (the root), with the nodes that it has matched so far.
 class Match : public GraphQuery {
  public:
   Match(const Graph& graph, NodeId root, const std::any* args = nullptr) : GraphQuery(graph), root_(root), args_(args) {
     nodes.push_back(root);
   }
   NodeId root() const { return root_; }
+  /// Options::args of the driver, whatever its type; may be null.
   const std::any* all_args() const { return args_; }
-  /// What the caller of the driver gave to the rules (Options::args); nullptr where it gave none, or another type.
+  /// Options::args of the driver as a T; nullptr where the caller passed none, or another type.
   template <class T>
   const T* args() const {
     return args_ ? std::any_cast<T>(args_) : nullptr;
   }
 
-  /// "does not match", with a reason for statistics and traces; the text must live for ever (a literal). `at`: what the reason is about.
+  /// The rule does not match, for this reason, which statistics and explanations show. Always false: `return m.refuse(...)`. The text must
+  /// live for ever (a literal). `at`: the value or node that the reason is about.
   bool refuse(std::string_view reason, ValueId at = {}) {
     reason_ = reason;
     refused_at_ = at;
@@ -95,54 +99,57 @@ class Match : public GraphQuery {
   std::string_view reason() const { return reason_; }
   ValueId refused_at() const { return refused_at_; }
 
+  using GraphQuery::producer;
   /// As in GraphQuery; a failed query is recorded in the trace.
-  NodeId made_by(ValueId value, std::string_view op) const {
-    const NodeId found = GraphQuery::made_by(value, op);
+  NodeId producer(ValueId value, std::string_view op) const {
+    const NodeId found = GraphQuery::producer(value, op);
     if (trace_ && !found) [[unlikely]]
-      missed(value, std::string(op));
+      record_failed_query(value, std::string(op));
     return found;
   }
-  bool is_number(ValueId value, double wanted) const {
-    const bool is = GraphQuery::is_number(value, wanted);
+  bool is_number(ValueId value, double expected) const {
+    const bool is = GraphQuery::is_number(value, expected);
     if (trace_ && !is) [[unlikely]]
-      missed(value, wanted);
+      record_failed_query(value, expected);
     return is;
   }
-  /// From now on misses go there; null: nowhere, which costs nothing.
+  /// Where failed queries are recorded from now on; null: nowhere, which costs nothing.
   void set_trace(MatchTrace* trace) { trace_ = trace; }
 
-  /// Counts a node as part of the match: its results may not be used outside, unless the rule says `shared`.
+  /// Adds a node to the match: its results may have no users outside of the match, unless the rule sets `allow_outside_uses`.
   void take(NodeId node) { nodes.push_back(node); }
-  /// made_by, and taken when found.
+  /// producer(value, op), added to the match where it is found.
   NodeId take(ValueId value, std::string_view op) {
-    NodeId found = made_by(value, op);
+    NodeId found = producer(value, op);
     if (found) take(found);
     return found;
   }
 
-  /// What match hands to rewrite. Always true: `return m.keep(...)` says that the rule matches.
+  /// The rule matches; `state` is what its rewrite function needs of the match. Always true: `return m.accept(...)`.
   template <class T>
-  bool keep(T state) {
+  bool accept(T state) {
     state_ = std::move(state);
     return true;
   }
   template <class T>
-  bool has_kept() const {
+  bool has_state() const {
     return std::any_cast<T>(&state_) != nullptr;
   }
+  /// The T that `accept` was called with.
   template <class T>
-  const T& kept() const {
+  const T& state() const {
     return *std::any_cast<T>(&state_);
   }
 
-  ir::SmallList<NodeId, 8> nodes;        ///< the root first, then what was taken
-  ir::SmallList<NodeId, 2> other_roots;  ///< nodes whose results are replaced too; they may be used by anyone
+  ir::SmallList<NodeId, 8> nodes;  ///< the matched nodes: the root first, then those that `take` added
+  /// Matched nodes whose results are replaced as the root's are, so that they may have users outside.
+  ir::SmallList<NodeId, 2> other_roots;
 
  private:
   NodeId root_;
   const std::any* args_;
-  void missed(ValueId value, std::string wanted) const;
-  void missed(ValueId value, double wanted) const;
+  void record_failed_query(ValueId value, std::string expected) const;
+  void record_failed_query(ValueId value, double expected) const;
 
   MatchTrace* trace_ = nullptr;
   std::string_view reason_;

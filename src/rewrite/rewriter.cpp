@@ -3,7 +3,7 @@
 
 namespace tenon::rewrite {
 
-std::vector<ValueId> Rewriter::again(NodeId like, std::vector<ValueId> inputs) {
+std::vector<ValueId> Rewriter::clone_with_operands(NodeId like, std::vector<ValueId> inputs) {
   const Node& node = graph_.node(like);
   return build_->many(*node.op, std::move(inputs), node.outputs.size(), node.attributes);
 }

@@ -11,17 +11,20 @@
 
 namespace tenon::rewrite {
 
-/// The interface by which a rule changes the graph: it adds inferred nodes and constants, and maps old values to new ones.
-/// Replacements are carried out by the driver after the rule has returned, so that a refused rewrite leaves no trace.
-/// The first error is kept; later calls return none ids.
+/// The interface by which a rule changes the graph: it inserts nodes, whose types it infers, and constants, and states which old values
+/// they replace. The driver carries the replacements out after the rule has returned, so that a refused rewrite leaves the graph as it was.
+/// After an error all calls return none; `status` has the first error.
 class Rewriter {
  public:
+  /// before: where new nodes go, see place().
   Rewriter(Graph& graph, NodeId before) : graph_(graph), place_(before), build_(std::in_place, graph, before) {}
 
   const Graph& graph() const { return graph_; }
+  /// Inserts a node with one result.
   ValueId operator()(std::string_view op, std::vector<ValueId> inputs, std::vector<std::pair<std::string, ir::Attribute>> attributes = {}) {
     return (*build_)(op, std::move(inputs), std::move(attributes));
   }
+  /// Inserts a node with `outputs` results.
   std::vector<ValueId> many(std::string_view op, std::vector<ValueId> inputs, size_t outputs,
                             std::vector<std::pair<std::string, ir::Attribute>> attributes = {}) {
     return build_->many(op, std::move(inputs), outputs, std::move(attributes));
@@ -29,22 +32,23 @@ class Rewriter {
   std::vector<ValueId> many(const ir::Op& op, std::vector<ValueId> inputs, size_t outputs, ir::Attributes attributes = {}) {
     return build_->many(op, std::move(inputs), outputs, std::move(attributes));
   }
-  /// The same op with the same attributes on other operands; one id a result of `like`.
-  std::vector<ValueId> again(NodeId like, std::vector<ValueId> inputs);
+  /// Inserts a node of the op and the attributes of `like` with other operands; returns its results, as many as `like` has.
+  std::vector<ValueId> clone_with_operands(NodeId like, std::vector<ValueId> inputs);
   ValueId constant(Tensor tensor) { return build_->constant(std::move(tensor)); }
   ValueId constant(ir::ConstantRef constant) { return build_->constant(std::move(constant)); }
   ValueId ints(std::vector<int64_t> values) { return build_->ints(std::move(values)); }
   ValueId scalar(DType dtype, double value) { return build_->scalar(dtype, value); }
 
-  /// Every use of `from` shall become one of `to`. `to` must mean the same: same dtype, no contradicting shape.
+  /// When the rule has returned, every use of `from` becomes one of `to`, which must have its dtype and no contradicting shape.
   void replace(ValueId from, ValueId to) { replacements_.push_back({from, to}); }
 
-  /// For rules that edit in place: every edit is logged and taken back where the rewrite is refused. Nothing may be erased; what nobody
-  /// uses afterwards the driver removes. The values that users are pointed at must have the types of those they replace.
+  /// For rules that edit in place: the driver logs every edit and undoes it where the rewrite is refused. Nothing may be erased; the driver
+  /// removes nodes that have no user afterwards. A new operand must have the type of the one it replaces.
   Graph& edit() { return graph_; }
-  /// New nodes go before this one; none: to the end.
+  /// New nodes are inserted before this one; none: at the end of the graph.
   NodeId place() const { return place_; }
-  /// From now on new nodes go after `node`, where that comes after the place; users of what is replaced are moved.
+  /// From now on new nodes are inserted after `node`, where that comes after place(); users of replaced values that come before the new
+  /// nodes are moved.
   void insert_after(NodeId node);
 
   const Result<void>& status() const { return build_->status(); }
@@ -53,7 +57,7 @@ class Rewriter {
  private:
   Graph& graph_;
   NodeId place_;
-  std::optional<ir::Builder> build_;  ///< always there: made anew where the place moves
+  std::optional<ir::Builder> build_;  ///< never empty; optional, because it is constructed anew where place_ changes
   std::vector<std::pair<ValueId, ValueId>> replacements_;
 };
 

@@ -27,53 +27,57 @@ enum class Numerics : uint8_t { exact, reassociating, approximate };
 std::string_view name_of(Numerics numerics);
 
 /// When a rule runs. clean: makes graphs smaller or more uniform and never hides structure. fuse: recognises one op in many. trim: leaves
-/// out what nobody reads; runs after recognition and before joins.
-/// combine: joins fused ops and moves data layout; runs after recognition. target: says the finished graph in the ops of the
-/// runtime that will run it; these rules run alone, last.
+/// out elements that no node reads; runs after fuse and before combine. combine: joins fused ops and moves data layout; runs after fuse.
+/// target: rewrites the finished graph to the ops of the runtime that will run it; these rules run alone, last.
 enum class Stage : uint8_t { clean, fuse, trim, combine, target };
 
-/// One side of a rule in builder style: gets an empty graph's builder and the values that the pattern leaves open, of unknown type; answers
-/// with the results. Runs when the rule is compiled, never while graphs are matched; must answer the same each time.
+/// One side of a rule in builder style: builds its nodes into an empty graph and returns their results. `inputs`: the pattern's inputs, one
+/// for each name of Rule::pattern_inputs, of unknown type. Runs when the rule is compiled, never while graphs are matched; must return the
+/// same each time.
 using Pattern = std::vector<ir::ValueId> (*)(ir::Builder& build, std::span<const ir::ValueId> inputs);
 
 /// One rewrite: an equation, two patterns, or a pair of functions. Constant-initialised; lives for ever.
 struct Rule {
   std::string_view name;
   std::string_view docs;  ///< one line: what it does and why that is right
-  /// "Mul(?x, 1) => ?x"; see equation.h. Empty: what is below is the rule.
+  /// "Mul(?x, 1) => ?x"; see equation.h. Empty: the rule is a pair of patterns or functions, below.
   std::string_view equation = {};
-  /// Builder style: names of the values that the patterns leave open, in the order in which both get them, separated by blanks ("x scale").
+  /// Builder style: the names of the inputs of both patterns, in their order, separated by blanks ("x scale").
   std::string_view pattern_inputs = {};
-  Pattern match_pattern = nullptr;  ///< what is looked for
-  Pattern apply_pattern = nullptr;  ///< its replacement: as many results
+  Pattern match_pattern = nullptr;  ///< builds the pattern that is replaced
+  Pattern apply_pattern = nullptr;  ///< builds its replacement, with as many results
   std::string_view where = {};      ///< conditions of the patterns, as after `where` of an equation: "float(?x), rank(?scale) == 1"
   /// Code rules: ops they start from, separated by blanks ("Transpose Reshape", "com.microsoft::Gelu"). "*": every op.
   std::string_view roots = {};
-  /// Looks at match.root() and decides; must not change anything. What `rewrite` needs goes into Match::state.
+  /// Whether the rule matches at match.root(); must not change anything. What `rewrite` needs is passed to Match::accept.
   bool (*match)(Match& match) = nullptr;
-  /// Builds the replacement. false: refused after all, and whatever was built is taken back.
+  /// Builds the replacement. false: the rewrite is refused, and all that was built is undone.
   bool (*rewrite)(const Match& match, Rewriter& rewriter) = nullptr;
-  /// Instead of the two: decides and builds in one go.
+  /// In place of `match` and `rewrite`: decides and builds in one call.
   bool (*match_and_rewrite)(Match& match, Rewriter& rewriter) = nullptr;
-  /// What each rewrite lowers, summed over nodes: the driver refuses one that does not. null: limits alone make it end.
+  /// A cost of nodes that every rewrite must lower (old nodes against new ones): the driver refuses a rewrite that does not, so that the
+  /// rule terminates. null: only the driver's limits end the run.
   int64_t (*measure)(const Graph& graph, std::span<const NodeId> nodes) = nullptr;
   Numerics numerics = Numerics::exact;
-  /// Right for finite operands alone; `docs` says what NaN and infinities give. Verification draws none then.
+  /// The rule is right for finite operands only; `docs` says what NaN and infinities give. Verification draws neither for such a rule.
   bool finite = false;
-  int benefit = 1;  ///< higher goes first; ties go by set order, then by order in the file
-  /// Values inside the match may have users outside (they stay alive then). Default: such a match is refused.
-  bool shared = false;
+  /// Of the rules that match at a node the one of the highest benefit is applied; ties go by set order, then by order in the file.
+  int benefit = 1;
+  /// Inner results of the match may have users outside of it; their nodes then stay in the graph. false: such a match is refused. Written
+  /// `shared` in .rules files and in Python.
+  bool allow_outside_uses = false;
   /// Names of sets, separated by blanks. Empty: those of its file.
   std::string_view sets = {};
-  /// Patterns of yobx (github.com/xadupre/yet-another-onnx-builder) that the rule covers, separated by blanks, without the suffix Pattern
+  /// The patterns of yobx (github.com/xadupre/yet-another-onnx-builder) that the rule covers, separated by blanks, without the suffix Pattern
   /// ("NotNot TransposeTranspose").
-  std::string_view seeds = {};
+  /// Written `seeds` in .rules files and in Python.
+  std::string_view covered_patterns = {};
 };
 
 /// What one file NAME.cpp below src/rules/STAGE defines. The stage says when its rules run.
 struct RuleList {
-  /// tenon: the model pipeline's own; default, onnxruntime: yobx's patterns (onnxruntime_cuda: of the latter what the CPU build has no
-  /// kernel for); canonical: one spelling for each thing.
+  /// Names of sets, separated by blanks. tenon: what compiling a model runs; default, onnxruntime: as yobx's sets of these names
+  /// (onnxruntime_cuda: of the latter what the CPU build has no kernel for); canonical: brings equal subgraphs to one form.
   std::string_view sets = "tenon";
   std::initializer_list<Rule> rules;
 };

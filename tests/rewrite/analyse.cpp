@@ -56,10 +56,10 @@ TEST(Analyse, CallsMatchOnceAndPassesItsState) {
   rule->name = "negs";
   rule->match = [&](Match& m) {
     ++asked;
-    m.keep(*m.args<int>());
+    m.accept(*m.args<int>());
     return op_of(m) == "Neg";
   };
-  rule->analyse = [&](const Match& m) { sum += m.kept<int>(); };
+  rule->analyse = [&](const Match& m) { sum += m.state<int>(); };
   const std::any args = 20;
   const auto count = run_over(*g, {rule}, &args);
   ASSERT_TRUE(count);

@@ -78,7 +78,7 @@ TEST(BuilderStyle, WhyNotAndSelfTestsCoverItsParts) {
   const Why w = why(*g, *compiled(kSwish), g->value(g->find_value("y")).producer);
   EXPECT_EQ(w.outcome, Why::Outcome::no_match);
   EXPECT_EQ(w.expected, "Sigmoid(?x)") << w.text();
-  const SelfTest t = self_test(*compiled(kSwish), ops::table());
+  const SelfTestResult t = self_test(*compiled(kSwish), ops::table());
   EXPECT_EQ(t.faults, std::vector<std::string>());
   EXPECT_GE(t.instances, 1);
   EXPECT_GE(t.mutants, 1);

@@ -46,7 +46,8 @@ constexpr std::string_view kRelu = "graph main(x: f32[b]) {\n a = Neg(x)\n y = R
 Result<Statistics> isolated(ir::Graph& graph, std::initializer_list<const Rule*> rules, Options options = {}, int stall_ms = 2000) {
   const auto set = RuleSet::make(std::vector<const Rule*>(rules), ops::table());
   if (!set) ADD_FAILURE() << set.error().text();
-  return rewrite_isolated(graph, *set, options, {.stall = std::chrono::milliseconds(stall_ms), .memory = int64_t{256} << 20});
+  return rewrite_without_faulty_rules(graph, *set, options,
+                                      {.attempt_timeout = std::chrono::milliseconds(stall_ms), .extra_memory = int64_t{256} << 20});
 }
 
 struct Culprit {
@@ -81,7 +82,7 @@ TEST(Isolate, NamesEveryFaultyRule) {
     const auto set = RuleSet::make(std::vector<const Rule*>{&kAborts, &kReadsNull, &kReluToAbs}, ops::table());
     Options options;
     options.order = order;
-    const auto faulty = find_unsafe(*g, *set, options);
+    const auto faulty = find_faulty_rules(*g, *set, options);
     ASSERT_TRUE(faulty) << faulty.error().text();
     ASSERT_EQ(faulty->size(), 2u);
     EXPECT_EQ((std::set{(*faulty)[0].name, (*faulty)[1].name}), (std::set<std::string>{"aborts", "reads_null"}));

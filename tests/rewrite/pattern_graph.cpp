@@ -17,7 +17,7 @@ RulePtr rule_of(Result<Equation> equation) {
   return rule;
 }
 
-RulePtr rule_of(const ir::Graph& match, const ir::Graph& apply, const PatternOptions& options = {}) {
+RulePtr rule_of(const ir::Graph& match, const ir::Graph& apply, const PatternGraphOptions& options = {}) {
   return rule_of(equation_of(match, apply, options));
 }
 
@@ -31,7 +31,7 @@ std::string after(const RulePtr& rule, std::string_view text) {
 }
 
 /// The same for patterns as text.
-std::string after(std::string_view match, std::string_view apply, std::string_view text, const PatternOptions& options = {}) {
+std::string after(std::string_view match, std::string_view apply, std::string_view text, const PatternGraphOptions& options = {}) {
   return after(rule_of(*graph_of(match), *graph_of(apply), options), text);
 }
 
@@ -81,7 +81,7 @@ TEST(PatternGraph, AttributesLeftOutMeanTheirDefault) {
   const auto m = "graph m(x: f32[4,4]) {\n y = Softmax(x)\n return y\n}\n";
   EXPECT_EQ(after(m, kNeg, "graph g(x: f32[4,4]) {\n y = Softmax(x, axis=-1)\n return y\n}\n"), "Neg");
   EXPECT_EQ(after(m, kNeg, "graph g(x: f32[4,4]) {\n y = Softmax(x, axis=0)\n return y\n}\n"), "Softmax");
-  EXPECT_EQ(after(m, kNeg, "graph g(x: f32[4,4]) {\n y = Softmax(x, axis=0)\n return y\n}\n", {.attributes = false}), "Neg");
+  EXPECT_EQ(after(m, kNeg, "graph g(x: f32[4,4]) {\n y = Softmax(x, axis=0)\n return y\n}\n", {.compare_attributes = false}), "Neg");
 }
 
 TEST(PatternGraph, TransposeWithoutOrderReversesAllAxes) {
@@ -133,7 +133,7 @@ TEST(PatternGraph, ErrorNamesWhatDoesNotFit) {
 TEST(PatternGraph, TheKthNodeOfTheMatchIsTheKthVisit) {
   const auto m = graph_of("graph m(x: f32[*], y: f32[*]) {\n a = Neg(x)\n b = Abs(y)\n c = Sub(a, b)\n return c\n}\n");
   std::string names;
-  for (ir::NodeId n : visits_of(*m)) names += m->node(n).op->name + " ";
+  for (ir::NodeId n : visit_order(*m)) names += m->node(n).op->name + " ";
   EXPECT_EQ(names, "Sub Neg Abs ");
 }
 

@@ -35,9 +35,9 @@ TEST(RulesFile, KeepsDocsSetsAndNumerics) {
   const auto& r = *(*rules)[0];
   EXPECT_EQ(r.docs, "first line, second line");
   EXPECT_EQ(r.sets, "a b");
-  EXPECT_EQ(r.seeds, "One Two");
+  EXPECT_EQ(r.covered_patterns, "One Two");
   EXPECT_EQ(r.benefit, -7);
-  EXPECT_TRUE(r.shared);
+  EXPECT_TRUE(r.allow_outside_uses);
   EXPECT_EQ(r.numerics, rewrite::Numerics::approximate);
 }
 
@@ -125,15 +125,15 @@ TEST(RulesFile, LimitsAreStated) {
 }
 
 TEST(RulesFile, TheCallerAddsPredicates) {
-  rewrite::Names names;
-  auto odd = std::make_shared<rewrite::NamedFunction>();
+  rewrite::UserFunctions user_functions;
+  auto odd = std::make_shared<rewrite::CustomFunction>();
   odd->name = "odd_rank";
   odd->call = [](const rewrite::Match& m, std::span<const rewrite::TermValue> a) -> rewrite::Answer {
     const auto rank = m.rank(std::get<ir::ValueId>(a[0]));
-    return rank ? rewrite::Answer(rewrite::truth(*rank % 2 == 1)) : std::nullopt;
+    return rank ? rewrite::Answer(rewrite::bool_value(*rank % 2 == 1)) : std::nullopt;
   };
-  names.functions.emplace(odd->name, odd);
-  auto rules = read_rules("r: Relu(?x) => Abs(?x) where odd_rank(?x)", "f", ops::table(), names);
+  user_functions.functions.emplace(odd->name, odd);
+  auto rules = read_rules("r: Relu(?x) => Abs(?x) where odd_rank(?x)", "f", ops::table(), user_functions);
   ASSERT_TRUE(rules) << rules.error().text();
   for (const auto& [type, after] : {std::pair("f32[a]", "Abs"), std::pair("f32[a,b]", "Relu")}) {
     auto g = graph_of(fmt::format("graph main(x: {}) {{\n y = Relu(x)\n return y\n}}\n", type));

@@ -8,7 +8,7 @@ namespace {
 
 using namespace rewrite;
 
-SelfTest test_of(std::string_view equation, Numerics numerics = Numerics::exact) {
+SelfTestResult test_of(std::string_view equation, Numerics numerics = Numerics::exact) {
   const Rule rule{.name = "rule", .docs = "", .equation = equation, .numerics = numerics};
   auto compiled = compile(rule, ops::table());
   if (!compiled) ADD_FAILURE() << compiled.error().text();
@@ -16,7 +16,8 @@ SelfTest test_of(std::string_view equation, Numerics numerics = Numerics::exact)
 }
 
 TEST(SelfTest, ARightRuleHasInstancesAndRefusesMutants) {
-  const SelfTest t = test_of("Mul(Mul(?x, Add(Erf(Div(?x, 1.4142135)), 1)), 0.5) => Gelu(?x) where float(?x)", Numerics::reassociating);
+  const SelfTestResult t =
+      test_of("Mul(Mul(?x, Add(Erf(Div(?x, 1.4142135)), 1)), 0.5) => Gelu(?x) where float(?x)", Numerics::reassociating);
   EXPECT_EQ(t.faults, std::vector<std::string>());
   EXPECT_GE(t.instances, 2);
   EXPECT_GE(t.mutants, 10);
@@ -34,7 +35,7 @@ TEST(SelfTest, AConditionThatIsTooWideIsFound) {
 }
 
 TEST(SelfTest, ConditionsThatNothingMeetsLeaveNoInstance) {
-  const SelfTest t = test_of("Neg(Neg(?x)) => ?x where rank(?x) == 77");
+  const SelfTestResult t = test_of("Neg(Neg(?x)) => ?x where rank(?x) == 77");
   EXPECT_EQ(t.instances, 0);
   EXPECT_EQ(t.faults, std::vector<std::string>());
 }

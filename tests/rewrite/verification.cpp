@@ -168,7 +168,7 @@ constexpr Rule kReluOfAbs{
     .name = "relu_of_abs",
     .docs = "",
     .roots = "Relu",
-    .match = [](Match& m) { return bool(m.made_by(m.operand(m.root(), 0), "Abs")); },
+    .match = [](Match& m) { return bool(m.producer(m.operand(m.root(), 0), "Abs")); },
     .rewrite = [](const Match& m, Rewriter& w) { return w.replace(m.result(m.root()), m.operand(m.root(), 0)), true; }};
 
 TEST(Verification, ARuleMayReadNodesOutsideOfItsMatch) {
@@ -181,7 +181,7 @@ TEST(Verification, InputsThatFollowFromOneAnotherStayTogether) {
   static constexpr Rule kRule{.name = "skip_one",
                               .docs = "",
                               .roots = "Neg",
-                              .match = [](Match& m) { return bool(m.made_by(m.operand(m.root(), 0), "Neg")); },
+                              .match = [](Match& m) { return bool(m.producer(m.operand(m.root(), 0), "Neg")); },
                               .rewrite =
                                   [](const Match& m, Rewriter& w) {
                                     w.replace(m.result(m.root()), m.operand(m.producer(m.operand(m.root(), 0)), 0));
@@ -256,7 +256,7 @@ TEST(Verification, RegionsMayHoldBodies) {
       .name = "abs_of_if",
       .docs = "",
       .roots = "Abs",
-      .match = [](Match& m) { return m.take(m.operand(m.root(), 0), "If") && m.made_by(m.operand(m.root(), 0), "If"); },
+      .match = [](Match& m) { return m.take(m.operand(m.root(), 0), "If") && m.producer(m.operand(m.root(), 0), "If"); },
       .rewrite =
           [](const Match& m, Rewriter& w) {
             const ValueId inner = m.operand(m.root(), 0);

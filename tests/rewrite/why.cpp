@@ -111,7 +111,7 @@ TEST(Why, ARefusalWhileBuildingIsFoundOnACopy) {
 bool code_match(Match& m) {
   const NodeId inner = m.take(m.operand(m.root(), 0), "Relu");
   if (!inner) return false;
-  if (!m.made_by(m.operand(inner, 0), "Exp")) return false;
+  if (!m.producer(m.operand(inner, 0), "Exp")) return false;
   if (m.rank(m.result(m.root())) != 3) return m.refuse("the rank is not 3", m.result(m.root()));
   return true;
 }

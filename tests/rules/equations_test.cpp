@@ -26,7 +26,7 @@ class Equation : public testing::TestWithParam<rules::Entry> {};
 TEST_P(Equation, AreRightOnMadeUpGraphs) {
   const auto rule = rules::compile(GetParam(), ops::table());
   ASSERT_TRUE(rule) << rule.error().text();
-  const rewrite::SelfTest t = rewrite::self_test(**rule, ops::table());
+  const rewrite::SelfTestResult t = rewrite::self_test(**rule, ops::table());
   for (const std::string& fault : t.faults) ADD_FAILURE() << fault;
   EXPECT_GT(t.instances, 0) << "no instance found";
   EXPECT_GT(t.mutants, 0) << "no fault was refused";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every pattern of yobx's pattern optimizer has a rule that names it (Rule::seeds), or is in kPatternsWithoutRule.
+// Every pattern of yobx's pattern optimizer has a rule that names it (Rule::covered_patterns), or is in kPatternsWithoutRule.
 #include "yobx_patterns.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ std::set<std::string> patterns_of_rules(std::string_view set) {
   std::set<std::string> names;
   for (const Entry& entry : all_rules()) {
     if (!set.empty() && std::string(entry.sets).find(set) == std::string::npos) continue;
-    std::istringstream words{std::string(entry.rule->seeds)};
+    std::istringstream words{std::string(entry.rule->covered_patterns)};
     for (std::string word; words >> word;) names.insert(word);
   }
   return names;

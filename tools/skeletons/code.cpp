@@ -8,17 +8,17 @@ namespace tenon::rules::FOLDER_NAME {
 using namespace rewrite;
 namespace {
 
-/// Decides, and changes nothing. What is taken must have no users outside.
+/// Decides, and changes nothing. Nodes that are added to the match must have no users outside of it.
 bool negated_inside(Match& m) {
   const NodeId neg = m.take(m.operand(m.root(), 0), "Neg");
   if (!neg) return false;
   if (!is_float(m.dtype(m.operand(neg, 0)))) return m.refuse("the smallest integer has no representable negative");
-  m.keep(m.operand(neg, 0));
+  m.accept(m.operand(neg, 0));
   return true;
 }
 
 bool alone(const Match& m, Rewriter& w) {
-  w.replace(m.result(m.root()), w("Abs", {m.kept<ValueId>()}));
+  w.replace(m.result(m.root()), w("Abs", {m.state<ValueId>()}));
   return true;
 }
 

@@ -5,7 +5,7 @@ from tenon.rewriting import Match, Rewriter, Rule
 
 
 def match(m: Match) -> bool:
-    """Decides, and changes nothing. What is taken must have no users outside."""
+    """Decides, and changes nothing. Nodes that are added to the match must have no users outside of it."""
     inner = m.root.inputs[0].producer
     if inner is None or inner.op_type != "Neg":
         return m.refuse("no Neg inside")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carries out what `apply` answered: new nodes are built by the engine and replace the results that they name."""
+"""Inserts the nodes that a pattern's `apply` returned; each replaces the result of the same name."""
 
 from __future__ import annotations
 
@@ -47,6 +47,8 @@ def in_order(nodes: Sequence[onnx.NodeProto]) -> list[onnx.NodeProto]:
 
 
 class Insertion:
+    """Inserts the new nodes of one rewrite. kept: ids of the returned nodes that stay as they are in the graph."""
+
     def __init__(self, view: PatternView, rewriter: Rewriter, result: MatchResult, kept: set[int]) -> None:
         self.view = view
         self.rewriter = rewriter
@@ -82,13 +84,13 @@ class Insertion:
         return all(not name or self.operand(name, node).dtype for name in node.input)
 
     def build_as_read(self, node: onnx.NodeProto, opset: int) -> list[Value]:
-        """A node with bodies, or of a form of before, as reading a model makes it: maybe of several nodes."""
+        """Builds a node with bodies, or of an older opset, by reading it as a model, which may make several nodes of it."""
         graph = read_alone(node, {name: self.operand(name, node) for name in names_read_by(node)}, opset)
         here: dict[Value, Value] = {v: self.operand(v.name, node) for v in graph.inputs}
         for inner in graph.nodes:
             for v in (v for v in [*inner.inputs, *inner.captures] if v is not None and v not in here):
                 here[v] = self.rewriter.constant(v.array())
-            made = self.rewriter.graft(inner, [v and here[v] for v in [*inner.inputs, *inner.captures]])
+            made = self.rewriter.clone_node(inner, [v and here[v] for v in [*inner.inputs, *inner.captures]])
             here.update((old, new) for old, new in zip(inner.outputs, made, strict=True) if old is not None)
         results = dict(zip(graph.output_names, graph.outputs, strict=True))
         return [here[results[name]] if name else None for name in node.output]
@@ -112,13 +114,13 @@ class Insertion:
 
 
 def is_as_it_was(view: PatternView, node: onnx.NodeProto) -> bool:
-    """A node of the graph that `apply` has not changed; one that it has changed is made anew."""
+    """Whether the node is one of the graph that `apply` has not changed."""
     found = view.scene.node_of(node)
     return found is not None and make_proto(found) == node
 
 
 def insert(view: PatternView, rewriter: Rewriter, result: MatchResult) -> None:
-    """Calls the match's `apply` and carries its answer out."""
+    """Calls the match's `apply` and inserts the nodes that it returns."""
     returned = [n for n in result.apply(view, *result.nodes) if n is not None]
     for node in returned:
         if not isinstance(node, onnx.NodeProto):

@@ -67,15 +67,15 @@ def test_bodies_are_taken_over_from_another_graph():
         " else_branch={ graph(h: f32[3]) { r = Relu(h)\n return r } } captures=[z]\n return y\n}\n"
     )
 
-    def graft(m, w):
+    def clone_if(m, w):
         like, c = other.nodes[0], m.graph.find("c")
         with pytest.raises(Exception, match="wrong number of operands"):
-            w.graft(like, [c])
-        (made,) = w.graft(like, [c, m.root.inputs[0], m.root.inputs[0]])
+            w.clone_node(like, [c])
+        (made,) = w.clone_node(like, [c, m.root.inputs[0], m.root.inputs[0]])
         w.replace(m.root.outputs[0], made)
 
     graph = Graph.parse("graph main(c: bool[], x: f32[3]) {\n y = Abs(x)\n return y\n}\n")
-    rule = Rule.code("graft", {"match": lambda m: True, "rewrite": graft}, roots=["Abs"])
+    rule = Rule.code("clone_if", {"match": lambda m: True, "rewrite": clone_if}, roots=["Abs"])
     assert rewrite(graph, [rule])["reports"] == []
     graph.verify()
     x = np.array([-1, 0, 2], dtype=np.float32)
@@ -92,10 +92,10 @@ def test_a_refused_rewrite_takes_its_bodies_back():
         " else_branch={ graph(h: f32[3]) { r = Relu(h)\n return r } } captures=[z]\n return y\n}\n"
     )
 
-    def graft(m, w):
-        w.graft(other.nodes[0], [m.graph.find("c"), m.graph.find("x")])
+    def clone_if(m, w):
+        w.clone_node(other.nodes[0], [m.graph.find("c"), m.graph.find("x")])
         return False
 
-    rewrite(graph, [Rule.code("graft", {"match": lambda m: True, "rewrite": graft}, roots=["Where"])])
+    rewrite(graph, [Rule.code("clone_if", {"match": lambda m: True, "rewrite": clone_if}, roots=["Where"])])
     graph.verify()
     assert str(graph) == before

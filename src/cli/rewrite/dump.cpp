@@ -113,7 +113,7 @@ void RewriteDump::proposed(const rewrite::Proposal& p, int64_t number) {
   for (ir::NodeId id : matched_nodes(p.match)) shown.nodes.push_back(title_of(p.graph, id));
   const auto [before, after] = results_of(p);
   const std::vector<ir::NodeId> matched = matched_nodes(p.match);
-  std::vector<ir::NodeId> made(p.made.begin(), p.made.end());
+  std::vector<ir::NodeId> made(p.new_nodes.begin(), p.new_nodes.end());
   if (p.replacements.empty()) made.insert(made.end(), matched.begin(), matched.end());
   pending_ =
       Pending{std::move(shown), cut_excerpt(p.graph, matched, context_of(p, matched, made), before), cut_excerpt(p.graph, made, {}, after)};

@@ -14,15 +14,21 @@ std::vector<std::string> row_of(const RuleTest& t) {
   if (t.is_code) return {t.found.rule, "-", "-", "-", "-", "no tests follow from code"};
   const auto& f = t.found;
   std::string note = f.faults.empty() && f.instances == 0 ? "no graph was found that it matches" : "";
-  return {f.rule, std::to_string(f.instances), std::to_string(f.mutants), std::to_string(f.harmless), std::to_string(f.faults.size()),
-          note};
+  return {
+      f.rule, std::to_string(f.instances), std::to_string(f.mutants), std::to_string(f.equivalent_mutants), std::to_string(f.faults.size()),
+      note};
 }
 
 Json json_of(const RuleTest& t) {
   const auto& f = t.found;
-  return {
-      {"name", f.rule},         {"code", t.is_code},    {"instances", f.instances}, {"refused", f.mutants}, {"refused_by_kind", f.refused},
-      {"harmless", f.harmless}, {"example", f.example}, {"faults", f.faults}};
+  return {{"name", f.rule},
+          {"code", t.is_code},
+          {"instances", f.instances},
+          {"refused", f.mutants},
+          {"refused_by_kind", f.refused},
+          {"harmless", f.equivalent_mutants},
+          {"example", f.example},
+          {"faults", f.faults}};
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace tenon::cli {
 
 /// A rule with what the tests that follow from it have found; a rule that is code has none.
 struct RuleTest {
-  rewrite::SelfTest found;
+  rewrite::SelfTestResult found;
   bool is_code = false;
 };
 

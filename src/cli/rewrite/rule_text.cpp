@@ -68,21 +68,30 @@ RuleText text_of(const rules::Entry& e) {
   return {std::string(r.name),
           std::string(r.docs),
           std::string(e.sets),
-          std::string(r.seeds),
+          std::string(r.covered_patterns),
           std::string(r.roots),
           std::string(rewrite::name_of(r.numerics)),
           std::string(name_of(e.stage)),
           std::string(e.source),
           equation_of(r),
           r.benefit,
-          r.shared};
+          r.allow_outside_uses};
 }
 
 RuleText text_of(const rewrite::CompiledRule& r, const std::string& file) {
   std::string roots;
   for (const std::string& root : r.roots) roots += (roots.empty() ? "" : " ") + root;
-  return {r.name, r.docs,         r.sets,    r.seeds, roots, std::string(rewrite::name_of(r.numerics)), std::string(name_of(r.stage)),
-          file,   equation_of(r), r.benefit, r.shared};
+  return {r.name,
+          r.docs,
+          r.sets,
+          r.covered_patterns,
+          roots,
+          std::string(rewrite::name_of(r.numerics)),
+          std::string(name_of(r.stage)),
+          file,
+          equation_of(r),
+          r.benefit,
+          r.allow_outside_uses};
 }
 
 Json json_of(const RuleText& r) {

@@ -16,7 +16,7 @@ constexpr auto kBetweenLines = std::chrono::milliseconds(100);
 RewriteRecord record_of(const rewrite::RewriteEvent& a, int64_t number, const std::string& pass) {
   RewriteRecord out{number, a.rule.name, a.rule.sets, a.rule.docs, pass, {}, {}, {}};
   for (ir::NodeId id : a.match.nodes) out.matched.push_back(title_of(a.graph, id));
-  for (ir::NodeId id : a.made) {
+  for (ir::NodeId id : a.new_nodes) {
     out.made.push_back(title_of(a.graph, id));
     if (const auto& provenance = a.graph.node(id).provenance) out.sources = provenance->sources;
   }

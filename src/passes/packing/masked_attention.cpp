@@ -34,7 +34,7 @@ bool is_plain(const Graph& graph, const Node& node) {
 }
 
 /// The operand of the Transpose after the value; none where there is no such one.
-ValueId untransposed(const Graph& graph, ValueId value) {
+ValueId operand_of_head_transpose(const Graph& graph, ValueId value) {
   const NodeId maker = graph.value(value).producer;
   return maker && is_head_transpose(graph.node(maker)) ? graph.node(maker).inputs[0] : ValueId{};
 }
@@ -55,9 +55,9 @@ std::optional<MaskedAttention> masked_attention(const Graph& graph, NodeId id) {
   const Type& mask = graph.value(out.mask).type;
   if (!is_key_mask(mask)) return std::nullopt;
   out.padded = {mask.dim(0), mask.dim(3)};
-  out.key = untransposed(graph, node.inputs[ops::kKey]);
-  out.value = untransposed(graph, node.inputs[ops::kValue]);
-  out.query = untransposed(graph, node.inputs[ops::kQuery]);
+  out.key = operand_of_head_transpose(graph, node.inputs[ops::kKey]);
+  out.value = operand_of_head_transpose(graph, node.inputs[ops::kValue]);
+  out.query = operand_of_head_transpose(graph, node.inputs[ops::kQuery]);
   const auto has_rows = [&](ValueId v) { return v && out.padded.has_rows(graph.value(v).type); };
   if (!has_rows(out.key) || !has_rows(out.value) || !out.query) return std::nullopt;
   out.all_rows_are_queries = has_rows(out.query);

@@ -7,15 +7,15 @@
 
 namespace tenon::passes {
 
-/// Attention whose mask says of each key alone whether it is seen, over keys and values that are rows.
+/// An Attention over padded keys and values whose mask hides keys, the same for all queries.
 struct MaskedAttention {
   ir::NodeId node;
-  ir::ValueId mask;                   ///< [sequences, 1, 1, length]
+  ir::ValueId mask;                   ///< [sequences, 1, 1, length]: hides keys
   Padded padded;                      ///< of the keys
-  ir::ValueId key, value;             ///< rows of heads
-  ir::ValueId query;                  ///< the same where each place is a query; else [sequences, queries, heads, size]
-  bool all_rows_are_queries = false;  ///< each place is a query
-  std::vector<ir::ValueId> rows;      ///< what its result is read as: [sequences, queries, heads, size]
+  ir::ValueId key, value;             ///< [sequences, length, heads, size]
+  ir::ValueId query;                  ///< [sequences, queries, heads, size]
+  bool all_rows_are_queries = false;  ///< `queries` is the length: the queries are padded as the keys are
+  std::vector<ir::ValueId> rows;      ///< its result transposed, as all users read it: [sequences, queries, heads, size]
 };
 
 /// nullopt for other nodes.

@@ -133,7 +133,7 @@ class NeedsAnalysis {
 
 }  // namespace
 
-bool Needs::pays() const {
+bool Needs::is_profitable() const {
   return std::ranges::any_of(attentions, [](const auto& a) { return a.second.all_rows_are_queries; });
 }
 

@@ -8,19 +8,20 @@
 
 namespace tenon::passes {
 
-/// Which rows are needed of what a graph computes. Hidden rows are those that the mask hides from every query: where no node reads them
-/// either, they need not be computed.
+/// The result of the analysis of pack_rows: which nodes can compute packed rows alone. Hidden rows are those that the mask hides from every
+/// query; they need not be computed where no node reads them.
 struct Needs {
-  ir::ValueId mask;
-  Padded padded;
-  std::unordered_map<ir::NodeId, MaskedAttention> attentions;  ///< under the mask, that can do without hidden rows
-  std::unordered_map<ir::NodeId, std::vector<Part>> row_ops;   ///< that can do without
-  std::unordered_map<ir::NodeId, ir::ValueId> weighted;        ///< of those, products by weights of the rows: all rows of them are read
-  std::unordered_map<ir::NodeId, ir::Ints> picks;              ///< Gathers of some places of each sequence from such rows
-  bool pays() const;                                           ///< some attention reads packed rows alone
+  ir::ValueId mask;                                            ///< of all `attentions`
+  Padded padded;                                               ///< its sizes
+  std::unordered_map<ir::NodeId, MaskedAttention> attentions;  ///< attentions under the mask that do not need hidden rows
+  std::unordered_map<ir::NodeId, std::vector<Part>> row_ops;   ///< nodes that need not compute hidden rows, with parts_of_row
+  std::unordered_map<ir::NodeId, ir::ValueId> weighted;  ///< of those, Muls by a weight for each row, with the weights: all rows of the
+                                                         ///< result are read, and weights other than 0 keep their rows
+  std::unordered_map<ir::NodeId, ir::Ints> picks;  ///< Gathers of constant positions of each sequence from such rows, with the positions
+  bool is_profitable() const;                      ///< some attention's queries are packed
 };
 
-/// runs: whether an Attention runs without padding. Cost: linear in the nodes.
+/// runs: passes::Options::packs. Cost: linear in the nodes.
 Needs needs_of(const ir::Graph& graph, const std::function<bool(const ir::NodeView&)>& runs);
 
 }  // namespace tenon::passes

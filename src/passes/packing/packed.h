@@ -7,19 +7,21 @@
 
 namespace tenon::passes {
 
-/// The rows of padded sequences that are computed, as values of the graph.
+/// Inserts the nodes that pack and unpack the rows of padded sequences that are computed.
 class PackedRows {
  public:
-  /// keep: bool[sequences, length].
+  /// keep: bool[sequences, length]: which rows are computed.
   PackedRows(ir::Builder& build, ir::ValueId keep);
 
   /// `part` of a value, for each packed row.
   ir::ValueId part(ir::ValueId value, Part part, int rank);
-  /// Rows at their original places, zeros in place of those that were left out.
+  /// Packed rows as a padded value, with zeros in the rows that are not computed.
   ir::ValueId unpacked(ir::ValueId packed);
+  /// i64[sequences, length]: the index of each row among the packed ones.
   ir::ValueId places() const { return places_; }
+  /// i64[sequences + 1]: where the packed rows of each sequence start, and their number.
   ir::ValueId starts() const { return starts_; }
-  /// i64[]: places of a sequence.
+  /// i64[]: the padded length of a sequence.
   ir::ValueId length();
 
  private:
@@ -31,7 +33,7 @@ class PackedRows {
 
   ir::Builder& build_;
   ir::ValueId keep_, rows_, places_, starts_;
-  ir::ValueId length_, place_, sequence_;  ///< made on first use
+  ir::ValueId length_, place_, sequence_;  ///< inserted on first use
 };
 
 }  // namespace tenon::passes

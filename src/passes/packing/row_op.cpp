@@ -50,8 +50,8 @@ Parts of_one(const Node& node, size_t rows) {
   return parts;
 }
 
-int axis_of(const Graph& graph, const Node& node, int64_t otherwise) {
-  const int64_t axis = node.attributes.integer("axis", otherwise);
+int axis_of(const Graph& graph, const Node& node, int64_t default_axis) {
+  const int64_t axis = node.attributes.integer("axis", default_axis);
   return static_cast<int>(axis < 0 ? axis + type_of(graph, node.inputs[0]).rank() : axis);
 }
 

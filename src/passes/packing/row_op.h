@@ -8,22 +8,23 @@
 
 namespace tenon::passes {
 
-/// The sizes of padded sequences. A value has rows where they are its first two sizes.
+/// The sizes of padded sequences. A value "has rows" where these are its first two sizes: a row is the part at one position of one
+/// sequence.
 struct Padded {
   Dim sequences, length;
-  /// With rows of known sizes.
+  /// Whether a value of this type has rows, whose sizes are numbers.
   bool has_rows(const ir::Type& type) const;
 };
 
-/// What a row of an op's result needs of an operand: all of it, the row of the same place, what is at the place in every sequence, or
-/// what is in every place of the sequence.
+/// Which part of an operand a row of an op's result depends on. whole: all of it; row: the same row; of_place: its slice at the row's
+/// position, the same for all sequences; of_sequence: its slice for the row's sequence, the same for all positions.
 enum class Part : uint8_t { whole, row, of_place, of_sequence };
 
-/// Of an op that makes each row of its results from one row of its operands: the parts that those need; nullopt for other ops. At least one
-/// operand has rows.
+/// By operand: the part that a row of the results depends on. nullopt where a row of the results depends on several rows. At least one part
+/// is `row`.
 std::optional<std::vector<Part>> parts_of_row(const ir::Graph& graph, ir::NodeId node, const Padded& padded);
 
-/// The op on concatenated rows, over one axis in place of the first two. Operands: in their parts, likewise.
+/// Inserts the op over packed rows: one axis of rows in place of the first two axes. operands: PackedRows::part of each.
 std::vector<ir::ValueId> on_packed_rows(ir::Builder& build, ir::NodeId node, std::vector<ir::ValueId> operands);
 
 }  // namespace tenon::passes

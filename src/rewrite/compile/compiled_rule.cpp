@@ -52,9 +52,9 @@ Result<std::unique_ptr<Graph>> drawn(const Rule& rule, Pattern pattern, std::str
 
 Result<void> add_conditions(const Rule& rule, const ir::OpTable& ops, Equation& equation) {
   if (rule.where.empty()) return {};
-  const Names names;
+  const UserFunctions user_functions;
   Cursor cursor(rule.where, {});
-  TRY(EquationParser(cursor, ops, names, equation).conditions());
+  TRY(EquationParser(cursor, ops, user_functions, equation).conditions());
   if (!cursor.at_end()) return cursor.error("',' or the end");
   return {};
 }
@@ -106,11 +106,11 @@ Result<RulePtr> compile(const Rule& rule, const ir::OpTable& ops, Stage stage, s
   out->docs = rule.docs;
   out->sets = rule.sets.empty() ? sets : rule.sets;
   out->stage = stage;
-  out->seeds = rule.seeds;
+  out->covered_patterns = rule.covered_patterns;
   out->numerics = rule.numerics;
   out->finite = rule.finite;
   out->benefit = rule.benefit;
-  out->shared = rule.shared;
+  out->allow_outside_uses = rule.allow_outside_uses;
   if (rule.measure) out->measure = rule.measure;
   if (!rule.equation.empty() || rule.match_pattern || rule.apply_pattern) {
     auto equation = rule.equation.empty() ? in_builder_style(rule, ops) : Equation::parse(rule.equation, ops);

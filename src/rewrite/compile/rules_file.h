@@ -23,6 +23,7 @@ inline constexpr size_t kMostRules = 10000;
 /// Comment lines right above a rule are its docs. `file_name` is in messages. `names`: what the caller adds to the functions.
 /// Errors: bad_rule and not_supported (an op that is not in the table) at FILE:LINE:COLUMN with the line and a caret, what was
 /// expected and found, and advice; limit_exceeded over kMostRuleBytes, kMostRules or a limit of Equation::parse.
-Result<std::vector<RulePtr>> read_rules(std::string_view text, std::string_view file_name, const ir::OpTable& ops, const Names& names = {});
+Result<std::vector<RulePtr>> read_rules(std::string_view text, std::string_view file_name, const ir::OpTable& ops,
+                                        const UserFunctions& user_functions = {});
 
 }  // namespace tenon::rewrite

@@ -17,18 +17,18 @@ constexpr size_t kManyUsers = 64;
 void Run::record_rewrite(uint32_t index, std::span<const NodeId> matched) {
   RuleStatistics& stats = stats_.rules[index];
   ++stats.applied;
-  stats.added += static_cast<int64_t>(journal_.nodes().size());
+  stats.added += static_cast<int64_t>(journal_.inserted_nodes().size());
   stats_.changed = true;
-  limit(index, matched);
-  for (NodeId node : journal_.nodes()) push_with_users(node);
+  apply_limits(index, matched);
+  for (NodeId node : journal_.inserted_nodes()) push_with_users(node);
   for (NodeId node : journal_.nodes_with_new_attributes()) push_with_users(node);
-  for (ValueId value : journal_.retyped())
+  for (ValueId value : journal_.retyped_values())
     if (graph_.alive(value)) push_users(value);
   for (const Journal::Edit& e : journal_.edits()) {
     if (e.node) push_with_users(e.node);
     if (!e.before || !graph_.alive(e.before)) continue;
     push_users(e.before);
-    if (const NodeId producer = graph_.value(e.before).producer) work_.push(producer);
+    if (const NodeId producer = graph_.value(e.before).producer) worklist_.push(producer);
   }
   for (NodeId node : matched)
     if (graph_.alive(node) && is_dead(graph_, node)) stats.removed += erase_dead(node);
@@ -36,13 +36,13 @@ void Run::record_rewrite(uint32_t index, std::span<const NodeId> matched) {
     if (graph_.alive(node)) push_with_users(node);
 }
 
-void Run::limit(uint32_t index, std::span<const NodeId> matched) {
-  const int depth = history_.record(index, matched, journal_.nodes());
+void Run::apply_limits(uint32_t index, std::span<const NodeId> matched) {
+  const int depth = history_.record(index, matched, journal_.inserted_nodes());
   const bool grown = static_cast<int64_t>(graph_.node_count()) > node_limit_;
   if (depth <= options_.repeats && !grown) return;
   std::string cycle;
   for (uint32_t rule : history_.cycle()) cycle += (cycle.empty() ? "" : " -> ") + stats_.rules[rule].name;
-  history_.forget(journal_.nodes());  // the remaining rules start without these rewrites
+  history_.forget(journal_.inserted_nodes());  // the remaining rules start without these rewrites
   const Node& root = graph_.node(matched[0]);
   disable_rule(
       index,
@@ -52,12 +52,12 @@ void Run::limit(uint32_t index, std::span<const NodeId> matched) {
 }
 
 void Run::push_users(ValueId value) {
-  for (const ir::Use& use : graph_.value(value).uses) work_.push(use.node);
+  for (const ir::Use& use : graph_.value(value).uses) worklist_.push(use.node);
 }
 
 void Run::push_with_users(NodeId node) {
   if (!graph_.alive(node)) return;
-  work_.push(node);
+  worklist_.push(node);
   for (ValueId v : graph_.node(node).outputs)
     if (v && graph_.value(v).uses.size() <= kManyUsers) push_users(v);
 }
@@ -84,7 +84,7 @@ void Run::on_use_removed(ValueId value) {
   if (v.kind == Value::Kind::constant && v.uses.empty()) return graph_.erase_value(value);
   if (v.kind != Value::Kind::result) return;
   if (v.uses.empty()) return dead_.push_back(v.producer);
-  work_.push(v.producer);
+  worklist_.push(v.producer);
   if (v.uses.size() <= 2) push_users(value);
 }
 

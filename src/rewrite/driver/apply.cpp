@@ -14,27 +14,28 @@ namespace {
 
 using OutcomeKind = Outcome::Kind;
 
-constexpr size_t kMostSources = 64;  ///< names that a new node remembers
+constexpr size_t kMostSources = 64;  ///< names in Provenance::sources
 
 /// New nodes go before the latest root: all operands of the match come before it.
-NodeId anchor_of(const Match& match) {
+NodeId insertion_point_of(const Match& match) {
   NodeId at = match.root();
   for (NodeId other : match.other_roots)
     if (match.graph().is_before(at, other)) at = other;
   return at;
 }
 
-bool is_tenons(std::string_view key) { return key.starts_with("tenon."); }
+bool is_tenon_key(std::string_view key) { return key.starts_with("tenon."); }
 
-/// Keeps what `more` says too, or does not speak of.
-void keep_common(std::vector<std::pair<std::string, std::string>>& kept, const std::vector<std::pair<std::string, std::string>>& more) {
+/// Removes the entries of `kept` that `more` has with another value.
+void remove_conflicting(std::vector<std::pair<std::string, std::string>>& kept,
+                        const std::vector<std::pair<std::string, std::string>>& more) {
   std::erase_if(kept, [&](const auto& entry) {
     const auto other = std::ranges::find(more, entry.first, &std::pair<std::string, std::string>::first);
     return other != more.end() && other->second != entry.second;
   });
 }
 
-/// What the node was made from; itself where it is of the model.
+/// Adds the names of the model's nodes that the node was made from; its own where it is a node of the model.
 void add_sources(const Match& match, const Node& node, std::vector<std::string>& out) {
   if (!node.provenance || node.provenance->sources.empty()) {
     out.push_back(!node.name.empty() || !node.outputs[0] ? node.name : match.value(node.outputs[0]).name);
@@ -44,7 +45,7 @@ void add_sources(const Match& match, const Node& node, std::vector<std::string>&
     if (out.size() < kMostSources && std::ranges::find(out, source) == out.end()) out.push_back(source);
 }
 
-/// Of the nodes that a rewrite has made: all share it.
+/// The provenance that all new nodes of a rewrite share.
 std::shared_ptr<const ir::Provenance> provenance_of(const Match& match, const CompiledRule& rule) {
   ir::Provenance p{rule.name, {}};
   bool first = true;
@@ -53,26 +54,26 @@ std::shared_ptr<const ir::Provenance> provenance_of(const Match& match, const Co
   p.sources.reserve(std::min(most, kMostSources));
   for (NodeId id : match.nodes) {
     const Node& node = match.node(id);
-    if (node.provenance) p.placement = node.provenance->placement;  // the same for all, see may_join
+    if (node.provenance) p.placement = node.provenance->placement;  // the same for all, see have_one_placement
     if (node.provenance && !node.provenance->metadata.empty()) {
       if (first) p.metadata = node.provenance->metadata;
-      else keep_common(p.metadata, node.provenance->metadata);
+      else remove_conflicting(p.metadata, node.provenance->metadata);
       first = false;
     }
     add_sources(match, node, p.sources);
   }
-  std::erase_if(p.metadata, [](const auto& entry) { return is_tenons(entry.first); });
+  std::erase_if(p.metadata, [](const auto& entry) { return is_tenon_key(entry.first); });
   return std::make_shared<const ir::Provenance>(std::move(p));
 }
 
-std::string_view element_conflict(const ir::Type& old, const ir::Type& fresh) {
-  if (old.kind != fresh.kind || (old.dtype != fresh.dtype && old.dtype != DType::none && fresh.dtype != DType::none))
+std::string_view element_conflict(const ir::Type& old, const ir::Type& new_type) {
+  if (old.kind != new_type.kind || (old.dtype != new_type.dtype && old.dtype != DType::none && new_type.dtype != DType::none))
     return "the replacement has another element type";
   return {};
 }
 
 /// A replacement that is illegal in any graph.
-std::string_view foreign(const ir::Graph& graph, ValueId from, ValueId to) {
+std::string_view illegal_replacement(const ir::Graph& graph, ValueId from, ValueId to) {
   if (!from || !graph.alive(from)) return "the rule replaces a value that the graph does not have";
   if (!to) return "the rule gave no value";
   if (!graph.alive(to)) return "the rule gave a value that the graph does not have";
@@ -89,16 +90,16 @@ bool is_dead(const ir::Graph& graph, NodeId id) {
 
 namespace {
 
-/// Nodes that are to run in different places stay apart.
-bool may_join(const Match& match) {
+/// Whether all nodes of the match are placed on the same backend.
+bool have_one_placement(const Match& match) {
   return std::ranges::all_of(match.nodes, [&](NodeId id) { return ir::same_place(match.node(id), match.node(match.nodes[0])); });
 }
 
 }  // namespace
 
 std::string_view conflict_of(const Match& match, const CompiledRule& rule) {
-  if (!may_join(match)) return "it would join nodes that are placed on different backends";
-  if (rule.shared) return {};
+  if (!have_one_placement(match)) return "it would join nodes that are placed on different backends";
+  if (rule.allow_outside_uses) return {};
   for (NodeId node : match.nodes) {
     if (node == match.root() || contains(match.other_roots, node)) continue;
     for (ValueId result : match.node(node).outputs) {
@@ -134,7 +135,7 @@ Outcome Attempt::decide(const CompiledRule& rule, Match& match) {
 
 Outcome Attempt::carry_out(const CompiledRule& rule, Match& match) {
   journal_.begin();
-  Rewriter rewriter(graph_, anchor_of(match));
+  Rewriter rewriter(graph_, insertion_point_of(match));
   Outcome outcome = build(rule, match, rewriter);
   if (outcome.kind == OutcomeKind::applied) outcome = check(rule, match, rewriter);
   if (outcome.kind == OutcomeKind::applied) outcome = replace_all(rule, rewriter);
@@ -159,33 +160,33 @@ Outcome Attempt::build(const CompiledRule& rule, Match& match, Rewriter& rewrite
     return {OutcomeKind::refused, "it would take for granted what the model does not: " + assumed[0].text()};
   if (rule.match_and_rewrite)
     if (const auto reason = conflict_of(match, rule); !reason.empty()) return {OutcomeKind::refused, std::string(reason)};
-  if (journal_.nodes().empty()) return {OutcomeKind::applied, {}};
+  if (journal_.inserted_nodes().empty()) return {OutcomeKind::applied, {}};
   const auto provenance = provenance_of(match, rule);
-  for (NodeId made : journal_.nodes()) graph_.set_provenance(made, provenance);
+  for (NodeId made : journal_.inserted_nodes()) graph_.set_provenance(made, provenance);
   return {OutcomeKind::applied, {}};
 }
 
 /// Whether nodes that existed before have other operands or attributes now.
 static bool edits_in_place(const Journal& journal) {
-  const auto is_old = [&](NodeId n) { return !contains(journal.nodes(), n); };
+  const auto is_old = [&](NodeId n) { return !contains(journal.inserted_nodes(), n); };
   return std::ranges::any_of(journal.edits(), is_old, &Journal::Edit::node) ||
          std::ranges::any_of(journal.nodes_with_new_attributes(), is_old);
 }
 
 Outcome Attempt::check(const CompiledRule& rule, const Match& match, const Rewriter& rewriter) {
   for (const auto& [from, to] : rewriter.replacements())
-    if (const auto reason = foreign(graph_, from, to); !reason.empty()) return {OutcomeKind::broken, std::string(reason)};
+    if (const auto reason = illegal_replacement(graph_, from, to); !reason.empty()) return {OutcomeKind::broken, std::string(reason)};
   for (const Journal::Edit& e : journal_.edits()) {
     const ValueId now = e.node ? graph_.node(e.node).inputs[e.slot] : graph_.outputs()[e.slot];
     if (!now || !e.before) continue;
-    const ir::Type &old = graph_.value(e.before).type, &fresh = graph_.value(now).type;
-    const auto reason = rule.reshapes ? element_conflict(old, fresh) : type_conflict(old, fresh);
+    const ir::Type &old = graph_.value(e.before).type, &new_type = graph_.value(now).type;
+    const auto reason = rule.reshapes ? element_conflict(old, new_type) : type_conflict(old, new_type);
     if (!reason.empty()) return {OutcomeKind::broken, std::string(reason)};
   }
-  if (rule.measure && rule.measure(graph_, journal_.nodes()) >= rule.measure(graph_, match.nodes))
+  if (rule.measure && rule.measure(graph_, journal_.inserted_nodes()) >= rule.measure(graph_, match.nodes))
     return {OutcomeKind::refused, "its measure does not go down"};
   if (!check_) return {OutcomeKind::applied, {}};
-  std::vector<NodeId> made = journal_.nodes();
+  std::vector<NodeId> made = journal_.inserted_nodes();
   std::ranges::sort(made, [&](NodeId a, NodeId b) { return graph_.is_before(a, b); });
   auto verdict = check_({graph_, rule, match, made, rewriter.replacements(), edits_in_place(journal_)});
   return verdict ? Outcome{OutcomeKind::applied, {}} : Outcome{OutcomeKind::broken, verdict.error().text()};

@@ -12,19 +12,20 @@
 
 namespace tenon::rewrite {
 
-/// A rewrite that is built and not yet carried out: both sides are in the graph, and nobody uses the new one.
+/// A rewrite that is built and not yet carried out: both sides are in the graph, and the new one has no users.
 struct Proposal {
   const ir::Graph& graph;
   const CompiledRule& rule;
   const Match& match;                                         ///< match.nodes: the old side
-  std::span<const NodeId> made;                               ///< the new side, in topological order
+  std::span<const NodeId> new_nodes;                          ///< the new side, in topological order
   std::span<const std::pair<ValueId, ValueId>> replacements;  ///< old value, new value
-  bool edits_in_place = false;                                ///< the rule has changed nodes as well: the old side is no longer intact
+  bool edits_in_place = false;  ///< the rule has also changed existing nodes: the old side is no longer intact
 };
 /// Called before a proposal is carried out; an error states why it is wrong.
 using Check = std::function<Result<void>(const Proposal&)>;
 
-/// What came of one attempt. broken: the rule did what no rule may do; it is left out from then on.
+/// The result of one attempt. refused: the rule matches, and the driver or the rule itself refuses the rewrite; broken: the rule broke a
+/// promise that every rule gives, and is disabled.
 struct Outcome {
   enum class Kind : uint8_t { no_match, refused, broken, applied } kind = Kind::no_match;
   std::string reason;
@@ -36,7 +37,7 @@ class Attempt {
  public:
   Attempt(ir::Graph& graph, Journal& journal, const Check& check) : graph_(graph), journal_(journal), check_(check) {}
 
-  /// Runs the rule's match and the guards; changes nothing. `applied` says that the match may be carried out.
+  /// Runs the rule's match and the guards; changes nothing. The outcome `applied` means that the match may be carried out.
   Outcome decide(const CompiledRule& rule, Match& match);
   /// Carries a decided match out.
   Outcome carry_out(const CompiledRule& rule, Match& match);
@@ -52,10 +53,11 @@ class Attempt {
   const Check& check_;
 };
 
-/// Why the match may not be rewritten whatever the rule says; empty where it may. Cost: the uses of the values inside.
+/// The reason why no rule may rewrite this match (users outside, different placements); empty where there is none. Cost: the uses of its
+/// inner values.
 std::string_view conflict_of(const Match& match, const CompiledRule& rule);
 
-/// True where nobody would miss the node: no result is used and the op has no effects.
+/// Whether the node may be erased: no result is used, and the op has no effects.
 bool is_dead(const ir::Graph& graph, ir::NodeId node);
 
 }  // namespace tenon::rewrite

@@ -8,10 +8,10 @@ namespace tenon::rewrite {
 namespace {
 
 /// Orders of commutative operands and alternatives multiply; an equation with more gets a shallower tree.
-constexpr size_t kMostPaths = 32;
-constexpr int kDeepest = 8;
+constexpr size_t kMaxPaths = 32;
+constexpr int kMaxDepth = 8;
 
-bool is_free(const Equation& e, int term) {
+bool matches_any_value(const Equation& e, int term) {
   const Term::Kind kind = e.terms[term].kind;
   return kind == Term::Kind::variable;
 }
@@ -20,7 +20,7 @@ bool is_free(const Equation& e, int term) {
 size_t fixed_operands(const Equation& e, const Term& t) {
   if (t.op->commutative && t.op->max_inputs < 0) return 0;
   size_t fixed = 0;
-  while (fixed < t.operands.size() && e.terms[t.operands[fixed]].kind != Term::Kind::rest) ++fixed;
+  while (fixed < t.operands.size() && e.terms[t.operands[fixed]].kind != Term::Kind::variadic) ++fixed;
   return fixed;
 }
 
@@ -32,20 +32,20 @@ bool Automaton::Test::same_test(const Test& other) const {
   if (kind != other.kind || place != other.place || !attribute != !other.attribute) return false;
   if (!attribute || attribute == other.attribute) return true;
   const Term::AttributePattern &a = *attribute, &b = *other.attribute;
-  return a.name == b.name && a.has_default == b.has_default && (!a.has_default || ir::same(a.otherwise, b.otherwise));
+  return a.name == b.name && a.has_default == b.has_default && (!a.has_default || ir::same(a.default_value, b.default_value));
 }
 
 void Automaton::add(const ir::Op* op, uint32_t rule) {
   Test test;
   test.op = op;
-  hang({test}, rule);
+  insert({test}, rule);
 }
 
 void Automaton::add(const Equation& equation, uint32_t rule) {
-  for (int depth = kDeepest; depth > 0; --depth) {
+  for (int depth = kMaxDepth; depth > 0; --depth) {
     const auto all = paths(equation, equation.left[0], 0, depth);
-    if (all.size() > kMostPaths && depth > 1) continue;
-    for (const Path& path : all) hang(path, rule);
+    if (all.size() > kMaxPaths && depth > 1) continue;
+    for (const Path& path : all) insert(path, rule);
     return;
   }
 }
@@ -74,7 +74,7 @@ std::vector<Automaton::Path> Automaton::paths(const Equation& e, int index, uint
       test.ints = &t.ints;
       return {{test}};
     case Term::Kind::missing: test.kind = TestKind::missing; return {{test}};
-    case Term::Kind::either: {
+    case Term::Kind::alternatives: {
       std::vector<Path> all;
       for (int choice : t.operands) std::ranges::move(paths(e, choice, place, depth), std::back_inserter(all));
       return std::ranges::any_of(all, &Path::empty) ? std::vector<Path>{{}} : all;
@@ -89,14 +89,14 @@ Automaton::Path Automaton::own_tests(const Equation& e, const Term& t, uint32_t 
   test.place = place;
   test.op = t.op;
   Path own{test};
-  for (const Term::AttributePattern& given : t.attributes) {
-    const Expression& wanted = e.expressions[given.expression];
+  for (const Term::AttributePattern& pattern : t.attributes) {
+    const Expression& wanted = e.expressions[pattern.expression];
     if (wanted.kind != Expression::Kind::literal) continue;
     const auto number = as_number(wanted.literal);
-    const auto exact = number ? std::nullopt : attribute_of(wanted.literal, given.floating);
+    const auto exact = number ? std::nullopt : attribute_of(wanted.literal, pattern.floating);
     const auto* ints = exact ? std::get_if<ir::Ints>(&*exact) : nullptr;
     if (!number && !ints && !(exact && std::holds_alternative<std::string>(*exact))) continue;  // compared by more than its bytes
-    own.push_back({number ? TestKind::number_attribute : TestKind::attribute, place, &given, nullptr, number.value_or(0), nullptr,
+    own.push_back({number ? TestKind::number_attribute : TestKind::attribute, place, &pattern, nullptr, number.value_or(0), nullptr,
                    number ? 0 : ir::hash_of(*exact)});
   }
   return own;
@@ -106,9 +106,9 @@ Automaton::Path Automaton::own_tests(const Equation& e, const Term& t, uint32_t 
 std::vector<Automaton::Path> Automaton::operand_paths(const Equation& e, const Term& t, uint32_t place, int depth, bool swapped) {
   std::vector<Path> some{own_tests(e, t, place)};
   for (uint32_t i = 0; i < fixed_operands(e, t); ++i) {
-    if (is_free(e, t.operands[i])) continue;
+    if (matches_any_value(e, t.operands[i])) continue;
     const auto ways = paths(e, t.operands[i], place_of(place, swapped && i < 2 ? 1 - i : i), depth - 1);
-    if (some.size() * ways.size() > kMostPaths) continue;
+    if (some.size() * ways.size() > kMaxPaths) continue;
     std::vector<Path> longer;
     for (const Path& before : some)
       for (const Path& after : ways) {
@@ -121,13 +121,14 @@ std::vector<Automaton::Path> Automaton::operand_paths(const Equation& e, const T
 }
 
 std::vector<Automaton::Path> Automaton::op_paths(const Equation& e, const Term& t, uint32_t place, int depth) {
-  const bool swaps = t.op->commutative && fixed_operands(e, t) >= 2 && !(is_free(e, t.operands[0]) && is_free(e, t.operands[1]));
+  const bool swaps =
+      t.op->commutative && fixed_operands(e, t) >= 2 && !(matches_any_value(e, t.operands[0]) && matches_any_value(e, t.operands[1]));
   std::vector<Path> all = operand_paths(e, t, place, depth, false);
   if (swaps) std::ranges::move(operand_paths(e, t, place, depth, true), std::back_inserter(all));
   return all;
 }
 
-void Automaton::hang(const Path& path, uint32_t rule) {
+void Automaton::insert(const Path& path, uint32_t rule) {
   uint32_t state = 0;
   for (const Test& test : path) state = follow(state, test);
   auto& rules = states_[state].rules;
@@ -136,12 +137,12 @@ void Automaton::hang(const Path& path, uint32_t rule) {
 
 uint32_t Automaton::follow(uint32_t state, const Test& test) {
   auto& decisions = states_[state].decisions;
-  auto it = std::ranges::find_if(decisions, [&](const Decision& q) { return q.test.same_test(test); });
+  auto it = std::ranges::find_if(decisions, [&](const Decision& decision) { return decision.test.same_test(test); });
   if (it == decisions.end()) {
     decisions.push_back({test, {}, {}, {}, {}, 0});
     it = decisions.end() - 1;
   }
-  uint32_t& next = answer(*it, test);
+  uint32_t& next = next_state(*it, test);
   if (next != 0) return next;
   next = static_cast<uint32_t>(states_.size());
   const uint32_t made = next;
@@ -150,21 +151,21 @@ uint32_t Automaton::follow(uint32_t state, const Test& test) {
 }
 
 /// Where the wanted answer leads; 0: nowhere yet.
-uint32_t& Automaton::answer(Decision& q, const Test& test) {
+uint32_t& Automaton::next_state(Decision& decision, const Test& test) {
   const auto in = [](auto& list, const auto& key) -> uint32_t& {
     const auto at = std::ranges::lower_bound(list, key, {}, [](const auto& entry) { return entry.first; });
     if (at != list.end() && at->first == key) return at->second;
     return list.insert(at, {key, 0})->second;
   };
   switch (test.kind) {
-    case TestKind::op: return in(q.by_op, test.op);
+    case TestKind::op: return in(decision.by_op, test.op);
     case TestKind::number:
-    case TestKind::number_attribute: return in(q.by_number, test.number);
-    case TestKind::ints: return q.by_ints[*test.ints];
-    case TestKind::attribute: return in(q.by_hash, test.hash);
+    case TestKind::number_attribute: return in(decision.by_number, test.number);
+    case TestKind::ints: return decision.by_ints[*test.ints];
+    case TestKind::attribute: return in(decision.by_hash, test.hash);
     case TestKind::missing: break;
   }
-  return q.missing;
+  return decision.missing;
 }
 
 void Automaton::finish() {
@@ -192,54 +193,54 @@ struct Automaton::Walk {
   void enter(uint32_t index) {
     const State& state = a.states_[index];
     out.insert(out.end(), state.rules.begin(), state.rules.end());
-    for (const Decision& q : state.decisions) follow_decision(q);
+    for (const Decision& decision : state.decisions) follow_decision(decision);
   }
 
-  void follow_decision(const Decision& q) {
-    switch (q.test.kind) {
-      case TestKind::op: return follow_op(q);
+  void follow_decision(const Decision& decision) {
+    switch (decision.test.kind) {
+      case TestKind::op: return follow_op(decision);
       case TestKind::number:
-        if (const auto number = query.number(value_at(q.test.place))) enter_near(q, *number, 8e-3);
+        if (const auto number = query.number(value_at(decision.test.place))) enter_near(decision, *number, 8e-3);
         return;
       case TestKind::ints:
-        if (const auto ints = query.ints(value_at(q.test.place)))
-          if (const auto it = q.by_ints.find(*ints); it != q.by_ints.end()) enter(it->second);
+        if (const auto ints = query.ints(value_at(decision.test.place)))
+          if (const auto it = decision.by_ints.find(*ints); it != decision.by_ints.end()) enter(it->second);
         return;
       case TestKind::missing:
-        if (!value_at(q.test.place)) enter(q.missing);
+        if (!value_at(decision.test.place)) enter(decision.missing);
         return;
       case TestKind::number_attribute:
-      case TestKind::attribute: return follow_attribute(q);
+      case TestKind::attribute: return follow_attribute(decision);
     }
   }
 
-  void follow_op(const Decision& q) {
-    const NodeId node = node_at(q.test.place);
+  void follow_op(const Decision& decision) {
+    const NodeId node = node_at(decision.test.place);
     if (!node) return;
     const ir::Op* op = query.node(node).op;
-    const auto at = std::ranges::lower_bound(q.by_op, op, {}, &std::pair<const ir::Op*, uint32_t>::first);
-    if (at != q.by_op.end() && at->first == op) enter(at->second);
+    const auto at = std::ranges::lower_bound(decision.by_op, op, {}, &std::pair<const ir::Op*, uint32_t>::first);
+    if (at != decision.by_op.end() && at->first == op) enter(at->second);
   }
 
-  void follow_attribute(const Decision& q) {
-    const ir::Attribute* found = query.node(node_at(q.test.place)).attributes.find(q.test.attribute->name);
-    if (!found && q.test.attribute->has_default) found = &q.test.attribute->otherwise;
+  void follow_attribute(const Decision& decision) {
+    const ir::Attribute* found = query.node(node_at(decision.test.place)).attributes.find(decision.test.attribute->name);
+    if (!found && decision.test.attribute->has_default) found = &decision.test.attribute->default_value;
     if (!found) return;
-    if (q.test.kind == TestKind::number_attribute) {
-      if (const auto* i = std::get_if<int64_t>(found)) enter_near(q, static_cast<double>(*i), 1e-6);
-      else if (const auto* f = std::get_if<float>(found)) enter_near(q, *f, 1e-6);
+    if (decision.test.kind == TestKind::number_attribute) {
+      if (const auto* i = std::get_if<int64_t>(found)) enter_near(decision, static_cast<double>(*i), 1e-6);
+      else if (const auto* f = std::get_if<float>(found)) enter_near(decision, *f, 1e-6);
       return;
     }
     const size_t hash = ir::hash_of(*found);
-    const auto at = std::ranges::lower_bound(q.by_hash, hash, {}, &std::pair<size_t, uint32_t>::first);
-    if (at != q.by_hash.end() && at->first == hash) enter(at->second);
+    const auto at = std::ranges::lower_bound(decision.by_hash, hash, {}, &std::pair<size_t, uint32_t>::first);
+    if (at != decision.by_hash.end() && at->first == hash) enter(at->second);
   }
 
   /// All wanted numbers that could equal this one with the tolerance of any dtype.
-  void enter_near(const Decision& q, double number, double tolerance) {
+  void enter_near(const Decision& decision, double number, double tolerance) {
     const double margin = std::abs(number) * 2 * tolerance;
-    auto at = std::ranges::lower_bound(q.by_number, number - margin, {}, &std::pair<double, uint32_t>::first);
-    for (; at != q.by_number.end() && at->first <= number + margin; ++at) enter(at->second);
+    auto at = std::ranges::lower_bound(decision.by_number, number - margin, {}, &std::pair<double, uint32_t>::first);
+    for (; at != decision.by_number.end() && at->first <= number + margin; ++at) enter(at->second);
   }
 };
 

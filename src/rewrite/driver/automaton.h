@@ -12,39 +12,39 @@
 
 namespace tenon::rewrite {
 
-/// All left sides as one decision tree, after the predicate tree of MLIR's PDL. A place is a path of operand slots from the root; a
-/// test checks one property of one place (its producer's op, its number, ...); patterns that begin with equal tests share them, and
-/// the answers of a test are looked up, so that the cost at a node grows with the number of different tests that the node passes
-/// and not with the number of patterns. It is a filter: who gets through is a candidate, and Equation::match decides.
+/// The left sides of all rules as one decision tree, after the predicate tree of MLIR's PDL. A place is a path of operand slots from the
+/// root; a test checks one property of the value at one place (its producer's op, its number, ...); patterns that begin with equal tests
+/// share them, and the outcome of a test is looked up in a table, so that the cost at a node grows with the number of different tests that
+/// the node passes and not with the number of patterns. It is a filter: it finds candidates, and Equation::match decides.
 class Automaton {
  public:
   Automaton();
-  /// Starts at an op, whatever its operands are.
+  /// A rule that may match at every node of the op.
   void add(const ir::Op* op, uint32_t rule);
-  /// Starts at the first root of the equation, which must outlive the automaton.
+  /// A rule that may match where the first root of the equation does. The equation must outlive the automaton.
   void add(const Equation& equation, uint32_t rule);
   /// To be called once after the last `add`.
   void finish();
   /// Appends the rules that may match at the node, each once or more often, in any order.
   void candidates(const Graph& graph, NodeId node, std::vector<uint32_t>& out) const;
-  /// How many different tests there are, for tests and curious people.
+  /// The number of states.
   size_t size() const { return states_.size(); }
 
  private:
   enum class TestKind : uint8_t { op, number, ints, missing, number_attribute, attribute };
-  /// Points into the equations: copied by the thousand while the tree is made.
+  /// Pointers go into the equations, so that copies are cheap: building the tree makes thousands.
   struct Test {
     TestKind kind = TestKind::op;
     uint32_t place = 0;
     const Term::AttributePattern* attribute = nullptr;  ///< its name and default
-    const ir::Op* op = nullptr;                         ///< the answer that is wanted, by kind of question
+    const ir::Op* op = nullptr;                         ///< op: the expected op
     double number = 0;
     const ir::Ints* ints = nullptr;
-    size_t hash = 0;  ///< of the attribute value
+    size_t hash = 0;  ///< attribute: of the expected value
     bool same_test(const Test& other) const;
   };
   using Path = std::vector<Test>;
-  /// One question and where each answer leads.
+  /// One test, and the state that follows for each outcome.
   struct Decision {
     Test test;
     std::vector<std::pair<const ir::Op*, uint32_t>> by_op;  ///< sorted
@@ -68,8 +68,8 @@ class Automaton {
   std::vector<Path> op_paths(const Equation& equation, const Term& term, uint32_t place, int depth);
   std::vector<Path> operand_paths(const Equation& equation, const Term& term, uint32_t place, int depth, bool swapped);
   static Path own_tests(const Equation& equation, const Term& term, uint32_t place);
-  void hang(const Path& path, uint32_t rule);
-  uint32_t& answer(Decision& decision, const Test& test);
+  void insert(const Path& path, uint32_t rule);
+  uint32_t& next_state(Decision& decision, const Test& test);
   uint32_t follow(uint32_t state, const Test& test);
 
   std::vector<State> states_;

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <random>
 
-#include "rewrite/driver/probe.h"
 #include "rewrite/driver/replace.h"
 #include "rewrite/driver/run.h"
+#include "rewrite/driver/run_progress.h"
 
 namespace tenon::rewrite {
 namespace {
@@ -23,13 +23,13 @@ void count(std::map<std::string, int64_t, std::less<>>& counts, std::string_view
 
 }  // namespace
 
-Run::Run(ir::Graph& graph, const RuleSet& rules, const Options& options, Shared& shared)
+Run::Run(ir::Graph& graph, const RuleSet& rules, const Options& options, SharedRunState& shared)
     : graph_(graph),
       rules_(rules),
       options_(options),
       shared_(shared),
       journal_(graph),
-      outer_(graph.listener()),
+      outer_listener_(graph.listener()),
       attempt_(graph, journal_, options.check) {
   stats_.rules.resize(rules.size() + 1);
   for (size_t i = 0; i < rules.size(); ++i) {
@@ -45,27 +45,27 @@ Run::Run(ir::Graph& graph, const RuleSet& rules, const Options& options, Shared&
 
 Result<Statistics> Run::run() {
   const auto start = Clock::now();
-  if (options_.bodies) TRY(bodies());
+  if (options_.bodies) TRY(run_bodies());
   const int limit = std::min(options_.iterations, options_.order == Order::worklist ? options_.sweeps : 32 * options_.sweeps);
   for (bool again = true; again && stats_.sweeps < limit && shared_.budget > 0;) {
     ++stats_.sweeps;
-    again = TRY(one_sweep());
+    again = TRY(run_one_sweep());
   }
   stats_.nodes_after += static_cast<int64_t>(graph_.node_count());
   stats_.ms = ms_since(start);
   return std::move(stats_);
 }
 
-Result<bool> Run::one_sweep() {
+Result<bool> Run::run_one_sweep() {
   switch (options_.order) {
-    case Order::worklist: return work_through();
+    case Order::worklist: return run_worklist();
     case Order::sweep: return sweep();
-    case Order::in_turn: return in_turn();
+    case Order::in_turn: return run_in_turn();
   }
   return false;
 }
 
-Result<void> Run::bodies() {
+Result<void> Run::run_bodies() {
   for (NodeId node : graph_.nodes()) {
     for (size_t i = 0; i < graph_.node(node).bodies.size(); ++i) {
       Run inner(graph_.body(node, i), rules_, options_, shared_);
@@ -83,19 +83,19 @@ Result<void> Run::check_cancelled() const {
 
 void Run::push_all() {
   if (options_.shuffle_seed == 0) {
-    for (NodeId node : graph_.nodes()) work_.push(node);
+    for (NodeId node : graph_.nodes()) worklist_.push(node);
     return;
   }
   std::vector<NodeId> nodes;
   for (NodeId node : graph_.nodes()) nodes.push_back(node);
   std::ranges::shuffle(nodes, std::mt19937_64(options_.shuffle_seed));
-  for (NodeId node : nodes) work_.push(node);
+  for (NodeId node : nodes) worklist_.push(node);
 }
 
-Result<bool> Run::work_through() {
+Result<bool> Run::run_worklist() {
   bool changed = false;
   push_all();
-  while (NodeId node = work_.pop(graph_)) {
+  while (NodeId node = worklist_.pop(graph_)) {
     if (++stats_.visits % 1024 == 0) TRY(check_cancelled());
     changed |= visit(node);
     if (shared_.budget <= 0) break;
@@ -113,7 +113,7 @@ bool Run::visit(NodeId node) {
   }
   if (options_.fold && fold(node)) return true;
   rules_.candidates(graph_, node, candidates_);
-  if (options_.timing) mark_ = Clock::now();
+  if (options_.timing) attempt_started_ = Clock::now();
   for (uint32_t index : candidates_)
     if (may_run(index) && attempt(index, node)) return true;
   return false;
@@ -128,8 +128,8 @@ bool Run::attempt(uint32_t index, NodeId node) {
   const bool done = decide(index, match) && carry_out(index, match);
   if (options_.timing) {
     const auto now = Clock::now();
-    stats_.rules[index].ms += std::chrono::duration<double, std::milli>(now - mark_).count();
-    mark_ = now;
+    stats_.rules[index].ms += std::chrono::duration<double, std::milli>(now - attempt_started_).count();
+    attempt_started_ = now;
   }
   return done;
 }
@@ -137,36 +137,36 @@ bool Run::attempt(uint32_t index, NodeId node) {
 bool Run::decide(uint32_t index, Match& match) {
   RuleStatistics& stats = stats_.rules[index];
   ++stats.tried;
-  enter_probe(index, match.root());
+  record_progress(index, match.root());
   Outcome outcome = attempt_.decide(rules_[index], match);
   const bool is_protected = !options_.keep.empty() && std::ranges::any_of(match.nodes, [&](NodeId n) { return is_kept(n); });
   if (outcome.kind == Outcome::Kind::applied && is_protected) outcome = {Outcome::Kind::refused, "a node of the match is protected"};
   if (outcome.kind != Outcome::Kind::no_match && !rules_[index].match_and_rewrite) ++stats.matches;
   if (outcome.kind == Outcome::Kind::applied) return true;
-  book(index, outcome, match.root());
+  record_refusal(index, outcome, match.root());
   return false;
 }
 
-void Run::enter_probe(uint32_t index, NodeId node) const {
-  if (options_.probe) options_.probe->enter(index, graph_, node);
+void Run::record_progress(uint32_t index, NodeId node) const {
+  if (options_.progress) options_.progress->enter(index, graph_, node);
 }
 
 bool Run::carry_out(uint32_t index, Match& match) {
-  enter_probe(index, match.root());
+  record_progress(index, match.root());
   const Outcome outcome = attempt_.carry_out(rules_[index], match);
   if (outcome.kind != Outcome::Kind::no_match && rules_[index].match_and_rewrite) ++stats_.rules[index].matches;
   if (outcome.kind != Outcome::Kind::applied) {
-    book(index, outcome, match.root());
+    record_refusal(index, outcome, match.root());
     return false;
   }
   --shared_.budget;
-  if (options_.applied) options_.applied({graph_, rules_[index], match, journal_.nodes(), shared_.applied, stats_.sweeps});
+  if (options_.applied) options_.applied({graph_, rules_[index], match, journal_.inserted_nodes(), shared_.applied, stats_.sweeps});
   ++shared_.applied;
   record_rewrite(index, match.nodes);
   return true;
 }
 
-void Run::book(uint32_t index, const Outcome& outcome, NodeId root) {
+void Run::record_refusal(uint32_t index, const Outcome& outcome, NodeId root) {
   if (!outcome.reason.empty()) count(stats_.rules[index].refused, outcome.reason);
   if (outcome.kind != Outcome::Kind::broken) return;
   const Node& node = graph_.node(root);
@@ -198,7 +198,7 @@ bool Run::fold(NodeId node) {
 }
 
 Result<Statistics> rewrite(ir::Graph& graph, const RuleSet& rules, const Options& options) {
-  Shared shared{options.stop_after, 0, std::vector<bool>(rules.size() + 1)};
+  SharedRunState shared{options.stop_after, 0, std::vector<bool>(rules.size() + 1)};
   for (size_t i = 0; i < rules.size(); ++i) shared.left_out[i] = options.without.contains(rules[i].name);
   return Run(graph, rules, options, shared).run();
 }

@@ -9,26 +9,27 @@
 
 namespace tenon::rewrite {
 
-/// Which rewrite made which node out of nodes of which rewrite: the depth of such chains, and their rules.
+/// Chains of rewrites, each of which matched a node that the one before it inserted: their lengths, and their rules.
 class History {
  public:
-  /// `rule` has made `made` out of `matched`. Returns the length of the chain. Cost: the nodes.
+  /// Records that `rule` replaced the nodes `matched` by `made`. Returns the length of the longest chain that ends with this rewrite. Cost:
+  /// the number of nodes.
   int record(uint32_t rule, std::span<const ir::NodeId> matched, std::span<const ir::NodeId> made);
-  /// The nodes count as imported from here on.
+  /// From now on no chain continues from these nodes.
   void forget(std::span<const ir::NodeId> nodes);
-  /// The rules that led to the last rewrite, shortest period first found: {a, b} where a and b alternate, {a} where a follows itself, and
-  /// the last few rules where nothing repeats. Oldest first.
+  /// The rules of the chain that ends with the last rewrite, oldest first: one period where they repeat ({a, b} where a and b alternate,
+  /// {a} where a follows itself), else the last few.
   std::vector<uint32_t> cycle() const;
 
  private:
   static constexpr uint32_t kNone = ~uint32_t{0};
   struct Step {
     uint32_t rule;
-    uint32_t before;  ///< step; kNone: an imported node
-    int depth;
+    uint32_t before;  ///< the step before it in the chain; kNone: none
+    int depth;        ///< length of the chain up to here
   };
   std::vector<Step> steps_;
-  std::vector<uint32_t> step_of_;  ///< by slot of the node
+  std::vector<uint32_t> step_of_;  ///< by slot of a node: the step that inserted it, or kNone
 };
 
 }  // namespace tenon::rewrite

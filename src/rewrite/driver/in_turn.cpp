@@ -6,7 +6,7 @@
 
 namespace tenon::rewrite {
 
-Result<bool> Run::in_turn() {
+Result<bool> Run::run_in_turn() {
   std::vector<NodeId> snapshot;
   for (NodeId node : graph_.nodes()) snapshot.push_back(node);
   std::vector<int64_t> applied_before;
@@ -16,13 +16,13 @@ Result<bool> Run::in_turn() {
     if (++stats_.visits % 1024 == 0) TRY(check_cancelled());
     if (!graph_.alive(node) || is_kept(node)) continue;
     rules_.candidates(graph_, node, candidates_);
-    if (options_.timing) mark_ = Clock::now();
+    if (options_.timing) attempt_started_ = Clock::now();
     for (uint32_t index : candidates_) {
       if (!graph_.alive(node) || shared_.budget <= 0) break;
       if (may_run(index)) changed |= attempt(index, node);
     }
   }
-  while (work_.pop(graph_)) {}  // what a worklist would look at again, the next sweep does
+  while (worklist_.pop(graph_)) {}  // what a worklist would look at again, the next sweep does
   if (changed && stats_.sweeps == 32 * options_.sweeps) report_unsettled(applied_before);
   return changed;
 }

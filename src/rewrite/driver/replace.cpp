@@ -13,25 +13,26 @@ using ir::ValueId;
 
 namespace {
 
-/// What is known when both types are true of one value. Numbers win; else the dims of `old`, which its users have seen already.
-ir::Type merged(const ir::Type& old, const ir::Type& fresh) {
-  if (old.dtype == DType::none || !old.shape) return fresh.dtype == DType::none ? old : fresh;
+/// The type of a value that has both types: numbers where one has them; else the dims of `old`, from which the users' types were inferred.
+ir::Type merged(const ir::Type& old, const ir::Type& new_type) {
+  if (old.dtype == DType::none || !old.shape) return new_type.dtype == DType::none ? old : new_type;
   ir::Type out = old;
-  if (!fresh.shape) return out;
+  if (!new_type.shape) return out;
   for (size_t i = 0; i < out.shape->size(); ++i)
-    if ((*fresh.shape)[i].is_number()) (*out.shape)[i] = (*fresh.shape)[i];
+    if ((*new_type.shape)[i].is_number()) (*out.shape)[i] = (*new_type.shape)[i];
   return out;
 }
 
-/// Infers again; returns whether more (or something else) is known of a result than before. afresh: what was known is forgotten first.
-Result<bool> infer_again(ir::Graph& graph, NodeId node, Journal& journal, bool afresh) {
+/// Infers the node once more; returns whether the type or the shape data of a result has changed. forgets_old_types: those of its results
+/// are dropped first.
+Result<bool> infer_again(ir::Graph& graph, NodeId node, Journal& journal, bool forgets_old_types) {
   const std::vector<ValueId> outputs = graph.node(node).outputs;
   std::vector<std::pair<ir::Type, std::optional<ir::ShapeData>>> before;
   for (ValueId out : outputs) {
     before.emplace_back(out ? graph.value(out).type : ir::Type(), out ? graph.value(out).data : std::nullopt);
     if (!out) continue;
-    journal.refining(out);
-    if (!afresh || graph.node(node).op->unknown) continue;  // declared types of an unknown node cannot be inferred again
+    journal.record_type(out);
+    if (!forgets_old_types || graph.node(node).op->unknown) continue;  // declared types of an unknown node cannot be inferred again
     graph.set_type(out, ir::Type());
     graph.set_data(out, std::nullopt);
   }
@@ -41,33 +42,33 @@ Result<bool> infer_again(ir::Graph& graph, NodeId node, Journal& journal, bool a
     if (!outputs[i]) continue;
     const Value& value = graph.value(outputs[i]);
     if (value.type == before[i].first && value.data == before[i].second) continue;
-    journal.retyped(outputs[i]);
+    journal.record_retyped(outputs[i]);
     changed = true;
   }
   return changed;
 }
 
 /// In topological order: each node is inferred once, and its users only where a result has changed.
-Result<void> infer_from(ir::Graph& graph, std::span<const NodeId> nodes, Journal& journal, bool afresh) {
+Result<void> infer_from(ir::Graph& graph, std::span<const NodeId> nodes, Journal& journal, bool forgets_old_types) {
   const auto before = [&graph](NodeId a, NodeId b) { return graph.is_before(a, b); };
-  std::set<NodeId, decltype(before)> waiting(nodes.begin(), nodes.end(), before);
-  while (!waiting.empty()) {
-    const NodeId node = *waiting.begin();
-    waiting.erase(waiting.begin());
-    Result<bool> changed = infer_again(graph, node, journal, afresh);
-    if (!changed && afresh) return std::unexpected(std::move(changed).error());
-    // The typed verifier says what is wrong with an illegal node; more precise types of its operands cannot make it illegal.
+  std::set<NodeId, decltype(before)> pending(nodes.begin(), nodes.end(), before);
+  while (!pending.empty()) {
+    const NodeId node = *pending.begin();
+    pending.erase(pending.begin());
+    Result<bool> changed = infer_again(graph, node, journal, forgets_old_types);
+    if (!changed && forgets_old_types) return std::unexpected(std::move(changed).error());
+    // Only a node that was illegal before can fail: the graph verifier reports it.
     if (!changed || !*changed) continue;
     for (ValueId out : graph.node(node).outputs) {
       if (!out) continue;
       for (const ir::Use& use : graph.value(out).uses)
-        if (use.node) waiting.insert(use.node);
+        if (use.node) pending.insert(use.node);
     }
   }
   return {};
 }
 
-/// Does `to` have known elements that `from` lacks? Only small integers and bools matter to inference.
+/// Whether more elements of `to` are known than of `from`; only small integers and bools matter to inference.
 bool has_more_known_elements(const Value& from, const Value& to) {
   if (is_float(to.type.dtype) || to.type.dtype == DType::string) return false;
   if (to.is_constant() && to.constant->count() > static_cast<int64_t>(ir::kMaxShapeData)) return false;
@@ -88,7 +89,7 @@ std::string_view type_conflict(const ir::Type& from, const ir::Type& to) {
 }
 
 void reinfer_users(ir::Graph& graph, ValueId value, Journal& journal) {
-  journal.retyped(value);
+  journal.record_retyped(value);
   std::vector<NodeId> users;
   for (const ir::Use& use : graph.value(value).uses)
     if (use.node) users.push_back(use.node);
@@ -113,23 +114,23 @@ std::string replace(ir::Graph& graph, ValueId from, ValueId to, Journal& journal
   if (const auto conflict = type_conflict(graph.value(from).type, graph.value(to).type); !conflict.empty()) return std::string(conflict);
   const Value& value = graph.value(to);
   const bool same_type = graph.value(from).type == value.type;
-  bool learns = has_more_known_elements(graph.value(from), value);
+  bool has_new_facts = has_more_known_elements(graph.value(from), value);
   std::optional<ir::Type> known;
   if (!same_type) {
     known = merged(graph.value(from).type, value.type);
-    learns |= !(*known == graph.value(from).type);
+    has_new_facts |= !(*known == graph.value(from).type);
   }
   const bool adds_data = !value.data && graph.value(from).data;
-  if (adds_data || (known && !(value.type == *known))) journal.refining(to);
+  if (adds_data || (known && !(value.type == *known))) journal.record_type(to);
   if (!graph.replace_all_uses(from, to)) return "the replacement would make a cycle";
-  // The new value gets the name of the one it stands for, so that values can be compared across a rewrite.
+  // The new value gets the name of the one that it replaces, so that values can be compared before and after a rewrite.
   if (value.name.empty()) {
     graph.hand_over_name(from, to);
-    journal.name_handed_over(from, to);
+    journal.record_name_transfer(from, to);
   }
   if (known && value.kind == Value::Kind::result && !(value.type == *known)) graph.set_type(to, std::move(*known));
   if (adds_data) graph.set_data(to, graph.value(from).data);
-  if (learns) reinfer_users(graph, to, journal);
+  if (has_new_facts) reinfer_users(graph, to, journal);
   return {};
 }
 

@@ -10,22 +10,22 @@
 namespace tenon::rewrite {
 
 using NameSet = std::set<std::string, std::less<>>;
-/// Does the node, or a value that it makes, have one of the names?
+/// Whether the node or one of its results has one of these names.
 bool is_kept(const ir::Graph& graph, ir::NodeId node, const NameSet& keep);
 
-/// Points the uses of `from` at `to`, hands the name over and refines types. Returns the reason of a refusal, else
-/// empty; a refusal may leave edits that the journal undoes.
+/// Replaces all uses of `from` by `to`, which gets the name of `from` and what is known of its type. Returns the reason where that is not
+/// possible, else an empty string; where it is not possible the journal may have edits to undo.
 std::string replace(ir::Graph& graph, ir::ValueId from, ir::ValueId to, Journal& journal);
 
 /// Empty where a value of type `to` may replace one of type `from`.
 std::string_view type_conflict(const ir::Type& from, const ir::Type& to);
 
-/// Inference again for all that follows from a value of which more is known than before: its type, or its elements. In
-/// topological order, so that each node is inferred once. Cost: the nodes whose results change.
+/// Infers the users of a value whose type or elements are known better than before, and their users where a result changes. In topological
+/// order, so that each node is inferred once. Cost: the nodes whose results change.
 void reinfer_users(ir::Graph& graph, ir::ValueId value, Journal& journal);
-/// The same, starting with the nodes themselves.
+/// The same for the nodes themselves and their users.
 void reinfer(ir::Graph& graph, std::span<const ir::NodeId> nodes, Journal& journal);
-/// The same where what was known of the results may not be true any more: it is forgotten first.
+/// The same where the old types of the results may be wrong: they are dropped before each inference.
 /// Errors: those of inference, where a node is illegal with its new operands.
 Result<void> retype(ir::Graph& graph, std::span<const ir::NodeId> nodes, Journal& journal);
 

@@ -52,61 +52,61 @@ RuleSet::RuleSet(std::vector<RulePtr> rules, const ir::OpTable& ops) {
   std::ranges::sort(order);
   for (auto [_, i] : order) rules_.push_back(std::move(rules[i]));
   const auto automaton = std::make_shared<Automaton>();
-  for (uint32_t i = 0; i < rules_.size(); ++i) hang(*rules_[i], i, ops, *automaton);
+  for (uint32_t i = 0; i < rules_.size(); ++i) add_to_automaton(*rules_[i], i, ops, *automaton);
   automaton->finish();
   automaton_ = automaton;
-  walked_ = rules_;
+  automaton_rules_ = rules_;
 }
 
-void RuleSet::hang(const CompiledRule& rule, uint32_t index, const ir::OpTable& ops, Automaton& automaton) {
+void RuleSet::add_to_automaton(const CompiledRule& rule, uint32_t index, const ir::OpTable& ops, Automaton& automaton) {
   if (rule.equation) return automaton.add(*rule.equation, index);
-  if (rule.roots.empty()) any_.push_back(index);
+  if (rule.roots.empty()) rules_for_all_ops_.push_back(index);
   for (const std::string& name : rule.roots) {
-    if (name == "*") any_.push_back(index);
+    if (name == "*") rules_for_all_ops_.push_back(index);
     else {
       const ir::Op* op = op_named(name, ops);
       if (op && !op->unknown) {
         automaton.add(op, index);
       } else {
-        by_name_.emplace_back(name, index);
+        rules_by_op_name_.emplace_back(name, index);
         inactive_.push_back(rule.name + ": op " + name);
       }
     }
   }
 }
 
-RuleSet RuleSet::where(const std::function<bool(const CompiledRule&)>& wanted) const {
+RuleSet RuleSet::where(const std::function<bool(const CompiledRule&)>& predicate) const {
   RuleSet out;
   std::vector<uint32_t> index(rules_.size(), kNone);
   for (size_t i = 0; i < rules_.size(); ++i) {
-    if (!wanted(*rules_[i])) continue;
+    if (!predicate(*rules_[i])) continue;
     index[i] = static_cast<uint32_t>(out.rules_.size());
     out.rules_.push_back(rules_[i]);
   }
-  for (uint32_t i : any_)
-    if (index[i] != kNone) out.any_.push_back(index[i]);
-  for (const auto& [name, i] : by_name_)
-    if (index[i] != kNone) out.by_name_.emplace_back(name, index[i]);
+  for (uint32_t i : rules_for_all_ops_)
+    if (index[i] != kNone) out.rules_for_all_ops_.push_back(index[i]);
+  for (const auto& [name, i] : rules_by_op_name_)
+    if (index[i] != kNone) out.rules_by_op_name_.emplace_back(name, index[i]);
   out.automaton_ = automaton_;
-  out.walked_ = walked_;
-  out.renamed_ = renamed_.empty() ? index : renamed_;
-  for (uint32_t& number : out.renamed_)
-    if (!renamed_.empty() && number != kNone) number = index[number];
+  out.automaton_rules_ = automaton_rules_;
+  out.index_of_automaton_rule_ = index_of_automaton_rule_.empty() ? index : index_of_automaton_rule_;
+  for (uint32_t& number : out.index_of_automaton_rule_)
+    if (!index_of_automaton_rule_.empty() && number != kNone) number = index[number];
   return out;
 }
 
 void RuleSet::candidates(const ir::Graph& graph, ir::NodeId node, std::vector<uint32_t>& out) const {
   out.clear();
   automaton_->candidates(graph, node, out);
-  if (!renamed_.empty()) {
-    for (uint32_t& rule : out) rule = renamed_[rule];
+  if (!index_of_automaton_rule_.empty()) {
+    for (uint32_t& rule : out) rule = index_of_automaton_rule_[rule];
     std::erase(out, kNone);
   }
-  for (const auto& [name, rule] : by_name_)
+  for (const auto& [name, rule] : rules_by_op_name_)
     if (has_name(*graph.node(node).op, name)) out.push_back(rule);
   std::ranges::sort(out);
   out.erase(std::unique(out.begin(), out.end()), out.end());
-  merge_into(out, any_);
+  merge_into(out, rules_for_all_ops_);
 }
 
 }  // namespace tenon::rewrite

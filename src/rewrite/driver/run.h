@@ -16,57 +16,60 @@ namespace tenon::rewrite {
 
 using Clock = std::chrono::steady_clock;
 
-/// What the runs over a graph and its bodies have in common.
-struct Shared {
+/// The state that the run over a graph shares with the runs over its bodies.
+struct SharedRunState {
   int64_t budget = 0;          ///< rewrites left
   int64_t applied = 0;         ///< rewrites so far
-  std::vector<bool> left_out;  ///< by rule: it broke a promise, or a limit
+  std::vector<bool> left_out;  ///< by rule: it is disabled, because it broke a promise or reached a limit
 };
 
-/// Order sweep: a rule and a node that it may begin at.
+/// Order sweep: a rule and a node at which it may match.
 struct RulePlace {
-  uint32_t rule, at;  ///< at: in the graph's order
+  uint32_t rule, position;  ///< position: of the node, in the graph's order
   NodeId node;
 };
 
 /// One run over one graph (bodies have runs of their own).
 class Run {
  public:
-  Run(ir::Graph& graph, const RuleSet& rules, const Options& options, Shared& shared);
-  ~Run() { graph_.set_listener(outer_); }
+  Run(ir::Graph& graph, const RuleSet& rules, const Options& options, SharedRunState& shared);
+  ~Run() { graph_.set_listener(outer_listener_); }
   Run(const Run&) = delete;
 
   Result<Statistics> run();
 
  private:
-  Result<void> bodies();
-  Result<bool> one_sweep();     ///< true where the graph changed
-  Result<bool> work_through();  ///< one pass of the worklist; the same
+  Result<void> run_bodies();
+  // True where the graph changed.
+  Result<bool> run_one_sweep();
+  Result<bool> run_worklist();  ///< from all nodes until it is empty
   Result<bool> sweep();
   Result<std::vector<RulePlace>> candidate_places();
   void screen(uint32_t index, std::vector<RulePlace>& places);
-  std::vector<RulePlace> matching_apart(std::span<const RulePlace> places);
-  bool carry_out_all(std::span<const RulePlace> places);
-  Result<bool> in_turn();
+  std::vector<RulePlace> select_disjoint_matches(std::span<const RulePlace> places);
+  bool carry_out_matches(std::span<const RulePlace> places);
+  Result<bool> run_in_turn();
   void report_unsettled(std::span<const int64_t> applied_before);
   void push_all();
   bool visit(NodeId node);
   bool attempt(uint32_t index, NodeId node);
   bool fold(NodeId node);
   bool may_run(uint32_t index) const;
-  void enter_probe(uint32_t index, NodeId node) const;  ///< who watches that the rule is about to have the word
+  void record_progress(uint32_t index, NodeId node) const;  ///< in Options::progress
   bool is_kept(NodeId node) const;
   Result<void> check_cancelled() const;
 
-  /// Decides; books what is refused or broken. True where the match may be carried out.
+  /// Attempt::decide with statistics. True where the match may be carried out.
   bool decide(uint32_t index, Match& match);
-  /// Carries out; books; false where it was refused after all.
+  /// Attempt::carry_out with statistics, and what follows a rewrite. True where it was applied.
   bool carry_out(uint32_t index, Match& match);
-  void book(uint32_t index, const Outcome& outcome, NodeId root);
+  /// Counts the reason; disables a rule that is broken.
+  void record_refusal(uint32_t index, const Outcome& outcome, NodeId root);
   void disable_rule(uint32_t index, std::string sentence);
 
   void record_rewrite(uint32_t index, std::span<const NodeId> matched);
-  void limit(uint32_t index, std::span<const NodeId> matched);
+  /// Disables the rule where its rewrites chain too long or the graph has grown too large.
+  void apply_limits(uint32_t index, std::span<const NodeId> matched);
   void push_users(ValueId value);
   void push_with_users(NodeId node);
   int64_t erase_dead(NodeId node);
@@ -75,19 +78,19 @@ class Run {
   ir::Graph& graph_;
   const RuleSet& rules_;
   const Options& options_;
-  Shared& shared_;
+  SharedRunState& shared_;
   Journal journal_;
-  ir::Listener* outer_;
+  ir::Listener* outer_listener_;  ///< the graph's listener before the run
   Attempt attempt_;
-  Worklist work_;
+  Worklist worklist_;
   History history_;
   Statistics stats_;
   std::vector<uint32_t> candidates_;
-  std::vector<NodeId> dead_;  ///< nodes that erase_dead() has still to visit
+  std::vector<NodeId> dead_;  ///< worklist of erase_dead()
   std::set<std::pair<uint32_t, NodeId>>
-      futile_;  ///< order sweep: matches (rule, root) that could not be carried out since the last rewrite
+      failed_matches_;  ///< order sweep: matches (rule, root) that could not be carried out since the last rewrite
   int64_t node_limit_ = 0;
-  Clock::time_point mark_;  ///< with timing: when the last attempt ended, or the first at the node began
+  Clock::time_point attempt_started_;  ///< with timing: when the current attempt began
 };
 
 }  // namespace tenon::rewrite

@@ -28,7 +28,7 @@ Result<std::vector<RulePlace>> Run::candidate_places() {
   for (NodeId node : graph_.nodes()) {
     if (++stats_.visits % 1024 == 0) TRY(check_cancelled());
     ++at;
-    if (stats_.sweeps == 1) work_.push(node);
+    if (stats_.sweeps == 1) worklist_.push(node);
     if (is_dead(graph_, node)) continue;
     rules_.candidates(graph_, node, candidates_);
     for (uint32_t index : candidates_)
@@ -36,18 +36,19 @@ Result<std::vector<RulePlace>> Run::candidate_places() {
   }
   for (uint32_t index = 0; index < rules_.size(); ++index)
     if (rules_[index].screen && may_run(index)) screen(index, places);
-  std::ranges::sort(places, [](const RulePlace& a, const RulePlace& b) { return std::pair(a.rule, a.at) < std::pair(b.rule, b.at); });
+  std::ranges::sort(places,
+                    [](const RulePlace& a, const RulePlace& b) { return std::pair(a.rule, a.position) < std::pair(b.rule, b.position); });
   return places;
 }
 
 /// The places where rules match, of matches that share nodes the first.
-std::vector<RulePlace> Run::matching_apart(std::span<const RulePlace> places) {
+std::vector<RulePlace> Run::select_disjoint_matches(std::span<const RulePlace> places) {
   std::unordered_set<NodeId> claimed;
   std::vector<RulePlace> chosen;
   for (const RulePlace& place : places) {
     if (!may_run(place.rule)) continue;
     Match match(graph_, place.node, options_.args);
-    if (futile_.contains({place.rule, place.node}) || !decide(place.rule, match)) continue;
+    if (failed_matches_.contains({place.rule, place.node}) || !decide(place.rule, match)) continue;
     if (std::ranges::any_of(match.nodes, [&](NodeId n) { return claimed.contains(n); })) continue;
     // A rule that matches and rewrites in one go has not said yet whether it matches: it claims nothing.
     if (!rules_[place.rule].match_and_rewrite) claimed.insert(match.nodes.begin(), match.nodes.end());
@@ -58,19 +59,19 @@ std::vector<RulePlace> Run::matching_apart(std::span<const RulePlace> places) {
 
 /// An earlier rewrite may have taken away what a later match was bound to: each is matched again before it is applied. True where it is
 /// worth while to sweep again.
-bool Run::carry_out_all(std::span<const RulePlace> places) {
+bool Run::carry_out_matches(std::span<const RulePlace> places) {
   bool changed = false;
   for (const RulePlace& place : places) {
     if (!graph_.alive(place.node) || !may_run(place.rule) || shared_.budget <= 0) continue;
     Match match(graph_, place.node, options_.args);
-    enter_probe(place.rule, place.node);
+    record_progress(place.rule, place.node);
     if (attempt_.decide(rules_[place.rule], match).kind != Outcome::Kind::applied) continue;
     if (carry_out(place.rule, match)) {
       changed = true;
-      futile_.clear();
+      failed_matches_.clear();
     } else if (!rules_[place.rule].match_and_rewrite) {
       // It has kept its nodes from others for nothing: those are visited in the next sweep, without it.
-      changed |= futile_.insert({place.rule, place.node}).second;
+      changed |= failed_matches_.insert({place.rule, place.node}).second;
     }
   }
   return changed;
@@ -78,8 +79,8 @@ bool Run::carry_out_all(std::span<const RulePlace> places) {
 
 Result<bool> Run::sweep() {
   const auto places = TRY(candidate_places());
-  bool changed = carry_out_all(matching_apart(places));
-  while (NodeId node = work_.pop(graph_)) {
+  bool changed = carry_out_matches(select_disjoint_matches(places));
+  while (NodeId node = worklist_.pop(graph_)) {
     if (is_dead(graph_, node) && erase_dead(node) > 0) changed = stats_.changed = true;
     else if (options_.fold && fold(node)) changed = true;
   }

@@ -7,7 +7,7 @@
 
 namespace tenon::rewrite {
 
-/// First in, first out; a node is in it at most once. Stale ids are dropped when they come up.
+/// A queue, first in, first out, that holds a node at most once. Ids of erased nodes are dropped by `pop`.
 class Worklist {
  public:
   void push(ir::NodeId node) {
@@ -34,9 +34,9 @@ class Worklist {
   }
 
  private:
-  static constexpr size_t kAhead = 8;  ///< steps: a visit takes about 200 ns, memory about 100
+  static constexpr size_t kAhead = 8;  ///< how many nodes ahead memory is prefetched: a visit takes about 200 ns, a cache miss about 100
   std::deque<ir::NodeId> queue_;
-  std::vector<uint32_t> waiting_;  ///< by slot: the bits of the id that waits
+  std::vector<uint32_t> waiting_;  ///< by slot of a node: the bits of its id where it is in the queue, else 0
 };
 
 }  // namespace tenon::rewrite

@@ -13,10 +13,10 @@ namespace {
 constexpr int64_t kMostConstantBytes = 65536;
 
 /// nullopt: the result does not fit, or there is none.
-std::optional<int64_t> of_integers(Arithmetic how, int64_t a, int64_t b) {
-  const bool divides = how == Arithmetic::divide || how == Arithmetic::floor_divide || how == Arithmetic::modulo;
+std::optional<int64_t> calculate_integers(Arithmetic op, int64_t a, int64_t b) {
+  const bool divides = op == Arithmetic::divide || op == Arithmetic::floor_divide || op == Arithmetic::modulo;
   if (divides && (b == 0 || (b == -1 && a == INT64_MIN))) return std::nullopt;
-  switch (how) {
+  switch (op) {
     case Arithmetic::add: return checked_add(a, b);
     case Arithmetic::subtract: return checked_sub(a, b);
     case Arithmetic::multiply: return checked_mul(a, b);
@@ -33,8 +33,8 @@ std::optional<int64_t> of_integers(Arithmetic how, int64_t a, int64_t b) {
   return out;
 }
 
-ExprOp float_operator(Arithmetic how) {
-  switch (how) {
+ExprOp float_operator(Arithmetic op) {
+  switch (op) {
     case Arithmetic::add: return ExprOp::add;
     case Arithmetic::subtract: return ExprOp::sub;
     case Arithmetic::multiply: return ExprOp::mul;
@@ -50,13 +50,13 @@ ExprOp float_operator(Arithmetic how) {
 }
 
 /// What a kernel computes of the same operator in f64.
-double of_floats(Arithmetic how, double a, double b) {
-  const double out = apply(float_operator(how), DType::f64, DType::f64, {a, 0}, {b, 0}, {}, false).number;
-  return how == Arithmetic::floor_divide ? std::floor(out) : out;
+double calculate_floats(Arithmetic op, double a, double b) {
+  const double out = apply(float_operator(op), DType::f64, DType::f64, {a, 0}, {b, 0}, {}, false).number;
+  return op == Arithmetic::floor_divide ? std::floor(out) : out;
 }
 
-std::optional<Dim> of_sizes(Arithmetic how, Dim a, Dim b) {
-  switch (how) {
+std::optional<Dim> calculate_sizes(Arithmetic op, Dim a, Dim b) {
+  switch (op) {
     case Arithmetic::add: return a + b;
     case Arithmetic::subtract: return a - b;
     case Arithmetic::multiply: return a * b;
@@ -106,7 +106,7 @@ int64_t element_at(int64_t index, const Sizes& out, const Sizes& of) {
   return at;
 }
 
-Answer of_tensors(Arithmetic how, const Tensor& a, const Tensor& b) {
+Answer calculate_tensors(Arithmetic op, const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype()) return std::nullopt;
   const auto shape = broadcast(a.shape(), b.shape());
   if (!shape) return std::nullopt;
@@ -116,10 +116,10 @@ Answer of_tensors(Arithmetic how, const Tensor& a, const Tensor& b) {
   for (int64_t i = 0; i < out->count(); ++i) {
     const int64_t p = element_at(i, *shape, a.shape()), q = element_at(i, *shape, b.shape());
     if (!whole) {
-      out->set_number(i, of_floats(how, a.number(p), b.number(q)));
+      out->set_number(i, calculate_floats(op, a.number(p), b.number(q)));
       continue;
     }
-    const auto value = of_integers(how, a.integer(p), b.integer(q));
+    const auto value = calculate_integers(op, a.integer(p), b.integer(q));
     if (!value) return std::nullopt;
     out->set_integer(i, *value);
     if (out->integer(i) != *value) return std::nullopt;  // it would wrap
@@ -127,11 +127,11 @@ Answer of_tensors(Arithmetic how, const Tensor& a, const Tensor& b) {
   return TermValue(std::move(*out));
 }
 
-Answer of_lists(Arithmetic how, const ir::Ints& a, const ir::Ints& b) {
+Answer calculate_lists(Arithmetic op, const ir::Ints& a, const ir::Ints& b) {
   if (a.size() != b.size()) return std::nullopt;
   ir::Ints out;
   for (size_t i = 0; i < a.size(); ++i) {
-    const auto value = of_integers(how, a[i], b[i]);
+    const auto value = calculate_integers(op, a[i], b[i]);
     if (!value) return std::nullopt;
     out.push_back(*value);
   }
@@ -140,20 +140,20 @@ Answer of_lists(Arithmetic how, const ir::Ints& a, const ir::Ints& b) {
 
 }  // namespace
 
-Answer calculate(Arithmetic how, const TermValue& a, const TermValue& b, const Match& match) {
+Answer calculate(Arithmetic op, const TermValue& a, const TermValue& b, const Match& match) {
   if (const auto x = as_integer(a), y = as_integer(b); x && y) {
-    const auto out = of_integers(how, *x, *y);
+    const auto out = calculate_integers(op, *x, *y);
     return out ? Answer(*out) : std::nullopt;
   }
-  if (const auto x = as_number(a), y = as_number(b); x && y) return TermValue(of_floats(how, *x, *y));
+  if (const auto x = as_number(a), y = as_number(b); x && y) return TermValue(calculate_floats(op, *x, *y));
   if (const auto x = as_dim(a), y = as_dim(b); x && y) {
-    const auto out = of_sizes(how, *x, *y);
+    const auto out = calculate_sizes(op, *x, *y);
     return out && !out->is_overflow() ? Answer(term_value_of(*out)) : std::nullopt;
   }
   const auto *p = std::get_if<ir::Ints>(&a), *q = std::get_if<ir::Ints>(&b);
-  if (p && q) return of_lists(how, *p, *q);
+  if (p && q) return calculate_lists(op, *p, *q);
   const auto x = tensor_of(a, match), y = tensor_of(b, match);
-  if (x && y) return of_tensors(how, *x, *y);
+  if (x && y) return calculate_tensors(op, *x, *y);
   const auto scalar = [](const Tensor& like, const TermValue& d) -> std::optional<Tensor> {
     const auto number = as_number(d);
     if (!number || (is_integer(like.dtype()) && !as_integer(d))) return std::nullopt;
@@ -161,19 +161,19 @@ Answer calculate(Arithmetic how, const TermValue& a, const TermValue& b, const M
   };
   if (x) {
     const auto other = scalar(*x, b);
-    return other ? of_tensors(how, *x, *other) : std::nullopt;
+    return other ? calculate_tensors(op, *x, *other) : std::nullopt;
   }
   const auto other = y ? scalar(*y, a) : std::nullopt;
-  return other ? of_tensors(how, *other, *y) : std::nullopt;
+  return other ? calculate_tensors(op, *other, *y) : std::nullopt;
 }
 
-Answer calculate(double (*how)(double), const TermValue& a, const Match& match) {
-  if (const auto x = as_number(a)) return TermValue(how(*x));
+Answer calculate(double (*function)(double), const TermValue& a, const Match& match) {
+  if (const auto x = as_number(a)) return TermValue(function(*x));
   const auto x = tensor_of(a, match);
   if (!x || !is_real_arithmetic(x->dtype())) return std::nullopt;
   auto out = Tensor::make(x->dtype(), x->shape(), kMostConstantBytes);
   if (!out) return std::nullopt;
-  for (int64_t i = 0; i < out->count(); ++i) out->set_number(i, how(x->number(i)));
+  for (int64_t i = 0; i < out->count(); ++i) out->set_number(i, function(x->number(i)));
   return TermValue(std::move(*out));
 }
 

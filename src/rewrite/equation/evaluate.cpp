@@ -11,44 +11,44 @@ using ExpressionKind = Expression::Kind;
 using Compare = Expression::Compare;
 using Slot = Bindings::Slot;
 
-std::optional<bool> as_truth(const Answer& answer) {
+std::optional<bool> as_bool(const Answer& answer) {
   const auto number = answer ? as_number(*answer) : std::nullopt;
   return number ? std::optional(*number != 0) : std::nullopt;
 }
 
 std::optional<bool> negated(std::optional<bool> holds) { return holds ? std::optional(!*holds) : std::nullopt; }
 
-Answer answer_of(std::optional<bool> holds) { return holds ? Answer(truth(*holds)) : std::nullopt; }
+Answer answer_of(std::optional<bool> holds) { return holds ? Answer(bool_value(*holds)) : std::nullopt; }
 
 /// What is known under bindings. Truths have three values: true, false, and no answer.
 class Evaluator {
  public:
-  Evaluator(const Equation& e, const Bindings& b, const Match& m) : e_(e), b_(b), m_(m) {}
+  Evaluator(const Equation& e, const Bindings& b, const Match& m) : equation_(e), bindings_(b), match_(m) {}
 
   Answer operator()(int index) const {
-    const Expression& e = e_.expressions[static_cast<size_t>(index)];
+    const Expression& e = equation_.expressions[static_cast<size_t>(index)];
     switch (e.kind) {
       case ExpressionKind::literal: return e.literal;
       case ExpressionKind::variable: return variable(e.variable);
       case ExpressionKind::list: return list(e);
       case ExpressionKind::call: return call(e);
       case ExpressionKind::compare: return answer_of(compare(e));
-      case ExpressionKind::negation: return answer_of(negated(as_truth((*this)(e.arguments[0]))));
-      case ExpressionKind::all: return answer_of(combine(e, false));
-      case ExpressionKind::some: return answer_of(combine(e, true));
-      case ExpressionKind::any:
-      case ExpressionKind::rest: break;
+      case ExpressionKind::negation: return answer_of(negated(as_bool((*this)(e.arguments[0]))));
+      case ExpressionKind::conjunction: return answer_of(combine(e, false));
+      case ExpressionKind::disjunction: return answer_of(combine(e, true));
+      case ExpressionKind::wildcard:
+      case ExpressionKind::ellipsis: break;
     }
     return std::nullopt;
   }
 
  private:
   Answer variable(int v) const {
-    const Slot& slot = b_.slots[static_cast<size_t>(v)];
+    const Slot& slot = bindings_.slots[static_cast<size_t>(v)];
     switch (slot.kind) {
       case Slot::Kind::attribute: return term_value_of(*slot.attribute);
-      case Slot::Kind::rest: return TermValue(b_.rests[static_cast<size_t>(v)]);
-      case Slot::Kind::term_value: return b_.data[static_cast<size_t>(v)];
+      case Slot::Kind::variadic: return TermValue(bindings_.variadic_values[static_cast<size_t>(v)]);
+      case Slot::Kind::term_value: return bindings_.condition_values[static_cast<size_t>(v)];
       case Slot::Kind::value:
       case Slot::Kind::free: break;
     }
@@ -82,7 +82,7 @@ class Evaluator {
       if (!one) return std::nullopt;
       arguments.push_back(std::move(*one));
     }
-    return e.function ? e.function->call(m_, arguments) : e.named->call(m_, arguments);
+    return e.function ? e.function->call(match_, arguments) : e.custom_function->call(match_, arguments);
   }
 
   std::optional<bool> compare(const Expression& e) const {
@@ -90,18 +90,18 @@ class Evaluator {
     if (!left) return std::nullopt;
     if (e.compare == Compare::equal || e.compare == Compare::differs) {
       Bindings unchanged;  // nothing is bound below a top-level condition: the pattern is tested, not bound
-      unchanged.slots = b_.slots;
-      unchanged.rests = b_.rests;
-      unchanged.data = b_.data;
-      const auto same = unify(e_, e.arguments[1], *left, unchanged, m_);
+      unchanged.slots = bindings_.slots;
+      unchanged.variadic_values = bindings_.variadic_values;
+      unchanged.condition_values = bindings_.condition_values;
+      const auto same = unify(equation_, e.arguments[1], *left, unchanged, match_);
       return e.compare == Compare::equal ? same : negated(same);
     }
     const Answer right = (*this)(e.arguments[1]);
     return right ? in_order(e.compare, *left, *right) : std::nullopt;
   }
 
-  static std::optional<bool> in_order(Compare how, const TermValue& left, const TermValue& right) {
-    switch (how) {
+  static std::optional<bool> in_order(Compare comparison, const TermValue& left, const TermValue& right) {
+    switch (comparison) {
       case Compare::less: return less(left, right);
       case Compare::greater: return less(right, left);
       case Compare::at_most: return negated(less(right, left));
@@ -113,16 +113,16 @@ class Evaluator {
   std::optional<bool> combine(const Expression& e, bool some) const {
     bool known = true;
     for (int a : e.arguments) {
-      const auto one = as_truth((*this)(a));
+      const auto one = as_bool((*this)(a));
       if (one == some) return some;
       known &= one.has_value();
     }
     return known ? std::optional(!some) : std::nullopt;
   }
 
-  const Equation& e_;
-  const Bindings& b_;
-  const Match& m_;
+  const Equation& equation_;
+  const Bindings& bindings_;
+  const Match& match_;
 };
 
 /// Elements of a list, one by one.
@@ -139,8 +139,8 @@ std::optional<std::vector<TermValue>> elements_of(const TermValue& found) {
 std::optional<bool> unify_list(const Equation& equation, const Expression& e, const TermValue& found, Bindings& b, const Match& m) {
   const auto elements = elements_of(found);
   if (!elements) return std::nullopt;
-  const auto dots =
-      std::ranges::find_if(e.arguments, [&](int a) { return equation.expressions[a].kind == ExpressionKind::rest; }) - e.arguments.begin();
+  const auto dots = std::ranges::find_if(e.arguments, [&](int a) { return equation.expressions[a].kind == ExpressionKind::ellipsis; }) -
+                    e.arguments.begin();
   const bool has_dots = dots < std::ssize(e.arguments);
   const auto fixed = std::ssize(e.arguments) - has_dots, size = std::ssize(*elements);
   if (size < fixed || (!has_dots && size != fixed)) return false;
@@ -162,14 +162,14 @@ Answer evaluate(const Equation& equation, int expression, const Bindings& bindin
 
 std::optional<bool> unify(const Equation& equation, int pattern, const TermValue& found, Bindings& bindings, const Match& match) {
   const Expression& e = equation.expressions[static_cast<size_t>(pattern)];
-  if (e.kind == ExpressionKind::any) return true;
+  if (e.kind == ExpressionKind::wildcard) return true;
   if (e.kind == ExpressionKind::list) return unify_list(equation, e, found, bindings, match);
   if (e.kind == ExpressionKind::variable) {
     auto& slot = bindings.slots[static_cast<size_t>(e.variable)];
     if (slot.kind == Slot::Kind::free && equation.variables[static_cast<size_t>(e.variable)].kind == Variable::Kind::term_value) {
       slot.kind = Slot::Kind::term_value;
-      bindings.data.resize(equation.variables.size());
-      bindings.data[static_cast<size_t>(e.variable)] = found;
+      bindings.condition_values.resize(equation.variables.size());
+      bindings.condition_values[static_cast<size_t>(e.variable)] = found;
       return true;
     }
   }

@@ -9,7 +9,7 @@ namespace {
 
 using Arguments = std::span<const TermValue>;
 
-Answer of_truth(std::optional<bool> holds) { return holds ? Answer(truth(*holds)) : std::nullopt; }
+Answer bool_answer(std::optional<bool> holds) { return holds ? Answer(bool_value(*holds)) : std::nullopt; }
 std::optional<bool> both(std::optional<bool> a, std::optional<bool> b) {
   if (a == false || b == false) return false;
   return a && b ? std::optional(true) : std::nullopt;
@@ -26,10 +26,10 @@ Answer of_each(Arguments a, F holds) {
   if (const auto* rest = std::get_if<Values>(&a[0])) {
     std::optional<bool> all = true;
     for (ValueId v : *rest) all = both(all, v ? holds(v) : std::nullopt);
-    return of_truth(all);
+    return bool_answer(all);
   }
   const ValueId v = value_of(a[0]);
-  return v ? of_truth(holds(v)) : std::nullopt;
+  return v ? bool_answer(holds(v)) : std::nullopt;
 }
 template <class F>
 Answer of_value(Arguments a, F f) {
@@ -39,7 +39,7 @@ Answer of_value(Arguments a, F f) {
 template <class F>
 Answer of_two(Arguments a, F holds) {
   const ValueId x = value_of(a[0]), y = value_of(a[1]);
-  return x && y ? of_truth(holds(x, y)) : std::nullopt;
+  return x && y ? bool_answer(holds(x, y)) : std::nullopt;
 }
 
 std::optional<bool> same_dims(const DimList* a, const DimList* b) { return a && b ? equal(TermValue(*a), TermValue(*b)) : std::nullopt; }
@@ -184,16 +184,16 @@ Answer swaps_last(const Match&, Arguments a) {
   const auto rank = static_cast<int64_t>(perm->size());
   bool holds = rank >= 2 && (*perm)[rank - 1] == rank - 2 && (*perm)[rank - 2] == rank - 1;
   for (int64_t k = 0; holds && k + 2 < rank; ++k) holds = (*perm)[k] == k;
-  return truth(holds);
+  return bool_value(holds);
 }
 
-template <Arithmetic how>
+template <Arithmetic op>
 Answer arithmetic(const Match& m, Arguments a) {
-  return calculate(how, a[0], a[1], m);
+  return calculate(op, a[0], a[1], m);
 }
-template <double (*how)(double)>
+template <double (*function)(double)>
 Answer elementwise(const Match& m, Arguments a) {
-  return calculate(how, a[0], m);
+  return calculate(function, a[0], m);
 }
 double reciprocal(double x) { return 1 / x; }
 double square_root(double x) { return std::sqrt(x); }
@@ -216,7 +216,7 @@ constexpr Function kFunctions[] = {
     {"finite", "finite(?x)", "it is a splat, and its number is finite", 1, 1, EACH(m.number(v) && std::isfinite(*m.number(v)))},
     {"known_shape", "known_shape(?x)", "every size of its shape is a number", 1, 1, EACH(all_known(m.shape(v)))},
     {"present", "present(?x)", "the optional operand is there", 1, 1,
-     [](const Match&, Arguments a) -> Answer { return truth(bool(value_of(a[0]))); }},
+     [](const Match&, Arguments a) -> Answer { return bool_value(bool(value_of(a[0]))); }},
     {"same", "same(?x, ?y)", "they are the same value", 2, 2, TWO((static_cast<void>(m), x == y))},
     {"same_shape", "same_shape(?x, ?y)", "their shapes are equal for all sizes", 2, 2, TWO(same_dims(m.shape(x), m.shape(y)))},
     {"same_dtype", "same_dtype(?x, ?y)", "their element types are equal", 2, 2, TWO(m.dtype(x) == m.dtype(y))},

@@ -20,7 +20,7 @@ bool Equation::match(Match& match) const {
   if (!search.run()) return search.gave_up() ? match.refuse("the search takes over 1,048,576 steps") : false;
   drop_repeats(match);
   for (size_t i = 1; i < search.bindings().roots.size(); ++i) match.other_roots.push_back(match.producer(search.bindings().roots[i]));
-  match.keep(std::move(search.bindings()));
+  match.accept(std::move(search.bindings()));
   return true;
 }
 

@@ -11,27 +11,29 @@
 
 namespace tenon::rewrite {
 
-/// Recursive descent over one equation (or one definition of a predicate); every function leaves the cursor after what it read.
+/// A recursive-descent parser of one equation or of one predicate. Each function parses one rule of the grammar, leaves the cursor after
+/// what it read, and returns the index of the term or expression that it has added to the equation.
 class EquationParser {
  public:
-  static constexpr int kMostLevels = 64;
-  static constexpr size_t kMostParts = 1024;       ///< terms, and parts of conditions
-  static constexpr uint32_t kMostWork = 1u << 16;  ///< parts of one condition, where definitions are written out
+  static constexpr int kMaxLevels = 64;
+  static constexpr size_t kMaxParts = 1024;               ///< terms of an equation, and expressions
+  static constexpr uint32_t kMaxExpandedSize = 1u << 16;  ///< expressions of one condition, predicates inlined
 
-  EquationParser(Cursor& cursor, const ir::OpTable& ops, const Names& names, Equation& out)
-      : c_(cursor), ops_(ops), names_(names), out_(out), work_(out.expressions.size(), 1) {}
+  EquationParser(Cursor& cursor, const ir::OpTable& ops, const UserFunctions& user_functions, Equation& out)
+      : cursor_(cursor), ops_(ops), user_functions_(user_functions), equation_(out), expanded_sizes_(out.expressions.size(), 1) {}
 
   /// [ name ":" ] and the rest.
   Result<void> named_equation();
   /// terms "=>" terms [ "where" ... ]
   Result<void> equation();
   /// "(" parameters ")" "=" condition { "," condition }
-  Result<Definition> definition();
-  /// condition { "," condition }, about the names that the equation has by now (it may come from elsewhere).
+  Result<Predicate> predicate_definition();
+  /// condition { "," condition }, over the variables that the equation has already (it may be made from graphs).
   Result<void> conditions();
 
  private:
-  enum class Where : uint8_t { left, attribute, right, condition };
+  /// The part of the equation that is being parsed. attribute: within an attribute's expression, or a computed constant's.
+  enum class Section : uint8_t { left_side, attribute, right_side, condition };
   struct NestingLevel;
 
   Result<void> roots(std::vector<int>& into);
@@ -44,7 +46,7 @@ class EquationParser {
   Result<int> name_term();
   Result<int> number_term();
   Result<int> list_term();
-  Result<int> either();
+  Result<int> alternatives();
   Result<int> computed_term();
   Result<int> op_term();
   Result<std::pair<std::string, std::string>> op_name();
@@ -52,17 +54,17 @@ class EquationParser {
   Result<void> operands(Term& t);
   Result<void> operand(Term& t);
   Result<void> attribute(Term& t, std::string name, size_t at);
-  Result<void> left_attribute(Term::AttributePattern& given);
-  Result<void> captured_attribute(Term::AttributePattern& given);
+  Result<void> left_attribute(Term::AttributePattern& pattern);
+  Result<void> captured_attribute(Term::AttributePattern& pattern);
   Result<void> check_arity(const Term& t, size_t at);
-  Result<void> schema(const Term& t, Term::AttributePattern& given, size_t at);
+  Result<void> schema(const Term& t, Term::AttributePattern& pattern, size_t at);
 
   // expressions (equation_expressions.cpp)
   Result<void> condition();
   Result<bool> bind_names(int condition, size_t start);
   bool mentions_in(int expression, int variable) const;
-  Result<int> either_of();
-  Result<int> both_of();
+  Result<int> disjunction();
+  Result<int> conjunction();
   Result<int> negation();
   Result<int> comparison();
   Result<int> sum();
@@ -73,7 +75,7 @@ class EquationParser {
   Result<int> word_expression();
   Result<int> call(const std::string& name, size_t at);
   Result<void> check_count(const Expression& call, const std::string& name, int own, size_t at);
-  Result<int> inlined(const Definition& definition, const std::vector<int>& arguments);
+  Result<int> inline_predicate(const Predicate& definition, const std::vector<int>& arguments);
   Error unknown_function(size_t at, const std::string& name) const;
   bool is_pattern(int expression) const;
   Result<int> arithmetic(std::string_view function, int left, Result<int> right);
@@ -83,24 +85,25 @@ class EquationParser {
   Result<int> add(Term t);
   Result<int> add(Expression e);
 
-  Cursor& c_;
+  Cursor& cursor_;
   const ir::OpTable& ops_;
-  const Names& names_;
-  Equation& out_;
+  const UserFunctions& user_functions_;
+  Equation& equation_;
   int depth_ = 0;
-  Where where_ = Where::left;
-  bool after_arrow_ = false;
-  std::set<int> free_;                           ///< names that nothing has bound yet
-  std::vector<std::pair<int, size_t>> awaited_;  ///< those that the right side uses, and where
-  bool defining_ = false;
-  std::vector<uint32_t> work_;  ///< an expression: its parts, shared ones as often as they are met
+  Section section_ = Section::left_side;
+  bool after_arrow_ = false;         ///< the left side has been read
+  std::set<int> unbound_variables_;  ///< variables that a condition may still bind
+  std::vector<std::pair<int, size_t>>
+      pending_uses_;                      ///< variables of the right side that a condition must bind, and the position of the use
+  bool in_predicate_ = false;             ///< parses a predicate's definition
+  std::vector<uint32_t> expanded_sizes_;  ///< by expression: how many expressions its tree has, shared ones counted at each use
 };
 
-/// One level of nesting, as long as it lives.
+/// Counts one level of nesting while it lives.
 struct EquationParser::NestingLevel {
   explicit NestingLevel(EquationParser& parser) : p(parser) { ++p.depth_; }
   ~NestingLevel() { --p.depth_; }
-  bool too_deep() const { return p.depth_ > kMostLevels; }
+  bool too_deep() const { return p.depth_ > kMaxLevels; }
   EquationParser& p;
 };
 

@@ -8,10 +8,10 @@
 
 namespace tenon::rewrite {
 
-struct PatternOptions {
-  /// Compare attributes. An attribute that the pattern leaves out must then have its default, as in a model. false: attributes are not
-  /// looked at (for callers who do that themselves).
-  bool attributes = true;
+struct PatternGraphOptions {
+  /// Whether nodes must have the attributes of the pattern; one that the pattern leaves out must have its default. false: attributes are
+  /// ignored, for callers that compare them.
+  bool compare_attributes = true;
 };
 
 /// The equation `match => apply` of two small graphs, built with the graph builder or read from models.
@@ -21,9 +21,9 @@ struct PatternOptions {
 /// Nodes that no output needs are left out.
 /// Errors: bad_rule where the sides do not fit; not_supported for nodes with bodies and for ops that give another result each time.
 /// Cost: as many terms as the graph has nodes; a node that is used k times is looked at k times.
-Result<Equation> equation_of(const ir::Graph& match, const ir::Graph& apply, const PatternOptions& options = {});
+Result<Equation> equation_of(const ir::Graph& match, const ir::Graph& apply, const PatternGraphOptions& options = {});
 
-/// Nodes of the pattern in the order in which its equation visits them: the k-th stands for Match::nodes[k].
-std::vector<ir::NodeId> visits_of(const ir::Graph& match);
+/// The nodes of the pattern in the order in which its equation matches them: node k is matched by Match::nodes[k].
+std::vector<ir::NodeId> visit_order(const ir::Graph& match);
 
 }  // namespace tenon::rewrite

@@ -16,9 +16,9 @@ namespace tenon::rewrite {
 using Values = std::vector<ir::ValueId>;
 using Numbers = std::vector<double>;
 
-/// What an expression of an equation is worth in one match: a graph value (none: a missing operand), what attributes hold, with numbers
-/// in f64, and what is known of shapes. A size that is a number is stored as int64_t, a truth as 0 or 1. A class of its own, so that what
-/// copies all these kinds is compiled once.
+/// The value of an expression of an equation in one match: a graph value (none: a missing operand), an attribute's value, with floats as
+/// f64, or a size, shape or element type. A size that is a number is stored as int64_t, a bool as 0 or 1. A class and no alias, so that the
+/// copy of the variant is compiled once.
 class TermValue
     : public std::variant<ir::ValueId, int64_t, double, std::string, ir::Ints, Numbers, ir::Strings, Tensor, Dim, DimList, DType, Values> {
  public:
@@ -30,13 +30,13 @@ class TermValue
   TermValue& operator=(TermValue&& other) noexcept;
   ~TermValue();
 };
-/// nullopt: no answer, because too little is known or the question makes no sense.
+/// The value of an expression; nullopt where it is not known, or not defined for such operands.
 using Answer = std::optional<TermValue>;
 
 TermValue term_value_of(const ir::Attribute& attribute);
 inline TermValue term_value_of(Dim dim) { return dim.is_number() ? TermValue(dim.value()) : TermValue(dim); }
-inline TermValue truth(bool holds) { return int64_t{holds}; }
-/// As an attribute: numbers as integers where they are whole and `floating` is false; nullopt where no attribute can say it.
+inline TermValue bool_value(bool holds) { return int64_t{holds}; }
+/// As an attribute: numbers as integers where they are whole and `floating` is false; nullopt where no attribute has such a value.
 std::optional<ir::Attribute> attribute_of(const TermValue& value, bool floating = false);
 std::optional<double> as_number(const TermValue& value);
 std::optional<int64_t> as_integer(const TermValue& value);
@@ -49,8 +49,8 @@ std::optional<DimList> as_dims(const TermValue& value);
 std::optional<bool> equal(const TermValue& a, const TermValue& b);
 /// Whether a < b for all values of the symbols; nullopt where it depends on them, or where the two have no order.
 std::optional<bool> less(const TermValue& a, const TermValue& b);
-/// equal() without a copy of what the attribute holds.
-bool agrees(const ir::Attribute& found, const TermValue& wanted);
+/// Whether the attribute provably equals the value: equal() == true, without a copy of the attribute.
+bool agrees(const ir::Attribute& found, const TermValue& expected);
 
 std::string text_of(const TermValue& value);
 

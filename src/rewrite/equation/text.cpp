@@ -11,20 +11,20 @@ using TermKind = Term::Kind;
 
 class TextWriter {
  public:
-  explicit TextWriter(const Equation& e) : e_(e) {}
+  explicit TextWriter(const Equation& e) : equation_(e) {}
 
   std::string term(int index, int levels) const {
-    const Term& t = e_.terms[static_cast<size_t>(index)];
+    const Term& t = equation_.terms[static_cast<size_t>(index)];
     switch (t.kind) {
       case TermKind::op: return op(t, levels);
       case TermKind::variable: return fmt::format("?{}{}", name(t.variable), t.optional ? "?" : "");
-      case TermKind::rest: return fmt::format("?{}...", name(t.variable));
+      case TermKind::variadic: return fmt::format("?{}...", name(t.variable));
       case TermKind::number: return t.tolerance < 0 ? fmt::format("{}", t.number) : fmt::format("{}~{}", t.number, t.tolerance);
       case TermKind::ints: return fmt::format("[{}]", fmt::join(t.ints, ", "));
       case TermKind::tensor: return fmt::format("constant {}{}", name_of(t.tensor.dtype()), t.tensor.shape());
       case TermKind::missing: return "_";
-      case TermKind::computed: return "const(...)";
-      case TermKind::either: break;
+      case TermKind::computed_constant: return "const(...)";
+      case TermKind::alternatives: break;
     }
     std::string out;
     for (int choice : t.operands) out += (out.empty() ? "(" : " | ") + term(choice, levels);
@@ -32,7 +32,7 @@ class TextWriter {
   }
 
  private:
-  std::string name(int variable) const { return e_.variables[static_cast<size_t>(variable)].name; }
+  std::string name(int variable) const { return equation_.variables[static_cast<size_t>(variable)].name; }
 
   std::string op(const Term& t, int levels) const {
     std::string inside;
@@ -40,9 +40,9 @@ class TextWriter {
     if (levels == 0 && !t.operands.empty()) put("...");
     else
       for (int operand : t.operands) put(term(operand, levels - 1));
-    for (const Term::AttributePattern& given : t.attributes) {
-      const Expression& e = e_.expressions[static_cast<size_t>(given.expression)];
-      put(fmt::format("{}={}", given.name,
+    for (const Term::AttributePattern& pattern : t.attributes) {
+      const Expression& e = equation_.expressions[static_cast<size_t>(pattern.expression)];
+      put(fmt::format("{}={}", pattern.name,
                       e.kind == Expression::Kind::literal    ? text_of(e.literal)
                       : e.kind == Expression::Kind::variable ? "?" + name(e.variable)
                                                              : "..."));
@@ -51,7 +51,7 @@ class TextWriter {
     return fmt::format("{}{}({}){}", domain, t.op->name, inside, t.result == 0 ? "" : fmt::format(".{}", t.result));
   }
 
-  const Equation& e_;
+  const Equation& equation_;
 };
 
 }  // namespace

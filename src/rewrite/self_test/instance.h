@@ -6,23 +6,24 @@
 
 #include "ir/graph.h"
 #include "rewrite/equation/equation.h"
-#include "rewrite/self_test/fault.h"
+#include "rewrite/self_test/mutation.h"
 
 namespace tenon::rewrite {
 
-/// A graph that the left side of an equation describes, as far as it says anything; the rest follows from `draws`.
+/// From what a graph is generated that the left side of an equation may match: what the pattern leaves open is chosen by `choices`.
 struct InstanceSpec {
   const Equation* equation = nullptr;
-  DType dtype = DType::f32;
-  Sizes shape;
-  std::vector<uint32_t> draws;  ///< a variable, then a term: which candidate
-  Fault fault;
+  DType dtype = DType::f32;       ///< of floats, mostly of all values
+  Sizes shape;                    ///< the basic shape; others are derived from it (candidate_values.h)
+  std::vector<uint32_t> choices;  ///< a number for each variable, then for each term: which candidate it gets
+  Mutation mutation;
 };
 
+/// The graph generated from a spec.
 struct BuiltInstance {
-  std::shared_ptr<const ir::Op> foreign;  ///< the op that a fault has put in; the graph points to it
-  std::unique_ptr<Graph> graph;           ///< without outputs where the ops refuse it
-  bool is_valid = false;
+  std::shared_ptr<const ir::Op> other_domain_op;  ///< what a mutation of kind domain has put in; the graph points to it
+  std::unique_ptr<Graph> graph;                   ///< without outputs where is_valid is false
+  bool is_valid = false;                          ///< inference has accepted every node
 };
 BuiltInstance graph_of(const InstanceSpec& spec, const ir::OpTable& ops);
 

@@ -17,20 +17,20 @@ std::array<Sizes, 10> shapes() {
 }
 /// Starts that draw the likeliest of everything: each shape with floats, then with the other types.
 constexpr int kLikelyStarts = 12;
-constexpr int kPatience = 400;  ///< steps without progress
+constexpr int kMaxStepsWithoutProgress = 400;  ///< steps without progress
 
 constexpr int64_t kWhole = 1'000'000;  ///< above any count of nodes
 constexpr int64_t kPart = 1'000;       ///< above any count of conditions
 
-/// Remembers the deepest miss.
-struct Depth {
+/// Remembers the deepest mismatch.
+struct ScoreTrace {
   static constexpr bool kOn = true;
-  static ValueId through(const Match&, ValueId value) { return value; }
-  bool waived(const Mismatch& miss, const Match&, const Bindings&) {
-    deepest = std::max(deepest, depth * kPart + (miss.kind == Mismatch::Kind::condition ? miss.index + 1 : 0));
+  static ValueId resolve(const Match&, ValueId value) { return value; }
+  bool is_waived(const Mismatch& mismatch, const Match&, const Bindings&) {
+    deepest = std::max(deepest, depth * kPart + (mismatch.kind == Mismatch::Kind::condition ? mismatch.index + 1 : 0));
     return false;
   }
-  void passed(int parts) { depth += parts; }
+  void add_depth(int parts) { depth += parts; }
 
   int64_t depth = 0, deepest = 0;
 };
@@ -50,8 +50,8 @@ InstanceSpec InstanceSearch::start() {
   const auto start = static_cast<size_t>(starts_++);
   r.dtype = likely ? kTypes[start / 6 % kTypes.size()] : any_type();
   r.shape = likely ? shapes()[start % 6] : any_shape();
-  r.draws.resize(equation_.variables.size() + equation_.terms.size());
-  for (uint32_t& d : r.draws) d = likely ? 0 : static_cast<uint32_t>(random_() >> 32);
+  r.choices.resize(equation_.variables.size() + equation_.terms.size());
+  for (uint32_t& d : r.choices) d = likely ? 0 : static_cast<uint32_t>(random_() >> 32);
   return r;
 }
 
@@ -62,32 +62,32 @@ InstanceSpec InstanceSearch::changed() {
     const uint32_t what = pick(8);
     if (what == 0) r.dtype = any_type();
     else if (what == 1) r.shape = any_shape();
-    else if (what < 6 && !equation_.variables.empty()) r.draws[pick(equation_.variables.size())] = static_cast<uint32_t>(random_() >> 32);
-    else r.draws[pick(r.draws.size())] = static_cast<uint32_t>(random_() >> 32);
+    else if (what < 6 && !equation_.variables.empty()) r.choices[pick(equation_.variables.size())] = static_cast<uint32_t>(random_() >> 32);
+    else r.choices[pick(r.choices.size())] = static_cast<uint32_t>(random_() >> 32);
   }
   return r;
 }
 
-int64_t InstanceSearch::height(const BuiltInstance& instance, bool& matches) const {
+int64_t InstanceSearch::score(const BuiltInstance& instance, bool& matches) const {
   if (!instance.is_valid) return static_cast<int64_t>(instance.graph->node_count());
   const NodeId root = instance.graph->value(instance.graph->outputs()[0]).producer;
   if (!root) return kWhole;
   Match match(*instance.graph, root);
-  Depth depth;
-  Search<Depth> search(equation_, match, depth);
+  ScoreTrace depth;
+  Search<ScoreTrace> search(equation_, match, depth);
   matches = search.run();
   return kWhole + (matches ? kWhole * kPart : depth.deepest);
 }
 
 InstanceSearch::Step InstanceSearch::next() {
-  const bool fresh = reached_ < 0 || idle_ > kPatience;
+  const bool fresh = best_score_ < 0 || steps_without_progress_ > kMaxStepsWithoutProgress;
   Step step;
   step.spec = fresh ? start() : changed();
   step.instance = graph_of(step.spec, ops_);
-  const int64_t height = this->height(step.instance, step.matches);
-  idle_ = fresh || height > reached_ ? 0 : idle_ + 1;
-  if (fresh || height >= reached_) {
-    reached_ = height;
+  const int64_t score = this->score(step.instance, step.matches);
+  steps_without_progress_ = fresh || score > best_score_ ? 0 : steps_without_progress_ + 1;
+  if (fresh || score >= best_score_) {
+    best_score_ = score;
     current_ = step.spec;
   }
   return step;

@@ -23,9 +23,9 @@ class Tester {
     out_.rule = rule.name;
   }
 
-  SelfTest run() {
+  SelfTestResult run() {
     if (const auto spec = find_instances())
-      for (const Fault& fault : faults_of(*spec)) mutant(*spec, fault);
+      for (const Mutation& mutation : mutations_of(*spec)) mutant(*spec, mutation);
     return std::move(out_);
   }
 
@@ -52,30 +52,30 @@ class Tester {
     return first;
   }
 
-  void mutant(InstanceSpec spec, const Fault& fault) {
-    spec.fault = fault;
+  void mutant(InstanceSpec spec, const Mutation& mutation) {
+    spec.mutation = mutation;
     const BuiltInstance instance = graph_of(spec, ops_);
     if (!instance.is_valid) return;  // the ops refuse the fault
     std::string why;
     // An unknown op cannot be evaluated.
-    const Outcome outcome = fault.kind == Fault::Kind::domain ? rewritten(*instance.graph, {}, why) : judge(*instance.graph, why);
+    const Outcome outcome = mutation.kind == Mutation::Kind::domain ? rewritten(*instance.graph, {}, why) : judge(*instance.graph, why);
     if (outcome == Outcome::refused) {
       ++out_.mutants;
-      ++out_.refused[std::string(name_of(fault.kind))];
+      ++out_.refused[std::string(name_of(mutation.kind))];
       return;
     }
-    if (outcome == Outcome::unverified && fault.kind != Fault::Kind::domain) return;
-    if (outcome == Outcome::wrong || must_refuse(fault)) {
+    if (outcome == Outcome::unverified && mutation.kind != Mutation::Kind::domain) return;
+    if (outcome == Outcome::wrong || must_refuse(mutation)) {
       if (why.empty()) why = "the rule must leave it alone";
-      out_.faults.push_back(fmt::format("it still matches with a fault ({}): {}\n{}", fault.text, why, ir::print(*instance.graph)));
+      out_.faults.push_back(fmt::format("it still matches with a fault ({}): {}\n{}", mutation.text, why, ir::print(*instance.graph)));
       return;
     }
-    ++out_.harmless;
+    ++out_.equivalent_mutants;
   }
 
-  bool must_refuse(const Fault& fault) const {
-    if (fault.kind == Fault::Kind::domain) return true;
-    return !rule_.shared && (fault.kind == Fault::Kind::user || fault.kind == Fault::Kind::output);
+  bool must_refuse(const Mutation& mutation) const {
+    if (mutation.kind == Mutation::Kind::domain) return true;
+    return !rule_.allow_outside_uses && (mutation.kind == Mutation::Kind::user || mutation.kind == Mutation::Kind::output);
   }
 
   /// Rewrites once, and runs the graph before and after.
@@ -108,14 +108,14 @@ class Tester {
   const ir::OpTable& ops_;
   const SelfTestOptions& options_;
   RuleSet set_;
-  SelfTest out_;
+  SelfTestResult out_;
 };
 
 }  // namespace
 
-SelfTest self_test(const CompiledRule& rule, const ir::OpTable& ops, const SelfTestOptions& options) {
+SelfTestResult self_test(const CompiledRule& rule, const ir::OpTable& ops, const SelfTestOptions& options) {
   if (rule.equation) return Tester(rule, ops, options).run();
-  SelfTest none;
+  SelfTestResult none;
   none.rule = rule.name;
   return none;
 }

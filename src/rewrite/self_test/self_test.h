@@ -9,16 +9,16 @@
 
 namespace tenon::rewrite {
 
-/// What the tests that follow from an equation itself have found.
-struct SelfTest {
+/// The result of self_test.
+struct SelfTestResult {
   std::string rule;
   int instances = 0;                   ///< different graphs that match, rewritten and compared by reference; 0: none was found
-  int mutants = 0;                     ///< graphs with one fault that the rule leaves alone
-  std::map<std::string, int> refused;  ///< the same by kind of fault
+  int mutants = 0;                     ///< graphs with one mutation that the rule leaves alone
+  std::map<std::string, int> refused;  ///< the same by kind of mutation
   int attempts = 0;                    ///< graphs that were tried in the search for instances
-  int harmless = 0;                    ///< mutants that match all the same, and are rewritten to what they compute
+  int equivalent_mutants = 0;          ///< mutants that the rule matches and rewrites to an equal graph
   std::string example;                 ///< the first instance, in text form
-  std::vector<std::string> faults;     ///< what is wrong, with the graph that shows it
+  std::vector<std::string> faults;     ///< failures: what is wrong, with the graph that shows it
 };
 
 struct SelfTestOptions {
@@ -27,10 +27,11 @@ struct SelfTestOptions {
   int instances = 8;
 };
 
-/// Makes up graphs on which the equation matches (by search over element types, shapes, constants and attributes), rewrites them and
-/// runs both sides by reference on drawn inputs, as verification does; then puts one fault into the first of them (see Fault), and expects
-/// the rule to refuse it or to be right all the same. An op of another domain it must refuse, and a user outside unless it is `shared`.
-/// Code rules have no such tests: instances is 0. The same seed gives the same tests. Cost: some tenths of a second, mostly.
-SelfTest self_test(const CompiledRule& rule, const ir::OpTable& ops, const SelfTestOptions& options = {});
+/// Tests a rule with graphs that are generated from its equation. First graphs on which it matches (by search over element types, shapes,
+/// constants and attributes): they are rewritten, and both sides run by reference on random inputs, as verification does. Then mutants of
+/// the first of them, with one mutation each: the rule must refuse them or be right for them too. It must refuse an op of another domain,
+/// and users outside unless it sets `allow_outside_uses`. Code rules have no equation: `instances` is 0. The same seed gives the same
+/// tests. Cost: some tenths of a second, mostly.
+SelfTestResult self_test(const CompiledRule& rule, const ir::OpTable& ops, const SelfTestOptions& options = {});
 
 }  // namespace tenon::rewrite

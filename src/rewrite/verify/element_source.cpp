@@ -8,7 +8,7 @@ namespace tenon::rewrite {
 namespace {
 
 /// Lowest and highest integer of the dtype (u64: of i64).
-std::pair<int64_t, int64_t> ends_of(DType dtype) {
+std::pair<int64_t, int64_t> integer_range_of(DType dtype) {
   const int bits = bits_of(dtype);
   if (bits >= 64) return {is_signed(dtype) ? INT64_MIN : 0, INT64_MAX};
   if (is_signed(dtype)) return {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1};
@@ -16,11 +16,11 @@ std::pair<int64_t, int64_t> ends_of(DType dtype) {
 }
 
 /// The resolution of a float dtype: half a step at 1, the largest finite number, the smallest above 0.
-struct Span {
+struct FloatRange {
   double unit, largest, smallest;
 };
 
-Span span_of(DType dtype) {
+FloatRange float_range_of(DType dtype) {
   using Float = std::numeric_limits<float>;
   using Double = std::numeric_limits<double>;
   switch (dtype) {
@@ -40,25 +40,25 @@ Span span_of(DType dtype) {
 
 }  // namespace
 
-std::string_view name_of(Draw draw) {
-  switch (draw) {
-    case Draw::normal: return "normal";
-    case Draw::special: return "special";
-    case Draw::positive: return "positive";
-    case Draw::big: return "big";
-    case Draw::large: return "large";
-    case Draw::huge: return "huge";
-    case Draw::tiny: return "tiny";
-    case Draw::infinite: return "infinite";
-    case Draw::nan: return "NaN";
-    case Draw::masked: return "masked";
+std::string_view name_of(Distribution distribution) {
+  switch (distribution) {
+    case Distribution::normal: return "normal";
+    case Distribution::special: return "special";
+    case Distribution::positive: return "positive";
+    case Distribution::big: return "big";
+    case Distribution::large: return "large";
+    case Distribution::huge: return "huge";
+    case Distribution::tiny: return "tiny";
+    case Distribution::infinite: return "infinite";
+    case Distribution::nan: return "NaN";
+    case Distribution::masked: return "masked";
   }
   return "";
 }
 
-double unit_of(DType dtype) { return span_of(dtype).unit; }
-double largest_of(DType dtype) { return span_of(dtype).largest; }
-double smallest_of(DType dtype) { return span_of(dtype).smallest; }
+double unit_of(DType dtype) { return float_range_of(dtype).unit; }
+double largest_of(DType dtype) { return float_range_of(dtype).largest; }
+double smallest_of(DType dtype) { return float_range_of(dtype).smallest; }
 
 /// Near enough to normal, of four pieces of one draw: inputs of images are large, and std::normal_distribution takes logarithms.
 double ElementSource::normal() {
@@ -67,55 +67,59 @@ double ElementSource::normal() {
   return (static_cast<double>(sum) * 0x1p-16 - 2) * 1.7320508;
 }
 
-double ElementSource::number(DType dtype, Draw draw, bool may_be_size) {
+double ElementSource::number(DType dtype, Distribution distribution, bool may_be_size) {
   constexpr double kSpecial[] = {-0.0, 1, 0.0, -1, 0.5, -0.5, 2, -2, 3, 1e-3, 7};
   constexpr double kSteps[] = {0.0, -0.0, 1, -1, 3, 17, -300};
   const double normal = this->normal(), largest = largest_of(dtype);
   const size_t count = draw_count_++;
-  switch (draw) {
-    case Draw::normal: return normal;
-    case Draw::special:
+  switch (distribution) {
+    case Distribution::normal: return normal;
+    case Distribution::special:
       return ++special_count_ % 4 == 0 ? normal : kSpecial[(special_count_ - special_count_ / 4 - 1) % std::size(kSpecial)];
-    case Draw::positive: return 0.1 + std::abs(normal);
-    case Draw::big: return normal * std::min(std::pow(largest, 0.25), may_be_size ? 1e3 : largest);
-    case Draw::large:
-    case Draw::huge: {
-      const double share = 0.3 + 0.7 * static_cast<double>(random_() >> 11) * 0x1p-53, sign = coin() ? 1 : -1;
-      return random_() % 3 == 0 ? normal : sign * share * (draw == Draw::huge && count % 2 ? largest : 4 * std::sqrt(largest));
+    case Distribution::positive: return 0.1 + std::abs(normal);
+    case Distribution::big: return normal * std::min(std::pow(largest, 0.25), may_be_size ? 1e3 : largest);
+    case Distribution::large:
+    case Distribution::huge: {
+      const double share = 0.3 + 0.7 * static_cast<double>(random_() >> 11) * 0x1p-53, sign = random_bit() ? 1 : -1;
+      return random_() % 3 == 0 ? normal
+                                : sign * share * (distribution == Distribution::huge && count % 2 ? largest : 4 * std::sqrt(largest));
     }
-    case Draw::tiny: return count % 3 ? kSteps[random_() % std::size(kSteps)] * smallest_of(dtype) : normal * std::sqrt(smallest_of(dtype));
-    case Draw::infinite: return count % 3 ? normal : coin() ? INFINITY : -INFINITY;
-    case Draw::nan: return count % 3 ? normal : NAN;
-    case Draw::masked: return normal;  // see mask
+    case Distribution::tiny:
+      return count % 3 ? kSteps[random_() % std::size(kSteps)] * smallest_of(dtype) : normal * std::sqrt(smallest_of(dtype));
+    case Distribution::infinite: return count % 3 ? normal : random_bit() ? INFINITY : -INFINITY;
+    case Distribution::nan: return count % 3 ? normal : NAN;
+    case Distribution::masked: return normal;  // see mask
   }
   return normal;
 }
 
-int64_t ElementSource::integer(DType dtype, Draw draw, bool may_be_size) {
-  const auto [lowest, highest] = ends_of(dtype);
+int64_t ElementSource::integer(DType dtype, Distribution distribution, bool may_be_size) {
+  const auto [lowest, highest] = integer_range_of(dtype);
   const auto between = [&](int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(std::max(low, lowest), std::min(high, highest))(random_);
   };
-  // The product of two ends of 64 bits overflows, and says so; one of 32 bits is a size.
-  if ((draw == Draw::large || draw == Draw::huge) && may_be_size && bits_of(dtype) == 32) draw = Draw::big;
-  switch (draw) {
-    case Draw::special:
-    case Draw::masked:
-    case Draw::infinite: return between(-2, 2);
-    case Draw::positive: return between(1, 3);
-    case Draw::big:
-    case Draw::nan: return may_be_size ? between(-20, 20) : between(-1000, 1000);
-    case Draw::large:
-    case Draw::huge: return draw_count_++ % 3 == 0 ? between(-2, 2) : coin() ? between(highest - 2, highest) : between(lowest, lowest + 2);
-    case Draw::tiny: return 0;
-    case Draw::normal: return between(0, 1);
+  // Products of extreme i64 overflow, which is an error of size arithmetic; an i32 may be a size.
+  if ((distribution == Distribution::large || distribution == Distribution::huge) && may_be_size && bits_of(dtype) == 32)
+    distribution = Distribution::big;
+  switch (distribution) {
+    case Distribution::special:
+    case Distribution::masked:
+    case Distribution::infinite: return between(-2, 2);
+    case Distribution::positive: return between(1, 3);
+    case Distribution::big:
+    case Distribution::nan: return may_be_size ? between(-20, 20) : between(-1000, 1000);
+    case Distribution::large:
+    case Distribution::huge:
+      return draw_count_++ % 3 == 0 ? between(-2, 2) : random_bit() ? between(highest - 2, highest) : between(lowest, lowest + 2);
+    case Distribution::tiny: return 0;
+    case Distribution::normal: return between(0, 1);
   }
   return 0;
 }
 
-bool ElementSource::boolean(Draw draw) {
-  if (draw == Draw::positive) return true;
-  return draw != Draw::tiny && coin();
+bool ElementSource::boolean(Distribution distribution) {
+  if (distribution == Distribution::positive) return true;
+  return distribution != Distribution::tiny && random_bit();
 }
 
 /// Rows along the last axis: the first from end to end, then one in places, then one not at all.
@@ -123,12 +127,12 @@ void ElementSource::mask(Tensor& tensor) {
   const int64_t row = tensor.rank() > 0 ? tensor.shape().back() : 1;
   for (int64_t i = 0; i < tensor.count(); ++i) {
     const int64_t count = i / row % 3;
-    const bool hidden = count == 0 || (count == 1 && coin());
+    const bool hidden = count == 0 || (count == 1 && random_bit());
     tensor.set_number(i, hidden ? -INFINITY : normal());
   }
 }
 
-void ElementSource::fill(Tensor& tensor, Draw draw) {
+void ElementSource::fill(Tensor& tensor, Distribution distribution) {
   const DType dtype = tensor.dtype();
   const bool may_be_size = tensor.rank() <= 1;
   if (dtype == DType::string) {
@@ -136,16 +140,17 @@ void ElementSource::fill(Tensor& tensor, Draw draw) {
     for (std::string& s : tensor.mutable_strings()) s = kTexts[random_() % std::size(kTexts)];
   } else if (is_complex(dtype)) {
     for (int64_t i = 0; i < 2 * tensor.count(); ++i) {
-      if (dtype == DType::c64) reinterpret_cast<float*>(tensor.mutable_data())[i] = static_cast<float>(number(DType::f32, draw, false));
-      else reinterpret_cast<double*>(tensor.mutable_data())[i] = number(DType::f64, draw, false);
+      if (dtype == DType::c64)
+        reinterpret_cast<float*>(tensor.mutable_data())[i] = static_cast<float>(number(DType::f32, distribution, false));
+      else reinterpret_cast<double*>(tensor.mutable_data())[i] = number(DType::f64, distribution, false);
     }
-  } else if (is_float(dtype) && draw == Draw::masked) {
+  } else if (is_float(dtype) && distribution == Distribution::masked) {
     mask(tensor);
   } else if (is_float(dtype)) {
-    for (int64_t i = 0; i < tensor.count(); ++i) tensor.set_number(i, number(dtype, draw, may_be_size));
+    for (int64_t i = 0; i < tensor.count(); ++i) tensor.set_number(i, number(dtype, distribution, may_be_size));
   } else {
     for (int64_t i = 0; i < tensor.count(); ++i)
-      tensor.set_integer(i, dtype == DType::boolean ? boolean(draw) : integer(dtype, draw, may_be_size));
+      tensor.set_integer(i, dtype == DType::boolean ? boolean(distribution) : integer(dtype, distribution, may_be_size));
   }
 }
 

@@ -46,15 +46,15 @@ void collect(const Graph& graph, NodeId id, std::vector<DimList>& out, int neste
   }
 }
 
-/// The product of the extents; `otherwise` where one is not known.
-double points_of(const DimList& extents, const decltype(Instance::sizes)& sizes, double otherwise) {
+/// The product of the extents; `unknown_points` where one is not known.
+double points_of(const DimList& extents, const decltype(Instance::sizes)& sizes, double unknown_points) {
   double points = 1;
   for (Dim extent : extents) {
     const Dim size = substitute(extent, [&](const DimNode& symbol) {
       const auto known = sizes.find(&symbol);
       return known == sizes.end() ? Dim::of(&symbol) : Dim(known->second);
     });
-    if (!size.is_number()) return otherwise;
+    if (!size.is_number()) return unknown_points;
     points *= static_cast<double>(std::max<int64_t>(size.value(), 0));
   }
   return points;

@@ -54,7 +54,7 @@ std::vector<double> magnitudes(const Tensor& t) {
 
 }  // namespace
 
-void blame(ReferenceResult& expected, const Tensor& other) {
+void widen_error(ReferenceResult& expected, const Tensor& other) {
   expected.error.resize(static_cast<size_t>(expected.wide.count()));
   if (other.shape() != expected.wide.shape()) return;
   for (int64_t i = 0; i < other.count(); ++i) {
@@ -72,7 +72,7 @@ std::optional<Difference> differ_in_bits(const Tensor& old, const Tensor& fresh)
   return std::nullopt;
 }
 
-std::optional<Difference> differ_in_places(const Tensor& old, const Tensor& fresh) {
+std::optional<Difference> differ_in_nonfinite(const Tensor& old, const Tensor& fresh) {
   if (auto d = differ_in_type(old, fresh)) return d;
   for (int64_t i = 0; i < old.count(); ++i) {
     const double x = old.number(i), y = fresh.number(i);
@@ -82,7 +82,7 @@ std::optional<Difference> differ_in_places(const Tensor& old, const Tensor& fres
   return std::nullopt;
 }
 
-std::optional<Difference> differ_in_size(const ReferenceResult& old, const Tensor& fresh, Numerics numerics, double coarsest) {
+std::optional<Difference> differ_beyond_tolerance(const ReferenceResult& old, const Tensor& fresh, Numerics numerics, double coarsest) {
   if (auto d = differ_in_type(old.own, fresh)) return d;
   const bool is_loose = numerics == Numerics::approximate;
   const double all = kReassociating * mean(old.error) + (is_loose ? kApproximate * mean(magnitudes(old.wide)) : 0);

@@ -7,21 +7,21 @@
 namespace tenon::rewrite {
 namespace {
 
-/// The number that `spread` assigns to symbol `index`.
-int64_t wanted(Spread spread, size_t index) {
-  constexpr int64_t kApart[] = {2, 3, 5, 7, 4, 6};
+/// The number that `size_choice` assigns to symbol `index`.
+int64_t wanted(SizeChoice size_choice, size_t index) {
+  constexpr int64_t kDistinct[] = {2, 3, 5, 7, 4, 6};
   const bool is_even = index % 2 == 0;
-  switch (spread) {
-    case Spread::apart: return kApart[index % std::size(kApart)];
-    case Spread::ones: return 1;
-    case Spread::twos: return 2;
-    case Spread::threes: return 3;
-    case Spread::fours: return 4;
-    case Spread::twelves: return 12;
-    case Spread::zeros: return 0;
-    case Spread::zero_first: return index == 0 ? 0 : 2;
-    case Spread::one_three: return is_even ? 1 : 3;
-    case Spread::three_one: return is_even ? 3 : 1;
+  switch (size_choice) {
+    case SizeChoice::distinct: return kDistinct[index % std::size(kDistinct)];
+    case SizeChoice::ones: return 1;
+    case SizeChoice::twos: return 2;
+    case SizeChoice::threes: return 3;
+    case SizeChoice::fours: return 4;
+    case SizeChoice::twelves: return 12;
+    case SizeChoice::zeros: return 0;
+    case SizeChoice::zero_first: return index == 0 ? 0 : 2;
+    case SizeChoice::one_three: return is_even ? 1 : 3;
+    case SizeChoice::three_one: return is_even ? 3 : 1;
   }
   return 1;
 }
@@ -75,11 +75,11 @@ void Sampler::collect(Dim dim) {
   });
 }
 
-std::optional<Sampler::Sizing> Sampler::sizing(Spread spread) {
+std::optional<Sampler::Sizing> Sampler::sizing(SizeChoice size_choice) {
   Sizing sizes;
   for (size_t i = 0; i < symbols_.size(); ++i) {
     const DimNode& s = *symbols_[i];
-    const int64_t lower = std::max<int64_t>(s.lower, 0), value = wanted(spread, i);
+    const int64_t lower = std::max<int64_t>(s.lower, 0), value = wanted(size_choice, i);
     if (lower > s.upper) return std::nullopt;
     sizes[&s] = std::min(s.upper, value < lower ? lower + value : value);
   }
@@ -96,35 +96,36 @@ static bool store_sizes(const ir::ShapeData& data, const decltype(Instance::size
   return true;
 }
 
-std::optional<Tensor> Sampler::tensor(const ir::Value& value, const Sizing& sizes, Spread spread, Draw draw, int64_t& room) {
+std::optional<Tensor> Sampler::tensor(const ir::Value& value, const Sizing& sizes, SizeChoice size_choice, Distribution distribution,
+                                      int64_t& elements_left) {
   Sizes shape;
   int64_t count = 1;
   const int rank = value.type.has_rank() ? value.type.rank() : drawn_ % 4;
   for (int axis = 0; axis < rank; ++axis) {
-    const auto size = value.type.has_rank() ? sized(value.type.dim(axis), sizes).number() : wanted(spread, static_cast<size_t>(axis));
-    if (!size || *size < 0 || !multiply(count, *size, room)) return std::nullopt;
+    const auto size = value.type.has_rank() ? sized(value.type.dim(axis), sizes).number() : wanted(size_choice, static_cast<size_t>(axis));
+    if (!size || *size < 0 || !multiply(count, *size, elements_left)) return std::nullopt;
     shape.push_back(*size);
   }
-  room -= count;
+  elements_left -= count;
   auto made = Tensor::make(value.type.dtype, shape);
   if (!made) return std::nullopt;
   if (!value.data || static_cast<int64_t>(value.data->size()) != count) {
-    elements_.fill(*made, draw);
+    elements_.fill(*made, distribution);
     return std::move(*made);
   }
   if (!store_sizes(*value.data, sizes, *made)) return std::nullopt;
   return std::move(*made);
 }
 
-std::optional<Instance> Sampler::draw(Spread spread, Draw draw, int64_t most_elements, bool only_one) {
-  const auto sizes = sizing(spread);
+std::optional<Instance> Sampler::draw(SizeChoice size_choice, Distribution distribution, int64_t most_elements, bool only_one) {
+  const auto sizes = sizing(size_choice);
   if (!sizes) return std::nullopt;
   Instance out{{}, *sizes};
   size_t floats = 0, at = 0;
   for (ValueId id : subgraph_.inputs) floats += is_float(original_.value(id).type.dtype);
   for (ValueId id : subgraph_.inputs) {
     const bool odd = only_one && is_float(original_.value(id).type.dtype) && at++ != draw_count_ % floats;
-    auto made = tensor(original_.value(id), *sizes, spread, odd ? Draw::normal : draw, most_elements);
+    auto made = tensor(original_.value(id), *sizes, size_choice, odd ? Distribution::normal : distribution, most_elements);
     if (!made) return std::nullopt;
     out.inputs.push_back(std::move(*made));
   }
@@ -133,14 +134,14 @@ std::optional<Instance> Sampler::draw(Spread spread, Draw draw, int64_t most_ele
   return out;
 }
 
-std::vector<Tensor> Sampler::nudged(std::span<const Tensor> inputs) {
+std::vector<Tensor> Sampler::perturbed(std::span<const Tensor> inputs) {
   std::vector<Tensor> out(inputs.begin(), inputs.end());
   for (Tensor& t : out) {
     if (!is_float(t.dtype())) continue;
     auto copy = Tensor::make(t.dtype(), t.shape());
     if (!copy) continue;
     const double step = 2 * unit_of(t.dtype());
-    for (int64_t i = 0; i < t.count(); ++i) copy->set_number(i, t.number(i) * (1 + (elements_.coin() ? step : -step)));
+    for (int64_t i = 0; i < t.count(); ++i) copy->set_number(i, t.number(i) * (1 + (elements_.random_bit() ? step : -step)));
     t = std::move(*copy);
   }
   return out;

@@ -12,14 +12,15 @@
 
 namespace tenon::rewrite {
 
-/// How the sizes of an instance are chosen. apart: every symbol another number; zero_first: the first symbol 0, the others not.
-enum class Spread : uint8_t { apart, ones, twos, threes, fours, twelves, zeros, zero_first, one_three, three_one };
+/// How the sizes of an instance are chosen. distinct: every symbol another number; zero_first: the first symbol 0, the others 2.
+enum class SizeChoice : uint8_t { distinct, ones, twos, threes, fours, twelves, zeros, zero_first, one_three, three_one };
 
+/// Inputs on which both sides of a subgraph are run.
 struct Instance {
   std::vector<Tensor> inputs;
-  std::unordered_map<const DimNode*, int64_t> sizes;  ///< what was drawn for the symbols
+  std::unordered_map<const DimNode*, int64_t> sizes;  ///< the numbers chosen for the symbols
 };
-/// Whether a result has the shape that inference promised for these sizes. Exporters' reshapes to [batch, sequence, 3] mean something else
+/// Whether a result has the shape that inference gives for these sizes. Exporters' reshapes to [batch, sequence, 3] mean something else
 /// where batch or sequence is 0, and rules go by what was inferred.
 bool is_as_promised(const ir::Type& type, const Sizes& shape, const Instance& instance);
 
@@ -32,15 +33,16 @@ class Sampler {
   bool has_symbols() const { return !symbols_.empty() || any_rank_; }
   /// nullopt where these sizes are not possible, or would need over `most_elements` elements. `only_one`: of the float inputs, another one
   /// each time; the others are normal.
-  std::optional<Instance> draw(Spread spread, Draw draw, int64_t most_elements, bool only_one = false);
+  std::optional<Instance> draw(SizeChoice size_choice, Distribution distribution, int64_t most_elements, bool only_one = false);
   /// The same inputs, floats moved by one or two steps of their dtype up or down.
-  std::vector<Tensor> nudged(std::span<const Tensor> inputs);
+  std::vector<Tensor> perturbed(std::span<const Tensor> inputs);
 
  private:
   using Sizing = decltype(Instance::sizes);
   void collect(Dim dim);
-  std::optional<Sizing> sizing(Spread spread);
-  std::optional<Tensor> tensor(const ir::Value& value, const Sizing& sizes, Spread spread, Draw draw, int64_t& room);
+  std::optional<Sizing> sizing(SizeChoice size_choice);
+  std::optional<Tensor> tensor(const ir::Value& value, const Sizing& sizes, SizeChoice size_choice, Distribution distribution,
+                               int64_t& elements_left);
 
   const ir::Graph& original_;
   const Subgraph& subgraph_;

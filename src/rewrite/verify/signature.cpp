@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When verifying one rewrite says enough about another one.
+// The signature of a rewrite, see verification.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,19 +15,19 @@ constexpr int64_t kSmallConstant = 16;  ///< elements
 
 class SignatureWriter {
  public:
-  explicit SignatureWriter(const Proposal& p) : p_(p), text_(p.rule.name) {}
+  explicit SignatureWriter(const Proposal& p) : proposal_(p), text_(p.rule.name) {}
 
   std::string write() {
-    for (NodeId node : p_.match.nodes) add(node);
+    for (NodeId node : proposal_.match.nodes) add(node);
     text_ += "=>";
-    for (NodeId node : p_.made) add(node);
-    for (const auto& [from, to] : p_.replacements) add(from), add(to);
+    for (NodeId node : proposal_.new_nodes) add(node);
+    for (const auto& [from, to] : proposal_.replacements) add(from), add(to);
     return std::move(text_);
   }
 
  private:
   void add(NodeId id) {
-    const Node& node = p_.graph.node(id);
+    const Node& node = proposal_.graph.node(id);
     text_ += "\n" + node.op->domain + ":" + node.op->name;
     for (const auto& [name, value] : node.attributes) text_ += fmt::format(" {}={}", name, ir::text_of(value));
     for (ValueId v : node.inputs) add(v);
@@ -45,12 +45,12 @@ class SignatureWriter {
     const auto [known, is_new] = numbers_.emplace(v, numbers_.size());
     text_ += fmt::format(" {}", known->second);
     if (!is_new) return;
-    const ir::Value& value = p_.graph.value(v);
+    const ir::Value& value = proposal_.graph.value(v);
     text_ += ":" + type_text(value.type);
     if (!value.is_constant()) return;
     text_ += "c";
     if (value.constant->count() > kSmallConstant) return;
-    if (const Tensor* t = p_.graph.tensor_of(v)) text_ += ir::elements_text(*t);
+    if (const Tensor* t = proposal_.graph.tensor_of(v)) text_ += ir::elements_text(*t);
   }
 
   static std::string type_text(const ir::Type& type) {
@@ -60,7 +60,7 @@ class SignatureWriter {
     return out;
   }
 
-  const Proposal& p_;
+  const Proposal& proposal_;
   std::string text_;
   std::unordered_map<ValueId, size_t> numbers_;
 };

@@ -10,23 +10,23 @@
 namespace tenon::rewrite {
 namespace {
 
-constexpr int kNear = 6;            ///< steps from one input back to another within which their kinship matters
-constexpr size_t kMostNodes = 256;  ///< that are added to the match
+constexpr int kMaxPathLength = 6;   ///< steps from one input back to another of producers that become part of the subgraph
+constexpr size_t kMostNodes = 256;  ///< of match and new nodes, and those that are added to them
 
 /// Which nodes of the graph belong to the subgraph.
-class Extent {
+class SubgraphNodes {
  public:
-  explicit Extent(const Proposal& p) : p_(p), graph_(p.graph) {
+  explicit SubgraphNodes(const Proposal& p) : proposal_(p), graph_(p.graph) {
     nodes_.insert(p.match.nodes.begin(), p.match.nodes.end());
     nodes_.insert(p.match.other_roots.begin(), p.match.other_roots.end());
-    nodes_.insert(p.made.begin(), p.made.end());
+    nodes_.insert(p.new_nodes.begin(), p.new_nodes.end());
     for (const auto& [from, to] : p.replacements)
       if (const Value& v = graph_.value(from); v.kind == Value::Kind::result) nodes_.insert(v.producer);
   }
 
   bool holds(NodeId node) const { return nodes_.contains(node); }
 
-  /// One more step back from every input; false where that takes in nothing.
+  /// Adds the producers of all inputs; false where there is none that may be added.
   bool widen() {
     const size_t before = nodes_.size();
     for (ValueId v : frontier())
@@ -34,17 +34,17 @@ class Extent {
     return nodes_.size() > before;
   }
 
-  /// Takes in what leads from one input to another.
-  void join_kin() {
+  /// Adds the nodes on short paths from one input to another.
+  void add_paths_between_inputs() {
     for (bool again = true; again;) {
       again = false;
       const std::vector<ValueId> inputs = frontier();
       const std::unordered_set<ValueId> known(inputs.begin(), inputs.end());
-      for (ValueId v : inputs) again |= path_to_kin(v, known, kNear, true);
+      for (ValueId v : inputs) again |= add_path_to_input(v, known, kMaxPathLength, true);
     }
   }
 
-  /// Operands that come from outside and are no constants, those of both sides, in the order in which they are met.
+  /// The inputs: operands of both sides from outside that are no constants, in a fixed order.
   std::vector<ValueId> frontier() const {
     std::vector<ValueId> out;
     std::unordered_set<ValueId> seen;
@@ -52,7 +52,7 @@ class Extent {
     const auto visit = [&](ValueId v) {
       if (v && seen.insert(v).second) work.push_back(v);
     };
-    for (const auto& [from, to] : p_.replacements) visit(from), visit(to);
+    for (const auto& [from, to] : proposal_.replacements) visit(from), visit(to);
     while (!work.empty()) {
       const ValueId v = work.back();
       work.pop_back();
@@ -72,20 +72,20 @@ class Extent {
     const ir::Op& op = *graph_.node(node).op;
     return nodes_.size() < kMostNodes && op.deterministic && !op.has_effects && !ops::is_random(graph_, node);
   }
-  /// Whether `v` follows from an input within `steps`; then its producers up to there join.
-  bool path_to_kin(ValueId v, const std::unordered_set<ValueId>& inputs, int steps, bool is_start) {
+  /// Whether a path of at most `steps` nodes leads from an input to `v`; its nodes are then added.
+  bool add_path_to_input(ValueId v, const std::unordered_set<ValueId>& inputs, int steps, bool is_start) {
     if (!is_start && inputs.contains(v)) return true;
     const NodeId node = producer(v);
     if (!node || steps == 0 || (holds(node) && is_start)) return false;
     bool found = false;
     for (ValueId operand : graph_.node(node).inputs)
-      if (operand && path_to_kin(operand, inputs, steps - 1, false)) found = true;
+      if (operand && add_path_to_input(operand, inputs, steps - 1, false)) found = true;
     if (!found || !may_join(node)) return false;
     nodes_.insert(node);
     return true;
   }
 
-  const Proposal& p_;
+  const Proposal& proposal_;
   const ir::Graph& graph_;
   std::unordered_set<NodeId> nodes_;
 };
@@ -97,7 +97,7 @@ Result<void> can_run(const ir::Graph& graph, NodeId node) {
   return {};
 }
 
-/// One side: what leads from the inputs to the outputs.
+/// Copies one side: the nodes between inputs and outputs.
 class SubgraphSide {
  public:
   explicit SubgraphSide(const ir::Graph& graph) : graph_(graph), copy_(ir::Graph::body_of(graph)) {}
@@ -177,14 +177,14 @@ Result<void> can_draw(const ir::Graph& graph, ValueId v) {
 
 }  // namespace
 
-Result<Subgraph> cut(const Proposal& p, int wider) {
+Result<Subgraph> extract_subgraph(const Proposal& p, int extra_steps) {
   if (p.replacements.empty() || p.edits_in_place) return fail(Code::not_supported, "", "the rule edits the graph in place");
-  Extent extent(p);
+  SubgraphNodes extent(p);
   Subgraph subgraph;
-  extent.join_kin();
-  for (int i = 0; i < wider && !subgraph.is_whole; ++i) {
+  extent.add_paths_between_inputs();
+  for (int i = 0; i < extra_steps && !subgraph.is_whole; ++i) {
     subgraph.is_whole = !extent.widen();
-    extent.join_kin();
+    extent.add_paths_between_inputs();
   }
   subgraph.inputs = extent.frontier();
   for (ValueId v : subgraph.inputs) TRY(can_draw(p.graph, v));

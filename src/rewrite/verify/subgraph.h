@@ -9,22 +9,21 @@
 
 namespace tenon::rewrite {
 
-/// A proposal cut out of its graph: before and after it, as two graphs that can be run and compared. Both have the same
-/// inputs in the same order and one output a replacement. Constants are shared with the graph, which must outlive the subgraph (and lends
-/// its symbols).
+/// The two sides of a proposal as graphs of their own, which can be run and compared. Both have the same inputs in the same order, and one
+/// output for each replacement. Constants and symbols are those of the original graph, which must outlive the subgraph.
 struct Subgraph {
   std::unique_ptr<ir::Graph> before, after;
-  /// For each input, the value of the original graph that it stands for.
+  /// By input of both graphs: the value of the original graph.
   std::vector<ir::ValueId> inputs;
   /// Nodes of the original graph that `before` was copied from, in topological order.
   std::vector<ir::NodeId> nodes;
-  bool is_whole = false;  ///< nothing is left that a wider cut would take in
+  bool is_whole = false;  ///< a larger `extra_steps` would add no node
 };
 
-/// Cuts the match and what was made for it. Everything else is an input, but for producers that lead, in a few steps, from one such
-/// input to another: those are part of both sides. `wider`: how many steps further back producers become part of both sides, for rules that
-/// depend on properties of the values that they start from.
-/// Errors: not_supported where a side cannot be run apart (random or with effects, a value of unknown dtype, no replacement).
-Result<Subgraph> cut(const Proposal& proposal, int wider = 0);
+/// Extracts the match and its new nodes. Their operands from outside become inputs, but for producers on a short path from one input to
+/// another, which become part of both sides. `extra_steps`: so many further levels of producers become part of both sides too, for rules
+/// that depend on properties of their operands. Errors: not_supported where a side cannot be run on its own (random or with effects, a
+/// value of unknown dtype, no replacement).
+Result<Subgraph> extract_subgraph(const Proposal& proposal, int extra_steps = 0);
 
 }  // namespace tenon::rewrite

@@ -16,26 +16,29 @@
 namespace tenon::rewrite {
 namespace {
 
-struct Step {
-  Spread spread;
-  Draw draw;
+struct PlanStep {
+  SizeChoice size_choice;
+  Distribution distribution;
 };
 /// The most significant first: a large subgraph affords only these.
-constexpr Step kPlan[] = {
-    {Spread::apart, Draw::normal},      {Spread::twos, Draw::special},      {Spread::ones, Draw::normal},
-    {Spread::threes, Draw::infinite},   {Spread::apart, Draw::huge},        {Spread::zeros, Draw::normal},
-    {Spread::apart, Draw::nan},         {Spread::apart, Draw::positive},    {Spread::three_one, Draw::big},
-    {Spread::apart, Draw::tiny},        {Spread::one_three, Draw::special}, {Spread::fours, Draw::normal},
-    {Spread::zero_first, Draw::normal}, {Spread::twelves, Draw::positive},  {Spread::threes, Draw::huge},
-    {Spread::apart, Draw::large},       {Spread::twos, Draw::masked},       {Spread::apart, Draw::masked},
+constexpr PlanStep kPlan[] = {
+    {SizeChoice::distinct, Distribution::normal},   {SizeChoice::twos, Distribution::special},
+    {SizeChoice::ones, Distribution::normal},       {SizeChoice::threes, Distribution::infinite},
+    {SizeChoice::distinct, Distribution::huge},     {SizeChoice::zeros, Distribution::normal},
+    {SizeChoice::distinct, Distribution::nan},      {SizeChoice::distinct, Distribution::positive},
+    {SizeChoice::three_one, Distribution::big},     {SizeChoice::distinct, Distribution::tiny},
+    {SizeChoice::one_three, Distribution::special}, {SizeChoice::fours, Distribution::normal},
+    {SizeChoice::zero_first, Distribution::normal}, {SizeChoice::twelves, Distribution::positive},
+    {SizeChoice::threes, Distribution::huge},       {SizeChoice::distinct, Distribution::large},
+    {SizeChoice::twos, Distribution::masked},       {SizeChoice::distinct, Distribution::masked},
 };
 /// Where none of those has an answer.
-constexpr Step kLastResort[] = {
-    {Spread::twos, Draw::tiny},       {Spread::ones, Draw::tiny},    {Spread::fours, Draw::tiny},
-    {Spread::threes, Draw::positive}, {Spread::twelves, Draw::tiny},
+constexpr PlanStep kLastResort[] = {
+    {SizeChoice::twos, Distribution::tiny},       {SizeChoice::ones, Distribution::tiny},    {SizeChoice::fours, Distribution::tiny},
+    {SizeChoice::threes, Distribution::positive}, {SizeChoice::twelves, Distribution::tiny},
 };
 constexpr int kRounds = 4;                              ///< through the plan, where that costs next to nothing
-constexpr int kMoreNudges = 8;                          ///< before a difference in size is believed
+constexpr int kPerturbations = 8;                       ///< before a difference in size is believed
 constexpr int64_t kMostTensorBytes = int64_t{1} << 28;  ///< of one tensor
 
 ops::EvaluateOptions bounded(ops::Mode mode = ops::Mode::declared) {
@@ -46,7 +49,9 @@ ops::EvaluateOptions bounded(ops::Mode mode = ops::Mode::declared) {
 }
 
 /// Finite ones are of middle size.
-bool is_tame(Draw draw) { return draw == Draw::normal || draw == Draw::positive || !is_finite(draw); }
+bool is_moderate(Distribution distribution) {
+  return distribution == Distribution::normal || distribution == Distribution::positive || !is_finite(distribution);
+}
 
 std::string element_name(const Sizes& shape, int64_t at) {
   std::string out;
@@ -101,32 +106,32 @@ class SubgraphTrial {
   }
 
   Verdict run() {
-    go_through(kPlan);
+    run_plan(kPlan);
     for (int round = 1; round < kRounds && work_ < limits_.work / 64; ++round) {
       tried_.clear();
-      go_through(kPlan);
+      run_plan(kPlan);
     }
-    if (verdict_.instances == 0 && !verdict_.counter_example) go_through(kLastResort);
+    if (verdict_.instances == 0 && !verdict_.counter_example) run_plan(kLastResort);
     return std::move(verdict_);
   }
 
  private:
-  void go_through(std::span<const Step> plan) {
-    for (Step step : plan) {
+  void run_plan(std::span<const PlanStep> plan) {
+    for (PlanStep step : plan) {
       if (verdict_.counter_example || (verdict_.instances > 0 && work_ > limits_.work)) return;
-      if (!suits(step.draw)) continue;
-      if (refused_.contains(step.spread) && good_) step.spread = *good_;
-      if (!tried_.insert({sampler_.has_symbols() ? step.spread : Spread::apart, step.draw}).second) continue;
+      if (!suits(step.distribution)) continue;
+      if (refused_size_choices_.contains(step.size_choice) && valid_size_choice_) step.size_choice = *valid_size_choice_;
+      if (!tried_.insert({sampler_.has_symbols() ? step.size_choice : SizeChoice::distinct, step.distribution}).second) continue;
       attempt(step);
     }
   }
 
-  bool suits(Draw draw) const {
-    if (limits_.finite && !is_finite(draw)) return false;
+  bool suits(Distribution distribution) const {
+    if (limits_.finite && !is_finite(distribution)) return false;
     if (numerics_ == Numerics::exact) return true;
-    if (numerics_ == Numerics::approximate) return is_tame(draw);
+    if (numerics_ == Numerics::approximate) return is_moderate(distribution);
     // Products of two large inputs overflow where a factor changes sides, which it may.
-    return draw != Draw::large || subgraph_.inputs.size() == 1;
+    return distribution != Distribution::large || subgraph_.inputs.size() == 1;
   }
 
   void skip(std::string why) {
@@ -134,29 +139,35 @@ class SubgraphTrial {
     verdict_.why_skipped = std::move(why);
   }
 
-  void attempt(Step step) {
-    auto instance = sampler_.draw(step.spread, step.draw, limits_.most_elements, numerics_ != Numerics::exact && !is_finite(step.draw));
+  void attempt(PlanStep step) {
+    auto instance = sampler_.draw(step.size_choice, step.distribution, limits_.most_elements,
+                                  numerics_ != Numerics::exact && !is_finite(step.distribution));
     if (!instance) return skip("no sizes were found that all inputs can have");
-    Observation observation{*instance, numerics_ != Numerics::exact && step.draw >= Draw::big && step.draw <= Draw::huge};
+    Observation observation{
+        *instance, numerics_ != Numerics::exact && step.distribution >= Distribution::big && step.distribution <= Distribution::huge};
     auto old = ops::evaluate(*subgraph_.before, instance->inputs, observing(observation));
     if (!old) {
-      refused_.insert(step.spread);
+      refused_size_choices_.insert(step.size_choice);
       return skip(old.error().text());
     }
     if (observation.broke_promise) return skip("the old side has not the shapes that were inferred");
-    good_ = step.spread;
+    valid_size_choice_ = step.size_choice;
     if (observation.overflowed) return skip("the old side overflows inside");
     bool overflows = false;
-    auto fresh = ops::evaluate(*subgraph_.after, instance->inputs, noting(overflows));
+    auto fresh = ops::evaluate(*subgraph_.after, instance->inputs, observing_overflow(overflows));
     if (!fresh && fresh.error().code() == Code::limit_exceeded) return skip(fresh.error().text());
-    if (!fresh) return wrong({0, -1, type_text((*old)[0].dtype(), (*old)[0].shape()), fresh.error().text()}, *instance, step.draw, *old);
-    if (step.spread == Spread::zeros && are_all_empty(*old, *fresh)) return skip("there are no elements to compare");
-    has_judge_ = true;
+    if (!fresh)
+      return report_difference({0, -1, type_text((*old)[0].dtype(), (*old)[0].shape()), fresh.error().text()}, *instance, step.distribution,
+                               *old);
+    if (step.size_choice == SizeChoice::zeros && are_all_empty(*old, *fresh)) return skip("there are no elements to compare");
+    has_reference_ = true;
     auto difference = compare(*instance, *old, *fresh);
-    if (difference && numerics_ != Numerics::exact && step.draw == Draw::huge && overflows) return skip("the new side overflows inside");
-    if (difference && leaves_range(instance->inputs, step.draw)) return skip("the old side, written out, leaves the range of its numbers");
-    if (difference) return wrong(std::move(*difference), *instance, step.draw, *old);
-    if (!has_judge_) return skip("the old side has no answer in fp64");
+    if (difference && numerics_ != Numerics::exact && step.distribution == Distribution::huge && overflows)
+      return skip("the new side overflows inside");
+    if (difference && leaves_range(instance->inputs, step.distribution))
+      return skip("the old side, written out, leaves the range of its numbers");
+    if (difference) return report_difference(std::move(*difference), *instance, step.distribution, *old);
+    if (!has_reference_) return skip("the old side has no answer in fp64");
     ++verdict_.instances;
   }
 
@@ -178,32 +189,36 @@ class SubgraphTrial {
     return options;
   }
 
-  static ops::EvaluateOptions noting(bool& overflows) {
+  static ops::EvaluateOptions observing_overflow(bool& overflows) {
     ops::EvaluateOptions options = bounded();
     options.on_value = [&overflows](ValueId, const Tensor& t) { overflows = overflows || !is_finite(t); };
     return options;
   }
 
   /// Only reassociating rules are forgiven that, and only where numbers are extreme.
-  bool leaves_range(std::span<const Tensor> inputs, Draw draw) {
-    if (numerics_ == Numerics::exact || (draw != Draw::large && draw != Draw::huge && draw != Draw::tiny)) return false;
-    bool leaves = draw == Draw::tiny && std::ranges::any_of(inputs, has_subnormal);
+  bool leaves_range(std::span<const Tensor> inputs, Distribution distribution) {
+    if (numerics_ == Numerics::exact ||
+        (distribution != Distribution::large && distribution != Distribution::huge && distribution != Distribution::tiny))
+      return false;
+    bool leaves = distribution == Distribution::tiny && std::ranges::any_of(inputs, has_subnormal);
     ops::EvaluateOptions options = bounded();
-    options.on_value = [&](ValueId, const Tensor& t) { leaves = leaves || !is_finite(t) || (draw == Draw::tiny && has_subnormal(t)); };
-    return leaves || (ops::evaluate(written_out(), inputs, options) && leaves);
+    options.on_value = [&](ValueId, const Tensor& t) {
+      leaves = leaves || !is_finite(t) || (distribution == Distribution::tiny && has_subnormal(t));
+    };
+    return leaves || (ops::evaluate(expanded(), inputs, options) && leaves);
   }
 
   /// The old side with a definition in the place of every op that has one.
-  const ir::Graph& written_out() {
-    if (written_out_) return *written_out_;
-    written_out_ = subgraph_.before->clone();
+  const ir::Graph& expanded() {
+    if (expanded_) return *expanded_;
+    expanded_ = subgraph_.before->clone();
     for (bool any = true; any;) {
       any = false;
       std::vector<NodeId> nodes;
-      for (NodeId node : written_out_->nodes()) nodes.push_back(node);
-      for (NodeId node : nodes) any = (ops::def_of(*written_out_->node(node).op).definition && ops::expand(*written_out_, node)) || any;
+      for (NodeId node : expanded_->nodes()) nodes.push_back(node);
+      for (NodeId node : nodes) any = (ops::def_of(*expanded_->node(node).op).definition && ops::expand(*expanded_, node)) || any;
     }
-    return *written_out_;
+    return *expanded_;
   }
 
   std::optional<Difference> compare(const Instance& instance, const std::vector<Tensor>& old, const std::vector<Tensor>& fresh) {
@@ -215,58 +230,60 @@ class SubgraphTrial {
       }
       if (auto d = differ_in_bits(old[k], fresh[k])) return at_output(std::move(d), k);
     }
-    return any_rounded ? compare_sizes(instance, old, fresh) : std::nullopt;
+    return any_rounded ? compare_with_tolerance(instance, old, fresh) : std::nullopt;
   }
 
-  std::optional<Difference> compare_sizes(const Instance& instance, const std::vector<Tensor>& old, const std::vector<Tensor>& fresh) {
+  std::optional<Difference> compare_with_tolerance(const Instance& instance, const std::vector<Tensor>& old,
+                                                   const std::vector<Tensor>& fresh) {
     double largest = 0;
     ops::EvaluateOptions options = bounded(ops::Mode::wide);
     options.on_value = [&largest](ValueId, const Tensor& t) { largest = std::max(largest, largest_in(t)); };
     auto wide = ops::evaluate(*subgraph_.before, instance.inputs, options);
-    has_judge_ = wide.has_value();
+    has_reference_ = wide.has_value();
     if (!wide) return std::nullopt;
     std::vector<ReferenceResult> references;
     for (size_t k = 0; k < old.size(); ++k) {
       references.push_back({old[k], (*wide)[k], {}, largest});
-      if (is_float(old[k].dtype())) blame(references[k], old[k]);
+      if (is_float(old[k].dtype())) widen_error(references[k], old[k]);
     }
-    if (auto difference = differ_in_places(instance, old, fresh)) return difference;
-    if (numerics_ != Numerics::approximate) nudge(instance, references, 1);
+    if (auto difference = differ_in_nonfinite(instance, old, fresh)) return difference;
+    if (numerics_ != Numerics::approximate) widen_errors_by_perturbation(instance, references, 1);
     auto difference = differ(references, fresh);
     if (!difference || difference->at < 0 || numerics_ == Numerics::approximate) return difference;
-    nudge(instance, references, kMoreNudges);
+    widen_errors_by_perturbation(instance, references, kPerturbations);
     return differ(references, fresh);
   }
 
   /// Of NaN and infinities. What only the range of a dtype makes (an intermediate overflows on one way of computing and not on the other)
   /// is no difference: in fp64 from end to end the sides agree there.
-  std::optional<Difference> differ_in_places(const Instance& instance, const std::vector<Tensor>& old, const std::vector<Tensor>& fresh) {
+  std::optional<Difference> differ_in_nonfinite(const Instance& instance, const std::vector<Tensor>& old,
+                                                const std::vector<Tensor>& fresh) {
     for (size_t k = 0; k < old.size(); ++k) {
       if (!is_float(old[k].dtype())) continue;
-      auto difference = rewrite::differ_in_places(old[k], fresh[k]);
+      auto difference = rewrite::differ_in_nonfinite(old[k], fresh[k]);
       if (!difference) continue;
       ops::EvaluateOptions options = bounded(ops::Mode::wide);
       options.keeps_declared_range = false;
       const auto before = ops::evaluate(*subgraph_.before, instance.inputs, options);
       const auto after = ops::evaluate(*subgraph_.after, instance.inputs, options);
       if (!before || !after) return std::nullopt;
-      if (rewrite::differ_in_places((*before)[k], (*after)[k])) return at_output(std::move(difference), k);
+      if (rewrite::differ_in_nonfinite((*before)[k], (*after)[k])) return at_output(std::move(difference), k);
     }
     return std::nullopt;
   }
 
-  void nudge(const Instance& instance, std::vector<ReferenceResult>& references, int times) {
+  void widen_errors_by_perturbation(const Instance& instance, std::vector<ReferenceResult>& references, int times) {
     for (int i = 0; i < times; ++i) {
-      const auto other = ops::evaluate(*subgraph_.before, sampler_.nudged(instance.inputs), bounded());
+      const auto other = ops::evaluate(*subgraph_.before, sampler_.perturbed(instance.inputs), bounded());
       for (size_t k = 0; other && k < references.size(); ++k)
-        if (is_float(references[k].own.dtype())) blame(references[k], (*other)[k]);
+        if (is_float(references[k].own.dtype())) widen_error(references[k], (*other)[k]);
     }
   }
 
   std::optional<Difference> differ(const std::vector<ReferenceResult>& references, const std::vector<Tensor>& fresh) const {
     for (size_t k = 0; k < references.size(); ++k) {
       if (!is_float(references[k].own.dtype())) continue;
-      if (auto d = differ_in_size(references[k], fresh[k], numerics_, coarsest_)) return at_output(std::move(d), k);
+      if (auto d = differ_beyond_tolerance(references[k], fresh[k], numerics_, coarsest_)) return at_output(std::move(d), k);
     }
     return std::nullopt;
   }
@@ -276,10 +293,10 @@ class SubgraphTrial {
     return difference;
   }
 
-  void wrong(Difference difference, const Instance& instance, Draw draw, const std::vector<Tensor>& old) {
+  void report_difference(Difference difference, const Instance& instance, Distribution distribution, const std::vector<Tensor>& old) {
     std::string text = fmt::format("output {}", difference.output);
     if (difference.at >= 0) text += ", element " + element_name(old[difference.output].shape(), difference.at);
-    text += fmt::format(", {} inputs", name_of(draw));
+    text += fmt::format(", {} inputs", name_of(distribution));
     std::map<uint32_t, std::pair<std::string, int64_t>> sizes;
     for (const auto& [symbol, size] : instance.sizes) sizes[symbol->id] = {symbol->name, size};
     for (const auto& [id, size] : sizes) text += fmt::format(", {} = {}", size.first, size.second);
@@ -295,15 +312,15 @@ class SubgraphTrial {
   Numerics numerics_;
   const SubgraphTrialLimits& limits_;
   Sampler sampler_;
-  double coarsest_ = 0;    ///< half a step of the coarsest float dtype of the old side
-  bool has_judge_ = true;  ///< whether the last instance could be compared
+  double coarsest_ = 0;        ///< half a step of the coarsest float dtype of the old side
+  bool has_reference_ = true;  ///< whether the last instance could be compared
   Verdict verdict_;
   int64_t work_ = 0;
   EvaluationWork cost_;
-  std::unique_ptr<ir::Graph> written_out_;
-  std::set<Spread> refused_;
-  std::optional<Spread> good_;
-  std::set<std::pair<Spread, Draw>> tried_;
+  std::unique_ptr<ir::Graph> expanded_;
+  std::set<SizeChoice> refused_size_choices_;
+  std::optional<SizeChoice> valid_size_choice_;
+  std::set<std::pair<SizeChoice, Distribution>> tried_;
 };
 
 }  // namespace

@@ -10,15 +10,15 @@
 
 namespace tenon::rewrite {
 
-/// How long to go on: at least one instance is run, then further ones of the plan until about so many elements have been computed.
+/// Limits of a trial. At least one instance is run.
 struct SubgraphTrialLimits {
-  int64_t work = 4'000'000;
+  int64_t work = 4'000'000;                  ///< computed elements, about, after which no further instance is run
   int64_t most_elements = int64_t{1} << 24;  ///< of all inputs of one instance
   uint64_t seed = 1;
   bool finite = false;  ///< inputs have neither NaN nor infinities, see Rule
 };
 
-/// What came of running both sides of a subgraph on drawn inputs.
+/// The result of running both sides of a subgraph on random inputs.
 struct Verdict {
   int instances = 0;        ///< on which both sides were compared
   int skipped = 0;          ///< on which the old side has no answer, or a side overflows inside
@@ -30,8 +30,8 @@ struct Verdict {
   std::optional<CounterExample> counter_example;  ///< the first difference
 };
 
-/// Instances go through sizes (0, 1, equal, odd, all apart) and elements (see Draw); approximate ones get moderate numbers, and NaN and
-/// infinities.
+/// Instances go through sizes (0, 1, equal, odd, all apart) and elements (see Distribution); approximate ones get moderate numbers, and NaN
+/// and infinities.
 ///
 /// Where the old side gives NaN or an infinity, the new one gives the same, whatever the rule's numerics. For exact rules that is part of
 /// the comparison bit by bit. For the others one difference is none: that only the range of a dtype makes, because an intermediate

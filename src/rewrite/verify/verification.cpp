@@ -8,9 +8,9 @@
 namespace tenon::rewrite {
 namespace {
 
-constexpr int kWider[] = {0, 1, 2, 4, 8};  ///< steps back, one try each
+constexpr int kExtraSteps[] = {0, 1, 2, 4, 8};  ///< of extract_subgraph, one trial each
 
-Error wrong(const Proposal& p, const Verdict::CounterExample& w) {
+Error counter_example_error(const Proposal& p, const Verdict::CounterExample& w) {
   const Node& root = p.graph.node(p.match.root());
   std::string place = "node '" + root.name + "' (" + root.op->name + ")";
   return fail(Code::bad_rule, std::move(place), "it changes the result: " + w.example)
@@ -40,9 +40,9 @@ Result<void> Verifier::operator()(const Proposal& proposal) {
   const auto start = std::chrono::steady_clock::now();
   ++result_.rewrites;
   const std::string key = mode_ == Verify::first ? signature(proposal) : std::string();
-  const auto known = answers_.find(key);
+  const auto known = verdicts_.find(key);
   Result<void> answer;
-  if (known == answers_.end()) answer = verify(proposal, key);
+  if (known == verdicts_.end()) answer = verify(proposal, key);
   else if (known->second.empty()) ++result_.known;
   else answer = give_up(proposal, key, known->second);
   result_.ms += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -51,16 +51,16 @@ Result<void> Verifier::operator()(const Proposal& proposal) {
 
 Result<void> Verifier::give_up(const Proposal& proposal, const std::string& signature, const std::string& reason) {
   ++result_.unverified[proposal.rule.name][reason];
-  if (mode_ == Verify::first) answers_.emplace(signature, reason);
+  if (mode_ == Verify::first) verdicts_.emplace(signature, reason);
   return {};
 }
 
 Result<void> Verifier::verify(const Proposal& p, const std::string& signature) {
-  std::optional<Verdict::CounterExample> doubt;
+  std::optional<Verdict::CounterExample> counter_example;
   std::string reason = "no instance was found";
-  for (int wider : kWider) {
-    const auto subgraph = cut(p, wider);
-    if (!subgraph && wider == 0) return give_up(p, signature, subgraph.error()->what);
+  for (int extra_steps : kExtraSteps) {
+    const auto subgraph = extract_subgraph(p, extra_steps);
+    if (!subgraph && extra_steps == 0) return give_up(p, signature, subgraph.error()->what);
     if (!subgraph) break;
     SubgraphTrialLimits limits = limits_;
     limits.finite = limits.finite || p.rule.finite;
@@ -68,20 +68,20 @@ Result<void> Verifier::verify(const Proposal& p, const std::string& signature) {
     result_.instances += verdict.instances;
     result_.skipped += verdict.skipped;
     if (verdict.counter_example) {
-      doubt = std::move(verdict.counter_example);
+      counter_example = std::move(verdict.counter_example);
     } else if (verdict.instances > 0) {
       ++result_.verified;
-      // What was settled by the neighbourhood says nothing about the next place.
-      if (mode_ == Verify::first && !doubt) answers_.emplace(signature, "");
+      // A result that depends on the producers around this match does not hold for other matches of the signature.
+      if (mode_ == Verify::first && !counter_example) verdicts_.emplace(signature, "");
       return {};
     } else if (!verdict.why_skipped.empty()) {
       reason = std::move(verdict.why_skipped);
     }
     if (subgraph->is_whole) break;
   }
-  if (!doubt) return give_up(p, signature, reason);
+  if (!counter_example) return give_up(p, signature, reason);
   ++result_.wrong;
-  return wrong(p, *doubt);
+  return counter_example_error(p, *counter_example);
 }
 
 std::string text_of(const Verification& v) {

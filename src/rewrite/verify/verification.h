@@ -19,7 +19,7 @@ std::optional<Verify> verify_named(std::string_view name);
 
 /// What verification did, for reports.
 struct Verification {
-  int64_t rewrites = 0;  ///< rewrites
+  int64_t rewrites = 0;  ///< all proposals
   int64_t verified = 0;  ///< run, and right on every instance
   int64_t known = 0;     ///< of a rule and signature that was verified before
   int64_t wrong = 0;
@@ -32,13 +32,13 @@ struct Verification {
 /// "312 rewrites: 61 verified on 540 instances, 250 known, 1 could not be verified, 0 wrong; 2.1 s", then a line for each reason.
 std::string text_of(const Verification& verification);
 
-/// What two rewrites of one rule share when verifying one says enough about the other: ops, attributes, dtypes, ranks, which sizes are 0,
+/// Rewrites of one rule with equal signatures need only one verification. It has: ops, attributes, dtypes, ranks, which sizes are 0,
 /// 1, other numbers or symbols, and small constants, of the old and of the new side.
 std::string signature(const Proposal& proposal);
 
 /// Runs proposals and what they would replace on drawn inputs, through the reference evaluator: `options.check = std::ref(verifier)`.
-/// A difference is believed only where it stays when the producers of the inputs are taken in, step by step: rules may rely on where their
-/// operands come from without taking those nodes. Not thread-safe; keeps what it has seen over several runs.
+/// A difference counts only where it remains with the producers of the inputs in the subgraph, level by level: rules may depend on
+/// properties of their operands without adding the producers to the match. Not thread-safe; its results are kept over several runs.
 class Verifier {
  public:
   explicit Verifier(Verify mode, SubgraphTrialLimits limits = {}) : mode_(mode), limits_(limits) {}
@@ -53,7 +53,7 @@ class Verifier {
   Verify mode_;
   SubgraphTrialLimits limits_;
   Verification result_;
-  std::unordered_map<std::string, std::string> answers_;  ///< by signature: why it could not be verified; empty: it was
+  std::unordered_map<std::string, std::string> verdicts_;  ///< by signature: why it could not be verified; empty: it was
 };
 
 }  // namespace tenon::rewrite

@@ -10,23 +10,23 @@ namespace {
 
 using Kind = Mismatch::Kind;
 
-/// Ops that hand on the elements of their first operand: a pattern without them fails because of them.
-constexpr std::array<std::string_view, 9> kPassing = {"Cast",      "Identity", "Reshape", "Transpose", "Squeeze",
-                                                      "Unsqueeze", "Flatten",  "Dropout", "Expand"};
+/// Ops whose result has the elements of their first operand; where the pattern lacks them, one of them may be all that is in the way.
+constexpr std::array<std::string_view, 9> kDataPassingOps = {"Cast",      "Identity", "Reshape", "Transpose", "Squeeze",
+                                                             "Unsqueeze", "Flatten",  "Dropout", "Expand"};
 
 bool same(const Mismatch& a, const Mismatch& b) {
-  return a.kind == b.kind && a.index == b.index && a.part == b.part && a.value == b.value && a.node == b.node;
+  return a.kind == b.kind && a.index == b.index && a.attribute_index == b.attribute_index && a.value == b.value && a.node == b.node;
 }
 
-/// Follows the search; lets pass what is supposed, and keeps what else does not hold.
+/// The trace of one attempt: waives and skips what the hypotheses state, and records all other mismatches.
 class WhyTrace {
  public:
   static constexpr bool kOn = true;
   static constexpr size_t kMostRecords = 64;
 
-  WhyTrace(const Equation& equation, const std::vector<Hypothesis>& hypotheses) : e_(equation), hypotheses_(hypotheses) {}
+  WhyTrace(const Equation& equation, const std::vector<Hypothesis>& hypotheses) : equation_(equation), hypotheses_(hypotheses) {}
 
-  ValueId through(const Match& m, ValueId value) const {
+  ValueId resolve(const Match& m, ValueId value) const {
     for (size_t hops = 0; hops <= hypotheses_.size(); ++hops) {
       const NodeId node = m.producer(value);
       const bool skipped =
@@ -37,19 +37,19 @@ class WhyTrace {
     return value;
   }
 
-  bool waived(const Mismatch& miss, const Match& m, const Bindings& b) {
+  bool is_waived(const Mismatch& mismatch, const Match& m, const Bindings& b) {
     for (const Hypothesis& s : hypotheses_)
-      if (s.kind == Hypothesis::Kind::waive && same(s.miss, miss)) return true;
-    const auto known = std::ranges::find_if(records_, [&](const MismatchRecord& n) { return same(n.miss, miss); });
+      if (s.kind == Hypothesis::Kind::waive && same(s.mismatch, mismatch)) return true;
+    const auto known = std::ranges::find_if(records_, [&](const MismatchRecord& n) { return same(n.mismatch, mismatch); });
     if (known != records_.end() && known->depth >= depth_) return false;
     if (known == records_.end() && records_.size() >= kMostRecords) return false;
-    MismatchRecord record = record_of(miss, m, b);
+    MismatchRecord record = record_of(mismatch, m, b);
     if (known != records_.end()) *known = std::move(record);
     else records_.push_back(std::move(record));
     return false;
   }
 
-  void passed(int parts) { depth_ += parts; }
+  void add_depth(int parts) { depth_ += parts; }
 
   std::vector<MismatchRecord> take() {
     std::ranges::sort(records_, {}, [](const MismatchRecord& n) { return std::pair(-n.depth, n.order); });
@@ -57,33 +57,33 @@ class WhyTrace {
   }
 
  private:
-  MismatchRecord record_of(const Mismatch& miss, const Match& m, const Bindings& b) const {
-    MismatchRecord n{miss, depth_, records_.size(), {}, {}, {}, {m.nodes.begin(), m.nodes.end()}};
-    n.found = describe(m, miss.value);
-    if (miss.kind != Kind::condition && miss.index >= 0) n.expected = e_.text(miss.index);
-    switch (miss.kind) {
+  MismatchRecord record_of(const Mismatch& mismatch, const Match& m, const Bindings& b) const {
+    MismatchRecord n{mismatch, depth_, records_.size(), {}, {}, {}, {m.nodes.begin(), m.nodes.end()}};
+    n.found = describe(m, mismatch.value);
+    if (mismatch.kind != Kind::condition && mismatch.index >= 0) n.expected = equation_.text(mismatch.index);
+    switch (mismatch.kind) {
       case Kind::op:
       case Kind::missing: break;
-      case Kind::result: n.found = fmt::format("result {} of {}", m.value(miss.value).index, n.found); break;
+      case Kind::result: n.found = fmt::format("result {} of {}", m.value(mismatch.value).index, n.found); break;
       case Kind::present: n.expected = "no operand"; break;
       case Kind::number:
-      case Kind::ints: n.found = constant_before(miss, m) + n.found; break;
-      case Kind::variable: n.expected += fmt::format(", which is {} elsewhere", describe(m, miss.expected)); break;
+      case Kind::ints: n.found = constant_before(mismatch, m) + n.found; break;
+      case Kind::variable: n.expected += fmt::format(", which is {} elsewhere", describe(m, mismatch.expected)); break;
       case Kind::attribute: describe_attribute(n, m, b); break;
-      case Kind::arity: n.found = fmt::format("{} operands", operands_of(m, miss.node)); break;
+      case Kind::arity: n.found = fmt::format("{} operands", operands_of(m, mismatch.node)); break;
       case Kind::other_root: n.found = "no such node in addition to the first root"; break;
       case Kind::condition: describe_condition(n, m, b); break;
     }
-    const NodeId asked = miss.node ? miss.node : m.producer(miss.value);
-    if (miss.kind == Kind::attribute || miss.kind == Kind::arity) n.at = describe(m, asked);
-    else if (!m.nodes.empty() && miss.kind != Kind::condition) n.at = fmt::format("below {}", describe(m, m.nodes.back()));
+    const NodeId asked = mismatch.node ? mismatch.node : m.producer(mismatch.value);
+    if (mismatch.kind == Kind::attribute || mismatch.kind == Kind::arity) n.at = describe(m, asked);
+    else if (!m.nodes.empty() && mismatch.kind != Kind::condition) n.at = fmt::format("below {}", describe(m, m.nodes.back()));
     return n;
   }
 
   /// "3, " or "[1,2], " where the value is such a constant.
-  static std::string constant_before(const Mismatch& miss, const Match& m) {
-    const auto number = miss.kind == Kind::number ? m.number(miss.value) : std::nullopt;
-    const auto ints = miss.kind == Kind::ints ? m.ints(miss.value) : std::nullopt;
+  static std::string constant_before(const Mismatch& mismatch, const Match& m) {
+    const auto number = mismatch.kind == Kind::number ? m.number(mismatch.value) : std::nullopt;
+    const auto ints = mismatch.kind == Kind::ints ? m.ints(mismatch.value) : std::nullopt;
     if (number) return fmt::format("{}, ", *number);
     return ints ? fmt::format("{}, ", text_of(TermValue(*ints))) : std::string();
   }
@@ -94,18 +94,19 @@ class WhyTrace {
   }
 
   void describe_attribute(MismatchRecord& n, const Match& m, const Bindings& b) const {
-    const Term::AttributePattern& given = e_.terms[static_cast<size_t>(n.miss.index)].attributes[static_cast<size_t>(n.miss.part)];
-    const ir::Attribute* found = m.node(n.miss.node).attributes.find(given.name);
-    const bool defaulted = !found && given.has_default;
-    if (defaulted) found = &given.otherwise;
-    const Answer wanted = evaluate(e_, given.expression, b, m);
-    n.expected = fmt::format("{}={}", given.name, wanted ? text_of(*wanted) : "...");
-    n.found = found ? fmt::format("{}={}{}", given.name, text_of(term_value_of(*found)), defaulted ? " (its default)" : "")
-                    : fmt::format("no attribute {}", given.name);
+    const Term::AttributePattern& pattern =
+        equation_.terms[static_cast<size_t>(n.mismatch.index)].attributes[static_cast<size_t>(n.mismatch.attribute_index)];
+    const ir::Attribute* found = m.node(n.mismatch.node).attributes.find(pattern.name);
+    const bool defaulted = !found && pattern.has_default;
+    if (defaulted) found = &pattern.default_value;
+    const Answer wanted = evaluate(equation_, pattern.expression, b, m);
+    n.expected = fmt::format("{}={}", pattern.name, wanted ? text_of(*wanted) : "...");
+    n.found = found ? fmt::format("{}={}{}", pattern.name, text_of(term_value_of(*found)), defaulted ? " (its default)" : "")
+                    : fmt::format("no attribute {}", pattern.name);
   }
 
   void describe_condition(MismatchRecord& n, const Match& m, const Bindings& b) const {
-    const Condition& c = e_.conditions[static_cast<size_t>(n.miss.index)];
+    const Condition& c = equation_.conditions[static_cast<size_t>(n.mismatch.index)];
     n.expected = c.text;
     n.found = values_in(c.expression, m, b);
     if (n.found.empty()) n.found = "it does not hold";
@@ -113,17 +114,18 @@ class WhyTrace {
 
   /// Empty for a literal and for a value of the graph.
   std::string side_of_comparison(const Expression& e, size_t i, const Match& m, const Bindings& b) const {
-    if (e_.expressions[static_cast<size_t>(e.arguments[i])].kind == Expression::Kind::literal) return {};
-    const Answer value = evaluate(e_, e.arguments[i], b, m);
+    if (equation_.expressions[static_cast<size_t>(e.arguments[i])].kind == Expression::Kind::literal) return {};
+    const Answer value = evaluate(equation_, e.arguments[i], b, m);
     if (value && std::holds_alternative<ValueId>(*value)) return {};
     return fmt::format("{} side {}", i == 0 ? "left" : "right", value ? text_of(*value) : "has no answer");
   }
 
   /// Empty where it is not bound.
   std::string value_of_variable(int index, const Match& m, const Bindings& b) const {
-    const Answer value = evaluate(e_, index, b, m);
+    const Answer value = evaluate(equation_, index, b, m);
     if (!value) return {};
-    const std::string name = "?" + e_.variables[static_cast<size_t>(e_.expressions[static_cast<size_t>(index)].variable)].name;
+    const std::string name =
+        "?" + equation_.variables[static_cast<size_t>(equation_.expressions[static_cast<size_t>(index)].variable)].name;
     if (const auto* v = std::get_if<ValueId>(&*value))
       return fmt::format("{} is {}{}", name, *v ? m.value(*v).type.text() + " " : "", describe(m, *v));
     return fmt::format("{} is {}", name, text_of(*value));
@@ -131,7 +133,7 @@ class WhyTrace {
 
   /// The names in a condition and the calls that it compares, with their values.
   std::string values_in(int index, const Match& m, const Bindings& b) const {
-    const Expression& e = e_.expressions[static_cast<size_t>(index)];
+    const Expression& e = equation_.expressions[static_cast<size_t>(index)];
     using Kind = Expression::Kind;
     std::string out;
     const auto put = [&](const std::string& part) {
@@ -144,16 +146,16 @@ class WhyTrace {
     return out;
   }
 
-  const Equation& e_;
+  const Equation& equation_;
   const std::vector<Hypothesis>& hypotheses_;
   std::vector<MismatchRecord> records_;
   int depth_ = 0;
 };
 
-bool passes_on(const GraphQuery& query, NodeId node) {
+bool passes_data_on(const GraphQuery& query, NodeId node) {
   if (!node || !query.operand(node, 0)) return false;
   const ir::Op& op = *query.node(node).op;
-  return op.domain.empty() && std::ranges::find(kPassing, op.name) != kPassing.end();
+  return op.domain.empty() && std::ranges::find(kDataPassingOps, op.name) != kDataPassingOps.end();
 }
 
 }  // namespace
@@ -183,36 +185,36 @@ TrialResult try_equation(const Equation& equation, const Graph& graph, NodeId ro
   for (NodeId node : match.nodes)
     if (std::ranges::find(out.nodes, node) == out.nodes.end()) out.nodes.push_back(node);
   for (size_t i = 1; i < search.bindings().roots.size(); ++i) out.other_roots.push_back(match.producer(search.bindings().roots[i]));
-  out.misses = trace.take();
+  out.mismatches = trace.take();
   return out;
 }
 
 std::vector<Hypothesis> hypotheses_for(const Equation& equation, const Graph& graph, const MismatchRecord& record) {
   const GraphQuery query(graph);
-  const Mismatch& miss = record.miss;
+  const Mismatch& mismatch = record.mismatch;
   std::vector<Hypothesis> out;
   const auto skip = [&](ValueId value) {
     const NodeId node = query.producer(value);
-    if (passes_on(query, node))
+    if (passes_data_on(query, node))
       out.push_back({Hypothesis::Kind::skip, {}, node, fmt::format("node {} were absent", describe(query, node))});
   };
-  const auto waive = [&](std::string text) { out.push_back({Hypothesis::Kind::waive, miss, {}, std::move(text)}); };
-  const auto written = [&] { return equation.text(miss.index); };
-  if (miss.value) skip(miss.value);
-  switch (miss.kind) {
+  const auto waive = [&](std::string text) { out.push_back({Hypothesis::Kind::waive, mismatch, {}, std::move(text)}); };
+  const auto written = [&] { return equation.text(mismatch.index); };
+  if (mismatch.value) skip(mismatch.value);
+  switch (mismatch.kind) {
     case Kind::number:
     case Kind::ints:
-      if (query.is_constant(miss.value)) waive(fmt::format("the constant were {} (found {})", written(), record.found));
-      else if (miss.value) waive(fmt::format("{} were the constant {}", describe(query, miss.value), written()));
+      if (query.is_constant(mismatch.value)) waive(fmt::format("the constant were {} (found {})", written(), record.found));
+      else if (mismatch.value) waive(fmt::format("{} were the constant {}", describe(query, mismatch.value), written()));
       break;
     case Kind::variable:
-      skip(miss.expected);
-      waive(fmt::format("{} and {} were the same value", describe(query, miss.value), describe(query, miss.expected)));
+      skip(mismatch.expected);
+      waive(fmt::format("{} and {} were the same value", describe(query, mismatch.value), describe(query, mismatch.expected)));
       break;
-    case Kind::attribute: waive(fmt::format("{} had {} (found {})", describe(query, miss.node), record.expected, record.found)); break;
-    case Kind::present: waive(fmt::format("operand {} were missing", describe(query, miss.value))); break;
+    case Kind::attribute: waive(fmt::format("{} had {} (found {})", describe(query, mismatch.node), record.expected, record.found)); break;
+    case Kind::present: waive(fmt::format("operand {} were missing", describe(query, mismatch.value))); break;
     case Kind::condition: waive(fmt::format("{} held ({})", record.expected, record.found)); break;
-    case Kind::arity: waive(fmt::format("{} had another number of operands ({})", describe(query, miss.node), record.found)); break;
+    case Kind::arity: waive(fmt::format("{} had another number of operands ({})", describe(query, mismatch.node), record.found)); break;
     case Kind::op:
     case Kind::result:
     case Kind::missing:

@@ -12,33 +12,34 @@ namespace tenon::rewrite {
 std::string describe(const GraphQuery& query, ValueId value);
 std::string describe(const GraphQuery& query, NodeId node);
 
-/// A supposed change of the graph, under which a pattern is tried again.
+/// A change of the graph that is assumed when a pattern is tried again. waive: a mismatch counts as a match; skip: the uses of a node's
+/// result read the node's first operand.
 struct Hypothesis {
   enum class Kind : uint8_t { waive, skip } kind = Kind::waive;
-  Mismatch miss;  ///< waive: this does not count
-  NodeId node;    ///< skip: the node hands on its first operand
-  std::string text;
+  Mismatch mismatch;  ///< waive
+  NodeId node;        ///< skip
+  std::string text;   ///< the change, after "it would match if"
 };
 
-/// Something that did not hold, with the way that led there.
+/// A mismatch, with what had matched before it.
 struct MismatchRecord {
-  Mismatch miss;
-  int depth = 0;
-  size_t order = 0;  ///< of discovery
-  std::string at, expected, found;
-  std::vector<NodeId> matched;
+  Mismatch mismatch;
+  int depth = 0;                    ///< terms that had matched
+  size_t order = 0;                 ///< how many mismatches were recorded before
+  std::string at, expected, found;  ///< as in Why
+  std::vector<NodeId> matched;      ///< nodes that had matched
 };
 
-/// One attempt under suppositions.
+/// The result of one attempt under hypotheses.
 struct TrialResult {
   bool matched = false;
-  std::vector<MismatchRecord> misses;  ///< different ones, deepest first
-  decltype(Match::nodes) nodes;
-  decltype(Match::other_roots) other_roots;
+  std::vector<MismatchRecord> mismatches;    ///< without repeats, deepest first
+  decltype(Match::nodes) nodes;              ///< as in Match
+  decltype(Match::other_roots) other_roots;  ///< as in Match
 };
 TrialResult try_equation(const Equation& equation, const Graph& graph, NodeId root, const std::vector<Hypothesis>& hypotheses);
 
-/// What could be supposed so that the miss is none: leaving out a node that only passes data on, another constant, ...
+/// The hypotheses under which the mismatch would be none: a node that only passes data on is skipped, a constant is another one, ...
 std::vector<Hypothesis> hypotheses_for(const Equation& equation, const Graph& graph, const MismatchRecord& record);
 
 }  // namespace tenon::rewrite

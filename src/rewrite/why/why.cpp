@@ -15,23 +15,23 @@
 namespace tenon::rewrite {
 namespace {
 
-using How = Why::Outcome;
+using WhyOutcome = Why::Outcome;
 
-/// Suppositions are sought breadth first: one change that would do is better than two.
+/// Limits of the breadth-first search for hypotheses: how many together, how many states of one level, how many attempts in all.
 constexpr size_t kMostHypotheses = 3, kWidth = 8, kMostAttempts = 300;
 
-std::string user_of(const GraphQuery& query, const ir::Use& use) {
+std::string outside_use_text(const GraphQuery& query, const ir::Use& use) {
   if (use.is_output()) return "were no graph output";
   const bool captured = use.slot >= query.node(use.node).explicit_inputs;
   return captured ? fmt::format("were not captured by a body of {}", describe(query, use.node))
                   : fmt::format("had no other user: used by {}", describe(query, use.node));
 }
 
-/// What the guard of the driver would object to, value by value.
+/// The uses outside of the match for which the driver would refuse it, one sentence for each.
 std::vector<std::string> outside_uses(const GraphQuery& query, const CompiledRule& rule, std::span<const NodeId> nodes,
                                       std::span<const NodeId> roots, std::span<const Hypothesis> hypotheses) {
   std::vector<std::string> out;
-  if (rule.shared) return out;
+  if (rule.allow_outside_uses) return out;
   const auto inside = [&](NodeId node) {
     return contains(nodes, node) || std::ranges::any_of(hypotheses, [&](const Hypothesis& s) { return s.node == node; });
   };
@@ -40,13 +40,14 @@ std::vector<std::string> outside_uses(const GraphQuery& query, const CompiledRul
     for (ValueId result : query.node(node).outputs) {
       if (!result) continue;
       for (const ir::Use& use : query.value(result).uses)
-        if (use.is_output() || !inside(use.node)) out.push_back(fmt::format("'{}' {}", query.value(result).name, user_of(query, use)));
+        if (use.is_output() || !inside(use.node))
+          out.push_back(fmt::format("'{}' {}", query.value(result).name, outside_use_text(query, use)));
     }
   }
   return out;
 }
 
-std::vector<std::string> kept(const GraphQuery& query, const WhyOptions& options, std::span<const NodeId> nodes) {
+std::vector<std::string> protected_nodes(const GraphQuery& query, const WhyOptions& options, std::span<const NodeId> nodes) {
   std::vector<std::string> out;
   if (!options.keep) return out;
   for (NodeId node : nodes)
@@ -54,11 +55,11 @@ std::vector<std::string> kept(const GraphQuery& query, const WhyOptions& options
   return out;
 }
 
-/// What is in the way of a rule whose pattern holds.
+/// All changes of the graph or the options without which the driver refuses a match.
 std::vector<std::string> objections(const GraphQuery& query, const CompiledRule& rule, const WhyOptions& options,
                                     std::span<const NodeId> nodes, std::span<const NodeId> roots, std::span<const Hypothesis> hypotheses) {
   auto out = outside_uses(query, rule, nodes, roots, hypotheses);
-  std::ranges::move(kept(query, options, nodes), std::back_inserter(out));
+  std::ranges::move(protected_nodes(query, options, nodes), std::back_inserter(out));
   if (rule.numerics > options.allowed) out.push_back(fmt::format("{} rules were allowed", name_of(rule.numerics)));
   return out;
 }
@@ -69,17 +70,17 @@ std::vector<NodeId> roots_of(NodeId root, std::span<const NodeId> others) {
   return out;
 }
 
-/// What was supposed, and where the equation fails still.
+/// Hypotheses, and the mismatches that are left under them.
 struct NearMiss {
   std::vector<Hypothesis> hypotheses;
-  std::vector<MismatchRecord> misses;
+  std::vector<MismatchRecord> mismatches;
 };
 
-/// Each way to suppose one thing more.
-std::vector<std::vector<Hypothesis>> one_more(const Equation& equation, const Graph& graph, const NearMiss& state) {
+/// Each set of hypotheses that extends those of the state by one.
+std::vector<std::vector<Hypothesis>> with_one_more_hypothesis(const Equation& equation, const Graph& graph, const NearMiss& state) {
   std::vector<std::vector<Hypothesis>> out;
-  for (size_t i = 0; i < state.misses.size() && i < kWidth * 2; ++i)
-    for (Hypothesis& more : hypotheses_for(equation, graph, state.misses[i])) {
+  for (size_t i = 0; i < state.mismatches.size() && i < kWidth * 2; ++i)
+    for (Hypothesis& more : hypotheses_for(equation, graph, state.mismatches[i])) {
       out.push_back(state.hypotheses);
       out.back().push_back(std::move(more));
     }
@@ -90,12 +91,12 @@ std::vector<std::vector<Hypothesis>> one_more(const Equation& equation, const Gr
 void seek_near_miss(Why& why, const Graph& graph, const CompiledRule& rule, NodeId node, const WhyOptions& options, TrialResult first) {
   const Equation& equation = *rule.equation;
   const size_t most = std::min(kMostHypotheses, std::max<size_t>(1, static_cast<size_t>(why.parts) / 4));
-  std::vector<NearMiss> front{{{}, std::move(first.misses)}};
+  std::vector<NearMiss> frontier{{{}, std::move(first.mismatches)}};
   size_t attempts = 0;
   for (size_t level = 1; level <= most; ++level) {
     std::vector<NearMiss> next;
-    for (const NearMiss& state : front)
-      for (std::vector<Hypothesis>& all : one_more(equation, graph, state)) {
+    for (const NearMiss& state : frontier)
+      for (std::vector<Hypothesis>& all : with_one_more_hypothesis(equation, graph, state)) {
         if (++attempts > kMostAttempts) return;
         TrialResult trial = try_equation(equation, graph, node, all);
         if (trial.matched) {
@@ -104,23 +105,23 @@ void seek_near_miss(Why& why, const Graph& graph, const CompiledRule& rule, Node
           std::ranges::move(objections(GraphQuery(graph), rule, options, trial.nodes, roots, all), std::back_inserter(why.would_do));
           return;
         }
-        if (next.size() < kWidth) next.push_back({std::move(all), std::move(trial.misses)});
+        if (next.size() < kWidth) next.push_back({std::move(all), std::move(trial.mismatches)});
       }
-    front = std::move(next);
+    frontier = std::move(next);
   }
 }
 
 void explain_equation(Why& why, const Graph& graph, const CompiledRule& rule, NodeId node, const WhyOptions& options) {
   TrialResult trial = try_equation(*rule.equation, graph, node, {});
-  if (trial.misses.empty()) return;
-  const MismatchRecord& deepest = trial.misses[0];
+  if (trial.mismatches.empty()) return;
+  const MismatchRecord& deepest = trial.mismatches[0];
   why.depth = deepest.depth;
   why.at = deepest.at;
   why.expected = deepest.expected;
   why.found = deepest.found;
   for (NodeId m : deepest.matched) why.matched.push_back(describe(GraphQuery(graph), m));
-  if (deepest.depth == 0 && deepest.miss.kind == Mismatch::Kind::op) {
-    why.outcome = How::elsewhere;
+  if (deepest.depth == 0 && deepest.mismatch.kind == Mismatch::Kind::op) {
+    why.outcome = WhyOutcome::elsewhere;
     return;
   }
   if (options.near_misses) seek_near_miss(why, graph, rule, node, options, std::move(trial));
@@ -136,9 +137,10 @@ void explain_code(Why& why, const Match& match, const MatchTrace& trace) {
     if (match.refused_at()) why.at = describe(query, match.refused_at());
     return;
   }
-  const auto last = std::ranges::max_element(trace.missed.rbegin(), trace.missed.rend(), {}, &MatchTrace::FailedQuery::depth);
-  if (last == trace.missed.rend()) return;
-  why.expected = last->wanted;
+  const auto last =
+      std::ranges::max_element(trace.failed_queries.rbegin(), trace.failed_queries.rend(), {}, &MatchTrace::FailedQuery::depth);
+  if (last == trace.failed_queries.rend()) return;
+  why.expected = last->expected;
   why.found = describe(query, last->value);
 }
 
@@ -148,13 +150,13 @@ bool starts_at(const CompiledRule& rule, const Node& node) {
   return std::ranges::any_of(rule.roots, [&](const std::string& root) { return root == "*" || root == own; });
 }
 
-/// Says of a match what the driver would say.
-void judge(Why& why, const Match& match, const CompiledRule& rule, const WhyOptions& options) {
+/// Whether the driver would apply or refuse the match, and why.
+void explain_match(Why& why, const Match& match, const CompiledRule& rule, const WhyOptions& options) {
   const GraphQuery query(match.graph());
   why.depth = why.parts > 0 ? why.parts : static_cast<int>(match.nodes.size());
   for (NodeId m : match.nodes) why.matched.push_back(describe(query, m));
   why.would_do = objections(query, rule, options, match.nodes, roots_of(match.root(), match.other_roots), {});
-  why.outcome = why.would_do.empty() ? How::applies : How::refused;
+  why.outcome = why.would_do.empty() ? WhyOutcome::applies : WhyOutcome::refused;
   if (const auto reason = conflict_of(match, rule); !reason.empty()) why.reason = reason;
   else if (!why.would_do.empty())
     why.reason = rule.numerics > options.allowed ? "its numerics class is not allowed" : "a node is kept by name";
@@ -175,11 +177,11 @@ void carry_out(Why& why, const Graph& graph, const CompiledRule& rule, NodeId no
   copy->set_listener(nullptr);
   using Kind = rewrite::Outcome::Kind;
   if (outcome.kind == Kind::applied) {
-    if (why.outcome == How::no_match) why.outcome = How::applies;
+    if (why.outcome == WhyOutcome::no_match) why.outcome = WhyOutcome::applies;
     return;
   }
   if (outcome.kind == Kind::no_match) return explain_code(why, match, trace);
-  why.outcome = How::refused;
+  why.outcome = WhyOutcome::refused;
   why.reason = outcome.reason;
 }
 
@@ -189,11 +191,11 @@ bool matches(const CompiledRule& rule, Match& match) {
   } catch (const std::exception&) { return false; }
 }
 
-/// Of alternatives the one with the most parts counts.
+/// The number of parts of a term, of alternatives the largest.
 int parts_of(const Equation& e, int term) {
   const Term& t = e.terms[static_cast<size_t>(term)];
-  int parts = t.kind == Term::Kind::op || t.operands.empty() ? t.kind != Term::Kind::rest : 0;
-  for (int o : t.operands) parts = t.kind == Term::Kind::either ? std::max(parts, parts_of(e, o)) : parts + parts_of(e, o);
+  int parts = t.kind == Term::Kind::op || t.operands.empty() ? t.kind != Term::Kind::variadic : 0;
+  for (int o : t.operands) parts = t.kind == Term::Kind::alternatives ? std::max(parts, parts_of(e, o)) : parts + parts_of(e, o);
   return parts;
 }
 
@@ -211,7 +213,7 @@ Why why(const Graph& graph, const CompiledRule& rule, NodeId node, const WhyOpti
   if (rule.equation)
     for (int root : rule.equation->left) out.parts += parts_of(*rule.equation, root);
   if (!rule.equation && !starts_at(rule, graph.node(node))) {
-    out.outcome = How::elsewhere;
+    out.outcome = WhyOutcome::elsewhere;
     out.expected = fmt::format("{}", fmt::join(rule.roots, " or "));
     out.found = graph.node(node).op->name;
     return out;
@@ -224,8 +226,8 @@ Why why(const Graph& graph, const CompiledRule& rule, NodeId node, const WhyOpti
   MatchTrace trace;
   if (!rule.equation) match.set_trace(&trace);
   if (matches(rule, match)) {
-    judge(out, match, rule, options);
-    if (out.outcome == How::applies && options.try_rewrite && !rule.analyse) carry_out(out, graph, rule, node, options);
+    explain_match(out, match, rule, options);
+    if (out.outcome == WhyOutcome::applies && options.try_rewrite && !rule.analyse) carry_out(out, graph, rule, node, options);
   } else if (rule.equation) {
     explain_equation(out, graph, rule, node, options);
   } else {
@@ -243,7 +245,7 @@ void visit(const Graph& graph, const std::function<void(const Graph&, NodeId)>& 
   }
 }
 
-int rank_of(const Why& w) { return w.outcome == How::applies ? 2 : w.outcome == How::refused ? 1 : 0; }
+int rank_of(const Why& w) { return w.outcome == WhyOutcome::applies ? 2 : w.outcome == WhyOutcome::refused ? 1 : 0; }
 
 }  // namespace
 
@@ -259,13 +261,13 @@ std::vector<Why> best_partial_matches(const Graph& graph, const CompiledRule& ru
   std::vector<Place> places;
   visit(graph, [&](const Graph& g, NodeId node) {
     Why w = why(g, rule, node, quick);
-    if (w.outcome != How::elsewhere) places.push_back({&g, node, places.size(), std::move(w)});
+    if (w.outcome != WhyOutcome::elsewhere) places.push_back({&g, node, places.size(), std::move(w)});
   });
   std::ranges::sort(places, {}, [](const Place& p) { return std::tuple(-rank_of(p.why), -p.why.depth, p.order); });
   if (places.size() > most) places.resize(most);
   std::vector<Why> out;
   for (Place& p : places) {
-    const bool again = options.near_misses && p.why.outcome == How::no_match && !rule.match_and_rewrite;
+    const bool again = options.near_misses && p.why.outcome == WhyOutcome::no_match && !rule.match_and_rewrite;
     out.push_back(again ? why(*p.graph, rule, p.node, options) : std::move(p.why));
   }
   return out;
@@ -273,17 +275,17 @@ std::vector<Why> best_partial_matches(const Graph& graph, const CompiledRule& ru
 
 std::string Why::text() const {
   std::string out = fmt::format("{} at {}: ", rule, node);
-  if (outcome == How::applies) return out + "it applies";
-  if (outcome == How::elsewhere) return out + fmt::format("it starts at {}, not at {}", expected, found);
-  out += outcome == How::refused ? fmt::format("it matches, and is refused: {}", reason) : "it does not match";
-  if (outcome == How::no_match && parts > 0) out += fmt::format(" ({} of {} parts do)", depth, parts);
-  if (!matched.empty() && outcome == How::no_match) out += fmt::format("\n  matched:  {}", fmt::join(matched, ", "));
-  if (outcome == How::no_match && !reason.empty()) out += fmt::format("\n  reason:   {}", reason);
+  if (outcome == WhyOutcome::applies) return out + "it applies";
+  if (outcome == WhyOutcome::elsewhere) return out + fmt::format("it starts at {}, not at {}", expected, found);
+  out += outcome == WhyOutcome::refused ? fmt::format("it matches, and is refused: {}", reason) : "it does not match";
+  if (outcome == WhyOutcome::no_match && parts > 0) out += fmt::format(" ({} of {} parts do)", depth, parts);
+  if (!matched.empty() && outcome == WhyOutcome::no_match) out += fmt::format("\n  matched:  {}", fmt::join(matched, ", "));
+  if (outcome == WhyOutcome::no_match && !reason.empty()) out += fmt::format("\n  reason:   {}", reason);
   if (!at.empty()) out += fmt::format("\n  at:       {}", at);
   if (!expected.empty()) out += fmt::format("\n  expected: {}", expected);
   if (!found.empty()) out += fmt::format("\n  found:    {}", found);
   if (!would_do.empty())
-    out += fmt::format("\n  it {} if {}", outcome == How::refused ? "would apply" : "would match", fmt::join(would_do, ", and if "));
+    out += fmt::format("\n  it {} if {}", outcome == WhyOutcome::refused ? "would apply" : "would match", fmt::join(would_do, ", and if "));
   return out;
 }
 

@@ -20,26 +20,26 @@ struct WhyOptions {
   /// Carries a match out on a copy of the graph, so that refusals while building and replacing are found as well. Else a match counts as
   /// `applies`; a rule that matches and rewrites in one go is always tried on a copy.
   bool try_rewrite = true;
-  bool near_misses = true;  ///< up to some hundred attempts more
+  bool near_misses = true;  ///< search for `would_do`: up to some hundred attempts more
 };
 
 /// Why a rule does or does not rewrite at a node.
 struct Why {
   enum class Outcome : uint8_t {
     applies,
-    refused,  ///< it matches, and a guard or the rule itself says no
+    refused,  ///< it matches, and the driver or the rule's rewrite function refuses it
     no_match,
-    elsewhere  ///< the rule does not start at nodes of this op
+    elsewhere  ///< the rule's root has another op
   } outcome = Outcome::no_match;
   std::string rule;
   std::string node;                   ///< "node 'name' (Op)"
-  int depth = 0;                      ///< parts of the pattern that matched on the deepest way; code rules: nodes taken
+  int depth = 0;                      ///< parts of the pattern that matched in the deepest partial match; code rules: matched nodes
   int parts = 0;                      ///< parts in all; 0: not known (code rules)
   std::string at;                     ///< where the failing part was tested
   std::string expected, found;        ///< the failing part, and what is there
-  std::string reason;                 ///< refused: by what; code rules: what they say themselves
+  std::string reason;                 ///< refused: why; code rules: the reason that the match function gave
   std::vector<std::string> matched;   ///< the nodes that matched before
-  std::vector<std::string> would_do;  ///< near miss: it applies if all of these were so; empty: none found
+  std::vector<std::string> would_do;  ///< changes that together would make the rule apply; empty: none were found
 
   std::string text() const;
 };

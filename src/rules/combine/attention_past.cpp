@@ -12,13 +12,13 @@ namespace {
 
 bool past_before(Match& m) {
   const Node& node = m.node(m.root());
-  const auto past = past_below(m);
+  const auto past = cache_concats_of(m);
   if (!past || m.operand(m.root(), 4) || m.operand(m.root(), 6) || node.outputs.size() > 1) return false;
   if (m.rank(m.operand(m.root(), 0)) != 4 || node.attributes.integer("is_causal", 0) != 0) return m.refuse("causal by position");
-  return m.keep(*past);
+  return m.accept(*past);
 }
 
-bool to_past(const Match& m, Rewriter& w) { return hand_over(m, w, m.kept<CacheConcats>(), "Attention"); }
+bool to_past(const Match& m, Rewriter& w) { return replace_with_cached_attention(m, w, m.state<CacheConcats>(), "Attention"); }
 
 }  // namespace
 
@@ -32,8 +32,8 @@ RULES(combine_attention_past) {
              .match = past_before,
              .rewrite = to_past,
              .benefit = 3,
-             .shared = true,
-             .seeds = "AttentionGQA"},
+             .allow_outside_uses = true,
+             .covered_patterns = "AttentionGQA"},
         },
 };
 

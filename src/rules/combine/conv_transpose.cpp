@@ -11,7 +11,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/channels.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::combine_conv_transpose {
 using namespace rewrite;
@@ -77,7 +77,7 @@ bool has_phases(Match& m) {
       if (!(*data)[2 + k].is_number()) return m.refuse("a picture of unknown size, with unequal steps");
       found.sizes.push_back((*data)[2 + k].value() + 2 * found.pads[k] - found.taps[k] + 1);
     }
-  return m.keep(std::move(found));
+  return m.accept(std::move(found));
 }
 
 /// The number of that phase, tap or element as places along the axes.
@@ -135,7 +135,7 @@ ValueId bias_of_phases(const Match& m, Rewriter& w, const Phases& p) {
 }
 
 /// [batch, phases * outputs, sizes...] to [batch, outputs, sizes * steps...]
-ValueId side_by_side(Rewriter& w, const Phases& p, ValueId phases) {
+ValueId operand_of_head_split(Rewriter& w, const Phases& p, ValueId phases) {
   if (!p.moves()) return phases;
   if (p.is_square()) return w("DepthToSpace", {phases}, {{"blocksize", p.stride[0]}, {"mode", std::string("DCR")}});
   const int64_t axes = static_cast<int64_t>(p.stride.size());
@@ -164,12 +164,12 @@ ValueId cropped(Rewriter& w, const Phases& p, ValueId whole) {
 }
 
 bool convolve_phases(const Match& m, Rewriter& w) {
-  const Phases& p = m.kept<Phases>();
+  const Phases& p = m.state<Phases>();
   ir::Ints pads;
   for (int side = 0; side < 2; ++side) pads.insert(pads.end(), p.pads.begin(), p.pads.end());
   std::vector<ValueId> inputs{m.operand(m.root(), 0), kernels_of_phases(m, w, p)};
   if (const ValueId bias = bias_of_phases(m, w, p)) inputs.push_back(bias);
-  return give(m, w, cropped(w, p, side_by_side(w, p, w("Conv", std::move(inputs), {{"pads", pads}}))));
+  return replace_root(m, w, cropped(w, p, operand_of_head_split(w, p, w("Conv", std::move(inputs), {{"pads", pads}}))));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/channels.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::combine_dense {
 using namespace rewrite;
@@ -61,7 +61,7 @@ bool batch_norm(Match& m) {
   if (!map) return m.refuse("the statistics are not constant, or not finite");
   follow(found, *map);
   found.has_bias = true;
-  return m.keep(std::move(found));
+  return m.accept(std::move(found));
 }
 
 /// One number for all columns, or a vector of one for each.
@@ -80,14 +80,14 @@ bool factor(Match& m) {
   const auto factors = factors_of(m, m.operand(m.root(), 1 - side), found.bias.size());
   if (!factors) return false;
   follow(found, {*factors, Numbers(factors->size(), 0)});
-  return m.keep(std::move(found));
+  return m.accept(std::move(found));
 }
 
 bool fold_in(const Match& m, Rewriter& w) {
-  const Dense& found = m.kept<Dense>();
+  const Dense& found = m.state<Dense>();
   ValueId y = w("MatMul", {found.x, scaled_weight(m, w, found.weight, found.factor, 1)});
   if (found.has_bias) y = w("Add", {y, vector_constant(w, found.bias)});
-  return give(m, w, y);
+  return replace_root(m, w, y);
 }
 
 }  // namespace

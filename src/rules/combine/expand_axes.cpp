@@ -6,7 +6,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/expands.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::combine_expand_axes {
@@ -55,15 +55,15 @@ bool unsqueeze_of_expand(Match& m, NodeId unsqueeze, NodeId outer) {
   if (!axes) return m.refuse("the axes are not known");
   auto target = expand_target(m, with_ones(*from, *axes), *to, std::span(&outer, outer ? 1 : 0));
   if (!target) return m.refuse("a symbolic size is new");
-  return m.keep(MovedAxes{m.operand(inner, 0), std::move(*axes), std::move(*target)});
+  return m.accept(MovedAxes{m.operand(inner, 0), std::move(*axes), std::move(*target)});
 }
 
 bool unsqueeze_after(Match& m) { return unsqueeze_of_expand(m, m.root(), {}); }
 bool between_expands(Match& m) { return unsqueeze_of_expand(m, m.take(m.operand(m.root(), 0), "Unsqueeze"), m.root()); }
 
 bool unsqueeze_first(const Match& m, Rewriter& w) {
-  const MovedAxes& moved = m.kept<MovedAxes>();
-  return give(m, w, expand(w, w("Unsqueeze", {moved.source, w.ints(moved.axes)}), moved.target));
+  const MovedAxes& moved = m.state<MovedAxes>();
+  return replace_root(m, w, expand(w, w("Unsqueeze", {moved.source, w.ints(moved.axes)}), moved.target));
 }
 
 /// Only leading axes are repeated, and the Reshape leaves just those as they are.
@@ -82,12 +82,12 @@ bool reshape_after_expand(Match& m) {
   auto axes = reshape_target(*from, small);
   auto target = expand_target(m, small, *to, std::span(&inner, 1));
   if (!axes || !target) return m.refuse("a symbolic size is new, or two move");
-  return m.keep(MovedAxes{m.operand(inner, 0), std::move(*axes), std::move(*target)});
+  return m.accept(MovedAxes{m.operand(inner, 0), std::move(*axes), std::move(*target)});
 }
 
 bool reshape_first(const Match& m, Rewriter& w) {
-  const MovedAxes& moved = m.kept<MovedAxes>();
-  return give(m, w, expand(w, w("Reshape", {moved.source, w.ints(moved.axes)}), moved.target));
+  const MovedAxes& moved = m.state<MovedAxes>();
+  return replace_root(m, w, expand(w, w("Reshape", {moved.source, w.ints(moved.axes)}), moved.target));
 }
 
 }  // namespace
@@ -102,21 +102,21 @@ RULES(combine_expand_axes) {
              .match = between_expands,
              .rewrite = unsqueeze_first,
              .benefit = 6,
-             .seeds = "ExpandUnsqueezeExpand"},
+             .covered_patterns = "ExpandUnsqueezeExpand"},
             {.name = "expand_unsqueeze",
              .docs = "Unsqueeze(Expand(x)) is Expand(Unsqueeze(x))",
              .roots = "Unsqueeze",
              .match = unsqueeze_after,
              .rewrite = unsqueeze_first,
              .benefit = 2,
-             .seeds = "SwapExpandUnsqueeze"},
+             .covered_patterns = "SwapExpandUnsqueeze"},
             {.name = "expand_reshape",
              .docs = "a Reshape after the axes that an Expand repeats comes before it",
              .roots = "Reshape",
              .match = reshape_after_expand,
              .rewrite = reshape_first,
              .benefit = 2,
-             .seeds = "SwapExpandReshape"},
+             .covered_patterns = "SwapExpandReshape"},
         },
 };
 

@@ -6,7 +6,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/elementwise.h"
 #include "rules/helpers/expands.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::combine_expand_swap {
 using namespace rewrite;
@@ -18,7 +18,7 @@ bool expand_after(const Match& m, Rewriter& w) {
   const NodeId inner = m.nodes[1];
   std::vector<ValueId> inputs{m.node(m.root()).inputs.begin(), m.node(m.root()).inputs.end()};
   inputs[0] = m.operand(inner, 0);
-  return give(m, w, w("Expand", {w.again(m.root(), inputs)[0], m.operand(inner, 1)}));
+  return replace_root(m, w, w("Expand", {w.clone_with_operands(m.root(), inputs)[0], m.operand(inner, 1)}));
 }
 
 /// An operand without its Expand; `cast`: the Cast between the Expand and the op.
@@ -32,8 +32,8 @@ struct ExpandSwap {
 };
 
 UnexpandedOperand without_expand(Match& m, ValueId value, bool through_cast, ir::SmallList<NodeId, 4>& expands) {
-  const NodeId cast = through_cast ? m.made_by(value, "Cast") : NodeId{};
-  const NodeId node = m.made_by(cast ? m.operand(cast, 0) : value, "Expand");
+  const NodeId cast = through_cast ? m.producer(value, "Cast") : NodeId{};
+  const NodeId node = m.producer(cast ? m.operand(cast, 0) : value, "Expand");
   if (!node) return {value, {}};
   if (cast) m.take(cast);
   m.take(node);
@@ -57,18 +57,18 @@ bool small_operands(Match& m, bool through_cast) {
   auto target = expand_target(m, *together, *result, {expands.begin(), expands.end()});
   if (!target) return m.refuse("no target is known to give the shape back");
   swap.target = std::move(*target);
-  return m.keep(std::move(swap));
+  return m.accept(std::move(swap));
 }
 
 bool binary_of_expands(Match& m) { return is_binary(m.node(m.root())) && small_operands(m, false); }
 bool where_of_expands(Match& m) { return small_operands(m, true); }
 
 bool expand_once(const Match& m, Rewriter& w) {
-  const ExpandSwap& swap = m.kept<ExpandSwap>();
+  const ExpandSwap& swap = m.state<ExpandSwap>();
   std::vector<ValueId> inputs;
-  for (const UnexpandedOperand& s : swap.operands) inputs.push_back(s.cast ? w.again(s.cast, {s.source})[0] : s.source);
-  const ValueId small = w.again(m.root(), inputs)[0];
-  return give(m, w, expand(w, small, swap.target));
+  for (const UnexpandedOperand& s : swap.operands) inputs.push_back(s.cast ? w.clone_with_operands(s.cast, {s.source})[0] : s.source);
+  const ValueId small = w.clone_with_operands(m.root(), inputs)[0];
+  return replace_root(m, w, expand(w, small, swap.target));
 }
 
 }  // namespace
@@ -83,21 +83,21 @@ RULES(combine_expand_swap) {
              .match = unary_of_expand,
              .rewrite = expand_after,
              .benefit = 2,
-             .seeds = "ExpandSwap"},
+             .covered_patterns = "ExpandSwap"},
             {.name = "expand_binary",
              .docs = "f(Expand(x), Expand(y)) is Expand(f(x, y)) where x and y are known to broadcast; one may be there without Expand",
              .roots = kBinaryOps,
              .match = binary_of_expands,
              .rewrite = expand_once,
              .benefit = 2,
-             .seeds = "ShapeBasedExpandSwap"},
+             .covered_patterns = "ShapeBasedExpandSwap"},
             {.name = "expand_where",
              .docs = "the same for the operands of Where, also through a Cast (a condition made of the value that is chosen)",
              .roots = "Where",
              .match = where_of_expands,
              .rewrite = expand_once,
              .benefit = 2,
-             .seeds = "ShapeBasedExpandCastWhereSwap"},
+             .covered_patterns = "ShapeBasedExpandCastWhereSwap"},
         },
 };
 

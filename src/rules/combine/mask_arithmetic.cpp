@@ -17,7 +17,7 @@ RULES(combine_mask_arithmetic) {
              .numerics = Numerics::reassociating,
              .finite = true,
              .benefit = 2,
-             .seeds = "Sub1Mul"},
+             .covered_patterns = "Sub1Mul"},
             {.name = "where_add",
              .docs = "x + Where(m, 0, -inf) is Where(m, x, -inf) (where masked, an x of infinity or NaN gave NaN)",
              .equation = "Add(?x, Where(?m, ?z, ?low)) => Where(?m, ?x, ?low) where float(?x), value(?z) == 0, size(?z) == 1,"
@@ -25,7 +25,7 @@ RULES(combine_mask_arithmetic) {
              .numerics = Numerics::reassociating,
              .finite = true,
              .benefit = 2,
-             .seeds = "WhereAdd"},
+             .covered_patterns = "WhereAdd"},
             {.name = "where_add_else",
              .docs = "x + Where(m, -inf, 0) is Where(m, -inf, x) (where masked, an x of infinity or NaN gave NaN)",
              .equation = "Add(?x, Where(?m, ?low, ?z)) => Where(?m, ?low, ?x) where float(?x), value(?z) == 0, size(?z) == 1,"
@@ -33,7 +33,7 @@ RULES(combine_mask_arithmetic) {
              .numerics = Numerics::reassociating,
              .finite = true,
              .benefit = 2,
-             .seeds = "WhereAdd"},
+             .covered_patterns = "WhereAdd"},
         },
 };
 

@@ -4,7 +4,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::combine_matmul_batch {
@@ -26,7 +26,7 @@ bool same_batch(const DimList& a, const DimList& b) {
 
 /// The source of an operand whose batch axes a Reshape joins; taken.
 ValueId before_joining(Match& m, ValueId value) {
-  const NodeId reshape = m.made_by(value, "Reshape");
+  const NodeId reshape = m.producer(value, "Reshape");
   if (!reshape || !joins_batch(m.shape(m.operand(reshape, 0)), m.shape(value))) return {};
   m.take(reshape);
   return m.operand(reshape, 0);
@@ -37,14 +37,14 @@ using Operands = std::vector<ValueId>;
 bool both_joined(Match& m) {
   const ValueId a = before_joining(m, m.operand(m.root(), 0)), b = before_joining(m, m.operand(m.root(), 1));
   if (!a || !b || !same_batch(*m.shape(a), *m.shape(b))) return false;
-  return m.keep(Operands{a, b});
+  return m.accept(Operands{a, b});
 }
 
 bool join_result(const Match& m, Rewriter& w) {
-  const ValueId wide = w("MatMul", m.kept<Operands>());
+  const ValueId wide = w("MatMul", m.state<Operands>());
   const auto target = wide ? reshape_target(m, wide, m.result(m.root())) : std::nullopt;
   if (!target) return false;
-  return give(m, w, w("Reshape", {wide, w.ints(*target)}));
+  return replace_root(m, w, w("Reshape", {wide, w.ints(*target)}));
 }
 
 struct SplitOperand {
@@ -67,24 +67,24 @@ bool split_again(Match& m) {
     const ValueId source = before_joining(m, m.operand(matmul, slot)), other = m.operand(matmul, 1 - slot);
     const DimList* matrices = m.shape(other);
     if (!source || !matrices || !same_batch(*m.shape(source), *y)) continue;
-    if (is_single(*matrices)) return m.keep(SplitOperand{slot, source, {}});
+    if (is_single(*matrices)) return m.accept(SplitOperand{slot, source, {}});
     if (matrices->size() != 3) continue;
     if (!(*matrices)[0].known_equal((*m.shape(product))[0])) continue;
     DimList wide(y->begin(), y->end() - 2);
     wide.insert(wide.end(), matrices->begin() + 1, matrices->end());
     auto target = reshape_target(*matrices, wide);
     if (!target) continue;
-    return m.keep(SplitOperand{slot, source, std::move(*target)});
+    return m.accept(SplitOperand{slot, source, std::move(*target)});
   }
   return false;
 }
 
 bool split_other(const Match& m, Rewriter& w) {
-  const SplitOperand& found = m.kept<SplitOperand>();
+  const SplitOperand& found = m.state<SplitOperand>();
   std::vector<ValueId> inputs = m.node(m.nodes[1]).inputs;
   if (!found.target.empty()) inputs[1 - found.slot] = w("Reshape", {inputs[1 - found.slot], w.ints(found.target)});
   inputs[found.slot] = found.source;
-  return give(m, w, w("MatMul", inputs));
+  return replace_root(m, w, w("MatMul", inputs));
 }
 
 }  // namespace
@@ -99,14 +99,14 @@ RULES(combine_matmul_batch) {
              .match = both_joined,
              .rewrite = join_result,
              .benefit = 3,
-             .seeds = "MatMulReshape2Of3 ReshapeMatMulReshape"},
+             .covered_patterns = "MatMulReshape2Of3 ReshapeMatMulReshape"},
             {.name = "matmul_batch_result",
              .docs = "one operand's batch axes joined before a MatMul and split after it: the other's are split instead, or broadcast",
              .roots = "Reshape",
              .match = split_again,
              .rewrite = split_other,
              .benefit = 3,
-             .seeds = "MatMulReshape2Of3 ReshapeMatMulReshape"},
+             .covered_patterns = "MatMulReshape2Of3 ReshapeMatMulReshape"},
         },
 };
 

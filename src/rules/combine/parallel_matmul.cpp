@@ -55,11 +55,11 @@ bool siblings(Match& m) {
   if (branches.size() < 2) return false;
   std::ranges::sort(branches, [&](const Branch& a, const Branch& b) { return m.graph().is_before(a.matmul, b.matmul); });
   if (branches[0].matmul != m.root()) return false;
-  return m.keep(std::move(branches));
+  return m.accept(std::move(branches));
 }
 
-bool side_by_side(const Match& m, Rewriter& w) {
-  const auto& branches = m.kept<Branches>();
+bool operand_of_head_split(const Match& m, Rewriter& w) {
+  const auto& branches = m.state<Branches>();
   std::vector<ir::ConstantRef> weights, biases;
   std::vector<int64_t> columns;
   for (const Branch& b : branches) {
@@ -83,10 +83,10 @@ RULES(combine_parallel_matmul) {
              .docs = "MatMuls of one input with constant weights (queries, keys, values) are one MatMul and a Split",
              .roots = "MatMul",
              .match = siblings,
-             .rewrite = side_by_side,
+             .rewrite = operand_of_head_split,
              .numerics = Numerics::reassociating,
              .benefit = 3,
-             .shared = true},
+             .allow_outside_uses = true},
         },
 };
 

@@ -6,7 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/cuts.h"
+#include "rules/helpers/last_axis_slice.h"
 
 namespace tenon::rules::combine_parallel_parts {
 using namespace rewrite;
@@ -25,7 +25,7 @@ struct Parts {
 std::optional<int> axis_of(const Match& m, NodeId node) {
   const ValueId data = m.operand(node, 0);
   if (m.node(node).is("Gather")) return m.axis(node, "axis", 0, data);
-  auto axis = one_int(m, m.operand(node, 3), 0);
+  auto axis = single_integer(m, m.operand(node, 3), 0);
   const auto rank = m.rank(data);
   if (!axis || !rank || *axis < -*rank || *axis >= *rank) return std::nullopt;
   return static_cast<int>(*axis < 0 ? *axis + *rank : *axis);
@@ -34,7 +34,7 @@ std::optional<int> axis_of(const Match& m, NodeId node) {
 /// The elements of an axis of `size` that a Slice with a step of one, or a Gather of one element, takes.
 std::optional<Part> part_at(const Match& m, NodeId node, int64_t size) {
   const auto from_start = [size](int64_t at) { return at < 0 ? at + size : at; };
-  const auto first = one_int(m, m.operand(node, 1), std::nullopt);
+  const auto first = single_integer(m, m.operand(node, 1), std::nullopt);
   if (!first) return std::nullopt;
   const int64_t begin = from_start(*first);
   if (m.node(node).is("Gather")) {
@@ -42,8 +42,8 @@ std::optional<Part> part_at(const Match& m, NodeId node, int64_t size) {
     if (!rank || *rank > 1 || begin < 0 || begin >= size) return std::nullopt;
     return Part{node, begin, begin + 1, *rank == 0};
   }
-  const auto last = one_int(m, m.operand(node, 2), std::nullopt);
-  if (!last || one_int(m, m.operand(node, 4), 1) != 1) return std::nullopt;
+  const auto last = single_integer(m, m.operand(node, 2), std::nullopt);
+  if (!last || single_integer(m, m.operand(node, 4), 1) != 1) return std::nullopt;
   return Part{node, std::clamp<int64_t>(begin, 0, size), std::clamp<int64_t>(from_start(*last), 0, size), false};
 }
 
@@ -73,11 +73,11 @@ bool take_apart(Match& m) {
   }
   std::ranges::sort(found.parts, {}, &Part::begin);
   if (!cover(found.parts, size) || found.parts.size() < 2) return m.refuse("the parts do not cover the axis exactly once");
-  return m.keep(std::move(found));
+  return m.accept(std::move(found));
 }
 
 bool split(const Match& m, Rewriter& w) {
-  const Parts& found = m.kept<Parts>();
+  const Parts& found = m.state<Parts>();
   std::vector<int64_t> sizes;
   for (const Part& p : found.parts) sizes.push_back(p.end - p.begin);
   const ValueId whole = m.operand(m.root(), 0);
@@ -104,16 +104,16 @@ RULES(combine_parallel_parts) {
              .match = take_apart,
              .rewrite = split,
              .benefit = 3,
-             .shared = true,
-             .seeds = "SlicesSplit"},
+             .allow_outside_uses = true,
+             .covered_patterns = "SlicesSplit"},
             {.name = "gathers_split",
              .docs = "Gathers of each element of an axis are one Split, and a Squeeze each",
              .roots = "Gather",
              .match = take_apart,
              .rewrite = split,
              .benefit = 3,
-             .shared = true,
-             .seeds = "GathersSplit"},
+             .allow_outside_uses = true,
+             .covered_patterns = "GathersSplit"},
         },
 };
 

@@ -7,7 +7,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/dequantized.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::combine_quantize_scale {
 using namespace rewrite;
@@ -27,7 +27,7 @@ int constant_side(const Match& m, NodeId node) {
 
 /// Whether constants before `value` can take a factor above 0 in, with nobody else to see it.
 bool takes_factor(Match& m, ValueId value, int levels) {
-  if (const auto d = dequantized_alike(m, value)) return is_factor(m, d->scale);
+  if (const auto d = dequantized_per_tensor(m, value)) return is_factor(m, d->scale);
   const NodeId node = m.producer(value);
   if (!node || levels == 0 || m.dtype(value) != DType::f32 || m.use_count(value) != 1) return false;
   const int side = m.node(node).is("Mul") || m.node(node).is("Add") ? constant_side(m, node) : -1;
@@ -47,7 +47,7 @@ bool scale_moves(Match& m) {
   const DType dtype = m.dtype(m.result(m.root()));
   if (dtype != DType::i8 && dtype != DType::u8) return m.refuse("not to 8-bit integers");
   if (!takes_factor(m, m.operand(m.root(), 0), kMostLevels)) return m.refuse("no constants before it take the factor in");
-  return m.keep(*number);
+  return m.accept(*number);
 }
 
 /// `value` divided by `scale`.
@@ -59,15 +59,15 @@ ValueId divided(const Match& m, Rewriter& w, ValueId value, ValueId scale) {
   const int only = dequantizes ? 1 : m.node(node).is("Relu") ? 0 : constant_side(m, node);
   for (int k = 0; k < static_cast<int>(inputs.size()); ++k)
     if (adds || k == only) inputs[static_cast<size_t>(k)] = divided(m, w, inputs[static_cast<size_t>(k)], scale);
-  return w.again(node, inputs)[0];
+  return w.clone_with_operands(node, inputs)[0];
 }
 
 bool move_scale(const Match& m, Rewriter& w) {
-  const ValueId scale = w.scalar(DType::f32, m.kept<double>());
+  const ValueId scale = w.scalar(DType::f32, m.state<double>());
   std::vector<ValueId> inputs = m.node(m.root()).inputs;
   inputs[0] = divided(m, w, inputs[0], scale);
   inputs[1] = w.scalar(DType::f32, 1);
-  return give(m, w, w.again(m.root(), inputs)[0]);
+  return replace_root(m, w, w.clone_with_operands(m.root(), inputs)[0]);
 }
 
 /// The least integer clamps all values that a Relu would clamp.
@@ -78,13 +78,13 @@ bool holds_zero(Match& m) {
   const auto least = zero ? m.number(zero) : 0;
   if (least != (dtype == DType::u8 ? 0 : -128)) return m.refuse("integers below the zero point are left");
   const auto number = m.number(scale);
-  return number && *number > 0 ? m.keep(m.operand(m.nodes[1], 0)) : m.refuse("the scale is not known to be above 0");
+  return number && *number > 0 ? m.accept(m.operand(m.nodes[1], 0)) : m.refuse("the scale is not known to be above 0");
 }
 
 bool without_relu(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs = m.node(m.root()).inputs;
-  inputs[0] = m.kept<ValueId>();
-  return give(m, w, w.again(m.root(), inputs)[0]);
+  inputs[0] = m.state<ValueId>();
+  return replace_root(m, w, w.clone_with_operands(m.root(), inputs)[0]);
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ RULES(combine_quantize_scale) {
              .match = holds_zero,
              .rewrite = without_relu,
              .benefit = 5,
-             .shared = true},
+             .allow_outside_uses = true},
         },
 };
 

@@ -31,7 +31,7 @@ bool with_place(Match& m, std::string_view arg) {
     if (m.node(use.node).attributes.integer("select_last_index", 0) != 0) continue;
     m.take(use.node);
     m.other_roots.push_back(use.node);
-    return m.keep(ReducedArg{use.node, *axis});
+    return m.accept(ReducedArg{use.node, *axis});
   }
   return false;
 }
@@ -39,7 +39,7 @@ bool largest(Match& m) { return with_place(m, "ArgMax"); }
 bool smallest(Match& m) { return with_place(m, "ArgMin"); }
 
 bool to_top_k(const Match& m, Rewriter& w) {
-  const ReducedArg& found = m.kept<ReducedArg>();
+  const ReducedArg& found = m.state<ReducedArg>();
   const auto best = w.many("TopK", {m.operand(m.root(), 0), w.ints({1})}, 2,
                            {{"axis", found.axis}, {"largest", int64_t{m.node(m.root()).is("ReduceMax")}}, {"sorted", int64_t{1}}});
   for (size_t i = 0; i < best.size(); ++i) {
@@ -62,7 +62,7 @@ RULES(combine_reduce_arg) {
              .match = largest,
              .rewrite = to_top_k,
              .benefit = 2,
-             .seeds = "ReduceArgTopK"},
+             .covered_patterns = "ReduceArgTopK"},
             {.name = "min_and_place",
              .docs = "ReduceMin and ArgMin along one axis are TopK of one element (but for NaN, which TopK puts last)",
              .roots = "ReduceMin",
@@ -71,7 +71,7 @@ RULES(combine_reduce_arg) {
              .numerics = Numerics::reassociating,
              .finite = true,
              .benefit = 2,
-             .seeds = "ReduceArgTopK"},
+             .covered_patterns = "ReduceArgTopK"},
             {.name = "reduce_in_place",
              .docs = "x - sum(x) * y between casts to a wider dtype and back, computed in the narrow one: loses precision",
              .equation = "Cast(Sub(Cast(?x, to=?wide), Mul(ReduceSum(Cast(?x, to=?wide), ?axes, keepdims=?k), ?y)), to=?narrow)"
@@ -79,7 +79,7 @@ RULES(combine_reduce_arg) {
                          " dtype(?x) == ?narrow",
              .numerics = Numerics::approximate,
              .benefit = 4,
-             .seeds = "ReduceSumNormalize"},
+             .covered_patterns = "ReduceSumNormalize"},
         },
 };
 

@@ -4,7 +4,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::combine_reshape_activation {
@@ -19,14 +19,14 @@ struct MovedReshape {
 /// MatMul, Gemm or Conv, or the sum that adds its bias.
 bool is_product(const Match& m, NodeId node) {
   const Node& n = m.node(node);
-  if (n.is("Add")) return m.made_by(n.inputs[0], "MatMul") || m.made_by(n.inputs[1], "MatMul");
+  if (n.is("Add")) return m.producer(n.inputs[0], "MatMul") || m.producer(n.inputs[1], "MatMul");
   return n.is("MatMul") || n.is("Gemm") || n.is("Conv");
 }
 
 /// f(Reshape(product)) or f(Transpose(product))
 bool activation_after_move(Match& m) {
   const ValueId value = m.operand(m.root(), 0);
-  const NodeId reshape = m.made_by(value, "Reshape"), by = reshape ? reshape : m.made_by(value, "Transpose");
+  const NodeId reshape = m.producer(value, "Reshape"), by = reshape ? reshape : m.producer(value, "Transpose");
   const NodeId product = by ? m.producer(m.operand(by, 0)) : NodeId{};
   if (!product || m.node(m.root()).inputs.size() != 1 || m.dtype(value) != m.dtype(m.result(m.root()))) return false;
   if (!is_product(m, product)) return false;
@@ -38,13 +38,15 @@ bool activation_after_move(Match& m) {
     if (!target) return m.refuse("two symbolic sizes move");
     found.target = std::move(*target);
   }
-  return m.keep(std::move(found));
+  return m.accept(std::move(found));
 }
 
 bool activate_first(const Match& m, Rewriter& w) {
-  const MovedReshape& found = m.kept<MovedReshape>();
-  const ValueId activated = w.again(m.root(), {m.operand(found.by, 0)})[0];
-  return give(m, w, m.node(found.by).is("Transpose") ? w.again(found.by, {activated})[0] : w("Reshape", {activated, w.ints(found.target)}));
+  const MovedReshape& found = m.state<MovedReshape>();
+  const ValueId activated = w.clone_with_operands(m.root(), {m.operand(found.by, 0)})[0];
+  return replace_root(
+      m, w,
+      m.node(found.by).is("Transpose") ? w.clone_with_operands(found.by, {activated})[0] : w("Reshape", {activated, w.ints(found.target)}));
 }
 
 }  // namespace
@@ -59,7 +61,7 @@ RULES(combine_reshape_activation) {
              .match = activation_after_move,
              .rewrite = activate_first,
              .benefit = 2,
-             .seeds = "SwitchReshapeActivation"},
+             .covered_patterns = "SwitchReshapeActivation"},
         },
 };
 

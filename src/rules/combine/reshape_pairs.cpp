@@ -5,7 +5,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/elementwise.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::combine_reshape_pairs {
@@ -31,8 +31,8 @@ bool both_reshaped(Match& m) {
 bool reshape_after(const Match& m, Rewriter& w) {
   const NodeId first = m.nodes[1];
   std::vector<ValueId> inputs{m.node(first).inputs.begin(), m.node(first).inputs.end()};
-  inputs[0] = w.again(m.root(), {inputs[0], before_reshape(m, m.operand(m.root(), 1))})[0];
-  return give(m, w, w.again(first, inputs)[0]);
+  inputs[0] = w.clone_with_operands(m.root(), {inputs[0], before_reshape(m, m.operand(m.root(), 1))})[0];
+  return replace_root(m, w, w.clone_with_operands(first, inputs)[0]);
 }
 
 /// An operand of the op when the op has the shape of the root: unchanged, or with a Reshape of its own.
@@ -65,13 +65,13 @@ bool reshaped_and_back(Match& m) {
     sides.push_back(std::move(*found));
   }
   if (!comes_back) return m.refuse("no operand had the last shape before");
-  return m.keep(std::move(sides));
+  return m.accept(std::move(sides));
 }
 
 bool in_last_shape(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs;
-  for (const Side& s : m.kept<Sides>()) inputs.push_back(s.target ? w("Reshape", {s.value, w.ints(*s.target)}) : s.value);
-  return give(m, w, w.again(m.nodes[1], inputs)[0]);
+  for (const Side& s : m.state<Sides>()) inputs.push_back(s.target ? w("Reshape", {s.value, w.ints(*s.target)}) : s.value);
+  return replace_root(m, w, w.clone_with_operands(m.nodes[1], inputs)[0]);
 }
 
 }  // namespace
@@ -86,14 +86,14 @@ RULES(combine_reshape_pairs) {
              .match = both_reshaped,
              .rewrite = reshape_after,
              .benefit = 2,
-             .seeds = "ReshapeReshapeBinary Reshape2Of3"},
+             .covered_patterns = "ReshapeReshapeBinary Reshape2Of3"},
             {.name = "reshape_two_of_three",
              .docs = "an op that does not broadcast, between a Reshape and one back, needs neither",
              .roots = "Reshape Squeeze Unsqueeze Flatten",
              .match = reshaped_and_back,
              .rewrite = in_last_shape,
              .benefit = 3,
-             .seeds = "Reshape2Of3"},
+             .covered_patterns = "Reshape2Of3"},
         },
 };
 

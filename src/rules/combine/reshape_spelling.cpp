@@ -6,7 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::combine_reshape_spelling {
@@ -15,14 +15,14 @@ namespace {
 
 bool only_ones(Match& m) {
   const DimList *from = m.shape(m.operand(m.root(), 0)), *to = m.shape(m.result(m.root()));
-  auto ones = from && to ? ones_between(*from, *to) : std::nullopt;
+  auto ones = from && to ? unit_axes_between(*from, *to) : std::nullopt;
   if (!ones || ones->axes.empty()) return m.refuse("more than ones differ, or nothing");
-  return m.keep(std::move(*ones));
+  return m.accept(std::move(*ones));
 }
 
 bool rewrite_axes(const Match& m, Rewriter& w) {
-  const UnitAxes& ones = m.kept<UnitAxes>();
-  return give(m, w, w(ones.added ? "Unsqueeze" : "Squeeze", {m.operand(m.root(), 0), w.ints(ones.axes)}));
+  const UnitAxes& ones = m.state<UnitAxes>();
+  return replace_root(m, w, w(ones.added ? "Unsqueeze" : "Squeeze", {m.operand(m.root(), 0), w.ints(ones.axes)}));
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ RULES(combine_reshape_spelling) {
              .roots = "Reshape Expand",
              .match = only_ones,
              .rewrite = rewrite_axes,
-             .seeds = "ShapeBasedReshapeIsSqueeze"},
+             .covered_patterns = "ShapeBasedReshapeIsSqueeze"},
         },
 };
 

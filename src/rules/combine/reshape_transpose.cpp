@@ -5,7 +5,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/axis_groups.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::combine_reshape_transpose {
@@ -26,15 +26,15 @@ bool between_reshapes(Match& m) {
   const ValueId x = m.operand(inner, 0);
   const DimList *first = m.shape(x), *from = m.shape(m.result(transpose)), *to = m.shape(m.result(m.root()));
   const auto groups = first && from && to ? axis_groups(*from, *to) : std::nullopt;
-  const auto moved = groups ? after_reshape(*groups, *order, *to) : std::nullopt;
+  const auto moved = groups ? transpose_after_reshape(*groups, *order, *to) : std::nullopt;
   auto target = moved ? reshape_target(*first, moved->shape) : std::nullopt;
   if (!target) return m.refuse("the second Reshape joins what the Transpose parts, or sizes are not known");
-  return m.keep(Joined{x, std::move(*target), moved->order});
+  return m.accept(Joined{x, std::move(*target), moved->order});
 }
 
 bool one_reshape(const Match& m, Rewriter& w) {
-  const Joined& found = m.kept<Joined>();
-  return give(m, w, w("Transpose", {w("Reshape", {found.x, w.ints(found.target)})}, {{"perm", found.order}}));
+  const Joined& found = m.state<Joined>();
+  return replace_root(m, w, w("Transpose", {w("Reshape", {found.x, w.ints(found.target)})}, {{"perm", found.order}}));
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ RULES(combine_reshape_transpose) {
              .match = between_reshapes,
              .rewrite = one_reshape,
              .benefit = 2,
-             .seeds = "TransposeReshapeTranspose"},
+             .covered_patterns = "TransposeReshapeTranspose"},
         },
 };
 

@@ -8,26 +8,26 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::combine_scalar_factors {
 using namespace rewrite;
 namespace {
 
 /// data * factor with one number
-struct Scaled {
+struct ScaledView {
   ValueId data;
   double factor;
 };
-std::optional<Scaled> scaled(Match& m, ValueId value) {
-  const NodeId mul = m.made_by(value, "Mul");
+std::optional<ScaledView> scaled(Match& m, ValueId value) {
+  const NodeId mul = m.producer(value, "Mul");
   if (!mul || !is_real_arithmetic(m.dtype(value))) return std::nullopt;
   for (size_t side : {1, 0}) {
     const ValueId data = m.operand(mul, 1 - side), by = m.operand(mul, side);
     const auto number = m.is_constant(by) && !m.is_constant(data) ? m.number(by) : std::nullopt;
     if (!number || !m.same_type(data, value)) continue;
     m.take(mul);
-    return Scaled{data, *number};
+    return ScaledView{data, *number};
   }
   return std::nullopt;
 }
@@ -48,13 +48,13 @@ bool both_scaled(Match& m) {
   const auto a = scaled(m, m.operand(m.root(), 0)), b = a ? scaled(m, m.operand(m.root(), 1)) : std::nullopt;
   if (!b) return false;
   if (!representable(m.dtype(a->data), a->factor * b->factor)) return m.refuse("the product of the numbers leaves the normal range");
-  return m.keep(Factored{a->data, b->data, a->factor * b->factor});
+  return m.accept(Factored{a->data, b->data, a->factor * b->factor});
 }
 
 bool factor_last(const Match& m, Rewriter& w) {
-  const Factored& found = m.kept<Factored>();
-  const ValueId product = w.again(m.root(), {found.a, found.b})[0];
-  return give(m, w, w("Mul", {product, w.scalar(m.dtype(found.a), found.factor)}));
+  const Factored& found = m.state<Factored>();
+  const ValueId product = w.clone_with_operands(m.root(), {found.a, found.b})[0];
+  return replace_root(m, w, w("Mul", {product, w.scalar(m.dtype(found.a), found.factor)}));
 }
 
 DimList broadcast(const DimList& a, const DimList& b) {
@@ -95,16 +95,16 @@ bool small_last(Match& m) {
       const ValueId large = m.operand(node, 1 - inner), a = m.operand(node, inner), b = m.operand(m.root(), outer);
       const DimList *big = m.shape(large), *first = m.shape(a), *second = m.shape(b);
       if (!big || !first || !second || !m.same_type(large, m.result(m.root())) || !narrower(broadcast(*first, *second), *big)) continue;
-      return m.keep(Order{large, a, b});
+      return m.accept(Order{large, a, b});
     }
   }
   return false;
 }
 
 bool small_first(const Match& m, Rewriter& w) {
-  const Order& found = m.kept<Order>();
+  const Order& found = m.state<Order>();
   const std::string& op = m.node(m.root()).op->name;
-  return give(m, w, w(op, {found.large, w(op, {found.inner, found.outer})}));
+  return replace_root(m, w, w(op, {found.large, w(op, {found.inner, found.outer})}));
 }
 
 }  // namespace
@@ -120,7 +120,7 @@ RULES(combine_scalar_factors) {
              .rewrite = factor_last,
              .numerics = Numerics::reassociating,
              .benefit = 3,
-             .seeds = "MulMulMulScalar"},
+             .covered_patterns = "MulMulMulScalar"},
             {.name = "matmul_factors",
              .docs = "MatMul(x * a, y * b) is MatMul(x, y) * (a*b) for two numbers",
              .roots = "MatMul",
@@ -128,7 +128,7 @@ RULES(combine_scalar_factors) {
              .rewrite = factor_last,
              .numerics = Numerics::reassociating,
              .benefit = 3,
-             .seeds = "MulMulMatMul"},
+             .covered_patterns = "MulMulMatMul"},
             {.name = "small_operands_first",
              .docs = "(large + a) + b is large + (a + b), and so for products",
              .roots = "Add Mul",
@@ -136,7 +136,7 @@ RULES(combine_scalar_factors) {
              .rewrite = small_first,
              .numerics = Numerics::reassociating,
              .benefit = 1,
-             .seeds = "SwitchOrderBinary"},
+             .covered_patterns = "SwitchOrderBinary"},
         },
 };
 

@@ -5,7 +5,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/elementwise.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::combine_swap_unary {
 using namespace rewrite;
@@ -14,12 +14,12 @@ namespace {
 /// The layout op that makes operand `slot`. A Transpose upon a Transpose waits until the two are one: transpose_sandwich, which moves the
 /// upper one back, would go on for ever with it.
 bool take_layout(Match& m, size_t slot) {
-  NodeId layout = m.made_by(m.operand(m.root(), slot), "Transpose");
-  if (layout && m.made_by(m.operand(layout, 0), "Transpose")) return m.refuse("a Transpose is above");
-  if (!layout) layout = m.made_by(m.operand(m.root(), slot), "Reshape");
+  NodeId layout = m.producer(m.operand(m.root(), slot), "Transpose");
+  if (layout && m.producer(m.operand(layout, 0), "Transpose")) return m.refuse("a Transpose is above");
+  if (!layout) layout = m.producer(m.operand(m.root(), slot), "Reshape");
   if (!layout) return false;
   m.take(layout);
-  return m.keep(slot);
+  return m.accept(slot);
 }
 
 bool unary_below(Match& m) { return is_unary(m.node(m.root())) && take_layout(m, 0); }
@@ -38,12 +38,12 @@ bool scalar_below(Match& m) {
 }
 
 bool layout_after(const Match& m, Rewriter& w) {
-  const size_t slot = m.kept<size_t>();
+  const size_t slot = m.state<size_t>();
   std::vector<ValueId> inputs{m.node(m.root()).inputs.begin(), m.node(m.root()).inputs.end()};
   std::vector<ValueId> layout{m.node(m.nodes[1]).inputs.begin(), m.node(m.nodes[1]).inputs.end()};
   inputs[slot] = layout[0];
-  layout[0] = w.again(m.root(), inputs)[0];
-  return give(m, w, w.again(m.nodes[1], layout)[0]);
+  layout[0] = w.clone_with_operands(m.root(), inputs)[0];
+  return replace_root(m, w, w.clone_with_operands(m.nodes[1], layout)[0]);
 }
 
 }  // namespace
@@ -57,13 +57,13 @@ RULES(combine_swap_unary) {
              .roots = kUnaryOps,
              .match = unary_below,
              .rewrite = layout_after,
-             .seeds = "SwapUnary"},
+             .covered_patterns = "SwapUnary"},
             {.name = "swap_scalar",
              .docs = "the same for arithmetic with one number",
              .roots = "Add Sub Mul Div",
              .match = scalar_below,
              .rewrite = layout_after,
-             .seeds = "SwapUnary"},
+             .covered_patterns = "SwapUnary"},
         },
 };
 

@@ -6,7 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::combine_transpose_layout {
@@ -14,13 +14,15 @@ using namespace rewrite;
 namespace {
 
 bool is_reshape_too(Match& m) {
-  if (!moves_ones(m, m.root())) return m.refuse("an axis that may be larger than 1 moves");
+  if (!moves_only_unit_axes(m, m.root())) return m.refuse("an axis that may be larger than 1 moves");
   auto target = reshape_target(m, m.operand(m.root(), 0), m.result(m.root()));
   if (!target) return m.refuse("two symbolic sizes move");
-  return m.keep(std::move(*target));
+  return m.accept(std::move(*target));
 }
 
-bool reshape_instead(const Match& m, Rewriter& w) { return give(m, w, w("Reshape", {m.operand(m.root(), 0), w.ints(m.kept<ir::Ints>())})); }
+bool reshape_instead(const Match& m, Rewriter& w) {
+  return replace_root(m, w, w("Reshape", {m.operand(m.root(), 0), w.ints(m.state<ir::Ints>())}));
+}
 
 struct InnerTranspose {
   ValueId x;
@@ -41,13 +43,13 @@ bool of_unsqueezed(Match& m) {
     if (std::ranges::count(*added, axis)) found.axes.push_back(i);
     else found.order.push_back(axis - std::ranges::count_if(*added, [axis](int64_t a) { return a < axis; }));
   }
-  return m.keep(std::move(found));
+  return m.accept(std::move(found));
 }
 
 bool transpose_inside(const Match& m, Rewriter& w) {
-  const InnerTranspose& found = m.kept<InnerTranspose>();
+  const InnerTranspose& found = m.state<InnerTranspose>();
   const ValueId transposed = std::ranges::is_sorted(found.order) ? found.x : w("Transpose", {found.x}, {{"perm", found.order}});
-  return give(m, w, w("Unsqueeze", {transposed, w.ints(found.axes)}));
+  return replace_root(m, w, w("Unsqueeze", {transposed, w.ints(found.axes)}));
 }
 
 }  // namespace
@@ -62,15 +64,15 @@ RULES(combine_transpose_layout) {
              .match = is_reshape_too,
              .rewrite = reshape_instead,
              .benefit = 2,
-             .shared = true,
-             .seeds = "TransposeEqualReshape"},
+             .allow_outside_uses = true,
+             .covered_patterns = "TransposeEqualReshape"},
             {.name = "transpose_unsqueeze",
              .docs = "Transpose of an Unsqueeze is an Unsqueeze of a Transpose",
              .roots = "Transpose",
              .match = of_unsqueezed,
              .rewrite = transpose_inside,
              .benefit = 3,
-             .seeds = "SwapUnsqueezeTranspose"},
+             .covered_patterns = "SwapUnsqueezeTranspose"},
         },
 };
 

@@ -16,7 +16,7 @@ RULES(fuse_activation) {
              .numerics = Numerics::reassociating,
              .benefit = 6,
              .sets = "tenon default onnxruntime",
-             .seeds = "GeluErf"},
+             .covered_patterns = "GeluErf"},
             {.name = "gelu_tanh",
              .docs = "x * 0.5 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3))), as GPT-2 is exported",
              .equation = "(Mul(Mul(?x, 0.5), Add(Tanh(Mul(Add(?x, Mul((Pow(?x, 3) | Mul(Mul(?x, ?x), ?x)), 0.044715)), 0.79788456)), 1))"
@@ -26,7 +26,7 @@ RULES(fuse_activation) {
              .numerics = Numerics::reassociating,
              .benefit = 6,
              .sets = "tenon default onnxruntime",
-             .seeds = "Gelu GeluOrt"},
+             .covered_patterns = "Gelu GeluOrt"},
             {.name = "gelu_tanh_factored",
              .docs = "the same with x * (1 + 0.044715 x^2) inside",
              .equation = "(Mul(Mul(?x, 0.5), Add(Tanh(Mul(Mul(?x, 0.79788456), Add((Mul(Mul(?x, ?x), 0.044715) | Mul(Mul(?x,"
@@ -39,7 +39,7 @@ RULES(fuse_activation) {
              .numerics = Numerics::reassociating,
              .benefit = 6,
              .sets = "tenon default onnxruntime",
-             .seeds = "Gelu GeluOrt"},
+             .covered_patterns = "Gelu GeluOrt"},
             {.name = "swish",
              .docs = "x * sigmoid(x)",
              .equation = "Mul(?x, Sigmoid(?x)) => Swish(?x) where float(?x)",

@@ -15,7 +15,7 @@
 #include "rewrite/verify/element_source.h"
 #include "rules/helpers/bounds.h"
 #include "rules/helpers/casts.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::fuse_attention {
@@ -43,7 +43,7 @@ double scale_of(const Attention& found) { return found.softcap > 0 ? found.scale
 /// The other operand of a product with one number; the number goes into `scale`, and `taker` takes the product.
 ValueId strip_scale(const GraphQuery& m, ValueId value, double& scale, Match* taker = nullptr) {
   for (int depth = 0; depth < 4; ++depth) {
-    const NodeId mul = m.made_by(value, "Mul"), div = mul ? NodeId{} : m.made_by(value, "Div");
+    const NodeId mul = m.producer(value, "Mul"), div = mul ? NodeId{} : m.producer(value, "Div");
     const NodeId node = mul ? mul : div;
     if (!node) return value;
     ValueId next;
@@ -64,9 +64,9 @@ ValueId strip_scale(const GraphQuery& m, ValueId value, double& scale, Match* ta
 
 /// Where(IsNaN(p), 0, p) around the softmax.
 ValueId strip_guard(Match& m, ValueId value, bool& guarded) {
-  const NodeId where = m.made_by(value, "Where");
+  const NodeId where = m.producer(value, "Where");
   if (!where) return value;
-  const NodeId is_nan = m.made_by(m.operand(where, 0), "IsNaN");
+  const NodeId is_nan = m.producer(m.operand(where, 0), "IsNaN");
   const ValueId p = m.operand(where, 2);
   if (!is_nan || m.operand(is_nan, 0) != p || !m.is_number(m.operand(where, 1), 0) || !m.same_type(p, value)) return value;
   m.take(where);
@@ -76,7 +76,7 @@ ValueId strip_guard(Match& m, ValueId value, bool& guarded) {
 }
 
 bool leads_to_scores(const Match& m, ValueId value, int depth) {
-  if (m.made_by(value, "MatMul")) return m.rank(value) == 3 || m.rank(value) == 4;
+  if (m.producer(value, "MatMul")) return m.rank(value) == 3 || m.rank(value) == 4;
   const NodeId node = m.producer(value);
   if (!node || depth == 0) return false;
   const Node& n = m.node(node);
@@ -118,7 +118,7 @@ bool strip_masks(Match& m, ValueId scores, Attention& found) {
       found.masks.push_back({m.operand(where, 0), m.operand(where, 3 - core), core == 2});
     } else if (m.producer(scores)) {
       next = strip_factor(m, scores, found);
-      if (next == scores || (found.softcap == 0 && !m.made_by(next, "MatMul"))) return false;
+      if (next == scores || (found.softcap == 0 && !m.producer(next, "MatMul"))) return false;
     }
     if (!next || !m.same_type(next, scores)) return m.refuse("a mask may widen the scores");
     scores = next;
@@ -201,11 +201,11 @@ bool match_attention(Match& m) {
     return m.refuse("the scale has more digits than an attribute");
   if (!layers_fit(m, found)) return false;
   found.may_mask_rows = may_mask_a_row(m, found);
-  return m.keep(std::move(found));
+  return m.accept(std::move(found));
 }
 
 bool chooses(const Match& m) {
-  const auto& masks = m.kept<Attention>().masks;
+  const auto& masks = m.state<Attention>().masks;
   return std::ranges::any_of(masks, [](const Layer& layer) { return bool(layer.condition); });
 }
 bool match_additive(Match& m) { return match_attention(m) && !chooses(m); }
@@ -213,7 +213,7 @@ bool match_choice(Match& m) { return match_attention(m) && chooses(m); }
 
 /// The condition of Where(condition, 0, -inf): Attention takes it as it is.
 ValueId as_condition(const Match& m, ValueId mask) {
-  const NodeId where = m.made_by(mask, "Where");
+  const NodeId where = m.producer(mask, "Where");
   if (!where || !m.is_number(m.operand(where, 1), 0) || m.number(m.operand(where, 2)) != -INFINITY) return {};
   return m.same_shape(m.operand(where, 0), mask) ? m.operand(where, 0) : ValueId{};
 }
@@ -250,7 +250,7 @@ ValueId with_heads(const Match& m, Rewriter& w, ValueId value, size_t rank) {
 }
 
 bool to_attention(const Match& m, Rewriter& w) {
-  const Attention& found = m.kept<Attention>();
+  const Attention& found = m.state<Attention>();
   const DimList& kt = *m.shape(found.kt);
   const size_t rank = kt.size();
   const ir::Ints swap = rank == 4 ? ir::Ints{0, 1, 3, 2} : ir::Ints{0, 2, 1};
@@ -266,7 +266,7 @@ bool to_attention(const Match& m, Rewriter& w) {
   else if (found.may_mask_rows) how.emplace_back("masked_rows", std::string("nan"));
   ValueId y = w("Attention", inputs, std::move(how));
   if (rank == 3) y = w("Squeeze", {y, w.ints({1})});
-  return give(m, w, y);
+  return replace_root(m, w, y);
 }
 
 }  // namespace
@@ -282,7 +282,7 @@ RULES(fuse_attention) {
              .numerics = Numerics::reassociating,
              .benefit = 9,
              .sets = "tenon default",
-             .seeds = "FunctionAttention"},
+             .covered_patterns = "FunctionAttention"},
             {.name = "attention_choice",
              .docs = "the same with masks that choose, Where(m, scores, low) (a hidden score of NaN or infinity gives NaN)",
              .roots = "MatMul",

@@ -4,7 +4,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/attention.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::fuse_attention_heads {
 using namespace rewrite;
@@ -28,11 +28,11 @@ bool split_heads(const Match& m, Rewriter& w) {
     const ValueId parts = w("Reshape", {inputs[k], w.ints({0, 0, heads, m.shape(inputs[k])->back().value() / heads})});
     inputs[k] = w("Transpose", {parts}, {{"perm", ir::Ints{0, 2, 1, 3}}});
   }
-  auto results = w.many("Attention", inputs, node.outputs.size(), attributes_but(node, {"q_num_heads", "kv_num_heads"}));
+  auto results = w.many("Attention", inputs, node.outputs.size(), attributes_except(node, {"q_num_heads", "kv_num_heads"}));
   if (results.empty() || !results[0]) return false;
   const int64_t width = node.attributes.integer("q_num_heads", 1) * m.graph().value(results[0]).type.dim(3).value();
   results[0] = w("Reshape", {w("Transpose", {results[0]}, {{"perm", ir::Ints{0, 2, 1, 3}}}), w.ints({0, 0, width})});
-  return give_all(m, w, results);
+  return replace_root_results(m, w, results);
 }
 
 using Pair = std::pair<ValueId, ValueId>;
@@ -40,13 +40,13 @@ using Pair = std::pair<ValueId, ValueId>;
 bool grouped(Match& m) {
   const auto k = repeated_heads(m, m.operand(m.root(), 1)), v = repeated_heads(m, m.operand(m.root(), 2));
   if (!k || !v || m.operand(m.root(), 4) || !(*m.shape(k->source))[1].known_equal((*m.shape(v->source))[1])) return false;
-  return m.keep(Pair{k->source, v->source});
+  return m.accept(Pair{k->source, v->source});
 }
 
 bool to_grouped(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs = m.node(m.root()).inputs;
-  std::tie(inputs[1], inputs[2]) = m.kept<Pair>();
-  return give(m, w, w.again(m.root(), inputs)[0]);
+  std::tie(inputs[1], inputs[2]) = m.state<Pair>();
+  return replace_root(m, w, w.clone_with_operands(m.root(), inputs)[0]);
 }
 
 }  // namespace
@@ -60,16 +60,16 @@ RULES(fuse_attention_heads) {
              .match = joined_heads,
              .rewrite = split_heads,
              .benefit = 6,
-             .shared = true},
+             .allow_outside_uses = true},
             {.name = "attention_grouped",
              .docs = "keys and values whose heads are repeated: Attention repeats them itself (grouped queries)",
              .roots = "Attention",
              .match = grouped,
              .rewrite = to_grouped,
              .benefit = 5,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default",
-             .seeds = "FunctionAttentionGQA AttentionGQA"},
+             .covered_patterns = "FunctionAttentionGQA AttentionGQA"},
         },
 };
 

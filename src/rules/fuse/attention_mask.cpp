@@ -4,8 +4,8 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
-#include "rules/helpers/ranges.h"
+#include "rules/helpers/iota.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::fuse_attention_mask {
 using namespace rewrite;
@@ -23,11 +23,11 @@ bool is_all_true(const Match& m, ValueId condition) {
 /// numbers it has become a constant.
 bool always_holds(const Match& m, ValueId condition) {
   if (is_all_true(m, condition)) return true;
-  const NodeId at_least = m.made_by(condition, "GreaterOrEqual"), at_most = at_least ? NodeId{} : m.made_by(condition, "LessOrEqual");
+  const NodeId at_least = m.producer(condition, "GreaterOrEqual"), at_most = at_least ? NodeId{} : m.producer(condition, "LessOrEqual");
   if (!at_least && !at_most) return false;
   const ValueId high = at_least ? m.operand(at_least, 0) : m.operand(at_most, 1),
                 low = at_least ? m.operand(at_least, 1) : m.operand(at_most, 0);
-  const NodeId range = range_below(m, high);
+  const NodeId range = range_of(m, high);
   const auto bound = m.is_constant(low) ? m.number(low) : std::nullopt;
   if (!range || !bound || !is_integer(m.dtype(high))) return false;
   const auto start = m.number(m.operand(range, 0)), step = m.number(m.operand(range, 2));
@@ -37,12 +37,12 @@ bool always_holds(const Match& m, ValueId condition) {
 /// Positions along the axis `from_end` (1: last).
 bool is_position(const Match& m, ValueId value, int from_end) {
   const auto rank = m.rank(value);
-  return rank && *rank >= 2 && counts_along(m, value, static_cast<size_t>(*rank - from_end));
+  return rank && *rank >= 2 && iota_length(m, value, static_cast<size_t>(*rank - from_end));
 }
 
 /// key position <= query position.
 bool is_causal(const Match& m, ValueId condition) {
-  const NodeId at_most = m.made_by(condition, "LessOrEqual"), at_least = at_most ? NodeId{} : m.made_by(condition, "GreaterOrEqual");
+  const NodeId at_most = m.producer(condition, "LessOrEqual"), at_least = at_most ? NodeId{} : m.producer(condition, "GreaterOrEqual");
   if (!at_most && !at_least) return false;
   const ValueId keys = at_most ? m.operand(at_most, 0) : m.operand(at_least, 1),
                 queries = at_most ? m.operand(at_most, 1) : m.operand(at_least, 0);
@@ -57,8 +57,8 @@ struct NarrowedMask {
 
 /// Takes the And tree apart.
 void collect(const Match& m, ValueId value, NarrowedMask& found, bool take_causal, int depth) {
-  const NodeId conjunction = depth > 0 ? m.made_by(value, "And") : NodeId{};
-  const NodeId expand = conjunction ? NodeId{} : m.made_by(value, "Expand");
+  const NodeId conjunction = depth > 0 ? m.producer(value, "And") : NodeId{};
+  const NodeId expand = conjunction ? NodeId{} : m.producer(value, "Expand");
   if (conjunction) {
     for (size_t i : {0, 1}) collect(m, m.operand(conjunction, i), found, take_causal, depth - 1);
   } else if (expand && depth > 0) {
@@ -97,7 +97,7 @@ bool narrower(Match& m) {
   const ValueId mask = m.operand(m.root(), 3);
   if (!mask || m.operand(m.root(), 4) || m.operand(m.root(), 6)) return false;
   NarrowedMask found;
-  found.where = m.made_by(mask, "Where");
+  found.where = m.producer(mask, "Where");
   const ValueId condition = condition_of(m, mask, found.where);
   if (!condition || m.dtype(condition) != DType::boolean) return false;
   const bool already = m.node(m.root()).attributes.integer("is_causal", 0) != 0;
@@ -108,11 +108,11 @@ bool narrower(Match& m) {
   // A mask that always holds hides the keys all the same that it does not reach.
   const DimList* shape = m.shape(condition);
   if (found.conditions.empty() && (!shape || shape->empty() || !shape->back().known_equal((*k)[2]))) return false;
-  return m.keep(std::move(found));
+  return m.accept(std::move(found));
 }
 
 bool narrow(const Match& m, Rewriter& w) {
-  const NarrowedMask& found = m.kept<NarrowedMask>();
+  const NarrowedMask& found = m.state<NarrowedMask>();
   std::vector<ValueId> inputs = m.node(m.root()).inputs;
   ValueId condition;
   for (ValueId v : found.conditions) condition = condition ? w("And", {condition, v}) : v;
@@ -123,26 +123,26 @@ bool narrow(const Match& m, Rewriter& w) {
   }
   inputs[3] = condition;
   while (!inputs.back()) inputs.pop_back();
-  auto attributes = attributes_but(m.node(m.root()), {found.causal ? "is_causal" : ""});
+  auto attributes = attributes_except(m.node(m.root()), {found.causal ? "is_causal" : ""});
   if (found.causal) attributes.emplace_back("is_causal", int64_t{1});
-  return give_all(m, w, w.many("Attention", inputs, m.node(m.root()).outputs.size(), std::move(attributes)));
+  return replace_root_results(m, w, w.many("Attention", inputs, m.node(m.root()).outputs.size(), std::move(attributes)));
 }
 
 /// An Expand directly before the mask.
 bool expanded(Match& m) {
-  const NodeId expand = m.made_by(m.operand(m.root(), 3), "Expand");
+  const NodeId expand = m.producer(m.operand(m.root(), 3), "Expand");
   if (!expand) return false;
   const ValueId source = m.operand(expand, 0), key = m.operand(m.root(), 1);
   const DimList *shape = m.shape(source), *wide = m.shape(m.result(expand)), *keys = m.shape(key);
   if (!shape || !wide || !keys || shape->size() < 2 || keys->size() != 4 || m.operand(m.root(), 4)) return false;
   if (!shape->back().known_equal((*keys)[2]) || !wide->back().known_equal((*keys)[2])) return false;
-  return m.keep(source);
+  return m.accept(source);
 }
 
 bool unexpanded(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs = m.node(m.root()).inputs;
-  inputs[3] = m.kept<ValueId>();
-  return give(m, w, w.again(m.root(), inputs)[0]);
+  inputs[3] = m.state<ValueId>();
+  return replace_root(m, w, w.clone_with_operands(m.root(), inputs)[0]);
 }
 
 }  // namespace
@@ -156,14 +156,14 @@ RULES(fuse_attention_mask) {
              .match = expanded,
              .rewrite = unexpanded,
              .benefit = 5,
-             .shared = true},
+             .allow_outside_uses = true},
             {.name = "attention_conditions",
              .docs = "mask conditions that always hold are left out; key <= query becomes is_causal",
              .roots = "Attention",
              .match = narrower,
              .rewrite = narrow,
              .benefit = 4,
-             .shared = true},
+             .allow_outside_uses = true},
         },
 };
 

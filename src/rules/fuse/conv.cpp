@@ -7,7 +7,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/channels.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::fuse_conv {
 using namespace rewrite;
@@ -33,9 +33,9 @@ bool start_from_bias(const Match& m, ValueId bias, Folded& found) {
 /// The convolution that makes operand `slot` of the root, with constant weights and bias.
 bool conv_before(Match& m, size_t slot, Folded& found) {
   const ValueId value = m.operand(m.root(), slot);
-  NodeId conv = m.made_by(value, "Conv");
+  NodeId conv = m.producer(value, "Conv");
   const bool transposed = !conv;
-  if (transposed) conv = m.made_by(value, "ConvTranspose");
+  if (transposed) conv = m.producer(value, "ConvTranspose");
   if (!conv || m.dtype(value) != DType::f32) return false;
   if (transposed && m.node(conv).attributes.integer("group", 1) != 1) return false;
   const ValueId weight = m.operand(conv, 1), bias = m.operand(conv, 2);
@@ -68,7 +68,7 @@ bool batch_norm(Match& m) {
   if (!map) return m.refuse("the statistics are not constant, or not finite");
   found.factor = map->factor;
   for (int64_t c = 0; c < found.channels; ++c) found.bias[c] = found.bias[c] * map->factor[c] + map->bias[c];
-  return m.keep(std::move(found));
+  return m.accept(std::move(found));
 }
 
 bool channel_factor(Match& m) {
@@ -86,13 +86,13 @@ bool channel_factor(Match& m) {
       found.bias[c] *= (*numbers)[c];
     }
   }
-  return m.keep(std::move(found));
+  return m.accept(std::move(found));
 }
 
 bool fold_in(const Match& m, Rewriter& w) {
-  const Folded& found = m.kept<Folded>();
+  const Folded& found = m.state<Folded>();
   const ValueId weight = scaled_weight(m, w, m.operand(found.conv, 1), found.factor, found.axis);
-  return give(m, w, w.again(found.conv, {m.operand(found.conv, 0), weight, vector_constant(w, found.bias)})[0]);
+  return replace_root(m, w, w.clone_with_operands(found.conv, {m.operand(found.conv, 0), weight, vector_constant(w, found.bias)})[0]);
 }
 
 bool pads_with_zeros(const Match& m, NodeId pad) {
@@ -122,16 +122,16 @@ bool zero_pad(Match& m) {
     now[i] += (*pads)[i + 2];
     now[spatial + i] += (*pads)[*rank + i + 2];
   }
-  return m.keep(std::move(now));
+  return m.accept(std::move(now));
 }
 
 bool wider_pads(const Match& m, Rewriter& w) {
   const Node& node = m.node(m.root());
   std::vector<ValueId> inputs = node.inputs;
   inputs[0] = m.operand(m.nodes[1], 0);
-  auto attributes = attributes_but(node, {"pads"});
-  attributes.emplace_back("pads", m.kept<ir::Ints>());
-  return give(m, w, w(node.op->name, inputs, std::move(attributes)));
+  auto attributes = attributes_except(node, {"pads"});
+  attributes.emplace_back("pads", m.state<ir::Ints>());
+  return replace_root(m, w, w(node.op->name, inputs, std::move(attributes)));
 }
 
 }  // namespace
@@ -160,7 +160,7 @@ RULES(fuse_conv) {
              .rewrite = wider_pads,
              .benefit = 5,
              .sets = "tenon default",
-             .seeds = "PadConv"},
+             .covered_patterns = "PadConv"},
         },
 };
 

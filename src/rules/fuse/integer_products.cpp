@@ -6,7 +6,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/casts.h"
 #include "rules/helpers/dequantized.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::fuse_integer_products {
 using namespace rewrite;
@@ -29,12 +29,12 @@ bool sum_fits(const Match& m, ValueId weights, int output_axis) {
 }
 
 bool factors_of(Match& m, ValueId weights, int output_axis, bool transposed) {
-  const auto x = dequantized_alike(m, m.operand(m.root(), 0));
+  const auto x = dequantized_per_tensor(m, m.operand(m.root(), 0));
   if (!x) return m.refuse("operand 0 is no dequantized tensor of 8 bits with one scale", m.operand(m.root(), 0));
   const auto w = dequantized_weights(m, weights, output_axis);
   if (!w) return m.refuse("operand 1 is no dequantized constant of 8 bits with scales for outputs", m.operand(m.root(), 1));
   if (!sum_fits(m, w->data, output_axis)) return m.refuse("so many products of bytes might not fit into an i32");
-  return m.keep(Factors{*x, *w, transposed});
+  return m.accept(Factors{*x, *w, transposed});
 }
 
 bool conv(Match& m) { return factors_of(m, m.operand(m.root(), 1), 0, false); }
@@ -42,7 +42,7 @@ bool conv(Match& m) { return factors_of(m, m.operand(m.root(), 1), 0, false); }
 bool matmul(Match& m) {
   const ValueId weights = m.operand(m.root(), 1);
   if (m.rank(weights) != 2) return m.refuse("operand 1 is no matrix");
-  const NodeId transpose = m.made_by(weights, "Transpose");
+  const NodeId transpose = m.producer(weights, "Transpose");
   const bool transposed = transpose && m.ints(transpose, "perm") == ir::Ints{1, 0};
   return factors_of(m, transposed ? m.operand(transpose, 0) : weights, transposed ? 0 : 1, transposed);
 }
@@ -63,7 +63,7 @@ std::vector<ValueId> operands_of(const Factors& f, ValueId weights) {
 }
 
 ValueId scaled(const Match& m, Rewriter& w, ValueId sum, const std::vector<ValueId>& shape) {
-  const Factors& f = m.kept<Factors>();
+  const Factors& f = m.state<Factors>();
   ValueId scale = w("Mul", {f.x.scale, f.w.scale});
   if (!shape.empty()) scale = w("Reshape", {scale, shape[0]});
   return w("Mul", {cast_to(w, sum, DType::f32), scale});
@@ -77,21 +77,21 @@ ValueId along_channels(Rewriter& w, int rank) {
 }
 
 bool integer_conv(const Match& m, Rewriter& w) {
-  const Factors& f = m.kept<Factors>();
+  const Factors& f = m.state<Factors>();
   const Node& node = m.node(m.root());
-  const ValueId sum = w("ConvInteger", operands_of(f, f.w.data), attributes_but(node, {}));
+  const ValueId sum = w("ConvInteger", operands_of(f, f.w.data), attributes_except(node, {}));
   const ValueId shape = along_channels(w, *m.rank(f.w.data));
   ValueId y = scaled(m, w, sum, {shape});
   if (const ValueId bias = m.operand(m.root(), 2)) y = w("Add", {y, w("Reshape", {bias, shape})});
-  return give(m, w, y);
+  return replace_root(m, w, y);
 }
 
 bool integer_matmul(const Match& m, Rewriter& w) {
-  const Factors& f = m.kept<Factors>();
+  const Factors& f = m.state<Factors>();
   const ValueId weights = f.transposed ? w("Transpose", {f.w.data}, {{"perm", ir::Ints{1, 0}}}) : f.w.data;
   ValueId y = scaled(m, w, w("MatMulInteger", operands_of(f, weights)), {});
   if (const ValueId bias = m.operand(m.root(), 2)) y = w("Add", {y, bias});
-  return give(m, w, y);
+  return replace_root(m, w, y);
 }
 
 }  // namespace

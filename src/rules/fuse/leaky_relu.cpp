@@ -6,7 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::fuse_leaky_relu {
 using namespace rewrite;
@@ -40,17 +40,17 @@ bool leaky(Match& m) {
     if (!slope) continue;
     found.slope = *slope;
     if (!std::isfinite(*slope) || static_cast<double>(static_cast<float>(*slope)) != *slope) return m.refuse("the slope is no fp32");
-    return m.keep(found);
+    return m.accept(found);
   }
   return false;
 }
 
-bool rising(Match& m) { return leaky(m) && m.kept<Leaky>().slope >= 0; }
-bool falling(Match& m) { return leaky(m) && m.kept<Leaky>().slope < 0; }
+bool rising(Match& m) { return leaky(m) && m.state<Leaky>().slope >= 0; }
+bool falling(Match& m) { return leaky(m) && m.state<Leaky>().slope < 0; }
 
 bool to_leaky_relu(const Match& m, Rewriter& w) {
-  const Leaky& found = m.kept<Leaky>();
-  return give(m, w, w("LeakyRelu", {found.x}, {{"alpha", static_cast<float>(found.slope)}}));
+  const Leaky& found = m.state<Leaky>();
+  return replace_root(m, w, w("LeakyRelu", {found.x}, {{"alpha", static_cast<float>(found.slope)}}));
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ RULES(fuse_leaky_relu) {
              .match = rising,
              .rewrite = to_leaky_relu,
              .benefit = 5,
-             .seeds = "LeakyRelu"},
+             .covered_patterns = "LeakyRelu"},
             {.name = "leaky_relu_falling",
              .docs = "the same with a slope below 0, where 0 becomes 0 and not -0",
              .roots = "Where",
@@ -73,7 +73,7 @@ RULES(fuse_leaky_relu) {
              .rewrite = to_leaky_relu,
              .numerics = Numerics::reassociating,
              .benefit = 5,
-             .seeds = "LeakyRelu"},
+             .covered_patterns = "LeakyRelu"},
         },
 };
 

@@ -20,7 +20,7 @@ RULES(fuse_loss) {
                          " where dtype(?scores) == f16",
              .numerics = Numerics::reassociating,
              .benefit = 6,
-             .seeds = "SoftmaxCrossEntropyLossCast"},
+             .covered_patterns = "SoftmaxCrossEntropyLossCast"},
             {.name = "cross_entropy_cast_clean",
              .docs = "the same as other rules leave it: negated condition, divided before the cast",
              .equation = "Cast(Div(ReduceSum(Cast(Where(Equal(?labels, -100), 0, Neg(Squeeze(GatherElements(LogSoftmax(?scores, axis=1),"
@@ -30,7 +30,7 @@ RULES(fuse_loss) {
                          " where dtype(?scores) == f16",
              .numerics = Numerics::reassociating,
              .benefit = 6,
-             .seeds = "SoftmaxCrossEntropyLossCast"},
+             .covered_patterns = "SoftmaxCrossEntropyLossCast"},
             {.name = "cross_entropy",
              .docs = "mean cross entropy in one dtype, written out",
              .equation = "Div(ReduceSum(Where(Not(Equal(?labels, -100)), Neg(Squeeze(GatherElements(LogSoftmax(?scores, axis=1),"

@@ -4,24 +4,24 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
 #include "rules/helpers/norms.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::fuse_norm {
 using namespace rewrite;
 namespace {
 
 bool written_out(Match& m) {
-  const auto found = bare_norm(m);
-  return found && m.keep(*found);
+  const auto found = match_unscaled_norm(m);
+  return found && m.accept(*found);
 }
 
 bool scaled_by_ones(const Match& m, Rewriter& w) {
-  const BareNorm& found = m.kept<BareNorm>();
+  const UnscaledNorm& found = m.state<UnscaledNorm>();
   const int64_t axis = found.axis - *m.rank(found.x);
-  return give(m, w,
-              w(found.centred ? "LayerNormalization" : "RMSNormalization", {found.x, ones_of(m, w, found)},
-                {{"axis", axis}, {"epsilon", static_cast<float>(found.epsilon)}}));
+  return replace_root(m, w,
+                      w(found.centred ? "LayerNormalization" : "RMSNormalization", {found.x, unit_scale(m, w, found)},
+                        {{"axis", axis}, {"epsilon", static_cast<float>(found.epsilon)}}));
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ RULES(fuse_norm) {
              .numerics = Numerics::reassociating,
              .benefit = 8,
              .sets = "tenon default",
-             .seeds = "LayerNormalization"},
+             .covered_patterns = "LayerNormalization"},
             {.name = "layer_norm_bias",
              .docs = "the bias after a LayerNormalization that has none",
              .equation = "Add(LayerNormalization(?x, ?scale, axis=-1, epsilon=?e, stash_type=1), ?bias)"
@@ -55,7 +55,7 @@ RULES(fuse_norm) {
              .numerics = Numerics::reassociating,
              .benefit = 8,
              .sets = "tenon default",
-             .seeds = "LayerNormalizationScale"},
+             .covered_patterns = "LayerNormalizationScale"},
             {.name = "rms_norm",
              .docs = "x / sqrt(mean(x^2) + eps) * scale, as T5, LLaMA and Qwen are exported",
              .equation = "Mul((Mul(?x, Reciprocal(Sqrt(Add(ReduceMean((Pow(?x, 2) | Mul(?x, ?x)), ?a, keepdims=1), ?eps))))"
@@ -66,7 +66,7 @@ RULES(fuse_norm) {
              .numerics = Numerics::reassociating,
              .benefit = 7,
              .sets = "tenon default",
-             .seeds = "RMSNormalization"},
+             .covered_patterns = "RMSNormalization"},
             {.name = "norm_bare",
              .docs = "either norm without a scale, as it is left where all scales are 1",
              .roots = "Div Mul",
@@ -75,7 +75,7 @@ RULES(fuse_norm) {
              .numerics = Numerics::reassociating,
              .benefit = 3,
              .sets = "tenon default",
-             .seeds = "LayerNormalization RMSNormalization"},
+             .covered_patterns = "LayerNormalization RMSNormalization"},
         },
 };
 

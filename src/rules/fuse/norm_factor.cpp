@@ -15,7 +15,7 @@ RULES(fuse_norm_factor) {
              .numerics = Numerics::reassociating,
              .benefit = 8,
              .sets = "tenon default",
-             .seeds = "LayerNormalizationScale"},
+             .covered_patterns = "LayerNormalizationScale"},
             {.name = "rms_norm_scale",
              .docs = "the scale after an RMSNormalization whose scales are 1",
              .equation = "Mul(RMSNormalization(?x, 1, axis=-1, epsilon=?e, stash_type=1), ?scale)"
@@ -23,7 +23,7 @@ RULES(fuse_norm_factor) {
              .numerics = Numerics::reassociating,
              .benefit = 8,
              .sets = "tenon default",
-             .seeds = "RMSNormalizationMul"},
+             .covered_patterns = "RMSNormalizationMul"},
             {.name = "layer_norm_factor",
              .docs = "constant factors after a LayerNormalization are part of its scales",
              .equation = "Mul(LayerNormalization(?x, ?s, _, axis=?a, epsilon=?e, stash_type=1), ?t)"
@@ -32,7 +32,7 @@ RULES(fuse_norm_factor) {
              .numerics = Numerics::reassociating,
              .benefit = 8,
              .sets = "default",
-             .seeds = "LayerNormalizationScale"},
+             .covered_patterns = "LayerNormalizationScale"},
             {.name = "layer_norm_factor_bias",
              .docs = "the same where the norm has a bias, which is multiplied as well",
              .equation = "Mul(LayerNormalization(?x, ?s, ?b, axis=?a, epsilon=?e, stash_type=1), ?t)"
@@ -41,7 +41,7 @@ RULES(fuse_norm_factor) {
              .numerics = Numerics::reassociating,
              .benefit = 8,
              .sets = "default",
-             .seeds = "LayerNormalizationScale"},
+             .covered_patterns = "LayerNormalizationScale"},
             {.name = "rms_norm_factor",
              .docs = "constant factors after an RMSNormalization are part of its scales",
              .equation = "Mul(RMSNormalization(?x, ?s, axis=?a, epsilon=?e, stash_type=1), ?t)"
@@ -50,7 +50,7 @@ RULES(fuse_norm_factor) {
              .numerics = Numerics::reassociating,
              .benefit = 8,
              .sets = "default",
-             .seeds = "RMSNormalizationMul"},
+             .covered_patterns = "RMSNormalizationMul"},
         },
 };
 

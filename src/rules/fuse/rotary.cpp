@@ -7,8 +7,8 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/cuts.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/last_axis_slice.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::fuse_rotary {
 using namespace rewrite;
@@ -38,12 +38,12 @@ bool made_of_pairs(const Match& m, NodeId node, const Rotary& found) {
   if (!found.interleaved)
     return n.is("Concat") && n.inputs.size() == 2 && n.inputs[0] == n.inputs[1] && m.axis(node, "axis", -1, value) == *m.rank(value) - 1;
   const NodeId wide = n.is("Reshape") ? m.producer(n.inputs[0]) : NodeId{};
-  const auto pair = wide ? last_size(m, n.inputs[0]) : std::nullopt;
+  const auto pair = wide ? last_axis_size(m, n.inputs[0]) : std::nullopt;
   const DimList *before = wide ? m.shape(n.inputs[0]) : nullptr, *after = m.shape(value);
   if (!pair || *pair != 2 || !after || before->size() != after->size() + 1) return false;
   for (size_t i = 0; i + 1 < after->size(); ++i)
     if (!(*before)[i].known_equal((*after)[i])) return false;
-  const auto narrow = last_size(m, m.operand(wide, 0));
+  const auto narrow = last_axis_size(m, m.operand(wide, 0));
   if (m.node(wide).is("Expand")) return narrow == 1 && *m.rank(m.operand(wide, 0)) == static_cast<int>(before->size());
   return m.node(wide).is("Concat") && m.node(wide).inputs.size() == 2 && m.operand(wide, 0) == m.operand(wide, 1) && narrow == 1 &&
          m.axis(wide, "axis", -1, n.inputs[0]) == static_cast<int>(after->size());
@@ -52,7 +52,7 @@ bool made_of_pairs(const Match& m, NodeId node, const Rotary& found) {
 bool repeats(const Match& m, ValueId value, const Rotary& found) {
   for (int depth = 0; depth < 12; ++depth) {
     const NodeId node = m.producer(value);
-    if (!node || last_size(m, value) != found.size) return false;
+    if (!node || last_axis_size(m, value) != found.size) return false;
     if (made_of_pairs(m, node, found)) return true;
     value = below(m, node);
     if (!value) return false;
@@ -93,7 +93,7 @@ bool angles_fit(Match& m, const Rotary& found) {
 bool match_rotary(Match& m) {
   if (m.rank(m.result(m.root())) != 4) return false;
   for (size_t side : {0, 1}) {
-    const NodeId straight = m.made_by(m.operand(m.root(), side), "Mul"), crossed = m.made_by(m.operand(m.root(), 1 - side), "Mul");
+    const NodeId straight = m.producer(m.operand(m.root(), side), "Mul"), crossed = m.producer(m.operand(m.root(), 1 - side), "Mul");
     Rotary found;
     m.nodes = {m.root()};
     if (!straight || !crossed || !match_sine(m, crossed, found)) continue;
@@ -102,7 +102,7 @@ bool match_rotary(Match& m) {
     const size_t at = m.operand(straight, 0) == found.x ? 0 : 1;
     found.cosine = m.operand(straight, 1 - at);
     if (m.operand(straight, at) != found.x || !m.same_type(found.x, m.result(m.root()))) return false;
-    return angles_fit(m, found) && m.keep(found);
+    return angles_fit(m, found) && m.accept(found);
   }
   return false;
 }
@@ -117,9 +117,9 @@ ValueId cache_of(const Match& m, Rewriter& w, ValueId angle, const Rotary& found
 }
 
 bool to_rotary(const Match& m, Rewriter& w) {
-  const Rotary& found = m.kept<Rotary>();
+  const Rotary& found = m.state<Rotary>();
   const ValueId cosine = cache_of(m, w, found.cosine, found), sine = cache_of(m, w, found.sine, found);
-  return give(m, w, w("RotaryEmbedding", {found.x, cosine, sine}, {{"interleaved", int64_t{found.interleaved}}}));
+  return replace_root(m, w, w("RotaryEmbedding", {found.x, cosine, sine}, {{"interleaved", int64_t{found.interleaved}}}));
 }
 
 }  // namespace
@@ -135,7 +135,7 @@ RULES(fuse_rotary) {
              .numerics = Numerics::reassociating,
              .benefit = 8,
              .sets = "tenon default",
-             .seeds = "FunctionHalfRotaryEmbedding RotaryEmbedding"},
+             .covered_patterns = "FunctionHalfRotaryEmbedding RotaryEmbedding"},
         },
 };
 

@@ -7,8 +7,8 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/cuts.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/last_axis_slice.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::fuse_rotary_parts {
 using namespace rewrite;
@@ -17,7 +17,7 @@ namespace {
 /// Zeros everywhere, known or made by ConstantOfShape.
 bool all_zero(const Match& m, ValueId value) {
   if (m.is_number(value, 0)) return true;
-  const NodeId made = m.made_by(value, "ConstantOfShape");
+  const NodeId made = m.producer(value, "ConstantOfShape");
   const ir::Attribute* fill = made ? m.node(made).attributes.find("value") : nullptr;
   return made && (!fill || (std::holds_alternative<Tensor>(*fill) && std::get<Tensor>(*fill).number(0) == 0));
 }
@@ -54,10 +54,10 @@ bool parts_in_zeros(Match& m) {
     parts.push_back(all_zero(m, x) ? y : x);
   }
   if (!same_without(m, parts, *axis)) return m.refuse("a part may be repeated");
-  return m.keep(std::move(parts));
+  return m.accept(std::move(parts));
 }
 
-bool join_parts(const Match& m, Rewriter& w) { return give(m, w, w.again(m.nodes[1], m.kept<Parts>())[0]); }
+bool join_parts(const Match& m, Rewriter& w) { return replace_root(m, w, w.clone_with_operands(m.nodes[1], m.state<Parts>())[0]); }
 
 struct Partial {
   NodeId rotary;
@@ -71,22 +71,22 @@ bool first_part(Match& m) {
   if (m.node(m.root()).inputs.size() != 2 || m.rank(y) != 4 || m.axis(m.root(), "axis", 0, y) != 3) return false;
   const NodeId rotary = m.take(m.operand(m.root(), 0), "RotaryEmbedding");
   if (!rotary || m.node(rotary).attributes.integer("rotary_embedding_dim", 0) != 0) return false;
-  const auto rotated = cut_of(m, m.operand(rotary, 0)), rest = cut_of(m, m.operand(m.root(), 1));
+  const auto rotated = last_axis_slice_of(m, m.operand(rotary, 0)), rest = last_axis_slice_of(m, m.operand(m.root(), 1));
   if (!rotated || !rest || rotated->x != rest->x || rotated->step != 1 || rest->step != 1) return false;
   const bool whole = rotated->begin == 0 && rotated->length == rest->begin && rest->begin + rest->length == rotated->size;
   const DimList *x = m.shape(rotated->x), *all = m.shape(y);
   if (!whole || !x || !std::ranges::equal(std::span(*x).first(3), std::span(*all).first(3), &Dim::known_equal))
     return m.refuse("the parts are not the whole");
-  return m.keep(Partial{rotary, rotated->x, rotated->length});
+  return m.accept(Partial{rotary, rotated->x, rotated->length});
 }
 
 bool rotate_part(const Match& m, Rewriter& w) {
-  const Partial& found = m.kept<Partial>();
+  const Partial& found = m.state<Partial>();
   std::vector<ValueId> inputs = m.node(found.rotary).inputs;
   inputs[0] = found.x;
-  auto attributes = attributes_but(m.node(found.rotary), {"rotary_embedding_dim"});
+  auto attributes = attributes_except(m.node(found.rotary), {"rotary_embedding_dim"});
   attributes.emplace_back("rotary_embedding_dim", found.rotated);
-  return give(m, w, w("RotaryEmbedding", inputs, std::move(attributes)));
+  return replace_root(m, w, w("RotaryEmbedding", inputs, std::move(attributes)));
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ RULES(fuse_rotary_parts) {
              .rewrite = join_parts,
              .numerics = Numerics::reassociating,
              .benefit = 6,
-             .seeds = "RotaryConcatPart"},
+             .covered_patterns = "RotaryConcatPart"},
             {.name = "rotary_partial",
              .docs = "a head whose first part is rotated and whose rest stays is RotaryEmbedding with that many elements",
              .roots = "Concat",
@@ -110,7 +110,7 @@ RULES(fuse_rotary_parts) {
              .rewrite = rotate_part,
              .benefit = 5,
              .sets = "tenon default",
-             .seeds = "RotaryEmbedding"},
+             .covered_patterns = "RotaryEmbedding"},
         },
 };
 

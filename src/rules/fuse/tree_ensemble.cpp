@@ -7,7 +7,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::fuse_tree_ensemble {
 using namespace rewrite;
@@ -57,7 +57,7 @@ struct Factor {
 /// A factor after what is taken together before anything else is done with it; the least and the largest change places below 0.
 bool factor_after_trees(Match& m) {
   for (size_t side : {0, 1}) {
-    const NodeId trees = m.made_by(m.operand(m.root(), side), kTrees);
+    const NodeId trees = m.producer(m.operand(m.root(), side), kTrees);
     const ValueId c = m.operand(m.root(), 1 - side);
     const auto factor = trees && m.is_constant(c) ? m.number(c) : std::nullopt;
     if (!factor) continue;
@@ -67,21 +67,21 @@ bool factor_after_trees(Match& m) {
     if (how.text("post_transform", "NONE") != "NONE") return m.refuse("the scores are transformed before");
     if (!std::isfinite(*factor) || (*factor < 0 && (together == "MIN" || together == "MAX")))
       return m.refuse("not finite, or it reverses the order");
-    return m.same_type(m.result(trees), m.result(m.root())) && m.keep(Factor{trees, *factor});
+    return m.same_type(m.result(trees), m.result(m.root())) && m.accept(Factor{trees, *factor});
   }
   return false;
 }
 
 bool into_leaves(const Match& m, Rewriter& w) {
-  const Factor& found = m.kept<Factor>();
+  const Factor& found = m.state<Factor>();
   const Node& trees = m.node(found.trees);
-  Attributes how = attributes_but(trees, {"target_weights", "target_weights_as_tensor", "base_values", "base_values_as_tensor"});
+  Attributes how = attributes_except(trees, {"target_weights", "target_weights_as_tensor", "base_values", "base_values_as_tensor"});
   for (std::string_view name : {"target_weights", "base_values"}) {
     Numbers numbers = numbers_of(trees, name);
     for (double& v : numbers.values) v *= found.factor;
     add_numbers(how, name, numbers);
   }
-  return give(m, w, w(kTrees, trees.inputs, std::move(how)));
+  return replace_root(m, w, w(kTrees, trees.inputs, std::move(how)));
 }
 
 struct JoinedTrees {
@@ -91,7 +91,7 @@ struct JoinedTrees {
 
 /// One operand of the Concat: an ensemble that may be joined with `first`.
 NodeId part(Match& m, ValueId value, JoinedTrees& found) {
-  const NodeId sigmoid = m.made_by(value, "Sigmoid"), trees = m.made_by(sigmoid ? m.operand(sigmoid, 0) : value, kTrees);
+  const NodeId sigmoid = m.producer(value, "Sigmoid"), trees = m.producer(sigmoid ? m.operand(sigmoid, 0) : value, kTrees);
   if (!trees || (!found.trees.empty() && found.sigmoid != bool(sigmoid))) return {};
   found.sigmoid = bool(sigmoid);
   for (NodeId node : {sigmoid, trees})
@@ -118,7 +118,7 @@ bool of_one_kind(const Match& m, const JoinedTrees& found, std::string_view name
   return !plain || dtype == DType::none;
 }
 
-bool side_by_side(Match& m) {
+bool operand_of_head_split(Match& m) {
   JoinedTrees found;
   const auto axis = m.axis(m.root(), "axis", 0, m.result(m.root()));
   if (!axis || m.rank(m.result(m.root())) != 2 || m.node(m.root()).inputs.size() < 2) return false;
@@ -131,7 +131,7 @@ bool side_by_side(Match& m) {
   }
   for (std::string_view name : {"nodes_values", "nodes_hitrates", "target_weights", "base_values"})
     if (!of_one_kind(m, found, name)) return m.refuse("numbers of different dtypes");
-  return m.keep(std::move(found));
+  return m.accept(std::move(found));
 }
 
 /// Lists one after the other; nothing where an ensemble lacks the list, unless `otherwise` is the value of its nodes then.
@@ -203,11 +203,11 @@ Attributes joined(const Match& m, const JoinedTrees& found) {
 }
 
 bool to_one_ensemble(const Match& m, Rewriter& w) {
-  const JoinedTrees& found = m.kept<JoinedTrees>();
+  const JoinedTrees& found = m.state<JoinedTrees>();
   ValueId y = w(kTrees, m.node(found.trees[0]).inputs, joined(m, found));
   if (found.sigmoid) y = w("Sigmoid", {y});
   if (found.rows) y = w("Reshape", {w("Transpose", {y}, {{"perm", ir::Ints{1, 0}}}), w.ints({-1, 1})});
-  return give(m, w, y);
+  return replace_root(m, w, y);
 }
 
 }  // namespace
@@ -220,11 +220,11 @@ RULES(fuse_tree_ensemble) {
              .docs =
                  "ensembles of trees on one input, summed up and joined along an axis, are one ensemble (f32: summed up in another order)",
              .roots = "Concat",
-             .match = side_by_side,
+             .match = operand_of_head_split,
              .rewrite = to_one_ensemble,
              .numerics = Numerics::reassociating,
              .benefit = 4,
-             .seeds = "TreeEnsembleRegressorConcat"},
+             .covered_patterns = "TreeEnsembleRegressorConcat"},
             {.name = "trees_factor",
              .docs = "a factor after an ensemble of trees is a factor of its leaves and base values",
              .roots = "Mul",
@@ -232,7 +232,7 @@ RULES(fuse_tree_ensemble) {
              .rewrite = into_leaves,
              .numerics = Numerics::reassociating,
              .benefit = 4,
-             .seeds = "TreeEnsembleRegressorMul"},
+             .covered_patterns = "TreeEnsembleRegressorMul"},
         },
 };
 

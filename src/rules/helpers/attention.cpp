@@ -16,7 +16,7 @@ bool agree(const DimList& heads, const DimList& other, size_t extra) {
 
 /// Concat(past, x) along the sequence.
 NodeId joined(const Match& m, ValueId value) {
-  const NodeId concat = m.made_by(value, "Concat");
+  const NodeId concat = m.producer(value, "Concat");
   const bool fits = concat && m.rank(value) == 4 && m.node(concat).inputs.size() == 2 && m.axis(concat, "axis", 0, value) == 2;
   return fits ? concat : NodeId{};
 }
@@ -24,8 +24,8 @@ NodeId joined(const Match& m, ValueId value) {
 }  // namespace
 
 std::optional<RepeatedHeads> repeated_heads(const Match& m, ValueId value) {
-  const NodeId flat = m.made_by(value, "Reshape"), reshape = flat ? flat : m.made_by(value, "Squeeze");
-  const NodeId expand = reshape ? m.made_by(m.operand(reshape, 0), "Expand") : NodeId{};
+  const NodeId flat = m.producer(value, "Reshape"), reshape = flat ? flat : m.producer(value, "Squeeze");
+  const NodeId expand = reshape ? m.producer(m.operand(reshape, 0), "Expand") : NodeId{};
   const NodeId split = expand ? m.producer(m.operand(expand, 0)) : NodeId{};
   if (!split || !(m.node(split).is("Unsqueeze") || m.node(split).is("Reshape"))) return std::nullopt;
   const ValueId source = m.operand(split, 0);
@@ -35,12 +35,12 @@ std::optional<RepeatedHeads> repeated_heads(const Match& m, ValueId value) {
   return RepeatedHeads{source, (*wide)[2]};
 }
 
-std::optional<CacheConcats> past_below(const Match& m) {
+std::optional<CacheConcats> cache_concats_of(const Match& m) {
   const NodeId keys = joined(m, m.operand(m.root(), 1)), values = joined(m, m.operand(m.root(), 2));
   return keys && values ? std::optional(CacheConcats{keys, values}) : std::nullopt;
 }
 
-bool hand_over(const Match& m, Rewriter& w, const CacheConcats& past, std::string_view op) {
+bool replace_with_cached_attention(const Match& m, Rewriter& w, const CacheConcats& past, std::string_view op) {
   const std::vector<ValueId> inputs{m.operand(m.root(), 0), m.operand(past.keys, 1), m.operand(past.values, 1),
                                     m.operand(m.root(), 3), m.operand(past.keys, 0), m.operand(past.values, 0)};
   const auto& attributes = m.node(m.root()).attributes;
@@ -52,18 +52,18 @@ bool hand_over(const Match& m, Rewriter& w, const CacheConcats& past, std::strin
   return true;
 }
 
-ValueId as_long_as_queries(const Match& m, NodeId attention) {
+ValueId operand_with_query_length(const Match& m, NodeId attention) {
   const ValueId queries = m.operand(attention, 0), keys = m.operand(attention, 1);
   const DimList *a = m.shape(queries), *b = m.shape(keys);
   return a && b && a->size() == 4 && b->size() == 4 && (*a)[2].known_equal((*b)[2]) ? keys : queries;
 }
 
-ValueId places_along(Rewriter& w, ValueId x, int64_t axis) {
+ValueId positions_along(Rewriter& w, ValueId x, int64_t axis) {
   const ValueId length = w("Shape", {x}, {{"start", axis}, {"end", axis + 1}});
   return w("Range", {w.scalar(DType::i64, 0), w("Squeeze", {length, w.ints({0})}), w.scalar(DType::i64, 1)});
 }
 
-ValueId mask_of_both(Rewriter& w, ValueId mask, ValueId visible) {
+ValueId combined_mask(Rewriter& w, ValueId mask, ValueId visible) {
   if (!mask) return visible;
   const DType dtype = w.graph().value(mask).type.dtype;
   if (dtype == DType::boolean) return w("And", {mask, visible});

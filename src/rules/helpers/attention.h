@@ -7,32 +7,33 @@
 
 namespace tenon::rules {
 
-/// Heads, each repeated several times in a row.
+/// A value of which each head is a head of `source`, repeated `repeats` times in a row (grouped-query attention).
 struct RepeatedHeads {
   ir::ValueId source;  ///< [batch, heads, sequence, size]
-  Dim times;
+  Dim repeats;
 };
-/// Reshape(Expand(Unsqueeze(x, 2))), or Squeeze of one head. nullopt where `value` is something else.
+/// Matches Reshape(Expand(Unsqueeze(x, 2))), with a Squeeze in place of the Reshape for one head. nullopt for other values.
 std::optional<RepeatedHeads> repeated_heads(const rewrite::Match& m, ir::ValueId value);
 
-/// The nodes that join the keys and values of an attention, its operands 1 and 2, with those of earlier steps.
+/// The Concats that append the keys and values of an attention, its operands 1 and 2, to those of earlier steps.
 struct CacheConcats {
   ir::NodeId keys, values;
 };
-/// Both are Concat(past, x) along the sequence of [batch, heads, sequence, size].
-std::optional<CacheConcats> past_below(const rewrite::Match& m);
-/// The attention `op` takes both itself, as operands 4 and 5, and gives the joined ones out, as results 1 and 2.
-bool hand_over(const rewrite::Match& m, rewrite::Rewriter& w, const CacheConcats& past, std::string_view op);
+/// Those of the root; both are Concat(past, x) along the sequence of [batch, heads, sequence, size]. nullopt where one is something else.
+std::optional<CacheConcats> cache_concats_of(const rewrite::Match& m);
+/// Replaces the root and the Concats by the attention `op`, which takes the past keys and values as operands 4 and 5, and whose results 1
+/// and 2 are the concatenated ones.
+bool replace_with_cached_attention(const rewrite::Match& m, rewrite::Rewriter& w, const CacheConcats& past, std::string_view op);
 
-/// The operand that gives the number of queries of an Attention, heads before the sequence: its keys where they are as many, so that
-/// nothing but Attention reads the queries.
-ir::ValueId as_long_as_queries(const rewrite::Match& m, ir::NodeId attention);
+/// An operand of an Attention of [batch, heads, sequence, size] that has as many rows as there are queries: the keys where that is known,
+/// so that the queries have no further user; else the queries.
+ir::ValueId operand_with_query_length(const rewrite::Match& m, ir::NodeId attention);
 
-/// Places 0, 1, 2, ... along `axis` of x.
-ir::ValueId places_along(rewrite::Rewriter& w, ir::ValueId x, int64_t axis);
+/// i64: the positions 0, 1, 2, ... along `axis` of x.
+ir::ValueId positions_along(rewrite::Rewriter& w, ir::ValueId x, int64_t axis);
 
-/// A mask of Attention that hides what `visible` (bool) does not show, in addition to what `mask` hides, which may be none, choose or be
-/// added. Both must broadcast to the scores, last axes of equal length.
-ir::ValueId mask_of_both(rewrite::Rewriter& w, ir::ValueId mask, ir::ValueId visible);
+/// A mask of Attention that hides the keys for which `visible` (bool) is false, in addition to those that `mask` hides. mask: none, a bool
+/// mask or one that is added to the scores. Both must broadcast to the scores, last axes of equal length.
+ir::ValueId combined_mask(rewrite::Rewriter& w, ir::ValueId mask, ir::ValueId visible);
 
 }  // namespace tenon::rules

@@ -47,7 +47,7 @@ std::optional<std::vector<AxisGroup>> axis_groups(const DimList& from, const Dim
   return groups;
 }
 
-bool stay_together(const ir::Ints& perm, int64_t begin, int64_t end) {
+bool are_adjacent_in_order(const ir::Ints& perm, int64_t begin, int64_t end) {
   const auto first = std::ranges::find(perm, begin);
   if (end - begin > perm.end() - first) return false;
   for (int64_t k = 0; k < end - begin; ++k)
@@ -55,7 +55,8 @@ bool stay_together(const ir::Ints& perm, int64_t begin, int64_t end) {
   return true;
 }
 
-std::optional<TransposeAfterReshape> after_reshape(const std::vector<AxisGroup>& groups, const ir::Ints& order, const DimList& result) {
+std::optional<TransposeAfterReshape> transpose_after_reshape(const std::vector<AxisGroup>& groups, const ir::Ints& order,
+                                                             const DimList& result) {
   TransposeAfterReshape out{{}, ir::Ints(result.size())};
   std::vector<AxisGroup> by_operand = groups;
   for (const AxisGroup& g : groups)

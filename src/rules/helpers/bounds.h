@@ -7,11 +7,11 @@
 
 namespace tenon::rules {
 
-/// Between which numbers the elements lie; nullopt where that is not known, or one is no number.
+/// The least and the greatest number that an element may be; nullopt where they are not known, or an element may be NaN.
 using Bounds = std::optional<std::pair<double, double>>;
 
-/// Of constants, and of what sums, products, choices, casts and views make of bounded values, at most 12 nodes deep. An end that may round
-/// to an infinity of the dtype is one. Cost: reads constants up to 64 MB.
+/// Interval analysis of constants, sums, products, Where, casts and views, at most 12 nodes deep. A bound that may round to an infinity of
+/// the dtype is infinite. Cost: reads constants up to 64 MB.
 Bounds bounds_of(const rewrite::GraphQuery& query, ir::ValueId value);
 
 }  // namespace tenon::rules

@@ -5,12 +5,12 @@
 
 namespace tenon::rules {
 
-ir::ValueId before_cast(const rewrite::GraphQuery& query, ir::ValueId value) {
-  const ir::NodeId cast = query.made_by(value, "Cast");
+ir::ValueId operand_of_cast(const rewrite::GraphQuery& query, ir::ValueId value) {
+  const ir::NodeId cast = query.producer(value, "Cast");
   return cast ? query.operand(cast, 0) : ir::ValueId{};
 }
 
-bool fits(const rewrite::GraphQuery& query, ir::ValueId constant, DType dtype) {
+bool is_exact_in(const rewrite::GraphQuery& query, ir::ValueId constant, DType dtype) {
   const Tensor* t = query.is_constant(constant) ? query.graph().tensor_of(constant) : nullptr;
   if (!t || !is_float(t->dtype()) || !is_float(dtype)) return false;
   for (int64_t i = 0; i < t->count(); ++i) {
@@ -20,7 +20,7 @@ bool fits(const rewrite::GraphQuery& query, ir::ValueId constant, DType dtype) {
   return true;
 }
 
-ir::ValueId constant_as(rewrite::Rewriter& w, const rewrite::GraphQuery& query, ir::ValueId constant, DType dtype) {
+ir::ValueId cast_constant(rewrite::Rewriter& w, const rewrite::GraphQuery& query, ir::ValueId constant, DType dtype) {
   const Tensor* from = query.graph().tensor_of(constant);
   auto to = from ? Tensor::make(dtype, from->shape()) : Tensor::make(dtype, {});
   if (!from || !to) return {};

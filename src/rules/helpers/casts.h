@@ -5,18 +5,18 @@
 
 namespace tenon::rules {
 
-/// What the Cast that makes `value` casts; none where another op makes it.
-ir::ValueId before_cast(const rewrite::GraphQuery& query, ir::ValueId value);
+/// The operand of the Cast whose result `value` is; none where it is the result of another op.
+ir::ValueId operand_of_cast(const rewrite::GraphQuery& query, ir::ValueId value);
 
-/// A small constant of which every element is a value of `dtype` too.
-bool fits(const rewrite::GraphQuery& query, ir::ValueId constant, DType dtype);
+/// Whether every element of a small float constant is representable in `dtype`.
+bool is_exact_in(const rewrite::GraphQuery& query, ir::ValueId constant, DType dtype);
 
-/// The numbers of a small constant as `dtype`.
-ir::ValueId constant_as(rewrite::Rewriter& w, const rewrite::GraphQuery& query, ir::ValueId constant, DType dtype);
+/// A constant with the numbers of a small constant, in `dtype`.
+ir::ValueId cast_constant(rewrite::Rewriter& w, const rewrite::GraphQuery& query, ir::ValueId constant, DType dtype);
 
 ir::ValueId cast_to(rewrite::Rewriter& w, ir::ValueId value, DType dtype);
 
-/// Whether `number`, in a computation of that dtype, may become an attribute, which is an f32: f64 would lose digits.
+/// Whether `number` of a computation in `dtype` may become an attribute: attributes are f32, so that a number of f64 could lose digits.
 bool fits_attribute(double number, DType dtype);
 
 }  // namespace tenon::rules

@@ -8,7 +8,7 @@ using rewrite::Match;
 namespace {
 
 std::optional<Dequantized> dequantized(const Match& m, ir::ValueId value) {
-  const ir::NodeId node = m.made_by(value, "DequantizeLinear");
+  const ir::NodeId node = m.producer(value, "DequantizeLinear");
   if (!node || m.dtype(value) != DType::f32 || m.node(node).attributes.integer("block_size", 0) != 0) return std::nullopt;
   const Dequantized out{m.operand(node, 0), m.operand(node, 1), m.operand(node, 2)};
   const DType dtype = m.dtype(out.data);
@@ -20,7 +20,7 @@ bool is_one_number(const Match& m, ir::ValueId value) { return m.shape(value) &&
 
 }  // namespace
 
-std::optional<Dequantized> dequantized_alike(const Match& m, ir::ValueId value) {
+std::optional<Dequantized> dequantized_per_tensor(const Match& m, ir::ValueId value) {
   const auto out = dequantized(m, value);
   return out && is_one_number(m, out->scale) ? out : std::nullopt;
 }

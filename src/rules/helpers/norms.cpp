@@ -46,7 +46,7 @@ ValueId root_of(Match& m, ValueId square) {
 }
 
 /// What `deviation` is the square root of mean(x^2) + epsilon of; without epsilon it is 0.
-ValueId spread_of(Match& m, ValueId deviation, BareNorm& found) {
+ValueId spread_of(Match& m, ValueId deviation, UnscaledNorm& found) {
   const NodeId sqrt = m.take(deviation, "Sqrt");
   ValueId mean = sqrt ? m.operand(sqrt, 0) : ValueId{};
   if (const NodeId add = mean ? m.take(mean, "Add") : NodeId{}) {
@@ -63,17 +63,17 @@ ValueId spread_of(Match& m, ValueId deviation, BareNorm& found) {
 /// The deviation that `factor` is the reciprocal of.
 ValueId reciprocal_of(Match& m, ValueId factor) {
   if (const NodeId reciprocal = m.take(factor, "Reciprocal")) return m.operand(reciprocal, 0);
-  const NodeId div = m.made_by(factor, "Div");
+  const NodeId div = m.producer(factor, "Div");
   if (!div || !m.is_number(m.operand(div, 0), 1)) return {};
   m.take(div);
   return m.operand(div, 1);
 }
 
 /// The norm that the root is, where `x` is divided by `deviation`.
-bool divided(Match& m, ValueId x, ValueId deviation, BareNorm& found) {
+bool divided(Match& m, ValueId x, ValueId deviation, UnscaledNorm& found) {
   if (spread_of(m, deviation, found) != x || !m.same_type(x, m.result(m.root()))) return false;
-  const NodeId sub = m.made_by(x, "Sub");
-  const NodeId mean = sub ? m.made_by(m.operand(sub, 1), "ReduceMean") : NodeId{};
+  const NodeId sub = m.producer(x, "Sub");
+  const NodeId mean = sub ? m.producer(m.operand(sub, 1), "ReduceMean") : NodeId{};
   found.centred = mean && m.operand(mean, 0) == m.operand(sub, 0);
   if (found.centred) {
     int64_t axis = 0;
@@ -87,8 +87,8 @@ bool divided(Match& m, ValueId x, ValueId deviation, BareNorm& found) {
 
 }  // namespace
 
-std::optional<BareNorm> bare_norm(Match& m) {
-  BareNorm found;
+std::optional<UnscaledNorm> match_unscaled_norm(Match& m) {
+  UnscaledNorm found;
   if (m.node(m.root()).is("Div") && divided(m, m.operand(m.root(), 0), m.operand(m.root(), 1), found)) return found;
   if (!m.node(m.root()).is("Mul")) return std::nullopt;
   for (size_t side : {0, 1}) {
@@ -101,7 +101,7 @@ std::optional<BareNorm> bare_norm(Match& m) {
   return std::nullopt;
 }
 
-ValueId ones_of(const Match& m, Rewriter& w, const BareNorm& norm) {
+ValueId unit_scale(const Match& m, Rewriter& w, const UnscaledNorm& norm) {
   const DimList& shape = *m.shape(norm.x);
   Sizes sizes;
   int64_t count = 1;

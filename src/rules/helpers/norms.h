@@ -5,20 +5,20 @@
 
 namespace tenon::rules {
 
-/// (x - mean) / sqrt(variance + epsilon), or x / sqrt(mean(x^2) + epsilon), written out.
-struct BareNorm {
+/// A normalization without scale and bias, in plain ops: (x - mean) / sqrt(variance + epsilon), or x / sqrt(mean(x^2) + epsilon).
+struct UnscaledNorm {
   ir::ValueId x;
   double epsilon = 0;
-  bool centred = false;
-  int64_t axis = 0;     ///< the first of the axes that are normalised; those after it are too
-  ir::ValueId inverse;  ///< 1 / sqrt(...), where the factor is written so
+  bool centred = false;  ///< the mean is subtracted
+  int64_t axis = 0;      ///< this axis and all after it are normalised
+  ir::ValueId inverse;   ///< 1 / sqrt(...), where x is multiplied by it; none where x is divided
 };
 
-/// The norm that `divided`, a Div or a Mul with a reciprocal, is; its nodes are taken. Every number fits attributes, but for what
-/// `refuse` says. The scale of such a norm is 1.
-std::optional<BareNorm> bare_norm(rewrite::Match& match);
+/// Matches such a norm at the root, its Div, or its Mul with a reciprocal; adds its nodes to the match.
+std::optional<UnscaledNorm> match_unscaled_norm(rewrite::Match& match);
 
-/// Ones in the shape of the axes that are normalised: a constant where their sizes are numbers, else made of the shape of x.
-ir::ValueId ones_of(const rewrite::Match& match, rewrite::Rewriter& w, const BareNorm& norm);
+/// The scale 1 for such a norm, in the shape of the normalised axes: a constant where their sizes are numbers, else computed from the shape
+/// of x.
+ir::ValueId unit_scale(const rewrite::Match& match, rewrite::Rewriter& w, const UnscaledNorm& norm);
 
 }  // namespace tenon::rules

@@ -53,7 +53,7 @@ bool broadcasts_to(const DimList& small, const DimList& large) {
 
 bool is_reshape(const ir::Node& node) { return node.is("Reshape") || node.is("Squeeze") || node.is("Unsqueeze") || node.is("Flatten"); }
 
-std::optional<UnitAxes> ones_between(const DimList& from, const DimList& to) {
+std::optional<UnitAxes> unit_axes_between(const DimList& from, const DimList& to) {
   const bool added = to.size() >= from.size();
   auto axes = added ? extra_ones(from, to) : extra_ones(to, from);
   return axes ? std::optional(UnitAxes{std::move(*axes), added}) : std::nullopt;
@@ -68,7 +68,7 @@ std::optional<ir::Ints> permutation(const rewrite::GraphQuery& query, ir::NodeId
   return perm;
 }
 
-bool moves_ones(const rewrite::GraphQuery& query, ir::NodeId transpose) {
+bool moves_only_unit_axes(const rewrite::GraphQuery& query, ir::NodeId transpose) {
   const DimList* shape = query.shape(query.operand(transpose, 0));
   const auto perm = permutation(query, transpose);
   if (!shape || !perm) return false;

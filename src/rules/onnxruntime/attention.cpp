@@ -9,8 +9,8 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/bounds.h"
-#include "rules/helpers/give_back.h"
-#include "rules/helpers/heads.h"
+#include "rules/helpers/head_layout.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::onnxruntime_attention {
 using namespace rewrite;
@@ -21,7 +21,7 @@ constexpr size_t kMask = 3;
 struct Joined {
   NodeId attention;
   ValueId q, k, v;
-  Joins joins = Joins::unknown;  ///< what the reshape that follows makes of [batch, sequence, width]
+  MergedShape joins = MergedShape::unknown;  ///< what the reshape that follows makes of [batch, sequence, width]
 };
 
 /// A mask that kernels take: all of [.., queries, keys] there, but for batch and heads.
@@ -42,20 +42,20 @@ bool joined_attention(Match& m) {
   if (!attention || m.node(attention).outputs.size() != 1) return false;
   for (size_t k = 4; k < m.node(attention).explicit_inputs; ++k)
     if (m.operand(attention, k)) return m.refuse("a cache");
-  Joined found{attention, side_by_side(m, m.operand(attention, 0)), side_by_side(m, m.operand(attention, 1)),
-               side_by_side(m, m.operand(attention, 2))};
+  Joined found{attention, operand_of_head_split(m, m.operand(attention, 0)), operand_of_head_split(m, m.operand(attention, 1)),
+               operand_of_head_split(m, m.operand(attention, 2))};
   if (!found.q || !found.k || !found.v) return m.refuse("heads that do not lie side by side before");
   const DimList &q = *m.shape(found.q), &k = *m.shape(found.k);
   if (mask_form(m, m.operand(attention, kMask), q[1], k[1]) != MaskForm::ready) return m.refuse("a mask that is broadcast");
   const DimList* heads = m.shape(m.result(attention));
   if (!heads || !(*heads)[1].is_number() || !(*heads)[3].is_number()) return false;
-  found.joins = joins_heads(m, m.root(), {q[0], q[1], (*heads)[1] * (*heads)[3]});
-  if (found.joins == Joins::unknown) return m.refuse("a reshape whose sizes are not known");
-  return m.keep(found);
+  found.joins = shape_of_merged_heads(m, m.root(), {q[0], q[1], (*heads)[1] * (*heads)[3]});
+  if (found.joins == MergedShape::unknown) return m.refuse("a reshape whose sizes are not known");
+  return m.accept(found);
 }
 
 bool to_joined(const Match& m, Rewriter& w) {
-  const Joined& found = m.kept<Joined>();
+  const Joined& found = m.state<Joined>();
   const NodeId id = found.attention;
   std::vector<ValueId> inputs{found.q, found.k, found.v};
   if (const ValueId mask = m.operand(id, kMask)) inputs.push_back(mask);
@@ -63,7 +63,7 @@ bool to_joined(const Match& m, Rewriter& w) {
                                                          {"kv_num_heads", (*m.shape(m.operand(id, 1)))[1].value()}};
   for (const auto& [name, value] : m.node(id).attributes) how.emplace_back(name, value);
   const ValueId y = w("Attention", inputs, std::move(how));
-  return give(m, w, found.joins == Joins::same ? y : w.again(m.root(), {y, m.operand(m.root(), 1)})[0]);
+  return replace_root(m, w, found.joins == MergedShape::same ? y : w.clone_with_operands(m.root(), {y, m.operand(m.root(), 1)})[0]);
 }
 
 /// The axis of queries and keys.
@@ -79,14 +79,14 @@ bool one_row_mask(Match& m) {
 
 bool spread_mask(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs = m.node(m.root()).inputs;
-  const ValueId joined = side_by_side(m, inputs[0]), q = joined ? joined : inputs[0];
+  const ValueId joined = operand_of_head_split(m, inputs[0]), q = joined ? joined : inputs[0];
   const auto axis = static_cast<int64_t>(sequence_axis(*m.shape(q)));
   const Dim queries = (*m.shape(q))[axis];
   ValueId shape;
   if (queries.is_number()) shape = w.ints({queries.value(), 1});
   else shape = w("Concat", {w("Shape", {q}, {{"start", axis}, {"end", axis + 1}}), w.ints({1})}, {{"axis", int64_t{0}}});
   inputs[kMask] = w("Expand", {inputs[kMask], shape});
-  const auto results = w.again(m.root(), inputs);
+  const auto results = w.clone_with_operands(m.root(), inputs);
   for (size_t i = 0; i < results.size(); ++i)
     if (m.node(m.root()).outputs[i]) w.replace(m.node(m.root()).outputs[i], results[i]);
   return true;
@@ -137,7 +137,7 @@ bool to_multi_head(const Match& m, Rewriter& w) {
   std::vector<std::pair<std::string, ir::Attribute>> how{{"num_heads", n.attributes.integer("q_num_heads", 1)}};
   if (n.attributes.has("scale")) how.emplace_back("scale", n.attributes.number("scale", 1));
   if (n.attributes.integer("is_causal", 0) != 0) how.emplace_back("unidirectional", int64_t{1});
-  return give(m, w, w("com.microsoft::MultiHeadAttention", inputs, std::move(how)));
+  return replace_root(m, w, w("com.microsoft::MultiHeadAttention", inputs, std::move(how)));
 }
 
 /// The kernel needs head sizes in multiples of eight.
@@ -162,7 +162,8 @@ bool to_grouped_queries(const Match& m, Rewriter& w) {
                                                          {"kv_num_heads", n.attributes.integer("kv_num_heads", 1)}};
   if (n.attributes.has("scale")) how.emplace_back("scale", n.attributes.number("scale", 1));
   if (n.attributes.number("softcap", 0) != 0) how.emplace_back("softcap", n.attributes.number("softcap", 0));
-  return give(m, w, w("com.microsoft::GroupQueryAttention", {n.inputs[0], n.inputs[1], n.inputs[2], {}, {}, last, length}, std::move(how)));
+  return replace_root(
+      m, w, w("com.microsoft::GroupQueryAttention", {n.inputs[0], n.inputs[1], n.inputs[2], {}, {}, last, length}, std::move(how)));
 }
 
 /// MultiHeadAttention of the parts of one product: Attention has the weights itself. (Without a bias its kernel crashes.)
@@ -189,19 +190,19 @@ bool packed_weights(Match& m) {
   const ValueId all = m.operand(split, 0);
   const NodeId add = m.axis(split, "axis", 0, all) == 2 ? m.take(all, "Add") : NodeId{};
   for (size_t k : {0, 1}) {
-    const NodeId product = add ? m.made_by(m.operand(add, k), "MatMul") : NodeId{};
+    const NodeId product = add ? m.producer(m.operand(add, k), "MatMul") : NodeId{};
     const ValueId bias = add ? m.operand(add, 1 - k) : ValueId{};
     if (!product || m.rank(bias) != 1 || !m.is_constant(bias) || m.rank(m.operand(product, 1)) != 2 || m.rank(m.operand(product, 0)) != 3)
       continue;
     if (!m.is_constant(m.operand(product, 1)) || !m.shape(bias)->front().known_equal(m.shape(all)->back())) continue;
     m.take(product);
-    return m.keep(Packed{split, m.operand(product, 0), m.operand(product, 1), bias});
+    return m.accept(Packed{split, m.operand(product, 0), m.operand(product, 1), bias});
   }
   return false;
 }
 
 bool to_packed(const Match& m, Rewriter& w) {
-  const Packed& found = m.kept<Packed>();
+  const Packed& found = m.state<Packed>();
   const Node& n = m.node(m.root());
   std::vector<ValueId> inputs{found.x, found.weights, found.bias};
   if (const ValueId scores = m.operand(m.root(), 5)) {
@@ -214,9 +215,9 @@ bool to_packed(const Match& m, Rewriter& w) {
     if (!width.is_number()) return false;
     sizes.push_back(width.value());
   }
-  auto how = attributes_but(n, {});
+  auto how = attributes_except(n, {});
   if (sizes[0] != sizes[1] || sizes[1] != sizes[2]) how.emplace_back("qkv_hidden_sizes", sizes);
-  return give(m, w, w("com.microsoft::Attention", inputs, std::move(how)));
+  return replace_root(m, w, w("com.microsoft::Attention", inputs, std::move(how)));
 }
 
 }  // namespace
@@ -237,21 +238,21 @@ RULES(onnxruntime_attention) {
              .match = one_row_mask,
              .rewrite = spread_mask,
              .benefit = 1,
-             .shared = true},
+             .allow_outside_uses = true},
             {.name = "multi_head_attention",
              .docs = "Attention on heads side by side, without a mask that may hide all keys of a query",
              .roots = "Attention",
              .match = multi_head,
              .rewrite = to_multi_head,
              .benefit = 7,
-             .seeds = "MultiHeadAttention3D"},
+             .covered_patterns = "MultiHeadAttention3D"},
             {.name = "group_query_attention",
              .docs = "causal Attention whose keys have fewer heads than the queries",
              .roots = "Attention",
              .match = grouped_queries,
              .rewrite = to_grouped_queries,
              .benefit = 7,
-             .seeds = "GroupQueryAttention3D"},
+             .covered_patterns = "GroupQueryAttention3D"},
             {.name = "attention_weights",
              .docs = "the product that makes queries, keys and values is part of Attention",
              .roots = "com.microsoft::MultiHeadAttention",
@@ -259,7 +260,7 @@ RULES(onnxruntime_attention) {
              .rewrite = to_packed,
              .numerics = Numerics::reassociating,
              .benefit = 8,
-             .seeds = "Attention3D"},
+             .covered_patterns = "Attention3D"},
         },
 };
 

@@ -9,8 +9,8 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
-#include "rules/helpers/heads.h"
+#include "rules/helpers/head_layout.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::onnxruntime_attention_products {
 using namespace rewrite;
@@ -51,7 +51,7 @@ bool three_products(Match& m) {
   if (found.widths[0] != found.widths[1] || found.widths[0] % heads != 0) return false;
   const double usual = 1 / std::sqrt(static_cast<double>(found.widths[0] / heads)), given_scale = n.attributes.number("scale", 0);
   found.scale *= given_scale == 0 ? usual : given_scale;
-  return m.keep(std::move(found));
+  return m.accept(std::move(found));
 }
 
 /// Attention of the products with these scores added; none where there is no memory.
@@ -68,15 +68,15 @@ ValueId packed_attention(Rewriter& w, const Products& found, ValueId scores, std
 }
 
 bool to_attention(const Match& m, Rewriter& w) {
-  const ValueId y = packed_attention(w, m.kept<Products>(), m.operand(m.root(), 5), attributes_but(m.node(m.root()), {"scale"}));
-  return y && give(m, w, y);
+  const ValueId y = packed_attention(w, m.state<Products>(), m.operand(m.root(), 5), attributes_except(m.node(m.root()), {"scale"}));
+  return y && replace_root(m, w, y);
 }
 
 struct Local {
   Products products;
   NodeId attention;
   int64_t heads;
-  Joins joins;  ///< what the Reshape that follows makes of [batch, sequence, width]
+  MergedShape joins;  ///< what the Reshape that follows makes of [batch, sequence, width]
 };
 
 /// [.., queries, keys] but for batch and heads, which may be one.
@@ -96,7 +96,7 @@ bool three_local_products(Match& m) {
   const double low = m.node(found.attention).attributes.number("low", -std::numeric_limits<double>::infinity());
   if (!std::isfinite(low) || low > -1e30) return m.refuse("what is hidden is not low, or lower than any number");
   for (size_t k : {0, 1, 2}) {
-    const ValueId apart = m.operand(found.attention, k), joined = side_by_side(m, apart);
+    const ValueId apart = m.operand(found.attention, k), joined = operand_of_head_split(m, apart);
     if (!joined) return m.refuse("heads that do not lie side by side before");
     if (k > 0 && (*m.shape(apart))[1].value() != found.heads) return m.refuse("keys or values of fewer heads");
     found.heads = (*m.shape(apart))[1].value();
@@ -107,17 +107,17 @@ bool three_local_products(Match& m) {
   if (found.products.widths[0] != found.products.widths[1]) return false;
   if (!mask_fits(m.shape(m.operand(found.attention, 3)), x[0], found.heads, x[1])) return m.refuse("a mask of another shape");
   found.products.scale *= m.node(found.attention).attributes.number("scale", 1);
-  found.joins = joins_heads(m, m.root(), {x[0], x[1], found.products.widths[2]});
-  return found.joins == Joins::unknown ? m.refuse("a reshape whose sizes are not known") : m.keep(std::move(found));
+  found.joins = shape_of_merged_heads(m, m.root(), {x[0], x[1], found.products.widths[2]});
+  return found.joins == MergedShape::unknown ? m.refuse("a reshape whose sizes are not known") : m.accept(std::move(found));
 }
 
 bool local_to_attention(const Match& m, Rewriter& w) {
-  const Local& found = m.kept<Local>();
+  const Local& found = m.state<Local>();
   const double low = m.node(found.attention).attributes.number("low", 0);
   const ValueId scores = w("Where", {m.operand(found.attention, 3), w.scalar(DType::f32, 0), w.scalar(DType::f32, low)});
   const ValueId y = packed_attention(w, found.products, scores, {{"num_heads", found.heads}});
   if (!y) return false;
-  return give(m, w, found.joins == Joins::same ? y : w.again(m.root(), {y, m.operand(m.root(), 1)})[0]);
+  return replace_root(m, w, found.joins == MergedShape::same ? y : w.clone_with_operands(m.root(), {y, m.operand(m.root(), 1)})[0]);
 }
 
 }  // namespace
@@ -133,7 +133,7 @@ RULES(onnxruntime_attention_products) {
              .rewrite = to_attention,
              .numerics = Numerics::reassociating,
              .benefit = 8,
-             .seeds = "Attention3D"},
+             .covered_patterns = "Attention3D"},
             {.name = "local_attention_products",
              .docs = "the same of LocalAttention, whose mask is added as 0 or a huge number (a hidden score of NaN or infinity gives NaN)",
              .roots = "Reshape",
@@ -142,7 +142,7 @@ RULES(onnxruntime_attention_products) {
              .numerics = Numerics::reassociating,
              .finite = true,
              .benefit = 8,
-             .seeds = "Attention3D"},
+             .covered_patterns = "Attention3D"},
         },
 };
 

@@ -23,33 +23,33 @@ RULES(onnxruntime_complex) {
                  "Concat(Sub(Mul(Gather(?a, [0], axis=-1), Gather(?b, [0], axis=-1)), Mul(Gather(?a, [1], axis=-1), Gather(?b, [1],"
                  " axis=-1))), Add(Mul(Gather(?a, [0], axis=-1), Gather(?b, [1], axis=-1)), Mul(Gather(?a, [1], axis=-1), Gather(?b,"
                  " [0], axis=-1))), axis=-1) => com.microsoft::ComplexMul(?a, ?b) where dim(?a, -1) == 2, dim(?b, -1) == 2",
-             .seeds = "ComplexMul"},
+             .covered_patterns = "ComplexMul"},
             {.name = "complex_mul_split",
              .docs = "the same where the parts were split off",
              .equation =
                  "Concat(Sub(Mul(Split(?a, ?n?, axis=-1).0, Split(?b, ?o?, axis=-1).0), Mul(Split(?a, ?n?, axis=-1).1, Split(?b, ?o?,"
                  " axis=-1).1)), Add(Mul(Split(?a, ?n?, axis=-1).0, Split(?b, ?o?, axis=-1).1), Mul(Split(?a, ?n?, axis=-1).1,"
                  " Split(?b, ?o?, axis=-1).0)), axis=-1) => com.microsoft::ComplexMul(?a, ?b) where dim(?a, -1) == 2, dim(?b, -1) == 2",
-             .seeds = "ComplexMul"},
+             .covered_patterns = "ComplexMul"},
             {.name = "complex_mul_conj",
              .docs = "a number times the conjugate of another",
              .equation =
                  "Concat(Add(Mul(Gather(?a, [0], axis=-1), Gather(?b, [0], axis=-1)), Mul(Gather(?a, [1], axis=-1), Gather(?b, [1],"
                  " axis=-1))), Sub(Mul(Gather(?a, [1], axis=-1), Gather(?b, [0], axis=-1)), Mul(Gather(?a, [0], axis=-1), Gather(?b,"
                  " [1], axis=-1))), axis=-1) => com.microsoft::ComplexMulConj(?a, ?b) where dim(?a, -1) == 2, dim(?b, -1) == 2",
-             .seeds = "ComplexMulConj"},
+             .covered_patterns = "ComplexMulConj"},
             {.name = "complex_mul_scalars",
              .docs = "the product where each part was gathered by a number",
              .equation = SIDE_BY_SIDE(
                  "Sub(Mul(" A("0") ", " B("0") "), Mul(" A("1") ", " B("1") "))",
                  "Add(Mul(" A("0") ", " B("1") "), Mul(" A("1") ", " B("0") "))") " => com.microsoft::ComplexMul(?a, ?b)" PARTS,
-             .seeds = "ComplexMul"},
+             .covered_patterns = "ComplexMul"},
             {.name = "complex_mul_conj_scalars",
              .docs = "the same with the conjugate",
              .equation = SIDE_BY_SIDE(
                  "Add(Mul(" A("0") ", " B("0") "), Mul(" A("1") ", " B("1") "))",
                  "Sub(Mul(" A("1") ", " B("0") "), Mul(" A("0") ", " B("1") "))") " => com.microsoft::ComplexMulConj(?a, ?b)" PARTS,
-             .seeds = "ComplexMulConj"},
+             .covered_patterns = "ComplexMulConj"},
         },
 };
 

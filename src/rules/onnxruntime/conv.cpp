@@ -5,8 +5,8 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/cuts.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/last_axis_slice.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::onnxruntime_conv {
 using namespace rewrite;
@@ -39,20 +39,20 @@ bool activated_conv(Match& m) {
   if (!x || m.dtype(x) != DType::f32 || !m.same_type(x, m.result(m.root()))) return false;
   const auto parameters = parameters_of(m, m.root());
   if (!parameters) return m.refuse("a bound is not constant");
-  if (const NodeId conv = m.take(x, "Conv")) { return m.keep(Fused{conv, {}, *parameters}); }
+  if (const NodeId conv = m.take(x, "Conv")) { return m.accept(Fused{conv, {}, *parameters}); }
   const NodeId add = m.take(x, "Add");
   for (size_t k : {0, 1}) {
     if (!add || !m.same_type(m.operand(add, 0), m.operand(add, 1))) break;
-    const NodeId conv = m.made_by(m.operand(add, k), "Conv");
+    const NodeId conv = m.producer(m.operand(add, k), "Conv");
     if (!conv || m.use_count(m.result(conv)) != 1) continue;
     m.take(conv);
-    return m.keep(Fused{conv, m.operand(add, 1 - k), *parameters});
+    return m.accept(Fused{conv, m.operand(add, 1 - k), *parameters});
   }
   return false;
 }
 
 bool to_fused_conv(const Match& m, Rewriter& w) {
-  const Fused& found = m.kept<Fused>();
+  const Fused& found = m.state<Fused>();
   std::vector<ValueId> inputs = m.node(found.conv).inputs;
   if (found.other) {
     inputs.resize(3);
@@ -61,7 +61,7 @@ bool to_fused_conv(const Match& m, Rewriter& w) {
   std::vector<std::pair<std::string, ir::Attribute>> how{{"activation", std::string(m.node(m.root()).op->name)}};
   if (!found.parameters.empty()) how.emplace_back("activation_params", found.parameters);
   for (const auto& [name, value] : m.node(found.conv).attributes) how.emplace_back(name, value);
-  return give(m, w, w("com.microsoft::FusedConv", std::move(inputs), std::move(how)));
+  return replace_root(m, w, w("com.microsoft::FusedConv", std::move(inputs), std::move(how)));
 }
 
 /// A depthwise convolution over the past and the present along the only spatial axis.
@@ -72,10 +72,10 @@ struct Causal {
 /// Slice along axis 2 that keeps the last `count` elements, counted from either end.
 bool keeps_end(const Match& m, NodeId slice, int64_t count) {
   const ValueId line = m.operand(slice, 0);
-  const auto start = one_int(m, m.operand(slice, 1), std::nullopt), end = one_int(m, m.operand(slice, 2), std::nullopt),
-             axis = one_int(m, m.operand(slice, 3), 0), step = one_int(m, m.operand(slice, 4), 1);
+  const auto start = single_integer(m, m.operand(slice, 1), std::nullopt), end = single_integer(m, m.operand(slice, 2), std::nullopt),
+             axis = single_integer(m, m.operand(slice, 3), 0), step = single_integer(m, m.operand(slice, 4), 1);
   if (!start || !end || (axis != 2 && axis != -1) || step != 1 || m.rank(line) != 3) return false;
-  const int64_t size = last_size(m, line).value_or(int64_t{1} << 40);
+  const int64_t size = last_axis_size(m, line).value_or(int64_t{1} << 40);
   return *end >= size && (*start == -count || *start == size - count);
 }
 
@@ -103,11 +103,11 @@ bool causal_conv(Match& m) {
     m.take(found.state);
     m.other_roots.push_back(found.state);
   }
-  return m.keep(found);
+  return m.accept(found);
 }
 
 bool to_causal_conv(const Match& m, Rewriter& w) {
-  const Causal& found = m.kept<Causal>();
+  const Causal& found = m.state<Causal>();
   const auto results =
       w.many("com.microsoft::CausalConvWithState",
              {m.operand(found.concat, 1), m.operand(found.conv, 1), m.operand(found.conv, 2), m.operand(found.concat, 0)}, 2);
@@ -120,7 +120,8 @@ bool same_attributes(Match& m) { return m.dtype(m.operand(m.root(), 0)) == DType
 
 bool in_contrib_domain(const Match& m, Rewriter& w) {
   const Node& node = m.node(m.root());
-  return give_all(m, w, w.many("com.microsoft::" + node.op->name, node.inputs, node.outputs.size(), attributes_but(node, {})));
+  return replace_root_results(m, w,
+                              w.many("com.microsoft::" + node.op->name, node.inputs, node.outputs.size(), attributes_except(node, {})));
 }
 
 }  // namespace
@@ -136,7 +137,7 @@ RULES(onnxruntime_conv) {
              .rewrite = to_fused_conv,
              .numerics = Numerics::reassociating,
              .benefit = 5,
-             .seeds = "FusedConv"},
+             .covered_patterns = "FusedConv"},
             {.name = "causal_conv",
              .docs = "a depthwise convolution over the past and the present of a line, and the end of it that is the next past",
              .roots = "Conv",
@@ -144,7 +145,7 @@ RULES(onnxruntime_conv) {
              .rewrite = to_causal_conv,
              .numerics = Numerics::reassociating,
              .benefit = 6,
-             .seeds = "CausalConvWithState"},
+             .covered_patterns = "CausalConvWithState"},
             {.name = "causal_conv_silu",
              .docs = "the activation that the op supports",
              .equation =
@@ -152,7 +153,7 @@ RULES(onnxruntime_conv) {
                  " state_window=0), alpha=1) => com.microsoft::CausalConvWithState(?x, ?w, ?b, ?p, activation=\"silu\")",
              .numerics = Numerics::reassociating,
              .benefit = 6,
-             .seeds = "CausalConvWithState"},
+             .covered_patterns = "CausalConvWithState"},
             {.name = "recurrent_ops",
              .docs =
                  "LinearAttention and CausalConvWithState of opset 27 are ONNX Runtime's own ops of the same names, which it has for longer",
@@ -160,7 +161,7 @@ RULES(onnxruntime_conv) {
              .match = same_attributes,
              .rewrite = in_contrib_domain,
              .benefit = 4,
-             .seeds = "LinearAttention CausalConvWithState"},
+             .covered_patterns = "LinearAttention CausalConvWithState"},
         },
 };
 

@@ -6,7 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::onnxruntime_decoder {
 using namespace rewrite;
@@ -30,7 +30,7 @@ struct Sequences {
 std::optional<Mapped> mapped(Match& m, ValueId value) {
   const NodeId add = m.take(value, "Add");
   for (size_t k : {0, 1}) {
-    const NodeId product = add ? m.made_by(m.operand(add, k), "MatMul") : NodeId{};
+    const NodeId product = add ? m.producer(m.operand(add, k), "MatMul") : NodeId{};
     if (!product || m.rank(m.operand(product, 0)) != 3 || m.rank(m.operand(product, 1)) != 2 || m.rank(m.operand(add, 1 - k)) != 1)
       continue;
     m.take(product);
@@ -117,11 +117,11 @@ bool decoder(Match& m) {
   if (!query || !mapped_rest(m, *sequences, found)) return m.refuse("queries, keys and values are not products with a bias");
   found.query = *query;
   found.heads = sequences->heads;
-  return m.keep(found);
+  return m.accept(found);
 }
 
 bool to_decoder(const Match& m, Rewriter& w) {
-  const Decoder& d = m.kept<Decoder>();
+  const Decoder& d = m.state<Decoder>();
   const auto flag = [&](bool on) {
     Tensor t = *Tensor::make(DType::boolean, {1});
     t.set_integer(0, on);
@@ -136,7 +136,7 @@ bool to_decoder(const Match& m, Rewriter& w) {
   const ValueId bias = w("Concat", biases, {{"axis", int64_t{0}}});
   std::vector<ValueId> inputs{d.query.x, d.rest.x, d.query.weights, rest, bias, {}, {}, {}};
   for (bool on : {d.query.x != d.rest.x, false, false, false}) inputs.push_back(flag(on));
-  return give(m, w, w("com.microsoft::DecoderAttention", inputs, {{"num_heads", d.heads}}));
+  return replace_root(m, w, w("com.microsoft::DecoderAttention", inputs, {{"num_heads", d.heads}}));
 }
 
 }  // namespace
@@ -152,7 +152,7 @@ RULES(onnxruntime_decoder) {
              .rewrite = to_decoder,
              .numerics = Numerics::reassociating,
              .benefit = 9,
-             .seeds = "DecoderAttention"},
+             .covered_patterns = "DecoderAttention"},
         },
 };
 

@@ -6,7 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::onnxruntime_embed {
 using namespace rewrite;
@@ -29,7 +29,7 @@ bool equal_where_legal(Dim a, Dim b) {
 }
 
 bool collect(Match& m, ValueId value, std::vector<Lookup>& out, int depth) {
-  if (const NodeId add = depth > 0 ? m.made_by(value, "Add") : NodeId{}) {
+  if (const NodeId add = depth > 0 ? m.producer(value, "Add") : NodeId{}) {
     m.take(add);
     return collect(m, m.operand(add, 0), out, depth - 1) && collect(m, m.operand(add, 1), out, depth - 1);
   }
@@ -52,7 +52,7 @@ bool embedding(Match& m) {
   for (size_t k : {1, 2})
     if (m.rank(m.operand(m.root(), k)) != 1) return false;
   std::vector<Lookup> found;
-  if (!m.made_by(sum, "Add") || !collect(m, sum, found, 2) || found.size() < 2 || found.size() > 3) return false;
+  if (!m.producer(sum, "Add") || !collect(m, sum, found, 2) || found.size() < 2 || found.size() > 3) return false;
   const auto full = [&](const Lookup& l) {
     const DimList &ids = *m.shape(l.ids), &rows = *m.shape(sum);
     return ids[0].known_equal(rows[0]) && ids[1].known_equal(rows[1]);
@@ -61,11 +61,11 @@ bool embedding(Match& m) {
   std::ranges::partition(found, full);
   if (!full(found[0]) || !places_for(m, found.back(), found[0]) || (found.size() == 3 && !full(found[1])))
     return m.refuse("the ids do not fit each other");
-  return m.keep(Embedding{found[0], found.back(), found.size() == 3 ? found[1] : Lookup{}});
+  return m.accept(Embedding{found[0], found.back(), found.size() == 3 ? found[1] : Lookup{}});
 }
 
 bool to_embedding(const Match& m, Rewriter& w) {
-  const Embedding& e = m.kept<Embedding>();
+  const Embedding& e = m.state<Embedding>();
   const auto narrow = [&](ValueId ids) {
     return !ids || m.dtype(ids) == DType::i32 ? ids : w("Cast", {ids}, {{"to", static_cast<int64_t>(DType::i32)}});
   };
@@ -74,7 +74,7 @@ bool to_embedding(const Match& m, Rewriter& w) {
                               {narrow(e.words.ids), narrow(e.segments.ids), e.words.table, e.places.table, e.segments.table, norm.inputs[1],
                                norm.inputs[2], ValueId{}, narrow(e.places.ids)},
                               2, {{"epsilon", norm.attributes.number("epsilon", 1e-5f)}});
-  return give(m, w, results[0]);
+  return replace_root(m, w, results[0]);
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ RULES(onnxruntime_embed) {
              .rewrite = to_embedding,
              .numerics = Numerics::reassociating,
              .benefit = 8,
-             .seeds = "EmbedLayerNormalization"},
+             .covered_patterns = "EmbedLayerNormalization"},
         },
 };
 

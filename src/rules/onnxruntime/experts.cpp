@@ -4,7 +4,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::onnxruntime_experts {
@@ -25,7 +25,7 @@ struct Experts {
 bool chooses_one(Match& m, NodeId best, ValueId& router) {
   const ValueId likes = m.operand(best, 0);
   if (m.rank(likes) != 2 || m.ints(m.operand(best, 1)) != ir::Ints{1} || m.axis(best, "axis", -1, likes) != 1) return false;
-  const NodeId softmax = m.node(best).attributes.integer("largest", 1) != 0 ? m.made_by(likes, "Softmax") : NodeId{};
+  const NodeId softmax = m.node(best).attributes.integer("largest", 1) != 0 ? m.producer(likes, "Softmax") : NodeId{};
   if (!softmax || m.axis(softmax, "axis", -1, likes) != 1) return false;
   router = m.operand(softmax, 0);
   return true;
@@ -40,28 +40,28 @@ NodeId chosen_by(const Match& m, ValueId value, size_t index) {
 
 /// What the ids of the experts gather from along axis 0.
 ValueId picked(const Match& m, ValueId value, NodeId best) {
-  const NodeId gather = m.made_by(value, "Gather");
+  const NodeId gather = m.producer(value, "Gather");
   const bool flat = gather && m.rank(m.operand(gather, 1)) == 1 && chosen_by(m, m.operand(gather, 1), 1) == best;
   return flat && m.axis(gather, "axis", 0, m.operand(gather, 0)) == 0 ? m.operand(gather, 0) : ValueId{};
 }
 
 /// Squeeze(Unsqueeze(x) * W^T) + b of picked W and b, b where there is one. Returns x.
 ValueId mapped(Match& m, ValueId value, NodeId best, Map& map) {
-  const NodeId add = m.made_by(value, "Add");
+  const NodeId add = m.producer(value, "Add");
   for (size_t k : {0, 1})
     if (const ValueId bias = add ? picked(m, m.operand(add, k), best) : ValueId{}) {
       map.bias = bias;
       value = m.operand(add, 1 - k);
       break;
     }
-  const NodeId narrow = m.made_by(value, "Squeeze");
+  const NodeId narrow = m.producer(value, "Squeeze");
   if (!narrow || m.ints(m.operand(narrow, 1)) != ir::Ints{1}) return {};
-  const NodeId plain = m.made_by(m.operand(narrow, 0), "MatMul");
-  const NodeId product = plain ? plain : m.made_by(m.operand(narrow, 0), "com.microsoft::FusedMatMul");
+  const NodeId plain = m.producer(m.operand(narrow, 0), "MatMul");
+  const NodeId product = plain ? plain : m.producer(m.operand(narrow, 0), "com.microsoft::FusedMatMul");
   if (!product) return {};
   ValueId transposed = m.operand(product, 1);
   if (plain) {
-    const NodeId transpose = m.made_by(transposed, "Transpose");
+    const NodeId transpose = m.producer(transposed, "Transpose");
     if (!transpose || permutation(m, transpose) != ir::Ints{0, 2, 1}) return {};
     transposed = m.operand(transpose, 0);
   } else {
@@ -70,7 +70,7 @@ ValueId mapped(Match& m, ValueId value, NodeId best, Map& map) {
     if (a.integer("transBatchA", 0) != 0 || a.integer("transBatchB", 0) != 0) return {};
   }
   map.weights = picked(m, transposed, best);
-  const NodeId wide = map.weights ? m.made_by(m.operand(product, 0), "Unsqueeze") : NodeId{};
+  const NodeId wide = map.weights ? m.producer(m.operand(product, 0), "Unsqueeze") : NodeId{};
   return wide && m.ints(m.operand(wide, 1)) == ir::Ints{1} ? m.operand(wide, 0) : ValueId{};
 }
 
@@ -113,16 +113,16 @@ bool mixture(Match& m) {
     found.activation = hidden ? activation_of(m, hidden, inside) : "";
     if (found.activation.empty()) continue;
     found.x = mapped(m, inside, found.best, found.first);
-    if (found.x && shapes_fit(m, found)) return m.keep(std::move(found));
+    if (found.x && shapes_fit(m, found)) return m.accept(std::move(found));
   }
   return false;
 }
 
 bool to_moe(const Match& m, Rewriter& w) {
-  const Experts& f = m.kept<Experts>();
+  const Experts& f = m.state<Experts>();
   std::vector<ValueId> inputs{f.x, f.router, f.first.weights, f.first.bias, f.second.weights, f.second.bias};
   if (!f.second.bias) inputs.pop_back();
-  return give(m, w, w("com.microsoft::MoE", inputs, {{"k", int64_t{1}}, {"activation_type", f.activation}}));
+  return replace_root(m, w, w("com.microsoft::MoE", inputs, {{"k", int64_t{1}}, {"activation_type", f.activation}}));
 }
 
 }  // namespace
@@ -139,8 +139,8 @@ RULES(onnxruntime_experts) {
              .rewrite = to_moe,
              .numerics = Numerics::reassociating,
              .benefit = 9,
-             .shared = true,
-             .seeds = "MoE"},
+             .allow_outside_uses = true,
+             .covered_patterns = "MoE"},
         },
 };
 

@@ -3,7 +3,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::onnxruntime_gelu {
 using namespace rewrite;
@@ -30,15 +30,15 @@ bool split_gelu(Match& m) {
     for (size_t k : {0, 1}) {
       const ValueId x = add ? m.operand(add, k) : ValueId{}, bias = add ? m.operand(add, 1 - k) : ValueId{};
       if (add && m.rank(x) == 3 && axis == 2 && m.rank(bias) == 1 && m.same_type(x, m.result(add)) && is_short(m, x))
-        return m.keep(BiasedHalves{x, bias});
+        return m.accept(BiasedHalves{x, bias});
     }
   }
   return false;
 }
 
 bool to_split_gelu(const Match& m, Rewriter& w) {
-  const BiasedHalves& found = m.kept<BiasedHalves>();
-  return give(m, w, w("com.microsoft::BiasSplitGelu", {found.x, found.bias}));
+  const BiasedHalves& found = m.state<BiasedHalves>();
+  return replace_root(m, w, w("com.microsoft::BiasSplitGelu", {found.x, found.bias}));
 }
 
 /// The summand that is broadcast, and how: along leading axes (outer) or along axes between (inner).
@@ -71,16 +71,16 @@ bool bias_softmax(Match& m) {
     if (!m.same_type(data, m.result(add)) || !m.shape(data) || !m.shape(bias) || !is_short(m, data)) continue;
     const auto inner = broadcast_kind(*m.shape(data), *m.shape(bias));
     if (!inner) continue;
-    return m.keep(Biased{data, bias, *inner});
+    return m.accept(Biased{data, bias, *inner});
   }
   return false;
 }
 
 bool to_bias_softmax(const Match& m, Rewriter& w) {
-  const Biased& found = m.kept<Biased>();
-  return give(m, w,
-              w("com.microsoft::BiasSoftmax", {found.data, found.bias},
-                {{"axis", int64_t{*m.rank(found.data)} - 1}, {"is_inner_broadcast", found.inner}}));
+  const Biased& found = m.state<Biased>();
+  return replace_root(m, w,
+                      w("com.microsoft::BiasSoftmax", {found.data, found.bias},
+                        {{"axis", int64_t{*m.rank(found.data)} - 1}, {"is_inner_broadcast", found.inner}}));
 }
 
 }  // namespace
@@ -94,36 +94,36 @@ RULES(onnxruntime_gelu) {
              .equation = "(Gelu(Add(?x, ?b), approximate=\"none\") | com.microsoft::Gelu(Add(?x, ?b))) => com.microsoft::BiasGelu(?x, ?b)"
                          " where dtype(?x) == f32 or dtype(?x) == f16, suffix(?b, ?x), rank(?x) > 1",
              .benefit = 5,
-             .seeds = "BiasGelu"},
+             .covered_patterns = "BiasGelu"},
             {.name = "fast_gelu_bias",
              .docs = "the same for the form with tanh: FastGelu takes the bias",
              .equation =
                  "(Gelu(Add(?x, ?b), approximate=\"tanh\") | com.microsoft::FastGelu(Add(?x, ?b))) => com.microsoft::FastGelu(?x, ?b)"
                  " where dtype(?x) == f32 or dtype(?x) == f16, suffix(?b, ?x), rank(?x) > 1",
              .benefit = 5,
-             .seeds = "FastGelu"},
+             .covered_patterns = "FastGelu"},
             {.name = "ort_gelu_tanh",
              .docs = "Gelu with tanh is FastGelu, which models of every opset may have",
              .equation = "Gelu(?x, approximate=\"tanh\") => com.microsoft::FastGelu(?x) where dtype(?x) == f32 or dtype(?x) == f16",
              .benefit = 2,
-             .seeds = "GeluOrt"},
+             .covered_patterns = "GeluOrt"},
             {.name = "ort_gelu_erf",
              .docs = "Gelu of ONNX Runtime's domain, which models of every opset may have",
              .equation = "Gelu(?x, approximate=\"none\") => com.microsoft::Gelu(?x) where dtype(?x) == f32 or dtype(?x) == f16",
              .benefit = 2,
-             .seeds = "GeluErf"},
+             .covered_patterns = "GeluErf"},
             {.name = "fast_gelu",
              .docs = "tanh for erf: off by up to 4e-4, so only where approximate rules are requested",
              .equation = "com.microsoft::Gelu(?x) => com.microsoft::FastGelu(?x) where dtype(?x) == f32 or dtype(?x) == f16",
              .numerics = Numerics::approximate,
              .benefit = 2,
-             .seeds = "FastGelu"},
+             .covered_patterns = "FastGelu"},
             {.name = "quick_gelu",
              .docs = "x * sigmoid(a * x)",
              .equation = "Swish(?x, alpha=?a) => com.microsoft::QuickGelu(?x, alpha=?a) where dtype(?x) == f32 or dtype(?x) == f16",
              .numerics = Numerics::reassociating,
              .benefit = 3,
-             .seeds = "QuickGelu"},
+             .covered_patterns = "QuickGelu"},
             {.name = "quick_gelu_factor",
              .docs = "the same with the factor in plain sight",
              .equation =
@@ -131,13 +131,13 @@ RULES(onnxruntime_gelu) {
                  " rank(?a) <= rank(?x), size(?a) == 1",
              .numerics = Numerics::reassociating,
              .benefit = 3,
-             .seeds = "QuickGelu"},
+             .covered_patterns = "QuickGelu"},
             {.name = "quick_gelu_plain",
              .docs = "x * sigmoid(x)",
              .equation = "Mul(?x, Sigmoid(?x)) => com.microsoft::QuickGelu(?x, alpha=1.0) where dtype(?x) == f32 or dtype(?x) == f16",
              .numerics = Numerics::reassociating,
              .benefit = 3,
-             .seeds = "QuickGelu"},
+             .covered_patterns = "QuickGelu"},
             {.name = "bias_split_gelu",
              .docs = "left * Gelu(right) of the halves of x + bias; the CPU build has no kernel",
              .roots = "Mul",
@@ -145,7 +145,7 @@ RULES(onnxruntime_gelu) {
              .rewrite = to_split_gelu,
              .benefit = 6,
              .sets = "onnxruntime_cuda",
-             .seeds = "BiasSplitGelu"},
+             .covered_patterns = "BiasSplitGelu"},
             {.name = "bias_softmax",
              .docs = "Softmax of a sum whose second part is broadcast along leading or middle axes; the CPU build has no kernel",
              .roots = "Softmax",
@@ -153,7 +153,7 @@ RULES(onnxruntime_gelu) {
              .rewrite = to_bias_softmax,
              .benefit = 3,
              .sets = "onnxruntime_cuda",
-             .seeds = "BiasSoftmax"},
+             .covered_patterns = "BiasSoftmax"},
         },
 };
 

@@ -3,7 +3,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::onnxruntime_gemm {
 using namespace rewrite;
@@ -21,12 +21,12 @@ bool to_fused_gemm(const Match& m, Rewriter& w) {
   if (hard || root.is("LeakyRelu")) how.emplace_back("activation_alpha", root.attributes.number("alpha", hard ? 0.2f : 0.01f));
   if (hard) how.emplace_back("activation_beta", root.attributes.number("beta", 0.5f));
   for (const auto& [name, value] : gemm.attributes) how.emplace_back(name, value);
-  return give(m, w, w("com.microsoft::FusedGemm", gemm.inputs, std::move(how)));
+  return replace_root(m, w, w("com.microsoft::FusedGemm", gemm.inputs, std::move(how)));
 }
 
 /// The operand of a Reshape that joins all axes but the last.
 ValueId unflattened(const Match& m, ValueId rows) {
-  const NodeId reshape = m.made_by(rows, "Reshape");
+  const NodeId reshape = m.producer(rows, "Reshape");
   const ValueId x = reshape ? m.operand(reshape, 0) : ValueId{};
   const DimList *from = m.shape(x), *to = m.shape(rows);
   const bool joins = from && to && to->size() == 2 && from->size() > 2 && from->back().known_equal(to->back());
@@ -61,7 +61,7 @@ bool gemm_between(Match& m) {
   return out->back().known_equal(m.shape(m.result(gemm))->back());
 }
 
-bool without_reshapes(const Match& m, Rewriter& w) { return give(m, w, unflattened_gemm(m, w, m.nodes[1])); }
+bool without_reshapes(const Match& m, Rewriter& w) { return replace_root(m, w, unflattened_gemm(m, w, m.nodes[1])); }
 
 /// Gemm without a summand on flattened rows: the product first, then the reshape, where others may take it up.
 bool is_flat_gemm(Match& m) {
@@ -71,7 +71,7 @@ bool is_flat_gemm(Match& m) {
 
 bool reshape_later(const Match& m, Rewriter& w) {
   const ValueId y = unflattened_gemm(m, w, m.root());
-  return give(m, w, w("Reshape", {y, w.ints({-1, m.shape(m.result(m.root()))->back().value()})}));
+  return replace_root(m, w, w("Reshape", {y, w.ints({-1, m.shape(m.result(m.root()))->back().value()})}));
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ RULES(onnxruntime_gemm) {
              .rewrite = without_reshapes,
              .numerics = Numerics::reassociating,
              .benefit = 6,
-             .seeds = "ReshapeGemmReshape"},
+             .covered_patterns = "ReshapeGemmReshape"},
             {.name = "reshape_gemm",
              .docs = "rows flattened for Gemm are flattened after it, where the next reshape takes that up",
              .roots = "Gemm",
@@ -114,8 +114,8 @@ RULES(onnxruntime_gemm) {
              .rewrite = reshape_later,
              .numerics = Numerics::reassociating,
              .benefit = 2,
-             .shared = true,
-             .seeds = "ReshapeGemm"},
+             .allow_outside_uses = true,
+             .covered_patterns = "ReshapeGemm"},
         },
 };
 

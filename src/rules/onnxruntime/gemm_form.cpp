@@ -4,7 +4,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::onnxruntime_gemm_form {
@@ -22,20 +22,20 @@ bool matrix_sum(Match& m) {
   if (!is_real_arithmetic(dtype)) return false;
   for (size_t slot : {0, 1}) {
     const ValueId value = m.operand(m.root(), slot), summand = m.operand(m.root(), 1 - slot);
-    const NodeId matmul = m.made_by(value, "MatMul"), product = matmul ? matmul : m.made_by(value, "Gemm");
+    const NodeId matmul = m.producer(value, "MatMul"), product = matmul ? matmul : m.producer(value, "Gemm");
     const DimList *matrix = m.shape(value), *added = m.shape(summand);
     if (!product || m.operand(product, 2) || !matrix || !added) continue;
     if (m.rank(m.operand(product, 0)) != 2 || m.rank(m.operand(product, 1)) != 2 || !broadcasts_to(*added, *matrix)) continue;
     m.take(product);
-    return m.keep(Sum{product, summand});
+    return m.accept(Sum{product, summand});
   }
   return false;
 }
 
 bool to_gemm(const Match& m, Rewriter& w) {
-  const Sum& found = m.kept<Sum>();
+  const Sum& found = m.state<Sum>();
   const std::vector<ValueId> inputs{m.operand(found.product, 0), m.operand(found.product, 1), found.summand};
-  return give(m, w, w("Gemm", inputs, attributes_but(m.node(found.product), {"beta"})));
+  return replace_root(m, w, w("Gemm", inputs, attributes_except(m.node(found.product), {"beta"})));
 }
 
 bool plain_weight(Match& m) {
@@ -47,9 +47,9 @@ bool plain_weight(Match& m) {
 bool store_transposed(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs = m.node(m.root()).inputs;
   inputs[1] = w.constant(ir::permute(m.value(inputs[1]).constant, {1, 0}));
-  auto attributes = attributes_but(m.node(m.root()), {"transB"});
+  auto attributes = attributes_except(m.node(m.root()), {"transB"});
   attributes.emplace_back("transB", int64_t{1});
-  return give(m, w, w("Gemm", inputs, std::move(attributes)));
+  return replace_root(m, w, w("Gemm", inputs, std::move(attributes)));
 }
 
 }  // namespace
@@ -65,54 +65,54 @@ RULES(onnxruntime_gemm_form) {
              .rewrite = to_gemm,
              .numerics = Numerics::reassociating,
              .benefit = 5,
-             .seeds = "MatMulAdd"},
+             .covered_patterns = "MatMulAdd"},
             {.name = "gemm_weight",
              .docs = "constant weights of Gemm are stored transposed",
              .roots = "Gemm",
              .match = plain_weight,
              .rewrite = store_transposed,
              .benefit = 1,
-             .seeds = "GemmTranspose"},
+             .covered_patterns = "GemmTranspose"},
             {.name = "matmul_transposed_left",
              .docs = "MatMul of a transposed matrix is Gemm with transA",
              .equation = "MatMul(Transpose(?a, perm=[1,0]), ?b) => Gemm(?a, ?b, transA=1) where rank(?b) == 2",
              .benefit = 4,
-             .shared = true,
-             .seeds = "TransposeMatMul"},
+             .allow_outside_uses = true,
+             .covered_patterns = "TransposeMatMul"},
             {.name = "matmul_transposed_right",
              .docs = "MatMul with a transposed matrix is Gemm with transB",
              .equation = "MatMul(?a, Transpose(?b, perm=[1,0])) => Gemm(?a, ?b, transB=1) where rank(?a) == 2",
              .benefit = 4,
-             .shared = true,
-             .seeds = "TransposeMatMul"},
+             .allow_outside_uses = true,
+             .covered_patterns = "TransposeMatMul"},
             {.name = "gemm_transposed_left",
              .docs = "a Transpose before the left operand of Gemm is its flag",
              .equation = "Gemm(Transpose(?a, perm=[1,0]), ?b, ?c?, alpha=?f, beta=?g, transA=0, transB=?t)"
                          " => Gemm(?a, ?b, ?c, alpha=?f, beta=?g, transA=1, transB=?t)",
              .benefit = 4,
-             .shared = true,
-             .seeds = "TransposeMatMul"},
+             .allow_outside_uses = true,
+             .covered_patterns = "TransposeMatMul"},
             {.name = "gemm_untransposed_left",
              .docs = "a Transpose before the left operand of Gemm, which transposes it back",
              .equation = "Gemm(Transpose(?a, perm=[1,0]), ?b, ?c?, alpha=?f, beta=?g, transA=1, transB=?t)"
                          " => Gemm(?a, ?b, ?c, alpha=?f, beta=?g, transA=0, transB=?t)",
              .benefit = 4,
-             .shared = true,
-             .seeds = "TransposeMatMul"},
+             .allow_outside_uses = true,
+             .covered_patterns = "TransposeMatMul"},
             {.name = "gemm_transposed_right",
              .docs = "a Transpose before the right operand of Gemm is its flag",
              .equation = "Gemm(?a, Transpose(?b, perm=[1,0]), ?c?, alpha=?f, beta=?g, transA=?t, transB=0)"
                          " => Gemm(?a, ?b, ?c, alpha=?f, beta=?g, transA=?t, transB=1)",
              .benefit = 4,
-             .shared = true,
-             .seeds = "TransposeMatMul"},
+             .allow_outside_uses = true,
+             .covered_patterns = "TransposeMatMul"},
             {.name = "gemm_untransposed_right",
              .docs = "a Transpose before the right operand of Gemm, which transposes it back",
              .equation = "Gemm(?a, Transpose(?b, perm=[1,0]), ?c?, alpha=?f, beta=?g, transA=?t, transB=1)"
                          " => Gemm(?a, ?b, ?c, alpha=?f, beta=?g, transA=?t, transB=0)",
              .benefit = 4,
-             .shared = true,
-             .seeds = "TransposeMatMul"},
+             .allow_outside_uses = true,
+             .covered_patterns = "TransposeMatMul"},
         },
 };
 

@@ -30,7 +30,7 @@ bool is(const DimList* shape, const DimList& wanted) { return shape && std::rang
 
 /// What keeps the order of the elements.
 bool is_view(const GraphQuery& m, NodeId node) {
-  return node && (is_reshape(m.node(node)) || (m.node(node).is("Transpose") && moves_ones(m, node)));
+  return node && (is_reshape(m.node(node)) || (m.node(node).is("Transpose") && moves_only_unit_axes(m, node)));
 }
 
 /// The value below views that has one position and its heads side by side, or at least apart after the position; none where no such is.
@@ -48,7 +48,7 @@ ValueId one_position(const GraphQuery& m, ValueId value, Dim batch, int64_t head
 
 /// key [.., size, 1] times value [.., 1, value size], broadcast or as matrices.
 bool outer_product(Match& m, ValueId product, Step& found) {
-  const NodeId mul = m.made_by(product, "Mul"), node = mul ? mul : m.made_by(product, "MatMul");
+  const NodeId mul = m.producer(product, "Mul"), node = mul ? mul : m.producer(product, "MatMul");
   for (size_t column : {0, 1}) {
     if (!node || (!mul && column == 1)) return false;
     const ValueId key = m.operand(node, column), value = m.operand(node, 1 - column);
@@ -68,7 +68,7 @@ ValueId decay_of(const Match& m, ValueId factor, const Step& found) {
   const bool rows = is(m.shape(factor), {found.batch, found.heads, found.size, 1});
   if (!rows && !is(m.shape(factor), {found.batch, found.heads, 1, 1})) return {};
   for (int depth = 0; depth <= kMostViews; ++depth) {
-    if (const NodeId exp = m.made_by(factor, "Exp"))
+    if (const NodeId exp = m.producer(factor, "Exp"))
       return one_position(m, m.operand(exp, 0), found.batch, found.heads, rows ? found.size : 1);
     const NodeId node = m.producer(factor);
     if (!is_view(m, node)) return {};
@@ -79,7 +79,7 @@ ValueId decay_of(const Match& m, ValueId factor, const Step& found) {
 
 /// What the outer product is added to: the past, or the past that decays.
 bool past_of(Match& m, ValueId value, Step& found) {
-  const NodeId mul = m.made_by(value, "Mul");
+  const NodeId mul = m.producer(value, "Mul");
   for (size_t k : {0, 1}) {
     const ValueId decay = mul ? decay_of(m, m.operand(mul, k), found) : ValueId{};
     if (!decay || !m.same_type(m.operand(mul, 1 - k), found.state)) continue;
@@ -153,11 +153,11 @@ bool match_step(Match& m) {
   found.query = one_position(m, m.operand(m.root(), 0), found.batch, found.query_heads, found.size);
   if (!found.query) return m.refuse("queries that are not of one position");
   follow_result(m, found);
-  return found.result ? m.keep(found) : m.refuse("a result whose heads are not set side by side");
+  return found.result ? m.accept(found) : m.refuse("a result whose heads are not set side by side");
 }
 
 bool to_linear_attention(const Match& m, Rewriter& w) {
-  const Step& found = m.kept<Step>();
+  const Step& found = m.state<Step>();
   const auto joined = [&](ValueId value) {
     const DimList& shape = *m.shape(value);
     return shape.size() == 3 ? value : w("Reshape", {value, w.ints({0, 1, shape[2].value() * shape[3].value()})});
@@ -187,7 +187,7 @@ RULES(onnxruntime_linear_attention) {
              .rewrite = to_linear_attention,
              .numerics = Numerics::reassociating,
              .benefit = 9,
-             .seeds = "LinearAttention"},
+             .covered_patterns = "LinearAttention"},
         },
 };
 

@@ -8,8 +8,8 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/attention.h"
 #include "rules/helpers/casts.h"
-#include "rules/helpers/factors.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
+#include "rules/helpers/scaled_view.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::onnxruntime_local_attention {
@@ -17,7 +17,7 @@ using namespace rewrite;
 namespace {
 
 struct Local {
-  Scaled query, keys;        ///< without the view that transposes the keys
+  ScaledView query, keys;    ///< without the view that transposes the keys
   ir::Ints key_permutation;  ///< of the keys after their views; none where they need none
   ValueId mask, values;
   bool hides = false;  ///< the mask says which scores are low
@@ -52,7 +52,7 @@ ValueId masked_scores(Match& m, ValueId value, bool sums, Local& found) {
   const NodeId choice = sums ? NodeId{} : m.take(value, "Where"), add = sums ? m.take(value, "Add") : NodeId{};
   if (choice) return kept_by_mask(m, choice, found);
   for (size_t k : {0, 1}) {
-    const NodeId where = add ? m.made_by(m.operand(add, k), "Where") : NodeId{};
+    const NodeId where = add ? m.producer(m.operand(add, k), "Where") : NodeId{};
     for (size_t zero : {1, 2}) {
       if (!where || !m.is_number(m.operand(where, zero), 0) || m.number(m.operand(where, 3 - zero)) != -INFINITY) continue;
       found.mask = m.operand(where, 0);
@@ -65,19 +65,19 @@ ValueId masked_scores(Match& m, ValueId value, bool sums, Local& found) {
 
 /// The product that makes the scores, or those before a factor.
 NodeId product_below(Match& m, ValueId scores, double& factor) {
-  const Scaled scaled = scaled_below(m, scores);
+  const ScaledView scaled = scaled_view_of(m, scores);
   if (scaled.data != scores && scaled.views.empty()) {
     m.take(m.producer(scores));
     factor = scaled.factor;
     scores = scaled.data;
   }
-  const NodeId plain = m.made_by(scores, "MatMul");
-  return plain ? plain : m.made_by(scores, "com.microsoft::FusedMatMul");
+  const NodeId plain = m.producer(scores, "MatMul");
+  return plain ? plain : m.producer(scores, "com.microsoft::FusedMatMul");
 }
 
 /// The keys before they are transposed. A fused product may transpose them itself.
 bool transposed_keys(Match& m, NodeId product, Local& found) {
-  found.keys = scaled_below(m, m.operand(product, 1));
+  found.keys = scaled_view_of(m, m.operand(product, 1));
   const ir::Attributes& a = m.node(product).attributes;
   if (a.integer("transA", 0) != 0 || a.integer("transBatchA", 0) != 0 || a.integer("transBatchB", 0) != 0) return false;
   if (a.integer("transB", 0) != 0) return true;
@@ -101,25 +101,25 @@ bool match_local(Match& m, bool sums) {
   const NodeId product = product_below(m, scores, found.scale);
   if (!product || m.rank(m.operand(product, 0)) != 4 || m.rank(m.operand(product, 1)) != 4) return false;
   m.take(product);
-  found.query = scaled_below(m, m.operand(product, 0));
+  found.query = scaled_view_of(m, m.operand(product, 0));
   if (!transposed_keys(m, product, found)) return m.refuse("the product transposes its operands");
   found.scale *= found.query.factor * found.keys.factor * m.node(product).attributes.number("alpha", 1);
   if (!fits_attribute(found.scale, m.dtype(found.values))) return m.refuse("the scale has more digits than an attribute");
-  return found.scale > 0 ? m.keep(std::move(found)) : m.refuse("a scale that is not positive");
+  return found.scale > 0 ? m.accept(std::move(found)) : m.refuse("a scale that is not positive");
 }
 
 bool chooses(Match& m) { return match_local(m, false); }
 bool adds(Match& m) { return match_local(m, true); }
 
 bool to_local(const Match& m, Rewriter& w) {
-  const Local& found = m.kept<Local>();
-  const ValueId query = view_again(w, m, found.query.views, found.query.data);
-  ValueId keys = view_again(w, m, found.keys.views, found.keys.data);
+  const Local& found = m.state<Local>();
+  const ValueId query = clone_views(w, m, found.query.views, found.query.data);
+  ValueId keys = clone_views(w, m, found.keys.views, found.keys.data);
   if (!found.key_permutation.empty()) keys = w("Transpose", {keys}, {{"perm", found.key_permutation}});
   std::vector<std::pair<std::string, ir::Attribute>> how{{"scale", static_cast<float>(found.scale)}};
   if (found.hides) how.emplace_back("hides", int64_t{1});
   if (std::isfinite(found.low)) how.emplace_back("low", static_cast<float>(found.low));
-  return give(m, w, w("tenon::LocalAttention", {query, keys, found.values, found.mask}, std::move(how)));
+  return replace_root(m, w, w("tenon::LocalAttention", {query, keys, found.values, found.mask}, std::move(how)));
 }
 
 struct GroupedHeads {
@@ -130,29 +130,29 @@ struct GroupedHeads {
 bool heads_repeat(Match& m) {
   const ValueId keys = m.operand(m.root(), 1), values = m.operand(m.root(), 2);
   const auto k = repeated_heads(m, keys), v = repeated_heads(m, values);
-  if (!k || !v || !k->times.is_number() || !k->times.known_equal(v->times) || m.node(m.root()).attributes.integer("repeats", 1) != 1)
+  if (!k || !v || !k->repeats.is_number() || !k->repeats.known_equal(v->repeats) || m.node(m.root()).attributes.integer("repeats", 1) != 1)
     return false;
   for (const auto& [wide, narrow] : {std::pair{keys, k->source}, {values, v->source}})
-    if (!(*m.shape(wide))[1].known_equal((*m.shape(narrow))[1] * k->times)) return m.refuse("head counts are not known to agree");
-  return m.keep(GroupedHeads{k->source, v->source, k->times.value()});
+    if (!(*m.shape(wide))[1].known_equal((*m.shape(narrow))[1] * k->repeats)) return m.refuse("head counts are not known to agree");
+  return m.accept(GroupedHeads{k->source, v->source, k->repeats.value()});
 }
 
 bool to_grouped(const Match& m, Rewriter& w) {
-  const GroupedHeads& found = m.kept<GroupedHeads>();
+  const GroupedHeads& found = m.state<GroupedHeads>();
   std::vector<ValueId> inputs = m.node(m.root()).inputs;
   inputs[1] = found.keys;
   inputs[2] = found.values;
-  auto how = attributes_but(m.node(m.root()), {"repeats"});
+  auto how = attributes_except(m.node(m.root()), {"repeats"});
   how.emplace_back("repeats", found.times);
-  return give(m, w, w("tenon::LocalAttention", inputs, std::move(how)));
+  return replace_root(m, w, w("tenon::LocalAttention", inputs, std::move(how)));
 }
 
 bool past_before(Match& m) {
-  const auto past = past_below(m);
-  return past && !m.operand(m.root(), 4) && m.node(m.root()).outputs.size() == 1 && m.keep(*past);
+  const auto past = cache_concats_of(m);
+  return past && !m.operand(m.root(), 4) && m.node(m.root()).outputs.size() == 1 && m.accept(*past);
 }
 
-bool to_past(const Match& m, Rewriter& w) { return hand_over(m, w, m.kept<CacheConcats>(), "tenon::LocalAttention"); }
+bool to_past(const Match& m, Rewriter& w) { return replace_with_cached_attention(m, w, m.state<CacheConcats>(), "tenon::LocalAttention"); }
 
 }  // namespace
 
@@ -167,7 +167,7 @@ RULES(onnxruntime_local_attention) {
              .rewrite = to_local,
              .numerics = Numerics::reassociating,
              .benefit = 9,
-             .seeds = "FunctionAttention"},
+             .covered_patterns = "FunctionAttention"},
             {.name = "local_attention_sum",
              .docs = "the same where 0 or -inf is added (a hidden score of NaN or infinity gives NaN)",
              .roots = "MatMul",
@@ -176,23 +176,23 @@ RULES(onnxruntime_local_attention) {
              .numerics = Numerics::reassociating,
              .finite = true,
              .benefit = 9,
-             .seeds = "FunctionAttention"},
+             .covered_patterns = "FunctionAttention"},
             {.name = "local_attention_grouped",
              .docs = "keys and values whose heads are repeated: LocalAttention repeats them itself (grouped queries)",
              .roots = "tenon::LocalAttention",
              .match = heads_repeat,
              .rewrite = to_grouped,
              .benefit = 5,
-             .shared = true,
-             .seeds = "FunctionAttentionGQA FunctionAttention AttentionGQA"},
+             .allow_outside_uses = true,
+             .covered_patterns = "FunctionAttentionGQA FunctionAttention AttentionGQA"},
             {.name = "local_attention_past",
              .docs = "keys and values joined with earlier ones: LocalAttention joins them itself",
              .roots = "tenon::LocalAttention",
              .match = past_before,
              .rewrite = to_past,
              .benefit = 3,
-             .shared = true,
-             .seeds = "AttentionGQA MultiHeadAttention3D"},
+             .allow_outside_uses = true,
+             .covered_patterns = "AttentionGQA MultiHeadAttention3D"},
         },
 };
 

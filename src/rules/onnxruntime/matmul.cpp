@@ -16,15 +16,15 @@ RULES(onnxruntime_matmul) {
              .equation = "MatMul(Transpose(?a, perm=?p), ?b) => com.microsoft::FusedMatMul(?a, ?b, transA=1)"
                          " where dtype(?a) == f32, swaps_last(?p), rank(?b) >= 2",
              .benefit = 4,
-             .shared = true,
-             .seeds = "FusedMatMul"},
+             .allow_outside_uses = true,
+             .covered_patterns = "FusedMatMul"},
             {.name = "matmul_right",
              .docs = "the same on the right",
              .equation = "MatMul(?a, Transpose(?b, perm=?p)) => com.microsoft::FusedMatMul(?a, ?b, transB=1)"
                          " where dtype(?a) == f32, swaps_last(?p), rank(?a) >= 2",
              .benefit = 4,
-             .shared = true,
-             .seeds = "FusedMatMul"},
+             .allow_outside_uses = true,
+             .covered_patterns = "FusedMatMul"},
             {.name = "fused_matmul_left",
              .docs = "the same before a product that is fused already",
              .equation =
@@ -32,8 +32,8 @@ RULES(onnxruntime_matmul) {
                  " => com.microsoft::FusedMatMul(?a, ?b, alpha=?s, transA=subtract(1, ?t), transB=?u) where swaps_last(?p), rank(?b) >= 2,"
                  " ?t == 0 or ?t == 1",
              .benefit = 4,
-             .shared = true,
-             .seeds = "FusedMatMul"},
+             .allow_outside_uses = true,
+             .covered_patterns = "FusedMatMul"},
             {.name = "fused_matmul_right",
              .docs = "and there on the right",
              .equation =
@@ -41,8 +41,8 @@ RULES(onnxruntime_matmul) {
                  " => com.microsoft::FusedMatMul(?a, ?b, alpha=?s, transA=?t, transB=subtract(1, ?u)) where swaps_last(?p), rank(?a) >= 2,"
                  " ?u == 0 or ?u == 1",
              .benefit = 4,
-             .shared = true,
-             .seeds = "FusedMatMul"},
+             .allow_outside_uses = true,
+             .covered_patterns = "FusedMatMul"},
         },
 };
 

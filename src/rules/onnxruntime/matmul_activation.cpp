@@ -3,7 +3,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::onnxruntime_matmul_activation {
 using namespace rewrite;
@@ -17,12 +17,12 @@ bool after_product(Match& m) {
 
 bool to_activated(const Match& m, Rewriter& w) {
   const Node &root = m.node(m.root()), &product = m.node(m.nodes[1]);
-  auto how = attributes_but(product, {});
+  auto how = attributes_except(product, {});
   how.emplace_back("activation", std::string(root.op->name));
   const bool hard = root.is("HardSigmoid");
   if (hard || root.is("LeakyRelu")) how.emplace_back("activation_alpha", root.attributes.number("alpha", hard ? 0.2f : 0.01f));
   if (hard) how.emplace_back("activation_beta", root.attributes.number("beta", 0.5f));
-  return give(m, w, w("com.microsoft::FusedMatMulActivation", product.inputs, std::move(how)));
+  return replace_root(m, w, w("com.microsoft::FusedMatMulActivation", product.inputs, std::move(how)));
 }
 
 }  // namespace
@@ -37,24 +37,24 @@ RULES(onnxruntime_matmul_activation) {
              .match = after_product,
              .rewrite = to_activated,
              .benefit = 3,
-             .seeds = "FusedMatMulActivation"},
+             .covered_patterns = "FusedMatMulActivation"},
             {.name = "gemm_fast_gelu_add",
              .docs = "FastGelu after a product and a row that is added to it",
              .equation = "com.microsoft::FastGelu(Add(MatMul(?a, ?b), ?c)) => com.microsoft::GemmFastGelu(?a, ?b, ?c)"
                          " where rank(?b) >= 2, suffix(?c, ?b)",
              .benefit = 4,
-             .seeds = "GemmFastGelu"},
+             .covered_patterns = "GemmFastGelu"},
             {.name = "gemm_fast_gelu_bias",
              .docs = "FastGelu with a row of its own after a product",
              .equation = "com.microsoft::FastGelu(MatMul(?a, ?b), ?c) => com.microsoft::GemmFastGelu(?a, ?b, ?c)"
                          " where rank(?b) >= 2, suffix(?c, ?b)",
              .benefit = 3,
-             .seeds = "GemmFastGelu"},
+             .covered_patterns = "GemmFastGelu"},
             {.name = "gemm_fast_gelu",
              .docs = "FastGelu right after a product",
              .equation = "com.microsoft::FastGelu(MatMul(?a, ?b)) => com.microsoft::GemmFastGelu(?a, ?b)",
              .benefit = 3,
-             .seeds = "GemmFastGelu"},
+             .covered_patterns = "GemmFastGelu"},
         },
 };
 

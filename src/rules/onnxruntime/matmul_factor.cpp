@@ -3,8 +3,8 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/factors.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
+#include "rules/helpers/scaled_view.h"
 
 namespace tenon::rules::onnxruntime_matmul_factor {
 using namespace rewrite;
@@ -12,31 +12,36 @@ using namespace rewrite;
 namespace {
 
 constexpr Rule factor_after_product(std::string_view name, std::string_view docs, std::string_view equation) {
-  return {.name = name, .docs = docs, .equation = equation, .numerics = Numerics::reassociating, .benefit = 4, .seeds = "FusedMatMulDiv"};
+  return {.name = name,
+          .docs = docs,
+          .equation = equation,
+          .numerics = Numerics::reassociating,
+          .benefit = 4,
+          .covered_patterns = "FusedMatMulDiv"};
 }
 
 struct Factor {
   size_t side;
-  Scaled operand;
+  ScaledView operand;
 };
 
 bool operand_factor(Match& m) {
   for (size_t side : {0, 1}) {
     const ValueId value = m.operand(m.root(), side);
     if (m.dtype(value) != DType::f32 || m.rank(value).value_or(0) < 2) continue;
-    if (Scaled found = scaled_below(m, value); found.factor != 1) return m.keep(Factor{side, std::move(found)});
+    if (ScaledView found = scaled_view_of(m, value); found.factor != 1) return m.accept(Factor{side, std::move(found)});
   }
   return false;
 }
 
 bool to_alpha(const Match& m, Rewriter& w) {
-  const auto& [side, operand] = m.kept<Factor>();
+  const auto& [side, operand] = m.state<Factor>();
   const Node& product = m.node(m.root());
   std::vector<ValueId> inputs = product.inputs;
-  inputs[side] = view_again(w, m, operand.views, operand.data);
-  auto how = attributes_but(product, {"alpha"});
+  inputs[side] = clone_views(w, m, operand.views, operand.data);
+  auto how = attributes_except(product, {"alpha"});
   how.emplace_back("alpha", static_cast<float>(operand.factor * product.attributes.number("alpha", 1)));
-  return give(m, w, w("com.microsoft::FusedMatMul", inputs, std::move(how)));
+  return replace_root(m, w, w("com.microsoft::FusedMatMul", inputs, std::move(how)));
 }
 
 }  // namespace
@@ -71,8 +76,8 @@ RULES(onnxruntime_matmul_factor) {
              .rewrite = to_alpha,
              .numerics = Numerics::reassociating,
              .benefit = 3,
-             .shared = true,
-             .seeds = "FusedMatMulx2 FusedMatMulDiv"},
+             .allow_outside_uses = true,
+             .covered_patterns = "FusedMatMulx2 FusedMatMulDiv"},
         },
 };
 

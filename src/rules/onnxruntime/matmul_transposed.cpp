@@ -17,7 +17,7 @@ RULES(onnxruntime_matmul_transposed) {
                          " where dtype(?a) == f32, swaps_last(?p), rank(?a) >= 2, rank(?b) >= 2",
              .numerics = Numerics::reassociating,
              .benefit = 3,
-             .seeds = "FusedMatMulTranspose"},
+             .covered_patterns = "FusedMatMulTranspose"},
             {.name = "fused_matmul_result",
              .docs = "the same for a product that is fused already",
              .equation =
@@ -26,7 +26,7 @@ RULES(onnxruntime_matmul_transposed) {
                  " where swaps_last(?p), rank(?a) >= 2, rank(?b) >= 2, ?t == 0 or ?t == 1, ?u == 0 or ?u == 1",
              .numerics = Numerics::reassociating,
              .benefit = 3,
-             .seeds = "FusedMatMulTranspose"},
+             .covered_patterns = "FusedMatMulTranspose"},
             {.name = "matmul_heads_right",
              .docs = "keys transposed to [batch, heads, size, keys] for a product: transposed like values, the product transposes the rest",
              .equation =
@@ -34,7 +34,7 @@ RULES(onnxruntime_matmul_transposed) {
                  " where dtype(?a) == f32, rank(?a) == 4",
              .numerics = Numerics::reassociating,
              .benefit = 3,
-             .seeds = "TransposeFusedMatMulB"},
+             .covered_patterns = "TransposeFusedMatMulB"},
         },
 };
 

@@ -3,8 +3,8 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
 #include "rules/helpers/norms.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::onnxruntime_norm {
 using namespace rewrite;
@@ -26,7 +26,7 @@ bool fits_as_skip(const Match& m, ValueId skip, ValueId sum) {
 
 /// A row that is added to `sum`'s other operand, where the sum is read here alone.
 bool take_bias(Match& m, Skip& found) {
-  const NodeId add = m.made_by(found.x, "Add");
+  const NodeId add = m.producer(found.x, "Add");
   if (!add || m.use_count(found.x) != 1) return false;
   for (size_t k : {0, 1}) {
     const ValueId bias = m.operand(add, k), x = m.operand(add, 1 - k);
@@ -58,25 +58,25 @@ bool norm_of_rows(Match& m) {
 
 /// The norm without a mean and without a scale.
 bool written_out(Match& m) {
-  const auto found = bare_norm(m);
+  const auto found = match_unscaled_norm(m);
   if (!found || found->centred || m.dtype(found->x) != DType::f32) return false;
   if (found->inverse) m.other_roots.push_back(m.producer(found->inverse));
-  return m.keep(*found);
+  return m.accept(*found);
 }
 
 bool to_simplified(const Match& m, Rewriter& w) {
-  const BareNorm& found = m.kept<BareNorm>();
+  const UnscaledNorm& found = m.state<UnscaledNorm>();
   const bool kept = found.inverse && m.use_count(found.inverse) > 1;
-  const auto results = w.many("SimplifiedLayerNormalization", {found.x, ones_of(m, w, found)}, kept ? 2 : 1,
+  const auto results = w.many("SimplifiedLayerNormalization", {found.x, unit_scale(m, w, found)}, kept ? 2 : 1,
                               {{"axis", found.axis - *m.rank(found.x)}, {"epsilon", static_cast<float>(found.epsilon)}});
   if (kept && results.size() > 1) w.replace(found.inverse, results[1]);
-  return give(m, w, results.empty() ? ValueId{} : results[0]);
+  return replace_root(m, w, results.empty() ? ValueId{} : results[0]);
 }
 
 bool skip_norm(Match& m) {
   if (!norm_of_rows(m)) return false;
   const ValueId sum = m.operand(m.root(), 0);
-  const NodeId add = m.made_by(sum, "Add");
+  const NodeId add = m.producer(sum, "Add");
   for (size_t k : {0, 1}) {
     const ValueId x = add ? m.operand(add, k) : ValueId{}, skip = add ? m.operand(add, 1 - k) : ValueId{};
     if (!add || !m.same_type(x, sum) || !fits_as_skip(m, skip, sum)) continue;
@@ -87,13 +87,13 @@ bool skip_norm(Match& m) {
       std::swap(found.x, found.skip);
       if (!take_bias(m, found)) std::swap(found.x, found.skip);
     }
-    return m.keep(found);
+    return m.accept(found);
   }
   return false;
 }
 
 bool to_skip_norm(const Match& m, Rewriter& w) {
-  const Skip& found = m.kept<Skip>();
+  const Skip& found = m.state<Skip>();
   const Node& norm = m.node(m.root());
   const bool centred = norm.is("LayerNormalization");
   std::vector<ValueId> inputs{found.x, found.skip, norm.inputs[1]};
@@ -116,16 +116,16 @@ bool scaled_norm(Match& m) {
     if (!m.is_number(m.operand(norm, 2), 1) || !is_row(m, scale, y) || m.use_count(y) != 1) continue;
     m.take(norm);
     m.other_roots.push_back(norm);
-    return m.keep(std::pair(norm, scale));
+    return m.accept(std::pair(norm, scale));
   }
   return false;
 }
 
 bool to_scaled_norm(const Match& m, Rewriter& w) {
-  const auto& [id, scale] = m.kept<std::pair<NodeId, ValueId>>();
+  const auto& [id, scale] = m.state<std::pair<NodeId, ValueId>>();
   std::vector<ValueId> inputs = m.node(id).inputs;
   inputs[2] = scale;
-  const auto results = w.again(id, inputs);
+  const auto results = w.clone_with_operands(id, inputs);
   w.replace(m.result(m.root()), results[0]);
   if (results.size() > 3 && m.node(id).outputs[3]) w.replace(m.node(id).outputs[3], results[3]);
   return true;
@@ -142,7 +142,7 @@ RULES(onnxruntime_norm) {
              .equation = "RMSNormalization(?x, ?s, axis=?a, epsilon=?e, stash_type=1) => SimplifiedLayerNormalization(?x, ?s, axis=?a,"
                          " epsilon=?e) where dtype(?x) == f32, rank(?s) == 1",
              .benefit = 2,
-             .seeds = "SimplifiedLayerNormalization"},
+             .covered_patterns = "SimplifiedLayerNormalization"},
             {.name = "simplified_layer_norm_bare",
              .docs = "x / sqrt(mean(x^2) + eps) written out, without a scale; others may read the factor",
              .roots = "Div Mul",
@@ -150,14 +150,14 @@ RULES(onnxruntime_norm) {
              .rewrite = to_simplified,
              .numerics = Numerics::reassociating,
              .benefit = 3,
-             .seeds = "SimplifiedLayerNormalization"},
+             .covered_patterns = "SimplifiedLayerNormalization"},
             {.name = "simplified_layer_norm_scale",
              .docs = "the scale after a norm whose scales are 1",
              .equation = "Mul(SimplifiedLayerNormalization(?x, 1, axis=-1, epsilon=?e, stash_type=1), ?s)"
                          " => SimplifiedLayerNormalization(?x, ?s, axis=-1, epsilon=?e) where suffix(?s, ?x), same_dtype(?x, ?s)",
              .numerics = Numerics::reassociating,
              .benefit = 6,
-             .seeds = "SimplifiedLayerNormalizationMul"},
+             .covered_patterns = "SimplifiedLayerNormalizationMul"},
             {.name = "skip_simplified_scale",
              .docs = "the same after the norm of a sum",
              .roots = "Mul",
@@ -165,7 +165,7 @@ RULES(onnxruntime_norm) {
              .rewrite = to_scaled_norm,
              .numerics = Numerics::reassociating,
              .benefit = 6,
-             .seeds = "SkipSimplifiedLayerNormalizationMul"},
+             .covered_patterns = "SkipSimplifiedLayerNormalizationMul"},
             {.name = "skip_layer_norm",
              .docs = "the sum before a LayerNormalization, with a row that is added to one of its parts",
              .roots = "LayerNormalization",
@@ -173,7 +173,7 @@ RULES(onnxruntime_norm) {
              .rewrite = to_skip_norm,
              .numerics = Numerics::reassociating,
              .benefit = 4,
-             .seeds = "SkipLayerNormalization"},
+             .covered_patterns = "SkipLayerNormalization"},
             {.name = "skip_simplified_layer_norm",
              .docs = "the same before a norm without a mean",
              .roots = "RMSNormalization SimplifiedLayerNormalization",
@@ -181,7 +181,7 @@ RULES(onnxruntime_norm) {
              .rewrite = to_skip_norm,
              .numerics = Numerics::reassociating,
              .benefit = 4,
-             .seeds = "SkipSimplifiedLayerNormalization"},
+             .covered_patterns = "SkipSimplifiedLayerNormalization"},
         },
 };
 

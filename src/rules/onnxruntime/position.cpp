@@ -5,7 +5,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::onnxruntime_position {
 using namespace rewrite;
@@ -38,7 +38,7 @@ struct Buckets {
 ValueId count_along(Match& m, ValueId line, int64_t axis) {
   const NodeId wide = m.take(line, "Unsqueeze");
   if (!wide || m.ints(m.operand(wide, 1)) != ir::Ints{axis}) return {};
-  const NodeId range = m.made_by(m.operand(wide, 0), "Range");
+  const NodeId range = m.producer(m.operand(wide, 0), "Range");
   return range && m.is_number(m.operand(range, 0), 0) && m.is_number(m.operand(range, 2), 1) ? m.operand(range, 1) : ValueId{};
 }
 
@@ -87,7 +87,7 @@ bool relative_position(Match& m) {
     if (!sub || !buckets_of(m, m.operand(sum, 1 - k), half, distance, found)) continue;
     found.keys = count_along(m, m.operand(sub, 0), 0);
     found.queries = count_along(m, m.operand(sub, 1), 1);
-    m.keep(found);
+    m.accept(found);
     return found.keys && found.queries;
   }
   return m.refuse("no buckets by distance both ways");
@@ -95,14 +95,14 @@ bool relative_position(Match& m) {
 
 /// The op needs its table column by column in the shape of one row by row.
 bool to_relative_position(const Match& m, Rewriter& w) {
-  const Buckets& found = m.kept<Buckets>();
+  const Buckets& found = m.state<Buckets>();
   const DimList& shape = *m.shape(found.table);
   const ValueId transposed = w("Transpose", {found.table}, {{"perm", ir::Ints{1, 0}}});
   const ValueId table = w("Reshape", {transposed, w.ints({shape[0].value(), shape[1].value()})});
   const auto length = [&](ValueId x) { return w("Reshape", {x, w.ints({1})}); };
-  return give(m, w,
-              w("com.microsoft::RelativePositionBias", {table, length(found.queries), length(found.keys)},
-                {{"is_bidirectional", int64_t{found.both_ways}}, {"max_distance", found.farthest}}));
+  return replace_root(m, w,
+                      w("com.microsoft::RelativePositionBias", {table, length(found.queries), length(found.keys)},
+                        {{"is_bidirectional", int64_t{found.both_ways}}, {"max_distance", found.farthest}}));
 }
 
 struct Gated {
@@ -155,19 +155,19 @@ bool gated_position(Match& m) {
     Gated found;
     m.nodes = {m.root()};
     found.bias = m.operand(m.root(), 1 - k);
-    if (!m.made_by(m.operand(m.root(), k), "Add") || !gates(m, m.operand(m.root(), k), found)) continue;
+    if (!m.producer(m.operand(m.root(), k), "Add") || !gates(m, m.operand(m.root(), k), found)) continue;
     const DimList* bias = m.shape(found.bias);
     if (!bias || bias->size() != 4 || !(*bias)[0].known_equal(1) || !(*bias)[1].known_equal(found.heads)) continue;
-    return m.keep(found);
+    return m.accept(found);
   }
   return false;
 }
 
 bool to_gated_position(const Match& m, Rewriter& w) {
-  const Gated& g = m.kept<Gated>();
-  return give(m, w,
-              w("com.microsoft::GatedRelativePositionBias", {g.query, g.query_bias, g.bias, g.weights, g.weights_bias, g.eco},
-                {{"num_heads", g.heads}}));
+  const Gated& g = m.state<Gated>();
+  return replace_root(m, w,
+                      w("com.microsoft::GatedRelativePositionBias", {g.query, g.query_bias, g.bias, g.weights, g.weights_bias, g.eco},
+                        {{"num_heads", g.heads}}));
 }
 
 }  // namespace
@@ -183,15 +183,15 @@ RULES(onnxruntime_position) {
              .rewrite = to_relative_position,
              .numerics = Numerics::reassociating,
              .benefit = 6,
-             .shared = true,
-             .seeds = "RelativePositionBias"},
+             .allow_outside_uses = true,
+             .covered_patterns = "RelativePositionBias"},
             {.name = "gated_position",
              .docs = "a bias by distance, gated by each query",
              .roots = "Mul",
              .match = gated_position,
              .rewrite = to_gated_position,
              .benefit = 6,
-             .seeds = "GatedRelativePositionBias"},
+             .covered_patterns = "GatedRelativePositionBias"},
         },
 };
 

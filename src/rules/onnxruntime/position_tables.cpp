@@ -3,7 +3,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::onnxruntime_position_tables {
@@ -17,13 +17,13 @@ bool column_of_positions(Match& m) {
   const DimList *vector = m.shape(m.operand(reshape, 0)), *column = m.shape(m.result(reshape));
   if (!vector || vector->size() != 1 || !column || column->size() != 2) return false;
   if (!(*column)[0].known_equal((*vector)[0]) || !(*column)[1].known_equal(1)) return m.refuse("the positions are no column");
-  return m.keep(m.operand(reshape, 0));
+  return m.accept(m.operand(reshape, 0));
 }
 
 bool from_vector(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs = m.node(m.root()).inputs;
-  inputs[0] = m.kept<ValueId>();
-  return give_all(m, w, w.again(m.root(), inputs));
+  inputs[0] = m.state<ValueId>();
+  return replace_root_results(m, w, w.clone_with_operands(m.root(), inputs));
 }
 
 struct Casts {
@@ -46,11 +46,11 @@ bool cast_alike(Match& m) {
       found.nodes.emplace_back(use.node, k);
     }
   }
-  return !found.nodes.empty() && m.keep(std::move(found));
+  return !found.nodes.empty() && m.accept(std::move(found));
 }
 
 bool made_so(const Match& m, Rewriter& w) {
-  const Casts& found = m.kept<Casts>();
+  const Casts& found = m.state<Casts>();
   const Node& node = m.node(m.root());
   ir::Attributes how;
   how.set("to", static_cast<int64_t>(found.to));
@@ -71,16 +71,16 @@ RULES(onnxruntime_position_tables) {
              .match = column_of_positions,
              .rewrite = from_vector,
              .benefit = 2,
-             .shared = true,
-             .seeds = "FunctionCosSinCache"},
+             .allow_outside_uses = true,
+             .covered_patterns = "FunctionCosSinCache"},
             {.name = "tables_cast",
              .docs = "tables of cosines and sines of which both are cast are made in that type",
              .roots = "tenon::CosSinCache tenon::CosSinPositions",
              .match = cast_alike,
              .rewrite = made_so,
              .benefit = 1,
-             .shared = true,
-             .seeds = "FunctionCosSinCache"},
+             .allow_outside_uses = true,
+             .covered_patterns = "FunctionCosSinCache"},
         },
 };
 

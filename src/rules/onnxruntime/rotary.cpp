@@ -3,7 +3,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::onnxruntime_rotary {
 using namespace rewrite;
@@ -25,10 +25,11 @@ bool rotated_later(const Match& m, Rewriter& w) {
   const NodeId transpose = m.nodes[1], reshape = m.nodes[2];
   std::vector<ValueId> inputs = n.inputs;
   inputs[0] = m.operand(reshape, 0);
-  auto how = attributes_but(n, {"num_heads"});
+  auto how = attributes_except(n, {"num_heads"});
   how.emplace_back("num_heads", (*m.shape(n.inputs[0]))[1].value());
   const ValueId y = w(n.op->domain.empty() ? "RotaryEmbedding" : "com.microsoft::RotaryEmbedding", inputs, std::move(how));
-  w.replace(m.result(m.root()), w("Transpose", {w.again(reshape, {y, m.operand(reshape, 1)})[0]}, {{"perm", ir::Ints{0, 2, 1, 3}}}));
+  w.replace(m.result(m.root()),
+            w("Transpose", {w.clone_with_operands(reshape, {y, m.operand(reshape, 1)})[0]}, {{"perm", ir::Ints{0, 2, 1, 3}}}));
   return m.node(transpose).is("Transpose");
 }
 
@@ -48,11 +49,11 @@ bool with_positions(Match& m) {
 
 bool to_contrib(const Match& m, Rewriter& w) {
   const Node& n = m.node(m.root());
-  auto how = attributes_but(n, {"num_heads"});
+  auto how = attributes_except(n, {"num_heads"});
   const DimList& x = *m.shape(n.inputs[0]);
   const int64_t heads = x.size() == 4 && is_partial(n) ? x[1].value() : n.attributes.integer("num_heads", 0);
   if (heads != 0) how.emplace_back("num_heads", heads);
-  return give(m, w, w("com.microsoft::RotaryEmbedding", {n.inputs[0], n.inputs[3], n.inputs[1], n.inputs[2]}, std::move(how)));
+  return replace_root(m, w, w("com.microsoft::RotaryEmbedding", {n.inputs[0], n.inputs[3], n.inputs[1], n.inputs[2]}, std::move(how)));
 }
 
 /// x * cos(angle) + rotated * sin(angle).
@@ -64,11 +65,11 @@ struct RotaryMatch {
 
 /// The angle whose function `op`, in f16 and with an axis for the heads, is a factor of `product`; the other factor goes to `x`.
 ValueId angle_of(const Match& m, ValueId product, std::string_view op, ValueId& x) {
-  const NodeId mul = m.made_by(product, "Mul");
+  const NodeId mul = m.producer(product, "Mul");
   for (size_t k : {0, 1}) {
-    const NodeId wide = mul ? m.made_by(m.operand(mul, k), "Unsqueeze") : NodeId{};
-    const NodeId cast = wide && m.ints(m.operand(wide, 1)) == ir::Ints{1} ? m.made_by(m.operand(wide, 0), "Cast") : NodeId{};
-    const NodeId function = cast && m.dtype(m.result(cast)) == DType::f16 ? m.made_by(m.operand(cast, 0), op) : NodeId{};
+    const NodeId wide = mul ? m.producer(m.operand(mul, k), "Unsqueeze") : NodeId{};
+    const NodeId cast = wide && m.ints(m.operand(wide, 1)) == ir::Ints{1} ? m.producer(m.operand(wide, 0), "Cast") : NodeId{};
+    const NodeId function = cast && m.dtype(m.result(cast)) == DType::f16 ? m.producer(m.operand(cast, 0), op) : NodeId{};
     if (!function) continue;
     x = m.operand(mul, 1 - k);
     return m.operand(function, 0);
@@ -111,11 +112,11 @@ bool gemma(Match& m) {
   if (!second) return m.refuse("no two rotations by one angle");
   m.take(second->add);
   m.other_roots.push_back(second->add);
-  return m.keep(std::pair(*first, *second));
+  return m.accept(std::pair(*first, *second));
 }
 
 bool to_gemma(const Match& m, Rewriter& w) {
-  const auto& [q, k] = m.kept<std::pair<RotaryMatch, RotaryMatch>>();
+  const auto& [q, k] = m.state<std::pair<RotaryMatch, RotaryMatch>>();
   const auto results = w.many("com.microsoft::GemmaRotaryEmbedding", {q.angle, q.x, q.rotated, k.x, k.rotated}, 2);
   w.replace(m.result(q.add), results[0]);
   w.replace(m.result(k.add), results[1]);
@@ -134,14 +135,14 @@ RULES(onnxruntime_rotary) {
              .match = apart,
              .rewrite = rotated_later,
              .benefit = 10,
-             .seeds = "ContribRotaryEmbedding3D"},
+             .covered_patterns = "ContribRotaryEmbedding3D"},
             {.name = "rotary_positions",
              .docs = "RotaryEmbedding with positions is ONNX Runtime's own op, which models of every opset may have",
              .roots = "RotaryEmbedding",
              .match = with_positions,
              .rewrite = to_contrib,
              .benefit = 3,
-             .seeds = "ContribRotaryEmbedding"},
+             .covered_patterns = "ContribRotaryEmbedding"},
             {.name = "rotary_gemma",
              .docs = "two rotations by one angle, in f16 with the angles in f32; the CPU build has no kernel",
              .roots = "Add",
@@ -149,7 +150,7 @@ RULES(onnxruntime_rotary) {
              .rewrite = to_gemma,
              .benefit = 5,
              .sets = "onnxruntime_cuda",
-             .seeds = "ContribGemmaRotaryEmbedding"},
+             .covered_patterns = "ContribGemmaRotaryEmbedding"},
         },
 };
 

@@ -3,7 +3,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::onnxruntime_search {
 using namespace rewrite;
@@ -42,7 +42,7 @@ bool narrowed(const Match& m, Rewriter& w) {
   const NodeId copy = copied(m, w, std::move(inputs));
   if (!ir::infer(w.edit(), copy)) return false;
   const ValueId found = w.graph().node(copy).outputs[0];
-  return give(m, w, words == DType::i32 ? found : cast(found, words));
+  return replace_root(m, w, words == DType::i32 ? found : cast(found, words));
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ RULES(onnxruntime_search) {
              .rewrite = narrowed,
              .numerics = Numerics::reassociating,
              .benefit = 3,
-             .seeds = "GreedySearch"},
+             .covered_patterns = "GreedySearch"},
         },
 };
 

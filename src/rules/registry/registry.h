@@ -15,13 +15,13 @@ namespace tenon::rules {
 struct RuleFile {
   std::string_view name;    ///< stage and file: "clean/cast"
   std::string_view source;  ///< "src/rules/clean/types/cast.cpp"
-  rewrite::Stage stage;     ///< as the folder below src/rules says
+  rewrite::Stage stage;     ///< of all its rules: the folder below src/rules
   const rewrite::RuleList* list;
 };
 
 /// All files, sorted by name without the folder. The folder listing is the registration.
 std::span<const RuleFile> all_files();
-/// A rule and what its file says about it.
+/// A rule of the library, with the stage and the sets that it has from its file.
 struct Entry {
   const rewrite::Rule* rule;
   rewrite::Stage stage;
@@ -30,10 +30,10 @@ struct Entry {
 };
 /// Every rule in registration order (file name, then order in the file).
 std::span<const Entry> all_rules();
-/// Rules by an expression: names of sets, files, rules or seeds joined with `+` or `,`; `-` takes away:
-/// "default+onnxruntime-bias_gelu". In registration order, each once. Errors: bad_usage with the nearest name for one that nobody has.
+/// Rules by an expression: names of sets, files, rules or covered patterns joined with `+` or `,`; `-` takes away:
+/// "default+onnxruntime-bias_gelu". In registration order, each once. Errors: bad_usage for an unknown name, with the nearest known one.
 Result<std::vector<Entry>> select(std::string_view expression);
-/// The rule made ready. Errors: bad_rule.
+/// Errors: those of rewrite::compile.
 Result<rewrite::RulePtr> compile(const Entry& entry, const ir::OpTable& ops);
 /// Rules of the file of that name ("clean/cast"), or the one rule of that name; empty where neither is known.
 std::vector<const rewrite::Rule*> rules_named(std::string_view name);

@@ -22,18 +22,18 @@ bool has_word(std::string_view list, std::string_view word) {
 }
 
 /// "NotNotPattern" is yobx's class for the rewrite "NotNot".
-bool has_seed(std::string_view seeds, std::string_view name) {
+bool has_covered_pattern(std::string_view patterns, std::string_view name) {
   if (name.ends_with("Pattern")) name.remove_suffix(7);
-  return has_word(seeds, name);
+  return has_word(patterns, name);
 }
 
 bool named(const Entry& e, std::string_view name) {
-  return e.rule->name == name || e.file == name || has_word(e.sets, name) || has_seed(e.rule->seeds, name);
+  return e.rule->name == name || e.file == name || has_word(e.sets, name) || has_covered_pattern(e.rule->covered_patterns, name);
 }
 
 /// Names that select rules although no rule has them: sets, and patterns of yobx that need no rule.
 bool may_be_empty(std::string_view name) {
-  return std::ranges::find(kSets, name) != std::end(kSets) || has_seed("ConstantToInitializer", name);
+  return std::ranges::find(kSets, name) != std::end(kSets) || has_covered_pattern("ConstantToInitializer", name);
 }
 
 Error unknown(std::string_view name) {
@@ -48,8 +48,9 @@ Error unknown(std::string_view name) {
 
 /// A rule that serves several patterns of yobx goes with the first that it names.
 bool goes_with(const Entry& e, std::string_view name) {
-  const std::string_view seeds = e.rule->seeds;
-  return e.rule->name == name || e.file == name || has_word(e.sets, name) || has_seed(seeds.substr(0, seeds.find(' ')), name);
+  const std::string_view patterns = e.rule->covered_patterns;
+  return e.rule->name == name || e.file == name || has_word(e.sets, name) ||
+         has_covered_pattern(patterns.substr(0, patterns.find(' ')), name);
 }
 
 /// Takes in the entries of this name, or leaves them out. Returns whether it means something.

@@ -5,9 +5,9 @@
 
 #include "rewrite/rule.h"
 #include "rules/helpers/attention.h"
-#include "rules/helpers/give_back.h"
-#include "rules/helpers/picks.h"
-#include "rules/helpers/ranges.h"
+#include "rules/helpers/axis_selection.h"
+#include "rules/helpers/iota.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::trim_chosen_queries {
@@ -27,9 +27,9 @@ struct Query {
 
 /// The places [batch, 1] after the numbers 0, 1, 2, ... of the sequences: one query of each.
 ValueId place_of_each(const Match& m, ValueId indices, Dim batch) {
-  const NodeId pair = m.made_by(indices, "Concat");
+  const NodeId pair = m.producer(indices, "Concat");
   if (!pair || m.node(pair).inputs.size() != 2 || m.axis(pair, "axis", 0, indices) != 1) return {};
-  const auto sequences = counts_along(m, m.operand(pair, 0), 0);
+  const auto sequences = iota_length(m, m.operand(pair, 0), 0);
   const DimList* places = m.shape(m.operand(pair, 1));
   const bool fits = sequences && sequences->known_equal(batch) && places && places->size() == 2 && places->back().known_equal(1);
   return fits && m.dtype(m.operand(pair, 1)) == DType::i64 ? m.operand(pair, 1) : ValueId{};
@@ -51,11 +51,11 @@ bool mask_fits(const Match& m, NodeId attention) {
 }
 
 bool query(Match& m) {
-  const NodeId transpose = m.made_by(m.operand(m.root(), 0), "Transpose");
-  const NodeId attention = transpose ? m.made_by(m.operand(transpose, 0), "Attention") : NodeId{};
+  const NodeId transpose = m.producer(m.operand(m.root(), 0), "Transpose");
+  const NodeId attention = transpose ? m.producer(m.operand(transpose, 0), "Attention") : NodeId{};
   if (!attention || permutation(m, transpose) != heads_second() || m.node(m.root()).attributes.integer("batch_dims", 0) != 0) return false;
   const DimList* whole = m.shape(m.operand(m.root(), 0));
-  const auto readers = whole ? alike_readers(m, m.operand(m.root(), 0)) : std::nullopt;
+  const auto readers = whole ? equal_readers(m, m.operand(m.root(), 0)) : std::nullopt;
   if (!readers) return false;
   if ((*whole)[1].known_equal(1)) return m.refuse("there is one query");
   if (m.use_count(m.operand(transpose, 0)) != 1 || m.operand(transpose, 0) != m.result(attention))
@@ -69,32 +69,32 @@ bool query(Match& m) {
   if (!mask_fits(m, attention)) return m.refuse("the mask differs from query to query, or does not cover all keys");
   m.take(transpose);
   m.take(attention);
-  return m.keep(Query{attention, *readers, place});
+  return m.accept(Query{attention, *readers, place});
 }
 
 /// Keys up to the place, which may count from the end: [batch, 1, 1, keys].
 ValueId up_to_place(const Match& m, Rewriter& w, const Query& found) {
   const ValueId length =
-      w("Shape", {as_long_as_queries(m, found.attention)}, {{"start", int64_t{kQueryAxis}}, {"end", int64_t{kQueryAxis + 1}}});
+      w("Shape", {operand_with_query_length(m, found.attention)}, {{"start", int64_t{kQueryAxis}}, {"end", int64_t{kQueryAxis + 1}}});
   const ValueId from_end = w("Less", {found.place, w.scalar(DType::i64, 0)});
   const ValueId place = w("Where", {from_end, w("Add", {found.place, length}), found.place});
-  const ValueId keys = places_along(w, m.operand(found.attention, kKey), kQueryAxis);
+  const ValueId keys = positions_along(w, m.operand(found.attention, kKey), kQueryAxis);
   return w("Unsqueeze", {w("LessOrEqual", {keys, place}), w.ints({1, 2})});
 }
 
 bool one_query(const Match& m, Rewriter& w) {
-  const Query& found = m.kept<Query>();
+  const Query& found = m.state<Query>();
   const Node& node = m.node(found.attention);
   std::vector<ValueId> inputs(node.inputs.begin(), node.inputs.end());
-  const NodeId transposed = m.made_by(inputs[0], "Transpose");
+  const NodeId transposed = m.producer(inputs[0], "Transpose");
   const bool lay_so = transposed && permutation(m, transposed) == heads_second();
   const ValueId rows = lay_so ? m.operand(transposed, 0) : w("Transpose", {inputs[0]}, {{"perm", heads_second()}});
-  inputs[0] = w("Unsqueeze", {w.again(m.root(), {rows, m.operand(m.root(), 1)})[0], w.ints({kQueryAxis})});
+  inputs[0] = w("Unsqueeze", {w.clone_with_operands(m.root(), {rows, m.operand(m.root(), 1)})[0], w.ints({kQueryAxis})});
   if (node.attributes.integer("is_causal", 0) != 0) {
     inputs.resize(std::max(inputs.size(), kMask + 1));
-    inputs[kMask] = mask_of_both(w, inputs[kMask], up_to_place(m, w, found));
+    inputs[kMask] = combined_mask(w, inputs[kMask], up_to_place(m, w, found));
   }
-  const ValueId y = w("Attention", std::move(inputs), attributes_but(node, {"is_causal"}));
+  const ValueId y = w("Attention", std::move(inputs), attributes_except(node, {"is_causal"}));
   const ValueId row = w("Squeeze", {y, w.ints({kQueryAxis})});
   for (NodeId reader : found.readers) w.replace(m.result(reader), row);
   return true;
@@ -112,7 +112,7 @@ RULES(trim_chosen_queries) {
              .rewrite = one_query,
              .numerics = Numerics::reassociating,
              .benefit = 3,
-             .shared = true},
+             .allow_outside_uses = true},
         },
 };
 

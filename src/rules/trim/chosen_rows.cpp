@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "rewrite/rule.h"
+#include "rules/helpers/axis_selection.h"
 #include "rules/helpers/elementwise.h"
-#include "rules/helpers/give_back.h"
-#include "rules/helpers/picks.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::trim_chosen_rows {
@@ -14,7 +14,7 @@ using namespace rewrite;
 namespace {
 
 struct Chosen {
-  NodeId maker;
+  NodeId producer;
   std::vector<NodeId> readers;
   std::vector<bool> rows;                 ///< operands of which only the rows are read; the others stay whole
   std::optional<ir::Ints> target = {};    ///< of a Reshape
@@ -48,7 +48,7 @@ std::optional<bool> has_rows(const Match& m, ValueId operand, const DimList& who
 }
 
 bool elements(Match& m, Chosen& found, const DimList& whole, size_t axes) {
-  for (ValueId operand : m.node(found.maker).inputs) {
+  for (ValueId operand : m.node(found.producer).inputs) {
     const auto rows = has_rows(m, operand, whole, axes);
     if (!rows) return m.refuse("how an operand is repeated over the rows is not known", operand);
     found.rows.push_back(*rows);
@@ -57,15 +57,15 @@ bool elements(Match& m, Chosen& found, const DimList& whole, size_t axes) {
 }
 
 bool first_operand(Match& m, Chosen& found, const DimList& whole, size_t axes) {
-  found.rows.assign(m.node(found.maker).inputs.size(), false);
+  found.rows.assign(m.node(found.producer).inputs.size(), false);
   found.rows[0] = true;
-  return has_rows(m, m.operand(found.maker, 0), whole, axes) == true;
+  return has_rows(m, m.operand(found.producer, 0), whole, axes) == true;
 }
 
 bool norm(Match& m, Chosen& found, const DimList& whole, size_t axes) {
-  const Node& node = m.node(found.maker);
+  const Node& node = m.node(found.producer);
   const auto rank = static_cast<int>(whole.size());
-  const auto axis = m.axis(found.maker, "axis", -1, m.operand(found.maker, 0));
+  const auto axis = m.axis(found.producer, "axis", -1, m.operand(found.producer, 0));
   if (!axis || *axis < static_cast<int>(axes)) return m.refuse("the rows are normalised together");
   for (size_t i = 1; i < node.inputs.size(); ++i)
     if (node.inputs[i] && m.rank(node.inputs[i]).value_or(rank) > rank - *axis)
@@ -78,7 +78,7 @@ bool norm(Match& m, Chosen& found, const DimList& whole, size_t axes) {
 
 /// The axes of a row are joined or parted.
 bool reshaped(Match& m, Chosen& found, const DimList& whole, size_t axes) {
-  const DimList* from = m.shape(m.operand(found.maker, 0));
+  const DimList* from = m.shape(m.operand(found.producer, 0));
   if (!from || from->size() <= axes) return false;
   for (size_t a = 0; a < axes; ++a)
     if (!(*from)[a].known_equal(whole[a])) return m.refuse("the rows are joined or parted");
@@ -89,7 +89,7 @@ bool reshaped(Match& m, Chosen& found, const DimList& whole, size_t axes) {
     return out;
   };
   found.target = reshape_target(row(*from), row(whole));
-  found.rows.assign(m.node(found.maker).inputs.size(), false);
+  found.rows.assign(m.node(found.producer).inputs.size(), false);
   found.rows[0] = true;
   return found.target.has_value();
 }
@@ -97,38 +97,38 @@ bool reshaped(Match& m, Chosen& found, const DimList& whole, size_t axes) {
 bool rows_of_maker(Match& m) {
   const ValueId value = m.operand(m.root(), 0);
   const auto axes = chosen_axes(m);
-  const auto readers = axes ? alike_readers(m, value) : std::nullopt;
+  const auto readers = axes ? equal_readers(m, value) : std::nullopt;
   if (!readers || !m.producer(value)) return false;
   Chosen found{m.producer(value), *readers, {}};
-  const Node& maker = m.node(found.maker);
-  if (std::ranges::all_of(maker.inputs, [&](ValueId v) { return !v || m.is_constant(v); })) return false;
+  const Node& producer = m.node(found.producer);
+  if (std::ranges::all_of(producer.inputs, [&](ValueId v) { return !v || m.is_constant(v); })) return false;
   const DimList& whole = *m.shape(value);
   bool fits = false;
-  if (maker.is("MatMul")) fits = m.rank(maker.inputs[1]) == 2 && first_operand(m, found, whole, *axes);
-  else if (maker.is("LayerNormalization") || maker.is("RMSNormalization")) fits = norm(m, found, whole, *axes);
-  else if (is_reshape(maker)) fits = reshaped(m, found, whole, *axes);
-  else fits = is_elementwise(maker) && elements(m, found, whole, *axes);
+  if (producer.is("MatMul")) fits = m.rank(producer.inputs[1]) == 2 && first_operand(m, found, whole, *axes);
+  else if (producer.is("LayerNormalization") || producer.is("RMSNormalization")) fits = norm(m, found, whole, *axes);
+  else if (is_reshape(producer)) fits = reshaped(m, found, whole, *axes);
+  else fits = is_elementwise(producer) && elements(m, found, whole, *axes);
   if (!fits) return false;
-  m.take(found.maker);
-  return m.keep(std::move(found));
+  m.take(found.producer);
+  return m.accept(std::move(found));
 }
 
-/// What the maker makes of these operands.
+/// What the producer makes of these operands.
 ValueId made_of(const Match& m, Rewriter& w, const Chosen& found, std::vector<ValueId> inputs) {
-  const Node& maker = m.node(found.maker);
+  const Node& producer = m.node(found.producer);
   if (found.target) return w("Reshape", {inputs[0], w.ints(*found.target)});
-  if (!found.axis_back) return w.again(found.maker, std::move(inputs))[0];
-  auto attributes = attributes_but(maker, {"axis"});
+  if (!found.axis_back) return w.clone_with_operands(found.producer, std::move(inputs))[0];
+  auto attributes = attributes_except(producer, {"axis"});
   attributes.emplace_back("axis", *found.axis_back);
-  return w(maker.op->name, std::move(inputs), std::move(attributes));
+  return w(producer.op->name, std::move(inputs), std::move(attributes));
 }
 
 bool rows_first(const Match& m, Rewriter& w) {
-  const Chosen& found = m.kept<Chosen>();
-  const Node& maker = m.node(found.maker);
-  std::vector<ValueId> inputs(maker.inputs.begin(), maker.inputs.end());
+  const Chosen& found = m.state<Chosen>();
+  const Node& producer = m.node(found.producer);
+  std::vector<ValueId> inputs(producer.inputs.begin(), producer.inputs.end());
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (found.rows[i]) inputs[i] = w.again(m.root(), {inputs[i], m.operand(m.root(), 1)})[0];
+    if (found.rows[i]) inputs[i] = w.clone_with_operands(m.root(), {inputs[i], m.operand(m.root(), 1)})[0];
   const ValueId y = made_of(m, w, found, std::move(inputs));
   for (NodeId reader : found.readers) w.replace(m.result(reader), y);
   return true;
@@ -146,7 +146,7 @@ RULES(trim_chosen_rows) {
              .rewrite = rows_first,
              .numerics = Numerics::reassociating,
              .benefit = 3,
-             .shared = true},
+             .allow_outside_uses = true},
         },
 };
 

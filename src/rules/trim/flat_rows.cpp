@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "rewrite/rule.h"
+#include "rules/helpers/axis_selection.h"
 #include "rules/helpers/elementwise.h"
-#include "rules/helpers/give_back.h"
-#include "rules/helpers/picks.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::trim_flat_rows {
@@ -14,7 +14,7 @@ using namespace rewrite;
 namespace {
 
 struct Flat {
-  Pick pick;
+  AxisSelection selection;
   NodeId op;
   std::vector<size_t> rows;  ///< operands of `op` whose first axis is the flat one
 };
@@ -45,11 +45,11 @@ bool parts_rows(const DimList& from, const DimList& to, int axis) {
 }
 
 bool parted(Match& m) {
-  const auto pick = only_pick(m);
-  if (!pick || !m.node(pick->maker).is("Reshape")) return false;
-  const ValueId flat = m.operand(pick->maker, 0);
+  const auto selection = sole_selection(m);
+  if (!selection || !m.node(selection->producer).is("Reshape")) return false;
+  const ValueId flat = m.operand(selection->producer, 0);
   const DimList* from = m.shape(flat);
-  if (!from || !parts_rows(*from, *m.shape(pick->value), pick->axis)) return false;
+  if (!from || !parts_rows(*from, *m.shape(selection->value), selection->axis)) return false;
   const NodeId op = m.producer(flat);
   if (!op || m.use_count(flat) != 1) return m.refuse("the flat rows have another reader");
   auto rows = row_operands(m, op, (*from)[0]);
@@ -57,27 +57,27 @@ bool parted(Match& m) {
   for (size_t i : *rows)
     if (!m.shape(m.operand(op, i))->back().is_number()) return m.refuse("how long the rows are is not known");
   m.take(op);
-  return m.keep(Flat{*pick, op, std::move(*rows)});
+  return m.accept(Flat{*selection, op, std::move(*rows)});
 }
 
 /// `x`, of flat rows, with the axes that the value has before its last one.
 ValueId parted_rows(const Match& m, Rewriter& w, const Flat& found, ValueId x) {
-  DimList shape = *m.shape(found.pick.value);
+  DimList shape = *m.shape(found.selection.value);
   shape.back() = m.shape(x)->back();  // a number
-  const NodeId flattened = m.made_by(x, "Reshape");
+  const NodeId flattened = m.producer(x, "Reshape");
   for (ValueId source : {flattened ? m.operand(flattened, 0) : x, x})
     if (m.shape(source))
       if (const auto target = reshape_target(*m.shape(source), shape)) return w("Reshape", {source, w.ints(*target)});
-  const ValueId outer = w("Slice", {m.operand(found.pick.maker, 1), w.ints({0}), w.ints({-1}), w.ints({0})});
+  const ValueId outer = w("Slice", {m.operand(found.selection.producer, 1), w.ints({0}), w.ints({-1}), w.ints({0})});
   const ValueId target = w("Concat", {outer, w.ints({shape.back().value()})}, {{"axis", int64_t{0}}});
-  return w("Reshape", {x, target}, attributes_but(m.node(found.pick.maker), {}));
+  return w("Reshape", {x, target}, attributes_except(m.node(found.selection.producer), {}));
 }
 
 bool part_before(const Match& m, Rewriter& w) {
-  const Flat& found = m.kept<Flat>();
+  const Flat& found = m.state<Flat>();
   std::vector<ValueId> inputs(m.node(found.op).inputs.begin(), m.node(found.op).inputs.end());
   for (size_t i : found.rows) inputs[i] = parted_rows(m, w, found, inputs[i]);
-  w.replace(found.pick.value, w.again(found.op, inputs)[0]);
+  w.replace(found.selection.value, w.clone_with_operands(found.op, inputs)[0]);
   return true;
 }
 
@@ -93,7 +93,7 @@ RULES(trim_flat_rows) {
              .rewrite = part_before,
              .numerics = Numerics::reassociating,
              .benefit = 2,
-             .shared = true},
+             .allow_outside_uses = true},
         },
 };
 

@@ -4,14 +4,14 @@
 #include <numeric>
 
 #include "rewrite/rule.h"
-#include "rules/helpers/picks.h"
+#include "rules/helpers/axis_selection.h"
 
 namespace tenon::rules::trim_split {
 using namespace rewrite;
 namespace {
 
 struct Part {
-  Pick pick;
+  AxisSelection selection;
   ValueId x, weight, bias;  ///< bias: may be none
   ir::Ints sizes;           ///< of the parts
   size_t index;             ///< which one
@@ -20,13 +20,13 @@ struct Part {
 
 /// x W, or x W + b, of constants, that the Split alone reads.
 bool read_product(Match& m, ValueId value, Part& found) {
-  if (const NodeId add = m.made_by(value, "Add")) {
+  if (const NodeId add = m.producer(value, "Add")) {
     const size_t constant = m.is_constant(m.operand(add, 1)) ? 1 : 0;
     found.bias = m.operand(add, constant);
     if (!m.is_constant(found.bias) || m.rank(found.bias) != 1 || m.use_count(value) != 1) return false;
     value = m.operand(add, 1 - constant);
   }
-  const NodeId product = m.made_by(value, "MatMul");
+  const NodeId product = m.producer(value, "MatMul");
   if (!product || m.use_count(value) != 1) return false;
   found.x = m.operand(product, 0);
   found.weight = m.operand(product, 1);
@@ -37,7 +37,7 @@ bool read_sizes(const Match& m, NodeId split, Part& found) {
   for (ValueId part : m.node(split).outputs) {
     const DimList* shape = part ? m.shape(part) : nullptr;
     if (!shape || !shape->back().is_number()) return false;
-    if (part == found.pick.value) found.index = found.sizes.size();
+    if (part == found.selection.value) found.index = found.sizes.size();
     found.sizes.push_back(shape->back().value());
   }
   const DimList* columns = m.shape(found.weight);
@@ -46,16 +46,16 @@ bool read_sizes(const Match& m, NodeId split, Part& found) {
 }
 
 bool one_part(Match& m) {
-  auto pick = only_pick(m);
-  if (!pick || !m.node(pick->maker).is("Split") || m.node(pick->maker).outputs.size() < 2) return false;
-  const int rank = *m.rank(pick->value);
-  if (m.axis(pick->maker, "axis", 0, pick->value) != rank - 1 || pick->axis == rank - 1)
+  auto selection = sole_selection(m);
+  if (!selection || !m.node(selection->producer).is("Split") || m.node(selection->producer).outputs.size() < 2) return false;
+  const int rank = *m.rank(selection->value);
+  if (m.axis(selection->producer, "axis", 0, selection->value) != rank - 1 || selection->axis == rank - 1)
     return m.refuse("not split by columns and picked by rows");
-  Part found{*pick, {}, {}, {}, {}, 0, pick->axis};
-  if (!read_product(m, m.operand(pick->maker, 0), found))
+  Part found{*selection, {}, {}, {}, {}, 0, selection->axis};
+  if (!read_product(m, m.operand(selection->producer, 0), found))
     return m.refuse("it splits no product with constant weights, or others read that too");
-  if (m.rank(found.x) != rank || !read_sizes(m, pick->maker, found)) return m.refuse("the sizes of the parts are not known");
-  return m.keep(std::move(found));
+  if (m.rank(found.x) != rank || !read_sizes(m, selection->producer, found)) return m.refuse("the sizes of the parts are not known");
+  return m.accept(std::move(found));
 }
 
 /// x W + b of some columns.
@@ -70,7 +70,7 @@ ValueId columns(const Match& m, Rewriter& w, const Part& found, ValueId x, const
 }
 
 bool apart(const Match& m, Rewriter& w) {
-  const Part& found = m.kept<Part>();
+  const Part& found = m.state<Part>();
   std::vector<std::pair<int64_t, int64_t>> own, others;
   ir::Ints sizes;
   std::vector<ValueId> results;
@@ -79,7 +79,7 @@ bool apart(const Match& m, Rewriter& w) {
     (i == found.index ? own : others).emplace_back(begin, end);
     if (i == found.index) continue;
     sizes.push_back(found.sizes[i]);
-    results.push_back(m.result(found.pick.maker, i));
+    results.push_back(m.result(found.selection.producer, i));
   }
   ValueId rest = columns(m, w, found, found.x, others);
   if (sizes.size() == 1) w.replace(results[0], rest);
@@ -87,7 +87,7 @@ bool apart(const Match& m, Rewriter& w) {
     const auto parts = w.many("Split", {rest, w.ints(sizes)}, sizes.size(), {{"axis", int64_t{-1}}});
     for (size_t i = 0; i < parts.size(); ++i) w.replace(results[i], parts[i]);
   }
-  return give_picked(m, w, found.pick, columns(m, w, found, picked(m, w, found.pick, found.x, found.axis), own));
+  return replace_readers(m, w, found.selection, columns(m, w, found, select_from(m, w, found.selection, found.x, found.axis), own));
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ RULES(trim_split) {
              .rewrite = apart,
              .numerics = Numerics::reassociating,
              .benefit = 3,
-             .shared = true},
+             .allow_outside_uses = true},
         },
 };
 

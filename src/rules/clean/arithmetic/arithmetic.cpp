@@ -5,7 +5,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_arithmetic {
 using namespace rewrite;
@@ -31,7 +31,7 @@ bool exact_divisor(Match& m) { return constant_divisor(m) && is_power_of_two(*m.
 
 bool by_reciprocal(const Match& m, Rewriter& w) {
   const ValueId data = m.operand(m.root(), 0), by = m.operand(m.root(), 1);
-  return give(m, w, w("Mul", {data, w.scalar(m.dtype(by), 1 / *m.number(by))}));
+  return replace_root(m, w, w("Mul", {data, w.scalar(m.dtype(by), 1 / *m.number(by))}));
 }
 
 /// (x * a) * b with two numbers.
@@ -43,14 +43,14 @@ struct Product {
 bool two_factors(Match& m) {
   for (size_t side : {1, 0}) {
     const auto outer = m.is_constant(m.operand(m.root(), side)) ? m.number(m.operand(m.root(), side)) : std::nullopt;
-    const NodeId inner = outer ? m.made_by(m.operand(m.root(), 1 - side), "Mul") : NodeId{};
+    const NodeId inner = outer ? m.producer(m.operand(m.root(), 1 - side), "Mul") : NodeId{};
     if (!inner) continue;
     for (size_t k : {1, 0}) {
       const ValueId c = m.operand(inner, k), data = m.operand(inner, 1 - k);
       const auto factor = m.is_constant(c) ? m.number(c) : std::nullopt;
       if (!factor || !is_float(m.dtype(c)) || !m.same_type(data, m.result(m.root()))) continue;
       m.take(inner);
-      m.keep(Product{data, *outer * *factor});
+      m.accept(Product{data, *outer * *factor});
       return std::isfinite(*outer * *factor);
     }
   }
@@ -58,8 +58,8 @@ bool two_factors(Match& m) {
 }
 
 bool one_factor(const Match& m, Rewriter& w) {
-  const Product& p = m.kept<Product>();
-  return give(m, w, w("Mul", {p.data, w.scalar(m.dtype(p.data), p.factor)}));
+  const Product& p = m.state<Product>();
+  return replace_root(m, w, w("Mul", {p.data, w.scalar(m.dtype(p.data), p.factor)}));
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ RULES(clean_arithmetic) {
              .rewrite = by_reciprocal,
              .benefit = 4,
              .sets = "tenon default canonical",
-             .seeds = "MulMulMulScalar"},
+             .covered_patterns = "MulMulMulScalar"},
             {.name = "divide_constant",
              .docs = "x / c is x * (1/c)",
              .roots = "Div",
@@ -83,7 +83,7 @@ RULES(clean_arithmetic) {
              .numerics = Numerics::reassociating,
              .benefit = 3,
              .sets = "tenon default",
-             .seeds = "MulMulMulScalar"},
+             .covered_patterns = "MulMulMulScalar"},
             {.name = "factors",
              .docs = "(x * a) * b is x * (a*b) for two numbers",
              .roots = "Mul",
@@ -92,7 +92,7 @@ RULES(clean_arithmetic) {
              .numerics = Numerics::reassociating,
              .benefit = 2,
              .sets = "tenon default",
-             .seeds = "MulMulMulScalar"},
+             .covered_patterns = "MulMulMulScalar"},
             {.name = "pow_two",
              .docs = "x^2 is x*x",
              .equation = "Pow(?x, 2) => Mul(?x, ?x) where float(?x)",
@@ -107,7 +107,7 @@ RULES(clean_arithmetic) {
              .docs = "Neg(Neg(x)) is x",
              .equation = "Neg(Neg(?x)) => ?x",
              .benefit = 10,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon canonical"},
             {.name = "reciprocal",
              .docs = "1/x",
@@ -120,12 +120,12 @@ RULES(clean_arithmetic) {
              .numerics = Numerics::reassociating,
              .benefit = 2,
              .sets = "tenon default",
-             .seeds = "MaxRelu"},
+             .covered_patterns = "MaxRelu"},
             {.name = "relu_relu",
              .docs = "Relu is idempotent",
              .equation = "Relu(Relu(?x)) => Relu(?x)",
              .benefit = 3,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon canonical"},
         },
 };

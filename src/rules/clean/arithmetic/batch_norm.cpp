@@ -8,7 +8,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/casts.h"
 #include "rules/helpers/channels.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_batch_norm {
 using namespace rewrite;
@@ -54,7 +54,7 @@ bool written_out(const Match& m, Rewriter& w) {
   const double epsilon = m.node(m.root()).attributes.number("epsilon", 1e-5f);
   const ValueId root = w("Sqrt", {w("Add", {average(w("Mul", {centred, centred})), w.scalar(wide, epsilon)})});
   const ValueId y = w("Add", {w("Mul", {w("Div", {centred, root}), parameter(1)}), parameter(2)});
-  return give(m, w, dtype == wide ? y : cast_to(w, y, dtype));
+  return replace_root(m, w, dtype == wide ? y : cast_to(w, y, dtype));
 }
 
 }  // namespace
@@ -68,10 +68,10 @@ RULES(clean_batch_norm) {
                  "BatchNormalization by factors 1 and summands 0 is Identity (but for -0, which becomes 0); in f16 and bf16 also by factors that round to it",
              .roots = "BatchNormalization",
              .match = neutral_parameters,
-             .rewrite = give_first,
+             .rewrite = replace_root_with_first_operand,
              .numerics = Numerics::reassociating,
              .benefit = 10,
-             .seeds = "BatchNormalization Identity"},
+             .covered_patterns = "BatchNormalization Identity"},
             {.name = "batch_norm_training",
              .docs = "BatchNormalization by the statistics of the batch, where the running ones are not used, is plain arithmetic",
              .roots = "BatchNormalization",
@@ -79,7 +79,7 @@ RULES(clean_batch_norm) {
              .rewrite = written_out,
              .numerics = Numerics::reassociating,
              .sets = "default",
-             .seeds = "BatchNormalizationTraining"},
+             .covered_patterns = "BatchNormalizationTraining"},
         },
 };
 

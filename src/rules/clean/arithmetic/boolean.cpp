@@ -5,7 +5,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_boolean {
 using namespace rewrite;
@@ -23,13 +23,13 @@ bool decided(Match& m) {
   const Graph& graph = *node.bodies[taken].graph;
   for (NodeId n : graph.nodes())
     if (!graph.node(n).bodies.empty()) return m.refuse("the body has bodies inside");
-  return m.keep(BranchChoice{taken});
+  return m.accept(BranchChoice{taken});
 }
 
 /// The body's nodes take the place of the branch; its captures are the outer values themselves.
 bool put_in_place(const Match& m, Rewriter& w) {
   const Node& node = m.node(m.root());
-  const ir::Body& body = node.bodies[m.kept<BranchChoice>().body];
+  const ir::Body& body = node.bodies[m.state<BranchChoice>().body];
   const Graph& graph = *body.graph;
   std::unordered_map<ValueId, ValueId> names;
   for (uint32_t k = 0; k < body.captures; ++k) names[graph.inputs()[k]] = node.inputs[body.first_capture + k];
@@ -53,7 +53,7 @@ bool put_in_place(const Match& m, Rewriter& w) {
 }
 
 bool same_result(Match& m, ValueId value) {
-  m.keep(value);
+  m.accept(value);
   return value && m.same_type(m.result(m.root()), value);
 }
 
@@ -85,36 +85,36 @@ RULES(clean_boolean) {
              .docs = "Where with a known condition; And, Or, Xor with their neutral value",
              .roots = "Where And Or Xor",
              .match = known_choice,
-             .rewrite = give_kept,
+             .rewrite = replace_root_with_state,
              .benefit = 10,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon canonical"},
             {.name = "where_not",
              .docs = "Where(Not(c), a, b) is Where(c, b, a)",
              .equation = "Where(Not(?c), ?a, ?b) => Where(?c, ?b, ?a)",
              .benefit = 3,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "NotWhere"},
+             .covered_patterns = "NotWhere"},
             {.name = "or_same",
              .docs = "Or(a, a) is a",
              .equation = "Or(?a, ?a) => ?a",
              .benefit = 3,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon canonical"},
             {.name = "and_same",
              .docs = "And(a, a) is a",
              .equation = "And(?a, ?a) => ?a",
              .benefit = 3,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon canonical"},
             {.name = "not_not",
              .docs = "Not(Not(x)) is x",
              .equation = "Not(Not(?x)) => ?x",
              .benefit = 10,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "NotNot"},
+             .covered_patterns = "NotNot"},
         },
 };
 

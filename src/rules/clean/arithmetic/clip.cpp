@@ -7,7 +7,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_clip {
 using namespace rewrite;
@@ -44,15 +44,15 @@ bool known_bounds(Match& m) {
   for (ValueId v : {first.low, first.high, second.low, second.high})
     if (v && !bound(m, v)) return m.refuse("a bound is not known, or is NaN");
   const ValueId below = second.low && second.high ? smaller(m, second.low, second.high) : second.low;
-  return m.keep(Bounds{first.low ? clipped(m, first.low, second) : below, first.high ? clipped(m, first.high, second) : second.high});
+  return m.accept(Bounds{first.low ? clipped(m, first.low, second) : below, first.high ? clipped(m, first.high, second) : second.high});
 }
 
 bool one_clip(const Match& m, Rewriter& w) {
-  const Bounds& bounds = m.kept<Bounds>();
+  const Bounds& bounds = m.state<Bounds>();
   std::vector<ValueId> inputs{m.operand(m.nodes[1], 0)};
   if (bounds.low || bounds.high) inputs.push_back(bounds.low);
   if (bounds.high) inputs.push_back(bounds.high);
-  return give(m, w, inputs.size() == 1 ? inputs[0] : w("Clip", inputs));
+  return replace_root(m, w, inputs.size() == 1 ? inputs[0] : w("Clip", inputs));
 }
 
 }  // namespace
@@ -65,14 +65,14 @@ RULES(clean_clip) {
              .docs = "a Clip from below and then one from above are one Clip",
              .equation = "Clip(Clip(?x, ?low), _, ?high) => Clip(?x, ?low, ?high)",
              .benefit = 4,
-             .seeds = "ClipClip"},
+             .covered_patterns = "ClipClip"},
             {.name = "clip_clip",
              .docs = "two Clips with known bounds are one",
              .roots = "Clip",
              .match = known_bounds,
              .rewrite = one_clip,
              .benefit = 5,
-             .seeds = "ClipClip"},
+             .covered_patterns = "ClipClip"},
             {.name = "clip_relu",
              .docs = "Relu before a Clip that bounds below by something that is not negative changes nothing",
              .equation = "Clip(Relu(?x), ?low, ?high?) => Clip(?x, ?low, ?high) where value(?low) >= 0",

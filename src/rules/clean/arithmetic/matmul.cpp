@@ -3,7 +3,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::clean_matmul {
@@ -26,12 +26,12 @@ bool to_matmul(const Match& m, Rewriter& w) {
   const ValueId b = transposed_if(w, m.operand(m.root(), 1), attributes.integer("transB", 0) != 0);
   ValueId y = w("MatMul", {a, b});
   if (const ValueId bias = m.operand(m.root(), 2)) y = w("Add", {y, bias});
-  return give(m, w, y);
+  return replace_root(m, w, y);
 }
 
 /// The source of a Reshape that joins all axes but the last into one.
 ValueId flattened(const Match& m, ValueId value) {
-  const NodeId reshape = m.made_by(value, "Reshape");
+  const NodeId reshape = m.producer(value, "Reshape");
   if (!reshape) return {};
   const ValueId source = m.operand(reshape, 0);
   const DimList *from = m.shape(source), *to = m.shape(value);
@@ -43,14 +43,14 @@ ValueId flattened(const Match& m, ValueId value) {
 bool flat_rows(Match& m) {
   const ValueId source = flattened(m, m.operand(m.root(), 0));
   if (!source || m.rank(m.operand(m.root(), 1)) != 2) return false;
-  return m.keep(source);
+  return m.accept(source);
 }
 
 bool reshape_after(const Match& m, Rewriter& w) {
-  const ValueId wide = w("MatMul", {m.kept<ValueId>(), m.operand(m.root(), 1)});
+  const ValueId wide = w("MatMul", {m.state<ValueId>(), m.operand(m.root(), 1)});
   const auto target = wide ? reshape_target(m, wide, m.result(m.root())) : std::nullopt;
   if (!target) return false;
-  return give(m, w, w("Reshape", {wide, w.ints(*target)}));
+  return replace_root(m, w, w("Reshape", {wide, w.ints(*target)}));
 }
 
 /// f(Reshape(x, [-1, K]), c) with c along the last axis at most.
@@ -65,19 +65,19 @@ bool flat_bias(Match& m) {
     if (!shape || shape->size() > 1) continue;
     const ValueId source = flattened(m, m.operand(m.root(), slot));
     if (!source || !m.same_shape(m.operand(m.root(), slot), m.result(m.root()))) continue;
-    return m.keep(Flat{source, slot});
+    return m.accept(Flat{source, slot});
   }
   return false;
 }
 
 bool bias_before(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs = m.node(m.root()).inputs;
-  const Flat& found = m.kept<Flat>();
+  const Flat& found = m.state<Flat>();
   inputs[found.slot] = found.source;
-  const ValueId wide = w.again(m.root(), inputs)[0];
+  const ValueId wide = w.clone_with_operands(m.root(), inputs)[0];
   const auto target = wide ? reshape_target(m, wide, m.result(m.root())) : std::nullopt;
   if (!target) return false;
-  return give(m, w, w("Reshape", {wide, w.ints(*target)}));
+  return replace_root(m, w, w("Reshape", {wide, w.ints(*target)}));
 }
 
 }  // namespace
@@ -92,23 +92,23 @@ RULES(clean_matmul) {
              .rewrite = to_matmul,
              .numerics = Numerics::reassociating,
              .benefit = 4,
-             .shared = true},
+             .allow_outside_uses = true},
             {.name = "matmul_flat",
              .docs = "MatMul of flattened rows: the rows need no flattening",
              .roots = "MatMul",
              .match = flat_rows,
              .rewrite = reshape_after,
              .benefit = 3,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default",
-             .seeds = "MatMulReshape2Of3 ReshapeMatMulReshape"},
+             .covered_patterns = "MatMulReshape2Of3 ReshapeMatMulReshape"},
             {.name = "bias_flat",
              .docs = "a bias or factor along the last axis, before the flattening",
              .roots = "Add Sub Mul",
              .match = flat_bias,
              .rewrite = bias_before,
              .benefit = 3,
-             .shared = true},
+             .allow_outside_uses = true},
         },
 };
 

@@ -7,7 +7,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_neutral {
 using namespace rewrite;
@@ -33,7 +33,7 @@ bool neutral(Match& m) {
     if (side == 0 && !adds && !node.is("Mul")) break;
     const ValueId other = m.operand(m.root(), side), data = m.operand(m.root(), 1 - side);
     if (!all_are(m, other, number) || !m.same_type(m.result(m.root()), data)) continue;
-    return m.keep(data);
+    return m.accept(data);
   }
   return false;
 }
@@ -54,7 +54,7 @@ bool plus_zero(Match& m) {
     const ValueId other = m.operand(m.root(), side), data = m.operand(m.root(), 1 - side);
     if (!m.is_constant(other) || !m.is_number(other, 0) || !m.same_type(m.result(m.root()), data)) continue;
     if (!is_never_negative_zero(m, data)) return m.refuse("x may be -0, of which x + 0 is +0");
-    return m.keep(data);
+    return m.accept(data);
   }
   return false;
 }
@@ -69,7 +69,7 @@ bool zero_bias(Match& m) {
 
 bool drop_bias(const Match& m, Rewriter& w) {
   const Node& node = m.node(m.root());
-  return give(m, w, w.again(m.root(), {node.inputs.begin(), node.inputs.begin() + bias_slot(node)})[0]);
+  return replace_root(m, w, w.clone_with_operands(m.root(), {node.inputs.begin(), node.inputs.begin() + bias_slot(node)})[0]);
 }
 
 }  // namespace
@@ -81,27 +81,27 @@ RULES(clean_neutral) {
              .docs = "x+0 is x where x is never -0, whose sum with 0 is +0",
              .roots = "Add",
              .match = plus_zero,
-             .rewrite = give_kept,
+             .rewrite = replace_root_with_state,
              .benefit = 10,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default",
-             .seeds = "Identity"},
+             .covered_patterns = "Identity"},
             {.name = "neutral_operand",
              .docs = "x-0, x*1, x/1 are x, and so are x + -0 and integers + 0",
              .roots = "Add Sub Mul Div",
              .match = neutral,
-             .rewrite = give_kept,
+             .rewrite = replace_root_with_state,
              .benefit = 10,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "Identity"},
+             .covered_patterns = "Identity"},
             {.name = "pow_one",
              .docs = "x to the power of 1",
              .roots = "Pow",
              .match = neutral,
-             .rewrite = give_kept,
+             .rewrite = replace_root_with_state,
              .benefit = 10,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon canonical"},
             {.name = "bias_null",
              .docs = "a bias of zeros of a convolution or Gemm",
@@ -111,7 +111,7 @@ RULES(clean_neutral) {
              .numerics = Numerics::reassociating,
              .benefit = 8,
              .sets = "tenon default",
-             .seeds = "ConvBiasNull"},
+             .covered_patterns = "ConvBiasNull"},
         },
 };
 

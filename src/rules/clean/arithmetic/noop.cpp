@@ -5,7 +5,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_noop {
 using namespace rewrite;
@@ -27,12 +27,12 @@ bool identity_order(Match& m) {
 
 bool zero_pads(Match& m) {
   const auto pads = m.ints(m.operand(m.root(), 1));
-  return pads && std::ranges::all_of(*pads, [](int64_t p) { return p == 0; }) && same_type_as_first(m);
+  return pads && std::ranges::all_of(*pads, [](int64_t p) { return p == 0; }) && root_has_type_of_first_operand(m);
 }
 
 /// A slice as long as its operand, with steps of one, starts at its start.
 bool whole_slice(Match& m) {
-  if (!same_type_as_first(m)) return false;
+  if (!root_has_type_of_first_operand(m)) return false;
   const ValueId steps = m.operand(m.root(), 4);
   return !steps || m.is_number(steps, 1);
 }
@@ -52,63 +52,63 @@ RULES(clean_noop) {
              .docs = "Identity(x) is x",
              .roots = "Identity",
              .match = always,
-             .rewrite = give_first,
+             .rewrite = replace_root_with_first_operand,
              .benefit = 10,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "Identity"},
+             .covered_patterns = "Identity"},
             {.name = "dropout",
              .docs = "Dropout is Identity at inference",
              .roots = "Dropout",
              .match = unused_mask,
-             .rewrite = give_first,
+             .rewrite = replace_root_with_first_operand,
              .benefit = 10,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "Dropout"},
+             .covered_patterns = "Dropout"},
             {.name = "cast_same",
              .docs = "Cast to the dtype that is there",
              .roots = "Cast CastLike",
              .match = dtype_kept,
-             .rewrite = give_first,
+             .rewrite = replace_root_with_first_operand,
              .benefit = 10,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "Cast CastCast"},
+             .covered_patterns = "Cast CastCast"},
             {.name = "transpose_identity",
              .docs = "Transpose that leaves every axis where it is",
              .roots = "Transpose",
              .match = identity_order,
-             .rewrite = give_first,
+             .rewrite = replace_root_with_first_operand,
              .benefit = 10,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "Identity TransposeTranspose"},
+             .covered_patterns = "Identity TransposeTranspose"},
             {.name = "reshape_same",
              .docs = "Reshape, Expand and their kin to the shape that is there",
              .roots = "Reshape Expand Flatten Squeeze Unsqueeze Tile",
-             .match = same_type_as_first,
-             .rewrite = give_first,
+             .match = root_has_type_of_first_operand,
+             .rewrite = replace_root_with_first_operand,
              .benefit = 10,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "Expand Reshape ShapedBasedReshape Identity"},
+             .covered_patterns = "Expand Reshape ShapedBasedReshape Identity"},
             {.name = "slice_whole",
              .docs = "Slice as large as its operand",
              .roots = "Slice",
              .match = whole_slice,
-             .rewrite = give_first,
+             .rewrite = replace_root_with_first_operand,
              .benefit = 10,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "ShapeBasedIdentity"},
+             .covered_patterns = "ShapeBasedIdentity"},
             {.name = "pad_zero",
              .docs = "Pad by nothing",
              .roots = "Pad",
              .match = zero_pads,
-             .rewrite = give_first,
+             .rewrite = replace_root_with_first_operand,
              .benefit = 10,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon canonical"},
         },
 };

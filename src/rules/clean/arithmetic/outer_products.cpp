@@ -4,7 +4,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::clean_outer_products {
@@ -34,7 +34,7 @@ std::optional<std::pair<ValueId, ValueId>> factors(const Match& m, NodeId node) 
 
 /// Transpose of a column times a row, by its last two axes
 bool transposed_product(Match& m) {
-  const NodeId matmul = m.made_by(m.operand(m.root(), 0), "MatMul");
+  const NodeId matmul = m.producer(m.operand(m.root(), 0), "MatMul");
   const NodeId product = matmul ? m.take(m.operand(m.root(), 0), "MatMul") : m.take(m.operand(m.root(), 0), "Mul");
   const auto perm = product ? permutation(m, m.root()) : std::nullopt;
   const auto found = perm && perm->size() >= 2 ? factors(m, product) : std::nullopt;
@@ -45,13 +45,13 @@ bool transposed_product(Match& m) {
   const DimList &x = *m.shape(found->first), &y = *m.shape(found->second);
   auto first = reshape_target(x, last_two_swapped(x)), second = reshape_target(y, last_two_swapped(y));
   if (!first || !second) return m.refuse("two symbolic sizes move");
-  return m.keep(OuterProduct{found->first, found->second, std::move(*first), std::move(*second)});
+  return m.accept(OuterProduct{found->first, found->second, std::move(*first), std::move(*second)});
 }
 
 bool transpose_factors(const Match& m, Rewriter& w) {
-  const OuterProduct& found = m.kept<OuterProduct>();
+  const OuterProduct& found = m.state<OuterProduct>();
   const ValueId row = w("Reshape", {found.a, w.ints(found.first)}), column = w("Reshape", {found.b, w.ints(found.second)});
-  return give(m, w, w("Mul", {row, column}));
+  return replace_root(m, w, w("Mul", {row, column}));
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ RULES(clean_outer_products) {
              .equation = "MatMul(?a, ?b) => Mul(?a, ?b) where dim(?a, -1) == 1, rank(?a) >= 2, rank(?b) >= 2",
              .numerics = Numerics::reassociating,
              .benefit = 2,
-             .seeds = "ShapeBasedMatMulToMul"},
+             .covered_patterns = "ShapeBasedMatMulToMul"},
             {.name = "outer_product_transposed",
              .docs = "a column times a row, transposed: a row times a column",
              .roots = "Transpose",
@@ -73,7 +73,7 @@ RULES(clean_outer_products) {
              .rewrite = transpose_factors,
              .numerics = Numerics::reassociating,
              .benefit = 4,
-             .seeds = "ShapeBasedMatMulToMul"},
+             .covered_patterns = "ShapeBasedMatMulToMul"},
         },
 };
 

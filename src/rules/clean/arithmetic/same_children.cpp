@@ -59,13 +59,13 @@ bool twin_before(Match& m) {
     if (!use.node || use.node == m.root() || m.node(use.node).op != node.op || !m.graph().is_before(use.node, m.root())) continue;
     const Node& twin = m.node(use.node);
     if (!(twin.attributes == node.attributes) || !same_operands(m, node, twin) || !same_results(m, node, twin)) continue;
-    return m.keep(use.node);
+    return m.accept(use.node);
   }
   return false;
 }
 
 bool use_twin(const Match& m, Rewriter& w) {
-  const Node &node = m.node(m.root()), &twin = m.node(m.kept<NodeId>());
+  const Node &node = m.node(m.root()), &twin = m.node(m.state<NodeId>());
   for (size_t i = 0; i < node.outputs.size(); ++i)
     if (node.outputs[i] && m.use_count(node.outputs[i])) w.replace(node.outputs[i], twin.outputs[i]);
   return true;
@@ -80,7 +80,7 @@ bool same_shape_before(Match& m) {
     const Node& twin = m.node(use.node);
     if (is_reshape(node) ? !is_reshape(twin) : twin.op != node.op) continue;
     if (!m.same_type(m.result(m.root()), m.result(use.node))) continue;
-    return m.keep(use.node);
+    return m.accept(use.node);
   }
   return false;
 }
@@ -98,17 +98,17 @@ RULES(clean_same_children) {
              .match = twin_before,
              .rewrite = use_twin,
              .benefit = 9,
-             .shared = true,
-             .seeds = "SameChildren SameChildrenFromInput"},
+             .allow_outside_uses = true,
+             .covered_patterns = "SameChildren SameChildrenFromInput"},
             {.name = "same_shape_children",
              .docs = "of two reshapes (or Expands) of one value to one shape the later one goes",
              .roots = "Reshape Squeeze Unsqueeze Flatten Expand",
              .match = same_shape_before,
              .rewrite = use_twin,
              .benefit = 9,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "ShapeBasedSameChildren"},
+             .covered_patterns = "ShapeBasedSameChildren"},
         },
 };
 

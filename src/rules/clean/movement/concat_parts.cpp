@@ -6,7 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_concat_parts {
 using namespace rewrite;
@@ -53,7 +53,7 @@ DimList sizes_along(const Match& m, NodeId concat, int axis) {
 
 std::optional<PickedPart> picked(const Match& m) {
   const ValueId data = m.operand(m.root(), 0), indices = m.operand(m.root(), 1);
-  const NodeId concat = m.made_by(data, "Concat");
+  const NodeId concat = m.producer(data, "Concat");
   const auto wanted = concat ? m.ints(indices) : std::nullopt;
   const auto axis = m.axis(m.root(), "axis", 0, data), joined = concat ? m.axis(concat, "axis", 0, data) : std::nullopt;
   if (!wanted || wanted->empty() || !axis || axis != joined || !m.rank(indices)) return std::nullopt;
@@ -77,36 +77,36 @@ std::optional<PickedPart> picked(const Match& m) {
 bool whole_part(Match& m) {
   auto found = picked(m);
   if (!found || !found->all) return false;
-  return m.keep(found->part);
+  return m.accept(found->part);
 }
 
 bool some_of_one_part(Match& m) {
   auto found = picked(m);
   if (!found || found->all) return false;
-  return m.keep(std::move(*found));
+  return m.accept(std::move(*found));
 }
 
 bool pick_there(const Match& m, Rewriter& w) {
-  const PickedPart& found = m.kept<PickedPart>();
+  const PickedPart& found = m.state<PickedPart>();
   const Tensor* before = m.graph().tensor_of(m.operand(m.root(), 1));
   const ValueId offsets = w.constant(Tensor::of_i64(before->shape(), found.offsets));
-  return give(m, w, w("Gather", {found.part, offsets}, {{"axis", int64_t{found.axis}}}));
+  return replace_root(m, w, w("Gather", {found.part, offsets}, {{"axis", int64_t{found.axis}}}));
 }
 
 /// Concat(x, x): an op that treats every element alike is applied to x once.
 bool repeated(Match& m) {
   const ValueId data = m.operand(m.root(), 0);
-  const NodeId concat = m.made_by(data, "Concat");
+  const NodeId concat = m.producer(data, "Concat");
   if (!concat || m.node(m.root()).inputs.size() != 1) return false;
   const std::vector<ValueId>& parts = m.node(concat).inputs;
   if (parts.size() < 2 || std::ranges::any_of(parts, [&](ValueId p) { return p != parts[0]; })) return false;
-  return m.keep(concat);
+  return m.accept(concat);
 }
 
 bool apply_once(const Match& m, Rewriter& w) {
-  const NodeId concat = m.kept<NodeId>();
-  const std::vector<ValueId> parts(m.node(concat).inputs.size(), w.again(m.root(), {m.operand(concat, 0)})[0]);
-  return give(m, w, w.again(concat, parts)[0]);
+  const NodeId concat = m.state<NodeId>();
+  const std::vector<ValueId> parts(m.node(concat).inputs.size(), w.clone_with_operands(m.root(), {m.operand(concat, 0)})[0]);
+  return replace_root(m, w, w.clone_with_operands(concat, parts)[0]);
 }
 
 }  // namespace
@@ -119,20 +119,20 @@ RULES(clean_concat_parts) {
              .docs = "Gather of exactly the elements of one part of a Concat is the part",
              .roots = "Gather",
              .match = whole_part,
-             .rewrite = give_kept,
+             .rewrite = replace_root_with_state,
              .benefit = 6,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "ConcatGather"},
+             .covered_patterns = "ConcatGather"},
             {.name = "gather_concat",
              .docs = "Gather of elements of one part of a Concat reads the part alone",
              .roots = "Gather",
              .match = some_of_one_part,
              .rewrite = pick_there,
              .benefit = 5,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "GatherConcat ConcatGather"},
+             .covered_patterns = "GatherConcat ConcatGather"},
             {.name = "concat_twice",
              .docs = "f(Concat(x, x)) is Concat(f(x), f(x)) for an element-wise f",
              .roots = "Abs Cast Ceil Cos Cosh Elu Erf Exp Floor Gelu HardSigmoid HardSwish LeakyRelu Log Mish Neg Not Reciprocal Relu "
@@ -140,9 +140,9 @@ RULES(clean_concat_parts) {
              .match = repeated,
              .rewrite = apply_once,
              .benefit = 3,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "default",
-             .seeds = "ConcatTwiceUnary"},
+             .covered_patterns = "ConcatTwiceUnary"},
         },
 };
 

@@ -3,7 +3,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_gather_chain {
 using namespace rewrite;
@@ -22,7 +22,7 @@ std::optional<int64_t> axis_of(const Match& m, NodeId node) {
 }
 
 bool known_places(Match& m) {
-  const NodeId inner = m.made_by(m.operand(m.root(), 0), "Gather");
+  const NodeId inner = m.producer(m.operand(m.root(), 0), "Gather");
   if (!inner) return false;
   const auto first = m.ints(m.operand(inner, 1)), second = m.ints(m.operand(m.root(), 1));
   if (!first || !second || m.rank(m.operand(inner, 1)) != 1) return m.refuse("the indices are not constant, or the first ones no list");
@@ -34,15 +34,15 @@ bool known_places(Match& m) {
     if (i < -n || i >= n) return m.refuse("an index is out of range");
     found.places.push_back((*first)[static_cast<size_t>(i < 0 ? i + n : i)]);
   }
-  return m.keep(std::move(found));
+  return m.accept(std::move(found));
 }
 
 bool one_gather(const Match& m, Rewriter& w) {
-  const PickedPlaces& found = m.kept<PickedPlaces>();
+  const PickedPlaces& found = m.state<PickedPlaces>();
   auto indices = Tensor::make(DType::i64, m.graph().tensor_of(m.operand(m.root(), 1))->shape());
   if (!indices) return false;
   for (size_t i = 0; i < found.places.size(); ++i) indices->set_integer(static_cast<int64_t>(i), found.places[i]);
-  return give(m, w, w.again(m.root(), {found.source, w.constant(std::move(*indices))})[0]);
+  return replace_root(m, w, w.clone_with_operands(m.root(), {found.source, w.constant(std::move(*indices))})[0]);
 }
 
 }  // namespace
@@ -57,9 +57,9 @@ RULES(clean_gather_chain) {
              .match = known_places,
              .rewrite = one_gather,
              .benefit = 5,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "GatherGather"},
+             .covered_patterns = "GatherGather"},
         },
 };
 

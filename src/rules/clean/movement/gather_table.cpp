@@ -6,7 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_gather_table {
 using namespace rewrite;
@@ -21,7 +21,7 @@ bool all_alike(Match& m) {
 bool repeat_number(const Match& m, Rewriter& w) {
   const ValueId x = m.operand(m.root(), 0);
   const ValueId number = w.scalar(m.dtype(x), *m.number(x));
-  return give(m, w, w("Expand", {number, w("Shape", {m.operand(m.root(), 1)})}));
+  return replace_root(m, w, w("Expand", {number, w("Shape", {m.operand(m.root(), 1)})}));
 }
 
 /// Is the table a constant that is gathered along its first axis?
@@ -32,19 +32,19 @@ bool first_axis(Match& m) {
 
 /// One index, repeated by an Expand.
 bool one_index(Match& m) {
-  const NodeId expand = first_axis(m) ? m.made_by(m.operand(m.root(), 1), "Expand") : NodeId{};
+  const NodeId expand = first_axis(m) ? m.producer(m.operand(m.root(), 1), "Expand") : NodeId{};
   const DimList* index = expand ? m.shape(m.operand(expand, 0)) : nullptr;
   if (!index) return false;
   if (!product(*index).known_equal(1)) return m.refuse("more than one index is repeated");
-  return m.keep(expand);
+  return m.accept(expand);
 }
 
 bool repeat_row(const Match& m, Rewriter& w) {
-  const NodeId expand = m.kept<NodeId>();
-  const ValueId row = w.again(m.root(), {m.operand(m.root(), 0), m.operand(expand, 0)})[0];
+  const NodeId expand = m.state<NodeId>();
+  const ValueId row = w.clone_with_operands(m.root(), {m.operand(m.root(), 0), m.operand(expand, 0)})[0];
   const ir::Ints as_is(static_cast<size_t>(*m.rank(m.operand(m.root(), 0)) - 1), 1);
   const ValueId target = as_is.empty() ? m.operand(expand, 1) : w("Concat", {m.operand(expand, 1), w.ints(as_is)}, {{"axis", int64_t{0}}});
-  return give(m, w, w("Expand", {row, target}));
+  return replace_root(m, w, w("Expand", {row, target}));
 }
 
 bool are_neighbours(const Match& m, ValueId indices) {
@@ -62,7 +62,7 @@ struct Piece {
 
 /// A piece of a constant list, of which some places are computed.
 bool piece_of_list(Match& m) {
-  const NodeId slice = first_axis(m) ? m.made_by(m.operand(m.root(), 1), "Slice") : NodeId{};
+  const NodeId slice = first_axis(m) ? m.producer(m.operand(m.root(), 1), "Slice") : NodeId{};
   if (!slice) return false;
   if (!are_neighbours(m, m.operand(slice, 0))) return m.refuse("the list is not one of neighbours");
   const DimList* starts = m.shape(m.operand(slice, 1));
@@ -71,17 +71,17 @@ bool piece_of_list(Match& m) {
   if (axes->empty())
     for (int64_t a = 0; a < (*starts)[0].value(); ++a) axes->push_back(a);
   for (int64_t& a : *axes) a += a < 0 ? *m.rank(m.operand(slice, 0)) : 0;
-  return m.keep(Piece{slice, std::move(*axes)});
+  return m.accept(Piece{slice, std::move(*axes)});
 }
 
 bool piece_of_table(const Match& m, Rewriter& w) {
-  const Piece& found = m.kept<Piece>();
+  const Piece& found = m.state<Piece>();
   const Node& slice = m.node(found.slice);
   std::vector<ValueId> inputs(slice.inputs.begin(), slice.inputs.end());
   inputs.resize(std::max<size_t>(inputs.size(), 4));
-  inputs[0] = w.again(m.root(), {m.operand(m.root(), 0), slice.inputs[0]})[0];
+  inputs[0] = w.clone_with_operands(m.root(), {m.operand(m.root(), 0), slice.inputs[0]})[0];
   inputs[3] = w.ints(found.axes);
-  return give(m, w, w("Slice", std::move(inputs)));
+  return replace_root(m, w, w("Slice", std::move(inputs)));
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ RULES(clean_gather_table) {
              .match = one_index,
              .rewrite = repeat_row,
              .benefit = 4,
-             .shared = true},
+             .allow_outside_uses = true},
             {.name = "gather_piece",
              .docs =
                  "rows of a constant table for a Slice of neighbours (position ids): a Slice of the rows, which are found when the engine is built",
@@ -109,7 +109,7 @@ RULES(clean_gather_table) {
              .match = piece_of_list,
              .rewrite = piece_of_table,
              .benefit = 4,
-             .shared = true},
+             .allow_outside_uses = true},
         },
 };
 

@@ -5,8 +5,8 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/cuts.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/last_axis_slice.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_sequence {
 using namespace rewrite;
@@ -16,17 +16,17 @@ constexpr int64_t kMostParts = 1024;  ///< a Split of more results is no gain
 
 /// The element that a SequenceAt takes from a sequence of `length`; nullopt where it is not known, or there is none.
 std::optional<int64_t> place_of(const Match& m, NodeId at, int64_t length) {
-  const auto place = one_int(m, m.operand(at, 1), std::nullopt);
+  const auto place = single_integer(m, m.operand(at, 1), std::nullopt);
   if (!place || *place < -length || *place >= length) return std::nullopt;
   return *place < 0 ? *place + length : *place;
 }
 
 bool known_element(Match& m) {
-  const NodeId made = m.made_by(m.operand(m.root(), 0), "SequenceConstruct");
+  const NodeId made = m.producer(m.operand(m.root(), 0), "SequenceConstruct");
   if (!made) return false;
   const auto place = place_of(m, m.root(), m.node(made).explicit_inputs);
   if (!place) return m.refuse("the place is not known, or outside");
-  return m.keep(m.operand(made, static_cast<size_t>(*place)));
+  return m.accept(m.operand(made, static_cast<size_t>(*place)));
 }
 
 struct Parts {
@@ -67,11 +67,11 @@ bool known_parts(Match& m) {
     m.take(use.node);
     m.other_roots.push_back(use.node);
   }
-  return m.keep(std::move(found));
+  return m.accept(std::move(found));
 }
 
 bool split(const Match& m, Rewriter& w) {
-  const Parts& found = m.kept<Parts>();
+  const Parts& found = m.state<Parts>();
   const int64_t axis = m.node(m.root()).attributes.integer("axis", 0);
   const auto parts = w.many("Split", {m.operand(m.root(), 0), w.ints(found.sizes)}, found.sizes.size(), {{"axis", axis}});
   std::vector<ValueId> given(parts.size());
@@ -94,18 +94,18 @@ RULES(clean_sequence) {
              .docs = "a known element of a sequence that is put together is that element",
              .roots = "SequenceAt",
              .match = known_element,
-             .rewrite = give_kept,
+             .rewrite = replace_root_with_state,
              .benefit = 10,
-             .shared = true,
-             .seeds = "SequenceConstructAt"},
+             .allow_outside_uses = true,
+             .covered_patterns = "SequenceConstructAt"},
             {.name = "split_to_sequence_at",
              .docs = "parts that are only read at known places are those of a Split, each with a Squeeze where the axis goes",
              .roots = "SplitToSequence",
              .match = known_parts,
              .rewrite = split,
              .benefit = 10,
-             .shared = true,
-             .seeds = "SplitToSequenceSequenceAt"},
+             .allow_outside_uses = true,
+             .covered_patterns = "SplitToSequenceSequenceAt"},
         },
 };
 

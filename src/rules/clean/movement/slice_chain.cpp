@@ -5,7 +5,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_slice_chain {
 using namespace rewrite;
@@ -44,7 +44,7 @@ bool other_axes(Match& m) {
   if (!first || !second) return m.refuse("the axes are not known");
   for (int64_t a : *second)
     if (std::ranges::count(*first, a)) return m.refuse("both slice one axis");
-  return m.keep(Axes{std::move(*first), std::move(*second)});
+  return m.accept(Axes{std::move(*first), std::move(*second)});
 }
 
 /// All places that are not constant.
@@ -65,8 +65,8 @@ bool some_computed(Match& m) {
 }
 
 /// Operand `slot` of both, one after the other; ones where a Slice has no steps.
-ValueId side_by_side(const Match& m, Rewriter& w, size_t slot) {
-  const Axes& axes = m.kept<Axes>();
+ValueId operand_of_head_split(const Match& m, Rewriter& w, size_t slot) {
+  const Axes& axes = m.state<Axes>();
   const ValueId a = m.operand(m.nodes[1], slot), b = m.operand(m.root(), slot);
   if (!a && !b) return {};
   auto x = a ? m.ints(a) : ir::Ints(axes.first.size(), 1), y = b ? m.ints(b) : ir::Ints(axes.second.size(), 1);
@@ -76,11 +76,12 @@ ValueId side_by_side(const Match& m, Rewriter& w, size_t slot) {
 }
 
 bool one_slice(const Match& m, Rewriter& w) {
-  ir::Ints axes = m.kept<Axes>().first;
-  axes.insert(axes.end(), m.kept<Axes>().second.begin(), m.kept<Axes>().second.end());
-  std::vector<ValueId> inputs{m.operand(m.nodes[1], 0), side_by_side(m, w, kStarts), side_by_side(m, w, kEnds), w.ints(std::move(axes))};
-  if (const ValueId steps = side_by_side(m, w, kSteps)) inputs.push_back(steps);
-  return give(m, w, w("Slice", inputs));
+  ir::Ints axes = m.state<Axes>().first;
+  axes.insert(axes.end(), m.state<Axes>().second.begin(), m.state<Axes>().second.end());
+  std::vector<ValueId> inputs{m.operand(m.nodes[1], 0), operand_of_head_split(m, w, kStarts), operand_of_head_split(m, w, kEnds),
+                              w.ints(std::move(axes))};
+  if (const ValueId steps = operand_of_head_split(m, w, kSteps)) inputs.push_back(steps);
+  return replace_root(m, w, w("Slice", inputs));
 }
 
 }  // namespace
@@ -95,7 +96,7 @@ RULES(clean_slice_chain) {
              .match = known_places,
              .rewrite = one_slice,
              .benefit = 4,
-             .seeds = "SliceSlice"},
+             .covered_patterns = "SliceSlice"},
             {.name = "slice_slice_computed",
              .docs = "the same where some places are computed: their lists are joined at the run",
              .roots = "Slice",
@@ -103,7 +104,7 @@ RULES(clean_slice_chain) {
              .rewrite = one_slice,
              .benefit = 3,
              .sets = "default",
-             .seeds = "SliceSlice"},
+             .covered_patterns = "SliceSlice"},
         },
 };
 

@@ -3,16 +3,16 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_split_concat {
 using namespace rewrite;
 namespace {
 
-bool single_operand(Match& m) { return m.node(m.root()).explicit_inputs == 1 && same_type_as_first(m); }
+bool single_operand(Match& m) { return m.node(m.root()).explicit_inputs == 1 && root_has_type_of_first_operand(m); }
 
 /// One part as large as the whole.
-bool single_part(Match& m) { return m.node(m.root()).outputs.size() == 1 && same_type_as_first(m); }
+bool single_part(Match& m) { return m.node(m.root()).outputs.size() == 1 && root_has_type_of_first_operand(m); }
 
 /// Parts of size 0 along the axis add nothing.
 bool empty_part(Match& m) {
@@ -25,14 +25,16 @@ bool empty_part(Match& m) {
     if (!shape || !(*shape)[*axis].known_equal(0)) kept.push_back(node.inputs[i]);
   }
   if (kept.empty() || kept.size() == node.explicit_inputs) return false;
-  return m.keep(std::move(kept));
+  return m.accept(std::move(kept));
 }
 
-bool without_empty_parts(const Match& m, Rewriter& w) { return give(m, w, w.again(m.root(), m.kept<std::vector<ValueId>>())[0]); }
+bool without_empty_parts(const Match& m, Rewriter& w) {
+  return replace_root(m, w, w.clone_with_operands(m.root(), m.state<std::vector<ValueId>>())[0]);
+}
 
 bool all_parts(Match& m) {
   const Node& concat = m.node(m.root());
-  const NodeId made = m.made_by(m.operand(m.root(), 0), "Split");
+  const NodeId made = m.producer(m.operand(m.root(), 0), "Split");
   if (!made) return false;
   const Node& split = m.node(made);
   if (split.outputs.size() != concat.explicit_inputs) return m.refuse("not all parts");
@@ -42,7 +44,7 @@ bool all_parts(Match& m) {
   const int64_t across = split.attributes.integer("axis", 0), along = concat.attributes.integer("axis", 0);
   const auto axis = m.axis(made, "axis", 0, source);
   if (across != along && (!axis || axis != m.axis(m.root(), "axis", 0, source))) return m.refuse("the axes differ");
-  return m.keep(source);
+  return m.accept(source);
 }
 
 }  // namespace
@@ -54,18 +56,18 @@ RULES(clean_split_concat) {
              .docs = "Concat of one operand",
              .roots = "Concat Sum Max Min Mean",
              .match = single_operand,
-             .rewrite = give_first,
+             .rewrite = replace_root_with_first_operand,
              .benefit = 10,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "ConcatEmpty"},
+             .covered_patterns = "ConcatEmpty"},
             {.name = "split_one",
              .docs = "Split into one part",
              .roots = "Split",
              .match = single_part,
-             .rewrite = give_first,
+             .rewrite = replace_root_with_first_operand,
              .benefit = 10,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon canonical"},
             {.name = "concat_empty",
              .docs = "Concat drops operands that have no elements",
@@ -73,18 +75,18 @@ RULES(clean_split_concat) {
              .match = empty_part,
              .rewrite = without_empty_parts,
              .benefit = 9,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "ConcatEmpty"},
+             .covered_patterns = "ConcatEmpty"},
             {.name = "split_concat",
              .docs = "Concat of all parts of a Split, in their order and along its axis, is what was split",
              .roots = "Concat",
              .match = all_parts,
-             .rewrite = give_kept,
+             .rewrite = replace_root_with_state,
              .benefit = 10,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "SplitConcat"},
+             .covered_patterns = "SplitConcat"},
         },
 };
 

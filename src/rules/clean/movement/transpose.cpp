@@ -5,7 +5,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/elementwise.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::clean_transpose {
@@ -14,7 +14,7 @@ namespace {
 
 bool no_order(Match& m) { return !m.node(m.root()).attributes.has("perm") && permutation(m, m.root()); }
 bool write_order(const Match& m, Rewriter& w) {
-  return give(m, w, w("Transpose", {m.operand(m.root(), 0)}, {{"perm", *permutation(m, m.root())}}));
+  return replace_root(m, w, w("Transpose", {m.operand(m.root(), 0)}, {{"perm", *permutation(m, m.root())}}));
 }
 
 struct EnclosedOp {
@@ -27,16 +27,16 @@ bool sandwich(Match& m) {
   const NodeId middle = m.producer(m.operand(m.root(), 0));
   if (!middle || !is_unary(m.node(middle)) || !permutation(m, m.root())) return false;
   m.take(middle);
-  const NodeId inner = m.made_by(m.operand(middle, 0), "Transpose");
+  const NodeId inner = m.producer(m.operand(middle, 0), "Transpose");
   if (!inner) return false;
-  return m.keep(EnclosedOp{middle, m.operand(middle, 0)});
+  return m.accept(EnclosedOp{middle, m.operand(middle, 0)});
 }
 
 bool meet(const Match& m, Rewriter& w) {
-  const auto& found = m.kept<EnclosedOp>();
+  const auto& found = m.state<EnclosedOp>();
   std::vector<ValueId> inputs = m.node(found.middle).inputs;
   inputs[0] = w("Transpose", {found.source}, {{"perm", *permutation(m, m.root())}});
-  return give(m, w, w.again(found.middle, inputs)[0]);
+  return replace_root(m, w, w.clone_with_operands(found.middle, inputs)[0]);
 }
 
 /// f(Transpose(a, p), Transpose(b, p)), or one of them a scalar.
@@ -56,19 +56,19 @@ bool both_transposed(Match& m) {
     sources.push_back(m.operand(inner, 0));
   }
   if (m.nodes.size() < 3) return false;
-  return m.keep(std::move(sources));
+  return m.accept(std::move(sources));
 }
 
 bool transpose_after(const Match& m, Rewriter& w) {
   const ir::Ints order = *permutation(m, m.nodes[1]);
-  return give(m, w, w("Transpose", {w.again(m.root(), m.kept<std::vector<ValueId>>())[0]}, {{"perm", order}}));
+  return replace_root(m, w, w("Transpose", {w.clone_with_operands(m.root(), m.state<std::vector<ValueId>>())[0]}, {{"perm", order}}));
 }
 
 /// Reshape(Transpose(Reshape(x, [-1, s, d]), [0, 2, 1]), [..., d, s]): all but the last two axes joined, swapped, split again.
 bool flattened_swap(Match& m) {
   const NodeId swap = m.take(m.operand(m.root(), 0), "Transpose");
   if (!swap || permutation(m, swap) != std::optional(ir::Ints{0, 2, 1})) return false;
-  const NodeId flatten = m.made_by(m.operand(swap, 0), "Reshape");
+  const NodeId flatten = m.producer(m.operand(swap, 0), "Reshape");
   if (!flatten) return false;
   const ValueId source = m.operand(flatten, 0);
   const DimList *x = m.shape(source), *flat = m.shape(m.operand(swap, 0)), *y = m.shape(m.result(m.root()));
@@ -77,7 +77,7 @@ bool flattened_swap(Match& m) {
   bool fits = (*x)[r - 2].known_equal((*flat)[1]) && (*x)[r - 1].known_equal((*flat)[2]) && (*x)[r - 2].known_equal((*y)[r - 1]) &&
               (*x)[r - 1].known_equal((*y)[r - 2]);
   for (size_t i = 0; i + 2 < r; ++i) fits &= (*x)[i].known_equal((*y)[i]);
-  m.keep(source);
+  m.accept(source);
   return fits;
 }
 
@@ -86,7 +86,7 @@ bool swap_last(const Match& m, Rewriter& w) {
   const int rank = *m.rank(m.result(m.root()));
   for (int i = 0; i < rank; ++i) perm.push_back(i);
   std::swap(perm[rank - 1], perm[rank - 2]);
-  return give(m, w, w("Transpose", {m.kept<ValueId>()}, {{"perm", perm}}));
+  return replace_root(m, w, w("Transpose", {m.state<ValueId>()}, {{"perm", perm}}));
 }
 
 }  // namespace
@@ -105,9 +105,9 @@ RULES(clean_transpose) {
              .docs = "two Transposes are one",
              .equation = "Transpose(Transpose(?x, perm=?p), perm=?q) => Transpose(?x, perm=compose(?p, ?q))",
              .benefit = 5,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "TransposeTranspose"},
+             .covered_patterns = "TransposeTranspose"},
             {.name = "transpose_sandwich",
              .docs = "Transpose(f(Transpose(x))) is f(Transpose(Transpose(x)))",
              .roots = "Transpose",

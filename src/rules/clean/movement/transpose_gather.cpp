@@ -4,7 +4,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::clean_transpose_gather {
@@ -38,24 +38,24 @@ std::optional<SourceGather> below(const Match& m, NodeId transpose) {
 }
 
 bool needless(Match& m) {
-  const NodeId transpose = m.made_by(m.operand(m.root(), 0), "Transpose");
+  const NodeId transpose = m.producer(m.operand(m.root(), 0), "Transpose");
   auto found = transpose ? below(m, transpose) : std::nullopt;
   if (!found || !found->in_order()) return false;
-  return m.keep(std::move(*found));
+  return m.accept(std::move(*found));
 }
 
 bool movable(Match& m) {
   const NodeId transpose = m.take(m.operand(m.root(), 0), "Transpose");
   auto found = transpose ? below(m, transpose) : std::nullopt;
   if (!found || found->in_order()) return false;
-  return m.keep(std::move(*found));
+  return m.accept(std::move(*found));
 }
 
 bool gather_first(const Match& m, Rewriter& w) {
-  const SourceGather& found = m.kept<SourceGather>();
+  const SourceGather& found = m.state<SourceGather>();
   ValueId y = w("Gather", {found.x, m.operand(m.root(), 1)}, {{"axis", found.axis}});
   if (!found.in_order()) y = w("Transpose", {y}, {{"perm", found.order}});
-  return give(m, w, y);
+  return replace_root(m, w, y);
 }
 
 }  // namespace
@@ -70,16 +70,16 @@ RULES(clean_transpose_gather) {
              .match = needless,
              .rewrite = gather_first,
              .benefit = 5,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default",
-             .seeds = "TransposeGather"},
+             .covered_patterns = "TransposeGather"},
             {.name = "transpose_gather_swap",
              .docs = "Gather of a Transpose is a Transpose of what is gathered",
              .roots = "Gather",
              .match = movable,
              .rewrite = gather_first,
              .benefit = 2,
-             .seeds = "TransposeGather"},
+             .covered_patterns = "TransposeGather"},
         },
 };
 

@@ -7,7 +7,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/axis_groups.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::clean_transpose_reshape {
@@ -32,7 +32,7 @@ std::optional<ir::Ints> before_reshape(const std::vector<AxisGroup>& groups, con
   for (int64_t axis : order)
     for (const AxisGroup& g : groups) {
       if (g.to != axis) continue;
-      if (!stay_together(order, g.to, g.to_end)) return std::nullopt;
+      if (!are_adjacent_in_order(order, g.to, g.to_end)) return std::nullopt;
       for (int64_t a = g.from; a < g.from_end; ++a) out.push_back(a);
     }
   return out;
@@ -68,13 +68,14 @@ bool two_transposes(Match& m) {
     const ir::Ints both = composed(inner->order, *moved);
     DimList between;
     for (int64_t a : both) between.push_back(x[a]);
-    if (auto target = reshape_target(between, y)) return m.keep(Plan{inner->x, std::move(*target), in_order(both) ? ir::Ints{} : both, {}});
+    if (auto target = reshape_target(between, y))
+      return m.accept(Plan{inner->x, std::move(*target), in_order(both) ? ir::Ints{} : both, {}});
   }
-  const auto moved = after_reshape(inner->groups, inner->order, *m.shape(inner->result));
+  const auto moved = transpose_after_reshape(inner->groups, inner->order, *m.shape(inner->result));
   auto target = moved ? reshape_target(x, moved->shape) : std::nullopt;
   if (!target) return m.refuse("the Reshape joins what the Transposes part");
   const ir::Ints both = composed(moved->order, *outer);
-  return m.keep(Plan{inner->x, std::move(*target), {}, in_order(both) ? ir::Ints{} : both});
+  return m.accept(Plan{inner->x, std::move(*target), {}, in_order(both) ? ir::Ints{} : both});
 }
 
 ValueId carry_out(Rewriter& w, const Plan& plan) {
@@ -84,7 +85,7 @@ ValueId carry_out(Rewriter& w, const Plan& plan) {
   return plan.last.empty() ? y : w("Transpose", {y}, {{"perm", plan.last}});
 }
 
-bool one_transpose(const Match& m, Rewriter& w) { return give(m, w, carry_out(w, m.kept<Plan>())); }
+bool one_transpose(const Match& m, Rewriter& w) { return replace_root(m, w, carry_out(w, m.state<Plan>())); }
 
 bool swaps_last_two(const ir::Ints& order) {
   const int64_t rank = static_cast<int64_t>(order.size());
@@ -103,19 +104,19 @@ bool reshaped_operand(Match& m) {
   for (size_t slot : {0, 1}) {
     m.nodes = {m.root()};
     const auto inner = transposed(m, m.operand(m.root(), slot));
-    const auto moved = inner ? after_reshape(inner->groups, inner->order, *m.shape(inner->result)) : std::nullopt;
+    const auto moved = inner ? transpose_after_reshape(inner->groups, inner->order, *m.shape(inner->result)) : std::nullopt;
     auto target = moved && swaps_last_two(moved->order) ? reshape_target(*m.shape(inner->x), moved->shape) : std::nullopt;
     if (!target) continue;
-    return m.keep(Operand{slot, {inner->x, std::move(*target), {}, moved->order}});
+    return m.accept(Operand{slot, {inner->x, std::move(*target), {}, moved->order}});
   }
   return false;
 }
 
 bool transpose_last(const Match& m, Rewriter& w) {
-  const Operand& found = m.kept<Operand>();
+  const Operand& found = m.state<Operand>();
   std::vector<ValueId> inputs = m.node(m.root()).inputs;
   inputs[found.slot] = carry_out(w, found.plan);
-  return give(m, w, w.again(m.root(), inputs)[0]);
+  return replace_root(m, w, w.clone_with_operands(m.root(), inputs)[0]);
 }
 
 }  // namespace
@@ -131,14 +132,14 @@ RULES(clean_transpose_reshape) {
              .rewrite = one_transpose,
              .benefit = 4,
              .sets = "tenon default",
-             .seeds = "TransposeReshapeTranspose"},
+             .covered_patterns = "TransposeReshapeTranspose"},
             {.name = "transpose_reshape_matmul",
              .docs = "an operand of MatMul that is transposed and then reshaped: reshaped first, so that MatMul meets the Transpose",
              .roots = "MatMul",
              .match = reshaped_operand,
              .rewrite = transpose_last,
              .benefit = 2,
-             .seeds = "TransposeReshapeMatMul"},
+             .covered_patterns = "TransposeReshapeMatMul"},
         },
 };
 

@@ -3,7 +3,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_expand {
 using namespace rewrite;
@@ -35,9 +35,9 @@ bool covers(const Match& m, size_t slot, ValueId source) {
 bool needless(Match& m) {
   const Node& node = m.node(m.root());
   for (size_t slot = 0; slot < node.explicit_inputs; ++slot) {
-    const NodeId expand = m.made_by(node.inputs[slot], "Expand");
+    const NodeId expand = m.producer(node.inputs[slot], "Expand");
     if (!expand || !covers(m, slot, m.operand(expand, 0))) continue;
-    return m.keep(Slot{slot, m.operand(expand, 0)});
+    return m.accept(Slot{slot, m.operand(expand, 0)});
   }
   return false;
 }
@@ -59,17 +59,17 @@ bool covers_matmul(const Match& m, size_t slot, ValueId source) {
 
 bool needless_batch(Match& m) {
   for (size_t slot : {0, 1}) {
-    const NodeId expand = m.made_by(m.operand(m.root(), slot), "Expand");
+    const NodeId expand = m.producer(m.operand(m.root(), slot), "Expand");
     if (!expand || !covers_matmul(m, slot, m.operand(expand, 0))) continue;
-    return m.keep(Slot{slot, m.operand(expand, 0)});
+    return m.accept(Slot{slot, m.operand(expand, 0)});
   }
   return false;
 }
 
 bool drop(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs = m.node(m.root()).inputs;
-  inputs[m.kept<Slot>().slot] = m.kept<Slot>().source;
-  return give(m, w, w.again(m.root(), inputs)[0]);
+  inputs[m.state<Slot>().slot] = m.state<Slot>().source;
+  return replace_root(m, w, w.clone_with_operands(m.root(), inputs)[0]);
 }
 
 }  // namespace
@@ -83,18 +83,18 @@ RULES(clean_expand) {
              .match = needless,
              .rewrite = drop,
              .benefit = 4,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default",
-             .seeds = "ExpandBroadcast ShapeBasedExpandBroadcast"},
+             .covered_patterns = "ExpandBroadcast ShapeBasedExpandBroadcast"},
             {.name = "expand_matmul",
              .docs = "an Expand of leading axes before a MatMul that broadcasts them itself",
              .roots = "MatMul",
              .match = needless_batch,
              .rewrite = drop,
              .benefit = 4,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default",
-             .seeds = "ShapeBasedExpandBroadcastMatMul"},
+             .covered_patterns = "ShapeBasedExpandBroadcastMatMul"},
         },
 };
 

@@ -7,7 +7,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/expands.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_expand_target {
 using namespace rewrite;
@@ -18,10 +18,10 @@ bool known_target(Match& m) {
   if (!from || !to || m.is_constant(m.operand(m.root(), 1))) return false;
   auto target = expand_target(m, *from, *to, {});
   if (!target) return m.refuse("a symbolic size is new");
-  return m.keep(std::move(*target));
+  return m.accept(std::move(*target));
 }
 
-bool constant_target(const Match& m, Rewriter& w) { return give(m, w, expand(w, m.operand(m.root(), 0), m.kept<ExpandTarget>())); }
+bool constant_target(const Match& m, Rewriter& w) { return replace_root(m, w, expand(w, m.operand(m.root(), 0), m.state<ExpandTarget>())); }
 
 bool two_expands(Match& m) {
   const NodeId inner = m.take(m.operand(m.root(), 0), "Expand");
@@ -30,14 +30,14 @@ bool two_expands(Match& m) {
   const NodeId both[] = {m.root(), inner};
   auto target = expand_target(m, *from, *to, both);
   if (!target) return m.refuse("neither target alone is known to do it");
-  return m.keep(std::move(*target));
+  return m.accept(std::move(*target));
 }
 
-bool one_expand(const Match& m, Rewriter& w) { return give(m, w, expand(w, m.operand(m.nodes[1], 0), m.kept<ExpandTarget>())); }
+bool one_expand(const Match& m, Rewriter& w) { return replace_root(m, w, expand(w, m.operand(m.nodes[1], 0), m.state<ExpandTarget>())); }
 
 /// Of a target put together from one-element pieces: those that only repeat a dim of the operand.
 bool needless_pieces(Match& m) {
-  const NodeId concat = m.made_by(m.operand(m.root(), 1), "Concat");
+  const NodeId concat = m.producer(m.operand(m.root(), 1), "Concat");
   const DimList *from = m.shape(m.operand(m.root(), 0)), *to = m.shape(m.result(m.root()));
   if (!concat || !from || !to || from->size() != to->size() || m.node(concat).explicit_inputs != to->size()) return false;
   std::vector<ValueId> pieces;
@@ -51,15 +51,15 @@ bool needless_pieces(Match& m) {
     needless |= stays && !m.is_constant(piece);
   }
   if (!needless) return m.refuse("every piece is constant or changes a dim");
-  return m.keep(std::move(pieces));
+  return m.accept(std::move(pieces));
 }
 
 bool ones_instead(const Match& m, Rewriter& w) {
-  std::vector<ValueId> pieces = m.kept<std::vector<ValueId>>();
+  std::vector<ValueId> pieces = m.state<std::vector<ValueId>>();
   for (ValueId& piece : pieces)
     if (!piece) piece = w.ints({1});
   const ValueId target = w("Concat", pieces, {{"axis", int64_t{0}}});
-  return give(m, w, w("Expand", {m.operand(m.root(), 0), target}));
+  return replace_root(m, w, w("Expand", {m.operand(m.root(), 0), target}));
 }
 
 }  // namespace
@@ -74,9 +74,9 @@ RULES(clean_expand_target) {
              .match = known_target,
              .rewrite = constant_target,
              .benefit = 7,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "ShapeBasedStaticExpand"},
+             .covered_patterns = "ShapeBasedStaticExpand"},
             {.name = "expand_expand",
              .docs = "two Expands are one",
              .roots = "Expand",
@@ -90,9 +90,9 @@ RULES(clean_expand_target) {
              .match = needless_pieces,
              .rewrite = ones_instead,
              .benefit = 6,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "default",
-             .seeds = "ShapeBasedConcatExpand"},
+             .covered_patterns = "ShapeBasedConcatExpand"},
         },
 };
 

@@ -5,7 +5,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_reduce_reshape {
 using namespace rewrite;
@@ -52,7 +52,7 @@ bool drop_axes(const Match& m, Rewriter& w) {
   ir::Attributes attributes = reduction.attributes;
   attributes.set("keepdims", int64_t{0});
   const auto made = w.many(*reduction.op, {reduction.inputs.begin(), reduction.inputs.end()}, 1, std::move(attributes));
-  return give(m, w, made.empty() ? ValueId{} : made[0]);
+  return replace_root(m, w, made.empty() ? ValueId{} : made[0]);
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ RULES(clean_reduce_reshape) {
              .match = axes_taken_away,
              .rewrite = drop_axes,
              .benefit = 4,
-             .seeds = "ReduceReshape"},
+             .covered_patterns = "ReduceReshape"},
         },
 };
 

@@ -5,7 +5,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::clean_reshape {
@@ -13,7 +13,7 @@ using namespace rewrite;
 namespace {
 
 bool reshape_to_target(const Match& m, Rewriter& w, ValueId source, ir::Ints target) {
-  return give(m, w, w("Reshape", {source, w.ints(std::move(target))}));
+  return replace_root(m, w, w("Reshape", {source, w.ints(std::move(target))}));
 }
 
 struct Chain {
@@ -26,24 +26,24 @@ bool chain(Match& m) {
   const NodeId inner = m.producer(m.operand(m.root(), 0));
   if (!inner || !is_reshape(m.node(inner))) return false;
   const ValueId source = m.operand(inner, 0);
-  if (m.same_type(source, m.result(m.root()))) { return m.keep(Chain{source, {}, true}); }
+  if (m.same_type(source, m.result(m.root()))) { return m.accept(Chain{source, {}, true}); }
   // Two Squeezes or two Unsqueezes stay such: their axes say more than a target does.
   const Node &a = m.node(inner), &b = m.node(m.root());
   if ((a.is("Squeeze") && b.is("Squeeze")) || (a.is("Unsqueeze") && b.is("Unsqueeze"))) return false;
   auto target = reshape_target(m, source, m.result(m.root()));
   if (!target) return m.refuse("two symbolic sizes move");
-  return m.keep(Chain{source, std::move(*target), false});
+  return m.accept(Chain{source, std::move(*target), false});
 }
 
 bool join(const Match& m, Rewriter& w) {
-  const Chain& found = m.kept<Chain>();
+  const Chain& found = m.state<Chain>();
   if (!found.gone) return reshape_to_target(m, w, found.source, found.target);
-  return give(m, w, found.source);
+  return replace_root(m, w, found.source);
 }
 
 /// Which axes of the result of two Unsqueezes (Squeezes, seen from their operand) are the new ones.
 bool two_unsqueezes(Match& m) {
-  const NodeId inner = m.made_by(m.operand(m.root(), 0), "Unsqueeze");
+  const NodeId inner = m.producer(m.operand(m.root(), 0), "Unsqueeze");
   const auto rank = m.rank(m.result(m.root()));
   if (!inner || !rank) return false;
   auto outer = m.ints(m.root(), "axes", 1), first = m.ints(inner, "axes", 1);
@@ -58,11 +58,11 @@ bool two_unsqueezes(Match& m) {
     if (std::ranges::count(*first, at++)) axes.push_back(i);
   }
   std::ranges::sort(axes);
-  return m.keep(Chain{m.operand(inner, 0), std::move(axes), false});
+  return m.accept(Chain{m.operand(inner, 0), std::move(axes), false});
 }
 
 bool one_unsqueeze(const Match& m, Rewriter& w) {
-  return give(m, w, w("Unsqueeze", {m.kept<Chain>().source, w.ints(m.kept<Chain>().target)}));
+  return replace_root(m, w, w("Unsqueeze", {m.state<Chain>().source, w.ints(m.state<Chain>().target)}));
 }
 
 /// The target is computed from shapes, and what it comes to is known symbolically.
@@ -71,7 +71,7 @@ bool computed_target(Match& m) {
   if (m.is_constant(shape)) return false;
   auto target = reshape_target(m, data, m.result(m.root()));
   if (!target) return m.refuse("two symbolic sizes move");
-  return m.keep(Chain{data, std::move(*target), false});
+  return m.accept(Chain{data, std::move(*target), false});
 }
 
 /// A constant target with two or more unknowns on the left of shape inference (0 and -1), written anew where a number is known.
@@ -81,10 +81,10 @@ bool loose_target(Match& m) {
   auto target = reshape_target(m, data, m.result(m.root()));
   const bool allows_zero = m.node(m.root()).attributes.integer("allowzero", 0) != 0;
   if (!now || !target || (*now == *target && !allows_zero)) return false;
-  return m.keep(Chain{data, std::move(*target), false});
+  return m.accept(Chain{data, std::move(*target), false});
 }
 
-bool retarget(const Match& m, Rewriter& w) { return reshape_to_target(m, w, m.kept<Chain>().source, m.kept<Chain>().target); }
+bool retarget(const Match& m, Rewriter& w) { return reshape_to_target(m, w, m.state<Chain>().source, m.state<Chain>().target); }
 
 }  // namespace
 
@@ -97,27 +97,27 @@ RULES(clean_reshape) {
              .match = computed_target,
              .rewrite = retarget,
              .benefit = 7,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "ShapeBasedEditDistanceReshape StaticConcatReshape"},
+             .covered_patterns = "ShapeBasedEditDistanceReshape StaticConcatReshape"},
             {.name = "reshape_target",
              .docs = "one spelling of constant targets: numbers, 0 for copies, one -1",
              .roots = "Reshape",
              .match = loose_target,
              .rewrite = retarget,
              .benefit = 6,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "ShapeBasedEditDistanceReshape MatMulReshape2Of3 Reshape2Of3"},
+             .covered_patterns = "ShapeBasedEditDistanceReshape MatMulReshape2Of3 Reshape2Of3"},
             {.name = "reshape_chain",
              .docs = "Reshape, Squeeze, Unsqueeze and Flatten upon each other are one Reshape",
              .roots = "Reshape Squeeze Unsqueeze Flatten",
              .match = chain,
              .rewrite = join,
              .benefit = 5,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default",
-             .seeds =
+             .covered_patterns =
                  "ReshapeReshape ReshapeSqueeze SqueezeUnsqueeze UnsqueezeOrSqueezeReshape MatMulReshape2Of3 Reshape2Of3 ReshapeMatMulReshape"},
             {.name = "unsqueeze_chain",
              .docs = "two Unsqueezes are one",
@@ -125,9 +125,9 @@ RULES(clean_reshape) {
              .match = two_unsqueezes,
              .rewrite = one_unsqueeze,
              .benefit = 5,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "UnsqueezeUnsqueeze"},
+             .covered_patterns = "UnsqueezeUnsqueeze"},
         },
 };
 

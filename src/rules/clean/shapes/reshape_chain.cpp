@@ -7,7 +7,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::clean_reshape_chain {
@@ -34,10 +34,12 @@ bool own_target(Match& m) {
   for (size_t i = 0; i < target->size(); ++i)
     if ((*target)[i] == 0 && !allows_zero(m, m.root()) && !keeps_axis(m, inner, static_cast<int64_t>(i)))
       return m.refuse("the target copies an axis that was changed");
-  return m.keep(m.operand(inner, 0));
+  return m.accept(m.operand(inner, 0));
 }
 
-bool skip_inner(const Match& m, Rewriter& w) { return give(m, w, w.again(m.root(), {m.kept<ValueId>(), m.operand(m.root(), 1)})[0]); }
+bool skip_inner(const Match& m, Rewriter& w) {
+  return replace_root(m, w, w.clone_with_operands(m.root(), {m.state<ValueId>(), m.operand(m.root(), 1)})[0]);
+}
 
 struct ShorterReshape {
   ValueId source;
@@ -46,7 +48,7 @@ struct ShorterReshape {
 
 /// Squeeze(Reshape(x, [..., 1, ...])): the ones go from the target.
 bool squeezed_target(Match& m) {
-  const NodeId inner = m.made_by(m.operand(m.root(), 0), "Reshape");
+  const NodeId inner = m.producer(m.operand(m.root(), 0), "Reshape");
   if (!inner) return false;
   auto target = m.ints(m.operand(inner, 1)), axes = m.ints(m.root(), "axes", 1);
   if (!target || !axes || axes->empty() || allows_zero(m, inner)) return m.refuse("target or axes are not constant");
@@ -59,12 +61,12 @@ bool squeezed_target(Match& m) {
   if (std::ranges::adjacent_find(*axes) != axes->end()) return false;
   if (std::ranges::count(target->begin() + axes->front(), target->end(), 0)) return m.refuse("a size is copied after an axis that goes");
   for (size_t i = axes->size(); i-- > 0;) target->erase(target->begin() + (*axes)[i]);
-  return m.keep(ShorterReshape{m.operand(inner, 0), std::move(*target)});
+  return m.accept(ShorterReshape{m.operand(inner, 0), std::move(*target)});
 }
 
 bool shorter_target(const Match& m, Rewriter& w) {
-  const ShorterReshape& found = m.kept<ShorterReshape>();
-  return give(m, w, w("Reshape", {found.source, w.ints(found.target)}));
+  const ShorterReshape& found = m.state<ShorterReshape>();
+  return replace_root(m, w, w("Reshape", {found.source, w.ints(found.target)}));
 }
 
 struct UnitAxesMatch {
@@ -76,16 +78,16 @@ bool only_ones(Match& m) {
   const NodeId inner = m.producer(m.operand(m.root(), 0));
   if (!inner || !is_reshape(m.node(inner))) return false;
   const DimList *from = m.shape(m.operand(inner, 0)), *to = m.shape(m.result(m.root()));
-  auto ones = from && to ? ones_between(*from, *to) : std::nullopt;
+  auto ones = from && to ? unit_axes_between(*from, *to) : std::nullopt;
   if (!ones) return m.refuse("more than ones differ");
-  return m.keep(UnitAxesMatch{m.operand(inner, 0), std::move(*ones)});
+  return m.accept(UnitAxesMatch{m.operand(inner, 0), std::move(*ones)});
 }
 
 bool rewrite_axes(const Match& m, Rewriter& w) {
-  const auto& [source, ones] = m.kept<UnitAxesMatch>();
+  const auto& [source, ones] = m.state<UnitAxesMatch>();
   ValueId result = source;
   if (!ones.axes.empty()) result = w(ones.added ? "Unsqueeze" : "Squeeze", {source, w.ints(ones.axes)});
-  return give(m, w, result);
+  return replace_root(m, w, result);
 }
 
 }  // namespace
@@ -100,24 +102,24 @@ RULES(clean_reshape_chain) {
              .match = own_target,
              .rewrite = skip_inner,
              .benefit = 4,
-             .shared = true,
-             .seeds = "ReshapeReshape UnsqueezeOrSqueezeReshape"},
+             .allow_outside_uses = true,
+             .covered_patterns = "ReshapeReshape UnsqueezeOrSqueezeReshape"},
             {.name = "reshape_squeeze",
              .docs = "Squeeze of ones that the target of a Reshape has put there, whatever the shapes are",
              .roots = "Squeeze",
              .match = squeezed_target,
              .rewrite = shorter_target,
              .benefit = 4,
-             .shared = true,
-             .seeds = "ReshapeSqueeze"},
+             .allow_outside_uses = true,
+             .covered_patterns = "ReshapeSqueeze"},
             {.name = "unsqueeze_reshape",
              .docs = "two reshapes that only add (or only drop) ones are one Unsqueeze (Squeeze)",
              .roots = "Reshape Squeeze Unsqueeze Flatten",
              .match = only_ones,
              .rewrite = rewrite_axes,
              .benefit = 4,
-             .shared = true,
-             .seeds = "UnsqueezeReshape SqueezeUnsqueeze"},
+             .allow_outside_uses = true,
+             .covered_patterns = "UnsqueezeReshape SqueezeUnsqueeze"},
         },
 };
 

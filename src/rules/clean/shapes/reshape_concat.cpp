@@ -6,7 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_reshape_concat {
 using namespace rewrite;
@@ -24,7 +24,7 @@ struct Target {
 };
 
 std::optional<std::vector<Piece>> pieces_of(const Match& m) {
-  const NodeId concat = m.made_by(m.operand(m.root(), 1), "Concat");
+  const NodeId concat = m.producer(m.operand(m.root(), 1), "Concat");
   if (!concat || m.node(m.root()).attributes.integer("allowzero", 0) != 0) return std::nullopt;
   std::vector<Piece> pieces;
   size_t at = 0;
@@ -75,16 +75,16 @@ bool one_computed(Match& m) {
   const auto open = std::ranges::find_if(*pieces, is_open);
   if (computed != 1 || open == pieces->end()) return m.refuse("not exactly one computed size");
   const size_t at = static_cast<size_t>(open - pieces->begin());
-  return m.keep(Target{std::move(*pieces), at});
+  return m.accept(Target{std::move(*pieces), at});
 }
 
 bool constant_target(const Match& m, Rewriter& w) {
   ir::Ints target;
-  for (const Piece& p : m.kept<Target>().pieces) {
+  for (const Piece& p : m.state<Target>().pieces) {
     if (p.numbers) target.insert(target.end(), p.numbers->begin(), p.numbers->end());
     else target.push_back(-1);
   }
-  return give(m, w, w("Reshape", {m.operand(m.root(), 0), w.ints(std::move(target))}));
+  return replace_root(m, w, w("Reshape", {m.operand(m.root(), 0), w.ints(std::move(target))}));
 }
 
 /// Several computed sizes: one that is no dim of something first, else the last.
@@ -97,17 +97,17 @@ bool several_computed(Match& m) {
       if (is_open((*pieces)[i]) && from_shape(m, (*pieces)[i].value) == dims) order.push_back(i);
   for (size_t i : order) {
     if (!are_other_sizes_safe(m, *pieces, i)) continue;
-    return m.keep(Target{std::move(*pieces), i});
+    return m.accept(Target{std::move(*pieces), i});
   }
   return m.refuse("another size may be 0, which would leave -1 open");
 }
 
 bool open_piece(const Match& m, Rewriter& w) {
-  const Target& found = m.kept<Target>();
+  const Target& found = m.state<Target>();
   std::vector<ValueId> pieces;
   for (size_t i = 0; i < found.pieces.size(); ++i) pieces.push_back(i == found.open ? w.ints({-1}) : found.pieces[i].value);
   const ValueId target = w("Concat", pieces, {{"axis", int64_t{0}}});
-  return give(m, w, w("Reshape", {m.operand(m.root(), 0), target}));
+  return replace_root(m, w, w("Reshape", {m.operand(m.root(), 0), target}));
 }
 
 }  // namespace
@@ -122,16 +122,16 @@ RULES(clean_reshape_concat) {
              .match = one_computed,
              .rewrite = constant_target,
              .benefit = 3,
-             .shared = true,
-             .seeds = "StaticConcatReshape"},
+             .allow_outside_uses = true,
+             .covered_patterns = "StaticConcatReshape"},
             {.name = "reshape_concat",
              .docs = "of several computed sizes in a target one becomes -1",
              .roots = "Reshape",
              .match = several_computed,
              .rewrite = open_piece,
              .benefit = 3,
-             .shared = true,
-             .seeds = "ConcatReshape"},
+             .allow_outside_uses = true,
+             .covered_patterns = "ConcatReshape"},
         },
 };
 

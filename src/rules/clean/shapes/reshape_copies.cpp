@@ -5,7 +5,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_reshape_copies {
 using namespace rewrite;
@@ -29,10 +29,10 @@ RULES(clean_reshape_copies) {
              .docs = "Reshape to the sizes that are there and one that follows",
              .roots = "Reshape",
              .match = copies_sizes,
-             .rewrite = give_first,
+             .rewrite = replace_root_with_first_operand,
              .benefit = 10,
-             .shared = true,
-             .seeds = "Reshape ShapedBasedReshape"},
+             .allow_outside_uses = true,
+             .covered_patterns = "Reshape ShapedBasedReshape"},
         },
 };
 

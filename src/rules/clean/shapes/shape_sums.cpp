@@ -6,7 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_shape_sums {
 using namespace rewrite;
@@ -48,15 +48,15 @@ bool sum_of_sizes(Match& m) {
   const ValueId a = sized(m, m.operand(m.root(), 0)), b = sized(m, m.operand(m.root(), 1));
   if (!a || !b) return false;
   for (ValueId x : {a, b})
-    if (const auto found = joined_size(m, x, (*data)[0])) { return m.keep(*found); }
+    if (const auto found = joined_size(m, x, (*data)[0])) { return m.accept(*found); }
   return m.refuse("no Concat before it has this size");
 }
 
 bool read_size(const Match& m, Rewriter& w) {
-  const JoinedShape& found = m.kept<JoinedShape>();
+  const JoinedShape& found = m.state<JoinedShape>();
   ValueId size = w("Shape", {found.joined}, {{"start", found.axis}, {"end", found.axis + 1}});
   if (m.rank(m.result(m.root())) == 0) size = w("Squeeze", {size, w.ints({0})});
-  return give(m, w, size);
+  return replace_root(m, w, size);
 }
 
 struct Shift {
@@ -85,7 +85,7 @@ bool shifted_range(Match& m) {
   const DType dtype = m.dtype(m.result(m.root()));
   if (dtype != DType::i64 && dtype != DType::i32) return false;
   for (size_t slot : {0, 1}) {
-    const NodeId range = m.made_by(m.operand(m.root(), slot), "Range");
+    const NodeId range = m.producer(m.operand(m.root(), slot), "Range");
     const ValueId by = m.operand(m.root(), 1 - slot);
     const DimList* shape = m.shape(by);
     if (!range || !shape || shape->size() > 1 || m.rank(m.operand(range, 0)) != 0) continue;
@@ -93,13 +93,13 @@ bool shifted_range(Match& m) {
     for (size_t bound : {0, 1})
       if (!stays_small(element(m, range, bound), more, dtype)) return m.refuse("the sums may wrap around");
     m.take(range);
-    return m.keep(Shift{range, by});
+    return m.accept(Shift{range, by});
   }
   return false;
 }
 
 bool shift_bounds(const Match& m, Rewriter& w) {
-  const Shift& found = m.kept<Shift>();
+  const Shift& found = m.state<Shift>();
   const ValueId by = m.rank(found.by) == 0 ? found.by : w("Squeeze", {found.by, w.ints({0})});
   const auto shifted = [&](size_t slot) {
     const ValueId bound = m.operand(found.range, slot);
@@ -108,7 +108,7 @@ bool shift_bounds(const Match& m, Rewriter& w) {
     return number && more ? w.scalar(m.dtype(bound), *number + *more) : w("Add", {bound, by});
   };
   const ValueId start = shifted(0), limit = shifted(1);
-  return give(m, w, w.again(found.range, {start, limit, m.operand(found.range, 2)})[0]);
+  return replace_root(m, w, w.clone_with_operands(found.range, {start, limit, m.operand(found.range, 2)})[0]);
 }
 
 }  // namespace
@@ -123,15 +123,15 @@ RULES(clean_shape_sums) {
              .match = sum_of_sizes,
              .rewrite = read_size,
              .benefit = 4,
-             .shared = true,
-             .seeds = "ShapeBasedShapeShapeAdd"},
+             .allow_outside_uses = true,
+             .covered_patterns = "ShapeBasedShapeShapeAdd"},
             {.name = "range_shift",
              .docs = "Range(a, b, d) + c is Range(a + c, b + c, d) for integers that cannot wrap around",
              .roots = "Add",
              .match = shifted_range,
              .rewrite = shift_bounds,
              .benefit = 3,
-             .seeds = "SwapRangeAddScalar"},
+             .covered_patterns = "SwapRangeAddScalar"},
         },
 };
 

@@ -6,7 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::clean_shape_values {
@@ -42,7 +42,7 @@ ValueId sizes_at(Rewriter& w, ValueId x, const ir::Ints& axes) {
 
 /// Gather(Shape(x), [i, i + 1, ...])
 bool run_of_sizes(Match& m) {
-  const NodeId shape = m.made_by(m.operand(m.root(), 0), "Shape");
+  const NodeId shape = m.producer(m.operand(m.root(), 0), "Shape");
   const ValueId indices = m.operand(m.root(), 1);
   const auto read = shape ? sizes_read(m, shape) : std::nullopt;
   auto wanted = read && m.rank(indices) == 1 ? m.ints(indices) : std::nullopt;
@@ -53,12 +53,12 @@ bool run_of_sizes(Match& m) {
     at += at < 0 ? count : 0;
     if (at < 0 || at >= count || (i > 0 && at != (*wanted)[i - 1] + 1)) return false;
   }
-  return m.keep(Read{read->x, read->begin + wanted->front(), read->begin + wanted->back() + 1});
+  return m.accept(Read{read->x, read->begin + wanted->front(), read->begin + wanted->back() + 1});
 }
 
 bool read_run(const Match& m, Rewriter& w) {
-  const Read& found = m.kept<Read>();
-  return give(m, w, shape_of(w, found.x, found.begin, found.end));
+  const Read& found = m.state<Read>();
+  return replace_root(m, w, shape_of(w, found.x, found.begin, found.end));
 }
 
 struct PermutedSizes {
@@ -67,17 +67,19 @@ struct PermutedSizes {
 };
 
 bool of_transposed(Match& m) {
-  const NodeId transpose = m.made_by(m.operand(m.root(), 0), "Transpose");
+  const NodeId transpose = m.producer(m.operand(m.root(), 0), "Transpose");
   const auto read = transpose ? sizes_read(m, m.root()) : std::nullopt;
   const auto perm = read && read->begin < read->end ? permutation(m, transpose) : std::nullopt;
   if (!perm || static_cast<int64_t>(perm->size()) < read->end) return false;
-  return m.keep(PermutedSizes{m.operand(transpose, 0), {perm->begin() + read->begin, perm->begin() + read->end}});
+  return m.accept(PermutedSizes{m.operand(transpose, 0), {perm->begin() + read->begin, perm->begin() + read->end}});
 }
 
-bool read_before(const Match& m, Rewriter& w) { return give(m, w, sizes_at(w, m.kept<PermutedSizes>().x, m.kept<PermutedSizes>().axes)); }
+bool read_before(const Match& m, Rewriter& w) {
+  return replace_root(m, w, sizes_at(w, m.state<PermutedSizes>().x, m.state<PermutedSizes>().axes));
+}
 
 bool of_unsqueezed(Match& m) {
-  const NodeId unsqueeze = m.made_by(m.operand(m.root(), 0), "Unsqueeze");
+  const NodeId unsqueeze = m.producer(m.operand(m.root(), 0), "Unsqueeze");
   const auto read = unsqueeze ? sizes_read(m, m.root()) : std::nullopt;
   auto added = read && read->begin < read->end ? m.ints(unsqueeze, "axes", 1) : std::nullopt;
   if (!added || !m.rank(m.operand(unsqueeze, 0))) return false;
@@ -89,12 +91,12 @@ bool of_unsqueezed(Match& m) {
     const int64_t at = std::ranges::count(*added, axis) ? -1 : source++;
     if (axis >= read->begin) found.axes.push_back(at);
   }
-  return m.keep(std::move(found));
+  return m.accept(std::move(found));
 }
 
 /// Runs of sizes of x, and ones between them.
 bool join_runs(const Match& m, Rewriter& w) {
-  const PermutedSizes& found = m.kept<PermutedSizes>();
+  const PermutedSizes& found = m.state<PermutedSizes>();
   std::vector<ValueId> parts;
   for (size_t i = 0; i < found.axes.size();) {
     size_t end = i + 1;
@@ -103,7 +105,7 @@ bool join_runs(const Match& m, Rewriter& w) {
     parts.push_back(first < 0 ? w.ints(std::vector<int64_t>(end - i, 1)) : shape_of(w, found.x, first, first + count));
     i = end;
   }
-  return give(m, w, parts.size() == 1 ? parts[0] : w("Concat", parts, {{"axis", int64_t{0}}}));
+  return replace_root(m, w, parts.size() == 1 ? parts[0] : w("Concat", parts, {{"axis", int64_t{0}}}));
 }
 
 }  // namespace
@@ -118,27 +120,27 @@ RULES(clean_shape_values) {
              .match = run_of_sizes,
              .rewrite = read_run,
              .benefit = 5,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "GatherShape"},
+             .covered_patterns = "GatherShape"},
             {.name = "shape_transpose",
              .docs = "Shape of a Transpose is the Shape of its operand in another order",
              .roots = "Shape",
              .match = of_transposed,
              .rewrite = read_before,
              .benefit = 4,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "default canonical",
-             .seeds = "ShapeTranspose"},
+             .covered_patterns = "ShapeTranspose"},
             {.name = "unsqueeze_shape",
              .docs = "Shape of an Unsqueeze is the sizes of its operand with ones between",
              .roots = "Shape",
              .match = of_unsqueezed,
              .rewrite = join_runs,
              .benefit = 4,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "default canonical",
-             .seeds = "UnsqueezeShape"},
+             .covered_patterns = "UnsqueezeShape"},
         },
 };
 

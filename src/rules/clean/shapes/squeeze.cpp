@@ -6,7 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_squeeze {
 using namespace rewrite;
@@ -25,11 +25,11 @@ bool same_axes(const Match& m, ValueId a, ValueId b) {
 /// Negative axes count from the end of the longer shape in both ops, so equal numbers are equal axes, whatever the rank.
 bool there_and_back(Match& m) {
   const bool squeezes = m.node(m.root()).is("Squeeze");
-  const NodeId inner = m.made_by(m.operand(m.root(), 0), squeezes ? "Unsqueeze" : "Squeeze");
+  const NodeId inner = m.producer(m.operand(m.root(), 0), squeezes ? "Unsqueeze" : "Squeeze");
   if (!inner) return false;
   const ValueId outer_axes = m.operand(m.root(), 1), inner_axes = m.operand(inner, 1);
   if (!outer_axes || !inner_axes || !same_axes(m, outer_axes, inner_axes)) return m.refuse("the axes differ, or are not known");
-  return m.keep(m.operand(inner, 0));
+  return m.accept(m.operand(inner, 0));
 }
 
 /// One element with no more axes than `larger`: broadcast over it, with axes of size 1 in between or not.
@@ -48,15 +48,15 @@ bool unsqueezed_already(Match& m) {
     for (const ir::Use& use : m.value(m.operand(equal, side)).uses) {
       if (!use.node || use.slot != 0 || !m.node(use.node).is("Unsqueeze") || !m.graph().is_before(use.node, m.root())) continue;
       if (!same_axes(m, m.operand(use.node, 1), axes)) continue;
-      return m.keep(std::pair(m.result(use.node), m.operand(equal, 1 - side)));
+      return m.accept(std::pair(m.result(use.node), m.operand(equal, 1 - side)));
     }
   }
   return m.refuse("the operand is not there with these axes, or the other one is not one number");
 }
 
 bool equal_of_wide(const Match& m, Rewriter& w) {
-  const auto& [wide, scalar] = m.kept<std::pair<ValueId, ValueId>>();
-  return give(m, w, w("Equal", {wide, scalar}));
+  const auto& [wide, scalar] = m.state<std::pair<ValueId, ValueId>>();
+  return replace_root(m, w, w("Equal", {wide, scalar}));
 }
 
 }  // namespace
@@ -69,17 +69,17 @@ RULES(clean_squeeze) {
              .docs = "Squeeze and Unsqueeze of the same axes cancel, in either order, whatever the shapes are",
              .roots = "Squeeze Unsqueeze",
              .match = there_and_back,
-             .rewrite = give_kept,
+             .rewrite = replace_root_with_state,
              .benefit = 8,
-             .shared = true,
+             .allow_outside_uses = true,
              .sets = "tenon default canonical",
-             .seeds = "SqueezeUnsqueeze"},
+             .covered_patterns = "SqueezeUnsqueeze"},
             {.name = "squeeze_add",
              .docs = "the Add of two values that have lost the same axes loses them itself",
              .equation = "Add(Squeeze(?x, ?a), Squeeze(?z, ?b)) => Squeeze(Add(?x, ?z), ?a)"
                          " where rank(?x) == rank(?z), ints(?a) == ints(?b)",
              .benefit = 2,
-             .seeds = "SqueezeAdd"},
+             .covered_patterns = "SqueezeAdd"},
             {.name = "squeeze_sub",
              .docs = "the Sub of two values that have lost the same axes loses them itself",
              .equation = "Sub(Squeeze(?x, ?a), Squeeze(?z, ?b)) => Squeeze(Sub(?x, ?z), ?a)"
@@ -100,7 +100,7 @@ RULES(clean_squeeze) {
              .equation = "Mul(Unsqueeze(?x, ?a), Unsqueeze(?z, ?b)) => Unsqueeze(Mul(?x, ?z), ?a)"
                          " where rank(?x) == rank(?z), ints(?a) == ints(?b)",
              .benefit = 2,
-             .seeds = "MulUnsqueezeUnsqueeze"},
+             .covered_patterns = "MulUnsqueezeUnsqueeze"},
             {.name = "unsqueeze_add",
              .docs = "the Add of two values that have got the same axes gets them itself",
              .equation = "Add(Unsqueeze(?x, ?a), Unsqueeze(?z, ?b)) => Unsqueeze(Add(?x, ?z), ?a)"
@@ -121,14 +121,14 @@ RULES(clean_squeeze) {
              .equation = "Equal(Unsqueeze(?x, ?a), Unsqueeze(?z, ?b)) => Unsqueeze(Equal(?x, ?z), ?a)"
                          " where rank(?x) == rank(?z), ints(?a) == ints(?b)",
              .benefit = 2,
-             .seeds = "UnsqueezeEqual"},
+             .covered_patterns = "UnsqueezeEqual"},
             {.name = "equal_unsqueeze",
              .docs = "Unsqueeze(Equal(x, c)) is Equal(Unsqueeze(x), c) where that Unsqueeze is there and c is one number",
              .roots = "Unsqueeze",
              .match = unsqueezed_already,
              .rewrite = equal_of_wide,
              .benefit = 2,
-             .seeds = "UnsqueezeEqual"},
+             .covered_patterns = "UnsqueezeEqual"},
         },
 };
 

@@ -8,7 +8,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/casts.h"
 #include "rules/helpers/elementwise.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_cast_around {
 using namespace rewrite;
@@ -31,7 +31,7 @@ using Ways = std::vector<OperandSource>;
 
 /// What ConstantOfShape fills `value` with, where the narrow dtype has that number.
 std::optional<double> filled(const Match& m, ValueId value, DType narrow) {
-  const NodeId made = m.made_by(value, "ConstantOfShape");
+  const NodeId made = m.producer(value, "ConstantOfShape");
   const ir::Attribute* fill = made ? m.node(made).attributes.find("value") : nullptr;
   if (!fill || !std::holds_alternative<Tensor>(*fill)) return std::nullopt;
   auto number = Tensor::make(narrow, {1});
@@ -43,9 +43,9 @@ std::optional<double> filled(const Match& m, ValueId value, DType narrow) {
 
 std::optional<OperandSource> way_of(const Match& m, ValueId value, DType narrow) {
   if (!value) return OperandSource::missing;
-  const ValueId source = before_cast(m, value);
+  const ValueId source = operand_of_cast(m, value);
   if (source && m.dtype(source) == narrow) return OperandSource::uncast;
-  if (fits(m, value, narrow)) return OperandSource::constant;
+  if (is_exact_in(m, value, narrow)) return OperandSource::constant;
   if (filled(m, value, narrow)) return OperandSource::filled;
   return std::nullopt;
 }
@@ -65,7 +65,7 @@ bool narrowed(Match& m, NodeId inner, bool mixed) {
     any |= ways.back() == OperandSource::uncast;
   }
   if (!any) return m.refuse("no operand was cast from the outer dtype");
-  return m.keep(std::move(ways));
+  return m.accept(std::move(ways));
 }
 
 bool around(Match& m, bool (*fit)(const Node&), bool mixed) {
@@ -90,7 +90,7 @@ bool around_norm(Match& m, bool mixed) {
   for (size_t i = 1; i < norm.outputs.size(); ++i)
     if (norm.outputs[i] && m.use_count(norm.outputs[i])) return m.refuse("mean or deviation are used");
   if (m.value(norm.outputs[0]).index != m.value(m.operand(m.root(), 0)).index) return false;
-  const ValueId source = before_cast(m, m.operand(inner, 0));
+  const ValueId source = operand_of_cast(m, m.operand(inner, 0));
   return source && m.dtype(source) == m.dtype(m.result(m.root())) && narrowed(m, inner, mixed);
 }
 bool around_exact_norm(Match& m) { return around_norm(m, false); }
@@ -100,29 +100,30 @@ ValueId fill_again(const Match& m, Rewriter& w, ValueId value, DType narrow) {
   Tensor fill = *Tensor::make(narrow, {1});
   fill.set_number(0, *filled(m, value, narrow));
   ValueId shape = m.operand(m.producer(value), 0);
-  const NodeId shape_op = m.made_by(shape, "Shape");
-  if (const ValueId source = shape_op ? before_cast(m, m.operand(shape_op, 0)) : ValueId{}) shape = w.again(shape_op, {source})[0];
+  const NodeId shape_op = m.producer(shape, "Shape");
+  if (const ValueId source = shape_op ? operand_of_cast(m, m.operand(shape_op, 0)) : ValueId{})
+    shape = w.clone_with_operands(shape_op, {source})[0];
   return w("ConstantOfShape", {shape}, {{"value", std::move(fill)}});
 }
 
 bool in_narrow(const Match& m, Rewriter& w) {
   const NodeId inner = m.nodes[1];
-  const Ways& ways = m.kept<Ways>();
+  const Ways& ways = m.state<Ways>();
   const DType narrow = m.dtype(m.result(m.root()));
   std::vector<ValueId> inputs;
   for (size_t i = 0; i < ways.size(); ++i) {
     const ValueId value = m.operand(inner, i);
     switch (ways[i]) {
       case OperandSource::missing: inputs.emplace_back(); break;
-      case OperandSource::uncast: inputs.push_back(before_cast(m, value)); break;
-      case OperandSource::constant: inputs.push_back(constant_as(w, m, value, narrow)); break;
+      case OperandSource::uncast: inputs.push_back(operand_of_cast(m, value)); break;
+      case OperandSource::constant: inputs.push_back(cast_constant(w, m, value, narrow)); break;
       case OperandSource::filled: inputs.push_back(fill_again(m, w, value, narrow)); break;
       case OperandSource::cast_down: inputs.push_back(cast_to(w, value, narrow)); break;
     }
   }
   const Node& node = m.node(inner);
   const auto made = w.many(*node.op, std::move(inputs), 1, node.attributes);
-  return give(m, w, made.empty() ? ValueId{} : made[0]);
+  return replace_root(m, w, made.empty() ? ValueId{} : made[0]);
 }
 
 }  // namespace
@@ -138,7 +139,7 @@ RULES(clean_cast_around) {
              .match = around_choice,
              .rewrite = in_narrow,
              .benefit = 3,
-             .seeds = "CastOpCast"},
+             .covered_patterns = "CastOpCast"},
             {.name = "cast_around_rounding",
              .docs = "the same for + - * / and sqrt, which a dtype of half the digits rounds to the same, if it rounds right",
              .roots = "Cast",
@@ -146,7 +147,7 @@ RULES(clean_cast_around) {
              .rewrite = in_narrow,
              .numerics = Numerics::reassociating,
              .benefit = 3,
-             .seeds = "CastOpCast"},
+             .covered_patterns = "CastOpCast"},
             {.name = "cast_around_any",
              .docs = "the same for any arithmetic, where at least one operand was cast; less precise than what was requested",
              .roots = "Cast",
@@ -154,7 +155,7 @@ RULES(clean_cast_around) {
              .rewrite = in_narrow,
              .numerics = Numerics::approximate,
              .benefit = 2,
-             .seeds = "CastOpCast"},
+             .covered_patterns = "CastOpCast"},
             {.name = "cast_norm",
              .docs = "a norm in f32 between casts takes its moments in f32 anyway; its parameters fit the narrow dtype",
              .roots = "Cast",
@@ -162,7 +163,7 @@ RULES(clean_cast_around) {
              .rewrite = in_narrow,
              .numerics = Numerics::reassociating,
              .benefit = 3,
-             .seeds = "CastLayerNormalizationCast RMSNormalization"},
+             .covered_patterns = "CastLayerNormalizationCast RMSNormalization"},
             {.name = "cast_norm_parameters",
              .docs = "the same with parameters that are rounded to the narrow dtype",
              .roots = "Cast",
@@ -170,7 +171,7 @@ RULES(clean_cast_around) {
              .rewrite = in_narrow,
              .numerics = Numerics::approximate,
              .benefit = 2,
-             .seeds = "CastLayerNormalizationCast"},
+             .covered_patterns = "CastLayerNormalizationCast"},
         },
 };
 

@@ -5,7 +5,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/casts.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_cast_pairs {
 using namespace rewrite;
@@ -15,7 +15,7 @@ namespace {
 bool cast_alike(Match& m, size_t first) {
   if (m.node(m.root()).explicit_inputs != first + 2) return false;
   const NodeId a = m.take(m.operand(m.root(), first), "Cast");
-  const NodeId b = a ? m.made_by(m.operand(m.root(), first + 1), "Cast") : NodeId{};
+  const NodeId b = a ? m.producer(m.operand(m.root(), first + 1), "Cast") : NodeId{};
   if (!b) return false;
   if (a != b) m.take(b);
   if (m.dtype(m.operand(a, 0)) != m.dtype(m.operand(b, 0))) return m.refuse("cast from different dtypes");
@@ -39,12 +39,12 @@ bool from_narrower(Match& m) { return floats(m) && (!is_lossless_cast(to(m), fro
 bool without_casts(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs{m.node(m.root()).inputs.begin(), m.node(m.root()).inputs.end()};
   for (ValueId& input : inputs)
-    if (const NodeId cast = m.made_by(input, "Cast"); cast == m.nodes[1] || (m.nodes.size() > 2 && cast == m.nodes[2]))
+    if (const NodeId cast = m.producer(input, "Cast"); cast == m.nodes[1] || (m.nodes.size() > 2 && cast == m.nodes[2]))
       input = m.operand(cast, 0);
-  const ValueId made = w.again(m.root(), inputs)[0];
+  const ValueId made = w.clone_with_operands(m.root(), inputs)[0];
   const DType wanted = m.dtype(m.result(m.root()));
   if (!made) return false;
-  return give(m, w, m.dtype(made) == wanted ? made : w.again(m.nodes[1], {made})[0]);
+  return replace_root(m, w, m.dtype(made) == wanted ? made : w.clone_with_operands(m.nodes[1], {made})[0]);
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ RULES(clean_cast_pairs) {
              .match = keeps_order,
              .rewrite = without_casts,
              .benefit = 3,
-             .seeds = "CastCastBinary"},
+             .covered_patterns = "CastCastBinary"},
             {.name = "cast_where",
              .docs = "a choice between two values that were cast alike is cast afterwards",
              .roots = "Where",
@@ -79,7 +79,7 @@ RULES(clean_cast_pairs) {
              .rewrite = without_casts,
              .numerics = Numerics::reassociating,
              .benefit = 2,
-             .seeds = "CastCastBinary"},
+             .covered_patterns = "CastCastBinary"},
             {.name = "cast_binary_narrow",
              .docs = "the same from a narrower dtype: less precise than what was requested",
              .roots = "Add Sub Mul Div",
@@ -87,7 +87,7 @@ RULES(clean_cast_pairs) {
              .rewrite = without_casts,
              .numerics = Numerics::approximate,
              .benefit = 2,
-             .seeds = "CastCastBinary"},
+             .covered_patterns = "CastCastBinary"},
         },
 };
 

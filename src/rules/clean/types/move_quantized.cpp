@@ -8,7 +8,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/dequantized.h"
-#include "rules/helpers/give_back.h"
+#include "rules/helpers/replace_root.h"
 
 namespace tenon::rules::clean_move_quantized {
 using namespace rewrite;
@@ -28,7 +28,7 @@ bool between_equal_numbers(Match& m) {
   const NodeId move = m.producer(m.operand(m.root(), 0));
   if (!move || std::ranges::none_of(kMoves, [&](const char* name) { return m.node(move).is(name); }))
     return m.refuse("something else than a move is before it");
-  const auto from = dequantized_alike(m, m.operand(move, 0));
+  const auto from = dequantized_per_tensor(m, m.operand(move, 0));
   const ValueId scale = m.operand(m.root(), 1);
   const auto number = m.number(scale);
   if (!from || !number || !(*number >= kLeastScale) || *number > kLargestScale)
@@ -40,13 +40,13 @@ bool between_equal_numbers(Match& m) {
   if (std::ranges::any_of(results.begin() + 1, results.end(), [](ValueId v) { return bool(v); }))
     return m.refuse("the indices of the elements are read too");
   m.take(move);
-  return m.keep(from->data);
+  return m.accept(from->data);
 }
 
 bool move_bytes(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs = m.node(m.nodes[1]).inputs;
-  inputs[0] = m.kept<ValueId>();
-  return give(m, w, w.again(m.nodes[1], inputs)[0]);
+  inputs[0] = m.state<ValueId>();
+  return replace_root(m, w, w.clone_with_operands(m.nodes[1], inputs)[0]);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rewrite/self_test/values.h"
+#include "rewrite/self_test/candidate_values.h"
 
 #include <fmt/format.h>
 
@@ -10,13 +10,13 @@
 
 namespace tenon::rewrite {
 
-ValueId Candidates::input(DType dtype, Sizes shape) {
+ValueId CandidateValues::input(DType dtype, Sizes shape) {
   ir::Type type(dtype);
   type.shape.emplace(shape.begin(), shape.end());
   return graph_.add_input(fmt::format("in{}", graph_.inputs().size()), std::move(type));
 }
 
-ValueId Candidates::filled(DType dtype, Sizes shape, double from, double step) {
+ValueId CandidateValues::filled(DType dtype, Sizes shape, double from, double step) {
   auto tensor = Tensor::make(dtype, std::move(shape));
   if (!tensor) return {};
   for (int64_t i = 0; i < tensor->count(); ++i) tensor->set_number(i, from + step * static_cast<double>(i));
@@ -24,15 +24,15 @@ ValueId Candidates::filled(DType dtype, Sizes shape, double from, double step) {
 }
 
 /// Constants of one number, of rank 0 or 1.
-ValueId Candidates::number(DType dtype, uint32_t draw) {
+ValueId CandidateValues::number(DType dtype, uint32_t choice) {
   static constexpr std::array kNumbers = {2.0, 1e-5, 0.0, 1.0, 0.5, -std::numeric_limits<double>::infinity(), -1.0, 3.0};
-  return filled(dtype, draw / kNumbers.size() % 2 == 0 ? Sizes{} : Sizes{1}, kNumbers[draw % kNumbers.size()], 0);
+  return filled(dtype, choice / kNumbers.size() % 2 == 0 ? Sizes{} : Sizes{1}, kNumbers[choice % kNumbers.size()], 0);
 }
 
 /// Axes, targets, sizes.
-ValueId Candidates::integers(uint32_t draw) {
-  const uint32_t more = draw / 8;
-  switch (draw % 8) {
+ValueId CandidateValues::integers(uint32_t choice) {
+  const uint32_t more = choice / 8;
+  switch (choice % 8) {
     case 0: return build_.ints({-1});
     case 1: return build_.ints({0});
     case 2: return build_.ints({1});
@@ -45,10 +45,10 @@ ValueId Candidates::integers(uint32_t draw) {
 }
 
 /// Shapes that ops may need together with one of `shape_`; in the end any one of its sizes, 1 and 2.
-Sizes Candidates::near(uint32_t draw) const {
+Sizes CandidateValues::related_shape(uint32_t choice) const {
   Sizes s = shape_;
-  const uint32_t more = draw / 13;
-  switch (draw % 13) {
+  const uint32_t more = choice / 13;
+  switch (choice % 13) {
     case 0: return s.empty() ? s : Sizes{s[s.size() - 1 - more % s.size()]};
     case 1: return {};
     case 2: return {1};
@@ -79,17 +79,17 @@ Sizes Candidates::near(uint32_t draw) const {
   return out;
 }
 
-ValueId Candidates::value(uint32_t draw, DType dtype) {
+ValueId CandidateValues::value(uint32_t choice, DType dtype) {
   static constexpr std::array kOthers = {DType::i64, DType::boolean, DType::f32, DType::f16, DType::f64, DType::i32};
-  const uint32_t more = draw / 16;
-  switch (draw % 16) {
+  const uint32_t more = choice / 16;
+  switch (choice % 16) {
     case 0:
     case 1:
     case 2: return input(dtype, shape_);
     case 3:
     case 4:
-    case 5: return input(dtype, near(more));
-    case 6: return filled(dtype, near(more), 0.5, 0.25);
+    case 5: return input(dtype, related_shape(more));
+    case 6: return filled(dtype, related_shape(more), 0.5, 0.25);
     case 7: return filled(dtype, shape_, -1, 0.125);
     case 8:
     case 9: return number(dtype, more);
@@ -97,18 +97,18 @@ ValueId Candidates::value(uint32_t draw, DType dtype) {
     case 11:
     case 12: return integers(more);
     case 13: return input(DType::boolean, shape_);
-    default: return input(kOthers[more % kOthers.size()], more / kOthers.size() % 3 == 0 ? shape_ : near(more / 18));
+    default: return input(kOthers[more % kOthers.size()], more / kOthers.size() % 3 == 0 ? shape_ : related_shape(more / 18));
   }
 }
 
-std::optional<ir::Attribute> Candidates::attribute(const Term::AttributePattern& given, uint32_t draw, DType dtype) const {
+std::optional<ir::Attribute> CandidateValues::attribute(const Term::AttributePattern& pattern, uint32_t choice, DType dtype) const {
   static constexpr std::array kTypes = {DType::f32, DType::f16, DType::f64, DType::bf16, DType::i64};
-  if (given.floating) return draw % 2 == 0 ? std::optional<ir::Attribute>(1e-5f) : std::nullopt;
+  if (pattern.floating) return choice % 2 == 0 ? std::optional<ir::Attribute>(1e-5f) : std::nullopt;
   ir::Ints order(shape_.size());
   std::iota(order.begin(), order.end(), 0);
-  switch (draw % 9) {
+  switch (choice % 9) {
     case 0:
-      if (given.has_default) return std::nullopt;
+      if (pattern.has_default) return std::nullopt;
       std::ranges::reverse(order);
       return order;
     case 1:
@@ -118,7 +118,7 @@ std::optional<ir::Attribute> Candidates::attribute(const Term::AttributePattern&
     case 3: return int64_t{0};
     case 4: return int64_t{-1};
     case 5: return static_cast<int64_t>(dtype);
-    case 6: return static_cast<int64_t>(kTypes[draw / 9 % kTypes.size()]);
+    case 6: return static_cast<int64_t>(kTypes[choice / 9 % kTypes.size()]);
     case 7:
       if (order.size() >= 2) std::swap(order[order.size() - 1], order[order.size() - 2]);
       return order;

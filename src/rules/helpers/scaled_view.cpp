@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rules/helpers/factors.h"
+#include "rules/helpers/scaled_view.h"
 
 #include <cmath>
 #include <ranges>
@@ -32,8 +32,8 @@ bool is_view(const ir::Node& node) { return is_reshape(node) || node.is("Transpo
 
 }  // namespace
 
-Scaled scaled_below(const GraphQuery& query, ValueId value) {
-  Scaled found{value, 1, {}};
+ScaledView scaled_view_of(const GraphQuery& query, ValueId value) {
+  ScaledView found{value, 1, {}};
   for (int depth = 0; depth < 8; ++depth) {
     const NodeId node = query.producer(found.data);
     if (!node) break;
@@ -48,11 +48,11 @@ Scaled scaled_below(const GraphQuery& query, ValueId value) {
   return found;
 }
 
-ValueId view_again(rewrite::Rewriter& w, const GraphQuery& query, std::span<const NodeId> views, ValueId data) {
+ValueId clone_views(rewrite::Rewriter& w, const GraphQuery& query, std::span<const NodeId> views, ValueId data) {
   for (NodeId view : std::views::reverse(views)) {
     std::vector<ValueId> inputs = query.node(view).inputs;
     inputs[0] = data;
-    data = w.again(view, inputs)[0];
+    data = w.clone_with_operands(view, inputs)[0];
   }
   return data;
 }

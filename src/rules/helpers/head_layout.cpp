@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rules/helpers/heads.h"
+#include "rules/helpers/head_layout.h"
 
 #include <algorithm>
 
@@ -8,10 +8,10 @@ namespace tenon::rules {
 using ir::NodeId;
 using ir::ValueId;
 
-ValueId side_by_side(const rewrite::GraphQuery& query, ValueId value) {
-  const NodeId transpose = query.made_by(value, "Transpose");
+ValueId operand_of_head_split(const rewrite::GraphQuery& query, ValueId value) {
+  const NodeId transpose = query.producer(value, "Transpose");
   const NodeId reshape = transpose && query.node(transpose).attributes.ints("perm") == ir::Ints{0, 2, 1, 3}
-                             ? query.made_by(query.operand(transpose, 0), "Reshape")
+                             ? query.producer(query.operand(transpose, 0), "Reshape")
                              : NodeId{};
   const ValueId x = reshape ? query.operand(reshape, 0) : ValueId{};
   const DimList *joined = query.shape(x), *apart = query.shape(value);
@@ -21,15 +21,15 @@ ValueId side_by_side(const rewrite::GraphQuery& query, ValueId value) {
   return fits ? x : ValueId{};
 }
 
-Joins joins_heads(const rewrite::GraphQuery& query, NodeId reshape, const DimList& joined) {
+MergedShape shape_of_merged_heads(const rewrite::GraphQuery& query, NodeId reshape, const DimList& joined) {
   const DimList* out = query.shape(query.result(reshape));
-  if (out && std::ranges::equal(*out, joined, &Dim::known_equal)) return Joins::same;
+  if (out && std::ranges::equal(*out, joined, &Dim::known_equal)) return MergedShape::same;
   // A target that copies axes other than the first two copies them of heads that are apart.
   const auto target = query.ints(query.operand(reshape, 1));
-  if (!out || !target) return Joins::unknown;
+  if (!out || !target) return MergedShape::unknown;
   for (size_t k = 2; k < target->size(); ++k)
-    if ((*target)[k] == 0) return Joins::unknown;
-  return Joins::reshaped;
+    if ((*target)[k] == 0) return MergedShape::unknown;
+  return MergedShape::reshaped;
 }
 
 }  // namespace tenon::rules

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rewrite/self_test/fault.h"
+#include "rewrite/self_test/mutation.h"
 
 #include <fmt/format.h>
 
@@ -17,9 +17,9 @@ namespace {
 constexpr std::array<std::string_view, 6> kAboutDtypes = {"float", "integer", "bool", "dtype", "same_dtype", "same_type"};
 constexpr std::array kOtherTypes = {DType::f32, DType::f16, DType::f64, DType::i64, DType::boolean};
 
-class Foreign final : public ir::Op {
+class OpInOtherDomain final : public ir::Op {
  public:
-  explicit Foreign(const ir::Op& op) : ir::Op(op), op_(op) { domain = "elsewhere"; }
+  explicit OpInOtherDomain(const ir::Op& op) : ir::Op(op), op_(op) { domain = "elsewhere"; }
   std::vector<ir::Type> body_inputs(const ir::NodeView& view, size_t body) const override { return op_.body_inputs(view, body); }
   Result<void> infer(ir::NodeView& view) const override {
     view.op = &op_;
@@ -33,30 +33,30 @@ class Foreign final : public ir::Op {
 };
 
 /// Goes through the left side as the spec has chosen it.
-class Faults {
+class MutationCollector {
  public:
-  explicit Faults(const InstanceSpec& spec) : r_(spec), e_(*spec.equation) {}
+  explicit MutationCollector(const InstanceSpec& spec) : spec_(spec), equation_(*spec.equation) {}
 
-  std::vector<Fault> all() {
-    for (int root : e_.left) visit(root, true);
-    for (const Condition& c : e_.conditions) dtypes(c.expression, false);
+  std::vector<Mutation> all() {
+    for (int root : equation_.left) visit(root, true);
+    for (const Condition& c : equation_.conditions) dtypes(c.expression, false);
     return std::move(out_);
   }
 
  private:
-  using Kind = Fault::Kind;
+  using Kind = Mutation::Kind;
   void put(Kind kind, int term, std::string text, size_t part = 0) {
-    out_.push_back({kind, term, part, fmt::format("{}: {}", e_.text(term), text)});
+    out_.push_back({kind, term, part, fmt::format("{}: {}", equation_.text(term), text)});
   }
 
   void visit(int index, bool root) {
-    const Term& t = e_.terms[static_cast<size_t>(index)];
+    const Term& t = equation_.terms[static_cast<size_t>(index)];
     switch (t.kind) {
       case Term::Kind::number:
       case Term::Kind::ints:
       case Term::Kind::tensor: return put(Kind::constant, index, "another constant");
-      case Term::Kind::either:
-        return visit(t.operands[r_.draws[e_.variables.size() + static_cast<size_t>(index)] % t.operands.size()], root);
+      case Term::Kind::alternatives:
+        return visit(t.operands[spec_.choices[equation_.variables.size() + static_cast<size_t>(index)] % t.operands.size()], root);
       case Term::Kind::variable:
         if (!seen_.insert(t.variable).second) put(Kind::variable, index, "another value where it comes again");
         return;
@@ -81,14 +81,14 @@ class Faults {
 
   /// For the names whose dtype a condition tests, and for all at once.
   void dtypes(int index, bool asked) {
-    const Expression& e = e_.expressions[static_cast<size_t>(index)];
+    const Expression& e = equation_.expressions[static_cast<size_t>(index)];
     if (e.kind == Expression::Kind::call && e.function) asked = std::ranges::find(kAboutDtypes, e.function->name) != kAboutDtypes.end();
     if (e.kind == Expression::Kind::variable && asked) {
       for (int variable : {-1, e.variable}) {
         if (!typed_.insert(variable).second) continue;
         for (DType d : kOtherTypes) {
-          if (d == r_.dtype) continue;
-          const std::string whose = variable < 0 ? "all" : "?" + e_.variables[static_cast<size_t>(variable)].name;
+          if (d == spec_.dtype) continue;
+          const std::string whose = variable < 0 ? "all" : "?" + equation_.variables[static_cast<size_t>(variable)].name;
           out_.push_back({Kind::dtype, variable, static_cast<size_t>(d), fmt::format("{} of {}", whose, name_of(d))});
         }
       }
@@ -96,26 +96,26 @@ class Faults {
     for (int a : e.arguments) dtypes(a, asked);
   }
 
-  const InstanceSpec& r_;
-  const Equation& e_;
-  std::vector<Fault> out_;
+  const InstanceSpec& spec_;
+  const Equation& equation_;
+  std::vector<Mutation> out_;
   std::set<int> seen_, typed_;
 };
 
 }  // namespace
 
-std::string_view name_of(Fault::Kind kind) {
+std::string_view name_of(Mutation::Kind kind) {
   static constexpr std::array<std::string_view, 13> kNames = {
       "none",           "constant",      "attribute",        "op",       "domain", "result", "dtype",
       "fewer operands", "more operands", "operands swapped", "variable", "user",   "output"};
   return kNames[static_cast<size_t>(kind)];
 }
 
-std::vector<Fault> faults_of(const InstanceSpec& spec) { return Faults(spec).all(); }
+std::vector<Mutation> mutations_of(const InstanceSpec& spec) { return MutationCollector(spec).all(); }
 
-std::shared_ptr<const ir::Op> of_another_domain(const ir::Op& op) { return std::make_shared<Foreign>(op); }
+std::shared_ptr<const ir::Op> op_in_other_domain(const ir::Op& op) { return std::make_shared<OpInOtherDomain>(op); }
 
-ir::Attribute another(const ir::Attribute& a) {
+ir::Attribute different_attribute(const ir::Attribute& a) {
   if (const auto* i = std::get_if<int64_t>(&a)) return *i == 0 ? int64_t{1} : int64_t{0};
   if (const auto* f = std::get_if<float>(&a)) return *f * 2 + 1;
   if (const auto* s = std::get_if<std::string>(&a)) return *s == "none" ? std::string("tanh") : std::string("none");

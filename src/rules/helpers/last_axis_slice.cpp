@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rules/helpers/cuts.h"
+#include "rules/helpers/last_axis_slice.h"
 
 namespace tenon::rules {
 
@@ -9,13 +9,13 @@ using ir::ValueId;
 using rewrite::GraphQuery;
 using rewrite::Match;
 
-std::optional<int64_t> one_int(const GraphQuery& query, ValueId value, std::optional<int64_t> otherwise) {
-  if (!value) return otherwise;
+std::optional<int64_t> single_integer(const GraphQuery& query, ValueId value, std::optional<int64_t> default_value) {
+  if (!value) return default_value;
   const auto list = query.ints(value);
   return list && list->size() == 1 ? std::optional((*list)[0]) : std::nullopt;
 }
 
-std::optional<int64_t> last_size(const GraphQuery& query, ValueId value) {
+std::optional<int64_t> last_axis_size(const GraphQuery& query, ValueId value) {
   const DimList* shape = query.shape(value);
   return shape && !shape->empty() && shape->back().is_number() ? std::optional(shape->back().value()) : std::nullopt;
 }
@@ -23,7 +23,7 @@ std::optional<int64_t> last_size(const GraphQuery& query, ValueId value) {
 namespace {
 
 std::optional<int64_t> slice_begin(const GraphQuery& query, NodeId slice, int64_t size) {
-  const auto begin = one_int(query, query.operand(slice, 1), std::nullopt), axis = one_int(query, query.operand(slice, 3), 0);
+  const auto begin = single_integer(query, query.operand(slice, 1), std::nullopt), axis = single_integer(query, query.operand(slice, 3), 0);
   if (!begin || !axis || (*axis != -1 && *axis != *query.rank(query.operand(slice, 0)) - 1)) return std::nullopt;
   return *begin < 0 ? *begin + size : *begin;
 }
@@ -34,7 +34,7 @@ std::optional<int64_t> split_begin(const GraphQuery& query, NodeId split, ValueI
   if (query.axis(split, "axis", 0, x) != *query.rank(x) - 1) return std::nullopt;
   int64_t begin = 0;
   for (size_t i = 0; query.result(split, i) != value; ++i) {
-    const auto size = query.result(split, i) ? last_size(query, query.result(split, i)) : std::nullopt;
+    const auto size = query.result(split, i) ? last_axis_size(query, query.result(split, i)) : std::nullopt;
     if (!size) return std::nullopt;
     begin += *size;
   }
@@ -45,7 +45,7 @@ std::optional<int64_t> split_begin(const GraphQuery& query, NodeId split, ValueI
 std::optional<int64_t> split_size(const GraphQuery& query, NodeId split) {
   int64_t size = 0;
   for (ValueId part : query.node(split).outputs) {
-    const auto length = part ? last_size(query, part) : std::nullopt;
+    const auto length = part ? last_axis_size(query, part) : std::nullopt;
     if (!length) return std::nullopt;
     size += *length;
   }
@@ -54,34 +54,34 @@ std::optional<int64_t> split_size(const GraphQuery& query, NodeId split) {
 
 }  // namespace
 
-std::optional<Cut> cut_of(const GraphQuery& query, ValueId value) {
+std::optional<LastAxisSlice> last_axis_slice_of(const GraphQuery& query, ValueId value) {
   const NodeId node = query.producer(value);
   const bool slice = node && query.node(node).is("Slice");
   if (!slice && !(node && query.node(node).is("Split"))) return std::nullopt;
   const ValueId x = query.operand(node, 0);
-  auto size = last_size(query, x);
-  const auto length = last_size(query, value);
+  auto size = last_axis_size(query, x);
+  const auto length = last_axis_size(query, value);
   if (!size && !slice) size = split_size(query, node);
-  const auto step = slice ? one_int(query, query.operand(node, 4), 1) : std::optional<int64_t>(1);
+  const auto step = slice ? single_integer(query, query.operand(node, 4), 1) : std::optional<int64_t>(1);
   if (!size || !length || !step) return std::nullopt;
   const auto begin = slice ? slice_begin(query, node, *size) : split_begin(query, node, value);
-  return begin ? std::optional(Cut{x, *begin, *step, *length, *size}) : std::nullopt;
+  return begin ? std::optional(LastAxisSlice{x, *begin, *step, *length, *size}) : std::nullopt;
 }
 
 namespace {
 
-std::optional<Cut> take_cut(Match& m, ValueId value) {
-  auto found = cut_of(m, value);
+std::optional<LastAxisSlice> take_slice(Match& m, ValueId value) {
+  auto found = last_axis_slice_of(m, value);
   if (found) m.take(m.producer(value));
   return found;
 }
 
 /// [-b, a] of the results of one Split into two along the last axis, whose size is not known.
 std::optional<RotatedHalves> negated_half(Match& m, ValueId first, ValueId second) {
-  const NodeId neg = m.made_by(first, "Neg"), split = neg ? m.made_by(second, "Split") : NodeId{};
+  const NodeId neg = m.producer(first, "Neg"), split = neg ? m.producer(second, "Split") : NodeId{};
   if (!split || m.node(split).outputs.size() != 2 || m.operand(split, 1) || m.result(split, 0) != second) return std::nullopt;
   const ValueId x = m.operand(split, 0);
-  if (m.operand(neg, 0) != m.result(split, 1) || !m.rank(x) || last_size(m, x)) return std::nullopt;
+  if (m.operand(neg, 0) != m.result(split, 1) || !m.rank(x) || last_axis_size(m, x)) return std::nullopt;
   if (m.axis(split, "axis", 0, x) != *m.rank(x) - 1) return std::nullopt;
   m.take(neg);
   m.take(split);
@@ -92,7 +92,7 @@ std::optional<RotatedHalves> negated_half(Match& m, ValueId first, ValueId secon
 std::optional<RotatedHalves> rotated_from(Match& m, ValueId first, ValueId second, int64_t step) {
   const NodeId neg = m.take(first, "Neg");
   if (!neg) return std::nullopt;
-  const auto b = take_cut(m, m.operand(neg, 0)), a = take_cut(m, second);
+  const auto b = take_slice(m, m.operand(neg, 0)), a = take_slice(m, second);
   if (!a || !b || a->x != b->x) return std::nullopt;
   const RotatedHalves found{a->x, step == 2, a->size};
   const int64_t half = found.size / 2;
@@ -114,7 +114,7 @@ ValueId without_last(Match& m, ValueId value) {
 }  // namespace
 
 std::optional<RotatedHalves> rotated_halves(Match& m, ValueId value) {
-  const NodeId flat = m.made_by(value, "Reshape");
+  const NodeId flat = m.producer(value, "Reshape");
   const ValueId joined = flat ? m.operand(flat, 0) : value;
   const NodeId concat = m.take(joined, "Concat");
   if (!concat || m.node(concat).inputs.size() != 2 || !m.rank(joined)) return std::nullopt;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rules/helpers/ranges.h"
+#include "rules/helpers/iota.h"
 
 namespace tenon::rules {
 
-ir::NodeId range_below(const rewrite::GraphQuery& query, ir::ValueId value) {
+ir::NodeId range_of(const rewrite::GraphQuery& query, ir::ValueId value) {
   for (int depth = 0; depth < 8; ++depth) {
     const ir::NodeId node = query.producer(value);
     if (!node) return {};
@@ -15,8 +15,8 @@ ir::NodeId range_below(const rewrite::GraphQuery& query, ir::ValueId value) {
   return {};
 }
 
-std::optional<Dim> counts_along(const rewrite::GraphQuery& query, ir::ValueId value, size_t axis) {
-  const ir::NodeId range = range_below(query, value);
+std::optional<Dim> iota_length(const rewrite::GraphQuery& query, ir::ValueId value, size_t axis) {
+  const ir::NodeId range = range_of(query, value);
   const DimList* shape = query.shape(value);
   if (!range || !shape || axis >= shape->size() || !is_integer(query.dtype(value))) return std::nullopt;
   if (!query.is_number(query.operand(range, 0), 0) || !query.is_number(query.operand(range, 2), 1)) return std::nullopt;
