@@ -13,7 +13,7 @@
 #include "../tests/partition/random_problems.h"
 #include "layers.h"
 #include "partition/cut/fewest.h"
-#include "partition/cut/least_size.h"
+#include "partition/cut/min_block_size.h"
 #include "partition/cut/walk.h"
 #include "partition/partition.h"
 #include "partition/what_if.h"
@@ -67,7 +67,7 @@ Json cost_of_priority() {
     Draw draw(seed);
     const Costs costs = random_costs(draw, 2, 150, 2);
     std::vector<uint16_t> first(costs.nodes());
-    for (uint32_t n = 0; n < costs.nodes(); ++n) first[n] = costs.run(n, 0) < Costs::kNever ? 0 : 1;
+    for (uint32_t n = 0; n < costs.nodes(); ++n) first[n] = costs.run(n, 0) < Costs::kUnsupported ? 0 : 1;
     ours += cheapest(costs).cost;
     priority += cost_of(costs, first);
   }

@@ -48,10 +48,10 @@ partition::Problem problem_of(const std::vector<CutNode>& nodes) {
     for (uint32_t needed : n.needs)
       if (needed >= out.size()) refuse("a node needs one that does not come before it", needed);
     out.add({.target = n.ours ? kOurs : kTheirs,
-             .falls_to = kTheirs,
-             .counts = n.counts,
+             .fallback_target = kTheirs,
+             .work_nodes = n.counts,
              .pinned = n.pinned,
-             .alone = false,
+             .has_bodies = false,
              .key = std::hash<std::string>()(n.name)},
             n.needs);
   }
@@ -69,7 +69,7 @@ partition::Costs costs_of(const std::vector<CutNode>& nodes, const std::vector<C
     if (v.maker && *v.maker >= nodes.size()) refuse("a value is made by no node", *v.maker);
     for (uint32_t r : v.readers)
       if (r >= nodes.size()) refuse("a value is read by no node", r);
-    out.values.push_back({v.maker.value_or(partition::Costs::kInput), v.readers, v.returned, v.bytes});
+    out.values.push_back({v.maker.value_or(partition::Costs::kGraphInput), v.readers, v.returned, v.bytes});
   }
   out.launch(kOurs) = launch_ns;
   out.link(kOurs, kTheirs) = out.link(kTheirs, kOurs) = border;
@@ -84,11 +84,11 @@ CutResult cut(const std::vector<CutNode>& nodes, const std::vector<CutValue>& va
   const partition::Costs costs = costs_of(nodes, values, launch_ns, {border_ns, border_ns_per_byte});
   const auto decided = unwrap(partition::solve_cut(problem, partition::Roles(nobody, 2), {.min_block_size = min_block_size.value_or(0)},
                                                    min_block_size ? nullptr : &costs));
-  CutResult out{.place = decided.sized.cut.place,
+  CutResult out{.place = decided.sized.cut.segment_of,
                 .ours = {},
                 .lower_bound = decided.lower_bound,
                 .too_small = decided.sized.dropped,
-                .does_not_pay = decided.unpaid};
+                .does_not_pay = decided.unprofitable_units};
   for (uint16_t target : decided.sized.cut.targets) out.ours.push_back(target == kOurs);
   return out;
 }

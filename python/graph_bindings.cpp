@@ -36,7 +36,7 @@ using Folder = std::optional<std::filesystem::path>;
 using Files = std::vector<std::filesystem::path>;
 
 const ir::OpTable& table_for(bool keep_unknown, const Files& plugins) {
-  const ir::OpTable& known = *unwrap(compiler::kept_plugins(with_environment(plugins))).ops;
+  const ir::OpTable& known = *unwrap(compiler::load_plugins(with_environment(plugins))).ops;
   return keep_unknown ? ops::table_with_unknown_ops(known) : known;
 }
 
@@ -183,7 +183,7 @@ void bind_models(nb::class_<PyGraph>& graph) {
       .def("save_onnx", &save_onnx, nb::arg("path"), nb::kw_only(), nb::arg("opset") = nb::none(), nb::arg("external_data") = false)
       .def("__str__", [](const PyGraph& g) { return ir::print(g.get()); })
       .def(
-          "dot", [](const PyGraph& g, bool collapse) { return ir::dot(g.get(), {.collapse = collapse, .group = {}}); }, nb::kw_only(),
+          "dot", [](const PyGraph& g, bool collapse) { return ir::dot(g.get(), {.collapse = collapse, .color_group = {}}); }, nb::kw_only(),
           nb::arg("collapse") = true)
       .def("evaluate", &evaluate, nb::arg("inputs"))
       .def("verify", [](const PyGraph& g) { unwrap(ir::verify(g.get())); });

@@ -90,7 +90,7 @@ size_t result_count(const ir::Graph& g, const ir::Op& op, std::span<const ir::Va
 void name_results(ir::Graph& g, ir::NodeId node, const ResultNames& names) {
   const std::vector<ir::ValueId> results = g.node(node).outputs;
   for (size_t k = 0; k < names.size(); ++k) {
-    if (!names[k]) g.drop_result(node, static_cast<uint32_t>(k), /*keep_place=*/true);
+    if (!names[k]) g.drop_result(node, static_cast<uint32_t>(k), /*keep_slot=*/true);
     else if (!names[k]->empty()) g.set_name(results[k], *names[k]);
   }
 }

@@ -17,7 +17,7 @@ using Files = std::vector<std::filesystem::path>;
 using FilesByName = std::map<std::string, std::filesystem::path>;
 
 compiler::LoadOptions options_of(int threads, FilesByName libraries, Files custom_ops, const Files& files) {
-  auto plugins = unwrap(compiler::kept_plugins(files));
+  auto plugins = unwrap(compiler::load_plugins(files));
   compiler::LoadOptions options{
       .threads = threads,
       .ops = plugins.ops,

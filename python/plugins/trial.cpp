@@ -28,7 +28,7 @@ struct TrialOp {
 };
 
 TrialOp asked(const std::string& name_space, const std::string& name, const Files& plugins) {
-  const ir::OpTable& ops = *unwrap(compiler::kept_plugins(with_environment(plugins))).ops;
+  const ir::OpTable& ops = *unwrap(compiler::load_plugins(with_environment(plugins))).ops;
   const ir::Op* const op = ops.find(name_space, name);
   const ops::PluginOp* const plugin = op ? ops::plugin_of(*op) : nullptr;
   if (!plugin)

@@ -128,7 +128,7 @@ PyRule from_code(std::string name, const nb::dict& functions, std::vector<std::s
 
 PyRule from_equation(const std::string& text, std::string name, std::string docs, const std::string& numerics, int benefit, bool shared,
                      std::string sets, const Files& plugins) {
-  auto equation = unwrap(rewrite::Equation::parse(text, *unwrap(compiler::kept_plugins(with_environment(plugins))).ops));
+  auto equation = unwrap(rewrite::Equation::parse(text, *unwrap(compiler::load_plugins(with_environment(plugins))).ops));
   if (name.empty()) name = equation.name().empty() ? "equation" : equation.name();
   auto rule = begun(std::move(name), std::move(docs), numerics, benefit, shared, std::move(sets));
   rule->equation = std::move(equation);

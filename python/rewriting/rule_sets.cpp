@@ -28,7 +28,7 @@ std::vector<rewrite::RulePtr> pointers(const std::vector<PyRule>& rules) {
 using Files = std::vector<std::filesystem::path>;
 
 std::vector<PyRule> read(std::string_view text, const std::string& name, const Files& plugins) {
-  const ir::OpTable& ops = *unwrap(compiler::kept_plugins(with_environment(plugins))).ops;
+  const ir::OpTable& ops = *unwrap(compiler::load_plugins(with_environment(plugins))).ops;
   std::vector<PyRule> out;
   for (rewrite::RulePtr& rule : unwrap(rewrite::read_rules(text, name, ops))) out.push_back({std::move(rule)});
   return out;

@@ -18,8 +18,8 @@
 
 namespace tenon::backend {
 
-/// The argument of Backend::compile: a segment cut out of its graph (ir::cut_out); for the host backend, a whole graph with the segments of
-/// all other backends in it.
+/// The argument of Backend::compile: a segment cut out of its graph (ir::extract_segment); for the host backend, a whole graph with the
+/// segments of all other backends in it.
 struct CompileRequest {
   const ir::Graph& graph;
   std::span<const ir::Segment> segments = {};

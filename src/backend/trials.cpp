@@ -17,7 +17,7 @@ std::unique_ptr<ir::Graph> alone(const ir::Graph& graph, ir::NodeId id) {
       segment.operands.push_back(v);
   for (ir::ValueId v : node.outputs)
     if (v) segment.results.push_back(v);
-  return ir::cut_out(graph, segment);
+  return ir::extract_segment(graph, segment);
 }
 
 std::string call_text(const ir::NodeView& view) {

@@ -53,10 +53,10 @@ Error unknown(std::string_view name, std::span<const backend::Backend* const> al
 }  // namespace
 
 Registry::Registry(runtime::Libraries libraries) : libraries_(std::move(libraries)) {
-#define TENON_ENTRY(x) kept_.push_back(backends::backend_##x(libraries_));
+#define TENON_ENTRY(x) owned_.push_back(backends::backend_##x(libraries_));
 #include "tenon/backends_list.inc"
 #undef TENON_ENTRY
-  for (const auto& b : kept_) all_.push_back(b.get());
+  for (const auto& b : owned_) all_.push_back(b.get());
 }
 
 Result<std::shared_ptr<const Registry>> Registry::make(runtime::Libraries libraries) {
@@ -107,7 +107,7 @@ runtime::Devices Registry::devices(const ir::OpTable& ops) const {
   };
 }
 
-const Registry& usual_registry() {
+const Registry& default_registry() {
   static const Registry registry{runtime::Libraries()};
   return registry;
 }

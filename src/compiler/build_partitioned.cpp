@@ -43,14 +43,14 @@ void fill_report(Compiled& c) {
 
 using Programs = std::vector<program::LoweredProgram>;
 
-/// Adds what an entry's fallbacks become. `entry`: its number.
+/// Adds the lowered programs of an entry's fallbacks. `entry`: its number.
 Result<void> lower_fallbacks(std::span<PartitionedFallback> fallbacks, uint32_t entry, const codegen::Target& target, Programs& out) {
   for (PartitionedFallback& f : fallbacks) {
-    std::vector<partition::HandedBack> moved;
+    std::vector<partition::FailedSegment> failed_segments;
     out.push_back({.role = runtime::Role::fallback,
                    .condition = f.condition,
                    .entry = entry,
-                   .lowered = TRY(lower_partition(f.partitioned, f.options, target, moved))});
+                   .lowered = TRY(lower_partition(f.partitioned, f.options, target, failed_segments))});
   }
   return {};
 }
@@ -64,7 +64,7 @@ std::vector<FallbackGraph> graphs_of(std::span<PartitionedFallback> fallbacks) {
 /// The graphs that segments of plugins run, as further programs.
 Result<void> lower_inner_graphs(InnerGraphs& inner, Programs& programs) {
   for (program::LoweredProgram& p : programs)
-    if (p.condition != runtime::Condition::plugin_missing) TRY(inner.lower_of(p.lowered));
+    if (p.condition != runtime::Condition::plugin_missing) TRY(inner.lower_graphs_of(p.lowered));
   for (program::LoweredGraph& graph : inner.take()) programs.push_back({.role = runtime::Role::inner_graph, .lowered = std::move(graph)});
   return {};
 }
@@ -80,9 +80,9 @@ Result<Compiled> build_partitioned(std::vector<PartitionedEntry> entries, const 
   for (PartitionedEntry& e : entries) {
     out.report.nodes_before += e.partitioned.nodes_before;
     out.report.nodes_after += e.partitioned.graph->node_count();
-    std::vector<partition::HandedBack> handed_back;
-    programs.push_back({.name = e.name, .lowered = TRY(lower_partition(e.partitioned, options, target, handed_back))});
-    if (&e == &entries[0]) out.handed_back = std::move(handed_back);
+    std::vector<partition::FailedSegment> failed_segments;
+    programs.push_back({.name = e.name, .lowered = TRY(lower_partition(e.partitioned, options, target, failed_segments))});
+    if (&e == &entries[0]) out.failed_segments = std::move(failed_segments);
   }
   std::vector<codegen::Plan> plans;
   for (const program::LoweredProgram& p : programs) plans.push_back(p.lowered.kernels.plan);
@@ -92,7 +92,7 @@ Result<Compiled> build_partitioned(std::vector<PartitionedEntry> entries, const 
   TRY(lower_inner_graphs(inner, programs));
   clock.begin("link");
   out.built = TRY(program::build(std::move(programs)));
-  TRY(check_segments(out.built, (options.registry ? *options.registry : usual_registry()).devices(first.graph->ops())));
+  TRY(check_segments(out.built, (options.registry ? *options.registry : default_registry()).devices(first.graph->ops())));
   clock.begin("generate");
   const codegen::Target& least = codegen::least_target(out.built.kernels, target);
   out.code = TRY(codegen::emit(out.built.kernels, least, options.threads > 0 ? options.threads : default_thread_pool().size()));

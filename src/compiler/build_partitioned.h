@@ -8,7 +8,7 @@
 
 namespace tenon::compiler {
 
-/// How long each step of a build takes.
+/// Measures the time of each step of a build, and reports progress.
 class StepClock {
  public:
   explicit StepClock(const CompileOptions& options) : options_(options) {}
@@ -24,7 +24,7 @@ class StepClock {
   std::vector<StepTime> times_;
 };
 
-/// A fallback of an entry, and how it is compiled.
+/// A fallback of an entry after partitioning, and its compile options.
 struct PartitionedFallback {
   runtime::Condition condition = runtime::Condition::none;
   PartitionedGraph partitioned;

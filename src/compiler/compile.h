@@ -27,20 +27,20 @@ namespace tenon::compiler {
 class Calibration;
 struct MeasureOptions;
 
-/// Beside what the table of options has: what its other options became, and what the build alone is given.
+/// The options of a build: those of the option table (CodeOptions), and further ones that only the C++ interface of the compiler has.
 struct CompileOptions : CodeOptions {
   bool portable = false;         ///< leave native code out of the engine file
   bool freeze_defaults = false;  ///< inputs with a default are constants: no run overrides them
   bool verify = false;           ///< check every invariant of the graph, and of the plan, after each pass
   /// Called as each step begins.
   std::function<void(std::string_view step)> progress;
-  std::shared_ptr<const Registry> registry;  ///< of backends and devices; null: the usual one
-  backend::Backends backends;                ///< its, in order of priority (Registry::named); empty: cpu, and reference for what is left
+  std::shared_ptr<const Registry> registry;         ///< of backends and devices; null: default_registry()
+  backend::Backends backends;                       ///< in order of priority (Registry::named); empty: cpu, then reference
   std::shared_ptr<const MeasureOptions> measuring;  ///< with Assign::cost, costs are measured; null: backends guess
   std::shared_ptr<const Calibration> calibration;   ///< with Assign::cost, its measurements replace guesses; may be null
-  codegen::TacticBook tactics;                      ///< what it says holds in place of default tactics
+  codegen::TacticBook tactics;                      ///< tactics that replace the default ones
   const codegen::Target* target = nullptr;          ///< of the host backend's code; null: this CPU's best
-  /// Of the code of kernel backends, by name; none: what the backend prefers.
+  /// Targets of kernel backends, by the name of the backend; none: the backend's default.
   std::map<std::string, const codegen::Target*, std::less<>> targets;
   /// Called with the plan after each planning pass that changed it; bodies of branches and loops have plans of their own. May be null.
   std::function<void(std::string_view pass, const codegen::Plan& plan)> dump_plan;
@@ -53,20 +53,20 @@ struct StepTime {
   double ms = 0;
 };
 
-/// What a build says of itself.
+/// The figures of a build.
 struct CompileReport {
   size_t nodes_before = 0, nodes_after = 0;
   size_t groups = 0, kernels = 0, steps = 0;
   uint64_t weight_bytes = 0, code_bytes = 0;
-  /// What backends without kernels run: backend, op, how many nodes.
+  /// For (backend, op) the number of nodes that the device of the backend runs, without a kernel.
   std::map<std::pair<std::string, std::string>, size_t> device_ops;
-  std::map<std::string, double> guessed_shares;  ///< of each backend, where there are several: its part of a run's time
-  std::vector<plugin::MeasuredNode> measured;    ///< of plugins, where a build measures
+  std::map<std::string, double> guessed_shares;  ///< per backend: the estimated part of a run's time; empty for one backend
+  std::vector<plugin::MeasuredNode> measured;    ///< nodes of plugins, where the build measures
   std::vector<std::string> warnings;
   std::vector<StepTime> times;
 };
 
-/// A graph that runs in place of an entry's own where a condition holds, on the fallback backend.
+/// A graph that replaces the graph of an entry where a condition holds. It runs on the fallback backend.
 struct FallbackGraph {
   runtime::Condition condition = runtime::Condition::none;
   std::unique_ptr<ir::Graph> graph;
@@ -77,16 +77,16 @@ inline ir::Graph* graph_for(std::span<const FallbackGraph> fallbacks, runtime::C
   return found == fallbacks.end() ? nullptr : found->graph.get();
 }
 
-/// Backends among which a graph was partitioned, and those of them that were made for it.
+/// The backends among which a graph was partitioned.
 struct BackendsInUse {
   backend::Backends all;
-  uint16_t listed = 0;  ///< see partition::Constraints
-  std::vector<std::shared_ptr<const backend::Backend>> kept;
+  uint16_t listed = 0;                                         ///< see partition::Constraints
+  std::vector<std::shared_ptr<const backend::Backend>> owned;  ///< those of `all` that were created for this graph
 
   partition::Roles roles() const { return {all, listed}; }
 };
 
-/// An entry after the first: its graph as it was compiled, and those of its fallbacks.
+/// An entry after the first: its rewritten graph, and those of its fallbacks.
 struct CompiledEntry {
   std::string name;
   std::unique_ptr<ir::Graph> graph;
@@ -97,13 +97,13 @@ struct CompiledEntry {
 /// A compiled graph, not yet a file.
 struct Compiled {
   const ir::OpTable* ops = nullptr;          ///< of the graph
-  std::shared_ptr<const Registry> registry;  ///< as it was compiled with
+  std::shared_ptr<const Registry> registry;  ///< of CompileOptions
   BackendsInUse backends;
-  std::unique_ptr<ir::Graph> graph;      ///< as it was compiled
-  std::vector<FallbackGraph> fallbacks;  ///< likewise: a portable engine compiles them where it is loaded
+  std::unique_ptr<ir::Graph> graph;      ///< the rewritten graph
+  std::vector<FallbackGraph> fallbacks;  ///< not compiled in a portable engine: loading compiles them
   std::vector<CompiledEntry> other_entries;
-  partition::Partition partition;  ///< who runs what of `graph`
-  std::vector<partition::HandedBack> handed_back;
+  partition::Partition partition;  ///< of `graph`
+  std::vector<partition::FailedSegment> failed_segments;
   codegen::Plan plan;
   program::LinkedPrograms built;
   codegen::MachineCode code;
@@ -117,9 +117,9 @@ struct PassName {
 /// All of them, in the order in which they run; a pass that runs again is listed once.
 std::vector<PassName> pass_names();
 
-/// What is compiled: the graph of an entry, and the same model for conditions under which that graph does not run. Inputs of `graph` with
-/// defaults are constants where it runs. The fallback for overridden defaults, in which they are inputs, is made from the others where it
-/// is not given.
+/// The input of the compiler for one entry: its graph, and graphs of the same model for conditions under which that graph cannot run.
+/// Inputs of `graph` with defaults become constants. The fallback for overridden defaults, in which they are inputs, is made from the
+/// others where it is not given.
 struct Source {
   std::unique_ptr<ir::Graph> graph;
   std::vector<FallbackGraph> fallbacks;
@@ -136,23 +136,23 @@ struct EntrySource {
   Source source;
 };
 
-/// Rewrites, partitions, plans, generates code. The graphs are consumed. Where a backend fails to compile a segment, others run its nodes.
-/// Errors: not_supported, naming node and reason; whatever makes a graph illegal.
+/// Rewrites and partitions a graph, plans, and generates code. The graphs are consumed. Where a backend fails to compile a segment, other
+/// backends run its nodes. Errors: not_supported, naming node and reason; those of an invalid graph.
 Result<Compiled> compile(Source source, const CompileOptions& options);
-/// An engine of several entries, which share weights and kernels where these are equal; the first is the one that runs where none is named.
-/// `graph`, `partition`, `plan` and `handed_back` of the result are the first one's. Errors: as above; bad_usage for two of one name.
+/// Compiles several entries to one engine; equal weights and kernels are shared. The first entry is the default.
+/// `graph`, `partition`, `plan` and `failed_segments` of the result are the first one's. Errors: as above; bad_usage for two of one name.
 Result<Compiled> compile(std::vector<EntrySource> entries, const CompileOptions& options);
 
-/// A graph as it is compiled, and who runs what of it.
+/// A rewritten graph and its partition.
 struct PartitionedGraph {
   std::unique_ptr<ir::Graph> graph;
   BackendsInUse backends;
   size_t nodes_before = 0;
   partition::Partition partition;
-  std::unique_ptr<ir::Graph> without_casts = nullptr;  ///< where partitioning added Casts: the graph as it was
-  std::vector<plugin::MeasuredNode> measured = {};     ///< of plugins, where a build measures
+  std::unique_ptr<ir::Graph> without_casts = nullptr;  ///< where partitioning inserted Casts: the graph before; else null
+  std::vector<plugin::MeasuredNode> measured = {};     ///< nodes of plugins, where the build measures
 };
-/// What compile() does before backends compile their segments: a build without building. Errors: see compile().
+/// The steps of compile() before backends compile their segments. Errors: see compile().
 Result<PartitionedGraph> partition_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options);
 
 /// An engine in memory, its weights materialised there. `devices`: in addition to those of its registry. missing:

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/fallback_options.h"
 #include "compiler/input_defaults.h"
-#include "compiler/on_fallback.h"
 #include "compiler/rewrite_and_partition.h"
 #include "compiler/without_plugins.h"
 #include "ops/core/random_streams.h"
@@ -14,7 +14,7 @@ namespace tenon::compiler {
 using runtime::Condition;
 
 Result<void> add_fallback_graphs(Source& source, const CompileOptions& options) {
-  TRY(settle_input_defaults(source, options.freeze_defaults));
+  TRY(resolve_input_defaults(source, options.freeze_defaults));
   ops::number_random_streams(*source.graph);
   for (const FallbackGraph& f : source.fallbacks) ops::number_random_streams(*f.graph);
   if (options.plugin_fallback) {
@@ -31,7 +31,7 @@ Result<std::vector<PartitionedFallback>> partition_fallbacks(std::vector<Fallbac
   for (FallbackGraph& f : graphs) {
     const bool plugin_free = f.condition == Condition::plugin_missing;
     if (plugin_free && !runs_plugins(entry.partition, entry.backends.all)) continue;  // it would be equal to its entry
-    CompileOptions own = on_fallback(options, entry.backends);
+    CompileOptions own = fallback_options(options, entry.backends);
     if (plugin_free) own.backends = without_plugins(own.backends);
     auto partitioned = rewrite_and_partition(std::move(f.graph), own);
     if (!partitioned && f.condition == Condition::default_overridden) {

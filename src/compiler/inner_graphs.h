@@ -9,15 +9,15 @@
 namespace tenon::compiler {
 
 /// Compiles the graphs that segments run (backend::Blob::graphs) on the fallback backend of their model: equal texts once, and
-/// those that such a graph's own segments run before it.
+/// graphs that an inner graph's own segments run before it.
 class InnerGraphs {
  public:
-  /// All are kept by reference. The fallback backend and those after it run the graphs.
+  /// Keeps references to all arguments. The fallback backend and those after it run the graphs.
   InnerGraphs(const CompileOptions& options, const BackendsInUse& backends, const ir::OpTable& ops, const codegen::Target& target);
 
-  /// Numbers the graphs of all segments, after compiling those that are new. Errors: what is wrong with a text, or cannot run, naming
-  /// library, node and graph; bad_graph for one that runs itself.
-  Result<void> lower_of(program::LoweredGraph& lowered);
+  /// Compiles the graphs of all segments that are new, and numbers them. Errors: those of parsing and compile(), naming library, node and
+  /// graph; bad_graph for a graph that runs itself.
+  Result<void> lower_graphs_of(program::LoweredGraph& lowered);
   /// In the order of their numbers; points into this.
   std::vector<program::LoweredGraph> take() { return std::move(lowered_); }
 
@@ -28,8 +28,8 @@ class InnerGraphs {
   CompileOptions options_;
   const ir::OpTable& ops_;
   const codegen::Target& target_;
-  std::map<std::string, uint32_t> numbers_;  ///< by text and constants; kUnderWay: it is being compiled
-  std::vector<std::unique_ptr<PartitionedGraph>> shared_;
+  std::map<std::string, uint32_t> numbers_;  ///< by text and constants; kInProgress: it is being compiled
+  std::vector<std::unique_ptr<PartitionedGraph>> partitioned_;
   std::vector<program::LoweredGraph> lowered_;
 };
 

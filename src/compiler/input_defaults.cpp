@@ -33,7 +33,7 @@ Result<void> freeze_all(std::unique_ptr<ir::Graph>& graph) {
 
 }  // namespace
 
-Result<void> settle_input_defaults(Source& source, bool freeze) {
+Result<void> resolve_input_defaults(Source& source, bool freeze) {
   std::vector<FallbackGraph>& fallbacks = source.fallbacks;
   std::unique_ptr<ir::Graph> overridable;
   if (const auto given = std::ranges::find(fallbacks, Condition::default_overridden, &FallbackGraph::condition); given != fallbacks.end()) {

@@ -4,9 +4,9 @@
 
 namespace tenon::compiler {
 
-/// Makes constants of the defaults of the source's graphs. Where some can be overridden, a fallback for that keeps them; a default of
-/// strings is a constant everywhere, because an engine holds none. freeze: none can be overridden.
-/// Errors: those of inference. Cost: a copy of the graphs that have defaults, without their weights.
-Result<void> settle_input_defaults(Source& source, bool freeze);
+/// Turns inputs with defaults into constants in the source's graphs. Where they can be overridden, adds a fallback in which they are
+/// inputs; a default of strings is always a constant, because an engine cannot store it. freeze: no default can be overridden. Errors:
+/// those of inference. Cost: a copy of the graphs that have defaults, without their weights.
+Result<void> resolve_input_defaults(Source& source, bool freeze);
 
 }  // namespace tenon::compiler

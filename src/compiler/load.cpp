@@ -87,7 +87,7 @@ bool is_portable(const engine::Reader& reader) {
   return !has_code && reader.find(engine::SectionType::constants_index);
 }
 
-Result<Recompiled> compile_portable(const engine::Reader& reader, const LoadOptions& options, const std::string& place) {
+Result<CompiledPortable> compile_portable(const engine::Reader& reader, const LoadOptions& options, const std::string& place) {
   const auto manifest = TRY(reader.require(engine::SectionType::manifest));
   const std::vector<std::string> names = TRY(entry_names(manifest, place));
   std::string missing;
@@ -100,12 +100,12 @@ Result<Recompiled> compile_portable(const engine::Reader& reader, const LoadOpti
   compiling.threads = options.threads;
   auto entries = TRY(read_graphs(reader, names, *options.ops, place, !missing.empty()));
   if (missing.empty()) compiling.constraints.preferred = TRY(preferred_of(compiling.registry->libraries(), entries));
-  return Recompiled{TRY(compile(std::move(entries), compiling)), std::move(missing)};
+  return CompiledPortable{TRY(compile(std::move(entries), compiling)), std::move(missing)};
 }
 
 }  // namespace
 
-Result<std::optional<Recompiled>> compile_if_portable(const std::filesystem::path& path, const LoadOptions& options) {
+Result<std::optional<CompiledPortable>> compile_if_portable(const std::filesystem::path& path, const LoadOptions& options) {
   const auto file = TRY(files::MappedFile::open(path));
   const engine::Reader reader = TRY(engine::Reader::open(file->bytes(), file, path.string()));
   if (!is_portable(reader)) return std::nullopt;

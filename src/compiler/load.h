@@ -12,20 +12,20 @@
 namespace tenon::compiler {
 
 struct LoadOptions {
-  bool verify = false;                     ///< check every byte of the file; done in any case where it holds no native code
-  int threads = 0;                         ///< to compile on, where that is needed
-  const ir::OpTable* ops = &ops::table();  ///< what its nodes may be; outlives the engine
+  bool verify = false;                     ///< check the checksums of the whole file; always done for a portable engine
+  int threads = 0;                         ///< for compiling a portable engine
+  const ir::OpTable* ops = &ops::table();  ///< ops of its nodes; must outlive the engine
   runtime::Libraries libraries = {};       ///< of its backends
 };
 
-/// An engine without native code (built with --portable), compiled for this CPU.
-struct Recompiled {
+/// A portable engine (built with --portable), compiled for this CPU.
+struct CompiledPortable {
   Compiled compiled;
   std::string missing;  ///< as runtime::Engine::missing_plugins
 };
-/// None of an engine that has native code. Errors: see load().
-Result<std::optional<Recompiled>> compile_if_portable(const std::filesystem::path& path, const LoadOptions& options = {});
-/// Loads an engine that has native code, or compiles one that has none (built with --portable), which may come from anywhere.
+/// Compiles a portable engine; nullopt for one with native code. Errors: see load().
+Result<std::optional<CompiledPortable>> compile_if_portable(const std::filesystem::path& path, const LoadOptions& options = {});
+/// Loads an engine, and compiles it where it is portable. A portable engine may be damaged or hostile: everything in it is checked.
 /// Errors: those of runtime::load_engine; bad_file, bad_graph and those of compile().
 Result<std::shared_ptr<runtime::Engine>> load(const std::filesystem::path& path, const LoadOptions& options = {});
 

@@ -7,17 +7,17 @@
 #include <unordered_set>
 
 #include "base/activity.h"
-#include "compiler/equal_segments.h"
+#include "compiler/segment_graphs.h"
 #include "ops/core/op.h"
 
 namespace tenon::compiler {
 
 namespace {
 
-/// Symbols of sizes, each once, in the order in which they come up.
-class Known {
+/// A list of size symbols, each once, in the order in which they are added.
+class SymbolList {
  public:
-  explicit Known(std::vector<const DimNode*> outer_symbols) : list_(std::move(outer_symbols)), seen_(list_.begin(), list_.end()) {}
+  explicit SymbolList(std::vector<const DimNode*> given) : list_(std::move(given)), seen_(list_.begin(), list_.end()) {}
   void add(const ir::Type& type) {
     if (!type.has_rank()) return;
     for (Dim d : *type.shape)
@@ -42,31 +42,31 @@ Result<backend::Blob> compile_segment(const ir::Graph& graph, const ir::Segment&
   return std::get<backend::Blob>(*std::move(artifact));
 }
 
-/// How many values a loop carries from one iteration to the next; nullopt: it is a branch.
+/// The number of loop-carried values; nullopt for a branch.
 std::optional<size_t> carried_by(const ir::Node& node) {
   if (ops::def_of(*node.op).control != ops::Control::loop) return std::nullopt;
   return node.explicit_inputs > 2 ? node.explicit_inputs - 2 : 0;
 }
 
-/// The bodies of branches and loops that run as programs may use the sizes that are known before them.
+/// Lowers the bodies of branches and loops that run as programs. They may use the sizes that are known before their node.
 Result<void> lower_bodies(program::LoweredGraph& of, const partition::Partition& partition, const partition::Roles& roles,
-                          const backend::Options& options, partition::HandedBack* failed) {
+                          const backend::Options& options, partition::FailedSegment* failed) {
   const ir::Graph& graph = *of.graph;
   std::unordered_set<ir::NodeId> controls;
   for (const codegen::Group& g : of.kernels.plan.groups)
     if (g.kind() == codegen::GroupKind::control) controls.insert(g.node);
   if (controls.empty()) return {};
-  Known known(options.planning.outer_symbols);
+  SymbolList known(options.planning.outer_symbols);
   for (ir::ValueId v : graph.inputs()) known.add(graph.value(v).type);
-  for (const partition::NodePlacement& share : partition.nodes) {
-    const ir::NodeId n = share.node;
+  for (const partition::NodePlacement& placement : partition.nodes) {
+    const ir::NodeId n = placement.node;
     if (controls.contains(n)) {
       backend::Options inside = options;
       inside.planning.outer_symbols = known.list();
       inside.planning.carried = carried_by(graph.node(n));
-      for (size_t b = 0; b < share.bodies.size(); ++b) {
-        auto lowered = lower(*graph.node(n).bodies[b].graph, share.bodies[b], roles, inside, failed);
-        if (!lowered && failed && !failed->nodes.empty()) failed->inside.emplace(failed->inside.begin(), n, b);
+      for (size_t b = 0; b < placement.bodies.size(); ++b) {
+        auto lowered = lower(*graph.node(n).bodies[b].graph, placement.bodies[b], roles, inside, failed);
+        if (!lowered && failed && !failed->nodes.empty()) failed->body_path.emplace(failed->body_path.begin(), n, b);
         of.bodies[n].push_back(TRY(std::move(lowered)));
       }
     }
@@ -79,11 +79,11 @@ Result<void> lower_bodies(program::LoweredGraph& of, const partition::Partition&
 }  // namespace
 
 Result<program::LoweredGraph> lower(const ir::Graph& graph, const partition::Partition& partition, const partition::Roles& roles,
-                                    const backend::Options& options, partition::HandedBack* failed) {
+                                    const backend::Options& options, partition::FailedSegment* failed) {
   program::LoweredGraph out;
   out.graph = &graph;
-  const std::vector<ir::Segment> segments = partition.of_devices(roles);
-  const CutSegments cuts(graph, segments);
+  const std::vector<ir::Segment> segments = partition.device_segments(roles);
+  const SegmentGraphs cuts(graph, segments);
   for (size_t k = 0; k < segments.size(); ++k) {
     const ir::Segment& s = segments[k];
     if (cuts.first_equal(k) < k) {

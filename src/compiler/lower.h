@@ -6,10 +6,10 @@
 
 namespace tenon::compiler {
 
-/// Lets each backend compile its segments of a graph, and of the bodies of its branches and loops. The host backend plans the
-/// whole graph, with the others' segments as steps. Errors: not_supported, naming the node. `failed`: where the error is one of a backend
-/// that failed to compile a segment, gets that segment; may be null.
+/// Compiles a partitioned graph and the bodies of its branches and loops: each backend compiles its segments, and the host backend plans
+/// the whole graph with these segments as steps. Errors: not_supported, naming the node. `failed` (may be null): set to the segment where a
+/// backend failed to compile it.
 Result<program::LoweredGraph> lower(const ir::Graph& graph, const partition::Partition& partition, const partition::Roles& roles,
-                                    const backend::Options& options, partition::HandedBack* failed = nullptr);
+                                    const backend::Options& options, partition::FailedSegment* failed = nullptr);
 
 }  // namespace tenon::compiler

@@ -21,40 +21,42 @@ backend::Options backend_options(const ir::Graph& graph, const CompileOptions& o
   return out;
 }
 
-const ir::Graph* inside(const ir::Graph& graph, const partition::HandedBack& handed_back) {
+/// The graph, or body of a branch or loop, that contains a segment.
+const ir::Graph* graph_of(const ir::Graph& graph, const partition::FailedSegment& failed) {
   const ir::Graph* out = &graph;
-  for (const auto& [node, body] : handed_back.inside) out = out->node(node).bodies[body].graph.get();
+  for (const auto& [node, body] : failed.body_path) out = out->node(node).bodies[body].graph.get();
   return out;
 }
 
-/// Others get the nodes as they were: without Casts that only the backend needed which handed them back.
-Result<partition::Partition> partition_again(PartitionedGraph& shared, const partition::Constraints& constraints,
-                                             std::vector<partition::HandedBack>& handed_back) {
-  const partition::Roles roles = shared.backends.roles();
-  const auto is_there = [&](ir::NodeId n) { return inside(*shared.without_casts, handed_back.back())->alive(n); };
-  if (!shared.without_casts || std::ranges::none_of(handed_back.back().nodes, is_there))  // Casts alone
-    return partition::partition(*shared.graph, roles, constraints, handed_back);
-  for (partition::HandedBack& h : handed_back)
-    std::erase_if(h.nodes, [&, graph = inside(*shared.without_casts, h)](ir::NodeId n) { return !graph->alive(n); });
-  shared.graph = std::move(shared.without_casts);
-  return partition::partition_with_casts(shared.graph, roles, constraints, handed_back, &shared.without_casts);
+/// Partitions again without the segments that backends failed to compile, and without Casts that were inserted for these backends only.
+Result<partition::Partition> partition_again(PartitionedGraph& partitioned, const partition::Constraints& constraints,
+                                             std::vector<partition::FailedSegment>& failed_segments) {
+  const partition::Roles roles = partitioned.backends.roles();
+  const auto is_there = [&](ir::NodeId n) { return graph_of(*partitioned.without_casts, failed_segments.back())->alive(n); };
+  if (!partitioned.without_casts ||
+      std::ranges::none_of(failed_segments.back().nodes, is_there))  // the segment has nothing but inserted Casts
+    return partition::partition(*partitioned.graph, roles, constraints, failed_segments);
+  for (partition::FailedSegment& f : failed_segments)
+    std::erase_if(f.nodes, [&, graph = graph_of(*partitioned.without_casts, f)](ir::NodeId n) { return !graph->alive(n); });
+  partitioned.graph = std::move(partitioned.without_casts);
+  return partition::partition_with_casts(partitioned.graph, roles, constraints, failed_segments, &partitioned.without_casts);
 }
 
 }  // namespace
 
-Result<program::LoweredGraph> lower_partition(PartitionedGraph& shared, const CompileOptions& options, const codegen::Target& target,
-                                              std::vector<partition::HandedBack>& handed_back) {
-  const backend::Options for_backends = backend_options(*shared.graph, options, target);
+Result<program::LoweredGraph> lower_partition(PartitionedGraph& partitioned, const CompileOptions& options, const codegen::Target& target,
+                                              std::vector<partition::FailedSegment>& failed_segments) {
+  const backend::Options for_backends = backend_options(*partitioned.graph, options, target);
   while (true) {
-    partition::HandedBack failed;
-    auto lowered = lower(*shared.graph, shared.partition, shared.backends.roles(), for_backends, &failed);
+    partition::FailedSegment failed;
+    auto lowered = lower(*partitioned.graph, partitioned.partition, partitioned.backends.roles(), for_backends, &failed);
     if (lowered || failed.nodes.empty()) return lowered;
-    handed_back.push_back(std::move(failed));
-    auto again = partition_again(shared, options.constraints, handed_back);
-    // Nobody else runs it: what was wrong counts, unless it is the user's word that nobody else may.
+    failed_segments.push_back(std::move(failed));
+    auto again = partition_again(partitioned, options.constraints, failed_segments);
+    // Where no other backend supports the nodes, the error of the backend counts, unless constraints exclude the others.
     const bool may_others = !options.constraints.require_full && options.constraints.pins.empty();
     if (!again && again.error().code() == Code::not_supported && may_others) return lowered;
-    shared.partition = TRY(std::move(again));
+    partitioned.partition = TRY(std::move(again));
   }
 }
 

@@ -8,9 +8,9 @@
 
 namespace tenon::compiler {
 
-/// What the backends make of a graph that is partitioned. A backend that fails to compile a segment hands it back, and the graph is
-/// partitioned again: `handed_back` grows. Points into `shared`. Errors: those of compile().
-Result<program::LoweredGraph> lower_partition(PartitionedGraph& shared, const CompileOptions& options, const codegen::Target& target,
-                                              std::vector<partition::HandedBack>& handed_back);
+/// Lowers a partitioned graph. Where a backend fails to compile a segment, adds it to `failed_segments` and partitions the graph again.
+/// Points into `partitioned`. Errors: those of compile().
+Result<program::LoweredGraph> lower_partition(PartitionedGraph& partitioned, const CompileOptions& options, const codegen::Target& target,
+                                              std::vector<partition::FailedSegment>& failed_segments);
 
 }  // namespace tenon::compiler

@@ -24,19 +24,17 @@ constexpr int64_t kNoBound = int64_t{1} << 40;  // what ir::Symbols gives a symb
 
 std::string_view name_of(const partition::Roles& roles, uint16_t backend) { return roles.backends[backend]->name(); }
 
-Json node_data(const ir::Graph& graph, const partition::NodePlacement& share, const partition::Roles& roles) {
-  const ir::Node& node = graph.node(share.node);
+Json node_data(const ir::Graph& graph, const partition::NodePlacement& placement, const partition::Roles& roles) {
+  const ir::Node& node = graph.node(placement.node);
   Json reasons = Json::array();
-  for (const partition::Reason& r : share.reasons) reasons.push_back({{"code", r.code}, {"text", r.text}});
-  Json out = {{"name", share.name},
-              {"op", partition::op_name(*node.op)},
-              {"module", ir::module_of(node)},
-              {"backend", name_of(roles, share.backend)},
-              {"segment", share.segment},
-              {"works", share.works},
+  for (const partition::Reason& r : placement.reasons) reasons.push_back({{"code", r.code}, {"text", r.text}});
+  Json out = {{"name", placement.name},        {"op", partition::op_name(*node.op)},
+              {"module", ir::module_of(node)}, {"backend", name_of(roles, placement.backend)},
+              {"segment", placement.segment},  {"works", placement.does_work},
               {"reasons", std::move(reasons)}};
   if (node.provenance && !node.provenance->sources.empty()) out["sources"] = node.provenance->sources;
-  for (size_t b = 0; b < share.bodies.size(); ++b) out["bodies"].push_back(share_data(*node.bodies[b].graph, share.bodies[b], roles));
+  for (size_t b = 0; b < placement.bodies.size(); ++b)
+    out["bodies"].push_back(placement_data(*node.bodies[b].graph, placement.bodies[b], roles));
   return out;
 }
 
@@ -123,7 +121,7 @@ void add_build(Json& out, const Compiled& built, const std::vector<import::Reque
   const program::LinkedPrograms& b = built.built;
   if (const auto planned = runtime::planned_bytes(b.programs, default_shapes(b.programs[0].inputs, shapes)))
     out["peak_bytes"] = planned->peak(default_thread_pool().size());
-  for (const partition::HandedBack& h : built.handed_back)
+  for (const partition::FailedSegment& h : built.failed_segments)
     out["handed_back"].push_back({{"segment", h.segment}, {"backend", h.backend}, {"error", h.error}});
 }
 
@@ -144,7 +142,7 @@ std::string shape_text(const ir::Type& type) {
   return out;
 }
 
-Json share_data(const ir::Graph& graph, const partition::Partition& partition, const partition::Roles& roles) {
+Json placement_data(const ir::Graph& graph, const partition::Partition& partition, const partition::Roles& roles) {
   Json out = Json::object();
   const partition::Names names(graph, partition);
   out["segments"] = segments_data(graph, partition, names, roles);
@@ -153,8 +151,9 @@ Json share_data(const ir::Graph& graph, const partition::Partition& partition, c
   out["borders"] = borders_data(graph, partition, names, roles);
   out["lower_bound"] = partition.lower_bound;
   out["proved"] = partition.proved();
-  if (partition.predicted) out["predicted"] = {{"us", partition.predicted->ns / 1000}, {"least_us", partition.predicted->least / 1000}};
-  if (partition.given_up_after > 0) out["search_given_up_after"] = partition.given_up_after;
+  if (partition.predicted)
+    out["predicted"] = {{"us", partition.predicted->ns / 1000}, {"least_us", partition.predicted->lower_bound_ns / 1000}};
+  if (partition.stopped_after_visits > 0) out["search_given_up_after"] = partition.stopped_after_visits;
   out["accelerated_share"] = partition.accelerated_share(roles);
   return out;
 }
@@ -176,7 +175,7 @@ std::string costs_text(const backend::Overheads& costs) {
 Json partition_data(const ir::Graph& graph, const partition::Partition& partition, const partition::Roles& roles, partition::Assign assign,
                     const std::vector<partition::WhatIf>& what_if, std::span<const plugin::MeasuredNode> measured, const Compiled* built,
                     const std::vector<import::RequestedShape>& shapes) {
-  Json out = share_data(graph, partition, roles);
+  Json out = placement_data(graph, partition, roles);
   out["guessed_at"] = guessed_sizes(graph);
   out["peak_bytes"] = nullptr;
   out["handed_back"] = Json::array();

@@ -8,22 +8,21 @@
 
 namespace tenon::compiler {
 
-/// The answer of `tenon partition --json`: share_data, and peak_bytes, handed_back and what_if, plugin_times; with assignment by cost
-/// `costs`, a row a backend (costs_data). Bytes are planned for the default shapes (compiler::default_shapes). `built`: null where nothing
-/// was built, and nothing is known of peak_bytes and handed_back.
+/// The answer of `tenon partition --json`: placement_data, and peak_bytes, failed_segments and what_if, plugin_times; with assignment by
+/// cost `costs`, a row a backend (costs_data). Bytes are planned for the default shapes (compiler::default_shapes). `built`: null where
+/// nothing was built, and nothing is known of peak_bytes and failed_segments.
 nlohmann::ordered_json partition_data(const ir::Graph& graph, const partition::Partition& partition, const partition::Roles& roles,
                                       partition::Assign assign, const std::vector<partition::WhatIf>& what_if,
                                       std::span<const plugin::MeasuredNode> measured = {}, const Compiled* built = nullptr,
                                       const std::vector<import::RequestedShape>& shapes = {});
 
-/// Who runs what, as in the answer of `tenon partition --json`: segments, nodes, borders, lower_bound, proved, accelerated_share;
+/// The partition as in the output of `tenon partition --json`: segments, nodes, borders, lower_bound, proved, accelerated_share;
 /// with assignment by cost `predicted` (see Partition), in microseconds;
-/// search_given_up_after (visits of nodes and edges) where the search for the fewest segments did not end. Times are guesses of the
+/// search_given_up_after (visits of nodes and edges) where the search for the fewest segments did not end. Times are estimates of the
 /// backends, in microseconds; bytes and shapes at the largest sizes, null where these have no bound.
-nlohmann::ordered_json share_data(const ir::Graph& graph, const partition::Partition& partition, const partition::Roles& roles);
+nlohmann::ordered_json placement_data(const ir::Graph& graph, const partition::Partition& partition, const partition::Roles& roles);
 
-/// What it takes to start a segment of a backend and to bring a value over its border, in nanoseconds, and whether that is guessed,
-/// calibrated or measured.
+/// The overheads of a backend in nanoseconds, and whether they are guessed, calibrated or measured.
 nlohmann::ordered_json costs_data(const backend::Overheads& costs);
 /// "2.10 us, a copy 1.00 us and 0.100 ns a byte (calibrated)".
 std::string costs_text(const backend::Overheads& costs);

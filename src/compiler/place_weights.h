@@ -9,15 +9,15 @@
 
 namespace tenon::compiler {
 
+/// The weights of an engine in memory.
 struct PlacedWeights {
   std::span<const std::byte> bytes;    ///< ProgramTable::weight_bytes, then kSlack
-  std::shared_ptr<const void> keeper;  ///< of the bytes
+  std::shared_ptr<const void> keeper;  ///< owns the memory
 };
 
-/// All weights where the program expects them, in memory of this process. A large table of which runs read few rows lies in a file that
-/// nobody else can change (files::map_anonymous_file), so that the rows alone take memory; not so where there can be no such file. By all
-/// threads, one pass over the bytes; the model's own file need not be in memory afterwards. Errors: out_of_memory; those of
-/// ir::materialise_into.
+/// Materialises all weights in memory, at the offsets of the program. A large table of which a run reads few rows is placed in an anonymous
+/// file (files::map_anonymous_file) where the system has these, so that only the rows that are read take memory. Runs on all threads, one
+/// pass over the bytes; pages of the model's file are released. Errors: out_of_memory; those of ir::materialise_into.
 Result<PlacedWeights> place_weights(const program::LinkedPrograms& built);
 
 }  // namespace tenon::compiler

@@ -14,7 +14,7 @@ namespace tenon::compiler {
 /// Numbers of the plan's groups that compute a node; a node that was inlined into its readers has several.
 using GroupsOfNodes = std::unordered_map<ir::NodeId, std::vector<size_t>>;
 
-/// What pages and explanations show of the plan of an entry. Engines keep it; no run reads it (docs/why/034).
+/// The parts of an entry's plan that HTML pages and `bench --explain` show. Stored in engines; runs do not read it (docs/why/034).
 struct PlanRecord {
   std::vector<std::string> groups;  ///< the kind of each: "loops", "contraction", ...
   GroupsOfNodes groups_of_nodes;
@@ -26,12 +26,12 @@ struct PlanRecord {
 const ir::Graph& graph_of(const Compiled& compiled, size_t entry);
 PlanRecord plan_record(const Compiled& compiled, size_t entry = 0);
 
-/// Numbered fields: a number is never used for something else. Nodes are those of `graph`, in its order.
+/// Encodes a record as numbered fields; a number is never reused for another field. Nodes are those of `graph`, in its order.
 std::string encode(const PlanRecord& record, const ir::Graph& graph);
 /// The records of all entries: that of the first, with those of the others as further fields.
 std::string encode_plan_records(const Compiled& compiled);
 /// graph: the one that was compiled, or what parse_structure() made of its text; its symbols become those of the sizes. Every group, size
-/// and tile of the result is one that codegen::predict takes. Errors: bad_file.
+/// and tile of the result is valid for codegen::predict. Errors: bad_file.
 Result<PlanRecord> decode_plan_record(std::string_view bytes, ir::Graph& graph, const codegen::Target& target);
 /// The same of all entries, whose graphs are given in their order; of the first alone where the engine was built before the others had
 /// records. Errors: bad_file, also for more records than graphs.

@@ -61,8 +61,8 @@ constexpr Field<LoopWork, double> kLoopNumbers[] = {{3, &LoopWork::operations}, 
                                                     {7, &LoopWork::gathers},      {11, &LoopWork::sum_latency}};
 constexpr Field<AccessPattern, Dim> kWalkSizes[] = {{1, &AccessPattern::elements}, {2, &AccessPattern::parts}};
 
-constexpr uint32_t kMostOfTile = 64;  ///< rows, and vectors
-constexpr double kMostOfNumber = 0x1p53;
+constexpr uint32_t kMaxTileSize = 64;  ///< rows, and vectors
+constexpr double kMaxNumber = 0x1p53;
 
 // --- writing ---
 
@@ -199,12 +199,12 @@ class RecordReader {
   }
 
   static double number(double value) {
-    if (!(value >= 0 && value <= kMostOfNumber)) throw BadField{fmt::format("{} operations of a point", value)};
+    if (!(value >= 0 && value <= kMaxNumber)) throw BadField{fmt::format("{} operations of a point", value)};
     return value;
   }
 
   static int tile_size(uint32_t value) {
-    if (value < 1 || value > kMostOfTile) throw BadField{fmt::format("a tile of {}", value)};
+    if (value < 1 || value > kMaxTileSize) throw BadField{fmt::format("a tile of {}", value)};
     return static_cast<int>(value);
   }
 

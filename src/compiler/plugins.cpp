@@ -25,7 +25,7 @@ Result<const ir::OpTable*> table_of(const std::shared_ptr<const plugin::Registry
   return table.get();
 }
 
-Result<Plugins> kept_plugins(std::span<const std::filesystem::path> files, const plugin::Logger& logger,
+Result<Plugins> load_plugins(std::span<const std::filesystem::path> files, const plugin::Logger& logger,
                              std::span<const std::shared_ptr<const plugin::Library>> more) {
   auto registry = TRY(plugin::cached_registry(files, logger, more));
   const ir::OpTable* const ops = TRY(table_of(registry));

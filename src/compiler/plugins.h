@@ -12,21 +12,21 @@
 
 namespace tenon::compiler {
 
-/// The plugins that somebody named, and what nodes may be with them.
+/// The plugins of a build, and the op table that includes their ops.
 struct Plugins {
   std::shared_ptr<const plugin::Registry> registry;
   const ir::OpTable* ops;
 };
 
-/// What nodes may be with the plugins of a registry, for as long as the process. Errors: those of ops::table_with_plugins.
+/// The op table with the ops of a plugin registry. It lives until the process ends. Errors: those of ops::table_with_plugins.
 Result<const ir::OpTable*> table_of(const std::shared_ptr<const plugin::Registry>& registry);
 
-/// Those of plugin::cached_registry, with a table that stays as long. Errors: its, and those of ops::table_with_plugins.
-Result<Plugins> kept_plugins(std::span<const std::filesystem::path> files, const plugin::Logger& logger = {},
+/// Loads plugins by plugin::cached_registry, with an op table that lives as long. Errors: its, and those of ops::table_with_plugins.
+Result<Plugins> load_plugins(std::span<const std::filesystem::path> files, const plugin::Logger& logger = {},
                              std::span<const std::shared_ptr<const plugin::Library>> more = {});
 
-/// What preferring these kernels ("acme::FastDFT") means for the ops that they compute. Errors: bad_usage for what is no kernel of a
-/// plugin.
+/// Constraints that prefer these kernels ("acme::FastDFT") for the ops that they compute. Errors: bad_usage for a name that is no kernel of
+/// a plugin.
 Result<std::vector<partition::Pin>> preferences(const plugin::Registry& plugins, std::span<const std::string> kernels);
 
 }  // namespace tenon::compiler

@@ -65,7 +65,7 @@ Result<Tensor> random_element(const runtime::PortInfo& port, std::mt19937_64& ra
 
 }  // namespace
 
-Result<Tensor> held_value(const runtime::PortInfo& port, const files::NamedTensors& given, std::mt19937_64& random) {
+Result<Tensor> container_value(const runtime::PortInfo& port, const files::NamedTensors& given, std::mt19937_64& random) {
   if (port.container.kind == ValueKind::map) return map_value(port, port.name, given, random);
   if (port.container.kind == ValueKind::sequence_of_maps) return maps_value(port, given, random);
   std::vector<Tensor> elements;
@@ -88,11 +88,11 @@ Result<std::vector<Tensor>> drawn_inputs(std::span<const runtime::PortInfo> port
   const std::vector<Sizes> sizes = default_shapes(ports, {});
   std::vector<Tensor> out;
   for (size_t k = 0; k < ports.size() && !ports[k].otherwise; ++k)
-    out.push_back(TRY(runtime::is_container(ports[k]) ? held_value(ports[k], {}, random) : random_tensor(ports[k], sizes[k], random)));
+    out.push_back(TRY(runtime::is_container(ports[k]) ? container_value(ports[k], {}, random) : random_tensor(ports[k], sizes[k], random)));
   return out;
 }
 
-std::string names_of_parts(const runtime::PortInfo& port) {
+std::string array_names_of(const runtime::PortInfo& port) {
   switch (port.container.kind) {
     case ValueKind::tensor:
     case ValueKind::optional: return port.name;
@@ -104,7 +104,7 @@ std::string names_of_parts(const runtime::PortInfo& port) {
   return port.name + "/0, ...";
 }
 
-bool names_part_of(const std::string& name, const runtime::PortInfo& port) {
+bool is_array_of(const std::string& name, const runtime::PortInfo& port) {
   if (!runtime::is_container(port) || port.container.kind == ValueKind::optional) return name == port.name;
   if (!name.starts_with(port.name)) return false;
   std::string_view rest = std::string_view(name).substr(port.name.size());

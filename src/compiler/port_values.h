@@ -10,16 +10,16 @@
 
 namespace tenon::compiler {
 
-/// A tensor of the port's dtype: normal floats; integers are 0 or 1, those of masks 1; texts are "0" or "1".
+/// A random tensor of the port's dtype: normally distributed floats; integers 0 or 1, of masks 1; strings "0" or "1".
 Result<Tensor> random_tensor(const runtime::PortInfo& port, const Sizes& shape, std::mt19937_64& random);
-/// The value of a port that is no tensor, from the arrays whose names belong to it: an optional tensor is NAME; a sequence NAME/0, NAME/1,
-/// ...; a map NAME/keys and NAME/values. Where there are none it is drawn: two elements, three keys. Errors: bad_input.
-Result<Tensor> held_value(const runtime::PortInfo& port, const files::NamedTensors& given, std::mt19937_64& random);
-/// One for each port without a default, of default_shapes(); the same in every process.
+/// The value of a port that is a sequence, map or optional value, from the arrays of its elements: an optional tensor is NAME; a sequence
+/// NAME/0, NAME/1, ...; a map NAME/keys and NAME/values. Without such arrays it is random: two elements, three keys. Errors: bad_input.
+Result<Tensor> container_value(const runtime::PortInfo& port, const files::NamedTensors& given, std::mt19937_64& random);
+/// Random inputs for the ports without a default, of default_shapes(); equal in every process.
 Result<std::vector<Tensor>> drawn_inputs(std::span<const runtime::PortInfo> ports);
-/// What a port's tensors are called, for people.
-std::string names_of_parts(const runtime::PortInfo& port);
-/// Is `name` that of the port, or of a tensor in it?
-bool names_part_of(const std::string& name, const runtime::PortInfo& port);
+/// The names of the arrays of a port, for messages.
+std::string array_names_of(const runtime::PortInfo& port);
+/// Whether `name` is an array of the port: the port itself, or an element of its sequence or map.
+bool is_array_of(const std::string& name, const runtime::PortInfo& port);
 
 }  // namespace tenon::compiler

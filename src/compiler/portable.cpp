@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/checked.h"
-#include "compiler/materialised.h"
+#include "compiler/constant_stream.h"
 #include "ir/verify.h"
 #include "ops/core/op.h"
 
@@ -18,11 +18,11 @@ using runtime::Condition;
 using Json = nlohmann::ordered_json;
 
 constexpr int64_t kAlignment = 64;
-constexpr size_t kMostConstants = 1'000'000;
+constexpr size_t kMaxConstants = 1'000'000;
 
 Result<void> write_constants(const std::vector<ir::ConstantRef>& constants, engine::Append append) {
   static constexpr std::byte kZeros[kAlignment] = {};
-  Materialised all(constants);
+  ConstantStream all(constants);
   for (const ir::ConstantRef& c : constants) {
     TRY(append(TRY(all.next())));
     TRY(append({kZeros, static_cast<size_t>(round_up(c->byte_size(), kAlignment) - c->byte_size())}));
@@ -77,9 +77,9 @@ std::string_view as_text(std::span<const std::byte> bytes) { return {reinterpret
 Result<ir::TextConstants> read_constants(const engine::Reader& reader, std::string_view place) {
   const auto weights = TRY(reader.require(SectionType::weights));
   const Json index = Json::parse(as_text(TRY(reader.require(SectionType::constants_index))), nullptr, false);
-  if (!index.is_array() || index.size() > kMostConstants)
+  if (!index.is_array() || index.size() > kMaxConstants)
     return fail(Code::bad_file, std::string(place), "the constants index is no list, or too long")
-        .expected("a list of at most " + std::to_string(kMostConstants))
+        .expected("a list of at most " + std::to_string(kMaxConstants))
         .found(index.is_array() ? std::to_string(index.size()) : "something else");
   ir::TextConstants out;
   for (size_t k = 0; k < index.size(); ++k) out.constants.push_back(TRY(constant_at(index[k], k, weights, reader, place)));
@@ -105,7 +105,7 @@ Result<std::vector<std::string>> entry_names(std::span<const std::byte> manifest
   return fail(Code::bad_file, place, "the manifest names an entry twice, or one without a name").expected("names that differ");
 }
 
-Result<std::unique_ptr<ir::Graph>> graph_of_text(std::string_view text, const ir::OpTable& ops, const ir::TextConstants* big) {
+Result<std::unique_ptr<ir::Graph>> parse_untrusted_graph(std::string_view text, const ir::OpTable& ops, const ir::TextConstants* big) {
   auto graph = TRY(ir::parse(text, ops, big));
   TRY(ir::verify(*graph));
   forget_types(*graph);
@@ -168,11 +168,11 @@ Result<std::vector<EntrySource>> read_graphs(const engine::Reader& reader, std::
     const auto free_of_plugins =
         plugin_free ? reader.find(SectionType::graph_text, tag_of_graph(k, Condition::plugin_missing)) : std::nullopt;
     const auto text = free_of_plugins ? *free_of_plugins : TRY(reader.require(SectionType::graph_text, tag_of_graph(k)));
-    EntrySource& entry = out.emplace_back(names[k], Source(TRY(graph_of_text(as_text(text), ops, &big))));
+    EntrySource& entry = out.emplace_back(names[k], Source(TRY(parse_untrusted_graph(as_text(text), ops, &big))));
     if (free_of_plugins) continue;
     for (const Condition condition : {Condition::size_out_of_range, Condition::default_overridden})
       if (const auto fallback = reader.find(SectionType::graph_text, tag_of_graph(k, condition)))
-        entry.source.fallbacks.push_back({condition, TRY(graph_of_text(as_text(*fallback), ops, &big))});
+        entry.source.fallbacks.push_back({condition, TRY(parse_untrusted_graph(as_text(*fallback), ops, &big))});
   }
   return out;
 }

@@ -18,7 +18,7 @@ uint32_t tag_of_graph(size_t entry, runtime::Condition condition = runtime::Cond
 
 /// Adds the sections of an engine without native code: the graph's text (constants over 64 elements as @k), the weights section with their
 /// bytes, and an index that says where and of what type each is. Fallbacks and further entries are texts of their own, whose constants are
-/// numbered on; equal ones are kept once. Names of entries are in the manifest. What was compiled must outlive the writer. Errors:
+/// numbered on; equal ones are kept once. Names of entries are in the manifest. `compiled` must outlive the writer. Errors:
 /// not_supported for large string constants.
 Result<void> add_graphs(engine::Writer& writer, const Compiled& compiled);
 
@@ -26,14 +26,16 @@ Result<void> add_graphs(engine::Writer& writer, const Compiled& compiled);
 Result<std::vector<std::string>> entry_names(std::span<const std::byte> manifest, const std::string& place);
 
 /// The graphs of such an engine, their constants slices of the file. names: of its entries. plugin_free: those with definitions in place of
-/// plugins, where an entry has one. Nothing in the file is trusted. Errors: bad_file, bad_graph with line and column.
+/// plugins, where an entry has one. The file may be damaged or hostile: everything is checked. Errors: bad_file, bad_graph with line and
+/// column.
 Result<std::vector<EntrySource>> read_graphs(const engine::Reader& reader, std::span<const std::string> names, const ir::OpTable& ops,
                                              std::string_view place, bool plugin_free);
-/// Whether it has, for one of so many entries, the model with definitions in place of plugins.
+/// Whether one of `entries` entries has a graph with definitions in place of plugins.
 bool has_plugin_free_graph(const engine::Reader& reader, size_t entries);
 
-/// A graph from a stranger's text: what it says of types of results is inferred anew. big: see ir::parse.
+/// Parses the text of a graph that may be damaged or hostile: result types are inferred again. big: see ir::parse.
 /// Errors: bad_graph with line and column; those of inference.
-Result<std::unique_ptr<ir::Graph>> graph_of_text(std::string_view text, const ir::OpTable& ops, const ir::TextConstants* big = nullptr);
+Result<std::unique_ptr<ir::Graph>> parse_untrusted_graph(std::string_view text, const ir::OpTable& ops,
+                                                         const ir::TextConstants* big = nullptr);
 
 }  // namespace tenon::compiler

@@ -7,7 +7,7 @@
 namespace tenon::compiler {
 
 /// Reads a model of any kind that Tenon compiles: an ONNX file; a GGUF file or a folder of Hugging Face, whose decoder becomes a graph with
-/// states (nn::make_decoder). context: tokens that its states have room for; 0: those that the model was trained for. Errors: those of
+/// states (nn::make_decoder). context: capacity of the states in tokens; 0: the context length of the model. Errors: those of
 /// import_onnx, nn::read_gguf_checkpoint and nn::read_hugging_face; bad_usage where an option has no meaning for that kind of model.
 Result<import::Imported> read_model(const std::filesystem::path& path, const import::ImportOptions& options, int64_t context = 0);
 

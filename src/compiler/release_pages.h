@@ -5,7 +5,7 @@
 
 namespace tenon::compiler {
 
-/// The model's file need not be in memory any more where a constant was read: packed weights are elsewhere.
+/// Releases the pages of the model's file that hold a constant's tensors, after these were copied elsewhere.
 inline void release_pages(const ir::Constant& constant) {
   constant.each_tensor([](const Tensor& t) { files::MappedFile::release_pages({t.data(), static_cast<size_t>(t.byte_size())}); });
 }

@@ -64,7 +64,7 @@ Result<PartitionedGraph> rewrite_graph(std::unique_ptr<ir::Graph> graph, const C
   PartitionedGraph out;
   out.graph = std::move(graph);
   out.nodes_before = out.graph->node_count();
-  out.backends.all = options.backends.empty() ? TRY((options.registry ? *options.registry : usual_registry()).named()) : options.backends;
+  out.backends.all = options.backends.empty() ? TRY((options.registry ? *options.registry : default_registry()).named()) : options.backends;
   TRY(check_unknown_ops(*out.graph, out.backends.all));
   const partition::Constraints constraints = constraints_of(options);
   out.backends.listed = partition::Roles(out.backends.all, constraints).listed;
@@ -74,7 +74,7 @@ Result<PartitionedGraph> rewrite_graph(std::unique_ptr<ir::Graph> graph, const C
   rewriting.off = options.off;
   if (runs_kernels_first(out.backends, constraints)) rewriting.packs = codegen::attention_fits;
   else rewriting.off.insert("fuse/integer_products");  // other runtimes recognize quantized products by the dequantizing around them
-  TRY(partition::bind(*out.graph, constraints, out.backends.roles()));
+  TRY(partition::attach_constraints(*out.graph, constraints, out.backends.roles()));
   TRY(passes::optimise(*out.graph, rewriting));
   return out;
 }

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/version.h"
-#include "compiler/materialised.h"
+#include "compiler/constant_stream.h"
 #include "compiler/options/saved_options.h"
 #include "compiler/plan_record.h"
 #include "compiler/portable.h"
@@ -40,7 +40,7 @@ Result<void> write_weights(const program::LinkedPrograms& built, engine::Append 
   uint64_t at = 0;
   std::vector<ir::ConstantRef> constants;
   for (const program::PlacedConstant& w : built.weights) constants.push_back(w.constant);
-  Materialised all(std::move(constants));
+  ConstantStream all(std::move(constants));
   for (const program::PlacedConstant& w : built.weights) {
     TRY(write_zeros(append, w.offset - at));
     const std::span<const std::byte> bytes = TRY(all.next());
@@ -74,7 +74,7 @@ std::string manifest(const Compiled& c, const CompileOptions& options) {
     json["listed"] = listed;  // of them: see partition::Constraints
   }
   if (!devices.empty() && !options.portable) json["devices"] = devices;
-  json["options"] = saved_options(options, (c.registry ? *c.registry : usual_registry()).libraries());
+  json["options"] = saved_options(options, (c.registry ? *c.registry : default_registry()).libraries());
   return json.dump();
 }
 

@@ -14,7 +14,7 @@ namespace tenon::compiler {
 
 namespace {
 
-constexpr int kDeepest = 16;  ///< definitions in definitions
+constexpr int kMaxDefinitionDepth = 16;  ///< definitions in definitions
 
 /// Calls what is given for each node of a plugin, that of bodies first.
 template <class Visit>
@@ -60,9 +60,9 @@ Result<std::unique_ptr<ir::Graph>> without_plugins(const ir::Graph& graph) {
       return ops::expand(in, n);
     }));
     if (written == 0) return out;
-    if (depth == kDeepest)
+    if (depth == kMaxDefinitionDepth)
       return fail(Code::limit_exceeded, place, "definitions of plugins hold each other too deep")
-          .expected(fmt::format("at most {}", kDeepest));
+          .expected(fmt::format("at most {}", kMaxDefinitionDepth));
   }
 }
 

@@ -14,10 +14,10 @@
 namespace tenon::files {
 namespace {
 
-constexpr uint64_t kMostName = 65'535;
-constexpr uint32_t kMostRank = 4;
-constexpr uint64_t kLeastEntry = 8 + 4 + 1;       // an empty key, a type, a byte
-constexpr uint64_t kLeastTensor = 8 + 4 + 4 + 8;  // an empty name, no sizes, a type, an offset
+constexpr uint64_t kMaxNameBytes = 65'535;
+constexpr uint32_t kMaxRank = 4;
+constexpr uint64_t kMinEntryBytes = 8 + 4 + 1;       // an empty key, a type, a byte
+constexpr uint64_t kMinTensorBytes = 8 + 4 + 4 + 8;  // an empty name, no sizes, a type, an offset
 
 Error unsound(std::string place, std::string what) { return fail(Code::bad_file, std::move(place), "not a sound GGUF file: " + what); }
 
@@ -46,7 +46,7 @@ Result<uint32_t> read_version(GgufCursor& cursor, const std::string& file) {
 Result<void> read_metadata(GgufCursor& cursor, uint64_t count, Gguf& out) {
   for (uint64_t k = 0; k < count; ++k) {
     const std::string place = cursor.place();
-    const auto key = TRY(cursor.text(kMostName, fmt::format("key {} of the metadata", k)));
+    const auto key = TRY(cursor.text(kMaxNameBytes, fmt::format("key {} of the metadata", k)));
     const std::string what = "metadata '" + printable(key) + "'";
     const GgufType type = TRY(cursor.type(what));
     const GgufValue value = TRY(cursor.value(type, what));
@@ -74,9 +74,9 @@ Result<void> read_alignment(Gguf& out, const std::string& file) {
 Result<Sizes> read_shape(GgufCursor& cursor, const std::string& what) {
   const std::string place = cursor.place();
   const auto rank = TRY(cursor.number<uint32_t>("the rank of " + what));
-  if (rank > kMostRank)
+  if (rank > kMaxRank)
     return fail(Code::limit_exceeded, place, what + " has too many sizes")
-        .expected(fmt::format("at most {}", kMostRank))
+        .expected(fmt::format("at most {}", kMaxRank))
         .found(std::to_string(rank))
         .advice("the file may be damaged: copy or download it again");
   Sizes shape;
@@ -102,7 +102,7 @@ struct TensorInfo {
 Result<TensorInfo> read_info(GgufCursor& cursor, uint64_t number, const std::string& file) {
   TensorInfo out;
   Gguf::Tensor& tensor = out.tensor;
-  tensor.name = TRY(cursor.text(kMostName, fmt::format("the name of tensor {}", number)));
+  tensor.name = TRY(cursor.text(kMaxNameBytes, fmt::format("the name of tensor {}", number)));
   const std::string what = "tensor '" + printable(tensor.name) + "'", place = file + ":" + printable(tensor.name);
   tensor.shape = TRY(read_shape(cursor, what));
   const auto type = TRY(cursor.number<uint32_t>("the type of " + what));
@@ -210,8 +210,8 @@ Result<Gguf> read_gguf(std::span<const std::byte> bytes, std::shared_ptr<const v
   GgufCursor cursor(bytes, file);
   Gguf out;
   out.version = TRY(read_version(cursor, file));
-  const auto tensors = TRY(cursor.count(kLeastTensor, "the number of tensors"));
-  const auto entries = TRY(cursor.count(kLeastEntry, "the number of metadata entries"));
+  const auto tensors = TRY(cursor.count(kMinTensorBytes, "the number of tensors"));
+  const auto entries = TRY(cursor.count(kMinEntryBytes, "the number of metadata entries"));
   TRY(read_metadata(cursor, entries, out));
   TRY(read_alignment(out, file));
   TRY(read_tensors(cursor, tensors, bytes, out, file));

@@ -27,21 +27,21 @@ Result<std::span<const std::byte>> GgufCursor::take(uint64_t count, std::string_
   return out;
 }
 
-Result<uint64_t> GgufCursor::count(uint64_t least, std::string_view what) {
+Result<uint64_t> GgufCursor::count(uint64_t min_bytes, std::string_view what) {
   const uint64_t begin = at_, count = TRY(number<uint64_t>(what));
-  if (count > left() / least)
+  if (count > left() / min_bytes)
     return fail(Code::bad_file, place(begin), fmt::format("not a sound GGUF file: {} exceeds what the file can hold", what))
-        .expected(fmt::format("at most {}, in the {} bytes that follow", left() / least, left()))
+        .expected(fmt::format("at most {}, in the {} bytes that follow", left() / min_bytes, left()))
         .found(std::to_string(count))
         .advice("copy or download the file again");
   return count;
 }
 
-Result<std::string_view> GgufCursor::text(uint64_t most, std::string_view what) {
+Result<std::string_view> GgufCursor::text(uint64_t max_bytes, std::string_view what) {
   const uint64_t begin = at_, length = TRY(count(1, fmt::format("the length of {}", what)));
-  if (length > most)
+  if (length > max_bytes)
     return fail(Code::limit_exceeded, place(begin), fmt::format("{} is too long", what))
-        .expected(fmt::format("at most {} bytes", most))
+        .expected(fmt::format("at most {} bytes", max_bytes))
         .found(fmt::format("{} bytes", length))
         .advice("shorten it where the file is written");
   const auto bytes = TRY(take(length, what));
@@ -71,9 +71,9 @@ Result<GgufValue> GgufCursor::value(GgufType type, std::string_view what, int de
     out.bytes = TRY(take(least_bytes(type), what));
     return out;
   }
-  if (depth >= kMostNesting)
+  if (depth >= kMaxNesting)
     return fail(Code::limit_exceeded, place(), fmt::format("arrays nested too deeply in {}", what))
-        .expected(fmt::format("at most {} levels", kMostNesting))
+        .expected(fmt::format("at most {} levels", kMaxNesting))
         .found("more")
         .advice("store the value flat");
   out.element = TRY(this->type(what));

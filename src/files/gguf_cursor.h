@@ -10,10 +10,10 @@
 
 namespace tenon::files {
 
-/// Reads a little-endian GGUF file from its first byte on. Nothing is read that is not there; errors name the byte.
+/// Reads a little-endian GGUF file from its first byte on. Reads never exceed the file; errors name the offset.
 class GgufCursor {
  public:
-  static constexpr int kMostNesting = 8;  ///< of arrays in arrays
+  static constexpr int kMaxNesting = 8;  ///< of arrays in arrays
 
   GgufCursor(std::span<const std::byte> bytes, std::string file) : bytes_(bytes), file_(std::move(file)) {}
 
@@ -31,13 +31,13 @@ class GgufCursor {
     std::memcpy(&value, bytes.data(), sizeof(T));
     return value;
   }
-  /// A count of things that take at least `least` bytes each in the rest of the file.
-  Result<uint64_t> count(uint64_t least, std::string_view what);
-  /// Also limit_exceeded: longer than `most`.
-  Result<std::string_view> text(uint64_t most, std::string_view what);
+  /// A number of items, each of at least `min_bytes` in the rest of the file.
+  Result<uint64_t> count(uint64_t min_bytes, std::string_view what);
+  /// Errors also: limit_exceeded, longer than `max_bytes`.
+  Result<std::string_view> text(uint64_t max_bytes, std::string_view what);
   /// The number of a type. Also not_supported.
   Result<GgufType> type(std::string_view what);
-  /// A value of this type. Also limit_exceeded: nested deeper than kMostNesting.
+  /// A value of this type. Also limit_exceeded: nested deeper than kMaxNesting.
   Result<GgufValue> value(GgufType type, std::string_view what, int depth = 0);
 
  private:

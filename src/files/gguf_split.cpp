@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kMostParts = 65'535;
-constexpr size_t kMostNamed = 16;  ///< missing parts in one error
+constexpr int64_t kMaxParts = 65'535;
+constexpr size_t kMaxListedParts = 16;  ///< missing parts in one error
 
 Error bad_split(const std::string& file, std::string_view key, std::string what) {
   return fail(Code::bad_file, fmt::format("{}:{}", file, key), "not a sound part of a split GGUF checkpoint: " + what);
@@ -26,9 +26,9 @@ Result<int64_t> split_number(const Gguf& part, std::string_view key) {
   const GgufValue* value = part.find(key);
   if (value == nullptr) return 0;
   const auto number = value->integer();
-  if (!number || *number < 0 || (key != "split.tensors.count" && *number > kMostParts))
+  if (!number || *number < 0 || (key != "split.tensors.count" && *number > kMaxParts))
     return bad_split(part.files[0], key, "a number is not valid")
-        .expected(fmt::format("an integer of 0 to {}", kMostParts))
+        .expected(fmt::format("an integer of 0 to {}", kMaxParts))
         .found(number ? std::to_string(*number) : std::string(name_of(value->type)))
         .advice("split the checkpoint again");
   return *number;
@@ -62,11 +62,11 @@ Result<std::vector<fs::path>> find_parts(const Gguf& first, const fs::path& path
     out.push_back(path.parent_path() / (stem + suffix(k, count)));
     std::error_code ignored;
     if (fs::exists(out.back(), ignored)) continue;
-    if (++absent <= kMostNamed) missing += (missing.empty() ? "" : ", ") + out.back().filename().string();
+    if (++absent <= kMaxListedParts) missing += (missing.empty() ? "" : ", ") + out.back().filename().string();
   }
   if (absent > 0)
     return fail(Code::file_missing, path.string(), fmt::format("{} of {} parts of the checkpoint are missing", absent, count))
-        .expected("beside the first: " + missing + (absent > kMostNamed ? ", ..." : ""))
+        .expected("beside the first: " + missing + (absent > kMaxListedParts ? ", ..." : ""))
         .found(fmt::format("{} parts", static_cast<size_t>(count) - absent))
         .advice("put all parts into one folder");
   return out;

@@ -16,11 +16,11 @@ T load(std::span<const std::byte> bytes) {
   return value;
 }
 
-/// Calls visit(element), which returns whether to go on, for the first `most` elements of an array.
+/// Calls visit(element), which returns whether to continue, for the first `max_count` elements of an array.
 template <class Visit>
-void visit_elements(const GgufValue& array, uint64_t most, Visit visit) {
+void visit_elements(const GgufValue& array, uint64_t max_count, Visit visit) {
   GgufCursor cursor(array.bytes, "");
-  for (uint64_t k = 0; k < std::min(array.count, most); ++k) {
+  for (uint64_t k = 0; k < std::min(array.count, max_count); ++k) {
     const auto value = cursor.value(array.element, "an element");
     TENON_ASSERT(value.has_value());  // the reader has walked the same bytes
     if (!visit(*value)) return;
@@ -93,10 +93,10 @@ std::optional<std::vector<double>> GgufValue::numbers() const {
   return each_element<double>(*this, [](const GgufValue& v) { return v.number(); });
 }
 
-std::vector<GgufValue> GgufValue::elements(uint64_t most) const {
+std::vector<GgufValue> GgufValue::elements(uint64_t max_count) const {
   std::vector<GgufValue> out;
   if (type != GgufType::array) return out;
-  visit_elements(*this, most, [&](const GgufValue& element) {
+  visit_elements(*this, max_count, [&](const GgufValue& element) {
     out.push_back(element);
     return true;
   });

@@ -31,8 +31,8 @@ struct GgufValue {
   std::optional<std::vector<std::string_view>> texts() const;
   std::optional<std::vector<int64_t>> integers() const;
   std::optional<std::vector<double>> numbers() const;
-  /// The first `most` elements of an array of any type, for showing and for arrays of arrays: 40 bytes of memory each.
-  std::vector<GgufValue> elements(uint64_t most = UINT64_MAX) const;
+  /// The first `max_count` elements of an array of any type, for printing and for arrays of arrays: 40 bytes of memory each.
+  std::vector<GgufValue> elements(uint64_t max_count = UINT64_MAX) const;
 };
 
 }  // namespace tenon::files

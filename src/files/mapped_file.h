@@ -9,7 +9,7 @@
 
 namespace tenon::files {
 
-/// A regular file, mapped read-only. Shared: what points into it holds the pointer.
+/// A regular file, mapped read-only. Tensors that point into it share its ownership.
 class MappedFile {
  public:
   /// Errors: file_missing (with the system's reason), bad_file (not a regular file).
@@ -23,8 +23,7 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   size_t size() const { return size_; }
 
-  /// Gives the memory of these bytes back, where they lie in a file that is mapped; who reads them again has the system read the file.
-  /// Anything else stays as it is.
+  /// Releases the memory pages of bytes in a mapped file; a later access reads the file again. No effect on other memory.
   static void release_pages(std::span<const std::byte> bytes);
 
  private:

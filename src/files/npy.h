@@ -11,7 +11,7 @@
 
 namespace tenon::files {
 
-/// What a reader takes at most; stated in its errors.
+/// Limits of a reader; errors name them.
 struct ArrayLimits {
   int64_t tensor_bytes = int64_t{1} << 36;
   size_t header_bytes = size_t{1} << 20;

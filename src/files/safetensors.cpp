@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr uint64_t kMostHeader = 100'000'000;
+constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 
 struct Named {
   std::string_view name;
@@ -129,7 +129,7 @@ Result<SafeTensors> read_safetensors(std::span<const std::byte> bytes, std::shar
   if (bytes.size() < 8) return bad(place, "too short", "at least 8 bytes", fmt::format("{} bytes", bytes.size()));
   uint64_t length = 0;
   std::memcpy(&length, bytes.data(), 8);
-  if (length > kMostHeader)
+  if (length > kMaxHeaderBytes)
     return fail(Code::limit_exceeded, place, "the safetensors header is too long")
         .expected("at most 100000000 bytes")
         .found(std::to_string(length));

@@ -17,8 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr size_t kMostIndex = 100'000'000;
-constexpr size_t kMostNamed = 16;  ///< of each kind in one error
+constexpr size_t kMaxIndexBytes = 100'000'000;
+constexpr size_t kMaxListedNames = 16;  ///< of each kind in one error
 
 Error bad(const fs::path& index, std::string what, std::string expected, std::string found) {
   return fail(Code::bad_file, index.string(), "not a sound safetensors index: " + std::move(what))
@@ -47,9 +47,9 @@ using WeightMap = std::map<std::string, std::set<std::string>>;  ///< tensors by
 
 Result<WeightMap> read_weight_map(const fs::path& index) {
   const auto file = TRY(MappedFile::open(index));
-  if (file->size() > kMostIndex)
+  if (file->size() > kMaxIndexBytes)
     return fail(Code::limit_exceeded, index.string(), "the safetensors index is too long")
-        .expected(fmt::format("at most {} bytes", kMostIndex))
+        .expected(fmt::format("at most {} bytes", kMaxIndexBytes))
         .found(std::to_string(file->size()))
         .advice("split the checkpoint into fewer tensors");
   const auto json = parse_index({reinterpret_cast<const char*>(file->bytes().data()), file->size()});
@@ -75,14 +75,14 @@ class Differences {
  public:
   void add(const std::string& kind, std::string_view name) {
     auto& [count, names] = kinds_[kind];
-    if (++count <= kMostNamed) names += (names.empty() ? "" : ", ") + printable(name);
+    if (++count <= kMaxListedNames) names += (names.empty() ? "" : ", ") + printable(name);
   }
   bool empty() const { return kinds_.empty(); }
   std::string text() const {
     std::string out;
     for (const auto& [kind, found] : kinds_)
-      out +=
-          fmt::format("{}{} {}: {}{}", out.empty() ? "" : "; ", found.first, kind, found.second, found.first > kMostNamed ? ", ..." : "");
+      out += fmt::format("{}{} {}: {}{}", out.empty() ? "" : "; ", found.first, kind, found.second,
+                         found.first > kMaxListedNames ? ", ..." : "");
     return out;
   }
 

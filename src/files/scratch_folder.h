@@ -7,7 +7,7 @@
 
 namespace tenon::files {
 
-/// A folder for files that are needed for a while, below $TMPDIR; it goes away with all that lies in it.
+/// A temporary folder below $TMPDIR, removed with all its files on destruction.
 class ScratchFolder {
  public:
   /// Errors: write_failed.

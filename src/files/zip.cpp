@@ -10,7 +10,7 @@
 namespace tenon::files {
 namespace {
 
-constexpr uint64_t kMostEntries = 65536;
+constexpr uint64_t kMaxEntries = 65536;
 
 /// Little-endian numbers in order, each read checked; after a read past the end, `ok` is false and everything is 0.
 struct Cursor {
@@ -144,7 +144,7 @@ Error bad_zip(const std::string& place, const char* what) {
 
 Result<std::vector<ZipEntry>> read_zip(std::span<const std::byte> bytes, const std::string& place) {
   const Directory directory = TRY(find_directory(bytes, place));
-  if (directory.entries > kMostEntries)
+  if (directory.entries > kMaxEntries)
     return fail(Code::limit_exceeded, place, "the zip archive has too many files")
         .expected("at most 65536")
         .found(std::to_string(directory.entries));

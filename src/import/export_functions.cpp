@@ -90,7 +90,7 @@ Result<std::string> ExportWriter::definition(const ir::Graph& graph, ir::NodeId 
 Result<ExportWriter::Call> ExportWriter::call(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
   const std::string where = graph.view(id).where();
-  Level level(depth_);
+  DepthGuard level(depth_);
   if (depth_ > kMaxDepth) return fail(Code::internal, where, "definitions of ops use each other without end");
   Call out{node.op->domain.empty() ? std::string(kOwnDomain) : node.op->domain, node.op->name, {}};
   std::string body = TRY(definition(graph, id, out.results));

@@ -42,7 +42,7 @@ int64_t lowest_opset(const ir::Graph& graph, ir::NodeId id) {
   return of_types && of_form != ops::kNeverExported ? std::max<int64_t>(of_form, *of_types) : kNoOpset;
 }
 
-bool is_called(const ir::Graph& graph, ir::NodeId id, TargetOpset target) {
+bool is_function_call(const ir::Graph& graph, ir::NodeId id, TargetOpset target) {
   const ir::Node& node = graph.node(id);
   if (!ops::def_of(*node.op).definition || is_spoken(node.op->domain)) return false;
   if (!node.op->domain.empty()) return true;
@@ -50,11 +50,11 @@ bool is_called(const ir::Graph& graph, ir::NodeId id, TargetOpset target) {
   return lowest > target.version && lowest > target.raise_to;
 }
 
-std::string node_beyond(const ir::Graph& graph, TargetOpset target) {
+std::string first_inexpressible_node(const ir::Graph& graph, TargetOpset target) {
   for (ir::NodeId id : graph.nodes()) {
-    if (!is_called(graph, id, target) && lowest_opset(graph, id) > target.version) return graph.view(id).where();
+    if (!is_function_call(graph, id, target) && lowest_opset(graph, id) > target.version) return graph.view(id).where();
     for (const ir::Body& body : graph.node(id).bodies)
-      if (std::string inside = node_beyond(*body.graph, target); !inside.empty()) return inside;
+      if (std::string inside = first_inexpressible_node(*body.graph, target); !inside.empty()) return inside;
   }
   return {};
 }
@@ -119,7 +119,7 @@ struct Lowering {
   Result<void> node(ir::Graph& g, ir::NodeId id) {
     for (size_t k = 0; k < g.node(id).bodies.size(); ++k) TRY(graph(g.body(id, k)));
     if (needs_expansion(g, id)) return ops::expand(g, id);
-    if (!g.node(id).op->domain.empty() || is_called(g, id, target)) return {};
+    if (!g.node(id).op->domain.empty() || is_function_call(g, id, target)) return {};
     const int64_t lowest = lowest_opset(g, id);
     if (lowest > target.version && (target.fixed || lowest == kNoOpset) && TRY(changes_types(g, id))) return {};
     if (lowest == kNoOpset) return no_opset(g.view(id));

@@ -193,7 +193,7 @@ Result<void> ExportWriter::check_versions() const {
 Result<std::string> ExportWriter::node_message(const ir::Graph& graph, ir::NodeId id, NameScope& scope) {
   const ir::Node& node = graph.node(id);
   Call target{node.op->domain, node.op->name, {}, std::max(node.outputs.size(), ops::def_of(*node.op).outputs.size())};
-  const bool called = is_called(graph, id, target_);
+  const bool called = is_function_call(graph, id, target_);
   if (called) target = TRY(call(graph, id));
   std::string out;
   pbf_writer n(out);

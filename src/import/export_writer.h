@@ -13,7 +13,7 @@
 
 namespace tenon::import {
 
-/// Names of one graph's values in the file; bodies see those of the graphs around them.
+/// Names of one graph's values in the file; bodies may use names of the enclosing graphs.
 struct NameScope {
   NameScope* outer = nullptr;
   std::unordered_set<std::string>* used = nullptr;  ///< of the whole model, or of one function
@@ -24,25 +24,25 @@ struct NameScope {
   bool function = false;                                           ///< a function has no initializers: Constant nodes instead
 };
 
-/// An initializer of the root graph, written when the rest is: what the root reads, and what bodies read that is large (it may be external
-/// there, and is written once).
+/// An initializer of the root graph, written after the nodes: a constant that the root reads, or a large one that bodies read (as an
+/// initializer of the root it is written once and may be external).
 struct Weight {
   std::string name;
   ir::ConstantRef constant;
 };
 
-/// The opset to write. fixed: requested; else a higher one is chosen where a node needs it that no function can say.
+/// The opset to write. fixed: it was requested; else a higher one is used where a node needs it and no function can express the node.
 struct TargetOpset {
   int64_t version;
   bool fixed;
-  int64_t raise_to = 0;  ///< up to this opset a higher one is chosen also where a function could say it
+  int64_t raise_to = 0;  ///< up to this opset, a higher one is preferred to a function
 };
 
 /// Weights of this many bytes and more may go to a data file.
 constexpr int64_t kExternalThreshold = 1024;
 
 /// Protobuf of a graph at one opset, without its weights.
-/// `needed` grows past the target where that cannot say a node: then what was written is of no use.
+/// Where the target cannot express a node, `needed` becomes higher than the target, and the written text must not be used.
 class ExportWriter {
  public:
   ExportWriter(TargetOpset target, bool value_info) : target_(target), value_info_(value_info) {}
@@ -63,7 +63,7 @@ class ExportWriter {
   Result<std::string> node_message(const ir::Graph& graph, ir::NodeId id, NameScope& scope);
   std::string node_name(const std::string& wanted);
   std::string result_name(const ir::Node& node, size_t index, NameScope& scope);
-  /// The op's version that the node is written in; null for calls and for ops whose schema is not known.
+  /// The version of the op in which the node is written; null for calls and for ops whose schema is not known.
   const ops::OnnxSchema* schema_of(const ir::Node& node, bool called);
   Result<void> check_versions() const;
   Result<std::string> body_message(const ir::Graph& graph, const ir::Node& node, const ir::Body& body, NameScope& scope);
@@ -81,7 +81,7 @@ class ExportWriter {
     std::string domain, name, overload;
     size_t results = 0;  ///< of the function: ONNX Runtime refuses calls that leave one out
   };
-  /// The function that says a fused node, written on first use.
+  /// The function that expresses a fused node, written on first use.
   Result<Call> call(const ir::Graph& graph, ir::NodeId id);
   Result<std::string> definition(const ir::Graph& graph, ir::NodeId id, size_t& results);
 
@@ -96,12 +96,12 @@ class ExportWriter {
   std::map<std::string, int> variants_;                                     ///< domain::name -> forms written
 };
 
-/// Whether a node is written as a call of a function: a fused op that ONNX cannot say at this opset.
-bool is_called(const ir::Graph& graph, ir::NodeId node, TargetOpset target);
-/// "node 'name' (Op)": the first one, in bodies too, that the target cannot say; empty where there is none.
-std::string node_beyond(const ir::Graph& graph, TargetOpset target);
+/// Whether a node is written as a call of a function: a fused op that ONNX lacks at this opset.
+bool is_function_call(const ir::Graph& graph, ir::NodeId node, TargetOpset target);
+/// "node 'name' (Op)": the first node, in bodies too, that the target opset cannot express; empty where there is none.
+std::string first_inexpressible_node(const ir::Graph& graph, TargetOpset target);
 inline constexpr int64_t kNoOpset = INT64_MAX;
-/// The lowest opset that says the node as it is (0 for other domains; kNoOpset where none has the op with these element types).
+/// The lowest opset that can express the node (0 for other domains; kNoOpset where none has the op with these element types).
 int64_t lowest_opset(const ir::Graph& graph, ir::NodeId node);
 /// Rewrites every node, in bodies too, as `opset` requires. Returns the lowest opset that is needed: where it is above the
 /// target, the graph is left half rewritten and is of no use.

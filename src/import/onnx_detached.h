@@ -7,7 +7,7 @@
 
 namespace tenon::import {
 
-/// A graph as ONNX for another runtime, its large weights separate. What it is called by is its place: inputs i0, i1, ..., outputs o0, o1,
+/// A graph as an ONNX model for another runtime, with its large weights separate. Names are positions: inputs i0, i1, ..., outputs o0, o1,
 /// ..., weights w0, w1, ...
 struct Detached {
   std::string model;
@@ -15,10 +15,10 @@ struct Detached {
 };
 
 struct DetachOptions {
-  /// The form of a weight: an initializer whose bytes are in a file that is none, or an input after the others (constants of bodies
-  /// stay in the model then).
+  /// How a weight is declared: as an initializer with external data in a file that does not exist, or as an input after the others (then
+  /// constants of bodies stay in the model).
   enum class Weights : uint8_t { initializers, inputs } weights = Weights::initializers;
-  bool names = true;  ///< of nodes, and where they came from; without them equal graphs give equal bytes, whatever they were called
+  bool names = true;  ///< keep names of nodes and their provenance; without them equal graphs give equal bytes
 };
 
 /// Weights of 1 KiB and more are detached, strings excepted. Errors: those of export_onnx_bytes.

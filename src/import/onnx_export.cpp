@@ -88,7 +88,7 @@ Result<Lowered> lower(const ir::Graph& graph, const ExportOptions& options) {
       return out;
     }
     if (target.fixed)
-      return fail(Code::not_supported, node_beyond(graph, target), "the opset cannot say every node of the graph")
+      return fail(Code::not_supported, first_inexpressible_node(graph, target), "the opset cannot say every node of the graph")
           .expected(fmt::format("opset {} or newer", needed))
           .found(std::to_string(opset))
           .advice("leave --opset out: the lowest one that works is chosen");

@@ -11,14 +11,14 @@
 namespace tenon::import {
 
 struct ExportOptions {
-  /// Exactly this opset; none: the lowest that says every node (fused ops through functions), not below the source's.
+  /// Exactly this opset; nullopt: the lowest that can express every node (fused ops as functions), not below the source's.
   std::optional<int64_t> opset;
-  /// Without `opset`: fused ops that this opset has are no reason for functions, but for an opset that has them.
+  /// Without `opset`: where an opset up to this one has a fused op, that opset is written instead of a function.
   int64_t raise_to = 0;
   /// Weights of 1 KiB and more go to a file beside the model (NAME.data); also where the model would pass `inline_limit` bytes.
   bool external_data = false;
   int64_t inline_limit = int64_t{1536} << 20;
-  /// Types of intermediate values are written for readers that show them.
+  /// Write the types of intermediate values, for viewers.
   bool value_info = true;
 };
 
@@ -27,13 +27,13 @@ struct Exported {
   int64_t external_bytes = 0;  ///< in the data file; 0: there is none
 };
 
-/// Writes a graph as an ONNX model. Fused ops that the opset cannot say become functions of the model, made from their definitions
+/// Writes a graph as an ONNX model. Fused ops that the opset lacks become functions of the model, made from their definitions
 /// (ops of the domain com.microsoft are left to the runtime that has them);
 /// captures of bodies become references to outer names; constants are streamed, one at a time. The graph is not changed.
 /// The file (and its data file, written first) appears whole or not at all.
-/// Errors: not_supported (a node that the opset cannot say), write_failed, out_of_memory.
+/// Errors: not_supported (a node that the opset cannot express), write_failed, out_of_memory.
 Result<Exported> export_onnx(const ir::Graph& graph, const std::filesystem::path& path, const ExportOptions& options = {});
-/// The same as bytes, all weights inside, at the place that `allocate` gives for their number (null: out_of_memory).
+/// Writes the model, with all weights inside, to the memory that `allocate` returns for its size in bytes (null: out_of_memory).
 /// Errors: as above; limit_exceeded beyond inline_limit.
 Result<void> export_onnx_into(const ir::Graph& graph, const std::function<char*(size_t)>& allocate, const ExportOptions& options = {});
 Result<std::string> export_onnx_bytes(const ir::Graph& graph, const ExportOptions& options = {});

@@ -19,15 +19,15 @@ struct ImportOptions {
   std::filesystem::path external_data_dir;  ///< empty: the model's own folder
   OnnxLimits limits;
   std::vector<RequestedShape> shapes;      ///< --shape
-  std::vector<std::string> outputs = {};   ///< those of the model that are wanted, by name; empty: all
+  std::vector<std::string> outputs = {};   ///< names of the model's outputs to keep; empty: all
   std::vector<std::string> states = {};    ///< --state: see pair_states
-  const ir::OpTable* ops = &ops::table();  ///< what nodes may be; outlives the graph
-  /// Ops that are neither in the table nor in the model become unknown nodes of a graph over ops::table_with_unknown_ops(*ops), and so do
-  /// nodes that break the rules of the op that they name (with a warning).
+  const ir::OpTable* ops = &ops::table();  ///< ops of the nodes; must outlive the graph
+  /// Ops that are neither in the table nor functions of the model become unknown ops (ops::table_with_unknown_ops(*ops)); so do, with a
+  /// warning, nodes that violate the schema of their op.
   bool keep_unknown = false;
-  /// The former alone, where there are such ops; what breaks a rule stays an error.
+  /// As keep_unknown for ops that are not in the table; a node that violates the schema of its op is an error.
   bool unknown_ops = false;
-  /// Weights in files that are not there, or of a model without a folder, become constants with the place of their bytes only.
+  /// Weights in missing files, or of a model without a folder, become references that are not read (ir::Constant::Reference).
   bool weights_by_reference = false;
   /// Inputs with a default (initializers that are inputs too, from IR version 4 on) become constants, with a warning. Else they are inputs
   /// with defaults (ir::Graph::set_default), after the others.

@@ -242,7 +242,7 @@ Result<void> GraphMaker::insert_unknown(Scope& scope, const OnnxNode& node, cons
   if (choices_.metadata && !node.metadata.empty()) TRY(metadata(scope, node, id));
   TRY(name_results(scope, node, id));
   for (uint32_t k = 0; k < node.outputs.size(); ++k)
-    if (node.outputs[k].empty()) scope.graph.drop_result(id, k, /*keep_place=*/true);
+    if (node.outputs[k].empty()) scope.graph.drop_result(id, k, /*keep_slot=*/true);
   for (const auto& [name, graph] : given.bodies) TRY(body(scope, id, name, *graph));
   return {};
 }
@@ -303,7 +303,7 @@ Result<void> GraphMaker::bind(Scope& caller, Scope& inner, const OnnxNode& node,
 
 Result<void> GraphMaker::expand(Scope& scope, const OnnxNode& node, const OnnxFunction& function) {
   const std::string where = where_of(scope, node);
-  Level level(functions_deep_);
+  DepthGuard level(functions_deep_);
   if (functions_deep_ > limits_.function_depth)
     return fail(Code::limit_exceeded, where, "functions call functions too deeply, or themselves")
         .expected(fmt::format("at most {} levels", limits_.function_depth))

@@ -15,18 +15,19 @@
 
 namespace tenon::import {
 
-/// What making leaves to settling, by graph (root or body).
+/// Data of GraphMaker for GraphUpgrader, per graph (root or body).
 struct ImportNotes {
   struct PerGraph {
-    std::unordered_map<ir::NodeId, int> versions;                 ///< nodes whose op had another form in their opset
-    std::unordered_map<std::string_view, const OnnxType*> hints;  ///< value_info and outputs, by name
+    std::unordered_map<ir::NodeId, int> versions;                 ///< opset version of nodes whose op has changed since
+    std::unordered_map<std::string_view, const OnnxType*> hints;  ///< declared types (value_info and outputs), by name
   };
   std::unordered_map<const ir::Graph*, PerGraph> graphs;
 };
 
+/// Attributes of a function call, by name.
 using AttributeEnv = std::map<std::string_view, const OnnxAttribute*>;
 
-/// The names that nodes of one graph, body or function expansion may say.
+/// The names that nodes of one graph, body or function expansion may use.
 struct Scope {
   ir::Graph& graph;
   Scope* outer = nullptr;  ///< of a body: its enclosing scope. None for the root and for functions
@@ -37,11 +38,11 @@ struct Scope {
   std::vector<ir::ValueId> captures;                        ///< of a body: values of outer.graph, one a captured input
 };
 
-/// Builds the graph as the file says it: nodes in the form of their opset, no types but those of inputs and constants.
+/// Builds the graph as it is in the file: nodes in the form of their opset, with types of inputs and constants only.
 /// Functions are expanded unless their name is a known op; what bodies read from outside becomes captures, constants are shared.
 class GraphMaker {
  public:
-  /// What the caller may choose.
+  /// Options of the import.
   struct Choices {
     bool metadata = false;  ///< nodes keep theirs (ir::Provenance); dropped unless requested: exporters write kilobytes a node
     bool weights_by_reference = false;
@@ -81,11 +82,12 @@ class GraphMaker {
   Result<void> body(Scope& scope, ir::NodeId node, std::string_view name, const OnnxGraph& source);
   Result<ir::Attribute> attribute(const OnnxAttribute& source, std::string_view where);
   Result<std::vector<ir::ValueId>> operands(Scope& scope, const OnnxNode& node);
-  /// The value that `name` says; none for a missing optional one. Errors: bad_graph where it is unknown.
+  /// The value of a name; none for a missing optional one. Errors: bad_graph where it is unknown.
   Result<ir::ValueId> find(Scope& scope, std::string_view name, std::string_view where);
   std::optional<ir::ValueId> lookup(Scope& scope, std::string_view name);
   Result<void> define(Scope& scope, std::string_view name, ir::ValueId value, std::string_view where);
   std::string fresh_name(const Scope& scope, std::string_view name) const;
+  /// Counts expanded values. Errors: limit_exceeded.
   Result<void> spend(size_t values, std::string_view where);
 
   const FunctionTable& functions_;

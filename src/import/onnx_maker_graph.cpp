@@ -103,7 +103,7 @@ Result<void> GraphMaker::make(const OnnxModel& model, ir::Graph& graph) {
 }
 
 Result<void> GraphMaker::body(Scope& scope, ir::NodeId node, std::string_view name, const OnnxGraph& source) {
-  Level level(bodies_deep_);
+  DepthGuard level(bodies_deep_);
   if (bodies_deep_ > limits_.graph_depth)
     return fail(Code::limit_exceeded, fmt::format("body '{}'", name), "bodies within bodies once functions are expanded")
         .expected(fmt::format("at most {} levels", limits_.graph_depth))

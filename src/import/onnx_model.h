@@ -12,7 +12,7 @@
 #include "import/onnx_schema.h"
 #include "import/proto_reader.h"
 
-/// An ONNX file as it is, taken apart but not interpreted: strings and bytes are views into the file's bytes, which the reader
+/// The protobuf messages of an ONNX file as structs, not interpreted: strings and bytes are views into the file's bytes, which the reader
 /// of the model keeps alive. Memory is linear in the file's size; tensors are not decoded here.
 namespace tenon::import {
 
@@ -29,6 +29,7 @@ struct OnnxLimits {
   int64_t tensor_bytes = int64_t{1} << 40;
 };
 
+/// A StringStringEntryProto: key and value.
 using Entry = std::pair<std::string_view, std::string_view>;
 
 struct OnnxDim {
@@ -122,7 +123,7 @@ struct OnnxModel {
 /// "ai.onnx" and "" are one domain.
 inline std::string_view plain_domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view{} : domain; }
 
-/// Takes `bytes` apart; they outlive the model. `file` is for messages.
+/// Parses `bytes`, which must outlive the model. `file` is for messages.
 /// Errors: bad_file with the offset, limit_exceeded.  Cost: one pass over all but the tensors' bytes.
 Result<OnnxModel> parse_onnx(std::string_view bytes, std::string_view file, const OnnxLimits& limits = {});
 

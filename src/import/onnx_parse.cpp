@@ -68,7 +68,7 @@ Result<void> OnnxParser::read(OnnxOpset& out, std::string_view message) {
 }
 
 Result<void> OnnxParser::read(OnnxGraph& out, std::string_view message) {
-  Level level(depth), body(graphs);
+  DepthGuard level(depth), body(graphs);
   if (depth > limits.message_depth) return over("levels of messages", limits.message_depth, message.data());
   if (graphs > limits.graph_depth) return over("levels of graphs", limits.graph_depth, message.data());
   ProtoReader m(place, message);
@@ -94,7 +94,7 @@ Result<void> OnnxParser::read(OnnxGraph& out, std::string_view message) {
 }
 
 Result<void> OnnxParser::read(OnnxFunction& out, std::string_view message) {
-  Level level(depth);
+  DepthGuard level(depth);
   ProtoReader m(place, message);
   while (TRY(m.next())) {
     switch (m.field()) {
@@ -114,7 +114,7 @@ Result<void> OnnxParser::read(OnnxFunction& out, std::string_view message) {
 }
 
 Result<void> OnnxParser::read(OnnxNode& out, std::string_view message) {
-  Level level(depth);
+  DepthGuard level(depth);
   TRY(count(nodes, limits.nodes, "nodes", message.data()));
   ProtoReader m(place, message);
   while (TRY(m.next())) {

@@ -4,7 +4,7 @@
 
 namespace tenon::import {
 
-/// One run over a file: where it is, what it may still use. The parts of a model are read by one function each.
+/// Parses one file, with its counters for the limits. Each message type has a function.
 struct OnnxParser {
   SourcePlace place;
   OnnxLimits limits;
@@ -42,13 +42,13 @@ struct OnnxParser {
   Result<void> read_shape(OnnxType& out, std::string_view message);
 };
 
-/// Counts a level of nesting for as long as it lives.
-struct Level {
+/// Increments a depth counter for its lifetime.
+struct DepthGuard {
   int& count;
-  explicit Level(int& c) : count(c) { ++count; }
-  ~Level() { --count; }
-  Level(const Level&) = delete;
-  Level& operator=(const Level&) = delete;
+  explicit DepthGuard(int& c) : count(c) { ++count; }
+  ~DepthGuard() { --count; }
+  DepthGuard(const DepthGuard&) = delete;
+  DepthGuard& operator=(const DepthGuard&) = delete;
 };
 
 }  // namespace tenon::import

@@ -54,7 +54,7 @@ Result<void> OnnxParser::read(OnnxSparse& out, std::string_view message) {
 }
 
 Result<void> OnnxParser::read(OnnxAttribute& out, std::string_view message) {
-  Level level(depth);
+  DepthGuard level(depth);
   ProtoReader m(place, message);
   while (TRY(m.next())) {
     switch (m.field()) {
@@ -134,7 +134,7 @@ OnnxType::Kind nested(OnnxType::Kind kind, uint32_t field) {
 
 /// `kind`: the container of the inner tensor type. A sequence of sequences (or the like) is `other`: stored nowhere.
 Result<void> OnnxParser::read_type(OnnxType& out, std::string_view message, OnnxType::Kind kind) {
-  Level level(depth);
+  DepthGuard level(depth);
   if (depth > limits.message_depth) return over("levels of messages", limits.message_depth, message.data());
   ProtoReader m(place, message);
   while (TRY(m.next())) {

@@ -22,9 +22,9 @@ class FunctionTable {
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const OnnxFunction*> functions_;
 };
 
-/// What a node is: an op of the table, an unknown one only where the model defines no function for it. The attributes plugin_namespace and
-/// plugin_version name an op of a plugin whatever the domain; an older version is NAME$VERSION in the table. nullptr: a call, or nothing
-/// known.
+/// The op of a node: from the table, or an unknown op where the model defines no function for it. The attributes plugin_namespace and
+/// plugin_version name an op of a plugin whatever the domain; an older version is NAME$VERSION in the table. nullptr: a call of
+/// a function, or no such op.
 const ir::Op* op_of(const OnnxNode& node, const ir::OpTable& ops, const FunctionTable& functions);
 
 /// Version of `domain` among `opsets`; 0 where it is not imported.

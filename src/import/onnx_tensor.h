@@ -12,17 +12,17 @@
 
 namespace tenon::import {
 
-/// Converts the tensors of one file to Tensors. Raw and external bytes are referenced where they lie (the mapping is kept alive
-/// by the tensor), typed fields are decoded. A referenced tensor may be at any address: one of up to 64 KiB is copied where
-/// it is not aligned to its element, a larger one is not, so big weights are read with memcpy or unaligned loads.
+/// Converts the tensors of one file to Tensors. Raw and external bytes are not copied (the tensor keeps the mapping alive), typed fields
+/// are decoded. A referenced tensor may be at any address: one of up to 64 KiB is copied where it is not aligned to its element, a larger
+/// one is not, so big weights are read with memcpy or unaligned loads.
 class TensorReader {
  public:
-  /// keeper: keeps the file's bytes alive; null: bytes are copied. data: where external data lies; none: nowhere.
+  /// keeper: keeps the file's bytes alive; null: bytes are copied. data: the folder of external data; nullopt: there is none.
   TensorReader(const SourcePlace& place, std::shared_ptr<const void> keeper, std::optional<files::ExternalData> data,
                const OnnxLimits& limits)
       : place_(place), keeper_(std::move(keeper)), data_(std::move(data)), limits_(limits) {}
 
-  /// A weight. by_reference: one whose file is not there, or of a model without a folder, has the place of its bytes only.
+  /// A weight. by_reference: where its file is missing, or the model has no folder, it becomes a reference that is not read.
   /// Errors: as read.
   Result<ir::ConstantRef> weight(const OnnxTensor& tensor, bool by_reference);
   /// Errors: bad_file (sizes that do not fit), file_unsafe and file_missing (external data), limit_exceeded, not_supported.

@@ -11,13 +11,14 @@
 
 namespace tenon::import {
 
-/// Sizes that a run may have, and the one that runs take where nobody says any.
+/// The sizes that a run may have (least to most), and the default size (usual), like the min, opt and max of a TensorRT optimization
+/// profile.
 struct SizeInterval {
   int64_t least = 0, usual = 0, most = 0;
   friend bool operator==(const SizeInterval&, const SizeInterval&) = default;
 };
 
-/// One size of `--shape NAME=1xseqx128`: a number, a symbol by name, or (neither) whatever the model says; or, of
+/// One size of `--shape NAME=1xseqx128`: a number, a symbol by name, or (neither) as in the model; or, of
 /// `--shape NAME=1x14:8x128:32x512`, an interval.
 struct RequestedDim {
   std::optional<int64_t> size;
@@ -30,7 +31,7 @@ struct RequestedShape {
   std::vector<RequestedDim> dims;
 };
 
-/// May be the name of a symbol as it is.
+/// Whether the text can be the name of a symbol.
 bool is_identifier(std::string_view s);
 
 /// Gives each dim_param of a model its Dim: equal names are equal symbols; a name that is a sum or product of other inputs' names
@@ -40,7 +41,7 @@ class TypeReader {
  public:
   TypeReader(Symbols& symbols, std::string_view file) : symbols_(symbols), file_(file) {}
 
-  /// Looks at the inputs of the root graph before any type is read.
+  /// Collects sizes from the inputs of the root graph and the requested shapes; call it before any type is read.
   /// Errors: bad_input (no such input, other rank, contradiction with the model or with another shape).
   Result<void> learn(const std::vector<OnnxValueInfo>& inputs, const std::vector<RequestedShape>& shapes);
   /// The type of input `info` with the requested shape applied.

@@ -19,7 +19,7 @@ Result<void> GraphUpgrader::upgrade_graph(ir::Graph& graph) {
     if (upgraded && graph.alive(id)) use_hints(graph, id);
     if (upgraded) continue;
     // What is upgraded is not what the file says any more.
-    if (!keeps_broken_ || !newest) return upgraded;
+    if (!keep_invalid_ || !newest) return upgraded;
     warnings_.push_back(fmt::format("{} is kept as it is, and not understood: {}", graph.view(id).where(), upgraded.error()->what));
     use_hints(graph, keep_as_unknown(graph, id));
   }
@@ -45,12 +45,12 @@ ir::NodeId GraphUpgrader::keep_as_unknown(ir::Graph& graph, ir::NodeId id) {
                       std::span(captured).subspan(body.first_capture - graph.node(id).explicit_inputs, body.captures));
   for (uint32_t k = 0; k < results.size(); ++k) {
     if (!results[k]) {
-      graph.drop_result(kept, k, /*keep_place=*/true);
+      graph.drop_result(kept, k, /*keep_slot=*/true);
       continue;
     }
     const ir::ValueId result = graph.node(kept).outputs[k];
     graph.replace_all_uses(results[k], result);
-    graph.hand_over_name(results[k], result);
+    graph.transfer_name(results[k], result);
   }
   graph.set_provenance(kept, graph.node(id).provenance);
   std::string name = graph.node(id).name;
@@ -109,7 +109,7 @@ Result<void> GraphUpgrader::upgrade_bodies(ir::Graph& graph, ir::NodeId id) {
     const ir::Node& node = graph.node(id);
     const ir::Body& info = node.bodies[k];
     const size_t formals = body.inputs().size() - info.captures;
-    const std::vector<ir::Type> types = node.op->infer_body_inputs(graph.view(id), k);
+    const std::vector<ir::Type> types = node.op->body_input_types(graph.view(id), k);
     for (size_t i = 0; i < std::min(formals, types.size()); ++i)
       if (types[i].dtype != DType::none) body.set_type(body.inputs()[i], types[i]);
     for (size_t i = 0; i < info.captures; ++i) {
@@ -119,7 +119,7 @@ Result<void> GraphUpgrader::upgrade_bodies(ir::Graph& graph, ir::NodeId id) {
     }
     TRY(upgrade_graph(body));
     // What a loop carries may turn out to change its shape.
-    if (graph.node(id).op->infer_body_inputs(graph.view(id), k) != types) forget_results(body);
+    if (graph.node(id).op->body_input_types(graph.view(id), k) != types) forget_results(body);
   }
   return {};
 }
@@ -158,7 +158,7 @@ void GraphUpgrader::declare_sizes(ir::Graph& graph, ir::SizeNames& names) {
 void GraphUpgrader::name_sizes(ir::Graph& root) {
   ir::SizeNames names(root);
   declare_sizes(root, names);
-  names.give();
+  names.apply();
 }
 
 Result<std::vector<std::string>> GraphUpgrader::check_outputs(const ir::Graph& graph, const std::vector<OnnxValueInfo>& declared) {

@@ -5,15 +5,15 @@
 
 namespace tenon::import {
 
-/// Brings every node to its newest form and gives every value its type, in order, bodies included. Declared types fill only
-/// what inference leaves open.
-/// Errors: what upgrades and inference give; dtype_mismatch where an output is declared otherwise.
+/// Brings every node to its newest form and gives every value its type, in order, bodies included. Declared types are used only
+/// where inference gives none.
+/// Errors: what upgrades and inference give; dtype_mismatch where an output is declared with another type.
 class GraphUpgrader {
  public:
-  /// keeps_broken: nodes that break their op's rules stay as they are, meaning nothing.
-  GraphUpgrader(ImportNotes& notes, TypeReader& types, bool keeps_broken) : notes_(notes), types_(types), keeps_broken_(keeps_broken) {}
+  /// keep_invalid: nodes that violate the schema of their op become unknown ops.
+  GraphUpgrader(ImportNotes& notes, TypeReader& types, bool keep_invalid) : notes_(notes), types_(types), keep_invalid_(keep_invalid) {}
   Result<void> upgrade_graph(ir::Graph& graph);
-  /// Data-dependent sizes take the names that the model declares for them.
+  /// Gives data-dependent sizes the names that the model declares for them.
   void name_sizes(ir::Graph& root);
   const std::vector<std::string>& warnings() const { return warnings_; }
   /// Declared output types of the root: errors and warnings.
@@ -24,8 +24,8 @@ class GraphUpgrader {
   Result<void> upgrade_bodies(ir::Graph& graph, ir::NodeId node);
   bool has_upgrades(const ir::Graph& graph) const;
   Result<void> upgrade_and_infer(ir::Graph& graph, ir::NodeId node);
-  /// A node that breaks its operator's rules: as the file says it, meaning nothing. None where its
-  /// form has been changed already.
+  /// Turns a node that violates the schema of its op into an unknown op. None where the node has been
+  /// upgraded already.
   ir::NodeId keep_as_unknown(ir::Graph& graph, ir::NodeId node);
   void use_hints(ir::Graph& graph, ir::NodeId node);
   void declare_sizes(ir::Graph& graph, ir::SizeNames& names);
@@ -33,7 +33,7 @@ class GraphUpgrader {
   std::vector<std::string> warnings_;
   ImportNotes& notes_;
   TypeReader& types_;
-  bool keeps_broken_;
+  bool keep_invalid_;
 };
 
 }  // namespace tenon::import

@@ -10,7 +10,7 @@
 
 namespace tenon::import {
 
-/// Where a file's bytes start and what it is called: converts a position inside to "model.onnx, byte 123".
+/// The name and first byte of a file; converts a pointer into it to "model.onnx, byte 123".
 struct SourcePlace {
   std::string_view file;
   const char* begin = nullptr;

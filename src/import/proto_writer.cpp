@@ -97,7 +97,7 @@ std::string referring_message(std::string_view name, const ir::Constant& constan
 }  // namespace
 
 Result<std::string> tensor_message(std::string_view name, const ir::Constant& constant) {
-  if (const auto* bytes = std::get_if<ir::Constant::Reference>(&constant.how)) return referring_message(name, constant, *bytes);
+  if (const auto* bytes = std::get_if<ir::Constant::Reference>(&constant.source)) return referring_message(name, constant, *bytes);
   std::string out = tensor_head(name, constant.dtype, constant.shape);
   const Tensor tensor = TRY(ir::materialise(constant));
   pbf_writer t(out);

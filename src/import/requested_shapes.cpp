@@ -8,7 +8,7 @@
 namespace tenon::import {
 namespace {
 
-constexpr int64_t kMostSize = int64_t{1} << 40;
+constexpr int64_t kMaxSize = int64_t{1} << 40;
 
 Error bad_shape(const OnnxValueInfo& input, std::string what, std::string expected, std::string found) {
   return fail(Code::bad_input, fmt::format("input '{}'", input.name), "the requested shape does not fit: " + std::move(what))
@@ -55,7 +55,7 @@ Result<void> TypeReader::learn(const OnnxValueInfo& input, const RequestedShape&
 
 Result<void> TypeReader::learn_size(const OnnxValueInfo& input, size_t axis, int64_t wanted) {
   const OnnxDim& declared = (*input.type.shape)[axis];
-  if (wanted < 0 || wanted > kMostSize) return bad_shape(input, "a size is out of range", "0 to 2^40", std::to_string(wanted));
+  if (wanted < 0 || wanted > kMaxSize) return bad_shape(input, "a size is out of range", "0 to 2^40", std::to_string(wanted));
   if (declared.value.value_or(-1) >= 0 && *declared.value != wanted)
     return bad_shape(input, fmt::format("dimension {} is fixed in the model", axis), std::to_string(*declared.value),
                      std::to_string(wanted));
@@ -69,7 +69,7 @@ Result<void> TypeReader::learn_size(const OnnxValueInfo& input, size_t axis, int
 Result<void> TypeReader::learn_interval(const OnnxValueInfo& input, size_t axis, const SizeInterval& wanted) {
   const OnnxDim& declared = (*input.type.shape)[axis];
   const std::string text = fmt::format("{}..{}", wanted.least, wanted.most);
-  if (wanted.least < 0 || wanted.most > kMostSize || wanted.least > wanted.usual || wanted.usual > wanted.most)
+  if (wanted.least < 0 || wanted.most > kMaxSize || wanted.least > wanted.usual || wanted.usual > wanted.most)
     return bad_shape(input, "an interval is none", "least:usual:most, in this order, from 0 to 2^40",
                      fmt::format("{}:{}:{}", wanted.least, wanted.usual, wanted.most));
   if (const int64_t fixed = declared.value.value_or(-1); fixed >= 0) {

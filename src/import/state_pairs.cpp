@@ -13,7 +13,7 @@
 namespace tenon::import {
 namespace {
 
-constexpr int64_t kMostCapacity = int64_t{1} << 40;
+constexpr int64_t kMaxCapacity = int64_t{1} << 40;
 
 struct Pair {
   std::string_view text;  ///< as it was given
@@ -78,7 +78,7 @@ Result<Pair> parse(std::string_view text, const ir::Graph& graph) {
   }
   const bool fits = !out.past.empty() && !out.present.empty() &&
                     std::ranges::count(out.past, '*') == std::ranges::count(out.present, '*') && std::ranges::count(out.past, '*') <= 4;
-  if (!fits || (out.capacity && (*out.capacity < 1 || *out.capacity > kMostCapacity)))
+  if (!fits || (out.capacity && (*out.capacity < 1 || *out.capacity > kMaxCapacity)))
     return fail(Code::bad_usage, out.place(), "a state is given as an input and the output that replaces it")
         .expected("PAST=PRESENT or PAST=PRESENT:CAPACITY, with equally many * (at most 4) and a capacity of 1 to 2^40")
         .found(std::string(text));
@@ -110,7 +110,7 @@ Result<std::optional<uint32_t>> growing_axis(const Pair& pair, const ir::Type& p
 
 Result<int64_t> capacity_of(const Pair& pair, Dim length, const std::string& name) {
   if (pair.capacity) return *pair.capacity;
-  if (length.upper() < kMostCapacity) return length.upper();
+  if (length.upper() < kMaxCapacity) return length.upper();
   return fail(Code::bad_usage, "input '" + name + "'", "a state that grows needs a capacity")
       .expected(fmt::format("{}:CAPACITY, or an upper bound of '{}'", pair.text, length.text()))
       .found("none")

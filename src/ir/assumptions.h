@@ -13,31 +13,32 @@
 
 namespace tenon::ir {
 
-/// What inference took for granted of two sizes that it could not compare. Whoever runs the graph checks it first: kernels rely on it.
+/// A relation between two sizes that inference could not compare and assumed to hold. A program checks it before it runs: kernels rely on
+/// it.
 struct Assumption {
   using Kind = SizeRelation;
   Kind kind = Kind::equal;
   Dim a, b;
-  std::string where;  ///< "node 'scores' (MatMul)"
-  std::string what;   ///< what is wrong where it does not hold: "inner sizes of A and B differ"
+  std::string where;  ///< the node that needs it: "node 'scores' (MatMul)"
+  std::string what;   ///< the error where it does not hold: "inner sizes of A and B differ"
   /// "n >= m"
   std::string text() const { return text_of(kind, a.text(), b.text()); }
 };
 
-/// Whether it holds for all legal sizes, for none, or nullopt: that depends.
+/// True where the relation holds for all legal sizes, false where it holds for none, nullopt where it depends on the sizes.
 std::optional<bool> decide(Assumption::Kind kind, Dim a, Dim b);
 
-/// The assumptions of one graph, each once, in the order in which they came up. They outlive the nodes that they were made for: what a
-/// rewrite leaves out is still a condition of the model. Not thread-safe.
+/// The assumptions of one graph, each once, in the order in which they were made. They remain when their nodes are erased: a rewrite may
+/// erase a node, but its assumptions are still conditions of the model. Not thread-safe.
 class Assumptions {
  public:
-  /// Where the two are neither settled nor assumed already; `describe` fills `where` and `what` in then.
+  /// Adds a relation unless it is decided (see decide()) or implied already; then calls `describe` to fill in `where` and `what`.
   void add(Assumption::Kind kind, Dim a, Dim b, FunctionRef<void(Assumption&)> describe);
   std::span<const Assumption> all() const { return list_; }
   size_t size() const { return list_.size(); }
-  /// Forgets all but the first `size`: those that a rewrite made which was taken back.
+  /// Drops all but the first `size`, to undo a rewrite.
   void truncate(size_t size);
-  /// It follows from what is assumed.
+  /// Whether the relation follows from the assumptions.
   bool implies(Assumption::Kind kind, Dim a, Dim b) const;
 
  private:

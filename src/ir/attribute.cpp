@@ -95,19 +95,19 @@ void Attributes::erase(std::string_view name) {
 }
 
 template <class T>
-static T value_or(const Attributes& attributes, std::string_view name, T otherwise) {
+static T value_or(const Attributes& attributes, std::string_view name, T default_value) {
   const Attribute* a = attributes.find(name);
   const T* x = a ? std::get_if<T>(a) : nullptr;
-  return x ? *x : otherwise;
+  return x ? *x : default_value;
 }
 
-int64_t Attributes::integer(std::string_view name, int64_t otherwise) const { return value_or(*this, name, otherwise); }
-float Attributes::number(std::string_view name, float otherwise) const { return value_or(*this, name, otherwise); }
-std::string Attributes::text(std::string_view name, std::string_view otherwise) const {
-  return value_or(*this, name, std::string(otherwise));
+int64_t Attributes::integer(std::string_view name, int64_t default_value) const { return value_or(*this, name, default_value); }
+float Attributes::number(std::string_view name, float default_value) const { return value_or(*this, name, default_value); }
+std::string Attributes::text(std::string_view name, std::string_view default_value) const {
+  return value_or(*this, name, std::string(default_value));
 }
-Ints Attributes::ints(std::string_view name, Ints otherwise) const { return value_or(*this, name, std::move(otherwise)); }
-Floats Attributes::floats(std::string_view name, Floats otherwise) const { return value_or(*this, name, std::move(otherwise)); }
+Ints Attributes::ints(std::string_view name, Ints default_value) const { return value_or(*this, name, std::move(default_value)); }
+Floats Attributes::floats(std::string_view name, Floats default_value) const { return value_or(*this, name, std::move(default_value)); }
 
 bool operator==(const Attributes& a, const Attributes& b) {
   return std::ranges::equal(a.items_, b.items_,

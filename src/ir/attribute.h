@@ -14,8 +14,8 @@ namespace tenon::ir {
 using Ints = std::vector<int64_t>;
 using Floats = std::vector<float>;
 using Strings = std::vector<std::string>;
-/// Bodies (graphs) are no attributes: they are in Node::bodies, named. A class of its own, so that what copies all these kinds is
-/// compiled once and not in every file that copies a node.
+/// The value of an attribute. Bodies (graphs) are not attributes: they are in Node::bodies. A class of its own, so that the code that
+/// copies all these kinds is compiled once and not in every file that copies a node.
 class Attribute : public std::variant<int64_t, float, std::string, Ints, Floats, Strings, Tensor> {
  public:
   using variant::variant;
@@ -42,12 +42,12 @@ class Attributes {
   size_t size() const { return items_.size(); }
   auto begin() const { return items_.begin(); }
   auto end() const { return items_.end(); }
-  /// The value, or `otherwise` where the name is missing or of another kind (the schema check has refused wrong kinds).
-  int64_t integer(std::string_view name, int64_t otherwise) const;
-  float number(std::string_view name, float otherwise) const;
-  std::string text(std::string_view name, std::string_view otherwise) const;
-  Ints ints(std::string_view name, Ints otherwise = {}) const;
-  Floats floats(std::string_view name, Floats otherwise = {}) const;
+  /// The value, or `default_value` where the name is missing or of another kind (the schema check has refused wrong kinds).
+  int64_t integer(std::string_view name, int64_t default_value) const;
+  float number(std::string_view name, float default_value) const;
+  std::string text(std::string_view name, std::string_view default_value) const;
+  Ints ints(std::string_view name, Ints default_value = {}) const;
+  Floats floats(std::string_view name, Floats default_value = {}) const;
   friend bool operator==(const Attributes& a, const Attributes& b);
 
  private:

@@ -72,7 +72,7 @@ ValueId Builder::constant(Tensor tensor) { return constant(constant_of(std::move
 
 ValueId Builder::constant(ConstantRef constant) {
   if (!status_) return {};
-  if (constant->unread() && !std::holds_alternative<Constant::Reference>(constant->how)) {
+  if (constant->unread() && !std::holds_alternative<Constant::Reference>(constant->source)) {
     status_ = fail(Code::not_supported, "constant " + type_text(constant->dtype, constant->shape),
                    "it would be computed from bytes that were not read");
     return {};

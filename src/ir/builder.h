@@ -8,8 +8,8 @@
 
 namespace tenon::ir {
 
-/// Inserts inferred nodes at one place of a graph. The first error is kept and makes every later call return none,
-/// so that a rewrite needs no checks in between; check `status()` at the end.
+/// Inserts nodes at one place of a graph and infers their types. After the first error every call returns none, so that a rewrite needs no
+/// checks in between; check `status()` at the end.
 class Builder {
  public:
   /// Appends at the end, or before `before`.
@@ -27,18 +27,18 @@ class Builder {
   std::vector<ValueId> with_body(std::string_view op, std::vector<ValueId> inputs, size_t outputs, std::unique_ptr<Graph> body,
                                  std::span<const ValueId> captures, std::vector<std::pair<std::string, Attribute>> attributes = {});
   ValueId constant(Tensor tensor);
-  /// Errors: not_supported for what is made of bytes that were not read.
+  /// Errors: not_supported for an expression over bytes that were not read (Constant::Reference).
   ValueId constant(ConstantRef constant);
   ValueId ints(std::vector<int64_t> values);  ///< i64[n]
   ValueId scalar(DType dtype, double value);  ///< rank 0
   const Result<void>& status() const { return status_; }
-  /// An error of who builds; the first one is kept.
+  /// Sets `status()` to an error of the caller, unless there is one already.
   void refuse(Error error) {
     if (status_) status_ = std::unexpected(std::move(error));
   }
 
  private:
-  /// The node, not inferred; none where `status_` says why.
+  /// The node, before inference; none where `status_` has an error.
   NodeId insert(std::string_view op, std::vector<ValueId> inputs, size_t outputs,
                 std::vector<std::pair<std::string, Attribute>> attributes);
   NodeId insert(const Op& op, std::vector<ValueId> inputs, size_t outputs, Attributes attributes);

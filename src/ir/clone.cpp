@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ir/carry.h"
+#include "ir/dim_remapper.h"
 #include "ir/slots.h"
 
 namespace tenon::ir {
 namespace {
 
-void carry_dims(Value& v, const DimCarrier& carry) {
+void carry_dims(Value& v, const DimRemapper& carry) {
   v.type = carry(std::move(v.type));
   if (v.data)
     for (Dim& d : *v.data) d = carry(d);
 }
 
-/// Without its bodies.
+/// Copies a node without its bodies.
 Node copy_of(const Node& n) {
   return {.op = n.op,
           .explicit_inputs = n.explicit_inputs,
@@ -33,7 +33,7 @@ void copy_place(const NodeSlot& from, NodeSlot& to) {
   to.live = from.live;
 }
 
-void copy_assumptions(const Assumptions& from, Assumptions& to, const DimCarrier& carry) {
+void copy_assumptions(const Assumptions& from, Assumptions& to, const DimRemapper& carry) {
   for (const Assumption& a : from.all())
     to.add(a.kind, carry(a.a), carry(a.b), [&](Assumption& made) {
       made.where = a.where;
@@ -44,9 +44,9 @@ void copy_assumptions(const Assumptions& from, Assumptions& to, const DimCarrier
 }  // namespace
 
 void Graph::copy_slots_to(Graph& copy) const {
-  const DimCarrier carry(copy.symbols_ == symbols_ ? nullptr : copy.symbols_.get());
+  const DimRemapper carry(copy.symbols_ == symbols_ ? nullptr : copy.symbols_.get());
   for (size_t i = 0; i < values_.size(); ++i) {
-    ValueSlot& to = copy.values_.grow();
+    ValueSlot& to = copy.values_.add();
     to = values_[i];
     if (!to.live) continue;
     carry_dims(to.value, carry);
@@ -54,7 +54,7 @@ void Graph::copy_slots_to(Graph& copy) const {
   }
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const NodeSlot& from = nodes_[i];
-    NodeSlot& to = copy.nodes_.grow();
+    NodeSlot& to = copy.nodes_.add();
     to.node = copy_of(from.node);
     copy_place(from, to);
     for (const Body& body : from.node.bodies) {
@@ -88,7 +88,7 @@ std::unique_ptr<Graph> Graph::clone_body(const Graph& outer) const {
 std::unique_ptr<Graph> Graph::clone() const {
   std::unique_ptr<Graph> copy(new Graph(*ops_, is_body_ ? symbols_ : std::make_shared<Symbols>(), is_body_));
   if (!is_body_) {
-    // In the order of the original, so that interned polynomials sort alike.
+    // In the order of the original, so that interned polynomials have the same order.
     for (Dim s : symbols_->all()) copy->symbols_->symbol(s.node()->name, s.node()->lower, s.node()->upper);
   }
   copy_slots_to(*copy);

@@ -37,10 +37,10 @@ class Drawing {
   }
 
  private:
-  /// The node that is drawn for node number `i`.
+  /// The node that represents node number `i` in the picture.
   size_t drawn(size_t i) const {
     for (const Repeat& r : repeats_) {
-      if (i >= r.first && i < r.first + r.covered()) return r.first + (i - r.first) % r.period;
+      if (i >= r.first && i < r.first + r.node_count()) return r.first + (i - r.first) % r.period;
     }
     return i;
   }
@@ -69,7 +69,7 @@ class Drawing {
     const Node& n = g_.node(order_[i]);
     std::string label = n.op->domain.empty() ? n.op->name : n.op->domain + "::" + n.op->name;
     out_ += fmt::format("{}n{} [label={}, tooltip={}, fillcolor=\"{}\"];\n", indent, i, quoted(label), quoted(n.name),
-                        options_.group ? colour_of_group(options_.group(order_[i])) : colour(*n.op));
+                        options_.color_group ? colour_of_group(options_.color_group(order_[i])) : colour(*n.op));
   }
 
   void nodes() {

@@ -11,8 +11,8 @@ namespace tenon::ir {
 struct DotOptions {
   bool collapse = true;        ///< draw repeated consecutive blocks (layers) once, with "x 12"
   size_t longest_block = 512;  ///< nodes
-  /// Colours nodes by the number given instead of by family; nullopt: white. May be null.
-  std::function<std::optional<size_t>(NodeId)> group = {};
+  /// Nodes of one number get one colour, nullopt: white. Null: nodes are coloured by the family of their op.
+  std::function<std::optional<size_t>(NodeId)> color_group = {};
 };
 /// Graphviz DOT text of the graph (bodies are one node): ops coloured by family or by group, types on the edges.
 /// Cost: nodes times `longest_block`.

@@ -117,7 +117,7 @@ ValueId Graph::new_value(Value::Kind kind) {
   if (free_values_.empty()) {
     TENON_ASSERT(values_.size() < kMaxSlots);
     index = static_cast<uint32_t>(values_.size());
-    values_.grow();
+    values_.add();
   } else {
     index = free_values_.back();
     free_values_.pop_back();
@@ -221,12 +221,12 @@ void Graph::set_name(ValueId id, std::string new_name) {
   if (listener_) listener_->value_renamed(id, before);
 }
 
-void Graph::hand_over_name(ValueId from, ValueId to) {
+void Graph::transfer_name(ValueId from, ValueId to) {
   std::string& old = slot(from).value.name;
   std::string& fresh = slot(to).value.name;
   TENON_ASSERT(fresh.empty());
   if (old.empty()) return;
-  names_.hand_over(old, from, to);
+  names_.move_name(old, from, to);
   fresh.swap(old);
   if (!listener_) return;
   listener_->value_renamed(from, fresh);

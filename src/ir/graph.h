@@ -23,7 +23,7 @@
 
 namespace tenon::ir {
 
-/// One place where a value is used: slot `slot` of node `node`, or, where `node` is none, graph output `slot`.
+/// One use of a value: operand `slot` of node `node`, or, where `node` is none, graph output `slot`.
 struct Use {
   NodeId node;
   uint32_t slot = 0;
@@ -34,50 +34,50 @@ struct Use {
 /// Fields that every walk reads come first.
 struct Value {
   enum class Kind : uint8_t { input, constant, result } kind = Kind::result;
-  uint32_t index = 0;      ///< result: which of its outputs; input: which input
+  uint32_t index = 0;      ///< result: index among the producer's outputs; input: index among the graph's inputs
   NodeId producer;         ///< result: the node
-  SmallList<Use, 2> uses;  ///< complete; order has no meaning
+  SmallList<Use, 2> uses;  ///< all uses, in no particular order
   Type type;
-  ConstantRef constant;  ///< constant; input: its default, the value that it has where the caller gives none (null: he must)
-  std::optional<ShapeData> data;
-  std::string name;  ///< unique in its graph; empty names are given when printed
+  ConstantRef constant;           ///< constant: its bytes; input: its default where the caller passes no value (null: required)
+  std::optional<ShapeData> data;  ///< its elements as sizes, where inference knows them
+  std::string name;               ///< unique in its graph; may be empty, then printing makes one
   bool is_constant() const { return kind == Kind::constant; }
   bool has_default() const { return kind == Kind::input && constant; }
 };
 
-/// Who is to run a node, by the user's word.
+/// The backend that a constraint of the user requires for a node.
 struct Placement {
   std::string backend;  ///< empty: the fallback
-  std::string code;     ///< of the reason: "pinned", "fallback_op", "fallback_module"
-  std::string text;     ///< the reason, for people
+  std::string code;     ///< the kind of constraint: "pinned", "fallback_op", "fallback_module"
+  std::string text;     ///< the reason, for messages
 };
 
-/// Why a node works in other element types than the source says, or why it is at the border of such nodes.
+/// Why a node has other element types than in the source model, or is a Cast that was inserted next to such a node.
 struct Retyping {
-  std::string backend;  ///< for whose sake
-  std::string refusal;  ///< what that says of the node as it was; empty: a Cast at the border
-  std::string text;     ///< the reason, for people
-  bool is_border() const { return refusal.empty(); }
+  std::string backend;  ///< that needs the other types
+  std::string refusal;  ///< why that backend refuses the node in its original types; empty: an inserted Cast
+  std::string text;     ///< the reason, for messages
+  bool is_inserted_cast() const { return refusal.empty(); }
 };
 
-/// Where a node came from: the rule that made it (empty: imported), the names of the source nodes, and what the source's author said of
-/// them (metadata_props of ONNX); of several sources what all of those say that say anything.
+/// Where a node comes from: the rule that created it (empty: imported), the names of the source nodes, and their metadata (metadata_props
+/// of ONNX); of several source nodes the entries that are equal in all that have metadata.
 struct Provenance {
   std::string rule;
   std::vector<std::string> sources;
   std::vector<std::pair<std::string, std::string>> metadata = {};
-  std::shared_ptr<const Placement> placement = {};  ///< null: nothing is said
-  std::shared_ptr<const Retyping> retyping = {};    ///< null: it has the types of the source
+  std::shared_ptr<const Placement> placement = {};  ///< null: no constraint
+  std::shared_ptr<const Retyping> retyping = {};    ///< null: the node has the types of the source
 };
 
 struct Body {
   std::string name;              ///< attribute name: "then_branch", "body"
-  std::unique_ptr<Graph> graph;  ///< inputs: the formal ones, then one a capture
-  uint32_t first_capture = 0;    ///< operand slot of the node that feeds its first captured input
-  uint32_t captures = 0;
+  std::unique_ptr<Graph> graph;  ///< inputs: the formal ones, then one per capture
+  uint32_t first_capture = 0;    ///< operand slot of the node for its first captured input
+  uint32_t captures = 0;         ///< number of captured inputs
 };
 
-/// The bodies of one node. Most have none: then this is one null pointer.
+/// The bodies of one node. Most nodes have none: then this is one null pointer.
 class Bodies {
  public:
   bool empty() const { return !list_ || list_->empty(); }
@@ -109,13 +109,14 @@ struct Node {
   bool is(std::string_view domain, std::string_view op_name) const { return op->name == op_name && op->domain == domain; }
 };
 
-/// Whether two nodes are to run in one place, or nothing is said of either: others are never joined.
-inline bool same_place(const Node& a, const Node& b) {
+/// Whether two nodes have the same placement constraint, or none: rules join only such nodes.
+inline bool same_placement(const Node& a, const Node& b) {
   const Placement *const p = a.placement(), *const q = b.placement();
   return p == q || (p && q && p->backend == q->backend);
 }
 
-/// Notified of every change; implemented by the rewriting driver and its journal. Calls come after the change, erasures before.
+/// Notified of every change of a graph; implemented by the rewriting driver and its journal. It is called after a change, for an erasure
+/// before it. `before` is the old state.
 class Listener {
  public:
   virtual ~Listener() = default;
@@ -142,10 +143,10 @@ class Graph {
   ~Graph();
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
-  /// Deep copy, bodies included; constants are shared, and every id means the same in the copy. The copy has Symbols of its
+  /// Deep copy, bodies included; constants are shared, and ids are equal in both. The copy has Symbols of its
   /// own where this is a root.
   std::unique_ptr<Graph> clone() const;
-  /// Deep copy of a body for a node of `outer` (which may have other Symbols: dims are carried over by name).
+  /// Deep copy of a body for a node of `outer` (which may have other Symbols: symbols are matched by name).
   std::unique_ptr<Graph> clone_body(const Graph& outer) const;
 
   const OpTable& ops() const { return *ops_; }
@@ -153,10 +154,10 @@ class Graph {
   std::string name;
   /// Opset imports of the source ("" -> 17, ...), for export; and free metadata.
   std::vector<std::pair<std::string, int64_t>> opsets;
-  /// Of this graph's nodes, those that rewriting has left out included; bodies have their own.
+  /// Of this graph's nodes, erased ones included; bodies have their own.
   Assumptions assumptions;
 
-  // --- looking -----------------------------------------------------------------------------------------------
+  // --- queries -----------------------------------------------------------------------------------------------
   /// Asserts that the id is not stale.
   const Node& node(NodeId id) const;
   const Value& value(ValueId id) const;
@@ -169,31 +170,31 @@ class Graph {
   NodeId first() const { return head_; }
   NodeId last() const { return tail_; }
   NodeId next(NodeId id) const;
-  /// Starts to load what a visit of the node will look at, without waiting. For walks with a known order, some steps ahead: first the
-  /// node itself, then (a step or two later) its operands and results. Stale ids do no harm.
+  /// Prefetches into the cache what a visit of the node reads. For walks in a known order, some nodes ahead: first the node itself, then (a
+  /// step or two later) its operands and results. Stale ids are allowed.
   void prefetch_node(NodeId id) const;
   void prefetch_values(NodeId id) const;
   NodeId previous(NodeId id) const;
   bool is_before(NodeId a, NodeId b) const;
-  /// May `node` (none: the end of the graph) use the value at its current place?
+  /// Whether the value is defined before `node` (none: the end of the graph), so that `node` may use it.
   bool is_defined_before(ValueId value, NodeId node) const;
   ValueId find_value(std::string_view name) const;
-  /// The only user of a value where it has exactly one use, a node operand; else none.
+  /// The node that uses the value, where that is its only use; none where it has several uses or is an output.
   NodeId only_user(ValueId id) const;
   bool is_output(ValueId id) const;
   /// Values that last between runs: each pairs an input with an output. Only of a root graph.
   std::span<const State> states() const { return states_; }
-  /// Null where the input, or the output of that slot, is no state's. Cost: the states.
+  /// Null where the input, or the output of that slot, belongs to no state. Cost: the states.
   const State* state_of_input(ValueId input) const;
   const State* state_of_output(uint32_t slot) const;
-  /// The public name of output `slot`; unchanged when the output is pointed at another value.
+  /// The public name of output `slot`; unchanged when the output gets another value.
   const std::string& output_name(uint32_t slot) const { return output_names_[slot]; }
-  /// The constant's bytes where the value is a constant of at most `byte_limit` bytes (lazy ones are materialised and kept, so this
-  /// is no call for two threads at a time).
+  /// The constant's bytes where the value is a constant of at most `byte_limit` bytes (lazy ones are materialised and cached, so
+  /// this is not thread-safe).
   const Tensor* tensor_of(ValueId id, int64_t byte_limit = 65536) const;
   /// The node as its op sees it, operands with constants and shape data attached.
   NodeView view(NodeId id) const;
-  /// The same of a node that is not there yet: without results, bodies and name. `attributes` outlive it.
+  /// The view of a node before it is inserted: without results, bodies and name. `attributes` outlive it.
   NodeView view(const Op& op, std::span<const ValueId> inputs, const Attributes& attributes) const;
 
   /// for (NodeId n : graph.nodes()): in topological order; the current node may be erased, new ones may be inserted.
@@ -206,48 +207,49 @@ class Graph {
   /// Names are made unique where they are taken.
   ValueId add_input(std::string name, Type type);
   ValueId add_constant(ConstantRef constant, std::string name = {});
-  /// Gives an input of a root graph a default, of its dtype; null takes it away. Inputs with defaults come after those without: it moves.
+  /// Sets the default of an input of a root graph, of its dtype; null removes it. Moves the input: those with defaults come after the
+  /// others.
   void set_default(ValueId input, ConstantRef value);
-  /// How many inputs have no default.
+  /// The number of inputs without a default.
   size_t required_inputs() const;
   /// Appends (or inserts before `before`). Operands must be defined earlier (asserted). Types of results are unknown until inferred.
   NodeId insert(const Op& op, std::vector<ValueId> inputs, size_t outputs, Attributes attributes = {}, NodeId before = {});
   /// Gives the node a body. The last `captures.size()` inputs of `graph` are its captured inputs; `captures` are appended to the operands
   /// of the node, in the same order.
   void attach_body(NodeId node, std::string name, std::unique_ptr<Graph> graph, std::span<const ValueId> captures);
-  /// One more capture of body `index`: the new input of the body. Cost: the node's operands.
+  /// Adds a capture to body `index`. Returns the new input of the body. Cost: the node's operands.
   ValueId add_capture(NodeId node, size_t index, ValueId value);
-  /// Takes capture `capture` of body `index` away; its input must be unused. Cost: the node's operands.
+  /// Removes capture `capture` of body `index`; its input must be unused. Cost: the node's operands.
   void drop_capture(NodeId node, size_t index, uint32_t capture);
   /// Body for editing.
   Graph& body(NodeId node, size_t index);
-  /// An empty name takes the value's.
+  /// name: empty: that of the value.
   void add_output(ValueId value, std::string name = {});
   void set_output(uint32_t slot, ValueId value);
   void set_output_name(uint32_t slot, std::string name);
-  /// A state that it belongs to is no longer one. Cost: the outputs after it, and the states.
+  /// Also removes the state that it belongs to. Cost: the outputs after it, and the states.
   void erase_output(uint32_t slot);
-  /// Adds a state: check_state() says whether it fits. Narrows the symbol of a growing axis to the capacity.
+  /// Adds a state, which check_state() must accept. Narrows the symbol of a growing axis to the capacity.
   void add_state(State state);
   /// `slot` may be one past the last operand where the node has no captures: the operand is appended.
   void set_operand(NodeId node, uint32_t slot, ValueId value);
   /// Drops missing operands at the end of the explicit ones, where the node has no captures.
   void trim_operands(NodeId node);
-  /// Drops an unused result: its id becomes none; trailing ones go away unless `keep_place`.
-  void drop_result(NodeId node, uint32_t index, bool keep_place = false);
-  /// Points every use of `from` at `to`. Where `to` is defined later than a user, the user (and what depends on it) is moved
-  /// after it; false, and nothing is changed, where that would make a cycle. Uses by `except` stay. Cost: the uses, plus what is moved.
+  /// Drops an unused result: its id becomes none; trailing ones go away unless `keep_slot`.
+  void drop_result(NodeId node, uint32_t index, bool keep_slot = false);
+  /// Replaces every use of `from` by `to`. Where `to` is defined later than a user, the user (and what depends on it) is moved
+  /// after it; false, and nothing is changed, where that would make a cycle. Uses by `except` are kept. Cost: the uses, plus what is moved.
   bool replace_all_uses(ValueId from, ValueId to, NodeId except = {});
   /// Results must be unused.
   void erase(NodeId node);
-  /// An unused input or constant. A state that the input belongs to is no longer one.
+  /// Erases an unused input or constant, and the state that the input belongs to.
   void erase_value(ValueId value);
   /// none: to the end. Operands must come before the new place, users after it (asserted). Cost: operands or uses.
   void move_before(NodeId node, NodeId before);
   void set_name(NodeId node, std::string name);
   void set_name(ValueId value, std::string name);
-  /// `to`, which has no name, takes that of `from`, which loses it.
-  void hand_over_name(ValueId from, ValueId to);
+  /// Moves the name of `from` to `to`, which has none.
+  void transfer_name(ValueId from, ValueId to);
   void set_type(ValueId value, Type type);
   void set_data(ValueId value, std::optional<ShapeData> data);
   void set_attribute(NodeId node, std::string name, Attribute value);
@@ -299,7 +301,7 @@ class Graph {
   std::vector<std::string> output_names_;
   std::vector<State> states_;
   NameTable names_;
-  mutable std::unordered_map<std::string, uint32_t> next_suffix_;  ///< unique_name: where to go on counting, a stem
+  mutable std::unordered_map<std::string, uint32_t> next_suffix_;  ///< unique_name(): the next number to try, by stem
   Listener* listener_ = nullptr;
 };
 
@@ -328,7 +330,7 @@ class Graph::NodeRange {
 };
 inline Graph::NodeRange Graph::nodes() const { return NodeRange(*this); }
 
-/// Whether the graph can have that state beside those it has: an input and an output that belong to no other, of one dtype and, but for
+/// Whether the state can be added to the graph: an input and an output that belong to no other, of one dtype and, but for
 /// the growing axis, one shape; that axis has a symbol alone in the input. Errors: bad_graph, naming both ends. Cost: the states.
 Result<void> check_state(const Graph& graph, const State& state);
 

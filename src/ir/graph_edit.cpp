@@ -50,7 +50,7 @@ NodeId Graph::insert(const Op& op, std::vector<ValueId> inputs, size_t outputs, 
   if (free_nodes_.empty()) {
     TENON_ASSERT(nodes_.size() < kMaxSlots);
     index = static_cast<uint32_t>(nodes_.size());
-    nodes_.grow();
+    nodes_.add();
   } else {
     index = free_nodes_.back();
     free_nodes_.pop_back();
@@ -99,12 +99,12 @@ void Graph::erase(NodeId id) {
   free_nodes_.push_back(id.slot());
 }
 
-void Graph::drop_result(NodeId id, uint32_t index, bool keep_place) {
+void Graph::drop_result(NodeId id, uint32_t index, bool keep_slot) {
   Node& node = slot(id).node;
   TENON_ASSERT(index < node.outputs.size());
   if (node.outputs[index]) release(node.outputs[index]);
   node.outputs[index] = {};
-  while (!keep_place && !node.outputs.empty() && !node.outputs.back()) node.outputs.pop_back();
+  while (!keep_slot && !node.outputs.empty() && !node.outputs.back()) node.outputs.pop_back();
 }
 
 void Graph::set_operand(NodeId id, uint32_t k, ValueId value) {

@@ -18,7 +18,7 @@ Result<void> check_count(const Graph& graph, NodeId id, const char* what, size_t
       .found(fmt::format("{}", count));
 }
 
-/// Does the dim hold a symbol that was made at or after creation number `since`?
+/// Whether the dim has a symbol that was created at or after creation number `since`.
 bool is_fresh(Dim d, size_t since, const Symbols& symbols) {
   if (d.is_number() || symbols.all().size() == since) return false;
   uint32_t first_id = symbols.all()[since].node()->id;
@@ -28,7 +28,7 @@ bool is_fresh(Dim d, size_t since, const Symbols& symbols) {
 }
 
 /// The more specific of both: a number before a polynomial, the inferred polynomial before the declared one, but a declared one
-/// before a data-dependent size that inference has just made up.
+/// before a data-dependent size that inference has just created.
 Dim merge(Dim inferred, Dim declared, size_t symbols_before, const Symbols& symbols) {
   if (inferred.is_overflow()) return declared;
   if (inferred.is_number() || declared.is_overflow()) return inferred;
@@ -57,18 +57,18 @@ Type merge(Type inferred, const Type& declared, size_t symbols_before, const Nod
       Dim& d = (*inferred.shape)[i];
       const Dim computed = d;
       d = merge(d, (*declared.shape)[i], symbols_before, *view.symbols);
-      // Sizes of what holds tensors are not the program's: a run compares them.
+      // Sizes of elements of sequences and maps are not in the size table: a run checks them.
       if (inferred.is_tensor()) assume_equal(computed, d, symbols_before, view);
     }
   }
   return inferred;
 }
 
-/// Of nested bodies too: the types of their inputs have changed.
+/// Resets inferred types in a body and its nested bodies: the types of their inputs have changed.
 void forget_results(Graph& graph) {
   for (NodeId n : graph.nodes()) {
     for (size_t b = 0; b < graph.node(n).bodies.size(); ++b) forget_results(graph.body(n, b));
-    if (graph.node(n).op->unknown) continue;  // nothing would say it again
+    if (graph.node(n).op->unknown) continue;  // inference cannot restore its types
     for (ValueId v : graph.node(n).outputs) {
       if (!v) continue;
       graph.set_type(v, Type());
@@ -78,7 +78,7 @@ void forget_results(Graph& graph) {
 }
 
 /// Types of a body's captured inputs follow the outer values; of its formal ones, the op.
-/// Returns whether an input's type is another than before.
+/// Returns whether the type of an input has changed.
 bool type_inputs(Graph& graph, NodeId id, size_t index, const std::vector<Type>& formal) {
   const Node& node = graph.node(id);
   const Body& body = node.bodies[index];
@@ -103,10 +103,10 @@ bool type_inputs(Graph& graph, NodeId id, size_t index, const std::vector<Type>&
 
 Result<void> infer_body(Graph& graph, NodeId id, size_t index) {
   Graph& inner = graph.body(id, index);
-  constexpr int kRounds = 4;  // carried shapes widen once or twice; then they are symbols and settle
+  constexpr int kRounds = 4;  // loop-carried shapes widen once or twice; then they are symbols and do not change
   for (int round = 0; round < kRounds; ++round) {
     NodeView view = graph.view(id);
-    bool changed = type_inputs(graph, id, index, view.op->infer_body_inputs(view, index));
+    bool changed = type_inputs(graph, id, index, view.op->body_input_types(view, index));
     if (round > 0 && !changed) return {};
     if (round > 0) forget_results(inner);
     TRY(infer_all(inner));
@@ -114,10 +114,10 @@ Result<void> infer_body(Graph& graph, NodeId id, size_t index) {
   return {};
 }
 
-/// An integer tensor without elements: all that can be known of them is known.
+/// An integer tensor without elements has known (empty) shape data.
 bool holds_nothing(const Type& type) { return type.is_tensor() && is_integer(type.dtype) && type.is_static() && type.count() == Dim(0); }
 
-/// Sizes that are computed from data (a shape, a number of repeats) may come out below zero.
+/// Checks sizes that are computed from data (a shape, a number of repeats), which may be negative.
 Result<void> check_sizes(const NodeView& view, const Type& type) {
   if (!type.has_rank() || !type.is_tensor()) return {};
   for (Dim d : *type.shape) {

@@ -10,28 +10,33 @@ namespace tenon::ir {
 struct Token {
   enum class Kind : uint8_t { end, name, string, number, mark, bad } kind = Kind::end;
   std::string_view text;  ///< as written, quotes included
-  size_t at = 0;
+  size_t at = 0;          ///< offset in the text
   bool is(std::string_view mark_or_word) const { return kind != Kind::string && text == mark_or_word; }
 };
 
-/// May begin a bare name; may be in it.
+/// Whether a bare name may begin with `c`.
 bool starts_name(char c);
+/// Whether `c` may be in a bare name after its first character.
 bool continues_name(char c);
 
 /// Cuts the text form into tokens. Blanks, line ends and `//` comments separate them.
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
-  /// The token `ahead` places from here, at most 3.
+  /// The next token but `ahead`, without consuming it; ahead: at most 3.
   const Token& peek(size_t ahead = 0);
+  /// Consumes a token.
   Token take();
+  /// Consumes the next token if it is that one.
   bool take_if(std::string_view mark_or_word);
+  /// Consumes that token. Errors: bad_graph where the next token is another; `where` describes the construct.
   Result<Token> expect(std::string_view mark_or_word, std::string_view where);
-  /// The raw text between the `[` that comes next and its `]`; quotes and nested brackets are honoured.
+  /// Consumes `[ ... ]` and returns the text between; quotes and nested brackets are respected.
   Result<std::string_view> bracketed();
+  /// Bytes of the text that are not consumed.
   size_t left() const { return text_.size() - at_; }
   std::string_view text() const { return text_; }
-  /// Goes on from that place of the text; for what is read by another parser.
+  /// Continues at that offset of the text, after another parser has read a part of it.
   void seek(size_t at) {
     at_ = at;
     buffered_ = 0;
@@ -39,6 +44,7 @@ class Lexer {
 
   /// "line 3, column 14: ..." for the token.
   Error error(const Token& token, std::string what, Code code = Code::bad_graph) const;
+  /// "line 3, column 14" of an offset.
   std::string place(size_t at) const;
 
  private:
@@ -48,11 +54,11 @@ class Lexer {
 
   std::string_view text_;
   size_t at_ = 0;
-  Token ahead_[4];
-  size_t buffered_ = 0;
+  Token ahead_[4];       ///< tokens that peek() has read
+  size_t buffered_ = 0;  ///< number of these
 };
 
-/// What a string token says. Errors: an escape that is none.
+/// The text of a string token without quotes and escapes. Errors: bad_graph for an invalid escape.
 Result<std::string> unquote(const Lexer& lexer, const Token& token);
 
 }  // namespace tenon::ir

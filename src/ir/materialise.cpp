@@ -80,7 +80,7 @@ bool cast_quickly(const Tensor& from, Tensor& to) {
 }
 
 Result<void> cast_into(const Constant& c, Tensor& to) {
-  Tensor from = TRY(materialise(*std::get<Constant::Cast>(c.how).of));
+  Tensor from = TRY(materialise(*std::get<Constant::Cast>(c.source).operand));
   if (from.dtype() == DType::string || to.dtype() == DType::string || is_complex(from.dtype()) || is_complex(to.dtype())) {
     return fail(Code::not_supported, place(c), "not supported yet: cast of a constant from or to text or complex numbers");
   }
@@ -101,9 +101,9 @@ void scale_row(const Tensor& from, Tensor& to, int64_t first, int64_t count, dou
 }
 
 Result<void> scale_into(const Constant& c, Tensor& to) {
-  auto& step = std::get<Constant::Scale>(c.how);
+  auto& step = std::get<Constant::Scale>(c.source);
   if (!is_float(c.dtype)) return fail(Code::not_supported, place(c), "not supported yet: scale of a constant that is no float");
-  Tensor from = TRY(materialise(*step.of));
+  Tensor from = TRY(materialise(*step.operand));
   std::vector<double> factors = numbers_of(TRY(materialise(*step.factors)));
   auto axis = static_cast<size_t>(step.axis);
   int64_t inner = 1;
@@ -124,9 +124,9 @@ void times_row(std::span<const double> row, std::span<const double> transposed, 
 }
 
 Result<void> product_into(const Constant& c, Tensor& to) {
-  auto& step = std::get<Constant::Product>(c.how);
-  const Tensor from = TRY(materialise(*step.of));
-  const std::span<const double> factors = std::get<Tensor>(step.factors->how).as<double>();
+  auto& step = std::get<Constant::Product>(c.source);
+  const Tensor from = TRY(materialise(*step.operand));
+  const std::span<const double> factors = std::get<Tensor>(step.factors->source).as<double>();
   const auto results = static_cast<size_t>(step.factors->shape[0]), terms = static_cast<size_t>(step.factors->shape[1]);
   std::vector<double> transposed(factors.size()), row(terms), sums(results);
   for (size_t r = 0; r < results; ++r)
@@ -147,13 +147,13 @@ Result<void> product_into(const Constant& c, Tensor& to) {
 // --- concat --------------------------------------------------------------------------------------------------
 
 Result<void> concat_into(const Constant& c, std::byte* out) {
-  auto& step = std::get<Constant::Concat>(c.how);
+  auto& step = std::get<Constant::Concat>(c.source);
   auto axis = static_cast<size_t>(step.axis);
   int64_t outer = 1, width = bits_of(c.dtype) / 8;
   for (size_t i = 0; i < axis; ++i) outer *= c.shape[i];
   if (outer == 0 || c.count() == 0) return {};
   int64_t row = c.byte_size() / outer;
-  for (const ConstantRef& part : step.of) {
+  for (const ConstantRef& part : step.operand) {
     int64_t bytes = part->count() * width / outer;
     if (bytes == 0) continue;
     if (outer == 1) {
@@ -170,20 +170,20 @@ Result<void> concat_into(const Constant& c, std::byte* out) {
 // --- elements that are no whole bytes, and text --------------------------------------------------------------
 
 /// Where element `i` of a constant made by slice, permute or reshape is found in what it is made of.
-int64_t source_index(const Constant& c, const Constant& of, int64_t i) {
-  if (std::holds_alternative<Constant::Reshape>(c.how)) return i;
+int64_t source_index(const Constant& c, const Constant& operand, int64_t i) {
+  if (std::holds_alternative<Constant::Reshape>(c.source)) return i;
   std::vector<int64_t> at(c.shape.size());
   for (size_t k = c.shape.size(); k-- > 0; i /= c.shape[k]) at[k] = i % c.shape[k];
   std::vector<int64_t> source = at;
-  if (auto* slice = std::get_if<Constant::Slice>(&c.how)) {
+  if (auto* slice = std::get_if<Constant::Slice>(&c.source)) {
     auto axis = static_cast<size_t>(slice->axis);
     source[axis] = slice->begin + at[axis] * slice->step;
   } else {
-    auto& order = std::get<Constant::Permute>(c.how).order;
+    auto& order = std::get<Constant::Permute>(c.source).order;
     for (size_t k = 0; k < order.size(); ++k) source[static_cast<size_t>(order[k])] = at[k];
   }
   int64_t index = 0;
-  for (size_t k = 0; k < source.size(); ++k) index = index * of.shape[k] + source[k];
+  for (size_t k = 0; k < source.size(); ++k) index = index * operand.shape[k] + source[k];
   return index;
 }
 
@@ -198,12 +198,12 @@ void copy_element(const Tensor& from, int64_t i, Tensor& to, int64_t k) {
 }
 
 Result<void> concat_elements(const Constant& c, Tensor& to) {
-  auto& step = std::get<Constant::Concat>(c.how);
+  auto& step = std::get<Constant::Concat>(c.source);
   auto axis = static_cast<size_t>(step.axis);
   int64_t outer = 1, inner = 1;
   for (size_t i = 0; i < c.shape.size(); ++i) (i < axis ? outer : inner) *= c.shape[i];
   int64_t done = 0;
-  for (const ConstantRef& part : step.of) {
+  for (const ConstantRef& part : step.operand) {
     Tensor from = TRY(materialise(*part));
     int64_t row = outer ? from.count() / outer : 0;
     for (int64_t i = 0; i < from.count(); ++i) copy_element(from, i, to, i / row * inner + done + i % row);
@@ -213,33 +213,33 @@ Result<void> concat_elements(const Constant& c, Tensor& to) {
 }
 
 Result<void> elements_into(const Constant& c, Tensor& to) {
-  if (std::holds_alternative<Constant::Concat>(c.how)) return concat_elements(c, to);
-  const Constant* of = nullptr;
-  if (auto* x = std::get_if<Constant::Slice>(&c.how)) of = x->of.get();
-  if (auto* x = std::get_if<Constant::Permute>(&c.how)) of = x->of.get();
-  if (auto* x = std::get_if<Constant::Reshape>(&c.how)) of = x->of.get();
-  if (!of) return fail(Code::not_supported, place(c), "not supported yet: pack of this dtype");
-  Tensor from = TRY(materialise(*of));
-  for (int64_t i = 0; i < c.count(); ++i) copy_element(from, source_index(c, *of, i), to, i);
+  if (std::holds_alternative<Constant::Concat>(c.source)) return concat_elements(c, to);
+  const Constant* operand = nullptr;
+  if (auto* x = std::get_if<Constant::Slice>(&c.source)) operand = x->operand.get();
+  if (auto* x = std::get_if<Constant::Permute>(&c.source)) operand = x->operand.get();
+  if (auto* x = std::get_if<Constant::Reshape>(&c.source)) operand = x->operand.get();
+  if (!operand) return fail(Code::not_supported, place(c), "not supported yet: pack of this dtype");
+  Tensor from = TRY(materialise(*operand));
+  for (int64_t i = 0; i < c.count(); ++i) copy_element(from, source_index(c, *operand, i), to, i);
   return {};
 }
 
 /// Every step into a tensor of the constant's dtype and shape.
 Result<void> compute(const Constant& c, Tensor& to) {
-  if (std::holds_alternative<Constant::Cast>(c.how)) return cast_into(c, to);
-  if (std::holds_alternative<Constant::Scale>(c.how)) return scale_into(c, to);
-  if (std::holds_alternative<Constant::Product>(c.how)) return product_into(c, to);
-  if (auto* step = std::get_if<Constant::Blocks>(&c.how)) {
+  if (std::holds_alternative<Constant::Cast>(c.source)) return cast_into(c, to);
+  if (std::holds_alternative<Constant::Scale>(c.source)) return scale_into(c, to);
+  if (std::holds_alternative<Constant::Product>(c.source)) return product_into(c, to);
+  if (auto* step = std::get_if<Constant::Blocks>(&c.source)) {
     dequantize(*step->format, std::span(step->codes.data(), static_cast<size_t>(step->codes.byte_size())), to.as_mutable<float>());
     return {};
   }
   if (bits_of(c.dtype) < 8) return elements_into(c, to);
-  if (std::holds_alternative<Constant::Concat>(c.how)) return concat_into(c, to.mutable_data());
-  if (auto* step = std::get_if<Constant::Reshape>(&c.how)) {
-    return materialise_into(*step->of, {to.mutable_data(), static_cast<size_t>(c.byte_size())});
+  if (std::holds_alternative<Constant::Concat>(c.source)) return concat_into(c, to.mutable_data());
+  if (auto* step = std::get_if<Constant::Reshape>(&c.source)) {
+    return materialise_into(*step->operand, {to.mutable_data(), static_cast<size_t>(c.byte_size())});
   }
-  if (auto* step = std::get_if<Constant::Pack>(&c.how)) {
-    copy_packed(TRY(strided_view(*step->of)), step->panel, step->group, to.mutable_data());
+  if (auto* step = std::get_if<Constant::Pack>(&c.source)) {
+    copy_packed(TRY(strided_view(*step->operand)), step->panel, step->group, to.mutable_data());
     return {};
   }
   copy_dense(TRY(strided_view(c)), to.mutable_data());
@@ -249,7 +249,7 @@ Result<void> compute(const Constant& c, Tensor& to) {
 }  // namespace
 
 Result<Tensor> materialise(const Constant& constant) {
-  if (auto* tensor = std::get_if<Tensor>(&constant.how)) return *tensor;
+  if (auto* tensor = std::get_if<Tensor>(&constant.source)) return *tensor;
   TRY(check_readable(constant));
   Tensor out = TRY(Tensor::make(constant.dtype, constant.shape));
   TRY(compute(constant, out));
@@ -259,7 +259,7 @@ Result<Tensor> materialise(const Constant& constant) {
 Result<void> materialise_into(const Constant& constant, std::span<std::byte> out) {
   if (constant.dtype == DType::string) return fail(Code::not_supported, place(constant), "text has no bytes to write");
   TENON_ASSERT(static_cast<int64_t>(out.size()) >= constant.byte_size());
-  if (auto* tensor = std::get_if<Tensor>(&constant.how)) {
+  if (auto* tensor = std::get_if<Tensor>(&constant.source)) {
     if (!out.empty() && tensor->byte_size() > 0) std::memcpy(out.data(), tensor->data(), static_cast<size_t>(tensor->byte_size()));
     return {};
   }

@@ -34,7 +34,7 @@ std::string_view module_by_name(std::string_view name) {
   return end == name.npos ? std::string_view{} : name.substr(0, end);
 }
 
-/// The modules that both are in.
+/// The common prefix of two module paths.
 std::string_view common_module(std::string_view a, std::string_view b) {
   const size_t same = static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
   if (same == a.size() && (same == b.size() || b[same] == '/')) return a;

@@ -83,7 +83,7 @@ void Graph::move_before(NodeId id, NodeId before) {
   if (listener_) listener_->moved(id);
 }
 
-/// The users of `from` that come before `anchor`, and what depends on them up to there. False where `anchor` itself does.
+/// Collects the users of `from` before `anchor`, and nodes before `anchor` that depend on them. False where `anchor` depends on them.
 bool Graph::collect_movers(ValueId from, NodeId anchor, NodeId except, std::vector<NodeId>& movers) const {
   std::unordered_set<NodeId> seen;
   auto visit = [&](ValueId value, NodeId skip) {

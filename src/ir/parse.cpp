@@ -328,7 +328,7 @@ class Parser {
       if (!made[k].name.empty()) g.set_name(ids[k], std::move(made[k].name));
     }
     for (size_t k = 0; k < made.size(); ++k) {
-      if (g.value(ids[k]).name.empty()) g.drop_result(id, static_cast<uint32_t>(k), /*keep_place=*/true);
+      if (g.value(ids[k]).name.empty()) g.drop_result(id, static_cast<uint32_t>(k), /*keep_slot=*/true);
     }
   }
 
@@ -348,7 +348,7 @@ class Parser {
   /// The value gets the type that the text states, which must not contradict what was inferred.
   Result<void> hold(Declared& stated) {
     const Type& found = stated.graph->value(stated.value).type;
-    if (!agree(stated.type, found))
+    if (!merge_types(stated.type, found))
       return fail(Code::bad_graph, lexer_.place(stated.at), "the type that the text states is not the type of the value")
           .expected(found.text())
           .found(stated.type.text());

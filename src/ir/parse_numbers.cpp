@@ -29,7 +29,7 @@ std::optional<double> read_float(std::string_view text) {
   return read<double>(text);
 }
 
-std::optional<float> read_single(std::string_view text) {
+std::optional<float> read_f32(std::string_view text) {
   if (auto value = read<float>(text)) return value;
   auto wide = read_float(text);
   return wide ? std::optional(static_cast<float>(*wide)) : std::nullopt;

@@ -63,7 +63,7 @@ Result<void> ValueParser::complex_element(Tensor& out, int64_t i) {
 Result<void> ValueParser::float_element(Tensor& out, int64_t i, const Token& token) {
   const DType dtype = out.dtype();
   if (dtype == DType::f32) {
-    auto value = token.kind == Token::Kind::string ? std::nullopt : read_single(token.text);
+    auto value = token.kind == Token::Kind::string ? std::nullopt : read_f32(token.text);
     if (!value) return lexer_.error(token, "an element is no number").expected("a number, inf or nan");
     out.as_mutable<float>()[static_cast<size_t>(i)] = *value;
     return {};
@@ -186,7 +186,7 @@ Result<ConstantRef> ValueParser::unread(const Type& type) {
   Sizes shape;
   for (size_t k = 0; is_known && k < type.shape->size(); ++k) shape.push_back((*type.shape)[k].value());
   const auto count = checked_count(shape);
-  if (!is_known || !count || *count >= kMostElements)
+  if (!is_known || !count || *count >= kMaxElements)
     return lexer_.error(near, "a constant's type must be known").expected("a dtype and a number for each axis").found(type.text());
   if (near.is("splat")) {
     TRY(splat(type.dtype));

@@ -140,7 +140,7 @@ Result<Attribute> ValueParser::list() {
     else if (is_float_text(token.text)) floats.push_back(static_cast<float>(TRY(number(token))));
     else if (auto value = read_integer(token.text)) ints.push_back(*value);
     else return lexer_.error(token, "an element of a list is neither number nor string").expected("an integer, a float or a string");
-    if (!floats.empty() && is_float_text(token.text)) floats.back() = read_single(token.text).value_or(floats.back());
+    if (!floats.empty() && is_float_text(token.text)) floats.back() = read_f32(token.text).value_or(floats.back());
   } while (lexer_.take_if(","));
   TRY(lexer_.expect("]", "a list"));
   if ((!ints.empty() + !floats.empty() + !strings.empty()) > 1)
@@ -186,14 +186,14 @@ Result<Attribute> ValueParser::attribute() {
   if (token.kind == Token::Kind::number) {
     if (!is_float_text(token.text)) {
       if (auto value = read_integer(token.text)) return Attribute(*value);
-    } else if (auto value = read_single(token.text)) {
+    } else if (auto value = read_f32(token.text)) {
       return Attribute(*value);
     }
   }
   return lexer_.error(token, "the value of an attribute is not well formed").expected("a number, string, list or tensor");
 }
 
-bool agree(Type& declared, const Type& found) {
+bool merge_types(Type& declared, const Type& found) {
   if (declared.dtype != DType::none && found.dtype != DType::none && declared.dtype != found.dtype) return false;
   if (declared.kind != found.kind) return false;
   if (declared.dtype == DType::none) declared.dtype = found.dtype;

@@ -12,7 +12,7 @@ class ValueParser {
   ValueParser(Lexer& lexer, Symbols& symbols, const TextConstants* big, bool structure_only = false)
       : lexer_(lexer), symbols_(symbols), big_(big), structure_only_(structure_only) {}
 
-  /// A name, bare or quoted.
+  /// A name, bare or quoted. what: names it in errors.
   Result<std::string> name(std::string_view what);
   Result<Type> type();
   /// One symbol of a `symbol` line: "batch", "seq in 1 to 8".
@@ -27,7 +27,7 @@ class ValueParser {
  private:
   static constexpr int64_t kByteBudget = int64_t{256} << 20;  ///< for all tensors that one text makes
   static constexpr size_t kMaxRank = 64;
-  static constexpr int64_t kMostElements = int64_t{1} << 56;  ///< of a constant without bytes
+  static constexpr int64_t kMaxElements = int64_t{1} << 56;  ///< of a constant whose bytes the text lacks
 
   Result<Type> tensor_type();
   Result<Type> map_type();
@@ -55,8 +55,8 @@ class ValueParser {
   int64_t bytes_left_ = kByteBudget;
 };
 
-/// Makes of a type that the text states what is known of both: a numbered size may not contradict; where both are symbolic, the text's
-/// spelling stays. False where they contradict.
-bool agree(Type& declared, const Type& found);
+/// Merges an inferred type into the type that the text declares: unknown parts are filled in; where both sizes are symbolic, the declared
+/// one stays. False where they contradict.
+bool merge_types(Type& declared, const Type& inferred);
 
 }  // namespace tenon::ir

@@ -189,7 +189,7 @@ class Printer {
       return fmt::format("@{}", big_->constants.size() - 1);
     }
     if (!c->is_plain()) return c->unread() ? "digest(\"not read\")" : "digest(\"lazy\")";
-    const Tensor& t = std::get<Tensor>(c->how);
+    const Tensor& t = std::get<Tensor>(c->source);
     return is_splat(t) ? "splat(" + element_text(t, 0) + ")" : fmt::format("digest(\"{:016x}\")", hash_of(t));
   }
 

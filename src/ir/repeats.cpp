@@ -28,13 +28,13 @@ void find(const std::vector<size_t>& hashes, size_t begin, size_t end, size_t lo
       run = hashes[i] == hashes[i + period] ? run + 1 : 0;
       if (run < period) continue;
       const Repeat found{i + 1 - run, period, run / period + 1};
-      if (found.covered() - period > best.covered() - best.period) best = found;
+      if (found.node_count() - period > best.node_count() - best.period) best = found;
     }
   }
   if (best.count < 2) return;
   find(hashes, begin, best.first, longest_block, out);
   out.push_back(best);
-  find(hashes, best.first + best.covered(), end, longest_block, out);
+  find(hashes, best.first + best.node_count(), end, longest_block, out);
 }
 
 }  // namespace

@@ -6,15 +6,15 @@
 
 namespace tenon::ir {
 
-/// `count` blocks of `period` nodes each, one after the other, equal in ops, attributes and result types; the first one starts at node
-/// number `first` of the graph's order.
+/// A repeated block: `count` consecutive blocks of `period` nodes each, equal in ops, attributes and result types, from position `first` in
+/// the order of the graph.
 struct Repeat {
   size_t first = 0, period = 0, count = 0;
-  size_t covered() const { return period * count; }
+  size_t node_count() const { return period * count; }
 };
 
-/// The layers of a model, in graph order: the repeat that hides most nodes, then the same on both sides of it.
-/// longest_block: nodes. Cost: nodes times `longest_block`, for each repeat that is found.
+/// Finds repeated blocks (the layers of a model), in graph order: the repeat with most nodes, then, recursively, those before and after it.
+/// longest_block: the greatest period. Cost: nodes times `longest_block`, for each repeat that is found.
 std::vector<Repeat> find_repeats(const Graph& graph, size_t longest_block = 512);
 
 }  // namespace tenon::ir

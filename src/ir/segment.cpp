@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "ir/carry.h"
+#include "ir/dim_remapper.h"
 
 namespace tenon::ir {
 
@@ -16,7 +16,7 @@ void each_size(const Type& type, Visit visit) {
   for (Dim d : *type.shape) each_symbol(d, visit);
 }
 
-/// The sizes that a value goes by: of its type, and where its elements are known, in them.
+/// Visits the sizes of a value's type and, where they are known, of its elements.
 template <class Visit>
 void each_size(const Value& value, Visit visit) {
   each_size(value.type, visit);
@@ -24,7 +24,7 @@ void each_size(const Value& value, Visit visit) {
   for (Dim d : *value.data) each_symbol(d, visit);
 }
 
-/// Those of its results, and of all values inside its bodies, which use the sizes of the enclosing graph.
+/// Visits the sizes of a node's results, and of all values in its bodies, which use sizes of the enclosing graph.
 template <class Visit>
 void each_size(const Graph& graph, const Node& node, Visit visit) {
   for (ValueId v : node.outputs)
@@ -41,17 +41,17 @@ bool has_effects(const Node& node) {
   return false;
 }
 
-/// Walks what comes before a unit first, without recursion: graphs are deep.
+/// A depth-first walk over dependencies, without recursion since graphs are deep.
 class Ordering {
  public:
   Ordering(const Graph& graph, std::span<const Segment> segments) : graph_(graph), dependencies_(graph) {
     for (const Segment& s : segments)
       for (NodeId n : s.nodes) segments_.emplace(n, &s);
     for (NodeId n : graph.nodes())
-      if (!segments_.contains(n) && dependencies_.follows_from_input_sizes(n)) dependencies_.take_from_sizes(n);
+      if (!segments_.contains(n) && dependencies_.follows_from_input_sizes(n)) dependencies_.take_from_size_table(n);
   }
 
-  Result<std::vector<Unit>> run() {
+  Result<std::vector<ScheduleUnit>> run() {
     for (NodeId n : graph_.nodes()) TRY(visit(n));
     return std::move(units_);
   }
@@ -78,7 +78,7 @@ class Ordering {
       if (state == State::done) continue;
       state = State::done;
       const auto found = segments_.find(top);
-      units_.push_back(found == segments_.end() ? Unit{top, nullptr} : Unit{{}, found->second});
+      units_.push_back(found == segments_.end() ? ScheduleUnit{top, nullptr} : ScheduleUnit{{}, found->second});
     }
     return {};
   }
@@ -104,7 +104,7 @@ class Ordering {
   Dependencies dependencies_;
   std::unordered_map<NodeId, const Segment*> segments_;
   std::unordered_map<NodeId, State> states_;
-  std::vector<Unit> units_;
+  std::vector<ScheduleUnit> units_;
 };
 
 /// Copies a segment, value by value.
@@ -157,13 +157,13 @@ class Cutter {
 
   const Graph& from_;
   std::unique_ptr<Graph> to_;
-  DimCarrier carry_;
+  DimRemapper carry_;
   std::unordered_map<ValueId, ValueId> copies_;
 };
 
 }  // namespace
 
-bool makes_sizes(const Graph& graph, const Node& node) {
+bool computes_sizes_only(const Graph& graph, const Node& node) {
   for (ValueId v : node.outputs) {
     if (!v) continue;
     const Value& value = graph.value(v);
@@ -195,7 +195,7 @@ ValueId Dependencies::definition_of(const DimNode& symbol) const {
 }
 
 void Dependencies::each(NodeId id, const std::function<void(NodeId)>& visit) const {
-  if (sized_.contains(id)) return;
+  if (from_size_table_.contains(id)) return;
   const Node& node = graph_.node(id);
   const auto visit_producer = [&](ValueId v) {
     if (v && graph_.value(v).producer && graph_.value(v).producer != id) visit(graph_.value(v).producer);
@@ -207,7 +207,7 @@ void Dependencies::each(NodeId id, const std::function<void(NodeId)>& visit) con
 
 bool Dependencies::follows_from_input_sizes(NodeId id) const {
   const Node& node = graph_.node(id);
-  if (!makes_sizes(graph_, node)) return false;
+  if (!computes_sizes_only(graph_, node)) return false;
   bool from_inputs = true;
   for (ValueId v : node.outputs)
     if (v) each_size(graph_.value(v), [&](const DimNode& s) { from_inputs &= !definition_of(s); });
@@ -216,16 +216,16 @@ bool Dependencies::follows_from_input_sizes(NodeId id) const {
 
 Segment segment_of(const Graph& graph, const Dependencies& dependencies, std::string backend, std::vector<NodeId> nodes) {
   Segment out{.backend = std::move(backend), .nodes = std::move(nodes), .operands = {}, .results = {}};
-  // Most segments of a large graph are small: looking through a few nodes beats a set for each segment.
-  constexpr size_t kFew = 16;
-  const bool few = out.nodes.size() <= kFew;
+  // Most segments of a large graph are small: a linear search in a few nodes is faster than a set.
+  constexpr size_t kMaxLinearSearch = 16;
+  const bool few = out.nodes.size() <= kMaxLinearSearch;
   const std::unordered_set<NodeId> many =
       few ? std::unordered_set<NodeId>() : std::unordered_set<NodeId>(out.nodes.begin(), out.nodes.end());
   const auto is_inside = [&](NodeId n) { return few ? std::ranges::find(out.nodes, n) != out.nodes.end() : many.contains(n); };
   std::unordered_set<ValueId> taken;
   const auto is_used_outside = [&](ValueId v) {
     return std::ranges::any_of(
-        graph.value(v).uses, [&](const Use& u) { return u.is_output() || (!is_inside(u.node) && !dependencies.takes_from_sizes(u.node)); });
+        graph.value(v).uses, [&](const Use& u) { return u.is_output() || (!is_inside(u.node) && !dependencies.is_in_size_table(u.node)); });
   };
   const auto defines_size = [&](ValueId v) {
     bool first = false;
@@ -234,7 +234,7 @@ Segment segment_of(const Graph& graph, const Dependencies& dependencies, std::st
   };
   for (NodeId n : out.nodes) {
     const auto& read = graph.node(n).inputs;
-    for (ValueId v : dependencies.takes_from_sizes(n) ? std::span<const ValueId>() : std::span<const ValueId>(read))
+    for (ValueId v : dependencies.is_in_size_table(n) ? std::span<const ValueId>() : std::span<const ValueId>(read))
       if (v && !graph.value(v).is_constant() && !is_inside(graph.value(v).producer) && taken.insert(v).second) out.operands.push_back(v);
     for (ValueId v : graph.node(n).outputs)
       if (v && (is_used_outside(v) || defines_size(v))) out.results.push_back(v);
@@ -242,13 +242,13 @@ Segment segment_of(const Graph& graph, const Dependencies& dependencies, std::st
   return out;
 }
 
-Result<std::vector<Unit>> units_of(const Graph& graph, std::span<const Segment> segments) {
+Result<std::vector<ScheduleUnit>> schedule_units(const Graph& graph, std::span<const Segment> segments) {
   if (!segments.empty()) return Ordering(graph, segments).run();
-  std::vector<Unit> units;
+  std::vector<ScheduleUnit> units;
   for (NodeId n : graph.nodes()) units.push_back({n, nullptr});
   return units;
 }
 
-std::unique_ptr<Graph> cut_out(const Graph& graph, const Segment& segment) { return Cutter(graph).run(segment); }
+std::unique_ptr<Graph> extract_segment(const Graph& graph, const Segment& segment) { return Cutter(graph).run(segment); }
 
 }  // namespace tenon::ir

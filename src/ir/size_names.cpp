@@ -38,24 +38,24 @@ void rename(Graph& graph, Renamed renamed) {
 }  // namespace
 
 SizeNames::SizeNames(Graph& graph) : graph_(graph) {
-  for (Dim d : graph.symbols().all()) taken_.insert(d.node()->name);
+  for (Dim d : graph.symbols().all()) used_names_.insert(d.node()->name);
   for (ValueId input : graph.inputs())
     if (const auto& shape = graph.value(input).type.shape)
-      for (Dim d : *shape) each_symbol(d, [&](const DimNode& s) { of_inputs_.insert(&s); });
+      for (Dim d : *shape) each_symbol(d, [&](const DimNode& s) { input_symbols_.insert(&s); });
 }
 
 void SizeNames::declare(Dim size, std::string_view name) {
   const DimNode* symbol = size.node();
-  if (!symbol || symbol->kind != DimNode::Kind::symbol || of_inputs_.contains(symbol) || named_.contains(symbol)) return;
-  if (!taken_.insert(std::string(name)).second) return;
-  named_.emplace(symbol, graph_.symbols().symbol(name, symbol->lower, symbol->upper));
+  if (!symbol || symbol->kind != DimNode::Kind::symbol || input_symbols_.contains(symbol) || new_names_.contains(symbol)) return;
+  if (!used_names_.insert(std::string(name)).second) return;
+  new_names_.emplace(symbol, graph_.symbols().symbol(name, symbol->lower, symbol->upper));
 }
 
-void SizeNames::give() {
-  if (named_.empty()) return;
+void SizeNames::apply() {
+  if (new_names_.empty()) return;
   const auto name_of = [&](const DimNode& s) {
-    const auto at = named_.find(&s);
-    return at == named_.end() ? Dim::of(&s) : at->second;
+    const auto at = new_names_.find(&s);
+    return at == new_names_.end() ? Dim::of(&s) : at->second;
   };
   rename(graph_, [&](Dim d) { return d.is_number() ? d : substitute(d, name_of); });
 }

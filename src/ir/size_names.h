@@ -8,21 +8,21 @@
 
 namespace tenon::ir {
 
-/// Names for data-dependent sizes, as somebody declares them. Nothing is claimed of a size: a name that the graph has already, which
-/// would make two sizes one, is not given.
+/// Renames symbols of data-dependent sizes to declared names. A name that the graph uses already is skipped, since it would make two sizes
+/// equal.
 class SizeNames {
  public:
   explicit SizeNames(Graph& graph);
-  /// `name` is that of `size`, where that is a symbol of no input; the first name counts.
+  /// Declares a name for a size, which is ignored unless the size is a symbol of no input; the first name of a symbol counts.
   void declare(Dim size, std::string_view name);
-  /// Gives the names, in bodies too. Cost: one walk where there are any.
-  void give();
+  /// Renames the symbols, in bodies too. Cost: one walk over the graph where there are names.
+  void apply();
 
  private:
   Graph& graph_;
-  std::unordered_set<const DimNode*> of_inputs_;
-  std::unordered_map<const DimNode*, Dim> named_;
-  std::unordered_set<std::string> taken_;
+  std::unordered_set<const DimNode*> input_symbols_;
+  std::unordered_map<const DimNode*, Dim> new_names_;
+  std::unordered_set<std::string> used_names_;
 };
 
 }  // namespace tenon::ir

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The arena's cells; only graph*.cpp, order.cpp and verify.cpp look at them.
+// The slots of the arenas of a graph; only graph*.cpp, order.cpp and verify.cpp use them.
 #include "ir/graph.h"
 
 namespace tenon::ir {
 
-/// Walks of a large graph wait for memory and for little else: each cell is three cache lines, the first of which holds what nearly
-/// every visit reads (order, op, operands; kind, users, dtype).
+/// Walks over large graphs are bound by memory latency. A slot has three cache lines; the first one has the fields that nearly every visit
+/// reads (order, op, operands; kind, users, dtype).
 inline constexpr size_t kCacheLine = 64;
 
 struct alignas(kCacheLine) Graph::NodeSlot {
-  uint64_t key = 0;  ///< order key: grows along the list
+  uint64_t key = 0;  ///< order key: increases along the list
   NodeId previous, next;
   uint8_t generation = 0;
   bool live = false;
@@ -24,7 +24,7 @@ struct alignas(kCacheLine) Graph::ValueSlot {
   Value value;
 };
 
-/// A slot is given out 255 times and then retired, so that a generation tag never comes back.
+/// A slot is reused 255 times and then retired, so that an id is never valid twice.
 inline constexpr uint8_t kLastGeneration = 255;
 
 inline Graph::NodeSlot& Graph::slot(NodeId id) const {

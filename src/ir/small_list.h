@@ -11,9 +11,8 @@
 
 namespace tenon::ir {
 
-/// A list of plain values, the first `N` of which live inside: nearly all nodes have few operands and nearly all values few uses, and
-/// a graph is walked often, so that a block of the heap each would be most of its memory and of the time to walk it.
-/// Takes the place of a std::vector; converts to one where a copy is needed.
+/// A vector of trivially copyable items that stores up to `N` of them inline (like llvm::SmallVector): nearly all nodes have few operands
+/// and values few uses. Larger lists are on the heap. Converts to std::vector.
 template <class T, uint32_t N>
 class SmallList {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -48,8 +47,8 @@ class SmallList {
 
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  T* data() { return is_inside() ? inside() : outside_; }
-  const T* data() const { return is_inside() ? inside() : outside_; }
+  T* data() { return is_inline() ? inline_items() : heap_; }
+  const T* data() const { return is_inline() ? inline_items() : heap_; }
   T* begin() { return data(); }
   T* end() { return data() + size_; }
   const T* begin() const { return data(); }
@@ -67,7 +66,7 @@ class SmallList {
     T* to = static_cast<T*>(::operator new(capacity * sizeof(T)));
     std::copy(begin(), end(), to);
     release();
-    outside_ = to;
+    heap_ = to;
     capacity_ = capacity;
   }
   void push_back(T item) {
@@ -78,7 +77,7 @@ class SmallList {
     --size_;
     if (size_ == 0) clear();
   }
-  /// Also gives the block of the heap back.
+  /// Also frees the heap memory.
   void clear() {
     release();
     capacity_ = N;
@@ -104,11 +103,11 @@ class SmallList {
 
  private:
   static constexpr size_t kBytes = std::max(N * sizeof(T), sizeof(T*));
-  bool is_inside() const { return capacity_ == N; }
-  T* inside() { return reinterpret_cast<T*>(bytes_); }
-  const T* inside() const { return reinterpret_cast<const T*>(bytes_); }
+  bool is_inline() const { return capacity_ == N; }
+  T* inline_items() { return reinterpret_cast<T*>(bytes_); }
+  const T* inline_items() const { return reinterpret_cast<const T*>(bytes_); }
   void release() {
-    if (!is_inside()) ::operator delete(outside_);
+    if (!is_inline()) ::operator delete(heap_);
   }
   void take(SmallList& other) {
     size_ = std::exchange(other.size_, 0);
@@ -117,9 +116,9 @@ class SmallList {
   }
 
   uint32_t size_ = 0;
-  uint32_t capacity_ = N;  ///< N: the items are inside
+  uint32_t capacity_ = N;  ///< N: the items are inline
   union {
-    T* outside_;
+    T* heap_;
     alignas(T*) std::byte bytes_[kBytes];
   };
 };

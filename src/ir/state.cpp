@@ -18,7 +18,7 @@ const State* Graph::state_of_output(uint32_t output) const {
 }
 
 void Graph::add_state(State state) {
-  // No run has more rows than the capacity.
+  // A run never has more rows than the capacity.
   if (state.growing && value(state.input).type.has_rank() && state.growing->axis < value(state.input).type.shape->size())
     if (const DimNode* n = value(state.input).type.dim(static_cast<int>(state.growing->axis)).node(); n && n->kind == DimNode::Kind::symbol)
       symbols_->symbol(n->name, n->lower, std::max(n->lower, state.growing->capacity));
@@ -42,7 +42,7 @@ Result<void> check_growing(const State& state, const Type& old_type, const std::
   return {};
 }
 
-/// All sizes but the growing one are the same before and after, and depend on no length.
+/// Whether all sizes but that of the growing axis are equal in the old and new value and do not depend on it.
 bool has_same_sizes(const Graph& graph, const State& state, const Type& a, const Type& b) {
   std::vector<const DimNode*> lengths;
   const auto add_length = [&](const State& s) {

@@ -9,14 +9,14 @@
 
 namespace tenon::ir {
 
-/// An axis whose size is data, and grows from run to run up to the capacity. Memory has the strides of the capacity.
+/// An axis whose size depends on data and grows from run to run up to the capacity. The memory layout has the strides of the capacity.
 struct GrowingAxis {
   uint32_t axis = 0;
   int64_t capacity = 0;
   friend bool operator==(const GrowingAxis&, const GrowingAxis&) = default;
 };
 
-/// A value that lasts between the runs of a context: a run reads the input and replaces it by the output.
+/// A value that is kept between the runs of a context: a run reads it from an input and replaces it by an output.
 struct State {
   std::string name;     ///< unique in its graph
   ValueId input;        ///< the old value

@@ -199,11 +199,11 @@ Strided permuted(Strided view, const Constant::Permute& step, const Constant& co
 
 Result<Strided> strided_view(const Constant& constant) {
   TENON_ASSERT(bits_of(constant.dtype) >= 8);
-  if (auto* tensor = std::get_if<Tensor>(&constant.how)) return dense(*tensor);
-  if (auto* step = std::get_if<Constant::Slice>(&constant.how)) return sliced(TRY(strided_view(*step->of)), *step, constant);
-  if (auto* step = std::get_if<Constant::Permute>(&constant.how)) return permuted(TRY(strided_view(*step->of)), *step, constant);
-  if (auto* step = std::get_if<Constant::Reshape>(&constant.how)) {
-    Strided view = TRY(strided_view(*step->of));
+  if (auto* tensor = std::get_if<Tensor>(&constant.source)) return dense(*tensor);
+  if (auto* step = std::get_if<Constant::Slice>(&constant.source)) return sliced(TRY(strided_view(*step->operand)), *step, constant);
+  if (auto* step = std::get_if<Constant::Permute>(&constant.source)) return permuted(TRY(strided_view(*step->operand)), *step, constant);
+  if (auto* step = std::get_if<Constant::Reshape>(&constant.source)) {
+    Strided view = TRY(strided_view(*step->operand));
     if (view.is_contiguous()) {
       view.shape = constant.shape;
       view.strides = dense_strides(view.shape);

@@ -4,7 +4,7 @@
 
 namespace tenon::ir {
 
-/// Elements of whole bytes at any strides: how slices and permutes of bytes are read without being made.
+/// A view of elements of whole bytes with any strides, to read slices and permutes without copies.
 struct Strided {
   DType dtype;
   Sizes shape;
@@ -12,13 +12,14 @@ struct Strided {
   const std::byte* data;
   Tensor keeper;  ///< owns the bytes
 
+  /// Bytes of an element.
   int64_t width() const { return bits_of(dtype) / 8; }
   int64_t count() const;
   bool is_contiguous() const;
 };
 
-/// The constant as a view: no bytes are made for slices, permutes and (of dense views) reshapes. Whatever else there is is
-/// materialised. Only for dtypes of whole bytes. Errors: out_of_memory.
+/// The constant as a view. Slices, permutes and (of dense views) reshapes are not copied; other expressions are materialised. Only for
+/// dtypes of whole bytes. Errors: out_of_memory.
 Result<Strided> strided_view(const Constant& constant);
 /// Writes the elements row-major. Cost: one pass; transposes go in tiles of 32 x 32.
 void copy_dense(const Strided& from, std::byte* to);
@@ -26,7 +27,7 @@ void copy_dense(const Strided& from, std::byte* to);
 template <class F>
 void each_row(const Strided& from, F visit);
 
-/// Pack of [..., K, N], as Constant::Pack says.
+/// Writes the Constant::Pack of a view [..., K, N].
 void copy_packed(const Strided& from, int64_t panel, int64_t group, std::byte* to);
 
 template <class F>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a graph has about a node's operands, for the node's op.
+// Makes the NodeView of a node, with types and known values of its operands.
 #include "ir/graph.h"
 
 namespace tenon::ir {

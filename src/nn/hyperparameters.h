@@ -12,8 +12,9 @@
 
 namespace tenon::nn {
 
-/// The numbers and words that describe a network. Keys are those of GGUF without the architecture in front: "block_count",
-/// "attention.head_count" (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md); readers of other formats translate to them.
+/// The hyperparameters of a network by name: numbers, booleans and strings. Keys are those of GGUF without the architecture in front:
+/// "block_count", "attention.head_count" (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md); readers of other formats translate to
+/// them.
 class Hyperparameters {
  public:
   using Value = std::variant<int64_t, double, bool, std::string, std::vector<double>>;
@@ -21,10 +22,10 @@ class Hyperparameters {
   void set(std::string key, Value value) { values_.insert_or_assign(std::move(key), std::move(value)); }
   bool has(std::string_view key) const { return values_.contains(key); }
 
-  /// A number of 1 to 2^31. Errors: bad_input where there is none, or another value.
+  /// A number of 1 to 2^31. Errors: bad_input where it is missing or has another value.
   Result<int64_t> size(std::string_view key) const;
   Result<int64_t> size(std::string_view key, int64_t otherwise) const;
-  /// A finite number. Errors: bad_input where it is no such number.
+  /// A finite number. Errors: bad_input where the value is not finite or no number.
   Result<double> number(std::string_view key, double otherwise) const;
   Result<std::string> word(std::string_view key, std::string_view otherwise) const;
   Result<bool> flag(std::string_view key, bool otherwise) const;

@@ -9,7 +9,7 @@ namespace tenon::nn {
 /// Weights that are tensors, in a mapped file or in memory, or follow from such; of any float type.
 class TensorWeights : public Weights {
  public:
-  /// In place of one of that name.
+  /// Replaces a weight of that name.
   void set(std::string name, Tensor tensor) { set(std::move(name), ir::constant_of(std::move(tensor))); }
   void set(std::string name, ir::ConstantRef weight) { tensors_.insert_or_assign(std::move(name), std::move(weight)); }
   void erase(const std::string& name) { tensors_.erase(name); }

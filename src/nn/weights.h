@@ -15,9 +15,9 @@ class Weights {
  public:
   virtual ~Weights() = default;
   virtual std::vector<std::string> names() const = 0;
-  /// Nullopt where there is no such weight.
+  /// nullopt where there is no such weight.
   virtual std::optional<Sizes> shape_of(std::string_view name) const = 0;
-  /// f32, decoded when it is read, not here. Only of names that there are.
+  /// The weight as f32, decoded when it is materialised. The name must exist.
   virtual ir::ConstantRef constant(std::string_view name) const = 0;
 };
 

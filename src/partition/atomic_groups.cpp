@@ -14,23 +14,23 @@ namespace tenon::partition {
 
 namespace {
 
-/// Sets of nodes that grow together.
-class Sets {
+/// A union-find structure over nodes.
+class DisjointSets {
  public:
-  explicit Sets(size_t nodes) : parent_(nodes) { std::iota(parent_.begin(), parent_.end(), 0); }
-  uint32_t of(uint32_t node) {
+  explicit DisjointSets(size_t nodes) : parent_(nodes) { std::iota(parent_.begin(), parent_.end(), 0); }
+  uint32_t root_of(uint32_t node) {
     while (parent_[node] != node) node = parent_[node] = parent_[parent_[node]];
     return node;
   }
-  void join(uint32_t a, uint32_t b) { parent_[std::max(of(a), of(b))] = std::min(of(a), of(b)); }
+  void join(uint32_t a, uint32_t b) { parent_[std::max(root_of(a), root_of(b))] = std::min(root_of(a), root_of(b)); }
 
  private:
   std::vector<uint32_t> parent_;
 };
 
-class Finding {
+class AtomicGroupFinder {
  public:
-  explicit Finding(const ir::Graph& graph) : graph_(graph), sets_(graph.node_count()) {}
+  explicit AtomicGroupFinder(const ir::Graph& graph) : graph_(graph), sets_(graph.node_count()) {}
 
   std::vector<AtomicGroup> run() {
     bool any = false;
@@ -44,12 +44,12 @@ class Finding {
     }
     std::map<uint32_t, AtomicGroup> found;
     for (ir::NodeId id : graph_.nodes()) {
-      const auto why = touched_.find(numbers_.at(id));
-      if (why == touched_.end()) continue;
-      AtomicGroup& group = found[sets_.of(why->first)];
+      const auto why = memberships_.find(numbers_.at(id));
+      if (why == memberships_.end()) continue;
+      AtomicGroup& group = found[sets_.root_of(why->first)];
       group.nodes.push_back(why->first);
-      if (why->second != Touch::quantized) group.kind = AtomicGroup::Kind::non_tensor;
-      group.open |= why->second == Touch::border;
+      if (why->second != Membership::quantized) group.kind = AtomicGroup::Kind::non_tensor;
+      group.open |= why->second == Membership::open;
     }
     std::vector<AtomicGroup> out;
     for (auto& [first, group] : found) out.push_back(std::move(group));
@@ -57,21 +57,22 @@ class Finding {
   }
 
  private:
-  enum class Touch : uint8_t { quantized, non_tensor, border };
+  /// Why a node belongs to a group; open: also a graph input or output that is not a tensor.
+  enum class Membership : uint8_t { quantized, non_tensor, open };
 
   bool may_belong(const ir::Node& node) const {
     const auto is_other = [&](ir::ValueId v) { return v && !graph_.value(v).type.is_tensor(); };
     return ops::def_of(*node.op).placed_with != ops::PlacedWith::none || std::ranges::any_of(node.inputs, is_other) ||
            std::ranges::any_of(node.outputs, is_other);
   }
-  void touch(uint32_t node, Touch how) {
-    const auto [at, is_new] = touched_.try_emplace(node, how);
+  void add_member(uint32_t node, Membership how) {
+    const auto [at, is_new] = memberships_.try_emplace(node, how);
     at->second = std::max(at->second, how);
   }
-  void join(ir::NodeId a, ir::NodeId b, Touch how) {
+  void join(ir::NodeId a, ir::NodeId b, Membership how) {
     sets_.join(numbers_.at(a), numbers_.at(b));
-    touch(numbers_.at(a), how);
-    touch(numbers_.at(b), how);
+    add_member(numbers_.at(a), how);
+    add_member(numbers_.at(b), how);
   }
 
   void join_quantized(ir::NodeId id) {
@@ -81,67 +82,69 @@ class Finding {
     const ir::Value& link = graph_.value(with == ops::PlacedWith::consumer ? node.outputs[0] : node.inputs[0]);
     if (link.uses.size() != 1 || link.uses[0].is_output() || !link.producer) return;
     const ir::NodeId reader = link.uses[0].node;
-    if (graph_.node(reader).bodies.empty() && graph_.node(link.producer).bodies.empty()) join(link.producer, reader, Touch::quantized);
+    if (graph_.node(reader).bodies.empty() && graph_.node(link.producer).bodies.empty()) join(link.producer, reader, Membership::quantized);
   }
 
   void join_non_tensors(ir::NodeId id) {
     const ir::Node& node = graph_.node(id);
     for (ir::ValueId v : node.inputs)
-      if (v && !graph_.value(v).type.is_tensor() && !graph_.value(v).producer) touch(numbers_.at(id), Touch::border);
+      if (v && !graph_.value(v).type.is_tensor() && !graph_.value(v).producer) add_member(numbers_.at(id), Membership::open);
     for (ir::ValueId v : node.outputs) {
       if (!v || graph_.value(v).type.is_tensor()) continue;
-      touch(numbers_.at(id), Touch::non_tensor);
+      add_member(numbers_.at(id), Membership::non_tensor);
       for (const ir::Use& use : graph_.value(v).uses) {
-        if (use.is_output()) touch(numbers_.at(id), Touch::border);
-        else join(id, use.node, Touch::non_tensor);
+        if (use.is_output()) add_member(numbers_.at(id), Membership::open);
+        else join(id, use.node, Membership::non_tensor);
       }
     }
   }
 
   const ir::Graph& graph_;
-  Sets sets_;
+  DisjointSets sets_;
   std::unordered_map<ir::NodeId, uint32_t> numbers_;
-  std::unordered_map<uint32_t, Touch> touched_;
+  std::unordered_map<uint32_t, Membership> memberships_;
 };
 
-bool may_have(const NodePlacement& node, uint16_t backend) { return std::ranges::find(node.choices, backend) != node.choices.end(); }
+bool supports(const NodePlacement& node, uint16_t backend) { return std::ranges::find(node.choices, backend) != node.choices.end(); }
 
-class Agreement {
+class GroupPlacer {
  public:
-  Agreement(const ir::Graph& graph, std::vector<NodePlacement>& nodes, const Roles& roles) : graph_(graph), nodes_(nodes), roles_(roles) {}
+  GroupPlacer(const ir::Graph& graph, std::vector<NodePlacement>& nodes, const Roles& roles)
+      : graph_(graph), nodes_(nodes), roles_(roles) {}
 
-  Result<bool> on(const AtomicGroup& group) {
+  /// Whether the group is placed on an accelerated backend; else it is on its fallback.
+  Result<bool> place(const AtomicGroup& group) {
     const std::vector<uint16_t> common = group.open ? std::vector<uint16_t>() : common_of(group);
     if (common.empty()) {
       TRY(check_pins(group));
-      give_up(group, nodes_, why_not(group));
+      assign_to_fallback(group, nodes_, why_not(group));
       return false;
     }
-    const bool stays = std::ranges::any_of(group.nodes, [&](uint32_t n) { return nodes_[n].stays; });
+    const bool is_fixed = std::ranges::any_of(group.nodes, [&](uint32_t n) { return nodes_[n].is_fixed; });
     for (uint32_t n : group.nodes) {
       NodePlacement& node = nodes_[n];
       if (node.backend != common[0])
         node.reasons.push_back({"chosen", fmt::format("{} runs all that it is grouped with", roles_.backends[common[0]]->name())});
-      node.backend = node.wanted = common[0];
-      node.stays = stays;
+      node.backend = node.preferred_backend = common[0];
+      node.is_fixed = is_fixed;
       node.choices = common;
-      if (stays) node.falls_to = common[0];
-      else node.choices.push_back(node.falls_to);
+      if (is_fixed) node.fallback_target = common[0];
+      else node.choices.push_back(node.fallback_target);
     }
     return true;
   }
 
  private:
-  /// Accelerated backends that each may have; none where they would not fall to the same.
+  /// The accelerated backends that support every node; empty where the nodes have different fallbacks.
   std::vector<uint16_t> common_of(const AtomicGroup& group) const {
     std::vector<uint16_t> out;
     for (uint16_t b = 0; b < roles_.fallback(); ++b)
-      if (std::ranges::all_of(group.nodes, [&](uint32_t n) { return may_have(nodes_[n], b); })) out.push_back(b);
-    std::optional<uint16_t> falls_to;
+      if (std::ranges::all_of(group.nodes, [&](uint32_t n) { return supports(nodes_[n], b); })) out.push_back(b);
+    std::optional<uint16_t> fallback_target;
     for (uint32_t n : group.nodes) {
-      if (nodes_[n].stays) continue;
-      if (falls_to.value_or(nodes_[n].falls_to) != nodes_[n].falls_to) return {};
-      falls_to = nodes_[n].falls_to;
+      if (nodes_[n].is_fixed) continue;
+      if (fallback_target.value_or(nodes_[n].fallback_target) != nodes_[n].fallback_target) return {};
+      fallback_target = nodes_[n].fallback_target;
     }
     return out;
   }
@@ -156,7 +159,7 @@ class Agreement {
       if (!is_pinned(n) || !roles_.is_accelerated(nodes_[n].backend)) continue;
       const std::string backend(roles_.backends[nodes_[n].backend]->name());
       for (uint32_t other : group.nodes)
-        if (!may_have(nodes_[other], nodes_[n].backend))
+        if (!supports(nodes_[other], nodes_[n].backend))
           return fail(Code::bad_usage, fmt::format("node '{}'", nodes_[n].name),
                       fmt::format("it is pinned to '{}', apart from node '{}', which it is grouped with", backend, nodes_[other].name))
               .expected(group.kind == AtomicGroup::Kind::quantized ? "one backend for a quantized unit"
@@ -186,23 +189,23 @@ class Agreement {
 
 }  // namespace
 
-std::vector<AtomicGroup> atomic_groups(const ir::Graph& graph) { return Finding(graph).run(); }
+std::vector<AtomicGroup> atomic_groups(const ir::Graph& graph) { return AtomicGroupFinder(graph).run(); }
 
 Result<std::vector<AtomicGroup>> place_groups(const ir::Graph& graph, std::vector<AtomicGroup> groups, std::vector<NodePlacement>& nodes,
                                               const Roles& roles) {
   std::vector<AtomicGroup> out;
   for (AtomicGroup& k : groups)
-    if (TRY(Agreement(graph, nodes, roles).on(k))) out.push_back(std::move(k));
+    if (TRY(GroupPlacer(graph, nodes, roles).place(k))) out.push_back(std::move(k));
   return out;
 }
 
-void give_up(const AtomicGroup& group, std::vector<NodePlacement>& nodes, const std::string& why) {
+void assign_to_fallback(const AtomicGroup& group, std::vector<NodePlacement>& nodes, const std::string& why) {
   for (uint32_t n : group.nodes) {
     NodePlacement& node = nodes[n];
-    if (node.backend != node.falls_to)
+    if (node.backend != node.fallback_target)
       node.reasons.push_back({group.kind == AtomicGroup::Kind::quantized ? "unsupported" : "non_tensor", why});
-    node.backend = node.wanted = node.falls_to;
-    node.choices = {node.falls_to};
+    node.backend = node.preferred_backend = node.fallback_target;
+    node.choices = {node.fallback_target};
   }
 }
 

@@ -199,7 +199,7 @@ class Binding {
 
 }  // namespace
 
-Result<void> bind(ir::Graph& graph, const Constraints& constraints, const Roles& roles) {
+Result<void> attach_constraints(ir::Graph& graph, const Constraints& constraints, const Roles& roles) {
   TRY(check_narrowing(constraints, roles));
   if (constraints.fallback_ops.empty() && constraints.fallback_modules.empty() && constraints.pins.empty() && constraints.preferred.empty())
     return {};

@@ -16,29 +16,30 @@ namespace {
 Result<void> check_walk(const Problem& problem, const Roles& roles) {
   const bool two = roles.listed == 2 && std::ranges::all_of(problem.nodes, [](const Problem::Node& n) { return n.target < 2; });
   if (two) return {};
-  return fail(Code::bad_usage, "segmenter walk", "the walk partition a graph out over two backends")
+  return fail(Code::bad_usage, "segmenter walk", "the walk partitions a graph over two backends")
       .expected("two backends that run all nodes")
       .found(roles.listed == 2 ? "nodes that run on a third" : fmt::format("{} backends", roles.listed))
       .advice("leave the segmenter out");
 }
 
-constexpr uint32_t kSmall = 5000;  ///< nodes: ten times the effort is some tenths of a second there
+constexpr uint32_t kMaxExtendedNodes = 5000;  ///< up to this size the extended search takes less than a second
 
-Cut searched(const Problem& problem, SearchBudget budget) {
+Cut search_with_budget(const Problem& problem, SearchBudget budget) {
   Cut out = fewest_segments(problem);
-  if (out.given_up_after == 0 || budget == SearchBudget::normal || problem.size() > kSmall) return out;
-  const uint64_t before = out.given_up_after;
+  if (out.stopped_after_visits == 0 || budget == SearchBudget::normal || problem.size() > kMaxExtendedNodes) return out;
+  const uint64_t before = out.stopped_after_visits;
   out = fewest_segments(problem, 10 * kSearchBudget);
-  if (out.given_up_after > 0) out.given_up_after += before;
+  if (out.stopped_after_visits > 0) out.stopped_after_visits += before;
   return out;
 }
 
 }  // namespace
 
-void find_sized(ir::Dependencies& dependencies, std::span<const NodePlacement> nodes, const Roles& roles) {
+void mark_size_table_nodes(ir::Dependencies& dependencies, std::span<const NodePlacement> nodes, const Roles& roles) {
   for (const NodePlacement& n : nodes)
-    if (n.wanted == n.falls_to && roles.backends[n.wanted]->is_host() && dependencies.follows_from_input_sizes(n.node))
-      dependencies.take_from_sizes(n.node);
+    if (n.preferred_backend == n.fallback_target && roles.backends[n.preferred_backend]->is_host() &&
+        dependencies.follows_from_input_sizes(n.node))
+      dependencies.take_from_size_table(n.node);
 }
 
 Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies, const Units& units, std::span<const NodePlacement> nodes,
@@ -51,12 +52,12 @@ Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies,
   }
   for (uint32_t unit = 0; unit < units.size(); ++unit) {
     const NodePlacement& first = nodes[units.nodes(unit)[0]];
-    Problem::Node sum{.target = first.wanted, .falls_to = first.falls_to, .counts = 0};
+    Problem::Node sum{.target = first.preferred_backend, .fallback_target = first.fallback_target, .work_nodes = 0};
     std::vector<uint32_t> predecessors;
     for (uint32_t n : units.nodes(unit)) {
-      sum.counts += nodes[n].works;
-      sum.pinned |= nodes[n].stays;
-      sum.alone |= !graph.node(nodes[n].node).bodies.empty();
+      sum.work_nodes += nodes[n].does_work;
+      sum.pinned |= nodes[n].is_fixed;
+      sum.has_bodies |= !graph.node(nodes[n].node).bodies.empty();
       sum.key += std::hash<std::string>()(nodes[n].name);
       dependencies.each(nodes[n].node, [&](ir::NodeId needed) {
         if (const uint32_t other = unit_of[needed.slot()]; other != unit) predecessors.push_back(other);
@@ -70,24 +71,24 @@ Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies,
 Result<CutSolution> solve_cut(Problem& problem, const Roles& roles, const Constraints& constraints, const Costs* costs,
                               SearchBudget budget) {
   CutSolution out;
-  const uint32_t least = std::max(1U, constraints.min_block_size);
+  const uint32_t min_size = std::max(1U, constraints.min_block_size);
   if (constraints.segmenter == Segmenter::walk) {
     TRY(check_walk(problem, roles));
-    out.sized = walk(problem, least);
-    out.lower_bound = fewest_segments(problem).bound;  // of the targets that the walk left
+    out.sized = walk(problem, min_size);
+    out.lower_bound = fewest_segments(problem).lower_bound;  // for the targets after the walk
     return out;
   }
-  out.sized = least > 1 ? cut_of_size(problem, least) : SizedCut{searched(problem, budget), {}};
+  out.sized = min_size > 1 ? cut_of_size(problem, min_size) : SizedCut{search_with_budget(problem, budget), {}};
   while (costs && constraints.min_block_size == 0) {
     const std::vector<uint32_t> lost = unprofitable_units(*costs, problem, out.sized.cut);
     if (lost.empty()) break;
-    for (uint32_t n : lost) problem.nodes[n].target = problem.nodes[n].falls_to;
-    out.unpaid.insert(out.unpaid.end(), lost.begin(), lost.end());
+    for (uint32_t n : lost) problem.nodes[n].target = problem.nodes[n].fallback_target;
+    out.unprofitable_units.insert(out.unprofitable_units.end(), lost.begin(), lost.end());
     out.sized.cut = fewest_segments(problem);
   }
-  std::ranges::sort(out.unpaid);
-  out.lower_bound = out.sized.cut.bound;
-  out.given_up_after = out.sized.cut.given_up_after;
+  std::ranges::sort(out.unprofitable_units);
+  out.lower_bound = out.sized.cut.lower_bound;
+  out.stopped_after_visits = out.sized.cut.stopped_after_visits;
   return out;
 }
 

@@ -12,7 +12,7 @@ namespace tenon::partition {
 
 namespace {
 
-/// Each value once, with who makes and who reads it; constants are everywhere.
+/// Collects each value once, with its producer and readers; constants are not included, since each backend has them.
 class Values {
  public:
   Values(const ir::Graph& graph, std::span<const NodePlacement> nodes) : graph_(graph) {
@@ -23,10 +23,10 @@ class Values {
     const auto [at, is_new] = places_.try_emplace(id, list.size());
     if (is_new) {
       const ir::Value& value = graph_.value(id);
-      const bool made = value.kind == ir::Value::Kind::result;
-      list.push_back({.maker = made ? numbers_.at(value.producer) : Costs::kInput,
+      const bool is_result = value.kind == ir::Value::Kind::result;
+      list.push_back({.producer = is_result ? numbers_.at(value.producer) : Costs::kGraphInput,
                       .readers = {},
-                      .returned = false,
+                      .is_output = false,
                       .bytes = backend::bytes_of(value.type)});
     }
     return &list[at->second];
@@ -45,10 +45,10 @@ std::vector<Costs::Value> values_of(const ir::Graph& graph, const Units& units, 
     for (uint32_t n : units.nodes(unit))
       for (ir::ValueId v : graph.node(nodes[n].node).inputs) {
         Costs::Value* value = values.of(v);
-        if (value && value->maker != unit && (value->readers.empty() || value->readers.back() != unit)) value->readers.push_back(unit);
+        if (value && value->producer != unit && (value->readers.empty() || value->readers.back() != unit)) value->readers.push_back(unit);
       }
   for (ir::ValueId v : graph.outputs())
-    if (Costs::Value* value = values.of(v)) value->returned = true;
+    if (Costs::Value* value = values.of(v)) value->is_output = true;
   return std::move(values.list);
 }
 
@@ -79,12 +79,12 @@ double assign_by_cost(const Costs& costs, const Units& units, std::vector<NodePl
   for (uint32_t unit = 0; unit < units.size(); ++unit)
     for (uint32_t n : units.nodes(unit)) {
       const uint16_t target = found.targets[unit];
-      if (target == nodes[n].wanted) continue;
-      nodes[n].wanted = nodes[n].backend = target;
-      if (!roles.is_accelerated(target)) nodes[n].falls_to = target;
+      if (target == nodes[n].preferred_backend) continue;
+      nodes[n].preferred_backend = nodes[n].backend = target;
+      if (!roles.is_accelerated(target)) nodes[n].fallback_target = target;
       nodes[n].reasons.back() = {"chosen", fmt::format("{} is where all together cost least", roles.backends[target]->name())};
     }
-  return found.bound;
+  return found.lower_bound_ns;
 }
 
 }  // namespace tenon::partition

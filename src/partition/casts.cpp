@@ -32,12 +32,12 @@ DType Retype::of(DType from) const {
   return found == types.end() ? from : found->second;
 }
 
-std::string Casts::name_of(ir::NodeId node) const {
+std::string CastInserter::name_of(ir::NodeId node) const {
   const auto found = names_.find(node);
   return found == names_.end() ? graph_.node(node).name : found->second;
 }
 
-std::string Casts::free_name(const std::string& stem) {
+std::string CastInserter::free_name(const std::string& stem) {
   if (taken_.empty())
     for (const auto& [node, name] : names_) taken_.insert(name);
   std::string out = stem;
@@ -45,7 +45,8 @@ std::string Casts::free_name(const std::string& stem) {
   return out;
 }
 
-ir::ValueId Casts::cast(ir::ValueId value, DType to, ir::NodeId before, ir::NodeId of, const std::string& backend, std::string text) {
+ir::ValueId CastInserter::cast(ir::ValueId value, DType to, ir::NodeId before, ir::NodeId of, const std::string& backend,
+                               std::string text) {
   ir::Attributes attributes;
   attributes.set("to", static_cast<int64_t>(to));
   const ir::NodeId node = graph_.insert(*graph_.ops().find("", "Cast"), {value}, 1, std::move(attributes), before);
@@ -58,18 +59,18 @@ ir::ValueId Casts::cast(ir::ValueId value, DType to, ir::NodeId before, ir::Node
 }
 
 /// What a Cast of the source was made of, where the Cast keeps all its values and `to` does.
-ir::ValueId Casts::source_of(ir::ValueId value, DType to) {
-  const ir::NodeId maker = graph_.value(value).producer;
-  if (!maker || !graph_.node(maker).is("Cast") || graph_.node(maker).retyping()) return value;
-  const ir::ValueId source = graph_.node(maker).inputs[0];
+ir::ValueId CastInserter::source_of(ir::ValueId value, DType to) {
+  const ir::NodeId producer = graph_.value(value).producer;
+  if (!producer || !graph_.node(producer).is("Cast") || graph_.node(producer).retyping()) return value;
+  const ir::ValueId source = graph_.node(producer).inputs[0];
   const DType from = graph_.value(source).type.dtype;
   if (!is_lossless_cast(from, graph_.value(value).type.dtype) || !is_lossless_cast(from, to)) return value;
-  skipped_.push_back(maker);
+  bypassed_casts_.push_back(producer);
   return source;
 }
 
-ir::ValueId Casts::brought(ir::ValueId value, DType to, ir::NodeId reader, const Retype& why) {
-  const auto [at, is_new] = brought_.try_emplace({value, to, why.backend});
+ir::ValueId CastInserter::cast_value(ir::ValueId value, DType to, ir::NodeId reader, const Retype& why) {
+  const auto [at, is_new] = cast_values_.try_emplace({value, to, why.backend});
   if (!is_new) return at->second;
   const ir::Value& v = graph_.value(value);
   if (v.is_constant()) return at->second = graph_.add_constant(ir::cast(v.constant, to), v.name.empty() ? "" : graph_.unique_name(v.name));
@@ -81,22 +82,22 @@ ir::ValueId Casts::brought(ir::ValueId value, DType to, ir::NodeId reader, const
   return at->second = cast(source, to, reader, reader, why.backend, text);
 }
 
-bool Casts::before(ir::NodeId node, const Retype& to) {
-  bool runs_over = false;
+bool CastInserter::cast_operands(ir::NodeId node, const Retype& to) {
+  bool may_overflow = false;
   for (uint32_t slot = 0; slot < graph_.node(node).explicit_inputs; ++slot) {
     const ir::ValueId value = graph_.node(node).inputs[slot];
     if (!value) continue;
     const DType wanted = to.of(graph_.value(value).type.dtype);
     if (wanted == graph_.value(value).type.dtype) continue;
-    const auto low = run_over_.find({value, wanted, to.backend});
-    const bool is_enough = low != run_over_.end() && slot < to.takes_low_bits.size() && to.takes_low_bits[slot];
-    runs_over |= is_enough;
-    graph_.set_operand(node, slot, is_enough ? low->second : brought(value, wanted, node, to));
+    const auto low = overflowed_.find({value, wanted, to.backend});
+    const bool is_enough = low != overflowed_.end() && slot < to.reads_low_bits_only.size() && to.reads_low_bits_only[slot];
+    may_overflow |= is_enough;
+    graph_.set_operand(node, slot, is_enough ? low->second : cast_value(value, wanted, node, to));
   }
-  return runs_over;
+  return may_overflow;
 }
 
-void Casts::back(ir::NodeId node, size_t k, const Retype& why, bool runs_over) {
+void CastInserter::cast_result_back(ir::NodeId node, size_t k, const Retype& why, bool may_overflow) {
   const ir::ValueId result = graph_.node(node).outputs[k];
   const DType to = why.results[k];
   ir::Type type = graph_.value(result).type;
@@ -112,29 +113,29 @@ void Casts::back(ir::NodeId node, size_t k, const Retype& why, bool runs_over) {
   const bool replaced = graph_.replace_all_uses(result, narrow, made);
   TENON_ASSERT(replaced);
   if (!name.empty()) {
-    graph_.hand_over_name(result, narrow);
+    graph_.transfer_name(result, narrow);
     graph_.set_name(result, graph_.unique_name(fmt::format("{}.{}", name, tenon::name_of(to))));
   }
-  (runs_over || why.runs_over[k] ? run_over_ : brought_)[{narrow, to, why.backend}] = result;
-  backs_[narrow] = made;
+  (may_overflow || why.may_overflow[k] ? overflowed_ : cast_values_)[{narrow, to, why.backend}] = result;
+  casts_back_[narrow] = made;
 }
 
-void Casts::around(ir::NodeId node, const Retype& to) {
-  const bool runs_over = before(node, to);
+void CastInserter::retype(ir::NodeId node, const Retype& to) {
+  const bool may_overflow = cast_operands(node, to);
   for (size_t k = 0; k < to.results.size(); ++k) {
     const ir::ValueId result = graph_.node(node).outputs[k];
-    if (result && graph_.value(result).type.dtype != to.results[k]) back(node, k, to, runs_over);
+    if (result && graph_.value(result).type.dtype != to.results[k]) cast_result_back(node, k, to, may_overflow);
   }
   const ir::Node& n = graph_.node(node);
-  graph_.set_provenance(
-      node, with_retyping(n.provenance ? *n.provenance : ir::Provenance(),
-                          {to.backend, to.refusal, fmt::format("{} runs it with {}{}", to.backend, all_of(to), to.narrows ? kLoses : "")}));
+  graph_.set_provenance(node, with_retyping(n.provenance ? *n.provenance : ir::Provenance(),
+                                            {to.backend, to.refusal,
+                                             fmt::format("{} runs it with {}{}", to.backend, all_of(to), to.is_lossy ? kLoses : "")}));
 }
 
-void Casts::finish() {
-  for (const auto& [value, node] : backs_)
+void CastInserter::finish() {
+  for (const auto& [value, node] : casts_back_)
     if (graph_.value(value).uses.empty()) graph_.erase(node);
-  for (ir::NodeId node : skipped_)
+  for (ir::NodeId node : bypassed_casts_)
     if (graph_.alive(node) && graph_.value(graph_.node(node).outputs[0]).uses.empty()) graph_.erase(node);
 }
 

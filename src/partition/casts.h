@@ -12,51 +12,52 @@
 
 namespace tenon::partition {
 
-/// The types in which a backend runs a node that it refuses in its own types.
+/// Other element types in which a backend runs a node that it refuses in the node's own types.
 struct Retype {
   std::string backend;
-  std::string refusal;                         ///< its reason for the node in its own types
+  std::string refusal;                         ///< why the backend refuses the node in its own types
   std::vector<std::pair<DType, DType>> types;  ///< of operands: from, to
   std::vector<DType> results = {};             ///< of each result
-  std::vector<bool> runs_over = {};            ///< a result, of integers, may have more bits than its own type: it has to be cast back
-  std::vector<bool> takes_low_bits = {};       ///< an operand that may have run over: no more than low bits of the results follow from it
-  bool narrows = false;                        ///< some type does not keep all values of the type that it replaces
+  std::vector<bool> may_overflow =
+      {};  ///< per result: an integer result may exceed the range of its original type, so it must be cast back
+  std::vector<bool> reads_low_bits_only = {};  ///< per operand: results depend only on its low bits, so it may have overflowed
+  bool is_lossy = false;                       ///< some type does not keep all values of the type that it replaces
   DType of(DType from) const;
 };
 
-/// Puts nodes of one graph into other types, in the order of the graph, with Casts around them.
-/// A Cast is shared by all nodes that one backend runs on the same value; between two such nodes there is none, so that what passes there
-/// is not rounded; but for integers that may run over, where the next needs more of them than their low bits. Constants are brought to the
-/// type at once. A Cast of the source whose type keeps all values is not followed by another: what it was made of is cast, or taken as it
-/// is.
-class Casts {
+/// Changes the element types of nodes of one graph, in the order of the graph, and inserts Casts before and after them.
+/// One Cast serves all nodes that one backend runs on the same value. Between two such nodes there is no Cast, so values that pass are not
+/// rounded; integers that may have overflowed are cast unless the reader needs only their low bits. Constants are converted at once. Where
+/// a value is the result of a lossless Cast of the source model, the operand of that Cast is converted instead, or used as it is.
+class CastInserter {
  public:
-  /// `names`: of the graph's nodes, for those of Casts.
-  Casts(ir::Graph& graph, std::map<ir::NodeId, std::string> names) : graph_(graph), names_(std::move(names)) {}
-  void around(ir::NodeId node, const Retype& to);
-  /// The first half of around(): the results are what they were. Returns whether it reads what may have run over.
-  bool before(ir::NodeId node, const Retype& to);
-  /// Casts that nobody reads go away.
+  /// `names`: of the graph's nodes; the names of Casts are made from them.
+  CastInserter(ir::Graph& graph, std::map<ir::NodeId, std::string> names) : graph_(graph), names_(std::move(names)) {}
+  /// Gives the node the types of `to`, with Casts of its operands and results.
+  void retype(ir::NodeId node, const Retype& to);
+  /// Inserts the Casts of the operands only; results keep their types. Returns whether the node reads a value that may have overflowed.
+  bool cast_operands(ir::NodeId node, const Retype& to);
+  /// Erases Casts without users.
   void finish();
 
  private:
-  /// A value in another type, for a backend.
+  /// A value, another type of it, and the backend that needs it.
   using Key = std::tuple<ir::ValueId, DType, std::string>;
 
-  ir::ValueId brought(ir::ValueId value, DType to, ir::NodeId reader, const Retype& why);
+  ir::ValueId cast_value(ir::ValueId value, DType to, ir::NodeId reader, const Retype& why);
   ir::ValueId source_of(ir::ValueId value, DType to);
   ir::ValueId cast(ir::ValueId value, DType to, ir::NodeId before, ir::NodeId of, const std::string& backend, std::string text);
-  void back(ir::NodeId node, size_t result, const Retype& to, bool runs_over);
+  void cast_result_back(ir::NodeId node, size_t result, const Retype& to, bool may_overflow);
   std::string name_of(ir::NodeId node) const;
   std::string free_name(const std::string& stem);
 
   ir::Graph& graph_;
   std::map<ir::NodeId, std::string> names_;
   std::set<std::string> taken_;
-  std::map<Key, ir::ValueId> brought_;
-  std::map<Key, ir::ValueId> run_over_;      ///< values of which the replacement has the low bits alone
-  std::map<ir::ValueId, ir::NodeId> backs_;  ///< what is cast back, and by what
-  std::vector<ir::NodeId> skipped_;          ///< Casts of the source whose result somebody reads no more
+  std::map<Key, ir::ValueId> cast_values_;
+  std::map<Key, ir::ValueId> overflowed_;         ///< conversions of which only the low bits are right
+  std::map<ir::ValueId, ir::NodeId> casts_back_;  ///< a value that is cast back to its original type, and the Cast
+  std::vector<ir::NodeId> bypassed_casts_;        ///< Casts of the source model that lost a reader
 };
 
 }  // namespace tenon::partition

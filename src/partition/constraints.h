@@ -7,55 +7,57 @@
 
 namespace tenon::partition {
 
-/// How a graph is cut once it is settled who runs each node: into the fewest segments, or by the walk of Torch-TensorRT.
+/// How a graph is cut into segments after its nodes have backends: into the fewest segments, or by the algorithm of Torch-TensorRT.
 enum class Segmenter : uint8_t { fewest, walk };
 
-/// Each node goes to the first backend that supports it, or to where all together cost least by what backends guess.
+/// priority: each node goes to the first backend that supports it. cost: the total of the costs that backends estimate is least.
 enum class Assign : uint8_t { priority, cost };
 
-/// A node, or else a module (ir::is_in_module), and the backend that is to run it.
+/// A node name, or the path of a module (ir::is_in_module), and the backend that must run it.
 struct Pin {
   std::string name, backend;
 };
 
-/// What an accelerated backend may hold: see keep_memory().
+/// The memory that an accelerated backend has: see enforce_memory_limits().
 struct MemoryLimit {
   std::string backend;
   int64_t bytes = 0;
 };
 
-/// Nodes on values of type `from` may work on them as `to`, which does not keep them all, where an accelerated backend lacks `from`.
+/// Permits nodes on values of type `from` to compute in `to`, which does not keep all values, where an accelerated backend lacks `from`.
 struct Narrowing {
   DType from, to;
 };
 
-/// What the user says of who runs what.
+/// Constraints of the user on the partition.
 struct Constraints {
-  /// How many backends were listed, of which the last is the fallback and those before are accelerated; backends after take what even the
-  /// fallback cannot run. 0: all were.
+  /// The number of backends that the user listed: the last of them is the fallback, those before it are accelerated. Backends after them
+  /// run nodes that the fallback does not support. 0: all are listed.
   size_t listed = 0;
   std::vector<std::string> fallback_ops;      ///< "Op" or "domain::Op"
   std::vector<std::string> fallback_modules;  ///< "/a/b" or "a.b"
   std::vector<Pin> pins;
-  std::vector<Pin> preferred;  ///< ops, "Op" or "domain::Op", and the backend, listed or not, that is to run them all
+  std::vector<Pin> preferred;  ///< an op, "Op" or "domain::Op", and the backend, listed or not, that must run all its nodes
   std::vector<MemoryLimit> memory;
   std::vector<Narrowing> narrow;
-  /// Nodes that do work, of an accelerated segment. 0: 1 with assignment by priority, and as many as pay with that by cost.
+  /// The least number of nodes that do work in an accelerated segment. 0: 1 with Assign::priority, and with Assign::cost as many as make
+  /// the segment faster than the fallback.
   uint32_t min_block_size = 0;
   Assign assign = Assign::priority;
-  bool require_full = false;  ///< all work is accelerated, or it is an error
+  bool require_full = false;  ///< a node that does work and is not accelerated is an error
   Segmenter segmenter = Segmenter::fewest;
 };
 
-/// Nodes of a segment that its backend supports, and that it failed to compile: others run them.
-struct HandedBack {
-  std::vector<std::pair<ir::NodeId, size_t>> inside = {};  ///< the nodes whose bodies lead to it, and which of their bodies
+/// A segment that its backend failed to compile: other backends run its nodes.
+struct FailedSegment {
+  std::vector<std::pair<ir::NodeId, size_t>> body_path =
+      {};  ///< from the root: the nodes whose bodies contain it, and which of their bodies
   std::vector<ir::NodeId> nodes = {};
-  uint32_t segment = 0;  ///< of the shares as they were
+  uint32_t segment = 0;  ///< its index in the partition that was compiled
   std::string backend, error;
 };
 
-/// The roles that backends have.
+/// The roles of backends in a partition: accelerated, fallback, or used only for nodes that no listed backend supports.
 struct Roles {
   const backend::Backends& backends;
   uint16_t listed;
@@ -67,11 +69,11 @@ struct Roles {
   bool is_accelerated(uint16_t backend) const { return backend < fallback(); }
 };
 
-/// Notes at the nodes of a model, in bodies too, what the user says of them, before any rule runs: rules join none that are to run in
-/// different places. A pin of a node goes before one of its module, and a longer module path before a shorter one. Errors: bad_usage for
-/// ops, nodes, modules and backends that are not there, with the nearest name, and for constraints against each other; see
+/// Stores the constraints at the nodes of a model (ir::Placement), in bodies too. This runs before any rule, and rules do not join nodes
+/// with different constraints. A pin of a node overrides one of its module, and a longer module path before a shorter one. Errors:
+/// bad_usage for ops, nodes, modules and backends that are not there, with the nearest name, and for constraints against each other; see
 /// check_narrowing().
-Result<void> bind(ir::Graph& graph, const Constraints& constraints, const Roles& roles);
+Result<void> attach_constraints(ir::Graph& graph, const Constraints& constraints, const Roles& roles);
 
 /// Errors: bad_usage for what is no narrowing (floats to floats, integers to integers of the same sign, to fewer bits), for a type that is
 /// to become two, and where no backend is accelerated.

@@ -18,11 +18,11 @@ std::vector<std::pair<ir::NodeId, std::string>> names_of_nodes(const ir::Graph& 
   const auto name_by_place = [&](ir::NodeId n, size_t place) {
     return *by_place.insert(fmt::format("{}_{}", graph.node(n).op->name, place)).first;
   };
-  std::vector<size_t> places;  // Casts that partitioning has put there have none: the others are called what they were
+  std::vector<size_t> places;  // positions without Casts that partitioning inserted, so that `Op_N` of other nodes does not change
   size_t place = 0;
   for (ir::NodeId n : graph.nodes()) {
     const ir::Node& node = graph.node(n);
-    const bool is_put_there = node.retyping() && node.retyping()->is_border();
+    const bool is_put_there = node.retyping() && node.retyping()->is_inserted_cast();
     places.push_back(is_put_there ? graph.node_count() + out.size() : place++);
     const bool own = !node.name.empty() && times[node.name] == 1;
     out.emplace_back(n, own ? node.name : name_by_place(n, places.back()));

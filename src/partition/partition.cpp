@@ -22,12 +22,18 @@ namespace {
 
 class Partitioner {
  public:
-  using Path = decltype(HandedBack::inside);
+  using Path = decltype(FailedSegment::body_path);
 
-  Partitioner(const ir::Graph& graph, const Roles& roles, const Constraints& constraints, std::span<const HandedBack> handed_back,
+  Partitioner(const ir::Graph& graph, const Roles& roles, const Constraints& constraints, std::span<const FailedSegment> failed_segments,
               Path path = {})
-      : graph_(graph), roles_(roles), constraints_(constraints), handed_back_(handed_back), path_(std::move(path)), dependencies_(graph) {
-    std::ranges::copy_if(handed_back, std::back_inserter(handed_back_here_), [&](const HandedBack& h) { return h.inside == path_; });
+      : graph_(graph),
+        roles_(roles),
+        constraints_(constraints),
+        failed_segments_(failed_segments),
+        path_(std::move(path)),
+        dependencies_(graph) {
+    std::ranges::copy_if(failed_segments, std::back_inserter(failed_segments_here_),
+                         [&](const FailedSegment& h) { return h.body_path == path_; });
   }
 
   Result<Partition> run() {
@@ -41,21 +47,21 @@ class Partitioner {
 
  private:
   Result<void> choose() {
-    const Targets targets(graph_, dependencies_, roles_, handed_back_here_);
+    const Targets targets(graph_, dependencies_, roles_, failed_segments_here_);
     const std::vector<AtomicGroup> groups = roles_.fallback() > 0 ? atomic_groups(graph_) : std::vector<AtomicGroup>();
-    std::unordered_set<uint32_t> together;
-    for (const AtomicGroup& k : groups) together.insert(k.nodes.begin(), k.nodes.end());
+    std::unordered_set<uint32_t> grouped_nodes;
+    for (const AtomicGroup& k : groups) grouped_nodes.insert(k.nodes.begin(), k.nodes.end());
     const bool all_choices = constraints_.assign == Assign::cost || !constraints_.memory.empty();
     for (auto& [n, name] : names_of_nodes(graph_)) {
-      Target target = TRY(targets.of(n, all_choices || together.contains(static_cast<uint32_t>(out_.nodes.size()))));
+      Target target = TRY(targets.of(n, all_choices || grouped_nodes.contains(static_cast<uint32_t>(out_.nodes.size()))));
       out_.nodes.push_back({.node = n,
                             .name = std::move(name),
                             .backend = target.backend,
-                            .wanted = target.backend,
-                            .falls_to = target.falls_to,
-                            .stays = target.pinned,
-                            .works = does_work(graph_, n),
-                            .first_may = std::ranges::find(target.choices, 0) != target.choices.end(),
+                            .preferred_backend = target.backend,
+                            .fallback_target = target.fallback_target,
+                            .is_fixed = target.pinned,
+                            .does_work = does_work(graph_, n),
+                            .first_backend_supports = std::ranges::find(target.choices, 0) != target.choices.end(),
                             .reasons = std::move(target.reasons),
                             .choices = std::move(target.choices),
                             .bodies = {}});
@@ -68,52 +74,53 @@ class Partitioner {
     const Units units(out_.nodes);
     std::optional<Costs> costs;
     if (constraints_.assign == Assign::cost)
-      out_.predicted.emplace().least =
+      out_.predicted.emplace().lower_bound_ns =
           assign_by_cost(costs.emplace(costs_of(graph_, units, out_.nodes, roles_)), units, out_.nodes, roles_);
-    TRY(keep_memory(graph_, units, out_.nodes, roles_, constraints_));
-    find_sized(dependencies_, out_.nodes, roles_);
+    TRY(enforce_memory_limits(graph_, units, out_.nodes, roles_, constraints_));
+    mark_size_table_nodes(dependencies_, out_.nodes, roles_);
     Problem problem = problem_of(graph_, dependencies_, units, out_.nodes, roles_);
     CutSolution solution = TRY(solve_cut(problem, roles_, constraints_, costs ? &*costs : nullptr, SearchBudget::extended));
-    const auto give_up = [&](const std::vector<uint32_t>& lost, const Reason& reason) {
+    const auto note_fallback = [&](const std::vector<uint32_t>& lost, const Reason& reason) {
       for (uint32_t unit : lost)
         for (uint32_t n : units.nodes(unit)) {
           out_.nodes[n].backend = problem.nodes[unit].target;
           out_.nodes[n].reasons.push_back(reason);
         }
     };
-    give_up(solution.sized.dropped,
-            {"too_small", fmt::format("its segment has fewer than {} nodes that do work", constraints_.min_block_size)});
-    give_up(solution.unpaid, {"does_not_pay", "its segment takes less time on the fallback, its start and its borders counted"});
+    note_fallback(solution.sized.dropped,
+                  {"too_small", fmt::format("its segment has fewer than {} nodes that do work", constraints_.min_block_size)});
+    note_fallback(solution.unprofitable_units,
+                  {"does_not_pay", "its segment takes less time on the fallback, its start and its borders counted"});
     out_.lower_bound = solution.lower_bound;
-    out_.given_up_after = solution.given_up_after;
+    out_.stopped_after_visits = solution.stopped_after_visits;
     cut_ = std::move(solution.sized.cut);
     if (costs) out_.predicted->ns = predicted_ns(*costs, problem, cut_);
     return {};
   }
 
-  /// Segments of backends that take one node each fall apart, in the order of their nodes.
-  void part_single_nodes() {
-    Cut parted(cut_.place.size());
+  /// Splits segments of backends with one_node_a_segment() into one per node, in the order of the nodes.
+  void split_single_node_segments() {
+    Cut split(cut_.segment_of.size());
     std::vector<uint32_t> first(cut_.size());
     std::vector<uint32_t> left(cut_.size());
-    for (uint32_t place : cut_.place) ++left[place];
+    for (uint32_t place : cut_.segment_of) ++left[place];
     for (uint32_t s = 0; s < cut_.size(); ++s) {
-      const bool parts = roles_.backends[cut_.targets[s]]->one_node_a_segment();
-      first[s] = parted.size();
-      parted.targets.insert(parted.targets.end(), parts ? left[s] : 1, cut_.targets[s]);
+      const bool is_split = roles_.backends[cut_.targets[s]]->one_node_a_segment();
+      first[s] = split.size();
+      split.targets.insert(split.targets.end(), is_split ? left[s] : 1, cut_.targets[s]);
     }
-    for (uint32_t unit = 0; unit < cut_.place.size(); ++unit) {
-      const uint32_t s = cut_.place[unit];
-      parted.place[unit] = roles_.backends[cut_.targets[s]]->one_node_a_segment() ? first[s]++ : first[s];
+    for (uint32_t unit = 0; unit < cut_.segment_of.size(); ++unit) {
+      const uint32_t s = cut_.segment_of[unit];
+      split.segment_of[unit] = roles_.backends[cut_.targets[s]]->one_node_a_segment() ? first[s]++ : first[s];
     }
-    cut_ = std::move(parted);
+    cut_ = std::move(split);
   }
 
   void number() {
-    if (std::ranges::any_of(roles_.backends, &backend::Backend::one_node_a_segment)) part_single_nodes();
+    if (std::ranges::any_of(roles_.backends, &backend::Backend::one_node_a_segment)) split_single_node_segments();
     std::vector<std::vector<ir::NodeId>> nodes(cut_.size());
     for (uint32_t n = 0; n < out_.nodes.size(); ++n) {
-      out_.nodes[n].segment = cut_.place[out_.nodes[n].unit];
+      out_.nodes[n].segment = cut_.segment_of[out_.nodes[n].unit];
       nodes[out_.nodes[n].segment].push_back(out_.nodes[n].node);
     }
     for (uint32_t s = 0; s < cut_.size(); ++s)
@@ -123,23 +130,23 @@ class Partitioner {
   }
 
   void find_borders() {
-    std::unordered_map<ir::ValueId, uint32_t> makers;
-    makers.reserve(out_.nodes.size());
+    std::unordered_map<ir::ValueId, uint32_t> producers;
+    producers.reserve(out_.nodes.size());
     for (uint32_t s = 0; s < out_.segments.size(); ++s)
-      for (ir::ValueId v : out_.segments[s].results) makers.emplace(v, s);
+      for (ir::ValueId v : out_.segments[s].results) producers.emplace(v, s);
     for (uint32_t s = 0; s < out_.segments.size(); ++s)
       for (ir::ValueId v : out_.segments[s].operands)
-        if (const auto maker = makers.find(v); maker != makers.end()) out_.borders.push_back({v, maker->second, s});
+        if (const auto producer = producers.find(v); producer != producers.end()) out_.borders.push_back({v, producer->second, s});
   }
 
   Result<void> bodies() {
-    for (NodePlacement& share : out_.nodes) {
-      if (!roles_.backends[share.backend]->is_host()) continue;
-      const auto& all = graph_.node(share.node).bodies;
+    for (NodePlacement& placement : out_.nodes) {
+      if (!roles_.backends[placement.backend]->is_host()) continue;
+      const auto& all = graph_.node(placement.node).bodies;
       for (size_t b = 0; b < all.size(); ++b) {
         Path inner = path_;
-        inner.emplace_back(share.node, b);
-        share.bodies.push_back(TRY(Partitioner(*all[b].graph, roles_, constraints_, handed_back_, std::move(inner)).run()));
+        inner.emplace_back(placement.node, b);
+        placement.bodies.push_back(TRY(Partitioner(*all[b].graph, roles_, constraints_, failed_segments_, std::move(inner)).run()));
       }
     }
     return {};
@@ -148,29 +155,29 @@ class Partitioner {
   const ir::Graph& graph_;
   const Roles& roles_;
   const Constraints& constraints_;
-  std::span<const HandedBack> handed_back_;
-  Path path_;  ///< to this graph
-  std::vector<HandedBack> handed_back_here_;
+  std::span<const FailedSegment> failed_segments_;
+  Path path_;  ///< of the bodies that lead to this graph
+  std::vector<FailedSegment> failed_segments_here_;
   ir::Dependencies dependencies_;
   Cut cut_;
   Partition out_;
 };
 
-/// Ops that do work and are not accelerated, and how many of each.
-void count_others(const ir::Graph& graph, const Partition& partition, const Roles& roles, std::map<std::string, size_t>& out) {
+/// Counts the nodes that do work and are not accelerated, by op.
+void count_not_accelerated(const ir::Graph& graph, const Partition& partition, const Roles& roles, std::map<std::string, size_t>& out) {
   for (const NodePlacement& n : partition.nodes) {
     const ir::Node& node = graph.node(n.node);
-    for (size_t b = 0; b < n.bodies.size(); ++b) count_others(*node.bodies[b].graph, n.bodies[b], roles, out);
-    if (n.works && n.bodies.empty() && !roles.is_accelerated(n.backend)) ++out[node.op->name];
+    for (size_t b = 0; b < n.bodies.size(); ++b) count_not_accelerated(*node.bodies[b].graph, n.bodies[b], roles, out);
+    if (n.does_work && n.bodies.empty() && !roles.is_accelerated(n.backend)) ++out[node.op->name];
   }
 }
 
 Result<void> check_full(const ir::Graph& graph, const Partition& partition, const Roles& roles) {
-  std::map<std::string, size_t> others;
-  count_others(graph, partition, roles, others);
-  if (others.empty()) return {};
+  std::map<std::string, size_t> counts;
+  count_not_accelerated(graph, partition, roles, counts);
+  if (counts.empty()) return {};
   std::string found;
-  for (const auto& [op, count] : others) found += fmt::format("{}{} ({}x)", found.empty() ? "" : ", ", op, count);
+  for (const auto& [op, count] : counts) found += fmt::format("{}{} ({}x)", found.empty() ? "" : ", ", op, count);
   return fail(Code::not_supported, "require-full", "not all of the model is accelerated")
       .expected("every node that does work on an accelerated backend")
       .found(found)
@@ -182,13 +189,13 @@ Result<void> check_full(const ir::Graph& graph, const Partition& partition, cons
 double Partition::accelerated_share(const Roles& roles) const {
   size_t all = 0, accelerated = 0;
   for (const NodePlacement& n : nodes) {
-    all += n.works;
-    accelerated += n.works && roles.is_accelerated(n.backend);
+    all += n.does_work;
+    accelerated += n.does_work && roles.is_accelerated(n.backend);
   }
   return all > 0 ? static_cast<double>(accelerated) / static_cast<double>(all) : 1;
 }
 
-std::vector<ir::Segment> Partition::of_devices(const Roles& roles) const {
+std::vector<ir::Segment> Partition::device_segments(const Roles& roles) const {
   std::vector<ir::Segment> out;
   for (size_t s = 0; s < segments.size(); ++s)
     if (!roles.backends[backends[s]]->is_host()) out.push_back(segments[s]);
@@ -196,8 +203,8 @@ std::vector<ir::Segment> Partition::of_devices(const Roles& roles) const {
 }
 
 Result<Partition> partition(const ir::Graph& graph, const Roles& roles, const Constraints& constraints,
-                            std::span<const HandedBack> handed_back) {
-  Partition out = TRY(Partitioner(graph, roles, constraints, handed_back).run());
+                            std::span<const FailedSegment> failed_segments) {
+  Partition out = TRY(Partitioner(graph, roles, constraints, failed_segments).run());
   if (constraints.require_full) TRY(check_full(graph, out, roles));
   return out;
 }

@@ -5,7 +5,7 @@
 
 namespace tenon::partition {
 
-/// Why a node runs where it does, or not where it might.
+/// Why a node runs on its backend, or not on another one.
 struct Reason {
   std::string
       code;  ///< chosen, unsupported, handed_back, pinned, fallback_op, fallback_module, non_tensor, too_small, does_not_pay, over_budget
@@ -13,58 +13,60 @@ struct Reason {
 };
 
 struct Partition;
+/// The backend and segment of one node. Backends are indices into Roles::backends.
 
 struct NodePlacement {
   ir::NodeId node;
-  std::string name;      ///< see names_of_nodes
-  uint16_t backend = 0;  ///< counts those of the roles
-  uint16_t wanted = 0;   ///< the one that it would have, were its segment large enough
-  uint16_t falls_to = 0;
-  bool stays = false;  ///< whatever its segment: pinned, or nobody else takes it
-  uint32_t unit = 0;   ///< those of one number run together: see atomic_groups.h
+  std::string name;                ///< see names_of_nodes
+  uint16_t backend = 0;            ///< runs the node
+  uint16_t preferred_backend = 0;  ///< before segments that are too small or unprofitable moved to the fallback
+  uint16_t fallback_target = 0;    ///< the backend where its segment moves to the fallback; not accelerated
+  bool is_fixed = false;           ///< keeps its backend in any segment: pinned, or no other backend supports it
+  uint32_t unit = 0;               ///< nodes of one unit run on one backend: see atomic_groups.h
   uint32_t segment = 0;
-  bool works = true;       ///< see does_work()
-  bool first_may = false;  ///< the first backend may run it: known of nodes in atomic groups
+  bool does_work = true;                ///< see does_work()
+  bool first_backend_supports = false;  ///< set for nodes in atomic groups only
   std::vector<Reason> reasons;
-  std::vector<uint16_t> choices;  ///< with assignment by cost: who might run it
-  std::vector<Partition> bodies;  ///< where they run as programs
+  std::vector<uint16_t> choices;  ///< backends that support it; with assignment by cost, memory limits or in atomic groups
+  std::vector<Partition> bodies;  ///< partitions of its bodies, where these run as programs
 };
 
-/// A value that one segment makes and another reads.
+/// A value at a segment boundary: one segment produces it, another reads it.
 struct Border {
   ir::ValueId value;
-  uint32_t from = 0, to = 0;
+  uint32_t from = 0, to = 0;  ///< segments
 };
 
-/// Who runs what of a graph.
+/// The backend of each node of a graph, and its segments.
 struct Partition {
   std::vector<NodePlacement> nodes;   ///< in the order of the graph
-  std::vector<ir::Segment> segments;  ///< in the order of running, those in kernels too
-  std::vector<uint16_t> backends;     ///< of the segments
-  std::vector<Border> borders;        ///< by the segment that reads
-  uint32_t lower_bound = 0;           ///< on segments of nodes that run where they do here
-  uint64_t given_up_after = 0;        ///< visits of nodes and edges, where the search for fewer segments did not end
-  /// With assignment by cost, in nanoseconds: what a run takes, and what no assignment is below (of nodes and borders, starts aside).
+  std::vector<ir::Segment> segments;  ///< in the order of running, those of the host backend too
+  std::vector<uint16_t> backends;     ///< of each segment
+  std::vector<Border> borders;        ///< ordered by the segment that reads
+  uint32_t lower_bound = 0;           ///< on the number of segments for these backends of the nodes
+  uint64_t stopped_after_visits = 0;  ///< visits of nodes and edges after which the search for fewer segments stopped; 0: it ended
+  /// With assignment by cost: the predicted time of a run, and a lower bound for any assignment (nodes and copies, without launches).
   struct Predicted {
-    double ns = 0, least = 0;
+    double ns = 0, lower_bound_ns = 0;
   };
   std::optional<Predicted> predicted;
+  /// Whether no partition with these backends of the nodes has fewer segments.
   bool proved() const { return lower_bound == segments.size(); }
-  /// Of the nodes that do work, the part that accelerated backends run; 1 where there are none.
+  /// The part of the nodes that do work that runs on accelerated backends; 1 where no node does work.
   double accelerated_share(const Roles& roles) const;
-  /// The segments of other backends than the host backend, which runs what is in none.
-  std::vector<ir::Segment> of_devices(const Roles& roles) const;
+  /// The segments of all backends but the host backend.
+  std::vector<ir::Segment> device_segments(const Roles& roles) const;
 };
 
-/// Writes fused ops that no backend but the last runs as they are out in plain ops, in bodies too, and lets each backend prepare the
-/// graph. Errors: those of a definition; what a backend's preparation says.
+/// Expands fused ops that no backend but the last supports to plain ops, in bodies too, and lets each backend prepare the graph
+/// (Backend::prepare). Errors: those of an op's definition and of Backend::prepare.
 Result<void> prepare(ir::Graph& graph, const backend::Backends& backends);
 
-/// Gives each node to the first backend that supports it and that no constraint forbids, and cuts the graph into the fewest segments.
+/// Assigns each node to the first backend that supports it and that no constraint excludes, and cuts the graph into the fewest segments.
 /// Bodies of branches and loops that run as programs are partitioned on their own. Errors: not_supported for a node that no backend
-/// supports, with all their reasons, for a pin that its backend refuses, and where everything is to be accelerated and is not; whatever
-/// makes the graph illegal. Cost: linear, and see fewest_segments() for more than two backends.
+/// supports, with the reason of each, for a pinned node that its backend does not support, and where require_full is set and a node is not
+/// accelerated; those of an invalid graph. Cost: linear, and see fewest_segments() for more than two backends.
 Result<Partition> partition(const ir::Graph& graph, const Roles& roles, const Constraints& constraints,
-                            std::span<const HandedBack> handed_back = {});
+                            std::span<const FailedSegment> failed_segments = {});
 
 }  // namespace tenon::partition

@@ -8,18 +8,18 @@ namespace tenon::partition {
 
 namespace {
 
-class Paying {
+class ProfitAnalysis {
  public:
-  Paying(const Costs& costs, const Problem& problem, const Cut& cut)
-      : costs_(costs), problem_(problem), cut_(cut), nodes_(cut.size()), values_(cut.size()), pays_(cut.size()), dropped_(cut.size()) {
+  ProfitAnalysis(const Costs& costs, const Problem& problem, const Cut& cut)
+      : costs_(costs), problem_(problem), cut_(cut), nodes_(cut.size()), values_(cut.size()), is_kept_(cut.size()), dropped_(cut.size()) {
     for (uint32_t n = 0; n < problem.size(); ++n) {
-      nodes_[cut.place[n]].push_back(n);
-      if (problem.nodes[n].pinned || problem.nodes[n].target >= problem.fallback) pays_[cut.place[n]] = true;
+      nodes_[cut.segment_of[n]].push_back(n);
+      if (problem.nodes[n].pinned || problem.nodes[n].target >= problem.fallback) is_kept_[cut.segment_of[n]] = true;
     }
     for (uint32_t v = 0; v < costs.values.size(); ++v) {
       std::vector<uint32_t> at;
-      if (costs.values[v].maker != Costs::kInput) at.push_back(cut.place[costs.values[v].maker]);
-      for (uint32_t r : costs.values[v].readers) at.push_back(cut.place[r]);
+      if (costs.values[v].producer != Costs::kGraphInput) at.push_back(cut.segment_of[costs.values[v].producer]);
+      for (uint32_t r : costs.values[v].readers) at.push_back(cut.segment_of[r]);
       for (uint32_t segment : unique(std::move(at))) values_[segment].push_back(v);
     }
   }
@@ -27,7 +27,7 @@ class Paying {
   double predicted() const {
     double ns = 0;
     for (uint16_t target : cut_.targets) ns += costs_.launch(target);
-    for (uint32_t n = 0; n < problem_.size(); ++n) ns += costs_.run(n, cut_.targets[cut_.place[n]]);
+    for (uint32_t n = 0; n < problem_.size(); ++n) ns += costs_.run(n, cut_.targets[cut_.segment_of[n]]);
     for (const Costs::Value& value : costs_.values) ns += copies_of(value);
     return ns;
   }
@@ -44,7 +44,7 @@ class Paying {
     };
     std::vector<uint32_t> all;
     for (uint32_t s = 0; s < cut_.size(); ++s)
-      if (!pays_[s]) all.push_back(s);
+      if (!is_kept_[s]) all.push_back(s);
     for (uint32_t s : all) offer({s});
     if (all.size() > 1) offer(all);
     return out;
@@ -57,13 +57,13 @@ class Paying {
     return list;
   }
 
-  /// What running costs less without the segments.
+  /// Nanoseconds saved by moving the nodes of the segments to their fallback.
   double gain_of(const std::vector<uint32_t>& segments) {
     double gain = 0;
     std::vector<uint32_t> touched;
     for (uint32_t s : segments) {
       gain += costs_.launch(cut_.targets[s]);
-      for (uint32_t n : nodes_[s]) gain += costs_.run(n, cut_.targets[s]) - costs_.run(n, problem_.nodes[n].falls_to);
+      for (uint32_t n : nodes_[s]) gain += costs_.run(n, cut_.targets[s]) - costs_.run(n, problem_.nodes[n].fallback_target);
       touched.insert(touched.end(), values_[s].begin(), values_[s].end());
     }
     touched = unique(std::move(touched));
@@ -74,46 +74,48 @@ class Paying {
     return gain;
   }
 
-  /// A segment and its target. After those of the cut: where inputs come from and results go, then what was given up, by target.
+  /// A segment and its target. Numbers past the segments of the cut: the caller of the graph, then nodes moved to their fallback, per
+  /// target.
   using Place = std::pair<uint32_t, uint16_t>;
-  Place outside() const { return {cut_.size(), costs_.last()}; }
+  Place caller() const { return {cut_.size(), costs_.last()}; }
   Place place_of(uint32_t node) const {
-    const uint32_t segment = cut_.place[node];
+    const uint32_t segment = cut_.segment_of[node];
     if (!dropped_[segment]) return {segment, cut_.targets[segment]};
-    const uint16_t target = problem_.nodes[node].falls_to;
+    const uint16_t target = problem_.nodes[node].fallback_target;
     return {cut_.size() + 1 + target, target};
   }
 
   double copies_of(const Costs::Value& value) const {
-    const Place home = value.maker == Costs::kInput ? outside() : place_of(value.maker);
+    const Place producer_target = value.producer == Costs::kGraphInput ? caller() : place_of(value.producer);
     std::vector<Place> there;
     for (uint32_t r : value.readers) there.push_back(place_of(r));
-    if (value.returned) there.push_back(outside());
+    if (value.is_output) there.push_back(caller());
     std::ranges::sort(there);
     double ns = 0;
     size_t others = 0;
     for (size_t k = 0; k < there.size(); ++k) {
-      if (there[k] == home || (k > 0 && there[k] == there[k - 1])) continue;
-      ns += costs_.link_ns(value, home.second, there[k].second);
+      if (there[k] == producer_target || (k > 0 && there[k] == there[k - 1])) continue;
+      ns += costs_.link_ns(value, producer_target.second, there[k].second);
       ++others;
     }
     // Between two segments of one target it leaves and comes in: half of that is to leave, which is done once.
-    return others > 1 ? ns - static_cast<double>(others - 1) * costs_.link_ns(value, home.second, home.second) / 2 : ns;
+    return others > 1 ? ns - static_cast<double>(others - 1) * costs_.link_ns(value, producer_target.second, producer_target.second) / 2
+                      : ns;
   }
 
   const Costs& costs_;
   const Problem& problem_;
   const Cut& cut_;
   std::vector<std::vector<uint32_t>> nodes_, values_;  ///< of segments
-  std::vector<bool> pays_, dropped_;
+  std::vector<bool> is_kept_, dropped_;
 };
 
 }  // namespace
 
 std::vector<uint32_t> unprofitable_units(const Costs& costs, const Problem& problem, const Cut& cut) {
-  return Paying(costs, problem, cut).run();
+  return ProfitAnalysis(costs, problem, cut).run();
 }
 
-double predicted_ns(const Costs& costs, const Problem& problem, const Cut& cut) { return Paying(costs, problem, cut).predicted(); }
+double predicted_ns(const Costs& costs, const Problem& problem, const Cut& cut) { return ProfitAnalysis(costs, problem, cut).predicted(); }
 
 }  // namespace tenon::partition

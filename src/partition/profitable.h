@@ -7,12 +7,13 @@
 
 namespace tenon::partition {
 
-/// The units that are given up where that saves most: those of one segment of the cut, or of all; none: all segments pay for their start
-/// and their borders, each and together. Borders cost what the run will copy: a segment on a memory of its own is brought each operand,
-/// whoever else there has it, and each result leaves that memory once. Segments with units that cannot move are kept. Cost: linear.
+/// The units of the segment, or of all segments together, whose move to the fallback saves most time; empty where every segment is faster
+/// than the fallback, its launch and copies included. Copies are those of a run: each operand is copied to a segment with a memory of its
+/// own, even where another segment of that backend has it, and each result is copied out once. Segments with fixed units are kept. Cost:
+/// linear.
 std::vector<uint32_t> unprofitable_units(const Costs& costs, const Problem& problem, const Cut& cut);
 
-/// What a run of the cut takes: nodes, starts, and borders as above.
+/// Nanoseconds of a run of the cut: nodes, launches, and copies as above.
 double predicted_ns(const Costs& costs, const Problem& problem, const Cut& cut);
 
 }  // namespace tenon::partition

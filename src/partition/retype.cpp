@@ -14,7 +14,7 @@ namespace tenon::partition {
 
 namespace {
 
-/// Nodes that are to have other types, in a graph and its bodies.
+/// The nodes that get other types, in a graph and its bodies.
 struct Changes {
   std::map<ir::NodeId, Retype> nodes;
   std::map<std::pair<ir::NodeId, size_t>, Changes> bodies;
@@ -23,14 +23,14 @@ struct Changes {
   }
 };
 
-class Search {
+class RetypedNodes {
  public:
-  using Path = decltype(HandedBack::inside);
+  using Path = decltype(FailedSegment::body_path);
 
-  Search(const Roles& roles, const Constraints& constraints, std::span<const HandedBack> handed_back)
-      : roles_(roles), handed_back_(handed_back), types_(constraints) {}
+  RetypedNodes(const Roles& roles, const Constraints& constraints, std::span<const FailedSegment> failed_segments)
+      : roles_(roles), failed_segments_(failed_segments), types_(constraints) {}
 
-  /// Nodes that are pinned to what refuses them.
+  /// Adds the nodes that are pinned to a backend which refuses them.
   Result<void> pinned(const ir::Graph& graph, Changes& out) {
     for (ir::NodeId n : graph.nodes()) {
       const ir::Node& node = graph.node(n);
@@ -42,49 +42,51 @@ class Search {
     return {};
   }
 
-  /// Nodes that are free, and that backends refuse which come before the one that they go to.
+  /// Adds the nodes without constraints that a backend of higher priority than their own refuses.
   Result<void> refused(const ir::Graph& graph, const Partition& partition, Changes& out, const Path& path = {}) {
-    for (const NodePlacement& share : partition.nodes) {
-      for (size_t b = 0; b < share.bodies.size(); ++b) {
+    for (const NodePlacement& placement : partition.nodes) {
+      for (size_t b = 0; b < placement.bodies.size(); ++b) {
         Path inner = path;
-        inner.emplace_back(share.node, b);
-        TRY(refused(*graph.node(share.node).bodies[b].graph, share.bodies[b], out.bodies[{share.node, b}], inner));
+        inner.emplace_back(placement.node, b);
+        TRY(refused(*graph.node(placement.node).bodies[b].graph, placement.bodies[b], out.bodies[{placement.node, b}], inner));
       }
-      if (graph.node(share.node).placement() || graph.node(share.node).retyping()) continue;
-      for (uint16_t b = 0; b < roles_.fallback() && is_refused(share, b); ++b)
-        if (!was_handed_back(path, share.node, *roles_.backends[b]) && TRY(change(graph, share.node, *roles_.backends[b], out))) break;
+      if (graph.node(placement.node).placement() || graph.node(placement.node).retyping()) continue;
+      for (uint16_t b = 0; b < roles_.fallback() && is_refused(placement, b); ++b)
+        if (!is_failed(path, placement.node, *roles_.backends[b]) && TRY(change(graph, placement.node, *roles_.backends[b], out))) break;
     }
     return {};
   }
 
-  /// Takes out what did not help: nodes that ended on a backend which runs them as they were.
-  Result<void> take_back(const ir::Graph& before, const Partition& partition, Changes& changes, bool& any) {
+  /// Removes changes without effect: of nodes that were placed on a backend which runs them in their original types.
+  Result<void> drop_unused(const ir::Graph& before, const Partition& partition, Changes& changes, bool& any) {
     std::set<ir::NodeId> here;
-    std::set<std::pair<ir::NodeId, size_t>> shared_inside;
-    for (const NodePlacement& share : partition.nodes) {
-      for (size_t b = 0; b < share.bodies.size(); ++b) {
-        shared_inside.emplace(share.node, b);
-        TRY(take_back(*before.node(share.node).bodies[b].graph, share.bodies[b], changes.bodies[{share.node, b}], any));
+    std::set<std::pair<ir::NodeId, size_t>> bodies_with_partitions;
+    for (const NodePlacement& placement : partition.nodes) {
+      for (size_t b = 0; b < placement.bodies.size(); ++b) {
+        bodies_with_partitions.emplace(placement.node, b);
+        TRY(drop_unused(*before.node(placement.node).bodies[b].graph, placement.bodies[b], changes.bodies[{placement.node, b}], any));
       }
-      const auto change = changes.nodes.find(share.node);
+      const auto change = changes.nodes.find(placement.node);
       if (change == changes.nodes.end()) continue;
-      const backend::Backend& runs = *roles_.backends[share.backend];
-      if (runs.name() == change->second.backend || !TRY(supports(before, share.node, runs))) here.insert(share.node);
+      const backend::Backend& runs = *roles_.backends[placement.backend];
+      if (runs.name() == change->second.backend || !TRY(supports(before, placement.node, runs))) here.insert(placement.node);
     }
     any |= std::erase_if(changes.nodes, [&](const auto& c) { return !here.contains(c.first); }) > 0;
-    any |= std::erase_if(changes.bodies, [&](const auto& c) { return !c.second.empty() && !shared_inside.contains(c.first); }) > 0;
+    any |= std::erase_if(changes.bodies, [&](const auto& c) { return !c.second.empty() && !bodies_with_partitions.contains(c.first); }) > 0;
     return {};
   }
 
  private:
-  /// With all choices known whoever is none of them; else whoever comes before the first that takes it.
-  static bool is_refused(const NodePlacement& share, uint16_t backend) {
-    return share.choices.empty() ? backend < share.wanted : std::ranges::find(share.choices, backend) == share.choices.end();
+  /// Whether `backend` refuses the node: it is not among the candidates or, where these are unknown, has a higher priority than the
+  /// preferred backend.
+  static bool is_refused(const NodePlacement& placement, uint16_t backend) {
+    return placement.choices.empty() ? backend < placement.preferred_backend
+                                     : std::ranges::find(placement.choices, backend) == placement.choices.end();
   }
 
-  bool was_handed_back(const Path& path, ir::NodeId node, const backend::Backend& backend) const {
-    return std::ranges::any_of(handed_back_, [&](const HandedBack& h) {
-      return h.backend == backend.name() && h.inside == path && std::ranges::find(h.nodes, node) != h.nodes.end();
+  bool is_failed(const Path& path, ir::NodeId node, const backend::Backend& backend) const {
+    return std::ranges::any_of(failed_segments_, [&](const FailedSegment& h) {
+      return h.backend == backend.name() && h.body_path == path && std::ranges::find(h.nodes, node) != h.nodes.end();
     });
   }
 
@@ -102,7 +104,7 @@ class Search {
   }
 
   const Roles& roles_;
-  std::span<const HandedBack> handed_back_;
+  std::span<const FailedSegment> failed_segments_;
   RetypeSearch types_;
 };
 
@@ -112,26 +114,26 @@ void apply(ir::Graph& graph, const Changes& changes) {
   if (changes.nodes.empty()) return;
   std::map<ir::NodeId, std::string> names;
   for (auto& [node, name] : names_of_nodes(graph)) names.emplace(node, std::move(name));
-  Casts casts(graph, std::move(names));
+  CastInserter casts(graph, std::move(names));
   std::vector<ir::NodeId> order;
   for (ir::NodeId n : graph.nodes())
     if (changes.nodes.contains(n)) order.push_back(n);
-  for (ir::NodeId n : order) casts.around(n, changes.nodes.at(n));
+  for (ir::NodeId n : order) casts.retype(n, changes.nodes.at(n));
   casts.finish();
 }
 
-/// partition(), where more than was said may still be accelerated.
-Result<Partition> first_shares(const ir::Graph& graph, const Roles& roles, Constraints constraints,
-                               std::span<const HandedBack> handed_back) {
+/// partition() without require_full: nodes that are not accelerated yet may become so by Casts.
+Result<Partition> partition_without_require_full(const ir::Graph& graph, const Roles& roles, Constraints constraints,
+                                                 std::span<const FailedSegment> failed_segments) {
   constraints.require_full = false;
-  return partition(graph, roles, constraints, handed_back);
+  return partition(graph, roles, constraints, failed_segments);
 }
 
 }  // namespace
 
 Result<Partition> partition_with_casts(std::unique_ptr<ir::Graph>& graph, const Roles& roles, const Constraints& constraints,
-                                       std::span<const HandedBack> handed_back, std::unique_ptr<ir::Graph>* as_it_was) {
-  Search search(roles, constraints, handed_back);
+                                       std::span<const FailedSegment> failed_segments, std::unique_ptr<ir::Graph>* original) {
+  RetypedNodes search(roles, constraints, failed_segments);
   Changes changes;
   TRY(search.pinned(*graph, changes));
   const bool pins = !changes.empty();
@@ -140,23 +142,24 @@ Result<Partition> partition_with_casts(std::unique_ptr<ir::Graph>& graph, const 
     before = graph->clone();
     apply(*graph, changes);
   }
-  Partition partition = TRY(first_shares(*graph, roles, constraints, handed_back));
+  Partition partition = TRY(partition_without_require_full(*graph, roles, constraints, failed_segments));
   TRY(search.refused(*graph, partition, changes));
   if (!before && !changes.empty()) before = graph->clone();
   while (!changes.empty()) {
     graph = before->clone();
     apply(*graph, changes);
-    partition = TRY(first_shares(*graph, roles, constraints, handed_back));
+    partition = TRY(partition_without_require_full(*graph, roles, constraints, failed_segments));
     bool any = false;
-    TRY(search.take_back(*before, partition, changes, any));
+    TRY(search.drop_unused(*before, partition, changes, any));
     if (!any) break;
     if (changes.empty()) {
       graph = std::move(before);
-      partition = TRY(first_shares(*graph, roles, constraints, handed_back));
+      partition = TRY(partition_without_require_full(*graph, roles, constraints, failed_segments));
     }
   }
-  if (as_it_was) *as_it_was = std::move(before);
-  return constraints.require_full ? partition::partition(*graph, roles, constraints, handed_back) : Result<Partition>(std::move(partition));
+  if (original) *original = std::move(before);
+  return constraints.require_full ? partition::partition(*graph, roles, constraints, failed_segments)
+                                  : Result<Partition>(std::move(partition));
 }
 
 }  // namespace tenon::partition

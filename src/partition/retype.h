@@ -6,13 +6,13 @@
 
 namespace tenon::partition {
 
-/// partition(), where a backend that is listed before another, or that a node is pinned to, and that refuses a node for its element types
-/// alone, gets the node in types that it has, with Casts around it. `supports` is called with the node alone. Types that keep all values
-/// are tried first, those of Constraints::narrow after them. Nodes that end elsewhere are left as they were. The graph is changed, or
-/// another one. `handed_back`: see partition(). `as_it_was`, where it is given, becomes the graph without the Casts, or null where there
-/// are none. Errors: those of partition(). Cost: nothing where no backend refuses; else a question for each distinct node that is refused
-/// and each way to change its types, and where one is changed a copy of the graph and another partition().
+/// Partitions a graph, and inserts Casts where a backend refuses a node only for its element types: the node then runs on that backend in
+/// other types. This applies to backends of higher priority than the one that runs the node, and to the backend that the node is pinned to.
+/// Types that keep all values are tried first, then those of Constraints::narrow. Nodes that end on another backend keep their types.
+/// `graph` is changed or replaced. `failed_segments`: see partition(). `original` (may be null) becomes the graph without the Casts, or
+/// null where none were inserted. Errors: those of partition(). Cost: nothing where no backend refuses a node; else a call of `supports`
+/// for each distinct refused node and candidate types, and where types change a copy of the graph and another partition().
 Result<Partition> partition_with_casts(std::unique_ptr<ir::Graph>& graph, const Roles& roles, const Constraints& constraints,
-                                       std::span<const HandedBack> handed_back = {}, std::unique_ptr<ir::Graph>* as_it_was = nullptr);
+                                       std::span<const FailedSegment> failed_segments = {}, std::unique_ptr<ir::Graph>* original = nullptr);
 
 }  // namespace tenon::partition

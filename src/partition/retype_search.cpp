@@ -109,11 +109,11 @@ std::vector<Retype> RetypeSearch::candidates(const ir::NodeView& view) const {
       for (size_t w = 0; w < known; ++w) {
         out.push_back(out[w]);
         out.back().types.emplace_back(type, other);
-        out.back().narrows |= !is_lossless_cast(type, other);
+        out.back().is_lossy |= !is_lossless_cast(type, other);
       }
   }
   out.erase(out.begin());
-  std::ranges::sort(out, {}, [](const Retype& w) { return std::tuple(w.narrows, w.types.size(), w.types); });
+  std::ranges::sort(out, {}, [](const Retype& w) { return std::tuple(w.is_lossy, w.types.size(), w.types); });
   return out;
 }
 
@@ -121,19 +121,19 @@ Result<bool> RetypeSearch::runs(const ir::Graph& graph, ir::NodeId node, const b
   const auto trial = backend::alone(graph, node);
   const ir::NodeId n = trial->first();
   const ir::NodeView original = trial->view(n);
-  Casts(*trial, {}).before(n, way);
+  CastInserter(*trial, {}).cast_operands(n, way);
   if (!ir::infer(*trial, n)) return false;
   const ir::NodeView view = trial->view(n);
   const std::vector<ops::Preserved> kept =
-      way.narrows ? std::vector(view.outputs.size(), ops::Preserved::value) : ops::preserved_in_wider(original, view);
+      way.is_lossy ? std::vector(view.outputs.size(), ops::Preserved::value) : ops::preserved_in_wider(original, view);
   for (size_t k = 0; k < view.outputs.size(); ++k) {
     const DType declared = original.outputs[k].dtype, now = view.outputs[k].dtype;
     if (now != declared && now != way.of(declared)) return false;
     if (kept[k] < (now == declared ? ops::Preserved::value : ops::Preserved::low_bits)) return false;
     way.results.push_back(now);
-    way.runs_over.push_back(kept[k] != ops::Preserved::value);
+    way.may_overflow.push_back(kept[k] != ops::Preserved::value);
   }
-  if (!way.narrows) way.takes_low_bits = operands_of_low_bits(original, view);
+  if (!way.is_lossy) way.reads_low_bits_only = operands_of_low_bits(original, view);
   return !TRY(refusal_of(*trial, n, backend));
 }
 

@@ -16,9 +16,9 @@ namespace {
 
 class Choice {
  public:
-  Choice(const ir::Graph& graph, ir::NodeId node, const Roles& roles, std::span<const HandedBack> handed_back)
+  Choice(const ir::Graph& graph, ir::NodeId node, const Roles& roles, std::span<const FailedSegment> failed_segments)
       : graph_(graph), node_(node), roles_(roles), refusals_(roles.count()) {
-    for (const HandedBack& h : handed_back)
+    for (const FailedSegment& h : failed_segments)
       if (std::ranges::find(h.nodes, node) != h.nodes.end())
         for (uint16_t b = 0; b < roles.count(); ++b)
           if (roles.backends[b]->name() == h.backend) refusals_[b] = Reason{"handed_back", h.error};
@@ -28,14 +28,14 @@ class Choice {
   Result<Target> run(bool all_choices, std::optional<uint16_t> sizes) {
     const ir::Placement* const placement = graph_.node(node_).placement();
     if (!placement && sizes && TRY(supports(*sizes))) {
-      out_.backend = out_.falls_to = *sizes;
+      out_.backend = out_.fallback_target = *sizes;
       out_.choices = {*sizes};
       out_.reasons.push_back(
           {"chosen", fmt::format("sizes that follow from the inputs are computed by {}", roles_.backends[*sizes]->name())});
       return std::move(out_);
     }
     if (!placement) {
-      out_.backend = TRY(is_border() ? backend_of_neighbor() : first_from(0));
+      out_.backend = TRY(is_inserted_cast() ? backend_of_neighbor() : first_from(0));
     } else if (placement->backend.empty()) {
       out_.reasons.push_back({placement->code, placement->text});
       out_.backend = TRY(first_from(roles_.fallback()));
@@ -46,11 +46,11 @@ class Choice {
       out_.backend = TRY(pinned_to(placement->backend));
       out_.pinned = true;
     }
-    out_.falls_to = out_.backend;
+    out_.fallback_target = out_.backend;
     if (roles_.is_accelerated(out_.backend) && !out_.pinned) {
       const std::optional<uint16_t> other = TRY(search_from(roles_.fallback()));
       out_.pinned = !other;  // nobody else takes it
-      out_.falls_to = other.value_or(out_.backend);
+      out_.fallback_target = other.value_or(out_.backend);
     }
     if (all_choices) TRY(find_choices(placement));
     add_reasons();
@@ -60,16 +60,16 @@ class Choice {
  private:
   void add_reasons() {
     const ir::Retyping* const retyping = graph_.node(node_).retyping();
-    if (retyping && !is_border()) refuse_as_it_was(*retyping);
+    if (retyping && !is_inserted_cast()) refuse_as_it_was(*retyping);
     for (uint16_t b = 0; b < roles_.count(); ++b)
       if (refusals_[b]) out_.reasons.push_back({refusals_[b]->code, fmt::format("{}: {}", roles_.backends[b]->name(), refusals_[b]->text)});
     const std::string_view name = roles_.backends[out_.backend]->name();
-    if (is_border() || (retyping && retyping->backend == name)) out_.reasons.push_back({"chosen", retyping->text});
+    if (is_inserted_cast() || (retyping && retyping->backend == name)) out_.reasons.push_back({"chosen", retyping->text});
     else if (!graph_.node(node_).placement()) out_.reasons.push_back({"chosen", fmt::format("{} is the first that supports it", name)});
   }
 
   /// A Cast that is between types of the source and those that a backend has.
-  bool is_border() const { return graph_.node(node_).retyping() && graph_.node(node_).retyping()->is_border(); }
+  bool is_inserted_cast() const { return graph_.node(node_).retyping() && graph_.node(node_).retyping()->is_inserted_cast(); }
 
   void refuse_as_it_was(const ir::Retyping& retyping) {
     for (uint16_t b = 0; b < roles_.count(); ++b)
@@ -101,7 +101,7 @@ class Choice {
     if (!placement)
       for (uint16_t b = 0; b < roles_.fallback(); ++b)
         if (TRY(supports(b))) out_.choices.push_back(b);
-    const uint16_t last = placement ? out_.backend : out_.falls_to;
+    const uint16_t last = placement ? out_.backend : out_.fallback_target;
     if (std::ranges::find(out_.choices, last) == out_.choices.end()) out_.choices.push_back(last);
     return {};
   }
@@ -150,20 +150,21 @@ class Choice {
 
 }  // namespace
 
-Targets::Targets(const ir::Graph& graph, const ir::Dependencies& dependencies, const Roles& roles, std::span<const HandedBack> handed_back)
-    : graph_(graph), dependencies_(dependencies), roles_(roles), handed_back_(handed_back) {
+Targets::Targets(const ir::Graph& graph, const ir::Dependencies& dependencies, const Roles& roles,
+                 std::span<const FailedSegment> failed_segments)
+    : graph_(graph), dependencies_(dependencies), roles_(roles), failed_segments_(failed_segments) {
   for (uint16_t b = roles.fallback(); b < roles.count() && !sizes_; ++b)
     if (roles.backends[b]->is_host()) sizes_ = b;
 }
 
 Result<Target> Targets::of(ir::NodeId node, bool all_choices) const {
   const bool is_sized = sizes_ && dependencies_.follows_from_input_sizes(node);
-  return Choice(graph_, node, roles_, handed_back_).run(all_choices, is_sized ? sizes_ : std::nullopt);
+  return Choice(graph_, node, roles_, failed_segments_).run(all_choices, is_sized ? sizes_ : std::nullopt);
 }
 
 bool does_work(const ir::Graph& graph, ir::NodeId node) {
   const ir::Node& n = graph.node(node);
-  if (n.retyping() && n.retyping()->is_border()) return false;
+  if (n.retyping() && n.retyping()->is_inserted_cast()) return false;
   if (ops::def_of(*n.op).same_bytes || n.is("Shape") || n.is("Size")) return false;
   return !std::ranges::all_of(n.outputs, [&](ir::ValueId v) { return !v || graph.value(v).data || graph.value(v).is_constant(); });
 }

@@ -23,7 +23,7 @@ Units::Units(std::span<const NodePlacement> nodes) : nodes_(nodes.size()), first
 
 namespace {
 
-/// Units in an order in which each comes after what it needs, by the places of their first nodes.
+/// Orders units topologically, ties broken by the position of their first nodes.
 class Ordering {
  public:
   Ordering(const ir::Dependencies& dependencies, std::span<const NodePlacement> nodes, std::span<const AtomicGroup> groups)
@@ -55,7 +55,7 @@ class Ordering {
     }
   }
 
-  bool is_in_a_circle(uint32_t node) const { return missing_[leader_[node]] > 0; }
+  bool is_in_cycle(uint32_t node) const { return missing_[leader_[node]] > 0; }
   uint32_t number(uint32_t node) const { return numbers_[leader_[node]]; }
 
  private:
@@ -71,12 +71,12 @@ void number_units(const ir::Dependencies& dependencies, std::vector<AtomicGroup>
   while (!groups.empty()) {
     Ordering order(dependencies, nodes, groups);
     order.run();
-    const auto apart = std::ranges::partition(groups, [&](const AtomicGroup& k) { return !order.is_in_a_circle(k.nodes[0]); });
+    const auto apart = std::ranges::partition(groups, [&](const AtomicGroup& k) { return !order.is_in_cycle(k.nodes[0]); });
     if (apart.empty()) {
       for (uint32_t n = 0; n < nodes.size(); ++n) nodes[n].unit = order.number(n);
       return;
     }
-    for (const AtomicGroup& k : apart) give_up(k, nodes, "nodes outside have to run between what it is grouped with");
+    for (const AtomicGroup& k : apart) assign_to_fallback(k, nodes, "nodes outside have to run between what it is grouped with");
     groups.erase(apart.begin(), apart.end());
   }
 }

@@ -4,7 +4,7 @@
 
 namespace tenon::partition {
 
-/// What is cut: most units are one node. Each comes after what it needs.
+/// The nodes of a graph, grouped into units that are cut as one; most units are one node. Units are in topological order.
 class Units {
  public:
   /// A unit for each node.

@@ -13,10 +13,10 @@ namespace tenon::partition {
 
 namespace {
 
-/// A value that one unit makes and another reads.
+/// A value that one unit produces and another reads.
 struct Edge {
   ir::ValueId value;
-  uint32_t maker, reader;
+  uint32_t producer, reader;
 };
 
 std::vector<Edge> edges_of(const ir::Graph& graph, const ir::Dependencies& dependencies, std::span<const NodePlacement> nodes) {
@@ -24,7 +24,7 @@ std::vector<Edge> edges_of(const ir::Graph& graph, const ir::Dependencies& depen
   for (const NodePlacement& n : nodes) unit_of.emplace(n.node, n.unit);
   std::vector<Edge> out;
   for (const NodePlacement& n : nodes) {
-    if (dependencies.takes_from_sizes(n.node)) continue;
+    if (dependencies.is_in_size_table(n.node)) continue;
     for (ir::ValueId v : graph.node(n.node).inputs)
       if (v && graph.value(v).kind == ir::Value::Kind::result && !graph.value(v).constant)
         out.push_back({v, unit_of.at(graph.value(v).producer), n.unit});
@@ -35,7 +35,7 @@ std::vector<Edge> edges_of(const ir::Graph& graph, const ir::Dependencies& depen
 int64_t count_borders(std::span<const Edge> edges, const Cut& cut) {
   std::set<std::pair<ir::ValueId, uint32_t>> crossing;
   for (const Edge& r : edges)
-    if (cut.place[r.maker] != cut.place[r.reader]) crossing.emplace(r.value, cut.place[r.reader]);
+    if (cut.segment_of[r.producer] != cut.segment_of[r.reader]) crossing.emplace(r.value, cut.segment_of[r.reader]);
   return static_cast<int64_t>(crossing.size());
 }
 
@@ -48,13 +48,14 @@ class WhatIfAnalysis {
         constraints_(constraints),
         dependencies_(graph),
         groups_(atomic_groups(graph)) {
-    find_sized(dependencies_, partition.nodes, roles);
+    mark_size_table_nodes(dependencies_, partition.nodes, roles);
   }
 
   Result<std::vector<WhatIf>> run() {
     std::map<std::string, std::vector<uint32_t>> candidates;
     for (uint32_t n = 0; n < partition_.nodes.size(); ++n)
-      if (partition_.nodes[n].works && !roles_.is_accelerated(partition_.nodes[n].wanted)) candidates[name_of(n)].push_back(n);
+      if (partition_.nodes[n].does_work && !roles_.is_accelerated(partition_.nodes[n].preferred_backend))
+        candidates[name_of(n)].push_back(n);
     current_.emplace(cut_problem(partition_.nodes));
     const Outcome now = TRY(outcome(*current_, current_->problem));
     std::vector<WhatIf> out;
@@ -81,7 +82,7 @@ class WhatIfAnalysis {
     std::optional<Costs> costs;
   };
 
-  /// It is accelerated now.
+  /// Whether the group is placed on an accelerated backend, which makes it one unit.
   bool is_one_unit(const AtomicGroup& group) const {
     const auto unit = [&](uint32_t n) { return partition_.nodes[n].unit; };
     return group.nodes.size() > 1 && std::ranges::all_of(group.nodes, [&](uint32_t n) { return unit(n) == unit(group.nodes[0]); });
@@ -101,32 +102,33 @@ class WhatIfAnalysis {
     return Outcome{count_borders(base.edges, solution.sized.cut), solution.sized.cut.targets.size()};
   }
 
-  /// The first backend has the op. Groups of its nodes move too where it runs all of them; else they stay.
+  /// Cuts the graph as if the first backend supported the op. Groups with nodes of the op move too where the backend supports all their
+  /// nodes.
   Result<Outcome> simulate(const std::string& op, const std::vector<uint32_t>& nodes, std::vector<std::string>& blocked_by) const {
-    std::vector<uint32_t> alone = nodes;
+    std::vector<uint32_t> ungrouped = nodes;
     std::vector<AtomicGroup> moved;
     for (const AtomicGroup& group : groups_) {
-      if (std::erase_if(alone, [&](uint32_t n) { return std::ranges::binary_search(group.nodes, n); }) == 0) continue;
-      bool may = !group.open;
+      if (std::erase_if(ungrouped, [&](uint32_t n) { return std::ranges::binary_search(group.nodes, n); }) == 0) continue;
+      bool movable = !group.open;
       for (uint32_t n : group.nodes)
-        if (const std::string mate = name_of(n); mate != op && !partition_.nodes[n].first_may) {
-          may = false;
-          if (std::ranges::find(blocked_by, mate) == blocked_by.end()) blocked_by.push_back(mate);
+        if (const std::string other_op = name_of(n); other_op != op && !partition_.nodes[n].first_backend_supports) {
+          movable = false;
+          if (std::ranges::find(blocked_by, other_op) == blocked_by.end()) blocked_by.push_back(other_op);
         }
-      if (may) moved.push_back(group);
+      if (movable) moved.push_back(group);
     }
-    if (!moved.empty()) return outcome_with_groups(std::move(moved), alone);
+    if (!moved.empty()) return outcome_with_groups(std::move(moved), ungrouped);
     Problem changed = current_->problem;
-    for (uint32_t n : alone) changed.nodes[partition_.nodes[n].unit].target = 0;
+    for (uint32_t n : ungrouped) changed.nodes[partition_.nodes[n].unit].target = 0;
     return outcome(*current_, std::move(changed));
   }
 
-  /// With these groups, the units change.
-  Result<Outcome> outcome_with_groups(std::vector<AtomicGroup> moved, const std::vector<uint32_t>& alone) const {
+  /// The outcome with `moved` groups on the first backend: units must be numbered anew.
+  Result<Outcome> outcome_with_groups(std::vector<AtomicGroup> moved, const std::vector<uint32_t>& ungrouped) const {
     std::vector<NodePlacement> nodes = partition_.nodes;
-    for (uint32_t n : alone) nodes[n].wanted = 0;
+    for (uint32_t n : ungrouped) nodes[n].preferred_backend = 0;
     for (const AtomicGroup& group : moved)
-      for (uint32_t n : group.nodes) nodes[n].backend = nodes[n].wanted = 0;
+      for (uint32_t n : group.nodes) nodes[n].backend = nodes[n].preferred_backend = 0;
     std::ranges::copy_if(groups_, std::back_inserter(moved), [&](const AtomicGroup& group) { return is_one_unit(group); });
     number_units(dependencies_, std::move(moved), nodes);
     const CutProblem changed = cut_problem(nodes);

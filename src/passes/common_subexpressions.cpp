@@ -18,7 +18,7 @@ size_t mix(size_t seed, size_t value) { return (seed ^ value) * 0x9e3779b97f4a7c
 size_t hash_of(const ir::Constant& c) {
   size_t h = mix(static_cast<size_t>(c.dtype), c.shape.size());
   for (int64_t s : c.shape) h = mix(h, static_cast<size_t>(s));
-  const auto* plain = std::get_if<Tensor>(&c.how);
+  const auto* plain = std::get_if<Tensor>(&c.source);
   if (!plain) return mix(h, reinterpret_cast<size_t>(&c));
   if (plain->byte_size() > kComparedBytes || c.dtype == DType::string) return mix(h, reinterpret_cast<size_t>(plain->data()));
   return mix(h, std::hash<std::string_view>{}({reinterpret_cast<const char*>(plain->data()), static_cast<size_t>(plain->byte_size())}));
@@ -28,7 +28,7 @@ size_t hash_of(const ir::Constant& c) {
 bool equal(const ir::Constant& a, const ir::Constant& b) {
   if (&a == &b) return true;
   if (a.dtype != b.dtype || a.shape != b.shape || !a.is_plain() || !b.is_plain() || a.dtype == DType::string) return false;
-  const Tensor &x = std::get<Tensor>(a.how), &y = std::get<Tensor>(b.how);
+  const Tensor &x = std::get<Tensor>(a.source), &y = std::get<Tensor>(b.source);
   if (x.data() == y.data()) return true;
   return x.byte_size() <= kComparedBytes && std::memcmp(x.data(), y.data(), static_cast<size_t>(x.byte_size())) == 0;
 }
@@ -117,7 +117,7 @@ class HashConsing {
   static bool equal(const ir::Node& a, const ir::Node& b) {
     if (a.op != b.op || a.outputs.size() != b.outputs.size() || !(a.attributes == b.attributes) || a.inputs.size() != b.inputs.size())
       return false;
-    if (!ir::same_place(a, b)) return false;
+    if (!ir::same_placement(a, b)) return false;
     for (size_t i = 0; i < a.outputs.size(); ++i)
       if (!a.outputs[i] != !b.outputs[i]) return false;
     if (a.inputs == b.inputs) return true;

@@ -53,13 +53,13 @@ class BackendCasts : public testing::TestWithParam<std::string> {
   bool is_repaired(const ir::Graph& graph, const partition::Partition& partition) const {
     return std::ranges::any_of(partition.nodes, [&](const partition::NodePlacement& n) {
       const ir::Retyping* const retyping = graph.node(n.node).retyping();
-      return retyping && !retyping->is_border() && backends_[n.backend]->name() == GetParam();
+      return retyping && !retyping->is_inserted_cast() && backends_[n.backend]->name() == GetParam();
     });
   }
   bool may_be_repaired(const ir::Graph& graph) const {
-    const auto shared = compiler::partition_graph(graph.clone(), options());
-    EXPECT_TRUE(shared) << shared.error().text();
-    return shared && is_repaired(*shared->graph, shared->partition);
+    const auto partitioned = compiler::partition_graph(graph.clone(), options());
+    EXPECT_TRUE(partitioned) << partitioned.error().text();
+    return shared && is_repaired(*partitioned->graph, partitioned->partition);
   }
 
   void check(const ops::SampleCase& made) {

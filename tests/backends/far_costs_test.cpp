@@ -114,12 +114,12 @@ TEST_F(FarCosts, OfANodeThatIsMeasuredLeaveItsCopiesOut) {
   const FarBehaviour behaviour;
   auto with = measuring(behaviour);
   const auto measuring = std::exchange(with.measuring, nullptr);
-  const auto shared = compiler::partition_graph(
+  const auto partitioned = compiler::partition_graph(
       *ir::parse("graph main(x: f32[500,4]) { a = Exp(x) b = Neg(a) y = Add(a, b) return y }", ops::table()), with);
-  ASSERT_TRUE(shared) << shared.error().text();
+  ASSERT_TRUE(partitioned) << partitioned.error().text();
   with.measuring = measuring;
   compiler::EngineTimer timer(with, with.backends);
-  const auto known = compiler::measure_node_costs(*shared, with, timer);
+  const auto known = compiler::measure_node_costs(*partitioned, with, timer);
   ASSERT_TRUE(known) << known.error().text();
   ASSERT_EQ((*known)[0].node_ns.size(), 3u);
   // They take as long as the tiny one that tells the start: the least part of that counts as work.
@@ -135,10 +135,10 @@ TEST_F(FarCosts, ThatWereCalibratedDecide) {
   const auto plan = [&](bool calibrated) -> std::pair<std::string, backend::Overheads> {
     auto with = options({});
     if (calibrated) with.calibration = std::make_shared<const Calibration>(file);
-    const auto shared = compiler::partition_graph(*ir::parse(kText, ops::table()), with);
-    EXPECT_TRUE(shared) << shared.error().text();
-    EXPECT_EQ(shared->partition.segments.size(), 1u);
-    return {shared->partition.segments[0].backend, shared->backends.all[0]->overheads()};
+    const auto partitioned = compiler::partition_graph(*ir::parse(kText, ops::table()), with);
+    EXPECT_TRUE(partitioned) << partitioned.error().text();
+    EXPECT_EQ(partitioned->partition.segments.size(), 1u);
+    return {partitioned->partition.segments[0].backend, partitioned->backends.all[0]->overheads()};
   };
   const auto add = [&](const backend::Overheads& found) {
     options({});

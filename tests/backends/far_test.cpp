@@ -109,9 +109,9 @@ TEST_F(RemoteBackend, SegmentThatFailsToCompileFallsBack) {
   becomes({.at = {{"compile", Deed::fails}}});
   const auto made = compiler::compile(graph_of(kText), options());
   ASSERT_TRUE(made) << made.error().text();
-  ASSERT_EQ(made->handed_back.size(), 1u);
-  EXPECT_EQ(made->handed_back[0].backend, "far");
-  EXPECT_NE(made->handed_back[0].error.find("far was told to fail (compile)"), std::string::npos);
+  ASSERT_EQ(made->failed_segments.size(), 1u);
+  EXPECT_EQ(made->failed_segments[0].backend, "far");
+  EXPECT_NE(made->failed_segments[0].error.find("far was told to fail (compile)"), std::string::npos);
   for (const partition::NodePlacement& n : made->partition.nodes) EXPECT_NE(n.backend, 0) << n.name;
 }
 
@@ -173,8 +173,8 @@ TEST_F(RemoteBackend, RunCopiesWhatThePlanStates) {
       with.backends = {usual_[0], far_.get(), usual_[1]};
       with.constraints.fallback_ops = {op};
     }
-    const auto shared = compiler::partition_graph(graph_of(text), with);
-    ASSERT_TRUE(shared) << shared.error().text();
+    const auto partitioned = compiler::partition_graph(graph_of(text), with);
+    ASSERT_TRUE(partitioned) << partitioned.error().text();
     auto made = compiler::compile(graph_of(text), with);
     ASSERT_TRUE(made) << made.error().text();
     auto context = runtime::Context::create(*compiler::load_compiled(*std::move(made), {far_device(does_)}));
@@ -187,7 +187,7 @@ TEST_F(RemoteBackend, RunCopiesWhatThePlanStates) {
     };
     const Tensor x = input();
     ASSERT_TRUE((*context)->run({&x, 1}, run));
-    const auto plan = compiler::share_data(*shared->graph, shared->partition, shared->backends.roles());
+    const auto plan = compiler::placement_data(*partitioned->graph, partitioned->partition, partitioned->backends.roles());
     EXPECT_EQ(ran.count, planned_copies(plan)) << text;
     EXPECT_EQ(ran.bytes, 32 * ran.count);
     all += ran.count;
@@ -210,16 +210,16 @@ std::string pieces_text(int pieces, int supported, int nodes, int64_t size) {
 }
 
 /// By what backends state: nodes, starts, and each copy there is.
-double predicted_ns(const compiler::PartitionedGraph& shared) {
-  const partition::Partition& partition = shared.partition;
+double predicted_ns(const compiler::PartitionedGraph& partitioned) {
+  const partition::Partition& partition = partitioned.partition;
   double ns = 0;
-  for (const partition::NodePlacement& n : partition.nodes) ns += shared.backends.all[n.backend]->cost(*shared.graph, n.node);
+  for (const partition::NodePlacement& n : partition.nodes) ns += partitioned.backends.all[n.backend]->cost(*partitioned.graph, n.node);
   for (uint32_t s = 0; s < partition.segments.size(); ++s) {
-    const backend::Overheads costs = shared.backends.all[partition.backends[s]]->overheads();
+    const backend::Overheads costs = partitioned.backends.all[partition.backends[s]]->overheads();
     ns += costs.launch_ns;
     if (!costs.own_memory) continue;
     for (const auto& side : {partition.segments[s].operands, partition.segments[s].results})
-      for (ir::ValueId v : side) ns += costs.copy_ns + costs.copy_ns_per_byte * backend::bytes_of(shared.graph->value(v).type);
+      for (ir::ValueId v : side) ns += costs.copy_ns + costs.copy_ns_per_byte * backend::bytes_of(partitioned.graph->value(v).type);
   }
   return ns;
 }
@@ -264,7 +264,7 @@ TEST_F(RemoteBackend, PlanByCostIsNeverSlowerThanTheHostAlone) {
     ASSERT_TRUE(ours) << ours.error().text();
     EXPECT_LE(predicted_ns(*ours), predicted_ns(*host) * (1 + 1e-9)) << text;
     EXPECT_NEAR(ours->partition.predicted->ns, predicted_ns(*ours), 1e-6 * predicted_ns(*ours)) << text;
-    EXPECT_LE(ours->partition.predicted->least, predicted_ns(*ours) * (1 + 1e-9)) << text;
+    EXPECT_LE(ours->partition.predicted->lower_bound_ns, predicted_ns(*ours) * (1 + 1e-9)) << text;
     partitioned += ours->partition.segments.size() > 1;
   }
   EXPECT_GT(partitioned, 50u);

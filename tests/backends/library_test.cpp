@@ -168,10 +168,10 @@ TEST_P(Libraries, SmallNodesPayTogether) {
   ASSERT_EQ(options_.backends[1]->name(), "reference");
   options_.constraints.listed = 2;
   options_.constraints.assign = partition::Assign::cost;
-  const auto shared = compiler::partition_graph(graph_of(text + "return v60 }"), options_);
-  ASSERT_TRUE(shared) << shared.error().text();
-  ASSERT_EQ(shared->partition.segments.size(), 1u);
-  EXPECT_EQ(shared->partition.segments[0].backend, GetParam());
+  const auto partitioned = compiler::partition_graph(graph_of(text + "return v60 }"), options_);
+  ASSERT_TRUE(partitioned) << partitioned.error().text();
+  ASSERT_EQ(partitioned->partition.segments.size(), 1u);
+  EXPECT_EQ(partitioned->partition.segments[0].backend, GetParam());
 }
 
 TEST_P(Libraries, ErrorQuotesTheLibrary) {

@@ -51,7 +51,7 @@ TEST(SecondBackend, DynamicShapesEqualCpuBitForBit) {
     const auto made = both.make(*graph);
     ASSERT_TRUE(made) << made.error().text();
     EXPECT_EQ(both.segments(), 1u);
-    EXPECT_EQ(both.handed_back(), 0u);
+    EXPECT_EQ(both.failed_segments(), 0u);
     EXPECT_TRUE(both.compiled_twice().empty()) << fmt::format("{}", fmt::join(both.compiled_twice(), ", "));
     EXPECT_EQ(both.second().compiled(), (std::set<std::string>{"a", "p", "q"}));
     for (int64_t rows : {3, 1, 200, 3}) {
@@ -107,7 +107,7 @@ TEST(SecondBackend, SizesOfNoOperandComeFromTheProgramAround) {
     const auto made = both.make(*graph);
     ASSERT_TRUE(made) << made.error().text();
     EXPECT_EQ(both.segments(), 2u);
-    EXPECT_EQ(both.handed_back(), 0u);
+    EXPECT_EQ(both.failed_segments(), 0u);
     for (int64_t h : {9, 30, 31, 9}) {
       Tensor x = *Tensor::make(DType::f32, {1, 2, h, 8});
       for (int64_t i = 0; i < x.count(); ++i) x.set_number(i, 0.01 * static_cast<double>(i % 89) - 0.4);
@@ -128,7 +128,7 @@ TEST(SecondBackend, ModelsWithStatesEqualCpuBitForBit) {
     const auto made = both.make(*graph);
     ASSERT_TRUE(made) << made.error().text();
     EXPECT_GE(both.segments(), 1u);
-    EXPECT_EQ(both.handed_back(), 0u) << both.handed_back_text();
+    EXPECT_EQ(both.failed_segments(), 0u) << both.failed_segments_text();
     ops::StatefulRun reference;
     for (const int64_t rows : {3, 1, 1, 2}) {
       Tensor x = *Tensor::make(DType::f32, {1, 2, rows, 4});
@@ -324,7 +324,7 @@ TEST(MemoryPlace, InputOutsideOfHostMemoryIsRefused) {
 
 /// TENON_GRAPHS=2000 runs that many (seeds.h).
 TEST(SecondBackend, RandomSharesOfRandomGraphsEqualCpuBitForBit) {
-  size_t segments = 0, handed_back = 0, graphs = 0;
+  size_t segments = 0, failed_segments = 0, graphs = 0;
   each_seed(200, [&](uint64_t seed) {
     SCOPED_TRACE("TENON_SEED=" + std::to_string(seed));
     const auto graph = RandomGraph(seed).grow(4 + seed % 14);
@@ -334,12 +334,12 @@ TEST(SecondBackend, RandomSharesOfRandomGraphsEqualCpuBitForBit) {
     const auto made = both.make(*graph);
     ASSERT_TRUE(made) << made.error().text() << "\n" << ir::print(*graph);
     ASSERT_TRUE(both.compiled_twice().empty()) << fmt::format("{}", fmt::join(both.compiled_twice(), ", "));
-    segments += both.segments(), handed_back += both.handed_back(), ++graphs;
+    segments += both.segments(), failed_segments += both.failed_segments(), ++graphs;
     for (int64_t batch : {3, 1, 17}) expect_equal_bits(both, *graph, random_inputs(*graph, batch, seed));
   });
   if (!one_seed()) EXPECT_GT(segments, graphs);
   RecordProperty("segments", static_cast<int>(segments));
-  fmt::print("{} graphs, {} segments on second, {} handed back\n", graphs, segments, handed_back);
+  fmt::print("{} graphs, {} segments on second, {} handed back\n", graphs, segments, failed_segments);
 }
 
 }  // namespace

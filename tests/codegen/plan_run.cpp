@@ -164,7 +164,7 @@ class Runner {
   Result<void> run_segment(const Group& group) {
     std::vector<Tensor> inputs;
     for (ArrayId a : group.inputs) inputs.push_back(TRY(buffer(a)));
-    auto results = TRY(ops::evaluate(*ir::cut_out(*planned_.graph, plan_.segments[group.as<SegmentGroup>().segment]), inputs));
+    auto results = TRY(ops::evaluate(*ir::extract_segment(*planned_.graph, plan_.segments[group.as<SegmentGroup>().segment]), inputs));
     for (size_t k = 0; k < group.outputs.size(); ++k) {
       bind(plan_.arrays[group.outputs[k]].shape, results[k]);
       buffers_[group.outputs[k]] = std::move(results[k]);

@@ -149,10 +149,10 @@ TEST(Segments, KeepQuantizedProductsInTheFormOfOtherRuntimes) {
   const auto has = [&](const backend::Backends& backends, std::string_view op) {
     CompileOptions options;
     options.backends = backends;
-    const auto shared = partition_graph(graph_of(text), options);
-    if (!shared) throw std::runtime_error(shared.error().text());
+    const auto partitioned = partition_graph(graph_of(text), options);
+    if (!partitioned) throw std::runtime_error(partitioned.error().text());
     bool found = false;
-    for (const ir::NodeId n : shared->graph->nodes()) found = found || shared->graph->node(n).is(op);
+    for (const ir::NodeId n : partitioned->graph->nodes()) found = found || partitioned->graph->node(n).is(op);
     return found;
   };
   const backend::Backends all = *backends_named();
@@ -191,7 +191,7 @@ class Failing final : public backend::Backend {
 
 constexpr std::string_view kTwoRegions = "graph main(x: f32[n]) { a = Neg(x) b = NonZero(a) c = Exp(x) d = Sqrt(c) return b, d }";
 
-TEST(HandedBack, ASegmentThatABackendFailsToCompileIsRunByOthers) {
+TEST(FailedSegment, ASegmentThatABackendFailsToCompileIsRunByOthers) {
   const backend::Backends all = *backends_named();
   const Failing failing(*all[1]);
   for (std::string_view text : {kText, kTwoRegions}) {
@@ -200,9 +200,9 @@ TEST(HandedBack, ASegmentThatABackendFailsToCompileIsRunByOthers) {
     options.opt = 0;
     auto compiled = compile(graph_of(text), options);
     ASSERT_TRUE(compiled) << compiled.error().text();
-    ASSERT_EQ(compiled->handed_back.size(), 1u);
-    EXPECT_EQ(compiled->handed_back[0].backend, "failing");
-    EXPECT_NE(compiled->handed_back[0].error.find("no room for an Exp"), std::string::npos);
+    ASSERT_EQ(compiled->failed_segments.size(), 1u);
+    EXPECT_EQ(compiled->failed_segments[0].backend, "failing");
+    EXPECT_NE(compiled->failed_segments[0].error.find("no room for an Exp"), std::string::npos);
     for (const partition::NodePlacement& n : compiled->partition.nodes)
       if (n.backend > 0) EXPECT_EQ(n.reasons[0].code, "handed_back") << n.name;
     const auto graph = graph_of(text);
@@ -218,7 +218,7 @@ TEST(HandedBack, ASegmentThatABackendFailsToCompileIsRunByOthers) {
   }
 }
 
-TEST(HandedBack, APinnedNodeIsAnError) {
+TEST(FailedSegment, APinnedNodeIsAnError) {
   const backend::Backends all = *backends_named();
   const Failing failing(*all[1]);
   CompileOptions options;

@@ -55,7 +55,7 @@ std::string text_of(const ir::Graph& graph, const partition::Partition& partitio
 class HandedBackCasts : public ::testing::Test {
  protected:
   /// Who runs what in the end; the results are those of the reference.
-  std::string settled(std::string_view text, backend::Backends backends, const std::vector<Tensor>& inputs, size_t handed_back) {
+  std::string settled(std::string_view text, backend::Backends backends, const std::vector<Tensor>& inputs, size_t failed_segments) {
     CompileOptions options;
     options.opt = 0;
     options.verify = true;
@@ -64,7 +64,7 @@ class HandedBackCasts : public ::testing::Test {
     options.backends.insert(options.backends.end(), {all_[0], all_[1]});
     auto compiled = compile(*ir::parse(text, ops::table()), options);
     if (!compiled) return compiled.error().text();
-    EXPECT_EQ(compiled->handed_back.size(), handed_back);
+    EXPECT_EQ(compiled->failed_segments.size(), failed_segments);
     const std::string out = text_of(*compiled->graph, compiled->partition);
     const auto engine =
         load_compiled(*std::move(compiled), {std::make_shared<tests::Renamed>("lame"), std::make_shared<tests::Renamed>("second")});

@@ -62,10 +62,11 @@ class Measure : public ::testing::Test {
   /// The backends of the graph's nodes, in its order.
   std::string plan(std::shared_ptr<EngineRunner> runner) const { return plan(options(std::move(runner))); }
   std::string plan(const CompileOptions& with) const {
-    const auto shared = partition_graph(*ir::parse(kText, ops::table()), with);
-    if (!shared) return shared.error().text();
+    const auto partitioned = partition_graph(*ir::parse(kText, ops::table()), with);
+    if (!partitioned) return partitioned.error().text();
     std::string out;
-    for (const partition::NodePlacement& n : shared->partition.nodes) out += std::string(shared->backends.all[n.backend]->name()) + " ";
+    for (const partition::NodePlacement& n : partitioned->partition.nodes)
+      out += std::string(partitioned->backends.all[n.backend]->name()) + " ";
     return out;
   }
 
@@ -187,17 +188,17 @@ TEST_F(Measure, NodesAreInNarrowerTypesOnlyForWhoNeedsThem) {
     with.backends = {&lacks, *backends_named()->begin()};
     with.constraints.narrow = {{DType::f64, DType::f32}};
     fs::remove(folder_ / "times");
-    const auto shared =
+    const auto partitioned =
         partition_graph(*ir::parse("graph main(x: f64[4]) { a = Exp(x) b = Neg(a) c = Abs(b) return c }", ops::table()), with);
-    ASSERT_TRUE(shared) << shared.error().text();
+    ASSERT_TRUE(partitioned) << partitioned.error().text();
     std::string out;
-    for (const ir::NodeId n : shared->graph->nodes())
-      out += shared->graph->node(n).op->name + "." +
-             std::string(name_of(shared->graph->value(shared->graph->node(n).outputs[0]).type.dtype)) + " ";
+    for (const ir::NodeId n : partitioned->graph->nodes())
+      out += partitioned->graph->node(n).op->name + "." +
+             std::string(name_of(partitioned->graph->value(partitioned->graph->node(n).outputs[0]).type.dtype)) + " ";
     EXPECT_EQ(out, fast ? "Cast.f32 Exp.f32 Neg.f32 Abs.f32 Cast.f64 " : "Exp.f64 Neg.f64 Abs.f64 ");
-    EXPECT_EQ(shared->partition.nodes.size(), fast ? 5u : 3u);
-    for (const partition::NodePlacement& n : shared->partition.nodes)
-      if (!fast) EXPECT_EQ(shared->backends.all[n.backend]->name(), "cpu");
+    EXPECT_EQ(partitioned->partition.nodes.size(), fast ? 5u : 3u);
+    for (const partition::NodePlacement& n : partitioned->partition.nodes)
+      if (!fast) EXPECT_EQ(partitioned->backends.all[n.backend]->name(), "cpu");
   }
 }
 

@@ -37,7 +37,7 @@ TEST(Constant, EachTensorVisitsItsSources) {
   const ConstantRef all = pack(permute(scale(cast(concat({slice(a, 1, 5, 0, -1), b, b}, 1), DType::f32), factors, 1), {1, 0}), 4);
   std::vector<const std::byte*> read;
   all->each_tensor([&](const Tensor& t) { read.push_back(t.data()); });
-  for (const ConstantRef& c : {a, b, factors}) EXPECT_EQ(std::ranges::count(read, std::get<Tensor>(c->how).data()), c == b ? 2 : 1);
+  for (const ConstantRef& c : {a, b, factors}) EXPECT_EQ(std::ranges::count(read, std::get<Tensor>(c->source).data()), c == b ? 2 : 1);
   EXPECT_EQ(read.size(), 4U);
 }
 
@@ -70,7 +70,7 @@ TEST(Constant, SimplifiesWhatChangesNothing) {
   EXPECT_EQ(cast(c, DType::f32), c);
   EXPECT_EQ(concat({c}, 0), c);
   auto twice = permute(permute(c, {2, 0, 1}), {2, 1, 0});
-  EXPECT_EQ(std::get<Constant::Permute>(twice->how).of, c);
+  EXPECT_EQ(std::get<Constant::Permute>(twice->source).operand, c);
   EXPECT_TRUE(reshape(c, {24})->is_plain());
   EXPECT_EQ(reshape(reshape(permute(c, {2, 1, 0}), {24}), {4, 3, 2})->shape, (Sizes{4, 3, 2}));
 }
@@ -79,7 +79,7 @@ TEST(Constant, SlicesOfLeadingAxesAreViews) {
   auto c = counting({5, 4});
   auto rows = slice(c, 0, 1, 3);
   ASSERT_TRUE(rows->is_plain());
-  EXPECT_EQ(std::get<Tensor>(rows->how).data(), std::get<Tensor>(c->how).data() + 16);
+  EXPECT_EQ(std::get<Tensor>(rows->source).data(), std::get<Tensor>(c->source).data() + 16);
   EXPECT_EQ(made(rows), "[4, 5, 6, 7, 8, 9, 10, 11]");
 }
 
@@ -197,7 +197,7 @@ TEST(Constant, BytesThatWereNotReadAreAPlaceAlone) {
   EXPECT_TRUE(same(*c, *at(64)));
   EXPECT_FALSE(same(*c, *at(0)));
   EXPECT_FALSE(same(*c, *counting({4, 6})));
-  EXPECT_TRUE(std::holds_alternative<Constant::Reference>(reshape(c, {24})->how));
+  EXPECT_TRUE(std::holds_alternative<Constant::Reference>(reshape(c, {24})->source));
   std::vector<std::byte> bytes(96);
   for (const ConstantRef& made :
        {c, slice(c, 0, 1, 3), permute(c, {1, 0}), concat({counting({1, 6}), c}, 0), cast(c, DType::f16), scale(c, counting({6}), 1),

@@ -11,7 +11,7 @@ struct FakeOp : Op {
   using Infer = Result<void> (*)(NodeView&);
   Infer run = nullptr;
   Result<void> infer(NodeView& view) const override { return run(view); }
-  std::vector<Type> body_inputs(const NodeView& view, size_t) const override {
+  std::vector<Type> body_input_types(const NodeView& view, size_t) const override {
     if (name != "Repeat" || !view.has(1)) return {};
     return {view.type(1)};
   }

@@ -191,11 +191,11 @@ TEST_F(GraphTest, MakesNamesUnique) {
 TEST_F(GraphTest, HandsNamesOver) {
   ValueId a = relu(x), b = relu(a);
   g.set_name(a, "layer");
-  g.hand_over_name(a, b);
+  g.transfer_name(a, b);
   EXPECT_EQ(g.find_value("layer"), b);
   EXPECT_EQ(g.value(a).name, "");
   EXPECT_EQ(g.value(b).name, "layer");
-  g.hand_over_name(a, b = relu(b));
+  g.transfer_name(a, b = relu(b));
   EXPECT_EQ(g.value(b).name, "") << "a value without a name has none to give";
   sound();
 }

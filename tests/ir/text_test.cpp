@@ -269,7 +269,7 @@ TEST_F(TextTest, PrintsTypes) {
   same_again("graph(a: seq(f32[*]), b: optional(i64[2]), c, d: ?[3], e: optional(seq(f32[2]))) {\n  return a\n}\n");
 }
 
-TEST_F(TextTest, OutlineNeedsNoBytesAndInfersNothing) {
+TEST_F(TextTest, ParseStructureNeedsNoBytesAndInfersNothing) {
   const char* text = R"(graph main(x: f32[n,100]) {
   const few: f32[2] = [1, 2]
   const many: f32[100] = digest("0123456789abcdef")

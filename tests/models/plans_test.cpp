@@ -37,7 +37,7 @@ void examine_all(const ir::Graph& graph, int64_t& accesses, std::vector<std::str
   const partition::Roles roles(backends, 1);
   const auto partition = partition::partition(graph, roles, {});
   ASSERT_TRUE(partition) << partition.error().text();
-  const std::vector<ir::Segment> segments = partition->of_devices(roles);
+  const std::vector<ir::Segment> segments = partition->device_segments(roles);
   const auto made = backends[0]->compile({graph, segments}, {.planning = options, .target = *codegen::target_named("x86_avx2")});
   ASSERT_TRUE(made) << made.error().text();
   const codegen::Plan& plan = std::get<backend::Kernels>(*made).plan;

@@ -39,10 +39,11 @@ TEST_P(SecondBackendModels, RandomSharesEqualCpuBitForBit) {
     const auto made = both.make(*graph_);
     ASSERT_TRUE(made) << made.error().text();
     EXPECT_GT(both.segments(), 0u);
-    EXPECT_EQ(both.handed_back(), 0u) << both.handed_back_text();
+    EXPECT_EQ(both.failed_segments(), 0u) << both.failed_segments_text();
     EXPECT_TRUE(both.compiled_twice().empty()) << fmt::format("{}", fmt::join(both.compiled_twice(), ", "));
     for (int round : {0, 1}) EXPECT_EQ(both.difference(draw_inputs(*graph_, round)), "") << percent << " % of the nodes, round " << round;
-    fmt::print("{}: {} % of the nodes, {} segments on second, {} handed back\n", GetParam(), percent, both.segments(), both.handed_back());
+    fmt::print("{}: {} % of the nodes, {} segments on second, {} handed back\n", GetParam(), percent, both.segments(),
+               both.failed_segments());
   }
 }
 

@@ -21,7 +21,7 @@ struct Sharing {
   Sharing(std::string_view text, const std::vector<std::string>& others) : graph(graph_of(text)), two(*graph, all_but(*graph, others)) {}
   Result<Partition> run(Constraints constraints = {}) {
     constraints.listed = 2;
-    TRY(bind(*graph, constraints, two.roles));
+    TRY(attach_constraints(*graph, constraints, two.roles));
     return partition(*graph, two.roles, constraints);
   }
   Lists lists(Constraints constraints = {}) {

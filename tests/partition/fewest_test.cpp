@@ -87,7 +87,7 @@ TEST(Fewest, IsProvedForMostGraphsOf200NodesAndThreeOrFourTargets) {
         const Cut cut = fewest_segments(problem);
         ASSERT_TRUE(is_legal(problem, cut));
         EXPECT_LE(cut.size(), hierarchical(problem));
-        EXPECT_LE(cut.bound, cut.size());
+        EXPECT_LE(cut.lower_bound, cut.size());
         proved += cut.proved();
       }
   EXPECT_GE(proved, all * 95 / 100);
@@ -99,8 +99,8 @@ TEST(Fewest, LooksAheadWhereTheSearchIsTooLong) {
   const Problem problem = any_targets(draw, Kind::window, 300, 4);
   const Cut looked = fewest_segments(problem, 0), searched = fewest_segments(problem);
   EXPECT_TRUE(is_legal(problem, looked));
-  EXPECT_LT(looked.bound, looked.size());
-  EXPECT_LE(looked.bound, searched.size());
+  EXPECT_LT(looked.lower_bound, looked.size());
+  EXPECT_LE(looked.lower_bound, searched.size());
   EXPECT_GE(looked.size(), searched.size());
 }
 
@@ -112,8 +112,8 @@ TEST(Fewest, IsSearchedAgainWhereASearchDoesNotEnd) {
     Draw draw(seed);
     Problem problem = any_targets(draw, Kind::window, 800, 3);
     const CutSolution once = *solve_cut(problem, roles, {}), again = *solve_cut(problem, roles, {}, nullptr, SearchBudget::extended);
-    EXPECT_GT(once.given_up_after, kSearchBudget);
-    EXPECT_EQ(again.given_up_after, 0u);
+    EXPECT_GT(once.stopped_after_visits, kSearchBudget);
+    EXPECT_EQ(again.stopped_after_visits, 0u);
     EXPECT_TRUE(again.sized.cut.proved());
     EXPECT_LT(again.sized.cut.size(), once.sized.cut.size());
     EXPECT_GT(again.lower_bound, once.lower_bound);

@@ -93,7 +93,7 @@ TEST(Orders, FileOrderAloneSplitsNoSegment) {
 TEST(Orders, TwoOfFourThatDependOnEachOtherAreTwoSegments) {
   const auto graph = graph_of("graph main(x: f32[4]) { a = Exp(x) b = Neg(a) c = Abs(x) d = Add(b, c) return d }");
   const TwoBackends two(*graph, {"a", "d"});
-  EXPECT_EQ(shares_on(*graph, two.all).of_devices(two.roles).size(), 2u);
+  EXPECT_EQ(shares_on(*graph, two.all).device_segments(two.roles).size(), 2u);
 }
 
 TEST(Orders, OfOperandsAndResultsAreThoseOfTheirUse) {

@@ -60,11 +60,11 @@ inline std::string text_of(const ir::Graph& graph, const Partition& partition) {
   return out;
 }
 
-inline Outcome shared(std::string_view text, const backend::Backends& backends, Constraints constraints = {}) {
+inline Outcome partitioned(std::string_view text, const backend::Backends& backends, Constraints constraints = {}) {
   Outcome out;
   out.graph = graph_of(text);
   const Roles roles(backends, size_t{0});
-  if (auto bound = bind(*out.graph, constraints, roles); !bound) {
+  if (auto bound = attach_constraints(*out.graph, constraints, roles); !bound) {
     out.text = bound.error().text();
     return out;
   }
@@ -78,9 +78,9 @@ inline Outcome shared(std::string_view text, const backend::Backends& backends, 
   return out;
 }
 
-inline std::vector<std::string> codes_of(const NodePlacement& share) {
+inline std::vector<std::string> codes_of(const NodePlacement& placement) {
   std::vector<std::string> out;
-  for (const Reason& r : share.reasons) out.push_back(r.code + ": " + r.text);
+  for (const Reason& r : placement.reasons) out.push_back(r.code + ": " + r.text);
   return out;
 }
 using Lines = std::vector<std::string>;

@@ -8,7 +8,7 @@ namespace {
 using Lists = std::vector<std::string>;
 
 /// One op falls back, by name; what is too small too.
-Result<Partition> shared(std::string_view text, const std::vector<std::string>& fallback_ops, uint32_t least = 0, bool full = false) {
+Result<Partition> partitioned(std::string_view text, const std::vector<std::string>& fallback_ops, uint32_t least = 0, bool full = false) {
   const auto graph = graph_of(text);
   const TwoBackends two(*graph, all_but(*graph));
   Constraints constraints;
@@ -16,12 +16,12 @@ Result<Partition> shared(std::string_view text, const std::vector<std::string>& 
   constraints.fallback_ops = fallback_ops;
   constraints.min_block_size = least;
   constraints.require_full = full;
-  TRY(bind(*graph, constraints, two.roles));
+  TRY(attach_constraints(*graph, constraints, two.roles));
   Partition out = TRY(partition(*graph, two.roles, constraints));
   return out;
 }
 size_t accelerated(std::string_view text, const std::vector<std::string>& fallback_ops, uint32_t least = 0, bool full = false) {
-  const auto partition = shared(text, fallback_ops, least, full);
+  const auto partition = partitioned(text, fallback_ops, least, full);
   EXPECT_TRUE(partition) << partition.error().text();
   return static_cast<size_t>(std::ranges::count(partition->segments, "acc", &ir::Segment::backend));
 }
@@ -35,7 +35,7 @@ TEST(OriginalFast, OneOpIsTooSmall) { EXPECT_EQ(accelerated(kOneOp, {}, 5), 0u);
 /// There the least size does not count with full compilation. Here it was said, and both cannot be had.
 TEST(OriginalFast, OneOpAndFullCompilation) {
   EXPECT_EQ(accelerated(kOneOp, {}, 0, true), 1u);
-  const auto refused = shared(kOneOp, {}, 5, true);
+  const auto refused = partitioned(kOneOp, {}, 5, true);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), Code::not_supported);
   EXPECT_EQ(refused.error()->found, "Add (1x)");
@@ -46,7 +46,7 @@ TEST(OriginalFast, AnOpBetweenThemMakesTwo) { EXPECT_EQ(accelerated(kSums, {"Red
 
 /// There it is silently one segment.
 TEST(OriginalFast, AnOpThatFallsBackAndIsNotThereIsAnError) {
-  const auto refused = shared(kSums, {"Sub"}, 2);
+  const auto refused = partitioned(kSums, {"Sub"}, 2);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), Code::bad_usage);
 }
@@ -89,7 +89,7 @@ Lists hierarchical(const backend::Backends& backends, const std::vector<std::str
   constraints.listed = backends.size();
   constraints.fallback_ops = fallback_ops;
   const Roles roles(backends, constraints);
-  EXPECT_TRUE(bind(*graph, constraints, roles));
+  EXPECT_TRUE(attach_constraints(*graph, constraints, roles));
   const auto partition = partition::partition(*graph, roles, constraints);
   EXPECT_TRUE(partition) << partition.error().text();
   EXPECT_TRUE(partition->proved());

@@ -84,7 +84,7 @@ TEST(OriginalLists, ASegmentWaitsForNothingThatItDoesNotNeed) {
 
 std::vector<std::string> operand_types(const ir::Graph& graph, const ir::Segment& segment) {
   std::vector<std::string> out;
-  const auto cut = ir::cut_out(graph, segment);
+  const auto cut = ir::extract_segment(graph, segment);
   for (ir::ValueId v : cut->inputs()) out.push_back(cut->value(v).name + ": " + cut->value(v).type.text());
   return out;
 }
@@ -138,7 +138,7 @@ TEST(OriginalConversion, TwoSegmentsAreTheBackends) {
   for (std::string_view text : {kSequential, kBranched}) {
     const auto graph = graph_of(text);
     const TwoBackends two(*graph, all_but(*graph, {"log"}));
-    EXPECT_EQ(partition(*graph, two.roles, walk())->of_devices(two.roles).size(), 2u);
+    EXPECT_EQ(partition(*graph, two.roles, walk())->device_segments(two.roles).size(), 2u);
   }
 }
 

@@ -33,10 +33,10 @@ std::string text_of(const ir::Graph& graph, const std::vector<ir::Segment>& segm
 /// The segments that are not in kernels.
 Result<std::vector<ir::Segment>> segments_of(const ir::Graph& graph, const backend::Backends& backends) {
   const Roles roles(backends, size_t{0});
-  return TRY(partition(graph, roles, {})).of_devices(roles);
+  return TRY(partition(graph, roles, {})).device_segments(roles);
 }
 
-std::string shared(std::string_view text, const backend::Backends& backends) {
+std::string partitioned(std::string_view text, const backend::Backends& backends) {
   const auto graph = graph_of(text);
   const auto segments = segments_of(*graph, backends);
   return segments ? text_of(*graph, *segments) : segments.error().text();
@@ -46,19 +46,20 @@ constexpr std::string_view kDiamond = "graph main(x: f32[n]) { a = Exp(x) b = Ne
 
 TEST(Partition, GivesEachNodeToTheFirstThatTakesIt) {
   const Named one("one", {"b", "d"}), two("two", {"d", "e"}), host("host", {"a", "b", "c", "d", "e"});
-  EXPECT_EQ(shared(kDiamond, {&one, &two, &host}), "a c one{ b d }( a c -> b d ) two{ e }( b d -> e )");
-  EXPECT_EQ(shared(kDiamond, {&two, &one, &host}), "a one{ b }( a -> b ) c two{ d e }( c b -> e )");
-  EXPECT_EQ(shared(kDiamond, {&host, &one, &two}), "a b c d e");
+  EXPECT_EQ(partitioned(kDiamond, {&one, &two, &host}), "a c one{ b d }( a c -> b d ) two{ e }( b d -> e )");
+  EXPECT_EQ(partitioned(kDiamond, {&two, &one, &host}), "a one{ b }( a -> b ) c two{ d e }( c b -> e )");
+  EXPECT_EQ(partitioned(kDiamond, {&host, &one, &two}), "a b c d e");
 }
 
 TEST(Partition, NeverMakesSegmentsThatNeedEachOther) {
   const Named one("one", {"a", "e"}), host("host", {"b", "c", "d"});
-  EXPECT_EQ(shared(kDiamond, {&one, &host}), "one{ a }( x -> a ) b c d one{ e }( b d -> e )");
+  EXPECT_EQ(partitioned(kDiamond, {&one, &host}), "one{ a }( x -> a ) b c d one{ e }( b d -> e )");
 }
 
 TEST(Partition, ReturnsValuesThatDefineASize) {
   const Named one("one", {"i", "t"}), host("host", {"y"});
-  EXPECT_EQ(shared("graph main(x: f32[n]) { i = NonZero(x) t = Neg(i) y = Abs(t) return y }", {&one, &host}), "one{ i t }( x -> i t ) y");
+  EXPECT_EQ(partitioned("graph main(x: f32[n]) { i = NonZero(x) t = Neg(i) y = Abs(t) return y }", {&one, &host}),
+            "one{ i t }( x -> i t ) y");
 }
 
 TEST(Partition, PutsAReaderOfASizeAfterItsDefinition) {
@@ -73,7 +74,7 @@ TEST(Partition, PutsAReaderOfASizeAfterItsDefinition) {
 TEST(Partition, SizesOfInputsHaveNoDependencies) {
   const Named one("one", {"a", "h", "b"}), host("host", {"h"});
   const std::string model = "graph main(x: f32[n]) { a = Exp(x) h = Shape(a) b = Expand(a, h) return b }";
-  EXPECT_EQ(shared(model, {&one, &host}), "h one{ a b }( x h -> b )");
+  EXPECT_EQ(partitioned(model, {&one, &host}), "h one{ a b }( x h -> b )");
   const auto graph = graph_of(model);
   const backend::Backends backends = {&one, &host};
   const Roles roles(backends, size_t{0});
@@ -86,7 +87,7 @@ TEST(Partition, SizesOfInputsHaveNoDependencies) {
 
 TEST(Partition, SizesDefinedByASegmentStayThere) {
   const Named one("one", {"i", "h", "b"}), host("host", {"h"});
-  EXPECT_EQ(shared("graph main(x: f32[n]) { i = NonZero(x) h = Shape(i) b = Expand(x, h) return b }", {&one, &host}),
+  EXPECT_EQ(partitioned("graph main(x: f32[n]) { i = NonZero(x) h = Shape(i) b = Expand(x, h) return b }", {&one, &host}),
             "one{ i h b }( x -> i b )");
 }
 
@@ -123,7 +124,7 @@ TEST(Partition, SizesArePinnedLikeAnything) {
   const Roles roles(backends, size_t{0});
   Constraints constraints;
   constraints.pins = {{"Shape_1", "one"}};
-  ASSERT_TRUE(bind(*graph, constraints, roles));
+  ASSERT_TRUE(attach_constraints(*graph, constraints, roles));
   const auto partition = partition::partition(*graph, roles, constraints);
   ASSERT_TRUE(partition);
   EXPECT_EQ(lists_of(*graph, *partition), (std::vector<std::string>{"one: a h b"}));
@@ -222,8 +223,8 @@ TEST(Partition, OrdersAnyShareOfAnyGraph) {
     std::set<ir::NodeId> done;
     const auto run = [&](ir::NodeId n) {
       for (ir::ValueId v : graph->node(n).inputs) {
-        const ir::NodeId maker = graph->value(v).producer;
-        EXPECT_TRUE(!maker || done.contains(maker));
+        const ir::NodeId producer = graph->value(v).producer;
+        EXPECT_TRUE(!producer || done.contains(producer));
       }
       EXPECT_TRUE(done.insert(n).second);
     };

@@ -25,7 +25,7 @@ Problem random_problem(Draw& draw, Kind kind, uint32_t nodes, uint16_t targets, 
     const uint32_t first = kind == Kind::window && n > 6 ? n - 6 : 0;
     for (uint32_t before = first; before < n; ++before)
       if (unit(draw) < (kind == Kind::window ? 0.3 : 2.0 / nodes)) predecessors.push_back(before);
-    problem.add({.target = static_cast<uint16_t>(target_of(draw)), .falls_to = problem.fallback, .key = n}, predecessors);
+    problem.add({.target = static_cast<uint16_t>(target_of(draw)), .fallback_target = problem.fallback, .key = n}, predecessors);
   }
   return problem;
 }
@@ -52,9 +52,9 @@ inline Costs random_costs(Draw& draw, uint16_t targets, uint32_t nodes, double t
     costs.run(n, last) = std::exp(normal(draw));
     for (uint16_t t = 0; t < last; ++t)
       if (unit(draw) < 0.85) costs.run(n, t) = costs.run(n, last) / 8 + 0.3;
-    costs.values.push_back({.maker = n,
+    costs.values.push_back({.producer = n,
                             .readers = {successors[n].begin(), successors[n].end()},
-                            .returned = successors[n].empty(),
+                            .is_output = successors[n].empty(),
                             .bytes = std::exp(normal(draw))});
   }
   for (uint16_t a = 0; a < targets; ++a)
@@ -86,7 +86,7 @@ inline Problem reordered(Draw& draw, const Problem& problem) {
 /// Place and target by key: equal for equal plans of reordered problems, whose keys are 0, 1, ...
 inline std::vector<std::pair<uint32_t, uint16_t>> by_key(const Problem& problem, const Cut& cut) {
   std::vector<std::pair<uint32_t, uint16_t>> out(problem.nodes.size());
-  for (uint32_t n = 0; n < problem.size(); ++n) out[problem.nodes[n].key] = {cut.place[n], cut.targets[cut.place[n]]};
+  for (uint32_t n = 0; n < problem.size(); ++n) out[problem.nodes[n].key] = {cut.segment_of[n], cut.targets[cut.segment_of[n]]};
   return out;
 }
 

@@ -12,7 +12,7 @@ using Lists = std::vector<std::vector<uint32_t>>;
 
 Lists lists_of(const Cut& cut) {
   Lists out(cut.size());
-  for (uint32_t n = 0; n < cut.place.size(); ++n) out[cut.place[n]].push_back(n);
+  for (uint32_t n = 0; n < cut.segment_of.size(); ++n) out[cut.segment_of[n]].push_back(n);
   return out;
 }
 
@@ -21,7 +21,7 @@ Problem problem_of(const std::vector<std::vector<uint32_t>>& predecessors, const
   Problem problem(2, 1);
   for (uint32_t n = 0; n < predecessors.size(); ++n) {
     const bool falls = std::ranges::find(fallback, n) != fallback.end();
-    problem.add({.target = static_cast<uint16_t>(falls), .falls_to = 1, .key = n}, predecessors[n]);
+    problem.add({.target = static_cast<uint16_t>(falls), .fallback_target = 1, .key = n}, predecessors[n]);
   }
   return problem;
 }
@@ -70,7 +70,7 @@ TEST(TwoSegmentWalk, IsNotTheFewest) {  // e needs d, which joins the open segme
 
 TEST(TwoSegmentWalk, ConditionalIsItsOwnSegment) {
   Problem problem = problem_of({{}, {0}, {1}}, {1, 2});
-  problem.nodes[1].alone = true;
+  problem.nodes[1].has_bodies = true;
   EXPECT_EQ(lists_of(walk(problem, 1).cut), (Lists{{0}, {1}, {2}}));
 }
 
@@ -83,7 +83,7 @@ TEST(TwoSegmentWalk, IsLegalAndNeverBelowTheFewest) {
       const Cut best = fewest_segments(problem), cut = walk(problem, 1).cut;
       ASSERT_TRUE(is_legal(problem, cut));
       ASSERT_LE(best.size(), cut.size());
-      ASSERT_LE(cut.bound, best.size());
+      ASSERT_LE(cut.lower_bound, best.size());
       if (kind == Kind::window) continue;
       walked += std::ranges::count(cut.targets, 0);
       least += std::ranges::count(best.targets, 0);

@@ -40,7 +40,7 @@ class NotKnown : public testing::TestWithParam<std::string> {
     for (ir::ValueId v : (*graph)->values()) {
       const ir::Value& value = (*graph)->value(v);
       if (value.is_constant() && value.constant->unread())
-        EXPECT_TRUE(std::holds_alternative<ir::Constant::Reference>(value.constant->how)) << value.name;
+        EXPECT_TRUE(std::holds_alternative<ir::Constant::Reference>(value.constant->source)) << value.name;
     }
   }
 

@@ -48,8 +48,8 @@ base::Result<import::ImportOptions> import_options(const CompileOptions& options
   out.states = options.states;
   out.freeze_defaults = options.freeze_defaults;
   out.metadata = !options.fallback_modules.empty() || !options.pins.empty();
-  out.ops = TRY(compiler::kept_plugins(options.plugins)).ops;
-  out.unknown_ops = compiler::usual_registry().run_unknown_ops(options.backends);
+  out.ops = TRY(compiler::load_plugins(options.plugins)).ops;
+  out.unknown_ops = compiler::default_registry().run_unknown_ops(options.backends);
   for (const auto& [input, range] : options.ranges) {
     if (range.least.size() != range.usual.size() || range.least.size() != range.most.size())
       return base::fail(base::Code::bad_usage, "range of input '" + input + "'", "its shapes have different ranks");

@@ -53,7 +53,7 @@ std::unique_ptr<ir::Graph> copy_of(Graph::State& state) {
 
 base::Result<import::ImportOptions> reading(const ReadOptions& options) {
   auto out = import_options(options.external_data, options.shapes);
-  out.ops = TRY(compiler::kept_plugins(options.plugins)).ops;
+  out.ops = TRY(compiler::load_plugins(options.plugins)).ops;
   out.metadata = true;  // save_onnx() writes it again
   return out;
 }
@@ -65,7 +65,7 @@ base::Result<std::unique_ptr<ir::Graph>> read(const ReadOptions& options, Import
 }
 
 base::Result<std::unique_ptr<ir::Graph>> parsed(std::string_view text, std::span<const std::filesystem::path> plugins) {
-  return ir::parse(text, *TRY(compiler::kept_plugins(plugins)).ops);
+  return ir::parse(text, *TRY(compiler::load_plugins(plugins)).ops);
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ base::Result<std::string> partition_report(std::unique_ptr<ir::Graph> graph, con
     return compiler::partition_data(g, partition, roles, inner.constraints.assign, what_if, measured, built, reading.shapes).dump();
   };
   if (!build) {
-    const compiler::PartitionedGraph shared = TRY(compiler::partition_graph(std::move(graph), inner));
-    return text(*shared.graph, shared.partition, shared.backends.roles(), shared.measured, nullptr);
+    const compiler::PartitionedGraph partitioned = TRY(compiler::partition_graph(std::move(graph), inner));
+    return text(*partitioned.graph, partitioned.partition, partitioned.backends.roles(), partitioned.measured, nullptr);
   }
   const compiler::Compiled built = TRY(compiler::compile(std::move(graph), inner));
   return text(*built.graph, built.partition, built.backends.roles(), built.report.measured, &built);

@@ -46,7 +46,7 @@ class SizeDefinitions {
   ir::Segment with_sizes(ir::Segment segment) const {
     add_operands_of_sizes(segment);
     Names wanted;
-    add_symbols(*ir::cut_out(graph_, segment), wanted);
+    add_symbols(*ir::extract_segment(graph_, segment), wanted);
     for (const std::string& name : wanted) {
       const auto value = values_.find(name);
       if (value == values_.end()) continue;
@@ -100,7 +100,7 @@ Result<Values> operands_by_reference(const ir::Graph& graph, std::span<const ir:
 
 /// The segment as a graph whose nodes stay where they are.
 std::unique_ptr<ir::Graph> alone(const ir::Graph& graph, const ir::Segment& segment) {
-  auto out = ir::cut_out(graph, segment);
+  auto out = ir::extract_segment(graph, segment);
   const auto here = std::make_shared<const ir::Placement>(segment.backend, "pinned", "the segment that is checked");
   for (const ir::NodeId n : out->nodes())
     out->set_provenance(n, std::make_shared<const ir::Provenance>(ir::Provenance{.rule = {}, .sources = {}, .placement = here}));

@@ -34,7 +34,7 @@ void EngineOptions::add_to(CLI::App& app, Takes takes) {
   partition.add_to(app, [this] { model.metadata = true; });
   app.get_option("--backend")->each([this](const std::string& given) {
     if (const auto names = names_between_commas("--backend", {&given, 1}))
-      model.unknown_ops |= compiler::usual_registry().run_unknown_ops(*names);
+      model.unknown_ops |= compiler::default_registry().run_unknown_ops(*names);
   });
   libraries.add_to(app);
   if (takes == Takes::models_and_engines) app.add_flag("--verify", verify, "check the checksums of an engine first, weights included");
@@ -139,7 +139,7 @@ Result<compiler::Compiled> compiled(compiler::Source source, const compiler::Com
 Result<compiler::Compiled> compiled(std::vector<compiler::EntrySource> entries, const compiler::CompileOptions& options, Console& console) {
   auto out = TRY(compiler::compile(std::move(entries), options));
   for (const std::string& w : out.report.warnings) console.warn(w);
-  for (const partition::HandedBack& h : out.handed_back)
+  for (const partition::FailedSegment& h : out.failed_segments)
     console.warn(fmt::format("backend '{}' handed segment {} back ({} nodes): {}", h.backend, h.segment, h.nodes.size(), h.error));
   return out;
 }

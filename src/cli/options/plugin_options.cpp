@@ -78,7 +78,7 @@ Result<compiler::Plugins> PluginOptions::plugins() const {
   };
   std::vector<std::shared_ptr<const plugin::Library>> inside;
   if (embedded_in) inside = TRY(runtime::embedded_plugins(*embedded_in, log));
-  loaded_ = TRY(compiler::kept_plugins(all, log, inside));
+  loaded_ = TRY(compiler::load_plugins(all, log, inside));
   return *loaded_;
 }
 

@@ -32,7 +32,7 @@ struct PluginOptions {
   void add_embedded_to(CLI::App& app, const std::string& file);
   /// --plugin alone.
   void add_libraries(CLI::App& app);
-  /// Loaded on first use, and kept as long as these options. Errors: those of compiler::kept_plugins.
+  /// Loaded on first use, and kept as long as these options. Errors: those of compiler::load_plugins.
   Result<compiler::Plugins> plugins() const;
   /// The libraries of backends, with those of plugins. Errors: those of plugins(); bad_usage for a tactic of no plugin.
   Result<runtime::Libraries> added_to(runtime::Libraries libraries) const;

@@ -47,9 +47,9 @@ Result<void> check_names(const files::NamedTensors& given, std::span<const runti
   for (const auto& [name, tensor] : given) {
     const std::string place = "input '" + name + "'";
     if (!seen.insert(name).second) return fail(Code::bad_input, place, "the input is given twice").expected("one array").found("two");
-    if (std::ranges::any_of(ports, [&](const runtime::PortInfo& p) { return compiler::names_part_of(name, p); })) continue;
+    if (std::ranges::any_of(ports, [&](const runtime::PortInfo& p) { return compiler::is_array_of(name, p); })) continue;
     std::string names;
-    for (const runtime::PortInfo& p : ports) names += (names.empty() ? "" : ", ") + compiler::names_of_parts(p);
+    for (const runtime::PortInfo& p : ports) names += (names.empty() ? "" : ", ") + compiler::array_names_of(p);
     return fail(Code::bad_input, place, "the model has no such input").expected(names.empty() ? "no input" : names).found(name);
   }
   return {};
@@ -134,7 +134,7 @@ Result<Tensor> StepInputs::input(size_t k) {
   if (const Tensor* all = given(port)) return steps_ && has_steps(port, *all) ? values_of_step(*all, step_) : *all;
   if (port.default_value) return Tensor();
   auto made =
-      runtime::is_container(port) ? compiler::held_value(port, given_, random_) : compiler::random_tensor(port, shapes_[k], random_);
+      runtime::is_container(port) ? compiler::container_value(port, given_, random_) : compiler::random_tensor(port, shapes_[k], random_);
   if (!made) return std::move(made).error().at("input '" + port.name + "'");
   return made;
 }

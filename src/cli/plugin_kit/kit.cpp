@@ -23,7 +23,7 @@ constexpr size_t kMostFindings = 5;  ///< of one check, which may fail at every 
 
 Result<compiler::Plugins> loaded(const std::filesystem::path& library) {
   const std::filesystem::path files[] = {library};
-  return compiler::kept_plugins(files);
+  return compiler::load_plugins(files);
 }
 
 std::string name_of(const plugin::Op& op) { return op.name_space + "::" + op.name; }

@@ -27,7 +27,7 @@ struct KitReport {
 };
 
 /// Tests the ops of a library, each check in a child process. A check that crashes or exceeds `timeout` (see run_forked) is a finding. Only
-/// while this process has one thread. op: "Name" or "namespace::Name"; empty: all. Errors: those of compiler::kept_plugins; bad_usage for
+/// while this process has one thread. op: "Name" or "namespace::Name"; empty: all. Errors: those of compiler::load_plugins; bad_usage for
 /// an op that the library lacks.
 Result<KitReport> test_plugins(const std::filesystem::path& library, const std::string& op, std::chrono::seconds timeout, Console& console);
 /// The table, then the findings; with --json the same as an object. Errors: device_failed where there is a finding.

@@ -61,7 +61,7 @@ std::string shapes_text(const std::vector<Sizes>& shapes) {
 Result<void> draw(const compiler::Compiled& c, const std::string& path) {
   const compiler::GroupsOfNodes groups = compiler::plan_record(c).groups_of_nodes;
   ir::DotOptions options;
-  options.group = [&](ir::NodeId id) -> std::optional<size_t> {
+  options.color_group = [&](ir::NodeId id) -> std::optional<size_t> {
     const auto found = groups.find(id);
     return found == groups.end() ? std::nullopt : std::optional(found->second[0]);
   };

@@ -250,7 +250,7 @@ Result<void> compare_model(const Options& o, Console& console) {
   if (Json none = report_not_judged(graph, console); !none.empty()) answer["not_judged"] = std::move(none);
   if (o.by_segment) answer["segments"] = segments;
   console.object(answer);
-  const bool shared = !model.partition.of_devices(partition::Roles(options.backends, options.constraints)).empty();
+  const bool shared = !model.partition.device_segments(partition::Roles(options.backends, options.constraints)).empty();
   const bool carried = bad != outputs.end() && !first && !graph.states().empty();
   return verdict(first ? *alone.graph : graph, outputs, c.has_steps, first,
                  carried ? "the step alone, with its states as inputs, shows no bad value: --without write_in_place and --without "

@@ -66,9 +66,9 @@ std::string count_text(const partition::Partition& partition) {
   if (count == least) return fmt::format("{} segments, proved fewest", count);
   std::string out = fmt::format("{} segments, at most {} more than the fewest ({:.1f} %): at least {} are needed", count, count - least,
                                 100 * static_cast<double>(count - least) / static_cast<double>(least), least);
-  if (partition.given_up_after > 0)
-    out +=
-        fmt::format("; the search for fewer was given up after {} million visits of nodes and edges", partition.given_up_after / 1'000'000);
+  if (partition.stopped_after_visits > 0)
+    out += fmt::format("; the search for fewer was given up after {} million visits of nodes and edges",
+                       partition.stopped_after_visits / 1'000'000);
   return out;
 }
 
@@ -103,7 +103,7 @@ Result<void> report(const ir::Graph& graph, const partition::Partition& partitio
   if (constraints.assign == partition::Assign::cost) show_costs(roles.backends, console);
   if (partition.predicted)
     console.line(fmt::format("predicted to take {:.1f} us a run; no assignment takes less than {:.1f} us", partition.predicted->ns / 1000,
-                             partition.predicted->least / 1000));
+                             partition.predicted->lower_bound_ns / 1000));
   console.object(json);
   if (o.html.empty()) return {};
   const std::string title = std::filesystem::path(o.engine.model.path).filename().string();
@@ -120,8 +120,9 @@ Result<void> partition_model(const Options& o, Console& console) {
   for (const std::string& w : imported.warnings) console.warn(w);
   const auto options = TRY(o.engine.compile_options(console));
   if (o.dry_run) {
-    const compiler::PartitionedGraph shared = TRY(compiler::partition_graph(std::move(imported.graph), options));
-    return report(*shared.graph, shared.partition, shared.backends.roles(), o, options.constraints, shared.measured, nullptr, console);
+    const compiler::PartitionedGraph partitioned = TRY(compiler::partition_graph(std::move(imported.graph), options));
+    return report(*partitioned.graph, partitioned.partition, partitioned.backends.roles(), o, options.constraints, partitioned.measured,
+                  nullptr, console);
   }
   const compiler::Compiled built = TRY(compiled(std::move(imported.graph), options, console));
   return report(*built.graph, built.partition, built.backends.roles(), o, options.constraints, built.report.measured, &built, console);

@@ -16,7 +16,7 @@ bool is_own_place(const std::vector<Expr>& index) {
   return true;
 }
 
-bool same_place(const NestAccess& read, const NestOutput& written) {
+bool same_placement(const NestAccess& read, const NestOutput& written) {
   if (read.flat || written.flat) return read.flat && written.flat && same(read.flat, written.flat);
   return std::ranges::equal(read.index, written.index, same);
 }
@@ -47,7 +47,7 @@ bool reads_what_it_writes(const Nest& nest, ArrayId old_value, ArrayId new_value
   const bool is_map = std::ranges::all_of(nest.axes, [](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; });
   if (written == nest.outputs.end() || written->combine != ops::Combine::none || !is_map) return false;
   return std::ranges::all_of(nest.accesses, [&](const NestAccess& a) {
-    return storage_of(a.array, plan) != old_value || (a.array == old_value && same_place(a, *written));
+    return storage_of(a.array, plan) != old_value || (a.array == old_value && same_placement(a, *written));
   });
 }
 

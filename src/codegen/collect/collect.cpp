@@ -40,7 +40,7 @@ class Collector {
       if (!type.has_rank() || !type.is_tensor()) continue;
       for (Dim d : *type.shape) each_symbol(d, [&](const DimNode& s) { input_symbols_.insert(&s); });
     }
-    for (const ir::Unit& unit : TRY(ir::units_of(graph_, plan_.segments)))
+    for (const ir::ScheduleUnit& unit : TRY(ir::schedule_units(graph_, plan_.segments)))
       if (unit.segment) add_segment(*unit.segment);
       else TRY(add(unit.node));
     if (carried_) add_loop_results();

@@ -82,7 +82,7 @@ bool updates_in_order(const ops::Loop& loop, const ops::Output& output) {
 
 Result<NodeRole> role_of(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
-  if (ir::makes_sizes(graph, node)) return NodeRole{RoleKind::sizes, {}};
+  if (ir::computes_sizes_only(graph, node)) return NodeRole{RoleKind::sizes, {}};
   const ops::OpDef& def = ops::def_of(*node.op);
   const ir::NodeView view = graph.view(id);
   std::string reason = "it has no loop form";

@@ -192,8 +192,8 @@ class PlanPrinter {
   std::string constant(const ir::ConstantRef& c) {
     if (c->count() <= kMostElements && !c->unread())
       if (const auto t = ir::materialise(*c)) return ir::elements_text(*t);
-    if (c->is_plain() && bits_of(c->dtype) >= 8 && ir::is_splat(std::get<Tensor>(c->how)))
-      return "splat(" + ir::element_text(std::get<Tensor>(c->how), 0) + ")";
+    if (c->is_plain() && bits_of(c->dtype) >= 8 && ir::is_splat(std::get<Tensor>(c->source)))
+      return "splat(" + ir::element_text(std::get<Tensor>(c->source), 0) + ")";
     if (constants_) constants_->constants.push_back(c);
     return fmt::format("@{}", numbered_++);
   }

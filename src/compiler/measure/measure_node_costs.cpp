@@ -52,16 +52,16 @@ Result<std::vector<double>> measure_launch_ns(const backend::Backends& backends,
   return out;
 }
 
-Result<std::vector<KnownCosts>> measure_node_costs(const PartitionedGraph& shared, const CompileOptions& options, EngineTimer& timer) {
-  const backend::Backends& backends = shared.backends.all;
-  const ir::Graph& graph = *shared.graph;
+Result<std::vector<KnownCosts>> measure_node_costs(const PartitionedGraph& partitioned, const CompileOptions& options, EngineTimer& timer) {
+  const backend::Backends& backends = partitioned.backends.all;
+  const ir::Graph& graph = *partitioned.graph;
   const std::vector<double> launches = TRY(measure_launch_ns(backends, graph.ops(), options, timer));
   const SymbolSizes sizes = default_sizes(graph);
   std::vector<EngineTimer::Item> items;
   std::vector<TimedNode> timed;
-  for (size_t n = 0; n < shared.partition.nodes.size(); ++n) {
-    const partition::NodePlacement& placement = shared.partition.nodes[n];
-    if (!placement.works || placement.choices.size() < 2) continue;
+  for (size_t n = 0; n < partitioned.partition.nodes.size(); ++n) {
+    const partition::NodePlacement& placement = partitioned.partition.nodes[n];
+    if (!placement.does_work || placement.choices.size() < 2) continue;
     auto alone = TRY(single_node_graph(graph, placement.node, sizes));
     if (!alone) continue;
     const std::shared_ptr<const ir::Graph> kept = std::move(alone->graph);
@@ -77,7 +77,7 @@ Result<std::vector<KnownCosts>> measure_node_costs(const PartitionedGraph& share
   std::vector<double> guessed(backends.size()), measured(backends.size());
   for (size_t k = 0; k < timed.size(); ++k) {
     const auto [n, b, copies] = timed[k];
-    const ir::NodeId node = shared.partition.nodes[n].node;
+    const ir::NodeId node = partitioned.partition.nodes[n].node;
     const double work = std::max(1.0, times[k].value_or(0) - copies);
     const double ns = times[k] ? std::max(kMinWorkShare * work, work - launches[b]) : kFailedNodeNs;
     out[b].node_ns.emplace(node, ns);

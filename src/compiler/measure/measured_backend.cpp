@@ -6,10 +6,10 @@ namespace tenon::compiler {
 BackendsInUse with_known_costs(const BackendsInUse& backends, std::span<const KnownCosts> known) {
   BackendsInUse out;
   out.listed = backends.listed;
-  out.kept = backends.kept;
+  out.owned = backends.owned;
   for (size_t b = 0; b < backends.all.size(); ++b) {
-    out.kept.push_back(std::make_shared<MeasuredBackend>(*backends.all[b], known[b]));
-    out.all.push_back(out.kept.back().get());
+    out.owned.push_back(std::make_shared<MeasuredBackend>(*backends.all[b], known[b]));
+    out.all.push_back(out.owned.back().get());
   }
   return out;
 }

@@ -23,14 +23,14 @@ constexpr double kProhibitiveFactor = 1e6;  ///< multiplies the costs of backend
 
 class PlanChooser {
  public:
-  PlanChooser(PartitionedGraph& shared, const CompileOptions& options)
-      : shared_(shared),
+  PlanChooser(PartitionedGraph& partitioned, const CompileOptions& options)
+      : partitioned_(partitioned),
         options_(quiet(options)),
-        timer_(options_, shared.backends.all),
-        graph_text_(ir::print(*shared.graph) + text_of_plugins(*shared.graph, shared.backends.all)) {}
+        timer_(options_, partitioned.backends.all),
+        graph_text_(ir::print(*partitioned.graph) + text_of_plugins(*partitioned.graph, partitioned.backends.all)) {}
 
   Result<void> run() {
-    known_ = TRY(measure_node_costs(shared_, options_, timer_));
+    known_ = TRY(measure_node_costs(partitioned_, options_, timer_));
     TRY(time_single_backend_plans());
     const partition::Partition mixed = TRY(partition_with(known_));
     const auto best = std::ranges::min_element(single_backend_plans_, {}, &Plan::ns);
@@ -56,8 +56,8 @@ class PlanChooser {
   }
 
   Result<partition::Partition> partition_with(std::span<const KnownCosts> known) const {
-    const BackendsInUse backends = with_known_costs(shared_.backends, known);
-    return partition::partition(*shared_.graph, backends.roles(), options_.constraints);
+    const BackendsInUse backends = with_known_costs(partitioned_.backends, known);
+    return partition::partition(*partitioned_.graph, backends.roles(), options_.constraints);
   }
 
   static std::string text_of(const partition::Partition& partition) {
@@ -73,8 +73,8 @@ class PlanChooser {
     return {fmt::format("{}\n{}\n{}\n{}", graph_text_, names_of_backends(), text_of(partition), note),
             [this, &partition]() -> Result<Compiled> {
               PartitionedGraph one;
-              one.graph = shared_.graph->clone();
-              one.backends = shared_.backends;
+              one.graph = partitioned_.graph->clone();
+              one.backends = partitioned_.backends;
               one.partition = partition;
               StepClock clock(options_);
               return build_partitioned(std::move(one), options_, clock);
@@ -83,7 +83,7 @@ class PlanChooser {
 
   std::string names_of_backends() const {
     std::string out;
-    for (const backend::Backend* b : shared_.backends.all) out += fmt::format("{} ", b->name());
+    for (const backend::Backend* b : partitioned_.backends.all) out += fmt::format("{} ", b->name());
     return out;
   }
 
@@ -91,7 +91,7 @@ class PlanChooser {
   /// is the time of that plan: nodes that are timed alone are not fused.
   Result<void> time_single_backend_plans() {
     std::vector<EngineTimer::Item> items;
-    for (uint16_t b = 0; b < shared_.backends.listed; ++b) {
+    for (uint16_t b = 0; b < partitioned_.backends.listed; ++b) {
       std::vector<KnownCosts> biased = known_;
       for (uint16_t other = 0; other < biased.size(); ++other)
         if (other != b) biased[other].node_factor = kProhibitiveFactor;
@@ -109,17 +109,17 @@ class PlanChooser {
   }
 
   double sum_of_node_costs(const partition::Partition& partition) const {
-    const BackendsInUse backends = with_known_costs(shared_.backends, known_);
+    const BackendsInUse backends = with_known_costs(partitioned_.backends, known_);
     double ns = 0;
-    for (const partition::NodePlacement& n : partition.nodes) ns += backends.all[n.backend]->cost(*shared_.graph, n.node);
+    for (const partition::NodePlacement& n : partition.nodes) ns += backends.all[n.backend]->cost(*partitioned_.graph, n.node);
     return ns;
   }
 
   Result<void> choose(const partition::Partition& partition) {
-    BackendsInUse backends = with_known_costs(shared_.backends, known_);
-    shared_.partition = partition;
-    if (shared_.without_casts && !needs_casts(*shared_.graph, partition)) TRY(use_graph_without_casts());
-    shared_.backends = std::move(backends);
+    BackendsInUse backends = with_known_costs(partitioned_.backends, known_);
+    partitioned_.partition = partition;
+    if (partitioned_.without_casts && !needs_casts(*partitioned_.graph, partition)) TRY(use_graph_without_casts());
+    partitioned_.backends = std::move(backends);
     return {};
   }
 
@@ -127,7 +127,7 @@ class PlanChooser {
   bool needs_casts(const ir::Graph& graph, const partition::Partition& partition) const {
     return std::ranges::any_of(partition.nodes, [&](const partition::NodePlacement& n) {
       const ir::Retyping* const retyping = graph.node(n.node).retyping();
-      if (retyping && !retyping->is_border() && retyping->backend == shared_.backends.all[n.backend]->name()) return true;
+      if (retyping && !retyping->is_inserted_cast() && retyping->backend == partitioned_.backends.all[n.backend]->name()) return true;
       for (size_t b = 0; b < n.bodies.size(); ++b)
         if (needs_casts(*graph.node(n.node).bodies[b].graph, n.bodies[b])) return true;
       return false;
@@ -138,14 +138,15 @@ class PlanChooser {
   Result<void> use_graph_without_casts() {
     std::vector<KnownCosts> known = known_;
     for (uint16_t b = 0; b < known.size(); ++b)
-      if (std::ranges::find(shared_.partition.backends, b) == shared_.partition.backends.end()) known[b].node_factor = kProhibitiveFactor;
-    const BackendsInUse backends = with_known_costs(shared_.backends, known);
-    shared_.partition = TRY(partition::partition(*shared_.without_casts, backends.roles(), options_.constraints));
-    shared_.graph = std::move(shared_.without_casts);
+      if (std::ranges::find(partitioned_.partition.backends, b) == partitioned_.partition.backends.end())
+        known[b].node_factor = kProhibitiveFactor;
+    const BackendsInUse backends = with_known_costs(partitioned_.backends, known);
+    partitioned_.partition = TRY(partition::partition(*partitioned_.without_casts, backends.roles(), options_.constraints));
+    partitioned_.graph = std::move(partitioned_.without_casts);
     return {};
   }
 
-  PartitionedGraph& shared_;
+  PartitionedGraph& partitioned_;
   const CompileOptions options_;
   EngineTimer timer_;
   std::string graph_text_;
@@ -155,6 +156,8 @@ class PlanChooser {
 
 }  // namespace
 
-Result<void> partition_by_measuring(PartitionedGraph& shared, const CompileOptions& options) { return PlanChooser(shared, options).run(); }
+Result<void> partition_by_measuring(PartitionedGraph& partitioned, const CompileOptions& options) {
+  return PlanChooser(partitioned, options).run();
+}
 
 }  // namespace tenon::compiler

@@ -117,7 +117,7 @@ Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const 
   parts.keeper = weights.keeper;
   parts.programs = std::move(compiled.built.programs);
   parts.code = program::code_section(std::move(compiled.code));
-  runtime::Devices all = (compiled.registry ? *compiled.registry : usual_registry()).devices(*compiled.ops);
+  runtime::Devices all = (compiled.registry ? *compiled.registry : default_registry()).devices(*compiled.ops);
   all.insert(all.end(), devices.begin(), devices.end());
   compiled = {};
   malloc_trim(0);  // what compiling took goes back to the system: the process may run for days

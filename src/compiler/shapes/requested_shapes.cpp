@@ -11,7 +11,7 @@
 namespace tenon::compiler {
 namespace {
 
-constexpr int64_t kMostSize = int64_t{1} << 40;
+constexpr int64_t kMaxSize = int64_t{1} << 40;
 
 Error bad_shape(const runtime::PortInfo& port, std::string what, std::string expected, std::string found) {
   return fail(Code::bad_input, fmt::format("input '{}'", port.name), "the requested shape does not fit: " + std::move(what))
@@ -47,7 +47,7 @@ class RequestCheck {
                                  : wanted.symbol)
           .advice("give --shape to `tenon build`");
     if (!wanted.size) return {};
-    if (*wanted.size < 0 || *wanted.size > kMostSize)
+    if (*wanted.size < 0 || *wanted.size > kMaxSize)
       return bad_shape(port, "a size is out of range", "0 to 2^40", std::to_string(*wanted.size));
     if (port.lower[axis] == port.upper[axis] && port.lower[axis] != *wanted.size)
       return bad_shape(port, fmt::format("dimension {} is fixed in the engine", axis), std::to_string(port.lower[axis]),

@@ -14,7 +14,7 @@ namespace {
 /// Those that may run part of the model.
 backend::Backends usable_backends(const CompileOptions& options) {
   if (!options.backends.empty()) return options.backends;
-  const auto all = (options.registry ? *options.registry : usual_registry()).all();
+  const auto all = (options.registry ? *options.registry : default_registry()).all();
   backend::Backends out;
   std::ranges::copy_if(all, std::back_inserter(out), &backend::Backend::is_default);
   return out;

@@ -8,7 +8,7 @@
 
 namespace tenon::nn {
 
-/// What a file or folder says of a model: its family, its hyperparameters, its weights.
+/// A model that was read from a file or folder: its family, hyperparameters and weights.
 struct Checkpoint {
   const Family* family = nullptr;
   Hyperparameters model = {};
@@ -17,11 +17,11 @@ struct Checkpoint {
 
 /// Reads a folder of Hugging Face: config.json and model.safetensors, or its index and shards. Weights stay in
 /// the mapped files.
-/// Errors: file_missing, bad_file, bad_input (config.json), not_supported (another kind of model).
+/// Errors: file_missing, bad_file, bad_input (config.json), not_supported (an unknown family).
 Result<Checkpoint> read_hugging_face(const std::filesystem::path& folder);
 
 /// Reads a GGUF file. Weights stay in the mapped file, in their blocks, until they are decoded.
-/// Errors: file_missing, bad_file, bad_input (metadata), not_supported (another kind of model, a block format).
+/// Errors: file_missing, bad_file, bad_input (metadata), not_supported (an unknown family or block format).
 Result<Checkpoint> read_gguf_checkpoint(const std::filesystem::path& path);
 
 }  // namespace tenon::nn

@@ -35,7 +35,7 @@ class GgufWeights : public Weights {
   ir::ConstantRef constant(std::string_view name) const override {
     const files::Gguf::Tensor& t = *file_->find_tensor(name);
     if (t.format->name == "F32") return ir::constant_of(Tensor::view(DType::f32, t.shape, t.bytes.data(), file_));
-    return ir::decoded(Tensor::view(DType::u8, {static_cast<int64_t>(t.bytes.size())}, t.bytes.data(), file_), *t.format, t.shape);
+    return ir::decode_blocks(Tensor::view(DType::u8, {static_cast<int64_t>(t.bytes.size())}, t.bytes.data(), file_), *t.format, t.shape);
   }
 
  private:
@@ -52,7 +52,7 @@ std::optional<Hyperparameters::Value> value_of(const files::GgufValue& value) {
 
 Result<std::vector<double>> numbers_of(const files::Gguf::Tensor& tensor) {
   const Tensor codes = Tensor::view(DType::u8, {static_cast<int64_t>(tensor.bytes.size())}, tensor.bytes.data(), nullptr);
-  const Tensor values = TRY(ir::materialise(*ir::decoded(codes, *tensor.format, tensor.shape)));
+  const Tensor values = TRY(ir::materialise(*ir::decode_blocks(codes, *tensor.format, tensor.shape)));
   return std::vector<double>(values.as<float>().begin(), values.as<float>().end());
 }
 

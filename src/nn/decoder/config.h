@@ -19,8 +19,8 @@ enum class NormPlacement : uint8_t {
   after,             ///< x + norm(f(x)), as OLMo 2 has it
 };
 
-/// What differs between decoder-only transformers, as data; a family fills it in. Whether there are biases, norms of queries and keys, a
-/// joined projection of q, k and v, a tied output: the weights that are there decide.
+/// The architecture of a decoder-only transformer; a family fills it in. Biases, norms of queries and keys, a joint projection of q, k and
+/// v, and a tied output are used where the checkpoint has, or lacks, their weights.
 struct DecoderConfig {
   int64_t layers = 0;
   int64_t width = 0;        ///< of the embedding

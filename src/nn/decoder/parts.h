@@ -9,12 +9,12 @@
 
 namespace tenon::nn {
 
-/// What all layers of a decoder under construction share. x is f32[1, new, width] everywhere.
+/// State shared by the functions that build a decoder graph. x is f32[1, new, width] everywhere.
 struct DecoderParts {
   const DecoderConfig& config;
   ir::Builder& build;
   WeightReader& weights;
-  int64_t capacity;
+  int64_t capacity;            ///< of the states, in tokens
   ir::ValueId positions = {};  ///< i64[1, new]: of the tokens
   struct Angles {
     ir::ValueId cosines = {}, sines = {};  ///< f32[capacity, rotated size / 2]; none without rotation

@@ -7,14 +7,14 @@
 namespace tenon::nn {
 namespace {
 
-constexpr size_t kMostNames = 8;  // of one kind in an error
+constexpr size_t kMaxListedNames = 8;  // of one kind in an error
 
 /// " 2 missing: a, b".
 std::string listed(std::string_view what, std::vector<std::string> names) {
   if (names.empty()) return "";
   const size_t all = names.size();
-  if (all > kMostNames) names.resize(kMostNames);
-  return fmt::format("{} {}: {}{}; ", all, what, fmt::join(names, ", "), all > kMostNames ? ", ..." : "");
+  if (all > kMaxListedNames) names.resize(kMaxListedNames);
+  return fmt::format("{} {}: {}{}; ", all, what, fmt::join(names, ", "), all > kMaxListedNames ? ", ..." : "");
 }
 
 }  // namespace

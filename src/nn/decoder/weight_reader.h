@@ -10,8 +10,8 @@
 
 namespace tenon::nn {
 
-/// Reads weights into a graph and keeps account of them: what is missing, of another shape, or left over is one error at the end. Each
-/// wrong weight is replaced by none, so that calls after it go on.
+/// Adds weights to a graph and collects errors: missing weights, weights of another shape and unused ones are reported in one error by
+/// finish(). A wrong weight gives none, and later calls continue.
 class WeightReader {
  public:
   WeightReader(ir::Builder& build, const Weights& weights) : build_(build), weights_(weights) {}

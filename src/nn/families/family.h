@@ -11,23 +11,23 @@
 
 namespace tenon::nn {
 
-/// A weight's name in a folder of Hugging Face, and in GGUF; * stands for the number of a layer. ".weight" and ".bias" follow.
+/// The name of a weight in a Hugging Face folder (theirs) and in GGUF (ours), without ".weight" and ".bias"; * is the number of a layer.
 struct WeightName {
   std::string_view theirs, ours;
 };
 
-/// Models that differ in their numbers alone. FAMILY(name) { ... } in src/nn/families/name.cpp is found by the build.
+/// A family of decoders that differ in their hyperparameters only. FAMILY(name) { ... } in src/nn/families/name.cpp is found by the build.
 struct Family {
   std::string_view name;                               ///< general.architecture of GGUF
   std::span<const std::string_view> model_types = {};  ///< model_type of config.json
-  std::span<const WeightName> weights = {};            ///< beside those of kDecoderWeights, which these override
+  std::span<const WeightName> weights = {};            ///< in addition to kDecoderWeights; these override them
   /// What a folder of Hugging Face stores otherwise than GGUF does, by our name: transposed, or with rows in another order. Null: nothing.
   Result<ir::ConstantRef> (*translate)(const std::string& name, ir::ConstantRef weight, const Hyperparameters& model) = nullptr;
-  float norm_offset = 0;                     ///< what a folder of Hugging Face leaves out of weights of normalizations
-  Activation activation = Activation::silu;  ///< where the model names none
+  float norm_offset = 0;                     ///< to add to weights of normalizations from a Hugging Face folder (1 for Gemma)
+  Activation activation = Activation::silu;  ///< default where the model names none
   int64_t inner_factor = 0;  ///< width of the feed-forward part, in widths of the embedding, where the model names none; 0: it must
   int64_t context = 0;       ///< tokens of a context, where the model names none and its positions have no end; 0: it must name them
-  /// Of the rotation, and of whatever else this family fixes; what all have in common is filled in already.
+  /// Sets the rotation and other fields that are specific to the family, after the common fields.
   Result<void> (*configure)(const Hyperparameters& model, DecoderConfig& config);
 };
 

@@ -48,7 +48,7 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-std::vector<Type> body_inputs(const NodeView& view, size_t) {
+std::vector<Type> body_input_types(const NodeView& view, size_t) {
   Type scores(score_dtype(view));
   scores.shape = score_shape(view);
   return {scores};
@@ -149,7 +149,7 @@ OP(flex_attention) {
     .outputs = {{"Y"}},
     .attributes = {{"prob_mod: graph", "scale: float", "score_mod: graph", "softmax_precision: int"}},
     .infer = infer,
-    .infer_body_inputs = body_inputs,
+    .body_input_types = body_input_types,
     .reference = evaluate,
     .definition = define,
     .first_opset = 1,

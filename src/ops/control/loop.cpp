@@ -84,8 +84,8 @@ Tensor as_carried_input(Tensor value, const Type& wanted) {
   return wanted.is_optional() && value.dtype() != DType::optional ? Tensor::of_elements(DType::optional, {std::move(value)}) : value;
 }
 
-/// The result for the last value of a carried input. After no iteration that is the initial value, whose element is the result where the body
-/// would have returned one.
+/// The result for the last value of a carried input. After no iteration that is the initial value, whose element is the result where the
+/// body would have returned one.
 Result<Tensor> as_result(const Call& call, const Tensor& value, const Type& wanted) {
   if (value.dtype() != DType::optional || wanted.is_optional()) return value;
   if (value.count() > 0) return value.elements()[0];
@@ -139,7 +139,7 @@ OP(loop) {
     .control = Control::loop,
     .infer = infer_loop,
     .result_count = [](const NodeView& view) { return results_of_body(view, 1); },
-    .infer_body_inputs = loop_body_inputs,
+    .body_input_types = loop_body_inputs,
     .reference = reference_of_loop,
 };
 

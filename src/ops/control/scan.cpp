@@ -130,7 +130,7 @@ OP(scan) {
     .reads_body_types = true,
     .infer = infer_scan,
     .result_count = [](const NodeView& view) { return results_of_body(view); },
-    .infer_body_inputs = scan_body_inputs,
+    .body_input_types = scan_body_inputs,
     .reference = reference_of_scan,
     .definition = scan_as_loop,
     .upgrade = upgrade_scan,

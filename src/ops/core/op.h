@@ -95,7 +95,7 @@ struct OpDef {
   /// How many results a new node has where that is not the least number, see ir::Op. null: the least.
   size_t (*result_count)(const NodeView& view) = nullptr;
   /// Types of the formal inputs of body `body`, see ir::Op. null: the operands determine none of them.
-  std::vector<ir::Type> (*infer_body_inputs)(const NodeView& view, size_t body) = nullptr;
+  std::vector<ir::Type> (*body_input_types)(const NodeView& view, size_t body) = nullptr;
   /// What the op computes, as loops of loads and expressions. null: opaque, or a fused op (see definition). May refuse a case by returning
   /// not_supported.
   Result<LoopForm> (*loop_form)(const NodeView& view) = nullptr;

@@ -40,8 +40,8 @@ class TableOp final : public DefinedOp {
     return def.infer(view);
   }
 
-  std::vector<ir::Type> infer_body_inputs(const NodeView& view, size_t body) const override {
-    return def.infer_body_inputs ? def.infer_body_inputs(view, body) : std::vector<ir::Type>();
+  std::vector<ir::Type> body_input_types(const NodeView& view, size_t body) const override {
+    return def.body_input_types ? def.body_input_types(view, body) : std::vector<ir::Type>();
   }
 
   size_t result_count(const NodeView& view) const override {

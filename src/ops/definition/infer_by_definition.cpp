@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ir/carry.h"
+#include "ir/dim_remapper.h"
 #include "ops/infer/shape_data.h"
 #include "ops/infer/types.h"
 
@@ -33,7 +33,7 @@ std::vector<ir::ValueId> placeholders(ir::Graph& graph, const NodeView& view) {
 class CarriedView {
  public:
   CarriedView(const NodeView& view, ir::Graph& graph) : view_(view), graph_(graph), data_(view.inputs.size()) {
-    const ir::DimCarrier carry(&graph.symbols());
+    const ir::DimRemapper carry(&graph.symbols());
     for (size_t k = 0; k < view_.inputs.size(); ++k) {
       ir::Operand& operand = view_.inputs[k];
       operand.type = carry(std::move(operand.type));
@@ -69,14 +69,14 @@ class CarriedView {
 };
 
 /// Replaces sizes with temporary symbols by fresh symbols.
-Type without_temporary_sizes(Type type, const CarriedView& carried, const ir::DimCarrier& back, Symbols& symbols) {
+Type without_temporary_sizes(Type type, const CarriedView& carried, const ir::DimRemapper& back, Symbols& symbols) {
   if (!carried.has_temporary_size(type)) return back(std::move(type));
   for (Dim& size : *type.shape) size = carried.has_temporary_size(Type(DType::none, {size})) ? symbols.fresh() : back(size);
   return type;
 }
 
 /// Copies the assumptions of the plain ops to the fused op's node.
-void copy_assumptions(const ir::Graph& graph, const CarriedView& carried, const ir::DimCarrier& back, const NodeView& view) {
+void copy_assumptions(const ir::Graph& graph, const CarriedView& carried, const ir::DimRemapper& back, const NodeView& view) {
   if (!view.assumptions) return;
   for (const ir::Assumption& a : graph.assumptions.all()) {
     if (carried.has_temporary_size(Type(DType::none, {a.a, a.b}))) continue;
@@ -97,7 +97,7 @@ Result<void> infer_by_definition(NodeView& view) {
     if (view.has(k) && view.type(k).dtype == DType::none) return {};
   ir::Graph graph(*view.ops);
   const CarriedView carried(view, graph);
-  const ir::DimCarrier back(view.symbols);
+  const ir::DimRemapper back(view.symbols);
   ir::Builder build(graph);
   const std::vector<ir::ValueId> results = def.definition(build, carried.view(), placeholders(graph, carried.view()));
   if (!build.status()) return std::unexpected(build.status().error());

@@ -66,7 +66,7 @@ OP(sequence_map) {
     .reads_body_types = true,
     .infer = infer_sequence_map,
     .result_count = [](const NodeView& view) { return results_of_body(view); },
-    .infer_body_inputs = sequence_map_body_inputs,
+    .body_input_types = sequence_map_body_inputs,
     .reference = reference_of_sequence_map,
     .first_opset = 17,
 };

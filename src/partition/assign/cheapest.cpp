@@ -10,7 +10,7 @@ namespace tenon::partition {
 
 namespace {
 
-/// The cheapest assignment of two targets: a cut whose source's side is target 0.
+/// The cheapest assignment for two targets, by a minimum cut: nodes on the source's side run on target 0.
 std::vector<uint16_t> cut_two(const Costs& costs) {
   MaxFlow flow(costs.nodes());
   for (uint32_t n = 0; n < costs.nodes(); ++n) {
@@ -18,19 +18,19 @@ std::vector<uint16_t> cut_two(const Costs& costs) {
     flow.add_to_sink_side(n, costs.run(n, 1));
   }
   for (const Costs::Value& value : costs.values) {
-    if (value.maker == Costs::kInput) {  // made on target 1: paid once, where anybody on target 0 reads it
+    if (value.producer == Costs::kGraphInput) {  // provided on target 1: copied once, where a node on target 0 reads it
       const uint32_t there = flow.add_node();
-      flow.add_to_source_side(there, costs.move(value, 1, 0));
-      for (uint32_t r : value.readers) flow.add(r, there, Costs::kNever);
+      flow.add_to_source_side(there, costs.copy_ns(value, 1, 0));
+      for (uint32_t r : value.readers) flow.add(r, there, Costs::kUnsupported);
       continue;
     }
-    const uint32_t forth = flow.add_node(), back = flow.add_node();
-    flow.add(value.maker, forth, costs.move(value, 0, 1));
-    flow.add(back, value.maker, costs.move(value, 1, 0));
-    if (value.returned) flow.add_to_source_side(forth, Costs::kNever);
+    const uint32_t to_second = flow.add_node(), to_first = flow.add_node();
+    flow.add(value.producer, to_second, costs.copy_ns(value, 0, 1));
+    flow.add(to_first, value.producer, costs.copy_ns(value, 1, 0));
+    if (value.is_output) flow.add_to_source_side(to_second, Costs::kUnsupported);
     for (uint32_t r : value.readers) {
-      flow.add(forth, r, Costs::kNever);
-      flow.add(r, back, Costs::kNever);
+      flow.add(to_second, r, Costs::kUnsupported);
+      flow.add(r, to_first, Costs::kUnsupported);
     }
   }
   const std::vector<bool> first = flow.source_side();
@@ -39,61 +39,63 @@ std::vector<uint16_t> cut_two(const Costs& costs) {
   return out;
 }
 
-/// One move: each node keeps its target or goes to `to`. Where less is paid for a value whose maker moves than before, the move may be
-/// underrated; so the caller looks whether it pays.
+/// One expansion move: each node keeps its target or changes to `to`. The cost of copies is an upper bound where a producer changes, so the
+/// caller compares the true costs.
 class Expansion {
  public:
   Expansion(const Costs& costs, const std::vector<uint16_t>& now, uint16_t to) : costs_(costs), now_(now), to_(to), flow_(costs.nodes()) {}
 
   std::vector<uint16_t> run() {
-    for (uint32_t n = 0; n < costs_.nodes(); ++n) {  // source's side: it goes
+    for (uint32_t n = 0; n < costs_.nodes(); ++n) {  // source's side: the node changes to `to`
       flow_.add_to_source_side(n, costs_.run(n, to_));
-      flow_.add_to_sink_side(n, now_[n] == to_ ? Costs::kNever : costs_.run(n, now_[n]));
+      flow_.add_to_sink_side(n, now_[n] == to_ ? Costs::kUnsupported : costs_.run(n, now_[n]));
     }
     for (const Costs::Value& value : costs_.values) add(value);
-    const std::vector<bool> goes = flow_.source_side();
+    const std::vector<bool> changes = flow_.source_side();
     std::vector<uint16_t> out = now_;
     for (uint32_t n = 0; n < costs_.nodes(); ++n)
-      if (goes[n]) out[n] = to_;
+      if (changes[n]) out[n] = to_;
     return out;
   }
 
  private:
   void add(const Costs::Value& value) {
-    const uint16_t home = costs_.home(value, now_);
+    const uint16_t producer_target = costs_.producer_target(value, now_);
     for (uint16_t t = 0; t < costs_.targets(); ++t) {
       std::vector<uint32_t> there;
       for (uint32_t r : value.readers)
         if (now_[r] == t) there.push_back(r);
-      const bool returned = value.returned && t == costs_.last();
-      if (t == to_) arrivals(value, home, !there.empty() || returned);
-      else if (!there.empty() || returned) stays(value, home, t, there, returned);
+      const bool is_output = value.is_output && t == costs_.last();
+      if (t == to_) add_readers_at_new_target(value, producer_target, !there.empty() || is_output);
+      else if (!there.empty() || is_output) add_readers_at(value, producer_target, t, there, is_output);
     }
   }
 
-  /// Readers that stay on `t`: the value is brought there, from where it is made now or from `to_`.
-  void stays(const Costs::Value& value, uint16_t home, uint16_t t, const std::vector<uint32_t>& readers, bool returned) {
-    const double now = costs_.move(value, home, t), then = value.maker == Costs::kInput ? now : costs_.move(value, to_, t);
-    const uint32_t any = flow_.add_node();  // sink's side: somebody stays
-    for (uint32_t r : readers) flow_.add(any, r, Costs::kNever);
-    if (returned) flow_.add_to_source_side(any, Costs::kNever);
+  /// Costs of readers that keep target `t`: the value is copied there from its current target or from `to_`.
+  void add_readers_at(const Costs::Value& value, uint16_t producer_target, uint16_t t, const std::vector<uint32_t>& readers,
+                      bool is_output) {
+    const double now = costs_.copy_ns(value, producer_target, t),
+                 then = value.producer == Costs::kGraphInput ? now : costs_.copy_ns(value, to_, t);
+    const uint32_t any = flow_.add_node();  // sink's side: a reader keeps `t`
+    for (uint32_t r : readers) flow_.add(any, r, Costs::kUnsupported);
+    if (is_output) flow_.add_to_source_side(any, Costs::kUnsupported);
     flow_.add_to_sink_side(any, now);
-    if (value.maker != Costs::kInput && then > now) flow_.add(value.maker, any, then - now);
+    if (value.producer != Costs::kGraphInput && then > now) flow_.add(value.producer, any, then - now);
   }
 
-  /// Readers that go, or are there: the value is brought to `to_`, unless its maker goes too.
-  void arrivals(const Costs::Value& value, uint16_t home, bool there) {
-    const double price = costs_.move(value, home, to_);
-    if (home == to_ || price <= 0) return;
-    const bool fixed = value.maker == Costs::kInput;
-    if (there) {
-      if (!fixed) flow_.add_to_sink_side(value.maker, price);
+  /// Costs of readers on `to_`: the value is copied there, unless its producer changes too. has_readers: some are there already.
+  void add_readers_at_new_target(const Costs::Value& value, uint16_t producer_target, bool has_readers) {
+    const double price = costs_.copy_ns(value, producer_target, to_);
+    if (producer_target == to_ || price <= 0) return;
+    const bool fixed = value.producer == Costs::kGraphInput;
+    if (has_readers) {
+      if (!fixed) flow_.add_to_sink_side(value.producer, price);
       return;
     }
-    const uint32_t any = flow_.add_node();  // source's side: somebody goes
-    for (uint32_t r : value.readers) flow_.add(r, any, Costs::kNever);
+    const uint32_t any = flow_.add_node();  // source's side: a reader changes
+    for (uint32_t r : value.readers) flow_.add(r, any, Costs::kUnsupported);
     if (fixed) flow_.add_to_source_side(any, price);
-    else flow_.add(any, value.maker, price);
+    else flow_.add(any, value.producer, price);
   }
 
   const Costs& costs_;
@@ -102,11 +104,11 @@ class Expansion {
   MaxFlow flow_;
 };
 
-/// Target `one` against all others as if they were one: never dearer than the truth.
+/// A lower bound: the cost with target `one` and one further target, which has the least cost of all others.
 double relaxed(const Costs& costs, uint16_t one) {
   Costs two(2, costs.nodes());
   const auto least = [&](auto value_of) {
-    double out = Costs::kNever;
+    double out = Costs::kUnsupported;
     for (uint16_t t = 0; t < costs.targets(); ++t)
       if (t != one) out = std::min(out, value_of(t));
     return out;
@@ -115,27 +117,27 @@ double relaxed(const Costs& costs, uint16_t one) {
     two.run(n, 0) = costs.run(n, one);
     two.run(n, 1) = least([&](uint16_t t) { return costs.run(n, t); });
   }
-  const bool at_home = one == costs.targets() - 1;
-  two.link(0, 1) = two.link(1, 0) = {0, 1};  // each value is priced by its own
+  const bool is_last = one == costs.targets() - 1;
+  two.link(0, 1) = two.link(1, 0) = {0, 1};  // the cost of a copy is in Value::bytes
   for (const Costs::Value& value : costs.values) {
-    if (value.maker == Costs::kInput && at_home) continue;
+    if (value.producer == Costs::kGraphInput && is_last) continue;
     Costs::Value priced = value;
-    if (at_home) priced.returned = false;  // it is one of two where it is read then
-    priced.bytes = std::min(least([&](uint16_t t) { return costs.move(value, one, t); }),
-                            least([&](uint16_t t) { return costs.move(value, t, one); }));
+    if (is_last) priced.is_output = false;  // a lower bound need not count that copy
+    priced.bytes = std::min(least([&](uint16_t t) { return costs.copy_ns(value, one, t); }),
+                            least([&](uint16_t t) { return costs.copy_ns(value, t, one); }));
     two.values.push_back(std::move(priced));
   }
   return cost_of(two, cut_two(two));
 }
 
-/// Each node where it runs fastest; each on the first that runs it; all on one target.
-std::vector<std::vector<uint16_t>> simple(const Costs& costs) {
+/// Initial assignments: each node to its fastest target; each to the first that supports it; all that it supports to one target.
+std::vector<std::vector<uint16_t>> initial_assignments(const Costs& costs) {
   std::vector<std::vector<uint16_t>> out(2, std::vector<uint16_t>(costs.nodes()));
   for (uint32_t n = 0; n < costs.nodes(); ++n) {
     uint16_t fastest = 0, first = costs.targets();
     for (uint16_t t = 0; t < costs.targets(); ++t) {
       if (costs.run(n, t) < costs.run(n, fastest)) fastest = t;
-      if (first == costs.targets() && costs.run(n, t) < Costs::kNever) first = t;
+      if (first == costs.targets() && costs.run(n, t) < Costs::kUnsupported) first = t;
     }
     out[0][n] = fastest;
     out[1][n] = first < costs.targets() ? first : fastest;
@@ -143,7 +145,7 @@ std::vector<std::vector<uint16_t>> simple(const Costs& costs) {
   for (uint16_t t = 0; t < costs.targets(); ++t) {
     out.push_back(out[0]);
     for (uint32_t n = 0; n < costs.nodes(); ++n)
-      if (costs.run(n, t) < Costs::kNever) out.back()[n] = t;
+      if (costs.run(n, t) < Costs::kUnsupported) out.back()[n] = t;
   }
   return out;
 }
@@ -151,7 +153,7 @@ std::vector<std::vector<uint16_t>> simple(const Costs& costs) {
 Assignment expand(const Costs& costs) {
   Assignment out;
   std::optional<double> least;
-  for (std::vector<uint16_t>& start : simple(costs))
+  for (std::vector<uint16_t>& start : initial_assignments(costs))
     if (const double cost = cost_of(costs, start); !least || cost < *least) {
       least = cost;
       out.targets = std::move(start);
@@ -167,8 +169,8 @@ Assignment expand(const Costs& costs) {
       better = true;
     }
   }
-  out.cost = least.value_or(0);
-  for (uint16_t t = 0; t < costs.targets(); ++t) out.bound = std::max(out.bound, relaxed(costs, t));
+  out.cost_ns = least.value_or(0);
+  for (uint16_t t = 0; t < costs.targets(); ++t) out.lower_bound_ns = std::max(out.lower_bound_ns, relaxed(costs, t));
   return out;
 }
 
@@ -180,10 +182,10 @@ double cost_of(const Costs& costs, std::span<const uint16_t> assigned) {
   for (const Costs::Value& value : costs.values) {
     uint64_t there = 0;
     for (uint32_t r : value.readers) there |= uint64_t{1} << assigned[r];
-    if (value.returned) there |= uint64_t{1} << costs.last();
-    const uint16_t home = costs.home(value, assigned);
+    if (value.is_output) there |= uint64_t{1} << costs.last();
+    const uint16_t producer_target = costs.producer_target(value, assigned);
     for (uint16_t t = 0; t < costs.targets(); ++t)
-      if (there >> t & 1) out += costs.move(value, home, t);
+      if (there >> t & 1) out += costs.copy_ns(value, producer_target, t);
   }
   return out;
 }
@@ -191,8 +193,8 @@ double cost_of(const Costs& costs, std::span<const uint16_t> assigned) {
 Assignment cheapest(const Costs& costs) {
   TENON_ASSERT(costs.targets() <= 64);
   if (costs.targets() != 2) return expand(costs);
-  Assignment out{.targets = cut_two(costs), .cost = 0, .bound = 0};
-  out.cost = out.bound = cost_of(costs, out.targets);
+  Assignment out{.targets = cut_two(costs), .cost_ns = 0, .lower_bound_ns = 0};
+  out.cost_ns = out.lower_bound_ns = cost_of(costs, out.targets);
   return out;
 }
 

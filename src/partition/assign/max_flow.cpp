@@ -22,7 +22,7 @@ bool MaxFlow::find_levels() {
   std::vector<uint32_t> queue = {kSource};
   for (size_t k = 0; k < queue.size(); ++k)
     for (uint32_t e = first_[queue[k]]; e != kNone; e = edges_[e].next)
-      if (edges_[e].left > 0 && level_[edges_[e].to] == kNone) {
+      if (edges_[e].capacity > 0 && level_[edges_[e].to] == kNone) {
         level_[edges_[e].to] = level_[queue[k]] + 1;
         queue.push_back(edges_[e].to);
       }
@@ -35,7 +35,7 @@ int64_t MaxFlow::push(uint32_t from, int64_t most) {
   uint32_t node = from;
   while (node != kSink) {
     uint32_t& e = at_[node];
-    while (e != kNone && !(edges_[e].left > 0 && level_[edges_[e].to] == level_[node] + 1)) e = edges_[e].next;
+    while (e != kNone && !(edges_[e].capacity > 0 && level_[edges_[e].to] == level_[node] + 1)) e = edges_[e].next;
     if (e != kNone) {
       path.push_back(e);
       node = edges_[e].to;
@@ -46,10 +46,10 @@ int64_t MaxFlow::push(uint32_t from, int64_t most) {
     node = edges_[path.back() ^ 1].to;
     path.pop_back();
   }
-  for (uint32_t e : path) most = std::min(most, edges_[e].left);
+  for (uint32_t e : path) most = std::min(most, edges_[e].capacity);
   for (uint32_t e : path) {
-    edges_[e].left -= most;
-    edges_[e ^ 1].left += most;
+    edges_[e].capacity -= most;
+    edges_[e ^ 1].capacity += most;
   }
   return most;
 }

@@ -13,22 +13,22 @@ class MaxFlow {
     first_.push_back(kNone);
     return static_cast<uint32_t>(first_.size()) - 3;
   }
-  /// From a node to another, as a cut of the first on the source's side and the second on the sink's costs. Infinity: never.
+  /// Adds an edge: the cost of a cut with `from` on the source's side and `to` on the sink's. Infinity: such a cut is excluded.
   void add(uint32_t from, uint32_t to, double capacity) { link(from + 2, to + 2, capacity); }
-  /// What it costs to have the node on that side.
+  /// Adds a cost of having the node on that side.
   void add_to_sink_side(uint32_t node, double cost) { link(kSource, node + 2, cost); }
   void add_to_source_side(uint32_t node, double cost) { link(node + 2, kSink, cost); }
 
-  /// Which nodes are on the source's side of a minimum cut: the smallest such set.
+  /// For each node whether it is on the source's side of a minimum cut, for the smallest such side.
   std::vector<bool> source_side();
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX, kSource = 0, kSink = 1;
-  static constexpr double kScale = 1024;  ///< capacities are whole, so that the flow ends
+  static constexpr double kScale = 1024;  ///< capacities become integers, so that the algorithm terminates
   static constexpr int64_t kInfinite = int64_t{1} << 60;
   struct Edge {
     uint32_t to, next;
-    int64_t left;
+    int64_t capacity;  ///< residual
   };
 
   void link(uint32_t from, uint32_t to, double capacity);

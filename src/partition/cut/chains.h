@@ -4,12 +4,12 @@
 
 namespace tenon::partition {
 
-/// How many segments what is left of a problem takes at least: the changes of target along any path, and one more where longest paths
-/// begin at different targets.
+/// Lower bounds on the number of segments: the changes of target along the longest path, plus one where longest paths begin at different
+/// targets.
 class Chains {
  public:
   explicit Chains(const Problem& problem);
-  /// Segments from this node on, along the path with most changes; its own is one.
+  /// The segments of the path with most changes of target that begins at this node, its own segment included.
   uint32_t length(uint32_t node) const { return length_[node]; }
   uint32_t longest() const { return longest_; }
 
@@ -18,12 +18,12 @@ class Chains {
   uint32_t longest_ = 0;
 };
 
-/// The nodes that have not run, by target and chain length. Cost: constant a node that runs.
+/// Counts the nodes that have not run, by target and chain length. Cost: constant per node.
 class Remaining {
  public:
   Remaining(const Problem& problem, const Chains& chains);
   void remove(uint16_t target, uint32_t length);
-  /// No order of running the rest has fewer segments.
+  /// A lower bound on the segments of the nodes that have not run.
   uint32_t bound() const;
   bool empty() const { return longest_ == 0; }
 

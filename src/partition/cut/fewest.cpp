@@ -5,35 +5,35 @@
 #include <limits>
 #include <optional>
 
+#include "partition/cut/ready_nodes.h"
 #include "partition/cut/search.h"
-#include "partition/cut/sweep.h"
 
 namespace tenon::partition {
 
 namespace {
 
-/// The two targets alternate, `first` first.
+/// A cut whose segments alternate between two targets, from `first` on.
 Cut alternate(const Problem& problem, const Successors& successors, uint16_t first, uint16_t second) {
-  Sweep sweep(problem, successors);
+  ReadyNodes ready_nodes(problem, successors);
   Cut cut(problem.nodes.size());
-  for (uint16_t target = first; sweep.left() > 0; target = target == first ? second : first)
-    if (sweep.ready(target)) {
-      sweep.take(target, [&](uint32_t n) { cut.place[n] = cut.size(); });
+  for (uint16_t target = first; ready_nodes.remaining() > 0; target = target == first ? second : first)
+    if (ready_nodes.has_ready(target)) {
+      ready_nodes.run_all_ready(target, [&](uint32_t n) { cut.segment_of[n] = cut.size(); });
       cut.targets.push_back(target);
     }
-  cut.bound = cut.size();
+  cut.lower_bound = cut.size();
   return cut;
 }
 
-/// Each segment is the one that leaves the lowest bound, of those the one of most nodes, of those the one first in priority.
-Cut look_ahead(const Problem& problem, const Successors& successors, const Chains& chains) {
-  std::vector<Sweep> sweeps(problem.targets, Sweep(problem, successors));  // what has run, and the next segment of that target
+/// A greedy cut: each segment is the one after which the lower bound for the rest is least; ties: most nodes, then highest priority.
+Cut greedy_cut(const Problem& problem, const Successors& successors, const Chains& chains) {
+  std::vector<ReadyNodes> ready_nodes(problem.targets, ReadyNodes(problem, successors));  // per target: as if its next segment had run
   std::vector<Remaining> remaining(problem.targets, Remaining(problem, chains));
   std::vector<std::vector<uint32_t>> next(problem.targets);
-  const auto take = [&](uint16_t t, uint32_t n) { remaining[t].remove(problem.nodes[n].target, chains.length(n)); };
+  const auto mark_run = [&](uint16_t t, uint32_t n) { remaining[t].remove(problem.nodes[n].target, chains.length(n)); };
   const auto advance = [&](uint16_t t) {
-    sweeps[t].take(t, [&](uint32_t n) {
-      take(t, n);
+    ready_nodes[t].run_all_ready(t, [&](uint32_t n) {
+      mark_run(t, n);
       next[t].push_back(n);
     });
   };
@@ -48,9 +48,9 @@ Cut look_ahead(const Problem& problem, const Successors& successors, const Chain
     }
     const std::vector<uint32_t> done = std::move(next[*best]);
     next[*best].clear();
-    for (uint32_t n : done) cut.place[n] = cut.size();
+    for (uint32_t n : done) cut.segment_of[n] = cut.size();
     for (uint16_t t = 0; t < problem.targets; ++t)
-      if (t != *best) sweeps[t].mark(done, [&](uint32_t n) { take(t, n); });
+      if (t != *best) ready_nodes[t].mark_run(done, [&](uint32_t n) { mark_run(t, n); });
     cut.targets.push_back(*best);
     left -= done.size();
   }
@@ -71,7 +71,7 @@ Cut fewest_segments(const Problem& problem, uint64_t budget) {
     return other.size() < one.size() ? other : one;
   }
   const Chains chains(problem);
-  return search(problem, chains, look_ahead(problem, successors, chains), budget);
+  return search(problem, chains, greedy_cut(problem, successors, chains), budget);
 }
 
 }  // namespace tenon::partition

@@ -7,41 +7,41 @@ namespace tenon::partition {
 
 namespace {
 
-struct Sizes {
-  std::vector<uint32_t> counted;
-  std::vector<bool> exempt;  ///< not accelerated, or with a pinned node
+struct SegmentSizes {
+  std::vector<uint32_t> work_nodes;
+  std::vector<bool> exempt;  ///< need no minimum size: not accelerated, or with a pinned node
 };
 
-Sizes sizes_of(const Problem& problem, const Cut& cut) {
-  Sizes out{std::vector<uint32_t>(cut.size()), std::vector<bool>(cut.size())};
+SegmentSizes sizes_of(const Problem& problem, const Cut& cut) {
+  SegmentSizes out{std::vector<uint32_t>(cut.size()), std::vector<bool>(cut.size())};
   for (uint32_t s = 0; s < cut.size(); ++s) out.exempt[s] = cut.targets[s] >= problem.fallback;
   for (uint32_t n = 0; n < problem.size(); ++n) {
-    out.counted[cut.place[n]] += problem.nodes[n].counts;
-    if (problem.nodes[n].pinned) out.exempt[cut.place[n]] = true;
+    out.work_nodes[cut.segment_of[n]] += problem.nodes[n].work_nodes;
+    if (problem.nodes[n].pinned) out.exempt[cut.segment_of[n]] = true;
   }
   return out;
 }
 
-class Fill {
+class SegmentFiller {
  public:
-  Fill(const Problem& problem, Cut& cut, uint32_t least)
+  SegmentFiller(const Problem& problem, Cut& cut, uint32_t min_size)
       : problem_(problem),
         cut_(cut),
-        least_(least),
+        min_size_(min_size),
         successors_(problem),
         sizes_(sizes_of(problem, cut)),
-        at_(cut.size()),
+        initial_nodes_(cut.size()),
         latest_(problem.nodes.size()) {
     find_latest();
-    for (uint32_t n = 0; n < problem.size(); ++n) at_[cut.place[n]].push_back(n);
-    for (std::vector<uint32_t>& nodes : at_) std::ranges::sort(nodes, {}, [&](uint32_t n) { return problem.nodes[n].key; });
+    for (uint32_t n = 0; n < problem.size(); ++n) initial_nodes_[cut.segment_of[n]].push_back(n);
+    for (std::vector<uint32_t>& nodes : initial_nodes_) std::ranges::sort(nodes, {}, [&](uint32_t n) { return problem.nodes[n].key; });
   }
 
   void run() {
     std::vector<uint32_t> small;
     for (uint32_t s = 0; s < cut_.size(); ++s)
       if (is_small(s)) small.push_back(s);
-    std::ranges::sort(small, {}, [&](uint32_t s) { return std::pair(least_ - sizes_.counted[s], s); });
+    std::ranges::sort(small, {}, [&](uint32_t s) { return std::pair(min_size_ - sizes_.work_nodes[s], s); });
     for (uint32_t s : small) fill(s);
   }
 
@@ -50,7 +50,7 @@ class Fill {
     uint32_t node, from;
   };
 
-  bool is_small(uint32_t segment) const { return !sizes_.exempt[segment] && sizes_.counted[segment] < least_; }
+  bool is_small(uint32_t segment) const { return !sizes_.exempt[segment] && sizes_.work_nodes[segment] < min_size_; }
 
   /// The last segment of the node's target in which it may run, with all other nodes as late as possible.
   void find_latest() {
@@ -61,39 +61,39 @@ class Fill {
       uint32_t limit = cut_.size() - 1;
       for (uint32_t f : successors_[n]) limit = std::min(limit, latest_[f]);
       latest_[n] = of_target[problem_.nodes[n].target][limit];
-      reach_ = std::max(reach_, latest_[n] - cut_.place[n]);
+      max_distance_ = std::max(max_distance_, latest_[n] - cut_.segment_of[n]);
     }
   }
 
   void fill(uint32_t segment) {
-    if (!is_small(segment)) return;  // filled by what another one pushed on
+    if (!is_small(segment)) return;  // nodes that other moves pushed into it made it large enough
     const size_t start = moves_.size();
-    for (uint32_t from = segment; from-- > 0 && segment - from <= reach_ && is_small(segment);)
+    for (uint32_t from = segment; from-- > 0 && segment - from <= max_distance_ && is_small(segment);)
       if (cut_.targets[from] == cut_.targets[segment])
-        for (uint32_t n : at_[from])
-          if (cut_.place[n] == from && latest_[n] >= segment && is_small(segment)) try_move(n, segment);
+        for (uint32_t n : initial_nodes_[from])
+          if (cut_.segment_of[n] == from && latest_[n] >= segment && is_small(segment)) try_move(n, segment);
     if (is_small(segment)) undo(start);
     else moves_.clear();
   }
 
-  /// With all that must follow; not where a large segment becomes small by it.
+  /// Moves a node and the successors that must move with it; undoes all where a large segment would become small.
   void try_move(uint32_t node, uint32_t to) {
     const size_t start = moves_.size();
     std::vector<std::pair<uint32_t, uint32_t>> open = {{node, to}};
     while (!open.empty()) {
-      const auto [n, least] = open.back();
+      const auto [n, min_segment] = open.back();
       open.pop_back();
-      if (cut_.place[n] >= least) continue;
-      uint32_t place = least;
-      while (cut_.targets[place] != problem_.nodes[n].target) ++place;  // stops at latest_[n], if not before
-      if (!shift(n, place)) return undo(start);
-      for (uint32_t f : successors_[n]) open.emplace_back(f, place);
+      if (cut_.segment_of[n] >= min_segment) continue;
+      uint32_t segment = min_segment;
+      while (cut_.targets[segment] != problem_.nodes[n].target) ++segment;  // stops at latest_[n], if not before
+      if (!shift(n, segment)) return undo(start);
+      for (uint32_t f : successors_[n]) open.emplace_back(f, segment);
     }
   }
 
   bool shift(uint32_t node, uint32_t to) {
-    const uint32_t from = cut_.place[node];
-    if (problem_.nodes[node].pinned) return false;  // it is what keeps its segment
+    const uint32_t from = cut_.segment_of[node];
+    if (problem_.nodes[node].pinned) return false;  // its segment is kept because of it
     const bool was_small = is_small(from);
     moves_.push_back({node, from});
     put(node, to);
@@ -101,9 +101,9 @@ class Fill {
   }
 
   void put(uint32_t node, uint32_t to) {
-    sizes_.counted[cut_.place[node]] -= problem_.nodes[node].counts;
-    sizes_.counted[to] += problem_.nodes[node].counts;
-    cut_.place[node] = to;
+    sizes_.work_nodes[cut_.segment_of[node]] -= problem_.nodes[node].work_nodes;
+    sizes_.work_nodes[to] += problem_.nodes[node].work_nodes;
+    cut_.segment_of[node] = to;
   }
 
   void undo(size_t start) {
@@ -115,25 +115,26 @@ class Fill {
 
   const Problem& problem_;
   Cut& cut_;
-  uint32_t least_, reach_ = 0;
+  uint32_t min_size_;
+  uint32_t max_distance_ = 0;  ///< between a node's segment and its latest_
   Successors successors_;
-  Sizes sizes_;
-  std::vector<std::vector<uint32_t>> at_;  ///< the nodes of each segment at the start
-  std::vector<uint32_t> latest_;
+  SegmentSizes sizes_;
+  std::vector<std::vector<uint32_t>> initial_nodes_;  ///< the nodes of each segment before any move
+  std::vector<uint32_t> latest_;                      ///< see find_latest()
   std::vector<Move> moves_;
 };
 
 }  // namespace
 
-std::vector<bool> large_enough(const Problem& problem, const Cut& cut, uint32_t least) {
-  Sizes sizes = sizes_of(problem, cut);
+std::vector<bool> large_enough(const Problem& problem, const Cut& cut, uint32_t min_size) {
+  SegmentSizes sizes = sizes_of(problem, cut);
   for (uint32_t s = 0; s < cut.size(); ++s)
-    if (sizes.counted[s] >= least) sizes.exempt[s] = true;
+    if (sizes.work_nodes[s] >= min_size) sizes.exempt[s] = true;
   return std::move(sizes.exempt);
 }
 
-void fill(const Problem& problem, Cut& cut, uint32_t least) {
-  if (cut.size() > 1) Fill(problem, cut, least).run();
+void fill_small_segments(const Problem& problem, Cut& cut, uint32_t min_size) {
+  if (cut.size() > 1) SegmentFiller(problem, cut, min_size).run();
 }
 
 }  // namespace tenon::partition

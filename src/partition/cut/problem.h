@@ -7,14 +7,14 @@
 
 namespace tenon::partition {
 
-/// A graph as the cut reads it: the target of each node, and its predecessors.
+/// The input of the cut: the target (backend) of each node and its predecessors. A node is one unit of the graph (units.h).
 struct Problem {
   struct Node {
     uint16_t target = 0;
-    uint16_t falls_to = 0;  ///< where it goes when its accelerated segment is given up; not accelerated
-    uint32_t counts = 1;    ///< how many do work: what a segment's size counts
-    bool pinned = false;
-    bool alone = false;  ///< a conditional, which the walk gives a segment of its own
+    uint16_t fallback_target = 0;  ///< its target where its accelerated segment moves to the fallback; not accelerated
+    uint32_t work_nodes = 1;       ///< graph nodes in it that do work; the size of a segment is their sum
+    bool pinned = false;           ///< its segment is kept whatever its size
+    bool has_bodies = false;       ///< a branch or loop, which walk() puts into a segment of its own
     /// Breaks ties between equal nodes: where keys differ, the cut does not depend on the order of the nodes.
     uint64_t key = 0;
   };
@@ -25,7 +25,7 @@ struct Problem {
   std::vector<Node> nodes;  ///< in topological order
 
   uint32_t size() const { return static_cast<uint32_t>(nodes.size()); }
-  bool accelerated(uint32_t node) const { return nodes[node].target < fallback; }
+  bool is_accelerated(uint32_t node) const { return nodes[node].target < fallback; }
 
   /// Nodes that must run before it, each once, in any order.
   std::span<const uint32_t> predecessors(uint32_t node) const {
@@ -52,16 +52,16 @@ class Successors {
 
 /// Segments in the order of running: no node depends on a node of a later segment.
 struct Cut {
-  explicit Cut(size_t nodes = 0) : place(nodes) {}
+  explicit Cut(size_t nodes = 0) : segment_of(nodes) {}
 
-  std::vector<uint16_t> targets;  ///< of each segment, in the order of running
-  std::vector<uint32_t> place;    ///< of each node: its segment
+  std::vector<uint16_t> targets;     ///< of each segment, in the order of running
+  std::vector<uint32_t> segment_of;  ///< per node
   /// No cut of the same nodes to the same targets has fewer segments than this.
-  uint32_t bound = 0;
-  uint64_t given_up_after = 0;  ///< visits of nodes and edges, where a search for fewer did not end
+  uint32_t lower_bound = 0;
+  uint64_t stopped_after_visits = 0;  ///< visits of nodes and edges after which a search for fewer segments stopped; 0: it ended
 
   uint32_t size() const { return static_cast<uint32_t>(targets.size()); }
-  bool proved() const { return bound == size(); }
+  bool proved() const { return lower_bound == size(); }
 };
 
 /// Whether the cut solves the problem: each node is in a segment of its target, after its predecessors, and no segment is empty.

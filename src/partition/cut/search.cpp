@@ -22,55 +22,56 @@ struct Hash {
 class Search {
  public:
   Search(const Problem& problem, const Chains& chains, Cut found, uint64_t budget)
-      : problem_(problem), chains_(chains), found_(std::move(found)), effort_(budget), words_((problem.nodes.size() + 63) / 64) {
-    for (uint32_t n = 0; n < problem.size(); ++n) visits_ += 1 + problem.predecessors(n).size();
+      : problem_(problem), chains_(chains), found_(std::move(found)), budget_(budget), words_((problem.nodes.size() + 63) / 64) {
+    for (uint32_t n = 0; n < problem.size(); ++n) visits_per_step_ += 1 + problem.predecessors(n).size();
   }
 
   Cut run() {
     open(Bits(words_), {});
     while (!open_.empty()) {
       const Entry top = open_.top();
-      found_.bound = std::min(top.bound, found_.size());
-      if (!found_.proved() && spent_ > effort_) found_.given_up_after = spent_;
-      if (found_.proved() || spent_ > effort_) return std::move(found_);
+      found_.lower_bound = std::min(top.bound, found_.size());
+      if (!found_.proved() && visits_done_ > budget_) found_.stopped_after_visits = visits_done_;
+      if (found_.proved() || visits_done_ > budget_) return std::move(found_);
       open_.pop();
       const State state = states_[top.state];
       if (best_.at(state.done) != state.segments) continue;  // reached again with fewer
       for (uint16_t t = 0; t < problem_.targets; ++t)
-        if (state.segments == 0 || t != state.last) follow(top.state, state, t);
+        if (state.segments == 0 || t != state.last) expand(top.state, state, t);
     }
-    found_.bound = found_.size();
+    found_.lower_bound = found_.size();
     return std::move(found_);
   }
 
  private:
   struct State {
-    Bits done;
-    uint32_t segments = 0, before = 0;
-    uint16_t last = 0;
+    Bits done;              ///< nodes that have run
+    uint32_t segments = 0;  ///< that have run
+    uint32_t previous = 0;  ///< state before the last segment
+    uint16_t last = 0;      ///< target of the last segment
   };
-  /// Ordered by what does not depend on the numbers of nodes, so that the cut does not either.
+  /// A priority queue entry. Its order does not depend on the numbering of nodes, so the cut does not either.
   struct Entry {
     uint32_t bound;
-    size_t left;
+    size_t remaining_nodes;
     uint32_t state;
-    bool operator<(const Entry& o) const { return std::tie(bound, left, state) > std::tie(o.bound, o.left, o.state); }
+    bool operator<(const Entry& o) const { return std::tie(bound, remaining_nodes, state) > std::tie(o.bound, o.remaining_nodes, o.state); }
   };
 
   static bool has(const Bits& bits, uint32_t n) { return bits[n / 64] >> (n % 64) & 1; }
 
-  /// The next segment is of target `t`.
-  void follow(uint32_t from, const State& state, uint16_t t) {
+  /// Adds the state after a further segment of target `t`.
+  void expand(uint32_t from, const State& state, uint16_t t) {
     Bits done = state.done;
     bool any = false;
-    spent_ += visits_;
+    visits_done_ += visits_per_step_;
     for (uint32_t n = 0; n < problem_.size(); ++n) {
       if (problem_.nodes[n].target != t || has(done, n)) continue;
       if (!std::ranges::all_of(problem_.predecessors(n), [&](uint32_t before) { return has(done, before); })) continue;
       done[n / 64] |= uint64_t{1} << (n % 64);
       any = true;
     }
-    if (any) open(std::move(done), {.done = {}, .segments = state.segments + 1, .before = from, .last = t});
+    if (any) open(std::move(done), {.done = {}, .segments = state.segments + 1, .previous = from, .last = t});
   }
 
   void open(Bits done, State state) {
@@ -87,7 +88,7 @@ class Search {
     else open_.push({bound, left, id});
   }
 
-  /// What is left takes at least so many segments; and how many nodes that is.
+  /// A lower bound on the segments of the nodes that have not run, and the number of these nodes.
   std::pair<uint32_t, size_t> bound_of(const Bits& done) const {
     uint32_t longest = 0, starts = 0;
     uint64_t targets = 0;
@@ -107,13 +108,13 @@ class Search {
 
   void finish(uint32_t last) {
     std::vector<uint32_t> path;
-    for (uint32_t s = last; s != 0; s = states_[s].before) path.push_back(s);
+    for (uint32_t s = last; s != 0; s = states_[s].previous) path.push_back(s);
     std::ranges::reverse(path);
     found_.targets.clear();
     for (uint32_t k = 0; k < path.size(); ++k) {
-      const Bits &before = states_[states_[path[k]].before].done, &after = states_[path[k]].done;
+      const Bits &before = states_[states_[path[k]].previous].done, &after = states_[path[k]].done;
       for (uint32_t n = 0; n < problem_.size(); ++n)
-        if (has(after, n) && !has(before, n)) found_.place[n] = k;
+        if (has(after, n) && !has(before, n)) found_.segment_of[n] = k;
       found_.targets.push_back(states_[path[k]].last);
     }
   }
@@ -121,10 +122,10 @@ class Search {
   const Problem& problem_;
   const Chains& chains_;
   Cut found_;
-  uint64_t effort_, spent_ = 0, visits_ = 0;
+  uint64_t budget_, visits_done_ = 0, visits_per_step_ = 0;
   size_t words_;
   std::vector<State> states_;
-  std::unordered_map<Bits, uint32_t, Hash> best_;  ///< fewest segments by which this much has run
+  std::unordered_map<Bits, uint32_t, Hash> best_;  ///< for a set of nodes that have run: the fewest segments that reach it
   std::priority_queue<Entry> open_;
 };
 

@@ -4,8 +4,8 @@
 
 namespace tenon::partition {
 
-/// The fewest segments by a best-first search that visits at most `budget` nodes and edges, or `found` where it gets no further; with the
-/// highest lower bound that it came to. Sources: A* (Hart, Nilsson, Raphael 1968).
+/// Searches the cut with the fewest segments, best first, with at most `budget` visits of nodes and edges. Returns `found` where there is
+/// none with fewer, or the budget ends; its lower bound is the highest that the search reached. Sources: A* (Hart, Nilsson, Raphael 1968).
 Cut search(const Problem& problem, const Chains& chains, Cut found, uint64_t budget);
 
 }  // namespace tenon::partition

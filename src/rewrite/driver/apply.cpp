@@ -92,7 +92,7 @@ namespace {
 
 /// Whether all nodes of the match are placed on the same backend.
 bool have_one_placement(const Match& match) {
-  return std::ranges::all_of(match.nodes, [&](NodeId id) { return ir::same_place(match.node(id), match.node(match.nodes[0])); });
+  return std::ranges::all_of(match.nodes, [&](NodeId id) { return ir::same_placement(match.node(id), match.node(match.nodes[0])); });
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ void Journal::undo() {
     if (e.node) graph_.set_operand(e.node, e.slot, e.before);
     else graph_.set_output(e.slot, e.before);
   }
-  for (auto [from, to] : names_ | std::views::reverse) graph_.hand_over_name(to, from);
+  for (auto [from, to] : names_ | std::views::reverse) graph_.transfer_name(to, from);
   // A node that inference refused is gone already.
   for (ir::NodeId node : nodes | std::views::reverse)
     if (graph_.alive(node)) graph_.erase(node);

@@ -125,7 +125,7 @@ std::string replace(ir::Graph& graph, ValueId from, ValueId to, Journal& journal
   if (!graph.replace_all_uses(from, to)) return "the replacement would make a cycle";
   // The new value gets the name of the one that it replaces, so that values can be compared before and after a rewrite.
   if (value.name.empty()) {
-    graph.hand_over_name(from, to);
+    graph.transfer_name(from, to);
     journal.record_name_transfer(from, to);
   }
   if (known && value.kind == Value::Kind::result && !(value.type == *known)) graph.set_type(to, std::move(*known));

@@ -20,7 +20,7 @@ constexpr std::array kOtherTypes = {DType::f32, DType::f16, DType::f64, DType::i
 class OpInOtherDomain final : public ir::Op {
  public:
   explicit OpInOtherDomain(const ir::Op& op) : ir::Op(op), op_(op) { domain = "elsewhere"; }
-  std::vector<ir::Type> body_inputs(const ir::NodeView& view, size_t body) const override { return op_.body_inputs(view, body); }
+  std::vector<ir::Type> body_input_types(const ir::NodeView& view, size_t body) const override { return op_.body_input_types(view, body); }
   Result<void> infer(ir::NodeView& view) const override {
     view.op = &op_;
     auto done = op_.infer(view);

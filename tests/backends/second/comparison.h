@@ -38,8 +38,8 @@ class SecondAndTwin {
     auto ours = TRY(compiled(graph, second_));
     auto theirs = TRY(compiled(graph, twin_));
     segments_ = count_blobs(ours.built.programs);
-    handed_back_ = ours.handed_back.size();
-    for (const partition::HandedBack& h : ours.handed_back) handed_back_text_ += h.error + "\n";
+    failed_segments_ = ours.failed_segments.size();
+    for (const partition::FailedSegment& h : ours.failed_segments) failed_segments_text_ += h.error + "\n";
     note_given(*ours.graph, ours.partition);
     if (segments_ != count_blobs(theirs.built.programs))
       return fail(Code::internal, graph.name, "second and twin are cut at other borders");
@@ -75,8 +75,8 @@ class SecondAndTwin {
   const Second& second() const { return second_; }
   const SecondDevice& device() const { return *device_; }
   size_t segments() const { return segments_; }
-  size_t handed_back() const { return handed_back_; }
-  const std::string& handed_back_text() const { return handed_back_text_; }
+  size_t failed_segments() const { return failed_segments_; }
+  const std::string& failed_segments_text() const { return failed_segments_text_; }
 
  private:
   void note_given(const ir::Graph& graph, const partition::Partition& partition) {
@@ -107,8 +107,8 @@ class SecondAndTwin {
   compiler::CompileOptions options_;
   std::shared_ptr<SecondDevice> device_ = std::make_shared<SecondDevice>();
   std::unique_ptr<runtime::Context> context_, twin_context_;
-  size_t segments_ = 0, handed_back_ = 0;
-  std::string handed_back_text_;
+  size_t segments_ = 0, failed_segments_ = 0;
+  std::string failed_segments_text_;
   std::set<std::string> given_;  ///< results of the nodes of second
 };
 

@@ -36,7 +36,7 @@ std::vector<std::string> opaque_ops(const ops::OpDef& def, std::string_view text
   const partition::Roles roles(backends, 1);
   auto partition = partition::partition(*made->graph, roles, {});
   if (!partition) return {partition.error().text()};
-  for (const ir::Segment& s : partition->of_devices(roles))
+  for (const ir::Segment& s : partition->device_segments(roles))
     for (ir::NodeId n : s.nodes)
       if (gives_floats(*made->graph, n)) names.push_back(made->graph->node(n).op->name);
   return names;

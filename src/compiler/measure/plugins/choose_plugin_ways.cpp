@@ -31,15 +31,15 @@ struct NodeClass {
 
 class WayChooser {
  public:
-  WayChooser(PartitionedGraph& shared, const CompileOptions& options, const backends::Plugin& plugin)
-      : shared_(shared), plugin_(plugin), options_(quiet(options)), timer_(options_, shared.backends.all) {}
+  WayChooser(PartitionedGraph& partitioned, const CompileOptions& options, const backends::Plugin& plugin)
+      : partitioned_(partitioned), plugin_(plugin), options_(quiet(options)), timer_(options_, partitioned.backends.all) {}
 
   Result<void> run() {
-    collect(*shared_.graph);
+    collect(*partitioned_.graph);
     for (auto& [key, node_class] : classes_) TRY(choose(key, node_class));
-    const auto place = std::ranges::find(shared_.backends.all, static_cast<const backend::Backend*>(&plugin_));
-    shared_.backends.kept.push_back(plugin_.with(std::move(choices_)));
-    *place = shared_.backends.kept.back().get();
+    const auto place = std::ranges::find(partitioned_.backends.all, static_cast<const backend::Backend*>(&plugin_));
+    partitioned_.backends.owned.push_back(plugin_.with(std::move(choices_)));
+    *place = partitioned_.backends.owned.back().get();
     return {};
   }
 
@@ -84,19 +84,19 @@ class WayChooser {
     out.nodes = node_class.nodes.size();
     out.note = why_not_measured(*node_class.op);
     if (out.note.empty()) TRY(measure(key, node_class, out));
-    shared_.measured.push_back(std::move(out));
+    partitioned_.measured.push_back(std::move(out));
     return {};
   }
 
   Result<void> measure(const std::string& key, const NodeClass& node_class, plugin::MeasuredNode& out) {
     const auto [graph, node] = node_class.nodes[0];
-    auto alone = TRY(single_node_graph(*graph, node, default_sizes(*shared_.graph)));
+    auto alone = TRY(single_node_graph(*graph, node, default_sizes(*partitioned_.graph)));
     if (!alone) {
       out.note = "not measured: sizes of its operands follow from data";
       return {};
     }
     const std::shared_ptr<const ir::Graph> kept = std::move(alone->graph);
-    auto found = candidates_of(*graph, node, kept, plugin_, shared_.backends.all, options_);
+    auto found = candidates_of(*graph, node, kept, plugin_, partitioned_.backends.all, options_);
     if (!found && found.error().code() == Code::not_supported) {
       out.note = "not measured: " + found.error()->what;
       return {};
@@ -149,7 +149,7 @@ class WayChooser {
     }
   }
 
-  PartitionedGraph& shared_;
+  PartitionedGraph& partitioned_;
   const backends::Plugin& plugin_;
   const CompileOptions options_;
   EngineTimer timer_;
@@ -159,10 +159,10 @@ class WayChooser {
 
 }  // namespace
 
-Result<void> choose_plugin_ways(PartitionedGraph& shared, const CompileOptions& options) {
-  const backends::Plugin* const plugin = plugin_backend_in(shared.backends.all);
+Result<void> choose_plugin_ways(PartitionedGraph& partitioned, const CompileOptions& options) {
+  const backends::Plugin* const plugin = plugin_backend_in(partitioned.backends.all);
   if (!plugin) return {};
-  return WayChooser(shared, options, *plugin).run();
+  return WayChooser(partitioned, options, *plugin).run();
 }
 
 }  // namespace tenon::compiler

@@ -8,6 +8,6 @@ namespace tenon::compiler {
 /// code. Equal nodes are measured once, alone, at default sizes. Runs before fused ops are expanded: the plugin backend in `partitioned`
 /// then uses the choices, and partitioned.measured lists them. Errors: those of the plugins; not_supported for functions of this process;
 /// those of EngineTimer and EngineRunner.
-Result<void> choose_plugin_ways(PartitionedGraph& shared, const CompileOptions& options);
+Result<void> choose_plugin_ways(PartitionedGraph& partitioned, const CompileOptions& options);
 
 }  // namespace tenon::compiler

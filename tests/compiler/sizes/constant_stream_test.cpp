@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/materialised.h"
+#include "compiler/constant_stream.h"
 
 #include <gtest/gtest.h>
 
@@ -27,9 +27,9 @@ std::vector<ir::ConstantRef> of_all_kinds() {
   return out;
 }
 
-TEST(Materialised, GivesTheBytesOfEachInTheirOrder) {
+TEST(ConstantStream, GivesTheBytesOfEachInTheirOrder) {
   const std::vector<ir::ConstantRef> constants = of_all_kinds();
-  Materialised all(constants);
+  ConstantStream all(constants);
   for (const ir::ConstantRef& c : constants) {
     const auto got = all.next();
     const auto want = ir::materialise(*c);
@@ -38,12 +38,12 @@ TEST(Materialised, GivesTheBytesOfEachInTheirOrder) {
   }
 }
 
-TEST(Materialised, GivesTheErrorOfTheOneThatFailsInItsPlace) {
+TEST(ConstantStream, GivesTheErrorOfTheOneThatFailsInItsPlace) {
   const ir::ConstantRef good = ir::permute(counting({500, 300}, 1), {1, 0});
   ir::Constant::Reference bytes;
   bytes.location = "weights.bin";
   const ir::ConstantRef unread = ir::permute(ir::reference_to(std::move(bytes), DType::f32, {500, 300}), {1, 0});
-  Materialised all({good, unread, good});
+  ConstantStream all({good, unread, good});
   EXPECT_TRUE(all.next());
   const auto failed = all.next();
   ASSERT_FALSE(failed);
@@ -51,8 +51,8 @@ TEST(Materialised, GivesTheErrorOfTheOneThatFailsInItsPlace) {
   EXPECT_TRUE(all.next());
 }
 
-TEST(Materialised, MayBeLeftBeforeItsEnd) {
-  Materialised all(of_all_kinds());
+TEST(ConstantStream, MayBeLeftBeforeItsEnd) {
+  ConstantStream all(of_all_kinds());
   EXPECT_TRUE(all.next());
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/on_fallback.h"
+#include "compiler/fallback_options.h"
 
 #include <algorithm>
 
 namespace tenon::compiler {
 
-CompileOptions on_fallback(const CompileOptions& options, const BackendsInUse& backends) {
+CompileOptions fallback_options(const CompileOptions& options, const BackendsInUse& backends) {
   CompileOptions out = options;
   const auto fallback = backends.all.begin() + backends.roles().fallback();
   out.backends.assign(fallback, backends.all.end());

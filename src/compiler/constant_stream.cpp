@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/materialised.h"
+#include "compiler/constant_stream.h"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 
 namespace tenon::compiler {
 
-Materialised::Materialised(std::vector<ir::ConstantRef> constants) : constants_(std::move(constants)) { begin(); }
+ConstantStream::ConstantStream(std::vector<ir::ConstantRef> constants) : constants_(std::move(constants)) { begin(); }
 
-Result<std::span<const std::byte>> Materialised::bytes_of(const ir::Constant& constant, Buffer& buffer) {
+Result<std::span<const std::byte>> ConstantStream::bytes_of(const ir::Constant& constant, Buffer& buffer) {
   const auto size = static_cast<size_t>(constant.byte_size());
-  if (const Tensor* plain = std::get_if<Tensor>(&constant.how)) return std::span<const std::byte>(plain->data(), size);
+  if (const Tensor* plain = std::get_if<Tensor>(&constant.source)) return std::span<const std::byte>(plain->data(), size);
   if (buffer.size < size) {
     buffer = {};
     buffer.bytes.reset(static_cast<std::byte*>(std::malloc(size)));
@@ -26,7 +26,7 @@ Result<std::span<const std::byte>> Materialised::bytes_of(const ir::Constant& co
   return std::span<const std::byte>(out);
 }
 
-void Materialised::begin() {
+void ConstantStream::begin() {
   if (begun_ == constants_.size()) return;
   const ir::Constant& constant = *constants_[begun_];
   Buffer& buffer = buffers_[begun_++ % 2];
@@ -36,7 +36,7 @@ void Materialised::begin() {
   pending_ = std::async(when, [&] { return bytes_of(constant, buffer); });
 }
 
-Result<std::span<const std::byte>> Materialised::next() {
+Result<std::span<const std::byte>> ConstantStream::next() {
   Result<std::span<const std::byte>> out = pending_.get();
   begin();
   return out;

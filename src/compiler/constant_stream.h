@@ -10,13 +10,13 @@
 
 namespace tenon::compiler {
 
-/// The bytes of constants, one after the other. While the caller uses those of one, another thread computes the next: two buffers of the
-/// largest that is computed, which are used again.
-class Materialised {
+/// Materialises constants one after the other. While the caller uses the bytes of one, another thread computes the next. Memory: two
+/// buffers of the size of the largest constant that is computed.
+class ConstantStream {
  public:
-  explicit Materialised(std::vector<ir::ConstantRef> constants);
-  Materialised(const Materialised&) = delete;
-  Materialised& operator=(const Materialised&) = delete;
+  explicit ConstantStream(std::vector<ir::ConstantRef> constants);
+  ConstantStream(const ConstantStream&) = delete;
+  ConstantStream& operator=(const ConstantStream&) = delete;
 
   /// The bytes of the next constant, until the next call. As many calls as there are constants. Errors: out_of_memory; those of
   /// ir::materialise_into.
@@ -36,7 +36,7 @@ class Materialised {
   const std::vector<ir::ConstantRef> constants_;
   size_t begun_ = 0;
   Buffer buffers_[2];
-  std::future<Result<std::span<const std::byte>>> pending_;  ///< last: it ends before what it writes to
+  std::future<Result<std::span<const std::byte>>> pending_;  ///< last member: destroyed before the buffers that its thread writes to
 };
 
 }  // namespace tenon::compiler

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/equal_segments.h"
+#include "compiler/segment_graphs.h"
 
 #include <fmt/format.h>
 
@@ -31,20 +31,20 @@ std::string key_of(const ir::Segment& segment, const ir::Graph& nameless) {
 
 }  // namespace
 
-CutSegments::CutSegments(const ir::Graph& graph, std::span<const ir::Segment> segments) {
+SegmentGraphs::SegmentGraphs(const ir::Graph& graph, std::span<const ir::Segment> segments) {
   if (segments.size() == 1) {
     first_ = {0};
-    cuts_.push_back(ir::cut_out(graph, segments[0]));
+    graphs_.push_back(ir::extract_segment(graph, segments[0]));
     return;
   }
   std::unordered_map<std::string, size_t> known;
   for (size_t s = 0; s < segments.size(); ++s) {
-    auto nameless = ir::cut_out(graph, segments[s]);
+    auto nameless = ir::extract_segment(graph, segments[s]);
     drop_names(*nameless);
     const auto [at, is_new] = known.try_emplace(key_of(segments[s], *nameless), s);
     first_.push_back(at->second);
-    cuts_.push_back(is_new ? ir::cut_out(graph, segments[s]) : nullptr);
-    if (!is_new) cuts_[at->second] = std::move(nameless);
+    graphs_.push_back(is_new ? ir::extract_segment(graph, segments[s]) : nullptr);
+    if (!is_new) graphs_[at->second] = std::move(nameless);
   }
 }
 

@@ -5,11 +5,11 @@
 
 namespace tenon::ir {
 
-/// Carries dims over to other Symbols, by name.
-class DimCarrier {
+/// Replaces the symbols in dims by those of the same names in other Symbols, for copies between graphs.
+class DimRemapper {
  public:
-  /// null: dims stay what they are.
-  explicit DimCarrier(Symbols* to) : to_(to) {}
+  /// to: the Symbols of the copy; null: dims are unchanged.
+  explicit DimRemapper(Symbols* to) : to_(to) {}
   Dim operator()(Dim d) const {
     if (!to_ || d.is_number()) return d;
     return substitute(d, [this](const DimNode& s) { return to_->symbol(s.name, s.lower, s.upper); });
