@@ -35,7 +35,7 @@ Json segments_of_both() {
     Draw draw(seed);
     Problem problem = supported(draw, Kind::sparse, kNodes, 0.8);
     const auto count = [](const Cut& cut) { return static_cast<double>(std::ranges::count(cut.targets, 0)); };
-    const Cut best = fewest(problem), other = walk(problem, 1).cut;
+    const Cut best = fewest_segments(problem), other = walk(problem, 1).cut;
     above += best.size() > other.size();
     ours += count(best);
     walked += count(other);
@@ -68,7 +68,7 @@ Json cost_of_priority() {
     const Costs costs = random_costs(draw, 2, 150, 2);
     std::vector<uint16_t> first(costs.nodes());
     for (uint32_t n = 0; n < costs.nodes(); ++n) first[n] = costs.run(n, 0) < Costs::kUnsupported ? 0 : 1;
-    ours += cheapest(costs).cost;
+    ours += cheapest(costs).cost_ns;
     priority += cost_of(costs, first);
   }
   return {{"ratio", priority / ours}};

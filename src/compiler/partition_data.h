@@ -8,9 +8,9 @@
 
 namespace tenon::compiler {
 
-/// The answer of `tenon partition --json`: placement_data, and peak_bytes, failed_segments and what_if, plugin_times; with assignment by
+/// The answer of `tenon partition --json`: placement_data, and peak_bytes, handed_back and what_if, plugin_times; with assignment by
 /// cost `costs`, a row a backend (costs_data). Bytes are planned for the default shapes (compiler::default_shapes). `built`: null where
-/// nothing was built, and nothing is known of peak_bytes and failed_segments.
+/// nothing was built, and peak_bytes and handed_back are left out.
 nlohmann::ordered_json partition_data(const ir::Graph& graph, const partition::Partition& partition, const partition::Roles& roles,
                                       partition::Assign assign, const std::vector<partition::WhatIf>& what_if,
                                       std::span<const plugin::MeasuredNode> measured = {}, const Compiled* built = nullptr,

@@ -82,7 +82,7 @@ class Drawing {
       out_ += fmt::format("  subgraph cluster_{} {{\n    label=\"x {}\"; style=rounded; color=\"#7f7f7f\";\n", i, r->count);
       for (size_t k = i; k < i + r->period; ++k) node(k, "    ");
       out_ += "  }\n";
-      i += r->covered() - 1;
+      i += r->node_count() - 1;
     }
   }
 

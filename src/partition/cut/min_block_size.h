@@ -10,7 +10,7 @@ struct SizedCut {
   std::vector<uint32_t> dropped;  ///< nodes moved to the fallback, ascending
 };
 
-/// The cut with the fewest segments (fewest_segments) in which each accelerated one has at min_size `min_size` nodes that do work, or a
+/// The cut with the fewest segments (fewest_segments) in which each accelerated one has at least `min_size` nodes that do work, or a
 /// pinned node. A small segment is filled with nodes of earlier segments (fill_small_segments); else the smallest segment moves to the
 /// fallback, and the problem is cut again. Changes the problem's targets of dropped nodes. Cost: a cut per dropped segment; where there are
 /// many small segments, a sixteenth of them is dropped at once.
