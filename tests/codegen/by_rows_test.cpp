@@ -18,7 +18,7 @@ std::vector<float> half_run(int64_t rows, int64_t lanes = kLanes, std::string_vi
   const auto text = fmt::format("graph main(x: f32[{2}n,{0}], w: f32[{2}{0},{1}]) {{ y = MatMul(x, w) return y }}", kDepth, lanes, batch);
   const auto graph = ir::parse(text, ops::table());
   const auto choose = [](const Group& g, const Plan&, const Target& t) {
-    return *changed(default_tactic(g, t), g.kind() == GroupKind::contract ? "split=2 panels=1 by_rows=112" : "", t);
+    return *override_fields(default_tactic(g, t), g.kind() == GroupKind::contract ? "split=2 panels=1 by_rows=112" : "", t);
   };
   const auto planned = *planned_graph(**graph, {}, **target_named("x86_avx512"), choose);
   const Kernel& kernel = planned.kernels.back().back();

@@ -40,7 +40,7 @@ Prepared prepared(std::string_view text, std::string_view contract_tactic = "", 
   std::vector<Tactic> tactics;
   for (const Group& g : out.before.groups) {
     const bool changes = g.kind() == GroupKind::contract && !contract_tactic.empty();
-    tactics.push_back(changes ? *changed(default_tactic(g, target), contract_tactic, target) : default_tactic(g, target));
+    tactics.push_back(changes ? *override_fields(default_tactic(g, target), contract_tactic, target) : default_tactic(g, target));
   }
   auto after = prepare_operands(out.before, std::move(tactics), target, options);
   EXPECT_TRUE(after) << after.error().text();

@@ -96,7 +96,7 @@ Tactic drawn_tactic(const Group& group, const Plan& plan, const Target& target, 
   if (group.kind() == GroupKind::attention)
     text += fmt::format(" block={} split={} least={}", pick(64, 128, 512), pick(1, 8, 32), pick(0, 1, 3));
   if (group.kind() != GroupKind::nests && group.kind() != GroupKind::contract && group.kind() != GroupKind::attention) return out;
-  auto made = changed(out, text, target);
+  auto made = override_fields(out, text, target);
   EXPECT_TRUE(made) << made.error().text();
   if (!made) return out;
   if (auto* of = std::get_if<LoopTactic>(&*made); of && of->lanes >= 0 && refuses_lanes(group, *made, plan, target)) of->lanes = -1;

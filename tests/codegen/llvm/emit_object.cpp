@@ -57,7 +57,9 @@ std::string object_of(const ObjectSpec& spec) {
 
 const std::string kKernel[] = {"kernel"};
 
-Result<Flat> flattened(const std::string& object, std::span<const std::string> symbols = kKernel) { return flatten({&object, 1}, symbols); }
+Result<FlatCode> flattened(const std::string& object, std::span<const std::string> symbols = kKernel) {
+  return flatten({&object, 1}, symbols);
+}
 
 TEST(EmitObject, ConstantsAreReachedRelatively) {
   const auto flat = flattened(object_of({}));
