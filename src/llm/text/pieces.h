@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "llm/text/regex.h"
+
+namespace tenon::llm {
+
+/// A text on its way to tokens: the parts that are tokenized one by one.
+struct Pieces {
+  std::string text;               ///< sound UTF-8
+  std::vector<TextRange> ranges;  ///< in order; none is empty
+  bool at_start = true;           ///< the first piece begins where the caller's text does
+
+  std::string_view piece(TextRange range) const { return std::string_view(text).substr(range.begin, range.size()); }
+};
+
+/// What becomes of the matches that a piece is split by. Source: the documentation of PyPI tokenizers (SplitDelimiterBehavior).
+enum class SplitBehavior : uint8_t { removed, isolated, merged_with_previous, merged_with_next, contiguous };
+
+using Finder = std::function<Result<std::vector<TextRange>>(std::string_view piece)>;
+/// Finders of a text, of characters of a kind, of what a regular expression matches.
+Finder find_text(std::string text);
+Finder find_characters(std::function<bool(uint32_t)> is_one);
+Finder find_regex(Regex regex);
+
+/// Splits each piece by what `find` finds in it; inverted, by what lies between. Cost: linear, and that of `find`.
+Result<void> split_pieces(Pieces& pieces, const Finder& find, SplitBehavior behavior, bool inverted = false);
+
+/// Replaces each piece by what `rewrite` appends for it; the second argument says whether it is the first of the caller's text.
+void rewrite_pieces(Pieces& pieces, const std::function<void(std::string_view piece, bool at_start, std::string& out)>& rewrite);
+
+}  // namespace tenon::llm
