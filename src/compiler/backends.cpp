@@ -25,7 +25,7 @@ namespace {
 Result<std::optional<backend::Library>> library_of(const backend::Backend& backend) {
   const Activity activity(backend.name(), "opened its library");
   auto library = backend.library();
-  if (!library) return runtime::of_backend(std::move(library).error(), backend.name());
+  if (!library) return runtime::backend_error(std::move(library).error(), backend.name());
   return library;
 }
 

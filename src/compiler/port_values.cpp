@@ -87,7 +87,7 @@ Result<std::vector<Tensor>> drawn_inputs(std::span<const runtime::PortInfo> port
   std::mt19937_64 random(1);
   const std::vector<Sizes> sizes = default_shapes(ports, {});
   std::vector<Tensor> out;
-  for (size_t k = 0; k < ports.size() && !ports[k].otherwise; ++k)
+  for (size_t k = 0; k < ports.size() && !ports[k].default_value; ++k)
     out.push_back(TRY(runtime::is_container(ports[k]) ? container_value(ports[k], {}, random) : random_tensor(ports[k], sizes[k], random)));
   return out;
 }

@@ -91,7 +91,7 @@ class Choice {
     auto supported = roles_.backends[backend]->supports(graph_, node_);
     if (supported) return true;
     if (supported.error().code() != Code::not_supported)
-      return runtime::of_backend(std::move(supported).error(), roles_.backends[backend]->name(), graph_.view(node_).where());
+      return runtime::backend_error(std::move(supported).error(), roles_.backends[backend]->name(), graph_.view(node_).where());
     refusals_[backend] = Reason{"unsupported", supported.error()->what};
     return false;
   }

@@ -4,6 +4,7 @@
 
 #include "ops/core/random_streams.h"
 #include "passes/passes.h"
+#include "rewrite/driver/listener_scope.h"
 #include "rewrite/driver/replace.h"
 
 namespace tenon::passes {
@@ -61,10 +62,7 @@ class UniqueTable {
 
 class HashConsing {
  public:
-  HashConsing(Graph& graph, const rewrite::NameSet& keep) : graph_(graph), keep_(keep), journal_(graph), outer_listener_(graph.listener()) {
-    graph_.set_listener(&journal_);
-  }
-  ~HashConsing() { graph_.set_listener(outer_listener_); }
+  HashConsing(Graph& graph, const rewrite::NameSet& keep) : graph_(graph), keep_(keep), journal_(graph), scope_(graph, &journal_) {}
 
   bool constants() {
     bool changed = false;
@@ -141,7 +139,7 @@ class HashConsing {
   Graph& graph_;
   const rewrite::NameSet& keep_;
   rewrite::Journal journal_;
-  ir::Listener* outer_listener_;
+  rewrite::ListenerScope scope_;
 };
 
 }  // namespace

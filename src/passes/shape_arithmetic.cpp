@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/passes.h"
 #include "rewrite/driver/driver.h"
+#include "rewrite/driver/listener_scope.h"
 #include "rewrite/driver/replace.h"
 
 namespace tenon::passes {
@@ -40,17 +41,17 @@ bool replace_by_constants(Graph& graph, ir::NodeId node, rewrite::Journal& journ
 }  // namespace
 
 Result<bool> shape_arithmetic(Graph& graph, Context& context) {
-  rewrite::Journal journal(graph);
-  ir::Listener* outer = graph.listener();
-  graph.set_listener(&journal);
   bool changed = false;
   const rewrite::NameSet& keep = context.options.rewriting.keep;
-  for (ir::NodeId node : graph.nodes()) {
-    if (!rewrite::is_kept(graph, node, keep) && graph.node(node).op->deterministic && !graph.node(node).op->has_effects)
-      changed |= replace_by_constants(graph, node, journal);
-    for (size_t i = 0; i < graph.node(node).bodies.size(); ++i) changed |= TRY(shape_arithmetic(graph.body(node, i), context));
+  {
+    rewrite::Journal journal(graph);
+    const rewrite::ListenerScope scope(graph, &journal);
+    for (ir::NodeId node : graph.nodes()) {
+      if (!rewrite::is_kept(graph, node, keep) && graph.node(node).op->deterministic && !graph.node(node).op->has_effects)
+        changed |= replace_by_constants(graph, node, journal);
+      for (size_t i = 0; i < graph.node(node).bodies.size(); ++i) changed |= TRY(shape_arithmetic(graph.body(node, i), context));
+    }
   }
-  graph.set_listener(outer);
   if (changed) rewrite::remove_dead(graph, keep);
   return changed;
 }

@@ -80,19 +80,19 @@ Result<Json> calibrate_machine(const Options& o, Console& console) {
   TRY(compiler::write_machine(compiler::cache_path(compiler::kMachineFile), found));
   const auto figure = [](double value) { return value > 0 ? fmt::format("{:.1f}", value) : std::string("-"); };
   const auto rates = [&](std::string name, const codegen::Bandwidth& b) {
-    return std::vector<std::string>{std::move(name), figure(b.one), figure(b.all)};
+    return std::vector<std::string>{std::move(name), figure(b.one_core), figure(b.all_cores)};
   };
   console.line();
   console.table({{"the machine", "one core", fmt::format("{} threads", found.threads)},
-                 {"f32, GFLOP/s", figure(found.f32), figure(found.f32 * found.threads)},
-                 {"bf16, GFLOP/s", figure(found.bf16), figure(found.bf16 * found.threads)},
-                 {"int8, GFLOP/s", figure(found.bytes), figure(found.bytes * found.threads)},
-                 rates("second-level cache, GB/s", found.second),
-                 rates("third-level cache, GB/s", found.third),
-                 rates("memory, GB/s", found.memory),
-                 {"exchange between cores, GB/s", "-", figure(found.exchange)},
-                 {"and written over, GB/s", "-", figure(found.take)},
-                 {"a region, ns", "-", figure(found.start_ns)}});
+                 {"f32, GFLOP/s", figure(found.f32_gflops), figure(found.f32_gflops * found.threads)},
+                 {"bf16, GFLOP/s", figure(found.bf16_gflops), figure(found.bf16_gflops * found.threads)},
+                 {"int8, GFLOP/s", figure(found.int8_gflops), figure(found.int8_gflops * found.threads)},
+                 rates("second-level cache, GB/s", found.l2_bandwidth),
+                 rates("third-level cache, GB/s", found.l3_bandwidth),
+                 rates("memory, GB/s", found.memory_bandwidth),
+                 {"exchange between cores, GB/s", "-", figure(found.shared_read_gbps)},
+                 {"and written over, GB/s", "-", figure(found.shared_write_gbps)},
+                 {"a region, ns", "-", figure(found.fork_join_ns)}});
   return machine_data(found);
 }
 

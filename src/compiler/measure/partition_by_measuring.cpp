@@ -17,7 +17,7 @@ namespace tenon::compiler {
 
 namespace {
 
-constexpr int kPasses = 5;                  ///< runs over whole engines; the minimum time of each is used
+constexpr int kEngineRuns = 5;                  ///< runs over whole engines; the minimum time of each is used
 constexpr int kFinalPasses = 9;             ///< passes that compare the best plan of one backend with the plan over several backends
 constexpr double kProhibitiveFactor = 1e6;  ///< multiplies the costs of backends that a plan shall avoid
 
@@ -99,7 +99,7 @@ class PlanChooser {
       single_backend_plans_.back().partition.predicted.reset();  // it was predicted with biased costs
     }
     for (const Plan& plan : single_backend_plans_) items.push_back(item(plan.partition, ""));
-    const auto times = TRY(timer_.time(items, kPasses));
+    const auto times = TRY(timer_.time(items, kEngineRuns));
     for (uint16_t b = 0; b < single_backend_plans_.size(); ++b) {
       if (!times[b]) continue;
       single_backend_plans_[b].ns = *times[b];

@@ -18,7 +18,7 @@ namespace tenon::compiler {
 
 namespace {
 
-constexpr int kPasses = 5;  ///< runs over the engines of a node; the minimum time of each is used
+constexpr int kNodeRuns = 5;  ///< runs over the engines of a node; the minimum time of each is used
 
 std::string name_of(const plugin::Op& op) { return op.name_space + "::" + op.name; }
 
@@ -124,7 +124,7 @@ class WayChooser {
     std::vector<EngineTimer::Item> accepted;
     for (size_t k = 0; k < all.size(); ++k)
       if (rejections[k].empty()) accepted.push_back(items[k]);
-    const auto times = TRY(timer_.time(accepted, kPasses));
+    const auto times = TRY(timer_.time(accepted, kNodeRuns));
     for (size_t k = 0, next = 0; k < all.size(); ++k) {
       out.candidates.push_back({all[k].name, {}, rejections[k]});
       if (!rejections[k].empty()) continue;
