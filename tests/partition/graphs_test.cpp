@@ -14,7 +14,7 @@ using Lists = std::vector<std::string>;
 Partition shares_on(const ir::Graph& graph, const backend::Backends& backends, const Constraints& constraints = {}) {
   auto out = partition(graph, Roles(backends, constraints), constraints);
   EXPECT_TRUE(out) << out.error().text();
-  EXPECT_TRUE(ir::units_of(graph, out->segments)) << "segments need each other";
+  EXPECT_TRUE(ir::schedule_units(graph, out->segments)) << "segments need each other";
   return *std::move(out);
 }
 

@@ -123,10 +123,10 @@ TEST(OriginalStitching, EveryOperandIsMadeBefore) {
   for (std::string_view text : {kSequential, kBranched}) {
     const auto graph = graph_of(text);
     const Partition partition = shares_of(*graph, {"log"}, walk());
-    const auto units = ir::units_of(*graph, partition.segments);
+    const auto units = ir::schedule_units(*graph, partition.segments);
     ASSERT_TRUE(units) << units.error().text();
     std::vector<ir::ValueId> known(graph->inputs().begin(), graph->inputs().end());
-    for (const ir::Unit& unit : *units)
+    for (const ir::ScheduleUnit& unit : *units)
       for (ir::NodeId n : unit.segment->nodes) {
         for (ir::ValueId v : graph->node(n).inputs) EXPECT_EQ(std::ranges::count(known, v), 1) << graph->value(v).name;
         known.insert(known.end(), graph->node(n).outputs.begin(), graph->node(n).outputs.end());

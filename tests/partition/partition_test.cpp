@@ -13,7 +13,7 @@ namespace {
 std::string text_of(const ir::Graph& graph, const std::vector<ir::Segment>& segments) {
   const auto name = [&](ir::ValueId v) { return " " + graph.value(v).name; };
   std::string out;
-  for (const ir::Unit& unit : *ir::units_of(graph, segments)) {
+  for (const ir::ScheduleUnit& unit : *ir::schedule_units(graph, segments)) {
     if (!out.empty()) out += " ";
     if (!unit.segment) {
       out += graph.value(graph.node(unit.node).outputs[0]).name;
@@ -218,7 +218,7 @@ TEST(Partition, OrdersAnyShareOfAnyGraph) {
     const Named one("one", names[0]), host("host", names[1]), two("two", names[2]);
     const auto segments = segments_of(*graph, {&one, &host, &two});
     ASSERT_TRUE(segments) << segments.error().text();
-    const auto units = ir::units_of(*graph, *segments);
+    const auto units = ir::schedule_units(*graph, *segments);
     ASSERT_TRUE(units) << units.error().text();
     std::set<ir::NodeId> done;
     const auto run = [&](ir::NodeId n) {
@@ -228,7 +228,7 @@ TEST(Partition, OrdersAnyShareOfAnyGraph) {
       }
       EXPECT_TRUE(done.insert(n).second);
     };
-    for (const ir::Unit& unit : *units)
+    for (const ir::ScheduleUnit& unit : *units)
       if (unit.segment) std::ranges::for_each(unit.segment->nodes, run);
       else run(unit.node);
     EXPECT_EQ(done.size(), nodes);
