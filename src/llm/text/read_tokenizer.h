@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <filesystem>
+#include <string_view>
 
+#include "files/language_text.h"
 #include "llm/text/tokenizer.h"
 
 namespace tenon::llm {
 
-/// The tokenizer of a GGUF checkpoint, of a folder of Hugging Face (tokenizer.json, beside it tokenizer_config.json and
-/// generation_config.json), or of a tokenizer.json. Nothing of the file stays mapped.
-/// Errors: file_missing, and those of gguf_tokenizer() and json_tokenizer(); limit_exceeded (JSON of over 256 MB).
+/// The tokenizer that an engine or a checkpoint describes. `place` names it in errors.
+/// Errors: those of gguf_tokenizer() and json_tokenizer(); bad_file where the text describes no tokenizer.
+Result<Tokenizer> tokenizer_of(const files::LanguageText& text, std::string_view place);
+
+/// The tokenizer of a GGUF checkpoint, of a folder of Hugging Face, or of a tokenizer.json alone. Nothing of the file stays mapped.
+/// Errors: file_missing, limit_exceeded (a file of a folder of over 256 MB), and those of tokenizer_of().
 Result<Tokenizer> read_tokenizer(const std::filesystem::path& path);
 
 }  // namespace tenon::llm
