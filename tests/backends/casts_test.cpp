@@ -59,7 +59,7 @@ class BackendCasts : public testing::TestWithParam<std::string> {
   bool may_be_repaired(const ir::Graph& graph) const {
     const auto partitioned = compiler::partition_graph(graph.clone(), options());
     EXPECT_TRUE(partitioned) << partitioned.error().text();
-    return shared && is_repaired(*partitioned->graph, partitioned->partition);
+    return partitioned && is_repaired(*partitioned->graph, partitioned->partition);
   }
 
   void check(const ops::SampleCase& made) {
