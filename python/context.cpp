@@ -197,7 +197,7 @@ void bind_match(nb::module_& m) {
           nb::arg("reason"))
       .def_prop_rw(
           "state", [](const PyMatch& p) { return state_of(p.get()); },
-          [](const PyMatch& p, nb::object state) { p.deciding().keep(hold(std::move(state))); }, nb::arg().none());
+          [](const PyMatch& p, nb::object state) { p.deciding().accept(hold(std::move(state))); }, nb::arg().none());
   bind_rewriter(m);
 }
 

@@ -115,7 +115,7 @@ Result<Value> format(RenderState& state, const Value& self, Arguments& arguments
   return state.admit(TRY(brace_format(state, self, arguments)));
 }
 
-constexpr Builtin kMethods[] = {
+constexpr Builtin kCaseMethods[] = {
     {.name = "capitalize", .parameters = "", .apply = [](RenderState&, const Value& s, Bound&) { return text(s, capitalized(*s.text())); }},
     {.name = "casefold", .parameters = "", .apply = [](RenderState&, const Value& s, Bound&) { return text(s, lower_of(*s.text())); }},
     {.name = "lower", .parameters = "", .apply = [](RenderState&, const Value& s, Bound&) { return text(s, lower_of(*s.text())); }},
@@ -165,7 +165,7 @@ constexpr Builtin kMethods[] = {
 
 }  // namespace
 
-std::span<const Builtin> case_methods() { return kMethods; }
+std::span<const Builtin> case_methods() { return kCaseMethods; }
 
 const Builtin* text_method(std::string_view name) {
   for (const auto table : {case_methods(), search_methods(), split_methods()})

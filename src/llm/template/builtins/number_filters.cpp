@@ -132,7 +132,7 @@ Result<Value> absolute(RenderState& state, const Value& value, Bound&) {
   return run_error("abs: the value is no number").found(std::string(type_name(value)));
 }
 
-constexpr Builtin kFilters[] = {
+constexpr Builtin kNumberFilters[] = {
     {.name = "abs", .parameters = "", .apply = absolute},
     {.name = "int", .parameters = "?default base", .apply = to_integer},
     {.name = "float", .parameters = "?default", .apply = to_float},
@@ -141,6 +141,6 @@ constexpr Builtin kFilters[] = {
 
 }  // namespace
 
-std::span<const Builtin> number_filters() { return kFilters; }
+std::span<const Builtin> number_filters() { return kNumberFilters; }
 
 }  // namespace tenon::llm::jinja

@@ -103,7 +103,7 @@ Result<Value> sum(RenderState& state, const Value& value, Bound& arguments) {
   return total;
 }
 
-constexpr Builtin kFilters[] = {
+constexpr Builtin kOrderFilters[] = {
     {.name = "sort", .parameters = "?reverse case_sensitive attribute", .apply = sort},
     {.name = "dictsort", .parameters = "?case_sensitive by reverse", .apply = sort_dictionary},
     {.name = "unique", .parameters = "?case_sensitive attribute", .apply = unique},
@@ -114,6 +114,6 @@ constexpr Builtin kFilters[] = {
 
 }  // namespace
 
-std::span<const Builtin> order_filters() { return kFilters; }
+std::span<const Builtin> order_filters() { return kOrderFilters; }
 
 }  // namespace tenon::llm::jinja

@@ -90,7 +90,7 @@ Result<Value> remove_suffix(RenderState&, const Value& self, Bound& arguments) {
   return Value::text(self.text()->substr(0, self.text()->size() - (has ? part.size() : 0)), self.is_safe());
 }
 
-constexpr Builtin kMethods[] = {
+constexpr Builtin kSearchMethods[] = {
     {.name = "find", .parameters = "sub ?start end", .apply = find<false, false>},
     {.name = "rfind", .parameters = "sub ?start end", .apply = find<true, false>},
     {.name = "index", .parameters = "sub ?start end", .apply = find<false, true>},
@@ -105,6 +105,6 @@ constexpr Builtin kMethods[] = {
 
 }  // namespace
 
-std::span<const Builtin> search_methods() { return kMethods; }
+std::span<const Builtin> search_methods() { return kSearchMethods; }
 
 }  // namespace tenon::llm::jinja

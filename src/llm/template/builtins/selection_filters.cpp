@@ -54,7 +54,7 @@ Result<Value> select(RenderState& state, const Value& value, Arguments& argument
   return generator(state, std::move(out));
 }
 
-constexpr Builtin kFilters[] = {
+constexpr Builtin kSelectionFilters[] = {
     {.name = "map", .parameters = "*", .apply_raw = map},
     {.name = "select", .parameters = "*", .apply_raw = select<false, false>},
     {.name = "reject", .parameters = "*", .apply_raw = select<false, true>},
@@ -64,6 +64,6 @@ constexpr Builtin kFilters[] = {
 
 }  // namespace
 
-std::span<const Builtin> selection_filters() { return kFilters; }
+std::span<const Builtin> selection_filters() { return kSelectionFilters; }
 
 }  // namespace tenon::llm::jinja

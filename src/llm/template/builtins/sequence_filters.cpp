@@ -117,7 +117,7 @@ Result<Value> slices(RenderState& state, const Value& value, Bound& arguments) {
   return generator(std::move(out));
 }
 
-constexpr Builtin kFilters[] = {
+constexpr Builtin kSequenceFilters[] = {
     {.name = "length", .parameters = "", .apply = length},
     {.name = "count", .parameters = "", .apply = length},
     {.name = "default", .parameters = "?default_value boolean", .apply = standard},
@@ -135,6 +135,6 @@ constexpr Builtin kFilters[] = {
 
 }  // namespace
 
-std::span<const Builtin> sequence_filters() { return kFilters; }
+std::span<const Builtin> sequence_filters() { return kSequenceFilters; }
 
 }  // namespace tenon::llm::jinja

@@ -119,7 +119,7 @@ Result<Value> join(RenderState& state, const Value& self, Bound& arguments) {
   return Value::text(std::move(out), self.is_safe());
 }
 
-constexpr Builtin kMethods[] = {
+constexpr Builtin kSplitMethods[] = {
     {.name = "split", .parameters = "?sep maxsplit", .apply = split<false>},
     {.name = "rsplit", .parameters = "?sep maxsplit", .apply = split<true>},
     {.name = "splitlines", .parameters = "?keepends", .apply = split_lines},
@@ -130,6 +130,6 @@ constexpr Builtin kMethods[] = {
 
 }  // namespace
 
-std::span<const Builtin> split_methods() { return kMethods; }
+std::span<const Builtin> split_methods() { return kSplitMethods; }
 
 }  // namespace tenon::llm::jinja

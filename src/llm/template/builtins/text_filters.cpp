@@ -190,7 +190,7 @@ Result<Value> force_escape(RenderState& state, const Value& value, Bound&) {
 
 Result<Value> mark_safe(RenderState& state, const Value& value, Bound&) { return Value::text(TRY(text_of(state, value)), true); }
 
-constexpr Builtin kFilters[] = {
+constexpr Builtin kTextFilters[] = {
     {.name = "tojson", .parameters = "?ensure_ascii indent separators sort_keys", .apply = to_json},
     {.name = "trim", .parameters = "?chars", .apply_raw = method<kTrim>},
     {.name = "string", .parameters = "", .apply = [](RenderState& s, const Value& v, Bound&) { return soft_text(s, v); }},
@@ -213,6 +213,6 @@ constexpr Builtin kFilters[] = {
 
 }  // namespace
 
-std::span<const Builtin> text_filters() { return kFilters; }
+std::span<const Builtin> text_filters() { return kTextFilters; }
 
 }  // namespace tenon::llm::jinja
