@@ -69,7 +69,7 @@ void name_sizes(const PyGraph& graph, const ValueRef& value, const std::vector<s
   ir::SizeNames names(g);
   for (size_t k = 0; k < declared.size(); ++k)
     if (declared[k]) names.declare((*shape)[k], *declared[k]);
-  names.give();
+  names.apply();
 }
 
 void set_output_name(const PyGraph& graph, int64_t slot, std::string name) {
