@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "llm/template/syntax/parser.h"
 
@@ -80,8 +81,10 @@ Result<ExpressionPtr> Parser::conditional() {
                 "an expression is nested too deeply")
         .expected("at most " + std::to_string(kHighest) + " levels")
         .found("more");
-  ++conditions_;  // whether it is conditional shows only at its end
+  ++expressions_;
+  const bool had_unknown = unknown_.has_value();
   ExpressionPtr value = TRY(disjunction());
+  const bool is_conditional = current().is_name("if");
   while (current().is_name("if")) {
     const Position at = current().at;
     skip();
@@ -89,9 +92,11 @@ Result<ExpressionPtr> Parser::conditional() {
     if (skip_name("else")) out.no = TRY(conditional());
     value = TRY(make(at, std::move(out)));
   }
-  --conditions_;
+  --expressions_;
   --expression_depth_;
-  return value;
+  if (is_conditional && !had_unknown) unknown_.reset();
+  if (expressions_ > 0 || !unknown_) return value;
+  return std::unexpected(*std::exchange(unknown_, std::nullopt));
 }
 
 Result<ExpressionPtr> Parser::disjunction() {

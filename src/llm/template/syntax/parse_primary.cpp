@@ -166,9 +166,13 @@ Result<std::string> Parser::dotted_name(std::string_view description) {
   return name;
 }
 
-Result<void> Parser::check_builtin(std::string_view what, const std::string& name, Position at, bool is_known, std::string nearest) const {
-  if (is_known || conditions_ > 0) return {};  // Jinja2, too, refuses what stands in a branch only where it is reached
-  return syntax_error(at, "unknown " + std::string(what)).found("'" + name + "'").advice(std::move(nearest));
+/// Jinja2 refuses an unknown filter of a branch only where the branch is reached, and others before it renders.
+Result<void> Parser::check_builtin(std::string_view what, const std::string& name, Position at, bool is_known, std::string nearest) {
+  if (is_known || conditions_ > 0 || unknown_) return {};
+  Error error = syntax_error(at, "unknown " + std::string(what)).found("'" + name + "'").advice(std::move(nearest));
+  if (expressions_ == 0) return std::unexpected(std::move(error));
+  unknown_ = std::move(error);
+  return {};
 }
 
 Result<ExpressionPtr> Parser::filter(ExpressionPtr input) {

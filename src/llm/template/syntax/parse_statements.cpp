@@ -59,7 +59,9 @@ Error Parser::unknown_statement() const {
   const std::string place = std::to_string(token.at.line) + ":" + std::to_string(token.at.column);
   if (std::ranges::find(kRefused, token.text) != kRefused.end())
     return fail(Code::not_supported, place, "not supported yet: {% " + token.text + " %} in templates").found("'" + token.text + "'");
-  return syntax_error(token.at, "no such statement stands here").found("'" + token.text + "'").advice(did_you_mean(token.text, kKnown));
+  return syntax_error(token.at, "no such statement stands here")
+      .found("'" + token.text + "'")
+      .advice(std::ranges::find(kKnown, token.text) == kKnown.end() ? did_you_mean(token.text, kKnown) : "");
 }
 
 Result<void> Parser::statement(Block& out) {

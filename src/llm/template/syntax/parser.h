@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
@@ -58,7 +59,7 @@ class Parser {
   Result<CallSyntax> call_arguments();
   Result<void> call_argument(CallSyntax& call, Position begin);
   Result<std::string> dotted_name(std::string_view description);
-  Result<void> check_builtin(std::string_view what, const std::string& name, Position at, bool is_known, std::string nearest) const;
+  Result<void> check_builtin(std::string_view what, const std::string& name, Position at, bool is_known, std::string nearest);
 
   // Statements.
   Result<Block> block(std::initializer_list<std::string_view> ends);
