@@ -89,7 +89,9 @@ class Parser {
   std::unordered_map<std::string, NameIndex> index_of_;
   int expression_depth_ = 0, statement_depth_ = 0;
   int loops_ = 0;                     ///< for statements around, up to the innermost macro
-  int conditions_ = 0;                ///< if statements and conditional expressions around: what they leave out may be unknown
+  int conditions_ = 0;                ///< if statements around: what they leave out may be unknown
+  int expressions_ = 0;               ///< expressions around, each of which may turn out to be conditional
+  std::optional<Error> unknown_;      ///< the first unknown filter or test of an expression that is not known to be conditional
   std::vector<MacroSyntax*> macros_;  ///< around, the innermost last
 };
 
