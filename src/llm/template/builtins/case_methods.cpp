@@ -111,7 +111,7 @@ Result<Value> expand_tabs(RenderState& state, const Value& self, Bound& argument
   return text(self, std::move(out));
 }
 
-Result<Value> format(RenderState& state, const Value& self, Arguments& arguments) {
+Result<Value> format_method(RenderState& state, const Value& self, Arguments& arguments) {
   return state.admit(TRY(brace_format(state, self, arguments)));
 }
 
@@ -130,7 +130,7 @@ constexpr Builtin kCaseMethods[] = {
     {.name = "rjust", .parameters = "width ?fillchar", .apply = justify<all_left>},
     {.name = "zfill", .parameters = "width", .apply = zero_fill},
     {.name = "expandtabs", .parameters = "?tabsize", .apply = expand_tabs},
-    {.name = "format", .parameters = "*", .apply_raw = format},
+    {.name = "format", .parameters = "*", .apply_raw = format_method},
     {.name = "istitle", .parameters = "", .apply = is_title_case},
     {.name = "isupper",
      .parameters = "",

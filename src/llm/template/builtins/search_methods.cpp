@@ -45,7 +45,7 @@ Result<Value> find(RenderState&, const Value& self, Bound& arguments) {
   return Value::integer(-1);
 }
 
-Result<Value> count(RenderState&, const Value& self, Bound& arguments) {
+Result<Value> count_method(RenderState&, const Value& self, Bound& arguments) {
   const std::string part = TRY(part_of(arguments[0]));
   const Range range = TRY(range_of(*self.text(), arguments[1], arguments[2]));
   return Value::integer(range.exists ? static_cast<int64_t>(occurrences(range.text, part)) : 0);
@@ -72,7 +72,7 @@ Result<std::string> inserted(RenderState& state, const Value& self, const Value&
   return escaped_text_of(state, value);
 }
 
-Result<Value> replace(RenderState& state, const Value& self, Bound& arguments) {
+Result<Value> replace_method(RenderState& state, const Value& self, Bound& arguments) {
   const std::string from = TRY(text_argument(arguments[0], "old")), to = TRY(inserted(state, self, arguments[1], "new"));
   const int64_t most = TRY(integer_argument(arguments[2], -1, "count"));
   TRY(state.take(occurrences(*self.text(), from), to.size()));
@@ -95,10 +95,10 @@ constexpr Builtin kSearchMethods[] = {
     {.name = "rfind", .parameters = "sub ?start end", .apply = find<true, false>},
     {.name = "index", .parameters = "sub ?start end", .apply = find<false, true>},
     {.name = "rindex", .parameters = "sub ?start end", .apply = find<true, true>},
-    {.name = "count", .parameters = "sub ?start end", .apply = count},
+    {.name = "count", .parameters = "sub ?start end", .apply = count_method},
     {.name = "startswith", .parameters = "prefix ?start end", .apply = has_part<false>},
     {.name = "endswith", .parameters = "suffix ?start end", .apply = has_part<true>},
-    {.name = "replace", .parameters = "old new ?count", .apply = replace},
+    {.name = "replace", .parameters = "old new ?count", .apply = replace_method},
     {.name = "removeprefix", .parameters = "prefix", .apply = remove_prefix},
     {.name = "removesuffix", .parameters = "suffix", .apply = remove_suffix},
 };

@@ -106,7 +106,7 @@ Result<Value> partition(RenderState&, const Value& self, Bound& arguments) {
   return Value::tuple({text(in.substr(0, at)), text(separator), text(in.substr(at + separator.size()))});
 }
 
-Result<Value> join(RenderState& state, const Value& self, Bound& arguments) {
+Result<Value> join_method(RenderState& state, const Value& self, Bound& arguments) {
   const std::vector<Value> items = TRY(items_of(state, arguments[0]));
   TRY(state.take(items.size(), self.text()->size()));
   std::string out;
@@ -125,7 +125,7 @@ constexpr Builtin kSplitMethods[] = {
     {.name = "splitlines", .parameters = "?keepends", .apply = split_lines},
     {.name = "partition", .parameters = "sep", .apply = partition<false>},
     {.name = "rpartition", .parameters = "sep", .apply = partition<true>},
-    {.name = "join", .parameters = "iterable", .apply = join},
+    {.name = "join", .parameters = "iterable", .apply = join_method},
 };
 
 }  // namespace
