@@ -8,10 +8,10 @@
 #include <numeric>
 #include <random>
 
+#include "transformers_table.h"
+
 namespace tenon::llm {
 namespace {
-
-const std::vector<float> kLogits = {1.5, -0.25, 3.0, 0.0, 2.75, -4.0, 2.875, 1.0, -1.5, 2.0, 0.5, -0.75};
 
 /// Every token's probability by sorting, in fp64: an independent form of what SamplingOptions documents.
 std::vector<double> reference(std::vector<double> x, const std::vector<int32_t>& prompt, const std::vector<int32_t>& answer,
@@ -56,6 +56,25 @@ std::vector<double> probabilities(Sampler& sampler, std::span<const float> logit
   EXPECT_TRUE(candidates.has_value());
   for (const Candidate& c : *candidates) out[static_cast<size_t>(c.token)] = c.probability;
   return out;
+}
+
+TEST(Sampler, ProbabilitiesAreThoseOfTransformers) {
+  Sampler sampler(kLogits.size());
+  TokenHistory history(kLogits.size());
+  history.add_prompt(kPrompt);
+  for (const TableRow& row : kTable) {
+    const auto& o = row.options;
+    const auto found = probabilities(sampler, kLogits, history,
+                                     {.repetition_penalty = o.repetition,
+                                      .temperature = o.temperature,
+                                      .top_k = static_cast<int64_t>(o.top_k),
+                                      .top_p = o.top_p,
+                                      .min_p = o.min_p});
+    for (size_t i = 0; i < kLogits.size(); ++i) {
+      EXPECT_NEAR(found[i], row.probabilities[i], 1e-6) << &row - kTable << " " << i;
+      EXPECT_EQ(found[i] == 0, row.probabilities[i] == 0) << &row - kTable << " " << i;
+    }
+  }
 }
 
 TEST(Sampler, RandomOptionsKeepTheTokensOfTheDefinition) {

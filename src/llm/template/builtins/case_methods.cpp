@@ -117,7 +117,6 @@ Result<Value> format_method(RenderState& state, const Value& self, Arguments& ar
 
 constexpr Builtin kCaseMethods[] = {
     {.name = "capitalize", .parameters = "", .apply = [](RenderState&, const Value& s, Bound&) { return text(s, capitalized(*s.text())); }},
-    {.name = "casefold", .parameters = "", .apply = [](RenderState&, const Value& s, Bound&) { return text(s, lower_of(*s.text())); }},
     {.name = "lower", .parameters = "", .apply = [](RenderState&, const Value& s, Bound&) { return text(s, lower_of(*s.text())); }},
     {.name = "upper", .parameters = "", .apply = [](RenderState&, const Value& s, Bound&) { return text(s, upper_of(*s.text())); }},
     {.name = "title", .parameters = "", .apply = [](RenderState&, const Value& s, Bound&) { return text(s, titled(*s.text())); }},
@@ -174,7 +173,7 @@ const Builtin* text_method(std::string_view name) {
 }
 
 bool is_other_text_method(std::string_view name) {
-  constexpr std::string_view kOthers[] = {"encode", "format_map", "isidentifier", "isprintable", "maketrans", "translate"};
+  constexpr std::string_view kOthers[] = {"casefold", "encode", "format_map", "isidentifier", "isprintable", "maketrans", "translate"};
   return std::ranges::find(kOthers, name) != std::end(kOthers);
 }
 

@@ -110,7 +110,7 @@ namespace {
 
 /// Python's slice.indices: the first index and the number of items.
 struct Steps {
-  int64_t begin = 0, count = 0, step = 1;
+  int64_t begin = 0, end = 0, count = 0, step = 1;
 };
 
 Result<std::optional<int64_t>> slice_index(const Value& value) {
@@ -119,7 +119,7 @@ Result<std::optional<int64_t>> slice_index(const Value& value) {
 }
 
 Result<Steps> steps_of(int64_t length, const Value& start, const Value& stop, const Value& step) {
-  Steps out{.begin = 0, .count = 0, .step = TRY(slice_index(step)).value_or(1)};
+  Steps out{.begin = 0, .end = 0, .count = 0, .step = TRY(slice_index(step)).value_or(1)};
   if (out.step == 0) return run_error("the step of a slice is 0");
   out.step = std::clamp<int64_t>(out.step, -(int64_t{1} << 40), int64_t{1} << 40);
   const bool down = out.step < 0;
@@ -129,8 +129,8 @@ Result<Steps> steps_of(int64_t length, const Value& start, const Value& stop, co
     return std::clamp(*index < 0 ? *index + length : *index, lowest, highest);
   };
   out.begin = bounded(TRY(slice_index(start)), down ? length - 1 : 0);
-  const int64_t end = bounded(TRY(slice_index(stop)), down ? -1 : length);
-  const int64_t distance = down ? out.begin - end : end - out.begin;
+  out.end = bounded(TRY(slice_index(stop)), down ? -1 : length);
+  const int64_t distance = down ? out.begin - out.end : out.end - out.begin;
   const int64_t stride = down ? -out.step : out.step;
   out.count = distance > 0 ? (distance + stride - 1) / stride : 0;
   return out;
@@ -158,7 +158,7 @@ Result<Value> slice(RenderState& state, const Value& object, const Value& start,
   if (out.kind == SequenceKind::range) {
     out.step = sequence->step * steps.step;
     out.start = sequence->start + steps.begin * sequence->step;
-    out.stop = out.start + steps.count * out.step;
+    out.stop = sequence->start + steps.end * sequence->step;
   }
   return Value::sequence(std::move(out));
 }

@@ -23,11 +23,14 @@ Result<Value> key_of(RenderState& state, const Value& item, const Value& attribu
   return folded(TRY(item_at_path(state, item, attribute, Value())), case_sensitive);
 }
 
-/// The keys of an item for an attribute such as 'a,b.c'.
+/// The keys of an item for an attribute such as 'a,b.c', in a list: equal ones need no order, as undefined values have none.
 Result<Value> keys_of(RenderState& state, const Value& item, const Value& attribute, bool case_sensitive) {
   const std::string* text = attribute.text();
-  if (!text || text->find(',') == std::string::npos) return key_of(state, item, attribute, case_sensitive);
   std::vector<Value> keys;
+  if (!text) {
+    keys.push_back(TRY(key_of(state, item, attribute, case_sensitive)));
+    return Value::list(std::move(keys));
+  }
   for (size_t begin = 0; begin <= text->size();) {
     const size_t end = std::min(text->find(',', begin), text->size());
     keys.push_back(TRY(key_of(state, item, Value::text(text->substr(begin, end - begin)), case_sensitive)));

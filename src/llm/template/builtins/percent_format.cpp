@@ -29,7 +29,9 @@ class PercentFormat {
       out += TRY(conversion());
       TRY(state_.take(out.size() / 16));
     }
-    const size_t count = is_tuple_ ? arguments_.sequence()->items.size() : arguments_.dictionary() || arguments_.sequence() ? next_ : 1;
+    const size_t count = is_tuple_ ? arguments_.sequence()->items.size()
+                         : arguments_.dictionary() || arguments_.sequence() || arguments_.is_undefined() ? next_
+                                                                                                         : 1;
     if (next_ < count)
       return run_error("% has more values than its text has places").expected(std::to_string(next_)).found(std::to_string(count));
     return Value::text(std::move(out), is_safe_);
@@ -154,7 +156,6 @@ class PercentFormat {
 }  // namespace
 
 Result<Value> percent_format(RenderState& state, const Value& format, const Value& arguments) {
-  if (arguments.is_undefined() && format.text()->find('%') == std::string::npos) return undefined_error(arguments);
   return PercentFormat(state, format, arguments).run();
 }
 

@@ -75,7 +75,7 @@ constexpr Builtin kTests[] = {
     {.name = "iterable", .parameters = "", .apply = [](RenderState&, const Value& x, Values&) { return yes(is_iterable(x)); }},
     {.name = "callable",
      .parameters = "",
-     .apply = [](RenderState&, const Value& x, Values&) { return yes(x.is<std::shared_ptr<const Function>>()); }},
+     .apply = [](RenderState&, const Value& x, Values&) { return yes(x.is_undefined() || x.is<std::shared_ptr<const Function>>()); }},
     {.name = "escaped", .parameters = "", .apply = [](RenderState&, const Value& x, Values&) { return yes(x.is_safe()); }},
     {.name = "sameas", .parameters = "other", .apply = [](RenderState&, const Value& x, Values& v) { return yes(is_same(x, v[0])); }},
     {.name = "odd", .parameters = "", .apply = [](RenderState& s, const Value& x, Values&) { return remainder_is(s, x, 2, 1); }},

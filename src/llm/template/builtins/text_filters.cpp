@@ -85,14 +85,14 @@ Result<Value> indent(RenderState& state, const Value& value, Bound& arguments) {
 }
 
 Result<Value> truncate(RenderState& state, const Value& value, Bound& arguments) {
-  if (!value.text()) return run_error("truncate: the value is no text").found(std::string(type_name(value)));
   const int64_t length = TRY(integer_argument(arguments[0], 255, "length"));
   const std::string end = arguments[2].is_absent() ? "..." : TRY(text_argument(arguments[2], "end"));
   const int64_t leeway = TRY(integer_argument(arguments[3], 5, "leeway"));
   const auto end_length = static_cast<int64_t>(character_count(end));
   if (length < end_length || leeway < 0) return run_error("truncate: the length is too small").found(std::to_string(length));
+  if (TRY(length_of(value)) <= length + leeway) return value;
+  if (!value.text()) return run_error("truncate: the value is no text").found(std::string(type_name(value)));
   const std::u32string all = characters_of(*value.text());
-  if (static_cast<int64_t>(all.size()) <= length + leeway) return value;
   TRY(state.take(all.size()));
   std::string head = text_of(std::u32string_view(all).substr(0, static_cast<size_t>(length - end_length)));
   if (!flag_argument(arguments[1], false)) head = head.substr(0, std::min(head.rfind(' '), head.size()));
