@@ -65,6 +65,17 @@ class Checkpoints(unittest.TestCase):
         self.assertEqual(self.error("build", self.gguf, "--context", 25)["expected"], f"at most {files.CONTEXT}")
         self.assertEqual(self.error("build", self.gguf, "--context", -1)["name"], "bad_usage")
 
+    def test_engines_keep_the_tokenizer_of_a_folder(self):
+        folder = self.folder / "with text"
+        folder.mkdir()
+        files.write_folder(folder)
+        (folder / "tokenizer.json").write_text("{}")
+        for extra in ((), ("--portable",)):
+            engine = self.folder / "text.tenon"
+            self.assertEqual(tenon("build", folder, "-o", engine, *extra).returncode, 0)
+            kept = [s for s in report("inspect", engine)["sections"] if s["name"] == "language text"]
+            self.assertEqual([s["bytes"] for s in kept], [2])
+
     def test_options_of_onnx_models_are_refused(self):
         self.assertEqual(self.error("build", self.gguf, "--shape", "tokens=1x5")["place"], "--shape")
         self.assertEqual(self.error("build", self.hf, "--only-output", "logits")["place"], "--only-output")
