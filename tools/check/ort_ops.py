@@ -54,7 +54,15 @@ REFUSED = {
     "ai.onnx.ml.OneHotEncoder.2": "no kernel for i32",
 }
 # Products of u8 and i8 whose sums saturate where a CPU has no VNNI: there ONNX Runtime is no judge of them.
-SATURATES = ("DynamicQuantizeMatMul.0", "MatMulIntegerToFloat.0", "QAttention.0", "QAttention.2", "QGemm.0")
+SATURATES = (
+    "DynamicQuantizeLSTM.0",
+    "DynamicQuantizeLSTM.3",
+    "DynamicQuantizeMatMul.0",
+    "MatMulIntegerToFloat.0",
+    "QAttention.0",
+    "QAttention.2",
+    "QGemm.0",
+)
 
 
 def is_judged(case: dict) -> bool:
