@@ -70,6 +70,9 @@ class CompareStates(unittest.TestCase):
         self.assertEqual(answer["verdict"], "good", answer)
         self.assertIn("scores", [value["value"] for value in answer["values"]])
         self.assertTrue(answer["segments"])
+
+    @unittest.skipUnless("avx512_bf16" in Path("/proc/cpuinfo").read_text(), "needs a CPU with AVX512_BF16")
+    def test_products_of_bf16_are_judged_by_their_tolerance(self):
         self.assertEqual(report("compare", ATTENTION, *STATES, "--precision", "bf16")["verdict"], "good")
 
     def test_steps_beyond_the_capacity_name_the_step(self):

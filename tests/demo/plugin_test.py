@@ -33,7 +33,7 @@ class PluginDemo(unittest.TestCase):
         self.assertLess(demo.difference, plugin_demo.TOLERANCE)
         self.assertRegex(text, r"Gelu by the plugin +\d+\.\d\d ms")
         parts = re.split(r"^[123]\. ", text, flags=re.MULTILINE)
-        self.assertIn("demo::Gelu, definition: enqueue gives what the definition", parts[1])
+        self.assertIn("demo::Gelu, definition: results equal those of the definition", parts[1])
         self.assertIn("gelu_wrong.so is another build than the engine was built with", parts[2])
         self.assertIn("plugin 'demo::Gelu' of gelu_failing.so: its `enqueue` says: more than 100000 elements", parts[3])
         self.assertIn("with the library that it was built with, it runs", parts[3])

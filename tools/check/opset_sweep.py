@@ -31,7 +31,7 @@ import onnx
 import onnxruntime
 from onnx import helper, numpy_helper, shape_inference
 from onnxruntime import OrtValue
-from ort_ops import difference
+from ort_ops import difference, has_vnni
 
 SHARE, SEED = 500, 1  # thousandths of all files
 NO_KERNEL = ("NOT_IMPLEMENTED", "Could not find an implementation", "is not a registered function/op", "is not currently registered")
@@ -89,6 +89,22 @@ KNOWN = {
     "onnx.Softplus*: result 0 other infinities or NaN": "the function of opset 18 overflows",
     "com.microsoft.SkipLayerNormalization*: result * differs*": "statistics in 16 bits",
 }
+# Sums of products of u8 and i8 that saturate at 16 bits where a CPU has no VNNI.
+KNOWN_WITHOUT_VNNI = {
+    f"{op}*: result * differ*": "sums of 8 bits saturate on this CPU"
+    for op in (
+        "com.microsoft.DynamicQuantizeMatMul",
+        "com.microsoft.MatMulIntegerToFloat",
+        "com.microsoft.QAttention",
+        "com.microsoft.QGemm",
+        "onnx.MatMulInteger",
+        "onnx.QLinearConv",
+        "onnx.ConvInteger",
+        "onnx.QLinearMatMul",
+    )
+}
+if not has_vnni():
+    KNOWN |= KNOWN_WITHOUT_VNNI
 
 
 @dataclass

@@ -65,8 +65,12 @@ SATURATES = (
 )
 
 
+def has_vnni() -> bool:
+    return "vnni" in Path("/proc/cpuinfo").read_text()
+
+
 def is_judged(case: dict) -> bool:
-    return "vnni" in Path("/proc/cpuinfo").read_text() or case["case"].removeprefix("com.microsoft.") not in SATURATES
+    return has_vnni() or case["case"].removeprefix("com.microsoft.") not in SATURATES
 
 
 def difference(found: numpy.ndarray, wanted: numpy.ndarray, tolerance: float) -> str:
