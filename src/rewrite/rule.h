@@ -68,7 +68,8 @@ struct Rule {
   bool allow_outside_uses = false;
   /// Names of sets, separated by blanks. Empty: those of its file.
   std::string_view sets = {};
-  /// The patterns of yobx (github.com/xadupre/yet-another-onnx-builder) that the rule covers, separated by blanks, without the suffix Pattern
+  /// The patterns of yobx (github.com/xadupre/yet-another-onnx-builder) that the rule covers, separated by blanks, without the suffix
+  /// Pattern
   /// ("NotNot TransposeTranspose").
   /// Written `seeds` in .rules files and in Python.
   std::string_view covered_patterns = {};

@@ -197,6 +197,7 @@ class EngineViews(unittest.TestCase):
                 steps = [s for g in graph["groups"] for s in g["steps"]]
                 self.assertTrue(steps and all(s["ms"] > 0 for s in steps), steps)
 
+    @unittest.skipUnless("avx512f" in Path("/proc/cpuinfo").read_text(), "needs a CPU with AVX-512")
     def test_bench_of_an_older_engine_says_to_build_it_again(self):
         for option in (["--explain"], ["--html", self.page]):
             error = self.error("bench", OLD, *option, *BRIEF)

@@ -17,7 +17,7 @@ namespace tenon::compiler {
 
 namespace {
 
-constexpr int kEngineRuns = 5;                  ///< runs over whole engines; the minimum time of each is used
+constexpr int kEngineRuns = 5;              ///< runs over whole engines; the minimum time of each is used
 constexpr int kFinalPasses = 9;             ///< passes that compare the best plan of one backend with the plan over several backends
 constexpr double kProhibitiveFactor = 1e6;  ///< multiplies the costs of backends that a plan shall avoid
 
