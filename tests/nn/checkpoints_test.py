@@ -96,7 +96,9 @@ class Checkpoints(unittest.TestCase):
         self.assertIn("left over: blk.1.ffn_op.weight", found)
         empty = self.folder / "empty"
         empty.mkdir()
-        self.assertIn("config.json", self.error("build", empty)["place"])
+        missing = self.error("build", empty)
+        self.assertEqual(missing["name"], "file_missing")
+        self.assertIn("config.json", missing["place"])
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ Result<std::unique_ptr<Weights>> weights_of(const files::SafeTensorsCheckpoint& 
 Result<json> read_config(const std::filesystem::path& path) {
   std::ifstream file(path);
   if (!file)
-    return fail(Code::bad_file, path.string(), "the folder is no checkpoint")
+    return fail(Code::file_missing, path.string(), "the folder is no checkpoint")
         .expected("config.json, as folders of Hugging Face have it")
         .found("no such file");
   json config = json::parse(file, nullptr, false);
