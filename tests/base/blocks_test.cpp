@@ -152,5 +152,30 @@ TEST(Blocks, BytesAreOfWholeBlocks) {
   EXPECT_EQ(block_bytes(*block_format_named("F32"), UINT64_MAX), std::nullopt);
 }
 
+TEST(Blocks, LinearOnesAreOneRoundingOfCodeTimesScalePlusMinimum) {
+  size_t linear = 0;
+  for (const BlockFormat* format : block_formats()) {
+    if (!format->linear) continue;
+    ++linear;
+    for (const Case& c : cases("decode")) {
+      if (c.format != format->name) continue;
+      const auto blocks = bytes_of_hex(c.given);
+      for (size_t at = 0; at + static_cast<size_t>(format->bytes) <= blocks.size(); at += static_cast<size_t>(format->bytes)) {
+        int8_t codes[LinearBlocks::kMostElements];
+        uint16_t scales[2] = {};
+        float want[LinearBlocks::kMostElements];
+        format->linear->split(&blocks[at], codes, scales);
+        format->decode(&blocks[at], want);
+        const auto number = [](uint16_t bits) { return static_cast<float>(decode_float(DType::f16, bits)); };
+        const float d = number(scales[0]),
+                    m = format->linear->has_minimum ? number(scales[1]) : d * static_cast<float>(format->linear->offset);
+        if (!std::isfinite(d) || !std::isfinite(m)) continue;
+        for (int i = 0; i < format->elements; ++i) EXPECT_EQ(std::fma(static_cast<float>(codes[i]), d, m), want[i]) << format->name;
+      }
+    }
+  }
+  EXPECT_EQ(linear, 3U);
+}
+
 }  // namespace
 }  // namespace tenon::inline base

@@ -11,6 +11,18 @@
 
 namespace tenon::inline base {
 
+/// Blocks whose elements are fma(code, scale, minimum) in f32, with the bits that `decode` gives: products can unpack them in registers.
+struct LinearBlocks {
+  static constexpr int kMostElements = 32;
+
+  int code_bits;  ///< 4: codes are 0..15; 8: -128..127
+  /// The minimum is stored beside the scale; else it is `offset` times the scale, exact in f32.
+  bool has_minimum = false;
+  int offset = 0;
+  /// The codes of a block, and the bits of the f16 scale and, where it is stored, minimum.
+  void (*split)(const std::byte* block, int8_t* codes, uint16_t* scales);
+};
+
 /// How checkpoints of language models store elements: in blocks of codes with a scale and sometimes a minimum. One file in this folder
 /// adds a format: BLOCK_FORMAT(name) { ... } in NAME.cpp is found by the build.
 /// Source of layouts and numbers: ggml (ggml-common.h, ggml-quants.c); of the order of roundings: PyPI `gguf`, gguf.quants.
@@ -23,6 +35,8 @@ struct BlockFormat {
   void (*decode)(const std::byte* block, float* out);
   /// One block from finite f32; nullptr where Tenon does not write the format.
   void (*encode)(const float* values, std::byte* block) = nullptr;
+  /// nullptr: products read such elements decoded.
+  const LinearBlocks* linear = nullptr;
 };
 
 /// All of them, by file name.

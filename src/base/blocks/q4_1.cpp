@@ -30,6 +30,13 @@ void encode(const float* values, std::byte* block) {
   for (int i = 0; i < 16; ++i) block[4 + i] = static_cast<std::byte>(code(i) | code(i + 16) << 4);
 }
 
+void split(const std::byte* block, int8_t* codes, uint16_t* scales) {
+  for (int i = 0; i < 2; ++i) scales[i] = static_cast<uint16_t>(bits16(block + 2 * i));
+  for (int i = 0; i < 32; ++i) codes[i] = static_cast<int8_t>(split_nibble(block + 4, i, 16));
+}
+
+constexpr LinearBlocks kLinear{.code_bits = 4, .has_minimum = true, .split = split};
+
 }  // namespace
 }  // namespace tenon::blocks::q4_1
 
@@ -40,4 +47,5 @@ BLOCK_FORMAT(q4_1){
     .bytes = 20,
     .decode = tenon::blocks::q4_1::decode,
     .encode = tenon::blocks::q4_1::encode,
+    .linear = &tenon::blocks::q4_1::kLinear,
 };

@@ -23,6 +23,13 @@ void encode(const float* values, std::byte* block) {
   for (int i = 0; i < 32; ++i) block[2 + i] = static_cast<std::byte>(static_cast<int8_t>(std::round(values[i] * factor)));
 }
 
+void split(const std::byte* block, int8_t* codes, uint16_t* scales) {
+  scales[0] = static_cast<uint16_t>(bits16(block));
+  for (int i = 0; i < 32; ++i) codes[i] = static_cast<int8_t>(signed_byte_at(block + 2, i));
+}
+
+constexpr LinearBlocks kLinear{.code_bits = 8, .split = split};
+
 }  // namespace
 }  // namespace tenon::blocks::q8_0
 
@@ -33,4 +40,5 @@ BLOCK_FORMAT(q8_0){
     .bytes = 34,
     .decode = tenon::blocks::q8_0::decode,
     .encode = tenon::blocks::q8_0::encode,
+    .linear = &tenon::blocks::q8_0::kLinear,
 };
