@@ -16,6 +16,7 @@ const Constant::Reference* Constant::unread() const {
   if (auto* x = std::get_if<Reshape>(&source)) return x->operand->unread();
   if (auto* x = std::get_if<Cast>(&source)) return x->operand->unread();
   if (auto* x = std::get_if<Pack>(&source)) return x->operand->unread();
+  if (auto* x = std::get_if<PackBlocks>(&source)) return x->operand->unread();
   if (auto* x = std::get_if<Scale>(&source)) return x->operand->unread() ? x->operand->unread() : x->factors->unread();
   if (auto* x = std::get_if<Product>(&source)) return x->operand->unread();
   if (auto* x = std::get_if<Concat>(&source)) {
@@ -174,6 +175,23 @@ ConstantRef decode_blocks(Tensor codes, const BlockFormat& format, Sizes shape) 
   return make(DType::f32, std::move(shape), Constant::Blocks{std::move(codes), &format});
 }
 
+static ConstantRef packed(ConstantRef bytes, const BlockFormat& format, int64_t panel, bool scales) {
+  TENON_ASSERT(format.linear && bytes->shape.size() == 3 && bytes->shape[2] == format.bytes && panel > 0);
+  const int64_t blocks = bytes->shape[0], panels = ceil_div(bytes->shape[1], panel);
+  const bool short_codes = format.linear->code_bits == 4;
+  Sizes shape{panels, short_codes ? blocks * format.elements / Constant::PackBlocks::kCodesOfNumber : blocks * format.elements, panel};
+  if (scales) shape = {panels, blocks, format.linear->has_minimum ? 2 : 1, panel};
+  const DType dtype = scales ? DType::f16 : short_codes ? DType::i32 : DType::i8;
+  return make(dtype, std::move(shape), Constant::PackBlocks{std::move(bytes), &format, panel, scales});
+}
+
+ConstantRef packed_codes(ConstantRef bytes, const BlockFormat& format, int64_t panel) {
+  return packed(std::move(bytes), format, panel, false);
+}
+ConstantRef packed_scales(ConstantRef bytes, const BlockFormat& format, int64_t panel) {
+  return packed(std::move(bytes), format, panel, true);
+}
+
 static bool same_step(const Constant& a, const Constant& b) {
   if (a.source.index() != b.source.index()) return false;
   if (auto* x = std::get_if<Constant::Slice>(&a.source)) {
@@ -205,6 +223,10 @@ static bool same_step(const Constant& a, const Constant& b) {
   if (auto* x = std::get_if<Constant::Blocks>(&a.source)) {
     auto& y = std::get<Constant::Blocks>(b.source);
     return x->format == y.format && same(x->codes, y.codes);
+  }
+  if (auto* x = std::get_if<Constant::PackBlocks>(&a.source)) {
+    auto& y = std::get<Constant::PackBlocks>(b.source);
+    return x->format == y.format && x->panel == y.panel && x->scales == y.scales && same(*x->operand, *y.operand);
   }
   return std::get<Constant::Reference>(a.source) == std::get<Constant::Reference>(b.source);
 }

@@ -63,6 +63,17 @@ struct Constant {
     const BlockFormat* format;
   };
 
+  /// Blocks [K / elements, N, bytes of a block] (u8) in panels of lanes, zeros beyond N: either their codes, [ceil(N/panel), K, panel] of
+  /// i8 or, of 4 bits, [ceil(N/panel), K / 8, panel] of i32, the first code in the lowest bits; or the scales and the minima that are
+  /// stored, [ceil(N/panel), K / elements, 1 or 2, panel] of f16.
+  struct PackBlocks {
+    static constexpr int64_t kCodesOfNumber = 8;  ///< of 4 bits
+    ConstantRef operand;
+    const BlockFormat* format;
+    int64_t panel;
+    bool scales;
+  };
+
   /// External data of a file that was not read: only its location is known. It cannot be materialised.
   struct Reference {
     std::string location;  ///< as in the model (ONNX external_data)
@@ -75,7 +86,7 @@ struct Constant {
   DType dtype;
   Sizes shape;
   /// Where the bytes come from: a tensor, an expression, or a file that was not read.
-  std::variant<Tensor, Slice, Permute, Reshape, Concat, Cast, Scale, Product, Pack, Blocks, Reference> source;
+  std::variant<Tensor, Slice, Permute, Reshape, Concat, Cast, Scale, Product, Pack, Blocks, Reference, PackBlocks> source;
 
   /// The first reference in its expression that was not read; null: there is none. Cost: the size of the expression.
   const Reference* unread() const;
@@ -106,6 +117,10 @@ ConstantRef product(ConstantRef operand, ConstantRef factors);
 ConstantRef pack(ConstantRef operand, int64_t panel, int64_t group = 1);
 /// An f32 constant of that shape, decoded from blocks of a format that has a decoder. codes: plain, u8.
 ConstantRef decode_blocks(Tensor codes, const BlockFormat& format, Sizes shape);
+
+/// Steps of PackBlocks. bytes: [K / elements, N, bytes of a block] of a format that has `linear`.
+ConstantRef packed_codes(ConstantRef bytes, const BlockFormat& format, int64_t panel);
+ConstantRef packed_scales(ConstantRef bytes, const BlockFormat& format, int64_t panel);
 
 /// The bytes. A plain constant is returned as it is (no copy); anything else is computed into a new buffer.
 /// Cost: one pass over the bytes for each lazy step. Errors: out_of_memory, file_missing (a Reference).

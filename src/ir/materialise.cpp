@@ -224,6 +224,41 @@ Result<void> elements_into(const Constant& c, Tensor& to) {
   return {};
 }
 
+// --- blocks --------------------------------------------------------------------------------------------------
+
+/// Of one lane of a panel.
+void put_codes(const int8_t* codes, const BlockFormat& format, int64_t panel, std::byte* to) {
+  constexpr int64_t kCodes = Constant::PackBlocks::kCodesOfNumber;
+  if (format.linear->code_bits == 8) {
+    for (int64_t i = 0; i < format.elements; ++i) to[i * panel] = static_cast<std::byte>(codes[i]);
+    return;
+  }
+  for (int64_t i = 0; i < format.elements; i += kCodes) {
+    uint32_t number = 0;
+    for (int64_t j = 0; j < kCodes; ++j) number |= (static_cast<uint32_t>(codes[i + j]) & 15) << (4 * j);
+    std::memcpy(to + i / kCodes * panel * int64_t{sizeof number}, &number, sizeof number);
+  }
+}
+
+/// The bytes of such a step, from its blocks as a view.
+void copy_packed_blocks(const Strided& from, const Constant::PackBlocks& step, std::byte* to) {
+  const BlockFormat& format = *step.format;
+  const int64_t blocks = from.shape[0], lanes = from.shape[1], panel = step.panel, parts = format.linear->has_minimum ? 2 : 1;
+  const int64_t size = step.scales ? parts * panel * int64_t{sizeof(uint16_t)} : format.elements * panel * format.linear->code_bits / 8;
+  const int64_t lane_size = step.scales ? int64_t{sizeof(uint16_t)} : format.linear->code_bits == 4 ? int64_t{sizeof(uint32_t)} : 1;
+  std::memset(to, 0, static_cast<size_t>(ceil_div(lanes, panel) * blocks * size));
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    for (int64_t b = 0; b < blocks; ++b) {
+      int8_t codes[LinearBlocks::kMostElements];
+      uint16_t scales[2];
+      format.linear->split(from.data + b * from.strides[0] + lane * from.strides[1], codes, scales);
+      std::byte* at = to + (lane / panel * blocks + b) * size + lane % panel * lane_size;
+      if (!step.scales) put_codes(codes, format, panel, at);
+      else
+        for (int64_t k = 0; k < parts; ++k) std::memcpy(at + k * panel * lane_size, &scales[k], sizeof(uint16_t));
+    }
+}
+
 /// Every step into a tensor of the constant's dtype and shape.
 Result<void> compute(const Constant& c, Tensor& to) {
   if (std::holds_alternative<Constant::Cast>(c.source)) return cast_into(c, to);
@@ -231,6 +266,10 @@ Result<void> compute(const Constant& c, Tensor& to) {
   if (std::holds_alternative<Constant::Product>(c.source)) return product_into(c, to);
   if (auto* step = std::get_if<Constant::Blocks>(&c.source)) {
     dequantize(*step->format, std::span(step->codes.data(), static_cast<size_t>(step->codes.byte_size())), to.as_mutable<float>());
+    return {};
+  }
+  if (auto* step = std::get_if<Constant::PackBlocks>(&c.source)) {
+    copy_packed_blocks(TRY(strided_view(*step->operand)), *step, to.mutable_data());
     return {};
   }
   if (bits_of(c.dtype) < 8) return elements_into(c, to);
