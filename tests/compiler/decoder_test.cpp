@@ -28,14 +28,16 @@ struct Steps {
   }
 };
 
-Result<Steps> steps_of(const nn::DecoderConfig& config) {
+Result<Steps> steps_of(const nn::DecoderConfig& config, const nn::Weights& weights) {
   Steps out;
-  out.graph = TRY(nn::make_decoder(config, nn::testing::weights_of(config)));
+  out.graph = TRY(nn::make_decoder(config, weights));
   CompileOptions options = tests::compile_options(3);
   options.verify = true;
   out.context = TRY(runtime::Context::create(TRY(tests::engine_from(TRY(compile(out.graph->clone(), options)), options))));
   return out;
 }
+
+Result<Steps> steps_of(const nn::DecoderConfig& config) { return steps_of(config, nn::testing::weights_of(config)); }
 
 TEST(Decoders, ChunksAndSingleTokensEqualTheReference) {
   auto steps = steps_of(nn::testing::small_config());
@@ -58,9 +60,9 @@ TEST(Decoders, AllLengthsAreOnePlan) {
 }
 
 /// The logits after the last of the tokens, which run in chunks of these sizes, then one by one.
-std::vector<float> logits_in_chunks(const nn::DecoderConfig& config, const std::vector<int64_t>& tokens,
+std::vector<float> logits_in_chunks(const nn::DecoderConfig& config, const nn::Weights& weights, const std::vector<int64_t>& tokens,
                                     const std::vector<size_t>& chunks) {
-  auto steps = steps_of(config);
+  auto steps = steps_of(config, weights);
   if (!steps) return {};
   std::vector<float> logits;
   for (size_t at = 0, k = 0; at < tokens.size(); ++k) {
@@ -75,21 +77,83 @@ std::vector<float> logits_in_chunks(const nn::DecoderConfig& config, const std::
   return logits;
 }
 
-TEST(Decoders, LogitsHaveTheSameBitsInAllChunkings) {
+nn::DecoderConfig config_of_long_sequences() {
   nn::DecoderConfig config = nn::testing::small_config();
   config.width = 64;
   config.head_size = 16;
   config.inner_width = 160;
   config.context = 400;
   config.rotated_size = 16;
+  return config;
+}
+
+std::vector<int64_t> long_sequence() {
   std::vector<int64_t> tokens;
   for (int64_t t = 0; t < 300; ++t) tokens.push_back(t * t % nn::testing::kVocabulary);
-  const std::vector<float> all = logits_in_chunks(config, tokens, {tokens.size()});
+  return tokens;
+}
+
+void expect_same_bits(const std::vector<float>& want, const std::vector<float>& got, size_t chunks) {
+  ASSERT_EQ(got.size(), want.size());
+  EXPECT_EQ(std::memcmp(got.data(), want.data(), want.size() * sizeof(float)), 0) << chunks << " chunks: " << got[0] - want[0];
+}
+
+TEST(Decoders, LogitsHaveTheSameBitsInAllChunkings) {
+  const nn::DecoderConfig config = config_of_long_sequences();
+  const auto weights = nn::testing::weights_of(config);
+  const std::vector<int64_t> tokens = long_sequence();
+  const std::vector<float> all = logits_in_chunks(config, weights, tokens, {tokens.size()});
   ASSERT_FALSE(all.empty());
-  for (const auto& chunks : std::vector<std::vector<size_t>>{{}, {7, 64, 1, 3, 100}, {299}, {31, 16, 17, 200}}) {
-    const std::vector<float> other = logits_in_chunks(config, tokens, chunks);
-    ASSERT_EQ(other.size(), all.size());
-    EXPECT_EQ(std::memcmp(other.data(), all.data(), all.size() * sizeof(float)), 0) << chunks.size() << ": " << other[0] - all[0];
+  for (const auto& chunks : std::vector<std::vector<size_t>>{{}, {7, 64, 1, 3, 100}, {299}, {31, 16, 17, 200}})
+    expect_same_bits(all, logits_in_chunks(config, weights, tokens, chunks), chunks.size());
+}
+
+/// The matrices of a decoder in blocks, or what these decode to.
+class WeightsInBlocks : public nn::Weights {
+ public:
+  WeightsInBlocks(const nn::Weights& of, std::string_view format, bool decoded)
+      : of_(of), format_(*block_format_named(format)), decoded_(decoded) {}
+  std::vector<std::string> names() const override { return of_.names(); }
+  std::optional<Sizes> shape_of(std::string_view name) const override { return of_.shape_of(name); }
+  ir::ConstantRef constant(std::string_view name) const override {
+    const ir::ConstantRef plain = of_.constant(name);
+    if (plain->shape.size() != 2) return plain;
+    const auto bytes = block_bytes(format_, static_cast<uint64_t>(plain->count()));
+    Tensor codes = *Tensor::make(DType::u8, {static_cast<int64_t>(*bytes)});
+    EXPECT_TRUE(quantize(format_, plain->tensor()->as<float>(), {codes.mutable_data(), *bytes}));
+    const ir::ConstantRef in_blocks = ir::decode_blocks(std::move(codes), format_, plain->shape);
+    return decoded_ ? ir::constant_of(*ir::materialise(*in_blocks)) : in_blocks;
+  }
+
+ private:
+  const nn::Weights& of_;
+  const BlockFormat& format_;
+  bool decoded_;
+};
+
+TEST(Decoders, WeightsInBlocksGiveTheBitsOfDecodedOnesInAllChunkings) {
+  const nn::DecoderConfig config = config_of_long_sequences();
+  const auto weights = nn::testing::weights_of(config);
+  const std::vector<int64_t> tokens = long_sequence();
+  for (const char* format : {"Q4_0", "Q4_1", "Q8_0"}) {
+    const WeightsInBlocks in_blocks(weights, format, false), decoded(weights, format, true);
+    const std::vector<float> all = logits_in_chunks(config, decoded, tokens, {tokens.size()});
+    ASSERT_FALSE(all.empty());
+    for (const auto& chunks : std::vector<std::vector<size_t>>{{300}, {64, 2, 3, 4, 5, 6, 7, 8, 150}}) {
+      SCOPED_TRACE(format);
+      expect_same_bits(all, logits_in_chunks(config, in_blocks, tokens, chunks), chunks.size());
+    }
+  }
+}
+
+TEST(Decoders, WeightsInBlocksEqualTheReference) {
+  const nn::DecoderConfig config = config_of_long_sequences();
+  const auto weights = nn::testing::weights_of(config);
+  for (const char* format : {"Q4_0", "Q4_1", "Q8_0"}) {
+    auto steps = steps_of(config, WeightsInBlocks(weights, format, false));
+    ASSERT_TRUE(steps) << steps.error().text();
+    EXPECT_EQ(steps->run({3, 17, 0, 22, 9, 1, 1, 5}), "") << format;
+    for (int64_t token : {9, 1}) EXPECT_EQ(steps->run({token}), "") << format;
   }
 }
 

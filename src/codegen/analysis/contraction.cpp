@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codegen/analysis/in_blocks.h"
 #include "codegen/analysis/nest_properties.h"
 #include "codegen/analysis/padding.h"
 #include "codegen/analysis/places.h"
@@ -128,6 +129,17 @@ ir::ConstantRef constant_of(const Expr& value, const ir::ConstantRef& source) {
   return of ? ir::cast(of, value.dtype()) : nullptr;
 }
 
+/// Blocks are unpacked by f32 products alone, and lie along the only axis of the depth.
+bool is_in_blocks(const Contraction& c, const Nest& nest, const Plan& plan) {
+  const bool plain = c.group == 1 && c.scale < 0 && c.sum == DType::f32 && c.rows_operand.value.dtype() == DType::f32;
+  if (!plain || !c.lanes_operand.is_load() || c.depth.size() != 1 || !c.batch.empty()) return false;
+  const NestAccess& access = nest.accesses[c.lanes_operand.accesses[0]];
+  const ir::ConstantRef& constant = plan.arrays[access.array].constant;
+  if (!constant || access.flat || access.within) return false;
+  const auto of = in_blocks(constant);
+  return of && of->format->linear && is_axis(access.index[static_cast<size_t>(of->axis)], c.depth[0].axes[0], nest);
+}
+
 }  // namespace
 
 std::optional<Contraction> contraction_of(const Nest& nest, const Plan& plan) {
@@ -181,6 +193,7 @@ std::optional<Contraction> contraction_of(const Nest& nest, const Plan& plan) {
   // The depth that the rows operand walks in the smallest steps comes innermost; likewise the lanes that the result does.
   sort_by_step(roles.depth, other.place);
   sort_by_step(roles.lanes, *result);
+  roles.in_blocks = is_in_blocks(roles, nest, plan);
   return roles;
 }
 

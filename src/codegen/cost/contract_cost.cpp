@@ -80,6 +80,15 @@ std::optional<int64_t> rows_of_tiles(const Contraction& roles, Tile tile) {
   return number_of(lines_of(tile, roles.rows) > 1 ? last * roles.rows[roles.rows.size() - 2].extent : last);
 }
 
+/// Blocks are unpacked for one row in the registers of the widest tile, whose sums wait least for each other.
+ContractTactic blocks_tactic(const Contraction& roles, const Target& target, ContractTactic out) {
+  out.tile = tile_of_blocks(target);
+  out.split = std::max<int64_t>(1, kRowsOfATask / out.tile.rows);
+  out.panels = std::max<int64_t>(1, kLanesOfATask / (int64_t{out.tile.vectors} * target.lanes()));
+  out.by_rows = rows_that_outweigh(roles, kRowsOfATask, out.tile);
+  return out;
+}
+
 }  // namespace
 
 int lines_of(Tile tile, const std::vector<JointAxis>& rows) {
@@ -108,6 +117,8 @@ double cycles_per_product(Tile tile, std::optional<int64_t> rows, std::optional<
   return of_a_row * in_vain * shares / static_cast<double>(*rows);
 }
 
+Tile tile_of_blocks(const Target& target) { return *std::ranges::max_element(tiles_of(target), {}, &Tile::vectors); }
+
 ContractTactic contract_tactic(const Group& group, const Target& target) {
   const std::span<const Tile> tiles = tiles_of(target);
   ContractTactic out{.tile = tiles[0], .prefetch = kPrefetchBytes, .grain = kFlopsWorthAThread};
@@ -115,6 +126,7 @@ ContractTactic contract_tactic(const Group& group, const Target& target) {
     const Contraction& roles = *group.contraction();
     const auto lanes = number_of(extent_of(roles.lanes));
     const MultiplyAdd& form = form_of(roles, target);
+    if (roles.in_blocks) return blocks_tactic(roles, target, std::move(out));
     // Another tile must win by more than the model is wrong.
     constexpr double kClearly = 0.95;
     double best = cycles_per_product(out.tile, rows_of_tiles(roles, out.tile), lanes, target, form) * kClearly;

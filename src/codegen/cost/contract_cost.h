@@ -19,6 +19,9 @@ double cycles_per_product(Tile tile, std::optional<int64_t> rows, std::optional<
 /// such as a row of an image of 7 x 7; else 1, and the tile contains a part of a line.
 int lines_of(Tile tile, const std::vector<JointAxis>& rows);
 
+/// Of products with an operand in blocks.
+Tile tile_of_blocks(const Target& target);
+
 /// The default tactic of a contraction.
 ContractTactic contract_tactic(const Group& group, const Target& target);
 

@@ -25,6 +25,11 @@ RowTiles::Run run_of(const JointAxis& axis, int rows, const Nest& nest) {
   return known.value() >= int64_t{2} * rows ? RowTiles::Run{times, known} : RowTiles::Run{.extent = axis.extent};
 }
 
+/// That of these scales; null of -1.
+const BlockFormat* format_of_blocks(ArrayId scales, const Plan& plan) {
+  return scales < 0 ? nullptr : std::get<ir::Constant::PackBlocks>(plan.arrays[scales].constant->source).format;
+}
+
 }  // namespace
 
 ContractLowering::ContractLowering(Kernel& kernel, const Plan& plan, const Target& target, const ContractTactic& tactic, const Group& group,
@@ -36,7 +41,7 @@ ContractLowering::ContractLowering(Kernel& kernel, const Plan& plan, const Targe
       shape_(tactic.tile),
       columns_(tiling.columns),
       bundle_(tiling.columns / std::gcd(tiling.columns, tactic.tile.vectors)),
-      blocks_(depth_blocks(roles_.depth, tactic.depth)),
+      blocks_(depth_blocks(roles_.depth, group.as<ContractGroup>().scales < 0 ? tactic.depth : 0)),
       lines_(lines_of(tiling, tactic.tile)),
       line_(lines_ > 1 ? static_cast<int>(roles_.rows.back().extent.value()) : 1),
       tiled_axis_(roles_.rows.size() - (lines_ > 1 ? 2 : 1)),
@@ -47,9 +52,13 @@ ContractLowering::ContractLowering(Kernel& kernel, const Plan& plan, const Targe
       depth_range_(depth_range_of(roles_, group.nests[0], plan)),
       places_(emit_, group, tiling),
       lanes_buffer_(emit_.buffer(packed, false)),
-      fetched_line_(plan.arrays[packed].constant ? kLineBytes * 8 / bits_of(plan.arrays[packed].dtype) : 0) {
+      blocks_format_(format_of_blocks(group.as<ContractGroup>().scales, plan)),
+      fetched_line_(plan.arrays[packed].constant && !blocks_format_ ? kLineBytes * 8 / bits_of(plan.arrays[packed].dtype) : 0) {
   const int64_t slots = blocks_.whole() ? bundle_ : tactic_.split * tasks_.most_panels();
   if (places_.is_heavy() || !blocks_.whole()) scratch_ = build().scratch(roles_.sum, slots * slot());
+  if (!blocks_format_) return;
+  scales_buffer_ = emit_.buffer(group.as<ContractGroup>().scales, false);
+  if (reads_unpacked(highest())) unpacked_buffer_ = build().scratch(DType::f32, bundle_ * panel_size().value());
 }
 
 Result<void> ContractLowering::run() {
@@ -158,6 +167,7 @@ ContractLowering::Task ContractLowering::at_outer_row(Task task, size_t axis, Re
 
 void ContractLowering::run_whole(const Share& share) {
   each_panel(share, bundle_, [&](const PanelShare& part) {
+    if (unpacked_buffer_ >= 0) unpack_panels(share, part);
     each_tile(share, part, [&](const Task& at, RowTiles::Tile tile, Reg tile_number) {
       const Reg fetch = fetch_at(part.task.lanes, tile_number);
       row_tiles_.emit(tile, [&](Reg row, int height) {
@@ -166,11 +176,12 @@ void ContractLowering::run_whole(const Share& share) {
           std::vector<Reg> sums(static_cast<size_t>(height) * line_ * shape_.vectors, kNone);
           return contract(0, height, {known(task.rows), lanes, asked, task.scale, task.depth}, std::move(sums));
         };
-        if (!places_.is_heavy()) return finish_in_registers(task, height, sums_of(task.lanes, fetch));
+        const Reg first = reads_unpacked(height * line_) ? emit_.integer(0) : task.lanes;
+        if (!places_.is_heavy()) return finish_in_registers(task, height, sums_of(first, fetch));
         each_of_bundle(share, part.number, [&](Reg k) {
           const Reg further = bundle_ == 1 ? kNone : build().mul(k, emit_.dim(panel_size()));
           const auto moved = [&](Reg at) { return at == kNone || further == kNone ? at : build().add(at, further); };
-          store_sums(build().mul(k, emit_.integer(slot())), sums_of(moved(task.lanes), moved(fetch)));
+          store_sums(build().mul(k, emit_.integer(slot())), sums_of(moved(first), moved(fetch)));
         });
         finish_stored(task, emit_.integer(0), slot(), emit_.integer(height));
       });

@@ -150,6 +150,25 @@ class ContractLowering {
   /// The outer depth axes are loops that carry the accumulators; the innermost is the contraction's own.
   std::vector<Reg> contract(size_t k, int rows, const Reads& at, std::vector<Reg> sums, const DepthSlice& slice = {});
 
+  // Panels of blocks (contract_blocks.cpp).
+
+  /// Tiles that unpack blocks in registers; higher ones read panels of f32 that the task unpacks before.
+  bool unpacks_in_registers(int rows) const { return line_ == 1 && (rows + 3) * shape_.vectors < emit_.target().registers; }
+  bool reads_unpacked(int rows) const { return blocks_format_ && !unpacks_in_registers(rows); }
+  /// Eight steps of the depth; weights: of one of them, a register each.
+  using BlockSteps = std::function<void(Reg first, const std::function<std::vector<Reg>(int step)>& weights, std::vector<Reg>& carried)>;
+  /// The body for all steps of the panel that begins at that element, in order.
+  std::vector<Reg> each_block_step(Reg panel, std::vector<Reg> carried, const BlockSteps& body);
+  /// Registers of scales and minima.
+  struct BlockScales {
+    std::vector<Reg> scales, minima;
+  };
+  BlockScales load_scales(Reg at);
+  std::vector<Reg> weights_of(Reg codes, int step, const std::vector<Reg>& words, const BlockScales& scales);
+  /// Fills panels of f32 where a tile of the task reads them.
+  void unpack_panels(const Share& share, const PanelShare& part);
+  std::vector<Reg> contract_blocks(int rows, const Reads& at, std::vector<Reg> sums);
+
   void finish_in_registers(const Task& task, int rows, const std::vector<Reg>& sums);
 
   /// Row by row: an epilogue that needs many registers does not hold the tile too. `step`: from one panel of a bundle to the next.
@@ -176,7 +195,9 @@ class ContractLowering {
   const std::optional<DepthRange> depth_range_;
   ContractPlaces places_;
   int32_t lanes_buffer_ = -1, scratch_ = -1;
-  const int64_t fetched_line_;  ///< elements of weights that are asked for at once; 0: they were just written
+  const BlockFormat* blocks_format_ = nullptr;         ///< of panels in blocks; null: they are elements
+  int32_t scales_buffer_ = -1, unpacked_buffer_ = -1;  ///< of blocks; f32, of a bundle
+  const int64_t fetched_line_;                         ///< elements of weights that are asked for at once; 0: they were just written
   Result<void> status_;
 };
 

@@ -25,6 +25,7 @@ std::vector<Reg> ContractLowering::load_sums(Reg place, int height) {
 
 std::vector<Reg> ContractLowering::contract(size_t k, int rows, const Reads& at, std::vector<Reg> sums, const DepthSlice& slice) {
   if (k + 1 == roles_.depth.size()) {
+    if (blocks_format_ && !reads_unpacked(rows * line_)) return contract_blocks(rows, at, std::move(sums));
     const JointAxis& inner = roles_.depth[k];
     const Dim a_step = places_.rows_step(inner);
     Contract c;
@@ -32,7 +33,7 @@ std::vector<Reg> ContractLowering::contract(size_t k, int rows, const Reads& at,
     c.vectors = shape_.vectors;
     c.lanes = emit_.lanes();
     c.a = places_.rows_buffer();
-    c.b = lanes_buffer_;
+    c.b = blocks_format_ ? unpacked_buffer_ : lanes_buffer_;
     c.a_offset = at.rows;
     c.a_row_stride = emit_.dim(roles_.rows.empty() ? Dim(0) : places_.rows_step(roles_.rows.back()));
     if (line_ > 1) c.rows_per_line = line_, c.a_line_stride = emit_.dim(places_.rows_step(roles_.rows[tiled_axis_]));
@@ -42,7 +43,8 @@ std::vector<Reg> ContractLowering::contract(size_t k, int rows, const Reads& at,
     c.depth = slice.length == kNone ? emit_.dim(ceil_div(inner.extent, Dim(roles_.group))) : groups_in(slice.length);
     c.accumulator = roles_.sum;
     c.products = roles_.group;
-    c.prefetch_b_bytes = static_cast<int>(tactic_.prefetch);
+    c.in_order = blocks_format_ != nullptr;
+    c.prefetch_b_bytes = blocks_format_ ? 0 : static_cast<int>(tactic_.prefetch);
     c.prefetch_from = at.fetch;
     c.scale = places_.scale_buffer();
     c.scale_offset = at.scale;

@@ -124,6 +124,7 @@ struct Contraction {
   int scale = -1;                ///< load that each element of the rows operand is multiplied by: it does not move along the last rows
   bool packed = false;           ///< the lanes operand is a constant, packed when the engine is built
   DType sum = DType::f32;        ///< what sums are kept in; operands have this type too, but those of groups
+  bool in_blocks = false;        ///< the lanes operand is a constant in whole blocks along the depth, which the product can unpack
   int group = 1;                 ///< neighbouring products that one instruction adds up, where the target has it for the operands' types
   std::vector<JointAxis> batch;  ///< in both operands
   std::vector<JointAxis> rows;   ///< in the rows operand only; the last runs over registers
@@ -152,6 +153,7 @@ struct ContractGroup {
   std::optional<Contraction> contraction;  ///< roles of the nest's axes; recomputed (recompute_roles) after the nest changed
   std::optional<int64_t> constant_bytes_per_iteration = {};  ///< in a loop's body: size of the constants that one iteration reads
   ArrayId panels = -1;  ///< array with the lanes operand packed into panels, which the kernel reads; set by prepare_operands
+  ArrayId scales = -1;  ///< array with the scales of a lanes operand in blocks, whose codes are `panels` then; -1: panels of elements
 };
 /// Fused attention.
 struct AttentionGroup {

@@ -97,7 +97,8 @@ struct PayloadText {
   }
   std::string operator()(const ContractGroup& g) const {
     return (g.constant_bytes_per_iteration ? fmt::format(" constant_bytes {}", *g.constant_bytes_per_iteration) : "") +
-           (g.panels < 0 ? "" : " panels " + name_of_array(g.panels, plan));
+           (g.panels < 0 ? "" : " panels " + name_of_array(g.panels, plan)) +
+           (g.scales < 0 ? "" : " scales " + name_of_array(g.scales, plan));
   }
   std::string operator()(const AttentionGroup& g) const {
     std::string out = fmt::format(" scale {}", g.scale);
@@ -164,7 +165,10 @@ class PlanPrinter {
       std::ranges::for_each(g.inputs, name);
       std::ranges::for_each(g.outputs, name);
       if (g.kind() == GroupKind::check) name(g.as<CheckGroup>().limit.input);
-      if (g.kind() == GroupKind::contract) name(g.as<ContractGroup>().panels);
+      if (g.kind() == GroupKind::contract) {
+        name(g.as<ContractGroup>().panels);
+        name(g.as<ContractGroup>().scales);
+      }
       if (g.kind() == GroupKind::attention) {
         name(g.as<AttentionGroup>().part_sums);
         name(g.as<AttentionGroup>().part_weights);

@@ -25,7 +25,7 @@ inline constexpr std::array<std::string_view, 3> kMaskedRowsWords = {"zero", "na
 ///     inputs v0
 ///     outputs t2
 ///     state cache input 0 output 0       `in place`, where the new value is written to the memory of the old one
-///   contract                             `contract panels c4`, `nests outer 2`, `attention scale 0.125 masked zero`, ...
+///   contract                             `contract panels c4 scales c5`, `nests outer 2`, `attention scale 0.125 masked zero`, ...
 ///     region by axes 0, units n, parts 4
 ///     for n, 16, +64                     axes: +reduced, ~scanned, `_` where there is none
 ///       x0 = v0[i0, i2] if less(i2, 63) else 0

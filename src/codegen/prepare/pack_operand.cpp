@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "codegen/analysis/in_blocks.h"
 #include "codegen/analysis/nest_properties.h"
 #include "codegen/analysis/padding.h"
 #include "codegen/prepare/operand_access.h"
@@ -45,14 +46,14 @@ Expr lane_at(const Expr& number, Dim lanes, const LaneOrder& order) {
   return column * Expr::dim(floor_div(lanes, Dim(order.columns))) + reg / integer(order.columns) * integer(order.lanes) + inside;
 }
 
-std::optional<ArrayId> pack_constant(const Nest& nest, const Contraction& roles, const LaneOrder& lane_order, Plan& plan) {
+/// The lanes operand as [batch, depth, lanes]; null where it is no constant that the nest walks densely.
+ir::ConstantRef lanes_constant(const Nest& nest, const Contraction& roles, const LaneOrder& lane_order, const Plan& plan) {
   const NestAccess& access = nest.accesses[roles.lanes_operand.accesses[0]];
   const ir::ConstantRef source = constant_of(roles.lanes_operand, nest, plan);
-  if (!source || access.within) return std::nullopt;
+  if (!source || access.within) return nullptr;
   auto place = affine_of(flat_of(access, plan), static_cast<int>(nest.axes.size()));
-  if (!place) return std::nullopt;
-  auto order = dense_order(*place, nest, source->shape);
-  if (!order) return std::nullopt;
+  const auto order = place ? dense_order(*place, nest, source->shape) : std::nullopt;
+  if (!order) return nullptr;
   const std::vector<int> batch = axes_of(roles.batch), depth = axes_of(roles.depth), lanes = axes_of(roles.lanes);
   std::vector<int> wanted = batch;
   wanted.insert(wanted.end(), depth.begin(), depth.end());
@@ -61,19 +62,27 @@ std::optional<ArrayId> pack_constant(const Nest& nest, const Contraction& roles,
   std::vector<int> permutation;
   for (int x : *order) split.push_back(nest.axes[x].extent.value());
   for (int x : wanted) permutation.push_back(static_cast<int>(std::find(order->begin(), order->end(), x) - order->begin()));
-  if (permutation.size() != order->size()) return std::nullopt;
+  if (permutation.size() != order->size()) return nullptr;
   ir::ConstantRef c = ir::permute(ir::reshape(source, split), permutation);
   c = ir::reshape(c, {count_of(batch, nest), count_of(depth, nest), count_of(lanes, nest)});
-  c = interleave_columns(c, lane_order);
-  c = with_whole_groups(c, count_of(roles.depth.back().axes, nest), roles.group);
-  if (!c) return std::nullopt;
+  return interleave_columns(c, lane_order);
+}
+
+ArrayId add_constant(ir::ConstantRef constant, Plan& plan) {
   Array a;
-  a.constant = ir::pack(c, lane_order.panel, roles.group);
+  a.constant = std::move(constant);
   a.dtype = a.constant->dtype;
   for (int64_t s : a.constant->shape) a.shape.push_back(s);
   a.strides = row_major(a.shape);
   plan.arrays.push_back(std::move(a));
   return static_cast<ArrayId>(plan.arrays.size() - 1);
+}
+
+std::optional<ArrayId> pack_constant(const Nest& nest, const Contraction& roles, const LaneOrder& lane_order, Plan& plan) {
+  ir::ConstantRef c = lanes_constant(nest, roles, lane_order, plan);
+  if (c) c = with_whole_groups(c, count_of(roles.depth.back().axes, nest), roles.group);
+  if (!c) return std::nullopt;
+  return add_constant(ir::pack(c, lane_order.panel, roles.group), plan);
 }
 
 Dim extent_of(const std::vector<int>& axes, const Nest& nest) {
@@ -102,6 +111,19 @@ void place_along(const Expr& step, const std::vector<int>& axes, const Nest& nes
 }
 
 }  // namespace
+
+PackedBlocks add_packed_blocks(const ir::ConstantRef& bytes, const BlockFormat& format, int64_t panel, Plan& plan) {
+  const ArrayId codes = add_constant(ir::packed_codes(bytes, format, panel), plan);
+  return PackedBlocks{codes, add_constant(ir::packed_scales(bytes, format, panel), plan)};
+}
+
+std::optional<PackedBlocks> pack_blocks(const Nest& nest, const Contraction& roles, const LaneOrder& order, Plan& plan) {
+  const ir::ConstantRef c = lanes_constant(nest, roles, order, plan);
+  const auto of = c ? in_blocks(c) : std::nullopt;
+  if (!of || of->axis != 1 || !of->format->linear) return std::nullopt;
+  const Sizes& shape = of->bytes->shape;
+  return add_packed_blocks(ir::reshape(of->bytes, {shape[1], shape[2], shape[3]}), *of->format, order.panel, plan);
+}
 
 ArrayId pack_operand(const Nest& nest, const Contraction& roles, const LaneOrder& order, Plan& plan, std::vector<Nest>& copies) {
   if (auto constant = pack_constant(nest, roles, order, plan)) return *constant;

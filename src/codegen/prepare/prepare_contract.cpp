@@ -59,7 +59,10 @@ bool sums_groups(const Contraction& c, const Target& target) {
 /// Panels must have the width that the lowering uses: registers x lanes.
 void pack_lanes(SingleGroup& s, const Tiling& tiling, const ContractTactic& tactic, const Target& target) {
   const LaneOrder order{int64_t{tactic.tile.vectors} * target.lanes(), tiling.columns, target.lanes()};
-  s.group.as<ContractGroup>().panels = pack_operand(s.group.nests[0], tiling.roles, order, s.plan, s.copies);
+  auto& group = s.group.as<ContractGroup>();
+  const auto blocks = tiling.roles.in_blocks ? pack_blocks(s.group.nests[0], tiling.roles, order, s.plan) : std::nullopt;
+  if (blocks) group.panels = blocks->codes, group.scales = blocks->scales;
+  else group.panels = pack_operand(s.group.nests[0], tiling.roles, order, s.plan, s.copies);
 }
 
 /// What has to run after the tiles.

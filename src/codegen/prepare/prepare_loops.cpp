@@ -5,6 +5,7 @@
 #include "codegen/lower/schedule.h"
 #include "codegen/lower/windows.h"
 #include "codegen/prepare/preparation.h"
+#include "codegen/prepare/read_blocks.h"
 #include "codegen/prepare/transpose_constants.h"
 
 namespace tenon::codegen {
@@ -46,6 +47,7 @@ void prepare_loops(const Group& group, const LoopTactic& tactic, Preparation& to
   }
   Group out = group;
   pad_operands(out, to);
+  for (Nest& nest : out.nests) read_blocks(nest, to.plan, to.target);
   transpose_operands(out, tactic, to);
   to.add(std::move(out), tactic);
 }

@@ -19,7 +19,9 @@ template <class Renumber>
 void renumber(Group& group, const Renumber& number) {
   for (Nest& nest : group.nests) renumber(nest, number);
   if (group.epilogue) renumber(group.epilogue->map, number);
-  if (auto* of = std::get_if<ContractGroup>(&group.payload); of && of->panels >= 0) of->panels = number(of->panels);
+  if (auto* of = std::get_if<ContractGroup>(&group.payload))
+    for (ArrayId* array : {&of->panels, &of->scales})
+      if (*array >= 0) *array = number(*array);
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ class GroupReader {
   Result<void> read(ContractGroup& g) {
     if (lexer_.take_if("constant_bytes")) g.constant_bytes_per_iteration = TRY(reader_.integer("bytes of constants", 0, INT64_MAX));
     if (lexer_.take_if("panels")) g.panels = TRY(reader_.array(plan_));
+    if (lexer_.take_if("scales")) g.scales = TRY(reader_.array(plan_));
     return {};
   }
 

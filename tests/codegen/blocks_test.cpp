@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products and rows of constants in blocks: unpacked, they are what decoded weights give, bit by bit, and no plan decodes them.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ir/builder.h"
+#include "ops/core/op.h"
+#include "ops/core/sample.h"
+#include "plan_run.h"
+
+namespace tenon::codegen {
+namespace {
+
+constexpr int64_t kDepth = 96;
+
+/// f32[rows, kDepth] in blocks of the format.
+ir::ConstantRef matrix_in(std::string_view format, int64_t rows, uint64_t seed) {
+  const BlockFormat& blocks = *block_format_named(format);
+  const Tensor values = *ops::random_tensor(DType::f32, {rows, kDepth}, seed, -1, 1);
+  Tensor codes = *Tensor::make(DType::u8, {static_cast<int64_t>(*block_bytes(blocks, static_cast<uint64_t>(values.count())))});
+  EXPECT_TRUE(quantize(blocks, values.as<float>(), {codes.mutable_data(), static_cast<size_t>(codes.byte_size())}));
+  return ir::decode_blocks(std::move(codes), blocks, {rows, kDepth});
+}
+
+struct Network {
+  std::unique_ptr<ir::Graph> graph = std::make_unique<ir::Graph>(ops::table());
+  ir::Builder build{*graph};
+
+  ir::ValueId input(DType dtype, DimList shape) { return graph->add_input("x", ir::Type(dtype, std::move(shape))); }
+  void output(ir::ValueId v) { graph->add_output(v, "y"); }
+};
+
+std::string text_of_kernels(const PlannedGraph& planned) {
+  std::string out;
+  for (const auto& kernels : planned.kernels)
+    for (const Kernel& k : kernels) out += text_of(k.tile);
+  return out;
+}
+
+std::vector<Target> targets_of_blocks() { return {**target_named("x86_avx2"), **target_named("x86_avx512")}; }
+
+/// Sums in the order of k, each product added with one rounding.
+std::vector<float> products(const Tensor& x, const Tensor& w) {
+  std::vector<float> out;
+  for (int64_t r = 0; r < x.shape()[0]; ++r)
+    for (int64_t n = 0; n < w.shape()[0]; ++n) {
+      float sum = 0;
+      for (int64_t k = 0; k < kDepth; ++k)
+        sum = std::fma(x.as<float>()[static_cast<size_t>(r * kDepth + k)], w.as<float>()[static_cast<size_t>(n * kDepth + k)], sum);
+      out.push_back(sum);
+    }
+  return out;
+}
+
+class Blocks : public testing::TestWithParam<const char*> {};
+
+TEST_P(Blocks, ProductsHaveTheBitsOfDecodedWeights) {
+  const ir::ConstantRef w = matrix_in(GetParam(), 70, 3);
+  Network network;
+  const ir::ValueId x = network.input(DType::f32, {network.graph->symbols().symbol("n"), kDepth});
+  network.output(network.build("MatMul", {x, network.build.constant(ir::permute(w, {1, 0}))}));
+  ASSERT_TRUE(network.build.status()) << network.build.status().error().text();
+  for (const Target& target : targets_of_blocks()) {
+    const auto planned = planned_graph(*network.graph, {.verify = true}, target);
+    ASSERT_TRUE(planned) << planned.error().text();
+    for (const int64_t n : {1, 2, 4, 5, 9, 30}) {
+      const Tensor rows = *ops::random_tensor(DType::f32, {n, kDepth}, static_cast<uint64_t>(n), -2, 2);
+      const auto got = run(*planned, std::vector{rows});
+      ASSERT_TRUE(got) << got.error().text();
+      const auto numbers = (*got)[0].as<float>();
+      EXPECT_EQ(std::vector<float>(numbers.begin(), numbers.end()), products(rows, *ir::materialise(*w)))
+          << target.name << ", " << n << " rows";
+    }
+  }
+}
+
+TEST_P(Blocks, RowsAreReadFromThePanelsOfTheirProduct) {
+  const ir::ConstantRef table = matrix_in(GetParam(), 50, 4);
+  Network network;
+  const ir::ValueId tokens = network.input(DType::i64, {network.graph->symbols().symbol("n")});
+  const ir::ValueId rows = network.build("Gather", {network.build.constant(table), tokens});
+  network.output(rows);
+  network.output(network.build("MatMul", {rows, network.build.constant(ir::permute(table, {1, 0}))}));
+  ASSERT_TRUE(network.build.status()) << network.build.status().error().text();
+  for (const Target& target : targets_of_blocks()) {
+    const auto planned = planned_graph(*network.graph, {.verify = true}, target);
+    ASSERT_TRUE(planned) << planned.error().text();
+    const auto got = run(*planned, std::vector{Tensor::of_i64({4}, std::vector<int64_t>{49, 0, 17, 31})});
+    ASSERT_TRUE(got) << got.error().text();
+    const Tensor decoded = *ir::materialise(*table);
+    for (int64_t k = 0; k < kDepth; ++k)
+      EXPECT_EQ((*got)[0].as<float>()[static_cast<size_t>(kDepth + k)], decoded.as<float>()[static_cast<size_t>(k)]) << target.name;
+    const auto numbers = (*got)[1].as<float>();
+    EXPECT_EQ(std::vector<float>(numbers.begin(), numbers.end()), products((*got)[0], decoded)) << target.name;
+    for (const auto& kernels : planned->kernels)
+      for (const Kernel& k : kernels)
+        for (const ArrayId a : k.arguments) {
+          const ir::ConstantRef& constant = planned->plan.arrays[a].constant;
+          EXPECT_TRUE(!constant || std::holds_alternative<ir::Constant::PackBlocks>(constant->source)) << text_of(k.tile);
+        }
+  }
+}
+
+TEST_P(Blocks, LowTilesUnpackInRegisters) {
+  Network network;
+  const ir::ValueId x = network.input(DType::f32, {1, kDepth});
+  network.output(network.build("MatMul", {x, network.build.constant(ir::permute(matrix_in(GetParam(), 64, 5), {1, 0}))}));
+  const auto planned = planned_graph(*network.graph, {.verify = true}, **target_named("x86_avx512"));
+  ASSERT_TRUE(planned) << planned.error().text();
+  EXPECT_EQ(text_of_kernels(*planned).find(" = contract "), std::string::npos);
+  EXPECT_EQ(planned->kernels.back().back().tile.scratch_bytes(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, Blocks, testing::Values("Q4_0", "Q4_1", "Q8_0"));
+
+}  // namespace
+}  // namespace tenon::codegen
