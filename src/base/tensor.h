@@ -93,7 +93,8 @@ class Tensor {
 /// Whether the two can be the keys and values of a map.
 bool are_keys_and_values(const Tensor& keys, const Tensor& values);
 
-/// All elements as double (integers exact up to 2^53) or int64; back with rounding to `t`'s dtype.
+/// All elements as double (integers exact up to 2^53) or int64; back to `t`'s dtype: floats are rounded,
+/// integers truncated and wrapped.
 std::vector<double> numbers_of(const Tensor& t);
 std::vector<int64_t> integers_of(const Tensor& t);
 void store_numbers(Tensor& t, std::span<const double> values);

@@ -66,6 +66,7 @@ Error unsafe(const std::string& location, const char* what, const char* found) {
 }
 
 Error cannot_open(const std::string& location, int reason) {
+  // ELOOP: a symbolic link; EXDEV: the path leaves the folder (RESOLVE_BENEATH). A mount below the folder is neither.
   if (reason == ELOOP || reason == EXDEV) return unsafe(location, "external data is reached through a link", "a symbolic link");
   return fail(Code::file_missing, location, "cannot open external data")
       .expected("a file that can be read")

@@ -60,7 +60,8 @@ class Detaching {
       auto [known, fresh] = references_.try_emplace(weight.get());
       std::string name;
       if (fresh) {
-        known->second = ir::reference_to({std::string(kNoFile), 0, weight->byte_size(), {}}, weight->dtype, weight->shape);
+        known->second = ir::reference_to({.location = std::string(kNoFile), .offset = 0, .length = weight->byte_size(), .checksum = {}},
+                                         weight->dtype, weight->shape);
         name = next_name(weight);
       }
       replace(graph, v, graph.add_constant(known->second, std::move(name)));

@@ -11,7 +11,7 @@ namespace tenon::import {
 /// ..., weights w0, w1, ...
 struct Detached {
   std::string model;
-  std::vector<ir::ConstantRef> weights;  ///< each once, however often it is used
+  std::vector<ir::ConstantRef> weights;  ///< each once, however often it is used; may be lazy: materialise it before use
 };
 
 struct DetachOptions {

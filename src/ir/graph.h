@@ -197,10 +197,11 @@ class Graph {
   /// The view of a node before it is inserted: without results, bodies and name. `attributes` outlive it.
   NodeView view(const Op& op, std::span<const ValueId> inputs, const Attributes& attributes) const;
 
-  /// for (NodeId n : graph.nodes()): in topological order; the current node may be erased, new ones may be inserted.
+  /// for (NodeId n : graph.nodes()): in topological order. A live range, not a copy: of the nodes only the current one may be erased
+  /// meanwhile; new ones may be inserted.
   class NodeRange;
   NodeRange nodes() const;
-  /// All values that are alive, in slot order.
+  /// A copy of the list of all values that are alive, in slot order.
   std::vector<ValueId> values() const;
 
   // --- editing -----------------------------------------------------------------------------------------------

@@ -112,8 +112,8 @@ struct ExprNode {
   DType dtype = DType::f32;
   bool untyped = false;  ///< a bare number that has met no typed expression yet
   int32_t index = 0;     ///< input, axis
-  double number = 0;     ///< constant, floats
-  int64_t integer = 0;   ///< constant, integers and bool
+  double number = 0;     ///< value of a constant of a float dtype; 0 for integers and bool, whose value is `integer`
+  int64_t integer = 0;   ///< value of a constant of an integer dtype or bool
   Dim size;              ///< dim
   std::vector<Expr> args;
   size_t hash = 0;  ///< of the whole expression

@@ -13,13 +13,14 @@ namespace tenon::cli {
 /// The output of a child process, and how it ended.
 struct ChildOutcome {
   std::vector<std::string> lines;
-  std::string ended;  ///< "crashed (signal 11: ...)", "ended the process (exit code 3)", "did not return within 20 s of computing";
+  std::string ended;  ///< "crashed (signal 11: ...)", "ended the process (exit code 3)", "did not return within 20 s of computing",
+                      ///< "did nothing for 20 s and did not return";
                       ///< empty: `work` returned
 };
 
 /// Runs `work` in a forked child process; only while this process has one thread. `work` passes its lines of output to `say`; what it
-/// prints to stdout goes to stderr. timeout: limits both the CPU time of the child and the time that it uses no CPU, so that a loaded
-/// machine does not cause a timeout. Errors: internal where the fork failed.
+/// prints to stdout goes to stderr. timeout: limits both the CPU time of the child and each stretch of time in which it uses no CPU, so
+/// that a loaded machine does not cause a timeout. Errors: internal where the fork failed.
 Result<ChildOutcome> run_forked(const std::function<void(const std::function<void(std::string_view line)>& say)>& work,
                                 std::chrono::seconds timeout);
 

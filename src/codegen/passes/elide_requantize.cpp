@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kMostOfAByte = 255;
 
-bool is_number(const Expr& e) { return e.op() == ExprOp::constant && e.dtype() == DType::f32; }
+bool is_f32_constant(const Expr& e) { return e.op() == ExprOp::constant && e.dtype() == DType::f32; }
 
 /// Whether the value is always a whole number, an infinity or NaN.
 bool is_whole(const Expr& e) {
@@ -24,22 +24,22 @@ bool is_whole(const Expr& e) {
   }
 }
 
-/// The value clamped to 0..255, minus `zero`; the lower bound where it is NaN, as a cast to u8 does.
-Expr clamped(const Expr& e, double zero) {
-  const Expr low = Expr::constant(DType::f32, 0 - zero), high = Expr::constant(DType::f32, kMostOfAByte - zero);
+/// clamp(e + zero_point, 0, 255) - zero_point, as a clamp of `e`; the lower bound where `e` is NaN, as a cast to u8 gives.
+Expr clamped(const Expr& e, double zero_point) {
+  const Expr low = Expr::constant(DType::f32, 0 - zero_point), high = Expr::constant(DType::f32, kMostOfAByte - zero_point);
   const Expr above = select(low < e, e, low);
   return select(above < high, above, high);
 }
 
-/// A whole number and a whole constant that is added to it.
-struct Moved {
+/// A whole number, and the whole constant that is added to it.
+struct WithZeroPoint {
   Expr number;
-  double by = 0;
+  double zero_point = 0;
 };
-std::optional<Moved> moved_by(const Expr& e) {
-  if (is_whole(e)) return Moved{e, 0};
-  const bool adds = e.op() == ExprOp::add && is_whole(e.args()[0]) && is_number(e.args()[1]) && is_whole(e.args()[1]);
-  return adds ? std::optional(Moved{e.args()[0], e.args()[1]->number}) : std::nullopt;
+std::optional<WithZeroPoint> with_zero_point(const Expr& e) {
+  if (is_whole(e)) return WithZeroPoint{e, 0};
+  const bool adds = e.op() == ExprOp::add && is_whole(e.args()[0]) && is_f32_constant(e.args()[1]) && is_whole(e.args()[1]);
+  return adds ? std::optional(WithZeroPoint{e.args()[0], e.args()[1]->number}) : std::nullopt;
 }
 
 class Rewriting {
@@ -57,32 +57,33 @@ class Rewriting {
 
  private:
   /// Where `e` is a cast to u8 and back to f32: the value before, and the constant that was added to it; nullopt: `e` is something else.
-  static std::optional<Moved> byte_of(const Expr& e) {
+  static std::optional<WithZeroPoint> byte_of(const Expr& e) {
     const bool back =
         e.op() == ExprOp::cast && e.dtype() == DType::f32 && e.args()[0].op() == ExprOp::cast && e.args()[0].dtype() == DType::u8;
     if (!back || e.args()[0].args()[0].dtype() != DType::f32) return std::nullopt;
-    return moved_by(e.args()[0].args()[0]);
+    return with_zero_point(e.args()[0].args()[0]);
   }
 
   /// The simplified expression, whose parts are simplified already; null: unchanged.
   Expr shortened(const Expr& e) {
     if (e.op() == ExprOp::cast && is_integer(e.dtype()) && e.args()[0].dtype() == DType::f32 && e.args()[0].op() == ExprOp::add) {
       const Expr& sum = e.args()[0];  // a zero's sign is none of an integer
-      if (is_number(sum.args()[1]) && sum.args()[1]->number == 0) return cast(sum.args()[0], e.dtype());
+      if (is_f32_constant(sum.args()[1]) && sum.args()[1]->number == 0) return cast(sum.args()[0], e.dtype());
     }
-    if (e.op() == ExprOp::sub && is_number(e.args()[1]))
-      if (const auto byte = bytes_.find(e.args()[0].get()); byte != bytes_.end() && byte->second.by == e.args()[1]->number)
-        return clamped(byte->second.number, byte->second.by);
+    if (e.op() == ExprOp::sub && is_f32_constant(e.args()[1]))
+      if (const auto byte = bytes_.find(e.args()[0].get()); byte != bytes_.end() && byte->second.zero_point == e.args()[1]->number)
+        return clamped(byte->second.number, byte->second.zero_point);
     const auto byte = byte_of(e);
     if (!byte) return {};
-    const Expr out = byte->by == 0 ? clamped(byte->number, 0) : clamped(byte->number, byte->by) + Expr::constant(DType::f32, byte->by);
+    const Expr out = byte->zero_point == 0 ? clamped(byte->number, 0)
+                                           : clamped(byte->number, byte->zero_point) + Expr::constant(DType::f32, byte->zero_point);
     bytes_.emplace(out.get(), *byte);
     kept_.push_back(out);
     return out;
   }
 
   std::unordered_map<const ExprNode*, std::pair<Expr, Expr>> done_;  ///< keeps the keys alive, so that they are unique
-  std::unordered_map<const ExprNode*, Moved> bytes_;
+  std::unordered_map<const ExprNode*, WithZeroPoint> bytes_;
   std::vector<Expr> kept_;
 };
 

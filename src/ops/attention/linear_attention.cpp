@@ -53,8 +53,8 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-struct Head {
-  const Call& call;
+/// The recurrence of linear attention over the operands as f64.
+struct Recurrence {
   int64_t heads, query_heads, steps, size, value_size;
   std::vector<double> q, k, v, decay, beta;
   int64_t decays = 0, betas = 0;  ///< last sizes of decay and beta
@@ -93,20 +93,19 @@ Result<void> evaluate(Call& call) {
   const Tensor &q = *call.in[kQuery], &v = *call.in[kValue];
   const ir::Attributes& a = *call.view.attributes;
   const int64_t heads = a.integer("kv_num_heads", 1), query_heads = a.integer("q_num_heads", 1), batch = q.shape()[0], steps = q.shape()[1];
-  Head head{call,
-            heads,
-            query_heads,
-            steps,
-            q.shape()[2] / query_heads,
-            v.shape()[2] / heads,
-            numbers_of(q),
-            numbers_of(*call.in[kKey]),
-            numbers_of(v),
-            {},
-            {},
-            0,
-            0,
-            0};
+  Recurrence head{heads,
+                  query_heads,
+                  steps,
+                  q.shape()[2] / query_heads,
+                  v.shape()[2] / heads,
+                  numbers_of(q),
+                  numbers_of(*call.in[kKey]),
+                  numbers_of(v),
+                  {},
+                  {},
+                  0,
+                  0,
+                  0};
   if (call.in[kKey]->shape()[2] != head.size * heads) return refuse(call.view, Code::shape_mismatch, "query and key do not fit");
   if (call.has(kDecay)) {
     head.decay = numbers_of(*call.in[kDecay]);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/contract/product.h"
-#include "ops/definition/plain_ops.h"
 #include "ops/form/loops.h"
 #include "ops/infer/require.h"
 #include "ops/reference/indices.h"

@@ -24,7 +24,7 @@ struct BodyBuilder {
   ir::Builder& outer;
   std::unique_ptr<ir::Graph> graph;
   ir::Builder build;
-  std::vector<ir::ValueId> captured;        ///< values of the outer graph
+  std::vector<ir::ValueId> captured;        ///< values of the outer graph, added by capture()
   std::vector<ir::ValueId> capture_inputs;  ///< their inputs of the body, in the same order
 };
 

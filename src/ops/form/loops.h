@@ -8,7 +8,7 @@
 
 namespace tenon::ops {
 
-/// The dtype in which a loop computes: f32 for f16 and bf16, else `dtype`.
+/// The dtype in which a loop computes: f32 for f16 and bf16, else `dtype` (integers too).
 DType compute_dtype(DType dtype);
 /// The expression cast to compute_dtype.
 Expr widen(Expr e);

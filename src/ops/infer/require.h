@@ -7,12 +7,15 @@
 
 namespace tenon::ops {
 
+// What is not known passes all of these: a missing operand, an unknown dtype or rank. Sizes that cannot be decided are assumed to fit
+// (ir::Assumption) and are checked at run time.
+
 /// The operand's rank lies in [low, high] (high -1: no limit), or is unknown. Errors: rank_mismatch.
 Result<void> require_rank(const NodeView& view, size_t input, int low, int high);
 inline Result<void> require_rank(const NodeView& view, size_t input, int rank) { return require_rank(view, input, rank, rank); }
 /// The operand is missing, of unknown dtype, or `accepted` returns true for it. `wanted`: "a float type". Errors: dtype_mismatch.
 Result<void> require_dtype(const NodeView& view, size_t input, bool (*accepted)(DType), std::string_view wanted);
-/// Both operands are present and of one dtype, or one is unknown. Errors: dtype_mismatch.
+/// Both operands are of one dtype, or one of them is missing or of unknown dtype. Errors: dtype_mismatch.
 Result<void> require_same_dtype(const NodeView& view, size_t a, size_t b);
 /// Two sizes are equal; where that cannot be decided, it is assumed and checked at run time. `what`: "inner sizes of A and B".
 /// Errors: shape_mismatch, naming both.

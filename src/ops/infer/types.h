@@ -10,7 +10,7 @@ using ir::Ints;
 using ir::ShapeData;
 using ir::Type;
 
-bool is_number(DType dtype);  ///< float arithmetic types and integers
+bool is_number(DType dtype);  ///< float arithmetic types (no floats of 8 and 4 bits) and integers
 bool is_signed_number(DType dtype);
 bool is_bool(DType dtype);
 bool is_index(DType dtype);       ///< i32, i64

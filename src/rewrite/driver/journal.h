@@ -9,7 +9,8 @@
 namespace tenon::rewrite {
 
 /// An undo log of a graph: as its listener it records all changes, so that they can be undone in place, and so that "changed" does not
-/// depend on what a rule returns. Between `begin` and the end of the transaction no node may be erased; the driver erases afterwards.
+/// depend on what a rule returns. It does not forward to the listener that it replaces. Between `begin` and the end of the transaction no
+/// node may be erased; the driver erases afterwards.
 class Journal : public ir::Listener {
  public:
   explicit Journal(ir::Graph& graph) : graph_(graph) { begin(); }

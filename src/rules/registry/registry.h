@@ -23,10 +23,10 @@ struct RuleFile {
 std::span<const RuleFile> all_files();
 /// A rule of the library, with the stage and the sets that it has from its file.
 struct Entry {
-  const rewrite::Rule* rule;
+  const rewrite::Rule* rule;  ///< as written in its file; compile() parses its equation
   rewrite::Stage stage;
   std::string_view sets;          ///< separated by blanks
-  std::string_view file, source;  ///< name and source of its RuleFile
+  std::string_view file, source;  ///< name ("clean/cast") and text of its RuleFile
 };
 /// Every rule in registration order (file name, then order in the file).
 std::span<const Entry> all_rules();
