@@ -40,7 +40,7 @@ def directory(folder: Path) -> list:
 class Files(unittest.TestCase):
     test_that_are_no_models = table(
         Case("missing", lambda folder: ["build", "nowhere.onnx"], 1, "file_missing", "nowhere.onnx"),
-        Case("a folder", directory, 1, "bad_file", "m.onnx"),
+        Case("a folder", directory, 1, "file_missing", "m.onnx/config.json"),
         Case("no bytes", built(b""), 1, "bad_file", "m.onnx"),
         Case("a picture", built(png()), 1, "bad_file", "m.onnx"),
         Case("a letter", built(b"Dear all, please find the model attached.\n" * 20), 1, "bad_file", "m.onnx"),
