@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/scalar.h"
 #include "ops/contract/product.h"
 #include "ops/form/loops.h"
 #include "ops/infer/require.h"
@@ -9,6 +10,12 @@ namespace tenon::ops::op_gemm {
 namespace {
 
 bool flag(const NodeView& view, std::string_view name) { return view.attributes->integer(name, 0) != 0; }
+
+/// The dtype in which alpha * A * B + beta * C is computed, given that of the operands.
+DType sum_dtype(DType operands, double alpha, double beta) {
+  if (is_float(operands)) return compute_dtype(operands);
+  return alpha == 1 && beta == 1 ? operands : DType::f64;
+}
 
 Result<void> infer(NodeView& view) {
   TRY(require_dtype(view, 0, is_number, "a number type"));
@@ -40,19 +47,19 @@ Result<LoopForm> loop_form(const NodeView& view) {
   const Expr m = Expr::axis(0), n = Expr::axis(1), k = Expr::axis(2);
   const Expr a = load(loop, operand_access(view, 0, ta ? std::vector{k, m} : std::vector{m, k}));
   const Expr b = load(loop, operand_access(view, 1, tb ? std::vector{n, k} : std::vector{k, n}));
-  // Integers are scaled in f64, as the factors are floats.
-  auto scaled = [](Expr x, float factor) {
-    if (factor == 1) return x;
-    const DType dtype = x.dtype();
-    if (is_float(dtype)) return x * Expr::constant(dtype, factor);
-    return cast(cast(x, DType::f64) * Expr::constant(DType::f64, factor), dtype);
+  const bool has_c = view.has(2) && beta != 0;
+  // The sum of products wraps, as MatMul's does. Integers are scaled and added in f64, since the factors are floats, unless these are 1.
+  const DType dtype = sum_dtype(view.outputs[0].dtype, alpha, has_c ? beta : 1);
+  auto scaled = [&](Expr x, float factor) {
+    const Expr y = x.dtype() == dtype ? x : cast(x, dtype);
+    return factor == 1 ? y : y * Expr::constant(dtype, factor);
   };
   ContractionEpilogue after;
-  if (alpha != 1 || (view.has(2) && beta != 0)) {
+  if (alpha != 1 || has_c) {
     after = [&](Expr sum, Loop& map) {
-      sum = scaled(sum, alpha);
-      if (!view.has(2) || beta == 0) return sum;
-      return sum + scaled(widen(load(map, operand_access(view, 2, broadcast_index(*view.type(2).shape, shape)))), beta);
+      Expr y = scaled(sum, alpha);
+      if (has_c) y = y + scaled(widen(load(map, operand_access(view, 2, broadcast_index(*view.type(2).shape, shape)))), beta);
+      return y.dtype() == sum.dtype() ? y : cast(y, sum.dtype());
     };
   }
   return contraction_form(std::move(loop), widen(a) * widen(b), view.outputs[0].dtype, shape, after);
@@ -72,22 +79,29 @@ Result<void> evaluate(Call& call) {
     multiply_add(x.data(), w.data(), c.data(), m, n, k);
     return c;
   };
-  std::vector<double> sum;
+  const bool has_c = call.has(2) && beta != 0;
+  const Sizes step = has_c ? broadcast_strides(call.in[2]->shape(), y.shape()) : Sizes{0, 0};
+  auto at_c = [&](int64_t element) { return element / n * step[0] + element % n * step[1]; };
   if (is_float(a.dtype())) {
-    sum = run(numbers_of(a), numbers_of(b));
-  } else {
-    const std::vector<int64_t> exact = run(integers_of(a), integers_of(b));
-    if (alpha == 1 && !call.has(2)) return store_integers(y, exact), Result<void>();
-    sum.assign(exact.begin(), exact.end());
+    std::vector<double> sum = run(numbers_of(a), numbers_of(b));
+    for (int64_t i = 0; i < m * n; ++i) {
+      sum[i] *= alpha;
+      if (has_c) sum[i] += beta * call.in[2]->number(at_c(i));
+    }
+    store_numbers(y, sum);
+    return {};
   }
-  const Sizes step = call.has(2) ? broadcast_strides(call.in[2]->shape(), y.shape()) : Sizes{0, 0};
-  for (int64_t i = 0; i < m; ++i) {
-    for (int64_t j = 0; j < n; ++j) {
-      sum[i * n + j] *= alpha;
-      if (call.has(2)) sum[i * n + j] += beta * call.in[2]->number(i * step[0] + j * step[1]);
+  std::vector<int64_t> sum = run(integers_of(a), integers_of(b));
+  const bool in_f64 = sum_dtype(y.dtype(), alpha, has_c ? beta : 1) == DType::f64;
+  for (int64_t i = 0; i < m * n; ++i) {
+    if (in_f64) {
+      const double product = alpha * number_of_integer(y.dtype(), wrap_integer(y.dtype(), sum[i]));
+      sum[i] = saturate_number(y.dtype(), has_c ? product + beta * call.in[2]->number(at_c(i)) : product);
+    } else if (has_c) {
+      sum[i] = static_cast<int64_t>(static_cast<uint64_t>(sum[i]) + static_cast<uint64_t>(call.in[2]->integer(at_c(i))));
     }
   }
-  store_numbers(y, sum);
+  store_integers(y, sum);
   return {};
 }
 
@@ -113,8 +127,9 @@ OP(gemm) {
                                                                                        : 7; },
     .samples = {{"f32[3,4], f32[4,5], f32[5]", "f32[3,4], f32[4,5]",
                  "f32[4,3], f32[5,4], f32[3,1]; transA=1, transB=1, alpha=0.5, beta=2.0", "f32[3,4], f32[5,4], f32[]; transB=1",
-                 "f16[7,9], f16[9,3], f16[7,3]", "i32[2,3], i32[3,2], i32[2]", "f32[3,0], f32[0,2], f32[1,2]",
-                 "f64[2,3], f64[3,2]; alpha=0.25", "f32[3,4], f32[4,5], f32[3,5]; beta=0.0"}},
+                 "f16[7,9], f16[9,3], f16[7,3]", "i32[2,3], i32[3,2], i32[2]", "i32[2,3], i32[3,2], i32[2]; alpha=0.5, beta=1.5",
+                 "u64[2,3], u64[3,2]; alpha=0.5", "f32[3,0], f32[0,2], f32[1,2]", "f64[2,3], f64[3,2]; alpha=0.25",
+                 "f32[3,4], f32[4,5], f32[3,5]; beta=0.0"}},
 };
 
 }  // namespace tenon::ops::op_gemm
