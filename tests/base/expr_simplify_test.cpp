@@ -19,8 +19,8 @@ Expr operand(int index, DType dtype) { return Expr::input(index, dtype); }
 
 TEST(Simplify, FoldsConstantsInTheirDType) {
   const auto c = [](double v) { return Expr::constant(DType::f16, v); };
-  EXPECT_EQ(simplify(c(2048) + c(1))->number, 2048);
-  EXPECT_EQ(simplify(Expr::integer(DType::i8, 127) + Expr::integer(DType::i8, 1))->integer, -128);
+  EXPECT_EQ(simplify(c(2048) + c(1))->float_value, 2048);
+  EXPECT_EQ(simplify(Expr::integer(DType::i8, 127) + Expr::integer(DType::i8, 1))->int_value, -128);
   EXPECT_EQ(simplify(operand(0, DType::f32) * 1).text(), "x0");
   EXPECT_EQ(simplify(operand(0, DType::f32) + 0).text(), "add(x0, 0)");  // -0 + 0 is +0
   EXPECT_EQ(simplify(operand(0, DType::f32) * 0).text(), "mul(x0, 0)");

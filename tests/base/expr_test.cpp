@@ -31,10 +31,19 @@ TEST(Expr, BareNumbersTakeTheirPartnersDType) {
   EXPECT_EQ(later.dtype(), DType::f64);
   EXPECT_EQ(later.args()[0].args()[0].dtype(), DType::f64);
   EXPECT_EQ(number_of(later, 1), 8);
-  EXPECT_EQ((in(0, DType::i32) + 1).args()[1]->integer, 1);
+  EXPECT_EQ((in(0, DType::i32) + 1).args()[1]->int_value, 1);
   EXPECT_EQ((in(0, DType::f32) < 1).dtype(), DType::boolean);
   EXPECT_EQ(cast(Expr(3), DType::u8).dtype(), DType::u8);
   EXPECT_EQ(select(in(0, DType::boolean), 0.0, in(1, DType::f16)).dtype(), DType::f16);
+}
+
+TEST(Expr, ZeroIsAskedInTheConstantsOwnDType) {
+  for (const Expr& zero : {Expr::constant(DType::f16, 0), Expr::constant(DType::f32, -0.0), Expr::integer(DType::i32, 0)})
+    EXPECT_TRUE(is_zero(zero)) << zero.text();
+  for (const Expr& other :
+       {Expr::constant(DType::f32, 0.5), Expr::integer(DType::i32, 7), Expr::integer(DType::boolean, 1), in(0, DType::f32)})
+    EXPECT_FALSE(is_zero(other)) << other.text();
+  EXPECT_FALSE(is_zero(Expr()));
 }
 
 TEST(Expr, PrintsAsCalls) {

@@ -20,7 +20,7 @@ struct Evaluation {
       case ExprOp::input:
         if (is_float(node.dtype)) return {env.input_number(node.index), 0};
         return {0, wrap_integer(node.dtype, env.input_integer(node.index))};
-      default: return {round && is_float(node.dtype) ? round_to(node.dtype, node.number) : node.number, node.integer};
+      default: return {round && is_float(node.dtype) ? round_to(node.dtype, node.float_value) : node.float_value, node.int_value};
     }
   }
 

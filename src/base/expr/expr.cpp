@@ -36,8 +36,8 @@ namespace {
 size_t hash_node(const ExprNode& node) {
   size_t h = mix(static_cast<size_t>(node.op) + 1, static_cast<size_t>(node.dtype));
   h = mix(h, static_cast<size_t>(static_cast<uint32_t>(node.index)));
-  h = mix(h, std::bit_cast<uint64_t>(node.number));
-  h = mix(h, static_cast<size_t>(node.integer));
+  h = mix(h, std::bit_cast<uint64_t>(node.float_value));
+  h = mix(h, static_cast<size_t>(node.int_value));
   h = mix(h, node.size.hash());
   for (const Expr& arg : node.args) h = mix(h, arg->hash);
   return h;
@@ -50,7 +50,7 @@ std::shared_ptr<const ExprNode> sealed(ExprNode node) {
 
 /// An untyped expression with its bare integers as bare floats.
 Expr bare_float(const Expr& e) {
-  if (e.op() == ExprOp::constant) return Expr(e->number);
+  if (e.op() == ExprOp::constant) return Expr(e->float_value);
   std::vector<Expr> args(e.args().begin(), e.args().end());
   for (size_t i = e.op() == ExprOp::select ? 1 : 0; i < args.size(); ++i) args[i] = bare_float(args[i]);
   return Expr::make(e.op(), DType::f32, std::move(args));
@@ -76,8 +76,8 @@ Expr::Expr(double number) {
                   .dtype = DType::f32,
                   .untyped = true,
                   .index = 0,
-                  .number = number,
-                  .integer = wrap_number(DType::i64, number),
+                  .float_value = number,
+                  .int_value = wrap_number(DType::i64, number),
                   .size = 0,
                   .args = {}});
 }
@@ -87,8 +87,8 @@ Expr::Expr(int number) {
                   .dtype = DType::i64,
                   .untyped = true,
                   .index = 0,
-                  .number = static_cast<double>(number),
-                  .integer = number,
+                  .float_value = static_cast<double>(number),
+                  .int_value = number,
                   .size = 0,
                   .args = {}});
 }
@@ -96,8 +96,8 @@ Expr::Expr(int number) {
 Expr Expr::constant(DType dtype, double number) {
   if (!is_float(dtype)) return integer(dtype, wrap_number(dtype, number));
   Expr e;
-  e.node_ =
-      sealed({.op = ExprOp::constant, .dtype = dtype, .untyped = false, .index = 0, .number = number, .integer = 0, .size = 0, .args = {}});
+  e.node_ = sealed(
+      {.op = ExprOp::constant, .dtype = dtype, .untyped = false, .index = 0, .float_value = number, .int_value = 0, .size = 0, .args = {}});
   return e;
 }
 
@@ -108,8 +108,8 @@ Expr Expr::integer(DType dtype, int64_t value) {
                     .dtype = dtype,
                     .untyped = false,
                     .index = 0,
-                    .number = 0,
-                    .integer = wrap_integer(dtype, value),
+                    .float_value = 0,
+                    .int_value = wrap_integer(dtype, value),
                     .size = 0,
                     .args = {}});
   return e;
@@ -117,23 +117,23 @@ Expr Expr::integer(DType dtype, int64_t value) {
 
 Expr Expr::input(int index, DType dtype) {
   Expr e;
-  e.node_ =
-      sealed({.op = ExprOp::input, .dtype = dtype, .untyped = false, .index = index, .number = 0, .integer = 0, .size = 0, .args = {}});
+  e.node_ = sealed(
+      {.op = ExprOp::input, .dtype = dtype, .untyped = false, .index = index, .float_value = 0, .int_value = 0, .size = 0, .args = {}});
   return e;
 }
 
 Expr Expr::axis(int index) {
   Expr e;
-  e.node_ =
-      sealed({.op = ExprOp::axis, .dtype = DType::i64, .untyped = false, .index = index, .number = 0, .integer = 0, .size = 0, .args = {}});
+  e.node_ = sealed(
+      {.op = ExprOp::axis, .dtype = DType::i64, .untyped = false, .index = index, .float_value = 0, .int_value = 0, .size = 0, .args = {}});
   return e;
 }
 
 Expr Expr::dim(Dim size) {
   if (size.is_number()) return integer(DType::i64, size.value());
   Expr e;
-  e.node_ =
-      sealed({.op = ExprOp::dim, .dtype = DType::i64, .untyped = false, .index = 0, .number = 0, .integer = 0, .size = size, .args = {}});
+  e.node_ = sealed(
+      {.op = ExprOp::dim, .dtype = DType::i64, .untyped = false, .index = 0, .float_value = 0, .int_value = 0, .size = size, .args = {}});
   return e;
 }
 
@@ -141,8 +141,8 @@ Expr Expr::make(ExprOp op, DType dtype, std::vector<Expr> args) {
   bool untyped = !args.empty() && op != ExprOp::cast && !gives_bool(op);
   for (size_t i = op == ExprOp::select ? 1 : 0; i < args.size(); ++i) untyped &= args[i]->untyped;
   Expr e;
-  e.node_ =
-      sealed({.op = op, .dtype = dtype, .untyped = untyped, .index = 0, .number = 0, .integer = 0, .size = 0, .args = std::move(args)});
+  e.node_ = sealed(
+      {.op = op, .dtype = dtype, .untyped = untyped, .index = 0, .float_value = 0, .int_value = 0, .size = 0, .args = std::move(args)});
   return e;
 }
 
@@ -153,7 +153,8 @@ std::span<const Expr> Expr::args() const { return node_->args; }
 Expr with_dtype(const Expr& e, DType dtype) {
   if (!e->untyped) return e;
   if (e.op() == ExprOp::constant) {
-    return is_float(dtype) ? Expr::constant(dtype, e->number) : Expr::integer(dtype, dtype == DType::boolean ? e->number != 0 : e->integer);
+    return is_float(dtype) ? Expr::constant(dtype, e->float_value)
+                           : Expr::integer(dtype, dtype == DType::boolean ? e->float_value != 0 : e->int_value);
   }
   std::vector<Expr> args(e.args().begin(), e.args().end());
   for (size_t i = e.op() == ExprOp::select ? 1 : 0; i < args.size(); ++i) args[i] = with_dtype(args[i], dtype);
@@ -203,6 +204,11 @@ Expr cast(Expr a, DType dtype) {
   return a.dtype() == dtype ? a : Expr::make(ExprOp::cast, dtype, {std::move(a)});
 }
 
+bool is_zero(const Expr& e) {
+  if (!e || e.op() != ExprOp::constant) return false;
+  return is_float(e.dtype()) ? e->float_value == 0 : e->int_value == 0;
+}
+
 namespace {
 
 bool is_leaf(ExprOp op) { return op == ExprOp::input || op == ExprOp::axis || op == ExprOp::dim; }
@@ -231,8 +237,8 @@ struct ExprSubstitution {
 };
 
 bool same_node(const ExprNode& a, const ExprNode& b) {
-  return a.op == b.op && a.dtype == b.dtype && a.index == b.index && a.integer == b.integer && a.size == b.size &&
-         std::bit_cast<uint64_t>(a.number) == std::bit_cast<uint64_t>(b.number) && a.args.size() == b.args.size();
+  return a.op == b.op && a.dtype == b.dtype && a.index == b.index && a.int_value == b.int_value && a.size == b.size &&
+         std::bit_cast<uint64_t>(a.float_value) == std::bit_cast<uint64_t>(b.float_value) && a.args.size() == b.args.size();
 }
 
 struct PairHash {

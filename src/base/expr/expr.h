@@ -16,7 +16,7 @@ namespace tenon::inline base {
 /// Operators of the scalar language. Floats follow IEEE 754; integers wrap; bool is 0 or 1.
 enum class ExprOp : uint8_t {
   // leaves
-  constant,  ///< `number` (floats) or `integer` (integers, bool)
+  constant,  ///< `float_value` (floats) or `int_value` (integers, bool)
   input,     ///< what access number `index` of the loop loads
   axis,      ///< i64: the position on axis `index` of the loop
   dim,       ///< i64: the symbolic size `size`
@@ -110,17 +110,19 @@ class Expr {
 struct ExprNode {
   ExprOp op = ExprOp::constant;
   DType dtype = DType::f32;
-  bool untyped = false;  ///< a bare number that has met no typed expression yet
-  int32_t index = 0;     ///< input, axis
-  double number = 0;     ///< value of a constant of a float dtype; 0 for integers and bool, whose value is `integer`
-  int64_t integer = 0;   ///< value of a constant of an integer dtype or bool
-  Dim size;              ///< dim
+  bool untyped = false;    ///< a bare number that has met no typed expression yet
+  int32_t index = 0;       ///< input, axis
+  double float_value = 0;  ///< value of a constant of a float dtype; 0 for integers and bool, whose value is `int_value`
+  int64_t int_value = 0;   ///< value of a constant of an integer dtype or bool
+  Dim size;                ///< dim
   std::vector<Expr> args;
   size_t hash = 0;  ///< of the whole expression
 };
 
 /// The operator's name in the text form: "add", "round_even", ...
 std::string_view name_of(ExprOp op);
+/// A constant that is 0 in its dtype (of floats also -0); false for null.
+bool is_zero(const Expr& e);
 /// Gives an untyped expression (a bare number, or an operator over bare numbers) its dtype; a typed one comes back as it is.
 Expr with_dtype(const Expr& e, DType dtype);
 

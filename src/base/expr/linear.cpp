@@ -83,8 +83,8 @@ bool Linear::overflowed() const {
 Linear linear_of(const Expr& e) {
   switch (e.op()) {
     case ExprOp::constant:
-      if (e->integer >= kLargest || e->integer <= -kLargest) return term_of(e);
-      return {{}, e->integer};
+      if (e->int_value >= kLargest || e->int_value <= -kLargest) return term_of(e);
+      return {{}, e->int_value};
     case ExprOp::dim: return {{}, e->size};
     case ExprOp::neg:
     case ExprOp::add:

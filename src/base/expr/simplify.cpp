@@ -11,7 +11,8 @@ namespace {
 
 bool is_number(const Expr& e, double value) {
   if (e.op() != ExprOp::constant) return false;
-  return is_float(e.dtype()) ? e->number == value && !(value == 0 && std::signbit(e->number)) : static_cast<double>(e->integer) == value;
+  return is_float(e.dtype()) ? e->float_value == value && !(value == 0 && std::signbit(e->float_value))
+                             : static_cast<double>(e->int_value) == value;
 }
 
 bool is_index(const Expr& e) { return e.dtype() == DType::i64 && !e->untyped; }
@@ -33,7 +34,7 @@ Expr exact_identity(const Expr& e) {
     case ExprOp::abs: return args[0].op() == ExprOp::abs ? args[0] : args[0].op() == ExprOp::neg ? abs(args[0]->args[0]) : Expr();
     case ExprOp::cast: return args[0].dtype() == e.dtype() ? args[0] : Expr();
     case ExprOp::select:
-      if (args[0].op() == ExprOp::constant) return args[0]->integer != 0 ? args[1] : args[2];
+      if (args[0].op() == ExprOp::constant) return args[0]->int_value != 0 ? args[1] : args[2];
       return same(args[1], args[2]) ? args[1] : Expr();
     default: return {};
   }
@@ -75,7 +76,7 @@ Expr folded(const Expr& e) {
   Scalar values[3];
   for (size_t i = 0; i < e->args.size(); ++i) {
     if (e->args[i].op() != ExprOp::constant) return {};
-    values[i] = {e->args[i]->number, e->args[i]->integer};
+    values[i] = {e->args[i]->float_value, e->args[i]->int_value};
   }
   const Scalar result = apply(e.op(), e->args.back().dtype(), e.dtype(), values[0], values[1], values[2], true);
   return is_float(e.dtype()) ? Expr::constant(e.dtype(), result.number) : Expr::integer(e.dtype(), result.integer);

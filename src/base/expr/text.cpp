@@ -20,9 +20,9 @@ constexpr std::array kNames = std::to_array<std::string_view>(
 static_assert(kNames.size() == static_cast<size_t>(ExprOp::select) + 1);
 
 std::string constant_text(const ExprNode& node) {
-  if (node.dtype == DType::boolean) return node.integer != 0 ? "true" : "false";
-  if (node.dtype == DType::u64) return fmt::format("{}", static_cast<uint64_t>(node.integer));
-  return is_float(node.dtype) ? fmt::format("{}", node.number) : fmt::format("{}", node.integer);
+  if (node.dtype == DType::boolean) return node.int_value != 0 ? "true" : "false";
+  if (node.dtype == DType::u64) return fmt::format("{}", static_cast<uint64_t>(node.int_value));
+  return is_float(node.dtype) ? fmt::format("{}", node.float_value) : fmt::format("{}", node.int_value);
 }
 
 /// Without its arguments; those that it has follow.

@@ -32,10 +32,10 @@ ExprNode identity_of(Combine combine, DType dtype) {
   const int64_t lowest = real || !negative ? 0 : bits >= 64 ? std::numeric_limits<int64_t>::min() : -(int64_t{1} << (bits - 1));
   const double infinity = std::numeric_limits<double>::infinity();
   switch (combine) {
-    case Combine::product: n.number = 1, n.integer = 1; break;
-    case Combine::min: n.number = infinity, n.integer = highest; break;
-    case Combine::max: n.number = -infinity, n.integer = lowest; break;
-    case Combine::logical_and: n.integer = 1; break;
+    case Combine::product: n.float_value = 1, n.int_value = 1; break;
+    case Combine::min: n.float_value = infinity, n.int_value = highest; break;
+    case Combine::max: n.float_value = -infinity, n.int_value = lowest; break;
+    case Combine::logical_and: n.int_value = 1; break;
     default: break;
   }
   return n;

@@ -9,7 +9,7 @@ namespace tenon::codegen {
 
 namespace {
 
-bool is_integer_zero(const Expr& e) { return e && e.op() == ExprOp::constant && !is_float(e.dtype()) && e->integer == 0; }
+bool is_integer_zero(const Expr& e) { return is_zero(e) && !is_float(e.dtype()); }
 
 bool has_bytes(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
 

@@ -64,7 +64,7 @@ class IndexCondition {
   /// false: some comparison is not one of an index.
   bool add(const Expr& within) {
     if (within.op() == ExprOp::logical_and) return add(within.args()[0]) && add(within.args()[1]);
-    if (within.op() == ExprOp::constant && within->integer != 0) return true;
+    if (within.op() == ExprOp::constant && within->int_value != 0) return true;
     if (bound(within)) return true;
     const Expr condition = of(within);
     if (condition) rest = rest ? logical_and(rest, condition) : condition;

@@ -26,7 +26,7 @@ Expr replaced(const Expr& e, const Expr& what, const Expr& by) {
 
 /// The lowest number, if the score is that or a sum of it and something else; else 0.
 double hidden_by(const Expr& score) {
-  if (score.op() == ExprOp::constant) return score->number <= kHiddenScore ? score->number : 0;
+  if (score.op() == ExprOp::constant) return score->float_value <= kHiddenScore ? score->float_value : 0;
   if (score.op() != ExprOp::add) return 0;
   return std::min(hidden_by(score.args()[0]), hidden_by(score.args()[1]));
 }

@@ -72,7 +72,7 @@ std::optional<WindowSum> window_sum_of(const Nest& nest, const Plan& plan) {
     sum.data = data;
     sum.weights = 1 - data;
     const NestAccess &x = nest.accesses[sum.data], &w = nest.accesses[sum.weights];
-    const bool zeros = !x.within || (x.fill.op() == ExprOp::constant && x.fill->number == 0);
+    const bool zeros = !x.within || is_zero(x.fill);
     if (x.flat || !zeros || w.within || !plan.arrays[w.array].constant || plan.arrays[x.array].constant) continue;
     if (!find_slides(sum, nest, plan)) continue;
     sum.channels = channels_of(sum, nest, plan);

@@ -52,13 +52,13 @@ Reg KernelEmitter::dim(Dim size) {
 Reg KernelEmitter::constant(TileType type, const ExprNode& value) {
   const bool real = is_float(type.element);
   // Bits, not the number, tell constants apart: -0 and NaN are constants like others.
-  const double number = real ? value.number : 0;
-  const int64_t key = real ? static_cast<int64_t>(__builtin_bit_cast(int64_t, number)) : value.integer;
+  const double number = real ? value.float_value : 0;
+  const int64_t key = real ? static_cast<int64_t>(__builtin_bit_cast(int64_t, number)) : value.int_value;
   auto [found, fresh] = constants_.try_emplace({type.element, key, 1.0}, kNone);
   if (fresh) {
     TileInstr instr;
     instr.number = number;
-    instr.integer = value.integer;
+    instr.integer = value.int_value;
     found->second = at_entry(std::move(instr), {type.element, 1});
   }
   return found->second;

@@ -11,7 +11,7 @@ namespace tenon::codegen {
 namespace {
 
 bool is_number(const Expr& e, const ExprNode& number) {
-  return e.op() == ExprOp::constant && e->number == number.number && e->integer == number.integer;
+  return e.op() == ExprOp::constant && e->float_value == number.float_value && e->int_value == number.int_value;
 }
 
 /// Whether a step that reads the access's fill leaves every result as it is.

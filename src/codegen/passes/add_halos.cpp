@@ -67,7 +67,7 @@ class Halos {
     }
     for (const auto& [array, around] : requested_) {
       plan_.arrays[array].halo = around.halo;
-      plan_.arrays[array].halo.zeros = around.fill->number == 0 && around.fill->integer == 0;
+      plan_.arrays[array].halo.zeros = is_zero(around.fill);
       plan_.arrays[array].strides = strides_of(plan_.arrays[array]);
     }
     std::vector<Group> groups;

@@ -19,7 +19,7 @@ bool is_whole(const Expr& e) {
     case ExprOp::floor:
     case ExprOp::ceil:
     case ExprOp::trunc: return true;
-    case ExprOp::constant: return e->number == std::trunc(e->number);
+    case ExprOp::constant: return e->float_value == std::trunc(e->float_value);
     default: return false;
   }
 }
@@ -39,7 +39,7 @@ struct WithZeroPoint {
 std::optional<WithZeroPoint> with_zero_point(const Expr& e) {
   if (is_whole(e)) return WithZeroPoint{e, 0};
   const bool adds = e.op() == ExprOp::add && is_whole(e.args()[0]) && is_f32_constant(e.args()[1]) && is_whole(e.args()[1]);
-  return adds ? std::optional(WithZeroPoint{e.args()[0], e.args()[1]->number}) : std::nullopt;
+  return adds ? std::optional(WithZeroPoint{e.args()[0], e.args()[1]->float_value}) : std::nullopt;
 }
 
 class Rewriting {
@@ -68,10 +68,10 @@ class Rewriting {
   Expr shortened(const Expr& e) {
     if (e.op() == ExprOp::cast && is_integer(e.dtype()) && e.args()[0].dtype() == DType::f32 && e.args()[0].op() == ExprOp::add) {
       const Expr& sum = e.args()[0];  // a zero's sign is none of an integer
-      if (is_f32_constant(sum.args()[1]) && sum.args()[1]->number == 0) return cast(sum.args()[0], e.dtype());
+      if (is_f32_constant(sum.args()[1]) && sum.args()[1]->float_value == 0) return cast(sum.args()[0], e.dtype());
     }
     if (e.op() == ExprOp::sub && is_f32_constant(e.args()[1]))
-      if (const auto byte = bytes_.find(e.args()[0].get()); byte != bytes_.end() && byte->second.zero_point == e.args()[1]->number)
+      if (const auto byte = bytes_.find(e.args()[0].get()); byte != bytes_.end() && byte->second.zero_point == e.args()[1]->float_value)
         return clamped(byte->second.number, byte->second.zero_point);
     const auto byte = byte_of(e);
     if (!byte) return {};

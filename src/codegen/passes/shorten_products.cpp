@@ -63,7 +63,7 @@ class Shortening {
     NestAccess& read = nest.accesses[operands.rows];
     read.array = rounded(read.array, nest.nodes);
     read.dtype = DType::bf16;
-    if (read.fill) read.fill = Expr::constant(DType::bf16, round_to(DType::bf16, read.fill->number));
+    if (read.fill) read.fill = Expr::constant(DType::bf16, round_to(DType::bf16, read.fill->float_value));
     nest.outputs[0].value = substitute(nest.outputs[0].value, [&](const ExprNode& n) {
       if (n.op != ExprOp::input) return Expr();
       const Expr load = Expr::input(n.index, n.index == operands.weights ? DType::f32 : DType::bf16);

@@ -119,7 +119,7 @@ std::optional<std::vector<Expr>> unflatten(const Expr& flat, const DimList& shap
 
 bool is_axis(const Expr& index, int axis, const Nest& nest) {
   if (index.op() == ExprOp::axis) return index->index == axis;
-  return index.op() == ExprOp::constant && index->integer == 0 && nest.axes[axis].extent == Dim(1);
+  return index.op() == ExprOp::constant && index->int_value == 0 && nest.axes[axis].extent == Dim(1);
 }
 
 namespace {

@@ -74,7 +74,7 @@ std::optional<Convolution> convolution_of(const Group& group, const Plan& plan) 
   }
   if (c.kernels < 0 || c.data < 0) return std::nullopt;
   const NestAccess& data = nest.accesses[c.data];
-  const bool zeros = !data.within || (data.fill.op() == ExprOp::constant && data.fill->number == 0);
+  const bool zeros = !data.within || is_zero(data.fill);
   if (data.flat || !zeros || !find_windows(c, data, nest, plan)) return std::nullopt;
   const Sizes& kernels = plan.arrays[nest.accesses[c.kernels].array].constant->shape;
   c.outputs = kernels[0];

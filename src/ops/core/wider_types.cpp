@@ -91,7 +91,7 @@ class Comparison {
 
   Preserved preserved_by_leaf(const ExprNode& a, const ExprNode& b) const {
     switch (a.op) {
-      case ExprOp::constant: return a.number == b.number && a.integer == b.integer ? Preserved::value : Preserved::nothing;
+      case ExprOp::constant: return a.float_value == b.float_value && a.int_value == b.int_value ? Preserved::value : Preserved::nothing;
       case ExprOp::input: return a.index == b.index ? accesses_[static_cast<size_t>(a.index)] : Preserved::nothing;
       case ExprOp::axis: return a.index == b.index ? Preserved::value : Preserved::nothing;
       default: return a.size == b.size ? Preserved::value : Preserved::nothing;

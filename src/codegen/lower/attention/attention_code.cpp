@@ -48,7 +48,7 @@ void AttentionCode::take_scratch(int64_t keys_of_a_block, bool joins) {
 
 Reg AttentionCode::real(double v) {
   ExprNode n;
-  n.number = v;
+  n.float_value = v;
   return emit.constant({DType::f32, 1}, n);
 }
 
