@@ -42,7 +42,7 @@ struct Work {
 passes::Report optimise(ir::Graph& graph, const std::string& rules, bool timing) {
   passes::Options options;
   options.level = 3;
-  options.rules = rules;
+  options.rule_selection = rules;
   options.rewriting.timing = timing;
   auto report = passes::optimise(graph, options);
   if (report) return std::move(*report);

@@ -131,7 +131,7 @@ void bind_graph_edits(nb::class_<PyGraph>& graph) {
           nb::arg("old"), nb::arg("new"), nb::kw_only(), nb::arg("except_by") = nb::none())
       .def("erase", &erase_node, nb::arg("node"))
       .def("erase", &erase_value, nb::arg("value"))
-      .def("remove_dead", [](const PyGraph& g) { return rewrite::remove_dead(g.restructure()); })
+      .def("remove_dead", [](const PyGraph& g) { return rewrite::eliminate_dead_code(g.restructure()); })
       .def("infer", [](const PyGraph& g) { unwrap(ir::infer_all(g.edit())); });
 }
 

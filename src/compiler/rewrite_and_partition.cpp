@@ -71,9 +71,9 @@ Result<PartitionedGraph> rewrite_graph(std::unique_ptr<ir::Graph> graph, const C
   passes::Options rewriting;
   rewriting.verify = options.verify;
   rewriting.level = options.opt;
-  rewriting.off = options.off;
+  rewriting.disabled = options.off;
   if (runs_kernels_first(out.backends, constraints)) rewriting.packs = codegen::attention_fits;
-  else rewriting.off.insert("fuse/integer_products");  // other runtimes recognize quantized products by the dequantizing around them
+  else rewriting.disabled.insert("fuse/integer_products");  // other runtimes recognize quantized products by the dequantizing around them
   TRY(partition::attach_constraints(*out.graph, constraints, out.backends.roles()));
   TRY(passes::optimise(*out.graph, rewriting));
   return out;

@@ -128,7 +128,7 @@ class HashConsing {
     for (size_t i = 0; i < graph_.node(twin).outputs.size(); ++i) {
       const ValueId from = graph_.node(twin).outputs[i], to = graph_.node(kept).outputs[i];
       if (!from || graph_.value(from).uses.empty()) continue;
-      if (rewrite::replace(graph_, from, to, journal_).empty()) continue;
+      if (rewrite::try_replace_all_uses(graph_, from, to, journal_).empty()) continue;
       journal_.undo();
       return false;
     }

@@ -3,6 +3,6 @@
 
 namespace tenon::passes {
 
-Result<bool> dead_code(Graph& graph, Context& context) { return rewrite::remove_dead(graph, context.options.rewriting.keep) > 0; }
+Result<bool> dead_code(Graph& graph, Context& context) { return rewrite::eliminate_dead_code(graph, context.options.rewriting.keep) > 0; }
 
 }  // namespace tenon::passes

@@ -168,7 +168,7 @@ Result<bool> pack_rows(Graph& graph, Context& context) {
   Needs needs = needs_of(graph, context.options.packs);
   if (!needs.is_profitable()) return false;
   TRY(RowPacker(graph, std::move(needs)).run());
-  rewrite::remove_dead(graph, context.options.rewriting.keep);
+  rewrite::eliminate_dead_code(graph, context.options.rewriting.keep);
   return true;
 }
 

@@ -22,7 +22,7 @@ bool is_at_fixpoint(const Pass& pass, const Report& report) {
 
 Result<bool> run_pass(const Pass& pass, Graph& graph, Context& context, int index, int count) {
   const Options& options = context.options;
-  if (pass.level > options.level || options.off.contains(pass.name)) return false;
+  if (pass.level > options.level || options.disabled.contains(pass.name)) return false;
   if (pass.again && is_at_fixpoint(pass, context.report)) return false;
   if (const auto& cancelled = options.rewriting.cancelled; cancelled && cancelled())
     return fail(Code::cancelled, std::string(pass.name), "the build was cancelled");

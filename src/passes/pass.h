@@ -16,12 +16,12 @@ using ir::Graph;
 
 struct Options {
   int level = 2;  ///< 0: nothing but what compiling needs; 1: clean; 2: and fuse; 3: and combine, and the target's ops
-  /// Which rules run, see rules::select; empty: none but `own`.
-  std::string rules = "tenon";
-  std::vector<rewrite::RulePtr> own;       ///< further rules, of the caller: from .rules files, callables
-  std::set<std::string, std::less<>> off;  ///< names of passes, rule files or rules that do not run
-  bool verify = false;                     ///< check every invariant of the graph after each pass
-  bool isolate = false;                    ///< try the rules in a forked child first, see rewrite::rewrite_without_faulty_rules
+  /// Which rules run, as rules::select takes it: "default+onnxruntime-bias_gelu"; empty: none but `own`.
+  std::string rule_selection = "tenon";
+  std::vector<rewrite::RulePtr> own;            ///< further rules, of the caller: from .rules files, callables
+  std::set<std::string, std::less<>> disabled;  ///< names of passes, rule files or rules that do not run
+  bool verify = false;                          ///< check every invariant of the graph after each pass
+  bool isolate = false;                         ///< try the rules in a forked child first, see rewrite::rewrite_without_faulty_rules
   /// Whether the backend runs this Attention as RaggedAttention, without the padding of its sequences. May be null: none does.
   std::function<bool(const ir::NodeView&)> packs;
   /// How rules run: numerics, limits, order, checks, cancellation. `stop_after` counts over all passes; `fold` is set by the passes.
@@ -52,7 +52,7 @@ struct Context {
   const Options& options;
   Report& report;
   int64_t budget;          ///< rewrites left (rewrite::Options::stop_after)
-  rewrite::RuleSet rules;  ///< all that Options::rules and Options::own name
+  rewrite::RuleSet rules;  ///< all that Options::rule_selection and Options::own name
   std::set<std::string, std::less<>> left_out =
       {};  ///< rules that an earlier pass disabled, because they broke a promise or reached a limit
 };

@@ -7,10 +7,11 @@ namespace tenon::passes {
 
 Result<rewrite::RuleSet> rules_of(const Options& options, const ir::OpTable& ops) {
   std::vector<rewrite::RulePtr> out;
-  for (const rules::Entry& entry : TRY(rules::select(options.rules)))
-    if (!options.off.contains(entry.file) && !options.off.contains(entry.rule->name)) out.push_back(TRY(rules::compile(entry, ops)));
+  for (const rules::Entry& entry : TRY(rules::select(options.rule_selection)))
+    if (!options.disabled.contains(entry.file) && !options.disabled.contains(entry.rule->name))
+      out.push_back(TRY(rules::compile(entry, ops)));
   for (const rewrite::RulePtr& rule : options.own)
-    if (!options.off.contains(rule->name)) out.push_back(rule);
+    if (!options.disabled.contains(rule->name)) out.push_back(rule);
   return rewrite::RuleSet(std::move(out), ops);
 }
 

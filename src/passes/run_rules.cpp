@@ -64,7 +64,7 @@ Result<bool> run_stage(Graph& graph, Context& context, rewrite::Stage stage) {
   const bool last_pass = stage >= rewrite::Stage::combine || context.options.level < 2;
   if (!last_pass) options.sweeps = 1;
   const bool fuses_later = context.options.level >= 2 && stage <= rewrite::Stage::fuse;
-  if (stage != rewrite::Stage::target && !context.options.off.contains("fold_constants"))
+  if (stage != rewrite::Stage::target && !context.options.disabled.contains("fold_constants"))
     options.fold = fuses_later ? fold_but_dequantized : fold_node;
   const auto statistics =
       TRY(context.options.isolate ? rewrite::rewrite_without_faulty_rules(graph, set, options) : rewrite::rewrite(graph, set, options));

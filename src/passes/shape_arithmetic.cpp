@@ -32,7 +32,7 @@ bool replace_by_constants(Graph& graph, ir::NodeId node, rewrite::Journal& journ
     if (!tensor) continue;
     journal.begin();
     const ir::ValueId constant = graph.add_constant(ir::constant_of(std::move(*tensor)));
-    if (rewrite::replace(graph, out, constant, journal).empty()) changed = true;
+    if (rewrite::try_replace_all_uses(graph, out, constant, journal).empty()) changed = true;
     else journal.undo();
   }
   return changed;
@@ -52,7 +52,7 @@ Result<bool> shape_arithmetic(Graph& graph, Context& context) {
       for (size_t i = 0; i < graph.node(node).bodies.size(); ++i) changed |= TRY(shape_arithmetic(graph.body(node, i), context));
     }
   }
-  if (changed) rewrite::remove_dead(graph, keep);
+  if (changed) rewrite::eliminate_dead_code(graph, keep);
   return changed;
 }
 

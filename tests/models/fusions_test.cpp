@@ -81,7 +81,7 @@ class Fusions : public testing::TestWithParam<Case> {
   static Counts fused(ir::Graph& graph, const std::string& rules) {
     passes::Options options;
     options.level = 3;
-    options.rules = rules;
+    options.rule_selection = rules;
     const auto done = passes::optimise(graph, options);
     EXPECT_TRUE(done) << done.error().text();
     Counts found;

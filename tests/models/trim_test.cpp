@@ -66,7 +66,7 @@ TEST_P(Trim, TheLastLayerHasOneQuery) {
     const auto made = graph->clone();
     passes::Options options;
     options.level = 3;
-    if (!trims) options.off.insert("trim");
+    if (!trims) options.disabled.insert("trim");
     const auto done = passes::optimise(*made, options);
     ASSERT_TRUE(done) << done.error().text();
     const std::vector<Dim> found = queries(*made);

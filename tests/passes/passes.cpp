@@ -211,7 +211,7 @@ TEST(Pipeline, RulesAndPassesCanBeSwitchedOff) {
   auto g = graph_of(kLayer);
   Options options;
   options.verify = true;
-  options.off = {"fuse/activation", "identity"};
+  options.disabled = {"fuse/activation", "identity"};
   ASSERT_TRUE(passes::optimise(*g, options));
   EXPECT_NE(ops_of(*g).find("Erf"), std::string::npos);
   EXPECT_NE(ops_of(*g).find("Identity"), std::string::npos);

@@ -23,7 +23,7 @@ class Drawn {
     for (int i = 0; i < 14; ++i) step();
     for (size_t i = 4; i < values_.size(); ++i)
       if (i + 2 >= values_.size() || pick(6) == 0) graph_->add_output(values_[i]);
-    rewrite::remove_dead(*graph_);
+    rewrite::eliminate_dead_code(*graph_);
   }
   ir::Graph& graph() { return *graph_; }
   Result<void> status() const { return build_.status(); }

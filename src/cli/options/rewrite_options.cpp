@@ -55,10 +55,10 @@ Result<passes::Options> RewriteOptions::passes_options() const {
   const RuleChoice choice = TRY(choose_rules(rules, *TRY(model.plugins.plugins()).ops));
   passes::Options out;
   out.level = 3;
-  out.rules = choice.expression;
+  out.rule_selection = choice.expression;
   out.own = choice.files;
   out.isolate = isolate;
-  if (only) out.off.insert(std::begin(kWithoutRules), std::end(kWithoutRules));
+  if (only) out.disabled.insert(std::begin(kWithoutRules), std::end(kWithoutRules));
   out.rewriting.allowed = numerics_of(numerics);
   out.rewriting.order = order == "sweep" ? rewrite::Order::sweep : rewrite::Order::worklist;
   out.rewriting.keep.insert(keep.begin(), keep.end());

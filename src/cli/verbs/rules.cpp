@@ -99,7 +99,7 @@ Result<import::Imported> model_for_rules(const Options& o) {
   passes::Options options;
   const RuleChoice choice = o.before.empty() ? RuleChoice() : TRY(choose_rules(o.before, *TRY(ops_of(o))));
   options.level = 3;
-  options.rules = choice.expression;
+  options.rule_selection = choice.expression;
   options.own = choice.files;
   auto m = TRY(o.model.import());
   TRY(passes::optimise(*m.graph, options));

@@ -80,7 +80,7 @@ Result<std::unique_ptr<Weights>> weights_of(const files::SafeTensorsCheckpoint& 
     std::string name = translated(e->name, family);
     const bool is_moved = family.norm_offset != 0 && name.ends_with("norm.weight");
     ir::ConstantRef weight = ir::constant_of(is_moved ? TRY(moved(e->tensor, family.norm_offset)) : e->tensor);
-    if (family.translate) weight = TRY(family.translate(name, std::move(weight), model));
+    if (family.to_gguf_layout) weight = TRY(family.to_gguf_layout(name, std::move(weight), model));
     out->set(std::move(name), std::move(weight));
   }
   return out;

@@ -33,7 +33,7 @@ FAMILY(falcon){
     .name = "falcon",
     .model_types = kFalconTypes,
     .weights = kFalconWeights,
-    .translate = [](const std::string& name, ir::ConstantRef weight, const Hyperparameters& model) -> Result<ir::ConstantRef> {
+    .to_gguf_layout = [](const std::string& name, ir::ConstantRef weight, const Hyperparameters& model) -> Result<ir::ConstantRef> {
       if (name.find(".attn_qkv.") == name.npos) return weight;
       const int64_t groups = TRY(key_heads(model));
       return ungrouped_rows(std::move(weight), groups, TRY(model.size("attention.head_count")) / groups, name);

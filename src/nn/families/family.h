@@ -22,7 +22,7 @@ struct Family {
   std::span<const std::string_view> model_types = {};  ///< model_type of config.json
   std::span<const WeightName> weights = {};            ///< in addition to kDecoderWeights; these override them
   /// What a folder of Hugging Face stores otherwise than GGUF does, by our name: transposed, or with rows in another order. Null: nothing.
-  Result<ir::ConstantRef> (*translate)(const std::string& name, ir::ConstantRef weight, const Hyperparameters& model) = nullptr;
+  Result<ir::ConstantRef> (*to_gguf_layout)(const std::string& name, ir::ConstantRef weight, const Hyperparameters& model) = nullptr;
   float norm_offset = 0;                     ///< to add to weights of normalizations from a Hugging Face folder (1 for Gemma)
   Activation activation = Activation::silu;  ///< default where the model names none
   int64_t inner_factor = 0;  ///< width of the feed-forward part, in widths of the embedding, where the model names none; 0: it must

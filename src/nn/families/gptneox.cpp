@@ -24,7 +24,7 @@ FAMILY(gptneox){
     .name = "gptneox",
     .model_types = kGptneoxTypes,
     .weights = kGptneoxWeights,
-    .translate = [](const std::string& name, ir::ConstantRef weight, const Hyperparameters& model) -> Result<ir::ConstantRef> {
+    .to_gguf_layout = [](const std::string& name, ir::ConstantRef weight, const Hyperparameters& model) -> Result<ir::ConstantRef> {
       if (name.find(".attn_qkv.") == name.npos) return weight;
       return ungrouped_rows(std::move(weight), TRY(model.size("attention.head_count")), 1, name);
     },

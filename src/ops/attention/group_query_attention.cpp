@@ -144,7 +144,7 @@ class Definition {
 
   /// The operand attention_bias, which ends with the longest sequence, padded to the length of the cache.
   ir::ValueId widened(ir::ValueId scores, ir::ValueId keys) const {
-    const ir::ValueId more = build_("Sub", {build_("Unsqueeze", {keys, build_.ints({0})}), sizes_of(build_, scores, 3, 4)});
+    const ir::ValueId more = build_("Sub", {build_("Unsqueeze", {keys, build_.ints({0})}), shape_of(build_, scores, 3, 4)});
     return build_("Pad", {scores, build_("Concat", {build_.ints({0, 0, 0, 0, 0, 0, 0}), more}, {{"axis", int64_t{0}}})});
   }
 
@@ -159,7 +159,7 @@ class Definition {
     const ir::ValueId rows = build_("Slice", {mask, build_.ints({0}), build_.ints({1}), build_.ints({3})});
     const ir::ValueId heads = build_("Expand", {sink, build_("Shape", {rows})});
     const ir::ValueId spread = build_(
-        "Expand", {mask, build_("Concat", {build_.ints({1}), sizes_of(build_, heads, 1, 2), build_.ints({1, 1})}, {{"axis", int64_t{0}}})});
+        "Expand", {mask, build_("Concat", {build_.ints({1}), shape_of(build_, heads, 1, 2), build_.ints({1, 1})}, {{"axis", int64_t{0}}})});
     mask = build_("Concat", {spread, heads}, {{"axis", int64_t{3}}});
   }
 

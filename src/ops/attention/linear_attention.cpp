@@ -161,7 +161,7 @@ class Definition {
  private:
   ir::ValueId no_state() {
     const ir::ValueId shape =
-        build_("Concat", {sizes_of(build_, in_[kQuery], 0, 1), build_.ints({heads_, size_, value_size_})}, {{"axis", int64_t{0}}});
+        build_("Concat", {shape_of(build_, in_[kQuery], 0, 1), build_.ints({heads_, size_, value_size_})}, {{"axis", int64_t{0}}});
     return build_("Expand", {build_.scalar(wide_, 0), shape});
   }
 

@@ -81,7 +81,7 @@ Result<LoopForm> loop_form(const NodeView& view) {
       else if (here.known_equal(l.sizes[label])) index.push_back(axis_of[label]);
       else index.push_back(axis_of[label] * size_expr(less_than(1, here)));
     }
-    const Expr x = widen(load(loop, operand_access(view, k, std::move(index))));
+    const Expr x = to_compute_dtype(load(loop, operand_access(view, k, std::move(index))));
     product = product ? product * x : x;
   }
   return contraction_form(std::move(loop), product, view.outputs[0].dtype, *view.outputs[0].shape);

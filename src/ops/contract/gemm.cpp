@@ -58,11 +58,11 @@ Result<LoopForm> loop_form(const NodeView& view) {
   if (alpha != 1 || has_c) {
     after = [&](Expr sum, Loop& map) {
       Expr y = scaled(sum, alpha);
-      if (has_c) y = y + scaled(widen(load(map, operand_access(view, 2, broadcast_index(*view.type(2).shape, shape)))), beta);
+      if (has_c) y = y + scaled(to_compute_dtype(load(map, operand_access(view, 2, broadcast_index(*view.type(2).shape, shape)))), beta);
       return y.dtype() == sum.dtype() ? y : cast(y, sum.dtype());
     };
   }
-  return contraction_form(std::move(loop), widen(a) * widen(b), view.outputs[0].dtype, shape, after);
+  return contraction_form(std::move(loop), to_compute_dtype(a) * to_compute_dtype(b), view.outputs[0].dtype, shape, after);
 }
 
 Result<void> evaluate(Call& call) {

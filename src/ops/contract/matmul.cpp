@@ -17,7 +17,7 @@ Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   MatmulLoop mm = matmul_loop(view, 0, 1);
   const Expr a = load(mm.loop, operand_access(view, 0, mm.index_a)), b = load(mm.loop, operand_access(view, 1, mm.index_b));
-  return contraction_form(std::move(mm.loop), widen(a) * widen(b), view.outputs[0].dtype, mm.shape);
+  return contraction_form(std::move(mm.loop), to_compute_dtype(a) * to_compute_dtype(b), view.outputs[0].dtype, mm.shape);
 }
 
 Result<void> evaluate(Call& call) {

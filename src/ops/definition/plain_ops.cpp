@@ -37,12 +37,12 @@ ValueId transposed(ir::Builder& build, ValueId x, Ints order) {
   return build("Transpose", {x}, {{"perm", std::move(order)}});
 }
 
-ValueId sizes_of(ir::Builder& build, ValueId x, int64_t begin, int64_t end) {
+ValueId shape_of(ir::Builder& build, ValueId x, int64_t begin, int64_t end) {
   return build("Shape", {x}, {{"start", begin}, {"end", end}});
 }
 
 ValueId size_of(ir::Builder& build, ValueId x, int64_t axis) {
-  return build("Squeeze", {sizes_of(build, x, axis, axis + 1), build.ints({0})});
+  return build("Squeeze", {shape_of(build, x, axis, axis + 1), build.ints({0})});
 }
 
 ValueId iota(ir::Builder& build, ValueId end) { return build("Range", {build.scalar(DType::i64, 0), end, build.scalar(DType::i64, 1)}); }

@@ -15,8 +15,8 @@ ir::ValueId sliced(ir::Builder& build, ir::ValueId x, int axis, int64_t begin, i
 ir::ValueId squeezed(ir::Builder& build, ir::ValueId x, int axis);
 /// Transpose with `perm` = order.
 ir::ValueId transposed(ir::Builder& build, ir::ValueId x, std::vector<int64_t> order);
-/// The sizes of axes [begin, end) of a tensor: i64[end - begin].
-ir::ValueId sizes_of(ir::Builder& build, ir::ValueId x, int64_t begin, int64_t end);
+/// Shape: the sizes of axes [begin, end) of a tensor: i64[end - begin].
+ir::ValueId shape_of(ir::Builder& build, ir::ValueId x, int64_t begin, int64_t end);
 /// The size of one axis as an i64 of rank 0.
 ir::ValueId size_of(ir::Builder& build, ir::ValueId x, int64_t axis);
 /// Range: i64[end] with elements 0, 1, ..., end - 1. end: i64 of rank 0.

@@ -8,7 +8,7 @@ namespace tenon::ops {
 
 DType compute_dtype(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype; }
 
-Expr widen(Expr e) { return cast_expr(e, compute_dtype(e.dtype())); }
+Expr to_compute_dtype(Expr e) { return cast_expr(e, compute_dtype(e.dtype())); }
 
 std::vector<Axis> parallel_axes(const DimList& shape) {
   std::vector<Axis> out;
@@ -79,7 +79,7 @@ Result<LoopForm> map_form(const NodeView& view, const MapBody& body) {
   std::vector<Expr> values;
   for (size_t i = 0; i < view.inputs.size(); ++i) {
     if (!view.has(i)) values.emplace_back();
-    else values.push_back(widen(load(loop, operand_access(view, i, broadcast_index(*view.type(i).shape, *result.shape)))));
+    else values.push_back(to_compute_dtype(load(loop, operand_access(view, i, broadcast_index(*view.type(i).shape, *result.shape)))));
   }
   loop.outputs.push_back(full_output(result.dtype, *result.shape, body(values)));
   return single_loop_form(std::move(loop));

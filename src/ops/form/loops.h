@@ -8,16 +8,16 @@
 
 namespace tenon::ops {
 
-/// The dtype in which a loop computes: f32 for f16 and bf16, else `dtype` (integers too).
+/// The dtype in which a loop computes: f32 for f16 and bf16, else `dtype`, integers too.
 DType compute_dtype(DType dtype);
-/// The expression cast to compute_dtype.
-Expr widen(Expr e);
+/// The expression cast to the compute_dtype of its dtype.
+Expr to_compute_dtype(Expr e);
 std::vector<Axis> parallel_axes(const DimList& shape);
 /// A read of operand `input` of the node.
 Access operand_access(const NodeView& view, size_t input, std::vector<Expr> index);
 /// A read of output `output` of loop number `loop`, which comes before in the form.
 Access loop_output_access(int loop, int output, DType dtype, std::vector<Expr> index);
-/// Adds the access to the loop and returns the expression of its value (not widened).
+/// Adds the access to the loop and returns the expression of its value (in the dtype of the access).
 Expr load(Loop& loop, Access access);
 /// The rank of every present operand and result is known. Errors: not_supported.
 Result<void> require_known_ranks(const NodeView& view);
@@ -28,8 +28,8 @@ Output full_output(DType dtype, const DimList& shape, Expr value);
 LoopForm single_loop_form(Loop loop);
 /// A loop form of several loops, whose result 0 is output 0 of the last one.
 LoopForm loop_sequence_form(std::vector<Loop> loops);
-/// The loop form of an element-wise op: every operand is broadcast to the shape of result 0. `body` gets one widened expression an operand
-/// (null for a missing one); its value is cast to the result's dtype.
+/// The loop form of an element-wise op: every operand is broadcast to the shape of result 0. `body` gets one expression of compute_dtype an
+/// operand (null for a missing one); its value is cast to the result's dtype.
 using MapBody = std::function<Expr(std::span<const Expr>)>;
 Result<LoopForm> map_form(const NodeView& view, const MapBody& body);
 

@@ -73,7 +73,7 @@ OP(scatter_elements) {
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 1, is_index, "i32 or i64"));
       TRY(require_same_dtype(view, 0, 2));
-      if (TRY(combine_of(view))) TRY(require_dtype(view, 0, is_comparable, "a number or bool, where there is a reduction"));
+      if (TRY(combine_of(view))) TRY(require_dtype(view, 0, is_number_or_bool, "a number or bool, where there is a reduction"));
       if (ranks_known(view, {0})) {
         const int axis = TRY(normalise_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
         for (size_t k : {1, 2}) TRY(require_rank(view, k, view.rank(0)));

@@ -89,7 +89,7 @@ OP(scatter_nd) {
       TRY(require_rank(view, 1, 1, -1));
       TRY(require_same_dtype(view, 0, 2));
       if (view.attributes->text("reduction", "none") != "none")
-        TRY(require_dtype(view, 0, is_comparable, "a number or bool, where there is a reduction"));
+        TRY(require_dtype(view, 0, is_number_or_bool, "a number or bool, where there is a reduction"));
       TRY(require_update_sizes(view));
       return infer_same_type(view);
     },

@@ -7,11 +7,11 @@ namespace tenon::ops {
 
 bool is_number(DType dtype) { return is_real_arithmetic(dtype) || is_integer(dtype); }
 
-bool is_signed_number(DType dtype) { return is_real_arithmetic(dtype) || (is_integer(dtype) && is_signed(dtype)); }
+bool is_signed_number(DType dtype) { return is_number(dtype) && is_signed(dtype); }
 
 bool is_bool(DType dtype) { return dtype == DType::boolean; }
 
-bool is_comparable(DType dtype) { return is_number(dtype) || dtype == DType::boolean; }
+bool is_number_or_bool(DType dtype) { return is_number(dtype) || dtype == DType::boolean; }
 
 bool is_index(DType dtype) { return dtype == DType::i32 || dtype == DType::i64; }
 

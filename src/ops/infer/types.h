@@ -13,8 +13,8 @@ using ir::Type;
 bool is_number(DType dtype);  ///< float arithmetic types (no floats of 8 and 4 bits) and integers
 bool is_signed_number(DType dtype);
 bool is_bool(DType dtype);
-bool is_index(DType dtype);       ///< i32, i64
-bool is_comparable(DType dtype);  ///< numbers and bool
+bool is_index(DType dtype);  ///< i32, i64
+bool is_number_or_bool(DType dtype);
 /// Stores the type of result `k`; ignored where the node has fewer results.
 void set_output(NodeView& view, size_t k, Type type);
 /// Each of these operands is present and has a known rank.

@@ -25,7 +25,7 @@ ir::ValueId positions(ir::Builder& build, const NodeView& view, std::span<const 
 
 /// The number of words of each sequence by its mask; 0 where there is no mask.
 ir::ValueId word_counts(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
-  if (!view.has(kMask)) return build("Expand", {build.scalar(DType::i32, 0), sizes_of(build, in[kIds], 0, 1)});
+  if (!view.has(kMask)) return build("Expand", {build.scalar(DType::i32, 0), shape_of(build, in[kIds], 0, 1)});
   const ir::ValueId ones = build("Equal", {in[kMask], build.scalar(view.type(kMask).dtype, 1)});
   return build("ReduceSum", {cast_to(build, ones, DType::i32), build.ints({1})}, {{"keepdims", int64_t{0}}});
 }

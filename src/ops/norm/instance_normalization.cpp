@@ -28,7 +28,7 @@ Result<LoopForm> loop_form(const NodeView& view) {
   const RowStatistics s = add_statistics(loops, shape, row, wide, element, view.attributes->number("epsilon", 1e-5f));
   RowLoop last = map_rows(shape, row);
   const Expr normal = (element(last) - last.load_of_row(s.mean, wide)) * last.load_of_row(s.scale, wide);
-  auto parameter = [&](size_t k) { return widen(load(last.loop, operand_access(view, k, {Expr::axis(1)}))); };
+  auto parameter = [&](size_t k) { return to_compute_dtype(load(last.loop, operand_access(view, k, {Expr::axis(1)}))); };
   const Expr scale = parameter(1), bias = parameter(2);
   add_output(last, dtype, shape, normal * scale + bias);
   loops.push_back(std::move(last.loop));

@@ -32,13 +32,13 @@ Result<LoopForm> loop_form(const NodeView& view) {
   Access access = operand_access(view, 0, near);
   access.within = logical_and(index_constant(0) <= near[1], near[1] < size_expr(shape[1]));
   access.fill = Expr::constant(dtype, 0);
-  const Expr neighbour = widen(load(sum, std::move(access)));
+  const Expr neighbour = to_compute_dtype(load(sum, std::move(access)));
   Output squares = full_output(wide, shape, neighbour * neighbour);
   squares.combine = Combine::sum;
   sum.outputs.push_back(std::move(squares));
   Loop map;
   map.axes = parallel_axes(shape);
-  const Expr x = widen(load(map, operand_access(view, 0, axis_indices(rank)))),
+  const Expr x = to_compute_dtype(load(map, operand_access(view, 0, axis_indices(rank)))),
              total = load(map, loop_output_access(0, 0, wide, axis_indices(rank)));
   auto number = [&](std::string_view name, float otherwise) { return static_cast<double>(view.attributes->number(name, otherwise)); };
   const double alpha = number("alpha", 1e-4f) / static_cast<double>(size);

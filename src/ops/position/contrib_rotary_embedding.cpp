@@ -20,7 +20,7 @@ Result<void> infer(NodeView& view) {
 ir::ValueId rows(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   if (view.rank(kPositions) == 2) return in[kPositions];
   const ir::ValueId positions = iota(build, size_of(build, in[kX], view.rank(kX) == 3 ? 1 : 2));
-  const ir::ValueId batch = build("Concat", {sizes_of(build, in[kX], 0, 1), build.ints({1})}, {{"axis", int64_t{0}}});
+  const ir::ValueId batch = build("Concat", {shape_of(build, in[kX], 0, 1), build.ints({1})}, {{"axis", int64_t{0}}});
   return build("Expand", {build("Unsqueeze", {build("Add", {positions, in[kPositions]}), build.ints({0})}), batch});
 }
 

@@ -11,20 +11,21 @@ namespace {
 
 /// Sizes of the operand as [batch, sequence, heads, size], for either layout (3D or 4D).
 struct RotarySizes {
-  bool split = false;  ///< stored as [batch, sequence, heads * size], else as [batch, heads, sequence, size]
+  bool merged_heads = false;  ///< stored as [batch, sequence, heads * size], else as [batch, heads, sequence, size]
   Dim batch, sequence, heads, size, half;
 };
 
 Result<RotarySizes> sizes_of(const NodeView& view) {
   const Type& x = view.type(0);
   RotarySizes s;
-  s.split = x.rank() == 3;
+  s.merged_heads = x.rank() == 3;
   s.batch = x.dim(0);
-  s.sequence = x.dim(s.split ? 1 : 2);
+  s.sequence = x.dim(s.merged_heads ? 1 : 2);
   const int64_t heads = view.attributes->integer("num_heads", 0), rotated_size = view.attributes->integer("rotary_embedding_dim", 0);
-  if (s.split && heads < 1) return refuse(view, Code::bad_attribute, "an operand of rank 3 needs num_heads").expected("a positive number");
-  s.heads = s.split ? Dim(heads) : x.dim(1);
-  s.size = s.split ? floor_div(x.dim(2), heads) : x.dim(3);
+  if (s.merged_heads && heads < 1)
+    return refuse(view, Code::bad_attribute, "an operand of rank 3 needs num_heads").expected("a positive number");
+  s.heads = s.merged_heads ? Dim(heads) : x.dim(1);
+  s.size = s.merged_heads ? floor_div(x.dim(2), heads) : x.dim(3);
   s.half = rotated_size > 0 ? Dim(rotated_size / 2) : floor_div(s.size, 2);
   return s;
 }
@@ -37,7 +38,7 @@ Result<void> infer(NodeView& view) {
   if (ranks_known(view, {0, 1, 2})) {
     const RotarySizes s = TRY(sizes_of(view));
     for (size_t k : {1, 2}) TRY(require_equal(view, view.type(k).dim(-1), s.half, "last size of the cache and half of the rotated size"));
-    if (s.split) TRY(require_equal(view, s.size * s.heads, view.type(0).dim(2), "hidden size and a multiple of num_heads"));
+    if (s.merged_heads) TRY(require_equal(view, s.size * s.heads, view.type(0).dim(2), "hidden size and a multiple of num_heads"));
     TRY(require_at_least(view, s.size, s.half * 2, "more is rotated than a head has"));
     const Dim batch = s.batch, sequence = s.sequence;
     if (view.has(3)) TRY(require_broadcastable(view, 3, {batch, sequence}));
@@ -53,13 +54,13 @@ Result<void> infer(NodeView& view) {
 /// The loop of the first (real) or second (imaginary) half of the rotated elements: cos * a - sin * b, or sin * a + cos * b.
 Loop half_loop(const NodeView& view, const RotarySizes& s, bool imaginary) {
   Loop loop;
-  const DimList space = s.split ? DimList{s.batch, s.sequence, s.heads, s.half} : DimList{s.batch, s.heads, s.sequence, s.half};
+  const DimList space = s.merged_heads ? DimList{s.batch, s.sequence, s.heads, s.half} : DimList{s.batch, s.heads, s.sequence, s.half};
   loop.axes = parallel_axes(space);
-  const Expr b = Expr::axis(0), position = Expr::axis(s.split ? 1 : 2), head = Expr::axis(s.split ? 2 : 1), j = Expr::axis(3);
+  const Expr b = Expr::axis(0), position = Expr::axis(s.merged_heads ? 1 : 2), head = Expr::axis(s.merged_heads ? 2 : 1), j = Expr::axis(3);
   const bool interleaved = view.attributes->integer("interleaved", 0) != 0;
   auto element = [&](bool second) {
     const Expr d = interleaved ? j * index_constant(2) + index_constant(second) : second ? j + size_expr(s.half) : j;
-    if (s.split) return std::vector<Expr>{b, position, head * size_expr(s.size) + d};
+    if (s.merged_heads) return std::vector<Expr>{b, position, head * size_expr(s.size) + d};
     return std::vector<Expr>{b, head, position, d};
   };
   std::vector<Expr> angle;
@@ -69,9 +70,10 @@ Loop half_loop(const NodeView& view, const RotarySizes& s, bool imaginary) {
   } else {
     angle = {broadcast_index({view.type(1).dim(0)}, {s.batch})[0], position, j};
   }
-  const Expr cosine = widen(load(loop, operand_access(view, 1, angle))), sine = widen(load(loop, operand_access(view, 2, angle)));
-  const Expr first = widen(load(loop, operand_access(view, 0, element(false)))),
-             second = widen(load(loop, operand_access(view, 0, element(true))));
+  const Expr cosine = to_compute_dtype(load(loop, operand_access(view, 1, angle))),
+             sine = to_compute_dtype(load(loop, operand_access(view, 2, angle)));
+  const Expr first = to_compute_dtype(load(loop, operand_access(view, 0, element(false)))),
+             second = to_compute_dtype(load(loop, operand_access(view, 0, element(true))));
   Output out =
       full_output(view.type(0).dtype, *view.type(0).shape, imaginary ? sine * first + cosine * second : cosine * first - sine * second);
   out.index = element(imaginary);
@@ -84,10 +86,10 @@ Loop half_loop(const NodeView& view, const RotarySizes& s, bool imaginary) {
 Loop unrotated_loop(const NodeView& view, const RotarySizes& s) {
   Loop loop;
   const Dim rest = s.size - s.half * 2;
-  loop.axes = parallel_axes(s.split ? DimList{s.batch, s.sequence, s.heads, rest} : DimList{s.batch, s.heads, s.sequence, rest});
+  loop.axes = parallel_axes(s.merged_heads ? DimList{s.batch, s.sequence, s.heads, rest} : DimList{s.batch, s.heads, s.sequence, rest});
   const Expr d = Expr::axis(3) + size_expr(s.half * 2);
   std::vector<Expr> at = axis_indices(3);
-  if (s.split) at[2] = at[2] * size_expr(s.size) + d;
+  if (s.merged_heads) at[2] = at[2] * size_expr(s.size) + d;
   else at.push_back(d);
   Output out = full_output(view.type(0).dtype, *view.type(0).shape, load(loop, operand_access(view, 0, at)));
   out.index = at;
@@ -106,10 +108,10 @@ Result<LoopForm> loop_form(const NodeView& view) {
 
 Result<void> evaluate(Call& call) {
   const Tensor& t = *call.in[0];
-  const bool split = t.rank() == 3, interleaved = call.view.attributes->integer("interleaved", 0) != 0;
-  const int64_t batch = t.shape()[0], sequence = t.shape()[split ? 1 : 2];
-  const int64_t heads = split ? call.view.attributes->integer("num_heads", 1) : t.shape()[1];
-  const int64_t size = split ? t.shape()[2] / heads : t.shape()[3];
+  const bool merged_heads = t.rank() == 3, interleaved = call.view.attributes->integer("interleaved", 0) != 0;
+  const int64_t batch = t.shape()[0], sequence = t.shape()[merged_heads ? 1 : 2];
+  const int64_t heads = merged_heads ? call.view.attributes->integer("num_heads", 1) : t.shape()[1];
+  const int64_t size = merged_heads ? t.shape()[2] / heads : t.shape()[3];
   int64_t rotated_size = call.view.attributes->integer("rotary_embedding_dim", 0);
   if (rotated_size == 0) rotated_size = size;
   const std::vector<double> x = numbers_of(t), cosine = numbers_of(*call.in[1]), sine = numbers_of(*call.in[2]);
@@ -122,7 +124,7 @@ Result<void> evaluate(Call& call) {
       if (call.has(3))
         row = TRY(wrap_index(call.view, positions[(call.in[3]->shape()[0] == 1 ? 0 : b) * sequence + p], call.in[1]->shape()[0]));
       for (int64_t h = 0; h < heads; ++h) {
-        const int64_t base = (split ? (b * sequence + p) * heads + h : (b * heads + h) * sequence + p) * size;
+        const int64_t base = (merged_heads ? (b * sequence + p) * heads + h : (b * heads + h) * sequence + p) * size;
         for (int64_t j = 0; j < half; ++j) {
           const int64_t first = base + (interleaved ? 2 * j : j), second = base + (interleaved ? 2 * j + 1 : j + half);
           const double c = cosine[row * half + j], s = sine[row * half + j];
@@ -144,15 +146,15 @@ ir::ValueId slice_last_axis(ir::Builder& build, ir::ValueId x, int64_t begin, in
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   if (!ranks_known(view, {0, 1, 2})) return {};
   const auto sizes = sizes_of(view);
-  if (!sizes || !sizes->half.is_number() || (sizes->split && !sizes->heads.is_number())) return {};
+  if (!sizes || !sizes->half.is_number() || (sizes->merged_heads && !sizes->heads.is_number())) return {};
   const int64_t half = sizes->half.value(), rotated_size = 2 * half;
   const bool interleaved = view.attributes->integer("interleaved", 0) != 0;
   const DType dtype = view.type(0).dtype, wide = definition_dtype(dtype);
   ir::ValueId x = as_dtype(build, in[0], dtype, wide);
-  if (sizes->split) x = build("Reshape", {x, build.ints({0, 0, sizes->heads.value(), -1})});
+  if (sizes->merged_heads) x = build("Reshape", {x, build.ints({0, 0, sizes->heads.value(), -1})});
   const auto angle = [&](size_t k) {
     const ir::ValueId rows = view.has(3) ? build("Gather", {in[k], in[3]}) : in[k];
-    return as_dtype(build, build("Unsqueeze", {rows, build.ints({sizes->split ? 2 : 1})}), dtype, wide);
+    return as_dtype(build, build("Unsqueeze", {rows, build.ints({sizes->merged_heads ? 2 : 1})}), dtype, wide);
   };
   const ir::ValueId cosine = angle(1), sine = angle(2);
   const ir::ValueId a = interleaved ? slice_last_axis(build, x, 0, rotated_size, 2) : slice_last_axis(build, x, 0, half);
@@ -167,7 +169,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   if (interleaved) y = build("Reshape", {y, build.ints({0, 0, 0, rotated_size})});
   if (!sizes->size.known_equal(rotated_size))
     y = build("Concat", {y, slice_last_axis(build, x, rotated_size, INT64_MAX)}, {{"axis", int64_t{-1}}});
-  if (sizes->split) y = build("Reshape", {y, build.ints({0, 0, -1})});
+  if (sizes->merged_heads) y = build("Reshape", {y, build.ints({0, 0, -1})});
   return {as_dtype(build, y, wide, dtype)};
 }
 

@@ -18,7 +18,7 @@ Result<DType> drawn_dtype(const NodeView& view, DType otherwise) {
   const bool given = view.attributes->has("dtype");
   const auto dtype = given ? dtype_from_onnx(view.attributes->integer("dtype", 0)) : otherwise;
   if (!dtype) return refuse(view, Code::bad_attribute, "'dtype' names no dtype");
-  if (*dtype == DType::none || is_comparable(*dtype)) return *dtype;
+  if (*dtype == DType::none || is_number_or_bool(*dtype)) return *dtype;
   return refuse(view, Code::dtype_mismatch, "only numbers are drawn")
       .expected("a type of numbers or bool, by 'dtype' or by the operand")
       .found(std::string(name_of(*dtype)));

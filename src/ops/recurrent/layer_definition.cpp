@@ -80,7 +80,7 @@ class Layer {
       const ValueId given = cast_to(build_, in_[operand], compute_dtype(view_.type(kX).dtype));
       return squeezed(build_, sliced(build_, given, axis, d, d + 1), axis);
     }
-    const ValueId shape = build_("Concat", {sizes_of(build_, x_, 1, 2), build_.ints({hidden_})}, {{"axis", int64_t{0}}});
+    const ValueId shape = build_("Concat", {shape_of(build_, x_, 1, 2), build_.ints({hidden_})}, {{"axis", int64_t{0}}});
     return build_("Expand", {scalar_like(build_, x_, 0), shape});
   }
 

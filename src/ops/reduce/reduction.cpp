@@ -52,7 +52,7 @@ Result<void> infer_reduce(NodeView& view, bool (*accepted)(DType), std::string_v
 
 Result<void> infer_number_reduce(NodeView& view) { return infer_reduce(view, is_number, "a number type"); }
 
-Result<void> infer_extreme_reduce(NodeView& view) { return infer_reduce(view, is_comparable, "a number type or bool"); }
+Result<void> infer_extreme_reduce(NodeView& view) { return infer_reduce(view, is_number_or_bool, "a number type or bool"); }
 
 int lowest_opset_of_extreme(const NodeView& view) {
   return std::max(is_short_integer(dtype_of(view, 0)) ? 12 : 7, lowest_opset_of_reduce<18>(view));

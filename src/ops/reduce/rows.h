@@ -15,7 +15,7 @@ struct RowLoop {
   std::vector<Expr> row_index;      ///< index of the current row in a tensor without the row axes
 
   /// Loads the current element of an operand of that shape (widened).
-  Expr load_operand(const NodeView& view, size_t input) { return widen(load(loop, operand_access(view, input, element_index))); }
+  Expr load_operand(const NodeView& view, size_t input) { return to_compute_dtype(load(loop, operand_access(view, input, element_index))); }
   /// Loads the value that an earlier loop has computed for the current row, or for the current element.
   Expr load_of_row(int from_loop, DType dtype, int output = 0) {
     return load(loop, loop_output_access(from_loop, output, dtype, row_index));

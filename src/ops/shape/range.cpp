@@ -42,7 +42,8 @@ Result<LoopForm> form_of_range(const NodeView& view) {
   const Type& result = view.outputs[0];
   Loop loop;
   loop.axes = parallel_axes(*result.shape);
-  const Expr begin = widen(load(loop, operand_access(view, 0, {}))), step = widen(load(loop, operand_access(view, 2, {})));
+  const Expr begin = to_compute_dtype(load(loop, operand_access(view, 0, {}))),
+             step = to_compute_dtype(load(loop, operand_access(view, 2, {})));
   loop.outputs.push_back(full_output(result.dtype, *result.shape, begin + cast(Expr::axis(0), begin.dtype()) * step));
   return single_loop_form(std::move(loop));
 }

@@ -43,7 +43,9 @@ Result<LoopForm> loop_form(const NodeView& view) {
   Loop loop;
   loop.axes = parallel_axes(shape);
   const Expr row = Expr::axis(rank + 1);
-  auto theta = [&](int column) { return widen(load(loop, operand_access(view, 0, {Expr::axis(0), row, index_constant(column)}))); };
+  auto theta = [&](int column) {
+    return to_compute_dtype(load(loop, operand_access(view, 0, {Expr::axis(0), row, index_constant(column)})));
+  };
   Expr sum = theta(rank);
   for (int k = 0; k < rank; ++k) {
     auto number = [&](Expr e) { return cast(e, sum.dtype()); };

@@ -79,7 +79,7 @@ Result<LoopForm> loop_form(const NodeView& view) {
   Access access = operand_access(view, 0, {Expr::axis(0), tap, column});
   access.within = within;
   access.fill = is_float(access.dtype) ? Expr::constant(access.dtype, 0) : Expr::integer(access.dtype, 0);
-  const Expr value = widen(load(loop, std::move(access)));
+  const Expr value = to_compute_dtype(load(loop, std::move(access)));
   return contraction_form(std::move(loop), value, view.outputs[0].dtype, shape);
 }
 

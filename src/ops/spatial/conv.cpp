@@ -19,9 +19,9 @@ Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   ConvLoop conv = TRY(conv_loop(view, 0, 1));
   ContractionEpilogue after;
-  if (view.has(2)) after = [&](Expr sum, Loop& map) { return sum + widen(load(map, operand_access(view, 2, {Expr::axis(1)}))); };
-  return contraction_form(std::move(conv.loop), widen(conv.x) * widen(conv.w), view.outputs[0].dtype, *view.outputs[0].shape, after,
-                          conv.index);
+  if (view.has(2)) after = [&](Expr sum, Loop& map) { return sum + to_compute_dtype(load(map, operand_access(view, 2, {Expr::axis(1)}))); };
+  return contraction_form(std::move(conv.loop), to_compute_dtype(conv.x) * to_compute_dtype(conv.w), view.outputs[0].dtype,
+                          *view.outputs[0].shape, after, conv.index);
 }
 
 Result<void> evaluate(Call& call) {

@@ -97,9 +97,10 @@ Result<LoopForm> loop_form(const NodeView& view) {
   Access access = operand_access(view, 0, std::move(at));
   access.within = within;
   if (within) access.fill = Expr::constant(access.dtype, 0);
-  const Expr product = widen(load(loop, std::move(access))) * widen(load(loop, operand_access(view, 1, std::move(tap))));
+  const Expr product =
+      to_compute_dtype(load(loop, std::move(access))) * to_compute_dtype(load(loop, operand_access(view, 1, std::move(tap))));
   ContractionEpilogue after;
-  if (view.has(2)) after = [&](Expr sum, Loop& map) { return sum + widen(load(map, operand_access(view, 2, {Expr::axis(1)}))); };
+  if (view.has(2)) after = [&](Expr sum, Loop& map) { return sum + to_compute_dtype(load(map, operand_access(view, 2, {Expr::axis(1)}))); };
   return contraction_form(std::move(loop), product, view.outputs[0].dtype, shape, after, to);
 }
 

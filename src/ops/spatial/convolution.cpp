@@ -136,7 +136,7 @@ WindowLoop window_loop(const NodeView& view, const Windows& windows, Expr fill) 
   Access access = operand_access(view, 0, std::move(index));
   access.within = r.at.within;
   if (r.at.within) access.fill = std::move(fill);
-  r.x = widen(load(r.loop, std::move(access)));
+  r.x = to_compute_dtype(load(r.loop, std::move(access)));
   return r;
 }
 

@@ -118,7 +118,7 @@ Result<LoopForm> loop_form(const NodeView& view) {
   auto grouped = [](Dim size, int axis) { return simplify(Expr::axis(1) * size_expr(size) + Expr::axis(axis)); };
   const Expr channel = grouped(per_group, 5), output = grouped(outputs, 2), row = Expr::axis(6), column = Expr::axis(7);
   const Expr x = load(sum, loop_output_access(0, 0, wide, {Expr::axis(0), channel, row, column, Expr::axis(3), Expr::axis(4)}));
-  const Expr w = widen(load(sum, operand_access(view, kW, {output, Expr::axis(5), row, column})));
+  const Expr w = to_compute_dtype(load(sum, operand_access(view, kW, {output, Expr::axis(5), row, column})));
   sum.outputs.push_back(full_output(wide, out, x * w));
   sum.outputs.back().combine = Combine::sum;
   sum.outputs.back().index = {Expr::axis(0), output, Expr::axis(3), Expr::axis(4)};
@@ -126,7 +126,7 @@ Result<LoopForm> loop_form(const NodeView& view) {
   Loop last;
   last.axes = parallel_axes(out);
   Expr y = load(last, loop_output_access(1, 0, wide, axis_indices(4)));
-  if (view.has(kBias)) y = y + widen(load(last, operand_access(view, kBias, {Expr::axis(1)})));
+  if (view.has(kBias)) y = y + to_compute_dtype(load(last, operand_access(view, kBias, {Expr::axis(1)})));
   last.outputs.push_back(full_output(dtype, out, y));
   return loop_sequence_form({std::move(first), std::move(sum), std::move(last)});
 }

@@ -205,7 +205,7 @@ Result<LoopForm> loop_form(const NodeView& view) {
     std::vector<Expr> at{Expr::axis(0)};
     for (int i = 0; i < rank; ++i) at.push_back(Expr::axis(2 + i));
     at.push_back(index_constant(rank - 1 - k));
-    const Expr normal = widen(load(loop, operand_access(view, 1, std::move(at))));
+    const Expr normal = to_compute_dtype(load(loop, operand_access(view, 1, std::move(at))));
     axes.push_back(AxisForm(x.dim(2 + k), how, view.attributes->integer("align_corners", 0) != 0, normal.dtype()).taps(normal, count));
   }
   const DType wide = count == 1 ? x.dtype : is_float(x.dtype) ? compute_dtype(x.dtype) : DType::f64;

@@ -20,7 +20,8 @@ Result<void> infer(NodeView& view) {
 Loop first_hits(const NodeView& view, const Windows& windows, Expr lowest, int maximum) {
   const DimList &shape = *view.outputs[0].shape, sizes = spatial_of(view.type(0));
   auto [loop, at, x] = window_loop(view, windows, std::move(lowest));
-  const Expr top = widen(load(loop, loop_output_access(maximum, 0, view.type(0).dtype, axis_indices(static_cast<int>(shape.size())))));
+  const Expr top =
+      to_compute_dtype(load(loop, loop_output_access(maximum, 0, view.type(0).dtype, axis_indices(static_cast<int>(shape.size())))));
   Expr hit = equal(x, top);
   if (is_float(x.dtype())) hit = logical_or(hit, unary(ExprOp::is_nan, x));
   if (at.within) hit = logical_and(hit, at.within);

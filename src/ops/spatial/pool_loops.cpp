@@ -89,7 +89,7 @@ class PoolLoops {
     Access access = first ? operand_access(view_, 0, std::move(index)) : read_loop(std::move(index));
     access.within = within;
     if (within) access.fill = first || pooling_.combine != Combine::sum ? pooling_.fill : Expr::constant(pooling_.dtype, 0);
-    Expr x = widen(load(loop, std::move(access)));
+    Expr x = to_compute_dtype(load(loop, std::move(access)));
     if (first && pooling_.before) x = pooling_.before(x);
     add(std::move(loop), std::move(made), std::move(x), pooling_.combine);
   }

@@ -125,7 +125,7 @@ Result<std::vector<ResizedAxis>> resized_axes(const NodeView& view, int scales, 
 
 Result<void> infer_resized(NodeView& view, int scales, int sizes) {
   if (view.attributes->text("mode", "nearest") != "nearest")
-    TRY(require_dtype(view, 0, is_comparable, "a number or bool, between whose elements the mode computes"));
+    TRY(require_dtype(view, 0, is_number_or_bool, "a number or bool, between whose elements the mode computes"));
   Type type(dtype_of(view, 0));
   if (ranks_known(view, {0})) {
     type.shape = view.type(0).shape;

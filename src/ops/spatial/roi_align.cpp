@@ -106,7 +106,7 @@ SampleForm sample_form(const NodeView& view, Loop& loop, int axis, int64_t ratio
   const bool half = a.text("coordinate_transformation_mode", "half_pixel") == "half_pixel";
   const Expr scale(a.number("spatial_scale", 1));
   auto corner = [&](int k) {
-    const Expr c = widen(load(loop, operand_access(view, 1, {Expr::axis(0), index_constant(k)}))) * scale;
+    const Expr c = to_compute_dtype(load(loop, operand_access(view, 1, {Expr::axis(0), index_constant(k)}))) * scale;
     return half ? c - 0.5 : c;
   };
   const Expr low = corner(1 - axis), high = corner(3 - axis), length = half ? high - low : max(high - low, 1);

@@ -202,7 +202,8 @@ bool Attempt::has_reshaped(const CompiledRule& rule) const {
 Outcome Attempt::replace_all(const CompiledRule& rule, const Rewriter& rewriter) {
   const size_t edits = journal_.edits().size();
   for (const auto& [from, to] : rewriter.replacements())
-    if (std::string reason = replace(graph_, from, to, journal_); !reason.empty()) return {OutcomeKind::refused, std::move(reason)};
+    if (std::string reason = try_replace_all_uses(graph_, from, to, journal_); !reason.empty())
+      return {OutcomeKind::refused, std::move(reason)};
   std::vector<NodeId> changed = journal_.nodes_with_new_attributes();
   for (const Journal::Edit& e : journal_.edits() | std::views::take(edits))
     if (e.node) changed.push_back(e.node);

@@ -188,7 +188,7 @@ bool Run::fold(NodeId node) {
   journal_.begin();
   for (size_t i = 0; i < constants->size(); ++i) {
     const ValueId from = graph_.node(node).outputs[i];
-    if (!from || replace(graph_, from, graph_.add_constant((*constants)[i]), journal_).empty()) continue;
+    if (!from || try_replace_all_uses(graph_, from, graph_.add_constant((*constants)[i]), journal_).empty()) continue;
     journal_.undo();
     return false;
   }
@@ -203,11 +203,11 @@ Result<Statistics> rewrite(ir::Graph& graph, const RuleSet& rules, const Options
   return Run(graph, rules, options, shared).run();
 }
 
-int64_t remove_dead(ir::Graph& graph, const NameSet& keep) {
+int64_t eliminate_dead_code(ir::Graph& graph, const NameSet& keep) {
   int64_t erased = 0;
   for (NodeId node = graph.last(); node;) {
     const NodeId before = graph.previous(node);
-    for (size_t i = 0; i < graph.node(node).bodies.size(); ++i) erased += remove_dead(graph.body(node, i), keep);
+    for (size_t i = 0; i < graph.node(node).bodies.size(); ++i) erased += eliminate_dead_code(graph.body(node, i), keep);
     if (is_dead(graph, node) && !is_kept(graph, node, keep)) {
       graph.erase(node);
       ++erased;

@@ -75,6 +75,6 @@ struct Options {
 Result<Statistics> rewrite(ir::Graph& graph, const RuleSet& rules, const Options& options = {});
 
 /// Erases nodes whose results nobody uses (unless they have effects, or a name in `keep`) and unused constants. Returns how many nodes.
-int64_t remove_dead(ir::Graph& graph, const NameSet& keep = {});
+int64_t eliminate_dead_code(ir::Graph& graph, const NameSet& keep = {});
 
 }  // namespace tenon::rewrite

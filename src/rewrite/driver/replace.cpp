@@ -109,7 +109,7 @@ bool is_kept(const ir::Graph& graph, ir::NodeId id, const NameSet& keep) {
   return keep.contains(node.name) || std::ranges::any_of(node.outputs, [&](ValueId v) { return v && keep.contains(graph.value(v).name); });
 }
 
-std::string replace(ir::Graph& graph, ValueId from, ValueId to, Journal& journal) {
+std::string try_replace_all_uses(ir::Graph& graph, ValueId from, ValueId to, Journal& journal) {
   if (from == to) return "the replacement is the value itself";
   if (const auto conflict = type_conflict(graph.value(from).type, graph.value(to).type); !conflict.empty()) return std::string(conflict);
   const Value& value = graph.value(to);

@@ -16,7 +16,7 @@ bool is_kept(const ir::Graph& graph, ir::NodeId node, const NameSet& keep);
 /// Replaces all uses of `from` by `to`, which gets the name of `from` and what is known of its type. Returns the reason where that is not
 /// possible, else an empty string; where it is not possible the journal may have edits to undo. Does
 /// not look at names to keep (is_kept): the caller does.
-std::string replace(ir::Graph& graph, ir::ValueId from, ir::ValueId to, Journal& journal);
+std::string try_replace_all_uses(ir::Graph& graph, ir::ValueId from, ir::ValueId to, Journal& journal);
 
 /// Empty where a value of type `to` may replace one of type `from`.
 std::string_view type_conflict(const ir::Type& from, const ir::Type& to);

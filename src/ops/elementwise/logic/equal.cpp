@@ -9,7 +9,7 @@ namespace tenon::ops::op_equal {
 
 namespace {
 
-bool accepted(DType dtype) { return is_comparable(dtype) || dtype == DType::string; }
+bool accepted(DType dtype) { return is_number_or_bool(dtype) || dtype == DType::string; }
 
 Result<LoopForm> loop_form(const NodeView& view) {
   if (view.type(0).dtype == DType::string) return refuse(view, Code::not_supported, "not supported yet: a loop form for strings");
