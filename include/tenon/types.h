@@ -52,19 +52,19 @@ TENON_API std::string_view name_of(DType dtype);
 /// What went wrong. The hundreds digit groups codes by who has to act; values are stable for ever.
 enum class Code : uint16_t {
   // The model, a file or an input is wrong (exit code 1).
-  bad_file = 100,        ///< not the format that it claims to be, or damaged
+  bad_file = 100,        ///< not the format that it claims to be, damaged, or too short for what refers to it
   file_missing = 101,    ///< cannot be opened
   file_unsafe = 102,     ///< external data outside the model's folder, a link, not a regular file
   limit_exceeded = 103,  ///< a stated limit on bytes, nodes, rank, nesting, time
   size_overflow = 104,   ///< a size does not fit 63 bits
   bad_graph = 110,       ///< cycles, duplicate names, unknown values
   bad_attribute = 111,
-  shape_mismatch = 112,
+  shape_mismatch = 112,  ///< sizes that do not fit, at inference or at run time
   dtype_mismatch = 113,
   rank_mismatch = 114,
   axis_out_of_range = 115,
   index_out_of_range = 116,
-  bad_input = 120,     ///< an input at run time has a wrong name, dtype or shape
+  bad_input = 120,     ///< an input, or a value that is read (config.json, hyperparameters) or computed, is not what it must be
   bad_rule = 130,      ///< a rule's text does not parse or breaks types
   write_failed = 140,  ///< disk full, no permission
   out_of_memory = 150,

@@ -58,7 +58,7 @@ int open_below(int folder, const std::vector<std::string>& parts) {
   return open_by_steps(folder, parts);
 }
 
-Error unsafe(const std::string& location, const char* what, const char* found) {
+Error unsafe(const std::string& location, const char* what, const std::string& found) {
   return fail(Code::file_unsafe, location, what)
       .expected("a regular file below the folder, reached by a relative path without links")
       .found(found)
@@ -79,7 +79,7 @@ Error cannot_open(const std::string& location, int reason) {
 Result<std::shared_ptr<const MappedFile>> ExternalData::file(const std::string& location) {
   if (const auto found = open_.find(location); found != open_.end()) return found->second;
   const auto parts = parts_of(location);
-  if (!parts) return unsafe(location, "external data lies outside the model's folder", "an absolute path, or one with \"..\"");
+  if (!parts) return unsafe(location, "external data lies outside the model's folder", "'" + location + "'");
   const int folder = ::open(folder_.empty() ? "." : folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0)
     return fail(Code::file_missing, folder_.string(), "cannot open the folder of the external data")

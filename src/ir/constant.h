@@ -105,6 +105,7 @@ struct Constant {
 /// Arguments must be in range (asserted). An operation without effect, and one that is a view of a plain tensor, adds no step to the
 /// expression. `slice`: elements begin, begin + step, ... before `end` (after it for step < 0).
 ConstantRef constant_of(Tensor tensor);
+/// External data of a file that was not read, see Constant::Reference.
 ConstantRef reference_to(Constant::Reference bytes, DType dtype, Sizes shape);
 ConstantRef slice(ConstantRef operand, int axis, int64_t begin, int64_t end, int64_t step = 1);
 ConstantRef permute(ConstantRef operand, std::vector<int> order);

@@ -53,6 +53,7 @@ inline double tolerance_of(DType dtype) {
 }
 
 /// Empty where both agree, else the first difference. Integers and bools agree exactly.
+/// factor: of tolerance_of the dtype; 0: exactly equal.
 inline std::string difference(const Tensor& want, const Tensor& got, double factor = 1) {
   if (want.shape() != got.shape() || want.dtype() != got.dtype())
     return type_text(got.dtype(), got.shape()) + " instead of " + type_text(want.dtype(), want.shape());

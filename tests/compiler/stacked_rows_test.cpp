@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "helpers.h"
-#include "ops/reference/evaluate.h"
 
 namespace tenon::compiler {
 namespace {
@@ -13,13 +12,24 @@ using Inputs = std::vector<Tensor>;
 /// Every element type whose rows are not bytes one after the other.
 constexpr DType kTypes[] = {DType::string, DType::i4, DType::u4, DType::i2, DType::u2, DType::f4e2m1};
 
-/// Element k is k + 1, in what the type has of it.
+/// Element k is k + 1, wrapped; of floats k % 5; of strings a text with k in it that no small-string buffer holds.
 Tensor counting(DType dtype, const Sizes& shape) {
   Tensor out = *Tensor::make(dtype, shape);
   for (int64_t k = 0; k < out.count(); ++k) {
     if (dtype == DType::string) out.mutable_strings()[static_cast<size_t>(k)] = "text " + std::to_string(k) + std::string(30, 'x');
     else if (is_float(dtype)) out.set_number(k, static_cast<double>(k % 5));
     else out.set_integer(k, k + 1);
+  }
+  return out;
+}
+
+/// A tensor whose every element is the only one of `element`.
+Tensor repeated(const Tensor& element, const Sizes& shape) {
+  Tensor out = *Tensor::make(element.dtype(), shape);
+  for (int64_t k = 0; k < out.count(); ++k) {
+    if (element.dtype() == DType::string) out.mutable_strings()[static_cast<size_t>(k)] = element.strings()[0];
+    else if (is_float(element.dtype())) out.set_number(k, element.number(0));
+    else out.set_integer(k, element.integer(0));
   }
   return out;
 }
@@ -33,6 +43,7 @@ void expect_results(std::string_view pattern, DType dtype, const Inputs& inputs,
     ASSERT_TRUE(graph) << graph.error().text();
     const auto got = testing::compiled_results(*std::move(graph), inputs, opt);
     ASSERT_TRUE(got) << name_of(dtype) << ": " << got.error().text();
+    ASSERT_EQ(got->size(), want.size());
     for (size_t k = 0; k < want.size(); ++k)
       EXPECT_EQ(testing::difference(want[k], (*got)[k], 0), "") << name_of(dtype) << " opt " << opt << " result " << k;
   }
@@ -51,11 +62,11 @@ TEST(StackedRows, ScanGivesItsRowsBack) {
 
 TEST(StackedRows, LoopOfAKnownTripCountGivesItsRows) {
   for (const DType dtype : kTypes) {
-    const Tensor x = counting(dtype, {3, 3}), s = counting(dtype, {1});
+    const Tensor x = counting(dtype, {3, 3}), s = counting(dtype, {1}), thrice = repeated(s, {1, 3});
     expect_results(
         "graph(x: $[3,3], s: $[1]) { const n: i64[] = [3] q, y, z = Loop(n, _, s) body={ graph(i: i64[], c: bool[], v: $[1], a: $[3,3]) {"
         " r = Gather(a, i) w = Identity(v) return c, w, r, w } } captures=[x] t = Identity(y) u = Flatten(z, axis=0) return q, t, u }",
-        dtype, {x, s}, {s, x});
+        dtype, {x, s}, {s, x, thrice});
   }
 }
 

@@ -18,9 +18,10 @@ struct ChildOutcome {
                       ///< empty: `work` returned
 };
 
-/// Runs `work` in a forked child process; only while this process has one thread. `work` passes its lines of output to `say`; what it
-/// prints to stdout goes to stderr. timeout: limits both the CPU time of the child and each stretch of time in which it uses no CPU, so
-/// that a loaded machine does not cause a timeout. Errors: internal where the fork failed.
+/// Runs `work` in a forked child process; only while this process has one thread. For `tenon plugin test`: an op of a plugin may crash,
+/// exit or not return. `work` passes its lines of output to `say`; what it prints to stdout goes to stderr. timeout: limits both the CPU
+/// time of the child and each stretch of time in which it uses no CPU, so that a loaded machine does not cause a timeout. Errors: internal
+/// where the fork failed.
 Result<ChildOutcome> run_forked(const std::function<void(const std::function<void(std::string_view line)>& say)>& work,
                                 std::chrono::seconds timeout);
 

@@ -10,7 +10,8 @@
 
 namespace tenon::llm {
 
-/// What is made of a text before it is cut to pieces: sound UTF-8 in, sound UTF-8 out. Names as in tokenizer.json.
+/// What is made of a text before it is cut to pieces: sound UTF-8 in, sound UTF-8 out. These are the types of tokenizer.json's normalizers:
+/// NFC, NFD, NFKC and NFKD, Lowercase, Replace, Prepend, Strip, StripAccents, ByteLevel.
 /// Source: the documentation of PyPI tokenizers.
 using Normalizer = std::function<Result<std::string>(std::string text)>;
 

@@ -108,8 +108,8 @@ struct OpDef {
   /// A kernel in plain C++ for an opaque op, see HostKernel; shares no code with `reference` that decides what it computes. null: where
   /// the op has no loop form, its reference function runs.
   Result<std::unique_ptr<const HostKernel>> (*host_kernel)(const NodeView& view) = nullptr;
-  /// A fused op in plain ops: builds them and returns the results; none, without an error, where this case has no
-  /// definition. The builder holds the first error.
+  /// A fused op in plain ops: builds them and returns the results; empty, without an error: this case has no definition. The builder holds
+  /// the first error.
   std::vector<ir::ValueId> (*definition)(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> inputs) = nullptr;
   /// Converts a node of the version that `opset` means (attributes and operands as read) to `since_version`; may insert nodes around it.
   /// null: older nodes are valid as they are.
