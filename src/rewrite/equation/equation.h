@@ -137,7 +137,7 @@ class Equation {
   /// A term as text, for messages; what is nested deeper than two levels is left out.
   std::string text(int term) const;
 
-  std::vector<Term> terms;
+  std::vector<Term> terms;  ///< the nodes of the syntax trees of both sides: ops, names, constants, alternatives
   std::vector<Expression> expressions;
   std::vector<Condition> conditions;
   std::vector<Variable> variables;

@@ -9,30 +9,32 @@
 namespace tenon::rewrite {
 namespace {
 
+constexpr int kLikelyShapes = 6;
 constexpr std::array kTypes = {DType::f32, DType::boolean, DType::i64, DType::f16, DType::f64, DType::bf16};
-/// A cube as well: a wrong order of axes shows in its elements alone.
+/// The first kLikelyShapes are the likeliest. A cube as well: a wrong order of axes shows in its elements alone.
 std::array<Sizes, 10> shapes() {
   return {Sizes{2, 3, 4}, Sizes{2, 4}, Sizes{4},    Sizes{1, 2, 4, 4}, Sizes{4, 4},
           Sizes{3, 3, 3}, Sizes{1},    Sizes{2, 1}, Sizes{2, 3, 2},    Sizes{}};
 }
-/// Starts that draw the likeliest of everything: each shape with floats, then with the other types.
-constexpr int kLikelyStarts = 12;
-constexpr int kMaxStepsWithoutProgress = 400;  ///< steps without progress
+/// The first starts take the likeliest of everything: each likely shape with f32, then each with bool. Later ones are drawn.
+constexpr int kLikelyStarts = 2 * kLikelyShapes;
+constexpr int kMaxStepsWithoutProgress = 400;  ///< after more, the search restarts
 
-constexpr int64_t kWhole = 1'000'000;  ///< above any count of nodes
-constexpr int64_t kPart = 1'000;       ///< above any count of conditions
+constexpr int64_t kValidScore = 1'000'000;  ///< of a graph that inference accepts; above any count of nodes
+constexpr int64_t kTermScore = 1'000;       ///< of a term that matches; above any count of conditions
 
 /// Remembers the deepest mismatch.
 struct ScoreTrace {
   static constexpr bool kOn = true;
   static ValueId resolve(const Match&, ValueId value) { return value; }
   bool is_waived(const Mismatch& mismatch, const Match&, const Bindings&) {
-    deepest = std::max(deepest, depth * kPart + (mismatch.kind == Mismatch::Kind::condition ? mismatch.index + 1 : 0));
+    deepest = std::max(deepest, depth * kTermScore + (mismatch.kind == Mismatch::Kind::condition ? mismatch.index + 1 : 0));
     return false;
   }
-  void add_depth(int parts) { depth += parts; }
+  void add_depth(int terms) { depth += terms; }
 
-  int64_t depth = 0, deepest = 0;
+  int64_t depth = 0;    ///< terms that match now
+  int64_t deepest = 0;  ///< at a mismatch: kTermScore for each term that matched, plus the number, from 1, of a condition that failed
 };
 
 }  // namespace
@@ -48,8 +50,8 @@ InstanceSpec InstanceSearch::start() {
   r.equation = &equation_;
   const bool likely = starts_ < kLikelyStarts;
   const auto start = static_cast<size_t>(starts_++);
-  r.dtype = likely ? kTypes[start / 6 % kTypes.size()] : any_type();
-  r.shape = likely ? shapes()[start % 6] : any_shape();
+  r.dtype = likely ? kTypes[start / kLikelyShapes] : any_type();
+  r.shape = likely ? shapes()[start % kLikelyShapes] : any_shape();
   r.choices.resize(equation_.variables.size() + equation_.terms.size());
   for (uint32_t& d : r.choices) d = likely ? 0 : static_cast<uint32_t>(random_() >> 32);
   return r;
@@ -71,12 +73,12 @@ InstanceSpec InstanceSearch::changed() {
 int64_t InstanceSearch::score(const BuiltInstance& instance, bool& matches) const {
   if (!instance.is_valid) return static_cast<int64_t>(instance.graph->node_count());
   const NodeId root = instance.graph->value(instance.graph->outputs()[0]).producer;
-  if (!root) return kWhole;
+  if (!root) return kValidScore;
   Match match(*instance.graph, root);
-  ScoreTrace depth;
-  Search<ScoreTrace> search(equation_, match, depth);
+  ScoreTrace trace;
+  Search<ScoreTrace> search(equation_, match, trace);
   matches = search.run();
-  return kWhole + (matches ? kWhole * kPart : depth.deepest);
+  return kValidScore + (matches ? kValidScore * kTermScore : trace.deepest);
 }
 
 InstanceSearch::Step InstanceSearch::next() {

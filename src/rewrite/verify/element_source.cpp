@@ -58,7 +58,7 @@ std::string_view name_of(Distribution distribution) {
 
 double unit_of(DType dtype) { return float_range_of(dtype).unit; }
 double largest_of(DType dtype) { return float_range_of(dtype).largest; }
-double smallest_of(DType dtype) { return float_range_of(dtype).smallest; }
+double smallest_positive_of(DType dtype) { return float_range_of(dtype).smallest; }
 
 /// Near enough to normal, of four pieces of one draw: inputs of images are large, and std::normal_distribution takes logarithms.
 double ElementSource::normal() {
@@ -85,7 +85,8 @@ double ElementSource::number(DType dtype, Distribution distribution, bool may_be
                                 : sign * share * (distribution == Distribution::huge && count % 2 ? largest : 4 * std::sqrt(largest));
     }
     case Distribution::tiny:
-      return count % 3 ? kSteps[random_() % std::size(kSteps)] * smallest_of(dtype) : normal * std::sqrt(smallest_of(dtype));
+      return count % 3 ? kSteps[random_() % std::size(kSteps)] * smallest_positive_of(dtype)
+                       : normal * std::sqrt(smallest_positive_of(dtype));
     case Distribution::infinite: return count % 3 ? normal : random_bit() ? INFINITY : -INFINITY;
     case Distribution::nan: return count % 3 ? normal : NAN;
     case Distribution::masked: return normal;  // see mask

@@ -19,9 +19,9 @@ std::string_view name_of(Distribution distribution);
 /// The unit roundoff of a float dtype: half the distance of 1 to the next number. f64 counts 1e-7, because exporters write constants
 /// of f32 into f64 graphs and rules compare them with that tolerance. 0 for what is no float.
 double unit_of(DType dtype);
-/// Largest finite and smallest positive number of a float dtype.
+/// Largest finite and smallest positive (subnormal, where there are such) number of a float dtype.
 double largest_of(DType dtype);
-double smallest_of(DType dtype);
+double smallest_positive_of(DType dtype);
 
 /// Draws random elements. The special values of a distribution alternate, so that small tensors too have each of them soon.
 class ElementSource {

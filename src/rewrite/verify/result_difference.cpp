@@ -13,13 +13,13 @@
 namespace tenon::rewrite {
 namespace {
 
-constexpr double kReassociating = 16;
-constexpr double kApproximate = 0.02;
-constexpr double kWideUnit = 0x1p-53;
+constexpr double kErrorFactor = 16;            ///< of every rounding error, for reassociating and for approximate rules
+constexpr double kApproximateFraction = 0.02;  ///< of the result, for approximate rules on top
+constexpr double kWideUnit = 0x1p-53;          ///< half a step of f64 at 1
 
 std::optional<Difference> differ_in_type(const Tensor& old, const Tensor& fresh) {
   if (old.dtype() == fresh.dtype() && old.shape() == fresh.shape()) return std::nullopt;
-  return Difference{0, -1, type_text(old.dtype(), old.shape()), type_text(fresh.dtype(), fresh.shape())};
+  return Difference{.expected = type_text(old.dtype(), old.shape()), .found = type_text(fresh.dtype(), fresh.shape())};
 }
 
 bool is_same(const Tensor& a, const Tensor& b, int64_t i) {
@@ -54,11 +54,11 @@ std::vector<double> magnitudes(const Tensor& t) {
 
 }  // namespace
 
-void widen_error(ReferenceResult& expected, const Tensor& other) {
+void widen_error(ReferenceResult& expected, const Tensor& rounded) {
   expected.error.resize(static_cast<size_t>(expected.wide.count()));
-  if (other.shape() != expected.wide.shape()) return;
-  for (int64_t i = 0; i < other.count(); ++i) {
-    const double off = std::abs(other.number(i) - expected.wide.number(i));
+  if (rounded.shape() != expected.wide.shape()) return;
+  for (int64_t i = 0; i < rounded.count(); ++i) {
+    const double off = std::abs(rounded.number(i) - expected.wide.number(i));
     double& error = expected.error[static_cast<size_t>(i)];
     if (std::isfinite(off)) error = std::max(error, off);
   }
@@ -68,7 +68,7 @@ std::optional<Difference> differ_in_bits(const Tensor& old, const Tensor& fresh)
   if (auto d = differ_in_type(old, fresh)) return d;
   if (is_complex(old.dtype())) return differ_in_bits(parts_of(old), parts_of(fresh));
   for (int64_t i = 0; i < old.count(); ++i)
-    if (!is_same(old, fresh, i)) return Difference{0, i, ir::element_text(old, i), ir::element_text(fresh, i)};
+    if (!is_same(old, fresh, i)) return Difference{.at = i, .expected = ir::element_text(old, i), .found = ir::element_text(fresh, i)};
   return std::nullopt;
 }
 
@@ -77,24 +77,25 @@ std::optional<Difference> differ_in_nonfinite(const Tensor& old, const Tensor& f
   for (int64_t i = 0; i < old.count(); ++i) {
     const double x = old.number(i), y = fresh.number(i);
     if (std::isfinite(x) || x == y || (std::isnan(x) && std::isnan(y))) continue;
-    return Difference{0, i, ir::element_text(old, i), ir::element_text(fresh, i)};
+    return Difference{.at = i, .expected = ir::element_text(old, i), .found = ir::element_text(fresh, i)};
   }
   return std::nullopt;
 }
 
-std::optional<Difference> differ_beyond_tolerance(const ReferenceResult& old, const Tensor& fresh, Numerics numerics, double coarsest) {
-  if (auto d = differ_in_type(old.own, fresh)) return d;
+std::optional<Difference> differ_beyond_tolerance(const ReferenceResult& old, const Tensor& fresh, Numerics numerics,
+                                                  double coarsest_unit) {
+  if (auto d = differ_in_type(old.declared, fresh)) return d;
   const bool is_loose = numerics == Numerics::approximate;
-  const double all = kReassociating * mean(old.error) + (is_loose ? kApproximate * mean(magnitudes(old.wide)) : 0);
-  const double least = kReassociating * (smallest_of(fresh.dtype()) + kWideUnit * old.largest);
+  const double all = kErrorFactor * mean(old.error) + (is_loose ? kApproximateFraction * mean(magnitudes(old.wide)) : 0);
+  const double least = kErrorFactor * (smallest_positive_of(fresh.dtype()) + kWideUnit * old.largest_intermediate);
   for (int64_t i = 0; i < fresh.count(); ++i) {
-    const double own = old.own.number(i), wide = old.wide.number(i), found = fresh.number(i);
-    if (!std::isfinite(own)) continue;
+    const double declared = old.declared.number(i), wide = old.wide.number(i), found = fresh.number(i);
+    if (!std::isfinite(declared)) continue;
     const double error = old.error.empty() ? 0 : old.error[static_cast<size_t>(i)];
     const double bound =
-        all + least + kReassociating * (error + coarsest * std::abs(wide)) + (is_loose ? kApproximate * std::abs(wide) : 0);
+        all + least + kErrorFactor * (error + coarsest_unit * std::abs(wide)) + (is_loose ? kApproximateFraction * std::abs(wide) : 0);
     if (std::abs(found - wide) <= bound) continue;
-    return Difference{0, i, fmt::format("{:.9g} within {:.2g}", wide, bound), ir::element_text(fresh, i)};
+    return Difference{.at = i, .expected = fmt::format("{:.9g} within {:.2g}", wide, bound), .found = ir::element_text(fresh, i)};
   }
   return std::nullopt;
 }

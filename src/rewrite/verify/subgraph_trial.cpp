@@ -75,7 +75,7 @@ bool is_finite(const Tensor& t) {
 
 bool has_subnormal(const Tensor& t) {
   for (int64_t i = 0; is_float(t.dtype()) && i < t.count(); ++i)
-    if (const double x = std::abs(t.number(i)); x > 0 && x < smallest_of(t.dtype()) / (2 * unit_of(t.dtype()))) return true;
+    if (const double x = std::abs(t.number(i)); x > 0 && x < smallest_positive_of(t.dtype()) / (2 * unit_of(t.dtype()))) return true;
   return false;
 }
 
@@ -102,7 +102,7 @@ class SubgraphTrial {
         limits_(limits),
         sampler_(original, subgraph, limits.seed),
         cost_(*subgraph.before) {
-    for (ValueId v : subgraph.before->values()) coarsest_ = std::max(coarsest_, unit_of(subgraph.before->value(v).type.dtype));
+    for (ValueId v : subgraph.before->values()) coarsest_unit_ = std::max(coarsest_unit_, unit_of(subgraph.before->value(v).type.dtype));
   }
 
   Verdict run() {
@@ -235,15 +235,17 @@ class SubgraphTrial {
 
   std::optional<Difference> compare_with_tolerance(const Instance& instance, const std::vector<Tensor>& old,
                                                    const std::vector<Tensor>& fresh) {
-    double largest = 0;
+    double largest_intermediate = 0;
     ops::EvaluateOptions options = bounded(ops::Mode::wide);
-    options.on_value = [&largest](ValueId, const Tensor& t) { largest = std::max(largest, largest_in(t)); };
+    options.on_value = [&largest_intermediate](ValueId, const Tensor& t) {
+      largest_intermediate = std::max(largest_intermediate, largest_in(t));
+    };
     auto wide = ops::evaluate(*subgraph_.before, instance.inputs, options);
     has_reference_ = wide.has_value();
     if (!wide) return std::nullopt;
     std::vector<ReferenceResult> references;
     for (size_t k = 0; k < old.size(); ++k) {
-      references.push_back({old[k], (*wide)[k], {}, largest});
+      references.push_back({old[k], (*wide)[k], {}, largest_intermediate});
       if (is_float(old[k].dtype())) widen_error(references[k], old[k]);
     }
     if (auto difference = differ_in_nonfinite(instance, old, fresh)) return difference;
@@ -276,14 +278,14 @@ class SubgraphTrial {
     for (int i = 0; i < times; ++i) {
       const auto other = ops::evaluate(*subgraph_.before, sampler_.perturbed(instance.inputs), bounded());
       for (size_t k = 0; other && k < references.size(); ++k)
-        if (is_float(references[k].own.dtype())) widen_error(references[k], (*other)[k]);
+        if (is_float(references[k].declared.dtype())) widen_error(references[k], (*other)[k]);
     }
   }
 
   std::optional<Difference> differ(const std::vector<ReferenceResult>& references, const std::vector<Tensor>& fresh) const {
     for (size_t k = 0; k < references.size(); ++k) {
-      if (!is_float(references[k].own.dtype())) continue;
-      if (auto d = differ_beyond_tolerance(references[k], fresh[k], numerics_, coarsest_)) return at_output(std::move(d), k);
+      if (!is_float(references[k].declared.dtype())) continue;
+      if (auto d = differ_beyond_tolerance(references[k], fresh[k], numerics_, coarsest_unit_)) return at_output(std::move(d), k);
     }
     return std::nullopt;
   }
@@ -312,7 +314,7 @@ class SubgraphTrial {
   Numerics numerics_;
   const SubgraphTrialLimits& limits_;
   Sampler sampler_;
-  double coarsest_ = 0;        ///< half a step of the coarsest float dtype of the old side
+  double coarsest_unit_ = 0;   ///< half a step of the coarsest float dtype of the old side
   bool has_reference_ = true;  ///< whether the last instance could be compared
   Verdict verdict_;
   int64_t work_ = 0;
