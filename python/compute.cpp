@@ -55,12 +55,12 @@ class Computer {
 }  // namespace
 
 bool is_computable(const ValueRef& value) {
-  look(value);
+  resolve(value);
   return Computer(value.graph->get()).follows(value.id);
 }
 
 nb::object computed(const ValueRef& value) {
-  look(value);
+  resolve(value);
   Computer computer(value.graph->get());
   if (!computer.follows(value.id)) return nb::none();
   return numpy_of(unwrap(computer.compute(value.id)));

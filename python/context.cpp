@@ -69,7 +69,7 @@ std::vector<ir::ValueId> operands_in(const PyRewriter& w, nb::iterable inputs) {
 nb::list clone_node(const PyRewriter& w, const NodeRef& like, nb::iterable inputs) {
   ir::Graph& g = w.graph->edit();
   const std::vector<ir::ValueId> operands = operands_in(w, inputs);
-  const ir::Node& from = look(like);
+  const ir::Node& from = resolve(like);
   if (operands.size() != from.inputs.size())
     raise(fail(Code::bad_usage, from.op->name, "wrong number of operands")
               .expected(std::to_string(from.inputs.size()) + ", those that its bodies capture among them")

@@ -54,12 +54,12 @@ Id checked(const PyGraph& graph, const Ref<Id>& ref, const char* what) {
 
 }  // namespace
 
-const ir::Node& look(const NodeRef& node) {
+const ir::Node& resolve(const NodeRef& node) {
   check(node, "node");
   return node.graph->get().node(node.id);
 }
 
-const ir::Value& look(const ValueRef& value) {
+const ir::Value& resolve(const ValueRef& value) {
   check(value, "value");
   return value.graph->get().value(value.id);
 }
@@ -78,12 +78,12 @@ ir::ValueId operand_in(const PyGraph& graph, nb::handle value) {
 }
 
 const std::string& ensure_name(const ValueRef& value) {
-  if (look(value).name.empty()) {
+  if (resolve(value).name.empty()) {
     ir::Graph& g = value.graph->get();
-    const ir::Node* producer = look(value).producer ? &g.node(look(value).producer) : nullptr;
+    const ir::Node* producer = resolve(value).producer ? &g.node(resolve(value).producer) : nullptr;
     g.set_name(value.id, g.unique_name(producer ? producer->op->name : "constant"));
   }
-  return look(value).name;
+  return resolve(value).name;
 }
 
 nb::object object_of(const GraphPtr& graph, ir::ValueId value) { return value ? nb::cast(ValueRef{graph, value}) : nb::none(); }

@@ -82,8 +82,8 @@ using NodeRef = Ref<ir::NodeId>;
 using ValueRef = Ref<ir::ValueId>;
 
 /// The node or value that a handle names. Raises where it is gone.
-const ir::Node& look(const NodeRef& node);
-const ir::Value& look(const ValueRef& value);
+const ir::Node& resolve(const NodeRef& node);
+const ir::Value& resolve(const ValueRef& value);
 /// The id for an edit of `graph`. Raises where the handle is stale or belongs to another graph.
 ir::NodeId id_in(const PyGraph& graph, const NodeRef& node);
 ir::ValueId id_in(const PyGraph& graph, const ValueRef& value);

@@ -147,7 +147,7 @@ typedef struct tenon_field_rule {
   int32_t type;
   int64_t length;        /* -1: any; else how many elements; 1: a scalar */
   const void* otherwise; /* `length` elements (a text where the type is TENON_FIELD_CHAR) that hold where the node says nothing; null: the
-                            field must be given */
+                            field must be given, unless it is `optional` */
   int32_t has_range;     /* 1: elements are numbers from `least` to `most` */
   double least, most;
   const char* const* choices; /* of texts: those that are allowed, with a null after the last; null: any */

@@ -131,7 +131,7 @@ void add_plugin(const nb::dict& plugin) {
   const auto alone = std::make_shared<plugin::Registry>();
   unwrap(alone->add(library));
   unwrap(ops::table_with_plugins(alone));
-  plugin::add_in_process_library(library);
+  plugin::add_to_all_registries(library);
 }
 
 }  // namespace

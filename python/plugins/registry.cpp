@@ -16,7 +16,8 @@ namespace tenon::python {
 
 namespace {
 
-nb::list dict_of(const std::vector<tenon_port>& ports) {
+/// Of each port (name, may be missing, takes any number of values).
+nb::list tuples_of(const std::vector<tenon_port>& ports) {
   nb::list out;
   for (const tenon_port& port : ports) out.append(nb::make_tuple(port.name, port.optional != 0, port.variadic != 0));
   return out;
@@ -32,15 +33,16 @@ nb::dict dict_of(const plugin::Op& op, const std::string& node_op) {
   out["name_space"] = op.name_space;
   out["name"] = op.name;
   out["version"] = op.version;
-  out["library"] = op.library;
+  out["library"] = op.library_name;
   out["node_op"] = node_op;
   out["fields"] = fields;
-  out["operands"] = dict_of(op.operands);
-  out["results"] = dict_of(op.results);
+  out["operands"] = tuples_of(op.operands);
+  out["results"] = tuples_of(op.results);
   return out;
 }
 
-/// A dict an op: of TENON_PLUGINS, libraries that were opened for the process, functions.
+/// A dict an op: of the libraries of TENON_PLUGINS, of those that open_plugins opened, and functions of @tenon.plugin. Not kernels of other
+/// ops.
 nb::list plugin_ops() {
   nb::list out;
   const auto registry = unwrap(plugin::cached_registry(with_environment({})));
@@ -53,24 +55,24 @@ nb::list plugin_ops() {
 }
 
 /// The same of a node's op; None where no plugin brought it.
-nb::object plugin_of(const NodeRef& node) {
-  const ir::Op& op = *look(node).op;
+nb::object plugin_of_node(const NodeRef& node) {
+  const ir::Op& op = *resolve(node).op;
   const ops::PluginOp* const plugin = ops::plugin_of(op);
   return plugin ? nb::object(dict_of(plugin->op(), op.name)) : nb::none();
 }
 
 /// Part of every list of plugins from now on, as if each caller named it.
 void open_plugins(const std::filesystem::path& file) {
-  const auto library = unwrap(plugin::open_library(file, {}));
+  const auto library = unwrap(plugin::open_library(file, plugin::Logger()));
   unwrap(plugin::cached_registry(with_environment({file})));  // one op in two libraries is an error, before anything is kept
-  plugin::add_in_process_library(library);
+  plugin::add_to_all_registries(library);
 }
 
 }  // namespace
 
 void bind_registry(nb::module_& m) {
   m.def("_plugin_ops", &plugin_ops);
-  m.def("_plugin_of", &plugin_of, nb::arg("node"));
+  m.def("_plugin_of", &plugin_of_node, nb::arg("node"));
   m.def("_open_plugins", &open_plugins, nb::arg("file"));
 }
 

@@ -43,9 +43,9 @@ Place place_in(const GraphPtr& graph, const GraphPtr& own, ir::NodeId node) {
 /// The node that the argument means: a node, a value that it makes, or the name of one.
 Place place_of(const GraphPtr& graph, nb::handle asked) {
   NodeRef* node = nullptr;
-  if (nb::try_cast(asked, node) && node) return look(*node), place_in(graph, node->graph, node->id);
+  if (nb::try_cast(asked, node) && node) return resolve(*node), place_in(graph, node->graph, node->id);
   ValueRef* value = nullptr;
-  if (nb::try_cast(asked, value) && value) return place_in(graph, value->graph, look(*value).producer);
+  if (nb::try_cast(asked, value) && value) return place_in(graph, value->graph, resolve(*value).producer);
   const auto name = nb::cast<std::string>(asked);
   if (auto found = find_node(graph, name)) return *found;
   raise(fail(Code::bad_usage, "node", "the graph has no node and no computed value of this name").found(name));

@@ -85,7 +85,7 @@ Result<void> read_ops(const tenon_library& given, const Host& host, Library& out
       wrong.push_back(fmt::format("{}: {}", op.error()->place, op.error()->what));
       continue;
     }
-    op->library = out.name;
+    op->library_name = out.name;
     op->file = out.file.filename().string();
     op->sha256 = out.sha256;
     op->host = &host;

@@ -18,9 +18,9 @@ struct Op {
   std::vector<tenon_port> operands, results;
   std::vector<tenon_field_rule> fields;
   std::vector<std::string> samples;
-  std::string library;  ///< name of the library
-  std::string file;     ///< path of the library
-  std::string sha256;   ///< of the file
+  std::string library_name;
+  std::string file;    ///< path of the library
+  std::string sha256;  ///< of the file
   const Host* host = nullptr;
   bool in_process = false;  ///< of a library that the process made itself (functions of Python), which cannot run in other processes
 

@@ -14,7 +14,7 @@ using Libraries = std::vector<std::shared_ptr<const Library>>;
 /// Never destroyed: threads of libraries may outlive main.
 struct RegistryCache {
   std::mutex lock;
-  Libraries in_process;
+  Libraries of_all_registries;  ///< see add_to_all_registries
   std::map<Libraries, std::shared_ptr<const Registry>> registries;
 };
 
@@ -35,7 +35,7 @@ Result<std::shared_ptr<const Registry>> cached_registry(std::span<const std::fil
   for (const auto& library : more) add(library);
   RegistryCache& k = cache();
   const std::lock_guard held(k.lock);
-  libraries.insert(libraries.end(), k.in_process.begin(), k.in_process.end());
+  libraries.insert(libraries.end(), k.of_all_registries.begin(), k.of_all_registries.end());
   if (const auto found = k.registries.find(libraries); found != k.registries.end()) return found->second;
   const auto made = std::make_shared<Registry>();
   for (const auto& library : libraries) TRY(made->add(library, {.name_space = {}, .logger = logger}));
@@ -43,13 +43,13 @@ Result<std::shared_ptr<const Registry>> cached_registry(std::span<const std::fil
   return made;
 }
 
-void add_in_process_library(std::shared_ptr<const Library> library) {
+void add_to_all_registries(std::shared_ptr<const Library> library) {
   RegistryCache& k = cache();
   const std::lock_guard held(k.lock);
   const auto key = [](const auto& l) { return l->ops.empty() ? std::string() : l->ops[0].key(); };
-  const auto same = std::ranges::find(k.in_process, key(library), key);
-  if (same != k.in_process.end()) *same = std::move(library);
-  else k.in_process.push_back(std::move(library));
+  const auto same = std::ranges::find(k.of_all_registries, key(library), key);
+  if (same != k.of_all_registries.end()) *same = std::move(library);
+  else k.of_all_registries.push_back(std::move(library));
 }
 
 std::vector<std::filesystem::path> files_of_environment() {

@@ -84,7 +84,7 @@ Result<backend::Artifact> Plugin::compile(const backend::CompileRequest& request
   plugin::Saved saved{.name_space = op.name_space,
                       .name = op.name,
                       .version = op.version,
-                      .library = op.library,
+                      .library = op.library_name,
                       .sha256 = op.sha256,
                       .interface = TENON_PLUGIN_VERSION,
                       .node = view.where(),
