@@ -17,6 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kLong = 100s;  // no answer in this time is a fault
 
+/// Without capture_lines its stdout goes to stderr.
 std::unique_ptr<ChildProcess> shell(const char* script, const ChildProcess::Options& options) {
   auto out = ChildProcess::start({"sh", "-c", script}, options);
   EXPECT_TRUE(out) << out.error();
@@ -52,7 +53,7 @@ TEST(ChildProcess, EndStopsIt) {
   EXPECT_TRUE(WIFSIGNALED(*child->status()));
 }
 
-/// Those would hold the pipe open, and print.
+/// Else they would hold the pipe open, and print.
 TEST(ChildProcess, ItsOwnChildrenEndWithIt) {
   const auto child = shell("(sleep 2; echo alive) & echo ready; wait", {.capture_lines = true, .own_group = true});
   ASSERT_TRUE(child);

@@ -13,9 +13,9 @@ struct DecoderOptions {
 };
 
 /// A decoder-only transformer for one sequence, as a graph with states.
-/// Input: tokens i64[1, new]. Output: logits f32[1, vocabulary] of the last of them. States, two a layer: keys.N and values.N,
-/// f32[1, key heads, length, head size], which grow by `new` in each run.
-/// Errors: bad_input, naming in one error all weights that are missing, of another shape, or left over; limit_exceeded.
+/// Input: tokens i64[1, new]. Output: logits f32[1, vocabulary] of the last of them. States, two for each layer N from 0 on: keys.N and
+/// values.N, f32[1, key heads, past, head size], which grow by `new` in each run. `new` and `past` are symbols of the graph.
+/// Errors: bad_input, naming in one error all weights that are missing, of another shape, or left over; those of ir::Builder::status().
 Result<std::unique_ptr<ir::Graph>> make_decoder(const DecoderConfig& config, const Weights& weights, const DecoderOptions& options = {});
 
 }  // namespace tenon::nn

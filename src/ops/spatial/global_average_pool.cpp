@@ -9,7 +9,7 @@ OP(global_average_pool) = global_pool_op({
     .name = "GlobalAveragePool",
     .loop_form =
         [](const NodeView& view) {
-          return form_of_global_pool(view, Combine::sum, nullptr, [](Expr sum, Expr count) { return sum / count; });
+          return form_of_global_pool(view, Combine::sum, /*before=*/nullptr, [](Expr sum, Expr count) { return sum / count; });
         },
     .reference =
         [](Call& call) {

@@ -9,7 +9,10 @@ namespace tenon::ops::op_global_max_pool {
 
 OP(global_max_pool) = global_pool_op({
     .name = "GlobalMaxPool",
-    .loop_form = [](const NodeView& view) { return form_of_global_pool(view, Combine::max, nullptr, [](Expr top, Expr) { return top; }); },
+    .loop_form =
+        [](const NodeView& view) {
+          return form_of_global_pool(view, Combine::max, /*before=*/nullptr, [](Expr top, Expr) { return top; });
+        },
     .reference =
         [](Call& call) {
           return reference_of_global_pool(

@@ -6,7 +6,7 @@
 
 namespace tenon::ops {
 
-Result<void> cast_through_f32(ir::Graph& graph, ir::NodeId node, int) {
+Result<void> cast_through_f32(ir::Graph& graph, ir::NodeId node, int /*opset*/) {
   const DType dtype = graph.value(graph.node(node).inputs[0]).type.dtype, wide = definition_dtype(dtype);
   if (dtype == wide) return {};
   const ir::Attributes attributes = graph.node(node).attributes;
