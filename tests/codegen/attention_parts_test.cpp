@@ -19,7 +19,7 @@ bool deals_out_keys(std::string_view heads, std::string_view keys, std::string_v
   EXPECT_TRUE(graph) << text;
   const auto planned = planned_graph(**graph, {}, **target_named("x86_avx512"));
   EXPECT_TRUE(planned) << planned.error().text();
-  return planned->kernels.back().back().tile.name == "attention_join";
+  return planned->kernels_by_group.back().back().tile.name == "attention_join";
 }
 
 TEST(AttentionParts, KeysAreSplitForFewHeadsWithManyKeys) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products and rows of constants in blocks: unpacked, they are what decoded weights give, bit by bit, and no plan decodes them.
+// run() is the tile interpreter: no machine code runs here.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +35,7 @@ struct Network {
 
 std::string text_of_kernels(const PlannedGraph& planned) {
   std::string out;
-  for (const auto& kernels : planned.kernels)
+  for (const auto& kernels : planned.kernels_by_group)
     for (const Kernel& k : kernels) out += text_of(k.tile);
   return out;
 }
@@ -94,7 +95,7 @@ TEST_P(Blocks, RowsAreReadFromThePanelsOfTheirProduct) {
       EXPECT_EQ((*got)[0].as<float>()[static_cast<size_t>(kDepth + k)], decoded.as<float>()[static_cast<size_t>(k)]) << target.name;
     const auto numbers = (*got)[1].as<float>();
     EXPECT_EQ(std::vector<float>(numbers.begin(), numbers.end()), products((*got)[0], decoded)) << target.name;
-    for (const auto& kernels : planned->kernels)
+    for (const auto& kernels : planned->kernels_by_group)
       for (const Kernel& k : kernels)
         for (const ArrayId a : k.arguments) {
           const ir::ConstantRef& constant = planned->plan.arrays[a].constant;
@@ -110,7 +111,7 @@ TEST_P(Blocks, LowTilesUnpackInRegisters) {
   const auto planned = planned_graph(*network.graph, {.verify = true}, **target_named("x86_avx512"));
   ASSERT_TRUE(planned) << planned.error().text();
   EXPECT_EQ(text_of_kernels(*planned).find(" = contract "), std::string::npos);
-  EXPECT_EQ(planned->kernels.back().back().tile.scratch_bytes(), 0);
+  EXPECT_EQ(planned->kernels_by_group.back().back().tile.scratch_bytes(), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, Blocks, testing::Values("Q4_0", "Q4_1", "Q8_0"));

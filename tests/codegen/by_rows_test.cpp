@@ -21,7 +21,7 @@ std::vector<float> half_run(int64_t rows, int64_t lanes = kLanes, std::string_vi
     return *override_fields(default_tactic(g, t), g.kind() == GroupKind::contract ? "split=2 panels=1 by_rows=112" : "", t);
   };
   const auto planned = *planned_graph(**graph, {}, **target_named("x86_avx512"), choose);
-  const Kernel& kernel = planned.kernels.back().back();
+  const Kernel& kernel = planned.kernels_by_group.back().back();
   const auto known = [&](Dim d) { return substitute(d, [&](const DimNode&) { return Dim(rows); }).value(); };
   std::vector<std::vector<float>> data;
   std::vector<BoundBuffer> bound;

@@ -155,7 +155,7 @@ TEST(Contractions, InputImagesAreReadAsPatches) {
   const auto graph = ir::parse(kText, ops::table());
   const auto planned = planned_graph(**graph, {}, **target_named("x86_avx2"));
   ASSERT_TRUE(planned) << planned.error().text();
-  EXPECT_TRUE(planned->kernels.back().back().tactic.starts_with("tile=")) << planned->kernels.back().back().tactic;
+  EXPECT_TRUE(planned->kernels_by_group.back().back().tactic.starts_with("tile=")) << planned->kernels_by_group.back().back().tactic;
 }
 
 /// What convolutions read around an image stands around it in memory; who else reads it, and who makes it, keeps to the inside. Rows of a
@@ -208,7 +208,7 @@ TEST(Contractions, TilesContainSeveralShortRows) {
   const auto planned = planned_graph(**graph, {}, **target_named("x86_avx2"));
   ASSERT_TRUE(planned) << planned.error().text();
   std::string kernels;
-  for (const auto& of_group : planned->kernels)
+  for (const auto& of_group : planned->kernels_by_group)
     for (const Kernel& k : of_group) kernels += text_of(k.tile);
   EXPECT_NE(kernels.find("contract f32 6x(2x8)"), std::string::npos) << kernels;
   EXPECT_NE(kernels.find("lines of 3 by"), std::string::npos) << kernels;

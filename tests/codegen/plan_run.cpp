@@ -31,7 +31,7 @@ Result<PlannedGraph> planned_graph(const ir::Graph& graph, const PlanOptions& op
     if (!kernels && kernels.error().code() == Code::bad_usage) return std::move(kernels).error();
     if (!kernels) return std::move(kernels).error().found(text_of(out.plan));
     for (const Kernel& k : *kernels) TRY(verify(k.tile));
-    out.kernels.push_back(std::move(*kernels));
+    out.kernels_by_group.push_back(std::move(*kernels));
   }
   return out;
 }
@@ -56,7 +56,7 @@ class Runner {
     for (size_t k = 0; k < inputs.size(); ++k) bind(plan_.arrays[plan_.inputs[k]].shape, inputs[k]);
     for (size_t k = 0; k < inputs.size(); ++k) buffers_[plan_.inputs[k]] = inputs[k];
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
-      for (const Kernel& k : planned_.kernels[g]) TRY(add_kernel(g, k));
+      for (const Kernel& k : planned_.kernels_by_group[g]) TRY(add_kernel(g, k));
       if (!is_kernel(plan_.groups[g])) TRY(run_region());
       TRY(run_step(plan_.groups[g]));
     }

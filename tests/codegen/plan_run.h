@@ -12,7 +12,7 @@ namespace tenon::codegen {
 struct PlannedGraph {
   const ir::Graph* graph = nullptr;
   Plan plan;
-  std::vector<std::vector<Kernel>> kernels;  ///< of each group
+  std::vector<std::vector<Kernel>> kernels_by_group;
   Target target;
 };
 

@@ -58,7 +58,7 @@ size_t joined_in(const PlannedGraph& planned) {
   size_t joined = 0;
   const auto has_units = [](const Kernel& k) { return !(k.units == Dim(0)); };
   for (size_t g = 1; g < planned.plan.groups.size(); ++g) {
-    const auto &before = planned.kernels[g - 1], &here = planned.kernels[g];
+    const auto &before = planned.kernels_by_group[g - 1], &here = planned.kernels_by_group[g];
     const auto& region = planned.plan.groups[g].region;
     joined += region && region->joined && !before.empty() && has_units(before.back()) && !here.empty() && has_units(here[0]);
   }

@@ -35,7 +35,7 @@ std::vector<Tensor> inputs_of(const ir::Graph& graph, int64_t n) {
 /// "groups" or "one by one", as the kernels say, once for each contraction.
 std::string ways_of(const PlannedGraph& planned) {
   std::string out;
-  for (const auto& kernels : planned.kernels)
+  for (const auto& kernels : planned.kernels_by_group)
     for (const Kernel& k : kernels) {
       const std::string text = text_of(k.tile);
       if (text.find(" = contract ") == text.npos) continue;

@@ -14,7 +14,7 @@ namespace {
 
 size_t squares_in(const PlannedGraph& planned) {
   size_t found = 0;
-  for (const auto& kernels : planned.kernels)
+  for (const auto& kernels : planned.kernels_by_group)
     for (const Kernel& k : kernels) {
       if (text_of(k.tile).find(" = transpose ") == std::string::npos) continue;
       EXPECT_EQ(k.work.loops[0].gathers, 0) << "no lane loads for itself";

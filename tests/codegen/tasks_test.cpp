@@ -16,7 +16,7 @@ int64_t tasks(std::string_view text, int64_t symbol) {
   const auto planned = planned_graph(**graph, {}, **target_named("x86_avx2"));
   if (!planned) return ADD_FAILURE() << planned.error().text(), 0;
   int64_t out = 0;
-  for (const auto& kernels : planned->kernels)
+  for (const auto& kernels : planned->kernels_by_group)
     for (const Kernel& k : kernels) out += substitute(k.tasks, [&](const DimNode&) { return Dim(symbol); }).value();
   return out;
 }

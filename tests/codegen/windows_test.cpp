@@ -33,7 +33,7 @@ void runs(const std::string& text, size_t windows = 1, size_t groups = 2) {
     const auto planned = planned_graph(**graph, options, **target_named(target));
     ASSERT_TRUE(planned) << planned.error().text();
     size_t found = 0;
-    for (const auto& kernels : planned->kernels)
+    for (const auto& kernels : planned->kernels_by_group)
       for (const Kernel& k : kernels) found += k.tile.name == "window";
     ASSERT_EQ(found, windows) << text_of(planned->plan);
     if (windows > 0) ASSERT_EQ(planned->plan.groups.size(), groups) << text_of(planned->plan);

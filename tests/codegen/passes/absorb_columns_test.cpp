@@ -43,7 +43,7 @@ std::string graph_of(int columns, int64_t width) {
 
 size_t kernels_of(const PlannedGraph& planned) {
   size_t out = 0;
-  for (const auto& kernels : planned.kernels) out += kernels.size();
+  for (const auto& kernels : planned.kernels_by_group) out += kernels.size();
   return out;
 }
 

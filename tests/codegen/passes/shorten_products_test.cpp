@@ -30,7 +30,7 @@ PlannedGraph planned(const ir::Graph& graph, Precision precision) {
 
 int pairs_in(const PlannedGraph& planned) {
   int out = 0;
-  for (const auto& kernels : planned.kernels)
+  for (const auto& kernels : planned.kernels_by_group)
     for (const Kernel& k : kernels) out += text_of(k.tile).find("products=2") != std::string::npos;
   return out;
 }

@@ -173,7 +173,7 @@ TEST(Winograd, AccessesNoMemoryOutsideOfTheImage) {
   size_t masked = 0;
   for (size_t g = 0; g < planned->plan.groups.size(); ++g) {
     if (!is_of_tiles(planned->plan.groups[g])) continue;
-    const TileKernel& kernel = planned->kernels[g].back().tile;
+    const TileKernel& kernel = planned->kernels_by_group[g].back().tile;
     Definitions definitions;
     std::vector<const TileInstr*> accesses;
     find_all(kernel.body, definitions, accesses);
