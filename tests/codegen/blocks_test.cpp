@@ -88,11 +88,14 @@ TEST_P(Blocks, RowsAreReadFromThePanelsOfTheirProduct) {
   for (const Target& target : targets_of_blocks()) {
     const auto planned = planned_graph(*network.graph, {.verify = true}, target);
     ASSERT_TRUE(planned) << planned.error().text();
-    const auto got = run(*planned, std::vector{Tensor::of_i64({4}, std::vector<int64_t>{49, 0, 17, 31})});
+    const std::vector<int64_t> ids{49, 0, 17, 31};
+    const auto got = run(*planned, std::vector{Tensor::of_i64({4}, ids)});
     ASSERT_TRUE(got) << got.error().text();
     const Tensor decoded = *ir::materialise(*table);
-    for (int64_t k = 0; k < kDepth; ++k)
-      EXPECT_EQ((*got)[0].as<float>()[static_cast<size_t>(kDepth + k)], decoded.as<float>()[static_cast<size_t>(k)]) << target.name;
+    for (int64_t r = 0; r < 4; ++r)
+      for (int64_t k = 0; k < kDepth; ++k)
+        EXPECT_EQ((*got)[0].number(r * kDepth + k), decoded.number(ids[static_cast<size_t>(r)] * kDepth + k))
+            << target.name << ", row " << r;
     const auto numbers = (*got)[1].as<float>();
     EXPECT_EQ(std::vector<float>(numbers.begin(), numbers.end()), products((*got)[0], decoded)) << target.name;
     for (const auto& kernels : planned->kernels_by_group)
