@@ -148,14 +148,31 @@ struct Substitution {
   }
 };
 
-void visit_symbols(Dim dim, const std::function<void(const DimNode&)>& visit, std::unordered_set<const DimNode*>& seen) {
+/// The nodes that were visited: most sizes have a few, for which a hash set costs more than it saves.
+class VisitedNodes {
+ public:
+  /// Whether the node was not there.
+  bool insert(const DimNode* node) {
+    if (std::ranges::find(few_, node) != few_.end()) return false;
+    if (few_.size() == kFew) return more_.insert(node).second;
+    few_.push_back(node);
+    return true;
+  }
+
+ private:
+  static constexpr size_t kFew = 16;
+  std::vector<const DimNode*> few_;
+  std::unordered_set<const DimNode*> more_;
+};
+
+void visit_symbols(Dim dim, const std::function<void(const DimNode&)>& visit, VisitedNodes& visited) {
   const DimNode* node = dim.node();
-  if (!node || !seen.insert(node).second) return;
+  if (!node || !visited.insert(node)) return;
   if (node->kind == DimNode::Kind::symbol) visit(*node);
   for (const DimNode::Term& term : node->terms) {
-    for (const DimNode* factor : term.factors) visit_symbols(DimAlgebra::dim_of(factor), visit, seen);
+    for (const DimNode* factor : term.factors) visit_symbols(DimAlgebra::dim_of(factor), visit, visited);
   }
-  for (Dim operand : node->operands) visit_symbols(operand, visit, seen);
+  for (Dim operand : node->operands) visit_symbols(operand, visit, visited);
 }
 
 }  // namespace
@@ -163,8 +180,8 @@ void visit_symbols(Dim dim, const std::function<void(const DimNode&)>& visit, st
 Dim substitute(Dim dim, const std::function<Dim(const DimNode& symbol)>& value_of) { return Substitution{value_of, {}}.of(dim); }
 
 void each_symbol(Dim dim, const std::function<void(const DimNode& symbol)>& visit) {
-  std::unordered_set<const DimNode*> seen;
-  visit_symbols(dim, visit, seen);
+  VisitedNodes visited;
+  visit_symbols(dim, visit, visited);
 }
 
 }  // namespace tenon::inline base

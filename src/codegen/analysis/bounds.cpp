@@ -13,10 +13,14 @@ using Kind = ir::Assumption::Kind;
 
 bool is_symbol(Dim d) { return d.node() && d.node()->kind == DimNode::Kind::symbol; }
 
-bool share_a_symbol(Dim a, Dim b) {
-  bool shared = false;
-  each_symbol(a, [&](const DimNode& x) { each_symbol(b, [&](const DimNode& y) { shared |= &x == &y; }); });
-  return shared;
+std::vector<const DimNode*> symbols_of(Dim d) {
+  std::vector<const DimNode*> symbols;
+  each_symbol(d, [&](const DimNode& s) { symbols.push_back(&s); });
+  return symbols;
+}
+
+bool have_common(const std::vector<const DimNode*>& a, const std::vector<const DimNode*>& b) {
+  return std::ranges::any_of(a, [&](const DimNode* s) { return std::ranges::find(b, s) != b.end(); });
 }
 
 /// A choice between two sizes that the polynomial multiplies something with; null where there is none.
@@ -59,19 +63,34 @@ void collect(const Expr& condition, std::vector<Expr>& holds) {
 Bounds::Bounds(const Nest& nest, std::span<const ir::Assumption> assumptions) {
   for (const ops::Axis& axis : nest.axes) {
     extents_.push_back(axis.extent);
-    if (!axis.extent.is_number()) not_negative_.push_back(axis.extent - 1);
+    if (!axis.extent.is_number()) add_not_negative(axis.extent - 1);
   }
   for (const ir::Assumption& a : assumptions) {
-    if (a.kind == Kind::at_least) not_negative_.push_back(a.a - a.b);
+    if (a.kind == Kind::at_least) add_not_negative(a.a - a.b);
     else if (a.kind == Kind::equal) add_equal(a.a, a.b);
     else either_.push_back(a);
   }
 }
 
+void Bounds::add_not_negative(Dim size) {
+  if (std::ranges::find(not_negative_, size, &Fact::size) != not_negative_.end()) return;
+  not_negative_.push_back({.size = size, .settled = size, .symbols = symbols_of(size)});
+  are_settled_ = false;
+}
+
 void Bounds::add_equal(Dim a, Dim b) {
+  are_settled_ = false;
+  unproved_.clear();
   if (is_symbol(a)) equal_.emplace_back(a, b);
   else if (is_symbol(b)) equal_.emplace_back(b, a);
-  else not_negative_.insert(not_negative_.end(), {a - b, b - a});
+  else add_not_negative(a - b), add_not_negative(b - a);
+}
+
+const std::vector<Bounds::Fact>& Bounds::facts() const {
+  if (are_settled_) return not_negative_;
+  for (Fact& fact : not_negative_) fact.settled = settled(fact.size);
+  are_settled_ = true;
+  return not_negative_;
 }
 
 /// Symbols that are equal to something else, written as that.
@@ -85,9 +104,17 @@ bool Bounds::known_at_least_zero(Dim d, int depth) const {
   if (d.is_overflow()) return false;
   if (d.lower() >= 0) return true;
   if (depth == 0 || d.is_number()) return false;
+  if (const auto tried = unproved_.find(d); tried != unproved_.end() && tried->second >= depth) return false;
+  const bool known = follows_from_a_fact(d, depth);
+  if (!known) unproved_[d] = depth;
+  return known;
+}
+
+bool Bounds::follows_from_a_fact(Dim d, int depth) const {
+  const std::vector<const DimNode*> symbols = symbols_of(d);
   for (size_t k = 0; k < either_.size(); ++k) {
     const ir::Assumption& a = either_[k];
-    if (!share_a_symbol(a.a, d) && !share_a_symbol(a.b, d)) continue;
+    if (!have_common(symbols_of(a.a), symbols) && !have_common(symbols_of(a.b), symbols)) continue;
     std::vector<std::pair<Dim, Dim>> cases{{a.a, a.b}, {a.a, 1}};
     if (a.kind == Kind::broadcast) cases.emplace_back(a.b, 1);
     const auto holds = [&](const std::pair<Dim, Dim>& equal) {
@@ -101,9 +128,8 @@ bool Bounds::known_at_least_zero(Dim d, int depth) const {
   if (const DimNode* choice = choice_in(d))
     return known_at_least_zero(with(d, choice, choice->operands[1]), depth - 1) &&
            known_at_least_zero(with(d, choice, choice->operands[2]), depth - 1);
-  const auto without = [&](Dim known) { return share_a_symbol(known, d) && known_at_least_zero(d - settled(known), depth - 1); };
-  if (std::ranges::any_of(not_negative_, without)) return true;
-  return false;
+  return std::ranges::any_of(
+      facts(), [&](const Fact& fact) { return have_common(fact.symbols, symbols) && known_at_least_zero(d - fact.settled, depth - 1); });
 }
 
 bool Bounds::known_at_least_zero(const Expr& e, const std::vector<Expr>& holds) const {

@@ -81,9 +81,10 @@ class PlanVerifier {
   }
 
   bool is_equal(Dim a, Dim b) const {
+    if (a.known_equal(b)) return true;
     const Bounds bounds(Nest{}, plan_.assumptions);
     const Expr x = Expr::dim(a), y = Expr::dim(b);
-    return a.known_equal(b) || (bounds.inside(x, b + 1, {}) == std::optional(true) && bounds.inside(y, a + 1, {}) == std::optional(true));
+    return bounds.inside(x, b + 1, {}) == std::optional(true) && bounds.inside(y, a + 1, {}) == std::optional(true);
   }
 
   // --- dependency order
@@ -127,10 +128,15 @@ class PlanVerifier {
     return std::ranges::any_of(nest.axes, [](const ops::Axis& a) { return a.extent == Dim(0); });
   }
 
+  const Bounds& bounds_of(const Nest& nest) {
+    if (bounds_nest_ != &nest) bounds_.emplace(nest, plan_.assumptions), bounds_nest_ = &nest;
+    return *bounds_;
+  }
+
   /// Of its array with the halo. The lowering clamps loaded indices to their dimension.
   void stays_inside(const std::vector<Expr>& index, const Expr& flat, const Array& array, const Nest& nest, const Expr& within,
                     const std::string& what) {
-    const Bounds bounds(nest, plan_.assumptions);
+    const Bounds& bounds = bounds_of(nest);
     const auto check = [&](const Expr& e, Dim extent, const std::string& which) {
       if (mentions(e, ExprOp::input)) return;
       const auto inside = bounds.inside(e, extent, within);
@@ -269,6 +275,8 @@ class PlanVerifier {
   std::string where_;
   std::vector<bool> written_;
   std::vector<int64_t> last_writer_;
+  const Nest* bounds_nest_ = nullptr;
+  std::optional<Bounds> bounds_;  ///< of that nest
 };
 
 }  // namespace
