@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "llm/session/engine_decoder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon::llm {
+namespace {
+
+using runtime::PortInfo;
+using runtime::StateInfo;
+
+std::string type_of(const PortInfo& port) {
+  return fmt::format("{}: {}[{}]", port.name, name_of(port.dtype), fmt::join(port.dimensions, ","));
+}
+
+std::string ports_text(std::span<const PortInfo> ports) {
+  std::string out;
+  for (const PortInfo& p : ports) out += (out.empty() ? "" : ", ") + type_of(p);
+  return out.empty() ? "none" : out;
+}
+
+bool has_one_row(const PortInfo& port) {
+  return std::all_of(port.lower.begin(), port.lower.end() - 1, [](int64_t size) { return size <= 1; });
+}
+
+/// [1, new].
+bool is_tokens(const PortInfo& port) {
+  return (port.dtype == DType::i64 || port.dtype == DType::i32) && port.container.kind == ValueKind::tensor && port.lower.size() == 2 &&
+         port.lower[0] <= 1 && port.upper[1] > 1;
+}
+
+/// [1, vocabulary] or [1, 1, vocabulary].
+bool is_logits(const PortInfo& port) {
+  return port.dtype == DType::f32 && port.container.kind == ValueKind::tensor && port.lower.size() >= 2 && port.lower.size() <= 3 &&
+         has_one_row(port) && port.lower.back() == port.upper.back() && port.lower.back() > 0;
+}
+
+Error no_decoder(const runtime::Engine& engine, std::string_view place) {
+  return fail(Code::bad_input, std::string(place), "the engine is no language model")
+      .expected("one input of tokens, i64[1,new], one output of logits, f32[1,vocabulary], and states that grow")
+      .found(fmt::format("inputs {}; outputs {}; {} states", ports_text(engine.inputs()), ports_text(engine.outputs()),
+                         engine.states().size()))
+      .advice("build one from a GGUF file or a folder of Hugging Face");
+}
+
+}  // namespace
+
+Result<DecoderInterface> decoder_interface(const runtime::Engine& engine, std::string_view place) {
+  const bool fits = engine.inputs().size() == 1 && engine.outputs().size() == 1 && is_tokens(engine.inputs()[0]) &&
+                    is_logits(engine.outputs()[0]) && !engine.states().empty();
+  if (!fits) return no_decoder(engine, place);
+  DecoderInterface out{.vocabulary = engine.outputs()[0].lower.back(), .capacity = INT64_MAX, .can_be_shortened = true};
+  out.narrow_tokens = engine.inputs()[0].dtype == DType::i32;
+  for (const StateInfo& s : engine.states()) {
+    if (s.growing_axis) out.capacity = std::min(out.capacity, s.shape[*s.growing_axis]);
+    else out.can_be_shortened = false;
+  }
+  if (out.capacity == INT64_MAX) return no_decoder(engine, place);
+  return out;
+}
+
+Result<std::unique_ptr<EngineDecoder>> EngineDecoder::create(std::shared_ptr<const runtime::Engine> engine, std::string_view place) {
+  const DecoderInterface interface = TRY(decoder_interface(*engine, place));
+  const size_t states = engine->states().size();
+  auto context = TRY(runtime::Context::create(std::move(engine)));
+  return std::unique_ptr<EngineDecoder>(new EngineDecoder(interface, states, std::move(context)));
+}
+
+Result<std::span<const float>> EngineDecoder::run(std::span<const TokenId> tokens, const runtime::RunOptions& options) {
+  const auto count = static_cast<int64_t>(tokens.size());
+  if (count == 0 || count > interface_.capacity - length_)
+    return fail(Code::bad_input, "tokens", "the cache has no room for them")
+        .expected(fmt::format("1 .. {} tokens", interface_.capacity - length_))
+        .found(fmt::format("{}", count));
+  const Tensor input = input_of(tokens);
+  const auto results = context_->run({&input, 1}, options);
+  if (!results) {
+    clear();
+    return std::unexpected(results.error());
+  }
+  length_ += count;
+  const std::span<const float> logits = results->front().as<float>();
+  return logits.last(static_cast<size_t>(interface_.vocabulary));
+}
+
+int64_t EngineDecoder::shorten(int64_t length) {
+  if (length >= length_) return length_;
+  bool cut = interface_.can_be_shortened && length > 0;
+  for (size_t k = 0; k < states_ && cut; ++k) cut = context_->set_length(k, length).has_value();
+  if (cut) length_ = length;
+  else clear();
+  return length_;
+}
+
+Tensor EngineDecoder::input_of(std::span<const TokenId> tokens) {
+  const Sizes shape{1, static_cast<int64_t>(tokens.size())};
+  if (interface_.narrow_tokens) return Tensor::view(DType::i32, shape, tokens.data(), nullptr);
+  wide_.assign(tokens.begin(), tokens.end());
+  return Tensor::view(DType::i64, shape, wide_.data(), nullptr);
+}
+
+void EngineDecoder::clear() {
+  context_->reset();
+  length_ = 0;
+}
+
+}  // namespace tenon::llm

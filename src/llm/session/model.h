@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "files/language_text.h"
+#include "llm/session/chat_template.h"
+#include "llm/text/tokenizer.h"
+#include "runtime/engine.h"
+
+namespace tenon::llm {
+
+/// An engine with its tokenizer and its chat template. Immutable: sessions of several threads share it.
+struct Model {
+  std::shared_ptr<const runtime::Engine> engine;
+  Tokenizer tokenizer;
+  std::shared_ptr<const ChatTemplate> chat;  ///< null: the checkpoint has none
+  std::string place;                         ///< its file, for errors
+
+  /// The text of a chat, which the model continues with an answer. Errors: not_supported without a template; those of ChatTemplate::render.
+  Result<std::string> chat_text(std::span<const Message> messages) const;
+  /// Its tokens. What a message writes of special tokens becomes those, as with transformers. Errors: also those of Tokenizer::encode.
+  Result<std::vector<TokenId>> chat_tokens(std::span<const Message> messages) const;
+};
+
+/// text: of the engine's file. Errors: those of decoder_interface(), tokenizer_of() (no tokenizer), ChatTemplate::of();
+/// bad_input where the tokenizer has more tokens than the model.
+Result<std::shared_ptr<const Model>> make_model(std::shared_ptr<const runtime::Engine> engine, const files::LanguageText& text,
+                                                std::string place);
+
+/// What an engine file keeps of its checkpoint's text. Errors: those of engine::Reader::open.
+Result<files::LanguageText> read_engine_text(const std::filesystem::path& engine);
+
+}  // namespace tenon::llm
