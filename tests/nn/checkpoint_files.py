@@ -83,12 +83,29 @@ def small_gguf(architecture: str = "llama") -> bytes:
     return gguf(metadata, tensors)
 
 
-def write_folder(folder: Path) -> None:
+TEMPLATE = (
+    "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
+    "{{ m.role[:1] }}:{{ m.content }};{% endfor %}{% if add_generation_prompt %}a:{% endif %}"
+)
+
+
+def write_language_model(folder: Path, template: str | None = TEMPLATE, context: int = 2000) -> None:
+    """That folder with a tokenizer whose tokens are letters, and a chat template."""
+    write_folder(folder, context)
+    tokens = {character: id for id, character in enumerate("abcdefghijklmnopqrstuvwxyz:; ")}
+    ends = [{"content": "</s>", "id": len(tokens), "special": True}]
+    model = {"type": "BPE", "vocab": tokens, "merges": []}
+    (folder / "tokenizer.json").write_text(json.dumps({"model": model, "decoder": {"type": "Fuse"}, "added_tokens": ends}))
+    config = {"eos_token": "</s>"} | ({"chat_template": template} if template else {})
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+
+
+def write_folder(folder: Path, context: int = CONTEXT) -> None:
     """config.json and model.safetensors."""
     config = {
         "model_type": "llama",
         "num_hidden_layers": LAYERS,
-        "max_position_embeddings": CONTEXT,
+        "max_position_embeddings": context,
         "hidden_size": WIDTH,
         "intermediate_size": INNER,
         "num_attention_heads": HEADS,

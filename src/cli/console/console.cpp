@@ -55,6 +55,19 @@ void Console::line(std::string_view text) {
   put(stdout, harmless(text) + "\n");
 }
 
+void Console::piece(std::string_view text) {
+  if (json || quiet) return;
+  clear_progress();
+  put(stdout, harmless(text));
+  std::fflush(stdout);
+}
+
+void Console::note(std::string_view text) {
+  if (json || quiet) return;
+  clear_progress();
+  put(stderr, harmless(text) + "\n");
+}
+
 void Console::table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<size_t> widths;
   for (const auto& row : rows) {

@@ -22,6 +22,10 @@ class Console {
 
   /// A line of the answer; silent with --json and --quiet.
   void line(std::string_view text = {});
+  /// A part of an answer that comes in pieces, shown at once; silent with --json and --quiet.
+  void piece(std::string_view text);
+  /// A line beside the answer, on stderr; silent with --json and --quiet.
+  void note(std::string_view text);
   /// Columns padded to their widest cell; the first row is the heading.
   void table(const std::vector<std::vector<std::string>>& rows);
   /// The answer to --json. The last one counts; printed when the verb is done.

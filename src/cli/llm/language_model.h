@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "llm/session/model.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tenon::cli {
+
+class Console;
+
+/// The options of verbs that run a language model: MODEL, --context, --threads.
+struct LanguageModelOptions {
+  std::string path;
+  int64_t context = 0;
+  int threads = 0;
+
+  void add_to(CLI::App& app);
+  /// Loads an engine; of a checkpoint that in the user's cache (compiler::cached_engine). Errors: those; bad_usage (--context for an
+  /// engine); those of llm::make_model.
+  Result<std::shared_ptr<const llm::Model>> open(Console& console) const;
+};
+
+/// The tokenizer of an engine or a checkpoint, which is not built for it. Errors: those of llm::read_tokenizer.
+Result<llm::Tokenizer> open_tokenizer(const std::string& path);
+
+}  // namespace tenon::cli

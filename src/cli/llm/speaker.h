@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "llm/session/session.h"
+
+namespace tenon::cli {
+
+class Console;
+
+/// Shows answers as they come, each followed on stderr by its speed and the share that it takes of the machine's read bandwidth.
+class Speaker {
+ public:
+  Speaker(std::shared_ptr<const llm::Model> model, llm::Session session, llm::GenerationOptions options, Console& console)
+      : model_(std::move(model)), session_(std::move(session)), options_(std::move(options)), console_(console) {}
+
+  /// The text of the answer. Errors: those of Session::generate.
+  Result<std::string> answer(std::span<const llm::TokenId> prompt);
+  /// Of the last answer, for --json.
+  nlohmann::ordered_json data(const std::string& text) const;
+  llm::StopReason reason() const { return session_.reason(); }
+  const llm::Model& model() const { return *model_; }
+  llm::GenerationOptions& options() { return options_; }
+
+ private:
+  void show_speed();
+
+  std::shared_ptr<const llm::Model> model_;
+  llm::Session session_;
+  llm::GenerationOptions options_;
+  Console& console_;
+  std::optional<double> bandwidth_;  ///< GB/s, once it is measured
+};
+
+}  // namespace tenon::cli

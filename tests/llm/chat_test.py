@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tenon chat`, `generate` and `tokens` on a small random model, whose tokens are letters."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/nn"))
+from checkpoint_files import CONTEXT, write_folder, write_language_model  # noqa: E402
+
+TENON = Path(os.environ.get("TENON", ROOT / "build/bin/tenon"))
+GREEDY = ("--temperature", "0")
+LETTERS = "abcdefghijklmnopqrstuvwxyz:; "
+
+
+class LanguageModel(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.top = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.environment = os.environ | {"XDG_CACHE_HOME": str(cls.top / "cache")}
+        cls.model = cls.top / "small"
+        cls.model.mkdir()
+        write_language_model(cls.model)
+        cls.engine = cls.top / "small.tenon"
+        cls.tenon("build", cls.model, "--context", 200, "-o", cls.engine)
+
+    @classmethod
+    def start(cls, *arguments: object, **more) -> subprocess.CompletedProcess:
+        words = [str(TENON), *map(str, arguments)]
+        return subprocess.run(words, capture_output=True, text=True, timeout=120, env=cls.environment, **more)
+
+    @classmethod
+    def tenon(cls, *arguments: object, **more) -> str:
+        done = cls.start(*arguments, **more)
+        if done.returncode:
+            raise AssertionError(done.stdout + done.stderr)
+        return done.stdout
+
+    def failure(self, *arguments: object) -> dict:
+        done = self.start(*arguments, "--json")
+        self.assertNotEqual(done.returncode, 0, done.stdout)
+        return json.loads(done.stdout)["error"]
+
+    def tokens(self, text: str) -> list[int]:
+        return json.loads(self.tenon("tokens", self.engine, text, "--json"))["tokens"]
+
+    def likeliest(self, text: str, count: int) -> list[int]:
+        """The likeliest tokens after the text, each from a run of all tokens before it."""
+        tokens, file = self.tokens(text), self.top / "tokens.npy"
+        first = len(tokens)
+        for _ in range(count):
+            np.save(file, np.array([tokens], dtype=np.int64))
+            self.tenon("run", self.engine, "--input", f"tokens={file}", "--output", self.top / "out.npz")
+            tokens.append(int(np.load(self.top / "out.npz")["logits"].argmax()))
+            if tokens[-1] == len(LETTERS):
+                break
+        return tokens[first:]
+
+    def generated(self, prompt: str, count: int, *more: object) -> dict:
+        """The likeliest text, unless `more` has other options."""
+        return json.loads(self.tenon("generate", self.engine, "--prompt", prompt, "-n", count, "--json", *(more or GREEDY)))
+
+    def chats(self, *more: object, **options) -> list[dict]:
+        return json.loads(self.tenon("chat", self.engine, "--json", "-n", 5, *GREEDY, *more, **options))["answers"]
+
+    def test_tokens_are_letters(self):
+        out = json.loads(self.tenon("tokens", self.engine, "ab: </s>", "--json"))
+        self.assertEqual(out, {"tokens": [0, 1, 26, 28, 29], "texts": ["a", "b", ":", " ", "</s>"]})
+        self.assertIn("5 tokens", self.tenon("tokens", self.model, "ab: </s>"))
+        self.assertEqual(json.loads(self.tenon("tokens", self.engine, "</s>", "--literal", "--json"))["tokens"], [18])
+
+    def test_a_greedy_text_is_the_likeliest_token_in_each_run(self):
+        out = self.generated("once upon", 6)
+        self.assertEqual(out["tokens"], self.likeliest("once upon", 6))
+        self.assertEqual(out["prompt_tokens"], 9)
+        shown = self.tenon("generate", self.engine, "-n", 6, *GREEDY, input="once upon")
+        self.assertEqual(shown.rstrip("\n"), out["text"])
+
+    def test_equal_seeds_give_equal_texts(self):
+        texts = [self.generated("once", 20, "--temp", 1, "--seed", seed)["text"] for seed in (3, 3, 4)]
+        self.assertEqual(texts[0], texts[1])
+        self.assertNotEqual(texts[0], texts[2])
+
+    def test_turns_are_answered_over_one_cache(self):
+        first, second = self.chats("--ask", "hello", "--ask", "and")
+        self.assertEqual(first["tokens"], self.likeliest("u:hello;a:", 5))
+        chat = f"u:hello;a:{first['text']};u:and;a:"
+        self.assertEqual(second["tokens"], self.likeliest(chat, 5))
+        self.assertEqual(first["reused_tokens"], 0)
+        self.assertGreaterEqual(second["reused_tokens"], first["prompt_tokens"])
+        piped = self.chats(input="hello\n\nand\n")
+        self.assertEqual([a["tokens"] for a in piped], [first["tokens"], second["tokens"]])
+
+    def test_a_stop_string_is_no_part_of_the_text(self):
+        whole = self.generated("once", 12)["text"]
+        stop = whole[4:6]
+        out = self.generated("once", 12, "--stop", stop, *GREEDY)
+        self.assertEqual(out["text"], whole[: whole.index(stop)])
+        self.assertEqual(out["ended_by"], "stop_string")
+
+    def test_a_checkpoint_is_built_once_into_the_cache(self):
+        folder = self.top / "changing"
+        folder.mkdir()
+        write_language_model(folder)
+        answers = [self.start("generate", folder, "-p", "once", "-n", 4, "--ignore-eos", *GREEDY) for _ in range(2)]
+        self.assertIn("builds", answers[0].stderr)
+        self.assertIn(str(self.top / "cache/tenon/engines/changing-"), answers[0].stderr)
+        self.assertNotIn("builds", answers[1].stderr)
+        self.assertRegex(answers[1].stderr, r"answer: 4 tokens at [\d.]+ tokens/s, \d+ % of the read bandwidth of [\d.]+ GB/s")
+        self.assertEqual(answers[0].stdout, answers[1].stdout)
+        self.assertIn("builds", self.start("generate", folder, "-p", "once", "-n", 4, "--context", 20, *GREEDY).stderr)
+        os.utime(folder / "model.safetensors", (1, 1))
+        self.assertIn("builds", self.start("generate", folder, "-p", "once", "-n", 4, *GREEDY).stderr)
+        made = list((self.top / "cache/tenon/engines").iterdir())
+        self.assertTrue(all(file.suffix == ".tenon" for file in made), made)
+
+    def test_ctrl_c_ends_the_answer_and_not_the_chat(self):
+        folder = self.top / "long"
+        folder.mkdir()
+        write_language_model(folder, context=100_000)
+        words = [str(TENON), "chat", str(folder), "--ignore-eos", *GREEDY]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with subprocess.Popen(words, bufsize=0, env=self.environment, **pipes) as chat:
+            for question in (b"hello\n", b"and\n"):
+                chat.stdin.write(question)
+                self.assertTrue(chat.stdout.read(1))  # the answer is under way, and would take minutes
+                chat.send_signal(signal.SIGINT)
+                while chat.stdout.read(1) not in (b"\n", b""):
+                    pass
+            chat.stdin.close()
+            noted = chat.stderr.read().decode()
+        self.assertEqual(chat.returncode, 0, noted)
+        self.assertEqual(noted.count("; stopped]"), 2, noted)
+
+    def test_bad_inputs_are_one_error_each(self):
+        bare, plain = self.top / "bare", self.top / "plain"
+        bare.mkdir(exist_ok=True)
+        plain.mkdir(exist_ok=True)
+        write_folder(bare)
+        write_language_model(plain, template=None)
+        self.tenon("build", bare, "-o", self.top / "bare.tenon")
+        self.assertEqual(self.failure("chat", self.top / "bare.tenon", "--ask", "hi")["what"], "the model has no tokenizer")
+        self.assertEqual(self.failure("chat", plain, "--ask", "hi")["what"], "the model has no chat template")
+        self.assertEqual(self.failure("generate", self.engine, "--prompt", "")["what"], "the prompt is empty")
+        longer = self.failure("generate", self.model, "--context", CONTEXT, "--prompt", "x" * 30)
+        self.assertEqual(longer["what"], "the prompt is longer than the context")
+        self.assertEqual(longer["found"], f"30 tokens, {30 - CONTEXT + 1} too many")
+        self.assertIn("no system", self.failure("chat", self.engine, "--system", "be kind", "--ask", "hi")["what"])
+        self.assertEqual(self.failure("chat", self.engine, "--context", 5, "--ask", "hi")["code"], 200)
+        self.assertEqual(self.failure("generate", self.engine, "-p", "a", "--top-p", 3)["code"], 200)
+        self.assertEqual(self.failure("chat", ROOT / "examples/mlp.onnx", "--ask", "hi")["code"], 200)
+        self.assertEqual(self.failure("chat", self.top / "none.gguf", "--ask", "hi")["name"], "file_missing")
+
+    def test_an_answer_ends_where_the_context_is_full(self):
+        words = ("--context", CONTEXT, "--prompt", "once", "--ignore-eos", "--json", *GREEDY)
+        out = json.loads(self.tenon("generate", self.model, *words))
+        self.assertEqual(out["ended_by"], "context_full")
+        self.assertEqual(len(out["tokens"]), CONTEXT - len("once"))
+
+
+if __name__ == "__main__":
+    unittest.main()
