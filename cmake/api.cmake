@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The two libraries of tenon/tenon.h and tenon/runtime.h: libtenon (compiles and runs) and libtenon_run (runs). They export these interfaces
-# and nothing else.
+# The libraries of tenon/tenon.h and tenon/runtime.h: libtenon (compiles and runs), libtenon_run (runs), and libtenon_llm (runs, and has
+# tenon/llm.h). They export these interfaces and nothing else.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -21,10 +21,14 @@ target_compile_options(tenon_api_objects_c PRIVATE -Os -ffunction-sections -fdat
 set_target_properties(tenon_api_objects_c PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
 tenon_api_objects(full src/api/full tenon_compiler)
 tenon_api_objects(run src/api/run tenon_runtime)
+tenon_api_objects(llm src/api/llm tenon_llm)
 
-function(tenon_shared TARGET OUTPUT EXPORTED FOLDER)
-  add_library(${TARGET} SHARED $<TARGET_OBJECTS:tenon_api_objects_common> $<TARGET_OBJECTS:tenon_api_objects_c>
-    $<TARGET_OBJECTS:tenon_api_objects_${FOLDER}>)
+# FOLDERS: those of src/api that it has besides the common ones.
+function(tenon_shared TARGET OUTPUT EXPORTED FOLDERS)
+  add_library(${TARGET} SHARED $<TARGET_OBJECTS:tenon_api_objects_common> $<TARGET_OBJECTS:tenon_api_objects_c>)
+  foreach(FOLDER ${FOLDERS})
+    target_sources(${TARGET} PRIVATE $<TARGET_OBJECTS:tenon_api_objects_${FOLDER}>)
+  endforeach()
   set_target_properties(${TARGET} PROPERTIES LINKER_LANGUAGE CXX)
   target_compile_features(${TARGET} INTERFACE cxx_std_23)
   target_include_directories(${TARGET} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>)
@@ -36,8 +40,10 @@ endfunction()
 
 tenon_shared(tenon_api tenon tenon full tenon_compiler)
 tenon_shared(tenon_run tenon_run run run tenon_runtime ${TENON_DEVICES})
+tenon_shared(tenon_llm_api tenon_llm llm "run;llm" tenon_llm ${TENON_DEVICES})
 add_dependencies(tenon_api tenon_plugin_worker)
 add_dependencies(tenon_run tenon_plugin_worker)
+add_dependencies(tenon_llm_api tenon_plugin_worker)
 
 # The command line, libraries, header and package: `cmake --install build --prefix DIR --component tenon`.
 if(NOT SKBUILD)
@@ -57,7 +63,7 @@ if(NOT SKBUILD)
   install(FILES ${PAGES}/_tenon DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT tenon)
   install(FILES ${PAGES}/tenon.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT tenon)
   install(FILES ${CMAKE_SOURCE_DIR}/tools/bench/peer_bench.py ${CMAKE_SOURCE_DIR}/tools/bench/torch_peer.py DESTINATION ${CMAKE_INSTALL_DATADIR}/tenon COMPONENT tenon)
-  install(TARGETS tenon_api tenon_run EXPORT tenon COMPONENT tenon)
+  install(TARGETS tenon_api tenon_run tenon_llm_api EXPORT tenon COMPONENT tenon)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/tenon DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT tenon)
   install(EXPORT tenon NAMESPACE tenon:: FILE tenon-targets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tenon COMPONENT tenon)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/tenon-config.cmake CONTENT "include(\${CMAKE_CURRENT_LIST_DIR}/tenon-targets.cmake)\n" @ONLY)

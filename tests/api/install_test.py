@@ -5,13 +5,18 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/nn"))
+from checkpoint_files import write_language_model  # noqa: E402
+
 BUILD = Path(os.environ.get("TENON_BUILD", ROOT / "build"))
 MOST_BYTES = 1_500_000
+MOST_LANGUAGE_BYTES = 4_000_000  # with PCRE2 and the tables of utf8proc
 
 # A program that links the library: engine, plugin.
 ISOLATED = """
@@ -53,6 +58,21 @@ class Installed(unittest.TestCase):
         self.assertRegex(
             run(build / "graph", "mlp.onnx", cwd=self.folder), r"^takes x\n4 nodes\ngraph mlp\(x: f32\[batch,16\]\) \{\n(.*\n)*\}\n$"
         )
+
+    def test_the_language_example_answers_as_the_command_line_does(self):
+        source, build, model = ROOT / "examples/cpp", self.folder / "answering", self.folder / "model"
+        model.mkdir()
+        write_language_model(model)
+        engine = self.folder / "model.tenon"
+        program = self.folder / "tree/bin/tenon"
+        run(program, "build", model, "--context", 300, "-o", engine)
+        run("cmake", "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={self.folder / 'tree'}", "-DCMAKE_CXX_COMPILER=clang++-22")
+        run("cmake", "--build", build, "--target", "answer")
+        answer = run(build / "answer", engine, "hello")
+        self.assertEqual(answer, run(program, "chat", engine, "--ask", "hello", "--temperature", 0, "-n", 200))
+        done = subprocess.run([build / "answer", ROOT / "examples/mlp.onnx", "hello"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("mlp.onnx", done.stderr)
 
     def test_the_c_example_gives_the_result_of_the_command_line(self):
         tree, engine = self.folder / "tree", self.folder / "c.tenon"
@@ -122,18 +142,19 @@ class Installed(unittest.TestCase):
         return [tree / "bin/tenon", "run", self.folder / "swish.tenon", "--plugin", library, "--isolate-plugins"]
 
     def test_the_run_side_is_small_and_alone(self):
-        stripped = self.folder / "stripped.so"
-        run("strip", "-o", stripped, self.libraries / "libtenon_run.so")
-        self.assertLess(stripped.stat().st_size, MOST_BYTES)
-        needed = run("readelf", "-d", self.libraries / "libtenon_run.so")
-        self.assertNotIn("LLVM", needed)
-        self.assertNotIn("protobuf", needed)
+        for name, most in (("libtenon_run.so", MOST_BYTES), ("libtenon_llm.so", MOST_LANGUAGE_BYTES)):
+            stripped = self.folder / "stripped.so"
+            run("strip", "-o", stripped, self.libraries / name)
+            self.assertLess(stripped.stat().st_size, most, name)
+            needed = run("readelf", "-d", self.libraries / name)
+            for library in ("LLVM", "protobuf", "pcre2", "utf8proc"):
+                self.assertNotIn(library, needed)
 
     def test_only_the_api_is_exported(self):
         header = (self.folder / "tree/include/tenon/runtime.h").read_text(encoding="utf-8")
         functions = sorted(re.findall(r"^TENON_C_API [^(;]*?(\w+)\(", header, re.MULTILINE))
         self.assertGreater(len(functions), 30)
-        for name in ("libtenon.so", "libtenon_run.so"):
+        for name in ("libtenon.so", "libtenon_run.so", "libtenon_llm.so"):
             symbols = run("nm", "-D", "--defined-only", "--format=posix", self.libraries / name).splitlines()
             self.assertTrue(symbols)
             seen = [s.split()[0] for s in symbols if s.split()[1].isupper()]

@@ -36,6 +36,7 @@ RUN_SIDE = {
     "llm": {"base", "engine", "files", "plugin", "runtime", "tenon/plugin.h", "tenon/types.h"},
     "device": {"base", "engine", "files", "plugin", "runtime", "tenon/plugin.h", "tenon/types.h"},
     "api": {"base", "engine", "files", "plugin", "runtime", "tenon", "tenon/plugin.h", "tenon/types.h"},
+    "api/llm": {"base", "engine", "files", "llm", "plugin", "runtime", "tenon", "tenon/plugin.h", "tenon/types.h"},
     "reference/device": {"base", "engine", "files", "plugin", "runtime", "tenon/plugin.h", "tenon/types.h", "ir", "ops"},
 }
 
@@ -78,8 +79,8 @@ def part_of(path: Path, root: Path) -> tuple[str, str]:
         return (name if name in FLOORS else parts[1]), ""
     if parts[0] != "src":
         return parts[0], ""
-    if parts[1:3] == ("api", "full"):  # the half of the public interface that compiles
-        return "api", "full"
+    if parts[1] == "api" and parts[2] in ("full", "llm"):  # the half of the public interface that compiles; language models
+        return "api", parts[2]
     if parts[1] != "backends":
         return parts[1], ""
     return "backends", parts[2] + ("/device" if parts[3] == "device" else "")
@@ -105,7 +106,7 @@ def refusal(folder: str, backend: str, include: str) -> str | None:
     if device:
         allowed = RUN_SIDE.get(backend, RUN_SIDE["device"])
     elif folder in RUN_SIDE and backend != "full":
-        allowed = RUN_SIDE[folder]
+        allowed = RUN_SIDE.get(f"{folder}/{backend}", RUN_SIDE[folder])
     else:
         allowed = {f for f, floor in FLOORS.items() if floor < FLOORS[folder]}
     if target in allowed:
