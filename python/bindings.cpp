@@ -8,6 +8,10 @@
 
 namespace nb = nanobind;
 
+namespace tenon_python {
+void bind_language(nanobind::module_& m);
+}
+
 namespace tenon::python {
 void bind_cut(nanobind::module_& m);
 void bind_graph(nanobind::module_& m);
@@ -23,6 +27,7 @@ NB_MODULE(_tenon, m) {
   nb::set_leak_warnings(false);  // an exception that ends the program keeps its frames alive
   tenon_python::bind_engine(m);
   tenon_python::bind_compile(m);
+  tenon_python::bind_language(m);
   tenon::python::bind_cut(m);
   tenon::python::bind_nodes(m);
   tenon::python::bind_graph(m);

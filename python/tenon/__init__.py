@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from ._error import TenonError
+from ._llm import LLM
 from ._log import set_log_level
 from ._plugin_test import test_plugin
 from ._plugins import Operand, plugin, sized_by_data
@@ -18,6 +19,7 @@ __all__ = [
     "Context",
     "Engine",
     "Entry",
+    "LLM",
     "Operand",
     "Port",
     "Profile",

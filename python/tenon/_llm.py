@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Language models: a GGUF file, a folder of Hugging Face or an engine that was built from one answers in text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, TypedDict, overload
+
+from ._tenon import _LanguageModel, _LanguageSession
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class Message(TypedDict):
+    """One turn of a chat."""
+
+    role: str
+    """ "system", "user", "assistant", or what else the model's chat template has."""
+    content: str
+
+
+class AnswerOptions(TypedDict, total=False):
+    """How tokens are chosen, and what ends an answer. The standard values are llama.cpp's."""
+
+    temperature: float
+    """Divides logits; 0: always the likeliest token. 0.8 where it is not given."""
+    top_k: int
+    """Keeps the k likeliest tokens; 0: all. 40 where it is not given."""
+    top_p: float
+    """Keeps the likeliest tokens until their probabilities add up to it. 0.95 where it is not given."""
+    min_p: float
+    """Keeps tokens at least this fraction as likely as the likeliest. 0.05 where it is not given."""
+    repetition_penalty: float
+    presence_penalty: float
+    frequency_penalty: float
+    seed: int | None
+    """Equal seeds give equal answers; None: another one each time."""
+    max_tokens: int
+    """Of an answer; 0: until it ends, or the context is full."""
+    stop: Sequence[str]
+    """Texts that end an answer, without being part of it."""
+    threads: int
+    """At most; 0: one for each CPU that the process may use."""
+
+
+class LLM:
+    """A language model and one cache: what a prompt has in common with the tokens before it is not computed again.
+
+    >>> llm = tenon.LLM("model.gguf")
+    >>> for text in llm.chat([{"role": "user", "content": "Hello"}], stream=True):
+    ...     print(text, end="", flush=True)
+
+    One thread at a time; an answer that begins ends the one that is under way.
+    """
+
+    def __init__(self, model: str | os.PathLike[str], *, context: int = 0) -> None:
+        """model: an engine, a GGUF file or a folder of Hugging Face; the latter two are built once, into $XDG_CACHE_HOME/tenon/engines.
+        context: tokens that the cache of such a one has room for; 0: those of the model. Raises TenonError.
+        """
+        self._model = _LanguageModel(os.fspath(model), context)
+        self._session = _LanguageSession(self._model)
+        self._answers = 0
+
+    @property
+    def context(self) -> int:
+        """Tokens of prompt and answer that the cache has room for."""
+        return self._model.context
+
+    @property
+    def vocabulary(self) -> int:
+        """How many logits the model has."""
+        return self._model.vocabulary
+
+    def tokenize(self, text: str, *, add_special: bool = True, parse_special: bool = True) -> list[int]:
+        """add_special: with what the tokenizer puts around a text. parse_special: special tokens that are written in the text become
+        those; False: their letters, as is right for what strangers write.
+        """
+        return self._model.tokenize(text, add_special, parse_special)
+
+    def detokenize(self, tokens: Sequence[int]) -> str:
+        """The text of tokens, special ones left out."""
+        return self._model.detokenize(list(tokens))
+
+    def chat_text(self, messages: Sequence[Message]) -> str:
+        """What the model's chat template makes of the turns, up to where the answer begins."""
+        return self._model.chat_text(_turns(messages))
+
+    @overload
+    def chat(self, messages: Sequence[Message], *, stream: Literal[False] = False, **options: Unpack[AnswerOptions]) -> str: ...
+    @overload
+    def chat(self, messages: Sequence[Message], *, stream: Literal[True], **options: Unpack[AnswerOptions]) -> Iterator[str]: ...
+    def chat(self, messages: Sequence[Message], *, stream: bool = False, **options: Unpack[AnswerOptions]) -> str | Iterator[str]:
+        """Answers the last turn. stream: an iterator of its pieces, in whole characters, as they come. Raises TenonError: bad_input (the
+        template refuses a role, or the prompt is longer than the context), bad_usage.
+        """
+        self._session.begin_chat(_turns(messages), **options)
+        return self._answer(stream)
+
+    @overload
+    def generate(self, prompt: str, *, stream: Literal[False] = False, **options: Unpack[AnswerOptions]) -> str: ...
+    @overload
+    def generate(self, prompt: str, *, stream: Literal[True], **options: Unpack[AnswerOptions]) -> Iterator[str]: ...
+    def generate(self, prompt: str, *, stream: bool = False, **options: Unpack[AnswerOptions]) -> str | Iterator[str]:
+        """Continues a text. As chat() otherwise."""
+        self._session.begin_generate(prompt, **options)
+        return self._answer(stream)
+
+    @property
+    def last_answer(self) -> dict[str, object]:
+        """What there is of the last answer: text, tokens, ended_by, prompt_tokens, reused_tokens, prompt_seconds, answer_seconds."""
+        return self._session.answer()
+
+    def _answer(self, stream: bool) -> str | Iterator[str]:
+        self._answers += 1
+        pieces = self._pieces(self._answers)
+        return pieces if stream else "".join(pieces)
+
+    def _pieces(self, number: int) -> Iterator[str]:
+        while number == self._answers and (piece := self._session.next()) is not None:
+            if piece:
+                yield piece
+
+
+def _turns(messages: Sequence[Message]) -> list[tuple[str, str]]:
+    return [(m["role"], m["content"]) for m in messages]

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tenon.LLM on a small random model, whose tokens are letters."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tenon
+from refusals import refused
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "tests/nn"))
+from checkpoint_files import write_language_model  # noqa: E402
+
+GREEDY = {"temperature": 0.0, "max_tokens": 8}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("model")
+    write_language_model(path)
+    return path
+
+
+@pytest.fixture
+def llm(folder, tmp_path_factory, monkeypatch) -> tenon.LLM:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+    return tenon.LLM(folder, context=200)
+
+
+def likeliest(llm: tenon.LLM, text: str, count: int, engine: tenon.Engine) -> list[int]:
+    """The likeliest tokens after the text, each from a run of all tokens before it."""
+    tokens = llm.tokenize(text)
+    for _ in range(count):
+        tokens.append(int(tenon.Context(engine).run({"tokens": np.array([tokens])})["logits"].argmax()))
+    return tokens[-count:]
+
+
+def test_a_greedy_text_is_the_likeliest_token_in_each_run(llm, tmp_path_factory):
+    text = llm.generate("once", **GREEDY)
+    (file,) = (tmp_path_factory.getbasetemp() / "cache/tenon/engines").iterdir()
+    answer = llm.last_answer
+    assert answer["tokens"] == likeliest(llm, "once", len(answer["tokens"]), tenon.load(file))
+    assert text == answer["text"] == llm.detokenize(answer["tokens"])
+    assert tenon.LLM(file).generate("once", **GREEDY) == text
+
+
+def test_pieces_come_one_after_the_other(llm):
+    turns = [{"role": "user", "content": "hello"}]
+    assert llm.chat_text(turns) == "u:hello;a:"
+    whole = llm.chat(turns, **GREEDY)
+    pieces = list(llm.chat(turns, stream=True, **GREEDY))
+    assert len(pieces) > 1
+    assert "".join(pieces) == whole
+    assert llm.last_answer["reused_tokens"] == llm.last_answer["prompt_tokens"] - 1
+
+
+def test_an_answer_that_begins_ends_the_one_under_way(llm):
+    first = llm.generate("once", stream=True, temperature=0.0)
+    next(first)
+    text = llm.generate("once", **GREEDY)
+    assert list(first) == []
+    assert llm.last_answer["text"] == text
+
+
+def test_bad_calls_raise(llm, folder):
+    assert "the prompt is empty" in str(refused("bad_input", lambda: llm.generate("")))
+    assert "longer than the context" in str(refused("bad_input", lambda: llm.generate("x" * 300)))
+    assert "no system" in str(refused("bad_input", lambda: llm.chat([{"role": "system", "content": "be kind"}])))
+    refused("bad_usage", lambda: llm.generate("a", top_p=3.0))
+    refused("file_missing", lambda: tenon.LLM(folder / "none.gguf"))
