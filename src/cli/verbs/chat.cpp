@@ -7,10 +7,10 @@
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
 #include "cli/llm/answer_options.h"
+#include "cli/llm/answer_printer.h"
 #include "cli/llm/interrupts.h"
 #include "cli/llm/language_model.h"
 #include "cli/llm/line_reader.h"
-#include "cli/llm/speaker.h"
 
 namespace tenon::cli::verb_chat {
 namespace {
@@ -25,14 +25,14 @@ struct Options {
 /// The chat so far. Its answers are computed over one cache, which has all turns but the newest.
 class Chat {
  public:
-  Chat(Speaker speaker, const std::string& system) : speaker_(std::move(speaker)) {
+  Chat(AnswerPrinter printer, const std::string& system) : printer_(std::move(printer)) {
     if (!system.empty()) messages_.push_back({"system", system});
   }
 
   Result<void> ask(std::string text) {
     messages_.push_back({"user", std::move(text)});
-    const std::string answer = TRY(speaker_.answer(TRY(speaker_.model().chat_tokens(messages_))));
-    data_.push_back(speaker_.data(answer));
+    const std::string answer = TRY(printer_.answer(TRY(printer_.model().chat_tokens(messages_))));
+    data_.push_back(printer_.data(answer));
     messages_.push_back({"assistant", answer});
     return {};
   }
@@ -40,7 +40,7 @@ class Chat {
   const nlohmann::ordered_json& data() const { return data_; }
 
  private:
-  Speaker speaker_;
+  AnswerPrinter printer_;
   std::vector<llm::Message> messages_;
   nlohmann::ordered_json data_ = nlohmann::ordered_json::array();
 };
@@ -67,7 +67,7 @@ Result<void> run_chat(const Options& o, Console& console) {
   options.run.token = &stop;
   const auto model = TRY(o.model.open(console));
   const Interrupts interrupts(stop);
-  Chat chat(Speaker(model, TRY(llm::Session::create(model)), options, console), o.system);
+  Chat chat(AnswerPrinter(model, TRY(llm::Session::create(model)), options, console), o.system);
   for (const std::string& text : o.ask) TRY(chat.ask(text));
   if (o.ask.empty()) TRY(talk(chat, stop, console));
   console.object({{"answers", chat.data()}});

@@ -7,10 +7,10 @@
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
 #include "cli/llm/answer_options.h"
+#include "cli/llm/answer_printer.h"
 #include "cli/llm/interrupts.h"
 #include "cli/llm/language_model.h"
 #include "cli/llm/line_reader.h"
-#include "cli/llm/speaker.h"
 
 namespace tenon::cli::verb_generate {
 namespace {
@@ -30,10 +30,10 @@ Result<void> generate(const Options& o, const std::string& prompt, Console& cons
   const auto model = TRY(o.model.open(console));
   const auto tokens = TRY(model->tokenizer.encode(prompt));
   const Interrupts interrupts(stop);
-  Speaker speaker(model, TRY(llm::Session::create(model)), options, console);
+  AnswerPrinter printer(model, TRY(llm::Session::create(model)), options, console);
   if (o.echo) console.piece(prompt);
-  const std::string text = TRY(speaker.answer(tokens));
-  console.object(speaker.data(text));
+  const std::string text = TRY(printer.answer(tokens));
+  console.object(printer.data(text));
   return {};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/llm/speaker.h"
+#include "cli/llm/answer_printer.h"
 
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ std::string_view ending(llm::StopReason reason) {
 
 }  // namespace
 
-Result<std::string> Speaker::answer(std::span<const llm::TokenId> prompt) {
+Result<std::string> AnswerPrinter::answer(std::span<const llm::TokenId> prompt) {
   bool on_new_line = true;
   auto text = session_.generate(prompt, options_, [&](std::string_view piece) {
     console_.piece(piece);
@@ -48,7 +48,7 @@ Result<std::string> Speaker::answer(std::span<const llm::TokenId> prompt) {
   return text;
 }
 
-void Speaker::show_speed() {
+void AnswerPrinter::show_speed() {
   if (console_.json || console_.quiet) return;
   const llm::GenerationStatistics& s = session_.statistics();
   const int64_t read = s.prompt_tokens - s.reused_tokens;
@@ -64,7 +64,7 @@ void Speaker::show_speed() {
   console_.note(line + std::string(ending(session_.reason())) + "]");
 }
 
-nlohmann::ordered_json Speaker::data(const std::string& text) const {
+nlohmann::ordered_json AnswerPrinter::data(const std::string& text) const {
   const llm::GenerationStatistics& s = session_.statistics();
   return {{"text", text},
           {"ended_by", name_of(session_.reason())},

@@ -12,9 +12,9 @@ namespace tenon::cli {
 class Console;
 
 /// Shows answers as they come, each followed on stderr by its speed and the share that it takes of the machine's read bandwidth.
-class Speaker {
+class AnswerPrinter {
  public:
-  Speaker(std::shared_ptr<const llm::Model> model, llm::Session session, llm::GenerationOptions options, Console& console)
+  AnswerPrinter(std::shared_ptr<const llm::Model> model, llm::Session session, llm::GenerationOptions options, Console& console)
       : model_(std::move(model)), session_(std::move(session)), options_(std::move(options)), console_(console) {}
 
   /// The text of the answer. Errors: those of Session::generate.
