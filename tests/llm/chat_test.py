@@ -139,6 +139,7 @@ class LanguageModel(unittest.TestCase):
             noted = chat.stderr.read().decode()
         self.assertEqual(chat.returncode, 0, noted)
         self.assertEqual(noted.count("; stopped]"), 2, noted)
+        self.assertIn("kept from before", noted)  # what was computed before Ctrl-C
 
     def test_bad_inputs_are_one_error_each(self):
         bare, plain = self.top / "bare", self.top / "plain"

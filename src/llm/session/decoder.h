@@ -20,7 +20,8 @@ class Decoder {
   /// Tokens in the cache.
   virtual int64_t length() const = 0;
 
-  /// f32[vocabulary] of the last token; valid until the next call. Where it fails the cache is empty.
+  /// f32[vocabulary] of the last token; valid until the next call. Where it fails the cache is as it was, or empty where a
+  /// state cannot be cut.
   /// Errors: those of Context::run; bad_input for more tokens than there is room for.
   virtual Result<std::span<const float>> run(std::span<const TokenId> tokens, const runtime::RunOptions& options) = 0;
   /// Takes tokens back, so that at most `length` are left. Returns how many are: `length`, or 0 where a state cannot be cut (recurrent

@@ -77,7 +77,7 @@ Result<std::span<const float>> EngineDecoder::run(std::span<const TokenId> token
   const Tensor input = input_of(tokens);
   const auto results = context_->run({&input, 1}, options);
   if (!results) {
-    clear();
+    if (!interface_.can_be_shortened) clear();  // states that grow are as they were
     return std::unexpected(results.error());
   }
   length_ += count;

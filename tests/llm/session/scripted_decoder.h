@@ -38,7 +38,7 @@ class ScriptedDecoder : public Decoder {
     runs.push_back(tokens.size());
     if (before_run) before_run();
     if (options.token && options.token->stop) {
-      cache_.clear();
+      if (!can_be_shortened) cache_.clear();
       return fail(Code::cancelled, "run", "the run was stopped");
     }
     cache_.insert(cache_.end(), tokens.begin(), tokens.end());
