@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names and types of fields: those that TensorRT-LLM's creator reads (cpp/tensorrt_llm/plugins/gptAttentionPlugin/gptAttentionPlugin.cpp,
+// versions of 2024 to 2026). Its own defaults are none: a field that it reads must be given. Here that holds for what changes the result.
+#include "ops/creators/gpt_attention_creator.h"
+
+#include <fmt/format.h>
+
+#include <deque>
+
+namespace tenon::ops {
+
+namespace creator_gpt_attention {
+namespace {
+
+enum class Need : uint8_t {
+  given,   ///< must be given
+  used,    ///< has a default
+  choice,  ///< may be missing, and has no default
+  list,    ///< any number of elements, may be missing, changes nothing here
+  only,    ///< has a default; the original has other values, and `text` says why they are refused
+  one_of,  ///< as `only`, and must be given
+  unused,  ///< changes nothing here
+};
+
+/// least > most: any number.
+struct Row {
+  const char* name;
+  int32_t type;
+  Need need;
+  double otherwise, least, most;
+  const char* text;
+};
+
+constexpr int32_t kI8 = TENON_FIELD_I8, kI32 = TENON_FIELD_I32, kF32 = TENON_FIELD_F32;
+constexpr double kMost = 1 << 20;
+constexpr const char *kAlone = "one process computes all heads", *kRotate = "rotate q and k before this layer",
+                     *kRotation = "for rotations, which come before this layer", *kSparse = "for mask_type 5",
+                     *kLatent = "for is_mla_enabled", *kHow = "how the original computes it";
+
+constexpr Row kRows[] = {
+    {"layer_idx", kI32, Need::unused, -1, 1, 0, "the number of the layer"},
+    {"num_heads", kI32, Need::given, 0, 1, kMost, "heads of q"},
+    {"vision_start", kI32, Need::only, -1, -1, -1, "tokens of an image have positions of their own"},
+    {"vision_length", kI32, Need::only, -1, -1, 0, "tokens of an image have positions of their own"},
+    {"num_kv_heads", kI32, Need::given, 0, 1, kMost, "heads of k and of v, a divisor of num_heads"},
+    {"num_kv_heads_origin", kI32, Need::unused, 0, 1, 0, "num_kv_heads before heads were spread over processes"},
+    {"layer_idx_in_cache_pool", kI32, Need::unused, 0, 1, 0, "for paged_kv_cache"},
+    {"head_size", kI32, Need::given, 0, 1, kMost, "elements of a head"},
+    {"unidirectional", kI32, Need::unused, 1, 0, 1, "mask_type has it"},
+    {"q_scaling", kF32, Need::used, 1, 1, 0, "scores are divided by it and by sqrt(head_size)"},
+    {"attn_logit_softcapping_scale", kF32, Need::only, 0, 0, 0, "scores are not capped"},
+    {"position_embedding_type", kI8, Need::only, 0, 0, 0, kRotate},
+    {"rotary_embedding_dim", kI32, Need::unused, 0, 1, 0, kRotation},
+    {"rotary_embedding_base", kF32, Need::unused, 10000, 1, 0, kRotation},
+    {"rotary_embedding_scale_type", kI8, Need::unused, 0, 1, 0, kRotation},
+    {"rotary_embedding_scale", kF32, Need::unused, 1, 1, 0, kRotation},
+    {"rotary_embedding_short_m_scale", kF32, Need::unused, 1, 1, 0, kRotation},
+    {"rotary_embedding_long_m_scale", kF32, Need::unused, 1, 1, 0, kRotation},
+    {"rotary_embedding_max_positions", kI32, Need::unused, 0, 1, 0, kRotation},
+    {"rotary_embedding_original_max_positions", kI32, Need::unused, 0, 1, 0, kRotation},
+    {"tp_size", kI32, Need::only, 1, 0, 1, kAlone},
+    {"tp_rank", kI32, Need::only, 0, 0, 0, kAlone},
+    {"unfuse_qkv_gemm", kI8, Need::only, 0, 0, 0, "q, k and v come in one operand"},
+    {"use_logn_scaling", kI8, Need::only, 0, 0, 0, "scale q before this layer"},
+    {"context_fmha_type", kI8, Need::unused, 0, 0, 2, kHow},
+    {"multi_block_mode", kI8, Need::unused, 0, 0, 1, kHow},
+    {"enable_xqa", kI8, Need::unused, 0, 0, 1, kHow},
+    {"kv_cache_quant_mode", kI32, Need::only, 0, 0, 0, "k and v are kept in the type of qkv"},
+    {"remove_input_padding", kI8, Need::given, 0, 0, 1,
+     "1: the sequences of context_lengths tokens lie one after the other in a batch of 1"},
+    {"mask_type", kI32, Need::one_of, 0, 0, 1,
+     "masks are 0 (padding) and 1 (causal); windows, prefixes, block-sparse and custom ones are not"},
+    {"block_sparse_block_size", kI32, Need::unused, 64, 1, 0, kSparse},
+    {"block_sparse_homo_head_pattern", kI8, Need::unused, 0, 0, 1, kSparse},
+    {"block_sparse_num_local_blocks", kI32, Need::unused, 16, 1, 0, kSparse},
+    {"block_sparse_vertical_stride", kI32, Need::unused, 8, 1, 0, kSparse},
+    {"paged_kv_cache", kI32, Need::only, 0, 0, 0, "k and v of the past are one operand"},
+    {"tokens_per_block", kI32, Need::unused, 0, 1, 0, "for paged_kv_cache"},
+    {"type_id", kI32, Need::choice, 0, 0, 7, "the type of qkv, as TensorRT numbers them: 0 (f32), 1 (f16) or 7 (bf16)"},
+    {"max_context_length", kI32, Need::unused, 0, 1, 0, "any length is taken"},
+    {"qkv_bias_enabled", kI8, Need::used, 0, 0, 1, "1: qkv_bias is given"},
+    {"do_cross_attention", kI8, Need::only, 0, 0, 0, "q, k and v are of one sequence"},
+    {"max_distance", kI32, Need::unused, 0, 1, 0, "for relative positions"},
+    {"pos_shift_enabled", kI8, Need::only, 0, 0, 0, "k is kept as it comes"},
+    {"dense_context_fmha", kI8, Need::unused, 0, 0, 1, kHow},
+    {"use_paged_context_fmha", kI8, Need::unused, 0, 0, 1, kHow},
+    {"use_fp8_context_fmha", kI8, Need::only, 0, 0, 0, "products are computed in the type of qkv"},
+    {"has_full_attention_mask", kI8, Need::only, 0, 0, 0, "there is no operand for a mask"},
+    {"use_cache", kI32, Need::used, 1, 0, 1, "1: the layer has present_key_value as a second result"},
+    {"is_spec_decoding_enabled", kI8, Need::only, 0, 0, 0, "drafts of tokens are not verified"},
+    {"spec_decoding_is_generation_length_variable", kI8, Need::unused, 0, 0, 1, "for is_spec_decoding_enabled"},
+    {"spec_decoding_max_generation_length", kI32, Need::unused, 1, 1, 0, "for is_spec_decoding_enabled"},
+    {"is_mla_enabled", kI8, Need::only, 0, 0, 0, "k and v are not kept as a latent vector"},
+    {"q_lora_rank", kI32, Need::unused, 0, 1, 0, kLatent},
+    {"kv_lora_rank", kI32, Need::unused, 0, 1, 0, kLatent},
+    {"qk_nope_head_dim", kI32, Need::unused, 0, 1, 0, kLatent},
+    {"qk_rope_head_dim", kI32, Need::unused, 0, 1, 0, kLatent},
+    {"v_head_dim", kI32, Need::unused, 0, 1, 0, kLatent},
+    {"fuse_fp4_quant", kI8, Need::only, 0, 0, 0, "the result is of the type of qkv"},
+    {"skip_attn", kI8, Need::only, 0, 0, 0, "the layer computes its result"},
+    {"cp_size", kI32, Need::only, 1, 0, 1, kAlone},
+    {"cp_rank", kI32, Need::only, 0, 0, 0, kAlone},
+    {"cp_group", kI32, Need::list, 0, 1, 0, kAlone},
+};
+
+bool refuses_others(const Row& row) { return row.need == Need::only || row.need == Need::one_of; }
+bool is_required(const Row& row) { return row.need == Need::given || row.need == Need::one_of; }
+
+tenon_field_rule rule_of(const Row& row) {
+  static auto& defaults = *new std::deque<std::string>;  // rules point into it
+  tenon_field_rule out{};
+  out.struct_size = sizeof out;
+  out.name = row.name;
+  out.type = row.type;
+  out.length = row.need == Need::list ? -1 : 1;
+  out.optional = row.need == Need::choice || row.need == Need::list;
+  if (!out.optional && !is_required(row))
+    out.otherwise = defaults.emplace_back(plugin::scalar_field(row.name, row.type, row.otherwise)->bytes).data();
+  out.has_range = row.least <= row.most;
+  out.least = row.least;
+  out.most = row.most;
+  out.docs = row.text;
+  return out;
+}
+
+tenon_port port(const char* name, uint32_t dtypes, bool optional) {
+  tenon_port out{};
+  out.struct_size = sizeof out;
+  out.name = name;
+  out.dtypes = dtypes;
+  out.optional = optional;
+  return out;
+}
+
+plugin::Op declaration() {
+  constexpr uint32_t kReal = TENON_DTYPE_BIT(TENON_F32) | TENON_DTYPE_BIT(TENON_F16) | TENON_DTYPE_BIT(TENON_BF16);
+  constexpr uint32_t kIndex = TENON_DTYPE_BIT(TENON_I32) | TENON_DTYPE_BIT(TENON_I64);
+  plugin::Op out;
+  out.name_space = "tensorrt_llm";
+  out.name = "GPTAttention";
+  out.version = "1";
+  out.library_name = "tenon";
+  out.table.docs = "self-attention over packed q, k and v";
+  out.operands = {port("qkv", kReal, false), port("context_lengths", kIndex, true), port("past_key_value", kReal, true),
+                  port("qkv_bias", kReal, true)};
+  out.results = {port("output", kReal, false), port("present_key_value", kReal, true)};
+  for (const Row& row : kRows) out.fields.push_back(rule_of(row));
+  return out;
+}
+
+DType dtype_of(int64_t type_id) { return type_id == 0 ? DType::f32 : type_id == 1 ? DType::f16 : type_id == 7 ? DType::bf16 : DType::none; }
+
+void check(const FieldValues& values, std::vector<FieldFault>& faults) {
+  const int64_t heads = values.integer("num_heads"), kv_heads = values.integer("num_kv_heads");
+  if (heads % kv_heads != 0) faults.push_back({false, fmt::format("num_heads = {} is no multiple of num_kv_heads = {}", heads, kv_heads)});
+  if (const double scaling = values.number("q_scaling"); !(scaling > 0))
+    faults.push_back({false, fmt::format("field 'q_scaling' (f32) = {} is not above 0", scaling)});
+  if (values.has("type_id") && dtype_of(values.integer("type_id")) == DType::none)
+    faults.push_back({true, fmt::format("field 'type_id' (i32) = {}: not supported yet, types are 0 (f32), 1 (f16) and 7 (bf16)",
+                                        values.integer("type_id"))});
+  if (values.integer("mask_type") == 0 && values.integer("remove_input_padding") == 0)
+    faults.push_back({true, "mask_type = 0 with remove_input_padding = 0: not supported yet, padding is not masked; remove it"});
+}
+
+CreatedNode node_of(const FieldValues& values) {
+  CreatedNode out;
+  out.attributes.set("num_heads", values.integer("num_heads"));
+  out.attributes.set("num_kv_heads", values.integer("num_kv_heads"));
+  out.attributes.set("head_size", values.integer("head_size"));
+  out.attributes.set("q_scaling", static_cast<float>(values.number("q_scaling")));
+  out.attributes.set("packed", values.integer("remove_input_padding"));
+  out.attributes.set("causal", values.integer("mask_type"));
+  out.outputs = values.integer("use_cache") ? 2 : 1;
+  out.dtype = values.has("type_id") ? dtype_of(values.integer("type_id")) : DType::none;
+  out.operands = {true, std::nullopt, std::nullopt, values.integer("qkv_bias_enabled") != 0};
+  return out;
+}
+
+}  // namespace
+}  // namespace creator_gpt_attention
+
+OpCreator gpt_attention_creator() {
+  using namespace creator_gpt_attention;
+  OpCreator out{declaration(), "GPTAttention", {}, check, node_of};
+  for (const Row& row : kRows) out.only_value.push_back(refuses_others(row) ? row.text : nullptr);
+  return out;
+}
+
+}  // namespace tenon::ops
