@@ -4,9 +4,14 @@
 
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <tuple>
 
 #include "convert.h"
 #include "handles.h"
+#include "ops/creators/op_creator.h"
 #include "ops/plugin/plugin_op.h"
 #include "ops/plugin/plugin_table.h"
 #include "plugin/public/plugins.h"
@@ -54,6 +59,34 @@ nb::list plugin_ops() {
   return out;
 }
 
+/// The same of the creators that Tenon has itself; node_op: the op of domain "tenon" that they make.
+nb::list op_creators() {
+  nb::list out;
+  for (const ops::OpCreator& creator : ops::op_creators()) out.append(dict_of(creator.declared, std::string(creator.op)));
+  return out;
+}
+
+/// Name, type, number of elements, bytes.
+using GivenField = std::tuple<std::string, int32_t, int64_t, nb::bytes>;
+
+/// The node of such a creator for these fields: attributes, number of outputs, dtype of operand 0 or None, whether each operand must be
+/// given (None: it may).
+nb::tuple created_node(const std::string& name_space, const std::string& name, const std::string& version,
+                       const std::vector<GivenField>& given) {
+  std::vector<plugin::Field> fields;
+  for (const auto& [field, type, length, bytes] : given) fields.push_back({field, type, length, std::string(bytes.c_str(), bytes.size())});
+  const ops::OpCreator* const creator = ops::find_op_creator(name_space, name, version);
+  if (!creator) throw nb::key_error(name.c_str());
+  const ops::CreatedNode node = unwrap(ops::create_node(*creator, fields));
+  nb::dict attributes;
+  for (const auto& [key, value] : node.attributes) attributes[key.c_str()] = python_of(value);
+  nb::list operands;
+  for (const auto& must : node.operands) operands.append(must ? nb::object(nb::bool_(*must)) : nb::object(nb::none()));
+  const nb::object dtype =
+      node.dtype == DType::none ? nb::object(nb::none()) : nb::object(nb::str(std::string(name_of(node.dtype)).c_str()));
+  return nb::make_tuple(attributes, node.outputs, dtype, operands);
+}
+
 /// The same of a node's op; None where no plugin brought it.
 nb::object plugin_of_node(const NodeRef& node) {
   const ir::Op& op = *resolve(node).op;
@@ -72,6 +105,8 @@ void open_plugins(const std::filesystem::path& file) {
 
 void bind_registry(nb::module_& m) {
   m.def("_plugin_ops", &plugin_ops);
+  m.def("_op_creators", &op_creators);
+  m.def("_created_node", &created_node, nb::arg("name_space"), nb::arg("name"), nb::arg("version"), nb::arg("fields"));
   m.def("_plugin_of", &plugin_of_node, nb::arg("node"));
   m.def("_open_plugins", &open_plugins, nb::arg("file"));
 }

@@ -16,7 +16,7 @@ from .context import net_guard
 from .flayer import FLayerInfoMemo
 from .kinds import kind_of, operation_of
 from .layer import Layer, NativeLayer
-from .plugins import Plugin, PluginCreator, count_outputs
+from .plugins import Plugin, PluginCreator
 from .tensor import Tensor
 from .trt import DataType, LayerType
 from .undo_log import UndoLog
@@ -151,8 +151,8 @@ class Network:
         made = self.insert_plugin(operands, plugin.creator, attributes)
         return Layer(self, made[0].value.producer).as_layer()
 
-    def insert_plugin(self, operands: list[Value | None], creator: PluginCreator, attributes: dict[str, Any]) -> list[Tensor]:
-        outputs = creator.num_outputs or count_outputs(creator, operands, attributes)
+    def insert_plugin(self, operands: list[Value | None], creator: PluginCreator, fields: dict[str, Any]) -> list[Tensor]:
+        attributes, outputs = creator.node_of(operands, fields)
         kind = f"{LayerType.PLUGIN_V2.name}_{creator.name}"
         return self.insert(creator.node_op, operands, attributes, outputs=outputs, domain=creator.domain, kind=kind)
 

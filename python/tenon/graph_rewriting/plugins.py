@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plugins as code written for TensorRT's Python package makes them: a creator of the registry, a collection of fields, a layer.
-
-The registry of this process: TENON_PLUGINS, `load_library`, and functions of @tenon.plugin.
-"""
+"""Plugins as code written for TensorRT's Python package makes them: a creator of the registry, a collection of fields, a layer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from enum import Enum, auto
-from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from .._error import TenonError
-from .._tenon import _open_plugins, _plugin_ops
 from ..rewriting import Graph, Value
 from .context import default_net
 
@@ -153,6 +148,10 @@ class PluginCreator:
             out[name] = operands[k:] if any_number else operands[k] if k < len(operands) else None
         return out | self.defaults | {name: value for name, value in attributes.items() if name not in NAMES_THE_PLUGIN}
 
+    def node_of(self, operands: list[Value | None], fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
+        """The attributes of a layer of these operands and fields, and the number of its outputs."""
+        return fields, self.num_outputs or count_outputs(self, operands, fields)
+
     @property
     def field_names(self) -> PluginFieldCollection:
         return PluginFieldCollection(PluginField(name, b"", kind) for name, (kind, _) in self._rules.items())
@@ -210,38 +209,3 @@ def _twin(graph: Graph, value: Value | None) -> Value | None:
         return graph.add_constant(value.array())
     sizes = None if value.shape is None else [size if isinstance(size, int) else None for size in value.shape]
     return graph.add_input(value.name, value.dtype, sizes)
-
-
-class PluginRegistry:
-    """The plugins of the process."""
-
-    @property
-    def all_creators(self) -> list[PluginCreator]:
-        return [PluginCreator(op) for op in _plugin_ops()]
-
-    @property
-    def plugin_creator_list(self) -> list[PluginCreator]:
-        return self.all_creators
-
-    def get_creator(self, type: str, version: str, plugin_namespace: str = "") -> PluginCreator | None:
-        """None: there is none. An empty namespace is a namespace too."""
-        named = (c for c in self.all_creators if (c.name, c.plugin_version) == (type, version))
-        return next((c for c in named if plugin_namespace in (c.plugin_namespace, c.domain)), None)
-
-    get_plugin_creator = get_creator
-
-    def load_library(self, plugin_path: str | PathLike[str]) -> str:
-        """Opens a library of plugins for the rest of the process: networks, and engines that are compiled or loaded, have its ops from then
-        on. Raises TenonError, and nothing is opened, where one of its ops is another library's."""
-        _open_plugins(plugin_path)
-        return str(plugin_path)
-
-    def __iter__(self) -> Iterator[PluginCreator]:
-        return iter(self.all_creators)
-
-
-_registry = PluginRegistry()
-
-
-def get_plugin_registry() -> PluginRegistry:
-    return _registry

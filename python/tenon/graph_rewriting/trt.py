@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
+from .plugin_registry import PluginRegistry, get_plugin_registry
 from .plugins import (
     PluginCreator,
     PluginField,
     PluginFieldCollection,
     PluginFieldType,
-    PluginRegistry,
     TensorRTPhase,
-    get_plugin_registry,
 )
 
 __all__ = [

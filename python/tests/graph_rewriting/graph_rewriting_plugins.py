@@ -105,6 +105,8 @@ def check_registry(registry) -> None:
     assert [f.name for f in creator.field_names] == ["transA", "transB", "type_id"], "what it advertises"
     assert {c.name for c in registry.plugin_creator_list} >= {"Gemm", "GPTAttention", "Swish", "NonZeroValues", "Halved"}
     assert registry.get_creator("Halved", "1", "mine").num_outputs == 1
+    attention = [c for c in registry.all_creators if c.name == "GPTAttention"]
+    assert len(attention) == 1 and attention[0].library != "tenon", "that of a library takes the place of the one of Tenon's op"
     for field, error in (
         (trt.PluginField("type_id", np.array([1.5]), trt.PluginFieldType.INT32), TypeError),
         (trt.PluginField("d", np.zeros(9, np.int64), trt.PluginFieldType.DIMS), NotImplementedError),
