@@ -8,6 +8,10 @@
 
 namespace tenon::plugin {
 
+std::string registration_line(const Op& op) {
+  return fmt::format("Registered plugin creator {} version {} in namespace {}", op.name, op.version, op.name_space);
+}
+
 Result<void> Registry::load(const std::filesystem::path& file, const LoadOptions& options) {
   return add(TRY(open_library(file, options.logger)), options);
 }
@@ -31,7 +35,7 @@ Result<void> Registry::add(const std::shared_ptr<const Library>& library, const 
   if (std::ranges::find(libraries_, library) == libraries_.end()) libraries_.push_back(library);
   std::vector<std::string> lines;
   for (auto& op : added) {
-    lines.push_back(fmt::format("Registered plugin creator {} version {} in namespace {}", op->name, op->version, op->name_space));
+    lines.push_back(registration_line(*op));
     ops_.push_back(std::move(op));
   }
   held.unlock();  // the logger may query the registry

@@ -14,6 +14,9 @@ struct LoadOptions {
   Logger logger;           ///< takes what the library has to say, and a line an op that is registered; may be null
 };
 
+/// "Registered plugin creator Swish version 1 in namespace acme"
+std::string registration_line(const Op& op);
+
 /// The ops of the libraries that somebody named. Safe from several threads; what it gives lives as long as it does.
 class Registry {
  public:

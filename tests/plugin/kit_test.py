@@ -2,6 +2,7 @@
 """`tenon plugin list`, `show` and `test`: the kit finds each planted fault by its own check, and nothing in sound plugins."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -59,6 +60,21 @@ FAULTS = {
 }
 HANGS = 22
 
+# The fields of GPTAttention that the page about TensorRT-LLM's plugins reads, and their types.
+PAGE_FIELDS = {
+    "layer_idx": "i32",
+    "num_heads": "i32",
+    "vision_start": "i32",
+    "vision_length": "i32",
+    "num_kv_heads": "i32",
+    "remove_input_padding": "i8",
+    "mask_type": "i32",
+    "block_sparse_block_size": "i32",
+    "block_sparse_homo_head_pattern": "i8",
+    "block_sparse_num_local_blocks": "i32",
+    "block_sparse_vertical_stride": "i32",
+}
+
 
 @unittest.skipUnless(shutil.which("cc") and shutil.which("c++"), "needs a C and a C++ compiler")
 class Kit(unittest.TestCase):
@@ -73,8 +89,8 @@ class Kit(unittest.TestCase):
         subprocess.run([*compiler, *flags, source, *options, "-o", out, "-lm"], check=True)
         return out
 
-    def report(self, *arguments: object, status: int = 0) -> dict:
-        done = small_models.tenon("plugin", *arguments, "--json")
+    def report(self, *arguments: object, status: int = 0, **options: object) -> dict:
+        done = small_models.tenon("plugin", *arguments, "--json", **options)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return json.loads(done.stdout)
 
@@ -165,6 +181,43 @@ class Kit(unittest.TestCase):
         for verb in ("list", "show", "test"):
             self.assertEqual(self.report(verb, self.folder / "nowhere.so", status=1)["error"]["name"], "file_missing")
             self.assertEqual(self.report(verb, SWISH, status=1)["error"]["name"], "bad_file")
+
+    def test_creators_of_ops_of_tenon(self):
+        listed = self.report("list", env={**os.environ, "TENON_PLUGINS": str(self.compiled(SWISH))})
+        (creator,) = listed["creators"]
+        self.assertEqual(
+            [creator[k] for k in ("namespace", "name", "version", "op")], ["tensorrt_llm", "GPTAttention", "1", "tenon::GPTAttention"]
+        )
+        self.assertEqual([one["name"] for one in creator["operands"]], ["qkv", "context_lengths", "past_key_value", "qkv_bias"])
+        fields = {field["name"]: field for field in creator["fields"]}
+        self.assertEqual(len(fields), len(creator["fields"]))
+        required = {"num_heads", "num_kv_heads", "head_size", "remove_input_padding", "mask_type"}
+        self.assertEqual({name for name, field in fields.items() if field["required"]}, required)
+        for name, kind in PAGE_FIELDS.items():
+            self.assertEqual(fields[name]["type"], kind, name)
+        self.assertEqual((fields["q_scaling"]["type"], fields["q_scaling"]["default"]), ("f32", "1"))
+        self.assertEqual((fields["mask_type"]["range"], fields["cp_group"]["type"]), ([0, 1], "i32[]"))
+        self.assertEqual([one["name"] for one in listed["libraries"]], ["swish"])
+        text = small_models.tenon("plugin", "list").stdout
+        for part in ("tensorrt_llm::GPTAttention", "  operand     qkv: f32 or f16 or bf16", "  field       num_heads: i32, must be given"):
+            self.assertIn(part, text)
+
+    def test_verbose_prints_each_creator_once(self):
+        own = "tenon: Registered plugin creator GPTAttention version 1 in namespace tensorrt_llm"
+        swish = "swish: Registered plugin creator Swish version 1 in namespace acme"
+        library = self.compiled(SWISH)
+        for arguments, wanted in (
+            (("list", "--verbose"), [own]),
+            (("list", library, "--verbose"), [swish]),
+            (("list", library), []),
+        ):
+            done = small_models.tenon("plugin", *arguments)
+            self.assertEqual((done.returncode, done.stderr.splitlines()), (0, wanted), arguments)
+        model = ROOT / "examples" / "plugins" / "model.onnx"
+        for options, wanted in ((("--verbose",), [own, swish]), ((), [])):
+            done = small_models.tenon("build", model, "--plugin", library, "-o", self.folder / "verbose.tenon", *options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual([line for line in done.stderr.splitlines() if "Registered" in line], wanted)
 
     def test_what_a_library_says_of_itself(self):
         swish, ops = self.compiled(SWISH), self.compiled(FIXTURES / "ops.c")

@@ -14,11 +14,16 @@
 #include "cli/console/number_checks.h"
 #include "cli/console/option_groups.h"
 #include "cli/options/table_options.h"
+#include "cli/plugins/plugin_log.h"
 #include "runtime/embedded_plugins.h"
 
 namespace tenon::cli {
 
-void PluginOptions::add_libraries(CLI::App& app) { add_table_option(app, "plugins", files); }
+void PluginOptions::add_libraries(CLI::App& app) {
+  add_table_option(app, "plugins", files);
+  app.add_flag("--verbose", verbose, "print what plugin libraries log, and a line for each plugin creator that is registered");
+  group_options(app, kPluginOptions, {"--verbose"});
+}
 
 void PluginOptions::add_to(CLI::App& app) {
   add_libraries(app);
@@ -73,9 +78,9 @@ Result<compiler::Plugins> PluginOptions::plugins() const {
   if (loaded_) return *loaded_;
   std::vector<std::filesystem::path> all = plugin::files_of_environment();
   all.insert(all.end(), files.begin(), files.end());
-  const auto log = [](tenon_severity severity, std::string_view library, std::string_view text) {
-    if (severity <= TENON_LOG_WARNING) fmt::print(stderr, "{}: {}\n", library, text);
-  };
+  const LinePrinter print = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  const plugin::Logger log = logger_to(print, verbose ? print : nullptr);
+  log_op_creators(log);
   std::vector<std::shared_ptr<const plugin::Library>> inside;
   if (embedded_in) inside = TRY(runtime::embedded_plugins(*embedded_in, log));
   loaded_ = TRY(compiler::load_plugins(all, log, inside));

@@ -16,11 +16,13 @@ namespace tenon::cli {
 
 /// --plugin LIB: a library of plugins. --plugin-any-build: an engine takes another build of one than it was built with. --prefer NAME: a
 /// kernel in place of Tenon's own. --plugin-tactic NAME=ID: the tactic of all nodes of an op. --isolate-plugins, --plugin-timeout,
-/// --plugin-memory: plugin::Isolation. The environment's TENON_PLUGINS, A.so:B.so, comes in front of what is named.
+/// --plugin-memory: plugin::Isolation. --verbose: lines of the log on stderr. The environment's TENON_PLUGINS, A.so:B.so, comes in front of
+/// what is named.
 struct PluginOptions {
   std::vector<std::string> files;
   bool any_build = false;
   bool isolate = false;
+  bool verbose = false;                      ///< prints what libraries log, and each creator that is registered
   double timeout = 300;                      ///< seconds
   uint64_t memory = 0;                       ///< bytes; 0: no limit
   const std::string* embedded_in = nullptr;  ///< the engine file whose own libraries are taken; null: none's
@@ -30,7 +32,7 @@ struct PluginOptions {
   void add_to(CLI::App& app);
   /// --embedded-plugins, of verbs that take the engine `file`, which is read when the plugins are.
   void add_embedded_to(CLI::App& app, const std::string& file);
-  /// --plugin alone.
+  /// --plugin and --verbose alone.
   void add_libraries(CLI::App& app);
   /// Loaded on first use, and kept as long as these options. Errors: those of compiler::load_plugins.
   Result<compiler::Plugins> plugins() const;

@@ -125,13 +125,18 @@ std::string computed_by(const plugin::Op& op) {
   return op.has_definition() ? "own and definition" : "own";
 }
 
-std::vector<std::string> lines_of(const plugin::Op& op) {
+std::vector<std::string> declaration_lines(const plugin::Op& op) {
   std::vector<std::string> out{op.key()};
   if (op.table.docs) out.push_back(fmt::format("  {}", op.table.docs));
   if (op.table.kernel_of) out.push_back(fmt::format("  one more kernel of {}", op.table.kernel_of));
   for (const tenon_port& p : op.operands) out.push_back(fmt::format("  operand     {}", line_of(p, op)));
   for (const tenon_port& p : op.results) out.push_back(fmt::format("  result      {}", line_of(p, op)));
   for (const tenon_field_rule& f : op.fields) out.push_back(fmt::format("  field       {}", line_of(f)));
+  return out;
+}
+
+std::vector<std::string> lines_of(const plugin::Op& op) {
+  std::vector<std::string> out = declaration_lines(op);
   for (const std::string& sample : op.samples) out.push_back(fmt::format("  sample      {}", sample));
   out.push_back(fmt::format("  definition  {}", definition_of(op)));
   out.push_back(fmt::format("  functions   {}", fmt::join(functions_of(op), ", ")));

@@ -11,6 +11,8 @@ namespace tenon::cli {
 
 /// All that an op of a plugin library says of itself.
 std::vector<std::string> lines_of(const plugin::Op& op);
+/// The first of them: key, description, operands, results, fields.
+std::vector<std::string> declaration_lines(const plugin::Op& op);
 nlohmann::ordered_json json_of(const plugin::Op& op);
 nlohmann::ordered_json json_of(const plugin::Library& library);
 /// "x, mask?, others*": operands or results as a table has room for.

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "base/nearest.h"
@@ -11,7 +12,9 @@
 #include "cli/console/number_checks.h"
 #include "cli/console/verb.h"
 #include "cli/plugin_kit/kit.h"
+#include "cli/plugins/plugin_log.h"
 #include "cli/plugins/plugin_text.h"
+#include "ops/creators/op_creator.h"
 #include "plugin/public/plugins.h"
 
 namespace tenon::cli::verb_plugin {
@@ -23,28 +26,58 @@ struct Options {
   std::vector<std::string> files;
   std::string file, op;
   int timeout = 20;
+  bool verbose = false;
   CLI::App *list = nullptr, *show = nullptr, *test = nullptr;
 };
 
-plugin::Logger logger_of(Console& console) {
-  return [&console](tenon_severity severity, std::string_view library, std::string_view text) {
-    if (severity <= TENON_LOG_WARNING) console.warn(fmt::format("{}: {}", library, text));
-  };
+plugin::Logger logger_of(const Options& o, Console& console) {
+  const LinePrinter note = [&console](const std::string& line) { console.note(line); };
+  return logger_to([&console](const std::string& line) { console.warn(line); }, o.verbose ? note : nullptr);
+}
+
+using Rows = std::vector<std::vector<std::string>>;
+
+void add_row(Rows& rows, const plugin::Op& op, const std::string& library, const std::string& how) {
+  rows.push_back({op.name_space + "::" + op.name, op.version, library, names_of(op.operands), names_of(op.results), how,
+                  op.table.docs ? op.table.docs : ""});
+}
+
+/// The creators that Tenon has itself, with their fields.
+Json list_op_creators(Rows& rows, std::vector<std::string>& lines) {
+  Json out = Json::array();
+  for (const ops::OpCreator& creator : ops::op_creators()) {
+    const std::string op = fmt::format("tenon::{}", creator.op);
+    add_row(rows, creator.declared, creator.declared.library_name, op);
+    lines.emplace_back();
+    for (std::string& line : declaration_lines(creator.declared)) lines.push_back(std::move(line));
+    Json one = json_of(creator.declared);
+    one["op"] = op;
+    out.push_back(std::move(one));
+  }
+  return out;
 }
 
 Result<void> list(const Options& o, Console& console) {
   plugin::Registry registry;
-  Json json = Json::array();
-  std::vector<std::vector<std::string>> rows{{"op", "version", "library", "operands", "results", "computed by", "description"}};
-  for (const std::string& file : o.files) TRY(registry.load(file, {.name_space = {}, .logger = logger_of(console)}));
+  Json json = Json::array(), creators = Json::array();
+  Rows rows{{"op", "version", "library", "operands", "results", "computed by", "description"}};
+  std::vector<std::string> lines;
+  const plugin::Logger log = logger_of(o, console);
+  const bool lists_own = o.files.empty();
+  if (lists_own) {
+    log_op_creators(log);
+    creators = list_op_creators(rows, lines);
+  }
+  std::vector<std::filesystem::path> files(o.files.begin(), o.files.end());
+  if (lists_own) files = plugin::files_of_environment();
+  for (const auto& file : files) TRY(registry.load(file, {.name_space = {}, .logger = log}));
   for (const auto& library : registry.libraries()) {
     json.push_back(json_of(*library));
-    for (const plugin::Op& op : library->ops)
-      rows.push_back({op.name_space + "::" + op.name, op.version, library->name, names_of(op.operands), names_of(op.results),
-                      computed_by(op), op.table.docs ? op.table.docs : ""});
+    for (const plugin::Op& op : library->ops) add_row(rows, op, library->name, computed_by(op));
   }
   console.table(rows);
-  console.object({{"libraries", json}});
+  for (const std::string& line : lines) console.line(line);
+  console.object({{"creators", creators}, {"libraries", json}});
   return {};
 }
 
@@ -65,7 +98,7 @@ Result<std::vector<const plugin::Op*>> chosen(const plugin::Library& library, co
 }
 
 Result<void> show(const Options& o, Console& console) {
-  const auto library = TRY(plugin::open_library(o.file, logger_of(console)));
+  const auto library = TRY(plugin::open_library(o.file, logger_of(o, console)));
   const auto ops = TRY(chosen(*library, o.op));
   console.line(fmt::format("{} {}, {}", library->name, library->version, library->file.string()));
   console.line(fmt::format("needs version {} of the plugin interface (this is {})", library->needs, TENON_PLUGIN_VERSION));
@@ -90,6 +123,7 @@ Result<void> test(const Options& o, Console& console) {
 VERB(plugin) {
     .summary = "list, describe and test the ops of plugin libraries",
     .examples =
+        "  tenon plugin list                             plugin creators that Tenon has itself, with their fields\n"
         "  tenon plugin list ./swish.so ./others.so      the ops of both libraries\n"
         "  tenon plugin show ./swish.so                  operands, results, fields and functions of each op\n"
         "  tenon plugin show ./swish.so acme::Swish --json | jq '.ops[0].fields'\n"
@@ -99,13 +133,18 @@ VERB(plugin) {
       app.require_subcommand(1);
       o->list = app.add_subcommand("list", "list the ops of libraries: name, version, operands, results, and how each is computed")
                     ->fallthrough();
-      o->list->add_option("LIB", o->files, "plugin libraries (shared libraries that export the interface of tenon/plugin.h)")
-          ->required()
+      o->list
+          ->add_option(
+              "LIB", o->files,
+              "plugin libraries, shared ones that export the interface of tenon/plugin.h (default: creators of Tenon's own ops, and "
+              "the libraries of TENON_PLUGINS)")
           ->type_name("LIB");
       o->show = app.add_subcommand("show", "show what a library declares: operands, results, fields, functions, definitions, SHA-256")
                     ->fallthrough();
       o->show->add_option("LIB", o->file, "a plugin library")->required()->type_name("LIB");
       o->show->add_option("OP", o->op, "one of its ops, Name or namespace::Name (default: all)");
+      for (CLI::App* const verb : {o->list, o->show})
+        verb->add_flag("--verbose", o->verbose, "print what libraries log, and a line for each creator that is registered");
       o->test =
           app.add_subcommand("test", "check that ops follow the plugin interface, on their samples and on generated cases")->fallthrough();
       o->test->add_option("LIB", o->file, "a plugin library")->required()->type_name("LIB");
