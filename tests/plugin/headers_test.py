@@ -56,6 +56,18 @@ class Headers(unittest.TestCase):
     def test_a_library_that_registers_itself_when_it_is_opened(self):
         self.run_check("check", *CHECKED, TRT_LLM_LOAD_PLUGINS="1")
 
+    def test_creators_are_registered_once_however_the_library_is_opened(self):
+        library, line = self.library["trt_gemm_v2"], "Registered plugin creator Gemm version 1 in namespace tensorrt_llm"
+        for environment in ({}, {"TRT_LLM_LOAD_PLUGINS": "0"}, {"TRT_LLM_LOAD_PLUGINS": "1"}):
+            with self.subTest(environment):
+                kept = {name: value for name, value in os.environ.items() if name != "TRT_LLM_LOAD_PLUGINS"}
+                done = small_models.tenon("plugin", "list", library, "--json", env={**kept, **environment})
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                (listed,) = json.loads(done.stdout)["libraries"]
+                self.assertEqual([(op["namespace"], op["name"], op["version"]) for op in listed["ops"]], [("tensorrt_llm", "Gemm", "1")])
+                verbose = small_models.tenon("plugin", "list", library, "--verbose", env={**kept, **environment})
+                self.assertEqual(len([text for text in verbose.stderr.splitlines() if text.endswith(line)]), 1, verbose.stderr)
+
     def test_the_registry_as_an_application_uses_it(self):
         self.run_check("registry_check", "trt_kinds")
 
