@@ -18,7 +18,8 @@ const Constant::Reference* Constant::unread() const {
   if (auto* x = std::get_if<Pack>(&source)) return x->operand->unread();
   if (auto* x = std::get_if<PackBlocks>(&source)) return x->operand->unread();
   if (auto* x = std::get_if<Scale>(&source)) return x->operand->unread() ? x->operand->unread() : x->factors->unread();
-  if (auto* x = std::get_if<Product>(&source)) return x->operand->unread();
+  if (auto* x = std::get_if<Product>(&source)) return x->operand->unread() ? x->operand->unread() : x->factors->unread();
+  if (auto* x = std::get_if<Sum>(&source)) return x->operand->unread() ? x->operand->unread() : x->addend->unread();
   if (auto* x = std::get_if<Concat>(&source)) {
     const auto part = std::ranges::find_if(x->operand, [](const ConstantRef& c) { return c->unread() != nullptr; });
     return part == x->operand.end() ? nullptr : (*part)->unread();
@@ -30,6 +31,7 @@ void Constant::each_tensor(const std::function<void(const Tensor&)>& visit) cons
   const auto of_step = [&](const auto& step) {
     if constexpr (requires { step.codes; }) visit(step.codes);
     if constexpr (requires { step.factors; }) step.factors->each_tensor(visit);
+    if constexpr (requires { step.addend; }) step.addend->each_tensor(visit);
     if constexpr (requires { step.operand->each_tensor(visit); }) step.operand->each_tensor(visit);
     else if constexpr (requires { step.operand; })
       for (const ConstantRef& c : step.operand) c->each_tensor(visit);
@@ -149,12 +151,18 @@ ConstantRef scale(ConstantRef operand, ConstantRef factors, int axis, bool divid
 }
 
 ConstantRef product(ConstantRef operand, ConstantRef factors) {
-  TENON_ASSERT(is_float(operand->dtype) && !operand->shape.empty() && factors->is_plain() && factors->dtype == DType::f64);
+  TENON_ASSERT(is_float(operand->dtype) && !operand->shape.empty() && factors->dtype == DType::f64);
   TENON_ASSERT(factors->shape.size() == 2 && factors->shape[1] == operand->shape.back());
   DType dtype = operand->dtype;
   Sizes shape = operand->shape;
   shape.back() = factors->shape[0];
   return make(dtype, std::move(shape), Constant::Product{std::move(operand), std::move(factors)});
+}
+
+ConstantRef sum(ConstantRef operand, ConstantRef addend) {
+  TENON_ASSERT(operand->dtype == DType::f32 && addend->dtype == DType::f32 && operand->shape == addend->shape);
+  Sizes shape = operand->shape;
+  return make(DType::f32, std::move(shape), Constant::Sum{std::move(operand), std::move(addend)});
 }
 
 ConstantRef pack(ConstantRef operand, int64_t panel, int64_t group) {
@@ -215,6 +223,10 @@ static bool same_step(const Constant& a, const Constant& b) {
   if (auto* x = std::get_if<Constant::Product>(&a.source)) {
     auto& y = std::get<Constant::Product>(b.source);
     return same(*x->operand, *y.operand) && same(*x->factors, *y.factors);
+  }
+  if (auto* x = std::get_if<Constant::Sum>(&a.source)) {
+    auto& y = std::get<Constant::Sum>(b.source);
+    return same(*x->operand, *y.operand) && same(*x->addend, *y.addend);
   }
   if (auto* x = std::get_if<Constant::Pack>(&a.source)) {
     auto& y = std::get<Constant::Pack>(b.source);

@@ -45,10 +45,14 @@ struct Constant {
     int axis;
     bool divide;
   };
-  /// [..., K] to [..., R]: each row times `factors` [R, K] (f64, plain), summed in fp64, rounded once.
+  /// [..., K] to [..., R]: each row times `factors` [R, K] (f64), summed in fp64, rounded once.
   struct Product {
     ConstantRef operand;
     ConstantRef factors;
+  };
+  /// f32: element by element, rounded once.
+  struct Sum {
+    ConstantRef operand, addend;
   };
   /// [..., K, N] to [..., ceil(N/panel), K, panel], padded with zeros: the panels that a contraction streams. With groups of more than
   /// one row: [..., ceil(N/panel), ceil(K/group), panel, group].
@@ -86,7 +90,7 @@ struct Constant {
   DType dtype;
   Sizes shape;
   /// Where the bytes come from: a tensor, an expression, or a file that was not read.
-  std::variant<Tensor, Slice, Permute, Reshape, Concat, Cast, Scale, Product, Pack, Blocks, Reference, PackBlocks> source;
+  std::variant<Tensor, Slice, Permute, Reshape, Concat, Cast, Scale, Product, Pack, Blocks, Reference, PackBlocks, Sum> source;
 
   /// The first reference in its expression that was not read; null: there is none. Cost: the size of the expression.
   const Reference* unread() const;
@@ -113,8 +117,10 @@ ConstantRef reshape(ConstantRef operand, Sizes shape);
 ConstantRef concat(std::vector<ConstantRef> operand, int axis);
 ConstantRef cast(ConstantRef operand, DType dtype);
 ConstantRef scale(ConstantRef operand, ConstantRef factors, int axis, bool divide = false);
-/// Of floats. factors: a plain f64 tensor [R, K].
+/// Of floats. factors: f64 [R, K].
 ConstantRef product(ConstantRef operand, ConstantRef factors);
+/// Of two f32 constants of one shape.
+ConstantRef sum(ConstantRef operand, ConstantRef addend);
 ConstantRef pack(ConstantRef operand, int64_t panel, int64_t group = 1);
 /// An f32 constant of that shape, decoded from blocks of a format that has a decoder. codes: plain, u8.
 ConstantRef decode_blocks(Tensor codes, const BlockFormat& format, Sizes shape);

@@ -126,7 +126,8 @@ void times_row(std::span<const double> row, std::span<const double> transposed, 
 Result<void> product_into(const Constant& c, Tensor& to) {
   auto& step = std::get<Constant::Product>(c.source);
   const Tensor from = TRY(materialise(*step.operand));
-  const std::span<const double> factors = std::get<Tensor>(step.factors->source).as<double>();
+  const Tensor all_factors = TRY(materialise(*step.factors));
+  const std::span<const double> factors = all_factors.as<double>();
   const auto results = static_cast<size_t>(step.factors->shape[0]), terms = static_cast<size_t>(step.factors->shape[1]);
   std::vector<double> transposed(factors.size()), row(terms), sums(results);
   for (size_t r = 0; r < results; ++r)
@@ -141,6 +142,17 @@ Result<void> product_into(const Constant& c, Tensor& to) {
       if (quick_out.empty()) to.set_number(static_cast<int64_t>(i * results + r), sums[r]);
       else quick_out[i * results + r] = static_cast<float>(sums[r]);
   }
+  return {};
+}
+
+/// The addend is the only second buffer.
+Result<void> sum_into(const Constant& c, Tensor& to) {
+  auto& step = std::get<Constant::Sum>(c.source);
+  TRY(materialise_into(*step.operand, {to.mutable_data(), static_cast<size_t>(c.byte_size())}));
+  const Tensor addend = TRY(materialise(*step.addend));
+  const std::span<float> sums = to.as_mutable<float>();
+  const std::span<const float> more = addend.as<float>();
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
   return {};
 }
 
@@ -264,6 +276,7 @@ Result<void> compute(const Constant& c, Tensor& to) {
   if (std::holds_alternative<Constant::Cast>(c.source)) return cast_into(c, to);
   if (std::holds_alternative<Constant::Scale>(c.source)) return scale_into(c, to);
   if (std::holds_alternative<Constant::Product>(c.source)) return product_into(c, to);
+  if (std::holds_alternative<Constant::Sum>(c.source)) return sum_into(c, to);
   if (auto* step = std::get_if<Constant::Blocks>(&c.source)) {
     dequantize(*step->format, std::span(step->codes.data(), static_cast<size_t>(step->codes.byte_size())), to.as_mutable<float>());
     return {};

@@ -172,6 +172,19 @@ TEST(Constant, MultipliesRowsAndRoundsOnce) {
   EXPECT_EQ(made(product(cancels, constant_of(std::move(big)))), "[1]");
 }
 
+TEST(Constant, AddsAProductToAMatrix) {  // as LoRA changes a weight
+  const ConstantRef w = counting({2, 3}), up = constant_of(Tensor::of_f32({2, 1}, std::vector<float>{1, -2}));
+  const ConstantRef down = constant_of(Tensor::of_f32({1, 3}, std::vector<float>{1, 0, 10}));
+  const ConstantRef both = sum(w, product(up, cast(permute(down, {1, 0}), DType::f64)));
+  EXPECT_EQ(made(both), "[1, 1, 12, 1, 4, -15]");
+  EXPECT_EQ(made(permute(slice(both, 0, 1, 2), {1, 0})), "[1, 4, -15]");
+  EXPECT_TRUE(same(*both, *sum(w, product(up, cast(permute(down, {1, 0}), DType::f64)))));
+  EXPECT_FALSE(same(*both, *sum(w, w)));
+  int64_t tensors = 0;
+  both->each_tensor([&](const Tensor&) { ++tensors; });
+  EXPECT_EQ(tensors, 3);
+}
+
 TEST(Constant, HandlesTextAndHalfBytes) {
   auto s = constant_of(Tensor::of_strings({2, 2}, {"a", "b", "c", "d"}));
   EXPECT_EQ(made(permute(s, {1, 0})), "[\"a\", \"c\", \"b\", \"d\"]");
@@ -199,9 +212,9 @@ TEST(Constant, BytesThatWereNotReadAreAPlaceAlone) {
   EXPECT_FALSE(same(*c, *counting({4, 6})));
   EXPECT_TRUE(std::holds_alternative<Constant::Reference>(reshape(c, {24})->source));
   std::vector<std::byte> bytes(96);
-  for (const ConstantRef& made :
-       {c, slice(c, 0, 1, 3), permute(c, {1, 0}), concat({counting({1, 6}), c}, 0), cast(c, DType::f16), scale(c, counting({6}), 1),
-        scale(counting({4, 24}), reshape(c, {24}), 1), product(c, constant_of(*Tensor::make(DType::f64, {2, 6}))), pack(c, 8)}) {
+  for (const ConstantRef& made : {c, slice(c, 0, 1, 3), permute(c, {1, 0}), concat({counting({1, 6}), c}, 0), cast(c, DType::f16),
+                                  scale(c, counting({6}), 1), scale(counting({4, 24}), reshape(c, {24}), 1),
+                                  product(c, constant_of(*Tensor::make(DType::f64, {2, 6}))), sum(counting({4, 6}), c), pack(c, 8)}) {
     EXPECT_EQ(made->unread()->location, "w.bin");
     const auto tensor = materialise(*made);
     ASSERT_FALSE(tensor);
