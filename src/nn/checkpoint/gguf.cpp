@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "files/gguf.h"
+#include "nn/checkpoint/gguf_constant.h"
 
 #include <algorithm>
 
@@ -32,11 +32,7 @@ class GgufWeights : public Weights {
     const files::Gguf::Tensor* const found = file_->find_tensor(name);
     return found ? std::optional<Sizes>(found->shape) : std::nullopt;
   }
-  ir::ConstantRef constant(std::string_view name) const override {
-    const files::Gguf::Tensor& t = *file_->find_tensor(name);
-    if (t.format->name == "F32") return ir::constant_of(Tensor::view(DType::f32, t.shape, t.bytes.data(), file_));
-    return ir::decode_blocks(Tensor::view(DType::u8, {static_cast<int64_t>(t.bytes.size())}, t.bytes.data(), file_), *t.format, t.shape);
-  }
+  ir::ConstantRef constant(std::string_view name) const override { return gguf_constant(*file_->find_tensor(name), file_); }
 
  private:
   std::shared_ptr<const files::Gguf> file_;
@@ -51,12 +47,17 @@ std::optional<Hyperparameters::Value> value_of(const files::GgufValue& value) {
 }
 
 Result<std::vector<double>> numbers_of(const files::Gguf::Tensor& tensor) {
-  const Tensor codes = Tensor::view(DType::u8, {static_cast<int64_t>(tensor.bytes.size())}, tensor.bytes.data(), nullptr);
-  const Tensor values = TRY(ir::materialise(*ir::decode_blocks(codes, *tensor.format, tensor.shape)));
+  const Tensor values = TRY(ir::materialise(*gguf_constant(tensor, nullptr)));
   return std::vector<double>(values.as<float>().begin(), values.as<float>().end());
 }
 
 }  // namespace
+
+ir::ConstantRef gguf_constant(const files::Gguf::Tensor& tensor, std::shared_ptr<const void> keeper) {
+  if (tensor.format->name == "F32") return ir::constant_of(Tensor::view(DType::f32, tensor.shape, tensor.bytes.data(), std::move(keeper)));
+  Tensor codes = Tensor::view(DType::u8, {static_cast<int64_t>(tensor.bytes.size())}, tensor.bytes.data(), std::move(keeper));
+  return ir::decode_blocks(std::move(codes), *tensor.format, tensor.shape);
+}
 
 Result<Checkpoint> read_gguf_checkpoint(const std::filesystem::path& path) {
   files::Gguf file = TRY(files::read_gguf(path));

@@ -4,21 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "nn/name_list.h"
+
 namespace tenon::nn {
-namespace {
-
-constexpr size_t kMaxListedNames = 8;  // of one kind in an error
-
-/// " 2 missing: a, b".
-std::string listed(std::string_view what, std::vector<std::string> names) {
-  if (names.empty()) return "";
-  const size_t all = names.size();
-  if (all > kMaxListedNames) names.resize(kMaxListedNames);
-  return fmt::format("{} {}: {}{}; ", all, what, fmt::join(names, ", "), all > kMaxListedNames ? ", ..." : "");
-}
-
-}  // namespace
-
 ir::ConstantRef WeightReader::read(const std::string& name, const Sizes& shape) {
   used_.insert(name);
   const auto found = weights_.shape_of(name);

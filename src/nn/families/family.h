@@ -21,8 +21,11 @@ struct Family {
   std::string_view name;                               ///< general.architecture of GGUF
   std::span<const std::string_view> model_types = {};  ///< model_type of config.json
   std::span<const WeightName> weights = {};            ///< in addition to kDecoderWeights; these override them
-  /// What a folder of Hugging Face stores otherwise than GGUF does, by our name: transposed, or with rows in another order. Null: nothing.
+  /// Brings the rows of a weight of a folder of Hugging Face, by our name, to GGUF's order. Null: nothing.
   Result<ir::ConstantRef> (*to_gguf_layout)(const std::string& name, ir::ConstantRef weight, const Hyperparameters& model) = nullptr;
+  bool inputs_first = false;  ///< folders store matrices of layers as [inputs, outputs]
+  /// GGUF stores the rows of q and k in another order, so that rows whose elements are rotated together are neighbors (stored_rotation).
+  bool neighbors_in_gguf = false;
   float norm_offset = 0;                     ///< to add to weights of normalizations from a Hugging Face folder (1 for Gemma)
   Activation activation = Activation::silu;  ///< default where the model names none
   int64_t inner_factor = 0;  ///< width of the feed-forward part, in widths of the embedding, where the model names none; 0: it must

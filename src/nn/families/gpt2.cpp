@@ -33,10 +33,7 @@ FAMILY(gpt2){
     .name = "gpt2",
     .model_types = kGpt2Types,
     .weights = kGpt2Weights,
-    .to_gguf_layout = [](const std::string& name, ir::ConstantRef weight, const Hyperparameters&) -> Result<ir::ConstantRef> {
-      const bool is_linear = name.starts_with("blk.") && weight->shape.size() == 2;
-      return is_linear ? ir::permute(std::move(weight), {1, 0}) : weight;
-    },
+    .inputs_first = true,
     .activation = Activation::gelu_tanh,
     .inner_factor = 4,
     .configure = [](const Hyperparameters&, DecoderConfig& config) -> Result<void> {

@@ -13,6 +13,7 @@ constexpr std::string_view kLlamaTypes[] = {"llama", "mistral"};
 FAMILY(llama){
     .name = "llama",
     .model_types = kLlamaTypes,
+    .neighbors_in_gguf = true,
     .configure = [](const Hyperparameters& model, DecoderConfig& config) -> Result<void> {
       config.rotation = TRY(stored_rotation(model));
       if (model.has("expert_count"))

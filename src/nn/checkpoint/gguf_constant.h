@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+
+#include "files/gguf.h"
+#include "ir/constant.h"
+
+namespace tenon::nn {
+
+/// The elements as f32, decoded when they are materialised. keeper: of the tensor's bytes.
+ir::ConstantRef gguf_constant(const files::Gguf::Tensor& tensor, std::shared_ptr<const void> keeper);
+
+}  // namespace tenon::nn
