@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/adapters/changes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/nearest.h"
+#include "nn/checkpoint/folder_weights.h"
+#include "nn/name_list.h"
+
+namespace tenon::nn {
+namespace {
+
+ChangeCollector::Layout layout_of(const Checkpoint& checkpoint) {
+  const auto layout = checkpoint.model.word("rope.layout", "interleaved");
+  return layout && *layout == "half_split" ? ChangeCollector::Layout::folder : ChangeCollector::Layout::gguf;
+}
+
+/// Rows of heads, each as [parts, rows / parts]: the two axes change places.
+ir::ConstantRef exchanged_rows(ir::ConstantRef value, int64_t heads, int64_t parts) {
+  const Sizes shape = value->shape;
+  const int64_t rows = shape[0], columns = rows > 0 ? value->count() / rows : 0;
+  ir::ConstantRef grouped = ir::reshape(std::move(value), {heads, parts, rows / heads / parts, columns});
+  return ir::reshape(ir::permute(std::move(grouped), {0, 2, 1, 3}), shape);
+}
+
+std::string sizes_text(const Sizes& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+
+}  // namespace
+
+Result<ir::ConstantRef> low_rank(ir::ConstantRef left, ir::ConstantRef right, double factor) {
+  Tensor factors = TRY(Tensor::make(DType::f64, {right->shape[0]}));
+  std::ranges::fill(factors.as_mutable<double>(), factor);
+  ir::ConstantRef scaled = ir::scale(ir::cast(std::move(right), DType::f64), ir::constant_of(std::move(factors)), 0);
+  return ir::product(ir::cast(std::move(left), DType::f32), std::move(scaled));
+}
+
+ChangeCollector::ChangeCollector(const Checkpoint& checkpoint, Layout layout, std::string place)
+    : checkpoint_(checkpoint), from_(layout), to_(layout_of(checkpoint)), place_(std::move(place)) {}
+
+/// The output's table is the embedding where the checkpoint has none of its own.
+std::optional<Sizes> ChangeCollector::shape_of(const std::string& name) const {
+  const auto shape = checkpoint_.weights->shape_of(name);
+  return shape || name != "output.weight" ? shape : checkpoint_.weights->shape_of("token_embd.weight");
+}
+
+ir::ConstantRef ChangeCollector::in_layout_of_checkpoint(const std::string& name, ir::ConstantRef value) const {
+  if (from_ == to_ || !checkpoint_.family->neighbors_in_gguf) return value;
+  const std::string_view layer_name = std::string_view(name).substr(0, name.rfind('.'));
+  const bool is_query = layer_name.ends_with(".attn_q"), is_key = layer_name.ends_with(".attn_k");
+  const auto heads = checkpoint_.model.size("attention.head_count");
+  if (!heads || (!is_query && !is_key)) return value;
+  const int64_t groups = is_query ? *heads : checkpoint_.model.size("attention.head_count_kv", *heads).value_or(*heads);
+  if (value->shape[0] == 0 || value->shape[0] % (2 * groups) != 0) return value;  // make_decoder refuses such a weight
+  const int64_t parts = from_ == Layout::folder ? 2 : value->shape[0] / groups / 2;
+  return exchanged_rows(std::move(value), groups, parts);
+}
+
+void ChangeCollector::add(const std::string& name, ir::ConstantRef value, bool replaces, const std::string& given_name) {
+  const auto shape = shape_of(name);
+  if (!shape) return unmatched_.push_back(given_name);
+  if (*shape != value->shape)
+    return wrong_.push_back(fmt::format("{} gives {} for {}", given_name, sizes_text(value->shape), sizes_text(*shape)));
+  const bool is_new =
+      changes_.emplace(name, Change{in_layout_of_checkpoint(name, ir::cast(std::move(value), DType::f32)), replaces}).second;
+  if (!is_new) twice_.push_back(given_name);
+}
+
+Result<Changes> ChangeCollector::finish() {
+  std::string found = listed("that match no weight", unmatched_) + listed("of other sizes", wrong_) +
+                      listed("for one weight twice", twice_) + listed("without the other matrix", halves_) +
+                      listed("of no known meaning", unknown_);
+  if (found.empty() && !changes_.empty()) return std::move(changes_);
+  if (found.empty())
+    return fail(Code::bad_input, place_, "the adapter changes nothing").expected("matrices lora_A and lora_B").found("none");
+  found.resize(found.size() - 2);
+  std::vector<std::string> names;
+  for (const std::string& name : checkpoint_.weights->names())
+    names.push_back(from_ == Layout::folder ? folder_name(name, *checkpoint_.family) : name);
+  return fail(Code::bad_input, place_, "the adapter is none for this checkpoint")
+      .expected("changes of weights that the checkpoint has, in their sizes")
+      .found(found)
+      .advice(unmatched_.empty() ? "" : did_you_mean(unmatched_[0], names));
+}
+
+}  // namespace tenon::nn

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nn/checkpoint/checkpoint.h"
+
+namespace tenon::nn {
+
+/// What an adapter does to one weight of a checkpoint.
+struct Change {
+  ir::ConstantRef value;  ///< f32, of the weight's shape, in the checkpoint's layout
+  bool replaces;          ///< the value is the weight; else it is added to it
+};
+using Changes = std::map<std::string, Change, std::less<>>;
+
+/// factor * left [m, r] times right [n, r] transposed, f32 [m, n], lazy. Both of floats. Errors: out_of_memory.
+Result<ir::ConstantRef> low_rank(ir::ConstantRef left, ir::ConstantRef right, double factor);
+
+/// Collects the changes of one adapter, and what is wrong with them: finish() reports all in one error.
+class ChangeCollector {
+ public:
+  enum class Layout : uint8_t { folder, gguf };  ///< of the rows of q and k (Family::neighbors_in_gguf)
+
+  /// place: of errors. The checkpoint outlives this.
+  ChangeCollector(const Checkpoint& checkpoint, Layout layout, std::string place);
+
+  bool has(const std::string& name) const { return shape_of(name).has_value(); }
+  /// name: GGUF's, of a weight. given_name: as the adapter has it.
+  void add(const std::string& name, ir::ConstantRef value, bool replaces, const std::string& given_name);
+  /// A tensor that Tenon has no meaning for.
+  void add_unknown(std::string given_name) { unknown_.push_back(std::move(given_name)); }
+  void add_half(std::string given_name) { halves_.push_back(std::move(given_name)); }
+  /// Errors: bad_input.
+  Result<Changes> finish();
+
+ private:
+  std::optional<Sizes> shape_of(const std::string& name) const;
+  ir::ConstantRef in_layout_of_checkpoint(const std::string& name, ir::ConstantRef value) const;
+
+  const Checkpoint& checkpoint_;
+  const Layout from_, to_;
+  const std::string place_;
+  Changes changes_;
+  std::vector<std::string> unmatched_, wrong_, twice_, unknown_, halves_;
+};
+
+/// Errors: those of merge_adapters.
+Result<Changes> read_peft_adapter(const std::filesystem::path& path, double scale, const Checkpoint& checkpoint);
+Result<Changes> read_gguf_adapter(const std::filesystem::path& path, double scale, const Checkpoint& checkpoint);
+
+}  // namespace tenon::nn

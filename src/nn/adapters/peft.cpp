@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adapters of PEFT. Source: peft/utils/save_and_load.py and peft/tuners/lora/layer.py.
+#include <array>
+#include <optional>
+
+#include "files/safetensors.h"
+#include "nn/adapters/changes.h"
+#include "nn/adapters/peft_config.h"
+#include "nn/checkpoint/folder_weights.h"
+
+namespace tenon::nn {
+namespace {
+
+struct PeftPair {
+  const Tensor *down = nullptr, *up = nullptr;  ///< A [r, inputs], B [outputs, r]; of an embedding [r, vocabulary], [width, r]
+  bool is_embedding = false;
+  std::string given_name;  ///< of one of them
+};
+
+/// "model.layers.0.self_attn.q_proj" and "lora_A" from ...q_proj.lora_A.weight; nullopt: the tensor has no such name.
+std::optional<std::pair<std::string, std::string>> lora_part(std::string_view name) {
+  for (const std::string_view part : {"lora_A", "lora_B", "lora_embedding_A", "lora_embedding_B"})
+    for (const std::string_view end : {"", ".weight", ".default", ".default.weight"}) {
+      const std::string whole = "." + std::string(part) + std::string(end);
+      if (name.ends_with(whole)) return std::pair(std::string(name.substr(0, name.size() - whole.size())), std::string(part));
+    }
+  return std::nullopt;
+}
+
+/// The weight's name where a tensor is one of the model, as it is; "" where it is none.
+std::string whole_weight(std::string name) {
+  if ((!name.ends_with(".weight") && !name.ends_with(".bias")) || name.contains("lora_")) return "";
+  for (const std::string_view wrapper : {".modules_to_save.default", ".modules_to_save", ".base_layer"})
+    if (const size_t at = name.find(wrapper); at != name.npos) name.erase(at, wrapper.size());
+  return name;
+}
+
+class PeftReader {
+ public:
+  PeftReader(const Checkpoint& checkpoint, PeftConfig config, double scale, const std::string& place)
+      : checkpoint_(checkpoint), config_(std::move(config)), scale_(scale), out_(checkpoint, ChangeCollector::Layout::folder, place) {}
+
+  Result<Changes> read(const files::SafeTensors& file, const std::string& place) {
+    for (const files::SafeTensors::Entry& e : file.entries) {
+      std::string_view name = e.name;
+      if (constexpr std::string_view kPrefix = "base_model.model."; name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
+      if (name.contains("lora_magnitude_vector"))
+        return fail(Code::not_supported, place, "not supported yet: DoRA (lora_magnitude_vector)").expected("lora_A and lora_B");
+      if (!is_float(e.tensor.dtype())) out_.add_unknown(e.name);
+      else if (const auto part = lora_part(name)) add_part(part->first, part->second, e);
+      else if (const std::string weight = whole_weight(std::string(name)); weight.empty()) out_.add_unknown(e.name);
+      else TRY(add_whole(weight, e));
+    }
+    for (const auto& [module, pair] : pairs_) TRY(add_pair(module, pair));
+    return out_.finish();
+  }
+
+ private:
+  void add_part(const std::string& module, std::string_view part, const files::SafeTensors::Entry& e) {
+    PeftPair& pair = pairs_[module];
+    pair.is_embedding |= part.contains("embedding");
+    pair.given_name = e.name;
+    (part.ends_with('A') ? pair.down : pair.up) = &e.tensor;
+  }
+
+  /// GGUF's name of a weight; modules of a model without its head have no prefix.
+  std::string name_in_checkpoint(const std::string& weight) const {
+    for (const std::string_view prefix : {"", "model.", "transformer.", "gpt_neox."})
+      if (std::string name = gguf_name(std::string(prefix) + weight, *checkpoint_.family); out_.has(name)) return name;
+    return gguf_name(weight, *checkpoint_.family);
+  }
+
+  Result<void> add_whole(const std::string& weight, const files::SafeTensors::Entry& e) {
+    const std::string name = name_in_checkpoint(weight);
+    out_.add(name, TRY(gguf_weight(name, e.tensor, *checkpoint_.family, checkpoint_.model)), true, e.name);
+    return {};
+  }
+
+  Result<void> add_pair(const std::string& module, const PeftPair& pair) {
+    const bool fits =
+        pair.down && pair.up && pair.down->rank() == 2 && pair.up->rank() == 2 && pair.down->shape()[0] == pair.up->shape()[1];
+    if (!fits || pair.down->shape()[0] == 0) {
+      out_.add_half(pair.given_name);
+      return {};
+    }
+    const double factor = scale_ * config_.factor(module, pair.down->shape()[0]);
+    const ir::ConstantRef down = ir::permute(ir::constant_of(*pair.down), {1, 0}), up = ir::constant_of(*pair.up);
+    // The layer says whether its weight is stored as [inputs, outputs]; PEFT corrects a fan_in_fan_out that says otherwise.
+    ir::ConstantRef value = TRY(pair.is_embedding ? low_rank(down, up, factor) : low_rank(up, down, factor));
+    const std::string name = name_in_checkpoint(module + ".weight");
+    const Family& family = *checkpoint_.family;
+    if (family.to_gguf_layout && out_.has(name)) value = TRY(family.to_gguf_layout(name, std::move(value), checkpoint_.model));
+    out_.add(name, std::move(value), false, module + ".weight");
+    return {};
+  }
+
+  const Checkpoint& checkpoint_;
+  const PeftConfig config_;
+  const double scale_;
+  ChangeCollector out_;
+  std::map<std::string, PeftPair> pairs_ = {};
+};
+
+}  // namespace
+
+Result<Changes> read_peft_adapter(const std::filesystem::path& path, double scale, const Checkpoint& checkpoint) {
+  const bool is_folder = std::filesystem::is_directory(path);
+  const std::filesystem::path file = is_folder ? path / "adapter_model.safetensors" : path;
+  PeftConfig config = TRY(read_peft_config(file.parent_path() / "adapter_config.json"));
+  if (is_folder && !std::filesystem::exists(file) && std::filesystem::exists(path / "adapter_model.bin"))
+    return fail(Code::not_supported, (path / "adapter_model.bin").string(), "not supported yet: adapters as pickles")
+        .expected("adapter_model.safetensors")
+        .advice("load the adapter in PEFT and save it with safe_serialization=True");
+  const files::SafeTensors tensors = TRY(files::read_safetensors(file));
+  return PeftReader(checkpoint, std::move(config), scale, path.string()).read(tensors, path.string());
+}
+
+}  // namespace tenon::nn
