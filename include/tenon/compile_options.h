@@ -57,6 +57,10 @@ enum class Segmenter : uint8_t { fewest = 0, walk = 1 };
 /// What the operands of large products of f32 are rounded to; sums, and everything else, stay f32. bf16 needs a CPU with AVX512_BF16.
 enum class Precision : uint8_t { f32 = 0, bf16 = 1 };
 
+/// How the matrices of products of a checkpoint are stored. keep: as the checkpoint has them. int8, int4: in blocks of 32 elements with a
+/// scale, of ggml's types Q8_0 and Q4_0. bf16: not supported yet. f32: decoded.
+enum class StoredWeights : uint8_t { keep = 0, int8 = 1, int4 = 2, bf16 = 3, f32 = 4 };
+
 /// A node or a module of the model, by name, and the backend that has to run it.
 struct Pin {
   std::string name, backend;
@@ -114,6 +118,19 @@ struct CompileOptions {
   /// that of its training.
   TENON_OPTION(cli = "--context TOKENS", python, help = "of a checkpoint: context length in tokens; 0: that of its training")
   int64_t context = 0;
+
+  /// Adapters of a checkpoint (LoRA): folders or .safetensors files of PEFT, or GGUF files, which are merged into its weights, one after
+  /// the other; "FILE=0.5" scales its change.
+  TENON_OPTION(cli = "--lora FILE[=SCALE]", python,
+               help =
+                   "of a checkpoint: merge an adapter (LoRA) into its weights, a folder or .safetensors file of PEFT or a GGUF file, with "
+                   "its change times SCALE; may be repeated")
+  std::vector<std::string> lora = {};
+
+  /// How the matrices of products of a checkpoint are stored: as it has them, in blocks of 8 or 4 bits (Q8_0, Q4_0), or as f32.
+  TENON_OPTION(cli, python, problem = "weights are not stored so",
+               help = "of a checkpoint: store the matrices of products as it has them, in blocks of 8 or 4 bits (Q8_0, Q4_0), or as f32")
+  StoredWeights weights = StoredWeights::keep;
 
   /// Inputs with a default value are constants. Else a run may override a default: for that the engine has a second program, and
   /// stores the defaults twice; runs that override none are as fast as with constants.

@@ -10,15 +10,20 @@
 namespace tenon::compiler {
 namespace {
 
-Result<import::Imported> decoder_of(nn::Checkpoint checkpoint, const std::filesystem::path& path, int64_t context) {
+Result<import::Imported> decoder_of(nn::Checkpoint checkpoint, const std::filesystem::path& path, const CheckpointOptions& options) {
+  const int64_t context = options.context;
   const nn::DecoderConfig config = TRY(nn::decoder_config(*checkpoint.family, checkpoint.model, context));
   if (context > config.context)
     return fail(Code::bad_usage, "--context", "the model was trained for a shorter context")
         .expected(fmt::format("at most {}", config.context))
         .found(std::to_string(context));
+  import::Imported out;
+  out.warnings = TRY(nn::merge_adapters(TRY(options.adapters()), checkpoint));
+  nn::StorageReport stored = TRY(nn::store_weights(options.weights, checkpoint));
+  out.warnings.insert(out.warnings.end(), stored.warnings.begin(), stored.warnings.end());
+  out.notes = std::move(stored.notes);
   auto graph = nn::make_decoder(config, *checkpoint.weights, {.capacity = context});
   if (!graph) return std::move(graph).error().at(path.string());
-  import::Imported out;
   out.graph = std::move(*graph);
   out.format = "checkpoint";
   out.producer = checkpoint.family->name;
@@ -41,21 +46,25 @@ Result<void> check_onnx_options(const std::filesystem::path& path, const import:
   return {};
 }
 
-Result<import::Imported> read_model(const std::filesystem::path& path, const import::ImportOptions& options, int64_t context) {
-  if (context < 0)
-    return fail(Code::bad_usage, "--context", "a context has tokens").expected("a number above 0").found(std::to_string(context));
+Result<import::Imported> read_model(const std::filesystem::path& path, const import::ImportOptions& options,
+                                    const CheckpointOptions& of_checkpoint) {
+  if (of_checkpoint.context < 0)
+    return fail(Code::bad_usage, "--context", "a context has tokens")
+        .expected("a number above 0")
+        .found(std::to_string(of_checkpoint.context));
   if (std::filesystem::is_directory(path)) {
     TRY(check_onnx_options(path, options));
-    return decoder_of(TRY(nn::read_hugging_face(path)), path, context);
+    return decoder_of(TRY(nn::read_hugging_face(path)), path, of_checkpoint);
   }
   if (files::is_gguf(path)) {
     TRY(check_onnx_options(path, options));
-    return decoder_of(TRY(nn::read_gguf_checkpoint(path)), path, context);
+    return decoder_of(TRY(nn::read_gguf_checkpoint(path)), path, of_checkpoint);
   }
-  if (context != 0)
-    return fail(Code::bad_usage, "--context", "the option is for checkpoints")
+  if (const std::string_view flag = of_checkpoint.flag(); !flag.empty())
+    return fail(Code::bad_usage, std::string(flag), "the option is for checkpoints")
+        .expected("a GGUF file or a folder of Hugging Face")
         .found(path.string())
-        .advice("give capacities of an ONNX model with --state");
+        .advice(flag == "--context" ? "give capacities of an ONNX model with --state" : "leave it out");
   return import::import_onnx(path, options);
 }
 

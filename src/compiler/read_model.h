@@ -2,14 +2,16 @@
 #pragma once
 #include <filesystem>
 
+#include "compiler/options/checkpoint_options.h"
 #include "import/onnx_import.h"
 
 namespace tenon::compiler {
 
 /// Reads a model of any kind that Tenon compiles: an ONNX file; a GGUF file or a folder of Hugging Face, whose decoder becomes a graph with
-/// states (nn::make_decoder). context: capacity of the states in tokens; 0: the context length of the model. Errors: those of
-/// import_onnx, nn::read_gguf_checkpoint and nn::read_hugging_face; bad_usage where an option has no meaning for that kind of model.
-Result<import::Imported> read_model(const std::filesystem::path& path, const import::ImportOptions& options, int64_t context = 0);
+/// states (nn::make_decoder). Errors: those of import_onnx, nn::read_gguf_checkpoint, nn::read_hugging_face, nn::merge_adapters and
+/// nn::store_weights; bad_usage where an option has no meaning for that kind of model.
+Result<import::Imported> read_model(const std::filesystem::path& path, const import::ImportOptions& options,
+                                    const CheckpointOptions& of_checkpoint = {});
 
 /// Errors: bad_usage where options name inputs, outputs or weights of an ONNX model, which a checkpoint does not have.
 Result<void> check_onnx_options(const std::filesystem::path& path, const import::ImportOptions& options);

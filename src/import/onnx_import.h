@@ -39,8 +39,9 @@ struct Imported {
   std::unique_ptr<ir::Graph> graph;
   std::unique_ptr<ir::Graph> unbounded;  ///< where intervals of sizes were requested: the model without them
   std::vector<std::string> warnings;
-  std::string format = "ONNX";  ///< of what was read; or "checkpoint"
-  std::string producer;         ///< "pytorch 2.13.0"; of a checkpoint its family
+  std::vector<std::string> notes;  ///< what was done, for the user to read
+  std::string format = "ONNX";     ///< of what was read; or "checkpoint"
+  std::string producer;            ///< "pytorch 2.13.0"; of a checkpoint its family
   std::vector<std::pair<std::string, int64_t>> opsets;
   files::LanguageText text;  ///< of a checkpoint
 };

@@ -128,6 +128,8 @@ TEST(SavedOptions, EveryOptionIsKeptOrHasAReason) {
       {"outputs", "the graph contains its effect"},
       {"states", "the graph contains its effect"},
       {"context", "the graph contains its effect"},
+      {"lora", "the graph contains its effect"},
+      {"weights", "the graph contains its effect"},
       {"freeze_defaults", "the graph contains its effect"},
       {"backends", "a list of its own in the manifest"},
       {"measure", "an engine is loaded without measuring"},

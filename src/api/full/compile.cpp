@@ -204,6 +204,9 @@ base::Result<void> check_graph(ir::Graph& graph, const CompileOptions& options) 
     return not_with_graph("shapes", "a graph has its shapes already", "say them where the graph is made");
   if (options.context != 0)
     return not_with_graph("context", "a graph has the capacities of its states already", "say them where the graph is made");
+  if (!options.lora.empty() || options.weights != StoredWeights::keep)
+    return not_with_graph(options.lora.empty() ? "weights" : "lora", "a graph has its weights already",
+                          "give the option with the checkpoint");
   if (!options.outputs.empty()) return not_with_graph("outputs", "a graph has its outputs already", "say them where the graph is made");
   TRY(ir::verify(graph));
   for (const ir::ValueId id : graph.inputs()) {
@@ -220,6 +223,16 @@ base::Result<void> check_graph(ir::Graph& graph, const CompileOptions& options) 
 
 namespace {
 
+static_assert(static_cast<nn::StoredWeights>(StoredWeights::keep) == nn::StoredWeights::keep);
+static_assert(static_cast<nn::StoredWeights>(StoredWeights::int8) == nn::StoredWeights::int8);
+static_assert(static_cast<nn::StoredWeights>(StoredWeights::int4) == nn::StoredWeights::int4);
+static_assert(static_cast<nn::StoredWeights>(StoredWeights::bf16) == nn::StoredWeights::bf16);
+static_assert(static_cast<nn::StoredWeights>(StoredWeights::f32) == nn::StoredWeights::f32);
+
+compiler::CheckpointOptions checkpoint_options(const CompileOptions& options) {
+  return {.context = options.context, .lora = options.lora, .weights = static_cast<nn::StoredWeights>(options.weights)};
+}
+
 /// `make` returns base::Result<Engine>.
 template <class Make>
 Result<Engine> made(Make make) {
@@ -235,7 +248,7 @@ Result<Engine> made(Make make) {
 Result<Engine> compile(const std::filesystem::path& model, const CompileOptions& options) {
   return made([&]() -> base::Result<Engine> {
     auto inner = TRY(inner_options(options, model.filename().string()));
-    auto imported = TRY(compiler::read_model(model, TRY(import_options(options)), options.context));
+    auto imported = TRY(compiler::read_model(model, TRY(import_options(options)), checkpoint_options(options)));
     inner.text = std::move(imported.text);
     return engine_of(source_of(std::move(imported)), std::move(inner), options);
   });
@@ -244,6 +257,11 @@ Result<Engine> compile(const std::filesystem::path& model, const CompileOptions&
 Result<Engine> compile(std::span<const std::byte> model, const CompileOptions& options, std::shared_ptr<const void> keeper) {
   return made([&]() -> base::Result<Engine> {
     auto inner = TRY(inner_options(options, "model in memory"));
+    if (const std::string_view flag = checkpoint_options(options).flag(); !flag.empty())
+      return base::fail(base::Code::bad_usage, std::string(flag.substr(2)), "the option is for checkpoints, which are files")
+          .expected("a GGUF file or a folder of Hugging Face")
+          .found("a model in memory")
+          .advice("leave it out");
     return engine_of(source_of(TRY(import::import_onnx(model, std::move(keeper), TRY(import_options(options))))), std::move(inner),
                      options);
   });

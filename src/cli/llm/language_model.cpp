@@ -7,6 +7,7 @@
 
 #include "cli/console/console.h"
 #include "cli/console/number_checks.h"
+#include "cli/options/table_options.h"
 #include "compiler/checkpoints/checkpoint_cache.h"
 #include "compiler/load.h"
 #include "engine/magic.h"
@@ -32,18 +33,21 @@ void LanguageModelOptions::add_to(CLI::App& app) {
   app.add_option("--context", context, "tokens of prompt and answer that the cache has room for (default: those of the model)")
       ->type_name("N")
       ->check(at_least(1));
+  add_table_option(app, "lora", lora);
+  add_table_option(app, "weights", weights)->capture_default_str();
   app.add_option("--threads", threads, "threads to run on (default: what this process may use)")->check(at_least(0));
 }
 
 Result<std::shared_ptr<const llm::Model>> LanguageModelOptions::open(Console& console) const {
   const bool built = is_engine(path);
-  if (built && context != 0)
-    return fail(Code::bad_usage, "--context", "the option is one of a build, and an engine is built already")
+  const compiler::CheckpointOptions options{.context = context, .lora = lora, .weights = compiler::stored_weights_named(weights)};
+  if (const std::string_view flag = options.flag(); built && !flag.empty())
+    return fail(Code::bad_usage, std::string(flag), "the option is one of a build, and an engine is built already")
         .expected("a GGUF file or a folder of Hugging Face")
         .found(path + ", an engine")
         .advice("give the option to `tenon build`");
   const std::filesystem::path file =
-      built ? std::filesystem::path(path) : TRY(compiler::cached_engine(path, context, messages_on(console)));
+      built ? std::filesystem::path(path) : TRY(compiler::cached_engine(path, options, messages_on(console)));
   auto engine = TRY(compiler::load(file, {.threads = threads}));
   return llm::make_model(std::move(engine), TRY(llm::read_engine_text(file)), path);
 }

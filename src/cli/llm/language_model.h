@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "llm/session/model.h"
@@ -15,15 +16,17 @@ namespace tenon::cli {
 
 class Console;
 
-/// The options of verbs that run a language model: MODEL, --context, --threads.
+/// The options of verbs that run a language model: MODEL, --context, --lora, --weights, --threads.
 struct LanguageModelOptions {
   std::string path;
   int64_t context = 0;
+  std::vector<std::string> lora;  ///< FILE or FILE=SCALE
+  std::string weights = "keep";
   int threads = 0;
 
   void add_to(CLI::App& app);
-  /// Loads an engine; of a checkpoint that in the user's cache (compiler::cached_engine). Errors: those; bad_usage (--context for an
-  /// engine); those of llm::make_model.
+  /// Loads an engine; of a checkpoint that in the user's cache (compiler::cached_engine). Errors: those; bad_usage (options of a
+  /// build for an engine); those of llm::make_model.
   Result<std::shared_ptr<const llm::Model>> open(Console& console) const;
 };
 

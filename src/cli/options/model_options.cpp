@@ -88,6 +88,8 @@ void ModelOptions::add_to(CLI::App& app, std::string_view model_help) {
   add_table_option(app, "outputs", outputs);
   add_table_option(app, "states", states);
   add_table_option(app, "context", context);
+  add_table_option(app, "lora", lora);
+  add_table_option(app, "weights", weights)->capture_default_str();
   add_table_option(app, "freeze_defaults", freeze_defaults);
   plugins.add_to(app);
 }
@@ -105,12 +107,16 @@ Result<import::ImportOptions> ModelOptions::import_options() const {
   return out;
 }
 
+compiler::CheckpointOptions ModelOptions::checkpoint_options() const {
+  return {.context = context, .lora = lora, .weights = compiler::stored_weights_named(weights)};
+}
+
 bool ModelOptions::is_engine() const {
   if (engine::is_engine_file(path)) return true;
   constexpr int kIrVersion = 0x08;  // the first field of every ONNX model
   return std::filesystem::path(path).extension() == ".tenon" && std::ifstream(path, std::ios::binary).get() != kIrVersion;
 }
 
-Result<import::Imported> ModelOptions::import() const { return compiler::read_model(path, TRY(import_options()), context); }
+Result<import::Imported> ModelOptions::import() const { return compiler::read_model(path, TRY(import_options()), checkpoint_options()); }
 
 }  // namespace tenon::cli

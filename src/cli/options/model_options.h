@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/options/plugin_options.h"
+#include "compiler/options/checkpoint_options.h"
 #include "import/onnx_import.h"
 
 namespace CLI {
@@ -18,8 +19,8 @@ namespace tenon::cli {
 /// Errors: bad_usage.
 Result<import::RequestedShape> parse_shape(std::string_view text);
 
-/// The options of every verb that reads a model: MODEL, --external-data, --shape, --only-output, --state, --freeze-defaults, and those of
-/// PluginOptions.
+/// The options of every verb that reads a model: MODEL, --external-data, --shape, --only-output, --state, --freeze-defaults, --context,
+/// --lora, --weights, and those of PluginOptions.
 struct ModelOptions {
   std::string path;
   std::string external_data;
@@ -27,13 +28,16 @@ struct ModelOptions {
   std::vector<std::string> outputs;  ///< those that are wanted; empty: all
   std::vector<std::string> states;   ///< inputs and outputs that are states: import::pair_states
   bool unknown_ops = false;          ///< unknown ops become opaque nodes, for a backend that may run them
-  int64_t context = 0;               ///< of a checkpoint
+  int64_t context = 0;               ///< of a checkpoint, as the next two
+  std::vector<std::string> lora;     ///< FILE or FILE=SCALE
+  std::string weights = "keep";
   bool freeze_defaults = false;
   PluginOptions plugins;
   bool metadata = false;  ///< nodes keep what their exporter said of them: modules
 
   void add_to(CLI::App& app, std::string_view model_help = "an ONNX model");
   Result<import::ImportOptions> import_options() const;
+  compiler::CheckpointOptions checkpoint_options() const;
   /// By its first bytes, whatever its name is; a file named .tenon that begins as neither is taken for a damaged engine.
   bool is_engine() const;
   /// Reads the model.

@@ -160,7 +160,7 @@ Result<compiler::EntrySource> read_entry(const std::string& text, const import::
   import::ImportOptions own = reading;
   own.shapes.clear();  // those, and the selected outputs, are of MODEL
   own.outputs.clear();
-  auto imported = TRY(compiler::read_model(text.substr(equals + 1), own, 0));
+  auto imported = TRY(compiler::read_model(text.substr(equals + 1), own));
   for (const std::string& w : imported.warnings) console.warn(w);
   return compiler::EntrySource{text.substr(0, equals), {std::move(imported.graph), std::move(imported.unbounded)}};
 }
@@ -189,10 +189,11 @@ Result<void> build_engine(const Options& o, Console& console) {
   const std::filesystem::path path = TRY(output_path(o, console));
   auto reading = TRY(o.engine.model.import_options());
   reading.metadata |= !o.html.empty();  // the page shows the module of a node
-  auto imported = TRY(compiler::read_model(o.engine.model.path, reading, o.engine.model.context));
+  auto imported = TRY(compiler::read_model(o.engine.model.path, reading, o.engine.model.checkpoint_options()));
   std::optional<GraphPage> page;
   if (!o.html.empty()) page.emplace(std::filesystem::path(o.engine.model.path).filename().string());
   for (const std::string& w : imported.warnings) console.warn(w);
+  for (const std::string& note : imported.notes) console.note(note);
   auto options = TRY(compile_options(o, console));
   options.text = std::move(imported.text);
   std::vector<compiler::EntrySource> entries;
@@ -223,6 +224,7 @@ VERB(build) {
         "  tenon build model.onnx --external-data weights/ --opt 2\n"
         "  tenon build model.onnx --target x86_avx2\n"
         "  tenon build model.onnx --backend reference\n"
+        "  tenon build model.gguf --lora adapter/ --weights int8\n"
         "  tenon build prefill.onnx --entry decode=decode.onnx -o decoder.tenon\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();

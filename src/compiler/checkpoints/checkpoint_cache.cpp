@@ -37,6 +37,16 @@ std::vector<fs::path> files_of_checkpoint(const fs::path& checkpoint) {
   return out;
 }
 
+/// Its weights, and the configuration in or beside it.
+std::vector<fs::path> files_of_adapter(const fs::path& adapter) {
+  std::error_code error;
+  const fs::path config = (fs::is_directory(adapter, error) ? adapter : adapter.parent_path()) / "adapter_config.json";
+  std::vector<fs::path> out;
+  for (const fs::path& file : {config, adapter / "adapter_model.safetensors"})
+    if (fs::exists(file, error)) out.push_back(file);
+  return out;
+}
+
 /// Path, size and time of the last change.
 Result<std::string> identity(const fs::path& file) {
   std::error_code error;
@@ -69,13 +79,15 @@ Result<void> check_checkpoint(const fs::path& path) {
       .advice("give the checkpoint; an ONNX model runs with `tenon run`");
 }
 
-Result<void> build(const fs::path& checkpoint, int64_t context, const fs::path& to, const BuildMessages& messages) {
+Result<void> build(const fs::path& checkpoint, const CheckpointOptions& of_checkpoint, const fs::path& to, const BuildMessages& messages) {
   const auto warn = [&](std::span<const std::string> warnings) {
     for (const std::string& w : warnings)
       if (messages.warning) messages.warning(w);
   };
-  auto imported = TRY(read_model(checkpoint, {}, context));
+  auto imported = TRY(read_model(checkpoint, {}, of_checkpoint));
   warn(imported.warnings);
+  for (const std::string& note : imported.notes)
+    if (messages.note) messages.note(note);
   CompileOptions options;
   options.source = checkpoint.filename().string();
   options.progress = messages.step;
@@ -87,18 +99,22 @@ Result<void> build(const fs::path& checkpoint, int64_t context, const fs::path& 
 
 }  // namespace
 
-Result<std::string> cached_engine_name(const fs::path& checkpoint, int64_t context) {
-  std::string all = fmt::format("{}\n{}\n{}\n", kProducer, cpu_features().text(), context);
+Result<std::string> cached_engine_name(const fs::path& checkpoint, const CheckpointOptions& options) {
+  std::string all = fmt::format("{}\n{}\n{}\n{}\n", kProducer, cpu_features().text(), options.context, name_of(options.weights));
   all += TRY(identity(own_file()));  // between releases too
   all += TRY(identity(checkpoint));
   for (const fs::path& file : files_of_checkpoint(checkpoint)) all += TRY(identity(file));
+  for (const auto& [path, scale] : TRY(options.adapters())) {
+    all += fmt::format("{}\n", scale) + TRY(identity(path));
+    for (const fs::path& file : files_of_adapter(path)) all += TRY(identity(file));
+  }
   const fs::path name = checkpoint.has_filename() ? checkpoint : checkpoint.parent_path();
   return fmt::format("{}-{}.tenon", name.stem().string(), hash128(all).text().substr(0, 16));
 }
 
-Result<fs::path> cached_engine(const fs::path& checkpoint, int64_t context, const BuildMessages& messages) {
+Result<fs::path> cached_engine(const fs::path& checkpoint, const CheckpointOptions& options, const BuildMessages& messages) {
   TRY(check_checkpoint(checkpoint));
-  const fs::path path = cache_path("engines/" + TRY(cached_engine_name(checkpoint, context)));
+  const fs::path path = cache_path("engines/" + TRY(cached_engine_name(checkpoint, options)));
   if (path.empty())
     return fail(Code::bad_usage, checkpoint.string(), "there is no folder to keep the engine of this checkpoint in")
         .expected("HOME or XDG_CACHE_HOME to be set")
@@ -117,7 +133,7 @@ Result<fs::path> cached_engine(const fs::path& checkpoint, int64_t context, cons
   };
   note(fmt::format("builds {} once, into {}", checkpoint.string(), path.string()));
   const auto start = std::chrono::steady_clock::now();
-  TRY(build(checkpoint, context, path, messages));
+  TRY(build(checkpoint, options, path, messages));
   note(fmt::format("built in {:.1f} s", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()));
   return path;
 }

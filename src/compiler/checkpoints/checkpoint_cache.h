@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "compiler/options/checkpoint_options.h"
 
 namespace tenon::compiler {
 
@@ -18,12 +19,13 @@ struct BuildMessages {
 };
 
 /// The engine file of a checkpoint (GGUF, or a folder of Hugging Face) in the user's cache, $XDG_CACHE_HOME/tenon/engines, built where it
-/// is not there yet. Its name has a hash of the checkpoint's files (paths, sizes, times), of `context`, the CPU and this program: a file
-/// that changes is built anew. It appears whole or not at all. context: tokens; 0: the model's own. Errors: those of read_model() and
-/// compile(); bad_usage (another file; no folder for the cache); file_missing; write_failed.
-Result<std::filesystem::path> cached_engine(const std::filesystem::path& checkpoint, int64_t context, const BuildMessages& messages);
+/// is not there yet. Its name has a hash of the files of the checkpoint and its adapters (paths, sizes, times), of the options, the CPU and
+/// this program: a file that changes is built anew. It appears whole or not at all. Errors: those of read_model() and compile(); bad_usage
+/// (another file; no folder for the cache); file_missing; write_failed.
+Result<std::filesystem::path> cached_engine(const std::filesystem::path& checkpoint, const CheckpointOptions& options,
+                                            const BuildMessages& messages);
 
 /// The name in the cache. Errors: file_missing.
-Result<std::string> cached_engine_name(const std::filesystem::path& checkpoint, int64_t context);
+Result<std::string> cached_engine_name(const std::filesystem::path& checkpoint, const CheckpointOptions& options);
 
 }  // namespace tenon::compiler

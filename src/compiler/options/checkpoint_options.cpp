@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/options/checkpoint_options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "compiler/options/option_table.h"
+
+namespace tenon::compiler {
+namespace {
+
+/// A path may contain a "=": what exists is one.
+Result<nn::AdapterFile> adapter_of(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  std::error_code error;
+  if (equals == text.npos || std::filesystem::exists(text, error)) return nn::AdapterFile{text, 1};
+  const std::string path = text.substr(0, equals), scale = text.substr(equals + 1);
+  double value = 0;
+  const auto [end, failure] = std::from_chars(scale.data(), scale.data() + scale.size(), value);
+  if (path.empty() || failure != std::errc() || end != scale.data() + scale.size() || !std::isfinite(value))
+    return fail(Code::bad_usage, "--lora " + text, "an adapter is a file or a folder, and may have a scale")
+        .expected("FILE or FILE=SCALE, a finite number")
+        .found(path.empty() ? "no file" : "'" + scale + "'");
+  return nn::AdapterFile{path, value};
+}
+
+}  // namespace
+
+std::string_view CheckpointOptions::flag() const {
+  if (context != 0) return "--context";
+  if (!lora.empty()) return "--lora";
+  return weights == nn::StoredWeights::keep ? "" : "--weights";
+}
+
+Result<std::vector<nn::AdapterFile>> CheckpointOptions::adapters() const {
+  std::vector<nn::AdapterFile> out;
+  for (const std::string& text : lora) out.push_back(TRY(adapter_of(text)));
+  return out;
+}
+
+nn::StoredWeights stored_weights_named(std::string_view name) {
+  const std::vector<std::string> names = choices_of(option_row("weights"));
+  const auto found = std::ranges::find(names, name);
+  TENON_ASSERT(found != names.end());
+  return static_cast<nn::StoredWeights>(found - names.begin());
+}
+
+std::string name_of(nn::StoredWeights weights) { return choices_of(option_row("weights"))[static_cast<size_t>(weights)]; }
+
+}  // namespace tenon::compiler

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nn/adapters/adapter.h"
+#include "nn/checkpoint/stored_weights.h"
+
+namespace tenon::compiler {
+
+/// What is asked of a checkpoint beside the options of every model.
+struct CheckpointOptions {
+  int64_t context = 0;                 ///< capacity of the states in tokens; 0: the context length of the model
+  std::vector<std::string> lora = {};  ///< adapters that are merged, FILE or FILE=SCALE
+  nn::StoredWeights weights = nn::StoredWeights::keep;
+
+  /// The flag of an option that is set; empty: none is.
+  std::string_view flag() const;
+  /// Errors: bad_usage (a scale that is no finite number).
+  Result<std::vector<nn::AdapterFile>> adapters() const;
+};
+
+/// name: a choice of the option `weights`, "int8" (asserted).
+nn::StoredWeights stored_weights_named(std::string_view name);
+std::string name_of(nn::StoredWeights weights);
+
+}  // namespace tenon::compiler
