@@ -100,8 +100,26 @@ def write_language_model(folder: Path, template: str | None = TEMPLATE, context:
     (folder / "tokenizer_config.json").write_text(json.dumps(config))
 
 
-def write_folder(folder: Path, context: int = CONTEXT) -> None:
-    """config.json and model.safetensors."""
+def write_safetensors(file: Path, tensors: dict[str, np.ndarray]) -> None:
+    """Of f16 and f32."""
+    header, data = {}, b""
+    for name, tensor in tensors.items():
+        dtype = {"float16": "F16", "float32": "F32"}[tensor.dtype.name]
+        header[name] = {"dtype": dtype, "shape": tensor.shape, "data_offsets": [len(data), len(data) + tensor.nbytes]}
+        data += tensor.tobytes()
+    packed = json.dumps(header).encode()
+    file.write_bytes(struct.pack("<Q", len(packed)) + packed + data)
+
+
+def write_adapter(folder: Path, tensors: dict[str, np.ndarray], config: dict | None = None) -> None:
+    """An adapter of PEFT; tensors by "model.layers.0.self_attn.q_proj.lora_A.weight"."""
+    folder.mkdir(exist_ok=True)
+    (folder / "adapter_config.json").write_text(json.dumps(config or {"peft_type": "LORA", "r": 2, "lora_alpha": 4}))
+    write_safetensors(folder / "adapter_model.safetensors", {f"base_model.model.{name}": t for name, t in tensors.items()})
+
+
+def write_folder(folder: Path, context: int = CONTEXT, changed: dict[str, np.ndarray] | None = None) -> None:
+    """config.json and model.safetensors. changed: weights in place of those of weights(), by the same names."""
     config = {
         "model_type": "llama",
         "num_hidden_layers": LAYERS,
@@ -115,9 +133,4 @@ def write_folder(folder: Path, context: int = CONTEXT) -> None:
         "hidden_act": "silu",
     }
     (folder / "config.json").write_text(json.dumps(config))
-    header, data = {}, b""
-    for name, tensor in weights().items():
-        header[f"{name}.weight"] = {"dtype": "F16", "shape": tensor.shape, "data_offsets": [len(data), len(data) + tensor.nbytes]}
-        data += tensor.tobytes()
-    packed = json.dumps(header).encode()
-    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(packed)) + packed + data)
+    write_safetensors(folder / "model.safetensors", {f"{name}.weight": t for name, t in (weights() | (changed or {})).items()})
