@@ -37,8 +37,8 @@ std::vector<tenon::Message> messages_of(const Turns& turns) {
   return out;
 }
 
-tenon::LanguageModel load(const std::string& path, int64_t context) {
-  const std::filesystem::path engine = engine_file(path, context);
+tenon::LanguageModel load(const std::string& path, const LanguageFileOptions& options) {
+  const std::filesystem::path engine = engine_file(path, options);
   return released([&] { return tenon::LanguageModel::load(engine); });
 }
 
@@ -86,9 +86,10 @@ void def_begin(nb::class_<tenon::LanguageSession>& session, const char* name, Be
 
 void bind_language(nb::module_& m) {
   nb::class_<tenon::LanguageModel> model(m, "_LanguageModel");
-  model.def("__init__", [](tenon::LanguageModel* self, const std::string& path, int64_t context) {
-    new (self) tenon::LanguageModel(load(path, context));
-  });
+  model.def("__init__",
+            [](tenon::LanguageModel* self, const std::string& path, int64_t context, std::vector<std::string> lora, std::string weights) {
+              new (self) tenon::LanguageModel(load(path, {context, std::move(lora), std::move(weights)}));
+            });
   model.def("tokenize", [](const tenon::LanguageModel& self, const std::string& text, bool add_special, bool parse_special) {
     return released([&] { return self.tokenize(text, add_special, parse_special); });
   });

@@ -2,11 +2,20 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace tenon_python {
 
+/// Options of a checkpoint, compiler::CheckpointOptions in plain types; weights: "keep", "int8", ...
+struct LanguageFileOptions {
+  int64_t context = 0;
+  std::vector<std::string> lora = {};
+  std::string weights = "keep";
+};
+
 /// The engine file of a language model: the file itself where it is one, else that of the checkpoint in the user's cache, built without the
-/// GIL where it is not there yet. Raises TenonError: bad_usage for a context of an engine; those of compiler::cached_engine.
-std::filesystem::path engine_file(const std::filesystem::path& model, int64_t context);
+/// GIL where it is not there yet. Raises TenonError: bad_usage for such options of an engine; those of compiler::cached_engine.
+std::filesystem::path engine_file(const std::filesystem::path& model, const LanguageFileOptions& options);
 
 }  // namespace tenon_python

@@ -55,11 +55,19 @@ class LLM:
     One thread at a time; an answer that begins ends the one that is under way.
     """
 
-    def __init__(self, model: str | os.PathLike[str], *, context: int = 0) -> None:
-        """model: an engine, a GGUF file or a folder of Hugging Face; the latter two are built once, into $XDG_CACHE_HOME/tenon/engines.
-        context: tokens that the cache of such a one has room for; 0: those of the model. Raises TenonError.
+    def __init__(
+        self,
+        model: str | os.PathLike[str],
+        *,
+        context: int = 0,
+        lora: Sequence[str] = (),
+        weights: Literal["keep", "int8", "int4", "bf16", "f32"] = "keep",
+    ) -> None:
+        """model: an engine, a GGUF file or a folder of Hugging Face; the latter two are built once, into $XDG_CACHE_HOME/tenon/engines,
+        with these options of tenon.compile. context: tokens that the cache has room for; 0: those of the model. lora: adapters that are
+        merged into the weights, "FILE" or "FILE=0.5". weights: how the matrices of products are stored. Raises TenonError.
         """
-        self._model = _LanguageModel(os.fspath(model), context)
+        self._model = _LanguageModel(os.fspath(model), context, list(lora), weights)
         self._session = _LanguageSession(self._model)
         self._answers = 0
 

@@ -10,7 +10,7 @@ import tenon
 from refusals import refused
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "tests/nn"))
-from checkpoint_files import write_language_model  # noqa: E402
+from checkpoint_files import write_adapter, write_language_model  # noqa: E402
 
 GREEDY = {"temperature": 0.0, "max_tokens": 8}
 
@@ -61,6 +61,25 @@ def test_an_answer_that_begins_ends_the_one_under_way(llm):
     text = llm.generate("once", **GREEDY)
     assert list(first) == []
     assert llm.last_answer["text"] == text
+
+
+def test_weights_and_adapters_of_a_checkpoint(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    name = "model.layers.0.self_attn.v_proj"
+    parts = {f"{name}.lora_A.weight": np.ones((2, 64), np.float32), f"{name}.lora_B.weight": np.ones((32, 2), np.float32)}
+    write_adapter(tmp_path / "adapter", parts)
+    adapter = f"{tmp_path / 'adapter'}=0.5"
+    both = tenon.LLM(folder, context=200, weights="int8", lora=[adapter])
+    assert both.generate("once", **GREEDY)
+    compiled = tenon.Context(tenon.compile(folder, context=200, lora=[adapter]))
+    plain = tenon.Context(tenon.compile(folder, context=200))
+    tokens = {"tokens": np.array([[1, 2, 3]])}
+    assert np.abs(compiled.run(tokens)["logits"] - plain.run(tokens)["logits"]).max() > 0.1
+    (file,) = (tmp_path / "cache/tenon/engines").iterdir()
+    assert "weights" in str(refused("bad_usage", lambda: tenon.LLM(file, weights="int8")))
+    refused("bad_usage", lambda: tenon.LLM(folder, weights="int3"))
+    refused("not_supported", lambda: tenon.LLM(folder, weights="bf16"))
+    refused("file_missing", lambda: tenon.LLM(folder, lora=[str(tmp_path / "none")]))
 
 
 def test_bad_calls_raise(llm, folder):
