@@ -5,44 +5,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, TypedDict, overload
+from typing import TYPE_CHECKING, Literal, overload
 
+from ._llm_input import AnswerOptions, Message, answer_options, sound_text, turns
 from ._tenon import _LanguageModel, _LanguageSession
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-
-class Message(TypedDict):
-    """One turn of a chat."""
-
-    role: str
-    """ "system", "user", "assistant", or what else the model's chat template has."""
-    content: str
-
-
-class AnswerOptions(TypedDict, total=False):
-    """How tokens are chosen, and what ends an answer. The standard values are llama.cpp's."""
-
-    temperature: float
-    """Divides logits; 0: always the likeliest token. 0.8 where it is not given."""
-    top_k: int
-    """Keeps the k likeliest tokens; 0: all. 40 where it is not given."""
-    top_p: float
-    """Keeps the likeliest tokens until their probabilities add up to it. 0.95 where it is not given."""
-    min_p: float
-    """Keeps tokens at least this fraction as likely as the likeliest. 0.05 where it is not given."""
-    repetition_penalty: float
-    presence_penalty: float
-    frequency_penalty: float
-    seed: int | None
-    """Equal seeds give equal answers; None: another one each time."""
-    max_tokens: int
-    """Of an answer; 0: until it ends, or the context is full."""
-    stop: Sequence[str]
-    """Texts that end an answer, without being part of it."""
-    threads: int
-    """At most; 0: one for each CPU that the process may use."""
 
 
 class LLM:
@@ -60,14 +29,15 @@ class LLM:
         model: str | os.PathLike[str],
         *,
         context: int = 0,
-        lora: Sequence[str] = (),
+        lora: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
         weights: Literal["keep", "int8", "int4", "bf16", "f32"] = "keep",
     ) -> None:
         """model: an engine, a GGUF file or a folder of Hugging Face; the latter two are built once, into $XDG_CACHE_HOME/tenon/engines,
         with these options of tenon.compile. context: tokens that the cache has room for; 0: those of the model. lora: adapters that are
         merged into the weights, "FILE" or "FILE=0.5". weights: how the matrices of products are stored. Raises TenonError.
         """
-        self._model = _LanguageModel(os.fspath(model), context, list(lora), weights)
+        adapters = [lora] if isinstance(lora, (str, os.PathLike)) else lora
+        self._model = _LanguageModel(os.fspath(model), context, [os.fspath(adapter) for adapter in adapters], weights)
         self._session = _LanguageSession(self._model)
         self._answers = 0
 
@@ -85,7 +55,7 @@ class LLM:
         """add_special: with what the tokenizer puts around a text. parse_special: special tokens that are written in the text become
         those; False: their letters, as is right for what strangers write.
         """
-        return self._model.tokenize(text, add_special, parse_special)
+        return self._model.tokenize(sound_text(text, "text"), add_special, parse_special)
 
     def detokenize(self, tokens: Sequence[int]) -> str:
         """The text of tokens, special ones left out."""
@@ -93,17 +63,17 @@ class LLM:
 
     def chat_text(self, messages: Sequence[Message]) -> str:
         """What the model's chat template makes of the turns, up to where the answer begins."""
-        return self._model.chat_text(_turns(messages))
+        return self._model.chat_text(turns(messages))
 
     @overload
     def chat(self, messages: Sequence[Message], *, stream: Literal[False] = False, **options: Unpack[AnswerOptions]) -> str: ...
     @overload
     def chat(self, messages: Sequence[Message], *, stream: Literal[True], **options: Unpack[AnswerOptions]) -> Iterator[str]: ...
     def chat(self, messages: Sequence[Message], *, stream: bool = False, **options: Unpack[AnswerOptions]) -> str | Iterator[str]:
-        """Answers the last turn. stream: an iterator of its pieces, in whole characters, as they come. Raises TenonError: bad_input (the
-        template refuses a role, or the prompt is longer than the context), bad_usage.
+        """Answers the last turn. stream: an iterator of its pieces, in whole characters, as they come. Raises TenonError: bad_input (what
+        is no turn; the template refuses a role, or the prompt is longer than the context), bad_usage (options), not_supported (tool calls).
         """
-        self._session.begin_chat(_turns(messages), **options)
+        self._session.begin_chat(turns(messages), **answer_options(options))
         return self._answer(stream)
 
     @overload
@@ -112,7 +82,7 @@ class LLM:
     def generate(self, prompt: str, *, stream: Literal[True], **options: Unpack[AnswerOptions]) -> Iterator[str]: ...
     def generate(self, prompt: str, *, stream: bool = False, **options: Unpack[AnswerOptions]) -> str | Iterator[str]:
         """Continues a text. As chat() otherwise."""
-        self._session.begin_generate(prompt, **options)
+        self._session.begin_generate(sound_text(prompt, "prompt"), **answer_options(options))
         return self._answer(stream)
 
     @property
@@ -129,7 +99,3 @@ class LLM:
         while number == self._answers and (piece := self._session.next()) is not None:
             if piece:
                 yield piece
-
-
-def _turns(messages: Sequence[Message]) -> list[tuple[str, str]]:
-    return [(m["role"], m["content"]) for m in messages]

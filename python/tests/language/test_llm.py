@@ -82,9 +82,76 @@ def test_weights_and_adapters_of_a_checkpoint(folder, tmp_path, monkeypatch):
     refused("file_missing", lambda: tenon.LLM(folder, lora=[str(tmp_path / "none")]))
 
 
+@pytest.mark.parametrize(
+    ("turns", "place", "found"),
+    [
+        ("hello", "messages", "str"),
+        ({"role": "user", "content": "hi"}, "messages", "dict"),
+        (3, "messages", "int"),
+        ([], "messages", "none"),
+        (["hello"], "messages[0]", "str"),
+        ([("user", "hi")], "messages[0]", "tuple"),
+        ([{"role": "user", "content": "a"}, {"role": "user", "text": "b"}], "messages[1]", "the keys 'role', 'text'"),
+        ([{"content": "hi"}], "messages[0]", "the keys 'content'"),
+        ([{}], "messages[0]", "the keys none"),
+        ([{"role": "user", "content": 3}], "messages[0]['content']", "int"),
+        ([{"role": None, "content": "hi"}], "messages[0]['role']", "NoneType"),
+        ([{"role": "user", "content": "a\ud800"}], "messages[0]['content']", "U+D800 at character 1"),
+    ],
+)
+def test_what_is_no_turn_is_named(llm, turns, place, found):
+    for call in (llm.chat, llm.chat_text):
+        error = refused("bad_input", lambda call=call: call(turns))
+        assert (error.place, error.found) == (place, found)
+        assert error.expected
+
+
+def test_what_turns_may_not_have_yet(llm):
+    turn = {"role": "user", "content": "hi"}
+    assert "'tool_calls'" in refused("not_supported", lambda: llm.chat([turn | {"tool_calls": [{}]}])).what
+    assert "parts" in refused("not_supported", lambda: llm.chat([turn | {"content": [{"type": "text", "text": "hi"}]}])).what
+    assert llm.chat_text([turn | {"tool_calls": None}]) == "u:hi;a:"
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ({"temperatur": 0.5}, "temperatur"),
+        ({"temperature": "hot"}, "'hot'"),
+        ({"top_k": 1.5}, "1.5"),
+        ({"top_k": 2**70}, str(2**70)),
+        ({"threads": 2**40}, str(2**40)),
+        ({"seed": -1}, "-1"),
+        ({"seed": "x"}, "'x'"),
+        ({"stop": 3}, "int"),
+        ({"stop": ["a", 3]}, "int"),
+        ({"stop": [""]}, None),
+        ({"max_tokens": -1}, "-1"),
+        ({"min_p": float("nan")}, "nan"),
+    ],
+)
+def test_bad_options_are_named(llm, options, found):
+    with pytest.raises(tenon.TenonError) as raised:
+        llm.generate("once", **options)
+    assert raised.value.code in ("bad_usage", "bad_input")
+    assert next(iter(options)) in raised.value.place
+    assert found is None or raised.value.found == found
+    if "temperatur" in options:
+        assert raised.value.advice == "temperature="
+
+
+def test_one_text_is_a_list_of_one(llm, folder):
+    whole = llm.generate("once", **GREEDY)
+    assert llm.generate("once", stop=whole[3:5], **GREEDY) == whole[: whole.index(whole[3:5])]
+    assert "nowhere" in str(refused("file_missing", lambda: tenon.LLM(folder, lora="nowhere")))
+    assert llm.generate("once", temperature=np.float32(0), max_tokens=np.int64(3), seed=np.uint64(2**63)) == whole[:3]
+
+
 def test_bad_calls_raise(llm, folder):
     assert "the prompt is empty" in str(refused("bad_input", lambda: llm.generate("")))
     assert "longer than the context" in str(refused("bad_input", lambda: llm.generate("x" * 300)))
+    assert refused("bad_input", lambda: llm.generate(3)).found == "int"
+    assert refused("bad_input", lambda: llm.tokenize("\udfff")).place == "text"
     assert "no system" in str(refused("bad_input", lambda: llm.chat([{"role": "system", "content": "be kind"}])))
     refused("bad_usage", lambda: llm.generate("a", top_p=3.0))
     refused("file_missing", lambda: tenon.LLM(folder / "none.gguf"))
