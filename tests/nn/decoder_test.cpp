@@ -168,6 +168,57 @@ TEST(Decoder, ScaledRotations) {
   EXPECT_EQ(difference_in_chunks(c, weights_of(c)), "");
 }
 
+/// The logits of one run of the first `count` tokens, by the graph.
+std::vector<double> logits_of_run(const DecoderConfig& c, const Weights& weights, const DecoderOptions& decoder, size_t count) {
+  const auto graph = make_decoder(c, weights, decoder);
+  EXPECT_TRUE(graph) << graph.error().text();
+  ops::EvaluateOptions options;
+  options.mode = ops::Mode::wide;
+  ops::StatefulRun run(options);
+  auto step = run.step(**graph, std::vector{Tensor::of_i64({1, static_cast<int64_t>(count)}, std::span(kTokens).first(count))});
+  EXPECT_TRUE(step) << step.error().text();
+  const auto logits = step->at(0).as<double>();
+  return {logits.begin(), logits.end()};
+}
+
+void expect_near(const std::vector<double>& want, std::span<const double> got, double tolerance) {
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], tolerance) << i;
+}
+
+TEST(Decoder, LogitsOfAllTokensWithoutACacheAndInPlainOps) {
+  DecoderConfig c = small_config();
+  c.windows = {3, 0};
+  c.score_softcap = 2;
+  const auto weights = weights_of(c);
+  for (const DecoderOptions& o : {DecoderOptions{}, {.has_cache = false}, {.has_cache = false, .plain_attention = true}}) {
+    const double tolerance = o.plain_attention ? 1e-6 : 1e-9;  // the definition has its scale and cap as f32
+    expect_near(testing::plain_logits(c, weights, kTokens), logits_of_run(c, weights, o, kTokens.size()), tolerance);
+    DecoderOptions all = o;
+    all.all_logits = true;
+    const std::vector<double> rows = logits_of_run(c, weights, all, kTokens.size());
+    ASSERT_EQ(rows.size(), kTokens.size() * kVocabulary);
+    for (const size_t t : {size_t{1}, size_t{5}, kTokens.size()})
+      expect_near(testing::plain_logits(c, weights, {kTokens.begin(), kTokens.begin() + static_cast<ptrdiff_t>(t)}),
+                  std::span(rows).subspan((t - 1) * kVocabulary, kVocabulary), tolerance);
+  }
+}
+
+TEST(Decoder, OptionsShapeTheGraph) {
+  const DecoderConfig c = small_config();
+  const auto weights = weights_of(c);
+  const auto graph = *make_decoder(c, weights, {.most_tokens = 4, .plain_attention = true});
+  EXPECT_EQ(graph->value(graph->inputs()[0]).type.text(), "i64[1,new]");
+  EXPECT_EQ(graph->value(graph->inputs()[0]).type.dim(1).upper(), 4);
+  EXPECT_EQ(graph->states().size(), 4U);
+  for (const ir::NodeId id : graph->nodes()) EXPECT_NE(graph->node(id).op->name, "Attention");
+  const auto whole = *make_decoder(c, weights, {.capacity = 12, .has_cache = false, .all_logits = true});
+  EXPECT_TRUE(whole->states().empty());
+  EXPECT_EQ(whole->inputs().size(), 1U);
+  EXPECT_EQ(whole->value(whole->inputs()[0]).type.dim(1).upper(), 12);
+  EXPECT_EQ(whole->value(whole->outputs()[0]).type.text(), "f32[1,new,23]");
+}
+
 TEST(Decoder, SlopesOfHeadsThatAreNoPowerOfTwo) {
   const std::vector<float> want{0.25F, 0.0625F, 0.015625F, 0.00390625F, 0.5F, 0.125F};  // of 4 heads, then every other one of 8
   EXPECT_EQ(bias_slopes(6), want);

@@ -44,9 +44,9 @@ ir::ValueId rotated(DecoderParts& parts, int64_t layer, ir::ValueId x) {
                      {{"interleaved", int64_t{c.rotation == Rotation::interleaved}}, {"rotary_embedding_dim", size}});
 }
 
-/// The rows of the input of that name, and `rows` after them.
+/// The rows of the input of that name, and `rows` after them; without a cache `rows` alone.
 ir::ValueId appended(DecoderParts& parts, const std::string& name, ir::ValueId rows) {
-  if (!rows) return {};
+  if (!rows || !parts.has_cache) return rows;
   return parts.build("Concat", {parts.build.graph().find_value(name), rows}, {{"axis", int64_t{2}}});
 }
 
@@ -64,8 +64,10 @@ void add_state(DecoderParts& parts, const std::string& name, ir::ValueId now) {
 ir::ValueId attended(DecoderParts& parts, int64_t layer, ir::ValueId query, ir::ValueId keys, ir::ValueId values) {
   const DecoderConfig& c = parts.config;
   ir::Builder& build = parts.build;
-  add_state(parts, fmt::format("keys.{}", layer), keys);
-  add_state(parts, fmt::format("values.{}", layer), values);
+  if (parts.has_cache) {
+    add_state(parts, fmt::format("keys.{}", layer), keys);
+    add_state(parts, fmt::format("values.{}", layer), values);
+  }
   std::vector<std::pair<std::string, ir::Attribute>> attributes{{"softcap", static_cast<float>(c.score_softcap)}};
   if (c.score_scale != 0) attributes.emplace_back("scale", static_cast<float>(c.score_scale));
   const ir::ValueId mask = mask_of(parts, window_of(c, layer), ops::size_of(build, keys, 2));

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "nn/decoder/parts.h"
 #include "ops/core/op.h"
 #include "ops/definition/plain_ops.h"
@@ -10,10 +12,12 @@
 namespace tenon::nn {
 namespace {
 
-/// Inputs: the new tokens, and the cache of each layer.
-ir::ValueId add_inputs(ir::Graph& graph, const DecoderConfig& c, int64_t capacity) {
-  const Dim fresh = graph.symbols().symbol("new", 1, capacity), past = graph.symbols().symbol("past", 0, capacity);
+/// Inputs: at most `most` new tokens, and the cache of each layer, if any.
+ir::ValueId add_inputs(ir::Graph& graph, const DecoderConfig& c, const DecoderParts& parts, int64_t most) {
+  const Dim fresh = graph.symbols().symbol("new", 1, most);
   const ir::ValueId tokens = graph.add_input("tokens", ir::Type(DType::i64, {1, fresh}));
+  if (!parts.has_cache) return tokens;
+  const Dim past = graph.symbols().symbol("past", 0, parts.capacity);
   for (int64_t layer = 0; layer < c.layers; ++layer)
     for (const char* kind : {"keys", "values"})
       graph.add_input(fmt::format("{}.{}", kind, layer), ir::Type(DType::f32, {1, c.key_heads, past, c.head_size}));
@@ -21,9 +25,10 @@ ir::ValueId add_inputs(ir::Graph& graph, const DecoderConfig& c, int64_t capacit
 }
 
 /// i64[1, new]: the places of the tokens in the sequence.
-ir::ValueId positions_of(ir::Builder& build, ir::ValueId tokens) {
-  const ir::ValueId past = ops::size_of(build, build.graph().find_value("keys.0"), 2);
-  const ir::ValueId places = build("Add", {ops::iota(build, ops::size_of(build, tokens, 1)), past});
+ir::ValueId positions_of(const DecoderParts& parts, ir::ValueId tokens) {
+  ir::Builder& build = parts.build;
+  ir::ValueId places = ops::iota(build, ops::size_of(build, tokens, 1));
+  if (parts.has_cache) places = build("Add", {places, ops::size_of(build, build.graph().find_value("keys.0"), 2)});
   return build("Unsqueeze", {places, build.ints({0})});
 }
 
@@ -61,15 +66,15 @@ ir::ValueId layer_of(DecoderParts& parts, int64_t layer, ir::ValueId x) {
   return added(parts, c.joint_residual ? added(parts, x, attended) : middle, fed);
 }
 
-/// f32[1, vocabulary] of the last token; by the embedding where there is no weight of its own.
-ir::ValueId logits_of(DecoderParts& parts, ir::ValueId x, const ir::ConstantRef& table) {
+/// f32[1, vocabulary] of the last token, or f32[1, new, vocabulary] of all; by the embedding where there is no weight of its own.
+ir::ValueId logits_of(DecoderParts& parts, ir::ValueId x, const ir::ConstantRef& table, bool all) {
   x = normalized(parts, "output_norm", x, parts.config.width);
   if (!x) return {};
   ir::Builder& build = parts.build;
-  const ir::ValueId last = build("Gather", {x, build.scalar(DType::i64, -1)}, {{"axis", int64_t{1}}});  // [1, width]
+  if (!all) x = build("Gather", {x, build.scalar(DType::i64, -1)}, {{"axis", int64_t{1}}});  // [1, width]
   const int64_t vocabulary = table->shape[0];
-  const ir::ValueId y = parts.weights.has("output.weight") ? parts.weights.linear("output", last, parts.config.width, vocabulary)
-                                                           : build("MatMul", {last, build.constant(ir::permute(table, {1, 0}))});
+  const ir::ValueId y = parts.weights.has("output.weight") ? parts.weights.linear("output", x, parts.config.width, vocabulary)
+                                                           : build("MatMul", {x, build.constant(ir::permute(table, {1, 0}))});
   return y ? soft_capped(build, scaled(build, y, parts.config.logit_scale), parts.config.logit_softcap) : y;
 }
 
@@ -79,23 +84,34 @@ ir::ConstantRef embedding(WeightReader& reader, const Weights& weights, int64_t 
   return reader.read("token_embd.weight", {shape && shape->size() == 2 ? (*shape)[0] : 0, width});
 }
 
+Result<void> expand_attention(ir::Graph& graph) {
+  std::vector<ir::NodeId> found;
+  for (const ir::NodeId id : graph.nodes())
+    if (graph.node(id).op->name == "Attention") found.push_back(id);
+  for (const ir::NodeId id : found) TRY(ops::expand(graph, id));
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ir::Graph>> make_decoder(const DecoderConfig& config, const Weights& weights, const DecoderOptions& options) {
   auto graph = std::make_unique<ir::Graph>(ops::table());
   ir::Builder build(*graph);
   WeightReader reader(build, weights);
-  DecoderParts parts{config, build, reader, options.capacity > 0 ? options.capacity : config.context};
+  DecoderParts parts{config, build, reader, options.capacity > 0 ? options.capacity : config.context, options.has_cache};
+  const int64_t most = options.most_tokens > 0 ? std::min(options.most_tokens, parts.capacity) : parts.capacity;
+  if (!parts.has_cache) parts.capacity = most;
   const ir::ConstantRef table = embedding(reader, weights, config.width);
-  const ir::ValueId tokens = add_inputs(*graph, config, parts.capacity);
-  parts.positions = positions_of(build, tokens);
+  const ir::ValueId tokens = add_inputs(*graph, config, parts, most);
+  parts.positions = positions_of(parts, tokens);
   add_rotation(parts);
   ir::ValueId x = table ? embedded(parts, tokens, table) : ir::ValueId{};
   for (int64_t layer = 0; layer < config.layers; ++layer) x = layer_of(parts, layer, x);
-  const ir::ValueId logits = table ? logits_of(parts, x, table) : ir::ValueId{};
+  const ir::ValueId logits = table ? logits_of(parts, x, table, options.all_logits) : ir::ValueId{};
   TRY(reader.finish());
   TRY(build.status());
   graph->add_output(logits, "logits");
+  if (options.plain_attention) TRY(expand_attention(*graph));
   return graph;
 }
 

@@ -14,7 +14,8 @@ struct DecoderParts {
   const DecoderConfig& config;
   ir::Builder& build;
   WeightReader& weights;
-  int64_t capacity;            ///< of the states, in tokens
+  int64_t capacity;            ///< tokens of a sequence: of the states, where there are any
+  bool has_cache = true;       ///< the graph has states
   ir::ValueId positions = {};  ///< i64[1, new]: of the tokens
   struct Angles {
     ir::ValueId cosines = {}, sines = {};  ///< f32[capacity, rotated size / 2]; none without rotation
