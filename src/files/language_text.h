@@ -8,13 +8,15 @@
 
 namespace tenon::files {
 
-/// The files of a checkpoint that describe text. The numbers are in engine files for ever: tags of their sections.
+/// The files of a checkpoint that describe text, and what its build says of sessions. The numbers are in engine files for ever: tags of
+/// their sections.
 enum class TextPart : uint32_t {
   gguf_metadata = 1,      ///< a GGUF file without tensors: tokenizer.*
   tokenizer = 2,          ///< tokenizer.json
   tokenizer_config = 3,   ///< tokenizer_config.json
   generation_config = 4,  ///< generation_config.json
   chat_template = 5,      ///< chat_template.jinja
+  session_limits = 6,     ///< JSON: max_input_len, opt_num_tokens (llm::SessionLimits); of no file
 };
 
 /// What a language model's tokenizer and chat template are made of, as its checkpoint has it; only parts that are there.

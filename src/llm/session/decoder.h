@@ -17,6 +17,8 @@ class Decoder {
   virtual int64_t vocabulary() const = 0;
   /// Tokens for which the cache has room.
   virtual int64_t capacity() const = 0;
+  /// Tokens of one run, at most.
+  virtual int64_t most_tokens() const { return capacity(); }
   /// Tokens in the cache.
   virtual int64_t length() const = 0;
 

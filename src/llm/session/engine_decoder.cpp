@@ -39,7 +39,7 @@ bool is_logits(const PortInfo& port) {
 
 Error no_decoder(const runtime::Engine& engine, std::string_view place) {
   return fail(Code::bad_input, std::string(place), "the engine is no language model")
-      .expected("one input of tokens, i64[1,new], one output of logits, f32[1,vocabulary], and states that grow")
+      .expected("one input of tokens, i64[1,new], one output of logits, f32[1,vocabulary], and states that grow or none")
       .found(fmt::format("inputs {}; outputs {}; {} states", ports_text(engine.inputs()), ports_text(engine.outputs()),
                          engine.states().size()))
       .advice("build one from a GGUF file or a folder of Hugging Face");
@@ -48,11 +48,15 @@ Error no_decoder(const runtime::Engine& engine, std::string_view place) {
 }  // namespace
 
 Result<DecoderInterface> decoder_interface(const runtime::Engine& engine, std::string_view place) {
-  const bool fits = engine.inputs().size() == 1 && engine.outputs().size() == 1 && is_tokens(engine.inputs()[0]) &&
-                    is_logits(engine.outputs()[0]) && !engine.states().empty();
+  const bool fits =
+      engine.inputs().size() == 1 && engine.outputs().size() == 1 && is_tokens(engine.inputs()[0]) && is_logits(engine.outputs()[0]);
   if (!fits) return no_decoder(engine, place);
-  DecoderInterface out{.vocabulary = engine.outputs()[0].lower.back(), .capacity = INT64_MAX, .can_be_shortened = true};
-  out.narrow_tokens = engine.inputs()[0].dtype == DType::i32;
+  const PortInfo& tokens = engine.inputs()[0];
+  DecoderInterface out{.vocabulary = engine.outputs()[0].lower.back(), .capacity = INT64_MAX, .most_tokens = tokens.upper[1]};
+  out.has_cache = !engine.states().empty();
+  out.can_be_shortened = true;
+  out.narrow_tokens = tokens.dtype == DType::i32;
+  if (!out.has_cache) out.capacity = out.most_tokens;
   for (const StateInfo& s : engine.states()) {
     if (s.growing_axis) out.capacity = std::min(out.capacity, s.shape[*s.growing_axis]);
     else out.can_be_shortened = false;
@@ -78,6 +82,7 @@ Result<std::span<const float>> EngineDecoder::run(std::span<const TokenId> token
   const auto results = context_->run({&input, 1}, options);
   if (!results) {
     if (!interface_.can_be_shortened) clear();  // states that grow are as they were
+    else if (!interface_.has_cache) sequence_.resize(static_cast<size_t>(length_));
     return std::unexpected(results.error());
   }
   length_ += count;
@@ -91,10 +96,15 @@ int64_t EngineDecoder::shorten(int64_t length) {
   for (size_t k = 0; k < states_ && cut; ++k) cut = context_->set_length(k, length).has_value();
   if (cut) length_ = length;
   else clear();
+  if (!interface_.has_cache) sequence_.resize(static_cast<size_t>(length_));
   return length_;
 }
 
 Tensor EngineDecoder::input_of(std::span<const TokenId> tokens) {
+  if (!interface_.has_cache) {
+    sequence_.insert(sequence_.end(), tokens.begin(), tokens.end());
+    tokens = sequence_;
+  }
   const Sizes shape{1, static_cast<int64_t>(tokens.size())};
   if (interface_.narrow_tokens) return Tensor::view(DType::i32, shape, tokens.data(), nullptr);
   wide_.assign(tokens.begin(), tokens.end());

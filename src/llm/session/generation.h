@@ -18,10 +18,16 @@ struct GenerationOptions {
   std::vector<TokenId> stop_tokens = {};  ///< besides those of the tokenizer
   bool ignore_end = false;                ///< tokens that end an answer do not: for measuring
   bool continues = false;                 ///< the text follows the prompt's: the space that a beginning loses stays
-  int64_t chunk = 512;                    ///< tokens of a prompt that run at once
+  int64_t chunk = 0;                      ///< tokens of a prompt that run at once; 0: those of SessionLimits
   uint32_t sequence = 0;                  ///< names the random numbers, besides the seed and the token's place
   /// `token` ends the answer: between tokens, and within the runs of the prompt.
   runtime::RunOptions run = {};
+};
+
+/// What the build of an engine says of its sessions (BuildConfig of TensorRT-LLM).
+struct SessionLimits {
+  int64_t max_input = 0;  ///< tokens of a prompt; 0: as many as the context has
+  int64_t chunk = 512;    ///< tokens of a prompt that run at once, if a run may have so many
 };
 
 /// What ended an answer.

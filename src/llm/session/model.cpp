@@ -4,6 +4,7 @@
 #include "engine/reader.h"
 #include "files/mapped_file.h"
 #include "llm/session/engine_decoder.h"
+#include "llm/text/json_document.h"
 #include "llm/text/read_tokenizer.h"
 
 namespace tenon::llm {
@@ -21,13 +22,31 @@ Result<std::vector<TokenId>> Model::chat_tokens(std::span<const Message> message
   return tokenizer.encode(TRY(chat_text(messages)), {.add_special = false});
 }
 
+namespace {
+
+Result<SessionLimits> limits_of(const files::LanguageText& text, std::string_view place) {
+  SessionLimits out;
+  const auto part = text.find(files::TextPart::session_limits);
+  if (part == text.end()) return out;
+  const Json json = TRY(read_json_object(part->second, place));
+  const auto read = [&](const char* name, int64_t& value) {
+    if (const auto found = integer_member(json, name); found && *found > 0) value = *found;
+  };
+  read("max_input_len", out.max_input);
+  read("opt_num_tokens", out.chunk);
+  return out;
+}
+
+}  // namespace
+
 Result<std::shared_ptr<const Model>> make_model(std::shared_ptr<const runtime::Engine> engine, const files::LanguageText& text,
                                                 std::string place) {
   const DecoderInterface interface = TRY(decoder_interface(*engine, place));
   Tokenizer tokenizer = TRY(tokenizer_of(text, place));
   TRY(tokenizer.check_vocabulary(interface.vocabulary, place));
   auto chat = TRY(ChatTemplate::of(text, tokenizer, place));
-  return std::make_shared<const Model>(Model{std::move(engine), std::move(tokenizer), std::move(chat), std::move(place)});
+  const SessionLimits limits = TRY(limits_of(text, place));
+  return std::make_shared<const Model>(Model{std::move(engine), std::move(tokenizer), std::move(chat), std::move(place), limits});
 }
 
 Result<files::LanguageText> read_engine_text(const std::filesystem::path& engine) {

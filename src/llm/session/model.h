@@ -7,6 +7,7 @@
 
 #include "files/language_text.h"
 #include "llm/session/chat_template.h"
+#include "llm/session/generation.h"
 #include "llm/text/tokenizer.h"
 #include "runtime/engine.h"
 
@@ -18,6 +19,7 @@ struct Model {
   Tokenizer tokenizer;
   std::shared_ptr<const ChatTemplate> chat;  ///< null: the checkpoint has none
   std::string place;                         ///< its file, for errors
+  SessionLimits limits = {};
 
   /// The text of a chat, which the model continues with an answer. Errors: not_supported without a template; those of ChatTemplate::render.
   Result<std::string> chat_text(std::span<const Message> messages) const;
@@ -25,7 +27,7 @@ struct Model {
   Result<std::vector<TokenId>> chat_tokens(std::span<const Message> messages) const;
 };
 
-/// text: of the engine's file. Errors: those of decoder_interface(), tokenizer_of() (no tokenizer), ChatTemplate::of();
+/// text: of the engine's file. Errors: those of decoder_interface(), tokenizer_of() (no tokenizer), ChatTemplate::of(); bad_file (limits);
 /// bad_input where the tokenizer has more tokens than the model.
 Result<std::shared_ptr<const Model>> make_model(std::shared_ptr<const runtime::Engine> engine, const files::LanguageText& text,
                                                 std::string place);

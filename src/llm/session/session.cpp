@@ -26,8 +26,8 @@ Result<void> check_options(const GenerationOptions& options) {
     return fail(Code::bad_usage, "max_tokens", "an answer has no such length")
         .expected("0 or more")
         .found(std::to_string(options.max_tokens));
-  if (options.chunk < 1)
-    return fail(Code::bad_usage, "chunk", "a prompt is read in pieces").expected("1 token or more").found(std::to_string(options.chunk));
+  if (options.chunk < 0)
+    return fail(Code::bad_usage, "chunk", "a prompt is read in pieces").expected("0 or more tokens").found(std::to_string(options.chunk));
   return {};
 }
 
@@ -35,12 +35,13 @@ Result<void> check_options(const GenerationOptions& options) {
 
 Result<Session> Session::create(std::shared_ptr<const Model> model) {
   auto decoder = TRY(EngineDecoder::create(model->engine, model->place));
-  return Session(model->tokenizer, std::move(decoder));
+  return Session(model->tokenizer, std::move(decoder), model->limits);
 }
 
-Session::Session(Tokenizer tokenizer, std::unique_ptr<Decoder> decoder)
+Session::Session(Tokenizer tokenizer, std::unique_ptr<Decoder> decoder, const SessionLimits& limits)
     : tokenizer_(std::move(tokenizer)),
       decoder_(std::move(decoder)),
+      limits_(limits),
       sampler_(static_cast<size_t>(decoder_->vocabulary())),
       history_(static_cast<size_t>(decoder_->vocabulary())),
       stream_(tokenizer_) {}
@@ -57,6 +58,11 @@ Result<void> Session::check_prompt(std::span<const TokenId> prompt) const {
         .expected(fmt::format("at most {} tokens, which leave room for one of the answer", most))
         .found(fmt::format("{} tokens, {} too many", count, count - most))
         .advice("shorten it, or build the engine with a larger --context");
+  if (limits_.max_input > 0 && count > limits_.max_input)
+    return fail(Code::bad_input, "prompt", "the prompt is longer than the engine was built for")
+        .expected(fmt::format("at most {} tokens, max_input_len of its BuildConfig", limits_.max_input))
+        .found(fmt::format("{} tokens, {} too many", count, count - limits_.max_input))
+        .advice("shorten it, or build the engine with a larger max_input_len");
   for (const TokenId token : prompt)
     if (token < 0 || token >= decoder_->vocabulary())
       return fail(Code::bad_input, "prompt", "the model has no such token")
@@ -91,8 +97,9 @@ Result<void> Session::begin(std::span<const TokenId> prompt, const GenerationOpt
 
 Result<void> Session::run_pending() {
   std::span<const TokenId> pending = std::span(tokens_).subspan(static_cast<size_t>(decoder_->length()));
+  const auto most = static_cast<size_t>(std::min(options_.chunk > 0 ? options_.chunk : limits_.chunk, decoder_->most_tokens()));
   while (!pending.empty()) {
-    const auto chunk = pending.first(std::min(pending.size(), static_cast<size_t>(options_.chunk)));
+    const auto chunk = pending.first(std::min(pending.size(), most));
     logits_ = TRY(decoder_->run(chunk, options_.run));
     pending = pending.subspan(chunk.size());
   }

@@ -22,11 +22,11 @@ class Session {
  public:
   /// Errors: those of EngineDecoder::create.
   static Result<Session> create(std::shared_ptr<const Model> model);
-  Session(Tokenizer tokenizer, std::unique_ptr<Decoder> decoder);
+  Session(Tokenizer tokenizer, std::unique_ptr<Decoder> decoder, const SessionLimits& limits = {});
 
   /// Reads the prompt; next() gives the answer. An answer that is under way ends. A prompt whose last tokens are cut off by `token` gives
-  /// an answer that is cancelled already. Errors: bad_input (an empty prompt; one that leaves no room for an answer, by how much);
-  /// bad_usage (options); those of the runs.
+  /// an answer that is cancelled already. Errors: bad_input (an empty prompt; one that leaves no room for an answer or is longer than
+  /// SessionLimits::max_input, by how much); bad_usage (options); those of the runs.
   Result<void> begin(std::span<const TokenId> prompt, const GenerationOptions& options);
   /// Computes one more token and appends what is certain of the answer's text then: whole characters, which may be none. False: the answer
   /// has ended. Errors: those of the runs and of Sampler::sample; they end the answer.
@@ -57,6 +57,7 @@ class Session {
 
   Tokenizer tokenizer_;
   std::unique_ptr<Decoder> decoder_;
+  SessionLimits limits_;
   Sampler sampler_;
   TokenHistory history_;
   GenerationOptions options_;

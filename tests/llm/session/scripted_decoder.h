@@ -32,6 +32,7 @@ class ScriptedDecoder : public Decoder {
 
   int64_t vocabulary() const override { return kVocabulary; }
   int64_t capacity() const override { return capacity_; }
+  int64_t most_tokens() const override { return most > 0 ? most : capacity_; }
   int64_t length() const override { return static_cast<int64_t>(cache_.size()); }
 
   Result<std::span<const float>> run(std::span<const TokenId> tokens, const runtime::RunOptions& options) override {
@@ -56,6 +57,7 @@ class ScriptedDecoder : public Decoder {
   std::function<void()> before_run;
   bool can_be_shortened = true;
   float logit = 1;
+  int64_t most = 0;  ///< tokens of a run; 0: as many as the capacity
 
  private:
   Script script_;

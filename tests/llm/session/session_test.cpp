@@ -94,6 +94,23 @@ TEST(Session, PromptsRunInChunks) {
   EXPECT_EQ(s.decoder->runs, (std::vector<size_t>{4, 4, 2}));
 }
 
+TEST(Session, LimitsOfAnEngineBoundPromptsAndChunks) {
+  auto made = std::make_unique<ScriptedDecoder>(mixed, 64);
+  ScriptedDecoder* const decoder = made.get();
+  Session session(testing::letters(), std::move(made), {.max_input = 10, .chunk = 3});
+  EXPECT_EQ(*session.generate(tokens_of("abcdefghij"), greedy(1)), reference("abcdefghij", 1));
+  EXPECT_EQ(decoder->runs, (std::vector<size_t>{3, 3, 3, 1}));
+  const auto refused = session.generate(tokens_of("abcdefghijkl"), greedy(1));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error()->found, "12 tokens, 2 too many");
+  EXPECT_NE(refused.error()->expected.find("max_input_len"), std::string::npos);
+  decoder->most = 2;
+  session.reset();
+  decoder->runs.clear();
+  EXPECT_EQ(*session.generate(tokens_of("abcd"), greedy(1)), reference("abcd", 1));
+  EXPECT_EQ(decoder->runs, (std::vector<size_t>{2, 2}));
+}
+
 TEST(Session, EndTokensAreNoText) {
   Subject s(says("fine", 3));
   EXPECT_EQ(s.answer("how", greedy()), "fine");
