@@ -65,6 +65,13 @@ void assign(const Argument& argument, std::filesystem::path& out) {
   if (const auto path = cast<std::optional<std::filesystem::path>>(argument)) out = *path;
 }
 
+/// A file, or an object with the fields as to_dict().
+void assign(const Argument& argument, tenon::BuildConfigSource& out) {
+  if (nb::hasattr(argument.value, "to_dict"))
+    out.text = nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(argument.value.attr("to_dict")()));
+  else if (const auto path = cast<std::optional<std::filesystem::path>>(argument)) out.file = *path;
+}
+
 void assign(const Argument& argument, std::chrono::milliseconds& out) { out = tenon::python::timeout_of(cast<double>(argument)); }
 
 void assign(const Argument& argument, std::vector<tenon::Pin>& out) {

@@ -40,6 +40,7 @@ HINTS = {
     "std::chrono::milliseconds": ("float", ""),
     "std::vector<std::string>": ("Sequence[str]", "()"),
     "std::vector<std::filesystem::path>": ("Sequence[str | PathLike[str]]", "()"),
+    "BuildConfigSource": ("BuildConfig | str | PathLike[str] | None", "None"),
     "std::vector<Pin>": ("Mapping[str, str]", "{}"),
     "std::map<DType, DType>": ("Mapping[str, str]", "{}"),
     "std::map<std::string, int64_t>": ("Mapping[str, int]", "{}"),
@@ -231,6 +232,8 @@ def stub(options: list[Option]) -> str:
     python = [o for o in options if o.has("python")]
     header = "# SPDX-License-Identifier: Apache-2.0\n# Written by tools/make_options.py.\n"
     imports = "from collections.abc import Mapping, Sequence\nfrom os import PathLike\nfrom typing import Literal, TypedDict\n\n"
+    if any("BuildConfig" in o.hint for o in python):
+        imports += "from ._build_config import BuildConfig\n\n"
     classes = [
         typed_dict("PartitionOptions", "TypedDict", "Keyword arguments of tenon.partition.", [o for o in python if not o.has("saving")]),
         typed_dict("CompileOptions", "PartitionOptions", "Keyword arguments of tenon.compile.", [o for o in python if o.has("saving")]),

@@ -76,6 +76,12 @@ struct InputRange {
       : least(std::move(min)), usual(std::move(opt)), most(std::move(max)) {}
 };
 
+/// A BuildConfig of TensorRT-LLM as JSON: a file, or text in its place. docs/llm.md says what its fields do.
+struct BuildConfigSource {
+  std::filesystem::path file = {};
+  std::string text = {};
+};
+
 struct CompileOptions {
   /// Folder of the model's external data; empty: the model's own.
   TENON_OPTION(cli = "--external-data DIR", python, help = "folder of the model's external data (default: the model's own)")
@@ -136,6 +142,12 @@ struct CompileOptions {
   /// stores the defaults twice; runs that override none are as fast as with constants.
   TENON_OPTION(cli, python, help = "treat inputs with a default value as constants, which runs cannot override")
   bool freeze_defaults = false;
+
+  /// A BuildConfig of TensorRT-LLM for the engine of a checkpoint, PluginConfig included.
+  TENON_OPTION(cli = "--build-config FILE.json", python, saving,
+               python_docs = "A BuildConfig of TensorRT-LLM for the engine of a checkpoint: tenon.BuildConfig, or a JSON file.",
+               help = "of a checkpoint: a BuildConfig of TensorRT-LLM as JSON: lengths, cache, logits (docs/llm.md)")
+  BuildConfigSource build_config = {};
 
   /// Called at the begin of each step of the compilation.
   std::function<void(std::string_view step)> progress = {};

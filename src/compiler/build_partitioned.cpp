@@ -93,9 +93,11 @@ Result<Compiled> build_partitioned(std::vector<PartitionedEntry> entries, const 
   clock.begin("link");
   out.built = TRY(program::build(std::move(programs)));
   TRY(check_segments(out.built, (options.registry ? *options.registry : default_registry()).devices(first.graph->ops())));
-  clock.begin("generate");
-  const codegen::Target& least = codegen::least_target(out.built.kernels, target);
-  out.code = TRY(codegen::emit(out.built.kernels, least, options.threads > 0 ? options.threads : default_thread_pool().size()));
+  if (!options.plan_only) {
+    clock.begin("generate");
+    const codegen::Target& least = codegen::least_target(out.built.kernels, target);
+    out.code = TRY(codegen::emit(out.built.kernels, least, options.threads > 0 ? options.threads : default_thread_pool().size()));
+  }
   out.ops = &first.graph->ops();
   out.registry = options.registry;
   out.backends = std::move(first.backends);

@@ -32,6 +32,7 @@ struct CompileOptions : CodeOptions {
   bool portable = false;         ///< leave native code out of the engine file
   bool freeze_defaults = false;  ///< inputs with a default are constants: no run overrides them
   bool verify = false;           ///< check every invariant of the graph, and of the plan, after each pass
+  bool plan_only = false;        ///< generate no code: sizes are known, nothing can run or be saved
   /// Called as each step begins.
   std::function<void(std::string_view step)> progress;
   std::shared_ptr<const Registry> registry;         ///< of backends and devices; null: default_registry()

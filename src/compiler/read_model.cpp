@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "files/gguf.h"
 #include "nn/checkpoint/checkpoint.h"
 #include "nn/decoder/decoder.h"
@@ -10,11 +12,29 @@
 namespace tenon::compiler {
 namespace {
 
+/// 0: that of the model. Errors: bad_usage where the options give two.
+Result<int64_t> context_of(const CheckpointOptions& options) {
+  if (options.context == 0 || options.config.context == 0) return std::max(options.context, options.config.context);
+  if (options.context == options.config.context) return options.context;
+  return fail(Code::bad_usage, "--context", "the BuildConfig gives another context")
+      .expected(fmt::format("{} of {}, or one of the two alone", options.config.context, options.config.max_seq_len))
+      .found(std::to_string(options.context));
+}
+
+nn::DecoderOptions decoder_options(const BuildConfig& config, int64_t context) {
+  return {.capacity = context,
+          .most_tokens = config.most_tokens,
+          .has_cache = config.has_cache,
+          .all_logits = config.all_logits,
+          .plain_attention = config.plain_attention};
+}
+
 Result<import::Imported> decoder_of(nn::Checkpoint checkpoint, const std::filesystem::path& path, const CheckpointOptions& options) {
-  const int64_t context = options.context;
+  const int64_t context = TRY(context_of(options));
   const nn::DecoderConfig config = TRY(nn::decoder_config(*checkpoint.family, checkpoint.model, context));
   if (context > config.context)
-    return fail(Code::bad_usage, "--context", "the model was trained for a shorter context")
+    return fail(Code::bad_usage, options.context > 0 ? "--context" : options.config.max_seq_len,
+                "the model was trained for a shorter context")
         .expected(fmt::format("at most {}", config.context))
         .found(std::to_string(context));
   import::Imported out;
@@ -22,12 +42,13 @@ Result<import::Imported> decoder_of(nn::Checkpoint checkpoint, const std::filesy
   nn::StorageReport stored = TRY(nn::store_weights(options.weights, checkpoint));
   out.warnings.insert(out.warnings.end(), stored.warnings.begin(), stored.warnings.end());
   out.notes = std::move(stored.notes);
-  auto graph = nn::make_decoder(config, *checkpoint.weights, {.capacity = context});
+  auto graph = nn::make_decoder(config, *checkpoint.weights, decoder_options(options.config, context));
   if (!graph) return std::move(graph).error().at(path.string());
   out.graph = std::move(*graph);
   out.format = "checkpoint";
   out.producer = checkpoint.family->name;
   out.text = TRY(files::read_language_text(path));
+  if (std::string limits = options.config.session_limits(); !limits.empty()) out.text[files::TextPart::session_limits] = std::move(limits);
   return out;
 }
 

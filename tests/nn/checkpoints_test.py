@@ -65,6 +65,43 @@ class Checkpoints(unittest.TestCase):
         self.assertEqual(self.error("build", self.gguf, "--context", 25)["expected"], f"at most {files.CONTEXT}")
         self.assertEqual(self.error("build", self.gguf, "--context", -1)["name"], "bad_usage")
 
+    def built(self, name: str, **fields: object) -> Path:
+        """The engine of a BuildConfig."""
+        config, engine = self.folder / f"{name}.json", self.folder / f"{name}.tenon"
+        config.write_text(json.dumps(fields))
+        done = tenon("build", self.gguf, "--build-config", config, "-o", engine)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return engine
+
+    def test_a_build_config_shapes_the_engine(self):
+        last = self.logits(self.gguf)
+        rows = self.logits(self.built("all", gather_context_logits=True, max_seq_len=16))
+        self.assertEqual(rows.shape, (1, 5, files.VOCABULARY))
+        np.testing.assert_allclose(rows[:, -1], last, rtol=1e-5, atol=1e-5)
+        whole = self.built("whole", kv_cache_type="DISABLED", gather_context_logits=True)
+        self.assertEqual(report("inspect", whole)["states"], [])
+        np.testing.assert_allclose(self.logits(whole), rows, rtol=1e-5, atol=1e-5)
+        plain = self.built("plain", plugin_config={"gpt_attention_plugin": None})
+        np.testing.assert_allclose(self.logits(plain), last, rtol=1e-5, atol=1e-5)
+        self.assertNotIn("Attention(", tenon("inspect", plain, "--text").stdout)
+        short = self.built("short", max_num_tokens=4)
+        self.assertEqual(self.error("run", short, "--input", f"tokens={self.tokens}")["place"], "input 'tokens'")
+
+    def test_a_build_config_that_does_not_fit_is_an_error(self):
+        config = self.folder / "bad.json"
+        config.write_text('{\n"max_seq_len": 25}')
+        found = self.error("build", self.gguf, "--build-config", config)
+        self.assertEqual((found["place"], found["expected"]), (f"{config}:2, max_seq_len", f"at most {files.CONTEXT}"))
+        self.assertEqual(self.error("build", self.gguf, "--context", 8, "--build-config", config)["place"], "--context")
+        mlp = Path(__file__).resolve().parents[2] / "examples/mlp.onnx"
+        self.assertEqual(self.error("build", mlp, "--build-config", config)["place"], "--build-config")
+        config.write_text('{"dry_run": true}')
+        engine = self.folder / "dry.tenon"
+        done = tenon("build", self.gguf, "--build-config", config, "-o", engine)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("planned peak", done.stdout)
+        self.assertFalse(engine.exists())
+
     def test_engines_keep_the_tokenizer_of_a_folder(self):
         folder = self.folder / "with text"
         folder.mkdir()

@@ -204,6 +204,8 @@ base::Result<void> check_graph(ir::Graph& graph, const CompileOptions& options) 
     return not_with_graph("shapes", "a graph has its shapes already", "say them where the graph is made");
   if (options.context != 0)
     return not_with_graph("context", "a graph has the capacities of its states already", "say them where the graph is made");
+  if (!options.build_config.file.empty() || !options.build_config.text.empty())
+    return not_with_graph("build_config", "a graph is what a BuildConfig would ask for already", "give it with the checkpoint");
   if (!options.lora.empty() || options.weights != StoredWeights::keep)
     return not_with_graph(options.lora.empty() ? "weights" : "lora", "a graph has its weights already",
                           "give the option with the checkpoint");
@@ -229,8 +231,12 @@ static_assert(static_cast<nn::StoredWeights>(StoredWeights::int4) == nn::StoredW
 static_assert(static_cast<nn::StoredWeights>(StoredWeights::bf16) == nn::StoredWeights::bf16);
 static_assert(static_cast<nn::StoredWeights>(StoredWeights::f32) == nn::StoredWeights::f32);
 
-compiler::CheckpointOptions checkpoint_options(const CompileOptions& options) {
-  return {.context = options.context, .lora = options.lora, .weights = static_cast<nn::StoredWeights>(options.weights)};
+base::Result<compiler::CheckpointOptions> checkpoint_options(const CompileOptions& options) {
+  compiler::CheckpointOptions out{
+      .context = options.context, .lora = options.lora, .weights = static_cast<nn::StoredWeights>(options.weights)};
+  out.config = TRY(compiler::build_config_of(options.build_config.file, options.build_config.text));
+  TRY(compiler::refuse_dry_run(out.config));
+  return out;
 }
 
 /// `make` returns base::Result<Engine>.
@@ -248,7 +254,9 @@ Result<Engine> made(Make make) {
 Result<Engine> compile(const std::filesystem::path& model, const CompileOptions& options) {
   return made([&]() -> base::Result<Engine> {
     auto inner = TRY(inner_options(options, model.filename().string()));
-    auto imported = TRY(compiler::read_model(model, TRY(import_options(options)), checkpoint_options(options)));
+    const auto of_checkpoint = TRY(checkpoint_options(options));
+    auto imported = TRY(compiler::read_model(model, TRY(import_options(options)), of_checkpoint));
+    if (of_checkpoint.config.plain_attention) inner.off.emplace(compiler::kAttentionRule);
     inner.text = std::move(imported.text);
     return engine_of(source_of(std::move(imported)), std::move(inner), options);
   });
@@ -257,7 +265,8 @@ Result<Engine> compile(const std::filesystem::path& model, const CompileOptions&
 Result<Engine> compile(std::span<const std::byte> model, const CompileOptions& options, std::shared_ptr<const void> keeper) {
   return made([&]() -> base::Result<Engine> {
     auto inner = TRY(inner_options(options, "model in memory"));
-    if (const std::string_view flag = checkpoint_options(options).flag(); !flag.empty())
+    const auto of_checkpoint = TRY(checkpoint_options(options));
+    if (const std::string_view flag = of_checkpoint.flag(); !flag.empty())
       return base::fail(base::Code::bad_usage, std::string(flag.substr(2)), "the option is for checkpoints, which are files")
           .expected("a GGUF file or a folder of Hugging Face")
           .found("a model in memory")

@@ -107,8 +107,11 @@ Result<import::ImportOptions> ModelOptions::import_options() const {
   return out;
 }
 
-compiler::CheckpointOptions ModelOptions::checkpoint_options() const {
-  return {.context = context, .lora = lora, .weights = compiler::stored_weights_named(weights)};
+Result<compiler::CheckpointOptions> ModelOptions::checkpoint_options() const {
+  return compiler::CheckpointOptions{.context = context,
+                                     .lora = lora,
+                                     .weights = compiler::stored_weights_named(weights),
+                                     .config = TRY(compiler::build_config_of(build_config, ""))};
 }
 
 bool ModelOptions::is_engine() const {
@@ -117,6 +120,8 @@ bool ModelOptions::is_engine() const {
   return std::filesystem::path(path).extension() == ".tenon" && std::ifstream(path, std::ios::binary).get() != kIrVersion;
 }
 
-Result<import::Imported> ModelOptions::import() const { return compiler::read_model(path, TRY(import_options()), checkpoint_options()); }
+Result<import::Imported> ModelOptions::import() const {
+  return compiler::read_model(path, TRY(import_options()), TRY(checkpoint_options()));
+}
 
 }  // namespace tenon::cli

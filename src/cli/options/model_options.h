@@ -28,16 +28,18 @@ struct ModelOptions {
   std::vector<std::string> outputs;  ///< those that are wanted; empty: all
   std::vector<std::string> states;   ///< inputs and outputs that are states: import::pair_states
   bool unknown_ops = false;          ///< unknown ops become opaque nodes, for a backend that may run them
-  int64_t context = 0;               ///< of a checkpoint, as the next two
+  int64_t context = 0;               ///< of a checkpoint, as the next three
   std::vector<std::string> lora;     ///< FILE or FILE=SCALE
   std::string weights = "keep";
+  std::string build_config;  ///< a JSON file; an option of `tenon build` alone
   bool freeze_defaults = false;
   PluginOptions plugins;
   bool metadata = false;  ///< nodes keep what their exporter said of them: modules
 
   void add_to(CLI::App& app, std::string_view model_help = "an ONNX model");
   Result<import::ImportOptions> import_options() const;
-  compiler::CheckpointOptions checkpoint_options() const;
+  /// Errors: those of compiler::read_build_config.
+  Result<compiler::CheckpointOptions> checkpoint_options() const;
   /// By its first bytes, whatever its name is; a file named .tenon that begins as neither is taken for a damaged engine.
   bool is_engine() const;
   /// Reads the model.

@@ -184,31 +184,41 @@ Result<std::filesystem::path> output_path(const Options& o, Console& console) {
   return path;
 }
 
+/// The engine, the drawing, the page.
+Result<void> write_results(const Options& o, const compiler::Compiled& compiled, const compiler::CompileOptions& options,
+                           const std::filesystem::path& path, GraphPage* page, Console& console) {
+  console.progress("write");
+  TRY(compiler::save(compiled, options, path));
+  if (!o.svg.empty()) TRY(draw(compiled, o.svg));
+  if (!page) return {};
+  add_entries(*page, compiled);
+  return files::write_file(o.html, page->html());
+}
+
 Result<void> build_engine(const Options& o, Console& console) {
   const auto start = std::chrono::steady_clock::now();
   const std::filesystem::path path = TRY(output_path(o, console));
   auto reading = TRY(o.engine.model.import_options());
   reading.metadata |= !o.html.empty();  // the page shows the module of a node
-  auto imported = TRY(compiler::read_model(o.engine.model.path, reading, o.engine.model.checkpoint_options()));
+  const compiler::CheckpointOptions of_checkpoint = TRY(o.engine.model.checkpoint_options());
+  const bool writes = !of_checkpoint.config.dry_run;
+  auto imported = TRY(compiler::read_model(o.engine.model.path, reading, of_checkpoint));
   std::optional<GraphPage> page;
   if (!o.html.empty()) page.emplace(std::filesystem::path(o.engine.model.path).filename().string());
   for (const std::string& w : imported.warnings) console.warn(w);
   for (const std::string& note : imported.notes) console.note(note);
   auto options = TRY(compile_options(o, console));
   options.text = std::move(imported.text);
+  options.plan_only = !writes;
+  if (of_checkpoint.config.plain_attention) options.off.emplace(compiler::kAttentionRule);
   std::vector<compiler::EntrySource> entries;
   entries.push_back({"main", {std::move(imported.graph), std::move(imported.unbounded)}});
   for (const std::string& text : o.entries) entries.push_back(TRY(read_entry(text, reading, console)));
   if (page)
     for (const compiler::EntrySource& e : entries) page->add(*e.source.graph, "as exported", e.name);
   const auto compiled = TRY(compile_entries(o, std::move(entries), options, console));
-  console.progress("write");
-  TRY(compiler::save(compiled, options, path));
-  if (!o.svg.empty()) TRY(draw(compiled, o.svg));
-  if (page) {
-    add_entries(*page, compiled);
-    TRY(files::write_file(o.html, page->html()));
-  }
+  if (writes) TRY(write_results(o, compiled, options, path, page ? &*page : nullptr, console));
+  else console.note("a dry run (dry_run of the BuildConfig): nothing is written");
   const double build_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   report(compiled, compiler::default_shapes(compiled.built.programs[0].inputs, reading.shapes), path, build_ms, console);
   return {};
@@ -241,6 +251,7 @@ VERB(build) {
       app.add_option("--html", o->html,
                      "write the graph before and after compilation as an interactive HTML page with fused groups, kernels and rules")
           ->type_name("OUT");
+      add_table_option(app, "build_config", o->engine.model.build_config);
       CLI::Option* target = add_table_option(app, "targets", o->targets);
       CLI::Option* tactic =
           app.add_option(

@@ -181,7 +181,7 @@ Result<void> inspect(const Options& o, Console& console) {
     return fail(Code::bad_usage, "--entry " + o.entry, "a model has one graph, and no entries").expected("an engine").found(o.model.path);
   auto options = TRY(o.model.import_options());
   options.metadata = !o.html.empty();  // the page shows the module of a node
-  const import::Imported m = TRY(compiler::read_model(o.model.path, options, o.model.checkpoint_options()));
+  const import::Imported m = TRY(compiler::read_model(o.model.path, options, TRY(o.model.checkpoint_options())));
   Census census;
   census.add(*m.graph);
   for (const std::string& w : m.warnings) console.warn(w);

@@ -90,6 +90,7 @@ Result<void> build(const fs::path& checkpoint, const CheckpointOptions& of_check
     if (messages.note) messages.note(note);
   CompileOptions options;
   options.source = checkpoint.filename().string();
+  if (of_checkpoint.config.plain_attention) options.off.emplace(kAttentionRule);
   options.progress = messages.step;
   options.text = std::move(imported.text);
   const Compiled compiled = TRY(compile({std::move(imported.graph), std::move(imported.unbounded)}, options));
@@ -100,7 +101,8 @@ Result<void> build(const fs::path& checkpoint, const CheckpointOptions& of_check
 }  // namespace
 
 Result<std::string> cached_engine_name(const fs::path& checkpoint, const CheckpointOptions& options) {
-  std::string all = fmt::format("{}\n{}\n{}\n{}\n", kProducer, cpu_features().text(), options.context, name_of(options.weights));
+  std::string all = fmt::format("{}\n{}\n{}\n{}\n{}\n", kProducer, cpu_features().text(), options.context, name_of(options.weights),
+                                options.config.identity());
   all += TRY(identity(own_file()));  // between releases too
   all += TRY(identity(checkpoint));
   for (const fs::path& file : files_of_checkpoint(checkpoint)) all += TRY(identity(file));
@@ -114,6 +116,7 @@ Result<std::string> cached_engine_name(const fs::path& checkpoint, const Checkpo
 
 Result<fs::path> cached_engine(const fs::path& checkpoint, const CheckpointOptions& options, const BuildMessages& messages) {
   TRY(check_checkpoint(checkpoint));
+  TRY(refuse_dry_run(options.config));
   const fs::path path = cache_path("engines/" + TRY(cached_engine_name(checkpoint, options)));
   if (path.empty())
     return fail(Code::bad_usage, checkpoint.string(), "there is no folder to keep the engine of this checkpoint in")

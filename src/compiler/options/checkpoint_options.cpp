@@ -30,7 +30,8 @@ Result<nn::AdapterFile> adapter_of(const std::string& text) {
 std::string_view CheckpointOptions::flag() const {
   if (context != 0) return "--context";
   if (!lora.empty()) return "--lora";
-  return weights == nn::StoredWeights::keep ? "" : "--weights";
+  if (weights != nn::StoredWeights::keep) return "--weights";
+  return config.place.empty() ? "" : "--build-config";
 }
 
 Result<std::vector<nn::AdapterFile>> CheckpointOptions::adapters() const {

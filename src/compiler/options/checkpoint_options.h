@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/options/build_config.h"
 #include "nn/adapters/adapter.h"
 #include "nn/checkpoint/stored_weights.h"
 
@@ -15,6 +16,7 @@ struct CheckpointOptions {
   int64_t context = 0;                 ///< capacity of the states in tokens; 0: the context length of the model
   std::vector<std::string> lora = {};  ///< adapters that are merged, FILE or FILE=SCALE
   nn::StoredWeights weights = nn::StoredWeights::keep;
+  BuildConfig config = {};
 
   /// The flag of an option that is set; empty: none is.
   std::string_view flag() const;
