@@ -10,7 +10,8 @@ namespace nb = nanobind;
 
 namespace tenon_python {
 void bind_language(nanobind::module_& m);
-}
+void bind_build_config(nanobind::module_& m);
+}  // namespace tenon_python
 
 namespace tenon::python {
 void bind_cut(nanobind::module_& m);
@@ -28,6 +29,7 @@ NB_MODULE(_tenon, m) {
   tenon_python::bind_engine(m);
   tenon_python::bind_compile(m);
   tenon_python::bind_language(m);
+  tenon_python::bind_build_config(m);
   tenon::python::bind_cut(m);
   tenon::python::bind_nodes(m);
   tenon::python::bind_graph(m);

@@ -20,7 +20,10 @@ tenon::base::Result<tenon::compiler::CheckpointOptions> checkpoint_options(const
     return tenon::base::fail(Code::bad_usage, "weights", "weights are not stored so")
         .expected("keep, int8, int4, bf16 or f32")
         .found("'" + options.weights + "'");
-  return tenon::compiler::CheckpointOptions{options.context, options.lora, tenon::compiler::stored_weights_named(options.weights)};
+  auto config = tenon::compiler::build_config_of(options.build_config_file, options.build_config_text);
+  if (!config) return std::unexpected(config.error());
+  return tenon::compiler::CheckpointOptions{options.context, options.lora, tenon::compiler::stored_weights_named(options.weights),
+                                            std::move(*config)};
 }
 
 tenon::base::Result<std::filesystem::path> found(const std::filesystem::path& model, const LanguageFileOptions& given) {

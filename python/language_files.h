@@ -12,6 +12,8 @@ struct LanguageFileOptions {
   int64_t context = 0;
   std::vector<std::string> lora = {};
   std::string weights = "keep";
+  std::string build_config_file = {};  ///< JSON
+  std::string build_config_text = {};  ///< in place of the file
 };
 
 /// The engine file of a language model: the file itself where it is one, else that of the checkpoint in the user's cache, built without the

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from ._build_config import BuildConfig, PluginConfig
 from ._error import TenonError
 from ._llm import LLM
 from ._log import set_log_level
@@ -16,11 +17,13 @@ from ._profile import Profile, StepTime
 from ._tenon import Context, Engine, Entry, Port, SizedByData, State, StopToken, SymbolicSize, ThreadPool, compile, load, partition
 
 __all__ = [
+    "BuildConfig",
     "Context",
     "Engine",
     "Entry",
     "LLM",
     "Operand",
+    "PluginConfig",
     "Port",
     "Profile",
     "SizedByData",

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """tenon.LLM on a small random model, whose tokens are letters."""
 
+import dataclasses
+import json
 import sys
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import numpy as np
 import pytest
 import tenon
 from refusals import refused
+from tenon import _tenon
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "tests/nn"))
 from checkpoint_files import write_adapter, write_language_model  # noqa: E402
@@ -22,8 +25,13 @@ def folder(tmp_path_factory) -> Path:
     return path
 
 
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
 @pytest.fixture
-def llm(folder, tmp_path_factory, monkeypatch) -> tenon.LLM:
+def llm(folder, cache, tmp_path_factory, monkeypatch) -> tenon.LLM:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
     return tenon.LLM(folder, context=200)
 
@@ -145,6 +153,49 @@ def test_one_text_is_a_list_of_one(llm, folder):
     assert llm.generate("once", stop=whole[3:5], **GREEDY) == whole[: whole.index(whole[3:5])]
     assert "nowhere" in str(refused("file_missing", lambda: tenon.LLM(folder, lora="nowhere")))
     assert llm.generate("once", temperature=np.float32(0), max_tokens=np.int64(3), seed=np.uint64(2**63)) == whole[:3]
+
+
+def test_a_build_config_shapes_the_engine(folder):
+    config = tenon.BuildConfig(max_seq_len=200, max_input_len=10, max_num_tokens=64, gather_context_logits=True)
+    engine = tenon.compile(folder, build_config=config)
+    assert tenon.Context(engine).run({"tokens": np.array([[1, 2, 3]])})["logits"].shape == (1, 3, 32)
+    llm = tenon.LLM(folder, build_config=config)
+    assert llm.context == 200
+    assert "11 tokens, 1 too many" in str(refused("bad_input", lambda: llm.generate("once upon a")))
+
+
+def test_a_build_config_of_a_file_and_without_a_cache(folder, tmp_path):
+    file = tmp_path / "config.json"
+    file.write_text('{"build_config": {"kv_cache_type": "DISABLED", "max_seq_len": 200, "opt_num_tokens": 7}}')
+    whole = tenon.LLM(folder, build_config=file)
+    assert whole.generate("once", **GREEDY) == tenon.LLM(folder, context=200).generate("once", **GREEDY)
+    assert whole.context == 200
+    config = tenon.BuildConfig.from_json_file(file)
+    assert (config.kv_cache_type, config.max_num_tokens, config.plugin_config.gemm_plugin) == ("DISABLED", 8192, None)
+    assert tenon.BuildConfig.from_dict(config.to_dict()) == config
+    assert tenon.BuildConfig.from_dict({}, plugin_config=tenon.PluginConfig(dtype="x")).plugin_config.dtype == "x"
+
+
+def test_what_a_build_config_cannot_have_is_refused(folder):
+    unknown = refused("bad_input", lambda: tenon.BuildConfig.from_dict({"max_seqlen": 3}))
+    assert (unknown.place, unknown.advice) == ("BuildConfig:1, max_seqlen", "did you mean 'max_seq_len'?")
+    refused("bad_input", lambda: tenon.PluginConfig.from_dict({"context_fmha": "yes"}))
+    for fields in ({"max_beam_width": 4}, {"use_refit": True}, {"kv_cache_type": "PAGED"}, {"dry_run": True}):
+        config = tenon.BuildConfig.from_dict(fields)  # it may be changed before a build
+        for use in (tenon.compile, tenon.LLM):
+            assert next(iter(fields)) in refused("not_supported", lambda use=use, config=config: use(folder, build_config=config)).place
+    with pytest.raises(TypeError, match="build_config must be BuildConfig"):
+        tenon.compile(folder, build_config=3)
+
+
+def test_classes_and_documentation_have_the_fields_of_the_table():
+    table = _tenon._build_config_fields()
+    assert tenon.BuildConfig().to_dict() == json.loads(_tenon._read_build_config("{}", ""))
+    assert [f.name for f in dataclasses.fields(tenon.PluginConfig)] == [name for of, name, *_ in table if of]
+    assert [f.name for f in dataclasses.fields(tenon.BuildConfig)] == [name for of, name, *_ in table if not of]
+    docs = (Path(__file__).parents[3] / "docs/llm.md").read_text(encoding="utf-8").partition("\n## BuildConfig")[2].partition("\n## ")[0]
+    rows = [line for line in docs.splitlines() if line.startswith("| ") and not line.startswith("| field |")]
+    assert rows == [f"| {name} | {kind} | `{standard}` | {use}: {meaning} |" for _, name, kind, standard, use, meaning in table]
 
 
 def test_bad_calls_raise(llm, folder):
