@@ -58,7 +58,8 @@ void assign(const Argument& argument, T& out) {
   std::string expected;
   for (const std::string& n : names) expected += (expected.empty() ? "" : n == names.back() ? " or " : ", ") + n;
   const std::string problem(row.problem.empty() ? "the option has no such value" : row.problem);
-  raise(tenon::Error{tenon::Code::bad_usage, argument.keyword, problem, expected, name, std::string(row.advice)});
+  raise(tenon::Error{tenon::Code::bad_usage, argument.keyword, problem, expected, name,
+                     tenon::did_you_mean(name, names, std::string(row.advice))});
 }
 
 void assign(const Argument& argument, std::filesystem::path& out) {

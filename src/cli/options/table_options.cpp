@@ -5,14 +5,29 @@
 #include <concepts>
 #include <utility>
 
+#include "base/nearest.h"
 #include "cli/console/number_checks.h"
 
 namespace tenon::cli {
+namespace {
+
+/// One of the names; the error has the nearest one. Described as CLI::IsMember is, which `tenon completion` reads.
+CLI::Validator is_one_of(const std::vector<std::string>& names) {
+  const CLI::Validator check = CLI::IsMember(names);
+  return CLI::Validator(
+      [check, names](std::string& text) {
+        const std::string problem = check(text), near = did_you_mean(text, names);
+        return problem.empty() || near.empty() ? problem : problem + "; " + near;
+      },
+      check.get_description());
+}
+
+}  // namespace
 
 CLI::Option* describe_option(CLI::Option* option, const compiler::OptionRow& row) {
   if (!row.group.empty()) option->group(std::string(row.group));
   if (!row.value.empty()) option->type_name(std::string(row.value));
-  if (!row.choices.empty()) option->check(CLI::IsMember(compiler::choices_of(row)));
+  if (!row.choices.empty()) option->check(is_one_of(compiler::choices_of(row)));
   return option;
 }
 
