@@ -18,19 +18,19 @@ struct Steps {
   std::unique_ptr<runtime::Context> context;
   ops::StatefulRun reference;
 
-  /// Empty where the logits are those of the reference.
-  std::string run(const std::vector<int64_t>& tokens) {
+  /// Empty where the logits are those of the reference. factor: of the tolerance.
+  std::string run(const std::vector<int64_t>& tokens, double factor = 1) {
     const std::vector<Tensor> inputs{Tensor::of_i64({1, static_cast<int64_t>(tokens.size())}, tokens)};
     const auto want = reference.step(*graph, inputs);
     if (!want) return "reference: " + want.error().text();
     const auto got = context->run(inputs, tests::run_options());
-    return got ? testing::difference((*want)[0], (*got)[0]) : got.error().text();
+    return got ? testing::difference((*want)[0], (*got)[0], factor) : got.error().text();
   }
 };
 
-Result<Steps> steps_of(const nn::DecoderConfig& config, const nn::Weights& weights) {
+Result<Steps> steps_of(const nn::DecoderConfig& config, const nn::Weights& weights, nn::CacheType cache = nn::CacheType::f32) {
   Steps out;
-  out.graph = TRY(nn::make_decoder(config, weights));
+  out.graph = TRY(nn::make_decoder(config, weights, {.cache = cache}));
   CompileOptions options = tests::compile_options(3);
   options.verify = true;
   out.context = TRY(runtime::Context::create(TRY(tests::engine_from(TRY(compile(out.graph->clone(), options)), options))));
@@ -59,22 +59,27 @@ TEST(Decoders, AllLengthsAreOnePlan) {
   EXPECT_NE(steps->run({1}), "") << "the cache is full";
 }
 
-/// The logits after the last of the tokens, which run in chunks of these sizes, then one by one.
-std::vector<float> logits_in_chunks(const nn::DecoderConfig& config, const nn::Weights& weights, const std::vector<int64_t>& tokens,
-                                    const std::vector<size_t>& chunks) {
-  auto steps = steps_of(config, weights);
-  if (!steps) return {};
+/// The logits after the last of the tokens, which run from the beginning, in chunks of these sizes, then one by one.
+std::vector<float> logits_in_chunks(Steps& steps, const std::vector<int64_t>& tokens, const std::vector<size_t>& chunks) {
+  steps.context->reset();
   std::vector<float> logits;
   for (size_t at = 0, k = 0; at < tokens.size(); ++k) {
     const size_t end = std::min(tokens.size(), at + (k < chunks.size() ? chunks[k] : 1));
     const std::vector<int64_t> chunk(tokens.begin() + static_cast<ptrdiff_t>(at), tokens.begin() + static_cast<ptrdiff_t>(end));
-    const auto got = steps->context->run(std::vector{Tensor::of_i64({1, static_cast<int64_t>(chunk.size())}, chunk)}, tests::run_options());
+    const auto got = steps.context->run(std::vector{Tensor::of_i64({1, static_cast<int64_t>(chunk.size())}, chunk)}, tests::run_options());
     if (!got) return {};
     const auto values = (*got)[0].as<float>();
     logits.assign(values.begin(), values.end());
     at = end;
   }
   return logits;
+}
+
+/// The same of an engine of its own.
+std::vector<float> logits_in_chunks(const nn::DecoderConfig& config, const nn::Weights& weights, const std::vector<int64_t>& tokens,
+                                    const std::vector<size_t>& chunks) {
+  auto steps = steps_of(config, weights);
+  return steps ? logits_in_chunks(*steps, tokens, chunks) : std::vector<float>();
 }
 
 nn::DecoderConfig config_of_long_sequences() {
@@ -102,10 +107,38 @@ TEST(Decoders, LogitsHaveTheSameBitsInAllChunkings) {
   const nn::DecoderConfig config = config_of_long_sequences();
   const auto weights = nn::testing::weights_of(config);
   const std::vector<int64_t> tokens = long_sequence();
-  const std::vector<float> all = logits_in_chunks(config, weights, tokens, {tokens.size()});
+  auto steps = steps_of(config, weights);
+  ASSERT_TRUE(steps) << steps.error().text();
+  const std::vector<float> all = logits_in_chunks(*steps, tokens, {tokens.size()});
   ASSERT_FALSE(all.empty());
   for (const auto& chunks : std::vector<std::vector<size_t>>{{}, {7, 64, 1, 3, 100}, {299}, {31, 16, 17, 200}})
-    expect_same_bits(all, logits_in_chunks(config, weights, tokens, chunks), chunks.size());
+    expect_same_bits(all, logits_in_chunks(*steps, tokens, chunks), chunks.size());
+}
+
+TEST(Decoders, CachesOfSmallTypesGiveTheSameBitsInAllChunkings) {
+  const nn::DecoderConfig config = config_of_long_sequences();
+  const auto weights = nn::testing::weights_of(config);
+  const std::vector<int64_t> tokens = long_sequence();
+  std::vector<std::vector<float>> found;
+  for (const auto cache : {nn::CacheType::f16, nn::CacheType::bf16, nn::CacheType::int8}) {
+    auto steps = steps_of(config, weights, cache);
+    ASSERT_TRUE(steps) << steps.error().text();
+    found.push_back(logits_in_chunks(*steps, tokens, {tokens.size()}));
+    ASSERT_FALSE(found.back().empty());
+    for (const auto& chunks : std::vector<std::vector<size_t>>{{7, 64, 1, 3, 100, 100}, {31, 16, 17, 2, 200}})
+      expect_same_bits(found.back(), logits_in_chunks(*steps, tokens, chunks), chunks.size());
+  }
+  EXPECT_NE(found[0], found[1]) << "the type shows";
+}
+
+TEST(Decoders, CachesOfSmallTypesEqualTheReference) {
+  for (const auto cache : {nn::CacheType::f16, nn::CacheType::bf16, nn::CacheType::int8}) {
+    auto steps = steps_of(nn::testing::small_config(), nn::testing::weights_of(nn::testing::small_config()), cache);
+    ASSERT_TRUE(steps) << steps.error().text();
+    // An element that lies between two stored ones may be rounded to the other one.
+    for (const auto& tokens : std::vector<std::vector<int64_t>>{{3, 17, 0, 22, 9}, {9}, {1}, {5, 20, 11}})
+      EXPECT_EQ(steps->run(tokens, 200), "");
+  }
 }
 
 /// The matrices of a decoder in blocks, or what these decode to.

@@ -26,30 +26,36 @@ void each_layer(const DecoderConfig& c, const std::function<void(const std::stri
   for (int64_t l = 0; l < c.layers; ++l) visit("blk." + std::to_string(l) + ".");
 }
 
-/// The tokens in chunks, over the cache.
-std::string difference_in_chunks(const DecoderConfig& c, const Weights& weights) {
-  const auto graph = make_decoder(c, weights);
-  if (!graph) return graph.error().text();
-  const std::vector<double> want = testing::plain_logits(c, weights, kTokens);
-  ops::EvaluateOptions options;
-  options.mode = ops::Mode::wide;
-  ops::StatefulRun run(options);
+/// The logits after the tokens, which run in chunks over the cache.
+Result<std::vector<double>> logits_in_chunks(const DecoderConfig& c, const Weights& weights, ops::StatefulRun& run, CacheType cache) {
+  const auto graph = TRY(make_decoder(c, weights, {.cache = cache}));
   std::vector<Tensor> got;
   size_t at = 0;
   for (size_t chunk : {5, 1, 1, 3, 1}) {
     const std::span<const int64_t> tokens(kTokens.data() + at, chunk);
     at += chunk;
     const std::vector<Tensor> inputs{Tensor::of_i64({1, static_cast<int64_t>(chunk)}, tokens)};
-    auto step = run.step(**graph, inputs);
-    if (!step) return step.error().text();
-    got = std::move(*step);
+    got = TRY(run.step(*graph, inputs));
   }
-  const auto logits = got.at(0).as<double>();
-  if (logits.size() != want.size()) return "another number of logits";
-  for (size_t i = 0; i < want.size(); ++i)
-    if (std::abs(logits[i] - want[i]) > 1e-9)
-      return "logit " + std::to_string(i) + ": " + std::to_string(logits[i]) + " for " + std::to_string(want[i]);
-  return "";
+  std::vector<double> out;
+  for (int64_t i = 0; i < got.at(0).count(); ++i) out.push_back(got[0].number(i));
+  return out;
+}
+
+double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  double out = a.size() == b.size() ? 0 : INFINITY;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) out = std::fmax(out, std::abs(a[i] - b[i]));
+  return out;
+}
+
+std::string difference_in_chunks(const DecoderConfig& c, const Weights& weights) {
+  ops::EvaluateOptions options;
+  options.mode = ops::Mode::wide;
+  ops::StatefulRun run(options);
+  const auto logits = logits_in_chunks(c, weights, run, CacheType::f32);
+  if (!logits) return logits.error().text();
+  const double difference = largest_difference(*logits, testing::plain_logits(c, weights, kTokens));
+  return difference <= 1e-9 ? "" : "logits differ by " + std::to_string(difference);
 }
 
 TEST(Decoder, PlainLlama) {
@@ -222,6 +228,53 @@ TEST(Decoder, OptionsShapeTheGraph) {
 TEST(Decoder, SlopesOfHeadsThatAreNoPowerOfTwo) {
   const std::vector<float> want{0.25F, 0.0625F, 0.015625F, 0.00390625F, 0.5F, 0.125F};  // of 4 heads, then every other one of 8
   EXPECT_EQ(bias_slopes(6), want);
+}
+
+TEST(Decoder, KeysAndValuesAreRoundedAsTheCacheStoresThem) {
+  DecoderConfig c = small_config();
+  c.windows = {3, 0};
+  const RandomWeights w = weights_of(c);
+  const std::vector<double> unrounded = testing::plain_logits(c, w, kTokens);
+  for (const auto [cache, dtype, least] :
+       {std::tuple(CacheType::f16, DType::f16, 1e-4), {CacheType::bf16, DType::bf16, 1e-3}, {CacheType::int8, DType::i8, 1e-3}}) {
+    const std::vector<double> want = testing::plain_logits(c, w, kTokens, cache);
+    EXPECT_GT(largest_difference(want, unrounded), least) << "the type shows";
+    ops::StatefulRun run;
+    const auto logits = logits_in_chunks(c, w, run, cache);
+    ASSERT_TRUE(logits) << logits.error().text();
+    EXPECT_LT(largest_difference(*logits, want), 1e-5) << name_of(dtype);
+    EXPECT_EQ(run.state("values.1")->dtype(), dtype);
+  }
+}
+
+TEST(Decoder, CodesAreOffByAtMostHalfAScale) {
+  const DecoderConfig c = small_config();
+  RandomWeights w = weights_of(c);
+  w.set("blk.1.attn_k.weight", Tensor::of_f32({12, 24}, std::vector<float>(12 * 24)));
+  ops::StatefulRun plain, coded;
+  ASSERT_TRUE(logits_in_chunks(c, w, plain, CacheType::f32));
+  const auto logits = logits_in_chunks(c, w, coded, CacheType::int8);
+  ASSERT_TRUE(logits);
+  EXPECT_TRUE(std::ranges::all_of(*logits, [](double x) { return std::isfinite(x); })) << "keys of zeros";
+  for (const std::string name : {"keys.0", "values.0", "keys.1"}) {
+    const Tensor &rows = *plain.state(name), &codes = *coded.state(name), &scales = *coded.state(name + ".scales");
+    ASSERT_EQ(scales.shape(), (Sizes{1, 2, 11, 1}));
+    for (int64_t i = 0; i < rows.count(); ++i) {
+      const int64_t row = i / c.head_size;
+      double largest = 0;
+      for (int64_t k = 0; k < c.head_size; ++k) largest = std::fmax(largest, std::abs(rows.number(row * c.head_size + k)));
+      const double found = static_cast<double>(codes.integer(i)) * scales.number(row);
+      EXPECT_LE(std::abs(found - rows.number(i)), largest / 254 * (1 + 1e-5)) << name << " " << i;
+    }
+  }
+}
+
+TEST(Decoder, CachesOfEightBitFloatsAreNotSupported) {
+  const DecoderConfig c = small_config();
+  const auto graph = make_decoder(c, weights_of(c), {.cache = CacheType::fp8});
+  ASSERT_FALSE(graph);
+  EXPECT_EQ(graph.error().code(), Code::not_supported);
+  EXPECT_EQ(graph.error()->what, "not supported yet: --kv fp8");
 }
 
 TEST(Decoder, NamesAllWeightsThatDoNotFit) {

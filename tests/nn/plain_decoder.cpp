@@ -9,6 +9,23 @@ namespace {
 
 using Row = std::vector<double>;
 
+/// To that many significant bits; below 2^least the step stays that of 2^least.
+double rounded(double x, int bits, int least) {
+  const double step = std::ldexp(1, std::max(std::ilogb(x == 0 ? 1 : x), least) + 1 - bits);
+  return std::nearbyint(x / step) * step;
+}
+
+/// Elements of a key or value of one head, as a cache stores them.
+void round_row(Row& row, CacheType cache) {
+  double largest = 0;
+  for (double v : row) largest = std::max(largest, std::abs(v));
+  for (double& v : row) {
+    if (cache == CacheType::f16) v = rounded(v, 11, -14);
+    if (cache == CacheType::bf16) v = rounded(v, 8, -126);
+    if (cache == CacheType::int8 && largest > 0) v = std::nearbyint(v / (largest / 127)) * (largest / 127);
+  }
+}
+
 struct Plain {
   const DecoderConfig& c;
   const Weights& weights;
@@ -102,7 +119,7 @@ struct Plain {
 
 }  // namespace
 
-std::vector<double> plain_logits(const DecoderConfig& c, const Weights& weights, const std::vector<int64_t>& tokens) {
+std::vector<double> plain_logits(const DecoderConfig& c, const Weights& weights, const std::vector<int64_t>& tokens, CacheType cache) {
   const Plain p{c, weights};
   const Row table = p.all("token_embd.weight");
   std::vector<Row> x;
@@ -127,6 +144,8 @@ std::vector<double> plain_logits(const DecoderConfig& c, const Weights& weights,
       const Row h = before ? p.norm(layer + "attn_norm", x[t]) : x[t], own = has_second ? p.norm(layer + "attn_norm_2", x[t]) : h;
       keys.push_back(p.heads(layer, own, 'k', static_cast<int64_t>(t), window > 0));
       values.push_back(p.heads(layer, own, 'v', static_cast<int64_t>(t), window > 0));
+      for (auto* stored : {&keys.back(), &values.back()})
+        for (Row& row : *stored) round_row(row, cache);
       const auto queries = p.heads(layer, own, 'q', static_cast<int64_t>(t), window > 0);
       Row joined;
       for (int64_t head = 0; head < c.heads; ++head) {

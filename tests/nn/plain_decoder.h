@@ -4,12 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "nn/decoder/cache_type.h"
 #include "nn/decoder/config.h"
 #include "nn/weights.h"
 
 namespace tenon::nn::testing {
 
-/// The logits after the last of `tokens`.
-std::vector<double> plain_logits(const DecoderConfig& config, const Weights& weights, const std::vector<int64_t>& tokens);
+/// The logits after the last of `tokens`. Keys and values are rounded as `cache` stores them.
+std::vector<double> plain_logits(const DecoderConfig& config, const Weights& weights, const std::vector<int64_t>& tokens,
+                                 CacheType cache = CacheType::f32);
 
 }  // namespace tenon::nn::testing

@@ -44,30 +44,10 @@ ir::ValueId rotated(DecoderParts& parts, int64_t layer, ir::ValueId x) {
                      {{"interleaved", int64_t{c.rotation == Rotation::interleaved}}, {"rotary_embedding_dim", size}});
 }
 
-/// The rows of the input of that name, and `rows` after them; without a cache `rows` alone.
-ir::ValueId appended(DecoderParts& parts, const std::string& name, ir::ValueId rows) {
-  if (!rows || !parts.has_cache) return rows;
-  return parts.build("Concat", {parts.build.graph().find_value(name), rows}, {{"axis", int64_t{2}}});
-}
-
-/// The input of that name becomes a state, replaced by `now` in each run.
-void add_state(DecoderParts& parts, const std::string& name, ir::ValueId now) {
-  ir::Graph& graph = parts.build.graph();
-  const auto slot = static_cast<uint32_t>(graph.outputs().size());
-  graph.add_output(now, name + ".now");
-  ir::State state{.name = name, .input = graph.find_value(name), .output = slot, .growing = ir::GrowingAxis{2, parts.capacity}};
-  if (auto fits = ir::check_state(graph, state); !fits) return parts.build.refuse(std::move(fits.error()));
-  graph.add_state(std::move(state));
-}
-
 /// f32[1, new, heads * size].
 ir::ValueId attended(DecoderParts& parts, int64_t layer, ir::ValueId query, ir::ValueId keys, ir::ValueId values) {
   const DecoderConfig& c = parts.config;
   ir::Builder& build = parts.build;
-  if (parts.has_cache) {
-    add_state(parts, fmt::format("keys.{}", layer), keys);
-    add_state(parts, fmt::format("values.{}", layer), values);
-  }
   std::vector<std::pair<std::string, ir::Attribute>> attributes{{"softcap", static_cast<float>(c.score_softcap)}};
   if (c.score_scale != 0) attributes.emplace_back("scale", static_cast<float>(c.score_scale));
   const ir::ValueId mask = mask_of(parts, window_of(c, layer), ops::size_of(build, keys, 2));
@@ -83,8 +63,8 @@ ir::ValueId attention(DecoderParts& parts, int64_t layer, ir::ValueId x) {
   const Projections projections = project(parts, prefix, x);
   const ir::ValueId query = rotated(parts, layer, split_heads(parts, projections.query, c.heads, prefix + "attn_q_norm"));
   const ir::ValueId key = rotated(parts, layer, split_heads(parts, projections.key, c.key_heads, prefix + "attn_k_norm"));
-  const ir::ValueId keys = appended(parts, fmt::format("keys.{}", layer), key);
-  const ir::ValueId values = appended(parts, fmt::format("values.{}", layer), split_heads(parts, projections.value, c.key_heads));
+  const ir::ValueId keys = cached(parts, fmt::format("keys.{}", layer), key);
+  const ir::ValueId values = cached(parts, fmt::format("values.{}", layer), split_heads(parts, projections.value, c.key_heads));
   const ir::ValueId joined = query && keys && values ? attended(parts, layer, query, keys, values) : ir::ValueId{};
   return parts.weights.linear(prefix + "attn_output", joined, c.heads * c.head_size, c.width);
 }

@@ -20,7 +20,7 @@ ir::ValueId add_inputs(ir::Graph& graph, const DecoderConfig& c, const DecoderPa
   const Dim past = graph.symbols().symbol("past", 0, parts.capacity);
   for (int64_t layer = 0; layer < c.layers; ++layer)
     for (const char* kind : {"keys", "values"})
-      graph.add_input(fmt::format("{}.{}", kind, layer), ir::Type(DType::f32, {1, c.key_heads, past, c.head_size}));
+      add_cache_input(graph, fmt::format("{}.{}", kind, layer), c.key_heads, past, c.head_size, parts.cache);
   return tokens;
 }
 
@@ -95,10 +95,14 @@ Result<void> expand_attention(ir::Graph& graph) {
 }  // namespace
 
 Result<std::unique_ptr<ir::Graph>> make_decoder(const DecoderConfig& config, const Weights& weights, const DecoderOptions& options) {
+  if (options.cache == CacheType::fp8)
+    return fail(Code::not_supported, "--kv fp8", "not supported yet: --kv fp8")
+        .expected("f32, f16, bf16 or int8")
+        .advice("int8 takes the same memory, and is more exact");
   auto graph = std::make_unique<ir::Graph>(ops::table());
   ir::Builder build(*graph);
   WeightReader reader(build, weights);
-  DecoderParts parts{config, build, reader, options.capacity > 0 ? options.capacity : config.context, options.has_cache};
+  DecoderParts parts{config, build, reader, options.capacity > 0 ? options.capacity : config.context, options.has_cache, options.cache};
   const int64_t most = options.most_tokens > 0 ? std::min(options.most_tokens, parts.capacity) : parts.capacity;
   if (!parts.has_cache) parts.capacity = most;
   const ir::ConstantRef table = embedding(reader, weights, config.width);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "nn/decoder/cache_type.h"
 #include "nn/decoder/config.h"
 #include "nn/decoder/weight_reader.h"
 
@@ -14,9 +15,10 @@ struct DecoderParts {
   const DecoderConfig& config;
   ir::Builder& build;
   WeightReader& weights;
-  int64_t capacity;            ///< tokens of a sequence: of the states, where there are any
-  bool has_cache = true;       ///< the graph has states
-  ir::ValueId positions = {};  ///< i64[1, new]: of the tokens
+  int64_t capacity;                  ///< tokens of a sequence: of the states, where there are any
+  bool has_cache = true;             ///< the graph has states
+  CacheType cache = CacheType::f32;  ///< of the states
+  ir::ValueId positions = {};        ///< i64[1, new]: of the tokens
   struct Angles {
     ir::ValueId cosines = {}, sines = {};  ///< f32[capacity, rotated size / 2]; none without rotation
   };
@@ -38,6 +40,13 @@ void add_rotation(DecoderParts& parts);
 std::vector<float> bias_slopes(int64_t heads);
 /// Which keys the queries of the step read, by the window of a layer (0: all before them). `keys`: the number of all keys, i64 [].
 ir::ValueId mask_of(DecoderParts& parts, int64_t window, ir::ValueId keys);
+
+/// The input of a state that `cached` grows: [1, heads, past, size] and, of int8, NAME.scales, f32[1, heads, past, 1].
+void add_cache_input(ir::Graph& graph, const std::string& name, int64_t heads, Dim past, int64_t size, CacheType type);
+/// The state NAME with `rows`, f32[1, key heads, new, size], behind its own, which is what it becomes: f32[1, key heads, past + new, size].
+/// Elements are what the state stores, new ones too, so that results do not depend on how a sequence is cut into runs. Without a cache
+/// `rows` alone.
+ir::ValueId cached(DecoderParts& parts, const std::string& name, ir::ValueId rows);
 
 /// Self-attention of layer `layer` over its cache, the output projection included; adds the states keys.N and values.N.
 ir::ValueId attention(DecoderParts& parts, int64_t layer, ir::ValueId x);

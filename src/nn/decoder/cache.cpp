@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include "nn/decoder/parts.h"
+#include "ops/definition/plain_ops.h"
+
+namespace tenon::nn {
+namespace {
+
+constexpr double kLargestCode = 127;
+
+/// Of the state with the elements, or their codes.
+DType dtype_of(CacheType type) {
+  switch (type) {
+    case CacheType::f16: return DType::f16;
+    case CacheType::bf16: return DType::bf16;
+    case CacheType::int8: return DType::i8;
+    default: return DType::f32;
+  }
+}
+
+std::string scales_of(const std::string& name) { return name + ".scales"; }
+
+/// The input of that name becomes a state, to which each run appends `rows`, [1, key heads, new, size]. Returns all rows.
+ir::ValueId appended(DecoderParts& parts, const std::string& name, ir::ValueId rows) {
+  ir::Graph& graph = parts.build.graph();
+  const ir::ValueId now = parts.build("Concat", {graph.find_value(name), rows}, {{"axis", int64_t{2}}});
+  if (!now) return {};
+  const auto slot = static_cast<uint32_t>(graph.outputs().size());
+  graph.add_output(now, name + ".now");
+  ir::State state{.name = name, .input = graph.find_value(name), .output = slot, .growing = ir::GrowingAxis{2, parts.capacity}};
+  if (auto fits = ir::check_state(graph, state); !fits) {
+    parts.build.refuse(std::move(fits.error()));
+    return {};
+  }
+  graph.add_state(std::move(state));
+  return now;
+}
+
+/// Codes, and scales beside them. A row of zeros has the least normal number as its scale.
+ir::ValueId appended_codes(DecoderParts& parts, const std::string& name, ir::ValueId rows) {
+  ir::Builder& build = parts.build;
+  const ir::ValueId largest = build("ReduceMax", {build("Abs", {rows}), build.ints({-1})}, {{"keepdims", int64_t{1}}});
+  const ir::ValueId scales = build("Max", {build("Div", {largest, build.scalar(DType::f32, kLargestCode)}),
+                                           build.scalar(DType::f32, std::numeric_limits<float>::min())});
+  const ir::ValueId codes = ops::cast_to(build, build("Round", {build("Div", {rows, scales})}), DType::i8);
+  const ir::ValueId all = appended(parts, name, codes), all_scales = appended(parts, scales_of(name), scales);
+  return build("Mul", {ops::cast_to(build, all, DType::f32), all_scales});
+}
+
+}  // namespace
+
+void add_cache_input(ir::Graph& graph, const std::string& name, int64_t heads, Dim past, int64_t size, CacheType type) {
+  graph.add_input(name, ir::Type(dtype_of(type), {1, heads, past, size}));
+  if (type == CacheType::int8) graph.add_input(scales_of(name), ir::Type(DType::f32, {1, heads, past, 1}));
+}
+
+ir::ValueId cached(DecoderParts& parts, const std::string& name, ir::ValueId rows) {
+  if (!rows || !parts.has_cache) return rows;
+  if (parts.cache == CacheType::int8) return appended_codes(parts, name, rows);
+  const ir::ValueId all = appended(parts, name, ops::cast_to(parts.build, rows, dtype_of(parts.cache)));
+  return ops::cast_to(parts.build, all, DType::f32);
+}
+
+}  // namespace tenon::nn
