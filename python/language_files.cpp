@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/nearest.h"
 #include "compiler/checkpoints/checkpoint_cache.h"
 #include "compiler/options/option_table.h"
 #include "engine/magic.h"
@@ -14,16 +15,29 @@ namespace {
 
 using tenon::Code;
 
+/// Errors: bad_usage where the option has no such value.
+tenon::base::Result<void> check_choice(const std::string& option, const std::string& value) {
+  const tenon::compiler::OptionRow& row = tenon::compiler::option_row(option);
+  const std::vector<std::string> names = tenon::compiler::choices_of(row);
+  if (std::ranges::find(names, value) != names.end()) return {};
+  std::string expected;
+  for (const std::string& n : names) expected += (expected.empty() ? "" : n == names.back() ? " or " : ", ") + n;
+  return tenon::base::fail(Code::bad_usage, option, std::string(row.problem))
+      .expected(expected)
+      .found("'" + value + "'")
+      .advice(tenon::did_you_mean(value, names));
+}
+
 tenon::base::Result<tenon::compiler::CheckpointOptions> checkpoint_options(const LanguageFileOptions& options) {
-  const std::vector<std::string> names = tenon::compiler::choices_of(tenon::compiler::option_row("weights"));
-  if (std::ranges::find(names, options.weights) == names.end())
-    return tenon::base::fail(Code::bad_usage, "weights", "weights are not stored so")
-        .expected("keep, int8, int4, bf16 or f32")
-        .found("'" + options.weights + "'");
+  for (const auto& [option, value] : {std::pair("weights", &options.weights), std::pair("kv", &options.kv)})
+    if (auto known = check_choice(option, *value); !known) return std::unexpected(known.error());
   auto config = tenon::compiler::build_config_of(options.build_config_file, options.build_config_text);
   if (!config) return std::unexpected(config.error());
-  return tenon::compiler::CheckpointOptions{options.context, options.lora, tenon::compiler::stored_weights_named(options.weights),
-                                            std::move(*config)};
+  return tenon::compiler::CheckpointOptions{.context = options.context,
+                                            .lora = options.lora,
+                                            .weights = tenon::compiler::stored_weights_named(options.weights),
+                                            .kv = tenon::compiler::cache_type_named(options.kv),
+                                            .config = std::move(*config)};
 }
 
 tenon::base::Result<std::filesystem::path> found(const std::filesystem::path& model, const LanguageFileOptions& given) {

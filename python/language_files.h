@@ -7,11 +7,12 @@
 
 namespace tenon_python {
 
-/// Options of a checkpoint, compiler::CheckpointOptions in plain types; weights: "keep", "int8", ...
+/// Options of a checkpoint, compiler::CheckpointOptions in plain types; weights: "keep", "int8", ...; kv: "f32", ...
 struct LanguageFileOptions {
   int64_t context = 0;
   std::vector<std::string> lora = {};
   std::string weights = "keep";
+  std::string kv = "f32";
   std::string build_config_file = {};  ///< JSON
   std::string build_config_text = {};  ///< in place of the file
 };

@@ -61,6 +61,9 @@ enum class Precision : uint8_t { f32 = 0, bf16 = 1 };
 /// scale, of ggml's types Q8_0 and Q4_0. bf16: not supported yet. f32: decoded.
 enum class StoredWeights : uint8_t { keep = 0, int8 = 1, int4 = 2, bf16 = 3, f32 = 4 };
 
+/// How the states of a checkpoint's decoder store keys and values. int8: with a scale a token and KV head. fp8: not supported yet.
+enum class CacheType : uint8_t { f32 = 0, f16 = 1, bf16 = 2, int8 = 3, fp8 = 4 };
+
 /// A node or a module of the model, by name, and the backend that has to run it.
 struct Pin {
   std::string name, backend;
@@ -137,6 +140,11 @@ struct CompileOptions {
   TENON_OPTION(cli, python, problem = "weights are not stored so",
                help = "of a checkpoint: store the matrices of products as it has them, in blocks of 8 or 4 bits (Q8_0, Q4_0), or as f32")
   StoredWeights weights = StoredWeights::keep;
+
+  /// How the states of a checkpoint's decoder store keys and values.
+  TENON_OPTION(cli, python, problem = "keys and values are not stored so",
+               help = "of a checkpoint: store the states of keys and values in this type")
+  CacheType kv = CacheType::f32;
 
   /// Inputs with a default value are constants. Else a run may override a default: for that the engine has a second program, and
   /// stores the defaults twice; runs that override none are as fast as with constants.

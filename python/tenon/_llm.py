@@ -32,17 +32,16 @@ class LLM:
         context: int = 0,
         lora: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
         weights: Literal["keep", "int8", "int4", "bf16", "f32"] = "keep",
+        kv: Literal["f32", "f16", "bf16", "int8", "fp8"] = "f32",
         build_config: BuildConfig | str | os.PathLike[str] | None = None,
     ) -> None:
         """model: an engine, a GGUF file or a folder of Hugging Face; the latter two are built once, into $XDG_CACHE_HOME/tenon/engines,
         with these options of tenon.compile. context: tokens that the cache has room for; 0: those of the model. lora: adapters that are
-        merged into the weights, "FILE" or "FILE=0.5". weights: how the matrices of products are stored. build_config: a BuildConfig of
-        TensorRT-LLM, or a JSON file of one. Raises TenonError.
+        merged into the weights, "FILE" or "FILE=0.5". weights: how the matrices of products are stored. kv: how the states of keys
+        and values are. build_config: a BuildConfig of TensorRT-LLM, or a JSON file of one. Raises TenonError.
         """
-        adapters = [lora] if isinstance(lora, (str, os.PathLike)) else lora
-        self._model = _LanguageModel(
-            os.fspath(model), context, [os.fspath(adapter) for adapter in adapters], weights, *source_of(build_config)
-        )
+        adapters = [os.fspath(adapter) for adapter in ([lora] if isinstance(lora, (str, os.PathLike)) else lora)]
+        self._model = _LanguageModel(os.fspath(model), context, adapters, weights, kv, *source_of(build_config))
         self._session = _LanguageSession(self._model)
         self._answers = 0
 

@@ -42,7 +42,9 @@ Result<import::Imported> decoder_of(nn::Checkpoint checkpoint, const std::filesy
   nn::StorageReport stored = TRY(nn::store_weights(options.weights, checkpoint));
   out.warnings.insert(out.warnings.end(), stored.warnings.begin(), stored.warnings.end());
   out.notes = std::move(stored.notes);
-  auto graph = nn::make_decoder(config, *checkpoint.weights, decoder_options(options.config, context));
+  nn::DecoderOptions of_decoder = decoder_options(options.config, context);
+  of_decoder.cache = options.kv;
+  auto graph = nn::make_decoder(config, *checkpoint.weights, of_decoder);
   if (!graph) return std::move(graph).error().at(path.string());
   out.graph = std::move(*graph);
   out.format = "checkpoint";

@@ -130,6 +130,7 @@ TEST(SavedOptions, EveryOptionIsKeptOrHasAReason) {
       {"context", "the graph contains its effect"},
       {"lora", "the graph contains its effect"},
       {"weights", "the graph contains its effect"},
+      {"kv", "the graph contains its effect"},
       {"build_config", "the graph contains its effect; the rule that it turns off is saved with `without`"},
       {"freeze_defaults", "the graph contains its effect"},
       {"backends", "a list of its own in the manifest"},

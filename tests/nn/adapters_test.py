@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tenon build --lora` and `--weights`: engines against those of checkpoints with the same weights, changed beforehand."""
+"""`tenon build --lora`, `--weights` and `--kv`: engines against those of checkpoints with the same weights, changed beforehand."""
 
 from __future__ import annotations
 
@@ -97,11 +97,22 @@ class Adapters(unittest.TestCase):
         self.assertGreater(sizes["f32"], 2 * sizes["int8"])
         self.assertGreater(sizes["int8"], 1.5 * sizes["int4"])
 
+    def test_keys_and_values_of_eight_bits_change_little(self):
+        plain = self.logits(self.gguf, "--context", 16)
+        difference = np.abs(self.logits(self.gguf, "--kv", "int8", "--context", 16) - plain).max()
+        self.assertGreater(difference, 1e-5)
+        self.assertLess(difference, 0.05)
+        states = {s["name"]: s["dtype"] for s in report("inspect", self.folder / "engine.tenon")["states"]}
+        self.assertEqual((states["keys.0"], states["keys.0.scales"]), ("i8", "f32"))
+
     def test_bad_options_are_one_error(self):
         mlp = Path(__file__).resolve().parents[2] / "examples/mlp.onnx"
         self.assertEqual(self.error("build", mlp, "--lora", self.adapter)["place"], "--lora")
         self.assertEqual(self.error("build", mlp, "--weights", "int8")["place"], "--weights")
+        self.assertEqual(self.error("build", mlp, "--kv", "f16")["place"], "--kv")
         self.assertEqual(self.error("build", self.gguf, "--weights", "bf16")["name"], "not_supported")
+        self.assertIn("not supported yet: --kv fp8", self.error("build", self.gguf, "--kv", "fp8")["what"])
+        self.assertIn("did you mean 'int8'?", tenon("build", self.gguf, "--kv", "int9").stderr)
         self.assertNotEqual(tenon("build", self.gguf, "--weights", "int3").returncode, 0)
         self.assertEqual(self.error("build", self.gguf, "--lora", f"{self.adapter}=much")["found"], "'much'")
         self.assertEqual(self.error("build", self.gguf, "--lora", self.folder / "none")["name"], "file_missing")

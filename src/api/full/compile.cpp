@@ -209,6 +209,7 @@ base::Result<void> check_graph(ir::Graph& graph, const CompileOptions& options) 
   if (!options.lora.empty() || options.weights != StoredWeights::keep)
     return not_with_graph(options.lora.empty() ? "weights" : "lora", "a graph has its weights already",
                           "give the option with the checkpoint");
+  if (options.kv != CacheType::f32) return not_with_graph("kv", "a graph has its states already", "give the option with the checkpoint");
   if (!options.outputs.empty()) return not_with_graph("outputs", "a graph has its outputs already", "say them where the graph is made");
   TRY(ir::verify(graph));
   for (const ir::ValueId id : graph.inputs()) {
@@ -231,9 +232,17 @@ static_assert(static_cast<nn::StoredWeights>(StoredWeights::int4) == nn::StoredW
 static_assert(static_cast<nn::StoredWeights>(StoredWeights::bf16) == nn::StoredWeights::bf16);
 static_assert(static_cast<nn::StoredWeights>(StoredWeights::f32) == nn::StoredWeights::f32);
 
+static_assert(static_cast<nn::CacheType>(CacheType::f32) == nn::CacheType::f32);
+static_assert(static_cast<nn::CacheType>(CacheType::f16) == nn::CacheType::f16);
+static_assert(static_cast<nn::CacheType>(CacheType::bf16) == nn::CacheType::bf16);
+static_assert(static_cast<nn::CacheType>(CacheType::int8) == nn::CacheType::int8);
+static_assert(static_cast<nn::CacheType>(CacheType::fp8) == nn::CacheType::fp8);
+
 base::Result<compiler::CheckpointOptions> checkpoint_options(const CompileOptions& options) {
-  compiler::CheckpointOptions out{
-      .context = options.context, .lora = options.lora, .weights = static_cast<nn::StoredWeights>(options.weights)};
+  compiler::CheckpointOptions out{.context = options.context,
+                                  .lora = options.lora,
+                                  .weights = static_cast<nn::StoredWeights>(options.weights),
+                                  .kv = static_cast<nn::CacheType>(options.kv)};
   out.config = TRY(compiler::build_config_of(options.build_config.file, options.build_config.text));
   TRY(compiler::refuse_dry_run(out.config));
   return out;

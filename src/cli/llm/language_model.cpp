@@ -35,6 +35,7 @@ void LanguageModelOptions::add_to(CLI::App& app) {
       ->check(at_least(1));
   add_table_option(app, "lora", lora);
   add_table_option(app, "weights", weights)->capture_default_str();
+  add_table_option(app, "kv", kv)->capture_default_str();
   add_table_option(app, "build_config", build_config);
   app.add_option("--threads", threads, "threads to run on (default: what this process may use)")->check(at_least(0));
 }
@@ -44,6 +45,7 @@ Result<std::shared_ptr<const llm::Model>> LanguageModelOptions::open(Console& co
   const compiler::CheckpointOptions options{.context = context,
                                             .lora = lora,
                                             .weights = compiler::stored_weights_named(weights),
+                                            .kv = compiler::cache_type_named(kv),
                                             .config = TRY(compiler::build_config_of(build_config, ""))};
   if (const std::string_view flag = options.flag(); built && !flag.empty())
     return fail(Code::bad_usage, std::string(flag), "the option is one of a build, and an engine is built already")

@@ -16,12 +16,13 @@ namespace tenon::cli {
 
 class Console;
 
-/// The options of verbs that run a language model: MODEL, --context, --lora, --weights, --build-config, --threads.
+/// The options of verbs that run a language model: MODEL, --context, --lora, --weights, --kv, --build-config, --threads.
 struct LanguageModelOptions {
   std::string path;
   int64_t context = 0;
   std::vector<std::string> lora;  ///< FILE or FILE=SCALE
   std::string weights = "keep";
+  std::string kv = "f32";
   std::string build_config;  ///< a JSON file
   int threads = 0;
 

@@ -94,8 +94,8 @@ Result<compiler::LoadOptions> EngineOptions::load_options() const {
 }
 
 Result<void> EngineOptions::check_build_options() const {
-  std::vector<std::string> names{"--without",       "--verify-passes", "--only-output", "--state",  "--freeze-defaults",
-                                 "--external-data", "--context",       "--lora",        "--weights"};
+  std::vector<std::string> names{"--without",       "--verify-passes", "--only-output", "--state",   "--freeze-defaults",
+                                 "--external-data", "--context",       "--lora",        "--weights", "--kv"};
   for (const compiler::OptionRow& row : compiler::option_rows())
     if (row.scalar && !row.running && !row.flag.empty()) names.emplace_back(row.flag);
   for (const std::string& name : names) {

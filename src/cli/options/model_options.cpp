@@ -90,6 +90,7 @@ void ModelOptions::add_to(CLI::App& app, std::string_view model_help) {
   add_table_option(app, "context", context);
   add_table_option(app, "lora", lora);
   add_table_option(app, "weights", weights)->capture_default_str();
+  add_table_option(app, "kv", kv)->capture_default_str();
   add_table_option(app, "freeze_defaults", freeze_defaults);
   plugins.add_to(app);
 }
@@ -111,6 +112,7 @@ Result<compiler::CheckpointOptions> ModelOptions::checkpoint_options() const {
   return compiler::CheckpointOptions{.context = context,
                                      .lora = lora,
                                      .weights = compiler::stored_weights_named(weights),
+                                     .kv = compiler::cache_type_named(kv),
                                      .config = TRY(compiler::build_config_of(build_config, ""))};
 }
 

@@ -20,7 +20,7 @@ namespace tenon::cli {
 Result<import::RequestedShape> parse_shape(std::string_view text);
 
 /// The options of every verb that reads a model: MODEL, --external-data, --shape, --only-output, --state, --freeze-defaults, --context,
-/// --lora, --weights, and those of PluginOptions.
+/// --lora, --weights, --kv, and those of PluginOptions.
 struct ModelOptions {
   std::string path;
   std::string external_data;
@@ -31,6 +31,7 @@ struct ModelOptions {
   int64_t context = 0;               ///< of a checkpoint, as the next three
   std::vector<std::string> lora;     ///< FILE or FILE=SCALE
   std::string weights = "keep";
+  std::string kv = "f32";
   std::string build_config;  ///< a JSON file; an option of `tenon build` alone
   bool freeze_defaults = false;
   PluginOptions plugins;

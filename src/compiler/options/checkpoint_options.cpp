@@ -31,6 +31,7 @@ std::string_view CheckpointOptions::flag() const {
   if (context != 0) return "--context";
   if (!lora.empty()) return "--lora";
   if (weights != nn::StoredWeights::keep) return "--weights";
+  if (kv != nn::CacheType::f32) return "--kv";
   return config.place.empty() ? "" : "--build-config";
 }
 
@@ -40,13 +41,21 @@ Result<std::vector<nn::AdapterFile>> CheckpointOptions::adapters() const {
   return out;
 }
 
-nn::StoredWeights stored_weights_named(std::string_view name) {
-  const std::vector<std::string> names = choices_of(option_row("weights"));
+namespace {
+
+/// The index of a choice of an option (asserted).
+ptrdiff_t choice_of(std::string_view option, std::string_view name) {
+  const std::vector<std::string> names = choices_of(option_row(option));
   const auto found = std::ranges::find(names, name);
   TENON_ASSERT(found != names.end());
-  return static_cast<nn::StoredWeights>(found - names.begin());
+  return found - names.begin();
 }
 
+}  // namespace
+
+nn::StoredWeights stored_weights_named(std::string_view name) { return static_cast<nn::StoredWeights>(choice_of("weights", name)); }
 std::string name_of(nn::StoredWeights weights) { return choices_of(option_row("weights"))[static_cast<size_t>(weights)]; }
+nn::CacheType cache_type_named(std::string_view name) { return static_cast<nn::CacheType>(choice_of("kv", name)); }
+std::string name_of(nn::CacheType type) { return choices_of(option_row("kv"))[static_cast<size_t>(type)]; }
 
 }  // namespace tenon::compiler

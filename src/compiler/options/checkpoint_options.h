@@ -8,6 +8,7 @@
 #include "compiler/options/build_config.h"
 #include "nn/adapters/adapter.h"
 #include "nn/checkpoint/stored_weights.h"
+#include "nn/decoder/cache_type.h"
 
 namespace tenon::compiler {
 
@@ -16,6 +17,7 @@ struct CheckpointOptions {
   int64_t context = 0;                 ///< capacity of the states in tokens; 0: the context length of the model
   std::vector<std::string> lora = {};  ///< adapters that are merged, FILE or FILE=SCALE
   nn::StoredWeights weights = nn::StoredWeights::keep;
+  nn::CacheType kv = nn::CacheType::f32;
   BuildConfig config = {};
 
   /// The flag of an option that is set; empty: none is.
@@ -27,5 +29,8 @@ struct CheckpointOptions {
 /// name: a choice of the option `weights`, "int8" (asserted).
 nn::StoredWeights stored_weights_named(std::string_view name);
 std::string name_of(nn::StoredWeights weights);
+/// The same of the option `kv`.
+nn::CacheType cache_type_named(std::string_view name);
+std::string name_of(nn::CacheType type);
 
 }  // namespace tenon::compiler
