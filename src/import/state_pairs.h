@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "ir/graph.h"
 
 namespace tenon::import {
+
+/// An input, and the output that replaces it.
+struct StatePair {
+  std::string text;  ///< as the user gave it, for errors
+  std::string past, present;
+  std::optional<int64_t> capacity = {};
+};
+
+/// What pairs with patterns (see pair_states) stand for, given the names of a model. Errors: bad_usage (no such form), bad_input (no such
+/// input, nearest name). Cost: pairs x inputs.
+Result<std::vector<StatePair>> named_pairs(const std::vector<std::string>& pairs, const std::vector<std::string>& inputs,
+                                           const std::vector<std::string>& outputs);
 
 /// Makes states of inputs and outputs of a graph. A pair is "PAST=PRESENT" or "PAST=PRESENT:CAPACITY": names of an input and of the output
 /// that replaces it; each * in PAST stands for any text, which the * of the same place in PRESENT repeats. A state has the name of its
@@ -14,5 +28,7 @@ namespace tenon::import {
 /// Errors: bad_usage (no such form, no capacity), bad_input (no such input or output, nearest name; an input or output of two states;
 /// types that do not fit). Cost: pairs x inputs.
 Result<void> pair_states(ir::Graph& graph, const std::vector<std::string>& pairs);
+/// The same of names without patterns.
+Result<void> pair_states(ir::Graph& graph, const std::vector<StatePair>& pairs);
 
 }  // namespace tenon::import
