@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/attention/group_query_attention.h"
+
 #include <cmath>
 
 #include "ops/attention/grouped_cache.h"
@@ -42,6 +44,17 @@ class Definition {
     normalise(query_, heads_, kQueryNorm);
     normalise(key_, groups_, kKeyNorm);
     return view_.has(kPastKey) ? with_cache() : without_cache();
+  }
+
+  /// As run(), where the new tokens follow all places of the past: the operands of lengths are not read.
+  std::vector<ir::ValueId> run_appending() {
+    if (!view_.has(kPastKey) || !is_causal() || !split()) return {};
+    normalise(query_, heads_, kQueryNorm);
+    normalise(key_, groups_, kKeyNorm);
+    const ir::ValueId offset = build_("Reshape", {size_of(build_, in_[kPastKey], 2), build_.ints({1, 1})});
+    rotate(offset);
+    const ir::ValueId key = appended(kPastKey, key_), value = appended(kPastValue, value_);
+    return attended(key, value, visible(offset, size_of(build_, key, 2)));
   }
 
  private:
@@ -115,6 +128,10 @@ class Definition {
     return attended(key, value, visible(cache.offset(), cache.size()));
   }
 
+  ir::ValueId appended(size_t past, ir::ValueId rows) const {
+    return build_("Concat", {in_[past], split_heads(build_, rows, groups_)}, {{"axis", int64_t{2}}});
+  }
+
   /// Bias of the scores, [batch, 1, 1, keys]: 0 for keys of the sequence, -inf after its end.
   ir::ValueId end_scores() const {
     const ir::ValueId positions = iota(build_, size_of(build_, key_, 1));
@@ -128,16 +145,20 @@ class Definition {
   }
 
   /// Bias of the scores, [batch, 1, queries, keys]: 0 for keys of the sequence up to the query and within its window, else -inf; plus the
-  /// operand attention_bias.
+  /// operand attention_bias. Where all keys are of the sequence and nothing is added: a mask, bool.
   ir::ValueId visible(ir::ValueId offset, ir::ValueId keys) const {
     const ir::ValueId positions = iota(build_, keys);
     const ir::ValueId rows = build_("Add", {offset, iota(build_, size_of(build_, query_, 1))});
-    const ir::ValueId row = build_("Unsqueeze", {rows, build_.ints({1, 3})}), last = build_("Unsqueeze", {last_, build_.ints({1, 2})});
-    ir::ValueId seen = build_("LessOrEqual", {positions, last});
-    if (is_causal()) seen = build_("And", {seen, build_("LessOrEqual", {positions, row})});
+    const ir::ValueId row = build_("Unsqueeze", {rows, build_.ints({1, 3})});
+    ir::ValueId seen = last_ ? build_("LessOrEqual", {positions, build_("Unsqueeze", {last_, build_.ints({1, 2})})}) : ir::ValueId{};
+    if (is_causal()) {
+      const ir::ValueId before = build_("LessOrEqual", {positions, row});
+      seen = seen ? build_("And", {seen, before}) : before;
+    }
     if (const int64_t window = view_.attributes->integer("local_window_size", -1); window > 0)
       seen = build_("And",
                     {seen, build_("Greater", {positions, build_("Sub", {row, build_.scalar(DType::i64, static_cast<double>(window))})})});
+    if (!last_ && !view_.has(kScores) && !has_sink()) return seen;
     const ir::ValueId scores = scores_of(seen);
     return view_.has(kScores) ? build_("Add", {scores, widened(in_[kScores], keys)}) : scores;
   }
@@ -182,7 +203,7 @@ class Definition {
   std::span<const ir::ValueId> in_;
   const int64_t heads_, groups_;
   ir::ValueId query_, key_, value_;
-  ir::ValueId last_;  ///< the last place of each sequence: i64[batch, 1]
+  ir::ValueId last_;  ///< the last place of each sequence: i64[batch, 1]; none: that of the cache, for all
 };
 
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
@@ -239,6 +260,17 @@ Result<void> infer(NodeView& view) {
 }
 
 }  // namespace
+}  // namespace tenon::ops::op_group_query_attention
+
+namespace tenon::ops {
+
+std::vector<ir::ValueId> append_to_cache(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+  return op_group_query_attention::Definition(build, view, in).run_appending();
+}
+
+}  // namespace tenon::ops
+
+namespace tenon::ops::op_group_query_attention {
 
 OP(group_query_attention) {
     .name = "GroupQueryAttention",
