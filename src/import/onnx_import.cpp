@@ -7,10 +7,13 @@
 #include "base/contains.h"
 #include "engine/magic.h"
 #include "files/mapped_file.h"
+#include "import/cached_branch.h"
+#include "import/filled_inputs.h"
 #include "import/onnx_expansion.h"
 #include "import/onnx_maker.h"
 #include "import/onnx_upgrade.h"
 #include "import/state_pairs.h"
+#include "import/stateful_decoder.h"
 #include "ops/core/op.h"
 #include "ops/core/random_streams.h"
 #include "ops/core/unknown.h"
@@ -35,9 +38,24 @@ Result<void> keep_outputs(ir::Graph& graph, const std::vector<std::string>& want
   return {};
 }
 
+/// The ports of a decoder, whose cached branch is taken; nullopt: the model is read as it is.
+Result<std::optional<DecoderPorts>> decoder_of(OnnxModel& model, const std::vector<std::string>& states, const std::string& file) {
+  const auto wanted = TRY(decoder_states(states));
+  if (!wanted) return std::nullopt;
+  take_cached_branch(model.graph);
+  return TRY(decoder_ports(model.graph, *wanted, file));
+}
+
+std::vector<RequestedShape> shapes_of(const std::vector<RequestedShape>& given, const std::optional<DecoderPorts>& decoder) {
+  std::vector<RequestedShape> out = given;
+  if (decoder) out.insert(out.end(), decoder->shapes.begin(), decoder->shapes.end());
+  return out;
+}
+
 Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void> keeper, const std::string& file,
                               std::optional<files::ExternalData> data, const ImportOptions& options, bool& has_defaults) {
-  const OnnxModel model = TRY(parse_onnx(bytes, file, options.limits));
+  OnnxModel model = TRY(parse_onnx(bytes, file, options.limits));
+  const auto decoder = TRY(decoder_of(model, options.states, file));
   FunctionTable functions;
   TRY(functions.fill(model));
   const bool open = options.keep_unknown || (options.unknown_ops && !check_support(model, functions, *options.ops, file));
@@ -52,11 +70,13 @@ Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void
   if (!model.producer_version.empty()) out.producer += " " + std::string(model.producer_version);
 
   TypeReader types(out.graph->symbols(), file);
-  TRY(types.learn(model.graph.inputs, options.shapes));
+  TRY(types.learn(model.graph.inputs, shapes_of(options.shapes, decoder)));
   TensorReader tensors({file, bytes.data()}, std::move(keeper), std::move(data), options.limits);
-  GraphMaker maker(functions, types, tensors, options.limits, {options.metadata, options.weights_by_reference, options.freeze_defaults});
+  GraphMaker maker(functions, types, tensors, options.limits,
+                   {options.metadata, options.weights_by_reference, options.freeze_defaults || decoder});
   TRY(maker.make(model, *out.graph));
   has_defaults = maker.has_defaults();
+  if (decoder) TRY(fill_inputs(*out.graph, *decoder));
   GraphUpgrader upgrader(maker.notes(), types, options.keep_unknown);
   TRY(upgrader.upgrade_graph(*out.graph));
   upgrader.name_sizes(*out.graph);
@@ -65,7 +85,7 @@ Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void
   out.warnings.insert(out.warnings.end(), upgrader.warnings().begin(), upgrader.warnings().end());
   for (std::string& w : TRY(upgrader.check_outputs(*out.graph, model.graph.outputs))) out.warnings.push_back(std::move(w));
   TRY(keep_outputs(*out.graph, options.outputs));
-  TRY(pair_states(*out.graph, options.states));
+  TRY(decoder ? make_stateful(*out.graph, *decoder) : pair_states(*out.graph, options.states));
   ops::number_random_streams(*out.graph);
   return out;
 }

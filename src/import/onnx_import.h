@@ -20,7 +20,7 @@ struct ImportOptions {
   OnnxLimits limits;
   std::vector<RequestedShape> shapes;      ///< --shape
   std::vector<std::string> outputs = {};   ///< names of the model's outputs to keep; empty: all
-  std::vector<std::string> states = {};    ///< --state: see pair_states
+  std::vector<std::string> states = {};    ///< --state: see pair_states; "auto": a decoder (see decoder_states)
   const ir::OpTable* ops = &ops::table();  ///< ops of the nodes; must outlive the graph
   /// Ops that are neither in the table nor functions of the model become unknown ops (ops::table_with_unknown_ops(*ops)); so do, with a
   /// warning, nodes that violate the schema of their op.
