@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where keys are dealt out in parts: with few heads alone, also where only the run knows batch and queries.
+// Where keys are dealt out in parts: with few heads alone, also where only the run knows batch and queries. Where sums have one order, the
+// form for few queries, which deals out ranges of keys.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstring>
+
 #include "ir/text.h"
 #include "ops/core/op.h"
+#include "ops/reference/evaluate.h"
 #include "plan_run.h"
 
 namespace tenon::codegen {
@@ -29,6 +34,76 @@ TEST(AttentionParts, KeysAreSplitForFewHeadsWithManyKeys) {
   EXPECT_FALSE(deals_out_keys("12", "t"));
   EXPECT_FALSE(deals_out_keys("2", "3000", "64*b")) << "windows of an image";
   EXPECT_FALSE(deals_out_keys("2", "300")) << "too few for two parts";
+}
+
+std::vector<Tensor> operands_of(const ir::Graph& graph, int64_t queries, int64_t keys) {
+  std::vector<Tensor> out;
+  for (ir::ValueId v : graph.inputs()) {
+    const ir::Type& type = graph.value(v).type;
+    Sizes shape;
+    for (Dim d : *type.shape) shape.push_back(d.is_number() ? d.value() : d.text() == "s" ? queries : keys);
+    Tensor made = *Tensor::make(type.dtype, shape);
+    for (int64_t k = 0; k < made.count(); ++k) {
+      const double wave = std::sin(static_cast<double>(k * k % 1009) + static_cast<double>(out.size()));
+      if (type.dtype == DType::boolean) made.set_integer(k, wave > -0.5);
+      else made.set_number(k, wave);
+    }
+    out.push_back(std::move(made));
+  }
+  return out;
+}
+
+/// The result where at most `few` queries take keys as lanes; empty, and a failed test, after an error.
+std::vector<float> result_of(const ir::Graph& graph, std::string_view target, int64_t few, const std::vector<Tensor>& operands) {
+  const auto choose = [&](const Group& group, const Plan&, const Target& on) {
+    Tactic tactic = default_tactic(group, on);
+    if (auto* of = std::get_if<AttentionTactic>(&tactic)) of->few = few;
+    return tactic;
+  };
+  const auto planned = planned_graph(graph, {.sums_in_order = true, .verify = true}, **target_named(target), choose);
+  EXPECT_TRUE(planned) << planned.error().text();
+  if (!planned) return {};
+  const auto got = run(*planned, operands);
+  EXPECT_TRUE(got) << got.error().text();
+  if (!got) return {};
+  const auto values = got->at(0).as<float>();
+  return {values.begin(), values.end()};
+}
+
+struct Form {
+  int heads, size;
+  std::string_view mask, how, target;
+};
+
+/// Both forms against each other, bit by bit, and against the reference.
+void check_form(const Form& form, int64_t queries, int64_t keys) {
+  const std::string text = fmt::format(
+      "graph main(q: f32[1,{0},s,{1}], k: f32[1,2,t,{1}], v: f32[1,2,t,{1}]{2}) {{ y = Attention(q, k, v{3}{4}) return y }}", form.heads,
+      form.size, form.mask.empty() ? "" : fmt::format(", m: {}", form.mask), form.mask.empty() ? "" : ", m", form.how);
+  SCOPED_TRACE(fmt::format("{} {}, {} queries, {} keys", text, form.target, queries, keys));
+  const auto graph = ir::parse(text, ops::table());
+  ASSERT_TRUE(graph) << graph.error().text();
+  const std::vector<Tensor> operands = operands_of(**graph, queries, keys);
+  const std::vector<float> many = result_of(**graph, form.target, 0, operands), few = result_of(**graph, form.target, 3, operands);
+  const auto want = ops::evaluate(**graph, operands);
+  ASSERT_TRUE(want) << want.error().text();
+  const auto values = want->at(0).as<float>();
+  ASSERT_EQ(few.size(), values.size());
+  ASSERT_EQ(many.size(), values.size());
+  EXPECT_EQ(std::memcmp(few.data(), many.data(), few.size() * sizeof(float)), 0) << "other bits";
+  for (size_t k = 0; k < few.size(); ++k) ASSERT_NEAR(few[k], values[k], 1e-5) << k;
+}
+
+constexpr Form kForms[] = {{2, 16, "", "", "x86_avx2"},
+                           {6, 20, "f32[s,t]", "", "x86_avx2"},
+                           {18, 8, "bool[1,1,s,t]", ", softcap=2.0", "x86_avx512"},
+                           {4, 33, "f32[1,4,1,t]", "", "x86_avx2"},
+                           {4, 16, "", ", is_causal=1", "x86_avx512"},
+                           {8, 16, "bool[s,t]", ", left_window_size=300, right_window_size=400", "x86_avx2"}};
+
+TEST(FewQueries, GiveTheBitsOfManyQueries) {
+  for (const Form& form : kForms)
+    for (const auto& [queries, keys] : {std::pair{1, 1}, {1, 700}, {3, 256}, {2, 300}, {4, 40}}) check_form(form, queries, keys);
 }
 
 }  // namespace

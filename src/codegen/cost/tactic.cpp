@@ -17,6 +17,8 @@ Tile attention_tile(const Target& target) { return target.registers >= 32 ? Tile
 
 /// Of attention: tasks that keep some threads busy to the end, and keys whose products outweigh what a part leaves and is joined from.
 constexpr int64_t kTasksOfAttention = 8, kKeysOfAPart = 256;
+/// Of attention behind a state: queries of a head up to which a vector of them, mostly empty, takes longer than keys that are transposed.
+constexpr int64_t kFewQueries = 3;
 
 int registers_of(Tile tile) { return tile.rows * tile.vectors + tile.vectors + 1; }
 
@@ -41,7 +43,8 @@ constexpr Field<ContractTactic> kContractFields[] = {
 constexpr Field<AttentionTactic> kAttentionFields[] = {{"block", &AttentionTactic::block, 64, 1 << 20, 64},
                                                        {"split", &AttentionTactic::split, 1, 1 << 20},
                                                        {"least", &AttentionTactic::least, 0, 1 << 30},
-                                                       {"grain", &AttentionTactic::grain, 1, kManyOps}};
+                                                       {"grain", &AttentionTactic::grain, 1, kManyOps},
+                                                       {"few", &AttentionTactic::few, 0, 1 << 20}};
 
 std::span<const Field<std::monostate>> fields_of(const std::monostate&) { return {}; }
 std::span<const Field<LoopTactic>> fields_of(const LoopTactic&) { return kLoopFields; }
@@ -154,8 +157,12 @@ Tactic default_tactic(const Group& group, const Target& target) {
     case GroupKind::contract: return contract_tactic(group, target);
     // Scores of a block of keys leave room in the second-level cache for keys and values.
     case GroupKind::attention:
-      return AttentionTactic{
-          .tile = attention_tile(target), .block = 512, .split = kTasksOfAttention, .least = kKeysOfAPart, .grain = kFlopsWorthAThread};
+      return AttentionTactic{.tile = attention_tile(target),
+                             .block = 512,
+                             .split = kTasksOfAttention,
+                             .least = kKeysOfAPart,
+                             .grain = kFlopsWorthAThread,
+                             .few = kFewQueries};
     default: return {};
   }
 }

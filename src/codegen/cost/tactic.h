@@ -44,6 +44,7 @@ struct AttentionTactic {
   int64_t split = 0;  ///< number of tasks that is enough; with fewer, keys are split among tasks too
   int64_t least = 0;  ///< least keys of a part
   int64_t grain = 0;  ///< least floating-point operations that are worth another thread
+  int64_t few = 0;    ///< in plans that sum in one order: with at most so many queries, keys lie along the lanes
 };
 /// How lowering splits a group into tasks and tiles, as data. Results do not depend on it, but for the order of sums. monostate: of steps
 /// without a kernel. (PlanLimits decide which groups there are.)

@@ -160,6 +160,24 @@ Work attention_work(const Nest& nest, Tile tile, const Target& target) {
   return out;
 }
 
+Work few_queries_work(const Nest& nest, Dim used, int rows, int vectors, const Target& target) {
+  const auto extent = [&](int axis) { return nest.axes[axis].extent; };
+  const Dim heads = select(used, extent(kBatch) * extent(kKeyHead) * extent(kQuery), Dim(0)), keys = extent(kKey);
+  const Dim chunks = ceil_div(extent(kSharing), Dim(rows));
+  constexpr double kOfSoftmax = 12, kLoadsOfPair = 4;
+  Work out;
+  out.products = {{heads, extent(kSharing), keys, extent(kHeadSize), {rows, vectors}, &target.of_f32()},
+                  {heads, extent(kSharing), extent(kValueSize), keys, {rows, vectors}, &target.of_f32()}};
+  out.loops = {{.points = heads * extent(kSharing) * keys,
+                .lane_extent = keys,
+                .operations = static_cast<double>(cost_of(nest).arithmetic) + kOfSoftmax,
+                .transcendentals = 1,
+                .loads = kLoadsOfPair},
+               // Keys are transposed in registers.
+               {.points = heads * chunks * keys * extent(kHeadSize), .lane_extent = keys, .operations = kTranspose, .loads = 2}};
+  return out;
+}
+
 LoopWork loop_work(const Nest& nest, int vector, int transposed, int sums, int64_t unrolled, const Plan& plan) {
   LoopWork out;
   for (const ops::Axis& a : nest.axes) out.points = out.points * a.extent;

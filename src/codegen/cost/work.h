@@ -44,6 +44,9 @@ struct Work {
 ProductWork product_work(const Contraction& roles, Tile tile, const Target& target);
 /// The work of an attention nest: both matrix products of each head, and the softmax of each pair of a query and a key.
 Work attention_work(const Nest& nest, Tile tile, const Target& target);
+/// The same where the keys lie along the lanes of tiles of `rows` heads of one query and `vectors` registers, of the runs where `used`
+/// is 1.
+Work few_queries_work(const Nest& nest, Dim used, int rows, int vectors, const Target& target);
 /// The work of a loop nest.
 /// vector: the vectorised axis; -1: none.
 /// transposed: the axis along which loads are contiguous that are transposed in registers; -1: none.

@@ -34,7 +34,7 @@ Result<Kernel> lower_nests(const Group& group, const LoopTactic& tactic, const P
 /// Lowers a contraction with its epilogue: register tiles of rows over the lanes operand in panels.
 Result<Kernel> lower_contract(const Group& group, const ContractTactic& tactic, const Plan& plan, const Target& target);
 /// Lowers fused attention: one task is a tile of queries of one head. Where keys are split among tasks, a second kernel adds up their
-/// results.
+/// results. In plans that sum in one order, runs with few queries take two other kernels (FewQueries).
 Result<std::vector<Kernel>> lower_attention(const Group& group, const AttentionTactic& tactic, const Plan& plan, const Target& target);
 
 }  // namespace tenon::codegen

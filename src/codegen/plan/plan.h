@@ -162,7 +162,8 @@ struct AttentionGroup {
   /// Of ragged attention, whose inputs are the first query and the first key of each sequence: upper bound of the queries of a sequence.
   std::optional<Dim> longest_sequence = {};
   ArrayId part_sums = -1,
-          part_weights = -1;  ///< partial results where keys are split among tasks, see part_shapes; set by prepare_operands, -1: not split
+          part_weights = -1;  ///< partial results where keys are split among tasks or summed in ranges, see part_shapes; set by
+                              ///< prepare_operands, -1: neither
 };
 /// A segment of another backend.
 struct SegmentGroup {
@@ -200,7 +201,7 @@ struct Region {
   bool joined = false;    ///< in the region of the group before; false: the first of its region
 };
 
-/// A part of a plan that becomes one kernel (attention: up to two), or one step without a kernel.
+/// A part of a plan that becomes one kernel (attention: up to three), or one step without a kernel.
 struct Group {
   GroupPayload payload = {};
   std::vector<Nest> nests = {};  ///< of loops: in the order in which they run; of contractions, attention and groups with an epilogue: one

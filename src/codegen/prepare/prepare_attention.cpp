@@ -73,6 +73,11 @@ void prepare_attention(const Group& group, const AttentionTactic& tactic, Prepar
     own.part_sums = add_temporary(to.plan, DType::f32, shapes.sums);
     own.part_weights = add_temporary(to.plan, DType::f32, shapes.weights);
   }
+  if (const auto few = few_queries(nest, out, tactic, to.plan)) {
+    const PartShapes shapes = part_shapes(*few, nest, to.target);
+    own.part_sums = add_temporary(to.plan, DType::f32, shapes.sums);
+    own.part_weights = add_temporary(to.plan, DType::f32, shapes.weights);
+  }
   to.add(std::move(out), tactic);
 }
 

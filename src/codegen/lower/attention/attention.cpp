@@ -3,6 +3,8 @@
 
 #include "codegen/analysis/places.h"
 #include "codegen/lower/attention/attention_kernel.h"
+#include "codegen/lower/attention/few_queries.h"
+#include "codegen/lower/attention/few_queries_join.h"
 
 namespace tenon::codegen {
 
@@ -23,6 +25,22 @@ Dim pairs_of(const Nest& nest, const Group& group) {
   return group.as<AttentionGroup>().longest_sequence ? rows * floor_div(keys, max(Dim(1), batch)) : batch * rows * keys;
 }
 
+Dim flops_of(const Nest& nest, const Group& group) {
+  return pairs_of(nest, group) * Dim(2) * (nest.axes[kHeadSize].extent + nest.axes[kValueSize].extent);
+}
+
+/// The kernel runs, and works, where `not_used` is 0.
+void use_unless(Dim not_used, Kernel& kernel) {
+  const auto unless = [&](Dim& size) { size = select(not_used, Dim(0), size); };
+  unless(kernel.tasks);
+  unless(kernel.flops);
+  for (ProductWork& p : kernel.work.products) unless(p.times);
+  for (LoopWork& l : kernel.work.loops) {
+    unless(l.points);
+    unless(l.vector_loops);
+  }
+}
+
 Result<Kernel> join_of_parts(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Plan& plan, const Target& target,
                              const KeyParts& parts) {
   Kernel kernel;
@@ -36,19 +54,42 @@ Result<Kernel> join_of_parts(const Nest& nest, const Group& group, const Attenti
   return kernel;
 }
 
+/// Both kernels of the form for few queries.
+Result<void> add_few_queries(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Plan& plan, const Target& target,
+                             const FewQueries& few, std::vector<Kernel>& out) {
+  Kernel keys, join;
+  TRY(emit_few_queries(keys, plan, target, tactic, nest, group, few));
+  TRY(emit_join_of_ranges(join, plan, target, tactic, nest, group, few));
+  keys.flops = select(few.used, flops_of(nest, group), Dim(0));
+  keys.work = few_queries_work(nest, few.used, few.rows, vectors_beside(few.rows, target), target);
+  const Dim values = few.tiles * few.ranges * Dim(few.rows) * nest.axes[kValueSize].extent;
+  join.flops = values * Dim(2);
+  join.work.loops.push_back({.points = values, .lane_extent = nest.axes[kValueSize].extent, .operations = 2, .loads = 3});
+  for (Kernel* kernel : {&keys, &join}) {
+    kernel->nodes = nest.nodes;
+    kernel->tactic = text_of(tactic);
+    out.push_back(std::move(*kernel));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<Kernel>> lower_attention(const Group& group, const AttentionTactic& tactic, const Plan& plan, const Target& target) {
   const Nest& nest = group.nests[0];
   TRY(places_known(nest, plan));
   const KeyParts parts = key_parts(nest, group, tactic, plan, target);
+  const auto few = few_queries(nest, group, tactic, plan);
   std::vector<Kernel> kernels;
+  if (few) TRY(add_few_queries(nest, group, tactic, plan, target, *few, kernels));
+  if (few && few->used == Dim(1)) return kernels;
   Kernel kernel;
   TRY(emit_attention(kernel, plan, target, tactic, nest, group, parts));
-  kernel.flops = pairs_of(nest, group) * Dim(2) * (nest.axes[kHeadSize].extent + nest.axes[kValueSize].extent);
+  kernel.flops = flops_of(nest, group);
   kernel.nodes = nest.nodes;
   kernel.tactic = text_of(tactic);
   kernel.work = attention_work(nest, tactic.tile, target);
+  if (few) use_unless(few->used, kernel);
   kernels.push_back(std::move(kernel));
   if (parts.several()) kernels.push_back(TRY(join_of_parts(nest, group, tactic, plan, target, parts)));
   return kernels;

@@ -8,34 +8,45 @@
 
 namespace tenon::codegen {
 
+namespace {
+
+/// Of AttentionForm.
+constexpr const char* kNames[] = {"attention", "attention_join", "attention_few", "attention_few_join"};
+
+}  // namespace
+
 AttentionCode::AttentionCode(Kernel& kernel, const Plan& plan, const Target& target, const AttentionTactic& tactic, const Nest& of,
-                             const Group& group, const KeyParts& key_parts, bool joins)
-    : emit(kernel, plan, target, joins ? "attention_join" : "attention"),
+                             const Group& group, const KeyParts& key_parts, AttentionForm which, const std::optional<FewQueries>& few)
+    : emit(kernel, plan, target, kNames[static_cast<size_t>(which)]),
       nest(of),
       tile(tactic.tile),
       parts(key_parts),
+      form(which),
+      in_order(plan.sums_in_order),
       visible(group.as<AttentionGroup>().longest_sequence ? std::nullopt : visible_keys(of)) {
   for (size_t k = 0; k < 3; ++k) places[k] = *affine_of(flat_of(nest.accesses[k], plan), kAttentionAxes);
   result = *affine_of(flat_of(nest.outputs[0], plan), kAttentionAxes);
   head = extent(kHeadSize).value();
   value = extent(kValueSize).value();
-  value_pad = padded_values(nest, tile, target);
-  take_buffers(group, joins);
-  take_scratch(extent(kKey).is_number() ? std::min(tactic.block, extent(kKey).value()) : tactic.block, joins);
+  value_pad = is_for_few() ? round_up(value, int64_t{lanes()}) : padded_values(nest, tile, target);
+  take_buffers(group);
+  const int64_t block = in_order ? kKeysOfARange : tactic.block;
+  is_for_few() ? take_scratch_for_few(few->rows) : take_scratch(extent(kKey).is_number() ? std::min(block, extent(kKey).value()) : block);
 }
 
-void AttentionCode::take_buffers(const Group& group, bool joins) {
-  if (!joins) {
+void AttentionCode::take_buffers(const Group& group) {
+  if (!joins()) {
     for (size_t k = 0; k < 3; ++k) operands[k] = emit.buffer(nest.accesses[k].array, false);
-    scores_of.emplace(emit, nest);
+    scores_of.emplace(emit, nest, is_for_few() ? kKey : kQuery);
   }
   const auto& of = group.as<AttentionGroup>();
-  if (parts.several()) part_sums = emit.buffer(of.part_sums, !joins), part_weights = emit.buffer(of.part_weights, !joins);
+  if (parts.several() || is_for_few())
+    part_sums = emit.buffer(of.part_sums, !joins()), part_weights = emit.buffer(of.part_weights, !joins());
   for (size_t k = 0; k < 2 && of.longest_sequence; ++k) starts[k] = emit.buffer(group.inputs[k], false);
-  out = emit.buffer(nest.outputs[0].array, true);
+  if (form != AttentionForm::few_queries) out = emit.buffer(nest.outputs[0].array, true);
 }
 
-void AttentionCode::take_scratch(int64_t keys_of_a_block, bool joins) {
+void AttentionCode::take_scratch(int64_t keys_of_a_block) {
   const int64_t queries = int64_t{tile.vectors} * lanes();
   scaled_query = build().scratch(DType::f32, queries * round_up(head, int64_t{lanes()}));
   scores = build().scratch(DType::f32, queries * std::max<int64_t>(keys_of_a_block, 1));
@@ -43,7 +54,22 @@ void AttentionCode::take_scratch(int64_t keys_of_a_block, bool joins) {
   maxima = build().scratch(DType::f32, queries);
   totals = build().scratch(DType::f32, queries);
   factors = build().scratch(DType::f32, queries);
-  if (joins) part_factors = build().scratch(DType::f32, queries);
+  if (joins() || in_order) part_factors = build().scratch(DType::f32, queries);
+}
+
+void AttentionCode::take_scratch_for_few(int rows) {
+  if (joins()) {
+    sums = build().scratch(DType::f32, value_pad);
+    for (int32_t* each : {&maxima, &totals, &factors, &part_factors}) *each = build().scratch(DType::f32, lanes());
+    return;
+  }
+  const int64_t padded_head = round_up(head, int64_t{lanes()});
+  vectors_of_panel = vectors_beside(rows, emit.target());
+  const int64_t panel = int64_t{vectors_of_panel} * lanes();
+  scores_of_a_row = round_up(kKeysOfARange, panel);
+  scaled_query = build().scratch(DType::f32, rows * padded_head);
+  panel_of_keys = build().scratch(DType::f32, padded_head * panel);
+  scores = build().scratch(DType::f32, rows * scores_of_a_row);
 }
 
 Reg AttentionCode::real(double v) {

@@ -22,12 +22,23 @@ struct QueryTile {
   KeyRange keys = {};
 };
 
+/// The kernels of attention.
+enum class AttentionForm : uint8_t {
+  queries,      ///< queries lie along the lanes
+  join,         ///< adds up the parts of `queries`
+  few_queries,  ///< keys lie along the lanes
+  join_few,     ///< adds up the ranges of `few_queries`
+};
+
 /// State that the parts of an attention lowering share: the nest and its sizes, buffers and places of operands, and scratch memory of a
 /// tile of queries.
 struct AttentionCode {
-  /// joins: for the second kernel, which adds up the results of parts.
+  /// few: of the forms for few queries.
   AttentionCode(Kernel& kernel, const Plan& plan, const Target& target, const AttentionTactic& tactic, const Nest& nest, const Group& group,
-                const KeyParts& parts, bool joins);
+                const KeyParts& parts, AttentionForm form, const std::optional<FewQueries>& few = {});
+
+  bool joins() const { return form == AttentionForm::join || form == AttentionForm::join_few; }
+  bool is_for_few() const { return form == AttentionForm::few_queries || form == AttentionForm::join_few; }
 
   TileBuilder& build() { return emit.build(); }
   int lanes() const { return emit.lanes(); }
@@ -47,6 +58,8 @@ struct AttentionCode {
   const Nest& nest;
   const Tile tile;
   const KeyParts parts;
+  const AttentionForm form;
+  const bool in_order;                                 ///< keys are summed in ranges, see kKeysOfARange
   const std::optional<VisibleKeys> visible;            ///< none for ragged attention
   Affine places[3], result;                            ///< places of query, key and value, and of the result
   int64_t head = 0, value = 0, value_pad = 0;          ///< elements of a query, of a value, and of a value rounded up to whole panels
@@ -55,11 +68,16 @@ struct AttentionCode {
   std::optional<AttentionScores> scores_of;
   // Scratch memory: [head size][queries], [keys of a block][queries] (scores, then weights), [queries][values], and of each query a number.
   int32_t scaled_query = -1, scores = -1, sums = -1, maxima = -1, totals = -1, factors = -1, part_factors = -1;
+  // Of few queries instead: [rows][head size], [head size][keys of a panel], [rows][keys of a range].
+  int32_t panel_of_keys = -1;
+  int vectors_of_panel = 0;     ///< of keys
+  int64_t scores_of_a_row = 0;  ///< keys of a range, rounded up to whole panels
   Result<void> status;
 
  private:
-  void take_buffers(const Group& group, bool joins);
-  void take_scratch(int64_t keys_of_a_block, bool joins);
+  void take_buffers(const Group& group);
+  void take_scratch(int64_t keys_of_a_block);
+  void take_scratch_for_few(int rows);
 };
 
 }  // namespace tenon::codegen

@@ -16,21 +16,6 @@ Reg weights_of_slot(AttentionCode& code, Reg slot) {
   return code.build().mul(slot, code.number(int64_t{2} * code.tile.vectors * code.lanes()));
 }
 
-/// Brings a vector of queries to the higher of two maxima, and gives the factors of the sums that were made with either.
-void merge_weights(AttentionCode& code, Reg place, Reg weights, int64_t queries) {
-  TileBuilder& build = code.build();
-  const Reg theirs = build.add(weights, place);
-  const Reg old = code.load(code.maxima, place), found = code.load(code.part_weights, theirs);
-  const Reg maximum = higher(code, old, found), base = base_of(code, maximum);
-  const auto factor = [&](Reg highest) { return build.expr(ExprOp::exp, {build.sub(highest, base)}); };
-  const Reg shrink = factor(old), of_part = factor(found);
-  const Reg total = code.load(code.part_weights, build.add(theirs, code.number(queries)));
-  build.store(code.maxima, place, maximum);
-  build.store(code.factors, place, shrink);
-  build.store(code.part_factors, place, of_part);
-  build.store(code.totals, place, build.fma(total, of_part, build.mul(code.load(code.totals, place), shrink)));
-}
-
 void merge_sums(AttentionCode& code, const QueryTile& q, Reg theirs) {
   TileBuilder& build = code.build();
   build.loop(code.number(0), code.number(code.width(q)), code.number(1), [&](Reg r) {
@@ -62,7 +47,11 @@ void merge_parts(AttentionCode& code, const QueryTile& q) {
   build.loop(code.number(0), code.emit.dim(code.parts.parts), code.number(1), [&](Reg part) {
     const Reg slot = build.add(build.mul(q.tile, code.emit.dim(code.parts.parts)), part);
     const Reg sums = sums_of_slot(code, slot), weights = weights_of_slot(code, slot);
-    for (int v = 0; v < q.vectors; ++v) merge_weights(code, code.place_of(v), weights, code.width(q));
+    for (int v = 0; v < q.vectors; ++v) {
+      const Reg place = code.place_of(v), theirs = build.add(weights, place);
+      const Reg old = code.load(code.maxima, place), found = code.load(code.part_weights, theirs);
+      merge_weights(code, place, old, found, [&] { return code.load(code.part_weights, build.add(theirs, code.number(code.width(q)))); });
+    }
     merge_sums(code, q, sums);
   });
 }

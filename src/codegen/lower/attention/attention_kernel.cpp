@@ -23,7 +23,11 @@ class AttentionLowering {
   /// joins: the kernel behind the one that leaves the sums of parts.
   AttentionLowering(Kernel& kernel, const Plan& plan, const Target& target, const AttentionTactic& tactic, const Nest& nest,
                     const Group& group, const KeyParts& parts, bool joins)
-      : kernel_(kernel), code_(kernel, plan, target, tactic, nest, group, parts, joins), group_(group), tactic_(tactic), joins_(joins) {}
+      : kernel_(kernel),
+        code_(kernel, plan, target, tactic, nest, group, parts, joins ? AttentionForm::join : AttentionForm::queries),
+        group_(group),
+        tactic_(tactic),
+        joins_(joins) {}
 
   Result<void> run() {
     const Dim queries = code_.tile.vectors * code_.lanes();
@@ -119,7 +123,8 @@ class AttentionLowering {
       q.keys = key_range(code_.emit, *code_.visible, q.first, last, code_.emit.dim(code_.extent(kKey)));
     }
     const auto whole = [&] {
-      code_.visible ? attend_visible(q, q.end_of_keys) : attend_to(q, q.first_key, q.end_of_keys, q.first_key);
+      if (code_.in_order) attend_in_order(q);
+      else code_.visible ? attend_visible(q, q.end_of_keys) : attend_to(q, q.first_key, q.end_of_keys, q.first_key);
       write_results(code_, q, group_.as<AttentionGroup>().masked_rows);
       return std::vector<Reg>{};
     };
@@ -152,6 +157,40 @@ class AttentionLowering {
       const Reg from = of_part(q.keys.begin, code_.number(0), q.keys.end), to = of_part(q.keys.end, q.keys.begin, keys);
       const Reg wanted = build().expr(ExprOp::logical_or, {is(0), has_no_visible_key(code_, q)});
       attend_to(q, from, build().expr(ExprOp::select, {wanted, to, from}), build().expr(ExprOp::select, {is(0), from, code_.number(-1)}));
+    });
+  }
+
+  /// Ranges of keys that begin at absolute places, so that no sum depends on the other queries of the tile.
+  void attend_in_order(const QueryTile& q) {
+    const Reg none = code_.number(0), all = q.end_of_keys;
+    if (!code_.visible) return add_ranges(q, q.first_key, q.first_key, all);
+    if (code_.visible->hidden_score == -kInfinity) return add_ranges(q, start_of_range(q.keys.begin), q.keys.begin, q.keys.end);
+    // Hidden keys share the weight of a query that sees none: then all keys once more.
+    build().loop(code_.number(0), code_.number(2), code_.number(1), [&](Reg attempt) {
+      const Reg first = build().expr(ExprOp::equal, {attempt, none});
+      const auto of = [&](Reg visible, Reg whole) { return build().expr(ExprOp::select, {first, visible, whole}); };
+      const Reg from = of(q.keys.begin, none), wanted = build().expr(ExprOp::logical_or, {first, has_no_visible_key(code_, q)});
+      const auto begin = [&] {
+        begin_softmax(code_, q);
+        return std::vector<Reg>{};
+      };
+      build().branch(wanted, begin, [] { return std::vector<Reg>{}; });
+      add_ranges(q, start_of_range(from), from, build().expr(ExprOp::select, {wanted, of(q.keys.end, all), from}));
+    });
+  }
+
+  Reg start_of_range(Reg key) {
+    const Reg size = code_.number(kKeysOfARange);
+    return build().mul(build().expr(ExprOp::div, {key, size}), size);
+  }
+
+  /// Keys [from, to), in ranges of which the first one begins at `first_range`.
+  void add_ranges(const QueryTile& q, Reg first_range, Reg from, Reg to) {
+    const Reg step = code_.number(kKeysOfARange);
+    build().loop(first_range, to, step, [&](Reg start) {
+      const Reg key = build().expr(ExprOp::max, {start, from}), count = build().sub(build().min(build().add(start, step), to), key);
+      add_weights_of_range(code_, q, count, multiply_keys(code_, q, key, count));
+      multiply_values(code_, q, key, count);
     });
   }
 

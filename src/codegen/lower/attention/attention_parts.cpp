@@ -37,4 +37,31 @@ PartShapes part_shapes(const KeyParts& parts, const Nest& nest, Tile tile, const
   return {{parts.tiles, kept, queries * padded_values(nest, tile, target)}, {parts.tiles, kept, 2 * queries}};
 }
 
+std::optional<FewQueries> few_queries(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Plan& plan) {
+  constexpr int64_t kMostRows = 8;
+  const Dim queries = nest.axes[kQuery].extent, sharing = nest.axes[kSharing].extent;
+  if (!plan.sums_in_order || group.as<AttentionGroup>().longest_sequence || tactic.few == 0 || !sharing.is_number()) return std::nullopt;
+  FewQueries out{.used = less_than(queries, Dim(tactic.few + 1))};
+  if (out.used == Dim(0)) return std::nullopt;
+  out.heads = std::max<int64_t>(1, sharing.value());
+  out.chunks = ceil_div(out.heads, kMostRows);
+  out.rows = static_cast<int>(ceil_div(out.heads, out.chunks));
+  const Dim of_heads = nest.axes[kBatch].extent * nest.axes[kKeyHead].extent * queries;
+  out.tiles = select(out.used, of_heads * Dim(out.chunks), Dim(0));
+  out.results = select(out.used, of_heads * Dim(out.heads), Dim(0));
+  out.ranges = ceil_div(nest.axes[kKey].extent, Dim(kKeysOfARange));
+  return out;
+}
+
+int vectors_beside(int rows, const Target& target) {
+  int vectors = 4;
+  while (vectors > 1 && rows * vectors + vectors + 1 > target.registers) --vectors;
+  return vectors;
+}
+
+PartShapes part_shapes(const FewQueries& few, const Nest& nest, const Target& target) {
+  const int64_t values = round_up(nest.axes[kValueSize].extent.value(), int64_t{target.lanes()});
+  return {{few.tiles, few.ranges, few.rows * values}, {few.tiles, few.ranges, Dim(2 * int64_t{few.rows})}};
+}
+
 }  // namespace tenon::codegen

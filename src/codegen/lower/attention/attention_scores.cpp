@@ -15,7 +15,7 @@ Reg element_at(KernelEmitter& emit, const Affine& place, const AttentionPoint& p
   return sum;
 }
 
-AttentionScores::AttentionScores(KernelEmitter& emit, const Nest& nest) : emit_(emit), nest_(nest) {
+AttentionScores::AttentionScores(KernelEmitter& emit, const Nest& nest, AttentionAxis along) : emit_(emit), nest_(nest), along_(along) {
   for (const NestAccess& a : nest.accesses) places_.push_back(affine_of(flat_of(a, emit.plan()), kAttentionAxes));
   for (size_t k = 3; k < nest.accesses.size(); ++k) buffers_.push_back(emit.buffer(nest.accesses[k].array, false));
 }
@@ -23,7 +23,7 @@ AttentionScores::AttentionScores(KernelEmitter& emit, const Nest& nest) : emit_(
 KernelEmitter::EvalContext AttentionScores::context_of(const AttentionPoint& point, const QueryLanes& queries) const {
   KernelEmitter::EvalContext context;
   context.axes.assign(point.begin(), point.end());
-  context.axes[kQuery] = queries.all;
+  context.axes[along_] = queries.all;
   return context;
 }
 
@@ -65,6 +65,15 @@ Result<Reg> AttentionScores::value(const Expr& score, const AttentionPoint& poin
   return build().splat(out, emit_.lanes());
 }
 
+Result<Reg> AttentionScores::value_of_keys(const Expr& score, const AttentionPoint& point, const QueryLanes& keys, Reg product) {
+  KernelEmitter::EvalContext context = context_of(point, keys);
+  context.load = [&](int access) -> Result<Reg> {
+    if (access == 0) return product;
+    return load(access, point, keys, context);
+  };
+  return build().splat(TRY(emit_.evaluate(score, context)), emit_.lanes());
+}
+
 bool AttentionScores::depends_on_key(const Expr& e) const {
   if (!e) return false;
   if (e.op() == ExprOp::axis) return e->index == kKey;
@@ -85,9 +94,9 @@ Result<Reg> AttentionScores::load(int access, const AttentionPoint& point, const
     (build().type(at).lanes > 1 ? how.offsets : offset) = at;
   } else {
     AttentionPoint from = point;
-    from[kQuery] = queries.first;
+    from[along_] = queries.first;
     offset = element_at(emit_, *places_[access], from);
-    const Dim along = places_[access]->coefficients[kQuery];
+    const Dim along = places_[access]->coefficients[along_];
     if (along != Dim(0)) how.stride = emit_.dim(along);
   }
   if (a.within) return load_within(access, offset, how, queries, context);

@@ -14,18 +14,19 @@ using AttentionPoint = std::array<Reg, kAttentionAxes>;
 /// The element number of an affine place at that point.
 Reg element_at(KernelEmitter& emit, const Affine& place, const AttentionPoint& point);
 
-/// A vector of queries, one a lane.
+/// A vector of queries, or of keys, one a lane.
 struct QueryLanes {
-  Reg first = kNone;   ///< i64 scalar: number of the first query
-  Reg all = kNone;     ///< i64 vector: number of the query in each lane; lanes beyond the last query repeat it
-  Reg inside = kNone;  ///< mask of the lanes that hold a query
+  Reg first = kNone;   ///< i64 scalar: number of the first one
+  Reg all = kNone;     ///< i64 vector: number of the one in each lane; lanes beyond the last one repeat it
+  Reg inside = kNone;  ///< mask of the lanes that hold one
 };
 
 /// Emits scores as the attention nest defines them (masked, capped), for one key and a vector of queries. Subexpressions of the key alone
 /// are computed once for all its queries, those of the queries alone once for all keys.
 class AttentionScores {
  public:
-  AttentionScores(KernelEmitter& emit, const Nest& nest);
+  /// along: kQuery, or kKey, whose numbers lie along the lanes.
+  AttentionScores(KernelEmitter& emit, const Nest& nest, AttentionAxis along = kQuery);
 
   /// Emits the subexpressions that do not depend on keys, for later code in the same block. point[kQuery] and point[kKey] are not used.
   Result<void> enter_queries(const Expr& score, const AttentionPoint& point, std::vector<QueryLanes> queries);
@@ -33,6 +34,8 @@ class AttentionScores {
   void enter_key() { of_key_.clear(); }
   /// Emits the score for vector number `vector` of the queries. Expr::input(0) in `score` is `product`.
   Result<Reg> value(const Expr& score, const AttentionPoint& point, size_t vector, Reg product);
+  /// Emits the score for one query, at `point`, and a vector of keys.
+  Result<Reg> value_of_keys(const Expr& score, const AttentionPoint& point, const QueryLanes& keys, Reg product);
 
  private:
   using Memo = decltype(KernelEmitter::EvalContext::memo);
@@ -47,6 +50,7 @@ class AttentionScores {
 
   KernelEmitter& emit_;
   const Nest& nest_;
+  const AttentionAxis along_;
   std::vector<std::optional<Affine>> places_;
   std::vector<int32_t> buffers_;  ///< of accesses 3 and on
   std::vector<QueryLanes> queries_;

@@ -16,6 +16,17 @@ void shrink_sums(AttentionCode& code, const QueryTile& q) {
   });
 }
 
+/// Replaces the scores of a vector of queries by exp(score - base); returns the sum, in the order of the keys.
+Reg exponentials(AttentionCode& code, const QueryTile& q, Reg place, Reg base, Reg count) {
+  TileBuilder& build = code.build();
+  return build.loop(code.number(0), count, code.number(1), {code.vector(0)}, [&](Reg k, const std::vector<Reg>& before) {
+    const Reg score = code.at(place, k, code.width(q));
+    const Reg weight = build.expr(ExprOp::exp, {build.sub(code.load(code.scores, score), base)});
+    build.store(code.scores, score, weight);
+    return std::vector<Reg>{build.add(before[0], weight)};
+  })[0];
+}
+
 /// Puts the block's totals to those of the blocks before, if there were any; those shrink by e^shrinks.
 void join(AttentionCode& code, const QueryTile& q, Reg joins, const std::vector<Reg>& shrinks, const std::vector<Reg>& totals) {
   TileBuilder& build = code.build();
@@ -64,14 +75,29 @@ void normalise(AttentionCode& code, const QueryTile& q, Reg joins, Reg count, co
     const Reg base = base_of(code, maximum);
     shrinks.push_back(build.sub(old, base));
     // One vector after the other: the numbers of one exp fill the registers.
-    totals.push_back(build.loop(code.number(0), count, code.number(1), {code.vector(0)}, [&](Reg k, const std::vector<Reg>& before) {
-      const Reg score = code.at(place, k, code.width(q));
-      const Reg weight = build.expr(ExprOp::exp, {build.sub(code.load(code.scores, score), base)});
-      build.store(code.scores, score, weight);
-      return std::vector<Reg>{build.add(before[0], weight)};
-    })[0]);
+    totals.push_back(exponentials(code, q, place, base, count));
   }
   join(code, q, joins, shrinks, totals);
+}
+
+void merge_weights(AttentionCode& code, Reg place, Reg old, Reg maximum_of_part, const std::function<Reg()>& total_of_part) {
+  TileBuilder& build = code.build();
+  const Reg maximum = higher(code, old, maximum_of_part), base = base_of(code, maximum);
+  const auto factor = [&](Reg highest) { return build.expr(ExprOp::exp, {build.sub(highest, base)}); };
+  const Reg shrink = factor(old), of_part = factor(maximum_of_part);
+  const Reg total = total_of_part();
+  build.store(code.maxima, place, maximum);
+  build.store(code.factors, place, shrink);
+  build.store(code.part_factors, place, of_part);
+  build.store(code.totals, place, build.fma(total, of_part, build.mul(code.load(code.totals, place), shrink)));
+}
+
+void add_weights_of_range(AttentionCode& code, const QueryTile& q, Reg count, const std::vector<Reg>& highest) {
+  for (int v = 0; v < q.vectors; ++v) {
+    const Reg place = code.place_of(v), maximum = highest[static_cast<size_t>(v)];
+    const Reg total = exponentials(code, q, place, base_of(code, maximum), count);
+    merge_weights(code, place, code.load(code.maxima, place), maximum, [&] { return total; });
+  }
 }
 
 Reg has_no_visible_key(AttentionCode& code, const QueryTile& q) {

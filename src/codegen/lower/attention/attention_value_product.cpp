@@ -23,11 +23,22 @@ void tile_of_values(AttentionCode& code, const QueryTile& q, Reg base, Reg r, Re
   c.depth = count;
   const Reg first = code.at(v, r, code.value_pad);
   const auto place = [&](int row, int x) { return build.add(first, code.number(row * code.value_pad + int64_t{x} * code.lanes())); };
-  for (int row = 0; row < rows; ++row)
+  for (int row = 0; row < rows && !code.in_order; ++row)
     for (int x = 0; x < vectors; ++x) c.accumulators_in.push_back(code.load(code.sums, place(row, x)));
   const auto sums = build.contract(std::move(c));
-  for (int row = 0; row < rows; ++row)
-    for (int x = 0; x < vectors; ++x) build.store(code.sums, place(row, x), sums[static_cast<size_t>(row) * vectors + x]);
+  for (int row = 0; row < rows; ++row) {
+    Reg shrink = kNone, of_range = kNone;
+    if (code.in_order) {
+      const Reg query = build.add(r, code.number(row));
+      shrink = build.splat(build.load(code.factors, query, 1), code.lanes());
+      of_range = build.splat(build.load(code.part_factors, query, 1), code.lanes());
+    }
+    for (int x = 0; x < vectors; ++x) {
+      Reg sum = sums[static_cast<size_t>(row) * vectors + x];
+      if (code.in_order) sum = build.fma(sum, of_range, build.mul(code.load(code.sums, place(row, x)), shrink));
+      build.store(code.sums, place(row, x), sum);
+    }
+  }
 }
 
 /// In balanced tiles of queries.
