@@ -34,6 +34,24 @@ class Inliner {
     drop_empty();
   }
 
+  /// Evaluates positions (maps without operands) inside attention too, which then says which keys a query sees; others read them as before.
+  void show_positions() {
+    for (size_t g = 0; g < plan_.groups.size(); ++g) {
+      if (!is_single_map(g) || !plan_.groups[g].nests[0].accesses.empty()) continue;
+      const Nest map = plan_.groups[g].nests[0];
+      const ArrayId made = map.outputs[0].array;
+      if (readers_.writers(made) != 1) continue;
+      const auto users = readers_.of(made);
+      for (size_t u : users) {
+        Group after = plan_.groups[u];
+        if (after.kind() != GroupKind::attention || !rewrite_group(map, made, plan_.groups[u], after, 1)) continue;
+        readers_.remove(u);
+        plan_.groups[u] = std::move(after);
+        readers_.add(u);
+      }
+    }
+  }
+
   /// Inlines large masks into attention, from the last group to the first: the group that computes a mask then directly precedes attention.
   void save_memory() {
     saves_memory_ = true;
@@ -190,7 +208,11 @@ class Inliner {
 
 }  // namespace
 
-void inline_into_readers(Plan& plan) { Inliner(plan).run(); }
+void inline_into_readers(Plan& plan) {
+  Inliner inliner(plan);
+  inliner.run();
+  if (plan.sums_in_order) inliner.show_positions();
+}
 
 void inline_into_attention(Plan& plan) { Inliner(plan).save_memory(); }
 
