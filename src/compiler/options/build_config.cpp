@@ -11,42 +11,42 @@
 namespace tenon::compiler {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::string_view kPlugins = "plugin_config";
 
 Error unsupported(const BuildConfigJson& json, const BuildConfigField& field, std::string_view how, std::string_view why) {
-  const Json value = json.value(field);
+  const nlohmann::json value = json.value(field);
   return fail(Code::not_supported, json.place_of(field.object, field.name), fmt::format("{}: {}", how, why))
       .expected(fmt::format("{}, the standard value", field.standard))
-      .found(value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 60));
+      .found(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).substr(0, 60));
 }
 
 /// Whether the value asks for nothing: null, false, 0, an empty one.
-bool is_nothing(const Json& value) { return value.empty() || value == false || value == 0 || value == ""; }
+bool is_nothing(const nlohmann::json& value) { return value.empty() || value == false || value == 0 || value == ""; }
 
 /// A member of an object that is a field's value; null where it is missing.
-Json member_of(const Json& object, const char* name) { return object.is_object() && object.contains(name) ? object[name] : Json(); }
+nlohmann::json member_of(const nlohmann::json& object, const char* name) {
+  return object.is_object() && object.contains(name) ? object[name] : nlohmann::json();
+}
 
 /// Errors: not_supported for a value of a field that is refused.
 Result<void> check_supported(const BuildConfigJson& json, const BuildConfigField& field) {
   const bool is_later = field.use == FieldUse::not_yet;
   if (!is_later && field.use != FieldUse::refused) return {};
-  Json value = json.value(field);
+  nlohmann::json value = json.value(field);
   if (field.name == "lora_config") value = member_of(value, "lora_dir");
   if (field.name == "auto_parallel_config") {
     value = member_of(value, "world_size");
     if (value.is_number() && value.get<double>() <= 1) return {};
   }
-  const std::string standard = Json::parse(field.standard).dump();
-  if (is_nothing(value) || value.dump(-1, ' ', false, Json::error_handler_t::replace) == standard || value == "NONE") return {};
+  const std::string standard = nlohmann::json::parse(field.standard).dump();
+  if (is_nothing(value) || value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) == standard || value == "NONE") return {};
   if (value == "MEDUSA" || value == "LOOKAHEAD_DECODING" || value == "EAGLE")
     return unsupported(json, field, "not supported", "checkpoints with heads for drafts are not read");
   return unsupported(json, field, is_later ? "not supported yet" : "not supported", field.meaning);
 }
 
 Result<void> check_types_of_plugins(const BuildConfigJson& json, const BuildConfigField& field) {
-  const Json value = json.value(field);
+  const nlohmann::json value = json.value(field);
   if (field.object == kPlugins && (value == "fp8" || value == "nvfp4"))
     return unsupported(json, field, "not supported", "products of FP8 and NVFP4: CPUs have none");
   return {};
@@ -54,7 +54,7 @@ Result<void> check_types_of_plugins(const BuildConfigJson& json, const BuildConf
 
 /// The type of cache, by kv_cache_type and paged_kv_cache. Errors: not_supported (pages); bad_input where the two contradict each other.
 Result<bool> has_cache(const BuildConfigJson& json) {
-  const Json type = json.value("kv_cache_type"), paged = json.value("paged_kv_cache", kPlugins);
+  const nlohmann::json type = json.value("kv_cache_type"), paged = json.value("paged_kv_cache", kPlugins);
   const std::string name = type.is_null() ? "" : type.get<std::string>();
   if (!name.empty() && paged.is_boolean() && paged.get<bool>() != (name == "PAGED"))
     return fail(Code::bad_input, json.place_of(kPlugins, "paged_kv_cache"), "it contradicts kv_cache_type")
@@ -68,12 +68,12 @@ Result<bool> has_cache(const BuildConfigJson& json) {
   return name != "DISABLED";
 }
 
-int64_t integer_or_0(const Json& value) { return value.is_null() ? 0 : value.get<int64_t>(); }
+int64_t integer_or_0(const nlohmann::json& value) { return value.is_null() ? 0 : value.get<int64_t>(); }
 
 }  // namespace
 
 std::string BuildConfig::session_limits() const {
-  Json out = Json::object();
+  nlohmann::json out = nlohmann::json::object();
   if (most_input > 0) out["max_input_len"] = most_input;
   if (chunk > 0) out["opt_num_tokens"] = chunk;
   return out.empty() ? "" : out.dump();

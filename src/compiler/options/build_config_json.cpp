@@ -10,8 +10,6 @@
 namespace tenon::compiler {
 namespace {
 
-using Json = nlohmann::json;
-
 std::string_view class_of(std::string_view object) { return object.empty() ? "BuildConfig" : "PluginConfig"; }
 
 /// Whether the names differ in case alone.
@@ -31,7 +29,7 @@ size_t find_key(std::string_view text, std::string_view name, size_t from) {
 }
 
 /// Index of the name that the value is; nullopt: of none.
-std::optional<size_t> name_index(const BuildConfigField& field, const Json& value) {
+std::optional<size_t> name_index(const BuildConfigField& field, const nlohmann::json& value) {
   const std::vector<std::string> names = names_of(field);
   for (size_t k = 0; k < names.size(); ++k) {
     if (value.is_string() && is_same_name(value.get_ref<const std::string&>(), names[k])) return k;
@@ -40,9 +38,11 @@ std::optional<size_t> name_index(const BuildConfigField& field, const Json& valu
   return std::nullopt;
 }
 
-bool is_word(const Json& value, std::string_view word) { return value.is_string() && value.get_ref<const std::string&>() == word; }
+bool is_word(const nlohmann::json& value, std::string_view word) {
+  return value.is_string() && value.get_ref<const std::string&>() == word;
+}
 
-bool has_type(const BuildConfigField& field, const Json& value) {
+bool has_type(const BuildConfigField& field, const nlohmann::json& value) {
   if (value.is_null()) return field.nullable || field.kind == FieldKind::object;
   const bool may_be_disabled = field.kind == FieldKind::name && field.nullable;
   switch (field.kind) {
@@ -78,14 +78,14 @@ std::string BuildConfigJson::place_of(std::string_view object, std::string_view 
   return fmt::format("{}:{}, {}", place_, line, path);
 }
 
-Result<void> BuildConfigJson::check_type(const BuildConfigField& field, const Json& value) const {
+Result<void> BuildConfigJson::check_type(const BuildConfigField& field, const nlohmann::json& value) const {
   if (has_type(field, value)) return {};
   return fail(Code::bad_input, place_of(field.object, field.name), fmt::format("the field of {} has no such value", class_of(field.object)))
       .expected(expected_text(field))
-      .found(fmt::format("{}, {}", value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 60), value.type_name()));
+      .found(fmt::format("{}, {}", value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).substr(0, 60), value.type_name()));
 }
 
-Result<void> BuildConfigJson::check(std::string_view object, const Json& members) const {
+Result<void> BuildConfigJson::check(std::string_view object, const nlohmann::json& members) const {
   for (const auto& [name, value] : members.items()) {
     const BuildConfigField* const field = find_build_config_field(object, name);
     if (field) {
@@ -105,13 +105,13 @@ Result<void> BuildConfigJson::check(std::string_view object, const Json& members
 
 Result<BuildConfigJson> BuildConfigJson::parse(std::string_view text, std::string place) {
   BuildConfigJson out(text, std::move(place));
-  out.fields_ = Json::parse(text, nullptr, false);
+  out.fields_ = nlohmann::json::parse(text, nullptr, false);
   if (!out.fields_.is_object())
     return fail(Code::bad_file, out.place_, out.fields_.is_discarded() ? "the file is no JSON" : "the file is no BuildConfig")
         .expected("an object with fields of BuildConfig")
         .found(out.fields_.is_discarded() ? "another text" : out.fields_.type_name());
   if (const auto inner = out.fields_.find("build_config"); inner != out.fields_.end() && inner->is_object()) {
-    Json fields = std::move(*inner);
+    nlohmann::json fields = std::move(*inner);
     out.fields_ = std::move(fields);
   }
   TRY(out.check("", out.fields_));
@@ -120,8 +120,8 @@ Result<BuildConfigJson> BuildConfigJson::parse(std::string_view text, std::strin
   return out;
 }
 
-const Json* BuildConfigJson::find(const BuildConfigField& field) const {
-  const Json* of = &fields_;
+const nlohmann::json* BuildConfigJson::find(const BuildConfigField& field) const {
+  const nlohmann::json* of = &fields_;
   if (!field.object.empty()) {
     const auto object = fields_.find(field.object);
     if (object == fields_.end() || !object->is_object()) return nullptr;
@@ -138,16 +138,16 @@ nlohmann::ordered_json BuildConfigJson::all() const {
   return out;
 }
 
-Json BuildConfigJson::value(const BuildConfigField& field) const {
-  const Json* const found = find(field);
-  Json out = found ? *found : Json::parse(field.standard);
+nlohmann::json BuildConfigJson::value(const BuildConfigField& field) const {
+  const nlohmann::json* const found = find(field);
+  nlohmann::json out = found ? *found : nlohmann::json::parse(field.standard);
   if (field.kind == FieldKind::switched && out.is_string()) return is_word(out, "enable");
   if (const auto index = name_index(field, out)) return names_of(field)[*index];
   if (field.kind == FieldKind::name && is_word(out, "disable")) return nullptr;
   return out;
 }
 
-Json BuildConfigJson::value(std::string_view name, std::string_view object) const {
+nlohmann::json BuildConfigJson::value(std::string_view name, std::string_view object) const {
   const BuildConfigField* const field = find_build_config_field(object, name);
   TENON_ASSERT(field);
   return value(*field);
