@@ -5,10 +5,12 @@
 #include "compile_bindings.h"
 #include "docstrings.h"
 #include "engine_bindings.h"
+#include "package_name.h"
 
 namespace nb = nanobind;
 
 namespace tenon_python {
+const char* const kPackageName = "tenon";
 void bind_language(nanobind::module_& m);
 void bind_build_config(nanobind::module_& m);
 }  // namespace tenon_python

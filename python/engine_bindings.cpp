@@ -17,6 +17,7 @@
 #include "engine_run.h"
 #include "engine_values.h"
 #include "log.h"
+#include "package_name.h"
 #include "plugins/environment.h"
 
 namespace tenon_python {
@@ -94,11 +95,11 @@ nb::tuple reduced(const tenon::Engine& engine) {
   named["isolate_plugins"] = options.isolate_plugins;
   named["plugin_timeout"] = std::chrono::duration<double>(options.plugin_timeout).count();
   named["plugin_memory"] = options.plugin_memory;
-  const nb::object restore = nb::module_::import_(TENON_PACKAGE "._pickle").attr("restore");
+  const nb::object restore = nb::module_::import_((std::string(kPackageName) + "._pickle").c_str()).attr("restore");
   return nb::make_tuple(restore, nb::make_tuple(nb::bytes(bytes.data(), bytes.size()), named));
 }
 
-void save(const tenon::Engine& engine, const std::filesystem::path& path, bool portable) {
+void save_engine(const tenon::Engine& engine, const std::filesystem::path& path, bool portable) {
   auto saved = [&] {
     const nb::gil_scoped_release released;
     return engine.save(path, portable);
@@ -177,7 +178,7 @@ void bind_engine(nb::module_& m) {
       .def("__reduce__", &reduced)
       .def("__copy__", [](const nb::object& self) { return self; })
       .def("__deepcopy__", [](const nb::object& self, const nb::handle&) { return self; })
-      .def("save", &save, nb::arg("path"), nb::kw_only(), nb::arg("portable") = false)
+      .def("save", &save_engine, nb::arg("path"), nb::kw_only(), nb::arg("portable") = false)
       .def_prop_ro("entries", [](const tenon::Engine& e) { return std::vector<tenon::Entry>(e.entries().begin(), e.entries().end()); })
       .def_prop_ro("states", [](const tenon::Engine& e) { return std::vector<tenon::StateInfo>(e.states().begin(), e.states().end()); })
       .def_prop_ro("inputs", [](const tenon::Engine& e) { return ports(e.inputs()); })

@@ -64,7 +64,7 @@ std::unique_ptr<PyContext> fork(PyContext& self) {
   return std::make_unique<PyContext>(self.engine, released([&] { return self.context.fork(); }));
 }
 
-void save(PyContext& self, const std::filesystem::path& path) {
+void save_context(PyContext& self, const std::filesystem::path& path) {
   const PyContext::Use use(self);
   released([&] { return self.context.save(path); });
 }
@@ -118,7 +118,7 @@ void bind_context(nb::class_<PyContext>& context) {
           nb::arg("name"), nb::arg("length"))
       .def("state", &state, nb::arg("name"))
       .def("fork", &fork)
-      .def("save", &save, nb::arg("path"))
+      .def("save", &save_context, nb::arg("path"))
       .def("to_bytes", &to_bytes)
       .def("restore", &restore_bytes, nb::arg("source"))
       .def("restore", &restore, nb::arg("source"));

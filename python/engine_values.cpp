@@ -7,11 +7,12 @@
 #include <memory>
 
 #include "ml_dtypes_arrays.h"
+#include "package_name.h"
 
 namespace tenon_python {
 
 void raise(const tenon::Error& error) {
-  const nb::object type = nb::module_::import_(TENON_PACKAGE).attr("TenonError");
+  const nb::object type = nb::module_::import_(kPackageName).attr("TenonError");
   const auto text = [](std::string_view s) { return nb::str(s.data(), s.size()); };
   const nb::object made = type(text(tenon::name_of(error.code)), text(error.place), text(error.what), text(error.expected),
                                text(error.found), text(error.advice));

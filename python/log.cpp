@@ -4,13 +4,15 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include "package_name.h"
+
 namespace tenon_python {
 
 namespace nb = nanobind;
 
 namespace {
 
-nb::module_ log_module() { return nb::module_::import_(TENON_PACKAGE "._log"); }
+nb::module_ log_module() { return nb::module_::import_((std::string(kPackageName) + "._log").c_str()); }
 
 }  // namespace
 

@@ -4,6 +4,9 @@
 
 #include "docstrings.h"
 #include "engine_bindings.h"
+#include "package_name.h"
+
+const char* const tenon_python::kPackageName = "tenon_runtime";
 
 NB_MODULE(_tenon_runtime, m) {
   tenon::python::document_functions();
