@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of engines in the user's cache: one for each of what an engine depends on.
+// Engines in the user's cache: one name for each of what an engine depends on, and which of them are removed.
 #include "compiler/checkpoints/checkpoint_cache.h"
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <fstream>
 #include <set>
+#include <thread>
 
 #include "../files/temporary_folder.h"
+#include "compiler/checkpoints/engine_cache.h"
 
 namespace tenon::compiler {
 namespace {
@@ -44,6 +48,75 @@ TEST(CheckpointCache, OptionsAndFilesOfAdaptersAreInTheName) {
   add({.lora = {adapter}});
   EXPECT_EQ(*cached_engine_name(folder / "m.gguf", {.lora = {adapter + "=1"}}),
             *cached_engine_name(folder / "m.gguf", {.lora = {adapter}}));
+}
+
+TEST(EngineCache, LimitIsASizeOfTheEnvironment) {
+  const std::pair<const char*, uint64_t> kSizes[] = {{"", uint64_t{20} << 30},      {"0", UINT64_MAX},        {"1000", 1000}, {"3K", 3072},
+                                                     {"500M", uint64_t{500} << 20}, {"2T", uint64_t{2} << 40}};
+  for (const auto& [text, bytes] : kSizes) {
+    setenv("TENON_CACHE_SIZE", text, 1);
+    EXPECT_EQ(engine_cache_limit().value(), bytes) << text;
+  }
+  for (const char* const bad : {"G", "1GB", "-1", "1.5G", "x", "99999999999999999999", "99999999T", " 1", "1KM"}) {
+    setenv("TENON_CACHE_SIZE", bad, 1);
+    EXPECT_EQ(engine_cache_limit().error().code(), Code::bad_usage) << bad;
+  }
+  unsetenv("TENON_CACHE_SIZE");
+}
+
+/// Files of 1,000 bytes, each used a day before the next; 9 is the newest.
+class EngineFolder : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (int k = 0; k < 10; ++k) add(std::to_string(k) + ".tenon", std::chrono::days(10 - k));
+  }
+  void add(const std::string& name, std::chrono::hours ago) {
+    std::ofstream(folder / name) << std::string(1000, 'x');
+    std::filesystem::last_write_time(folder / name, std::filesystem::file_time_type::clock::now() - ago);
+  }
+  std::string names() {
+    std::set<std::string> sorted;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path())) sorted.insert(entry.path().filename().string());
+    std::string out;
+    for (const std::string& name : sorted) out += name.substr(0, name.find(".tenon"));
+    return out;
+  }
+  files::TemporaryFolder folder;
+};
+
+TEST_F(EngineFolder, LosesWhatWasNotUsedForLongest) {
+  EXPECT_EQ(remove_engines(folder.path(), folder / "9.tenon", 10'000).count, 0U);
+  EXPECT_TRUE(use_engine(folder / "0.tenon"));
+  EXPECT_FALSE(use_engine(folder / "none.tenon"));
+  const RemovedEngines removed = remove_engines(folder.path(), folder / "2.tenon", 7999);
+  EXPECT_EQ(removed.count, 3U);
+  EXPECT_EQ(removed.bytes, 3000U);
+  EXPECT_EQ(names(), "0256789");
+}
+
+TEST_F(EngineFolder, KeepsTheNewOneThoseInUseAndOtherFiles) {
+  add("a.txt", std::chrono::hours(0));
+  add("b.tenon.part-1-0", std::chrono::hours(30));
+  add("c.tenon.part-2-0", std::chrono::hours(1));
+  std::filesystem::create_directory(folder / "d.tenon");
+  EXPECT_TRUE(use_engine(folder / "4.tenon"));
+  EXPECT_EQ(remove_engines(folder.path(), folder / "3.tenon", 1).count, 8U);
+  EXPECT_EQ(names(), "34a.txtcd");
+}
+
+TEST_F(EngineFolder, IsSharedByThreadsThatUseAndRemove) {
+  std::vector<std::thread> threads;
+  std::atomic<uint64_t> removed = 0;
+  for (int k = 0; k < 4; ++k)
+    threads.emplace_back([&, k] {
+      for (int turn = 0; turn < 50; ++turn) {
+        if (k % 2 == 0) removed += remove_engines(folder.path(), folder / "9.tenon", 2000).count;
+        else EXPECT_TRUE(use_engine(folder / "9.tenon"));
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(removed, 8U);
+  EXPECT_EQ(names(), "89");
 }
 
 TEST(CheckpointOptions, ReadScalesOfAdapters) {

@@ -11,6 +11,7 @@
 #include "base/cpu.h"
 #include "base/hash.h"
 #include "base/version.h"
+#include "compiler/checkpoints/engine_cache.h"
 #include "compiler/measure/cache_path.h"
 #include "compiler/read_model.h"
 #include "compiler/save.h"
@@ -123,8 +124,9 @@ Result<fs::path> cached_engine(const fs::path& checkpoint, const CheckpointOptio
         .expected("HOME or XDG_CACHE_HOME to be set")
         .found("neither")
         .advice("build an engine with `tenon build`, and give that");
+  const uint64_t limit = TRY(engine_cache_limit());
+  if (use_engine(path)) return path;
   std::error_code error;
-  if (fs::exists(path, error)) return path;
   fs::create_directories(path.parent_path(), error);
   if (error)
     return fail(Code::write_failed, path.parent_path().string(), "the folder cannot be made")
@@ -138,6 +140,9 @@ Result<fs::path> cached_engine(const fs::path& checkpoint, const CheckpointOptio
   const auto start = std::chrono::steady_clock::now();
   TRY(build(checkpoint, options, path, messages));
   note(fmt::format("built in {:.1f} s", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()));
+  if (const RemovedEngines removed = remove_engines(path.parent_path(), path, limit); removed.count > 0)
+    note(fmt::format("removed {} engine{} that {} used for longest, {:.1f} MB: TENON_CACHE_SIZE limits the cache", removed.count,
+                     removed.count > 1 ? "s" : "", removed.count > 1 ? "were not" : "was not", static_cast<double>(removed.bytes) / 1e6));
   return path;
 }
 
