@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "base/random.h"
@@ -11,6 +12,12 @@ namespace tenon::llm {
 namespace {
 
 bool by_token(const Candidate& a, const Candidate& b) { return a.token < b.token; }
+/// What options make of a logit, within f64; a token that cannot follow stays so. Differences of two are no NaN then.
+double bounded(double before, double after) {
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  return before == -INFINITY ? before : std::clamp(after, -kLargest, kLargest);
+}
+
 /// Likelier first; of equals the one with the larger number, as in transformers' order from the smallest logit up.
 bool by_logit(const Candidate& a, const Candidate& b) { return a.logit != b.logit ? a.logit > b.logit : a.token > b.token; }
 
@@ -35,8 +42,9 @@ void Sampler::penalize(const TokenHistory& history, const SamplingOptions& o) {
   for (const int32_t token : history.tokens()) {
     if (static_cast<size_t>(token) >= candidates_.size()) continue;
     double& logit = candidates_[static_cast<size_t>(token)].logit;
-    logit = logit < 0 ? logit * o.repetition_penalty : logit / o.repetition_penalty;
-    if (const uint32_t count = history.answer_count(token); count > 0) logit -= o.presence_penalty + o.frequency_penalty * count;
+    logit = bounded(logit, logit < 0 ? logit * o.repetition_penalty : logit / o.repetition_penalty);
+    if (const uint32_t count = history.answer_count(token); count > 0)
+      logit = bounded(logit, logit - bounded(0, o.presence_penalty + bounded(0, o.frequency_penalty * count)));
   }
 }
 
@@ -86,7 +94,7 @@ Result<std::span<const Candidate>> Sampler::candidates(std::span<const float> lo
         std::min_element(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) { return a.logit > b.logit; });
     if (best != candidates_.end()) candidates_ = {*best};
   } else if (o.temperature != 1) {
-    for (Candidate& c : candidates_) c.logit /= o.temperature;
+    for (Candidate& c : candidates_) c.logit = bounded(c.logit, c.logit / o.temperature);
   }
   std::erase_if(candidates_, [](const Candidate& c) { return c.logit == -INFINITY; });
   if (candidates_.empty())

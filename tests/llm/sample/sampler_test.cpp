@@ -179,6 +179,32 @@ TEST(Sampler, LogitsThatAreNoNumbersAreErrors) {
   EXPECT_FALSE(sampler.sample({}, history, {}, 0, 0));
 }
 
+TEST(Sampler, OptionsBeyondF64KeepTheOrderOfLogits) {
+  const std::vector<float> logits = {-INFINITY, 3e38F, 1, -3e38F, 2, 3e38F};
+  TokenHistory history(logits.size());
+  for (int32_t token = 0; token < 6; ++token) history.add(token);
+  const SamplingOptions kCases[] = {{.temperature = 5e-324},
+                                    {.repetition_penalty = 5e-324},
+                                    {.repetition_penalty = 1e308, .temperature = 1e-300},
+                                    {.presence_penalty = 1.7e308, .frequency_penalty = 1.7e308, .temperature = 1e-300},
+                                    {.presence_penalty = -1.7e308, .frequency_penalty = 1.7e308},
+                                    {.presence_penalty = -1.7e308, .frequency_penalty = -1.7e308, .top_k = 3}};
+  for (SamplingOptions o : kCases) {
+    for (const double top_p : {1.0, 0.9}) {
+      o.top_p = top_p;
+      Sampler sampler(logits.size());
+      const auto candidates = sampler.candidates(logits, history, o);
+      ASSERT_TRUE(candidates) << candidates.error().text();
+      double sum = 0;
+      for (const Candidate& c : *candidates) {
+        EXPECT_TRUE(std::isfinite(c.logit) && c.token != 0);
+        sum += c.probability;
+      }
+      EXPECT_NEAR(sum, 1, 1e-12);
+    }
+  }
+}
+
 TEST(SamplingOptions, OutOfRangeIsNamed) {
   EXPECT_TRUE(check({}));
   EXPECT_EQ(check({.temperature = -1}).error()->place, "temperature");
