@@ -122,6 +122,11 @@ TEST_F(Templates, WithoutEndOrBoundAreStopped) {
       "{{ [1] * 99999999999 }}",
       "{{ ('x' * 1000000).replace('', 'y' * 1000000) }}",
       "{{ 'x'.center(99999999999) }}",
+      "{{ ('a,' * 4000000).split(',') | length }}",
+      "{{ ('a,' * 4000000).rsplit(',') | length }}",
+      "{{ ('a ' * 4000000).split() | length }}",
+      "{{ ('\\n' * 4000000).splitlines() | length }}",
+      "{{ ('\\n' * 8000000) | indent }}",
       "{{ '%99999999999d' % 1 }}",
       "{{ '{:99999999999}'.format(1) }}",
       "{% for i in range(99999) %}{{ 'x' * 10000 }}{% endfor %}",
@@ -147,6 +152,21 @@ TEST_F(Templates, WithoutEndOrBoundAreStopped) {
     EXPECT_TRUE(found.find("TN103") != std::string::npos || found.find("TN100") != std::string::npos) << text.substr(0, 200) << "\n"
                                                                                                       << found.substr(0, 200);
   }
+}
+
+TEST_F(Templates, SearchInLinearTime) {
+  const std::string text = "{% set text = 'a' * 3000000 %}{% set part = 'a' * 1000000 ~ 'b' %}{% set front = 'b' ~ 'a' * 1000000 %}";
+  EXPECT_EQ(
+      rendered(
+          text +
+              "{{ text.find(part) }} {{ part in text }} {{ text.rfind(front) }} {{ text.count(part) }} {{ text.replace(part, '') == text }} "
+              "{{ text.split(part) | length }} {{ text.rsplit(front) | length }} {{ text.rpartition(front)[0] | length }}",
+          Json::object()),
+      "-1 False -1 0 True 1 1 0");
+  EXPECT_EQ(rendered("{{ 'abcabcab'.rfind('ab') }} {{ 'abcabcab'.rfind('') }} {{ 'aaaa'.rsplit('aa', 1) }} {{ 'a-b--c'.rsplit('-', 2) }} "
+                     "{{ ''.rsplit('x') }} {{ 'aaa'.rpartition('aa') }} {{ 'abc'.find('') }} {{ 'aaa'.rfind('aa') }}",
+                     Json::object()),
+            "6 8 ['aa', ''] ['a-b', '', 'c'] [''] ('a', 'aa', '') 0 1");
 }
 
 TEST_F(Templates, ContextsThatDoNotFitAreErrors) {

@@ -6,6 +6,7 @@
 #include "llm/template/builtins/text_methods.h"
 #include "llm/template/values/characters.h"
 #include "llm/template/values/compare.h"
+#include "llm/text/find_part.h"
 
 namespace tenon::llm::jinja {
 namespace {
@@ -52,7 +53,7 @@ Parts split_at_space_from_right(std::string_view text, size_t most) {
 
 Parts split_at(std::string_view text, std::string_view separator, size_t most) {
   Parts out;
-  for (size_t at = text.find(separator); at != std::string_view::npos && out.size() < most; at = text.find(separator)) {
+  for (size_t at = find_part(text, separator); at != std::string_view::npos && out.size() < most; at = find_part(text, separator)) {
     out.push_back(text.substr(0, at));
     text.remove_prefix(at + separator.size());
   }
@@ -60,14 +61,13 @@ Parts split_at(std::string_view text, std::string_view separator, size_t most) {
   return out;
 }
 
+/// The parts of the text from right to left are those of both reversed from left to right.
 Parts split_at_from_right(std::string_view text, std::string_view separator, size_t most) {
-  Parts out;
-  for (size_t at = text.rfind(separator); at != std::string_view::npos && out.size() < most; at = text.rfind(separator)) {
-    out.push_back(text.substr(at + separator.size()));
-    text = text.substr(0, at);
-  }
-  out.push_back(text);
+  const std::string backwards(text.rbegin(), text.rend());
+  Parts out = split_at(backwards, std::string(separator.rbegin(), separator.rend()), most);
   std::ranges::reverse(out);
+  for (std::string_view& part : out)
+    part = text.substr(backwards.size() - static_cast<size_t>(part.data() - backwards.data()) - part.size(), part.size());
   return out;
 }
 
@@ -78,19 +78,26 @@ Value texts(const Value& self, const Parts& parts) {
   return Value::list(std::move(out));
 }
 
+/// Counts the memory of that many parts, before they are made. Errors: limit_exceeded.
+Result<void> take_parts(RenderState& state, size_t count) { return state.take(count, 4 * sizeof(Value)); }
+
 template <bool kFromRight>
 Result<Value> split(RenderState& state, const Value& self, Bound& arguments) {
   const int64_t limit = TRY(integer_argument(arguments[1], -1, "maxsplit"));
   const size_t most = limit < 0 ? SIZE_MAX : static_cast<size_t>(limit);
   TRY(state.take(self.text()->size(), 2));
-  if (arguments[0].is_absent() || arguments[0].is_none())
+  if (arguments[0].is_absent() || arguments[0].is_none()) {
+    TRY(take_parts(state, std::min(most, self.text()->size() / 2)));
     return texts(self, kFromRight ? split_at_space_from_right(*self.text(), most) : split_at_space(*self.text(), most));
+  }
   const std::string separator = TRY(text_argument(arguments[0], "sep"));
   if (separator.empty()) return run_error("'sep' is empty");
+  TRY(take_parts(state, std::min(most, occurrences(*self.text(), separator))));
   return texts(self, kFromRight ? split_at_from_right(*self.text(), separator, most) : split_at(*self.text(), separator, most));
 }
 
-Result<Value> split_lines(RenderState&, const Value& self, Bound& arguments) {
+Result<Value> split_lines(RenderState& state, const Value& self, Bound& arguments) {
+  TRY(take_parts(state, self.text()->size()));
   return texts(self, lines_of(*self.text(), flag_argument(arguments[0], false)));
 }
 
@@ -99,7 +106,7 @@ Result<Value> partition(RenderState&, const Value& self, Bound& arguments) {
   const std::string separator = TRY(text_argument(arguments[0], "sep"));
   if (separator.empty()) return run_error("'sep' is empty");
   const std::string& in = *self.text();
-  const size_t at = kFromRight ? in.rfind(separator) : in.find(separator);
+  const size_t at = kFromRight ? find_last_part(in, separator) : find_part(in, separator);
   const auto text = [&](std::string part) { return Value::text(std::move(part), self.is_safe()); };
   if (at == std::string::npos)
     return kFromRight ? Value::tuple({text(""), text(""), text(in)}) : Value::tuple({text(in), text(""), text("")});

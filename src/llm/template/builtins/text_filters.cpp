@@ -73,6 +73,7 @@ Result<Value> indent(RenderState& state, const Value& value, Bound& arguments) {
   }
   const bool first = flag_argument(arguments[1], false), blank = flag_argument(arguments[2], false);
   const std::string in = *value.text() + "\n";
+  TRY(state.take(in.size(), sizeof(std::string_view)));  // of lines, at most
   const auto lines = lines_of(in);
   TRY(state.take(lines.size(), by.size() + 1));
   std::string out = first ? by : "";
