@@ -29,6 +29,7 @@ class Collector {
       part_ = key == "vocab" ? Part::vocabulary : key == "merges" ? Part::merges : Part::other;
     }
     if (depth <= 2 && event != Event::key && event != Event::object_start && event != Event::array_start) part_ = Part::other;
+    if (depth == 2 && event == Event::array_start && part_ == Part::vocabulary) part_ = Part::other;  // of models that are no BPE
     if (depth < 3 || !in_model_ || part_ == Part::other) return true;
     return part_ == Part::vocabulary ? take_token(depth, event, value) : take_merge(depth, event, value);
   }

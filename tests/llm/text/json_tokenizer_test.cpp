@@ -61,6 +61,8 @@ TEST(JsonTokenizer, OtherFilesNameSpecialTokens) {
 
 TEST(JsonTokenizer, WhatIsNotComputedIsRefusedByName) {
   EXPECT_EQ(refused("/model/type", R"("Unigram")"), "not_supported: not supported yet: the tokenizer model Unigram");
+  EXPECT_EQ(refused("/model", R"({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", -1.5]]})"),
+            "not_supported: not supported yet: the tokenizer model Unigram");
   EXPECT_EQ(refused("/model/dropout", "0.1"), "not_supported: not supported yet: dropout of a BPE model");
   EXPECT_EQ(refused("/model/end_of_word_suffix", R"("</w>")"), "not_supported: not supported yet: end_of_word_suffix of a BPE model");
   EXPECT_EQ(refused("/normalizer", R"({"type": "Precompiled"})"), "not_supported: not supported yet: the normalizer Precompiled");
@@ -75,6 +77,7 @@ TEST(JsonTokenizer, WhatIsNotComputedIsRefusedByName) {
 
 TEST(JsonTokenizer, DamageIsOneErrorEach) {
   EXPECT_EQ(refused("/model/vocab", "{}"), "bad_file: a tokenizer has no model with a vocabulary");
+  EXPECT_EQ(refused("/model/vocab", R"(["a"])"), "bad_file: a tokenizer has no model with a vocabulary");
   EXPECT_EQ(refused("/model/vocab", R"({"a": -1})"), "bad_file: not a sound tokenizer file");
   EXPECT_EQ(refused("/model/vocab", R"({"a": {"b": 1}})"), "bad_file: not a sound tokenizer file");
   EXPECT_EQ(refused("/model/vocab", R"({"a": 0, "b": 0})"), "bad_file: a token appears twice in the vocabulary");
