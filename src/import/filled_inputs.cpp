@@ -49,6 +49,7 @@ ValueId filled_value(ir::Builder& build, InputRole role, const Lengths& lengths,
 }  // namespace
 
 Result<void> fill_inputs(ir::Graph& graph, const DecoderPorts& ports) {
+  for (const CachePair& cache : ports.caches) graph.symbols().symbol("new", 1, *cache.names.capacity);
   ir::Builder build(graph, graph.first());
   const CachePair& first = ports.caches.front();
   Lengths lengths{.past = ops::size_of(build, graph.find_value(first.names.past), first.axis),
