@@ -62,5 +62,17 @@ TEST(LanguageText, OfAFolderIsTheFilesThatAreThere) {
   EXPECT_EQ(read_language_text(folder / "none.gguf").error().code(), Code::file_missing);
 }
 
+TEST(LanguageText, OfAnOnnxModelIsBesideItOrItsFolder) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "onnx");
+  std::ofstream(folder / "tokenizer.json") << "{}";
+  std::ofstream(folder / "genai_config.json") << "{ }";
+  const LanguageText want{{TextPart::tokenizer, "{}"}, {TextPart::genai_config, "{ }"}};
+  EXPECT_EQ(*read_language_text(folder / "model.onnx"), want);
+  EXPECT_EQ(*read_language_text(folder / "onnx" / "model.onnx"), want);
+  std::ofstream(folder / "onnx" / "tokenizer.json") << "[]";
+  EXPECT_EQ(*read_language_text(folder / "onnx" / "model.onnx"), (LanguageText{{TextPart::tokenizer, "[]"}}));
+}
+
 }  // namespace
 }  // namespace tenon::files

@@ -93,6 +93,14 @@ std::optional<TokenId> configured(const Json& config, std::string_view key, cons
   return text ? id_of(parts, *text) : std::nullopt;
 }
 
+/// The tokens of "eos_token_id": one, or a list.
+void add_ends(const Json& config, std::vector<TokenId>& ends) {
+  const Json* end = member(config, "eos_token_id");
+  if (!end) return;
+  for (const Json& id : end->is_array() ? *end : Json::array({*end}))
+    if (id.is_number_unsigned() && id.get<uint64_t>() < static_cast<uint64_t>(kMostTokens)) ends.push_back(id.get<TokenId>());
+}
+
 Result<void> read_special(const TokenizerFiles& files, TokenizerParts& parts, std::string_view place) {
   SpecialTokens& special = parts.special;
   if (!files.tokenizer_config.empty()) {
@@ -106,12 +114,11 @@ Result<void> read_special(const TokenizerFiles& files, TokenizerParts& parts, st
   auto& ends = special.end_of_generation;
   for (const std::string_view name : kEndNames)
     if (const auto id = id_of(parts, name)) ends.push_back(*id);
-  if (files.generation_config.empty()) return {};
-  const Json config = TRY(read_json_object(files.generation_config, fmt::format("{}/generation_config.json", place)));
-  const Json* end = member(config, "eos_token_id");
-  if (!end) return {};
-  for (const Json& id : end->is_array() ? *end : Json::array({*end}))
-    if (id.is_number_unsigned() && id.get<uint64_t>() < static_cast<uint64_t>(kMostTokens)) ends.push_back(id.get<TokenId>());
+  if (!files.generation_config.empty())
+    add_ends(TRY(read_json_object(files.generation_config, fmt::format("{}/generation_config.json", place))), ends);
+  if (files.genai_config.empty()) return {};
+  const Json config = TRY(read_json_object(files.genai_config, fmt::format("{}/genai_config.json", place)));
+  if (const Json* model = member(config, "model")) add_ends(*model, ends);
   return {};
 }
 

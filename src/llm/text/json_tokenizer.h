@@ -11,6 +11,7 @@ struct TokenizerFiles {
   std::string_view tokenizer;          ///< tokenizer.json
   std::string_view tokenizer_config;   ///< tokenizer_config.json: which tokens begin and end a text
   std::string_view generation_config;  ///< generation_config.json: which tokens end an answer
+  std::string_view genai_config = {};  ///< genai_config.json: the same, of onnxruntime-genai
 };
 
 /// A byte pair encoding of PyPI tokenizers. `truncation` and `padding` are left out: nothing is cut, nothing is added.

@@ -16,11 +16,13 @@ Result<Tokenizer> tokenizer_of(const files::LanguageText& text, std::string_view
     return found == text.end() ? std::string_view() : std::string_view(found->second);
   };
   if (const std::string_view json = part(files::TextPart::tokenizer); !json.empty())
-    return json_tokenizer({json, part(files::TextPart::tokenizer_config), part(files::TextPart::generation_config)}, place);
+    return json_tokenizer(
+        {json, part(files::TextPart::tokenizer_config), part(files::TextPart::generation_config), part(files::TextPart::genai_config)},
+        place);
   const std::string_view metadata = part(files::TextPart::gguf_metadata);
   if (metadata.empty())
     return fail(Code::bad_file, std::string(place), "the model has no tokenizer")
-        .expected("tokenizer.ggml.* in a GGUF file, or tokenizer.json in the folder")
+        .expected("tokenizer.ggml.* in a GGUF file, tokenizer.json in the folder, or beside an ONNX model")
         .found("neither")
         .advice("build the engine from a checkpoint with its tokenizer");
   return gguf_tokenizer(TRY(files::read_gguf(std::as_bytes(std::span(metadata)), nullptr, std::string(place))), place);
@@ -28,7 +30,7 @@ Result<Tokenizer> tokenizer_of(const files::LanguageText& text, std::string_view
 
 Result<Tokenizer> read_tokenizer(const std::filesystem::path& path) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error) || files::is_gguf(path))
+  if (std::filesystem::is_directory(path, error) || files::is_onnx(path) || files::is_gguf(path))
     return tokenizer_of(TRY(files::read_language_text(path)), path.string());
   const auto file = TRY(files::MappedFile::open(path));
   return json_tokenizer({{reinterpret_cast<const char*>(file->bytes().data()), file->size()}, "", ""}, path.string());

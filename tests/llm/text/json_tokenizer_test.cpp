@@ -59,6 +59,14 @@ TEST(JsonTokenizer, OtherFilesNameSpecialTokens) {
   EXPECT_EQ(t->special().end_of_generation, (std::vector<TokenId>{5, 6}));
 }
 
+TEST(JsonTokenizer, GenaiConfigNamesTokensThatEndAnAnswer) {
+  const std::string document = small().dump();
+  const auto t = json_tokenizer({document, "", "", R"({"model": {"eos_token_id": [4, 6]}})"}, "tokenizer.json");
+  ASSERT_TRUE(t) << t.error().text();
+  EXPECT_TRUE(t->ends_generation(4));
+  EXPECT_FALSE(t->ends_generation(3));
+}
+
 TEST(JsonTokenizer, WhatIsNotComputedIsRefusedByName) {
   EXPECT_EQ(refused("/model/type", R"("Unigram")"), "not_supported: not supported yet: the tokenizer model Unigram");
   EXPECT_EQ(refused("/model", R"({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", -1.5]]})"),
