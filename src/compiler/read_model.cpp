@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/onnx_decoder.h"
 #include "files/gguf.h"
 #include "nn/checkpoint/checkpoint.h"
 #include "nn/decoder/decoder.h"
@@ -54,6 +55,30 @@ Result<import::Imported> decoder_of(nn::Checkpoint checkpoint, const std::filesy
   return out;
 }
 
+/// Errors: bad_usage, for options of checkpoints; without a decoder --context is one.
+Result<void> check_checkpoint_options(const std::filesystem::path& path, CheckpointOptions of_checkpoint, bool is_decoder) {
+  if (is_decoder) of_checkpoint.context = 0;
+  of_checkpoint.states.clear();
+  const std::string_view flag = of_checkpoint.flag();
+  if (flag.empty()) return {};
+  return fail(Code::bad_usage, std::string(flag), "the option is for checkpoints")
+      .expected("a GGUF file or a folder of Hugging Face")
+      .found(path.string())
+      .advice(flag == "--context" ? "give capacities of an ONNX model with --state, or --state auto for a language model" : "leave it out");
+}
+
+/// An ONNX model; as a decoder with its text where `--state auto` is given.
+Result<import::Imported> read_onnx(const std::filesystem::path& path, import::ImportOptions options,
+                                   const CheckpointOptions& of_checkpoint) {
+  const bool is_decoder = makes_decoder(options.states);
+  TRY(check_checkpoint_options(path, of_checkpoint, is_decoder));
+  if (!is_decoder) return import::import_onnx(path, options);
+  options.states = TRY(states_of_decoder(path, options.states, of_checkpoint.context));
+  auto out = TRY(import::import_onnx(path, options));
+  out.text = TRY(files::read_language_text(path));
+  return out;
+}
+
 }  // namespace
 
 Result<void> check_onnx_options(const std::filesystem::path& path, const import::ImportOptions& options) {
@@ -75,6 +100,11 @@ Result<import::Imported> read_model(const std::filesystem::path& path, const imp
     return fail(Code::bad_usage, "--context", "a context has tokens")
         .expected("a number above 0")
         .found(std::to_string(of_checkpoint.context));
+  if (const auto model = std::filesystem::is_directory(path) ? onnx_decoder_in(path) : std::nullopt) {
+    import::ImportOptions reading = options;
+    reading.states.emplace_back("auto");
+    return read_onnx(*model, std::move(reading), of_checkpoint);
+  }
   if (std::filesystem::is_directory(path)) {
     TRY(check_onnx_options(path, options));
     return decoder_of(TRY(nn::read_hugging_face(path)), path, of_checkpoint);
@@ -83,12 +113,7 @@ Result<import::Imported> read_model(const std::filesystem::path& path, const imp
     TRY(check_onnx_options(path, options));
     return decoder_of(TRY(nn::read_gguf_checkpoint(path)), path, of_checkpoint);
   }
-  if (const std::string_view flag = of_checkpoint.flag(); !flag.empty())
-    return fail(Code::bad_usage, std::string(flag), "the option is for checkpoints")
-        .expected("a GGUF file or a folder of Hugging Face")
-        .found(path.string())
-        .advice(flag == "--context" ? "give capacities of an ONNX model with --state" : "leave it out");
-  return import::import_onnx(path, options);
+  return read_onnx(path, options, of_checkpoint);
 }
 
 }  // namespace tenon::compiler

@@ -12,6 +12,7 @@
 
 #include "../files/temporary_folder.h"
 #include "compiler/checkpoints/engine_cache.h"
+#include "compiler/onnx_decoder.h"
 
 namespace tenon::compiler {
 namespace {
@@ -117,6 +118,48 @@ TEST_F(EngineFolder, IsSharedByThreadsThatUseAndRemove) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(removed, 8U);
   EXPECT_EQ(names(), "89");
+}
+
+TEST(CheckpointCache, DataOfAnOnnxDecoderIsInTheName) {
+  const files::TemporaryFolder folder;
+  write_text(folder / "model.onnx", "");
+  std::set<std::string> names;
+  const auto add = [&](const CheckpointOptions& options) {
+    EXPECT_TRUE(names.insert(*cached_engine_name(folder / "model.onnx", options)).second);
+  };
+  add({});
+  add({.states = {"a=b"}});
+  write_text(folder / "model.onnx_data", "1");
+  add({});
+  write_text(folder / "config.json", "{}");
+  add({});
+  write_text(folder / "other.txt", "1");
+  write_text(folder / "model.tenon", "1");
+  EXPECT_TRUE(names.contains(*cached_engine_name(folder / "model.onnx", {})));
+}
+
+TEST(OnnxDecoders, FolderHasTheModelAndItsContext) {
+  const files::TemporaryFolder folder;
+  EXPECT_FALSE(onnx_decoder_in(folder.path()));
+  std::filesystem::create_directory(folder / "onnx");
+  write_text(folder / "onnx" / "decoder_model_merged.onnx", "");
+  EXPECT_EQ(onnx_decoder_in(folder.path()), folder / "onnx" / "decoder_model_merged.onnx");
+  write_text(folder / "model.onnx", "");
+  write_text(folder / "own.onnx", "");
+  EXPECT_EQ(onnx_decoder_in(folder.path()), folder / "model.onnx");
+  const auto states = [&](int64_t context) { return states_of_decoder(folder / "model.onnx", {"a=b", "auto"}, context); };
+  EXPECT_EQ((*states(0))[1], "auto");
+  EXPECT_EQ((*states(9))[1], "auto:9");
+  write_text(folder / "config.json", R"({"n_positions": 30})");
+  EXPECT_EQ((*states(0))[1], "auto:30");
+  EXPECT_EQ(states(31).error().code(), Code::bad_usage);
+  write_text(folder / "genai_config.json", R"({"model": {"context_length": 20, "decoder": {"filename": "own.onnx"}}})");
+  EXPECT_EQ(onnx_decoder_in(folder.path()), folder / "own.onnx");
+  EXPECT_EQ(*states(0), (std::vector<std::string>{"a=b", "auto:20"}));
+  write_text(folder / "genai_config.json", "[]");
+  EXPECT_EQ(states(0).error().code(), Code::bad_file);
+  write_text(folder / "model.safetensors", "");
+  EXPECT_FALSE(onnx_decoder_in(folder.path())) << "the checkpoint comes first";
 }
 
 TEST(CheckpointOptions, ReadScalesOfAdapters) {

@@ -15,6 +15,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/nn"))
 from checkpoint_files import CONTEXT, write_folder, write_language_model  # noqa: E402
+from onnx_decoders import Decoder, write_text  # noqa: E402
 
 TENON = Path(os.environ.get("TENON", ROOT / "build/bin/tenon"))
 GREEDY = ("--temperature", "0")
@@ -165,6 +166,48 @@ class LanguageModel(unittest.TestCase):
         out = json.loads(self.tenon("generate", self.model, *words))
         self.assertEqual(out["ended_by"], "context_full")
         self.assertEqual(len(out["tokens"]), CONTEXT - len("once"))
+
+    def decoder(self, name: str, model: bytes, **text) -> Path:
+        folder = self.top / name
+        folder.mkdir()
+        (folder / "model.onnx").write_bytes(model)
+        write_text(folder, **text)
+        return folder
+
+    def test_onnx_decoders_give_the_tokens_of_whole_sequences(self):
+        """50 tokens each; the checkpoint of the same weights gives them too."""
+        want = self.generated("once upon", 50, "--ignore-eos", *GREEDY)["tokens"]
+        self.assertEqual(want[:6], self.likeliest("once upon", 6))
+        models = {
+            "optimum": Decoder().model(),
+            "merged": Decoder().merged(),
+            "dynamo": Decoder(length="p_{}").model(),
+            "genai": Decoder(grouped=True).model(),
+        }
+        for name, model in models.items():
+            with self.subTest(name):
+                folder = self.decoder(name, model, genai=name == "genai")
+                words = ("-p", "once upon", "-n", 50, "--ignore-eos", "--json", *GREEDY)
+                self.assertEqual(json.loads(self.tenon("generate", folder, *words))["tokens"], want)
+        out = json.loads(self.tenon("chat", self.top / "genai/model.onnx", "--json", "-n", 5, *GREEDY, "--ask", "hello"))["answers"]
+        self.assertEqual(out[0]["tokens"], self.chats("--ask", "hello")[0]["tokens"])
+
+    def test_an_onnx_decoder_is_built_for_other_names(self):
+        model = Decoder().model().replace(b"present.", b"updated.")
+        folder = self.decoder("renamed", model, context=30)
+        self.assertIn("no output replaces", self.failure("generate", folder, "-p", "a")["what"])
+        pair = ("--state", "past_key_values.*=updated.*")
+        self.assertTrue(json.loads(self.tenon("generate", folder, "-p", "a", "-n", 3, "--json", *pair, *GREEDY))["tokens"])
+        self.assertEqual(self.failure("generate", folder, "-p", "a", "--context", 31, *pair)["expected"], "at most 30")
+        self.tenon("build", folder / "model.onnx", "--state", "auto", *pair, "--context", 20, "-o", self.top / "renamed.tenon")
+        self.assertEqual(self.failure("generate", self.top / "renamed.tenon", "-p", "x" * 25)["found"], "25 tokens, 6 too many")
+
+    def test_a_tokenizer_of_another_vocabulary_is_refused(self):
+        folder = self.decoder("larger", Decoder().model())
+        text = json.loads((folder / "tokenizer.json").read_text())
+        text["model"]["vocab"] |= {f"{k:04}": 30 + k for k in range(20)}
+        (folder / "tokenizer.json").write_text(json.dumps(text))
+        self.assertIn("vocabulary", json.dumps(self.failure("generate", folder, "-p", "a")))
 
 
 if __name__ == "__main__":

@@ -27,12 +27,15 @@ compiler::BuildMessages messages_on(Console& console) {
 }  // namespace
 
 void LanguageModelOptions::add_to(CLI::App& app) {
-  app.add_option("MODEL", path, "an engine, a GGUF file or a folder of Hugging Face; the latter two are built once, into the user's cache")
+  app.add_option(
+         "MODEL", path,
+         "an engine, a GGUF file, a folder of Hugging Face or an ONNX decoder; all but the first are built once, into the user's cache")
       ->required()
       ->type_name("FILE");
   app.add_option("--context", context, "tokens of prompt and answer that the cache has room for (default: those of the model)")
       ->type_name("N")
       ->check(at_least(1));
+  add_table_option(app, "states", states);
   add_table_option(app, "lora", lora);
   add_table_option(app, "weights", weights)->capture_default_str();
   add_table_option(app, "kv", kv)->capture_default_str();
@@ -46,10 +49,11 @@ Result<std::shared_ptr<const llm::Model>> LanguageModelOptions::open(Console& co
                                             .lora = lora,
                                             .weights = compiler::stored_weights_named(weights),
                                             .kv = compiler::cache_type_named(kv),
-                                            .config = TRY(compiler::build_config_of(build_config, ""))};
+                                            .config = TRY(compiler::build_config_of(build_config, "")),
+                                            .states = states};
   if (const std::string_view flag = options.flag(); built && !flag.empty())
     return fail(Code::bad_usage, std::string(flag), "the option is one of a build, and an engine is built already")
-        .expected("a GGUF file or a folder of Hugging Face")
+        .expected("a GGUF file, a folder of Hugging Face or an ONNX decoder")
         .found(path + ", an engine")
         .advice("give the option to `tenon build`");
   const std::filesystem::path file =

@@ -16,14 +16,15 @@ namespace tenon::cli {
 
 class Console;
 
-/// The options of verbs that run a language model: MODEL, --context, --lora, --weights, --kv, --build-config, --threads.
+/// The options of verbs that run a language model: MODEL, --context, --state, --lora, --weights, --kv, --build-config, --threads.
 struct LanguageModelOptions {
   std::string path;
   int64_t context = 0;
   std::vector<std::string> lora;  ///< FILE or FILE=SCALE
   std::string weights = "keep";
   std::string kv = "f32";
-  std::string build_config;  ///< a JSON file
+  std::string build_config;         ///< a JSON file
+  std::vector<std::string> states;  ///< of an ONNX decoder
   int threads = 0;
 
   void add_to(CLI::App& app);

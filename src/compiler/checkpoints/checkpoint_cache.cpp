@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <vector>
 
 #include "base/cpu.h"
@@ -13,6 +14,7 @@
 #include "base/version.h"
 #include "compiler/checkpoints/engine_cache.h"
 #include "compiler/measure/cache_path.h"
+#include "compiler/onnx_decoder.h"
 #include "compiler/read_model.h"
 #include "compiler/save.h"
 #include "files/gguf.h"
@@ -22,10 +24,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Those of a folder; of a GGUF file in parts (NAME-00001-of-00003.gguf) all of them.
+/// An ONNX model, or that of a folder; nullopt: the checkpoint is of another kind.
+std::optional<fs::path> onnx_model_of(const fs::path& checkpoint) {
+  std::error_code error;
+  if (fs::is_directory(checkpoint, error)) return onnx_decoder_in(checkpoint);
+  return files::is_onnx(checkpoint) ? std::optional(checkpoint) : std::nullopt;
+}
+
+/// Those of a folder, of an ONNX model those beside it that it may read; of a GGUF file in parts (NAME-00001-of-00003.gguf) all of them.
 std::vector<fs::path> files_of_checkpoint(const fs::path& checkpoint) {
   std::error_code error;
   const bool is_folder = fs::is_directory(checkpoint, error);
+  if (const auto model = onnx_model_of(checkpoint)) return files_of_onnx_decoder(*model);
   const std::string name = checkpoint.filename().string();
   const size_t part = name.find("-00001-of-");
   if (!is_folder && part == std::string::npos) return {checkpoint};
@@ -69,15 +79,16 @@ fs::path own_file() {
 
 /// Errors: file_missing, bad_usage.
 Result<void> check_checkpoint(const fs::path& path) {
-  constexpr const char* kExpected = "a GGUF file or a folder of Hugging Face";
+  constexpr const char* kExpected = "a GGUF file, a folder of Hugging Face, or an ONNX model with tokenizer.json beside it";
   std::error_code error;
   if (!fs::exists(path, error))
     return fail(Code::file_missing, path.string(), "there is no such file").expected(kExpected).found("nothing");
   if (fs::is_directory(path, error) || files::is_gguf(path)) return {};
+  if (files::is_onnx(path) && TRY(files::read_language_text(path)).contains(files::TextPart::tokenizer)) return {};
   return fail(Code::bad_usage, path.string(), "the file is no language model with its tokenizer")
       .expected(std::string("an engine that was built from one, ") + kExpected)
-      .found("another file")
-      .advice("give the checkpoint; an ONNX model runs with `tenon run`");
+      .found(files::is_onnx(path) ? "an ONNX model alone" : "another file")
+      .advice("give the checkpoint; other ONNX models run with `tenon run`");
 }
 
 Result<void> build(const fs::path& checkpoint, const CheckpointOptions& of_checkpoint, const fs::path& to, const BuildMessages& messages) {
@@ -85,7 +96,10 @@ Result<void> build(const fs::path& checkpoint, const CheckpointOptions& of_check
     for (const std::string& w : warnings)
       if (messages.warning) messages.warning(w);
   };
-  auto imported = TRY(read_model(checkpoint, {}, of_checkpoint));
+  import::ImportOptions reading;
+  reading.states = of_checkpoint.states;
+  if (files::is_onnx(checkpoint)) reading.states.emplace_back("auto");
+  auto imported = TRY(read_model(checkpoint, reading, of_checkpoint));
   warn(imported.warnings);
   for (const std::string& note : imported.notes)
     if (messages.note) messages.note(note);
@@ -107,6 +121,7 @@ Result<std::string> cached_engine_name(const fs::path& checkpoint, const Checkpo
   all += TRY(identity(own_file()));  // between releases too
   all += TRY(identity(checkpoint));
   for (const fs::path& file : files_of_checkpoint(checkpoint)) all += TRY(identity(file));
+  for (const std::string& state : options.states) all += state + "\n";
   for (const auto& [path, scale] : TRY(options.adapters())) {
     all += fmt::format("{}\n", scale) + TRY(identity(path));
     for (const fs::path& file : files_of_adapter(path)) all += TRY(identity(file));

@@ -18,11 +18,11 @@ struct BuildMessages {
   std::function<void(std::string_view warning)> warning;
 };
 
-/// The engine file of a checkpoint (GGUF, or a folder of Hugging Face) in the user's cache, $XDG_CACHE_HOME/tenon/engines, built where it
-/// is not there yet. Its name has a hash of the files of the checkpoint and its adapters (paths, sizes, times), of the options, the CPU and
-/// this program: a file that changes is built anew. It appears whole or not at all; engines that were not used for longest make room for it
-/// (engine_cache_limit()). Errors: those of read_model() and compile(); bad_usage (another file; no folder for the cache; its limit);
-/// file_missing; write_failed.
+/// The engine file of a checkpoint (GGUF, a folder of Hugging Face, an ONNX decoder) in the user's cache, $XDG_CACHE_HOME/tenon/engines,
+/// built where it is not there yet. Its name has a hash of the files of the checkpoint and its adapters (paths, sizes, times), of the
+/// options, the CPU and this program: a file that changes is built anew. It appears whole or not at all; engines that were not used for
+/// longest make room for it (engine_cache_limit()). Errors: those of read_model() and compile(); bad_usage (another file; no folder for the
+/// cache; its limit); file_missing; write_failed.
 Result<std::filesystem::path> cached_engine(const std::filesystem::path& checkpoint, const CheckpointOptions& options,
                                             const BuildMessages& messages);
 

@@ -32,7 +32,8 @@ std::string_view CheckpointOptions::flag() const {
   if (!lora.empty()) return "--lora";
   if (weights != nn::StoredWeights::keep) return "--weights";
   if (kv != nn::CacheType::f32) return "--kv";
-  return config.place.empty() ? "" : "--build-config";
+  if (!config.place.empty()) return "--build-config";
+  return states.empty() ? "" : "--state";
 }
 
 Result<std::vector<nn::AdapterFile>> CheckpointOptions::adapters() const {

@@ -19,6 +19,7 @@ struct CheckpointOptions {
   nn::StoredWeights weights = nn::StoredWeights::keep;
   nn::CacheType kv = nn::CacheType::f32;
   BuildConfig config = {};
+  std::vector<std::string> states = {};  ///< of an ONNX decoder: pairs that names do not say, see import::pair_states
 
   /// The flag of an option that is set; empty: none is.
   std::string_view flag() const;
