@@ -37,7 +37,8 @@ tenon::base::Result<tenon::compiler::CheckpointOptions> checkpoint_options(const
                                             .lora = options.lora,
                                             .weights = tenon::compiler::stored_weights_named(options.weights),
                                             .kv = tenon::compiler::cache_type_named(options.kv),
-                                            .config = std::move(*config)};
+                                            .config = std::move(*config),
+                                            .states = options.states};
 }
 
 tenon::base::Result<std::filesystem::path> found(const std::filesystem::path& model, const LanguageFileOptions& given) {
@@ -47,7 +48,7 @@ tenon::base::Result<std::filesystem::path> found(const std::filesystem::path& mo
   if (options->flag().empty()) return model;
   const std::string name(options->flag().substr(2));
   return tenon::base::fail(Code::bad_usage, name, "the option is one of a build, and an engine is built already")
-      .expected("a GGUF file or a folder of Hugging Face")
+      .expected("a GGUF file, a folder of Hugging Face or an ONNX decoder")
       .found(model.string() + ", an engine")
       .advice("leave it out, or build the engine with --" + name);
 }

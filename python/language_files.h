@@ -15,6 +15,7 @@ struct LanguageFileOptions {
   std::string kv = "f32";
   std::string build_config_file = {};  ///< JSON
   std::string build_config_text = {};  ///< in place of the file
+  std::vector<std::string> states = {};
 };
 
 /// The engine file of a language model: the file itself where it is one, else that of the checkpoint in the user's cache, built without the

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Language models: a GGUF file, a folder of Hugging Face or an engine that was built from one answers in text."""
+"""Language models: a GGUF file, a folder of Hugging Face, an ONNX decoder or an engine that was built from one answers in text."""
 
 from __future__ import annotations
 
@@ -34,14 +34,17 @@ class LLM:
         weights: Literal["keep", "int8", "int4", "bf16", "f32"] = "keep",
         kv: Literal["f32", "f16", "bf16", "int8", "fp8"] = "f32",
         build_config: BuildConfig | str | os.PathLike[str] | None = None,
+        states: str | Sequence[str] = (),
     ) -> None:
-        """model: an engine, a GGUF file or a folder of Hugging Face; the latter two are built once, into $XDG_CACHE_HOME/tenon/engines,
-        with these options of tenon.compile. context: tokens that the cache has room for; 0: those of the model. lora: adapters that are
-        merged into the weights, "FILE" or "FILE=0.5". weights: how the matrices of products are stored. kv: how the states of keys
-        and values are. build_config: a BuildConfig of TensorRT-LLM, or a JSON file of one. Raises TenonError.
+        """model: an engine, a GGUF file, a folder of Hugging Face or an ONNX decoder; all but the first are built once, into
+        $XDG_CACHE_HOME/tenon/engines, with these options of tenon.compile. context: tokens that the cache has room for; 0: those of the
+        model. lora: adapters that are merged into the weights, "FILE" or "FILE=0.5". weights: how the matrices of products are stored.
+        kv: how the states of keys and values are. build_config: a BuildConfig of TensorRT-LLM, or a JSON file of one. states: pairs of an
+        ONNX decoder's cache that its names do not say, "PAST=PRESENT". Raises TenonError.
         """
         adapters = [os.fspath(adapter) for adapter in ([lora] if isinstance(lora, (str, os.PathLike)) else lora)]
-        self._model = _LanguageModel(os.fspath(model), context, adapters, weights, kv, *source_of(build_config))
+        pairs = [states] if isinstance(states, str) else list(states)
+        self._model = _LanguageModel(os.fspath(model), context, adapters, weights, kv, *source_of(build_config), pairs)
         self._session = _LanguageSession(self._model)
         self._answers = 0
 

@@ -28,7 +28,15 @@ def _read_build_config(text: str, place: str) -> str:
 
 class _LanguageModel:
     def __init__(
-        self, path: str, context: int, lora: list[str], weights: str, kv: str, build_config_file: str, build_config_text: str
+        self,
+        path: str,
+        context: int,
+        lora: list[str],
+        weights: str,
+        kv: str,
+        build_config_file: str,
+        build_config_text: str,
+        states: list[str],
     ) -> None: ...
     def tokenize(self, text: str, add_special: bool, parse_special: bool) -> list[int]: ...
     def detokenize(self, tokens: list[int]) -> str: ...

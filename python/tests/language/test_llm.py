@@ -14,6 +14,7 @@ from tenon import _tenon
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "tests/nn"))
 from checkpoint_files import write_adapter, write_language_model  # noqa: E402
+from onnx_decoders import Decoder, write_text  # noqa: E402
 
 GREEDY = {"temperature": 0.0, "max_tokens": 8}
 
@@ -209,3 +210,13 @@ def test_bad_calls_raise(llm, folder):
     assert "no system" in str(refused("bad_input", lambda: llm.chat([{"role": "system", "content": "be kind"}])))
     refused("bad_usage", lambda: llm.generate("a", top_p=3.0))
     refused("file_missing", lambda: tenon.LLM(folder / "none.gguf"))
+
+
+def test_an_onnx_decoder_answers_as_its_checkpoint_does(llm, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "model.onnx").write_bytes(Decoder(grouped=True).model().replace(b"present.", b"updated."))
+    write_text(tmp_path, genai=True)
+    decoder = tenon.LLM(tmp_path, context=100, states=["past_key_values.*=updated.*"])
+    assert decoder.context == 100
+    assert decoder.generate("once upon", **GREEDY) == llm.generate("once upon", **GREEDY)
+    refused("bad_input", lambda: tenon.compile(tmp_path / "model.onnx", states=["auto"]))
