@@ -62,7 +62,7 @@ TEST(LanguageText, OfAFolderIsTheFilesThatAreThere) {
   EXPECT_EQ(read_language_text(folder / "none.gguf").error().code(), Code::file_missing);
 }
 
-TEST(LanguageText, OfAnOnnxModelIsBesideItOrItsFolder) {
+TEST(LanguageText, OfAnOnnxModelIsInItsFolderOrTheOneAbove) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "onnx");
   std::ofstream(folder / "tokenizer.json") << "{}";
