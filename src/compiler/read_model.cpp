@@ -22,12 +22,20 @@ Result<int64_t> context_of(const CheckpointOptions& options) {
       .found(std::to_string(options.context));
 }
 
-nn::DecoderOptions decoder_options(const BuildConfig& config, int64_t context) {
-  return {.capacity = context,
-          .most_tokens = config.most_tokens,
-          .has_cache = config.has_cache,
-          .all_logits = config.all_logits,
-          .plain_attention = config.plain_attention};
+/// Errors: bad_usage for a type of a cache that there is not.
+Result<nn::DecoderOptions> decoder_options(const CheckpointOptions& options, int64_t context) {
+  const BuildConfig& config = options.config;
+  if (!config.has_cache && options.kv != nn::CacheType::f32)
+    return fail(Code::bad_usage, "--kv", "the BuildConfig disables the cache")
+        .expected("CONTINUOUS or null as kv_cache_type of " + config.place)
+        .found("DISABLED")
+        .advice("leave one of the two out");
+  return nn::DecoderOptions{.capacity = context,
+                            .most_tokens = config.most_tokens,
+                            .has_cache = config.has_cache,
+                            .cache = options.kv,
+                            .all_logits = config.all_logits,
+                            .plain_attention = config.plain_attention};
 }
 
 Result<import::Imported> decoder_of(nn::Checkpoint checkpoint, const std::filesystem::path& path, const CheckpointOptions& options) {
@@ -43,9 +51,7 @@ Result<import::Imported> decoder_of(nn::Checkpoint checkpoint, const std::filesy
   nn::StorageReport stored = TRY(nn::store_weights(options.weights, checkpoint));
   out.warnings.insert(out.warnings.end(), stored.warnings.begin(), stored.warnings.end());
   out.notes = std::move(stored.notes);
-  nn::DecoderOptions of_decoder = decoder_options(options.config, context);
-  of_decoder.cache = options.kv;
-  auto graph = nn::make_decoder(config, *checkpoint.weights, of_decoder);
+  auto graph = nn::make_decoder(config, *checkpoint.weights, TRY(decoder_options(options, context)));
   if (!graph) return std::move(graph).error().at(path.string());
   out.graph = std::move(*graph);
   out.format = "checkpoint";

@@ -95,6 +95,8 @@ class Checkpoints(unittest.TestCase):
         self.assertEqual(self.error("build", self.gguf, "--context", 8, "--build-config", config)["place"], "--context")
         mlp = Path(__file__).resolve().parents[2] / "examples/mlp.onnx"
         self.assertEqual(self.error("build", mlp, "--build-config", config)["place"], "--build-config")
+        config.write_text('{"kv_cache_type": "DISABLED"}')
+        self.assertEqual(self.error("build", self.gguf, "--kv", "f16", "--build-config", config)["place"], "--kv")
         config.write_text('{"dry_run": true}')
         engine = self.folder / "dry.tenon"
         done = tenon("build", self.gguf, "--build-config", config, "-o", engine)
