@@ -116,15 +116,16 @@ struct CompileOptions {
 
   /// Inputs and the outputs that replace them, which are values that last between the runs of a context: "past_*=present_*:4096". A *
   /// stands for any text, the same in both names. Where the output has more rows than the input, these are appended, up to the capacity
-  /// (the number; without it the upper bound of that size). A state is named as its input; callers neither give nor get it.
+  /// (the number; without it the upper bound of that size). A state is named as its input; callers neither give nor get it. "auto" pairs
+  /// those of an exported language model by their names, and fills in its masks, positions and lengths (docs/llm.md).
   TENON_OPTION(cli = "--state PAST=PRESENT[:CAPACITY]", python,
                help =
                    "an input and the output that replaces it, kept between runs: 'past_*=present_*:4096', with the most rows that a "
-                   "growing one may have; may be repeated")
+                   "growing one may have; auto: those of a language model, by their names; may be repeated")
   std::vector<std::string> states = {};
 
-  /// Context length of a checkpoint (a GGUF file, a folder of Hugging Face): how many tokens the states of the decoder have room for; 0:
-  /// that of its training.
+  /// Context length of a checkpoint (a GGUF file, a folder of Hugging Face, an ONNX decoder with `states` = "auto"): how many tokens the
+  /// states of the decoder have room for; 0: that of its training.
   TENON_OPTION(cli = "--context TOKENS", python, help = "of a checkpoint: context length in tokens; 0: that of its training")
   int64_t context = 0;
 
