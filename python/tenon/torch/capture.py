@@ -14,6 +14,7 @@ from torch.fx import GraphModule
 
 from .. import TenonError
 from . import scripts
+from .functionalize import functional
 from .warned import without_leaf_spec_warning
 
 
@@ -93,7 +94,7 @@ def exported(module: Any, inputs: Sequence[Any] | None, kwargs: Mapping[str, Any
 def program_of(program: ExportedProgram) -> GraphModule:
     """Weights and buffers are attributes; buffers and inputs that are written to are copied into at the end."""
     with without_leaf_spec_warning():
-        module = program.run_decompositions({}).module()
+        module = functional(program).module()
     for node in list(module.graph.nodes):  # what tracing has found out of results; of inputs it stays to be checked
         if node.target is torch.ops.aten._assert_tensor_metadata.default and node.args[0].op != "placeholder":
             module.graph.erase_node(node)

@@ -11,7 +11,8 @@ import pytest
 torch = pytest.importorskip("torch")
 import tenon  # noqa: E402
 import tenon.torch  # noqa: E402
-from networks import HAS_BF16, Block, Counter, Found, Images, Sums, run  # noqa: E402
+from networks import HAS_BF16, Block, Counter, Found, Function, Images, Sums, run  # noqa: E402
+from tenon.torch.functionalize import functional  # noqa: E402
 
 CLOSE = {"rtol": 1e-4, "atol": 1e-5}
 
@@ -51,6 +52,20 @@ def test_exported_programs():
     module = Block().eval()
     compiled = tenon.torch.compile(torch.export.export(module, (x,)), min_block_size=1)
     torch.testing.assert_close(compiled(x), run(module, x), **CLOSE)
+
+
+def test_ops_made_of_others_stay_whole():
+    """All those that PyTorch keeps, in branches and behind writes too."""
+
+    def mixed(x):
+        y = torch.nn.functional.linear(x, torch.ones(4, 4)).ldexp_(torch.tensor(2))
+        return torch.cond(x.sum() > 0, lambda x: torch.einsum("ij,ij->i", x, x), lambda x: x.reshape(4, 3).T.logsumexp(1), (y,))
+
+    program = torch.export.export(Function(mixed), (torch.ones(3, 4),))
+    made, wanted = functional(program), program.run_decompositions({})
+    assert str(made.graph) == str(wanted.graph) and {"linear", "ldexp"} <= {n.name for n in made.graph.nodes}
+    for branch in ("true_graph_0", "false_graph_0"):
+        assert str(getattr(made.graph_module, branch).graph) == str(getattr(wanted.graph_module, branch).graph)
 
 
 def test_what_is_forced_stays_in_pytorch():
@@ -196,15 +211,6 @@ def test_segments_on_any_backend(backends):
     module, x = Block().eval(), torch.randn(2, 5, 16)
     compiled = tenon.torch.compile(module, inputs=[x], min_block_size=1, backends=backends)
     torch.testing.assert_close(compiled(x), run(module, x), **CLOSE)
-
-
-class Function(torch.nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, *given):
-        return self.function(*given)
 
 
 def test_doubles_may_be_cut_short():
