@@ -147,6 +147,12 @@ struct CompileOptions {
                help = "of a checkpoint: store the states of keys and values in this type")
   CacheType kv = CacheType::f32;
 
+  /// Sequences of equal lengths that a run of a checkpoint's decoder takes: tokens i64[batch,new], logits f32[batch,vocabulary]. 0: as many
+  /// as the first run of a context has.
+  TENON_OPTION(cli = "--batch N", python,
+               help = "of a checkpoint: sequences of equal lengths in a run (default: 1); 0: as many as the first run of a context has")
+  int64_t batch = 1;
+
   /// Inputs with a default value are constants. Else a run may override a default: for that the engine has a second program, and
   /// stores the defaults twice; runs that override none are as fast as with constants.
   TENON_OPTION(cli, python, help = "treat inputs with a default value as constants, which runs cannot override")

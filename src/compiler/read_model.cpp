@@ -34,6 +34,7 @@ Result<nn::DecoderOptions> decoder_options(const CheckpointOptions& options, int
                             .most_tokens = config.most_tokens,
                             .has_cache = config.has_cache,
                             .cache = options.kv,
+                            .batch = options.batch,
                             .all_logits = config.all_logits,
                             .plain_attention = config.plain_attention};
 }
@@ -106,6 +107,10 @@ Result<import::Imported> read_model(const std::filesystem::path& path, const imp
     return fail(Code::bad_usage, "--context", "a context has tokens")
         .expected("a number above 0")
         .found(std::to_string(of_checkpoint.context));
+  if (of_checkpoint.batch < 0)
+    return fail(Code::bad_usage, "--batch", "a run has sequences")
+        .expected("a number above 0, or 0 where the first run decides")
+        .found(std::to_string(of_checkpoint.batch));
   if (const auto model = std::filesystem::is_directory(path) ? onnx_decoder_in(path) : std::nullopt) {
     import::ImportOptions reading = options;
     reading.states.emplace_back("auto");

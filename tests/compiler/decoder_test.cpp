@@ -28,9 +28,9 @@ struct Steps {
   }
 };
 
-Result<Steps> steps_of(const nn::DecoderConfig& config, const nn::Weights& weights, nn::CacheType cache = nn::CacheType::f32) {
+Result<Steps> steps_of(const nn::DecoderConfig& config, const nn::Weights& weights, const nn::DecoderOptions& how = {}) {
   Steps out;
-  out.graph = TRY(nn::make_decoder(config, weights, {.cache = cache}));
+  out.graph = TRY(nn::make_decoder(config, weights, how));
   CompileOptions options = tests::compile_options(3);
   options.verify = true;
   out.context = TRY(runtime::Context::create(TRY(tests::engine_from(TRY(compile(out.graph->clone(), options)), options))));
@@ -121,7 +121,7 @@ TEST(Decoders, CachesOfSmallTypesGiveTheSameBitsInAllChunkings) {
   const std::vector<int64_t> tokens = long_sequence();
   std::vector<std::vector<float>> found;
   for (const auto cache : {nn::CacheType::f16, nn::CacheType::bf16, nn::CacheType::int8}) {
-    auto steps = steps_of(config, weights, cache);
+    auto steps = steps_of(config, weights, {.cache = cache});
     ASSERT_TRUE(steps) << steps.error().text();
     found.push_back(logits_in_chunks(*steps, tokens, {tokens.size()}));
     ASSERT_FALSE(found.back().empty());
@@ -133,11 +133,59 @@ TEST(Decoders, CachesOfSmallTypesGiveTheSameBitsInAllChunkings) {
 
 TEST(Decoders, CachesOfSmallTypesEqualTheReference) {
   for (const auto cache : {nn::CacheType::f16, nn::CacheType::bf16, nn::CacheType::int8}) {
-    auto steps = steps_of(nn::testing::small_config(), nn::testing::weights_of(nn::testing::small_config()), cache);
+    auto steps = steps_of(nn::testing::small_config(), nn::testing::weights_of(nn::testing::small_config()), {.cache = cache});
     ASSERT_TRUE(steps) << steps.error().text();
     // An element that lies between two stored ones may be rounded to the other one.
     for (const auto& tokens : std::vector<std::vector<int64_t>>{{3, 17, 0, 22, 9}, {9}, {1}, {5, 20, 11}})
       EXPECT_EQ(steps->run(tokens, 200), "");
+  }
+}
+
+/// Sequence `row` of a batch.
+std::vector<int64_t> sequence_of(int64_t row, int64_t count) {
+  std::vector<int64_t> tokens;
+  for (int64_t t = 0; t < count; ++t) tokens.push_back((t * t + 5 * row * t + row) % nn::testing::kVocabulary);
+  return tokens;
+}
+
+/// The logits of each sequence of a batch after all of its tokens, which run in chunks of these sizes.
+std::vector<std::vector<float>> logits_of_batch(Steps& steps, int64_t batch, std::span<const int64_t> chunks) {
+  steps.context->reset();
+  std::vector<std::vector<float>> out(static_cast<size_t>(batch));
+  int64_t at = 0;
+  for (const int64_t chunk : chunks) {
+    std::vector<int64_t> tokens;
+    for (int64_t row = 0; row < batch; ++row) {
+      const std::vector<int64_t> all = sequence_of(row, at + chunk);
+      tokens.insert(tokens.end(), all.begin() + at, all.end());
+    }
+    at += chunk;
+    const auto got = steps.context->run(std::vector{Tensor::of_i64({batch, chunk}, tokens)}, tests::run_options());
+    if (!got) return {};
+    const auto values = (*got)[0].as<float>();
+    for (size_t row = 0; row < out.size(); ++row) {
+      const auto own = values.subspan(row * nn::testing::kVocabulary, nn::testing::kVocabulary);
+      out[row].assign(own.begin(), own.end());
+    }
+  }
+  return out;
+}
+
+TEST(Decoders, BitsOfASequenceDoNotDependOnTheBatch) {
+  const nn::DecoderConfig config = config_of_long_sequences();
+  const auto weights = nn::testing::weights_of(config);
+  auto one = steps_of(config, weights), any = steps_of(config, weights, {.batch = 0}), three = steps_of(config, weights, {.batch = 3});
+  ASSERT_TRUE(one && any && three);
+  const int64_t chunks[] = {70, 1, 1, 9, 1};
+  const auto of_three = logits_of_batch(*three, 3, chunks);
+  ASSERT_EQ(of_three.size(), 3U);
+  EXPECT_NE(of_three[0], of_three[2]);
+  expect_same_bits(logits_in_chunks(*one, sequence_of(0, 82), {82}), of_three[0], 5);
+  expect_same_bits(logits_in_chunks(*one, sequence_of(2, 82), {82}), of_three[2], 5);
+  for (const int64_t batch : {3, 1, 2}) {
+    const auto found = logits_of_batch(*any, batch, chunks);
+    ASSERT_EQ(found.size(), static_cast<size_t>(batch));
+    for (size_t row = 0; row < found.size(); ++row) expect_same_bits(of_three[row], found[row], 5);
   }
 }
 

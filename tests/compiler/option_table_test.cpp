@@ -131,6 +131,7 @@ TEST(SavedOptions, EveryOptionIsKeptOrHasAReason) {
       {"lora", "the graph contains its effect"},
       {"weights", "the graph contains its effect"},
       {"kv", "the graph contains its effect"},
+      {"batch", "the graph contains its effect"},
       {"build_config", "the graph contains its effect; the rule that it turns off is saved with `without`"},
       {"freeze_defaults", "the graph contains its effect"},
       {"backends", "a list of its own in the manifest"},

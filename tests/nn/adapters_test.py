@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tenon build --lora`, `--weights` and `--kv`: engines against those of checkpoints with the same weights, changed beforehand."""
+"""Options of checkpoints (`--lora`, `--weights`, `--kv`, `--batch`): engines against those of checkpoints that were changed beforehand."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class Adapters(unittest.TestCase):
         cls.tokens = cls.folder / "tokens.npy"
         np.save(cls.tokens, np.array([[3, 30, 7, 7, 1]]))
 
-    def logits(self, model: Path, *options: object) -> np.ndarray:
+    def logits(self, model: Path, *options: object, tokens: Path | None = None) -> np.ndarray:
         engine, out = self.folder / "engine.tenon", self.folder / "out.npz"
         built = tenon("build", model, "-o", engine, *options)
         self.assertEqual(built.returncode, 0, built.stderr)
         self.stderr = built.stderr
-        done = tenon("run", engine, "--input", f"tokens={self.tokens}", "--output", out)
+        done = tenon("run", engine, "--input", f"tokens={tokens or self.tokens}", "--output", out)
         self.assertEqual(done.returncode, 0, done.stderr)
         return np.load(out)["logits"]
 
@@ -105,11 +105,21 @@ class Adapters(unittest.TestCase):
         states = {s["name"]: s["dtype"] for s in report("inspect", self.folder / "engine.tenon")["states"]}
         self.assertEqual((states["keys.0"], states["keys.0.scales"]), ("i8", "f32"))
 
+    def test_sequences_of_a_batch_have_the_bits_of_each_alone(self):
+        two = self.folder / "two.npy"
+        np.save(two, np.array([[9, 1, 1, 4, 0], [3, 30, 7, 7, 1]]))
+        found = self.logits(self.gguf, "--batch", 2, tokens=two)
+        self.assertEqual(found[1].tolist(), self.logits(self.gguf)[0].tolist())
+        refused = tenon("run", self.folder / "engine.tenon", "--input", f"tokens={two}")
+        self.assertNotEqual(refused.returncode, 0)
+
     def test_bad_options_are_one_error(self):
         mlp = Path(__file__).resolve().parents[2] / "examples/mlp.onnx"
         self.assertEqual(self.error("build", mlp, "--lora", self.adapter)["place"], "--lora")
         self.assertEqual(self.error("build", mlp, "--weights", "int8")["place"], "--weights")
         self.assertEqual(self.error("build", mlp, "--kv", "f16")["place"], "--kv")
+        self.assertEqual(self.error("build", mlp, "--batch", 4)["place"], "--batch")
+        self.assertEqual(self.error("build", self.gguf, "--batch=-1")["found"], "-1")
         self.assertEqual(self.error("build", self.gguf, "--weights", "bf16")["name"], "not_supported")
         self.assertIn("not supported yet: --kv fp8", self.error("build", self.gguf, "--kv", "fp8")["what"])
         self.assertIn("did you mean 'int8'?", tenon("build", self.gguf, "--kv", "int9").stderr)

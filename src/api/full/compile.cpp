@@ -210,6 +210,7 @@ base::Result<void> check_graph(ir::Graph& graph, const CompileOptions& options) 
     return not_with_graph(options.lora.empty() ? "weights" : "lora", "a graph has its weights already",
                           "give the option with the checkpoint");
   if (options.kv != CacheType::f32) return not_with_graph("kv", "a graph has its states already", "give the option with the checkpoint");
+  if (options.batch != 1) return not_with_graph("batch", "a graph has its sizes already", "give the option with the checkpoint");
   if (!options.outputs.empty()) return not_with_graph("outputs", "a graph has its outputs already", "say them where the graph is made");
   TRY(ir::verify(graph));
   for (const ir::ValueId id : graph.inputs()) {
@@ -242,7 +243,8 @@ base::Result<compiler::CheckpointOptions> checkpoint_options(const CompileOption
   compiler::CheckpointOptions out{.context = options.context,
                                   .lora = options.lora,
                                   .weights = static_cast<nn::StoredWeights>(options.weights),
-                                  .kv = static_cast<nn::CacheType>(options.kv)};
+                                  .kv = static_cast<nn::CacheType>(options.kv),
+                                  .batch = options.batch};
   out.config = TRY(compiler::build_config_of(options.build_config.file, options.build_config.text));
   TRY(compiler::refuse_dry_run(out.config));
   return out;

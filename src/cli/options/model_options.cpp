@@ -113,6 +113,7 @@ Result<compiler::CheckpointOptions> ModelOptions::checkpoint_options() const {
                                      .lora = lora,
                                      .weights = compiler::stored_weights_named(weights),
                                      .kv = compiler::cache_type_named(kv),
+                                     .batch = batch,
                                      .config = TRY(compiler::build_config_of(build_config, ""))};
 }
 

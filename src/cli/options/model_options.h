@@ -32,7 +32,8 @@ struct ModelOptions {
   std::vector<std::string> lora;     ///< FILE or FILE=SCALE
   std::string weights = "keep";
   std::string kv = "f32";
-  std::string build_config;  ///< a JSON file; an option of `tenon build` alone
+  std::string build_config;  ///< a JSON file; an option of `tenon build` alone, as the next one
+  int64_t batch = 1;         ///< of a checkpoint
   bool freeze_defaults = false;
   PluginOptions plugins;
   bool metadata = false;  ///< nodes keep what their exporter said of them: modules

@@ -252,6 +252,7 @@ VERB(build) {
                      "write the graph before and after compilation as an interactive HTML page with fused groups, kernels and rules")
           ->type_name("OUT");
       add_table_option(app, "build_config", o->engine.model.build_config);
+      add_table_option(app, "batch", o->engine.model.batch);
       CLI::Option* target = add_table_option(app, "targets", o->targets);
       CLI::Option* tactic =
           app.add_option(

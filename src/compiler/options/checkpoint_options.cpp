@@ -32,6 +32,7 @@ std::string_view CheckpointOptions::flag() const {
   if (!lora.empty()) return "--lora";
   if (weights != nn::StoredWeights::keep) return "--weights";
   if (kv != nn::CacheType::f32) return "--kv";
+  if (batch != 1) return "--batch";
   if (!config.place.empty()) return "--build-config";
   return states.empty() ? "" : "--state";
 }

@@ -18,6 +18,7 @@ struct CheckpointOptions {
   std::vector<std::string> lora = {};  ///< adapters that are merged, FILE or FILE=SCALE
   nn::StoredWeights weights = nn::StoredWeights::keep;
   nn::CacheType kv = nn::CacheType::f32;
+  int64_t batch = 1;  ///< sequences; 0: as many as the first run of a context has
   BuildConfig config = {};
   std::vector<std::string> states = {};  ///< of an ONNX decoder: pairs that names do not say, see import::pair_states
 

@@ -23,7 +23,8 @@ Projections project(DecoderParts& parts, const std::string& layer, ir::ValueId x
           w.linear(layer + "attn_v", x, c.width, keys)};
 }
 
-/// [1, new, heads * size] to [1, heads, new, size]; normalized where NAME.weight is there: by head, or all heads together if it is as long.
+/// [batch, new, heads * size] to [batch, heads, new, size]; normalized where NAME.weight is there: by head, or all heads together if it is
+/// as long.
 ir::ValueId split_heads(DecoderParts& parts, ir::ValueId x, int64_t heads, const std::string& norm = "") {
   const int64_t width = heads * parts.config.head_size;
   const bool is_joint = !norm.empty() && heads > 1 && parts.weights.has_shape(norm + ".weight", {width});
@@ -44,7 +45,7 @@ ir::ValueId rotated(DecoderParts& parts, int64_t layer, ir::ValueId x) {
                      {{"interleaved", int64_t{c.rotation == Rotation::interleaved}}, {"rotary_embedding_dim", size}});
 }
 
-/// f32[1, new, heads * size].
+/// f32[batch, new, heads * size].
 ir::ValueId attended(DecoderParts& parts, int64_t layer, ir::ValueId query, ir::ValueId keys, ir::ValueId values) {
   const DecoderConfig& c = parts.config;
   ir::Builder& build = parts.build;

@@ -21,7 +21,7 @@ DType dtype_of(CacheType type) {
 
 std::string scales_of(const std::string& name) { return name + ".scales"; }
 
-/// The input of that name becomes a state, to which each run appends `rows`, [1, key heads, new, size]. Returns all rows.
+/// The input of that name becomes a state, to which each run appends `rows`, [batch, key heads, new, size]. Returns all rows.
 ir::ValueId appended(DecoderParts& parts, const std::string& name, ir::ValueId rows) {
   ir::Graph& graph = parts.build.graph();
   const ir::ValueId now = parts.build("Concat", {graph.find_value(name), rows}, {{"axis", int64_t{2}}});
@@ -50,9 +50,9 @@ ir::ValueId appended_codes(DecoderParts& parts, const std::string& name, ir::Val
 
 }  // namespace
 
-void add_cache_input(ir::Graph& graph, const std::string& name, int64_t heads, Dim past, int64_t size, CacheType type) {
-  graph.add_input(name, ir::Type(dtype_of(type), {1, heads, past, size}));
-  if (type == CacheType::int8) graph.add_input(scales_of(name), ir::Type(DType::f32, {1, heads, past, 1}));
+void add_cache_input(ir::Graph& graph, const std::string& name, const DimList& shape, CacheType type) {
+  graph.add_input(name, ir::Type(dtype_of(type), shape));
+  if (type == CacheType::int8) graph.add_input(scales_of(name), ir::Type(DType::f32, {shape[0], shape[1], shape[2], 1}));
 }
 
 ir::ValueId cached(DecoderParts& parts, const std::string& name, ir::ValueId rows) {

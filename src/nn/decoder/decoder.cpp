@@ -13,14 +13,15 @@ namespace tenon::nn {
 namespace {
 
 /// Inputs: at most `most` new tokens, and the cache of each layer, if any.
-ir::ValueId add_inputs(ir::Graph& graph, const DecoderConfig& c, const DecoderParts& parts, int64_t most) {
+ir::ValueId add_inputs(ir::Graph& graph, const DecoderConfig& c, const DecoderParts& parts, int64_t sequences, int64_t most) {
+  const Dim batch = sequences > 0 ? Dim(sequences) : graph.symbols().symbol("batch", 1);
   const Dim fresh = graph.symbols().symbol("new", 1, most);
-  const ir::ValueId tokens = graph.add_input("tokens", ir::Type(DType::i64, {1, fresh}));
+  const ir::ValueId tokens = graph.add_input("tokens", ir::Type(DType::i64, {batch, fresh}));
   if (!parts.has_cache) return tokens;
   const Dim past = graph.symbols().symbol("past", 0, parts.capacity);
   for (int64_t layer = 0; layer < c.layers; ++layer)
     for (const char* kind : {"keys", "values"})
-      add_cache_input(graph, fmt::format("{}.{}", kind, layer), c.key_heads, past, c.head_size, parts.cache);
+      add_cache_input(graph, fmt::format("{}.{}", kind, layer), {batch, c.key_heads, past, c.head_size}, parts.cache);
   return tokens;
 }
 
@@ -66,12 +67,12 @@ ir::ValueId layer_of(DecoderParts& parts, int64_t layer, ir::ValueId x) {
   return added(parts, c.joint_residual ? added(parts, x, attended) : middle, fed);
 }
 
-/// f32[1, vocabulary] of the last token, or f32[1, new, vocabulary] of all; by the embedding where there is no weight of its own.
+/// f32[batch, vocabulary] of the last tokens, or f32[batch, new, vocabulary] of all; by the embedding where there is no weight of its own.
 ir::ValueId logits_of(DecoderParts& parts, ir::ValueId x, const ir::ConstantRef& table, bool all) {
   x = normalized(parts, "output_norm", x, parts.config.width);
   if (!x) return {};
   ir::Builder& build = parts.build;
-  if (!all) x = build("Gather", {x, build.scalar(DType::i64, -1)}, {{"axis", int64_t{1}}});  // [1, width]
+  if (!all) x = build("Gather", {x, build.scalar(DType::i64, -1)}, {{"axis", int64_t{1}}});  // [batch, width]
   const int64_t vocabulary = table->shape[0];
   const ir::ValueId y = parts.weights.has("output.weight") ? parts.weights.linear("output", x, parts.config.width, vocabulary)
                                                            : build("MatMul", {x, build.constant(ir::permute(table, {1, 0}))});
@@ -106,7 +107,7 @@ Result<std::unique_ptr<ir::Graph>> make_decoder(const DecoderConfig& config, con
   const int64_t most = options.most_tokens > 0 ? std::min(options.most_tokens, parts.capacity) : parts.capacity;
   if (!parts.has_cache) parts.capacity = most;
   const ir::ConstantRef table = embedding(reader, weights, config.width);
-  const ir::ValueId tokens = add_inputs(*graph, config, parts, most);
+  const ir::ValueId tokens = add_inputs(*graph, config, parts, options.batch, most);
   parts.positions = positions_of(parts, tokens);
   add_rotation(parts);
   ir::ValueId x = table ? embedded(parts, tokens, table) : ir::ValueId{};

@@ -14,14 +14,15 @@ struct DecoderOptions {
   int64_t most_tokens = 0;           ///< tokens of a run, at most; 0: `capacity`
   bool has_cache = true;             ///< false: no states; a run computes a whole sequence
   CacheType cache = CacheType::f32;  ///< of the states
-  bool all_logits = false;           ///< logits f32[1, new, vocabulary] of all tokens of a run
+  int64_t batch = 1;                 ///< sequences; 0: a symbol
+  bool all_logits = false;           ///< logits f32[batch, new, vocabulary] of all tokens of a run
   bool plain_attention = false;      ///< attention in plain ops (MatMul, Softmax, ...), the definition of Attention
 };
 
-/// A decoder-only transformer for one sequence, as a graph with states.
-/// Input: tokens i64[1, new]. Output: logits f32[1, vocabulary] of the last of them. States, two for each layer N from 0 on: keys.N and
-/// values.N, [1, key heads, past, head size] of the cache's type, which grow by `new` in each run; with int8 also keys.N.scales and
-/// values.N.scales, f32[1, key heads, past, 1]. `new` and `past` are symbols of the graph. Options change this as they say.
+/// A decoder-only transformer for a batch of sequences of equal lengths, as a graph with states.
+/// Input: tokens i64[batch, new]. Output: logits f32[batch, vocabulary] of the last ones. States, two for each layer N from 0 on: keys.N
+/// and values.N, [batch, key heads, past, head size] of the cache's type, which grow by `new` in each run; with int8 also keys.N.scales and
+/// values.N.scales, f32[batch, key heads, past, 1]. `new` and `past` are symbols of the graph. Options change this as they say.
 /// Errors: bad_input, naming in one error all weights that are missing, of another shape, or left over; not_supported (fp8); those of
 /// ir::Builder::status().
 Result<std::unique_ptr<ir::Graph>> make_decoder(const DecoderConfig& config, const Weights& weights, const DecoderOptions& options = {});

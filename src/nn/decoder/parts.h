@@ -10,7 +10,7 @@
 
 namespace tenon::nn {
 
-/// State shared by the functions that build a decoder graph. x is f32[1, new, width] everywhere.
+/// State shared by the functions that build a decoder graph. x is f32[batch, new, width] everywhere.
 struct DecoderParts {
   const DecoderConfig& config;
   ir::Builder& build;
@@ -41,11 +41,10 @@ std::vector<float> bias_slopes(int64_t heads);
 /// Which keys the queries of the step read, by the window of a layer (0: all before them). `keys`: the number of all keys, i64 [].
 ir::ValueId mask_of(DecoderParts& parts, int64_t window, ir::ValueId keys);
 
-/// The input of a state that `cached` grows: [1, heads, past, size] and, of int8, NAME.scales, f32[1, heads, past, 1].
-void add_cache_input(ir::Graph& graph, const std::string& name, int64_t heads, Dim past, int64_t size, CacheType type);
-/// The state NAME with `rows`, f32[1, key heads, new, size], behind its own, which is what it becomes: f32[1, key heads, past + new, size].
-/// Elements are what the state stores, new ones too, so that results do not depend on how a sequence is cut into runs. Without a cache
-/// `rows` alone.
+/// The input of a state that `cached` grows. shape: [batch, key heads, past, size]; of int8 also NAME.scales, f32, of size 1.
+void add_cache_input(ir::Graph& graph, const std::string& name, const DimList& shape, CacheType type);
+/// Appends `rows`, f32[batch, key heads, new, size], to the state NAME, and returns all its rows, f32[batch, key heads, past + new, size].
+/// New ones are what the state stores too, so that results do not depend on how a sequence is cut into runs. Without a cache `rows` alone.
 ir::ValueId cached(DecoderParts& parts, const std::string& name, ir::ValueId rows);
 
 /// Self-attention of layer `layer` over its cache, the output projection included; adds the states keys.N and values.N.
