@@ -73,13 +73,20 @@ std::vector<float> result_of(const ir::Graph& graph, std::string_view target, in
 struct Form {
   int heads, size;
   std::string_view mask, how, target;
+  std::string_view stored = "f32";  ///< type of keys and values in memory
 };
+
+std::string text_of(const Form& form) {
+  const bool wide = form.stored == "f32";
+  return fmt::format(
+      "graph main(q: f32[1,{0},s,{1}], k: {2}[1,2,t,{1}], v: {2}[1,2,t,{1}]{3}) {{ {4} y = Attention(q, {5}{6}{7}) return y }}", form.heads,
+      form.size, form.stored, form.mask.empty() ? "" : fmt::format(", m: {}", form.mask), wide ? "" : "a = Cast(k, to=1) b = Cast(v, to=1)",
+      wide ? "k, v" : "a, b", form.mask.empty() ? "" : ", m", form.how);
+}
 
 /// Both forms against each other, bit by bit, and against the reference.
 void check_form(const Form& form, int64_t queries, int64_t keys) {
-  const std::string text = fmt::format(
-      "graph main(q: f32[1,{0},s,{1}], k: f32[1,2,t,{1}], v: f32[1,2,t,{1}]{2}) {{ y = Attention(q, k, v{3}{4}) return y }}", form.heads,
-      form.size, form.mask.empty() ? "" : fmt::format(", m: {}", form.mask), form.mask.empty() ? "" : ", m", form.how);
+  const std::string text = text_of(form);
   SCOPED_TRACE(fmt::format("{} {}, {} queries, {} keys", text, form.target, queries, keys));
   const auto graph = ir::parse(text, ops::table());
   ASSERT_TRUE(graph) << graph.error().text();
@@ -99,11 +106,24 @@ constexpr Form kForms[] = {{2, 16, "", "", "x86_avx2"},
                            {18, 8, "bool[1,1,s,t]", ", softcap=2.0", "x86_avx512"},
                            {4, 33, "f32[1,4,1,t]", "", "x86_avx2"},
                            {4, 16, "", ", is_causal=1", "x86_avx512"},
-                           {8, 16, "bool[s,t]", ", left_window_size=300, right_window_size=400", "x86_avx2"}};
+                           {8, 16, "bool[s,t]", ", left_window_size=300, right_window_size=400", "x86_avx2"},
+                           {6, 16, "", "", "x86_avx2", "f16"},
+                           {4, 12, "bool[s,t]", "", "x86_avx512", "bf16"}};
 
 TEST(FewQueries, GiveTheBitsOfManyQueries) {
   for (const Form& form : kForms)
     for (const auto& [queries, keys] : {std::pair{1, 1}, {1, 700}, {3, 256}, {2, 300}, {4, 40}}) check_form(form, queries, keys);
+}
+
+TEST(FewQueries, KeysInFewerBitsAreReadAsTheyAre) {
+  const auto graph = ir::parse(text_of({6, 16, "", "", "x86_avx2", "f16"}), ops::table());
+  ASSERT_TRUE(graph) << graph.error().text();
+  const auto groups = [&](bool in_order) {
+    const auto planned = planned_graph(**graph, {.sums_in_order = in_order, .verify = true}, **target_named("x86_avx2"));
+    return planned ? planned->plan.groups.size() : 0;
+  };
+  EXPECT_EQ(groups(true), 1u);
+  EXPECT_EQ(groups(false), 3u) << "plans without an order keep their groups";
 }
 
 }  // namespace

@@ -99,6 +99,22 @@ class Inliner {
     return cost.transcendental == 0 && cost.arithmetic <= 3 && cost.loads <= 2 && !cost.indirect;
   }
 
+  /// Whether keys or values behind a state are stored in fewer bits, and the map gives them as f32, which attention does as it loads them.
+  bool is_widened_view(const Nest& map) const {
+    const NestOutput& made = map.outputs[0];
+    if (!plan_.sums_in_order || map.accesses.size() != 1 || made.value.op() != ExprOp::cast || made.dtype != DType::f32) return false;
+    const NestAccess& read = map.accesses[0];
+    const Expr from = made.value.args()[0];
+    return from.op() == ExprOp::input && from->index == 0 && (read.dtype == DType::f16 || read.dtype == DType::bf16) && !read.within &&
+           !read.flat;
+  }
+
+  static Nest view_of_narrow(Nest map) {
+    map.outputs[0].dtype = map.accesses[0].dtype;
+    map.outputs[0].value = Expr::input(0, map.accesses[0].dtype);
+    return map;
+  }
+
   struct Change {
     size_t group;
     Group after;
@@ -191,8 +207,9 @@ class Inliner {
           if (a == made) return false;
         continue;
       }
-      if (!is_worth_inlining(map, group, before, k, accesses)) return false;
-      const InlineResult how = inline_into(map, after, k, plan_);
+      const bool widens = group.kind() == GroupKind::attention && (k == 1 || k == 2) && is_widened_view(map);
+      if (!widens && !is_worth_inlining(map, group, before, k, accesses)) return false;
+      const InlineResult how = inline_into(widens ? view_of_narrow(map) : map, after, k, plan_);
       if (how == InlineResult::refused || after.accesses.size() > plan_.limits.max_accesses ||
           (how == InlineResult::appended && !within_budget(after)))
         return false;

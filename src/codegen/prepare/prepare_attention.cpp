@@ -36,7 +36,7 @@ void copy_operand(Nest& nest, int operand, const std::vector<int>& axes, int64_t
   NestOutput out;
   out.array = add_temporary(plan, DType::f32, std::move(shape));
   out.dtype = DType::f32;
-  out.value = Expr::input(0, DType::f32);
+  out.value = cast(Expr::input(0, nest.accesses[operand].dtype), DType::f32);
   out.index = std::move(written);
   const ArrayId made = out.array;
   copy.outputs.push_back(std::move(out));
@@ -44,6 +44,7 @@ void copy_operand(Nest& nest, int operand, const std::vector<int>& axes, int64_t
   copies.push_back(std::move(copy));
   NestAccess& access = nest.accesses[operand];
   access.array = made;
+  access.dtype = DType::f32;
   access.index = std::move(moved);
   access.flat = Expr();
 }

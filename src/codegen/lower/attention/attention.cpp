@@ -61,7 +61,7 @@ Result<void> add_few_queries(const Nest& nest, const Group& group, const Attenti
   TRY(emit_few_queries(keys, plan, target, tactic, nest, group, few));
   TRY(emit_join_of_ranges(join, plan, target, tactic, nest, group, few));
   keys.flops = select(few.used, flops_of(nest, group), Dim(0));
-  keys.work = few_queries_work(nest, few.used, few.rows, vectors_beside(few.rows, target), target);
+  keys.work = few_queries_work(nest, few.used, few.rows, vectors_for(few.rows, target), target);
   const Dim values = few.tiles * few.ranges * Dim(few.rows) * nest.axes[kValueSize].extent;
   join.flops = values * Dim(2);
   join.work.loops.push_back({.points = values, .lane_extent = nest.axes[kValueSize].extent, .operations = 2, .loads = 3});

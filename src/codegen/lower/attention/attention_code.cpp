@@ -55,6 +55,8 @@ void AttentionCode::take_scratch(int64_t keys_of_a_block) {
   totals = build().scratch(DType::f32, queries);
   factors = build().scratch(DType::f32, queries);
   if (joins() || in_order) part_factors = build().scratch(DType::f32, queries);
+  for (const int operand : {1, 2})
+    if (!joins() && is_narrow(operand)) wide[operand] = build().scratch(DType::f32, keys_of_a_block * wide_row(operand));
 }
 
 void AttentionCode::take_scratch_for_few(int rows) {
@@ -64,7 +66,7 @@ void AttentionCode::take_scratch_for_few(int rows) {
     return;
   }
   const int64_t padded_head = round_up(head, int64_t{lanes()});
-  vectors_of_panel = vectors_beside(rows, emit.target());
+  vectors_of_panel = vectors_for(rows, emit.target());
   const int64_t panel = int64_t{vectors_of_panel} * lanes();
   scores_of_a_row = round_up(kKeysOfARange, panel);
   scaled_query = build().scratch(DType::f32, rows * padded_head);

@@ -2,6 +2,7 @@
 #pragma once
 #include <limits>
 
+#include "base/checked.h"
 #include "codegen/lower/attention/attention_keys.h"
 #include "codegen/lower/attention/attention_parts.h"
 #include "codegen/lower/attention/attention_scores.h"
@@ -53,6 +54,14 @@ struct AttentionCode {
   Reg place_of(int vector) { return number(int64_t{vector} * lanes()); }
   /// Loads a vector of `buffer` from element `place` on.
   Reg load(int32_t buffer, Reg place) { return build().load(buffer, place, lanes()); }
+  /// Loads a vector of query, key or value as f32.
+  Reg load_wide(int operand, Reg place, const MemoryOptions& how) {
+    return build().expr(ExprOp::cast, {build().load(operands[operand], place, lanes(), how)}, DType::f32);
+  }
+  /// Whether keys (1) or values (2) are stored in fewer bits than f32.
+  bool is_narrow(int operand) const { return nest.accesses[static_cast<size_t>(operand)].dtype != DType::f32; }
+  /// Elements of a row of `wide`.
+  int64_t wide_row(int operand) const { return round_up(operand == 1 ? head : value, int64_t{emit.lanes()}); }
 
   KernelEmitter emit;
   const Nest& nest;
@@ -68,6 +77,7 @@ struct AttentionCode {
   std::optional<AttentionScores> scores_of;
   // Scratch memory: [head size][queries], [keys of a block][queries] (scores, then weights), [queries][values], and of each query a number.
   int32_t scaled_query = -1, scores = -1, sums = -1, maxima = -1, totals = -1, factors = -1, part_factors = -1;
+  int32_t wide[3] = {-1, -1, -1};  ///< keys and values of a range as f32, [keys][elements], where they are stored in fewer bits
   // Of few queries instead: [rows][head size], [head size][keys of a panel], [rows][keys of a range].
   int32_t panel_of_keys = -1;
   int vectors_of_panel = 0;     ///< of keys

@@ -2,6 +2,7 @@
 #include "codegen/lower/attention/attention_key_product.h"
 
 #include "codegen/lower/attention/attention_softmax.h"
+#include "codegen/lower/attention/attention_widening.h"
 
 namespace tenon::codegen {
 
@@ -48,16 +49,24 @@ std::vector<Reg> keep_scores(AttentionCode& code, const QueryTile& q, const Expr
   return highest;
 }
 
-std::vector<Reg> products_of(AttentionCode& code, const QueryTile& q, const AttentionPoint& point, int rows) {
+/// Keys from `point` on, which are number `first` and later of the block.
+std::vector<Reg> products_of(AttentionCode& code, const QueryTile& q, const AttentionPoint& point, Reg first, int rows) {
   Contract c;
   c.rows = rows;
   c.vectors = q.vectors;
   c.lanes = code.lanes();
-  c.a = code.operands[1];
   c.b = code.scaled_query;
-  c.a_offset = element_at(code.emit, code.places[1], point);
-  c.a_row_stride = code.emit.dim(code.places[1].coefficients[kKey]);
-  c.a_k_stride = code.emit.dim(code.places[1].coefficients[kHeadSize]);
+  if (code.is_narrow(1)) {
+    c.a = code.wide[1];
+    c.a_row_stride = code.number(code.wide_row(1));
+    c.a_offset = code.build().mul(first, c.a_row_stride);
+    c.a_k_stride = code.number(1);
+  } else {
+    c.a = code.operands[1];
+    c.a_offset = element_at(code.emit, code.places[1], point);
+    c.a_row_stride = code.emit.dim(code.places[1].coefficients[kKey]);
+    c.a_k_stride = code.emit.dim(code.places[1].coefficients[kHeadSize]);
+  }
   c.b_offset = code.number(0);
   c.b_k_stride = code.number(code.width(q));
   c.depth = code.number(code.head);
@@ -69,7 +78,7 @@ std::vector<Reg> tile_of_keys(AttentionCode& code, const QueryTile& q, Reg key, 
   TileBuilder& build = code.build();
   AttentionPoint point = q.head;
   point[kKey] = build.add(key, first);
-  const auto products = products_of(code, q, point, rows);
+  const auto products = products_of(code, q, point, first, rows);
   const auto scored = [&](const Expr& score) { return keep_scores(code, q, score, point, first, products, highest); };
   if (!code.visible) return scored(code.nest.outputs[0].value);
   const Reg reach = build.add(point[kKey], code.number(rows));
@@ -82,6 +91,7 @@ std::vector<Reg> tile_of_keys(AttentionCode& code, const QueryTile& q, Reg key, 
 
 std::vector<Reg> multiply_keys(AttentionCode& code, const QueryTile& q, Reg key, Reg count) {
   TileBuilder& build = code.build();
+  if (code.is_narrow(1)) widen(code, q, 1, key, count);
   const std::vector<Reg> lowest(static_cast<size_t>(q.vectors), code.vector(-kInfinity));
   const auto all = [&](int rows) {
     return build.loop(code.number(0), count, code.number(rows), lowest, [&](Reg k, const std::vector<Reg>& highest) {

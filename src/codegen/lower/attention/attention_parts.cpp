@@ -53,7 +53,7 @@ std::optional<FewQueries> few_queries(const Nest& nest, const Group& group, cons
   return out;
 }
 
-int vectors_beside(int rows, const Target& target) {
+int vectors_for(int rows, const Target& target) {
   int vectors = 4;
   while (vectors > 1 && rows * vectors + vectors + 1 > target.registers) --vectors;
   return vectors;

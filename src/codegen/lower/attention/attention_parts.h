@@ -47,7 +47,7 @@ struct FewQueries {
 /// nullopt where no run of the plan uses it.
 std::optional<FewQueries> few_queries(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Plan& plan);
 /// Vectors of a register tile with so many rows, at most four: the most for which the target has registers.
-int vectors_beside(int rows, const Target& target);
+int vectors_for(int rows, const Target& target);
 /// Shapes of AttentionGroup::part_sums and part_weights for that form: by tile and range, the sums [rows][values]; the maxima, then the
 /// totals, of the rows.
 PartShapes part_shapes(const FewQueries& few, const Nest& nest, const Target& target);

@@ -2,6 +2,7 @@
 #include "codegen/lower/attention/attention_value_product.h"
 
 #include "base/checked.h"
+#include "codegen/lower/attention/attention_widening.h"
 
 namespace tenon::codegen {
 
@@ -14,12 +15,12 @@ void tile_of_values(AttentionCode& code, const QueryTile& q, Reg base, Reg r, Re
   c.vectors = vectors;
   c.lanes = code.lanes();
   c.a = code.scores;
-  c.b = code.operands[2];
+  c.b = code.is_narrow(2) ? code.wide[2] : code.operands[2];
   c.a_offset = r;
   c.a_row_stride = code.number(1);
   c.a_k_stride = code.number(code.width(q));
   c.b_offset = build.add(base, v);
-  c.b_k_stride = code.emit.dim(code.places[2].coefficients[kKey]);
+  c.b_k_stride = code.is_narrow(2) ? code.number(code.wide_row(2)) : code.emit.dim(code.places[2].coefficients[kKey]);
   c.depth = count;
   const Reg first = code.at(v, r, code.value_pad);
   const auto place = [&](int row, int x) { return build.add(first, code.number(row * code.value_pad + int64_t{x} * code.lanes())); };
@@ -59,7 +60,8 @@ void panel_of_values(AttentionCode& code, const QueryTile& q, Reg base, Reg v, R
 void multiply_values(AttentionCode& code, const QueryTile& q, Reg key, Reg count) {
   AttentionPoint point = q.head;
   point[kKey] = key;
-  const Reg base = element_at(code.emit, code.places[2], point);
+  if (code.is_narrow(2)) widen(code, q, 2, key, count);
+  const Reg base = code.is_narrow(2) ? code.number(0) : element_at(code.emit, code.places[2], point);
   const int64_t lanes = code.lanes(), panel = code.tile.vectors * lanes, whole = code.value / panel * panel;
   code.build().loop(code.number(0), code.number(whole), code.number(panel),
                     [&](Reg v) { panel_of_values(code, q, base, v, count, code.tile.vectors); });

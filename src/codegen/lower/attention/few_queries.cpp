@@ -109,7 +109,7 @@ class FewQueriesLowering {
       build().loop(code_.number(0), code_.number(code_.head), code_.number(code_.lanes()), [&](Reg d) {
         const MemoryOptions how = along_head(1, d);
         std::vector<Reg> keys;
-        for (Reg start : starts) keys.push_back(build().load(code_.operands[1], code_.emit.add_scaled(start, step, d), code_.lanes(), how));
+        for (Reg start : starts) keys.push_back(code_.load_wide(1, code_.emit.add_scaled(start, step, d), how));
         const std::vector<Reg> columns = build().transpose(std::move(keys));
         const Reg to = code_.at(j, d, panel);
         for (int i = 0; i < code_.lanes(); ++i)
@@ -202,7 +202,7 @@ class FewQueriesLowering {
     AttentionPoint point = k.head;
     point[kKey] = k.first_key;
     const Reg base = element_at(code_.emit, code_.places[2], point);
-    const int64_t lanes = code_.lanes(), most = vectors_beside(few_.rows, code_.emit.target()) * lanes;
+    const int64_t lanes = code_.lanes(), most = vectors_for(few_.rows, code_.emit.target()) * lanes;
     for (int64_t v = 0; v < code_.value_pad; v += most)
       panel_of_values(k, build().add(base, code_.number(v)), v, static_cast<int>(std::min(most, code_.value_pad - v) / lanes));
   }

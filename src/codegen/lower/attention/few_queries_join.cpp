@@ -46,13 +46,20 @@ class JoinOfRanges {
     q.head[kBatch] = number.rest();
     const Reg chunk = build().add(build().mul(heads_before, code_.number(few_.chunks)), build().expr(ExprOp::div, {head, rows}));
     const Reg tile = build().add(build().mul(chunk, code_.emit.dim(code_.extent(kQuery))), q.first);
-    begin_softmax(code_, q);
+    clear();
     const auto [from, to] = visible_to(code_, q.first);
     const Reg step = code_.number(kKeysOfARange), first_slot = build().mul(tile, code_.emit.dim(few_.ranges));
     const Reg end = build().expr(ExprOp::div, {build().add(to, code_.number(kKeysOfARange - 1)), step});
     build().loop(build().expr(ExprOp::div, {from, step}), end, code_.number(1),
                  [&](Reg range) { add(build().add(first_slot, range), build().expr(ExprOp::rem, {head, rows})); });
     write_results(code_, q, group_.as<AttentionGroup>().masked_rows);
+  }
+
+  void clear() {
+    build().store(code_.maxima, code_.number(0), code_.vector(-kInfinity));
+    build().store(code_.totals, code_.number(0), code_.vector(0));
+    build().loop(code_.number(0), code_.number(code_.value_pad), code_.number(code_.lanes()),
+                 [&](Reg v) { build().store(code_.sums, v, code_.vector(0)); });
   }
 
   void add(Reg slot, Reg row) {
