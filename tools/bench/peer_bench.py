@@ -2,9 +2,9 @@
 """Another inference engine in a process of its own, so that its threads can be stopped while Tenon is measured.
 
 It answers "ready LOAD_MS FIRST_MS VERSION", then one line a command on stdin:
-  run N         N runs back to back after one that does not count: "times MS MS ..."
+  run N         N runs back to back after one that does not count (of llama.cpp without one): "times MS MS ..."
   cold N        N runs, the caches evicted before each: "times MS MS ..."
-  inputs FILE   other inputs from now on, of the names in an .npz (onnxruntime and openvino): "read"
+  inputs FILE   other inputs from now on, of the names in an .npz (onnxruntime, openvino, llama.cpp): "read"
   outputs FILE  the results as an .npz of arr_0, arr_1, ...: "written"
 What ends it is a line "error missing PACKAGE", "error unfit WHY" (this model and this engine), or "error WHY".
 All engines get the same number of threads, inputs ready in memory, and arithmetic in fp32 but for what --precision says to OpenVINO.
@@ -137,8 +137,14 @@ def module_runner(compiled: bool) -> Callable[[argparse.Namespace, Feeds], tuple
     return runner
 
 
+def llama_runner(asked: argparse.Namespace, feeds: Feeds) -> tuple[Runner, str]:
+    import llama_peer
+
+    return llama_peer.load(asked.model, feeds, asked.threads)
+
+
 RUNNERS = {"onnxruntime": onnxruntime_runner, "openvino": openvino_runner, "torch": torch_runner}
-RUNNERS |= {"torch-eager": module_runner(False), "torch-compile": module_runner(True)}
+RUNNERS |= {"llama.cpp": llama_runner, "torch-eager": module_runner(False), "torch-compile": module_runner(True)}
 
 
 class Evictor:
@@ -154,6 +160,8 @@ class Evictor:
 
 
 def milliseconds_of(call: Callable[[], object]) -> float:
+    if hasattr(call, "prepare"):
+        call.prepare()
     start = time.perf_counter()
     call()
     return (time.perf_counter() - start) * 1e3
@@ -164,7 +172,8 @@ def serve(answer: Callable[[str], None], run: Runner, feeds: Feeds, threads: int
     for line in sys.stdin:
         command, _, argument = line.rstrip("\n").partition(" ")
         if command == "run":
-            run()
+            if not hasattr(run, "prepare"):
+                run()
             answer("times " + " ".join(f"{milliseconds_of(run):.6f}" for _ in range(int(argument))))
         elif command == "cold":
             evictor = evictor or Evictor(threads)
@@ -178,6 +187,8 @@ def serve(answer: Callable[[str], None], run: Runner, feeds: Feeds, threads: int
                 feeds.update({name: archive[name] for name in feeds})
             answer("read")
         elif command == "outputs":
+            if hasattr(run, "prepare"):
+                run.prepare()
             np.savez(argument, *run())
             answer("written")
         else:
@@ -205,7 +216,7 @@ def one_line(error: Exception) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("peer", choices=RUNNERS)
-    parser.add_argument("model", help="an ONNX file; for torch-eager and torch-compile a family of tools/models")
+    parser.add_argument("model", help="an ONNX file; for llama.cpp a GGUF file, for torch-eager and torch-compile a family of tools/models")
     parser.add_argument("inputs", help="an .npz with one array for each input of the model")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--external-data", help="folder of the model's external data")

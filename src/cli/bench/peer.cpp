@@ -30,6 +30,7 @@ constexpr const char* kProjectPython = ".venv-peers/bin/python";
 constexpr const char* kInstall = ".venv-peers/bin/pip install --no-deps -r tools/requirements-peers.txt";
 constexpr const char* kInstallOpenVino = ".venv-peers/bin/pip install --no-deps -r tools/requirements-openvino.txt";
 constexpr const char* kInstallTorch = ".venv-peers/bin/pip install -r tools/requirements-torch.txt";
+constexpr const char* kInstallLlama = ".venv-peers/bin/pip install --no-deps -r tools/requirements-llama.txt";
 constexpr int kAnswerMs = 600'000;
 
 /// The project folder: the first one above the program, or above the current folder, that has the script.
@@ -141,9 +142,11 @@ Peer::~Peer() {
 }
 
 std::string Peer::install_advice() const {
-  if (!in_project_) return fmt::format("{} -m pip install numpy onnx {}", python_.string(), name);
+  const bool llama = name == "llama.cpp";
+  if (!in_project_) return fmt::format("{} -m pip install numpy {}", python_.string(), llama ? "llama-cpp-python" : "onnx " + name);
   return std::string(kInstall) + (name == "torch"      ? std::string(" && ") + kInstallTorch
                                   : name == "openvino" ? std::string(" && ") + kInstallOpenVino
+                                  : llama              ? std::string(" && ") + kInstallLlama
                                                        : "");
 }
 
@@ -158,7 +161,8 @@ Error Peer::failed(const std::string& why) const {
     return fail(Code::device_failed, name, "the other engine cannot take this model")
         .expected("a model that " + name + " loads and runs")
         .found(why.substr(6))
-        .advice("compare with --vs onnxruntime, or export the model by the other exporter or at another opset");
+        .advice(name == "llama.cpp" ? "measure without --vs"
+                                    : "compare with --vs onnxruntime, or export the model by the other exporter or at another opset");
   return died(why);
 }
 

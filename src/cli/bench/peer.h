@@ -15,8 +15,8 @@
 namespace tenon::cli {
 
 struct PeerOptions {
-  std::string name;                     ///< "onnxruntime", "openvino" or "torch"
-  std::filesystem::path model;          ///< an ONNX file
+  std::string name;                     ///< "onnxruntime", "openvino", "torch" or "llama.cpp"
+  std::filesystem::path model;          ///< an ONNX file; for llama.cpp a GGUF file
   std::filesystem::path external_data;  ///< empty: the model's folder
   int threads = 1;
   bool fixed_shapes = false;         ///< prepare the model for the shapes of the inputs alone
@@ -32,7 +32,8 @@ class Peer {
   static Result<std::unique_ptr<Peer>> start(const PeerOptions& options, const files::NamedTensors& inputs);
   ~Peer();
 
-  /// Milliseconds of `count` runs: consecutive ones after a warm-up run, or, with `cold`, each after the caches were evicted.
+  /// Milliseconds of `count` runs: consecutive ones after a warm-up run (of llama.cpp without one), or, with `cold`, each after the caches
+  /// were evicted.
   Result<std::vector<double>> run(int count, bool cold = false);
   /// Gives the model other inputs, of any shapes that it takes. Errors: not_supported for a peer that cannot change inputs after its start.
   Result<void> set_inputs(const files::NamedTensors& inputs);

@@ -61,6 +61,11 @@ Result<std::vector<double>> BenchSession::runs(int count, const MemoryStream* ev
   return out;
 }
 
+void take_peaks(Sample& s, const MachineLimits& limits) {
+  s.all_peaks.push_back(limits.peaks.measure());
+  s.peaks.push_back(s.all_peaks.back()[0]);
+}
+
 MachineLimits::MachineLimits(int threads, const ByProducts& flops) : peaks(threads, flops), memory(threads) {
   const auto start = Clock::now();
   memory.read();
@@ -100,11 +105,6 @@ namespace {
 
 int runs_in_sample(double run_ms) { return static_cast<int>(std::clamp(std::ceil(kSampleMs / std::max(run_ms, 1e-4)), 1.0, 1e5)); }
 
-void take_peaks(Sample& s, const MachineLimits& limits) {
-  s.all_peaks.push_back(limits.peaks.measure());
-  s.peaks.push_back(s.all_peaks.back()[0]);
-}
-
 /// What memory gives, then ours, then the other's, a peak before, between and after.
 Result<Sample> take_sample(BenchSession& b, const MachineLimits& limits, bool cold, int ours, int others) {
   Sample s;
@@ -120,21 +120,25 @@ Result<Sample> take_sample(BenchSession& b, const MachineLimits& limits, bool co
 
 }  // namespace
 
-Result<std::vector<Sample>> take_samples(const BenchOptions& o, BenchSession& b, const MachineLimits& limits, Console& console) {
-  const double eviction_ms = o.cold ? limits.stream_ms : 0;
-  const int ours = runs_in_sample(b.warm_ms + eviction_ms);
-  const int others = b.peer ? runs_in_sample(median(TRY(b.peer->run(3))) + eviction_ms) : 0;
-  const size_t wanted = static_cast<size_t>(o.runs);
+Result<std::vector<Sample>> take_samples(const SampleBudget& budget, const std::function<Result<Sample>()>& take, Console& console) {
+  const size_t wanted = static_cast<size_t>(budget.runs);
   std::vector<Sample> samples;
   const auto start = Clock::now();
   size_t quiet = 0;
   while (quiet < wanted && samples.size() < wanted * kTriesPerSample &&
-         (samples.size() < kEnoughSamples || ms_since(start) < o.seconds * 1e3)) {
-    samples.push_back(TRY(take_sample(b, limits, o.cold, ours, others)));
+         (samples.size() < kEnoughSamples || ms_since(start) < budget.seconds * 1e3)) {
+    samples.push_back(TRY(take()));
     quiet = quiet_samples(samples, 0).count;
     console.progress(fmt::format("sample {} of {}, {} tried", quiet, wanted, samples.size()));
   }
   return samples;
+}
+
+Result<std::vector<Sample>> take_samples(const BenchOptions& o, BenchSession& b, const MachineLimits& limits, Console& console) {
+  const double eviction_ms = o.cold ? limits.stream_ms : 0;
+  const int ours = runs_in_sample(b.warm_ms + eviction_ms);
+  const int others = b.peer ? runs_in_sample(median(TRY(b.peer->run(3))) + eviction_ms) : 0;
+  return take_samples({o.runs, o.seconds}, [&] { return take_sample(b, limits, o.cold, ours, others); }, console);
 }
 
 }  // namespace tenon::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <chrono>
+#include <functional>
 
 #include "cli/bench/measure.h"
 #include "cli/bench/memory_stream.h"
@@ -57,7 +58,19 @@ struct MachineLimits {
   MachineLimits(int threads, const ByProducts& flops);
 };
 
-/// Takes samples until there are as many quiet ones as requested, or the time limit is reached. Errors: those of runs.
+/// Measures the peaks and appends them to the sample.
+void take_peaks(Sample& sample, const MachineLimits& limits);
+
+/// When to stop taking samples: with so many quiet ones, or after this time.
+struct SampleBudget {
+  int runs = 30;
+  double seconds = 30;
+};
+/// Calls `take` until there are as many quiet samples as requested, or the time limit is reached, but kEnoughSamples times at least.
+/// Errors: those of `take`.
+Result<std::vector<Sample>> take_samples(const SampleBudget& budget, const std::function<Result<Sample>()>& take, Console& console);
+
+/// Samples of the session's runs. Errors: those of runs.
 Result<std::vector<Sample>> take_samples(const BenchOptions& options, BenchSession& session, const MachineLimits& limits, Console& console);
 
 }  // namespace tenon::cli

@@ -16,6 +16,7 @@
 #include "cli/console/number_checks.h"
 #include "cli/console/option_groups.h"
 #include "cli/console/verb.h"
+#include "cli/llm/decoder_bench.h"
 #include "files/atomic_write.h"
 
 namespace tenon::cli::verb_bench {
@@ -99,6 +100,13 @@ Result<void> bench_model(const BenchOptions& o, Console& console) {
   return {};
 }
 
+/// What is measured of a language model are its tokens, not a run of inputs.
+void exclude_options_of_runs(CLI::App& app) {
+  for (const char* of_decoder : {"--prefill", "--decode"})
+    for (const char* of_run : {"--input", "--entry", "--cold", "--explain", "--serve", "--trace", "--html"})
+      app.get_option(of_decoder)->excludes(app.get_option(of_run));
+}
+
 }  // namespace
 
 VERB(bench) {
@@ -111,6 +119,8 @@ VERB(bench) {
         "  tenon bench model.tenon --explain                          (why each kernel takes its time; first: tenon calibrate)\n"
         "  tenon bench model.onnx --vs openvino --cold                (caches evicted before each run, for both)\n"
         "  tenon bench model.onnx --input batch.npz --runs 60 --seconds 120 --json\n"
+        "  tenon bench model.gguf --prefill 128,512 --decode 128 --vs llama.cpp\n"
+        "  tenon bench model.gguf --decode 128 --past 4096            (an answer behind 4,096 tokens)\n"
         "\nA sample is 20 ms of runs back to back, between two measurements of the FMA peak; samples during which the machine was\n"
         "disturbed are dropped and taken again, three times as many as requested at most. With --vs a sample is a pair, taken in turns;\n"
         "the other engine computes in fp32 on as many threads, and is made for the inputs' shapes alone where --shape is given.\n"
@@ -118,7 +128,10 @@ VERB(bench) {
         "tools/requirements-torch.txt. The share of memory's rate counts each weight as read once a run: above 100 % weights stay\n"
         "in the caches. The share of the peak counts products of bf16 and int8 at the peaks of their own instructions; above 100 % the\n"
         "machine was busy while the peak was measured. p50, p95 and p99 are over all runs of the samples that were kept.\n"
-        "Each run of a model with states begins at their initial values, which are set outside of what is measured.\n",
+        "Each run of a model with states begins at their initial values, which are set outside of what is measured.\n"
+        "--prefill and --decode measure a language model (a GGUF file, a folder of Hugging Face, an engine of either) on random tokens: a\n"
+        "sample is one prompt or one answer, and --seconds is the time of each row. The share of memory's rate counts weights and the rows of\n"
+        "the cache that are read. llama.cpp runs the same tokens, with its standard cache of f16: tools/requirements-llama.txt.\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<BenchOptions>();
       o->engine.add_to(app);
@@ -127,7 +140,9 @@ VERB(bench) {
       o->inputs.add_to(app);
       app.add_option("--entry", o->entry, "what to measure of an engine with several entries (default: its first one)")->type_name("NAME");
       app.add_option("--vs", o->peer, "compare with this engine, which runs in a process of its own, alternately")
-          ->check(CLI::IsMember({"onnxruntime", "openvino", "torch"}));
+          ->check(CLI::IsMember({"onnxruntime", "openvino", "torch", "llama.cpp"}));
+      auto decoder = std::make_shared<DecoderBenchOptions>();
+      decoder->add_to(app);
       app.add_flag("--cold", o->cold, "evict the caches before each run, as if other work ran in between");
       app.add_flag("--explain", o->explain, "print for each kernel the measured time, the predicted time and the limiting resource");
       app.add_flag("--serve", o->serve, "execute commands from stdin, by the protocol of tools/bench/peer_bench.py (used by ./dev bench)");
@@ -139,7 +154,11 @@ VERB(bench) {
       app.add_option("--runs", o->runs, "how many samples to take")->check(between(1, 100000))->capture_default_str();
       app.add_option("--seconds", o->seconds, "stop taking samples after this time")->check(more_than_zero())->capture_default_str();
       group_options(app, kDebugOptions, {"--serve"});
-      return [o](Console& console) { return bench_model(*o, console); };
+      exclude_options_of_runs(app);
+      return [o, decoder](Console& console) -> Result<void> {
+        TRY(check_decoder_options(*o, *decoder));
+        return decoder->any() ? bench_decoder(*o, *decoder, console) : bench_model(*o, console);
+      };
     },
     .isolates = true,
 };
