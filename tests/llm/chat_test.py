@@ -14,7 +14,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/nn"))
-from checkpoint_files import CONTEXT, write_folder, write_language_model  # noqa: E402
+from checkpoint_files import CONTEXT, small_gguf, write_folder, write_language_model  # noqa: E402
 from onnx_decoders import Decoder, write_text  # noqa: E402
 
 TENON = Path(os.environ.get("TENON", ROOT / "build/bin/tenon"))
@@ -106,6 +106,80 @@ class LanguageModel(unittest.TestCase):
         out = self.generated("once", 12, "--stop", stop, *GREEDY)
         self.assertEqual(out["text"], whole[: whole.index(stop)])
         self.assertEqual(out["ended_by"], "stop_string")
+
+    def measured(self, model: Path, *options: object, **more) -> dict:
+        return json.loads(self.tenon("bench", model, *options, "--runs", 1, "--seconds", 0.1, "--json", **more))
+
+    def test_prompts_and_answers_are_measured(self):
+        report = self.measured(self.model, "--prefill", "8,600", "--decode", 4, "--past", 20)
+        rows = report["rows"]
+        self.assertEqual([(r["work"], r["tokens"], r["past"]) for r in rows], [("prefill", 8, 20), ("prefill", 600, 20), ("decode", 4, 20)])
+        for row in rows:
+            self.assertAlmostEqual(row["ms_per_token"] * row["tokens"], row["median_ms"])
+            self.assertAlmostEqual(row["tokens_per_second"] * row["ms_per_token"], 1000)
+            self.assertLessEqual(row["tokens_per_second_p5"], row["tokens_per_second"])
+            self.assertGreater(min(row["gflops"], row["peak_share"], row["memory_share"], row["memory_gbps"]), 0)
+            self.assertIsNone(row["vs"])
+        read = [row["read_gbps"] * row["median_ms"] * 1e6 for row in rows]
+        layers, token = 2 * 4 * 30_720, 2 * 2 * 32 * 4  # their products; keys and values of a token, f32
+        self.assertTrue(layers < read[0] - 20 * token < report["weight_bytes"], read)
+        self.assertTrue(4 * layers < read[2] - (4 * 20 + 6) * token <= 4 * (read[0] - 20 * token), read)
+
+    def llama(self, package: Path) -> dict[str, str]:
+        """The environment of a Python that has this llama_cpp."""
+        python = self.top / "python"
+        python.write_text(f'#!/bin/sh\nPYTHONPATH={package} exec {sys.executable} "$@"\n')
+        python.chmod(0o755)
+        return self.environment | {"TENON_PEERS_PYTHON": str(python)}
+
+    def test_llama_cpp_runs_the_same_tokens(self):
+        checkpoint, environment = self.top / "small.gguf", self.environment
+        checkpoint.write_bytes(small_gguf())
+        try:
+            type(self).environment = self.llama(ROOT / "tests/llm/fake_llama")
+            for row in self.measured(checkpoint, "--prefill", 5, "--decode", 4, "--past", 3, "--vs", "llama.cpp")["rows"]:
+                self.assertEqual((row["vs"]["name"], row["vs"]["version"]), ("llama.cpp", "fake"))
+                self.assertLessEqual(row["vs"]["ratio_low"], row["vs"]["ratio_high"])
+            report = json.loads(self.tenon("compare", checkpoint, "--tokens", 7, "--with", "llama.cpp", "--json"))
+            ours, theirs = report["engines"]
+            self.assertEqual((report["verdict"], ours["name"], theirs["name"]), ("good", "tenon", "llama.cpp"))
+            self.assertLess(ours["rms_error"], 1e-5)
+            self.assertGreater(theirs["rms_error"], 0.1)  # a line is far from any
+            type(self).environment = self.llama(self.top)
+            missing = self.failure("compare", checkpoint, "--with", "llama.cpp")
+            self.assertEqual(missing["found"], "no module llama_cpp")
+            self.assertIn("requirements-llama.txt", missing["advice"])
+        finally:
+            type(self).environment = environment
+
+    def test_logits_are_compared_with_fp64(self):
+        report = json.loads(self.tenon("compare", self.model, "--tokens", 9, "--json"))
+        (ours,) = report["engines"]
+        self.assertEqual((report["verdict"], report["tokens"], ours["same_likeliest"]), ("good", 9, 9))
+        self.assertLess(ours["rms_error"], 1e-5 * report["logit_deviation"])
+        self.assertLess(0, ours["largest_error"])
+        file = self.top / "given.npy"
+        np.save(file, np.array([[3, 1, 31]]))
+        self.assertIn("logits of 3 tokens", self.tenon("compare", self.model, "--input", f"tokens={file}"))
+        np.save(file, np.array([[3, 1, 32]]))
+        self.assertEqual(self.failure("compare", self.model, "--input", f"tokens={file}")["found"], "32")
+
+    def test_bad_calls_of_bench_and_compare_are_one_error_each(self):
+        def what(*arguments: object) -> tuple[int, str]:
+            error = self.failure(*arguments)
+            return error["code"], error["what"]
+
+        bench = ("bench", self.engine, "--prefill", 8)
+        self.assertEqual(what(*bench, "--batch", "1,4"), (300, "not supported yet: --batch above 1"))
+        self.assertEqual(self.failure(*bench, "--vs", "onnxruntime")["expected"], "--vs llama.cpp")
+        self.assertEqual(self.failure(*bench, "--vs", "llama.cpp")["expected"], "a GGUF file")
+        self.assertEqual(self.failure("bench", self.engine, "--past", 8)["found"], "neither")
+        self.assertEqual(self.failure(*bench, "--past", 200)["expected"], "at most 200 tokens")
+        self.assertEqual(self.failure(*bench, "--cold")["code"], 200)
+        self.assertEqual(self.failure("bench", ROOT / "examples/mlp.onnx", "--decode", 4)["what"], "the engine is no language model")
+        self.assertEqual(self.failure("compare", ROOT / "examples/mlp.onnx", "--tokens", 4)["code"], 200)
+        self.assertEqual(self.failure("compare", self.model, "--with", "llama.cpp")["code"], 200)
+        self.assertEqual(self.failure("compare", self.model, "--tokens", 4, "--steps", 4)["found"], "also --steps")
 
     def test_a_checkpoint_is_built_once_into_the_cache(self):
         folder = self.top / "changing"

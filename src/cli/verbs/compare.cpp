@@ -15,8 +15,10 @@
 #include "cli/console/console.h"
 #include "cli/console/number_checks.h"
 #include "cli/console/verb.h"
+#include "cli/llm/decoder_compare.h"
 #include "cli/options/engine_options.h"
 #include "cli/options/step_inputs.h"
+#include "files/gguf.h"
 
 namespace tenon::cli::verb_compare {
 namespace {
@@ -29,7 +31,7 @@ constexpr int64_t kDefaultSteps = 4;  ///< of a model with states
 struct Options {
   EngineOptions engine;
   InputOptions inputs;
-  std::optional<int64_t> steps;
+  std::optional<int64_t> steps, tokens;
   std::string with = "reference";
   bool all_values = false;
   bool by_segment = false;
@@ -208,7 +210,33 @@ Result<Json> judge_segments_of(const Options& o, const Model& model, const Compa
   return judge_segments(model, inputs, options, run_options(o), console);
 }
 
+/// Errors: bad_usage where --tokens or llama.cpp meets a model that is no checkpoint, or another engine a checkpoint.
+Result<bool> compares_logits(const Options& o) {
+  const bool is_decoder = is_checkpoint(o.engine.model.path), llama = o.with == "llama.cpp";
+  if (!is_decoder && (o.tokens || llama))
+    return fail(Code::bad_usage, o.tokens ? "--tokens" : "--with llama.cpp", "the option is for checkpoints of language models")
+        .expected("a GGUF file or a folder of Hugging Face")
+        .found(o.engine.model.path)
+        .advice(o.tokens ? "--steps compares runs of a model with states that follow each other" : "give --with onnxruntime");
+  if (!is_decoder) return false;
+  if (o.with != "reference" && !(llama && files::is_gguf(o.engine.model.path)))
+    return fail(Code::bad_usage, "--with " + o.with, "the other engine cannot read this checkpoint")
+        .expected("llama.cpp and a GGUF file, or the reference alone")
+        .found(o.engine.model.path);
+  const char* const by_step = o.steps        ? "--steps"
+                              : o.all_values ? "--all-values"
+                              : o.by_segment ? "--by-segment"
+                              : o.outlier    ? "--outlier"
+                                             : nullptr;
+  if (by_step && (o.tokens || llama))
+    return fail(Code::bad_usage, o.tokens ? "--tokens" : "--with llama.cpp", std::string("logits are compared, or steps are, not both"))
+        .expected("--tokens and --with llama.cpp, or --steps, --all-values, --by-segment and --outlier")
+        .found(std::string("also ") + by_step);
+  return !by_step;
+}
+
 Result<void> compare_model(const Options& o, Console& console) {
+  if (TRY(compares_logits(o))) return compare_decoder({o.engine, o.inputs, o.tokens, o.with}, console);
   if (o.engine.is_engine())
     return fail(Code::bad_usage, o.engine.model.path, "an engine has no weights as the model had them, to compare with")
         .expected("an ONNX model")
@@ -270,6 +298,7 @@ VERB(compare) {
         "  tenon compare model.onnx --opt 0 --json\n"
         "  tenon compare model.onnx --outlier 1e6         (and again with --no-winograd: how far the error of one pixel reaches)\n"
         "  tenon compare model.onnx --backend onnxruntime,cpu --by-segment\n"
+        "  tenon compare model.gguf --tokens 32 --with llama.cpp\n"
         "  tenon compare decoder.onnx --state 'past_*=present_*:4096' --shape x=1x1x16 --steps 8\n"
         "\nThe judge is Tenon's evaluator with every floating value in fp64. A float may differ by relative * |reference| + absolute *\n"
         "the largest element: 1.3e-6 and 1e-5 in f32, 1e-3 twice in f16, 1.6e-2 and 1e-3 in bf16, 1e-7 twice in f64; or by twice the\n"
@@ -279,7 +308,10 @@ VERB(compare) {
         "node's result makes of it. The exit code is 1 where the verdict is bad.\n"
         "A model with states runs several steps, on both sides each on the states that the one before left; judged are the outputs of each,\n"
         "and the states after the last. The search and --all-values then look at one step, with its states as inputs: the first bad one, or\n"
-        "the last.\n",
+        "the last.\n"
+        "Of a checkpoint (GGUF, a folder of Hugging Face) the logits of tokens that run one after the other are compared with fp64 on the\n"
+        "same weights: the root mean square of the errors, the largest, and after how many tokens the likeliest one is the same. With\n"
+        "--steps outputs and states are judged as above.\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app, EngineOptions::Takes::models);
@@ -289,8 +321,11 @@ VERB(compare) {
                      "compare so many runs that follow each other (default: 4 of a model with states, else 1). An --input whose array has "
                      "one dimension more, of that size, has a value for each step; others are the same in all, random ones differ")
           ->check(at_least(1));
+      app.add_option("--tokens", o->tokens, "of a checkpoint: compare the logits of so many tokens (default: 16, or those of --input)")
+          ->type_name("N")
+          ->check(at_least(1));
       app.add_option("--with", o->with, "also compare the results of this engine with the reference")
-          ->check(CLI::IsMember({"reference", "onnxruntime", "openvino", "torch"}))
+          ->check(CLI::IsMember({"reference", "onnxruntime", "openvino", "torch", "llama.cpp"}))
           ->capture_default_str();
       app.add_option(
              "--outlier", o->outlier,
