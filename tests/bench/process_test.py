@@ -15,6 +15,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools/bench"))
 
+import llm_bench  # noqa: E402
 import process_bench  # noqa: E402
 from cases import Case  # noqa: E402
 
@@ -49,6 +50,15 @@ class Processes(unittest.TestCase):
 
     def test_idle_time_is_reported(self):
         self.assertRegex(self.rows(process_bench.measure_idle)[0], r"^CPU time from 1 ms after a run on: \d+ us in 200 ms")
+
+    def test_prompts_and_answers_are_reported(self):
+        vs = {"ratio": 1.987, "ratio_low": 1.9, "ratio_high": 2.1}
+        row = {"work": "decode", "tokens": 128, "past": 4096, "memory_share": 0.8, "peak_share": 0.1, "samples_quiet": 7, "samples_kept": 7}
+        far = llm_bench.speed_row(row | {"vs": vs})
+        self.assertEqual(far["what"], "SmolLM2-135M Q4_1, f32, decode 128 behind 4096 tokens")
+        self.assertEqual((far["figure"], far["to_be"]), ("1.99 (1.90 to 2.10) against llama.cpp; 80 % of the read bandwidth", "2.2"))
+        near = llm_bench.speed_row(row | {"vs": vs, "work": "prefill", "past": 0, "samples_quiet": 2})
+        self.assertEqual((near["figure"], near["to_be"]), ("~1.99 (1.90 to 2.10) against llama.cpp; ~10 % of the FMA peak", "2.5; 85 %"))
 
     def test_contexts_are_reported(self):
         if not list((ROOT / "build/python/tenon").glob("_tenon*.so")):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "models"))
 import kernels_bench  # noqa: E402
+import llm_bench  # noqa: E402
 import partition_bench  # noqa: E402
 import plugins_bench  # noqa: E402
 from environment import ROOT, TENON, models_python, run  # noqa: E402
@@ -116,8 +117,8 @@ TABLE = {
 }
 APART = {"rewrite": measure_rewrite, "llama7b": measure_llama, "plugins": measure_plugins}
 DRAWN = ("gemms", "convs")
-NAMES = (*TABLE, *APART, *DRAWN, "kernels", "partition")
-RECORDED = (*TABLE, *DRAWN)
+NAMES = (*TABLE, *APART, *DRAWN, "kernels", "partition", "llm")
+RECORDED = (*TABLE, *DRAWN, "llm")
 
 
 def measured(name: str, asked: argparse.Namespace, budget: Budget, log: Callable[[str], None]) -> dict:
@@ -125,6 +126,8 @@ def measured(name: str, asked: argparse.Namespace, budget: Budget, log: Callable
         return kernels_bench.random_ops(name, asked.seed, asked.threads, budget, log)
     if name == "kernels":
         return kernels_bench.kernels(asked.threads)
+    if name == "llm":
+        return llm_bench.measured(asked.threads, budget)
     if name == "partition":
         return measure_partition(asked.threads, asked.part or [])
     return TABLE[name](asked.threads) if name in TABLE else APART[name]()

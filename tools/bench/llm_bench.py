@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`./dev bench llm`: SmolLM2-135M-Instruct in Q4_1 (the model of ./dev demo chat) beside llama.cpp, in turns, as ratios within this run."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import figures
+import numpy as np
+from engines import HERE, PEERS_PYTHON
+from process_bench import figure
+from turns import Budget
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "models"))
+from environment import ROOT, TENON, run  # noqa: E402
+
+sys.path.insert(0, str(ROOT / "examples" / "demo"))
+import chat_demo  # noqa: E402
+
+PEER = "llama.cpp"
+NAME = "SmolLM2-135M Q4_1, f32"
+PROMPT = "Explain in one sentence why the sky is blue during the day."
+TIMES = 9  # starts and builds
+COMPARED = 16  # tokens whose logits are compared
+# What is to be reached: the ratio to llama.cpp, the share of the FMA peak or of the read bandwidth.
+BARS = {("prefill", 128, 0): (2.5, 85), ("prefill", 512, 0): (2.5, 85), ("decode", 128, 0): (1.9, 75), ("decode", 128, 4096): (2.2, None)}
+LIMITS = {"prefill": "the FMA peak", "decode": "the read bandwidth"}
+
+
+def tenon(*arguments: object) -> dict:
+    return json.loads(run([TENON, *arguments, "--json"]).stdout)
+
+
+def ratio_text(values: list[float]) -> str:
+    low, high = figures.interval(values)
+    return f"{statistics.median(values):.2f} ({low:.2f} to {high:.2f})"
+
+
+def speed_row(row: dict) -> dict:
+    """A row of `tenon bench --vs llama.cpp`."""
+    vs, decodes = row["vs"], row["work"] == "decode"
+    share = 100 * row["memory_share" if decodes else "peak_share"]
+    noise = "" if row["samples_quiet"] >= row["samples_kept"] else "~"
+    said = f"{noise}{vs['ratio']:.2f} ({vs['ratio_low']:.2f} to {vs['ratio_high']:.2f}) against {PEER}"
+    said += f"; {noise}{share:.0f} % of {LIMITS[row['work']]}"
+    bar, least = BARS[(row["work"], row["tokens"], row["past"])]
+    past = f" behind {row['past']} tokens" if row["past"] else ""
+    return figure(f"{NAME}, {row['work']} {row['tokens']}{past}", said, f"{bar}" + (f"; {least} %" if least else ""))
+
+
+def measure_speed(model: Path, threads: int, budget: Budget) -> list[dict]:
+    options = ["--vs", PEER, "--threads", threads, "--runs", budget.rounds, "--seconds", budget.seconds]
+    near = tenon("bench", model, "--prefill", "128,512", "--decode", 128, *options)
+    far = tenon("bench", model, "--decode", 128, "--past", 4096, *options)
+    return near["rows"] + far["rows"]
+
+
+def taken_ms(command: list) -> float:
+    start = time.perf_counter()
+    run(command)
+    return (time.perf_counter() - start) * 1e3
+
+
+def llama_start_ms(model: Path, inputs: Path, threads: int) -> float:
+    """Loading and the prompt, without what Python takes."""
+    command = [PEERS_PYTHON, HERE / "peer_bench.py", PEER, model, inputs, "--threads", threads]
+    done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    word, *rest = done.stdout.split()
+    if word != "ready":
+        sys.exit(done.stdout)
+    return float(rest[0]) + float(rest[1])
+
+
+def measure_start(engine: Path, model: Path, folder: Path, threads: int) -> tuple[dict, dict]:
+    """From process start to the first token, the engine in the page cache, by turns with llama.cpp."""
+    tokens = tenon("tokens", engine, PROMPT)["tokens"]
+    inputs = folder / "inputs.npz"
+    one = {key: np.array([value]) for key, value in (("decodes", 0), ("wants_logits", 0), ("context", 2048))}
+    np.savez(inputs, past=np.zeros(0, np.int64), tokens=np.array(tokens), **one)
+    command = [TENON, "generate", engine, "--prompt", PROMPT, "-n", 1, "--temperature", 0, "--quiet", "--threads", threads]
+    taken_ms(command)
+    pairs = [(taken_ms(command), llama_start_ms(model, inputs, threads)) for _ in range(TIMES)]
+    ours, theirs = (statistics.median(each) for each in zip(*pairs))
+    said = f"{ours:.0f} ms; {ratio_text([b / a for a, b in pairs])} against {PEER} ({theirs:.0f} ms, without Python's start)"
+    row = figure(f"{NAME}, process start to first token from the engine, {len(tokens)} tokens", said, "at most 70 ms")
+    return row, {"pairs_ms": pairs}
+
+
+def measure_build(model: Path, engine: Path) -> tuple[list[dict], dict]:
+    taken = [taken_ms([TENON, "build", model, "-o", engine, "--quiet"]) for _ in range(TIMES)]
+    tensors = sum(each["bytes"] for each in tenon("inspect", model)["types"])
+    size = engine.stat().st_size / tensors
+    said = f"{statistics.median(taken) / 1e3:.2f} s ({min(taken) / 1e3:.2f} to {max(taken) / 1e3:.2f})"
+    rows = [
+        figure(f"{NAME}, GGUF to engine", said, "at most 1.0 s"),
+        figure(f"{NAME}, engine by tensors", f"{size:.3f} times", "at most 1.02"),
+    ]
+    return rows, {"build_ms": taken, "engine_by_tensors": size}
+
+
+def measure_errors(model: Path) -> tuple[dict, dict]:
+    compared = tenon("compare", model, "--tokens", COMPARED, "--with", PEER)
+    ours, theirs = compared["engines"]
+    said = f"{ours['rms_error']:.2g} ({PEER} {theirs['rms_error']:.2g})"
+    said += f"; the likeliest token is fp64's {ours['same_likeliest']} times ({theirs['same_likeliest']})"
+    return figure(f"{NAME}, rms error of the logits of {COMPARED} tokens", said, "at most 2e-5"), compared
+
+
+def measured(threads: int, budget: Budget) -> dict:
+    if subprocess.run([PEERS_PYTHON, "-c", "import llama_cpp"], capture_output=True).returncode != 0:
+        sys.exit("bench llm needs llama-cpp-python in .venv-peers: `./dev bench llm` installs it (tools/requirements-llama.txt)")
+    model = chat_demo.model()
+    with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
+        engine = Path(folder) / "smollm2.tenon"
+        built, build = measure_build(model, engine)
+        start, pairs = measure_start(engine, model, Path(folder), threads)
+        speeds = measure_speed(model, threads, budget)
+    errors, compared = measure_errors(model)
+    rows = [*map(speed_row, speeds), start, *built, errors]
+    return {"rows": rows, "speeds": speeds, "start": pairs, "build": build, "errors": compared}
