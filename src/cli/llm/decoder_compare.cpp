@@ -145,7 +145,7 @@ Result<DecoderRuns> runs_of(const DecoderComparison& c, const compiler::CompileO
 
 /// The decoder with the logits of all tokens, which the evaluator computes in one run.
 Result<std::unique_ptr<ir::Graph>> reference_graph(const DecoderComparison& c) {
-  compiler::CheckpointOptions options = c.engine.model.checkpoint_options();
+  compiler::CheckpointOptions options = TRY(c.engine.model.checkpoint_options());
   options.config.all_logits = true;
   return std::move(TRY(compiler::read_model(c.engine.model.path, TRY(c.engine.model.import_options()), options)).graph);
 }
