@@ -29,7 +29,7 @@ nb::list tuples_of(const std::vector<tenon_port>& ports) {
 }
 
 /// What the op is, as PluginCreator reads it. node_op: what nodes call it.
-nb::dict dict_of(const plugin::Op& op, const std::string& node_op) {
+nb::dict op_dict(const plugin::Op& op, const std::string& node_op) {
   nb::list fields;
   for (const tenon_field_rule& rule : op.fields)
     fields.append(nb::make_tuple(rule.name, rule.type, rule.length,
@@ -54,7 +54,7 @@ nb::list plugin_ops() {
   for (const plugin::Op* op : registry->ops()) {
     if (op->table.kernel_of) continue;
     const bool is_newest = registry->find(op->name_space, op->name) == op;
-    out.append(dict_of(*op, is_newest ? op->name : ops::name_of_older(*op)));
+    out.append(op_dict(*op, is_newest ? op->name : ops::name_of_older(*op)));
   }
   return out;
 }
@@ -62,7 +62,7 @@ nb::list plugin_ops() {
 /// The same of the creators that Tenon has itself; node_op: the op of domain "tenon" that they make.
 nb::list op_creators() {
   nb::list out;
-  for (const ops::OpCreator& creator : ops::op_creators()) out.append(dict_of(creator.declared, std::string(creator.op)));
+  for (const ops::OpCreator& creator : ops::op_creators()) out.append(op_dict(creator.declared, std::string(creator.op)));
   return out;
 }
 
@@ -91,7 +91,7 @@ nb::tuple created_node(const std::string& name_space, const std::string& name, c
 nb::object plugin_of_node(const NodeRef& node) {
   const ir::Op& op = *resolve(node).op;
   const ops::PluginOp* const plugin = ops::plugin_of(op);
-  return plugin ? nb::object(dict_of(plugin->op(), op.name)) : nb::none();
+  return plugin ? nb::object(op_dict(plugin->op(), op.name)) : nb::none();
 }
 
 /// Part of every list of plugins from now on, as if each caller named it.
