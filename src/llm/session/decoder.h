@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "base/result.h"
 #include "llm/text/vocabulary.h"
@@ -29,6 +30,8 @@ class Decoder {
   /// Takes tokens back, so that at most `length` are left. Returns how many are: `length`, or 0 where a state cannot be cut (recurrent
   /// ones).
   virtual int64_t shorten(int64_t length) = 0;
+  /// Where the cache has the first number that is not finite: "state 'keys.3', of layer 3"; "" where it has none.
+  virtual std::string first_not_finite() const { return {}; }
 };
 
 }  // namespace tenon::llm

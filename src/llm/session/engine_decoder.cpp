@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace tenon::llm {
 namespace {
@@ -37,6 +38,13 @@ bool is_logits(const PortInfo& port) {
          has_one_row(port) && port.lower.back() == port.upper.back() && port.lower.back() > 0;
 }
 
+bool is_finite(const Tensor& state) {
+  if (!is_float(state.dtype())) return true;
+  for (int64_t i = 0; i < state.count(); ++i)
+    if (!std::isfinite(state.number(i))) return false;
+  return true;
+}
+
 Error no_decoder(const runtime::Engine& engine, std::string_view place) {
   return fail(Code::bad_input, std::string(place), "the engine is no language model")
       .expected("one input of tokens, i64[1,new], one output of logits, f32[1,vocabulary], and states that grow or none")
@@ -67,9 +75,8 @@ Result<DecoderInterface> decoder_interface(const runtime::Engine& engine, std::s
 
 Result<std::unique_ptr<EngineDecoder>> EngineDecoder::create(std::shared_ptr<const runtime::Engine> engine, std::string_view place) {
   const DecoderInterface interface = TRY(decoder_interface(*engine, place));
-  const size_t states = engine->states().size();
-  auto context = TRY(runtime::Context::create(std::move(engine)));
-  return std::unique_ptr<EngineDecoder>(new EngineDecoder(interface, states, std::move(context)));
+  auto context = TRY(runtime::Context::create(engine));
+  return std::unique_ptr<EngineDecoder>(new EngineDecoder(interface, std::move(engine), std::move(context)));
 }
 
 Result<std::span<const float>> EngineDecoder::run(std::span<const TokenId> tokens, const runtime::RunOptions& options) {
@@ -93,11 +100,22 @@ Result<std::span<const float>> EngineDecoder::run(std::span<const TokenId> token
 int64_t EngineDecoder::shorten(int64_t length) {
   if (length >= length_) return length_;
   bool cut = interface_.can_be_shortened && length > 0;
-  for (size_t k = 0; k < states_ && cut; ++k) cut = context_->set_length(k, length).has_value();
+  for (size_t k = 0; k < engine_->states().size() && cut; ++k) cut = context_->set_length(k, length).has_value();
   if (cut) length_ = length;
   else clear();
   if (!interface_.has_cache) sequence_.resize(static_cast<size_t>(length_));
   return length_;
+}
+
+std::string EngineDecoder::first_not_finite() const {
+  for (size_t k = 0; k < engine_->states().size(); ++k) {
+    const auto value = context_->state_value(k);
+    if (!value || is_finite(*value)) continue;
+    const std::string& name = engine_->states()[k].name;
+    const std::string layer = name.substr(std::min(name.find_last_not_of("0123456789") + 1, name.size()));
+    return fmt::format("state '{}'{}", name, layer.empty() ? "" : ", of layer " + layer);
+  }
+  return {};
 }
 
 Tensor EngineDecoder::input_of(std::span<const TokenId> tokens) {

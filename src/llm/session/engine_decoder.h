@@ -34,16 +34,17 @@ class EngineDecoder : public Decoder {
   int64_t length() const override { return length_; }
   Result<std::span<const float>> run(std::span<const TokenId> tokens, const runtime::RunOptions& options) override;
   int64_t shorten(int64_t length) override;
+  std::string first_not_finite() const override;
 
  private:
-  EngineDecoder(const DecoderInterface& interface, size_t states, std::unique_ptr<runtime::Context> context)
-      : interface_(interface), states_(states), context_(std::move(context)) {}
+  EngineDecoder(const DecoderInterface& interface, std::shared_ptr<const runtime::Engine> engine, std::unique_ptr<runtime::Context> context)
+      : interface_(interface), engine_(std::move(engine)), context_(std::move(context)) {}
   /// The tokens as the engine's input, without a cache those before them too: a view of them, or of sequence_ or wide_.
   Tensor input_of(std::span<const TokenId> tokens);
   void clear();
 
   DecoderInterface interface_;
-  size_t states_;
+  std::shared_ptr<const runtime::Engine> engine_;
   std::unique_ptr<runtime::Context> context_;
   std::vector<TokenId> sequence_;  ///< where there is no cache: all tokens
   std::vector<int64_t> wide_;

@@ -136,7 +136,9 @@ Result<bool> Session::step(std::string& text) {
     TRY(run_pending());
     ++statistics_.answer_runs;
   }
-  const TokenId token = TRY(sampler_.sample(logits_, history_, options_.sampling, options_.sequence, tokens_.size()));
+  const auto sampled = sampler_.sample(logits_, history_, options_.sampling, options_.sequence, tokens_.size());
+  if (!sampled) return located(sampled.error());
+  const TokenId token = *sampled;
   tokens_.push_back(token);
   history_.add(token);
   const int64_t count = ++statistics_.generated_tokens;
@@ -146,6 +148,16 @@ Result<bool> Session::step(std::string& text) {
   if (count == options_.max_tokens) return end(StopReason::max_tokens, text);
   if (static_cast<int64_t>(tokens_.size()) >= decoder_->capacity()) return end(StopReason::context_full, text);
   return true;
+}
+
+Error Session::located(const Error& error) const {
+  const std::string first = decoder_->first_not_finite();
+  const std::string where = first.empty() ? "all that the cache keeps is finite: look behind the last layer's keys and values"
+                                          : fmt::format("the first in the cache is in {}: look there and in the layer before", first);
+  return fail(error.code(), error->place, error->what)
+      .expected(error->expected)
+      .found(fmt::format("{}; {}", error->found, where))
+      .advice("check the checkpoint's weights, and what its --weights or adapters changed");
 }
 
 Result<std::string> Session::generate(std::span<const TokenId> prompt, const GenerationOptions& options,

@@ -50,6 +50,8 @@ class Session {
   Result<void> run_pending();
   /// As next(), which measures it.
   Result<bool> step(std::string& text);
+  /// What Sampler::sample refuses, with the layer whose numbers are not finite.
+  Error located(const Error& error) const;
   bool is_cancelled() const;
   bool ends(TokenId token) const;
   /// Ends the answer: appends what was held back, and returns false.
