@@ -9,6 +9,7 @@
 
 #include "cli/bench/memory_stream.h"
 #include "cli/console/console.h"
+#include "llm/session/token_bytes.h"
 
 namespace tenon::cli {
 namespace {
@@ -57,7 +58,7 @@ void AnswerPrinter::show_speed() {
   line += fmt::format("; answer: {} tokens", s.generated_tokens);
   if (s.answer_runs > 0) {
     if (!bandwidth_) bandwidth_ = measured_bandwidth(options_.run.threads);
-    const double gbps = rate(s.answer_runs, s.answer_seconds) * static_cast<double>(model_->engine->programs().weight_bytes) / 1e9;
+    const double gbps = rate(s.answer_runs, s.answer_seconds) * static_cast<double>(llm::token_bytes(*model_->engine)) / 1e9;
     line += fmt::format(" at {:.1f} tokens/s, {:.0f} % of the read bandwidth of {:.1f} GB/s", rate(s.answer_runs, s.answer_seconds),
                         100 * gbps / *bandwidth_, *bandwidth_);
   }
@@ -76,7 +77,8 @@ nlohmann::ordered_json AnswerPrinter::data(const std::string& text) const {
           {"prompt_seconds", s.prompt_seconds},
           {"answer_seconds", s.answer_seconds},
           {"answer_tokens_per_second", rate(s.answer_runs, s.answer_seconds)},
-          {"weight_bytes", model_->engine->programs().weight_bytes}};
+          {"weight_bytes", model_->engine->programs().weight_bytes},
+          {"token_bytes", llm::token_bytes(*model_->engine)}};
 }
 
 }  // namespace tenon::cli
