@@ -40,6 +40,10 @@ CLI::Validator between(int64_t least, int64_t most) {
                         [least, most](int64_t value) { return value >= least && value <= most; });
 }
 
+CLI::Validator seed_number() {
+  return check<uint64_t>("a whole number", "0 to 2^64 - 1", [](uint64_t) { return true; });
+}
+
 CLI::Validator more_than_zero() {
   return check<double>("a number", "more than 0", [](double value) { return value > 0 && std::isfinite(value); });
 }

@@ -21,7 +21,7 @@ void AnswerOptions::add_to(CLI::App& app) {
   number("--repeat-penalty,--repetition-penalty", sampling.repetition_penalty, "makes tokens of prompt and answer less likely; 1: off");
   number("--presence-penalty", sampling.presence_penalty, "subtracted from the logits of tokens in the answer; 0: off");
   number("--frequency-penalty", sampling.frequency_penalty, "the same, times how often they are there; 0: off");
-  app.add_option("--seed", seed, "equal seeds give equal answers (default: another one each time)")->type_name("N");
+  app.add_option("--seed", seed, "equal seeds give equal answers (default: another one each time)")->type_name("N")->check(seed_number());
   app.add_option("-n,--max-tokens", max_tokens, "of an answer (default: until the model ends it, or the context is full)")
       ->type_name("N")
       ->check(at_least(1));

@@ -137,7 +137,7 @@ void add_test(CLI::App& app, Options& o) {
                ->fallthrough();
   o.test->add_option("RULE", o.rule, "a rule, a set expression, or a .rules file (default: every rule that is an equation)")
       ->type_name("SET|FILE");
-  o.test->add_option("--seed", o.seed, "seed of the random graphs and inputs")->capture_default_str();
+  o.test->add_option("--seed", o.seed, "seed of the random graphs and inputs")->check(seed_number())->capture_default_str();
 }
 
 void add_why(CLI::App& app, Options& o) {
