@@ -3,6 +3,7 @@
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/nn"))
-from checkpoint_files import CONTEXT, small_gguf, write_folder, write_language_model  # noqa: E402
+from checkpoint_files import CONTEXT, small_gguf, weights, write_folder, write_language_model  # noqa: E402
 from onnx_decoders import Decoder, write_text  # noqa: E402
 
 TENON = Path(os.environ.get("TENON", ROOT / "build/bin/tenon"))
@@ -34,9 +35,9 @@ class LanguageModel(unittest.TestCase):
         cls.tenon("build", cls.model, "--context", 200, "-o", cls.engine)
 
     @classmethod
-    def start(cls, *arguments: object, **more) -> subprocess.CompletedProcess:
+    def start(cls, *arguments: object, environment: dict[str, str] | None = None, **more) -> subprocess.CompletedProcess:
         words = [str(TENON), *map(str, arguments)]
-        return subprocess.run(words, capture_output=True, text=True, timeout=120, env=cls.environment, **more)
+        return subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment or cls.environment, **more)
 
     @classmethod
     def tenon(cls, *arguments: object, **more) -> str:
@@ -99,6 +100,51 @@ class LanguageModel(unittest.TestCase):
         self.assertGreaterEqual(second["reused_tokens"], first["prompt_tokens"])
         piped = self.chats(input="hello\n\nand\n")
         self.assertEqual([a["tokens"] for a in piped], [first["tokens"], second["tokens"]])
+
+    def test_turns_of_files_and_of_several_lines(self):
+        file, whole = self.top / "text.txt", self.top / "whole.txt"
+        file.write_text("hello\n")
+        whole.write_text("hello\n\nand\n")
+        (asked,) = self.chats("--ask", "hello\n\nand")
+        for words in (("--file", file, "--ask", "and"), ("--file", whole), ("--file", file, "--ask", "-")):
+            (answer,) = self.chats(*words, input="and")
+            self.assertEqual(answer["tokens"], asked["tokens"], words)
+        (joined,) = self.chats(input="hello\\\n\\\nand\n")
+        self.assertEqual(joined["tokens"], asked["tokens"])
+        self.assertEqual(self.generated("hello", 5)["tokens"], self.chats_of_file("generate", file))
+
+    def chats_of_file(self, verb: str, file: Path) -> list[int]:
+        return json.loads(self.tenon(verb, self.engine, "--file", file, "-n", 5, "--json", *GREEDY))["tokens"]
+
+    def test_clear_forgets_the_turns_and_exit_ends_the_chat(self):
+        first, second, again = self.chats(input="hello\nand\n/clear\nhello\n/exit\nmore\n")
+        self.assertEqual(again["tokens"], first["tokens"])
+        self.assertNotEqual(second["tokens"], first["tokens"])
+        self.assertEqual(again["prompt_tokens"], first["prompt_tokens"])
+
+    def test_a_person_goes_on_after_a_turn_that_is_refused(self):
+        ours, theirs = pty.openpty()
+        words = [str(TENON), "chat", str(self.engine), "-n", "5", "--verbose", *GREEDY]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with subprocess.Popen(words, stdin=theirs, env=self.environment, **pipes) as chat:
+            os.write(ours, b"/help\n" + b"x" * 300 + b"\nhello\n/exit\n")
+            shown, noted = (pipe.read().decode() for pipe in (chat.stdout, chat.stderr))
+        os.close(ours)
+        os.close(theirs)
+        self.assertEqual(chat.returncode, 0, noted)
+        self.assertIn("longer than the context", noted)
+        self.assertRegex(noted, r"seed \d+; prompt [\d.]+ s, answer [\d.]+ s.*context: 15 of 200 tokens")
+        self.assertIn(self.chats("--ask", "hello")[0]["text"], shown)
+
+    def test_a_token_reads_a_row_of_an_embedding_that_is_not_the_output_table(self):
+        folder = self.top / "untied"
+        folder.mkdir()
+        write_language_model(folder)
+        rows = weights()["model.embed_tokens"]
+        write_folder(folder, 2000, {"lm_head": rows * 2})
+        for model, unread in ((self.model, 0), (folder, rows[1:].size * 4)):  # in blocks a table of both is stored once
+            out = json.loads(self.tenon("generate", model, "-p", "once", "-n", 1, "--weights", "int8", "--json"))
+            self.assertEqual(out["weight_bytes"] - out["token_bytes"], unread)
 
     def test_a_stop_string_is_no_part_of_the_text(self):
         whole = self.generated("once", 12)["text"]
@@ -196,6 +242,13 @@ class LanguageModel(unittest.TestCase):
         self.assertIn("builds", self.start("generate", folder, "-p", "once", "-n", 4, *GREEDY).stderr)
         made = list((self.top / "cache/tenon/engines").iterdir())
         self.assertTrue(all(file.suffix == ".tenon" for file in made), made)
+        for file in made:
+            os.utime(file, (1, 1))
+        limited = self.environment | {"TENON_CACHE_SIZE": "1K"}
+        noted = self.start("generate", folder, "-p", "once", "-n", 4, "--context", 21, *GREEDY, environment=limited).stderr
+        self.assertIn(f"removed {len(made)} engines", noted)
+        (left,) = (self.top / "cache/tenon/engines").iterdir()
+        self.assertNotIn(left, made)
 
     def test_ctrl_c_ends_the_answer_and_not_the_chat(self):
         folder = self.top / "long"

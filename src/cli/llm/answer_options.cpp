@@ -26,6 +26,7 @@ void AnswerOptions::add_to(CLI::App& app) {
       ->type_name("N")
       ->check(at_least(1));
   app.add_flag("--ignore-eos", ignore_end, "tokens that end an answer do not, for measuring");
+  app.add_flag("--verbose", verbose, "after an answer also print its seed, the times that it took and how full the context is");
   app.add_option("--stop", stop, "text that ends an answer, without being part of it; may be repeated")
       ->type_name("TEXT")
       ->allow_extra_args(false);

@@ -20,6 +20,7 @@ struct AnswerOptions {
   int64_t max_tokens = 0;
   std::vector<std::string> stop;
   bool ignore_end = false;
+  bool verbose = false;
 
   void add_to(CLI::App& app);
   /// Without a seed: another one each time. Errors: those of llm::check.

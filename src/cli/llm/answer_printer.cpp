@@ -63,6 +63,15 @@ void AnswerPrinter::show_speed() {
                         100 * gbps / *bandwidth_, *bandwidth_);
   }
   console_.note(line + std::string(ending(session_.reason())) + "]");
+  if (verbose_) show_details();
+}
+
+void AnswerPrinter::show_details() {
+  const llm::GenerationStatistics& s = session_.statistics();
+  console_.note(fmt::format("[seed {}; prompt {:.3f} s, answer {:.3f} s, a token reads {:.1f} MB of weights; context: {} of {} tokens]",
+                            options_.sampling.seed, s.prompt_seconds, s.answer_seconds,
+                            static_cast<double>(llm::token_bytes(*model_->engine)) / 1e6, s.prompt_tokens + s.generated_tokens,
+                            session_.capacity()));
 }
 
 nlohmann::ordered_json AnswerPrinter::data(const std::string& text) const {

@@ -14,8 +14,9 @@ class Console;
 /// Shows answers as they come, each followed on stderr by its speed and the share that it takes of the machine's read bandwidth.
 class AnswerPrinter {
  public:
-  AnswerPrinter(std::shared_ptr<const llm::Model> model, llm::Session session, llm::GenerationOptions options, Console& console)
-      : model_(std::move(model)), session_(std::move(session)), options_(std::move(options)), console_(console) {}
+  AnswerPrinter(std::shared_ptr<const llm::Model> model, llm::Session session, llm::GenerationOptions options, Console& console,
+                bool verbose)
+      : model_(std::move(model)), session_(std::move(session)), options_(std::move(options)), console_(console), verbose_(verbose) {}
 
   /// The text of the answer. Errors: those of Session::generate.
   Result<std::string> answer(std::span<const llm::TokenId> prompt);
@@ -27,11 +28,13 @@ class AnswerPrinter {
 
  private:
   void show_speed();
+  void show_details();
 
   std::shared_ptr<const llm::Model> model_;
   llm::Session session_;
   llm::GenerationOptions options_;
   Console& console_;
+  bool verbose_;
   std::optional<double> bandwidth_;  ///< GB/s, once it is measured
 };
 
