@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tenon chat`, `generate` and `tokens`: wrong options, files that are no language models, prompts that do not fit, templates that do not
+end, tokenizers that cannot be, weights that are no numbers. Each is one error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+from harness import ROOT, Case, complaint, refuse, table, tenon, written
+
+sys.path.insert(0, str(ROOT / "tests/nn"))
+from checkpoint_files import write_folder, write_language_model  # noqa: E402
+
+CONTEXT = 64
+# What a template may do, by what a turn's text is.
+TEMPLATE = (
+    "{% macro again(n) %}{{ again(n + 1) }}{% endmacro %}"
+    "{% for m in messages %}"
+    "{% if m.content == 'loop' %}{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range(99999) %}"
+    "{% endfor %}{% endfor %}{% endfor %}"
+    "{% elif m.content == 'deep' %}{{ again(0) }}"
+    "{% elif m.content == 'long' %}{{ 'x' * 10**10 }}"
+    "{% elif m.content == 'range' %}{{ range(10**15) | list }}"
+    "{% elif m.content == 'output' %}{% for a in range(99999) %}{{ 'x' * 10000 }}{% endfor %}"
+    "{% elif m.content == 'unknown' %}{{ nowhere.at.all }}"
+    "{% elif m.content == 'refused' %}{{ raise_exception('turns must alternate') }}"
+    "{% else %}{{ m.content }}{% endif %}{% endfor %}"
+)
+
+
+SOME = ("what", "expected", "found")
+# Options that are no numbers, or out of their range: the option, the value, and what the error has.
+WORDS = [
+    ("--context", "0", "1 or more"),
+    ("--context", "many", "'many'"),
+    ("--threads", "-1", "'-1'"),
+    ("--temperature", "hot", "hot"),
+    ("--seed", "-1", "'-1'"),
+    ("--seed", str(2**64), "2^64 - 1"),
+    ("-n", "0", "1 or more"),
+    ("--temprature", "1", "--temprature"),
+]
+NUMBERS = [
+    ("temperature", "--temperature", "-0.5", "-0.5"),
+    ("temperature", "--temperature", "nan", "nan"),
+    ("top_k", "--top-k", "-1", "-1"),
+    ("top_p", "--top-p", "0", "above 0"),
+    ("min_p", "--min-p", "1.5", "1.5"),
+    ("repetition_penalty", "--repeat-penalty", "0", "above 0"),
+    ("presence_penalty", "--presence-penalty", "inf", "inf"),
+    ("stop", "--stop", "", "empty"),
+]
+
+
+def language_model(folder: Path, name: str, **more) -> Path:
+    out = folder / name
+    out.mkdir()
+    write_language_model(out, context=CONTEXT, **more)
+    return out
+
+
+def built(folder: Path, name: str) -> Path:
+    engine = folder / f"{name}.tenon"
+    done = tenon("build", folder / name, "-o", engine)
+    assert done.exit == 0, str(done)
+    return engine
+
+
+def chat(*words: object):
+    """A row's `make`: of the engine whose template is hostile, in FOLDER."""
+    return lambda folder: ["chat", Models.engine, *words]
+
+
+def generate(*words: object):
+    return lambda folder: ["generate", Models.engine, "--prompt", "once", *words]
+
+
+def tokenizer(change):
+    """A row's `make`: the tokens of a tokenizer.json that is changed."""
+
+    def make(folder: Path) -> list:
+        model = language_model(folder, "m")
+        file = model / "tokenizer.json"
+        data = json.loads(file.read_text())
+        change(data)
+        file.write_text(json.dumps(data))
+        return ["tokens", "m", "hello"]
+
+    return make
+
+
+def cyclic(data: dict) -> None:
+    """A token that is merged of itself."""
+    data["model"]["vocab"] |= {"ab": 40, "abab": 41}
+    data["model"]["merges"] = [["a", "b"], ["ab", "ab"], ["abab", ""]]
+
+
+def unmergeable(data: dict) -> None:
+    data["model"]["merges"] = [["a", "nowhere"]]
+
+
+def twice(data: dict) -> None:
+    data["model"]["vocab"]["b"] = 0
+
+
+def unigram(data: dict) -> None:
+    data["model"] = {"type": "Unigram", "vocab": [["a", -1.0]], "unk_id": 0}
+
+
+def text_file(data: bytes, *words: object):
+    def make(folder: Path) -> list:
+        (folder / "t.txt").write_bytes(data)
+        return [*words[:1], Models.engine, *words[1:]]
+
+    return make
+
+
+class Models(unittest.TestCase):
+    engine: Path
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        language_model(cls.folder, "hostile", template=TEMPLATE)
+        Models.engine = built(cls.folder, "hostile")
+
+    test_options = table(
+        *(
+            Case(f"{word} {value}", generate(word, value), 2, "bad_usage", place, [says], parts)
+            for parts, place, word, value, says in [
+                *((("what", "advice"), "command line", *row) for row in WORDS),
+                *((("what", "expected", "found"), *row) for row in NUMBERS),
+            ]
+        ),
+        Case("no model", lambda folder: ["chat"], 2, "bad_usage", "command line", ["MODEL"], ("what", "advice")),
+        Case("two prompts", generate("--file", "t.txt"), 2, "bad_usage", "command line", ["--file"], ("what", "advice")),
+        Case(
+            "two system prompts", chat("--system", "a", "--system-file", "t.txt"), 2, "bad_usage", "command line", ["--system"], ("what",)
+        ),
+    )
+
+    test_files = table(
+        Case("no model", lambda folder: ["chat", "none.gguf", "--ask", "a"], 1, "file_missing", "none.gguf", [], SOME),
+        Case("no engine", lambda folder: ["chat", "none.tenon", "--ask", "a"], 1, "file_missing", "none.tenon", [], SOME),
+        Case("an ONNX model", lambda folder: ["chat", ROOT / "examples/mlp.onnx", "--ask", "a"], 2, "bad_usage", "mlp.onnx"),
+        Case(
+            "a GGUF file that is cut",
+            written("cut.gguf", b"GGUF\3" + bytes(9), "chat", "cut.gguf", "--ask", "a"),
+            1,
+            "bad_file",
+            "cut.gguf",
+        ),
+        Case("a system prompt that is not there", chat("--ask", "a", "--system-file", "none"), 1, "file_missing", "none", [], SOME),
+        Case("a system prompt that is a folder", chat("--ask", "a", "--system-file", "."), 1, "bad_file", ".", [], SOME),
+        Case("a prompt of no UTF-8", text_file(b"ab\xff", "generate", "--file", "t.txt"), 1, "bad_file", "t.txt, byte 2"),
+        Case("tokens of no tokenizer", lambda folder: ["tokens", ROOT / "examples/mlp.onnx", "a"], 1, "bad_file", "mlp.onnx", [], SOME),
+    )
+
+    test_prompts = table(
+        Case("an empty one", lambda folder: ["generate", Models.engine, "--prompt", ""], 1, "bad_input", "prompt", ["empty"]),
+        Case("an empty file", text_file(b"\n", "generate", "--file", "t.txt"), 1, "bad_input", "prompt", ["empty"]),
+        Case("a longer one", lambda folder: ["generate", Models.engine, "-p", "x" * 100], 1, "bad_input", "prompt", ["37 too many"]),
+        Case("a longer chat", chat("--ask", "x" * 64), 1, "bad_input", "prompt", ["64 tokens, 1 too many"]),
+        Case("no letters of its own", lambda folder: ["generate", Models.engine, "-p", "ÄÖ"], 1, "bad_input", "prompt", [], SOME),
+    )
+
+    test_templates = table(
+        Case("endless", chat("--ask", "loop"), 1, "limit_exceeded", "chat template:1:", ["without bound"], SOME),
+        Case("endless depth", chat("--ask", "deep"), 1, "limit_exceeded", "chat template:1:", ["too deeply"], ("what", "expected")),
+        Case("a long text", chat("--ask", "long"), 1, "limit_exceeded", "chat template:1:", ["without bound"], SOME),
+        Case("a long range", chat("--ask", "range"), 1, "limit_exceeded", "chat template:1:", ["too many items"], SOME),
+        Case("a long output", chat("--ask", "output"), 1, "limit_exceeded", "chat template:1:", [], SOME),
+        Case("a variable that is none", chat("--ask", "unknown"), 1, "bad_input", "chat template:1:", ["'nowhere'"], ("what",)),
+        Case("a refusal", chat("--ask", "refused"), 1, "bad_input", "chat template:1:", ["turns must alternate"], ("what",)),
+    )
+
+    test_tokenizers = table(
+        Case("cyclic merges", tokenizer(cyclic), 1, "bad_file", "m", ["merge 2 is cyclic"]),
+        Case("merges of tokens that are none", tokenizer(unmergeable), 1, "bad_file", "m", ["'nowhere'"]),
+        Case("a token twice", tokenizer(twice), 1, "bad_file", "m", ["id 0"]),
+        Case("another kind", tokenizer(unigram), 3, "not_supported", "m", ["Unigram"], ("what",)),
+        Case("no JSON", written("tokenizer.json", b"{", "tokens", "tokenizer.json", "a"), 1, "bad_file", "tokenizer.json"),
+    )
+
+    def test_templates_of_wrong_syntax(self):
+        language_model(self.folder, "syntax", template="{% for m in messages %}{{ m.content")
+        engine = built(self.folder, "syntax")
+        refuse(self, Case("open", lambda folder: ["chat", engine, "--ask", "a"], 1, "bad_file", "chat template:1:", [], ("what",)))
+
+    def test_weights_that_are_no_numbers_name_their_layer(self):
+        for name, layer in {
+            "model.layers.1.self_attn.k_proj": "layer 1",
+            "model.layers.0.mlp.down_proj": "layer 1",
+            "model.norm": "last layer",
+        }.items():
+            with self.subTest(name):
+                folder = self.folder / name
+                folder.mkdir()
+                write_language_model(folder, context=CONTEXT)
+                shape = {"k_proj": (32, 64), "down_proj": (64, 96), "norm": (64,)}[name.rpartition(".")[2]]
+                write_folder(folder, CONTEXT, {name: np.full(shape, np.nan, np.float16)})
+                engine = built(self.folder, name)
+                row = Case(name, lambda folder, engine=engine: ["generate", engine, "-p", "once"], 1, "bad_input", "logits", ["nan", layer])
+                refuse(self, row)
+
+    def test_a_limit_of_the_cache_that_is_none(self):
+        with tempfile.TemporaryDirectory() as cache:
+            environment = {"XDG_CACHE_HOME": cache, "TENON_CACHE_SIZE": "much"}
+            result = tenon("chat", self.folder / "hostile", "--ask", "a", environment=environment)
+            self.assertEqual((result.exit, result.error.get("place")), (2, "TENON_CACHE_SIZE"), str(result))
+            self.assertEqual(complaint(result), "", str(result))
+            self.assertEqual(os.listdir(cache), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
