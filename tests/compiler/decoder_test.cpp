@@ -115,7 +115,7 @@ TEST(Decoders, LogitsHaveTheSameBitsInAllChunkings) {
     expect_same_bits(all, logits_in_chunks(*steps, tokens, chunks), chunks.size());
 }
 
-TEST(Decoders, CachesOfSmallTypesGiveTheSameBitsInAllChunkings) {
+TEST(Decoders, CachesOfSmallTypesEqualTheReferenceWithTheSameBitsInAllChunkings) {
   const nn::DecoderConfig config = config_of_long_sequences();
   const auto weights = nn::testing::weights_of(config);
   const std::vector<int64_t> tokens = long_sequence();
@@ -123,22 +123,14 @@ TEST(Decoders, CachesOfSmallTypesGiveTheSameBitsInAllChunkings) {
   for (const auto cache : {nn::CacheType::f16, nn::CacheType::bf16, nn::CacheType::int8}) {
     auto steps = steps_of(config, weights, {.cache = cache});
     ASSERT_TRUE(steps) << steps.error().text();
+    // An element that lies between two stored ones may be rounded to the other one.
+    for (const auto& few : std::vector<std::vector<int64_t>>{{3, 17, 0, 22, 9}, {9}, {5, 20, 11}}) EXPECT_EQ(steps->run(few, 200), "");
     found.push_back(logits_in_chunks(*steps, tokens, {tokens.size()}));
     ASSERT_FALSE(found.back().empty());
     for (const auto& chunks : std::vector<std::vector<size_t>>{{7, 64, 1, 3, 100, 100}, {31, 16, 17, 2, 200}})
       expect_same_bits(found.back(), logits_in_chunks(*steps, tokens, chunks), chunks.size());
   }
   EXPECT_NE(found[0], found[1]) << "the type shows";
-}
-
-TEST(Decoders, CachesOfSmallTypesEqualTheReference) {
-  for (const auto cache : {nn::CacheType::f16, nn::CacheType::bf16, nn::CacheType::int8}) {
-    auto steps = steps_of(nn::testing::small_config(), nn::testing::weights_of(nn::testing::small_config()), {.cache = cache});
-    ASSERT_TRUE(steps) << steps.error().text();
-    // An element that lies between two stored ones may be rounded to the other one.
-    for (const auto& tokens : std::vector<std::vector<int64_t>>{{3, 17, 0, 22, 9}, {9}, {1}, {5, 20, 11}})
-      EXPECT_EQ(steps->run(tokens, 200), "");
-  }
 }
 
 /// Sequence `row` of a batch.
@@ -174,18 +166,14 @@ std::vector<std::vector<float>> logits_of_batch(Steps& steps, int64_t batch, std
 TEST(Decoders, BitsOfASequenceDoNotDependOnTheBatch) {
   const nn::DecoderConfig config = config_of_long_sequences();
   const auto weights = nn::testing::weights_of(config);
-  auto one = steps_of(config, weights), any = steps_of(config, weights, {.batch = 0}), three = steps_of(config, weights, {.batch = 3});
-  ASSERT_TRUE(one && any && three);
+  auto one = steps_of(config, weights), any = steps_of(config, weights, {.batch = 0});
+  ASSERT_TRUE(one && any);
   const int64_t chunks[] = {70, 1, 1, 9, 1};
-  const auto of_three = logits_of_batch(*three, 3, chunks);
-  ASSERT_EQ(of_three.size(), 3U);
-  EXPECT_NE(of_three[0], of_three[2]);
-  expect_same_bits(logits_in_chunks(*one, sequence_of(0, 82), {82}), of_three[0], 5);
-  expect_same_bits(logits_in_chunks(*one, sequence_of(2, 82), {82}), of_three[2], 5);
   for (const int64_t batch : {3, 1, 2}) {
     const auto found = logits_of_batch(*any, batch, chunks);
     ASSERT_EQ(found.size(), static_cast<size_t>(batch));
-    for (size_t row = 0; row < found.size(); ++row) expect_same_bits(of_three[row], found[row], 5);
+    for (int64_t row = 0; row < batch; ++row)
+      expect_same_bits(logits_in_chunks(*one, sequence_of(row, 82), {82}), found[static_cast<size_t>(row)], std::size(chunks));
   }
 }
 
