@@ -36,9 +36,9 @@ Result<void> check_model(const Json& model, std::string_view place) {
 
 Result<void> read_model(const TokenizerDocument& document, BytePairs& out, std::string_view place) {
   const Json* model = member(document.rest, "model");
+  if (model) TRY(check_model(*model, place));
   if (!model || document.vocabulary.empty())
     return bad(place, "a tokenizer has no model with a vocabulary", "\"model\": {\"vocab\": {...}, ...}", "none");
-  TRY(check_model(*model, place));
   int64_t highest = 0;
   for (const auto& [text, id] : document.vocabulary) highest = std::max(highest, id);
   if (highest > 2 * static_cast<int64_t>(document.vocabulary.size()) + 1000)
