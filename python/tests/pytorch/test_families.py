@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small random models of each family, saved by transformers, as engines: logits beside those of PyTorch in fp64."""
 
+import copy
+import dataclasses
+from pathlib import Path
+
 import numpy as np
 import pytest
 import tenon
@@ -83,16 +87,28 @@ FAMILIES = {
 }
 
 
-@pytest.fixture(params=FAMILIES)
-def model(request):
+@dataclasses.dataclass
+class Family:
+    """A model in fp32 and in fp64, its checkpoint and an engine of that."""
+
+    single: torch.nn.Module
+    exact: torch.nn.Module
+    folder: Path
+    engine: tenon.Engine
+
+
+@pytest.fixture(scope="module", params=FAMILIES)
+def family(request, tmp_path_factory):
     torch.manual_seed(0)
     config = FAMILIES[request.param]
     config._attn_implementation = "eager"
-    made = hf.AutoModelForCausalLM.from_config(config).eval()
+    single = hf.AutoModelForCausalLM.from_config(config).eval()
     with torch.no_grad():
-        for p in made.parameters():  # larger than at the start of a training, so that each part counts
+        for p in single.parameters():  # larger than at the start of a training, so that each part counts
             p.copy_(3 * p if p.ndim > 1 else p + 0.1 * torch.randn_like(p))
-    return made
+    folder = tmp_path_factory.mktemp("family")
+    single.save_pretrained(folder)
+    return Family(single, copy.deepcopy(single).double(), folder, tenon.compile(folder))
 
 
 def logits_of(model, tokens: np.ndarray) -> np.ndarray:
@@ -110,11 +126,10 @@ def greedy(context: tenon.Context, prompt: np.ndarray, count: int) -> list[int]:
     return out
 
 
-def test_logits_are_those_of_transformers(model, tmp_path):
-    model.save_pretrained(tmp_path)
+def check_logits(family: Family, engine: tenon.Engine) -> None:
     tokens = np.random.default_rng(1).integers(0, 97, (1, 20))
-    single, exact = logits_of(model, tokens), logits_of(model.double(), tokens)
-    context = tenon.Context(tenon.compile(tmp_path, context=32))
+    single, exact = logits_of(family.single, tokens), logits_of(family.exact, tokens)
+    context = tenon.Context(engine)
     at = 0
     for size in (7, 1, 1, 5, 6):
         got = context.run({"tokens": tokens[:, at : at + size]})["logits"][0]
@@ -123,12 +138,20 @@ def test_logits_are_those_of_transformers(model, tmp_path):
         assert error <= 2 * np.abs(single - exact).max() + 1e-6 * np.abs(exact).max(), f"{at} tokens"
 
 
-def test_greedy_tokens_are_those_of_the_whole_sequence(model, tmp_path):
-    model.double().float().save_pretrained(tmp_path)
+def test_logits_are_those_of_transformers(family):
+    check_logits(family, family.engine)
+
+
+@pytest.mark.parametrize("family", ["mistral", "phi3-long"], indirect=True)
+def test_logits_do_not_depend_on_the_size_of_the_context(family):
+    check_logits(family, tenon.compile(family.folder, context=32))
+
+
+def test_greedy_tokens_are_those_of_the_whole_sequence(family):
     prompt = np.array([[5, 80, 33]])
-    got = greedy(tenon.Context(tenon.compile(tmp_path)), prompt, 40)
+    got = greedy(tenon.Context(family.engine), prompt, 40)
     whole = np.concatenate([prompt, np.array([got])], axis=1)
-    assert got == logits_of(model.double(), whole)[prompt.shape[1] - 1 : -1].argmax(-1).tolist()
+    assert got == logits_of(family.exact, whole)[prompt.shape[1] - 1 : -1].argmax(-1).tolist()
 
 
 def test_folders_that_cannot_be_read_are_refused(tmp_path):
