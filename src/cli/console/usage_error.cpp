@@ -33,7 +33,7 @@ std::string words_of(const CLI::App& command) {
   return before.empty() ? command.get_name() : before + " " + command.get_name();
 }
 
-std::string did_you_mean(const std::string& nearest, const std::string& otherwise) {
+std::string nearest_or(const std::string& nearest, const std::string& otherwise) {
   return nearest.empty() ? otherwise : "did you mean '" + nearest + "'?";
 }
 
@@ -52,7 +52,7 @@ Error unknown_option(const CLI::App& command, const std::string& option) {
   return fail(Code::bad_usage, "command line", "there is no such option")
       .expected("an option that --help-all lists")
       .found(option)
-      .advice(did_you_mean(nearest_name(name, known), fmt::format("`tenon help {}` shows the options", words_of(command))));
+      .advice(nearest_or(nearest_name(name, known), fmt::format("`tenon help {}` shows the options", words_of(command))));
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ Error unknown_verb(const CLI::App& app, const std::string& name) {
   return fail(Code::bad_usage, "command line", "there is no such verb")
       .expected(fmt::format("one of: {}", fmt::join(known, ", ")))
       .found(name)
-      .advice(did_you_mean(nearest_name(name, known), "`tenon help` shows what each does"));
+      .advice(nearest_or(nearest_name(name, known), "`tenon help` shows what each does"));
 }
 
 Error usage_error(const CLI::App& app, const CLI::ParseError& e, int argc, const char* const* argv) {
