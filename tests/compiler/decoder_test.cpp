@@ -89,6 +89,7 @@ nn::DecoderConfig config_of_long_sequences() {
   config.inner_width = 160;
   config.context = 400;
   config.rotated_size = 16;
+  config.windows = {0, 70};
   return config;
 }
 
