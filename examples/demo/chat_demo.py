@@ -58,7 +58,9 @@ def model() -> Path:
 def compare(checkpoint: Path, more: list[str]) -> int:
     """Speeds, measured by turns; then errors of the logits."""
     if more[:2] != ["--against", "llama.cpp"]:
-        print("error: ./dev demo chat --against llama.cpp: there is no other engine, and no text before it", file=sys.stderr)
+        print("error: wrong options beside --against", file=sys.stderr)
+        print("  expected: --against llama.cpp, then options of `tenon bench`", file=sys.stderr)
+        print(f"  found:    {' '.join(more)}", file=sys.stderr)
         return 2
     bench = ["bench", checkpoint, "--prefill", "128,512", "--decode", "128", "--vs", "llama.cpp", *more[2:]]
     verbs = [bench, ["compare", checkpoint, "--with", "llama.cpp"]]

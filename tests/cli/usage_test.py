@@ -174,7 +174,7 @@ class Pages(unittest.TestCase):
         self.assertIn("cpp", self.completed("tenon", "run", "x", "--external-data", "c"))
         self.assertEqual(self.completed("tenon", "help", "rul"), {"rules"})
         self.assertEqual(self.completed("tenon", "bench", "--vs", "=", "op"), {"openvino"})  # bash takes the sign for a word
-        self.assertEqual(self.completed("tenon", "bench", "--vs", "="), {"onnxruntime", "openvino", "torch"})
+        self.assertEqual(self.completed("tenon", "bench", "--vs", "="), {"onnxruntime", "openvino", "torch", "llama.cpp"})
         self.assertEqual(self.completed("tenon", "run", "--input", "x", "=", "ml"), {"mlp.onnx"})
 
     def test_zsh_and_fish_have_all_options(self):
