@@ -126,7 +126,7 @@ VERB(chat) {
         "  tenon chat model.gguf --ask 'What is the capital of France?' --temperature 0\n"
         "  tenon chat model.gguf --file letter.txt --ask 'Summarize this letter.'\n"
         "  tenon chat model.tenon < questions.txt\n"
-        "  git diff | tenon chat model.tenon --system 'Describe the change.' --ask -\n"
+        "  git diff | tenon chat model.tenon --system Explain --ask -\n"
         "\nAnswers go to stdout, their speed to stderr. A line of stdin is a turn; one that ends with \\ goes on in the next. /clear begins\n"
         "a new chat, /exit ends it. Ctrl-C ends an answer; the next one, at the prompt, ends the chat. The model's chat template makes one\n"
         "text of the turns; what they have in common with the turns before is not computed again.\n",
