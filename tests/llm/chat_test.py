@@ -204,6 +204,9 @@ class LanguageModel(unittest.TestCase):
         self.assertEqual((report["verdict"], report["tokens"], ours["same_likeliest"]), ("good", 9, 9))
         self.assertLess(ours["rms_error"], 1e-5 * report["logit_deviation"])
         self.assertLess(0, ours["largest_error"])
+        rounded = json.loads(self.tenon("compare", self.model, "--tokens", 9, "--kv", "f16", "--json"))
+        self.assertEqual(rounded["verdict"], "good")
+        self.assertGreater(rounded["engines"][0]["rms_error"], 10 * ours["rms_error"])  # to a cache of f32
         file = self.top / "given.npy"
         np.save(file, np.array([[3, 1, 31]]))
         self.assertIn("logits of 3 tokens", self.tenon("compare", self.model, "--input", f"tokens={file}"))

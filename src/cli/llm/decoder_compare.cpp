@@ -143,11 +143,18 @@ Result<DecoderRuns> runs_of(const DecoderComparison& c, const compiler::CompileO
   return out;
 }
 
-/// The decoder with the logits of all tokens, which the evaluator computes in one run.
-Result<std::unique_ptr<ir::Graph>> reference_graph(const DecoderComparison& c) {
+/// The decoder with the logits of all tokens, which the evaluator computes in one run. Its cache rounds as the model's does, or not at all.
+Result<std::unique_ptr<ir::Graph>> reference_graph(const DecoderComparison& c, bool rounds) {
   compiler::CheckpointOptions options = TRY(c.engine.model.checkpoint_options());
   options.config.all_logits = true;
+  if (!rounds) options.kv = nn::CacheType::f32;
   return std::move(TRY(compiler::read_model(c.engine.model.path, TRY(c.engine.model.import_options()), options)).graph);
+}
+
+/// What rounding every node's result makes of the logits, and the cache where it is of another type than f32.
+Result<double> rounding_of(const DecoderComparison& c, std::span<const int64_t> tokens, const Tensor& reference) {
+  const auto graph = TRY(reference_graph(c, true));
+  return distance(TRY(reference_logits(*graph, tokens, ops::Mode::declared)).reshaped(reference.shape()), reference).largest;
 }
 
 }  // namespace
@@ -168,15 +175,14 @@ Result<void> compare_decoder(const DecoderComparison& c, Console& console) {
     theirs = TRY(peer_logits(c, runs.tokens(), ours.shape()));
   }
   console.progress("reference");
-  const auto graph = TRY(reference_graph(c));
+  const auto graph = TRY(reference_graph(c, false));
   const Tensor reference = TRY(reference_logits(*graph, runs.tokens(), ops::Mode::wide)).reshaped(ours.shape());
   const std::vector<double> numbers = numbers_of(reference);
   std::vector<LogitErrors> engines{errors_of("tenon", ours, numbers)};
   if (theirs) engines.push_back(errors_of(c.with, *theirs, numbers));
   const Distance distance = tenon::distance(ours, reference, bound_of(options.precision));
   double rounding = 0;
-  if (distance.of_bound > 1)
-    rounding = tenon::distance(TRY(reference_logits(*graph, runs.tokens(), ops::Mode::declared)).reshaped(ours.shape()), reference).largest;
+  if (distance.of_bound > 1) rounding = TRY(rounding_of(c, runs.tokens(), reference));
   const double logit_deviation = deviation(numbers, static_cast<size_t>(ours.shape()[1]));
   Json rows = report(engines, count, logit_deviation, console);
   console.object({{"verdict", is_bad(distance, rounding) ? "bad" : "good"},

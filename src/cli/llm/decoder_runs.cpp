@@ -16,9 +16,6 @@ double ms_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Tokens of a work's next run.
-int64_t next_count(const DecoderWork& work, int64_t done) { return work.decodes ? 1 : std::min(kPromptChunk, work.tokens - done); }
-
 Tensor row_of(std::span<const int64_t> values) { return Tensor::of_i64({static_cast<int64_t>(values.size())}, values); }
 
 }  // namespace
@@ -26,6 +23,11 @@ Tensor row_of(std::span<const int64_t> values) { return Tensor::of_i64({static_c
 Result<DecoderRuns> DecoderRuns::create(std::shared_ptr<const runtime::Engine> engine, const std::string& place, int64_t most,
                                         const runtime::RunOptions& options, uint64_t seed) {
   const llm::DecoderInterface interface = TRY(llm::decoder_interface(*engine, place));
+  if (!interface.has_cache)
+    return fail(Code::not_supported, place, "not supported yet: tokens of a decoder without a cache")
+        .expected("an engine with states")
+        .found("one that is given the whole sequence in each run")
+        .advice("build it without kv_cache_type DISABLED");
   if (most > interface.capacity)
     return fail(Code::bad_usage, place, "the cache has no room for so many tokens")
         .expected(fmt::format("at most {} tokens", interface.capacity))
@@ -78,12 +80,16 @@ Result<Tensor> DecoderRuns::logits(const DecoderWork& work) {
   return out;
 }
 
+int64_t DecoderRuns::next_count(const DecoderWork& work, int64_t done) const {
+  return work.decodes ? 1 : std::min(at_once_, work.tokens - done);
+}
+
 Result<void> DecoderRuns::keep(int64_t length) {
   bool cut = interface_.can_be_shortened && length > 0 && length <= length_;
   for (size_t k = 0; k < engine_->states().size() && cut; ++k) cut = context_->set_length(k, length).has_value();
   if (!cut) context_->reset();
   length_ = cut ? length : 0;
-  while (length_ < length) TRY(run(std::min(kPromptChunk, length - length_)));
+  while (length_ < length) TRY(run(std::min(at_once_, length - length_)));
   return {};
 }
 

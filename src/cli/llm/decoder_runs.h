@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -19,7 +20,7 @@ struct DecoderWork {
   bool decodes = false;  ///< a run a token, as in an answer; else runs of kPromptChunk at most, as of a prompt
 };
 
-/// Tokens of a prompt that run at once, as in a session (llm::GenerationOptions::chunk).
+/// Tokens of a prompt that run at once, at most, as in a session (llm::GenerationOptions::chunk).
 inline constexpr int64_t kPromptChunk = 512;
 
 /// What a work computes and reads at least.
@@ -32,7 +33,7 @@ struct WorkAmounts {
 class DecoderRuns {
  public:
   /// most: tokens of the longest sequence. Errors: those of llm::decoder_interface and Context::create; bad_usage where the cache has no
-  /// room for them.
+  /// room for them; not_supported for a decoder without a cache.
   static Result<DecoderRuns> create(std::shared_ptr<const runtime::Engine> engine, const std::string& place, int64_t most,
                                     const runtime::RunOptions& options, uint64_t seed);
 
@@ -49,7 +50,13 @@ class DecoderRuns {
  private:
   DecoderRuns(std::shared_ptr<const runtime::Engine> engine, const llm::DecoderInterface& interface,
               std::unique_ptr<runtime::Context> context, const runtime::RunOptions& options)
-      : engine_(std::move(engine)), interface_(interface), context_(std::move(context)), options_(options) {}
+      : engine_(std::move(engine)),
+        interface_(interface),
+        at_once_(std::min(kPromptChunk, interface.most_tokens)),
+        context_(std::move(context)),
+        options_(options) {}
+  /// Tokens of a work's next run.
+  int64_t next_count(const DecoderWork& work, int64_t done) const;
   /// Leaves the first `length` tokens in the cache.
   Result<void> keep(int64_t length);
   /// Runs the next `count` tokens at once. f32[vocabulary] of the last one, valid until the next run.
@@ -59,6 +66,7 @@ class DecoderRuns {
 
   std::shared_ptr<const runtime::Engine> engine_;
   llm::DecoderInterface interface_;
+  int64_t at_once_;  ///< tokens of a prompt's run
   std::unique_ptr<runtime::Context> context_;
   runtime::RunOptions options_;
   std::vector<int64_t> tokens_;
