@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import torch
+from tenon.torch import capture
 from torch import nn
 
 HAS_BF16 = "avx512_bf16" in Path("/proc/cpuinfo").read_text()
@@ -79,6 +80,11 @@ class Found(nn.Module):
         y = torch.exp(torch.relu(x) + 1)
         found = torch.nonzero(y > 4)
         return torch.relu(found.to(torch.float32) * 2 + 1) - 3
+
+
+def exported(module: nn.Module, *given) -> torch.export.ExportedProgram:
+    """As tenon.torch.compile(module, inputs=given) exports it, for several compilations."""
+    return capture.exported(module, list(given), None, None)
 
 
 def run(module: nn.Module, *given: torch.Tensor):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wrong calls are one TenonError each."""
 
+import copy
+import functools
 import subprocess
 import sys
 
@@ -9,12 +11,17 @@ import pytest
 torch = pytest.importorskip("torch")
 import tenon  # noqa: E402
 import tenon.torch  # noqa: E402
-from networks import Block, Sums  # noqa: E402
+from networks import Block, Sums, exported  # noqa: E402
+
+
+@functools.cache
+def block() -> torch.export.ExportedProgram:
+    return exported(Block().eval(), torch.randn(2, 5, 16))
 
 
 def refused(**options: object) -> tenon.TenonError:
     with pytest.raises(tenon.TenonError) as raised:
-        tenon.torch.compile(Block().eval(), inputs=[torch.randn(2, 5, 16)], **options)
+        tenon.torch.compile(block(), **options)
     return raised.value
 
 
@@ -104,7 +111,10 @@ def test_a_pin_that_its_backend_refuses():
         tenon.torch.compile(module, inputs=[x], pins={"relu": "onnxruntime"}, **constraints)
 
 
-BATCHES = tenon.torch.Input(min_shape=(1, 4), opt_shape=(3, 4), max_shape=(8, 4))
+@functools.cache
+def sums_of_batches() -> tenon.torch.Compiled:
+    batches = tenon.torch.Input(min_shape=(1, 4), opt_shape=(3, 4), max_shape=(8, 4))
+    return tenon.torch.compile(Sums().eval(), inputs=[batches], min_block_size=1)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +130,7 @@ BATCHES = tenon.torch.Input(min_shape=(1, 4), opt_shape=(3, 4), max_shape=(8, 4)
     ],
 )
 def test_inputs_that_the_program_was_not_exported_for(wrong):
-    compiled = tenon.torch.compile(Sums().eval(), inputs=[BATCHES], min_block_size=1)
+    compiled = copy.deepcopy(sums_of_batches())  # which has not been called
     for call in (lambda: compiled(wrong), lambda: compiled(x=wrong)):
         with pytest.raises(tenon.TenonError) as raised:
             call()
@@ -130,7 +140,7 @@ def test_inputs_that_the_program_was_not_exported_for(wrong):
 
 
 def test_arguments_that_the_module_does_not_take():
-    compiled = tenon.torch.compile(Sums().eval(), inputs=[BATCHES], min_block_size=1)
+    compiled = copy.deepcopy(sums_of_batches())
     for given in ([], [torch.zeros(2, 4)] * 2):
         with pytest.raises(TypeError):
             compiled(*given)

@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 import tenon  # noqa: E402
 import tenon.torch  # noqa: E402
-from networks import HAS_BF16, Block, Counter, Found, Function, Images, Sums, run  # noqa: E402
+from networks import HAS_BF16, Block, Counter, Found, Function, Images, Sums, exported, run  # noqa: E402
 from tenon.torch.functionalize import functional  # noqa: E402
 
 CLOSE = {"rtol": 1e-4, "atol": 1e-5}
@@ -70,11 +70,12 @@ def test_ops_made_of_others_stay_whole():
 
 def test_what_is_forced_stays_in_pytorch():
     module, x = Block().eval(), torch.randn(2, 5, 16)
-    compiled = tenon.torch.compile(module, inputs=[x], torch_executed_ops=["aten::gelu"], min_block_size=1)
+    program = exported(module, x)
+    compiled = tenon.torch.compile(program, torch_executed_ops=["aten::gelu"], min_block_size=1)
     assert counts(compiled) == (2, 1)
     torch.testing.assert_close(compiled(x), run(module, x), **CLOSE)
     for wanted in ("feed", "torch.nn.modules.container.Sequential"):
-        report = tenon.torch.compile(module, inputs=[x], torch_executed_modules=[wanted], min_block_size=1, dryrun=True)
+        report = tenon.torch.compile(program, torch_executed_modules=[wanted], min_block_size=1, dryrun=True)
         assert ops(report, "torch") == ["gelu.default", "linear.default"]
         assert {r["module"].split(".")[0] for r in report["nodes"] if r["backend"] == "torch"} == {"feed"}
         assert any(r["code"] == "fallback_module" for n in report["nodes"] for r in n["reasons"])
@@ -372,17 +373,18 @@ def test_switched_off_it_gives_the_module_back():
 
 def test_groups_and_limits():
     module, x = Images().eval(), torch.randn(2, 3, 12, 12)
-    whole = tenon.torch.compile(module, inputs=[x], min_block_size=1, dryrun=True)
+    program = exported(module, x)
+    whole = tenon.torch.compile(program, min_block_size=1, dryrun=True)
     limit = 12_000
-    cut = tenon.torch.compile(module, inputs=[x], min_block_size=1, memory_limit=limit)
+    cut = tenon.torch.compile(program, min_block_size=1, memory_limit=limit)
     assert len(cut.report["segments"]) > len(whole["segments"])
     torch.testing.assert_close(cut(x), run(module, x), **CLOSE)
     group = ["aten::conv2d", "aten::_native_batch_norm_legit_no_training", "aten::relu"]
-    kept = tenon.torch.compile(module, inputs=[x], min_block_size=1, memory_limit=limit, atomic_groups=[group], dryrun=True)
+    kept = tenon.torch.compile(program, min_block_size=1, memory_limit=limit, atomic_groups=[group], dryrun=True)
     places = {n: s["id"] for s in kept["segments"] for n in s["nodes"]}
     assert "relu" not in places, "it is in the row of the convolution"
     with pytest.raises(tenon.TenonError, match="one op alone needs more"):
-        tenon.torch.compile(module, inputs=[x], min_block_size=1, memory_limit=100)
+        tenon.torch.compile(program, min_block_size=1, memory_limit=100)
 
 
 def test_tenon_itself_never_imports_torch():

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pins of nodes and modules, by PyTorch's names."""
 
+import functools
+
 import pytest
 
 torch = pytest.importorskip("torch")
 import tenon.torch  # noqa: E402
-from networks import Block, Sums, run  # noqa: E402
+from networks import Block, Sums, exported, run  # noqa: E402
 
 CLOSE = {"rtol": 1e-4, "atol": 1e-5}
 X = torch.randn(2, 5, 16)
@@ -15,8 +17,13 @@ def rows(report: dict) -> dict[str, str]:
     return {r["name"]: r["backend"] for r in report["nodes"]}
 
 
+@functools.cache
+def block() -> torch.export.ExportedProgram:
+    return exported(Block().eval(), X)
+
+
 def reported(**constraints: object) -> dict:
-    return tenon.torch.compile(Block().eval(), inputs=[X], dryrun=True, **{"min_block_size": 1, **constraints})
+    return tenon.torch.compile(block(), dryrun=True, **{"min_block_size": 1, **constraints})
 
 
 def test_a_node():
@@ -51,12 +58,12 @@ def test_a_backend_of_tenons():
     """Within a segment, the node alone."""
     pytest.importorskip("onnxruntime")
     module, x = Sums().eval(), torch.randn(3, 4)
-    constraints = {"inputs": [x], "min_block_size": 1, "backends": ["cpu", "onnxruntime"]}
-    compiled = tenon.torch.compile(module, pins={"sigmoid": "onnxruntime", "second": "cpu"}, **constraints)
+    program, constraints = exported(module, x), {"min_block_size": 1, "backends": ["cpu", "onnxruntime"]}
+    compiled = tenon.torch.compile(program, pins={"sigmoid": "onnxruntime", "second": "cpu"}, **constraints)
     torch.testing.assert_close(compiled(x), run(module, x), **CLOSE)
     assert len(compiled.segments) == 1
     steps = [s.engine for s in compiled.segments.values()]
-    plain = [s.engine for s in tenon.torch.compile(module, **constraints).segments.values()]
+    plain = [s.engine for s in tenon.torch.compile(program, **constraints).segments.values()]
     assert repr(steps) != repr(plain)  # more steps: one of them is the library's
 
 

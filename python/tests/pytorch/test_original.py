@@ -3,11 +3,13 @@
 
 Its lists of segments and its partitioners are in tests/partition/original_lists_test.cpp and original_dynamo_test.cpp."""
 
+import functools
+
 import pytest
 
 torch = pytest.importorskip("torch")
 import tenon.torch  # noqa: E402
-from networks import Bottlenecks, Counter, Inverted, run  # noqa: E402
+from networks import Bottlenecks, Counter, Inverted, exported, run  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 CLOSE = {"rtol": 1e-4, "atol": 1e-5}
@@ -206,12 +208,15 @@ def test_memory_divides_segments(limit, constraints, expected):
     assert pieces(compiled) == expected
 
 
+@functools.cache
+def columns() -> torch.export.ExportedProgram:
+    return exported(Columns().eval(), torch.randn(1, 16, 8, 8))
+
+
 @pytest.mark.parametrize("limit", [50_000, 60_000, 80_000, 100_000])
 def test_no_limit_divides_a_group(limit):
-    whole = tenon.torch.compile(Columns().eval(), inputs=[torch.randn(1, 16, 8, 8)], min_block_size=1, memory_limit=limit, dryrun=True)
-    report = tenon.torch.compile(
-        Columns().eval(), inputs=[torch.randn(1, 16, 8, 8)], min_block_size=1, memory_limit=limit, atomic_groups=[GROUP], dryrun=True
-    )
+    whole = tenon.torch.compile(columns(), min_block_size=1, memory_limit=limit, dryrun=True)
+    report = tenon.torch.compile(columns(), min_block_size=1, memory_limit=limit, atomic_groups=[GROUP], dryrun=True)
     assert len(report["nodes"]) == len(whole["nodes"]) - 8  # four groups are one row each
     assert pieces(report).count("T") >= pieces(whole).count("T")
 

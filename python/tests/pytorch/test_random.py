@@ -7,6 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 import tenon.torch  # noqa: E402
+from networks import exported  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 # Functions of tensors [batch, 4] and [batch, 4] to one such.
@@ -54,10 +55,10 @@ class Drawn(torch.nn.Module):
 def test_gives_what_eager_gives(seed):
     module = Drawn(seed)
     sizes = tenon.torch.Input(min_shape=(2, 4), opt_shape=(5, 4), max_shape=(64, 4))
-    options = {"inputs": [sizes, sizes], "min_block_size": 1}
-    used = {r["op"].split(".")[0] for r in tenon.torch.compile(module, **options, dryrun=True)["nodes"]}
+    program = exported(module, sizes, sizes)
+    used = {r["op"].split(".")[0] for r in tenon.torch.compile(program, min_block_size=1, dryrun=True)["nodes"]}
     forced = [f"aten::{op}" for op in sorted(used & {s.removeprefix("aten::") for s in STEPS}) if random.Random(seed).random() < 0.3]
-    compiled = tenon.torch.compile(module, **options, torch_executed_ops=forced)
+    compiled = tenon.torch.compile(program, min_block_size=1, torch_executed_ops=forced)
     for batch in SIZES:
         given = [torch.randn(batch, 4, generator=torch.Generator().manual_seed(seed + k)) for k in range(2)]
         torch.testing.assert_close(compiled(*given), module(*given), rtol=1e-4, atol=1e-4)
