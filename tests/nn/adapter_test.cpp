@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "../files/temporary_folder.h"
-#include "adapter_files.h"
+#include "adapter_checks.h"
 #include "nn/decoder/decoder.h"
 #include "ops/reference/stateful_run.h"
 #include "plain_decoder.h"
@@ -16,89 +16,12 @@
 namespace tenon::nn {
 namespace {
 
-using testing::kVocabulary;
-using testing::NamedTensors;
-using testing::RandomWeights;
-using testing::small_config;
-using testing::weights_of;
-
-constexpr const char* kConfig = R"({"peft_type": "LORA", "r": 3, "lora_alpha": 6})";
-
-Tensor random_tensor(Sizes shape) {
-  static uint32_t drawn = 0;
-  size_t count = 1;
-  for (const int64_t size : shape) count *= static_cast<size_t>(size);
-  std::vector<float> values(count);
-  for (float& v : values) v = static_cast<float>(uniform_of(philox(23, {drawn++, 0, 0, 0})) - 0.5);
-  return Tensor::of_f32(std::move(shape), values);
-}
-
-std::vector<float> values_of(const Weights& weights, std::string_view name) {
-  const Tensor t = *ir::materialise(*weights.constant(name));
-  return {t.as<float>().begin(), t.as<float>().end()};
-}
-
-Hyperparameters hyperparameters(const DecoderConfig& c, bool is_folder) {
-  Hyperparameters model;
-  for (const auto& [key, value] : {std::pair<const char*, int64_t>{"block_count", c.layers},
-                                   {"embedding_length", c.width},
-                                   {"context_length", c.context},
-                                   {"feed_forward_length", c.inner_width},
-                                   {"attention.head_count", c.heads},
-                                   {"attention.head_count_kv", c.key_heads}})
-    model.set(key, value);
-  if (is_folder) model.set("rope.layout", "half_split");
-  return model;
-}
-
-Checkpoint checkpoint_of(const char* family, RandomWeights weights, bool is_folder = true) {
-  return {*family_of(family), hyperparameters(small_config(), is_folder), std::make_unique<RandomWeights>(std::move(weights))};
-}
-Checkpoint llama(bool is_folder = true) { return checkpoint_of("llama", weights_of(small_config()), is_folder); }
-
-/// left [m, r] times right [r, n], times a factor.
-std::vector<float> product_of(const Tensor& left, const Tensor& right, double factor) {
-  const auto m = static_cast<size_t>(left.shape()[0]), r = static_cast<size_t>(left.shape()[1]), n = static_cast<size_t>(right.shape()[1]);
-  std::vector<float> out(m * n);
-  for (size_t i = 0; i < m; ++i)
-    for (size_t k = 0; k < n; ++k) {
-      double sum = 0;
-      for (size_t j = 0; j < r; ++j)
-        sum += static_cast<double>(left.as<float>()[i * r + j]) * static_cast<double>(right.as<float>()[j * n + k]);
-      out[i * n + k] = static_cast<float>(factor * sum);
-    }
-  return out;
-}
-
-void expect_changed(const Checkpoint& of, const Checkpoint& before, const std::string& name, const std::vector<float>& change) {
-  const std::vector<float> got = values_of(*of.weights, name), base = values_of(*before.weights, name);
-  ASSERT_EQ(got.size(), change.size()) << name;
-  for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], base[i] + change[i], 1e-6) << name << " " << i;
-}
-
-Result<std::vector<std::string>> merge(Checkpoint& into, const std::filesystem::path& path, double scale = 1) {
-  return merge_adapters(std::vector{AdapterFile{path, scale}}, into);
-}
-
-Error error_of(Checkpoint& into, const std::filesystem::path& path) {
-  const auto merged = merge(into, path);
-  EXPECT_FALSE(merged) << path;
-  return merged ? fail(Code::internal, "", "") : merged.error();
-}
-
-const std::string kQuery = "base_model.model.model.layers.0.self_attn.q_proj", kDown = "base_model.model.model.layers.1.mlp.down_proj";
-
-NamedTensors query_and_down() {
-  return {{kQuery + ".lora_A.weight", random_tensor({3, 24})},
-          {kQuery + ".lora_B.weight", random_tensor({24, 3})},
-          {kDown + ".lora_A.weight", random_tensor({3, 40})},
-          {kDown + ".lora_B.weight", random_tensor({24, 3})}};
-}
+using namespace testing;
 
 TEST(Adapters, OfPeftAddScaledProducts) {
   const files::TemporaryFolder folder;
   const NamedTensors t = query_and_down();
-  testing::write_peft(folder / "a", kConfig, t);
+  write_peft(folder / "a", kConfig, t);
   for (const auto& path : {folder / "a", folder / "a" / "adapter_model.safetensors"}) {
     Checkpoint c = llama();
     const auto warnings = merge(c, path, 0.5);
@@ -115,7 +38,7 @@ TEST(Adapters, OfPeftAddScaledProducts) {
 TEST(Adapters, LogitsAreThoseOfTheChangedWeights) {
   const files::TemporaryFolder folder;
   const NamedTensors t = query_and_down();
-  testing::write_peft(folder / "a", kConfig, t);
+  write_peft(folder / "a", kConfig, t);
   DecoderConfig config = small_config();
   config.rotation = Rotation::half_split;
   Checkpoint c = llama();
@@ -128,8 +51,8 @@ TEST(Adapters, LogitsAreThoseOfTheChangedWeights) {
     by_hand.set(name, Tensor::of_f32(*by_hand.shape_of(name), sum));
   }
   const std::vector<int64_t> tokens{3, 17, 0, 22, 9};
-  const std::vector<double> want = testing::plain_logits(config, by_hand, tokens);
-  EXPECT_GT(std::abs(want[0] - testing::plain_logits(config, weights_of(config), tokens)[0]), 1e-3);
+  const std::vector<double> want = plain_logits(config, by_hand, tokens);
+  EXPECT_GT(std::abs(want[0] - plain_logits(config, weights_of(config), tokens)[0]), 1e-3);
   const auto graph = make_decoder(config, *c.weights);
   ASSERT_TRUE(graph) << graph.error().text();
   ops::EvaluateOptions options;
@@ -145,7 +68,7 @@ TEST(Adapters, ScalesFollowTheConfiguration) {
   const NamedTensors t = query_and_down();
   const auto expect_factors = [&](const std::string& config, double of_query, double of_down) {
     SCOPED_TRACE(config);
-    testing::write_peft(folder / "a", config, t);
+    write_peft(folder / "a", config, t);
     Checkpoint c = llama();
     const auto merged = merge(c, folder / "a");
     ASSERT_TRUE(merged) << merged.error().text();
@@ -165,33 +88,20 @@ TEST(Adapters, ScalesFollowTheConfiguration) {
 TEST(Adapters, AreMergedOneAfterTheOther) {
   const files::TemporaryFolder folder;
   const NamedTensors t = query_and_down();
-  testing::write_peft(folder / "a", kConfig, t);
+  write_peft(folder / "a", kConfig, t);
   Checkpoint c = llama();
   ASSERT_TRUE(merge_adapters(std::vector{AdapterFile{folder / "a", 2}, AdapterFile{folder / "a", -1.5}}, c));
   expect_changed(c, llama(), "blk.0.attn_q.weight", product_of(t.at(kQuery + ".lora_B.weight"), t.at(kQuery + ".lora_A.weight"), 1));
-}
-
-/// Rows of heads [2, n / 2] as [n / 2, 2], as GGUF stores those of q and k.
-Tensor neighbors(const Tensor& of, int64_t heads) {
-  const int64_t rows = of.shape()[0], columns = of.count() / rows, half = rows / heads / 2;
-  std::vector<float> out(static_cast<size_t>(of.count()));
-  for (int64_t h = 0; h < heads; ++h)
-    for (int64_t i = 0; i < 2 * half; ++i)
-      for (int64_t k = 0; k < columns; ++k)
-        out[static_cast<size_t>(((h * half + i % half) * 2 + i / half) * columns + k)] =
-            of.as<float>()[static_cast<size_t>((h * 2 * half + i) * columns + k)];
-  return Tensor::of_f32(of.shape(), out);
 }
 
 TEST(Adapters, OfEitherKindFitCheckpointsOfEitherKind) {
   const files::TemporaryFolder folder;
   const std::string key = "base_model.model.model.layers.1.self_attn.k_proj";
   const Tensor a = random_tensor({3, 24}), b = random_tensor({12, 3});
-  testing::write_peft(folder / "peft", kConfig, {{key + ".lora_A.weight", a}, {key + ".lora_B.weight", b}});
-  testing::write_gguf(
-      folder / "a.gguf",
-      {{"general.type", "adapter"}, {"general.architecture", "llama"}, {"adapter.type", "lora"}, {"adapter.lora.alpha", 6.0F}},
-      {{"blk.1.attn_k.weight.lora_a", a}, {"blk.1.attn_k.weight.lora_b", neighbors(b, 2)}});
+  write_peft(folder / "peft", kConfig, {{key + ".lora_A.weight", a}, {key + ".lora_B.weight", b}});
+  write_gguf(folder / "a.gguf",
+             {{"general.type", "adapter"}, {"general.architecture", "llama"}, {"adapter.type", "lora"}, {"adapter.lora.alpha", 6.0F}},
+             {{"blk.1.attn_k.weight.lora_a", a}, {"blk.1.attn_k.weight.lora_b", neighbors(b, 2)}});
   for (const char* adapter : {"peft", "a.gguf"})
     for (const bool is_folder : {true, false}) {
       SCOPED_TRACE(adapter);
@@ -206,7 +116,7 @@ TEST(Adapters, EmbeddingsAreTransposed) {
   const files::TemporaryFolder folder;
   const std::string table = "base_model.model.model.embed_tokens";
   const Tensor a = random_tensor({3, kVocabulary}), b = random_tensor({24, 3});
-  testing::write_peft(folder / "peft", kConfig, {{table + ".lora_embedding_A", a}, {table + ".lora_embedding_B", b}});
+  write_peft(folder / "peft", kConfig, {{table + ".lora_embedding_A", a}, {table + ".lora_embedding_B", b}});
   Checkpoint c = llama();
   const auto warnings = merge(c, folder / "peft");
   ASSERT_TRUE(warnings) << warnings.error().text();
@@ -224,8 +134,8 @@ TEST(Adapters, EmbeddingsAreTransposed) {
       for (size_t k = 0; k < 3; ++k) out.push_back(a.as<float>()[k * kVocabulary + v]);
     return out;
   }());
-  testing::write_gguf(folder / "a.gguf", {{"general.type", "adapter"}, {"general.architecture", "llama"}, {"adapter.type", "lora"}},
-                      {{"token_embd.weight.lora_a", rows}, {"token_embd.weight.lora_b", b}});
+  write_gguf(folder / "a.gguf", {{"general.type", "adapter"}, {"general.architecture", "llama"}, {"adapter.type", "lora"}},
+             {{"token_embd.weight.lora_a", rows}, {"token_embd.weight.lora_b", b}});
   Checkpoint second = llama();
   ASSERT_TRUE(merge(second, folder / "a.gguf", 2));
   expect_changed(second, llama(), "token_embd.weight", change);
@@ -238,7 +148,7 @@ TEST(Adapters, WholeWeightsReplaceThoseOfTheCheckpoint) {
   t.emplace("base_model.model.lm_head.weight", head);
   t.emplace("base_model.model.model.norm.weight", norm);
   t.emplace(kQuery + ".base_layer.bias", bias);
-  testing::write_peft(folder / "a", kConfig, t);
+  write_peft(folder / "a", kConfig, t);
   RandomWeights biased = weights_of(small_config());
   biased.add("blk.0.attn_q.bias", {24});
   Checkpoint c = checkpoint_of("llama", std::move(biased));
@@ -255,6 +165,18 @@ TEST(Adapters, WholeWeightsReplaceThoseOfTheCheckpoint) {
   EXPECT_EQ(values_of(*c.weights, "token_embd.weight"), values_of(*llama().weights, "token_embd.weight"));
 }
 
+TEST(Adapters, EmbeddingsMayBeWholeWithTheirMatrices) {  // PEFT's save_embedding_layers
+  const files::TemporaryFolder folder;
+  const std::string head = "base_model.model.lm_head";
+  const Tensor a = random_tensor({3, 24}), b = random_tensor({kVocabulary, 3}), whole = random_tensor({kVocabulary, 24});
+  write_peft(folder / "a", kConfig, {{head + ".base_layer.weight", whole}, {head + ".lora_A.weight", a}, {head + ".lora_B.weight", b}});
+  Checkpoint c = llama();
+  const auto merged = merge(c, folder / "a", 0.5);
+  ASSERT_TRUE(merged) << merged.error().text();
+  const std::vector<float> got = values_of(*c.weights, "output.weight"), change = product_of(b, a, 1);
+  for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], whole.as<float>()[i] + change[i], 1e-6) << i;
+}
+
 TEST(Adapters, FamiliesHaveTheirLayouts) {
   const files::TemporaryFolder folder;
   const Tensor a = random_tensor({3, 24}), b = random_tensor({72, 3});
@@ -266,8 +188,8 @@ TEST(Adapters, FamiliesHaveTheirLayouts) {
                                        {"gptneox", "gpt_neox.layers.0.attention.query_key_value"}}) {
     SCOPED_TRACE(module);
     const std::string name = std::string("base_model.model.") + module;
-    testing::write_peft(folder / "a", R"({"peft_type": "LORA", "lora_alpha": 6, "fan_in_fan_out": true})",
-                        {{name + ".lora_A.weight", a}, {name + ".lora_B.weight", b}});
+    write_peft(folder / "a", R"({"peft_type": "LORA", "lora_alpha": 6, "fan_in_fan_out": true})",
+               {{name + ".lora_A.weight", a}, {name + ".lora_B.weight", b}});
     Checkpoint c = checkpoint_of(family, w);
     const auto merged = merge(c, folder / "a");
     ASSERT_TRUE(merged) << merged.error().text();
@@ -288,7 +210,7 @@ TEST(Adapters, TensorsThatDoNotFitAreOneError) {
   }
   t.emplace("base_model.model.model.layers.1.mlp.up_proj.lora_A.weight", random_tensor({3, 24}));
   t.emplace("base_model.model.what", random_tensor({3}));
-  testing::write_peft(folder / "a", kConfig, t);
+  write_peft(folder / "a", kConfig, t);
   Checkpoint c = llama();
   const Error error = error_of(c, folder / "a");
   EXPECT_EQ(error.code(), Code::bad_input);
@@ -298,7 +220,7 @@ TEST(Adapters, TensorsThatDoNotFitAreOneError) {
             "1 without the other matrix: base_model.model.model.layers.1.mlp.up_proj.lora_A.weight; "
             "1 of no known meaning: base_model.model.what");
   EXPECT_EQ(error->advice, "did you mean 'model.layers.0.self_attn.v_proj.weight'?");
-  testing::write_peft(folder / "none", kConfig, {});
+  write_peft(folder / "none", kConfig, {});
   EXPECT_EQ(error_of(c, folder / "none")->what, "the adapter changes nothing");
   EXPECT_EQ(values_of(*c.weights, "blk.0.attn_q.weight"), values_of(*llama().weights, "blk.0.attn_q.weight")) << "nothing has changed";
 }
@@ -308,18 +230,15 @@ TEST(Adapters, KindsThatAreNotSupportedAreNamed) {
   Checkpoint c = llama();
   for (const auto& [config, word] : {std::pair{R"({"peft_type": "IA3"})", "IA3"},
                                      {R"({"lora_alpha": 6})", "adapters of the kind null"},
-                                     {R"({"peft_type": "LORA", "lora_alpha": 6, "use_dora": true})", "DoRA"},
                                      {R"({"peft_type": "LORA", "lora_alpha": 6, "lora_bias": true})", "lora_bias"},
                                      {R"({"peft_type": "LORA", "lora_alpha": 6, "layer_replication": [[0, 2]]})", "layer_replication"},
                                      {R"({"peft_type": "LORA", "lora_alpha": 6, "init_lora_weights": "pissa"})", "pissa"},
                                      {R"({"peft_type": "LORA", "lora_alpha": 6, "alpha_pattern": {"q.*": 2}})", "regular expressions"}}) {
-    testing::write_peft(folder / "a", config, query_and_down());
+    write_peft(folder / "a", config, query_and_down());
     const Error error = error_of(c, folder / "a");
     EXPECT_EQ(error.code(), Code::not_supported) << config;
     EXPECT_NE(error->what.find(word), std::string::npos) << error->what;
   }
-  testing::write_peft(folder / "m", kConfig, {{kQuery + ".lora_magnitude_vector", random_tensor({24})}});
-  EXPECT_NE(error_of(c, folder / "m")->what.find("DoRA"), std::string::npos);
 }
 
 TEST(Adapters, DamagedOnesAreErrors) {
@@ -329,17 +248,17 @@ TEST(Adapters, DamagedOnesAreErrors) {
   for (const char* config : {"", "[]", "{", R"({"peft_type": "LORA"})", R"({"peft_type": "LORA", "lora_alpha": "6"})",
                              R"({"peft_type": "LORA", "lora_alpha": 6, "alpha_pattern": [1]})",
                              R"({"peft_type": "LORA", "lora_alpha": 6, "alpha_pattern": {"q_proj": "1"}})"}) {
-    testing::write_peft(folder / "a", config, query_and_down());
+    write_peft(folder / "a", config, query_and_down());
     EXPECT_EQ(error_of(c, folder / "a").code(), Code::bad_file) << config;
   }
   std::filesystem::remove(folder / "a" / "adapter_config.json");
   EXPECT_EQ(error_of(c, folder / "a").code(), Code::file_missing);
-  testing::write_peft(folder / "a", kConfig, query_and_down());
-  testing::write_bytes(folder / "a" / "adapter_model.safetensors", "short");
+  write_peft(folder / "a", kConfig, query_and_down());
+  write_bytes(folder / "a" / "adapter_model.safetensors", "short");
   EXPECT_EQ(error_of(c, folder / "a").code(), Code::bad_file);
   const auto gguf = [&](const char* type, const char* architecture, const char* kind) {
-    testing::write_gguf(folder / "a.gguf", {{"general.type", type}, {"general.architecture", architecture}, {"adapter.type", kind}},
-                        {{"blk.1.attn_k.weight.lora_a", random_tensor({3, 24})}});
+    write_gguf(folder / "a.gguf", {{"general.type", type}, {"general.architecture", architecture}, {"adapter.type", kind}},
+               {{"blk.1.attn_k.weight.lora_a", random_tensor({3, 24})}});
     return error_of(c, folder / "a.gguf");
   };
   EXPECT_EQ(gguf("model", "llama", "lora")->what, "the file is no adapter");

@@ -81,6 +81,17 @@ class Adapters(unittest.TestCase):
         both = self.logits(self.gguf, "--lora", f"{self.adapter}=1.5", "--lora", f"{self.adapter}=-0.5")
         np.testing.assert_allclose(both, self.logits_of(self.merged(1)), rtol=1e-4, atol=1e-4)
 
+    def test_magnitudes_are_the_norms_of_rows(self):
+        dora, changed = self.folder / "dora", {}
+        magnitudes = {name: np.linspace(0.5, 2, files.WIDTH, dtype=np.float32) for name in (QUERY, DOWN)}
+        parts = self.parts | {f"{name}.lora_magnitude_vector": m for name, m in magnitudes.items()}
+        files.write_adapter(dora, parts, {"peft_type": "LORA", "r": 2, "lora_alpha": 4, "use_dora": True})
+        for name, sums in self.merged(0.5).items():
+            norms = np.sqrt((sums.astype(np.float64) ** 2).sum(axis=1, keepdims=True))
+            changed[name] = (magnitudes[name][:, None] * sums / norms).astype(np.float32)
+        want = self.logits_of(changed)
+        np.testing.assert_allclose(self.logits(self.gguf, "--lora", f"{dora}=0.5"), want, rtol=1e-4, atol=1e-4)
+
     def test_weights_of_eight_bits_are_those_of_the_reference(self):
         changed = {name: q8_0(w) for name, w in files.weights().items() if w.ndim == 2}
         stored = self.logits(self.gguf, "--weights", "int8")

@@ -110,7 +110,7 @@ constexpr Field kPluginConfig[] = {
     plugin("identity_plugin", kTypes, "null", no_effect, "nothing is copied for debugging"),
     plugin("nccl_plugin", kTypes, "\"auto\"", no_effect, kOneProcess),
     plugin("lora_plugin", kTypes, "null", not_yet, "adapters that a run chooses; --lora merges adapters into the weights"),
-    switched("dora_plugin", "false", not_yet, "DoRA"),
+    switched("dora_plugin", "false", not_yet, "adapters that a run chooses; --lora merges those of DoRA into the weights"),
     plugin("weight_only_groupwise_quant_matmul_plugin", kTypes, "null", no_effect,
            "products read blocks of codes where the checkpoint has them, or by --weights"),
     plugin("weight_only_quant_matmul_plugin", kTypes, "null", no_effect,

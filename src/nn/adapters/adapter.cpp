@@ -11,6 +11,12 @@ namespace {
 
 constexpr std::string_view kEmbedding = "token_embd.weight", kOutput = "output.weight";
 
+/// The weight with the change, without its magnitudes.
+ir::ConstantRef changed(const Weights& weights, std::string_view name, const Change& change) {
+  ir::ConstantRef base = change.base ? change.base : weights.constant(weights.shape_of(name) ? name : kEmbedding);
+  return change.added ? ir::sum(std::move(base), change.added) : base;
+}
+
 /// The weights of a checkpoint with the changes of one adapter.
 class AdaptedWeights : public Weights {
  public:
@@ -30,9 +36,7 @@ class AdaptedWeights : public Weights {
   std::optional<Sizes> shape_of(std::string_view name) const override { return of_->shape_of(source_of(name)); }
   ir::ConstantRef constant(std::string_view name) const override {
     const auto change = changes_.find(name);
-    if (change != changes_.end() && change->second.replaces) return change->second.value;
-    ir::ConstantRef weight = of_->constant(source_of(name));
-    return change == changes_.end() ? weight : ir::sum(std::move(weight), change->second.value);
+    return change == changes_.end() ? of_->constant(source_of(name)) : changed(*of_, name, change->second);
   }
 
  private:
@@ -53,10 +57,17 @@ void count_decoded(const Weights& weights, const Changes& changes, Decoded& deco
     if (!weights.shape_of(name)) continue;
     const ir::ConstantRef weight = weights.constant(name);
     const auto* const blocks = std::get_if<ir::Constant::Blocks>(&weight->source);
-    if (!blocks || blocks->format->elements == 1 || change.replaces) continue;
+    if (!blocks || blocks->format->elements == 1 || change.base) continue;
     ++decoded.tensors;
     decoded.more_bytes += weight->byte_size() - blocks->codes.byte_size();
   }
+}
+
+/// Changes with magnitudes become ones that replace the weight.
+Result<void> apply_magnitudes(const Weights& weights, Changes& changes) {
+  for (auto& [name, change] : changes)
+    if (change.magnitudes) change = {.base = TRY(scaled_to(changed(weights, name, change), *change.magnitudes))};
+  return {};
 }
 
 }  // namespace
@@ -71,6 +82,7 @@ Result<std::vector<std::string>> merge_adapters(std::span<const AdapterFile> ada
           .found("nothing");
     Changes changes = TRY(files::is_gguf(path) ? read_gguf_adapter(path, scale, checkpoint) : read_peft_adapter(path, scale, checkpoint));
     count_decoded(*checkpoint.weights, changes, decoded);
+    TRY(apply_magnitudes(*checkpoint.weights, changes));
     auto adapted = std::make_unique<AdaptedWeights>(std::move(checkpoint.weights), std::move(changes));
     if (adapted->parts_output())
       warnings.push_back(path.string() + ": the adapter changes the embedding or the output's table, which were one; both are stored");

@@ -58,19 +58,30 @@ ir::ConstantRef ChangeCollector::in_layout_of_checkpoint(const std::string& name
   return exchanged_rows(std::move(value), groups, parts);
 }
 
-void ChangeCollector::add(const std::string& name, ir::ConstantRef value, bool replaces, const std::string& given_name) {
+void ChangeCollector::add(const std::string& name, Change change, const std::string& given_name) {
   const auto shape = shape_of(name);
   if (!shape) return unmatched_.push_back(given_name);
-  if (*shape != value->shape)
-    return wrong_.push_back(fmt::format("{} gives {} for {}", given_name, sizes_text(value->shape), sizes_text(*shape)));
-  const bool is_new =
-      changes_.emplace(name, Change{in_layout_of_checkpoint(name, ir::cast(std::move(value), DType::f32)), replaces}).second;
-  if (!is_new) twice_.push_back(given_name);
+  const auto wrong = [&](const Sizes& found, const Sizes& expected) {
+    wrong_.push_back(fmt::format("{} gives {} for {}", given_name, sizes_text(found), sizes_text(expected)));
+  };
+  ir::ConstantRef& value = change.base ? change.base : change.added;
+  if (*shape != value->shape) return wrong(value->shape, *shape);
+  value = in_layout_of_checkpoint(name, ir::cast(std::move(value), DType::f32));
+  if (auto& magnitudes = change.magnitudes) {
+    const Sizes expected{(*shape)[static_cast<size_t>(magnitudes->axis)]};
+    if (magnitudes->values->shape != expected) return wrong(magnitudes->values->shape, expected);
+    if (magnitudes->axis == 0) magnitudes->values = in_layout_of_checkpoint(name, std::move(magnitudes->values));
+  }
+  Change& whole = changes_[name];
+  if (change.base ? whole.base : whole.added) return twice_.push_back(given_name);
+  if (change.base) whole.base = std::move(change.base);
+  else whole = {whole.base, std::move(change.added), std::move(change.magnitudes)};
 }
 
 Result<Changes> ChangeCollector::finish() {
   std::string found = listed("that match no weight", unmatched_) + listed("of other sizes", wrong_) +
                       listed("for one weight twice", twice_) + listed("without the other matrix", halves_) +
+                      listed("with only some of use_dora, lora_A, lora_B and lora_magnitude_vector", unscaled_) +
                       listed("of no known meaning", unknown_);
   if (found.empty() && !changes_.empty()) return std::move(changes_);
   if (found.empty())

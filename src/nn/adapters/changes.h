@@ -10,12 +10,23 @@
 
 namespace tenon::nn {
 
-/// What an adapter does to one weight of a checkpoint.
+/// The lengths (2-norms) that rows (axis 0) or columns (axis 1) of a changed matrix get (DoRA, https://arxiv.org/abs/2402.09353).
+struct Magnitudes {
+  ir::ConstantRef values;  ///< floats, one for each row or column
+  int axis;
+};
+
+/// What an adapter does to one weight of a checkpoint. The constants are of the weight's shape, in the checkpoint's layout.
 struct Change {
-  ir::ConstantRef value;  ///< f32, of the weight's shape, in the checkpoint's layout
-  bool replaces;          ///< the value is the weight; else it is added to it
+  ir::ConstantRef base = nullptr;                       ///< f32, in place of the weight; null: the weight stays
+  ir::ConstantRef added = nullptr;                      ///< f32, added to it; null: nothing is
+  std::optional<Magnitudes> magnitudes = std::nullopt;  ///< the sum is scaled to them
 };
 using Changes = std::map<std::string, Change, std::less<>>;
+
+/// The weight (f32, two axes), each row or column scaled to its length: the norms are summed in fp64 at once, the elements are lazy.
+/// Vectors of zeros stay. Cost: the weight is computed once, in memory of its size. Errors: out_of_memory.
+Result<ir::ConstantRef> scaled_to(ir::ConstantRef weight, const Magnitudes& magnitudes);
 
 /// factor * left [m, r] times right [n, r] transposed, f32 [m, n], lazy. Both of floats. Errors: out_of_memory.
 Result<ir::ConstantRef> low_rank(ir::ConstantRef left, ir::ConstantRef right, double factor);
@@ -29,11 +40,14 @@ class ChangeCollector {
   ChangeCollector(const Checkpoint& checkpoint, Layout layout, std::string place);
 
   bool has(const std::string& name) const { return shape_of(name).has_value(); }
+  /// change: in the adapter's layout, with a base or with `added`, of any float type; one of each may be given for a weight.
   /// name: GGUF's, of a weight. given_name: as the adapter has it.
-  void add(const std::string& name, ir::ConstantRef value, bool replaces, const std::string& given_name);
+  void add(const std::string& name, Change change, const std::string& given_name);
   /// A tensor that Tenon has no meaning for.
   void add_unknown(std::string given_name) { unknown_.push_back(std::move(given_name)); }
   void add_half(std::string given_name) { halves_.push_back(std::move(given_name)); }
+  /// Matrices and a magnitude of which some are missing, or are not what the configuration names.
+  void add_unscaled(std::string given_name) { unscaled_.push_back(std::move(given_name)); }
   /// Errors: bad_input.
   Result<Changes> finish();
 
@@ -45,7 +59,7 @@ class ChangeCollector {
   const Layout from_, to_;
   const std::string place_;
   Changes changes_;
-  std::vector<std::string> unmatched_, wrong_, twice_, unknown_, halves_;
+  std::vector<std::string> unmatched_, wrong_, twice_, unknown_, halves_, unscaled_;
 };
 
 /// Errors: those of merge_adapters.

@@ -44,7 +44,7 @@ Result<Changes> read_gguf_adapter(const std::filesystem::path& path, double scal
     const std::string_view name = t.name;
     const bool is_down = name.ends_with(".lora_a"), is_up = name.ends_with(".lora_b");
     if (!is_down && !is_up) {
-      out.add(std::string(name), gguf_constant(t, file), true, std::string(name));
+      out.add(std::string(name), {.base = gguf_constant(t, file)}, std::string(name));
       continue;
     }
     const std::string weight(name.substr(0, name.size() - 7));
@@ -56,7 +56,7 @@ Result<Changes> read_gguf_adapter(const std::filesystem::path& path, double scal
       const double factor = factor_of(*file, scale, b->shape[1]);
       const ir::ConstantRef down = gguf_constant(*a, file), up = gguf_constant(*b, file);
       auto value = TRY(is_embedding ? low_rank(down, up, factor) : low_rank(up, ir::permute(down, {1, 0}), factor));
-      out.add(weight, std::move(value), false, std::string(name));
+      out.add(weight, {.added = std::move(value)}, std::string(name));
     }
   }
   return out.finish();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adapters of PEFT. Source: peft/utils/save_and_load.py and peft/tuners/lora/layer.py.
+// Adapters of PEFT. Source: peft/utils/save_and_load.py, peft/tuners/lora/layer.py, dora.py and variants.py.
 #include <array>
 #include <optional>
 
@@ -13,13 +13,14 @@ namespace {
 
 struct PeftPair {
   const Tensor *down = nullptr, *up = nullptr;  ///< A [r, inputs], B [outputs, r]; of an embedding [r, vocabulary], [width, r]
+  const Tensor* magnitude = nullptr;            ///< of DoRA, [outputs]; of an embedding [width]
   bool is_embedding = false;
   std::string given_name;  ///< of one of them
 };
 
 /// "model.layers.0.self_attn.q_proj" and "lora_A" from ...q_proj.lora_A.weight; nullopt: the tensor has no such name.
 std::optional<std::pair<std::string, std::string>> lora_part(std::string_view name) {
-  for (const std::string_view part : {"lora_A", "lora_B", "lora_embedding_A", "lora_embedding_B"})
+  for (const std::string_view part : {"lora_A", "lora_B", "lora_embedding_A", "lora_embedding_B", "lora_magnitude_vector"})
     for (const std::string_view end : {"", ".weight", ".default", ".default.weight"}) {
       const std::string whole = "." + std::string(part) + std::string(end);
       if (name.ends_with(whole)) return std::pair(std::string(name.substr(0, name.size() - whole.size())), std::string(part));
@@ -40,12 +41,10 @@ class PeftReader {
   PeftReader(const Checkpoint& checkpoint, PeftConfig config, double scale, const std::string& place)
       : checkpoint_(checkpoint), config_(std::move(config)), scale_(scale), out_(checkpoint, ChangeCollector::Layout::folder, place) {}
 
-  Result<Changes> read(const files::SafeTensors& file, const std::string& place) {
+  Result<Changes> read(const files::SafeTensors& file) {
     for (const files::SafeTensors::Entry& e : file.entries) {
       std::string_view name = e.name;
       if (constexpr std::string_view kPrefix = "base_model.model."; name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
-      if (name.contains("lora_magnitude_vector"))
-        return fail(Code::not_supported, place, "not supported yet: DoRA (lora_magnitude_vector)").expected("lora_A and lora_B");
       if (!is_float(e.tensor.dtype())) out_.add_unknown(e.name);
       else if (const auto part = lora_part(name)) add_part(part->first, part->second, e);
       else if (const std::string weight = whole_weight(std::string(name)); weight.empty()) out_.add_unknown(e.name);
@@ -60,7 +59,8 @@ class PeftReader {
     PeftPair& pair = pairs_[module];
     pair.is_embedding |= part.contains("embedding");
     pair.given_name = e.name;
-    (part.ends_with('A') ? pair.down : pair.up) = &e.tensor;
+    if (part == "lora_magnitude_vector") pair.magnitude = &e.tensor;
+    else (part.ends_with('A') ? pair.down : pair.up) = &e.tensor;
   }
 
   /// GGUF's name of a weight; modules of a model without its head have no prefix.
@@ -72,11 +72,15 @@ class PeftReader {
 
   Result<void> add_whole(const std::string& weight, const files::SafeTensors::Entry& e) {
     const std::string name = name_in_checkpoint(weight);
-    out_.add(name, TRY(gguf_weight(name, e.tensor, *checkpoint_.family, checkpoint_.model)), true, e.name);
+    out_.add(name, {.base = TRY(gguf_weight(name, e.tensor, *checkpoint_.family, checkpoint_.model))}, e.name);
     return {};
   }
 
   Result<void> add_pair(const std::string& module, const PeftPair& pair) {
+    if ((pair.magnitude != nullptr) != config_.has_magnitudes || (pair.magnitude && !pair.down && !pair.up)) {
+      out_.add_unscaled(pair.given_name);
+      return {};
+    }
     const bool fits =
         pair.down && pair.up && pair.down->rank() == 2 && pair.up->rank() == 2 && pair.down->shape()[0] == pair.up->shape()[1];
     if (!fits || pair.down->shape()[0] == 0) {
@@ -85,13 +89,21 @@ class PeftReader {
     }
     const double factor = scale_ * config_.factor(module, pair.down->shape()[0]);
     const ir::ConstantRef down = ir::permute(ir::constant_of(*pair.down), {1, 0}), up = ir::constant_of(*pair.up);
-    // The layer says whether its weight is stored as [inputs, outputs]; PEFT corrects a fan_in_fan_out that says otherwise.
-    ir::ConstantRef value = TRY(pair.is_embedding ? low_rank(down, up, factor) : low_rank(up, down, factor));
     const std::string name = name_in_checkpoint(module + ".weight");
-    const Family& family = *checkpoint_.family;
-    if (family.to_gguf_layout && out_.has(name)) value = TRY(family.to_gguf_layout(name, std::move(value), checkpoint_.model));
-    out_.add(name, std::move(value), false, module + ".weight");
+    // The layer says whether its weight is stored as [inputs, outputs]; PEFT corrects a fan_in_fan_out that says otherwise.
+    const ir::ConstantRef value = TRY(pair.is_embedding ? low_rank(down, up, factor) : low_rank(up, down, factor));
+    Change change{.added = TRY(in_gguf_layout(name, value))};
+    if (pair.magnitude)  // an embedding [vocabulary, width] is transposed to PEFT: its columns have lengths
+      change.magnitudes = Magnitudes{TRY(in_gguf_layout(name, ir::constant_of(*pair.magnitude))), pair.is_embedding ? 1 : 0};
+    out_.add(name, std::move(change), module + ".weight");
     return {};
+  }
+
+  /// value: one row, or one number, for each row of the weight.
+  Result<ir::ConstantRef> in_gguf_layout(const std::string& name, ir::ConstantRef value) const {
+    const Family& family = *checkpoint_.family;
+    if (!family.to_gguf_layout || !out_.has(name)) return value;
+    return family.to_gguf_layout(name, std::move(value), checkpoint_.model);
   }
 
   const Checkpoint& checkpoint_;
@@ -112,7 +124,7 @@ Result<Changes> read_peft_adapter(const std::filesystem::path& path, double scal
         .expected("adapter_model.safetensors")
         .advice("load the adapter in PEFT and save it with safe_serialization=True");
   const files::SafeTensors tensors = TRY(files::read_safetensors(file));
-  return PeftReader(checkpoint, std::move(config), scale, path.string()).read(tensors, path.string());
+  return PeftReader(checkpoint, std::move(config), scale, path.string()).read(tensors);
 }
 
 }  // namespace tenon::nn

@@ -33,8 +33,7 @@ bool keeps_weights(const json& init) {
 Result<void> check_kind_of_lora(const json& config, const std::string& place) {
   const json kind = config.value("peft_type", json());
   if (kind != "LORA") return unsupported_adapter(place, "adapters of the kind " + kind.dump());
-  const std::pair<const char*, const char*> options[] = {{"use_dora", "DoRA (use_dora)"},
-                                                         {"lora_bias", "biases of B (lora_bias)"},
+  const std::pair<const char*, const char*> options[] = {{"lora_bias", "biases of B (lora_bias)"},
                                                          {"use_qalora", "QALoRA (use_qalora)"},
                                                          {"alora_invocation_tokens", "adapters that tokens invoke (aLoRA)"},
                                                          {"layer_replication", "layers that appear twice (layer_replication)"},
@@ -90,7 +89,8 @@ Result<PeftConfig> read_peft_config(const std::filesystem::path& file) {
   TRY(check_kind_of_lora(config, place));
   if (!config.contains("lora_alpha") || !config["lora_alpha"].is_number())
     return fail(Code::bad_file, place, "the configuration has no scale").expected("lora_alpha, a number");
-  return PeftConfig{config["lora_alpha"].get<double>(), is_set(config, "use_rslora"), TRY(alphas_of(config, place))};
+  return PeftConfig{config["lora_alpha"].get<double>(), is_set(config, "use_rslora"), is_set(config, "use_dora"),
+                    TRY(alphas_of(config, place))};
 }
 
 }  // namespace tenon::nn

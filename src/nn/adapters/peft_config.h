@@ -10,10 +10,11 @@
 
 namespace tenon::nn {
 
-/// What a PEFT adapter's adapter_config.json says of its scale. Ranks are those of the matrices.
+/// What a PEFT adapter's adapter_config.json says of its scales. Ranks are those of the matrices.
 struct PeftConfig {
   double alpha = 0;
   bool rank_stabilized = false;                             ///< use_rslora
+  bool has_magnitudes = false;                              ///< use_dora
   std::vector<std::pair<std::string, double>> alphas = {};  ///< alpha_pattern: by the end of a module's name
 
   /// alpha / rank, or alpha / sqrt(rank). module: "model.layers.0.self_attn.q_proj".
