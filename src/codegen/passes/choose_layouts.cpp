@@ -35,6 +35,21 @@ std::vector<bool> windows_of(const NestAccess& a, const Nest& nest) {
   return out;
 }
 
+/// Whether the access reads windows of its last dimension alone that are contiguous and do not overlap: parts of rows (the heads of a
+/// product's result), which lie in a row as they are. Nothing slides over positions.
+bool reads_parts_of_rows(const NestAccess& a, const Nest& nest, const std::vector<bool>& windows) {
+  if (!windows.back() || std::ranges::count(windows, true) != 1) return false;
+  const auto affine = affine_of(a.index.back(), static_cast<int>(nest.axes.size()));
+  std::optional<Dim> stride, size;
+  for (size_t x = 0; affine && x < nest.axes.size(); ++x) {
+    const Dim& coefficient = affine->coefficients[x];
+    if (coefficient == Dim(0) || nest.axes[x].extent == Dim(1)) continue;
+    if (nest.axes[x].kind == ops::Axis::Kind::parallel) stride = coefficient;
+    else if (coefficient == Dim(1)) size = nest.axes[x].extent;
+  }
+  return stride && size && *stride == *size;
+}
+
 bool reduces(const Nest& nest) {
   return std::any_of(nest.axes.begin(), nest.axes.end(), [](const ops::Axis& a) { return a.kind != ops::Axis::Kind::parallel; });
 }
@@ -206,12 +221,14 @@ class Layouts {
       if (plan_.arrays[o.array].shape.size() == rank) set_order(o.array, channels_last(positions));
   }
 
-  /// Pooling. Where the image stays row-major, so do the results: changing their order takes longer.
+  /// Pooling. Where the image stays row-major, so do the results: changing their order takes longer. A reduction over parts of rows has the
+  /// same loops, but no image: a product that computes the rows keeps its columns innermost.
   void seed_pooling(const Nest& n) {
     const ArrayId data = n.accesses[0].array;
     const std::vector<bool> windows = windows_of(n.accesses[0], n);
     if (!image(plan_.arrays[data]) || plan_.arrays[data].constant || std::ranges::count(windows, true) == 0) return;
-    const bool stays = order_[data].empty() && (fixed_[data] || pooled_as_is_.contains(data));
+    const bool parts = reads_parts_of_rows(n.accesses[0], n, windows);
+    const bool stays = order_[data].empty() && (fixed_[data] || pooled_as_is_.contains(data) || parts);
     for (const NestOutput& o : n.outputs)
       if (stays) pooled_as_is_.insert(o.array);
     if (stays) return;
