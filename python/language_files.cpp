@@ -37,6 +37,8 @@ tenon::base::Result<tenon::compiler::CheckpointOptions> checkpoint_options(const
                                             .lora = options.lora,
                                             .weights = tenon::compiler::stored_weights_named(options.weights),
                                             .kv = tenon::compiler::cache_type_named(options.kv),
+                                            .window = options.window,
+                                            .sinks = options.sinks,
                                             .config = std::move(*config),
                                             .states = options.states};
 }

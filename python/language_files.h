@@ -13,6 +13,8 @@ struct LanguageFileOptions {
   std::vector<std::string> lora = {};
   std::string weights = "keep";
   std::string kv = "f32";
+  int64_t window = 0;
+  int64_t sinks = 0;
   std::string build_config_file = {};  ///< JSON
   std::string build_config_text = {};  ///< in place of the file
   std::vector<std::string> states = {};

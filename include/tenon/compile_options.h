@@ -147,6 +147,17 @@ struct CompileOptions {
                help = "of a checkpoint: store the states of keys and values in this type")
   CacheType kv = CacheType::f32;
 
+  /// How many of the last tokens a token of a checkpoint's decoder reads, itself among them; sequences then have no end, in memory of a
+  /// fixed size. 0: all tokens, as many as the context has. A layer whose own window is smaller keeps that.
+  TENON_OPTION(cli = "--window N", python,
+               help = "of a checkpoint: a token reads the last N tokens and the --sinks alone, and a sequence has no end (StreamingLLM)")
+  int64_t window = 0;
+
+  /// With `window`: how many of the first tokens of a sequence all others read too.
+  TENON_OPTION(cli = "--sinks S", python,
+               help = "with --window: the first S tokens of a sequence stay readable too (default: 0; 4 are usual)")
+  int64_t sinks = 0;
+
   /// Sequences of equal lengths that a run of a checkpoint's decoder takes: tokens i64[batch,new], logits f32[batch,vocabulary]. 0: as many
   /// as the first run of a context has.
   TENON_OPTION(cli = "--batch N", python,

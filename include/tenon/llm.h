@@ -72,7 +72,7 @@ class LanguageModel {
   /// The text that the chat template makes of the turns, up to where the answer begins. Errors: not_supported (the model has no template);
   /// bad_input (the template refuses a role, or an order of roles).
   TENON_API Result<std::string> chat_text(std::span<const Message> messages) const;
-  /// Tokens of prompt and answer for which a session has room.
+  /// Tokens of prompt and answer for which a session has room; INT64_MAX where a sequence has no end (CompileOptions::window).
   TENON_API int64_t context() const;
   TENON_API int64_t vocabulary() const;
   TENON_API uint64_t weight_bytes() const;

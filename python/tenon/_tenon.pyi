@@ -34,6 +34,8 @@ class _LanguageModel:
         lora: list[str],
         weights: str,
         kv: str,
+        window: int,
+        sinks: int,
         build_config_file: str,
         build_config_text: str,
         states: list[str],

@@ -36,12 +36,15 @@ Result<nn::DecoderOptions> decoder_options(const CheckpointOptions& options, int
                             .cache = options.kv,
                             .batch = options.batch,
                             .all_logits = config.all_logits,
-                            .plain_attention = config.plain_attention};
+                            .plain_attention = config.plain_attention,
+                            .window = options.window,
+                            .sinks = options.sinks};
 }
 
 Result<import::Imported> decoder_of(nn::Checkpoint checkpoint, const std::filesystem::path& path, const CheckpointOptions& options) {
   const int64_t context = TRY(context_of(options));
-  const nn::DecoderConfig config = TRY(nn::decoder_config(*checkpoint.family, checkpoint.model, context));
+  const int64_t in_sight = context == 0 && options.window > 0 ? options.window + options.sinks : context;  // positions apart, at most
+  const nn::DecoderConfig config = TRY(nn::decoder_config(*checkpoint.family, checkpoint.model, in_sight));
   if (context > config.context)
     return fail(Code::bad_usage, options.context > 0 ? "--context" : options.config.max_seq_len,
                 "the model was trained for a shorter context")
@@ -103,14 +106,7 @@ Result<void> check_onnx_options(const std::filesystem::path& path, const import:
 
 Result<import::Imported> read_model(const std::filesystem::path& path, const import::ImportOptions& options,
                                     const CheckpointOptions& of_checkpoint) {
-  if (of_checkpoint.context < 0)
-    return fail(Code::bad_usage, "--context", "a context has tokens")
-        .expected("a number above 0")
-        .found(std::to_string(of_checkpoint.context));
-  if (of_checkpoint.batch < 0)
-    return fail(Code::bad_usage, "--batch", "a run has sequences")
-        .expected("a number above 0, or 0 where the first run decides")
-        .found(std::to_string(of_checkpoint.batch));
+  TRY(of_checkpoint.check_numbers());
   if (const auto model = std::filesystem::is_directory(path) ? onnx_decoder_in(path) : std::nullopt) {
     import::ImportOptions reading = options;
     reading.states.emplace_back("auto");

@@ -37,6 +37,8 @@ TEST(CheckpointCache, OptionsAndFilesOfAdaptersAreInTheName) {
   add({});
   add({.context = 5});
   add({.batch = 2});
+  add({.window = 2});
+  add({.window = 2, .sinks = 1});
   for (const char* config : {"{}", R"({"max_seq_len": 5})", R"({"kv_cache_type": "DISABLED"})", R"({"gather_context_logits": true})"})
     add({.config = *parse_build_config(config, "BuildConfig")});
   for (const auto weights : {nn::StoredWeights::int8, nn::StoredWeights::int4, nn::StoredWeights::f32}) add({.weights = weights});

@@ -15,6 +15,7 @@ namespace {
 /// Steps of a decoder, by the engine and by reference.
 struct Steps {
   std::unique_ptr<ir::Graph> graph;
+  std::shared_ptr<const runtime::Engine> engine;
   std::unique_ptr<runtime::Context> context;
   ops::StatefulRun reference;
 
@@ -33,7 +34,8 @@ Result<Steps> steps_of(const nn::DecoderConfig& config, const nn::Weights& weigh
   out.graph = TRY(nn::make_decoder(config, weights, how));
   CompileOptions options = tests::compile_options(3);
   options.verify = true;
-  out.context = TRY(runtime::Context::create(TRY(tests::engine_from(TRY(compile(out.graph->clone(), options)), options))));
+  out.engine = TRY(tests::engine_from(TRY(compile(out.graph->clone(), options)), options));
+  out.context = TRY(runtime::Context::create(out.engine));
   return out;
 }
 
@@ -132,6 +134,31 @@ TEST(Decoders, CachesOfSmallTypesEqualTheReferenceWithTheSameBitsInAllChunkings)
       expect_same_bits(found.back(), logits_in_chunks(*steps, tokens, chunks), chunks.size());
   }
   EXPECT_NE(found[0], found[1]) << "the type shows";
+}
+
+/// Rings wrap: 3 sinks, a window of 100 and runs of at most 60 tokens; a layer keeps a window of 30.
+TEST(Decoders, StreamsAreWrittenInPlaceWithTheSameBitsInAllChunkings) {
+  nn::DecoderConfig config = config_of_long_sequences();
+  config.windows = {0, 30};
+  const auto weights = nn::testing::weights_of(config);
+  const std::vector<int64_t> tokens = long_sequence();
+  for (const auto cache : {nn::CacheType::f32, nn::CacheType::int8}) {
+    auto steps = steps_of(config, weights, {.most_tokens = 60, .cache = cache, .window = 100, .sinks = 3});
+    ASSERT_TRUE(steps) << steps.error().text();
+    if (cache == nn::CacheType::f32)
+      for (size_t at = 0; at < tokens.size(); at += 60)
+        EXPECT_EQ(steps->run({tokens.begin() + static_cast<ptrdiff_t>(at), tokens.begin() + static_cast<ptrdiff_t>(at + 60)}), "");
+    const runtime::Program& program = steps->engine->program();
+    for (const runtime::StatePort& s : program.states) {
+      uint32_t now = s.new_buffer;
+      while (program.buffers[now].kind == runtime::BufferInfo::Kind::alias) now = program.buffers[now].index;
+      EXPECT_EQ(now == s.old_buffer, steps->engine->states()[s.state].name != "position") << s.state;
+    }
+    const std::vector<float> all = logits_in_chunks(*steps, tokens, {60, 60, 60, 60, 60});
+    ASSERT_FALSE(all.empty());
+    for (const auto& chunks : std::vector<std::vector<size_t>>{{}, {7, 1, 3, 60, 60, 2, 50}, {31, 16, 17, 59}})
+      expect_same_bits(all, logits_in_chunks(*steps, tokens, chunks), chunks.size());
+  }
 }
 
 /// Sequence `row` of a batch.

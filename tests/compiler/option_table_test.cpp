@@ -132,6 +132,8 @@ TEST(SavedOptions, EveryOptionIsKeptOrHasAReason) {
       {"weights", "the graph contains its effect"},
       {"kv", "the graph contains its effect"},
       {"batch", "the graph contains its effect"},
+      {"window", "the graph contains its effect"},
+      {"sinks", "the graph contains its effect"},
       {"build_config", "the graph contains its effect; the rule that it turns off is saved with `without`"},
       {"freeze_defaults", "the graph contains its effect"},
       {"backends", "a list of its own in the manifest"},

@@ -136,6 +136,24 @@ class LanguageModel(unittest.TestCase):
         self.assertRegex(noted, r"seed \d+; prompt [\d.]+ s, answer [\d.]+ s.*context: 15 of 200 tokens")
         self.assertIn(self.chats("--ask", "hello")[0]["text"], shown)
 
+    def test_a_stream_goes_on_after_the_context(self):
+        folder = self.top / "stream"
+        folder.mkdir()
+        write_language_model(folder, context=24)
+        stream = ("--window", 16, "--sinks", 4, *GREEDY)
+        words = ("generate", folder, "--prompt", "once", "-n", 300, "--ignore-eos", "--json")
+        whole = json.loads(self.tenon(*words, *GREEDY))
+        endless = json.loads(self.tenon(*words, *stream))
+        self.assertEqual((whole["ended_by"], endless["ended_by"]), ("context_full", "max_tokens"))
+        self.assertEqual(len(endless["tokens"]), 300)
+        self.assertEqual(endless["tokens"][:10], whole["tokens"][:10])
+        # A prompt of all but the last token, in runs of 256, has the same answer.
+        text = "once" + "".join(LETTERS[t] if t < len(LETTERS) else "</s>" for t in endless["tokens"][:-1])
+        again = json.loads(self.tenon("generate", folder, "--prompt", text, "-n", 1, "--ignore-eos", "--json", *stream))
+        self.assertEqual((again["prompt_tokens"], again["tokens"]), (303, endless["tokens"][-1:]))
+        error = self.failure("generate", self.engine, "--prompt", "once", "--window", 16)
+        self.assertEqual((error["place"], error["found"]), ("--window", f"{self.engine}, an engine"))
+
     def test_a_token_reads_a_row_of_an_embedding_that_is_not_the_output_table(self):
         folder = self.top / "untied"
         folder.mkdir()

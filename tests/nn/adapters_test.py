@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of checkpoints (`--lora`, `--weights`, `--kv`, `--batch`): engines against those of checkpoints that were changed beforehand."""
+"""Options of checkpoints (`--lora`, `--weights`, `--kv`, `--batch`, `--window`): engines and those of checkpoints changed before."""
 
 from __future__ import annotations
 
@@ -131,6 +131,10 @@ class Adapters(unittest.TestCase):
         self.assertEqual(self.error("build", mlp, "--weights", "int8")["place"], "--weights")
         self.assertEqual(self.error("build", mlp, "--kv", "f16")["place"], "--kv")
         self.assertEqual(self.error("build", mlp, "--batch", 4)["place"], "--batch")
+        self.assertEqual(self.error("build", mlp, "--window", 4)["place"], "--window")
+        self.assertIn("--window", self.error("build", self.gguf, "--sinks", 4)["expected"])
+        self.assertIn("at most 24 tokens", self.error("build", self.gguf, "--window", 23, "--sinks", 2)["expected"])
+        self.assertNotEqual(tenon("build", self.gguf, "--window", 0).returncode, 0)
         self.assertEqual(self.error("build", self.gguf, "--batch=-1")["found"], "-1")
         self.assertEqual(self.error("build", self.gguf, "--weights", "bf16")["name"], "not_supported")
         self.assertIn("not supported yet: --kv fp8", self.error("build", self.gguf, "--kv", "fp8")["what"])

@@ -29,6 +29,7 @@ void round_row(Row& row, CacheType cache) {
 struct Plain {
   const DecoderConfig& c;
   const Weights& weights;
+  bool has_tables = true;  ///< of rotations, in f32
 
   bool has(const std::string& name) const { return weights.shape_of(name).has_value(); }
   Row all(const std::string& name) const {
@@ -66,8 +67,8 @@ struct Plain {
       if (!is_apart) angle /= c.rotation_factor;
       if (!is_apart && !c.rotation_divisors.empty()) angle /= c.rotation_divisors[static_cast<size_t>(i)];
       const double magnitude = is_apart ? 1 : c.rotation_magnitude;
-      const double cosine = static_cast<float>(std::cos(angle) * magnitude),
-                   sine = static_cast<float>(std::sin(angle) * magnitude);  // tables are f32
+      double cosine = std::cos(angle) * magnitude, sine = std::sin(angle) * magnitude;
+      if (has_tables) cosine = static_cast<float>(cosine), sine = static_cast<float>(sine);
       const bool interleaved = c.rotation == Rotation::interleaved;
       double &a = head[static_cast<size_t>(interleaved ? 2 * i : i)], &b = head[static_cast<size_t>(interleaved ? 2 * i + 1 : i + n / 2)];
       const double x = a, y = b;
@@ -75,7 +76,7 @@ struct Plain {
       b = x * sine + y * cosine;
     }
   }
-  std::vector<Row> heads(const std::string& layer, const Row& x, char which, int64_t position, bool has_window) const {
+  std::vector<Row> heads(const std::string& layer, const Row& x, char which, int64_t position, bool has_window, bool rotates = true) const {
     const int64_t q = c.heads * c.head_size, k = c.key_heads * c.head_size, count = which == 'q' ? c.heads : c.key_heads;
     const bool joint = has(layer + "attn_qkv.weight");
     const int64_t begin = !joint || which == 'q' ? 0 : which == 'k' ? q : q + k;
@@ -88,7 +89,7 @@ struct Plain {
     for (int64_t h = 0; h < count; ++h) {
       Row head(y.begin() + h * c.head_size, y.begin() + (h + 1) * c.head_size);
       if (is_normed && !is_joint_norm) head = norm(name, head);
-      if (which != 'v') rotate(head, position, has_window);
+      if (which != 'v' && rotates) rotate(head, position, has_window);
       out.push_back(head);
     }
     return out;
@@ -119,8 +120,9 @@ struct Plain {
 
 }  // namespace
 
-std::vector<double> plain_logits(const DecoderConfig& c, const Weights& weights, const std::vector<int64_t>& tokens, CacheType cache) {
-  const Plain p{c, weights};
+std::vector<double> plain_logits(const DecoderConfig& c, const Weights& weights, const std::vector<int64_t>& tokens, CacheType cache,
+                                 const PlainStream& stream) {
+  const Plain p{c, weights, stream.window == 0};
   const Row table = p.all("token_embd.weight");
   std::vector<Row> x;
   for (size_t t = 0; t < tokens.size(); ++t) {
@@ -137,25 +139,38 @@ std::vector<double> plain_logits(const DecoderConfig& c, const Weights& weights,
     const std::string layer = "blk." + std::to_string(l) + ".";
     const bool after = c.norms != NormPlacement::before, before = c.norms != NormPlacement::after;
     const bool has_second = p.has(layer + "attn_norm_2.weight");
-    const int64_t window = c.windows.empty() ? 0 : c.windows[static_cast<size_t>(l)];
+    int64_t window = c.windows.empty() ? 0 : c.windows[static_cast<size_t>(l)];
+    const bool has_window = window > 0, is_stream = stream.window > 0, keeps_window = has_window && window <= stream.window;
+    const int64_t sinks = is_stream && !keeps_window ? stream.sinks : 0;
+    if (is_stream && !keeps_window) window = stream.window;
+    // Keys of a stream are kept as they are before their rotation.
+    const auto rotated = [&](Row key, int64_t position) {
+      p.rotate(key, position, has_window);
+      return key;
+    };
     std::vector<std::vector<Row>> keys, values;
     std::vector<Row> next = x;
     for (size_t t = 0; t < tokens.size(); ++t) {
       const Row h = before ? p.norm(layer + "attn_norm", x[t]) : x[t], own = has_second ? p.norm(layer + "attn_norm_2", x[t]) : h;
-      keys.push_back(p.heads(layer, own, 'k', static_cast<int64_t>(t), window > 0));
-      values.push_back(p.heads(layer, own, 'v', static_cast<int64_t>(t), window > 0));
+      keys.push_back(p.heads(layer, own, 'k', static_cast<int64_t>(t), has_window, !is_stream));
+      values.push_back(p.heads(layer, own, 'v', static_cast<int64_t>(t), has_window));
       for (auto* stored : {&keys.back(), &values.back()})
         for (Row& row : *stored) round_row(row, cache);
-      const auto queries = p.heads(layer, own, 'q', static_cast<int64_t>(t), window > 0);
+      const int64_t shift = is_stream ? std::max<int64_t>(0, static_cast<int64_t>(t) - stream.window) : 0;
+      const auto queries = p.heads(layer, own, 'q', static_cast<int64_t>(t) - shift, has_window);
       Row joined;
       for (int64_t head = 0; head < c.heads; ++head) {
         const auto kv = static_cast<size_t>(head / (c.heads / c.key_heads));
         const size_t first = window > 0 ? static_cast<size_t>(std::max<int64_t>(0, static_cast<int64_t>(t) + 1 - window)) : 0;
         Row scores;
-        for (size_t s = first; s <= t; ++s) {
+        std::vector<size_t> read;
+        for (size_t s = 0; s <= t; ++s)
+          if (s >= first || static_cast<int64_t>(s) < sinks) read.push_back(s);
+        for (size_t s : read) {
+          const auto place = static_cast<int64_t>(s);
+          const Row key = is_stream ? rotated(keys[s][kv], place < sinks ? place : place - shift) : keys[s][kv];
           double sum = 0;
-          for (size_t i = 0; i < queries[static_cast<size_t>(head)].size(); ++i)
-            sum += queries[static_cast<size_t>(head)][i] * keys[s][kv][i];
+          for (size_t i = 0; i < queries[static_cast<size_t>(head)].size(); ++i) sum += queries[static_cast<size_t>(head)][i] * key[i];
           const double scale = c.score_scale == 0 ? 1 / std::sqrt(static_cast<double>(c.head_size)) : static_cast<float>(c.score_scale);
           const double distance = static_cast<double>(s) - static_cast<double>(t);
           const double bias = c.linear_bias ? distance * std::exp2(-8.0 * static_cast<double>(head + 1) / static_cast<double>(c.heads)) : 0;
@@ -166,7 +181,7 @@ std::vector<double> plain_logits(const DecoderConfig& c, const Weights& weights,
         for (double& s : scores) total += s = std::exp(s - most);
         for (int64_t i = 0; i < c.head_size; ++i) {
           double sum = 0;
-          for (size_t s = 0; s < scores.size(); ++s) sum += scores[s] / total * values[first + s][kv][static_cast<size_t>(i)];
+          for (size_t s = 0; s < scores.size(); ++s) sum += scores[s] / total * values[read[s]][kv][static_cast<size_t>(i)];
           joined.push_back(sum);
         }
       }

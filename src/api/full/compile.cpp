@@ -211,6 +211,9 @@ base::Result<void> check_graph(ir::Graph& graph, const CompileOptions& options) 
                           "give the option with the checkpoint");
   if (options.kv != CacheType::f32) return not_with_graph("kv", "a graph has its states already", "give the option with the checkpoint");
   if (options.batch != 1) return not_with_graph("batch", "a graph has its sizes already", "give the option with the checkpoint");
+  if (options.window != 0 || options.sinks != 0)
+    return not_with_graph(options.window != 0 ? "window" : "sinks", "a graph has its states already",
+                          "give the option with the checkpoint");
   if (!options.outputs.empty()) return not_with_graph("outputs", "a graph has its outputs already", "say them where the graph is made");
   TRY(ir::verify(graph));
   for (const ir::ValueId id : graph.inputs()) {
@@ -244,7 +247,9 @@ base::Result<compiler::CheckpointOptions> checkpoint_options(const CompileOption
                                   .lora = options.lora,
                                   .weights = static_cast<nn::StoredWeights>(options.weights),
                                   .kv = static_cast<nn::CacheType>(options.kv),
-                                  .batch = options.batch};
+                                  .batch = options.batch,
+                                  .window = options.window,
+                                  .sinks = options.sinks};
   out.config = TRY(compiler::build_config_of(options.build_config.file, options.build_config.text));
   TRY(compiler::refuse_dry_run(out.config));
   return out;

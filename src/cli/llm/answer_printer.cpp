@@ -68,10 +68,10 @@ void AnswerPrinter::show_speed() {
 
 void AnswerPrinter::show_details() {
   const llm::GenerationStatistics& s = session_.statistics();
-  console_.note(fmt::format("[seed {}; prompt {:.3f} s, answer {:.3f} s, a token reads {:.1f} MB of weights; context: {} of {} tokens]",
+  const std::string most = session_.capacity() == INT64_MAX ? "" : fmt::format(" of {}", session_.capacity());
+  console_.note(fmt::format("[seed {}; prompt {:.3f} s, answer {:.3f} s, a token reads {:.1f} MB of weights; context: {}{} tokens]",
                             options_.sampling.seed, s.prompt_seconds, s.answer_seconds,
-                            static_cast<double>(llm::token_bytes(*model_->engine)) / 1e6, s.prompt_tokens + s.generated_tokens,
-                            session_.capacity()));
+                            static_cast<double>(llm::token_bytes(*model_->engine)) / 1e6, s.prompt_tokens + s.generated_tokens, most));
 }
 
 nlohmann::ordered_json AnswerPrinter::data(const std::string& text) const {

@@ -28,6 +28,11 @@ Result<DecoderRuns> DecoderRuns::create(std::shared_ptr<const runtime::Engine> e
         .expected("an engine with states")
         .found("one that is given the whole sequence in each run")
         .advice("build it without kv_cache_type DISABLED");
+  if (interface.position)
+    return fail(Code::not_supported, place, "not supported yet: tokens of a decoder with a window (--window)")
+        .expected("an engine whose states grow")
+        .found("one whose states are rings")
+        .advice("build it without --window");
   if (most > interface.capacity)
     return fail(Code::bad_usage, place, "the cache has no room for so many tokens")
         .expected(fmt::format("at most {} tokens", interface.capacity))

@@ -114,6 +114,8 @@ Result<compiler::CheckpointOptions> ModelOptions::checkpoint_options() const {
                                      .weights = compiler::stored_weights_named(weights),
                                      .kv = compiler::cache_type_named(kv),
                                      .batch = batch,
+                                     .window = window,
+                                     .sinks = sinks,
                                      .config = TRY(compiler::build_config_of(build_config, ""))};
 }
 

@@ -33,7 +33,8 @@ struct ModelOptions {
   std::string weights = "keep";
   std::string kv = "f32";
   std::string build_config;  ///< a JSON file; an option of `tenon build` alone, as the next one
-  int64_t batch = 1;         ///< of a checkpoint
+  int64_t batch = 1;         ///< of a checkpoint, as the next two
+  int64_t window = 0, sinks = 0;
   bool freeze_defaults = false;
   PluginOptions plugins;
   bool metadata = false;  ///< nodes keep what their exporter said of them: modules

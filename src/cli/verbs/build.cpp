@@ -10,6 +10,7 @@
 #include "base/threads/thread_pool.h"
 #include "cli/console/console.h"
 #include "cli/console/graphviz.h"
+#include "cli/console/number_checks.h"
 #include "cli/console/option_groups.h"
 #include "cli/console/verb.h"
 #include "cli/inspect/graph_page.h"
@@ -253,6 +254,8 @@ VERB(build) {
           ->type_name("OUT");
       add_table_option(app, "build_config", o->engine.model.build_config);
       add_table_option(app, "batch", o->engine.model.batch);
+      add_table_option(app, "window", o->engine.model.window)->check(at_least(1));
+      add_table_option(app, "sinks", o->engine.model.sinks)->check(at_least(0));
       CLI::Option* target = add_table_option(app, "targets", o->targets);
       CLI::Option* tactic =
           app.add_option(

@@ -116,8 +116,9 @@ Result<void> build(const fs::path& checkpoint, const CheckpointOptions& of_check
 }  // namespace
 
 Result<std::string> cached_engine_name(const fs::path& checkpoint, const CheckpointOptions& options) {
-  std::string all = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n", kProducer, cpu_features().text(), options.context, name_of(options.weights),
-                                name_of(options.kv), options.config.identity(), options.batch);
+  std::string all =
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n", kProducer, cpu_features().text(), options.context, name_of(options.weights),
+                  name_of(options.kv), options.config.identity(), options.batch, options.window, options.sinks);
   all += TRY(identity(own_file()));  // between releases too
   all += TRY(identity(checkpoint));
   for (const fs::path& file : files_of_checkpoint(checkpoint)) all += TRY(identity(file));

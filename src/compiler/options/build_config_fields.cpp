@@ -139,7 +139,7 @@ constexpr Field kPluginConfig[] = {
     switched("fuse_fp4_quant", "false", refused, "products of NVFP4"),
     switched("multiple_profiles", "false", no_effect, "one plan serves all sizes"),
     switched("paged_state", "true", no_effect, "recurrent models are not read"),
-    switched("streamingllm", "false", not_yet, "sinks and a window in place of all tokens"),
+    switched("streamingllm", "false", not_yet, "a window that a run chooses; --window and --sinks fix it in the build"),
     switched("manage_weights", "false", refused, "an engine file has its weights, as they are mapped"),
     switched("use_fused_mlp", "true", no_effect, "planning joins gate and up of each layer"),
     switched("pp_reduce_scatter", "false", refused, kOneProcess),

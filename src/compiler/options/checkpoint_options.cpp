@@ -33,8 +33,26 @@ std::string_view CheckpointOptions::flag() const {
   if (weights != nn::StoredWeights::keep) return "--weights";
   if (kv != nn::CacheType::f32) return "--kv";
   if (batch != 1) return "--batch";
+  if (window != 0) return "--window";
+  if (sinks != 0) return "--sinks";
   if (!config.place.empty()) return "--build-config";
   return states.empty() ? "" : "--state";
+}
+
+Result<void> CheckpointOptions::check_numbers() const {
+  const auto wrong = [](const char* option, const char* what, int64_t found) {
+    return fail(Code::bad_usage, option, what).found(std::to_string(found));
+  };
+  if (context < 0) return wrong("--context", "a context has tokens", context).expected("a number above 0");
+  if (batch < 0) return wrong("--batch", "a run has sequences", batch).expected("a number above 0, or 0 where the first run decides");
+  if (window < 0)
+    return wrong("--window", "a window has tokens", window).expected("a number above 0").advice("leave it out to read all tokens");
+  if (sinks < 0) return wrong("--sinks", "a sequence has no such tokens", sinks).expected("0 or more").advice("4 are usual");
+  if (sinks > 0 && window == 0)
+    return wrong("--sinks", "sinks are what a token reads beside a window", sinks)
+        .expected("--window too")
+        .advice("give --window 1024, or leave --sinks out: without a window a token reads all");
+  return {};
 }
 
 Result<std::vector<nn::AdapterFile>> CheckpointOptions::adapters() const {

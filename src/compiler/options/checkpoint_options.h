@@ -18,12 +18,15 @@ struct CheckpointOptions {
   std::vector<std::string> lora = {};  ///< adapters that are merged, FILE or FILE=SCALE
   nn::StoredWeights weights = nn::StoredWeights::keep;
   nn::CacheType kv = nn::CacheType::f32;
-  int64_t batch = 1;  ///< sequences; 0: as many as the first run of a context has
+  int64_t batch = 1;              ///< sequences; 0: as many as the first run of a context has
+  int64_t window = 0, sinks = 0;  ///< nn::DecoderOptions
   BuildConfig config = {};
   std::vector<std::string> states = {};  ///< of an ONNX decoder: pairs that names do not say, see import::pair_states
 
   /// The flag of an option that is set; empty: none is.
   std::string_view flag() const;
+  /// Errors: bad_usage (numbers that make no sense, sinks without a window).
+  Result<void> check_numbers() const;
   /// Errors: bad_usage (a scale that is no finite number).
   Result<std::vector<nn::AdapterFile>> adapters() const;
 };

@@ -45,6 +45,11 @@ bool is_finite(const Tensor& state) {
   return true;
 }
 
+/// Of a stream: nn::make_decoder.
+bool is_position(const StateInfo& state) {
+  return state.name == "position" && state.dtype == DType::i64 && !state.growing_axis && state.shape == Sizes{1};
+}
+
 Error no_decoder(const runtime::Engine& engine, std::string_view place) {
   return fail(Code::bad_input, std::string(place), "the engine is no language model")
       .expected("one input of tokens, i64[1,new], one output of logits, f32[1,vocabulary], and states that grow or none")
@@ -65,18 +70,25 @@ Result<DecoderInterface> decoder_interface(const runtime::Engine& engine, std::s
   out.can_be_shortened = true;
   out.narrow_tokens = tokens.dtype == DType::i32;
   if (!out.has_cache) out.capacity = out.most_tokens;
-  for (const StateInfo& s : engine.states()) {
+  out.ring_rows = INT64_MAX;
+  for (size_t k = 0; k < engine.states().size(); ++k) {
+    const StateInfo& s = engine.states()[k];
     if (s.growing_axis) out.capacity = std::min(out.capacity, s.shape[*s.growing_axis]);
     else out.can_be_shortened = false;
+    if (is_position(s)) out.position = k;
+    else if (s.shape.size() == 4) out.ring_rows = std::min(out.ring_rows, s.shape[2]);
   }
-  if (out.capacity == INT64_MAX) return no_decoder(engine, place);
+  if (out.capacity < INT64_MAX) out.position.reset();
+  if (out.capacity == INT64_MAX && !out.position) return no_decoder(engine, place);
   return out;
 }
 
 Result<std::unique_ptr<EngineDecoder>> EngineDecoder::create(std::shared_ptr<const runtime::Engine> engine, std::string_view place) {
   const DecoderInterface interface = TRY(decoder_interface(*engine, place));
   auto context = TRY(runtime::Context::create(engine));
-  return std::unique_ptr<EngineDecoder>(new EngineDecoder(interface, std::move(engine), std::move(context)));
+  std::unique_ptr<EngineDecoder> out(new EngineDecoder(interface, std::move(engine), std::move(context)));
+  if (interface.position) TRY(out->context_->bind_state(*interface.position, Tensor::view(DType::i64, {1}, out->position_.get(), nullptr)));
+  return out;
 }
 
 Result<std::span<const float>> EngineDecoder::run(std::span<const TokenId> tokens, const runtime::RunOptions& options) {
@@ -93,18 +105,24 @@ Result<std::span<const float>> EngineDecoder::run(std::span<const TokenId> token
     return std::unexpected(results.error());
   }
   length_ += count;
+  written_ = std::max(written_, length_);
   const std::span<const float> logits = results->front().as<float>();
   return logits.last(static_cast<size_t>(interface_.vocabulary));
 }
 
 int64_t EngineDecoder::shorten(int64_t length) {
   if (length >= length_) return length_;
-  bool cut = interface_.can_be_shortened && length > 0;
-  for (size_t k = 0; k < engine_->states().size() && cut; ++k) cut = context_->set_length(k, length).has_value();
-  if (cut) length_ = length;
+  bool cut = length > 0 && (interface_.position ? has_rows_before(length) : interface_.can_be_shortened);
+  for (size_t k = 0; k < engine_->states().size() && cut && !interface_.position; ++k) cut = context_->set_length(k, length).has_value();
+  if (cut) length_ = *position_ = length;
   else clear();
   if (!interface_.has_cache) sequence_.resize(static_cast<size_t>(length_));
   return length_;
+}
+
+bool EngineDecoder::has_rows_before(int64_t length) const {
+  // A ring has rows for its window and for the tokens of one run.
+  return written_ <= interface_.ring_rows || written_ - length <= interface_.most_tokens;
 }
 
 std::string EngineDecoder::first_not_finite() const {
@@ -131,7 +149,7 @@ Tensor EngineDecoder::input_of(std::span<const TokenId> tokens) {
 
 void EngineDecoder::clear() {
   context_->reset();
-  length_ = 0;
+  length_ = written_ = 0;
 }
 
 }  // namespace tenon::llm

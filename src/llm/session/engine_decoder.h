@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct DecoderInterface {
   bool has_cache = true;          ///< false: no states; a run is given the whole sequence
   bool narrow_tokens = false;     ///< i32 in place of i64
   bool can_be_shortened = false;  ///< every state grows
+  /// Of a stream, whose states are rings (nn::Stream): the state with the number of tokens so far. `capacity` is INT64_MAX then.
+  std::optional<size_t> position = {};
+  int64_t ring_rows = 0;  ///< of the shortest ring: so many tokens overwrite none
 };
 /// Of an entry with one input, i64 or i32 [1, new], and one output, f32[1, vocabulary] or f32[1, new, vocabulary], over states or without.
 /// Errors: bad_input for any other engine, saying what it has.
@@ -38,10 +42,12 @@ class EngineDecoder : public Decoder {
 
  private:
   EngineDecoder(const DecoderInterface& interface, std::shared_ptr<const runtime::Engine> engine, std::unique_ptr<runtime::Context> context)
-      : interface_(interface), engine_(std::move(engine)), context_(std::move(context)) {}
+      : interface_(interface), engine_(std::move(engine)), context_(std::move(context)), position_(std::make_unique<int64_t>(0)) {}
   /// The tokens as the engine's input, without a cache those before them too: a view of them, or of sequence_ or wide_.
   Tensor input_of(std::span<const TokenId> tokens);
   void clear();
+  /// Whether a stream's rings still have all that tokens from `length` on read.
+  bool has_rows_before(int64_t length) const;
 
   DecoderInterface interface_;
   std::shared_ptr<const runtime::Engine> engine_;
@@ -49,6 +55,8 @@ class EngineDecoder : public Decoder {
   std::vector<TokenId> sequence_;  ///< where there is no cache: all tokens
   std::vector<int64_t> wide_;
   int64_t length_ = 0;
+  int64_t written_ = 0;                ///< the largest length since all states were reset
+  std::unique_ptr<int64_t> position_;  ///< of a stream, bound to its state
 };
 
 }  // namespace tenon::llm

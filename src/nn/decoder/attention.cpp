@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "nn/decoder/parts.h"
 #include "ops/definition/plain_ops.h"
 
@@ -34,15 +36,26 @@ ir::ValueId split_heads(DecoderParts& parts, ir::ValueId x, int64_t heads, const
   return x ? ops::transposed(parts.build, x, {0, 2, 1, 3}) : x;
 }
 
-int64_t window_of(const DecoderConfig& c, int64_t layer) { return c.windows.empty() ? 0 : c.windows[static_cast<size_t>(layer)]; }
-
-ir::ValueId rotated(DecoderParts& parts, int64_t layer, ir::ValueId x) {
+ir::ValueId rotated_by(DecoderParts& parts, const DecoderParts::Angles& angles, ir::ValueId x) {
   const DecoderConfig& c = parts.config;
   if (!x || c.rotation == Rotation::none) return x;
   const int64_t size = c.rotated_size == c.head_size ? 0 : c.rotated_size;
-  const DecoderParts::Angles& angles = window_of(c, layer) > 0 ? parts.window_angles : parts.angles;
-  return parts.build("RotaryEmbedding", {x, angles.cosines, angles.sines, parts.positions},
+  return parts.build("RotaryEmbedding", {x, angles.cosines, angles.sines, parts.stream ? ir::ValueId{} : parts.positions},
                      {{"interleaved", int64_t{c.rotation == Rotation::interleaved}}, {"rotary_embedding_dim", size}});
+}
+
+ir::ValueId rotated(DecoderParts& parts, int64_t layer, ir::ValueId x) {
+  return rotated_by(parts, window_of(parts.config, layer) > 0 ? parts.window_angles : parts.angles, x);
+}
+
+/// Queries as the keys of the layer's cache are, and keys.
+std::pair<ir::ValueId, ir::ValueId> rotated_pair(DecoderParts& parts, int64_t layer, ir::ValueId query, ir::ValueId key) {
+  const ir::ValueId at_its_place = rotated(parts, layer, query), rotated_key = rotated(parts, layer, key);
+  if (!parts.stream || !query || !key) return {at_its_place, rotated_key};
+  const Ring ring = ring_of(parts, layer);
+  if (!has_joined_keys(parts, ring)) return {at_its_place, rotated_key};
+  const ir::ValueId at_sinks = rotated_by(parts, window_of(parts.config, layer) > 0 ? parts.window_sink_angles : parts.sink_angles, query);
+  return {parts.build("Concat", {at_its_place, at_sinks}, {{"axis", int64_t{-1}}}), joined_keys(parts, ring, rotated_key)};
 }
 
 /// f32[batch, new, heads * size].
@@ -50,8 +63,10 @@ ir::ValueId attended(DecoderParts& parts, int64_t layer, ir::ValueId query, ir::
   const DecoderConfig& c = parts.config;
   ir::Builder& build = parts.build;
   std::vector<std::pair<std::string, ir::Attribute>> attributes{{"softcap", static_cast<float>(c.score_softcap)}};
-  if (c.score_scale != 0) attributes.emplace_back("scale", static_cast<float>(c.score_scale));
-  const ir::ValueId mask = mask_of(parts, window_of(c, layer), ops::size_of(build, keys, 2));
+  const double usual = 1 / std::sqrt(static_cast<double>(c.head_size));  // keys of a stream may be longer
+  if (c.score_scale != 0 || parts.stream) attributes.emplace_back("scale", static_cast<float>(c.score_scale != 0 ? c.score_scale : usual));
+  const ir::ValueId mask =
+      parts.stream ? ring_values(parts, ring_of(parts, layer)).mask : mask_of(parts, window_of(c, layer), ops::size_of(build, keys, 2));
   const ir::ValueId y = build("Attention", {query, keys, values, mask}, std::move(attributes));
   return build("Reshape", {ops::transposed(build, y, {0, 2, 1, 3}), build.ints({0, 0, c.heads * c.head_size})});
 }
@@ -62,10 +77,10 @@ ir::ValueId attention(DecoderParts& parts, int64_t layer, ir::ValueId x) {
   const DecoderConfig& c = parts.config;
   const std::string prefix = fmt::format("blk.{}.", layer);
   const Projections projections = project(parts, prefix, x);
-  const ir::ValueId query = rotated(parts, layer, split_heads(parts, projections.query, c.heads, prefix + "attn_q_norm"));
-  const ir::ValueId key = rotated(parts, layer, split_heads(parts, projections.key, c.key_heads, prefix + "attn_k_norm"));
-  const ir::ValueId keys = cached(parts, fmt::format("keys.{}", layer), key);
-  const ir::ValueId values = cached(parts, fmt::format("values.{}", layer), split_heads(parts, projections.value, c.key_heads));
+  const auto [query, key] = rotated_pair(parts, layer, split_heads(parts, projections.query, c.heads, prefix + "attn_q_norm"),
+                                         split_heads(parts, projections.key, c.key_heads, prefix + "attn_k_norm"));
+  const ir::ValueId keys = cached(parts, layer, "keys", key);
+  const ir::ValueId values = cached(parts, layer, "values", split_heads(parts, projections.value, c.key_heads));
   const ir::ValueId joined = query && keys && values ? attended(parts, layer, query, keys, values) : ir::ValueId{};
   return parts.weights.linear(prefix + "attn_output", joined, c.heads * c.head_size, c.width);
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <limits>
 
 #include "nn/decoder/parts.h"
@@ -22,13 +24,16 @@ DType dtype_of(CacheType type) {
 std::string scales_of(const std::string& name) { return name + ".scales"; }
 
 /// The input of that name becomes a state, to which each run appends `rows`, [batch, key heads, new, size]. Returns all rows.
-ir::ValueId appended(DecoderParts& parts, const std::string& name, ir::ValueId rows) {
+ir::ValueId appended(DecoderParts& parts, int64_t layer, const std::string& name, ir::ValueId rows) {
   ir::Graph& graph = parts.build.graph();
-  const ir::ValueId now = parts.build("Concat", {graph.find_value(name), rows}, {{"axis", int64_t{2}}});
+  const ir::ValueId old = graph.find_value(name);
+  const ir::ValueId now =
+      parts.stream ? written(parts, ring_of(parts, layer), old, rows) : parts.build("Concat", {old, rows}, {{"axis", int64_t{2}}});
   if (!now) return {};
   const auto slot = static_cast<uint32_t>(graph.outputs().size());
   graph.add_output(now, name + ".now");
-  ir::State state{.name = name, .input = graph.find_value(name), .output = slot, .growing = ir::GrowingAxis{2, parts.capacity}};
+  ir::State state{.name = name, .input = old, .output = slot};
+  if (!parts.stream) state.growing = ir::GrowingAxis{2, parts.capacity};
   if (auto fits = ir::check_state(graph, state); !fits) {
     parts.build.refuse(std::move(fits.error()));
     return {};
@@ -38,13 +43,13 @@ ir::ValueId appended(DecoderParts& parts, const std::string& name, ir::ValueId r
 }
 
 /// Codes, and scales beside them. A row of zeros has the least normal number as its scale.
-ir::ValueId appended_codes(DecoderParts& parts, const std::string& name, ir::ValueId rows) {
+ir::ValueId appended_codes(DecoderParts& parts, int64_t layer, const std::string& name, ir::ValueId rows) {
   ir::Builder& build = parts.build;
   const ir::ValueId largest = build("ReduceMax", {build("Abs", {rows}), build.ints({-1})}, {{"keepdims", int64_t{1}}});
   const ir::ValueId scales = build("Max", {build("Div", {largest, build.scalar(DType::f32, kLargestCode)}),
                                            build.scalar(DType::f32, std::numeric_limits<float>::min())});
   const ir::ValueId codes = ops::cast_to(build, build("Round", {build("Div", {rows, scales})}), DType::i8);
-  const ir::ValueId all = appended(parts, name, codes), all_scales = appended(parts, scales_of(name), scales);
+  const ir::ValueId all = appended(parts, layer, name, codes), all_scales = appended(parts, layer, scales_of(name), scales);
   return build("Mul", {ops::cast_to(build, all, DType::f32), all_scales});
 }
 
@@ -55,10 +60,11 @@ void add_cache_input(ir::Graph& graph, const std::string& name, const DimList& s
   if (type == CacheType::int8) graph.add_input(scales_of(name), ir::Type(DType::f32, {shape[0], shape[1], shape[2], 1}));
 }
 
-ir::ValueId cached(DecoderParts& parts, const std::string& name, ir::ValueId rows) {
+ir::ValueId cached(DecoderParts& parts, int64_t layer, const char* kind, ir::ValueId rows) {
   if (!rows || !parts.has_cache) return rows;
-  if (parts.cache == CacheType::int8) return appended_codes(parts, name, rows);
-  const ir::ValueId all = appended(parts, name, ops::cast_to(parts.build, rows, dtype_of(parts.cache)));
+  const std::string name = fmt::format("{}.{}", kind, layer);
+  if (parts.cache == CacheType::int8) return appended_codes(parts, layer, name, rows);
+  const ir::ValueId all = appended(parts, layer, name, ops::cast_to(parts.build, rows, dtype_of(parts.cache)));
   return ops::cast_to(parts.build, all, DType::f32);
 }
 

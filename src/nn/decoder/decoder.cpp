@@ -12,24 +12,31 @@
 namespace tenon::nn {
 namespace {
 
+constexpr int64_t kTokensOfAStream = 256;  ///< of a run, where nothing else is given
+
 /// Inputs: at most `most` new tokens, and the cache of each layer, if any.
 ir::ValueId add_inputs(ir::Graph& graph, const DecoderConfig& c, const DecoderParts& parts, int64_t sequences, int64_t most) {
   const Dim batch = sequences > 0 ? Dim(sequences) : graph.symbols().symbol("batch", 1);
   const Dim fresh = graph.symbols().symbol("new", 1, most);
   const ir::ValueId tokens = graph.add_input("tokens", ir::Type(DType::i64, {batch, fresh}));
   if (!parts.has_cache) return tokens;
-  const Dim past = graph.symbols().symbol("past", 0, parts.capacity);
-  for (int64_t layer = 0; layer < c.layers; ++layer)
-    for (const char* kind : {"keys", "values"})
-      add_cache_input(graph, fmt::format("{}.{}", kind, layer), {batch, c.key_heads, past, c.head_size}, parts.cache);
+  const Dim past = parts.stream ? Dim() : graph.symbols().symbol("past", 0, parts.capacity);
+  for (int64_t layer = 0; layer < c.layers; ++layer) {
+    const Ring ring = ring_of(parts, layer);
+    const int64_t key_size = parts.stream && has_joined_keys(parts, ring) ? 2 * c.head_size : c.head_size;
+    for (const auto& [kind, size] : {std::pair("keys", key_size), {"values", c.head_size}})
+      add_cache_input(graph, fmt::format("{}.{}", kind, layer), {batch, c.key_heads, parts.stream ? Dim(ring.rows) : past, size},
+                      parts.cache);
+  }
   return tokens;
 }
 
 /// i64[1, new]: the places of the tokens in the sequence.
-ir::ValueId positions_of(const DecoderParts& parts, ir::ValueId tokens) {
+ir::ValueId positions_of(DecoderParts& parts, ir::ValueId tokens) {
   ir::Builder& build = parts.build;
   ir::ValueId places = ops::iota(build, ops::size_of(build, tokens, 1));
-  if (parts.has_cache) places = build("Add", {places, ops::size_of(build, build.graph().find_value("keys.0"), 2)});
+  if (parts.stream) places = build("Add", {places, add_position(parts, tokens)});
+  else if (parts.has_cache) places = build("Add", {places, ops::size_of(build, build.graph().find_value("keys.0"), 2)});
   return build("Unsqueeze", {places, build.ints({0})});
 }
 
@@ -104,12 +111,18 @@ Result<std::unique_ptr<ir::Graph>> make_decoder(const DecoderConfig& config, con
   ir::Builder build(*graph);
   WeightReader reader(build, weights);
   DecoderParts parts{config, build, reader, options.capacity > 0 ? options.capacity : config.context, options.has_cache, options.cache};
-  const int64_t most = options.most_tokens > 0 ? std::min(options.most_tokens, parts.capacity) : parts.capacity;
+  int64_t most = options.most_tokens > 0 ? std::min(options.most_tokens, parts.capacity) : parts.capacity;
+  if (options.window != 0 || options.sinks != 0) {
+    most = options.most_tokens > 0 ? options.most_tokens : kTokensOfAStream;
+    parts.stream = {options.window, options.sinks, most};
+    TRY(check_stream(parts));
+  }
   if (!parts.has_cache) parts.capacity = most;
   const ir::ConstantRef table = embedding(reader, weights, config.width);
   const ir::ValueId tokens = add_inputs(*graph, config, parts, options.batch, most);
   parts.positions = positions_of(parts, tokens);
-  add_rotation(parts);
+  if (parts.stream) add_stream_rotation(parts);
+  else add_rotation(parts);
   ir::ValueId x = table ? embedded(parts, tokens, table) : ir::ValueId{};
   for (int64_t layer = 0; layer < config.layers; ++layer) x = layer_of(parts, layer, x);
   const ir::ValueId logits = table ? logits_of(parts, x, table, options.all_logits) : ir::ValueId{};

@@ -17,6 +17,8 @@ struct DecoderOptions {
   int64_t batch = 1;                 ///< sequences; 0: a symbol
   bool all_logits = false;           ///< logits f32[batch, new, vocabulary] of all tokens of a run
   bool plain_attention = false;      ///< attention in plain ops (MatMul, Softmax, ...), the definition of Attention
+  int64_t window = 0;                ///< above 0: a token reads the last so many and `sinks`, and sequences have no end (StreamingLLM)
+  int64_t sinks = 0;                 ///< first tokens of a sequence, which all later ones read
 };
 
 /// A decoder-only transformer for a batch of sequences of equal lengths, as a graph with states.
@@ -25,6 +27,11 @@ struct DecoderOptions {
 /// values.N.scales, f32[batch, key heads, past, 1]. `new` and `past` are symbols of the graph. Options change this as they say.
 /// Errors: bad_input, naming in one error all weights that are missing, of another shape, or left over; not_supported (fp8); those of
 /// ir::Builder::status().
+/// With a window N and S sinks (docs/why/055-streams-in-a-ring.md) states do not grow. A run takes `most_tokens`, 0: 256. position,
+/// i64[1], is the number of tokens so far. A layer whose own window w is at most N keeps it, without sinks: its states have w + most_tokens
+/// rows of the head size; other layers N + S + most_tokens, keys of two head sizes where they are rotated and S > 0. `capacity` and
+/// `context` limit N + S alone. Errors beside those above: not_supported (learned positions, linear bias, no cache), bad_usage (no such
+/// window).
 Result<std::unique_ptr<ir::Graph>> make_decoder(const DecoderConfig& config, const Weights& weights, const DecoderOptions& options = {});
 
 }  // namespace tenon::nn

@@ -28,18 +28,30 @@ ir::ValueId soft_capped(ir::Builder& build, ir::ValueId x, double cap) {
   return cap == 0 ? x : scaled(build, build("Tanh", {build("Div", {x, build.scalar(DType::f32, cap)})}), cap);
 }
 
+int64_t window_of(const DecoderConfig& config, int64_t layer) {
+  return config.windows.empty() ? 0 : config.windows[static_cast<size_t>(layer)];
+}
+
+std::vector<double> frequencies_of(int64_t rotated, double base, const std::vector<double>& divisors) {
+  std::vector<double> out;
+  for (int64_t i = 0; i < rotated / 2; ++i) {
+    out.push_back(std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(rotated)));
+    if (!divisors.empty()) out.back() /= divisors[static_cast<size_t>(i)];
+  }
+  return out;
+}
+
 namespace {
 
 /// divisors: of the frequencies; empty: 1.
 DecoderParts::Angles angles_of(DecoderParts& parts, double base, double factor, const std::vector<double>& divisors, double magnitude) {
-  const int64_t rotated = parts.config.rotated_size, pairs = rotated / 2;
+  const std::vector<double> frequencies = frequencies_of(parts.config.rotated_size, base, divisors);
+  const auto pairs = static_cast<int64_t>(frequencies.size());
   std::vector<float> cosines, sines;
   cosines.reserve(static_cast<size_t>(parts.capacity * pairs));
   sines.reserve(static_cast<size_t>(parts.capacity * pairs));
   for (int64_t position = 0; position < parts.capacity; ++position)
-    for (int64_t i = 0; i < pairs; ++i) {
-      double frequency = std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(rotated));
-      if (!divisors.empty()) frequency /= divisors[static_cast<size_t>(i)];
+    for (const double frequency : frequencies) {
       const double angle = static_cast<double>(position) / factor * frequency;
       cosines.push_back(static_cast<float>(std::cos(angle) * magnitude));
       sines.push_back(static_cast<float>(std::sin(angle) * magnitude));

@@ -6,6 +6,7 @@
 
 #include "nn/decoder/cache_type.h"
 #include "nn/decoder/config.h"
+#include "nn/decoder/ring.h"
 #include "nn/decoder/weight_reader.h"
 
 namespace tenon::nn {
@@ -18,13 +19,20 @@ struct DecoderParts {
   int64_t capacity;                  ///< tokens of a sequence: of the states, where there are any
   bool has_cache = true;             ///< the graph has states
   CacheType cache = CacheType::f32;  ///< of the states
+  Stream stream = {};                ///< sequences have no end
   ir::ValueId positions = {};        ///< i64[1, new]: of the tokens
   struct Angles {
-    ir::ValueId cosines = {}, sines = {};  ///< f32[capacity, rotated size / 2]; none without rotation
+    ir::ValueId cosines = {},
+                sines = {};  ///< f32[capacity, rotated size / 2], of a stream f32[1, new, rotated size / 2]; none without rotation
   };
-  Angles angles = {}, window_angles = {};     ///< of layers without and with a window
-  std::map<int64_t, ir::ValueId> masks = {};  ///< by window: bool[new, past + new]; with linear bias f32[heads, new, past + new]
+  Angles angles = {}, window_angles = {};            ///< of layers without and with a window
+  Angles sink_angles = {}, window_sink_angles = {};  ///< of a stream: of queries that read sinks
+  std::map<int64_t, ir::ValueId> masks = {};         ///< by window: bool[new, past + new]; with linear bias f32[heads, new, past + new]
+  std::map<Ring, RingValues> rings = {};
 };
+
+/// The window of the layer in its config; 0: none.
+int64_t window_of(const DecoderConfig& config, int64_t layer);
 
 /// NAME.weight and, of a layer normalization, NAME.bias, over the last `size` elements.
 ir::ValueId normalized(DecoderParts& parts, const std::string& name, ir::ValueId x, int64_t size);
@@ -35,17 +43,20 @@ ir::ValueId scaled(ir::Builder& build, ir::ValueId x, double factor);
 /// The tables of angles of each position: position / factor * base^(-2i / rotated) / divisor i, cosine and sine of it times the magnitude,
 /// computed in f64 (https://arxiv.org/abs/2104.09864).
 void add_rotation(DecoderParts& parts);
+/// Of each pair: base^(-2i / rotated) / divisor i. divisors: empty: 1.
+std::vector<double> frequencies_of(int64_t rotated, double base, const std::vector<double>& divisors);
 /// How much the score of a key falls with each token of distance, a number a head (https://arxiv.org/abs/2108.12409): 2^(-8 h / n) for the
 /// largest power of two n, then every other one of the same of 2n.
 std::vector<float> bias_slopes(int64_t heads);
 /// Which keys the queries of the step read, by the window of a layer (0: all before them). `keys`: the number of all keys, i64 [].
 ir::ValueId mask_of(DecoderParts& parts, int64_t window, ir::ValueId keys);
 
-/// The input of a state that `cached` grows. shape: [batch, key heads, past, size]; of int8 also NAME.scales, f32, of size 1.
+/// The input of a state that `cached` replaces. shape: [batch, key heads, past, size]; of int8 also NAME.scales, f32, of size 1.
 void add_cache_input(ir::Graph& graph, const std::string& name, const DimList& shape, CacheType type);
-/// Appends `rows`, f32[batch, key heads, new, size], to the state NAME, and returns all its rows, f32[batch, key heads, past + new, size].
-/// New ones are what the state stores too, so that results do not depend on how a sequence is cut into runs. Without a cache `rows` alone.
-ir::ValueId cached(DecoderParts& parts, const std::string& name, ir::ValueId rows);
+/// Appends `rows`, f32[batch, key heads, new, size], to the state NAME, and returns all its rows, f32[batch, key heads, past + new, size];
+/// of a stream writes them into the ring of the layer. New ones are what the state stores too, so that results do not depend on how a
+/// sequence is cut into runs. Without a cache `rows` alone.
+ir::ValueId cached(DecoderParts& parts, int64_t layer, const char* kind, ir::ValueId rows);
 
 /// Self-attention of layer `layer` over its cache, the output projection included; adds the states keys.N and values.N.
 ir::ValueId attention(DecoderParts& parts, int64_t layer, ir::ValueId x);

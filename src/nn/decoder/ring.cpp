@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/decoder/ring.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "nn/decoder/parts.h"
+#include "ops/definition/plain_ops.h"
+
+namespace tenon::nn {
+namespace {
+
+/// i64[new, 1] of i64[1, new].
+ir::ValueId column(ir::Builder& build, ir::ValueId positions) {
+  return build("Unsqueeze", {ops::squeezed(build, positions, 0), build.ints({1})});
+}
+
+ir::ValueId number(ir::Builder& build, int64_t value) { return build.scalar(DType::i64, static_cast<double>(value)); }
+
+/// The row of each position, in its shape.
+ir::ValueId places_of(ir::Builder& build, const Ring& ring, ir::ValueId positions) {
+  const ir::ValueId size = number(build, ring.rows - ring.sinks);
+  if (ring.sinks == 0) return build("Mod", {positions, size});
+  const ir::ValueId sinks = number(build, ring.sinks);
+  const ir::ValueId after_sinks = build("Add", {build("Mod", {build("Sub", {positions, sinks}), size}), sinks});
+  return build("Where", {build("Less", {positions, sinks}), positions, after_sinks});
+}
+
+/// A row holds the token `distance` before the query, where that is at most window - 1: what has overwritten it would be after_sinks the
+/// run.
+ir::ValueId mask_of_ring(ir::Builder& build, const Ring& ring, ir::ValueId query) {
+  const ir::ValueId row = ops::iota(build, number(build, ring.rows));  // [rows]
+  const ir::ValueId back = build("Sub", {places_of(build, ring, query), row});
+  const ir::ValueId is_before = build("Less", {back, number(build, 0)});
+  const ir::ValueId distance = build("Where", {is_before, build("Add", {back, number(build, ring.rows - ring.sinks)}), back});
+  const ir::ValueId farthest = build("Min", {number(build, ring.window - 1), build("Sub", {query, number(build, ring.sinks)})});
+  const ir::ValueId in_window = build("LessOrEqual", {distance, farthest});
+  if (ring.sinks == 0) return in_window;
+  return build("Where", {build("Less", {row, number(build, ring.sinks)}), build("LessOrEqual", {row, query}), in_window});
+}
+
+/// f32[1, new, pairs]: cosines and sines of positions, i64[1, new], as angles_of() in parts.cpp has them in tables.
+DecoderParts::Angles angles_at(ir::Builder& build, ir::ValueId positions, double factor, const std::vector<double>& frequencies,
+                               double magnitude) {
+  const auto pairs = static_cast<int64_t>(frequencies.size());
+  Tensor table = *Tensor::make(DType::f64, {pairs});
+  std::ranges::copy(frequencies, table.as_mutable<double>().begin());
+  const auto scaled = [&](const char* op, ir::ValueId x, double by) { return by == 1 ? x : build(op, {x, build.scalar(DType::f64, by)}); };
+  const ir::ValueId place = build("Unsqueeze", {ops::cast_to(build, positions, DType::f64), build.ints({2})});
+  const ir::ValueId angle = build("Mul", {scaled("Div", place, factor), build.constant(std::move(table))});
+  const auto of = [&](const char* function) { return ops::cast_to(build, scaled("Mul", build(function, {angle}), magnitude), DType::f32); };
+  return {of("Cos"), of("Sin")};
+}
+
+Error not_streamed(const char* what, const char* family) {
+  return fail(Code::not_supported, "--window", fmt::format("not supported yet: streams of a model with {}", what))
+      .expected("positions that are rotations, or none")
+      .found(family)
+      .advice("leave --window out: the context then limits the sequence");
+}
+
+}  // namespace
+
+Ring ring_of(const DecoderParts& parts, int64_t layer) {
+  const Stream& s = parts.stream;
+  const int64_t own = window_of(parts.config, layer);
+  if (own > 0 && own <= s.window) return {own, 0, own + s.most_tokens};
+  return {s.window, s.sinks, s.sinks + s.window + s.most_tokens};
+}
+
+bool has_joined_keys(const DecoderParts& parts, const Ring& ring) { return ring.sinks > 0 && parts.config.rotation != Rotation::none; }
+
+ir::ValueId joined_keys(DecoderParts& parts, const Ring& ring, ir::ValueId keys) {
+  if (!keys || !has_joined_keys(parts, ring)) return keys;
+  ir::Builder& build = parts.build;
+  const ir::ValueId is_sink = build("Less", {column(build, parts.positions), number(build, ring.sinks)});
+  const ir::ValueId none = build.scalar(DType::f32, 0);
+  return build("Concat", {build("Where", {is_sink, none, keys}), build("Where", {is_sink, keys, none})}, {{"axis", int64_t{-1}}});
+}
+
+ir::ValueId add_position(DecoderParts& parts, ir::ValueId tokens) {
+  ir::Builder& build = parts.build;
+  ir::Graph& graph = build.graph();
+  const ir::ValueId position = graph.add_input("position", ir::Type(DType::i64, {1}));
+  const auto slot = static_cast<uint32_t>(graph.outputs().size());
+  const ir::ValueId now = build("Add", {position, ops::size_of(build, tokens, 1)});
+  if (!now) return {};
+  graph.add_output(now, "position.now");
+  graph.add_state({.name = "position", .input = position, .output = slot});
+  return position;
+}
+
+void add_stream_rotation(DecoderParts& parts) {
+  const DecoderConfig& c = parts.config;
+  if (c.rotation == Rotation::none) return;
+  ir::Builder& build = parts.build;
+  const ir::ValueId sinks_at = build("Min", {parts.positions, number(build, parts.stream.window)});
+  const auto of_all = frequencies_of(c.rotated_size, c.rotation_base, c.rotation_divisors);
+  parts.angles = angles_at(build, parts.positions, c.rotation_factor, of_all, c.rotation_magnitude);
+  parts.sink_angles = angles_at(build, sinks_at, c.rotation_factor, of_all, c.rotation_magnitude);
+  parts.window_angles = parts.angles;
+  parts.window_sink_angles = parts.sink_angles;
+  if (c.window_rotation_base <= 0) return;
+  const auto own = frequencies_of(c.rotated_size, c.window_rotation_base, {});
+  parts.window_angles = angles_at(build, parts.positions, 1, own, 1);
+  parts.window_sink_angles = angles_at(build, sinks_at, 1, own, 1);
+}
+
+const RingValues& ring_values(DecoderParts& parts, const Ring& ring) {
+  RingValues& values = parts.rings[ring];
+  if (values.mask) return values;
+  values.places = places_of(parts.build, ring, ops::squeezed(parts.build, parts.positions, 0));
+  values.mask = mask_of_ring(parts.build, ring, column(parts.build, parts.positions));
+  return values;
+}
+
+ir::ValueId written(DecoderParts& parts, const Ring& ring, ir::ValueId old, ir::ValueId rows) {
+  ir::Builder& build = parts.build;
+  const ir::ValueId places = build("Unsqueeze", {ring_values(parts, ring).places, build.ints({0, 1, 3})});
+  if (!rows || !places) return {};
+  const int64_t rank = parts.build.graph().value(rows).type.rank();
+  const ir::ValueId indices = build("Expand", {places, ops::shape_of(build, rows, 0, rank)});
+  return build("ScatterElements", {old, indices, rows}, {{"axis", int64_t{2}}});
+}
+
+Result<void> check_stream(const DecoderParts& parts) {
+  const Stream& s = parts.stream;
+  if (s.window < 1 || s.sinks < 0)
+    return fail(Code::bad_usage, s.window < 1 ? "--window" : "--sinks", "a stream has no such part")
+        .expected("a window of 1 token or more, 0 sinks or more")
+        .found(fmt::format("window {}, sinks {}", s.window, s.sinks));
+  if (!parts.has_cache)
+    return fail(Code::not_supported, "--window", "a window needs a cache")
+        .expected("CONTINUOUS or null as kv_cache_type of the BuildConfig")
+        .found("DISABLED")
+        .advice("leave one of the two out");
+  if (parts.weights.has("position_embd.weight")) return not_streamed("learned positions", "a table of positions, as of GPT-2");
+  if (parts.config.linear_bias) return not_streamed("linear bias", "scores that fall with the distance (ALiBi), as of BLOOM");
+  if (s.window + s.sinks > parts.capacity)
+    return fail(Code::bad_usage, "--window", "the model was trained for a shorter context")
+        .expected(fmt::format("window and sinks of at most {} tokens", parts.capacity))
+        .found(fmt::format("{} and {}", s.window, s.sinks));
+  return {};
+}
+
+}  // namespace tenon::nn

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sequences without an end: StreamingLLM (https://arxiv.org/abs/2309.17453), with keys that stay rotated by their own positions.
+#pragma once
+#include <compare>
+#include <cstdint>
+
+#include "ir/builder.h"
+
+namespace tenon::nn {
+
+struct DecoderConfig;
+struct DecoderParts;
+
+/// A token reads the first `sinks` tokens and the last `window`, itself among them. window 0: no stream, each token reads all.
+struct Stream {
+  int64_t window = 0;
+  int64_t sinks = 0;
+  int64_t most_tokens = 0;  ///< of a run
+
+  explicit operator bool() const { return window > 0; }
+};
+
+/// The states of a layer: token p < sinks is at row p, token p >= sinks at sinks + (p - sinks) mod (rows - sinks). `rows` is so large that
+/// a run overwrites no token that it reads.
+struct Ring {
+  int64_t window = 0;
+  int64_t sinks = 0;
+  int64_t rows = 0;
+
+  friend auto operator<=>(const Ring&, const Ring&) = default;
+};
+Ring ring_of(const DecoderParts& parts, int64_t layer);
+
+/// What layers with equal rings share.
+struct RingValues {
+  ir::ValueId places = {};  ///< i64[new]: rows of the new tokens
+  ir::ValueId mask = {};    ///< bool[new, rows]: whether a query reads the token in that row
+};
+
+/// Whether keys of the ring are of two head sizes, [0 | key] of a sink and [key | 0] of others, and queries too, each part rotated by a
+/// position of its own.
+bool has_joined_keys(const DecoderParts& parts, const Ring& ring);
+/// The keys of new tokens, f32[batch, heads, new, size], as that.
+ir::ValueId joined_keys(DecoderParts& parts, const Ring& ring, ir::ValueId keys);
+
+/// The input of the state `position`, i64[1], and its new value.
+ir::ValueId add_position(DecoderParts& parts, ir::ValueId tokens);
+/// Rotations by the positions of the tokens, and by min(position, window) for sinks: computed in f64, since positions have no end.
+void add_stream_rotation(DecoderParts& parts);
+const RingValues& ring_values(DecoderParts& parts, const Ring& ring);
+/// The state `old` with rows of new tokens, [batch, heads, new, size], in their places.
+ir::ValueId written(DecoderParts& parts, const Ring& ring, ir::ValueId old, ir::ValueId rows);
+
+/// Errors: not_supported, for what cannot be streamed; bad_usage, where the model has no such window.
+Result<void> check_stream(const DecoderParts& parts);
+
+}  // namespace tenon::nn
