@@ -85,20 +85,23 @@ std::string text_of(const Form& form) {
 }
 
 /// Both forms against each other, bit by bit, and against the reference.
-void check_form(const Form& form, int64_t queries, int64_t keys) {
-  const std::string text = text_of(form);
-  SCOPED_TRACE(fmt::format("{} {}, {} queries, {} keys", text, form.target, queries, keys));
-  const auto graph = ir::parse(text, ops::table());
-  ASSERT_TRUE(graph) << graph.error().text();
-  const std::vector<Tensor> operands = operands_of(**graph, queries, keys);
-  const std::vector<float> many = result_of(**graph, form.target, 0, operands), few = result_of(**graph, form.target, 3, operands);
-  const auto want = ops::evaluate(**graph, operands);
+void check_bits(const ir::Graph& graph, std::string_view target, const std::vector<Tensor>& operands) {
+  const std::vector<float> many = result_of(graph, target, 0, operands), few = result_of(graph, target, 3, operands);
+  const auto want = ops::evaluate(graph, operands);
   ASSERT_TRUE(want) << want.error().text();
   const auto values = want->at(0).as<float>();
   ASSERT_EQ(few.size(), values.size());
   ASSERT_EQ(many.size(), values.size());
   EXPECT_EQ(std::memcmp(few.data(), many.data(), few.size() * sizeof(float)), 0) << "other bits";
   for (size_t k = 0; k < few.size(); ++k) ASSERT_NEAR(few[k], values[k], 1e-5) << k;
+}
+
+void check_form(const Form& form, int64_t queries, int64_t keys) {
+  const std::string text = text_of(form);
+  SCOPED_TRACE(fmt::format("{} {}, {} queries, {} keys", text, form.target, queries, keys));
+  const auto graph = ir::parse(text, ops::table());
+  ASSERT_TRUE(graph) << graph.error().text();
+  check_bits(**graph, form.target, operands_of(**graph, queries, keys));
 }
 
 constexpr Form kForms[] = {{2, 16, "", "", "x86_avx2"},
@@ -113,6 +116,25 @@ constexpr Form kForms[] = {{2, 16, "", "", "x86_avx2"},
 TEST(FewQueries, GiveTheBitsOfManyQueries) {
   for (const Form& form : kForms)
     for (const auto& [queries, keys] : {std::pair{1, 1}, {1, 700}, {3, 256}, {2, 300}, {4, 40}}) check_form(form, queries, keys);
+}
+
+TEST(FewQueries, LengthsOfSequencesBoundKeys) {
+  for (const std::string_view how : {"", ", is_causal=1", ", is_causal=1, left_window_size=40", ", right_window_size=1"}) {
+    const auto text = fmt::format(
+        "graph main(q: f32[5,4,s,16], k: f32[5,2,t,16], v: f32[5,2,t,16], n: i64[5]) {{ y = Attention(q, k, v, _, _, _, n{}) return y }}",
+        how);
+    const auto graph = ir::parse(text, ops::table());
+    ASSERT_TRUE(graph) << graph.error().text();
+    for (const auto& [queries, keys] : {std::pair{1, 700}, {3, 300}, {4, 40}}) {
+      SCOPED_TRACE(fmt::format("{}, {} queries, {} keys", text, queries, keys));
+      std::vector<Tensor> operands = operands_of(**graph, queries, keys);
+      for (const auto& [sequence, length] : {std::pair<int64_t, int64_t>{0, queries}, {1, keys}, {2, keys / 2}, {3, 0}, {4, INT64_MIN}})
+        operands[3].set_integer(sequence, length);
+      check_bits(**graph, "x86_avx2", operands);
+      operands[3].set_integer(4, INT64_MAX);
+      check_bits(**graph, "x86_avx512", operands);
+    }
+  }
 }
 
 TEST(FewQueries, KeysInFewerBitsAreReadAsTheyAre) {

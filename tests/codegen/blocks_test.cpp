@@ -9,6 +9,7 @@
 #include "ir/builder.h"
 #include "ops/core/op.h"
 #include "ops/core/sample.h"
+#include "ops/reference/evaluate.h"
 #include "plan_run.h"
 
 namespace tenon::codegen {
@@ -104,6 +105,24 @@ TEST_P(Blocks, RowsAreReadFromThePanelsOfTheirProduct) {
           const ir::ConstantRef& constant = planned->plan.arrays[a].constant;
           EXPECT_TRUE(!constant || std::holds_alternative<ir::Constant::PackBlocks>(constant->source)) << text_of(k.tile);
         }
+  }
+}
+
+TEST_P(Blocks, ThatLieAlongTheLanesAreDecoded) {
+  const ir::ConstantRef w = matrix_in(GetParam(), 64, 6);
+  Network network;
+  const ir::ValueId x = network.input(DType::f32, {network.graph->symbols().symbol("n"), 64});
+  network.output(network.build("MatMul", {x, network.build.constant(w)}));
+  const Tensor rows = *ops::random_tensor(DType::f32, {3, 64}, 7, -2, 2);
+  const auto want = ops::evaluate(*network.graph, std::vector{rows});
+  ASSERT_TRUE(want) << want.error().text();
+  for (const Target& target : targets_of_blocks()) {
+    const auto planned = planned_graph(*network.graph, {.verify = true}, target);
+    ASSERT_TRUE(planned) << planned.error().text();
+    const auto got = run(*planned, std::vector{rows});
+    ASSERT_TRUE(got) << got.error().text();
+    for (int64_t k = 0; k < want->at(0).count(); ++k)
+      ASSERT_NEAR(got->at(0).number(k), want->at(0).number(k), 1e-4) << target.name << ", " << k;
   }
 }
 

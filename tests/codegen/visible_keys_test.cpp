@@ -19,6 +19,8 @@ std::optional<VisibleKeys> of(Expr score) {
   NestOutput out;
   out.value = std::move(score);
   nest.outputs.push_back(std::move(out));
+  for (int axis : {kQuery, kQuery, kQuery, kQuery, kBatch, kKeyHead})
+    nest.accesses.push_back({0, DType::i64, {Expr::axis(axis)}, {}, {}, {}});
   return visible_keys(nest);
 }
 
@@ -28,7 +30,8 @@ std::string text(const Expr& score) {
   if (!found) return "all";
   std::string out;
   for (const KeyBound& b : found->bounds)
-    out += std::string(b.upper ? "key <= " : "key >= ") + std::to_string(b.slope) + "*query + " + b.offset.text() + "; ";
+    out += std::string(b.upper ? "key <= " : "key >= ") + std::to_string(b.slope) + "*query + " + b.offset.text() +
+           (b.loaded ? " + " + b.loaded.text() : "") + "; ";
   return out + found->visible_score.text();
 }
 
@@ -44,6 +47,14 @@ TEST(VisibleKeys, SlidingWindowHasTwoBounds) {
   const Expr left = select(kQueryAxis - kKeyAxis <= integer(3), kScore, kNothing);
   EXPECT_EQ(text(left), "key >= 1*query + -3; x0");
   EXPECT_EQ(text(select(kKeyAxis <= kQueryAxis, left, kNothing)), "key <= 1*query + 0; key >= 1*query + -3; x0");
+}
+
+TEST(VisibleKeys, LengthsOfSequencesAreLoaded) {
+  const Expr length = Expr::input(4, DType::i64), of_head = Expr::input(5, DType::i64);
+  EXPECT_EQ(text(select(kKeyAxis < length, kScore, kNothing)), "key <= 0*query + -1 + x4; x0");
+  EXPECT_EQ(text(select(kKeyAxis <= kQueryAxis + (length - integer(3)), kScore, kNothing)), "key <= 1*query + -3 + x4; x0");
+  EXPECT_EQ(text(select(kQueryAxis + length - kKeyAxis <= integer(7), kScore, kNothing)), "key >= 1*query + -7 + x4; x0");
+  EXPECT_EQ(text(select(kKeyAxis < of_head, kScore, kNothing)), "all") << "heads of one tile would have several bounds";
 }
 
 TEST(VisibleKeys, OtherTermsOfTheMaskStay) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ops/attention/ragged.h"
+#include "ops/attention/scores.h"
 
 namespace tenon::codegen {
 
@@ -35,11 +36,12 @@ bool is_mask(const ir::Type& mask, int least_rank, int most_rank) {
 bool attention_fits(const ir::NodeView& view) {
   for (size_t k = 0; k < 3; ++k)
     if (!float_of_rank(view, k, 4)) return false;
-  for (size_t k = 4; k < view.inputs.size(); ++k)
-    if (view.has(k)) return false;
+  if (view.has(ops::kPastKey) || view.has(ops::kPastValue)) return false;
   for (size_t k = 1; k < view.outputs.size(); ++k)
     if (view.outputs[k].dtype != DType::none) return false;
   if (!heads_fit(view, 1)) return false;
+  if (view.has(ops::kNonpad) && !(view.type(ops::kNonpad).has_rank() && view.type(ops::kNonpad).dim(0).known_equal(view.type(0).dim(0))))
+    return false;
   // A shorter one hides the keys that it does not reach, even where it has one column only.
   return !view.has(3) || (is_mask(view.type(3), 2, 4) && view.type(3).dim(-1).known_equal(view.type(1).dim(2)));
 }
@@ -84,12 +86,15 @@ Expr masked_score(const ir::NodeView& view, size_t mask, const Expr& score) {
   return chooses ? select(Expr::input(3, DType::boolean), score, nothing()) : score + Expr::input(3, DType::f32);
 }
 
-/// -inf where the places of query and key hide one from the other.
-Expr hidden_by_places(const ir::NodeView& view, Expr score) {
+/// -inf where the places of query and key hide one from the other. length: keys of the sequence, of which the last ones are those of the
+/// queries; null: all keys, and the first ones are those of the queries.
+Expr hidden_by_places(const ir::NodeView& view, const Expr& length, Expr score) {
   const int64_t left = view.attributes->integer("left_window_size", -1), right = view.attributes->integer("right_window_size", -1);
-  if (view.attributes->integer("is_causal", 0) != 0) score = select(axis(kKey) <= axis(kQuery), score, nothing());
-  if (left >= 0) score = select(axis(kQuery) - axis(kKey) <= Expr::integer(DType::i64, left), score, nothing());
-  if (right >= 0) score = select(axis(kKey) - axis(kQuery) <= Expr::integer(DType::i64, right), score, nothing());
+  const Expr query = length ? axis(kQuery) + (length - Expr::dim(view.type(0).dim(2))) : axis(kQuery);
+  if (length) score = select(axis(kKey) < length, score, nothing());
+  if (view.attributes->integer("is_causal", 0) != 0) score = select(axis(kKey) <= query, score, nothing());
+  if (left >= 0) score = select(query - axis(kKey) <= Expr::integer(DType::i64, left), score, nothing());
+  if (right >= 0) score = select(axis(kKey) - query <= Expr::integer(DType::i64, right), score, nothing());
   return score;
 }
 
@@ -126,7 +131,15 @@ Nest attention_nest(const ir::NodeView& view, const std::vector<ArrayId>& arrays
                    access_to(arrays[1], DType::f32, {axis(kBatch), axis(kKeyHead), axis(kKey), axis(kHeadSize)}),
                    access_to(arrays[2], DType::f32, {axis(kBatch), axis(kKeyHead), axis(kKey), axis(kValueSize)})};
   if (view.has(3)) nest.accesses.push_back(access_to(arrays[3], view.type(3).dtype, mask_index(view)));
-  const Expr score = hidden_by_places(view, masked_score(view, 3, capped_product(view)));
+  Expr length;
+  if (view.has(ops::kNonpad)) {
+    // Clamped, so that places computed from it do not overflow.
+    const Expr given = Expr::input(static_cast<int>(nest.accesses.size()), DType::i64),
+               beyond = Expr::integer(DType::i64, int64_t{1} << 40);
+    length = min(max(given, Expr::integer(DType::i64, -(int64_t{1} << 40))), beyond);
+    nest.accesses.push_back(access_to(arrays[ops::kNonpad], DType::i64, {axis(kBatch)}));
+  }
+  const Expr score = hidden_by_places(view, length, masked_score(view, 3, capped_product(view)));
   nest.outputs.push_back(output_to(result, score, {axis(kBatch), head, axis(kQuery), axis(kValueSize)}));
   return nest;
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "codegen/analysis/nest_properties.h"
+
 namespace tenon::codegen {
 
 namespace {
@@ -31,6 +33,34 @@ double hidden_by(const Expr& score) {
   return std::min(hidden_by(score.args()[0]), hidden_by(score.args()[1]));
 }
 
+/// Whether the expression is one number for all heads, queries and keys of a sequence.
+bool depends_on_batch_alone(const Expr& e, const Nest& attention) {
+  if (!e) return true;
+  if (e.op() == ExprOp::axis) return e->index == kBatch;
+  if (e.op() != ExprOp::input) return std::ranges::all_of(e.args(), [&](const Expr& a) { return depends_on_batch_alone(a, attention); });
+  if (e->index == 0) return false;
+  const NestAccess& a = attention.accesses[static_cast<size_t>(e->index)];
+  return depends_on_batch_alone(a.flat, attention) && depends_on_batch_alone(a.within, attention) &&
+         depends_on_batch_alone(a.fill, attention) &&
+         std::ranges::all_of(a.index, [&](const Expr& i) { return depends_on_batch_alone(i, attention); });
+}
+
+/// A sum as that of its terms without loads and that of its terms with loads (null: there are none).
+struct SplitSum {
+  Expr places, loaded;
+
+  void add(const Expr& e, bool minus) {
+    if (e.op() == ExprOp::add || e.op() == ExprOp::sub) {
+      add(e.args()[0], minus);
+      add(e.args()[1], minus != (e.op() == ExprOp::sub));
+      return;
+    }
+    Expr& sum = mentions(e, ExprOp::input) ? loaded : places;
+    const Expr so_far = sum ? sum : Expr::integer(DType::i64, 0);
+    sum = minus ? so_far - e : so_far + e;
+  }
+};
+
 /// Where a * key + b * query + c <= 0 holds, |a| being 1.
 std::optional<KeyBound> bound_of(const Affine& sum) {
   for (int axis = 0; axis < kAttentionAxes; ++axis)
@@ -42,15 +72,20 @@ std::optional<KeyBound> bound_of(const Affine& sum) {
 }
 
 /// Of a comparison, where it holds, or where it does not.
-std::optional<KeyBound> bound_of(const Expr& comparison, bool holds) {
+std::optional<KeyBound> bound_of(const Expr& comparison, bool holds, const Nest& attention) {
   const Expr low = comparison.args()[0], high = comparison.args()[1];
   if (low.dtype() != DType::i64 || high.dtype() != DType::i64) return std::nullopt;
   // low < high is low - high + 1 <= 0; not so is high - low <= 0.
   const bool strict = (comparison.op() == ExprOp::less) == holds;
-  auto sum = affine_of(holds ? low - high : high - low, kAttentionAxes);
-  if (!sum) return std::nullopt;
+  SplitSum split;
+  split.add(holds ? low : high, false);
+  split.add(holds ? high : low, true);
+  auto sum = split.places ? affine_of(split.places, kAttentionAxes) : std::nullopt;
+  if (!sum || !depends_on_batch_alone(split.loaded, attention)) return std::nullopt;
   if (strict) sum->offset = sum->offset + Dim(1);
-  return bound_of(*sum);
+  auto bound = bound_of(*sum);
+  if (bound && split.loaded) bound->loaded = simplify(bound->upper ? Expr::integer(DType::i64, 0) - split.loaded : split.loaded);
+  return bound;
 }
 
 }  // namespace
@@ -65,7 +100,7 @@ std::optional<VisibleKeys> visible_keys(const Nest& attention) {
     for (const bool holds : {true, false}) {
       const auto with = [&](bool value) { return Expr::integer(DType::boolean, value); };
       const double hidden = hidden_by(simplify(replaced(attention.outputs[0].value, c, with(!holds))));
-      const auto bound = bound_of(c, holds);
+      const auto bound = bound_of(c, holds, attention);
       if (hidden == 0 || !bound) continue;
       out.bounds.push_back(*bound);
       out.visible_score = simplify(replaced(out.visible_score, c, with(holds)));

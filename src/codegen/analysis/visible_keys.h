@@ -10,11 +10,12 @@ namespace tenon::codegen {
 /// A score of at most this hides a key. Exporters use -inf and the lowest f32.
 inline constexpr double kHiddenScore = -0x1p100;
 
-/// A query sees only keys <= offset + slope * query (`upper`), or only keys >= that.
+/// A query sees only keys <= offset + loaded + slope * query (`upper`), or only keys >= that.
 struct KeyBound {
   bool upper = true;
   Dim offset = 0;
   int64_t slope = 0;
+  Expr loaded = {};  ///< i64 over loads of the nest that depend on the batch alone, as the length of its sequence does; null: 0
 };
 
 /// Which keys a query sees, as far as a mask depends on the positions of query and key alone.

@@ -35,10 +35,10 @@ AttentionCode::AttentionCode(Kernel& kernel, const Plan& plan, const Target& tar
 }
 
 void AttentionCode::take_buffers(const Group& group) {
-  if (!joins()) {
+  if (!joins())
     for (size_t k = 0; k < 3; ++k) operands[k] = emit.buffer(nest.accesses[k].array, false);
-    scores_of.emplace(emit, nest, is_for_few() ? kKey : kQuery);
-  }
+  const bool loads_bounds = visible && std::ranges::any_of(visible->bounds, [](const KeyBound& b) { return bool(b.loaded); });
+  if (!joins() || (form == AttentionForm::join_few && loads_bounds)) scores_of.emplace(emit, nest, is_for_few() ? kKey : kQuery);
   const auto& of = group.as<AttentionGroup>();
   if (parts.several() || is_for_few())
     part_sums = emit.buffer(of.part_sums, !joins()), part_weights = emit.buffer(of.part_weights, !joins());
@@ -72,6 +72,14 @@ void AttentionCode::take_scratch_for_few(int rows) {
   scaled_query = build().scratch(DType::f32, rows * padded_head);
   panel_of_keys = build().scratch(DType::f32, padded_head * panel);
   scores = build().scratch(DType::f32, rows * scores_of_a_row);
+}
+
+KeyRange AttentionCode::keys_seen_by(Reg first, Reg last, const AttentionPoint& head) {
+  return key_range(emit, *visible, first, last, emit.dim(extent(kKey)), [&](const Expr& loaded) {
+    auto made = scores_of->number_of_batch(loaded, head);
+    if (!made) status = std::unexpected(made.error());
+    return made ? *made : number(0);
+  });
 }
 
 Reg AttentionCode::real(double v) {

@@ -58,6 +58,8 @@ struct AttentionCode {
   Reg load_wide(int operand, Reg place, const MemoryOptions& how) {
     return build().expr(ExprOp::cast, {build().load(operands[operand], place, lanes(), how)}, DType::f32);
   }
+  /// The keys that queries `first` to `last` of a head see.
+  KeyRange keys_seen_by(Reg first, Reg last, const AttentionPoint& head);
   /// Whether keys (1) or values (2) are stored in fewer bits than f32.
   bool is_narrow(int operand) const { return nest.accesses[static_cast<size_t>(operand)].dtype != DType::f32; }
   /// Elements of a row of `wide`.

@@ -120,7 +120,7 @@ class AttentionLowering {
     prepare_queries(code_, q, group_.as<AttentionGroup>().scale);
     if (code_.visible) {
       const Reg last = build().sub(build().add(q.first, q.valid), code_.number(1));
-      q.keys = key_range(code_.emit, *code_.visible, q.first, last, code_.emit.dim(code_.extent(kKey)));
+      q.keys = code_.keys_seen_by(q.first, last, q.head);
     }
     const auto whole = [&] {
       if (code_.in_order) attend_in_order(q);

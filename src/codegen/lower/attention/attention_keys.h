@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
+
 #include "codegen/analysis/visible_keys.h"
 #include "codegen/lower/kernel_emitter.h"
 
@@ -10,7 +12,8 @@ struct KeyRange {
   Reg begin = kNone, end = kNone, clear_begin = kNone, clear_end = kNone;
 };
 
-/// The ranges for queries `first` to `last`, inclusive. 0 <= begin <= end <= keys.
-KeyRange key_range(KernelEmitter& emit, const VisibleKeys& visible, Reg first, Reg last, Reg keys);
+/// The ranges for queries `first` to `last`, inclusive. 0 <= begin <= end <= keys. load: emits a KeyBound's `loaded`.
+KeyRange key_range(KernelEmitter& emit, const VisibleKeys& visible, Reg first, Reg last, Reg keys,
+                   const std::function<Reg(const Expr&)>& load);
 
 }  // namespace tenon::codegen

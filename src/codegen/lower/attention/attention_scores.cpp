@@ -74,6 +74,13 @@ Result<Reg> AttentionScores::value_of_keys(const Expr& score, const AttentionPoi
   return build().splat(TRY(emit_.evaluate(score, context)), emit_.lanes());
 }
 
+Result<Reg> AttentionScores::number_of_batch(const Expr& e, const AttentionPoint& point) {
+  KernelEmitter::EvalContext context;
+  context.axes.assign(point.begin(), point.end());
+  context.load = [&](int access) { return load(access, point, {}, context); };
+  return emit_.evaluate(e, context);
+}
+
 bool AttentionScores::depends_on_key(const Expr& e) const {
   if (!e) return false;
   if (e.op() == ExprOp::axis) return e->index == kKey;

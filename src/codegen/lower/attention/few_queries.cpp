@@ -57,7 +57,7 @@ class FewQueriesLowering {
       k.rows.push_back(k.head);
       k.rows.back()[kSharing] = build().min(build().add(first, code_.number(r)), code_.number(few_.heads - 1));
     }
-    const auto [visible_from, visible_to_here] = visible_to(code_, query);
+    const auto [visible_from, visible_to_here] = visible_to(code_, query, k.head);
     const Reg size = code_.number(kKeysOfARange), start = build().mul(range, size);
     k.end_of_keys = build().min(build().add(start, size), visible_to_here);
     // Once, or not at all.

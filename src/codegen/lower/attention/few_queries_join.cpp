@@ -47,7 +47,7 @@ class JoinOfRanges {
     const Reg chunk = build().add(build().mul(heads_before, code_.number(few_.chunks)), build().expr(ExprOp::div, {head, rows}));
     const Reg tile = build().add(build().mul(chunk, code_.emit.dim(code_.extent(kQuery))), q.first);
     clear();
-    const auto [from, to] = visible_to(code_, q.first);
+    const auto [from, to] = visible_to(code_, q.first, q.head);
     const Reg step = code_.number(kKeysOfARange), first_slot = build().mul(tile, code_.emit.dim(few_.ranges));
     const Reg end = build().expr(ExprOp::div, {build().add(to, code_.number(kKeysOfARange - 1)), step});
     build().loop(build().expr(ExprOp::div, {from, step}), end, code_.number(1),

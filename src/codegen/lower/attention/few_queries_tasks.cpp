@@ -5,10 +5,9 @@ namespace tenon::codegen {
 
 bool skips_hidden_keys(const AttentionCode& code) { return code.visible && code.visible->hidden_score == -kInfinity; }
 
-std::pair<Reg, Reg> visible_to(AttentionCode& code, Reg query) {
-  const Reg all = code.emit.dim(code.extent(kKey));
-  if (!skips_hidden_keys(code)) return {code.number(0), all};
-  const KeyRange range = key_range(code.emit, *code.visible, query, query, all);
+std::pair<Reg, Reg> visible_to(AttentionCode& code, Reg query, const AttentionPoint& head) {
+  if (!skips_hidden_keys(code)) return {code.number(0), code.emit.dim(code.extent(kKey))};
+  const KeyRange range = code.keys_seen_by(query, query, head);
   return {range.begin, range.end};
 }
 

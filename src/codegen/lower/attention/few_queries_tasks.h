@@ -27,6 +27,6 @@ class TaskNumber {
 /// Whether all keys beyond the bounds that the query's position sets have a weight of 0, whatever the others are.
 bool skips_hidden_keys(const AttentionCode& code);
 /// The range of keys which that query reads: those that it sees, where others have a weight of 0.
-std::pair<Reg, Reg> visible_to(AttentionCode& code, Reg query);
+std::pair<Reg, Reg> visible_to(AttentionCode& code, Reg query, const AttentionPoint& head);
 
 }  // namespace tenon::codegen
