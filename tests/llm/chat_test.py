@@ -189,6 +189,26 @@ class LanguageModel(unittest.TestCase):
         self.assertTrue(layers < read[0] - 20 * token < report["weight_bytes"], read)
         self.assertTrue(4 * layers < read[2] - (4 * 20 + 6) * token <= 4 * (read[0] - 20 * token), read)
 
+    def test_sequences_of_a_batch_are_measured_together(self):
+        report = self.measured(self.model, "--prefill", 600, "--decode", 4, "--past", 20, "--batch", "1,3")
+        rows = report["rows"]
+        self.assertEqual([(r["work"], r["batch"]) for r in rows], [(w, n) for n in (1, 3) for w in ("prefill", "decode")])
+        self.assertIn("decode 4 behind 20, batch 3", self.tenon("bench", self.model, *"--decode 4 --past 20 --batch 3 --runs 1".split()))
+        for row in rows:
+            self.assertAlmostEqual(row["ms_per_token"] * row["tokens"] * row["batch"], row["median_ms"])
+            self.assertAlmostEqual(row["tokens_per_second"] * row["ms_per_token"], 1000)
+        one, three = (row["gflops"] * row["median_ms"] for row in rows[1::2])
+        self.assertAlmostEqual(three / one, 3, delta=0.03)
+        read = [row["read_gbps"] * row["median_ms"] * 1e6 for row in rows[1::2]]
+        cached = 2 * 2 * 32 * 4 * (4 * 20 + 6)  # keys and values that four steps of a sequence read, f32; weights once for all
+        self.assertTrue(2 * cached < read[1] - read[0] < 2.5 * cached, (read, cached))
+        fixed = self.top / "three.tenon"
+        self.tenon("build", self.model, "--context", 30, "--batch", 3, "-o", fixed)
+        self.assertEqual(self.measured(fixed, "--decode", 2, "--batch", 3)["rows"][0]["batch"], 3)
+        other = self.failure("bench", fixed, "--decode", 2)
+        self.assertEqual((other["what"], other["expected"]), ("the engine runs another number of sequences", "tokens of 1 sequence"))
+        self.assertIn("tokens: i64[3,", other["found"])
+
     def llama(self, package: Path) -> dict[str, str]:
         """The environment of a Python that has this llama_cpp."""
         python = self.top / "python"
@@ -201,7 +221,8 @@ class LanguageModel(unittest.TestCase):
         checkpoint.write_bytes(small_gguf())
         try:
             type(self).environment = self.llama(ROOT / "tests/llm/fake_llama")
-            for row in self.measured(checkpoint, "--prefill", 5, "--decode", 4, "--past", 3, "--vs", "llama.cpp")["rows"]:
+            works = ("--prefill", "5,20", "--decode", 4, "--past", 3, "--batch", "1,60")  # chunks of 512 tokens: 8 of each of 60
+            for row in self.measured(checkpoint, *works, "--vs", "llama.cpp")["rows"]:
                 self.assertEqual((row["vs"]["name"], row["vs"]["version"]), ("llama.cpp", "fake"))
                 self.assertLessEqual(row["vs"]["ratio_low"], row["vs"]["ratio_high"])
             report = json.loads(self.tenon("compare", checkpoint, "--tokens", 7, "--with", "llama.cpp", "--json"))
@@ -237,7 +258,7 @@ class LanguageModel(unittest.TestCase):
             return error["code"], error["what"]
 
         bench = ("bench", self.engine, "--prefill", 8)
-        self.assertEqual(what(*bench, "--batch", "1,4"), (300, "not supported yet: --batch above 1"))
+        self.assertEqual(what(*bench, "--batch", "1,4"), (200, "the engine runs another number of sequences"))
         self.assertEqual(self.failure(*bench, "--vs", "onnxruntime")["expected"], "--vs llama.cpp")
         self.assertEqual(self.failure(*bench, "--vs", "llama.cpp")["expected"], "a GGUF file")
         self.assertEqual(self.failure("bench", self.engine, "--past", 8)["found"], "neither")

@@ -82,7 +82,7 @@ def measure_start(engine: Path, model: Path, folder: Path, threads: int) -> tupl
     tokens = tenon("tokens", engine, PROMPT)["tokens"]
     inputs = folder / "inputs.npz"
     one = {key: np.array([value]) for key, value in (("decodes", 0), ("wants_logits", 0), ("context", 2048))}
-    np.savez(inputs, past=np.zeros(0, np.int64), tokens=np.array(tokens), **one)
+    np.savez(inputs, past=np.zeros((1, 0), np.int64), tokens=np.array([tokens]), **one)
     command = [TENON, "generate", engine, "--prompt", PROMPT, "-n", 1, "--temperature", 0, "--quiet", "--threads", threads]
     taken_ms(command)
     pairs = [(taken_ms(command), llama_start_ms(model, inputs, threads)) for _ in range(TIMES)]

@@ -22,10 +22,23 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kLlama = "llama.cpp";
 
-/// Tokens of the longest sequence that a work needs.
-int64_t most_tokens(const std::vector<DecoderWork>& works) {
-  int64_t out = 0;
-  for (const DecoderWork& w : works) out = std::max(out, w.past + w.tokens);
+/// The most sequences, and tokens of one, that a work needs.
+DecoderWork most_of(const std::vector<DecoderWork>& works) {
+  DecoderWork out;
+  for (const DecoderWork& w : works) {
+    out.tokens = std::max(out.tokens, w.past + w.tokens);
+    out.batch = std::max(out.batch, w.batch);
+  }
+  return out;
+}
+
+/// One engine runs all batches. The cache of a checkpoint has room for what is measured alone: that of a model's whole context, times the
+/// batch, can be larger than memory.
+EngineOptions engine_options(const EngineOptions& given, const DecoderWork& most) {
+  EngineOptions out = given;
+  if (most.batch == 1 || given.is_engine()) return out;
+  out.model.batch = 0;
+  if (out.model.context == 0) out.model.context = most.tokens;
   return out;
 }
 
@@ -88,20 +101,19 @@ void DecoderBenchOptions::add_to(CLI::App& app) {
   app.add_option("--past", past, "tokens that are in the cache before those of --prefill and --decode run (default: 0)")
       ->type_name("N")
       ->check(at_least(0));
-  list("--batch", batch, "sequences that run at once (default: 1)");
+  list("--batch", batch, "sequences of equal lengths that run at once, each number in rows of its own (default: 1)");
 }
 
 std::vector<DecoderWork> DecoderBenchOptions::works() const {
   std::vector<DecoderWork> out;
-  for (const int64_t tokens : prefill) out.push_back({.past = past, .tokens = tokens});
-  if (decode > 0) out.push_back({.past = past, .tokens = decode, .decodes = true});
+  for (const int64_t sequences : batch.empty() ? std::vector<int64_t>{1} : batch) {
+    for (const int64_t tokens : prefill) out.push_back({.past = past, .tokens = tokens, .batch = sequences});
+    if (decode > 0) out.push_back({.past = past, .tokens = decode, .decodes = true, .batch = sequences});
+  }
   return out;
 }
 
 Result<void> check_decoder_options(const BenchOptions& o, const DecoderBenchOptions& d) {
-  const auto wrong = std::ranges::find_if(d.batch, [](int64_t batch) { return batch > 1; });
-  if (wrong != d.batch.end())
-    return fail(Code::not_supported, "--batch", "not supported yet: --batch above 1").expected("1").found(std::to_string(*wrong));
   const bool llama = o.peer == kLlama;
   if (!d.any()) {
     const char* const flag = llama ? "--vs llama.cpp" : d.past > 0 ? "--past" : !d.batch.empty() ? "--batch" : nullptr;
@@ -126,12 +138,13 @@ Result<void> check_decoder_options(const BenchOptions& o, const DecoderBenchOpti
 
 Result<void> bench_decoder(const BenchOptions& o, const DecoderBenchOptions& d, Console& console) {
   const std::vector<DecoderWork> works = d.works();
+  const DecoderWork most = most_of(works);
   double load_ms = 0;
-  const auto engine = TRY(o.engine.engine(console, &load_ms));
+  const auto engine = TRY(engine_options(o.engine, most).engine(console, &load_ms));
   runtime::RunOptions options = o.engine.run_options();
   const int pool_size = default_thread_pool().size();
   options.threads = options.threads > 0 ? std::min(options.threads, pool_size) : pool_size;
-  DecoderRuns runs = TRY(DecoderRuns::create(engine, o.engine.model.path, most_tokens(works), options, o.inputs.seed.value_or(1)));
+  DecoderRuns runs = TRY(DecoderRuns::create(engine, o.engine.model.path, most, options, o.inputs.seed.value_or(1)));
   console.progress("other engine");
   const auto peer = TRY(start_peer(o, options.threads, peer_work(runs.tokens(), works[0], false)));
   const std::vector<WorkAmounts> amounts = TRY(amounts_of(runs, works));

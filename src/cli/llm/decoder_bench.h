@@ -12,17 +12,17 @@ struct DecoderBenchOptions {
   std::vector<int64_t> prefill;
   int64_t decode = 0;
   int64_t past = 0;
-  std::vector<int64_t> batch;
+  std::vector<int64_t> batch;  ///< of each; empty: 1
 
   void add_to(CLI::App& app);
   /// Whether a model is measured as a decoder.
   bool any() const { return !prefill.empty() || decode > 0; }
-  /// Prompts, then the answer.
+  /// Of each batch prompts, then the answer.
   std::vector<DecoderWork> works() const;
 };
 
 /// Errors: bad_usage (--past, --batch or llama.cpp without a work; another engine than llama.cpp with one; llama.cpp where MODEL is no GGUF
-/// file); not_supported (--batch above 1).
+/// file).
 Result<void> check_decoder_options(const BenchOptions& options, const DecoderBenchOptions& decoder);
 
 /// Measures each work, with --vs by turns with llama.cpp, and prints the table. Errors: also those of loading and running.

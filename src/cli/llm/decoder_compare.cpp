@@ -83,18 +83,17 @@ Result<std::vector<int64_t>> given_tokens(const DecoderComparison& c, const runt
   return out;
 }
 
-/// f64[1, tokens, vocabulary], of the graph that has the logits of all tokens.
-Result<Tensor> reference_logits(const ir::Graph& graph, std::span<const int64_t> tokens, ops::Mode mode) {
+/// f64[1, tokens, vocabulary], of the graph that has the logits of all tokens, i64[1, tokens].
+Result<Tensor> reference_logits(const ir::Graph& graph, const Tensor& tokens, ops::Mode mode) {
   ops::EvaluateOptions options;
   options.mode = mode;
-  const Tensor input = Tensor::of_i64({1, static_cast<int64_t>(tokens.size())}, tokens);
-  return TRY(ops::StatefulRun(options).step(graph, {&input, 1})).at(0);
+  return TRY(ops::StatefulRun(options).step(graph, {&tokens, 1})).at(0);
 }
 
 /// Of that shape.
-Result<Tensor> peer_logits(const DecoderComparison& c, std::span<const int64_t> tokens, const Sizes& shape) {
+Result<Tensor> peer_logits(const DecoderComparison& c, const Tensor& tokens, const Sizes& shape) {
   const int threads = c.engine.threads > 0 ? c.engine.threads : default_thread_pool().size();
-  const DecoderWork work{.tokens = static_cast<int64_t>(tokens.size()), .decodes = true};
+  const DecoderWork work{.tokens = tokens.count(), .decodes = true};
   const auto peer = TRY(Peer::start({.name = c.with, .model = c.engine.model.path, .external_data = {}, .threads = threads, .outputs = {}},
                                     peer_work(tokens, work, true)));
   std::vector<Tensor> out = TRY(peer->outputs());
@@ -138,7 +137,7 @@ Result<DecoderRuns> runs_of(const DecoderComparison& c, const compiler::CompileO
       TRY(compiler::load_compiled(TRY(compiled({std::move(imported.graph), std::move(imported.unbounded)}, options, console))));
   const auto given = TRY(given_tokens(c, *engine, TRY(llm::decoder_interface(*engine, c.engine.model.path)).vocabulary));
   const int64_t count = given.empty() ? c.tokens.value_or(kTokens) : static_cast<int64_t>(given.size());
-  auto out = TRY(DecoderRuns::create(engine, c.engine.model.path, count, c.engine.run_options(), c.inputs.seed.value_or(1)));
+  auto out = TRY(DecoderRuns::create(engine, c.engine.model.path, {.tokens = count}, c.engine.run_options(), c.inputs.seed.value_or(1)));
   if (!given.empty()) out.set_tokens(given);
   return out;
 }
@@ -152,7 +151,7 @@ Result<std::unique_ptr<ir::Graph>> reference_graph(const DecoderComparison& c, b
 }
 
 /// What rounding every node's result makes of the logits, and the cache where it is of another type than f32.
-Result<double> rounding_of(const DecoderComparison& c, std::span<const int64_t> tokens, const Tensor& reference) {
+Result<double> rounding_of(const DecoderComparison& c, const Tensor& tokens, const Tensor& reference) {
   const auto graph = TRY(reference_graph(c, true));
   return distance(TRY(reference_logits(*graph, tokens, ops::Mode::declared)).reshaped(reference.shape()), reference).largest;
 }
@@ -167,7 +166,7 @@ bool is_checkpoint(const std::string& path) {
 Result<void> compare_decoder(const DecoderComparison& c, Console& console) {
   const auto options = TRY(c.engine.compile_options(console));
   DecoderRuns runs = TRY(runs_of(c, options, console));
-  const auto count = static_cast<int64_t>(runs.tokens().size());
+  const int64_t count = runs.tokens().count();
   const Tensor ours = TRY(runs.logits({.tokens = count, .decodes = true}));
   std::optional<Tensor> theirs;
   if (c.with != "reference") {

@@ -13,7 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-double rate(const DecoderWork& work, double ms) { return static_cast<double>(work.tokens) * 1e3 / ms; }
+double tokens_of(const DecoderWork& work) { return static_cast<double>(work.tokens * work.batch); }
+double rate(const DecoderWork& work, double ms) { return tokens_of(work) * 1e3 / ms; }
 
 /// Tokens a second between which nine tenths of the samples are.
 Interval rates(const DecoderWork& work, std::span<const double> ms) {
@@ -33,7 +34,7 @@ std::vector<std::string> cells_of(const DecoderRow& row, bool has_peer) {
   std::vector<std::string> out{text_of(row.work),
                                fmt::format("{:.1f}", rate(row.work, f.median_ms)),
                                fmt::format("{:.1f} to {:.1f}", spread.low, spread.high),
-                               fmt::format("{:.3f}", f.median_ms / static_cast<double>(row.work.tokens)),
+                               fmt::format("{:.3f}", f.median_ms / tokens_of(row.work)),
                                share_text(row),
                                fmt::format("{} of {}{}", row.kept, f.quiet.tried, f.quiet.count < row.kept ? ", not quiet" : "")};
   if (!has_peer) return out;
@@ -60,8 +61,9 @@ Json data_of_peer(const DecoderRow& row, const Peer& peer) {
 }  // namespace
 
 std::string text_of(const DecoderWork& work) {
-  return fmt::format("{} {}{}", work.decodes ? "decode" : "prefill", work.tokens,
-                     work.past > 0 ? fmt::format(" behind {}", work.past) : "");
+  return fmt::format("{} {}{}{}", work.decodes ? "decode" : "prefill", work.tokens,
+                     work.past > 0 ? fmt::format(" behind {}", work.past) : "",
+                     work.batch > 1 ? fmt::format(", batch {}", work.batch) : "");
 }
 
 void report_decoder(const std::vector<DecoderRow>& rows, const Peer* peer, Console& console) {
@@ -77,9 +79,9 @@ Json data_of(const DecoderRow& row, const Peer* peer) {
   return {{"work", row.work.decodes ? "decode" : "prefill"},
           {"tokens", row.work.tokens},
           {"past", row.work.past},
-          {"batch", 1},
+          {"batch", row.work.batch},
           {"median_ms", f.median_ms},
-          {"ms_per_token", f.median_ms / static_cast<double>(row.work.tokens)},
+          {"ms_per_token", f.median_ms / tokens_of(row.work)},
           {"tokens_per_second", rate(row.work, f.median_ms)},
           {"tokens_per_second_p5", spread.low},
           {"tokens_per_second_p95", spread.high},

@@ -19,7 +19,7 @@ struct DecoderRow {
   size_t kept = 0;       ///< samples that count
 };
 
-/// "prefill 128", "decode 128 behind 4096".
+/// "prefill 128", "decode 128 behind 4096, batch 4".
 std::string text_of(const DecoderWork& work);
 
 /// Prints a row for each work. peer: null where there is none.

@@ -15,12 +15,13 @@ namespace tenon::cli {
 
 /// Tokens that run behind others, which are in the cache already.
 struct DecoderWork {
-  int64_t past = 0;      ///< tokens in the cache
-  int64_t tokens = 0;    ///< that run
+  int64_t past = 0;      ///< tokens of each sequence in the cache
+  int64_t tokens = 0;    ///< of each sequence that run
   bool decodes = false;  ///< a run a token, as in an answer; else runs of kPromptChunk at most, as of a prompt
+  int64_t batch = 1;     ///< sequences that run at once
 };
 
-/// Tokens of a prompt that run at once, at most, as in a session (llm::GenerationOptions::chunk).
+/// Tokens of prompts that run at once, of all sequences, at most, as in a session (llm::GenerationOptions::chunk).
 inline constexpr int64_t kPromptChunk = 512;
 
 /// What a work computes and reads at least.
@@ -29,53 +30,55 @@ struct WorkAmounts {
   double bytes = 0;    ///< weights and rows of the cache that its runs read, each once a run
 };
 
-/// Runs of a decoder on random tokens, the same in each: a work has those at its places of one sequence.
+/// Runs of a decoder on random tokens, the same in each: a work has those at its places of the first sequences.
 class DecoderRuns {
  public:
-  /// most: tokens of the longest sequence. Errors: those of llm::decoder_interface and Context::create; bad_usage where the cache has no
-  /// room for them; not_supported for a decoder without a cache.
-  static Result<DecoderRuns> create(std::shared_ptr<const runtime::Engine> engine, const std::string& place, int64_t most,
+  /// most: the most sequences (batch) and tokens of one that works have. Errors: those of llm::decoder_interface and Context::create;
+  /// bad_usage where the cache has no room for them; not_supported for a decoder without a cache.
+  static Result<DecoderRuns> create(std::shared_ptr<const runtime::Engine> engine, const std::string& place, const DecoderWork& most,
                                     const runtime::RunOptions& options, uint64_t seed);
 
   /// Milliseconds of the work; what is in its past, or is taken back from there, is not measured. Errors: those of Context::run.
   Result<double> timed(const DecoderWork& work);
   /// The work's amounts: it runs once. Errors: those of Context::run.
   Result<WorkAmounts> amounts(const DecoderWork& work);
-  /// f32[tokens, vocabulary]: the logits of each token of a work that decodes. Errors: those of Context::run.
+  /// f32[tokens, vocabulary]: the logits of each token of a work that decodes one sequence. Errors: those of Context::run.
   Result<Tensor> logits(const DecoderWork& work);
-  std::span<const int64_t> tokens() const { return tokens_; }
-  /// In place of the random ones, as many. All are in the vocabulary.
-  void set_tokens(std::vector<int64_t> tokens);
+  /// i64[sequences, tokens], without a copy.
+  const Tensor& tokens() const { return tokens_; }
+  /// In place of the random ones, of the same shape. All are in the vocabulary.
+  void set_tokens(std::span<const int64_t> tokens);
 
  private:
   DecoderRuns(std::shared_ptr<const runtime::Engine> engine, const llm::DecoderInterface& interface,
               std::unique_ptr<runtime::Context> context, const runtime::RunOptions& options)
-      : engine_(std::move(engine)),
-        interface_(interface),
-        at_once_(std::min(kPromptChunk, interface.most_tokens)),
-        context_(std::move(context)),
-        options_(options) {}
-  /// Tokens of a work's next run.
+      : engine_(std::move(engine)), interface_(interface), context_(std::move(context)), options_(options) {}
+  /// Tokens of each sequence in a prompt's run.
+  int64_t at_once() const { return std::clamp(kPromptChunk / batch_, int64_t{1}, interface_.most_tokens); }
+  /// Tokens of each sequence in a work's next run.
   int64_t next_count(const DecoderWork& work, int64_t done) const;
-  /// Leaves the first `length` tokens in the cache.
-  Result<void> keep(int64_t length);
-  /// Runs the next `count` tokens at once. f32[vocabulary] of the last one, valid until the next run.
+  /// Leaves the first tokens, those of the work's past, in the cache of its sequences.
+  Result<void> keep(const DecoderWork& work);
+  /// The next `count` tokens of each sequence as the engine's input: a view of next_.
+  Tensor next_input(int64_t count);
+  /// Runs the next `count` tokens of each sequence at once. f32[vocabulary] of the last one, valid until the next run.
   Result<std::span<const float>> run(int64_t count);
   Result<void> run_all(const DecoderWork& work);
+  /// Of the cache: a token of each sequence.
   double cached_row_bytes() const;
 
   std::shared_ptr<const runtime::Engine> engine_;
   llm::DecoderInterface interface_;
-  int64_t at_once_;  ///< tokens of a prompt's run
   std::unique_ptr<runtime::Context> context_;
   runtime::RunOptions options_;
-  std::vector<int64_t> tokens_;
+  Tensor tokens_;
+  std::vector<int64_t> next_;
   std::vector<int32_t> narrow_;
-  int64_t length_ = 0;
+  int64_t batch_ = 1, length_ = 0;  ///< of the cache
 };
 
-/// The work and its tokens as tools/bench/llama_peer.py reads them: past i64[past], tokens i64[tokens], decodes, wants_logits (of each run)
-/// and context (tokens that the cache has room for) i64[1].
-files::NamedTensors peer_work(std::span<const int64_t> tokens, const DecoderWork& work, bool wants_logits);
+/// The work and its tokens as tools/bench/llama_peer.py reads them: past i64[batch, past], tokens i64[batch, tokens], decodes, wants_logits
+/// (of each run) and context (tokens of a sequence that the cache has room for) i64[1]. tokens: of DecoderRuns::tokens.
+files::NamedTensors peer_work(const Tensor& tokens, const DecoderWork& work, bool wants_logits);
 
 }  // namespace tenon::cli

@@ -121,6 +121,7 @@ VERB(bench) {
         "  tenon bench model.onnx --input batch.npz --runs 60 --seconds 120 --json\n"
         "  tenon bench model.gguf --prefill 128,512 --decode 128 --vs llama.cpp\n"
         "  tenon bench model.gguf --decode 128 --past 4096            (an answer behind 4,096 tokens)\n"
+        "  tenon bench model.gguf --decode 128 --batch 1,4,16         (answers to so many sequences at once, a token of each in a run)\n"
         "\nA sample is 20 ms of runs back to back, between two measurements of the FMA peak; samples during which the machine was\n"
         "disturbed are dropped and taken again, three times as many as requested at most. With --vs a sample is a pair, taken in turns;\n"
         "the other engine computes in fp32 on as many threads, and is made for the inputs' shapes alone where --shape is given.\n"

@@ -22,21 +22,21 @@ std::string ports_text(std::span<const PortInfo> ports) {
   return out.empty() ? "none" : out;
 }
 
-bool has_one_row(const PortInfo& port) {
-  return std::all_of(port.lower.begin(), port.lower.end() - 1, [](int64_t size) { return size <= 1; });
-}
-
-/// [1, new].
+/// [batch, new].
 bool is_tokens(const PortInfo& port) {
   return (port.dtype == DType::i64 || port.dtype == DType::i32) && port.container.kind == ValueKind::tensor && port.lower.size() == 2 &&
-         port.lower[0] <= 1 && port.upper[1] > 1;
+         port.upper[1] > 1;
 }
 
-/// [1, vocabulary] or [1, 1, vocabulary].
+/// [batch, vocabulary], or [1, new, vocabulary] where new may be 1.
 bool is_logits(const PortInfo& port) {
-  return port.dtype == DType::f32 && port.container.kind == ValueKind::tensor && port.lower.size() >= 2 && port.lower.size() <= 3 &&
-         has_one_row(port) && port.lower.back() == port.upper.back() && port.lower.back() > 0;
+  const bool fits =
+      port.dtype == DType::f32 && port.container.kind == ValueKind::tensor && port.lower.size() >= 2 && port.lower.size() <= 3;
+  return fits && (port.lower.size() == 2 || (port.lower[0] <= 1 && port.lower[1] <= 1)) && port.lower.back() == port.upper.back() &&
+         port.lower.back() > 0;
 }
+
+bool takes_sequences(const PortInfo& port, int64_t batch) { return port.lower[0] <= batch && batch <= port.upper[0]; }
 
 bool is_finite(const Tensor& state) {
   if (!is_float(state.dtype())) return true;
@@ -60,12 +60,18 @@ Error no_decoder(const runtime::Engine& engine, std::string_view place) {
 
 }  // namespace
 
-Result<DecoderInterface> decoder_interface(const runtime::Engine& engine, std::string_view place) {
+Result<DecoderInterface> decoder_interface(const runtime::Engine& engine, std::string_view place, int64_t batch) {
   const bool fits =
       engine.inputs().size() == 1 && engine.outputs().size() == 1 && is_tokens(engine.inputs()[0]) && is_logits(engine.outputs()[0]);
   if (!fits) return no_decoder(engine, place);
-  const PortInfo& tokens = engine.inputs()[0];
-  DecoderInterface out{.vocabulary = engine.outputs()[0].lower.back(), .capacity = INT64_MAX, .most_tokens = tokens.upper[1]};
+  const PortInfo &tokens = engine.inputs()[0], &logits = engine.outputs()[0];
+  const bool has_all_logits = logits.lower.size() == 3;
+  if (!takes_sequences(tokens, batch) || !takes_sequences(logits, batch) || (has_all_logits && batch > 1))
+    return fail(Code::bad_usage, std::string(place), "the engine runs another number of sequences")
+        .expected(fmt::format("tokens of {} sequence{}", batch, batch == 1 ? "" : "s"))
+        .found(fmt::format("inputs {}; outputs {}", ports_text(engine.inputs()), ports_text(engine.outputs())))
+        .advice(fmt::format("build it with --batch {}, or with --batch 0 for any number", batch));
+  DecoderInterface out{.vocabulary = logits.lower.back(), .capacity = INT64_MAX, .most_tokens = tokens.upper[1]};
   out.has_cache = !engine.states().empty();
   out.can_be_shortened = true;
   out.narrow_tokens = tokens.dtype == DType::i32;

@@ -22,9 +22,10 @@ struct DecoderInterface {
   std::optional<size_t> position = {};
   int64_t ring_rows = 0;  ///< of the shortest ring: so many tokens overwrite none
 };
-/// Of an entry with one input, i64 or i32 [1, new], and one output, f32[1, vocabulary] or f32[1, new, vocabulary], over states or without.
-/// Errors: bad_input for any other engine, saying what it has.
-Result<DecoderInterface> decoder_interface(const runtime::Engine& engine, std::string_view place);
+/// Of an entry with one input, i64 or i32 [batch, new], and one output, f32[batch, vocabulary] or, of one sequence, f32[1, new,
+/// vocabulary], over states or without. Errors: bad_input for any other engine, saying what it has; bad_usage for one of another number of
+/// sequences.
+Result<DecoderInterface> decoder_interface(const runtime::Engine& engine, std::string_view place, int64_t batch = 1);
 
 /// The decoder of an engine, with states of its own.
 class EngineDecoder : public Decoder {
