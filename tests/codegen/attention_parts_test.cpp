@@ -110,12 +110,13 @@ constexpr Form kForms[] = {{2, 16, "", "", "x86_avx2"},
                            {4, 33, "f32[1,4,1,t]", "", "x86_avx2"},
                            {4, 16, "", ", is_causal=1", "x86_avx512"},
                            {8, 16, "bool[s,t]", ", left_window_size=300, right_window_size=400", "x86_avx2"},
+                           {4, 8, "", ", left_window_size=0", "x86_avx2"},
                            {6, 16, "", "", "x86_avx2", "f16"},
                            {4, 12, "bool[s,t]", "", "x86_avx512", "bf16"}};
 
 TEST(FewQueries, GiveTheBitsOfManyQueries) {
   for (const Form& form : kForms)
-    for (const auto& [queries, keys] : {std::pair{1, 1}, {1, 700}, {3, 256}, {2, 300}, {4, 40}}) check_form(form, queries, keys);
+    for (const auto& [queries, keys] : {std::pair{1, 1}, {1, 700}, {3, 256}, {2, 300}, {4, 40}, {3, 1}}) check_form(form, queries, keys);
 }
 
 TEST(FewQueries, LengthsOfSequencesBoundKeys) {

@@ -88,27 +88,6 @@ TEST(AbsorbColumns, RunsOnTilesOfAnyShapeAndDepth) {
   }
 }
 
-TEST(AbsorbColumns, PacksOperandsOfTheRunInAlternation) {
-  for (const char* name : {"x86_avx512", "x86_avx2"}) {
-    const Target& target = **target_named(name);
-    for (const int64_t width : {16, 48}) {
-      SCOPED_TRACE(fmt::format("{} columns of {}", name, width));
-      const auto graph = ir::parse(fmt::format("graph main(x: f32[n,24], w: f32[24,{}]) {{ h = MatMul(x, w) "
-                                               "a, b = Split(h, axis=1, num_outputs=2) s = Sigmoid(a) y = Mul(s, b) return y }}",
-                                               2 * width),
-                                   ops::table());
-      ASSERT_TRUE(graph) << graph.error().text();
-      const auto planned = planned_graph(**graph, {.verify = true}, target);
-      ASSERT_TRUE(planned) << planned.error().text();
-      EXPECT_EQ(kernels_of(*planned), 2u) << text_of(planned->plan);
-      const std::vector<Tensor> inputs = {*ops::random_tensor(DType::f32, {3, 24}, 1), *ops::random_tensor(DType::f32, {24, 2 * width}, 2)};
-      const auto want = ops::evaluate(**graph, inputs);
-      ASSERT_TRUE(want) << want.error().text();
-      expect_same(*planned, inputs, *want, false);
-    }
-  }
-}
-
 /// nests and contractions, as they stand in the plan.
 std::string kinds_of(std::string_view text) {
   const auto graph = ir::parse(text, ops::table());

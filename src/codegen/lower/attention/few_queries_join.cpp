@@ -49,8 +49,10 @@ class JoinOfRanges {
     clear();
     const auto [from, to] = visible_to(code_, q.first, q.head);
     const Reg step = code_.number(kKeysOfARange), first_slot = build().mul(tile, code_.emit.dim(few_.ranges));
+    const Reg begin = build().expr(ExprOp::div, {from, step});
     const Reg end = build().expr(ExprOp::div, {build().add(to, code_.number(kKeysOfARange - 1)), step});
-    build().loop(build().expr(ExprOp::div, {from, step}), end, code_.number(1),
+    // No task has written the range of a query that sees no key.
+    build().loop(begin, build().expr(ExprOp::select, {build().expr(ExprOp::less, {from, to}), end, begin}), code_.number(1),
                  [&](Reg range) { add(build().add(first_slot, range), build().expr(ExprOp::rem, {head, rows})); });
     write_results(code_, q, group_.as<AttentionGroup>().masked_rows);
   }
