@@ -2,12 +2,19 @@
 // Decoders of src/nn as engines: each step against the reference, and one plan for all lengths.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
 #include <cstring>
+#include <numeric>
+#include <random>
 
 #include "../nn/small_decoder.h"
 #include "helpers.h"
 #include "nn/decoder/decoder.h"
 #include "ops/reference/stateful_run.h"
+#include "seeds.h"
 
 namespace tenon::compiler {
 namespace {
@@ -214,7 +221,7 @@ class WeightsInBlocks : public nn::Weights {
   std::optional<Sizes> shape_of(std::string_view name) const override { return of_.shape_of(name); }
   ir::ConstantRef constant(std::string_view name) const override {
     const ir::ConstantRef plain = of_.constant(name);
-    if (plain->shape.size() != 2) return plain;
+    if (plain->shape.size() != 2 || plain->shape[1] % format_.elements != 0) return plain;
     const auto bytes = block_bytes(format_, static_cast<uint64_t>(plain->count()));
     Tensor codes = *Tensor::make(DType::u8, {static_cast<int64_t>(*bytes)});
     EXPECT_TRUE(quantize(format_, plain->tensor()->as<float>(), {codes.mutable_data(), *bytes}));
@@ -253,6 +260,106 @@ TEST(Decoders, WeightsInBlocksEqualTheReference) {
     for (int64_t token : {9, 1}) EXPECT_EQ(steps->run({token}), "") << format;
   }
 }
+
+/// On so many threads.
+runtime::RunOptions options_of(int threads) {
+  static ThreadPool pool(3);
+  runtime::RunOptions options = tests::run_options();
+  options.thread_pool = &pool;
+  options.threads = threads;
+  return options;
+}
+
+/// A random decoder, and calls of it.
+class RandomCase {
+ public:
+  explicit RandomCase(uint64_t seed) : random_(seed) {
+    config.layers = 1 + pick(2);
+    config.key_heads = one_of({1, 1, 2, 3});
+    config.heads = config.key_heads * one_of({1, 2, 3, 4, 9});
+    config.head_size = one_of({4, 8, 16, 20, 32, 64});
+    config.width = 32 * (1 + pick(3));
+    config.inner_width = one_of({32, 96, 160, 1056});
+    config.context = one_of({20, 90, 300, 700});
+    config.rotation = std::array{nn::Rotation::none, nn::Rotation::interleaved, nn::Rotation::half_split}[pick(3)];
+    config.rotated_size = config.rotation == nn::Rotation::none ? 0 : config.head_size;
+    config.linear_bias = pick(5) == 0;
+    config.gated = pick(3) > 0;
+    if (pick(4) == 0) config.score_softcap = 20;
+    for (int64_t l = 0; l < config.layers && pick(2) == 0; ++l) config.windows = {0, one_of({1, 5, 70, 256, 300})};
+    config.windows.resize(config.windows.empty() ? 0 : static_cast<size_t>(config.layers));
+    format = std::array{"", "Q4_0", "Q8_0"}[pick(3)];
+    cache = std::array{nn::CacheType::f32, nn::CacheType::f16, nn::CacheType::bf16, nn::CacheType::int8}[pick(4)];
+    batch = one_of({1, 2, 3, 5, 16});
+    fixed_batch = pick(2) == 0;
+    all_logits = pick(2) == 0;
+    for (int64_t left = config.context - pick(5); left > 0 && chunks.size() < 40; left -= chunks.back())
+      chunks.push_back(std::min(left, one_of({1, 1, 1 + pick(8), 1 + pick(64), 1 + pick(400)})));
+  }
+
+  std::string text() const {
+    return fmt::format("{} layers, {} heads of {}, {} key heads, width {}, inner width {}, windows {}, weights {}, cache {}, {} batch {}{}",
+                       config.layers, config.heads, config.head_size, config.key_heads, config.width, config.inner_width, config.windows,
+                       format.empty() ? "f32" : format, static_cast<int>(cache), fixed_batch ? "fixed" : "any", batch,
+                       all_logits ? ", all logits" : "") +
+           fmt::format(", chunks {}", chunks);
+  }
+  int64_t pick(size_t count) { return std::uniform_int_distribution<int64_t>(0, static_cast<int64_t>(count) - 1)(random_); }
+  int64_t one_of(std::initializer_list<int64_t> values) { return values.begin()[pick(values.size())]; }
+
+  nn::DecoderConfig config;
+  std::string format;  ///< of matrices; empty: f32
+  nn::CacheType cache;
+  int64_t batch;
+  bool fixed_batch, all_logits;
+  std::vector<int64_t> chunks;
+
+ private:
+  std::mt19937_64 random_;
+};
+
+/// A batch in chunks on 1, 2 or 3 threads: the logits of each sequence are those of a run that has it alone, as one chunk, on one thread.
+void check_bits(uint64_t seed) {
+  RandomCase drawn(seed);
+  SCOPED_TRACE("TENON_SEED=" + std::to_string(seed) + ": " + drawn.text());
+  const auto plain = nn::testing::weights_of(drawn.config);
+  const WeightsInBlocks in_blocks(plain, drawn.format.empty() ? "Q4_0" : drawn.format, false);
+  const nn::Weights& weights = drawn.format.empty() ? static_cast<const nn::Weights&>(plain) : in_blocks;
+  auto alone = steps_of(drawn.config, weights, {.cache = drawn.cache, .all_logits = true});
+  auto steps =
+      steps_of(drawn.config, weights, {.cache = drawn.cache, .batch = drawn.fixed_batch ? drawn.batch : 0, .all_logits = drawn.all_logits});
+  ASSERT_TRUE(alone && steps) << (alone ? steps.error() : alone.error()).text();
+  const int64_t total = std::accumulate(drawn.chunks.begin(), drawn.chunks.end(), int64_t{0});
+  std::vector<std::vector<float>> want;
+  for (int64_t row = 0; row < drawn.batch; ++row) {
+    alone->context->reset();
+    const auto logits = alone->context->run(std::vector{Tensor::of_i64({1, total}, sequence_of(row, total))}, options_of(1));
+    ASSERT_TRUE(logits) << logits.error().text();
+    want.emplace_back((*logits)[0].as<float>().begin(), (*logits)[0].as<float>().end());
+  }
+  int64_t at = 0;
+  for (const int64_t chunk : drawn.chunks) {
+    std::vector<int64_t> tokens;
+    for (int64_t row = 0; row < drawn.batch; ++row) {
+      const std::vector<int64_t> all = sequence_of(row, at + chunk);
+      tokens.insert(tokens.end(), all.begin() + at, all.end());
+    }
+    const auto got = steps->context->run(std::vector{Tensor::of_i64({drawn.batch, chunk}, tokens)}, options_of(1 + drawn.pick(3)));
+    ASSERT_TRUE(got) << got.error().text();
+    at += chunk;
+    const int64_t count = (drawn.all_logits ? chunk : 1) * nn::testing::kVocabulary;
+    for (int64_t row = 0; row < drawn.batch; ++row) {
+      const float* const own = want[static_cast<size_t>(row)].data() + at * nn::testing::kVocabulary - count;
+      const float* const found = (*got)[0].as<float>().data() + row * count;
+      ASSERT_EQ(std::memcmp(found, own, static_cast<size_t>(count) * sizeof(float)), 0)
+          << "sequence " << row << ", chunk of " << chunk << " before token " << at << ": " << found[count - 1] << " for "
+          << own[count - 1];
+    }
+  }
+}
+
+/// TENON_GRAPHS=200 runs that many (seeds.h).
+TEST(RandomDecoders, SequencesHaveTheBitsOfEachAloneInOneRun) { tests::each_seed(2, check_bits); }
 
 }  // namespace
 }  // namespace tenon::compiler
