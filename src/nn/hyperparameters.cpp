@@ -36,7 +36,10 @@ Result<int64_t> Hyperparameters::size(std::string_view key) const {
   if (has(key)) return size(key, 0);
   std::vector<std::string> keys;
   for (const auto& [name, value] : values_) keys.push_back(name);
-  return fail(Code::bad_input, fmt::format("hyperparameter '{}'", key), "the model does not have it").advice(did_you_mean(key, keys));
+  return fail(Code::bad_input, fmt::format("hyperparameter '{}'", key), "the model does not have it")
+      .expected(fmt::format("a number of 1 to {}", kLargestSize))
+      .found("nothing")
+      .advice(did_you_mean(key, keys));
 }
 
 Result<int64_t> Hyperparameters::size(std::string_view key, int64_t otherwise) const {

@@ -16,7 +16,7 @@ import numpy as np
 from harness import ROOT, Case, complaint, refuse, table, tenon, written
 
 sys.path.insert(0, str(ROOT / "tests/nn"))
-from checkpoint_files import write_folder, write_language_model  # noqa: E402
+from checkpoint_files import small_gguf, write_folder, write_language_model  # noqa: E402
 
 CONTEXT = 64
 # What a template may do, by what a turn's text is.
@@ -114,6 +114,11 @@ def unigram(data: dict) -> None:
     data["model"] = {"type": "Unigram", "vocab": [["a", -1.0]], "unk_id": 0}
 
 
+def checkpoint(key: str, value: float | str | None):
+    """A row's `make`: builds a GGUF file with that metadata; None: without."""
+    return written("m.gguf", small_gguf(changed={key: value}), "build", "m.gguf")
+
+
 def text_file(data: bytes, *words: object):
     def make(folder: Path) -> list:
         (folder / "t.txt").write_bytes(data)
@@ -161,6 +166,43 @@ class Models(unittest.TestCase):
         Case("a system prompt that is a folder", chat("--ask", "a", "--system-file", "."), 1, "bad_file", ".", [], SOME),
         Case("a prompt of no UTF-8", text_file(b"ab\xff", "generate", "--file", "t.txt"), 1, "bad_file", "t.txt, byte 2"),
         Case("tokens of no tokenizer", lambda folder: ["tokens", ROOT / "examples/mlp.onnx", "a"], 1, "bad_file", "mlp.onnx", [], SOME),
+    )
+
+    test_checkpoints = table(
+        *(
+            Case(f"{key} {value}", checkpoint(f"llama.{key}", value), 1, code, f"hyperparameter '{place or key}'", [says], SOME)
+            for key, value, code, place, says in [
+                ("block_count", 2**31, "limit_exceeded", "", "too many layers"),
+                ("block_count", None, "bad_input", "", "does not have it"),
+                ("context_length", 2**31 - 1, "limit_exceeded", "", "2147483647 tokens"),
+                ("attention.key_length", 2**31, "limit_exceeded", "context_length", "2147483648 rotated elements"),
+                ("attention.head_count", 3, "bad_input", "attention.head_count_kv", "do not divide"),
+                ("attention.layer_norm_rms_epsilon", -1.0, "bad_input", "attention.layer_norm_epsilon", "-1"),
+                ("attention.layer_norm_rms_epsilon", float("nan"), "bad_input", "", "nan"),
+            ]
+        ),
+        Case(
+            "an unknown architecture",
+            checkpoint("general.architecture", "lama"),
+            3,
+            "not_supported",
+            "general.architecture",
+            ["did you mean 'llama'?"],
+        ),
+        Case(
+            "tensors that are missing and left over",
+            written(
+                "m.gguf",
+                small_gguf(renamed={"blk.1.ffn_gate.weight": "blk.1.ffn_gat.weight", "output_norm.weight": "o"}),
+                "build",
+                "m.gguf",
+            ),
+            1,
+            "bad_input",
+            "weights",
+            ["missing: blk.1.ffn_gate.weight [96, 64], output_norm.weight [64]", "left over: o, blk.1.ffn_gat.weight"],
+            SOME,
+        ),
     )
 
     test_prompts = table(

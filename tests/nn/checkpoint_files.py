@@ -60,7 +60,8 @@ def gguf(metadata: dict[str, int | float | str], tensors: dict[str, np.ndarray])
     return out + bytes(-len(out) % 32) + data
 
 
-def small_gguf(architecture: str = "llama") -> bytes:
+def small_gguf(architecture: str = "llama", changed: dict | None = None, renamed: dict[str, str] | None = None) -> bytes:
+    """changed: metadata, None: without it. renamed: tensors."""
     metadata = {
         "general.architecture": architecture,
         "llama.block_count": LAYERS,
@@ -80,7 +81,8 @@ def small_gguf(architecture: str = "llama") -> bytes:
             if ours in ("attn_q", "attn_k"):
                 w = neighbors(w, HEADS if ours == "attn_q" else KEY_HEADS)
             tensors[f"blk.{k}.{ours}.weight"] = w.astype(np.float32) if len(shape) == 1 else w
-    return gguf(metadata, tensors)
+    metadata = {key: value for key, value in (metadata | (changed or {})).items() if value is not None}
+    return gguf(metadata, {(renamed or {}).get(name, name): t for name, t in tensors.items()})
 
 
 TEMPLATE = (

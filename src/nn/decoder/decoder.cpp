@@ -121,6 +121,7 @@ Result<std::unique_ptr<ir::Graph>> make_decoder(const DecoderConfig& config, con
   const ir::ConstantRef table = embedding(reader, weights, config.width);
   const ir::ValueId tokens = add_inputs(*graph, config, parts, options.batch, most);
   parts.positions = positions_of(parts, tokens);
+  TRY(check_rotation(parts));
   if (parts.stream) add_stream_rotation(parts);
   else add_rotation(parts);
   ir::ValueId x = table ? embedded(parts, tokens, table) : ir::ValueId{};

@@ -27,7 +27,9 @@ ir::ValueId feed_forward(DecoderParts& parts, int64_t layer, ir::ValueId x) {
     inner = w.linear(prefix + "ffn_up", x, c.width, c.inner_width);
     if (inner) inner = activated(parts.build, c.activation, inner);
   } else {
-    const bool is_joint = !w.has(prefix + "ffn_gate.weight");  // Phi-3: rows of the gate, then those of up
+    // Phi-3 joins them: rows of the gate, then those of up. Where both are missing, the error names both.
+    const bool is_joint = !w.has(prefix + "ffn_gate.weight") && w.has(prefix + "ffn_up.weight") &&
+                          !w.has_shape(prefix + "ffn_up.weight", {c.inner_width, c.width});
     const int64_t all = is_joint ? 2 * c.inner_width : c.inner_width;
     const ir::ValueId gate = w.linear_part(prefix + (is_joint ? "ffn_up" : "ffn_gate"), x, c.width, all, 0, c.inner_width);
     const ir::ValueId up = w.linear_part(prefix + "ffn_up", x, c.width, all, all - c.inner_width, c.inner_width);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "ops/definition/plain_ops.h"
 
 namespace tenon::nn {
@@ -47,17 +49,15 @@ namespace {
 DecoderParts::Angles angles_of(DecoderParts& parts, double base, double factor, const std::vector<double>& divisors, double magnitude) {
   const std::vector<double> frequencies = frequencies_of(parts.config.rotated_size, base, divisors);
   const auto pairs = static_cast<int64_t>(frequencies.size());
-  std::vector<float> cosines, sines;
-  cosines.reserve(static_cast<size_t>(parts.capacity * pairs));
-  sines.reserve(static_cast<size_t>(parts.capacity * pairs));
-  for (int64_t position = 0; position < parts.capacity; ++position)
-    for (const double frequency : frequencies) {
-      const double angle = static_cast<double>(position) / factor * frequency;
-      cosines.push_back(static_cast<float>(std::cos(angle) * magnitude));
-      sines.push_back(static_cast<float>(std::sin(angle) * magnitude));
-    }
-  return {parts.build.constant(Tensor::of_f32({parts.capacity, pairs}, cosines)),
-          parts.build.constant(Tensor::of_f32({parts.capacity, pairs}, sines))};
+  const auto table = [&](double (*function)(double)) {
+    std::vector<float> values;
+    values.reserve(static_cast<size_t>(parts.capacity * pairs));
+    for (int64_t position = 0; position < parts.capacity; ++position)
+      for (const double frequency : frequencies)
+        values.push_back(static_cast<float>(function(static_cast<double>(position) / factor * frequency) * magnitude));
+    return parts.build.constant(Tensor::of_f32({parts.capacity, pairs}, values));
+  };
+  return {table([](double angle) { return std::cos(angle); }), table([](double angle) { return std::sin(angle); })};
 }
 
 /// f32[heads, new, past + new]: the slope of each head times the distance of the key, minus infinity for keys that are not read.
@@ -71,6 +71,18 @@ ir::ValueId biased(DecoderParts& parts, ir::ValueId mask, ir::ValueId key, ir::V
 }
 
 }  // namespace
+
+Result<void> check_rotation(const DecoderParts& parts) {
+  const DecoderConfig& c = parts.config;
+  if (c.rotation == Rotation::none) return {};
+  constexpr int64_t kMostBytes = int64_t{512} << 20;                                        // 2^20 positions of heads of 128 elements
+  const int64_t bytes = 4 * c.rotated_size, positions = parts.stream ? 1 : parts.capacity;  // a cosine and a sine a pair
+  if (positions <= kMostBytes / bytes) return {};
+  return fail(Code::limit_exceeded, "hyperparameter 'context_length'", "the tables of rotations are too large")
+      .expected(fmt::format("at most {} tokens of {} rotated elements, in {} MB", kMostBytes / bytes, c.rotated_size, kMostBytes >> 20))
+      .found(fmt::format("{} tokens", positions))
+      .advice("--context TOKENS is the length for which the cache has room");
+}
 
 void add_rotation(DecoderParts& parts) {
   const DecoderConfig& c = parts.config;

@@ -55,8 +55,14 @@ Result<const Family*> family_of_model_type(std::string_view model_type) {
 
 namespace {
 
+constexpr int64_t kMostLayers = 4096;
+
 Result<void> fill_sizes(const Family& family, const Hyperparameters& model, DecoderConfig& c) {
   c.layers = TRY(model.size("block_count"));
+  if (c.layers > kMostLayers)
+    return fail(Code::limit_exceeded, "hyperparameter 'block_count'", "the model has too many layers")
+        .expected(fmt::format("at most {}", kMostLayers))
+        .found(std::to_string(c.layers));
   c.width = TRY(model.size("embedding_length"));
   c.context = family.context == 0 ? TRY(model.size("context_length")) : TRY(model.size("context_length", family.context));
   const bool is_named = family.inner_factor == 0 || model.has("feed_forward_length");
@@ -147,6 +153,10 @@ Result<DecoderConfig> decoder_config(const Family& family, const Hyperparameters
   TRY(scale_rotation(model, capacity, config));
   config.activation = TRY(activation_of(model, family.activation));
   config.epsilon = TRY(model.number("attention.layer_norm_rms_epsilon", TRY(model.number("attention.layer_norm_epsilon", 1e-5))));
+  if (config.epsilon < 0)
+    return fail(Code::bad_input, "hyperparameter 'attention.layer_norm_epsilon'", "norms cannot be computed with it")
+        .expected("a number of 0 or more")
+        .found(fmt::format("{}", config.epsilon));
   TRY(family.configure(model, config));
   return config;
 }

@@ -40,7 +40,7 @@ Result<const Family*> family_of(std::string_view architecture);
 Result<const Family*> family_of_model_type(std::string_view model_type);
 
 /// The network of a model. capacity: tokens that its cache has room for; 0: those of its context.
-/// Errors: bad_input where a hyperparameter is missing or cannot be; not_supported.
+/// Errors: bad_input where a hyperparameter is missing or cannot be; limit_exceeded (layers); not_supported.
 Result<DecoderConfig> decoder_config(const Family& family, const Hyperparameters& model, int64_t capacity = 0);
 
 /// The pairs that a checkpoint of LLaMA's kind stores side by side in GGUF, and half a head apart in a folder of Hugging Face.
