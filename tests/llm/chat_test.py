@@ -147,7 +147,7 @@ class LanguageModel(unittest.TestCase):
         self.assertEqual((whole["ended_by"], endless["ended_by"]), ("context_full", "max_tokens"))
         self.assertEqual(len(endless["tokens"]), 300)
         self.assertEqual(endless["tokens"][:10], whole["tokens"][:10])
-        # A prompt of all but the last token, in runs of 256, has the same answer.
+        # A prompt of all but the last token, in runs of 128, has the same answer.
         text = "once" + "".join(LETTERS[t] if t < len(LETTERS) else "</s>" for t in endless["tokens"][:-1])
         again = json.loads(self.tenon("generate", folder, "--prompt", text, "-n", 1, "--ignore-eos", "--json", *stream))
         self.assertEqual((again["prompt_tokens"], again["tokens"]), (303, endless["tokens"][-1:]))

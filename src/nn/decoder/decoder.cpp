@@ -12,7 +12,7 @@
 namespace tenon::nn {
 namespace {
 
-constexpr int64_t kTokensOfAStream = 256;  ///< of a run, where nothing else is given
+constexpr int64_t kTokensOfAStream = 128;  ///< of a run, where nothing else is given
 
 /// Inputs: at most `most` new tokens, and the cache of each layer, if any.
 ir::ValueId add_inputs(ir::Graph& graph, const DecoderConfig& c, const DecoderParts& parts, int64_t sequences, int64_t most) {

@@ -27,7 +27,7 @@ struct DecoderOptions {
 /// values.N.scales, f32[batch, key heads, past, 1]. `new` and `past` are symbols of the graph. Options change this as they say.
 /// Errors: bad_input, naming in one error all weights that are missing, of another shape, or left over; not_supported (fp8);
 /// limit_exceeded (a capacity whose rotations take more than 512 MB); those of ir::Builder::status().
-/// With a window N and S sinks (docs/why/055-streams-in-a-ring.md) states do not grow. A run takes `most_tokens`, 0: 256. position,
+/// With a window N and S sinks (docs/why/055-streams-in-a-ring.md) states do not grow. A run takes `most_tokens`, 0: 128. position,
 /// i64[1], is the number of tokens so far. A layer whose own window w is at most N keeps it, without sinks: its states have w + most_tokens
 /// rows of the head size; other layers N + S + most_tokens, keys of two head sizes where they are rotated and S > 0. `capacity` and
 /// `context` limit N + S alone. Errors beside those above: not_supported (learned positions, linear bias, no cache), bad_usage (no such
