@@ -24,11 +24,11 @@ double largest_difference(std::span<const double> a, const std::vector<double>& 
   return out;
 }
 
-/// 29 tokens in runs of at most 3, `sizes` again and again, by the graph and by loops that rotate each key anew.
+/// 21 tokens in runs of at most 3, `sizes` again and again, by the graph and by loops that rotate each key anew.
 std::string difference_of_stream(const DecoderConfig& c, const Weights& weights, int64_t window, int64_t sinks,
                                  const std::vector<size_t>& sizes) {
   std::vector<int64_t> tokens;
-  for (int64_t i = 0; i < 29; ++i) tokens.push_back((i * i + 3 * i) % kVocabulary);
+  for (int64_t i = 0; i < 21; ++i) tokens.push_back((i * i + 3 * i) % kVocabulary);
   const auto graph = make_decoder(c, weights, {.most_tokens = 3, .window = window, .sinks = sinks});
   if (!graph) return graph.error().text();
   ops::EvaluateOptions options;
