@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`./dev bench llm`: SmolLM2-135M-Instruct in Q4_1 (the model of ./dev demo chat) beside llama.cpp, in turns, as ratios within this run."""
+"""`./dev bench llm`: SmolLM2-135M-Instruct beside llama.cpp, in turns, as ratios within this run: in Q4_1 (the model of ./dev demo chat)
+and in Q4_0, which requantize.py makes of that once, beside it. It takes a quarter of an hour.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,24 @@ sys.path.insert(0, str(ROOT / "examples" / "demo"))
 import chat_demo  # noqa: E402
 
 PEER = "llama.cpp"
-NAME = "SmolLM2-135M Q4_1, f32"
+NAME = "SmolLM2-135M {}, f32"
 PROMPT = "Explain in one sentence why the sky is blue during the day."
 TIMES = 9  # starts and builds
 COMPARED = 16  # tokens whose logits are compared
-# What is to be reached: the ratio to llama.cpp, the share of the FMA peak or of the read bandwidth.
-BARS = {("prefill", 128, 0): (2.5, 85), ("prefill", 512, 0): (2.5, 85), ("decode", 128, 0): (1.9, 75), ("decode", 128, 4096): (2.2, None)}
+ROW_SECONDS = 40  # at most, so that all rows take a quarter of an hour
+# What is to be reached, by format, work, tokens in the cache and batch: the ratio to llama.cpp, the share of the FMA peak or of the read
+# bandwidth.
+BARS = {
+    ("Q4_1", "prefill", 0, 1): (2.5, 85),
+    ("Q4_1", "decode", 0, 1): (1.9, 75),
+    ("Q4_1", "decode", 0, 4): (2.8, None),
+    ("Q4_1", "decode", 0, 16): (2.8, None),
+    ("Q4_1", "decode", 4096, 1): (2.2, None),
+    ("Q4_0", "prefill", 0, 1): (1.0, None),
+    ("Q4_0", "decode", 0, 1): (1.4, None),
+    ("Q4_0", "decode", 0, 4): (1.8, None),
+    ("Q4_0", "decode", 0, 16): (1.15, None),
+}
 LIMITS = {"prefill": "the FMA peak", "decode": "the read bandwidth"}
 
 
@@ -42,23 +56,32 @@ def ratio_text(values: list[float]) -> str:
     return f"{statistics.median(values):.2f} ({low:.2f} to {high:.2f})"
 
 
-def speed_row(row: dict) -> dict:
-    """A row of `tenon bench --vs llama.cpp`."""
+def requantized(model: Path) -> Path:
+    """The model in Q4_0."""
+    target = model.with_name(model.name.replace("Q4_1", "Q4_0"))
+    if not target.exists():
+        run([PEERS_PYTHON, HERE / "requantize.py", model, target])
+    return target
+
+
+def speed_row(blocks: str, row: dict) -> dict:
+    """A row of `tenon bench --vs llama.cpp`, of the model in blocks of this format."""
     vs, decodes = row["vs"], row["work"] == "decode"
     share = 100 * row["memory_share" if decodes else "peak_share"]
     noise = "" if row["samples_quiet"] >= row["samples_kept"] else "~"
     said = f"{noise}{vs['ratio']:.2f} ({vs['ratio_low']:.2f} to {vs['ratio_high']:.2f}) against {PEER}"
     said += f"; {noise}{share:.0f} % of {LIMITS[row['work']]}"
-    bar, least = BARS[(row["work"], row["tokens"], row["past"])]
+    bar, least = BARS[(blocks, row["work"], row["past"], row["batch"])]
     past = f" behind {row['past']} tokens" if row["past"] else ""
-    return figure(f"{NAME}, {row['work']} {row['tokens']}{past}", said, f"{bar}" + (f"; {least} %" if least else ""))
+    batch = f" of {row['batch']} sequences" if row["batch"] > 1 else ""
+    return figure(f"{NAME.format(blocks)}, {row['work']} {row['tokens']}{batch}{past}", said, f"{bar}" + (f"; {least} %" if least else ""))
 
 
-def measure_speed(model: Path, threads: int, budget: Budget) -> list[dict]:
-    options = ["--vs", PEER, "--threads", threads, "--runs", budget.rounds, "--seconds", budget.seconds]
-    near = tenon("bench", model, "--prefill", "128,512", "--decode", 128, *options)
-    far = tenon("bench", model, "--decode", 128, "--past", 4096, *options)
-    return near["rows"] + far["rows"]
+def measure_speed(blocks: str, model: Path, threads: int, budget: Budget) -> list[dict]:
+    options = ["--vs", PEER, "--threads", threads, "--runs", budget.rounds, "--seconds", min(budget.seconds, ROW_SECONDS)]
+    works = [["--prefill", "128,512", "--decode", 128], ["--decode", 32, "--batch", "4,16"]]
+    works += [["--decode", 128, "--past", 4096]] if (blocks, "decode", 4096, 1) in BARS else []
+    return [row for work in works for row in tenon("bench", model, *work, *options)["rows"]]
 
 
 def taken_ms(command: list) -> float:
@@ -88,7 +111,7 @@ def measure_start(engine: Path, model: Path, folder: Path, threads: int) -> tupl
     pairs = [(taken_ms(command), llama_start_ms(model, inputs, threads)) for _ in range(TIMES)]
     ours, theirs = (statistics.median(each) for each in zip(*pairs))
     said = f"{ours:.0f} ms; {ratio_text([b / a for a, b in pairs])} against {PEER} ({theirs:.0f} ms, without Python's start)"
-    row = figure(f"{NAME}, process start to first token from the engine, {len(tokens)} tokens", said, "at most 70 ms")
+    row = figure(f"{NAME.format('Q4_1')}, process start to first token from the engine, {len(tokens)} tokens", said, "at most 70 ms")
     return row, {"pairs_ms": pairs}
 
 
@@ -98,8 +121,8 @@ def measure_build(model: Path, engine: Path) -> tuple[list[dict], dict]:
     size = engine.stat().st_size / tensors
     said = f"{statistics.median(taken) / 1e3:.2f} s ({min(taken) / 1e3:.2f} to {max(taken) / 1e3:.2f})"
     rows = [
-        figure(f"{NAME}, GGUF to engine", said, "at most 1.0 s"),
-        figure(f"{NAME}, engine by tensors", f"{size:.3f} times", "at most 1.02"),
+        figure(f"{NAME.format('Q4_1')}, GGUF to engine", said, "at most 1.0 s"),
+        figure(f"{NAME.format('Q4_1')}, engine by tensors", f"{size:.3f} times", "at most 1.02"),
     ]
     return rows, {"build_ms": taken, "engine_by_tensors": size}
 
@@ -109,7 +132,7 @@ def measure_errors(model: Path) -> tuple[dict, dict]:
     ours, theirs = compared["engines"]
     said = f"{ours['rms_error']:.2g} ({PEER} {theirs['rms_error']:.2g})"
     said += f"; the likeliest token is fp64's {ours['same_likeliest']} times ({theirs['same_likeliest']})"
-    return figure(f"{NAME}, rms error of the logits of {COMPARED} tokens", said, "at most 2e-5"), compared
+    return figure(f"{NAME.format('Q4_1')}, rms error of the logits of {COMPARED} tokens", said, "at most 2e-5"), compared
 
 
 def measured(threads: int, budget: Budget) -> dict:
@@ -120,7 +143,8 @@ def measured(threads: int, budget: Budget) -> dict:
         engine = Path(folder) / "smollm2.tenon"
         built, build = measure_build(model, engine)
         start, pairs = measure_start(engine, model, Path(folder), threads)
-        speeds = measure_speed(model, threads, budget)
+    models = {"Q4_1": model, "Q4_0": requantized(model)}
+    speeds = {blocks: measure_speed(blocks, each, threads, budget) for blocks, each in models.items()}
     errors, compared = measure_errors(model)
-    rows = [*map(speed_row, speeds), start, *built, errors]
+    rows = [*(speed_row(blocks, row) for blocks, each in speeds.items() for row in each), start, *built, errors]
     return {"rows": rows, "speeds": speeds, "start": pairs, "build": build, "errors": compared}
