@@ -151,6 +151,15 @@ class LanguageModel(unittest.TestCase):
         text = "once" + "".join(LETTERS[t] if t < len(LETTERS) else "</s>" for t in endless["tokens"][:-1])
         again = json.loads(self.tenon("generate", folder, "--prompt", text, "-n", 1, "--ignore-eos", "--json", *stream))
         self.assertEqual((again["prompt_tokens"], again["tokens"]), (303, endless["tokens"][-1:]))
+        # A turn continues the rings; a chat that begins anew computes all again.
+        chat = ("chat", folder, "--json", "-n", 5, *stream)
+        long, second, again = json.loads(self.tenon(*chat, input="x" * 200 + "\nhello\n/clear\nhello\n"))["answers"]
+        self.assertGreaterEqual(second["reused_tokens"], long["prompt_tokens"])
+        text = f"u:{'x' * 200};a:{long['text']};u:hello;a:"
+        fresh = json.loads(self.tenon("generate", folder, "--prompt", text, "-n", 5, "--json", *stream))
+        self.assertEqual(second["tokens"], fresh["tokens"])
+        self.assertEqual(again["reused_tokens"], 0)
+        self.assertEqual(again["tokens"], json.loads(self.tenon(*chat, "--ask", "hello"))["answers"][0]["tokens"])
         error = self.failure("generate", self.engine, "--prompt", "once", "--window", 16)
         self.assertEqual((error["place"], error["found"]), ("--window", f"{self.engine}, an engine"))
 

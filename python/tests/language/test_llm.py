@@ -54,6 +54,16 @@ def test_a_greedy_text_is_the_likeliest_token_in_each_run(llm, tmp_path_factory)
     assert tenon.LLM(file).generate("once", **GREEDY) == text
 
 
+def test_tokens_of_a_stream_are_taken_back_where_its_rings_still_have_what_came_before(folder):
+    stream = tenon.LLM(folder, window=16, sinks=4)
+    assert stream.context == 2**63 - 1
+    text = "abcdefghij" * 60
+    for prompt, reused in ((text, 0), (text[:-60] + "zz", 540), (text[:-45] + "y", 540), (text[:150], 0), (text[:150] + "z", 150)):
+        found = stream.generate(prompt, **GREEDY)
+        assert stream.last_answer["reused_tokens"] == reused
+        assert found == tenon.LLM(folder, window=16, sinks=4).generate(prompt, **GREEDY)
+
+
 def test_pieces_come_one_after_the_other(llm):
     turns = [{"role": "user", "content": "hello"}]
     assert llm.chat_text(turns) == "u:hello;a:"
