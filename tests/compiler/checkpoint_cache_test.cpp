@@ -42,7 +42,7 @@ TEST(CheckpointCache, OptionsAndFilesOfAdaptersAreInTheName) {
   for (const char* config : {"{}", R"({"max_seq_len": 5})", R"({"kv_cache_type": "DISABLED"})", R"({"gather_context_logits": true})"})
     add({.config = *parse_build_config(config, "BuildConfig")});
   for (const auto weights : {nn::StoredWeights::int8, nn::StoredWeights::int4, nn::StoredWeights::f32}) add({.weights = weights});
-  for (const auto kv : {nn::CacheType::f16, nn::CacheType::bf16, nn::CacheType::int8}) add({.kv = kv});
+  for (const auto kv : {nn::CacheType::f16, nn::CacheType::bf16, nn::CacheType::int8, nn::CacheType::fp8}) add({.kv = kv});
   add({.lora = {adapter}});
   add({.lora = {adapter + "=0.5"}});
   add({.lora = {adapter, adapter}});

@@ -130,7 +130,7 @@ TEST(Decoders, CachesOfSmallTypesEqualTheReferenceWithTheSameBitsInAllChunkings)
   const auto weights = nn::testing::weights_of(config);
   const std::vector<int64_t> tokens = long_sequence();
   std::vector<std::vector<float>> found;
-  for (const auto cache : {nn::CacheType::f16, nn::CacheType::bf16, nn::CacheType::int8}) {
+  for (const auto cache : {nn::CacheType::f16, nn::CacheType::bf16, nn::CacheType::int8, nn::CacheType::fp8}) {
     auto steps = steps_of(config, weights, {.cache = cache});
     ASSERT_TRUE(steps) << steps.error().text();
     // An element that lies between two stored ones may be rounded to the other one.

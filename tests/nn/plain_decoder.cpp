@@ -22,6 +22,7 @@ void round_row(Row& row, CacheType cache) {
   for (double& v : row) {
     if (cache == CacheType::f16) v = rounded(v, 11, -14);
     if (cache == CacheType::bf16) v = rounded(v, 8, -126);
+    if (cache == CacheType::fp8 && largest > 0) v = rounded(v / (largest / 448), 4, -6) * (largest / 448);
     if (cache == CacheType::int8 && largest > 0) v = std::nearbyint(v / (largest / 127)) * (largest / 127);
   }
 }

@@ -4,6 +4,7 @@
 #include "backend/backend.h"
 #include "backend/work.h"
 #include "codegen/collect/role.h"
+#include "codegen/tile/scalar.h"
 
 namespace tenon::backends {
 
@@ -15,7 +16,7 @@ Result<void> own_results(ir::Graph& graph) {
     const ir::ValueId v = graph.outputs()[slot];
     const ir::Value& value = graph.value(v);
     const DType d = value.type.dtype;
-    const bool narrow = d == DType::string || is_complex(d) || bits_of(d) < 8 || (is_float(d) && !is_real_arithmetic(d));
+    const bool narrow = d == DType::string || is_complex(d) || bits_of(d) < 8 || (is_float(d) && !codegen::is_tile_element(d));
     if (!narrow || value.type.kind != ir::Type::Kind::tensor) continue;
     const auto before = graph.outputs().first(slot);
     const bool own = value.kind == ir::Value::Kind::result && !value.constant && std::find(before.begin(), before.end(), v) == before.end();

@@ -49,11 +49,17 @@ bool infers_shapes_from_sizes(ir::NodeView view) {
   return true;
 }
 
+/// Whether kernels of the op take f8e4m3fn, which they only move and cast. Loop forms of others may compute with it.
+bool takes_f8(const ops::OpDef& def, const ir::NodeView& view) {
+  return def.same_bytes || def.name == "Cast" || def.name == "Concat" ||
+         (def.name == "ScatterElements" && view.attributes->text("reduction", "none") == "none");
+}
+
 /// Ranks and dtypes of all operands and results are known, and none is a string, sequence or packed type.
-bool has_kernel_types(const ir::NodeView& view) {
-  auto fits = [](const ir::Type& t) {
+bool has_kernel_types(const ops::OpDef& def, const ir::NodeView& view) {
+  auto fits = [&](const ir::Type& t) {
     return t.kind == ir::Type::Kind::tensor && t.has_rank() && t.dtype != DType::string && !is_complex(t.dtype) && bits_of(t.dtype) >= 8 &&
-           (!is_float(t.dtype) || is_real_arithmetic(t.dtype));
+           (!is_float(t.dtype) || is_real_arithmetic(t.dtype) || (t.dtype == DType::f8e4m3fn && takes_f8(def, view)));
   };
   return std::ranges::all_of(view.inputs, [&](const ir::Operand& o) { return !o.present || fits(o.type); }) &&
          std::ranges::all_of(view.outputs, [&](const ir::Type& t) { return t.dtype == DType::none || fits(t); });
@@ -87,7 +93,7 @@ Result<NodeRole> role_of(const ir::Graph& graph, ir::NodeId id) {
   const ir::NodeView view = graph.view(id);
   std::string reason = "it has no loop form";
   if (def.loop_form || def.same_bytes) {
-    if (!has_kernel_types(view)) reason = "kernels compute with tensors of known rank and elements of 8 bits or more";
+    if (!has_kernel_types(def, view)) reason = "kernels compute with tensors of known rank and elements of 8 bits or more";
     else if (!infers_shapes_from_sizes(view)) reason = "its results have a data-dependent shape";
     else if (def.same_bytes && only_moves(def, view)) return NodeRole{RoleKind::same_bytes, {}};
     else if (def.loop_form) {
@@ -99,7 +105,7 @@ Result<NodeRole> role_of(const ir::Graph& graph, ir::NodeId id) {
   }
   if (def.kernel_family == ops::KernelFamily::attention && attention_fits(view)) return NodeRole{RoleKind::attention, {}};
   if (def.kernel_family == ops::KernelFamily::ragged_attention && ragged_attention_fits(view)) return NodeRole{RoleKind::attention, {}};
-  if (def.kernel_family == ops::KernelFamily::packed_rows && has_kernel_types(view)) return NodeRole{RoleKind::packed_rows, {}};
+  if (def.kernel_family == ops::KernelFamily::packed_rows && has_kernel_types(def, view)) return NodeRole{RoleKind::packed_rows, {}};
   if (runs_as_programs(graph, id)) return NodeRole{RoleKind::control, {}};
   return fail(Code::not_supported, view.where(), std::move(reason));
 }

@@ -260,6 +260,8 @@ V emit_cast(V value, DType from, DType to) {
   Builder& b = *value.b;
   if (from == to) return value;
   if (half(from)) return emit_cast(widen_half(from, value), DType::f32, to);
+  if (from == DType::f8e4m3fn) return emit_cast(widen_f8(value), DType::f32, to);
+  if (to == DType::f8e4m3fn) return round_f8(emit_cast(value, from, from == DType::f64 ? DType::f64 : DType::f32));
   if (is_real_arithmetic(from)) {
     if (to == DType::boolean) return value.with(b.CreateFCmpUNE(value.v, value.splat(0).v));
     if (half(to)) return round_half(to, value);

@@ -118,7 +118,7 @@ V Lower::constant(const TileInstr& in) {
   Type* type = register_type(b_.getContext(), in.type);
   if (type->isFPOrFPVectorTy()) return wrap(llvm::ConstantFP::get(type, in.number));
   const DType d = in.type.element;
-  const uint64_t bits = is_real_arithmetic(d) ? encode_float(d, in.number, false) : static_cast<uint64_t>(in.integer);
+  const uint64_t bits = is_float(d) ? encode_float(d, in.number, false) : static_cast<uint64_t>(in.integer);
   const uint64_t value = d == DType::boolean ? in.integer != 0 : bits;
   return wrap(llvm::ConstantInt::get(type, llvm::APInt(type->getScalarSizeInBits(), value, false, true)));
 }

@@ -3,6 +3,7 @@
 
 #include <llvm/IR/Intrinsics.h>
 
+#include <limits>
 #include <numeric>
 
 namespace tenon::codegen::machine {
@@ -139,6 +140,26 @@ V round_half(DType dtype, V x) {
   const V quiet = bits | 0x00400000;
   const V high = shift_right(select(is_nan(x), quiet, rounded), 16);
   return x.with(x.b->CreateTrunc(high.v, like(x, x.b->getInt16Ty())));
+}
+
+V widen_f8(V bits) {
+  // Of the exponent and the fraction as those of an f16, whose bias is 8 more: exact for denormals too, which the conversion never flushes.
+  const V wide = bits.with(bits.b->CreateZExt(bits.v, like(bits, bits.b->getInt16Ty())));
+  const V number = to_f32(from_bits(((wide & 0x80) << 8) | ((wide & 0x7f) << 7))) * 256.0;
+  return select(equal(abs(number), 480), std::numeric_limits<double>::quiet_NaN(), number);
+}
+
+V round_f8(V x) {
+  constexpr double kLargest = 448, kLeastNormal = 0x1p-6,
+                   kOneUnit = 0x1p14;  // adding kOneUnit rounds to multiples of 2^-9, as denormals are
+  if (x.width() == 64) x = round_to_odd(x);
+  const V sign = shift_right(to_bits(x), 24) & 0x80;
+  const V given = abs(x), magnitude = select(less(given, kLargest), given, given.splat(kLargest));
+  const V bits = to_bits(magnitude), denormal = to_bits(magnitude + kOneUnit) - to_bits(magnitude.splat(kOneUnit));
+  const V rounded = bits + (shift_right(bits, 20) & 1) + bits.splat_integer(0x7ffff);
+  const V normal = shift_right(rounded, 20) - bits.splat_integer(8 * (127 - 7));
+  const V code = select(is_nan(x), bits.splat_integer(0x7f), select(less(magnitude, kLeastNormal), denormal, normal)) | sign;
+  return x.with(x.b->CreateTrunc(code.v, like(x, x.b->getInt8Ty())));
 }
 
 }  // namespace tenon::codegen::machine

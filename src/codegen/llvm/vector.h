@@ -74,7 +74,7 @@ V any(V mask);
 V slice(V a, int begin, int count);
 V concat(V a, V b);
 
-/// The LLVM type of a register. f16 and bf16 are represented by their bits (i16), masks as i1.
+/// The LLVM type of a register. f16, bf16 and f8e4m3fn are represented by their bits (i16, i8), masks as i1.
 llvm::Type* element_type(llvm::LLVMContext& context, DType dtype);
 llvm::Type* memory_type(llvm::LLVMContext& context, DType dtype);
 llvm::Type* with_lanes(llvm::Type* element, int lanes);
@@ -83,6 +83,9 @@ inline llvm::Type* register_type(llvm::LLVMContext& context, TileType t) { retur
 /// f16/bf16 bits to f32, exact; and back, rounding to nearest even (f64 sources round once).
 V widen_half(DType dtype, V bits);
 V round_half(DType dtype, V number);
+/// The same of f8e4m3fn. Numbers above 448, the largest, become 448.
+V widen_f8(V bits);
+V round_f8(V number);
 
 /// One operator of the scalar language on whole registers; semantics of base/expr/expr.h. Null where a float function has no emission for
 /// this dtype.

@@ -44,12 +44,12 @@ int32_t TileBuilder::scratch(DType dtype, int64_t count) {
 Reg TileBuilder::integer(int64_t value) { return constant_integer({DType::i64, 1}, value); }
 
 Reg TileBuilder::constant(TileType type, double value) {
-  if (!is_real_arithmetic(type.element)) return constant_integer(type, static_cast<int64_t>(value));
+  if (!is_float(type.element)) return constant_integer(type, static_cast<int64_t>(value));
   return append({.op = TileOp::constant, .type = type, .number = value});
 }
 
 Reg TileBuilder::constant_integer(TileType type, int64_t value) {
-  if (is_real_arithmetic(type.element)) return constant(type, static_cast<double>(value));
+  if (is_float(type.element)) return constant(type, static_cast<double>(value));
   return append({.op = TileOp::constant, .type = type, .integer = value});
 }
 

@@ -12,7 +12,7 @@
 namespace tenon::codegen {
 
 Scalar rounded(DType dtype, Scalar v) {
-  if (is_real_arithmetic(dtype)) return {round_to(dtype, v.number), 0};
+  if (is_float(dtype)) return {round_to(dtype, v.number), 0};
   return {0, wrap_integer(dtype, v.integer)};
 }
 
@@ -60,12 +60,12 @@ Scalar combine(ops::Combine combination, DType dtype, Scalar a, Scalar b) {
 Scalar read_element(DType dtype, const std::byte* from) {
   uint64_t raw = 0;
   std::memcpy(&raw, from, bits_of(dtype) / 8);
-  if (is_real_arithmetic(dtype)) return {decode_float(dtype, raw), 0};
+  if (is_float(dtype)) return {decode_float(dtype, raw), 0};
   return {0, wrap_integer(dtype, static_cast<int64_t>(raw))};
 }
 
 void write_element(DType dtype, Scalar value, std::byte* to) {
-  const uint64_t raw = is_real_arithmetic(dtype) ? encode_float(dtype, value.number, false) : static_cast<uint64_t>(value.integer);
+  const uint64_t raw = is_float(dtype) ? encode_float(dtype, value.number, false) : static_cast<uint64_t>(value.integer);
   std::memcpy(to, &raw, bits_of(dtype) / 8);
 }
 

@@ -15,7 +15,7 @@ std::string_view name_of(ops::Combine combine);
 int operands_of(ExprOp op);
 /// Whether `op` is defined on operands of this dtype (select: the type of its branches; cast: the source).
 bool is_defined(ExprOp op, DType operand);
-/// The element types that registers may have: real arithmetic, integers of 8 to 64 bits, bool.
+/// The element types that registers may have: real arithmetic, integers of 8 to 64 bits, bool, and f8e4m3fn, which is only moved and cast.
 bool is_tile_element(DType dtype);
 
 /// Applies an operator to one lane; its semantics are in base/expr/expr.h. Floats are in Scalar::number (exact for f64 and below), integers

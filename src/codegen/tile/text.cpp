@@ -33,7 +33,7 @@ class Printer {
     return t.lanes == 1 ? std::string(name_of(t.element)) : fmt::format("{}x{}", name_of(t.element), t.lanes);
   }
   std::string number(const TileInstr& in) const {
-    return is_real_arithmetic(in.type.element) ? fmt::format("{}", in.number) : fmt::format("{}", in.integer);
+    return is_float(in.type.element) ? fmt::format("{}", in.number) : fmt::format("{}", in.integer);
   }
 
   void block(const TileBlock& instructions, int depth) {

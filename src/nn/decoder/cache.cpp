@@ -9,17 +9,19 @@
 namespace tenon::nn {
 namespace {
 
-constexpr double kLargestCode = 127;
-
 /// Of the state with the elements, or their codes.
 DType dtype_of(CacheType type) {
   switch (type) {
     case CacheType::f16: return DType::f16;
     case CacheType::bf16: return DType::bf16;
     case CacheType::int8: return DType::i8;
+    case CacheType::fp8: return DType::f8e4m3fn;
     default: return DType::f32;
   }
 }
+
+/// The code of the largest magnitude of a token and KV head, of types with a scale for each; 0 of the others.
+double largest_code(CacheType type) { return type == CacheType::int8 ? 127 : type == CacheType::fp8 ? 448 : 0; }
 
 std::string scales_of(const std::string& name) { return name + ".scales"; }
 
@@ -46,9 +48,10 @@ ir::ValueId appended(DecoderParts& parts, int64_t layer, const std::string& name
 ir::ValueId appended_codes(DecoderParts& parts, int64_t layer, const std::string& name, ir::ValueId rows) {
   ir::Builder& build = parts.build;
   const ir::ValueId largest = build("ReduceMax", {build("Abs", {rows}), build.ints({-1})}, {{"keepdims", int64_t{1}}});
-  const ir::ValueId scales = build("Max", {build("Div", {largest, build.scalar(DType::f32, kLargestCode)}),
+  const ir::ValueId scales = build("Max", {build("Div", {largest, build.scalar(DType::f32, largest_code(parts.cache))}),
                                            build.scalar(DType::f32, std::numeric_limits<float>::min())});
-  const ir::ValueId codes = ops::cast_to(build, build("Round", {build("Div", {rows, scales})}), DType::i8);
+  const ir::ValueId scaled = build("Div", {rows, scales});  // a cast to f8e4m3fn rounds by itself
+  const ir::ValueId codes = ops::cast_to(build, parts.cache == CacheType::int8 ? build("Round", {scaled}) : scaled, dtype_of(parts.cache));
   const ir::ValueId all = appended(parts, layer, name, codes), all_scales = appended(parts, layer, scales_of(name), scales);
   return build("Mul", {ops::cast_to(build, all, DType::f32), all_scales});
 }
@@ -57,13 +60,13 @@ ir::ValueId appended_codes(DecoderParts& parts, int64_t layer, const std::string
 
 void add_cache_input(ir::Graph& graph, const std::string& name, const DimList& shape, CacheType type) {
   graph.add_input(name, ir::Type(dtype_of(type), shape));
-  if (type == CacheType::int8) graph.add_input(scales_of(name), ir::Type(DType::f32, {shape[0], shape[1], shape[2], 1}));
+  if (largest_code(type) > 0) graph.add_input(scales_of(name), ir::Type(DType::f32, {shape[0], shape[1], shape[2], 1}));
 }
 
 ir::ValueId cached(DecoderParts& parts, int64_t layer, const char* kind, ir::ValueId rows) {
   if (!rows || !parts.has_cache) return rows;
   const std::string name = fmt::format("{}.{}", kind, layer);
-  if (parts.cache == CacheType::int8) return appended_codes(parts, layer, name, rows);
+  if (largest_code(parts.cache) > 0) return appended_codes(parts, layer, name, rows);
   const ir::ValueId all = appended(parts, layer, name, ops::cast_to(parts.build, rows, dtype_of(parts.cache)));
   return ops::cast_to(parts.build, all, DType::f32);
 }

@@ -103,10 +103,6 @@ Result<void> expand_attention(ir::Graph& graph) {
 }  // namespace
 
 Result<std::unique_ptr<ir::Graph>> make_decoder(const DecoderConfig& config, const Weights& weights, const DecoderOptions& options) {
-  if (options.cache == CacheType::fp8)
-    return fail(Code::not_supported, "--kv fp8", "not supported yet: --kv fp8")
-        .expected("f32, f16, bf16 or int8")
-        .advice("int8 takes the same memory, and is more exact");
   auto graph = std::make_unique<ir::Graph>(ops::table());
   ir::Builder build(*graph);
   WeightReader reader(build, weights);

@@ -53,7 +53,7 @@ std::vector<float> bias_slopes(int64_t heads);
 /// Which keys the queries of the step read, by the window of a layer (0: all before them). `keys`: the number of all keys, i64 [].
 ir::ValueId mask_of(DecoderParts& parts, int64_t window, ir::ValueId keys);
 
-/// The input of a state that `cached` replaces. shape: [batch, key heads, past, size]; of int8 also NAME.scales, f32, of size 1.
+/// The input of a state that `cached` replaces. shape: [batch, key heads, past, size]; of int8 and fp8 also NAME.scales, f32, of size 1.
 void add_cache_input(ir::Graph& graph, const std::string& name, const DimList& shape, CacheType type);
 /// Appends `rows`, f32[batch, key heads, new, size], to the state NAME, and returns all its rows, f32[batch, key heads, past + new, size];
 /// of a stream writes them into the ring of the layer. New ones are what the state stores too, so that results do not depend on how a

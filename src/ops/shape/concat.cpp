@@ -126,7 +126,8 @@ OP(concat) {
     .reference = reference_of_concat,
     .upgrade = upgrade,
     .samples = {{"f32[2,3], f32[2,1]; axis=1", "f32[2,3], f32[1,3], f32[3,3]; axis=-2", "f16[4]; axis=0", "i64[0], i64[2]; axis=0",
-                 "f64[2,0], f64[2,2]; axis=1", "bool[1,2,1], bool[1,2,1]; axis=2", "u8[2], u8[1]; axis=-1"}},
+                 "f64[2,0], f64[2,2]; axis=1", "bool[1,2,1], bool[1,2,1]; axis=2", "u8[2], u8[1]; axis=-1",
+                 "f8e4m3fn[2,1], f8e4m3fn[2,2]; axis=1"}},
 };
 
 }  // namespace tenon::ops::op_concat

@@ -15,9 +15,9 @@ Data random_data(DType dtype, int64_t count, uint32_t seed) {
   Data data(dtype, count);
   for (int64_t i = 0; i < count; ++i) {
     Scalar v;
-    if (is_real_arithmetic(dtype)) v = rounded(dtype, {random() % 4 == 0 ? edges[random() % std::size(edges)] : normal(random), 0});
+    if (is_float(dtype)) v = rounded(dtype, {random() % 4 == 0 ? edges[random() % std::size(edges)] : normal(random), 0});
     else v.integer = random() % 4 == 0 ? static_cast<int64_t>(random()) : static_cast<int64_t>(random() % 9) - 4;
-    if (!is_real_arithmetic(dtype) && random() % 16 == 0) v.integer = std::numeric_limits<int64_t>::min() >> (64 - bits_of(dtype));
+    if (!is_float(dtype) && random() % 16 == 0) v.integer = std::numeric_limits<int64_t>::min() >> (64 - bits_of(dtype));
     data.set(i, v);
   }
   return data;
@@ -26,7 +26,7 @@ Data random_data(DType dtype, int64_t count, uint32_t seed) {
 namespace {
 
 bool close(DType d, Scalar a, Scalar b, double ulps) {
-  if (!is_real_arithmetic(d)) return a.integer == b.integer;
+  if (!is_float(d)) return a.integer == b.integer;
   if (std::isnan(a.number) || std::isnan(b.number)) return std::isnan(a.number) && std::isnan(b.number);
   if (a.number == b.number) return std::signbit(a.number) == std::signbit(b.number);
   if (std::isinf(a.number) || std::isinf(b.number)) return false;

@@ -32,6 +32,8 @@ bool is_small_integer(DType dtype) { return is_integer(dtype) && bits_of(dtype) 
 Result<LoopForm> form_of_cast(const NodeView& view) {
   TRY(require_known_ranks(view));
   const DType from = dtype_of(view, 0), to = view.outputs[0].dtype;
+  if (bits_of(to) == 8 && is_float(to) && view.attributes->integer("saturate", 1) == 0)
+    return refuse(view, Code::not_supported, "not supported yet: loops of casts to floats of 8 bits that do not saturate");
   if (!is_float(from) || !is_small_integer(to)) return index_form(view, 0, axis_indices(view.rank(0)));
   return map_form(view, [](std::span<const Expr> x) { return cast(x[0], DType::i32); });  // wraps, as ONNX specifies for 4 and 2 bits
 }
