@@ -61,7 +61,7 @@ enum class Precision : uint8_t { f32 = 0, bf16 = 1 };
 /// scale, of ggml's types Q8_0 and Q4_0. bf16: not supported yet. f32: decoded.
 enum class StoredWeights : uint8_t { keep = 0, int8 = 1, int4 = 2, bf16 = 3, f32 = 4 };
 
-/// How the states of a checkpoint's decoder store keys and values. int8: with a scale a token and KV head. fp8: not supported yet.
+/// How the states of a checkpoint's decoder store keys and values. int8, fp8: with a scale a token and KV head.
 enum class CacheType : uint8_t { f32 = 0, f16 = 1, bf16 = 2, int8 = 3, fp8 = 4 };
 
 /// A node or a module of the model, by name, and the backend that has to run it.

@@ -135,7 +135,7 @@ constexpr Field kPluginConfig[] = {
     switched("user_buffer", "false", no_effect, kOneProcess),
     integer("tokens_per_block", 1, "32", no_effect, "caches have no pages"),
     switched("use_paged_context_fmha", "true", no_effect, "every chunk of a prompt reads the cache before it"),
-    switched("use_fp8_context_fmha", "true", no_effect, "checkpoints and caches of FP8 are not read"),
+    switched("use_fp8_context_fmha", "true", no_effect, "checkpoints of FP8 are not read"),
     switched("fuse_fp4_quant", "false", refused, "products of NVFP4"),
     switched("multiple_profiles", "false", no_effect, "one plan serves all sizes"),
     switched("paged_state", "true", no_effect, "recurrent models are not read"),
