@@ -110,7 +110,9 @@ constexpr std::string_view kNewer[] = {"u8[3], u8[3]",
                                        "axes=[1], mode",
                                        "antialias",
                                        "keep_aspect",
-                                       "half_pixel_symmetric"};
+                                       "half_pixel_symmetric",
+                                       "f8e4m3fn",
+                                       "to=17"};
 
 double tolerance_of(DType dtype) { return dtype == DType::f64 ? 1e-9 : dtype == DType::f32 ? 1e-5 : 4e-3; }
 
