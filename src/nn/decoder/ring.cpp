@@ -27,8 +27,8 @@ ir::ValueId places_of(ir::Builder& build, const Ring& ring, ir::ValueId position
   return build("Where", {build("Less", {positions, sinks}), positions, after_sinks});
 }
 
-/// A row holds the token `distance` before the query, where that is at most window - 1: what has overwritten it would be after_sinks the
-/// run.
+/// bool[new, rows]. A row holds the token `distance` before the query, where that is at most window - 1: a run is too short to overwrite
+/// it.
 ir::ValueId mask_of_ring(ir::Builder& build, const Ring& ring, ir::ValueId query) {
   const ir::ValueId row = ops::iota(build, number(build, ring.rows));  // [rows]
   const ir::ValueId back = build("Sub", {places_of(build, ring, query), row});
