@@ -210,6 +210,14 @@ class Models(unittest.TestCase):
         Case("an empty file", text_file(b"\n", "generate", "--file", "t.txt"), 1, "bad_input", "prompt", ["empty"]),
         Case("a longer one", lambda folder: ["generate", Models.engine, "-p", "x" * 100], 1, "bad_input", "prompt", ["37 too many"]),
         Case("a longer chat", chat("--ask", "x" * 64), 1, "bad_input", "prompt", ["64 tokens, 1 too many"]),
+        Case(
+            "one of no UTF-8",
+            lambda folder: ["generate", Models.engine, "-p", b"ab\xff".decode(errors="surrogateescape")],
+            1,
+            "bad_input",
+            "prompt, byte 2",
+        ),
+        Case("a turn of no UTF-8", chat("--ask", b"a\xff".decode(errors="surrogateescape")), 1, "bad_input", "turn, byte 1"),
         Case("no letters of its own", lambda folder: ["generate", Models.engine, "-p", "ÄÖ"], 1, "bad_input", "prompt", [], SOME),
     )
 

@@ -38,6 +38,7 @@ class Chat {
 
   /// Where it fails the chat is as it was.
   Result<void> ask(std::string text) {
+    TRY(check_text(text, "turn"));
     messages_.push_back({"user", std::move(text)});
     auto answer = answer_last();
     if (!answer) {
@@ -106,6 +107,7 @@ Result<void> run_chat(const Options& o, Console& console) {
   auto options = TRY(o.answer.options(o.model.threads));
   options.run.token = &stop;
   const std::string system = o.system_file.empty() ? o.system : TRY(read_text_file(o.system_file));
+  TRY(check_text(system, "--system"));
   const auto turns = TRY(given_turns(o));
   const auto model = TRY(o.model.open(console));
   const Interrupts interrupts(stop);

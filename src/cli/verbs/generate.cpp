@@ -24,6 +24,7 @@ struct Options {
 };
 
 Result<void> generate(const Options& o, const std::string& prompt, Console& console) {
+  TRY(check_text(prompt, "prompt"));
   runtime::StopToken stop;
   auto options = TRY(o.answer.options(o.model.threads));
   options.run.token = &stop;

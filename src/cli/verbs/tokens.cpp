@@ -5,6 +5,7 @@
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
 #include "cli/llm/language_model.h"
+#include "cli/llm/text_file.h"
 
 namespace tenon::cli::verb_tokens {
 namespace {
@@ -19,6 +20,7 @@ std::string spelled(std::string_view text) { return nlohmann::json(text).dump(-1
 
 Result<void> show_tokens(const Options& o, Console& console) {
   const llm::Tokenizer tokenizer = TRY(open_tokenizer(o.model));
+  TRY(check_text(o.text, "TEXT"));
   const auto tokens = TRY(tokenizer.encode(o.text, {.add_special = !o.no_special, .parse_special = !o.literal}));
   std::vector<std::vector<std::string>> rows{{"token", "text", "in the vocabulary"}};
   auto texts = nlohmann::ordered_json::array();
