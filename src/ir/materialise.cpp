@@ -252,23 +252,28 @@ void put_codes(const int8_t* codes, const BlockFormat& format, int64_t panel, st
   }
 }
 
-/// The bytes of such a step, from its blocks as a view.
+/// Panel by panel: what is written lies side by side.
 void copy_packed_blocks(const Strided& from, const Constant::PackBlocks& step, std::byte* to) {
   const BlockFormat& format = *step.format;
   const int64_t blocks = from.shape[0], lanes = from.shape[1], panel = step.panel, parts = format.linear->has_minimum ? 2 : 1;
   const int64_t size = step.scales ? parts * panel * int64_t{sizeof(uint16_t)} : format.elements * panel * format.linear->code_bits / 8;
   const int64_t lane_size = step.scales ? int64_t{sizeof(uint16_t)} : format.linear->code_bits == 4 ? int64_t{sizeof(uint32_t)} : 1;
   std::memset(to, 0, static_cast<size_t>(ceil_div(lanes, panel) * blocks * size));
-  for (int64_t lane = 0; lane < lanes; ++lane)
-    for (int64_t b = 0; b < blocks; ++b) {
-      int8_t codes[LinearBlocks::kMostElements];
-      uint16_t scales[2];
-      format.linear->split(from.data + b * from.strides[0] + lane * from.strides[1], codes, scales);
-      std::byte* at = to + (lane / panel * blocks + b) * size + lane % panel * lane_size;
-      if (!step.scales) put_codes(codes, format, panel, at);
-      else
-        for (int64_t k = 0; k < parts; ++k) std::memcpy(at + k * panel * lane_size, &scales[k], sizeof(uint16_t));
+  const auto copy_block = [&](const std::byte* block, std::byte* at) {
+    int8_t codes[LinearBlocks::kMostElements];
+    uint16_t scales[2];
+    if (!step.scales) {
+      format.linear->codes(block, codes);
+      return put_codes(codes, format, panel, at);
     }
+    format.linear->scales(block, scales);
+    for (int64_t k = 0; k < parts; ++k) std::memcpy(at + k * panel * lane_size, &scales[k], sizeof(uint16_t));
+  };
+  for (int64_t first = 0; first < lanes; first += panel)
+    for (int64_t b = 0; b < blocks; ++b)
+      for (int64_t lane = first; lane < std::min(lanes, first + panel); ++lane)
+        copy_block(from.data + b * from.strides[0] + lane * from.strides[1],
+                   to + (first / panel * blocks + b) * size + (lane - first) * lane_size);
 }
 
 /// Every step into a tensor of the constant's dtype and shape.

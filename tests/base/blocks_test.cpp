@@ -164,7 +164,8 @@ TEST(Blocks, LinearOnesAreOneRoundingOfCodeTimesScalePlusMinimum) {
         int8_t codes[LinearBlocks::kMostElements];
         uint16_t scales[2] = {};
         float want[LinearBlocks::kMostElements];
-        format->linear->split(&blocks[at], codes, scales);
+        format->linear->codes(&blocks[at], codes);
+        format->linear->scales(&blocks[at], scales);
         format->decode(&blocks[at], want);
         const auto number = [](uint16_t bits) { return static_cast<float>(decode_float(DType::f16, bits)); };
         const float d = number(scales[0]),

@@ -19,8 +19,10 @@ struct LinearBlocks {
   /// The minimum is stored beside the scale; else it is `offset` times the scale, exact in f32.
   bool has_minimum = false;
   int offset = 0;
-  /// The codes of a block, and the bits of the f16 scale and, where it is stored, minimum.
-  void (*split)(const std::byte* block, int8_t* codes, uint16_t* scales);
+  /// The codes of a block, in the order of its elements.
+  void (*codes)(const std::byte* block, int8_t* codes);
+  /// The bits of a block's f16 scale and, where it is stored, minimum.
+  void (*scales)(const std::byte* block, uint16_t* scales);
 };
 
 /// How checkpoints of language models store elements: in blocks of codes with a scale and sometimes a minimum. One file in this folder

@@ -23,12 +23,11 @@ void encode(const float* values, std::byte* block) {
   for (int i = 0; i < 32; ++i) block[2 + i] = static_cast<std::byte>(static_cast<int8_t>(std::round(values[i] * factor)));
 }
 
-void split(const std::byte* block, int8_t* codes, uint16_t* scales) {
-  scales[0] = static_cast<uint16_t>(bits16(block));
-  for (int i = 0; i < 32; ++i) codes[i] = static_cast<int8_t>(signed_byte_at(block + 2, i));
-}
+void codes_of(const std::byte* block, int8_t* codes) { std::memcpy(codes, block + 2, 32); }
 
-constexpr LinearBlocks kLinear{.code_bits = 8, .split = split};
+void scale_of(const std::byte* block, uint16_t* scale) { *scale = static_cast<uint16_t>(bits16(block)); }
+
+constexpr LinearBlocks kLinear{.code_bits = 8, .codes = codes_of, .scales = scale_of};
 
 }  // namespace
 }  // namespace tenon::blocks::q8_0
