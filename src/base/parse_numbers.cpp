@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ir/parse_numbers.h"
+#include "base/parse_numbers.h"
 
 #include <charconv>
 #include <limits>
 
-namespace tenon::ir {
+namespace tenon::inline base {
 namespace {
 
 template <class T>
@@ -37,4 +37,4 @@ std::optional<float> read_f32(std::string_view text) {
 
 bool is_float_text(std::string_view text) { return text.find_first_of(".eEn") != text.npos; }
 
-}  // namespace tenon::ir
+}  // namespace tenon::inline base

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-namespace tenon::ir {
+namespace tenon::inline base {
 
 // Parse numbers of the text form. nullopt where the whole text is no such number, or it is out of range.
 
@@ -17,4 +17,4 @@ std::optional<float> read_f32(std::string_view text);
 /// Whether the text has a decimal point or exponent, or is inf or nan.
 bool is_float_text(std::string_view text);
 
-}  // namespace tenon::ir
+}  // namespace tenon::inline base

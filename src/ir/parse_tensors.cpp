@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/checked.h"
-#include "ir/parse_numbers.h"
+#include "base/parse_numbers.h"
 #include "ir/parse_values.h"
 
 namespace tenon::ir {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "ir/parse_numbers.h"
+#include "base/parse_numbers.h"
 
 namespace tenon::ir {
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "base/parse_numbers.h"
 #include "codegen/analysis/plan_verify.h"
 #include "codegen/text/plan_reader.h"
-#include "ir/parse_numbers.h"
 
 namespace tenon::codegen {
 
@@ -65,7 +65,7 @@ class PlanParser {
 
   Result<void> array() {
     const Token name = lexer_.take();
-    const size_t id = ir::read_unsigned(name.text.substr(1)).value_or(UINT64_MAX);
+    const size_t id = read_unsigned(name.text.substr(1)).value_or(UINT64_MAX);
     if (id < plan_.arrays.size() || id > lexer_.text().size() || name.text.substr(1) != fmt::format("{}", id))
       return lexer_.error(name, "arrays are not numbered in rising order")
           .expected(fmt::format("a number from {} on", plan_.arrays.size()));

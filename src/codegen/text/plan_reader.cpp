@@ -6,20 +6,20 @@
 
 #include <algorithm>
 
-#include "ir/parse_numbers.h"
+#include "base/parse_numbers.h"
 
 namespace tenon::codegen {
 
 Result<int64_t> PlanReader::integer(std::string_view what, int64_t low, int64_t high) {
   const ir::Token token = lexer.take();
-  const auto value = token.kind == ir::Token::Kind::number ? ir::read_integer(token.text) : std::nullopt;
+  const auto value = token.kind == ir::Token::Kind::number ? read_integer(token.text) : std::nullopt;
   if (value && *value >= low && *value <= high) return *value;
   return lexer.error(token, fmt::format("{} is not well formed", what)).expected(fmt::format("an integer from {} to {}", low, high));
 }
 
 Result<double> PlanReader::number(std::string_view what) {
   const ir::Token token = lexer.take();
-  const auto value = token.kind == ir::Token::Kind::string ? std::nullopt : ir::read_float(token.text);
+  const auto value = token.kind == ir::Token::Kind::string ? std::nullopt : read_float(token.text);
   if (value) return *value;
   return lexer.error(token, fmt::format("{} is not well formed", what)).expected("a number");
 }
@@ -29,7 +29,7 @@ Result<Sizes> PlanReader::dotted(std::string_view what, int64_t high) {
   Sizes out;
   for (size_t begin = 0, end = 0; begin <= token.text.size() && token.kind == ir::Token::Kind::number; begin = end + 1) {
     end = std::min(token.text.find('.', begin), token.text.size());
-    const auto value = ir::read_integer(token.text.substr(begin, end - begin));
+    const auto value = read_integer(token.text.substr(begin, end - begin));
     if (!value || *value < 0 || *value > high || out.size() == kMostAxes) break;
     out.push_back(*value);
     if (end == token.text.size()) return out;
@@ -78,7 +78,7 @@ bool PlanReader::at_array() {
 
 Result<ArrayId> PlanReader::array(const Plan& plan) {
   const ir::Token token = lexer.peek();
-  const auto number = at_array() ? ir::read_unsigned(token.text.substr(1)) : std::nullopt;
+  const auto number = at_array() ? read_unsigned(token.text.substr(1)) : std::nullopt;
   lexer.take();
   if (number && *number < declared.size() && declared[*number]) {
     const Array& a = plan.arrays[*number];
