@@ -45,8 +45,10 @@ std::vector<Tensor> operands_of(const ir::Graph& graph, int64_t queries, int64_t
     Tensor made = *Tensor::make(type.dtype, shape);
     for (int64_t k = 0; k < made.count(); ++k) {
       const double wave = std::sin(static_cast<double>(k * k % 1009) + static_cast<double>(out.size()));
+      const bool scales = type.dtype == DType::f32 && shape.back() == 1;  // of codes
       if (type.dtype == DType::boolean) made.set_integer(k, wave > -0.5);
-      else made.set_number(k, wave);
+      else if (type.dtype == DType::i8) made.set_integer(k, std::lround(127 * wave));
+      else made.set_number(k, scales ? (1.5 + wave) / 127 : wave);
     }
     out.push_back(std::move(made));
   }
@@ -76,12 +78,18 @@ struct Form {
   std::string_view stored = "f32";  ///< type of keys and values in memory
 };
 
+/// Keys and values of 8 bits have a scale a row.
 std::string text_of(const Form& form) {
-  const bool wide = form.stored == "f32";
-  return fmt::format(
-      "graph main(q: f32[1,{0},s,{1}], k: {2}[1,2,t,{1}], v: {2}[1,2,t,{1}]{3}) {{ {4} y = Attention(q, {5}{6}{7}) return y }}", form.heads,
-      form.size, form.stored, form.mask.empty() ? "" : fmt::format(", m: {}", form.mask), wide ? "" : "a = Cast(k, to=1) b = Cast(v, to=1)",
-      wide ? "k, v" : "a, b", form.mask.empty() ? "" : ", m", form.how);
+  const bool wide = form.stored == "f32", codes = form.stored == "i8" || form.stored == "f8e4m3fn";
+  std::string inputs = fmt::format("q: f32[1,{0},s,{1}], k: {2}[1,2,t,{1}], v: {2}[1,2,t,{1}]", form.heads, form.size, form.stored);
+  if (codes) inputs += ", ks: f32[1,2,t,1], vs: f32[1,2,t,1]";
+  if (!form.mask.empty()) inputs += fmt::format(", m: {}", form.mask);
+  return fmt::format("graph main({}) {{ {} {} y = Attention(q, {}{}{}) return y }}", inputs,
+                     wide ? "" : "a = Cast(k, to=1) b = Cast(v, to=1)", codes ? "c = Mul(a, ks) d = Mul(b, vs)" : "",
+                     wide    ? "k, v"
+                     : codes ? "c, d"
+                             : "a, b",
+                     form.mask.empty() ? "" : ", m", form.how);
 }
 
 /// Both forms against each other, bit by bit, and against the reference.
@@ -112,7 +120,10 @@ constexpr Form kForms[] = {{2, 16, "", "", "x86_avx2"},
                            {8, 16, "bool[s,t]", ", left_window_size=300, right_window_size=400", "x86_avx2"},
                            {4, 8, "", ", left_window_size=0", "x86_avx2"},
                            {6, 16, "", "", "x86_avx2", "f16"},
-                           {4, 12, "bool[s,t]", "", "x86_avx512", "bf16"}};
+                           {4, 12, "bool[s,t]", "", "x86_avx512", "bf16"},
+                           {6, 20, "bool[s,t]", "", "x86_avx2", "i8"},
+                           {4, 16, "f32[1,4,1,t]", ", softcap=2.0", "x86_avx512", "i8"},
+                           {4, 8, "", ", is_causal=1", "x86_avx2", "f8e4m3fn"}};
 
 TEST(FewQueries, GiveTheBitsOfManyQueries) {
   for (const Form& form : kForms)
@@ -139,14 +150,16 @@ TEST(FewQueries, LengthsOfSequencesBoundKeys) {
 }
 
 TEST(FewQueries, KeysInFewerBitsAreReadAsTheyAre) {
-  const auto graph = ir::parse(text_of({6, 16, "", "", "x86_avx2", "f16"}), ops::table());
-  ASSERT_TRUE(graph) << graph.error().text();
-  const auto groups = [&](bool in_order) {
-    const auto planned = planned_graph(**graph, {.sums_in_order = in_order, .verify = true}, **target_named("x86_avx2"));
-    return planned ? planned->plan.groups.size() : 0;
-  };
-  EXPECT_EQ(groups(true), 1u);
-  EXPECT_EQ(groups(false), 3u) << "plans without an order keep their groups";
+  for (const char* stored : {"f16", "i8", "f8e4m3fn"}) {
+    const auto graph = ir::parse(text_of({6, 16, "", "", "x86_avx2", stored}), ops::table());
+    ASSERT_TRUE(graph) << graph.error().text();
+    const auto groups = [&](bool in_order) {
+      const auto planned = planned_graph(**graph, {.sums_in_order = in_order, .verify = true}, **target_named("x86_avx2"));
+      return planned ? planned->plan.groups.size() : 0;
+    };
+    EXPECT_EQ(groups(true), 1u) << stored;
+    EXPECT_EQ(groups(false), 3u) << stored << ": plans without an order keep their groups";
+  }
 }
 
 }  // namespace

@@ -267,6 +267,23 @@ class PlanVerifier {
                                : std::ranges::all_of(a.index, [](const Expr& e) { return affine_of(e, kAttentionAxes).has_value(); }));
       must(walks, "an operand of attention that is not walked in steps", fmt::format("access {}", k));
     }
+    if (whole && g.as<AttentionGroup>().value_scale >= 0) value_scale(g.nests[0], g.as<AttentionGroup>());
+  }
+
+  /// One number for a row of values.
+  void value_scale(const Nest& nest, const AttentionGroup& g) {
+    const auto k = static_cast<size_t>(g.value_scale);
+    must(plan_.sums_in_order && !g.longest_sequence, "scaled values where kernels do not scale", fmt::format("access {}", k));
+    must(k >= 3 && k < nest.accesses.size(), "a scale of values that is no operand", fmt::format("access {}", k));
+    if (!out_.wrong.empty()) return;
+    const NestAccess& a = nest.accesses[k];
+    const auto varies = [&](int axis) {
+      return (a.flat && mentions(a.flat, ExprOp::axis, axis)) ||
+             std::ranges::any_of(a.index, [&](const Expr& e) { return mentions(e, ExprOp::axis, axis); });
+    };
+    const bool of_rows =
+        a.dtype == DType::f32 && !a.within && !varies(kSharing) && !varies(kQuery) && !varies(kHeadSize) && !varies(kValueSize);
+    must(of_rows, "a scale that differs within a row of values", fmt::format("access {}", k));
   }
 
   const Plan& plan_;

@@ -23,6 +23,7 @@
 #include "codegen/passes/join_regions.h"
 #include "codegen/passes/pad_rows.h"
 #include "codegen/passes/place_results.h"
+#include "codegen/passes/read_codes.h"
 #include "codegen/passes/shorten_products.h"
 #include "codegen/passes/split_full_reductions.h"
 #include "codegen/passes/store_diagonals.h"
@@ -53,6 +54,8 @@ constexpr PlanPass kPasses[] = {
     // The arithmetic of a bias is in one body now.
     {"store_diagonals", "what depends on the distance of two axes alone is stored as one element a diagonal", store_diagonals, fuses},
     {"inline_masks", "what is still as large as the scores of attention is evaluated inside it", inline_masks, fuses},
+    // Casts and products are one map now; later passes do not renumber the loads of attention.
+    {"read_codes", "attention reads a cache of codes as it is: scales of rows multiply scores and weights", read_codes, fuses},
     {"copy_images", "images that are seen from outside are copied for convolutions that would walk them against their order", copy_images,
      chooses_layouts},
     // What was inlined has no layout.

@@ -161,6 +161,7 @@ struct AttentionGroup {
   ops::MaskedRows masked_rows = ops::MaskedRows::zero;  ///< result of a query whose keys are all masked
   /// Of ragged attention, whose inputs are the first query and the first key of each sequence: upper bound of the queries of a sequence.
   std::optional<Dim> longest_sequence = {};
+  int value_scale = -1;  ///< access with a factor of each value's weight: values are codes of 8 bits; -1: none
   ArrayId part_sums = -1,
           part_weights = -1;  ///< partial results where keys are split among tasks or summed in ranges, see part_shapes; set by
                               ///< prepare_operands, -1: neither

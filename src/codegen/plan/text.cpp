@@ -104,6 +104,7 @@ struct PayloadText {
     std::string out = fmt::format(" scale {}", g.scale);
     if (g.masked_rows != ops::MaskedRows::zero) out += fmt::format(" masked {}", kMaskedRowsWords[static_cast<size_t>(g.masked_rows)]);
     if (g.longest_sequence) out += " longest " + dim_text(*g.longest_sequence);
+    if (g.value_scale >= 0) out += fmt::format(" value_scale {}", g.value_scale);
     return g.part_sums < 0 ? out : out + " parts " + names_of({g.part_sums, g.part_weights}, plan);
   }
   std::string operator()(const SegmentGroup& g) const {

@@ -78,7 +78,7 @@ Expr condition_of(const Matrix& m) {
 
 }  // namespace
 
-void simplify_constant_masks(Nest& attention, const Plan& plan) {
+void simplify_constant_masks(Nest& attention, int& value_scale, const Plan& plan) {
   for (size_t k = attention.accesses.size(); k-- > 3;) {
     const auto matrix = matrix_of(attention.accesses[k], attention, plan);
     const Expr by = matrix ? condition_of(*matrix) : Expr();
@@ -90,6 +90,7 @@ void simplify_constant_masks(Nest& attention, const Plan& plan) {
       return n.index == gone ? by : Expr::input(n.index - 1, n.dtype);
     });
     attention.outputs[0].value = simplify(attention.outputs[0].value);
+    if (value_scale > gone) --value_scale;
   }
 }
 

@@ -67,7 +67,7 @@ void prepare_attention(const Group& group, const AttentionTactic& tactic, Prepar
                  own.longest_sequence ? std::vector<int>{kKeyHead, kKey, kValueSize} : std::vector<int>{kBatch, kKeyHead, kKey, kValueSize},
                  to.target.lanes(), to.plan, copies);
   to.add_copies(std::move(copies), group.node);
-  simplify_constant_masks(nest, to.plan);
+  simplify_constant_masks(nest, own.value_scale, to.plan);
   transpose_constants(nest, Nest(nest), kQuery, to.plan);
   if (const KeyParts parts = key_parts(nest, out, tactic, to.plan, to.target); parts.several()) {
     const PartShapes shapes = part_shapes(parts, nest, tactic.tile, to.target);

@@ -29,11 +29,11 @@ inline constexpr PlanLimits kX86PlanLimits{
 
 /// Planning passes for CPUs with register tiles and vector registers.
 inline constexpr std::string_view kX86PlanPasses[] = {
-    "append_in_place",     "fold_zero_points", "find_contractions", "shorten_products",      "absorb_epilogues",
-    "inline_maps",         "elide_requantize", "place_results",     "store_diagonals",       "inline_masks",
-    "copy_images",         "choose_layouts",   "absorb_scales",     "split_full_reductions", "group_rows",
-    "absorb_into_windows", "winograd",         "add_halos",         "absorb_columns",        "pad_rows",
-    "write_in_place",      "join_regions",
+    "append_in_place", "fold_zero_points",    "find_contractions", "shorten_products", "absorb_epilogues",
+    "inline_maps",     "elide_requantize",    "place_results",     "store_diagonals",  "inline_masks",
+    "read_codes",      "copy_images",         "choose_layouts",    "absorb_scales",    "split_full_reductions",
+    "group_rows",      "absorb_into_windows", "winograd",          "add_halos",        "absorb_columns",
+    "pad_rows",        "write_in_place",      "join_regions",
 };
 
 }  // namespace tenon::codegen

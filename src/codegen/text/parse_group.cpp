@@ -56,6 +56,7 @@ class GroupReader {
     if (lexer_.take_if("masked"))
       g.masked_rows = static_cast<ops::MaskedRows>(TRY(reader_.one_of(kMaskedRowsWords, "a kind of masked rows")));
     if (lexer_.take_if("longest")) g.longest_sequence = TRY(reader_.dim("the longest sequence"));
+    if (lexer_.take_if("value_scale")) g.value_scale = static_cast<int>(TRY(reader_.integer("the number of a load", 3, INT32_MAX)));
     if (!lexer_.take_if("parts")) return {};
     g.part_sums = TRY(reader_.array(plan_));
     TRY(lexer_.expect(",", "the parts of an attention"));

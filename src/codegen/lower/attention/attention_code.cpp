@@ -22,6 +22,7 @@ AttentionCode::AttentionCode(Kernel& kernel, const Plan& plan, const Target& tar
       tile(tactic.tile),
       parts(key_parts),
       form(which),
+      value_scale(group.as<AttentionGroup>().value_scale),
       in_order(plan.sums_in_order),
       visible(group.as<AttentionGroup>().longest_sequence ? std::nullopt : visible_keys(of)) {
   for (size_t k = 0; k < 3; ++k) places[k] = *affine_of(flat_of(nest.accesses[k], plan), kAttentionAxes);
@@ -76,7 +77,7 @@ void AttentionCode::take_scratch_for_few(int rows) {
 
 KeyRange AttentionCode::keys_seen_by(Reg first, Reg last, const AttentionPoint& head) {
   return key_range(emit, *visible, first, last, emit.dim(extent(kKey)), [&](const Expr& loaded) {
-    auto made = scores_of->number_of_batch(loaded, head);
+    auto made = scores_of->number_at(loaded, head);
     if (!made) status = std::unexpected(made.error());
     return made ? *made : number(0);
   });

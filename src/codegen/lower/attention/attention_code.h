@@ -70,6 +70,7 @@ struct AttentionCode {
   const Tile tile;
   const KeyParts parts;
   const AttentionForm form;
+  const int value_scale;                               ///< access with a factor of each value's weight; -1: none
   const bool in_order;                                 ///< keys are summed in ranges, see kKeysOfARange
   const std::optional<VisibleKeys> visible;            ///< none for ragged attention
   Affine places[3], result;                            ///< places of query, key and value, and of the result

@@ -74,7 +74,7 @@ Result<Reg> AttentionScores::value_of_keys(const Expr& score, const AttentionPoi
   return build().splat(TRY(emit_.evaluate(score, context)), emit_.lanes());
 }
 
-Result<Reg> AttentionScores::number_of_batch(const Expr& e, const AttentionPoint& point) {
+Result<Reg> AttentionScores::number_at(const Expr& e, const AttentionPoint& point) {
   KernelEmitter::EvalContext context;
   context.axes.assign(point.begin(), point.end());
   context.load = [&](int access) { return load(access, point, {}, context); };

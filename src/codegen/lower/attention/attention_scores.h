@@ -36,8 +36,8 @@ class AttentionScores {
   Result<Reg> value(const Expr& score, const AttentionPoint& point, size_t vector, Reg product);
   /// Emits the score for one query, at `point`, and a vector of keys.
   Result<Reg> value_of_keys(const Expr& score, const AttentionPoint& point, const QueryLanes& keys, Reg product);
-  /// Emits an i64 that depends on the batch alone, over loads of the nest.
-  Result<Reg> number_of_batch(const Expr& e, const AttentionPoint& point);
+  /// Emits one number over loads of the nest: an i64 that depends on the batch alone, or what depends on batch, key head and key.
+  Result<Reg> number_at(const Expr& e, const AttentionPoint& point);
 
  private:
   using Memo = decltype(KernelEmitter::EvalContext::memo);

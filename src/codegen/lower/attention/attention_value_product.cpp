@@ -55,12 +55,29 @@ void panel_of_values(AttentionCode& code, const QueryTile& q, Reg base, Reg v, R
   all(larger, width, rows);
 }
 
+/// Multiplies the weights of each key by the scale of its value.
+void scale_weights(AttentionCode& code, const QueryTile& q, Reg key, Reg count) {
+  TileBuilder& build = code.build();
+  build.loop(code.number(0), count, code.number(1), [&](Reg k) {
+    AttentionPoint point = q.head;
+    point[kKey] = build.add(key, k);
+    auto loaded = code.scores_of->number_at(Expr::input(code.value_scale, DType::f32), point);
+    if (!loaded) code.status = std::unexpected(loaded.error());
+    const Reg scale = build.splat(loaded ? *loaded : code.real(1), code.lanes());
+    for (int v = 0; v < q.vectors; ++v) {
+      const Reg weight = build.add(build.mul(k, code.number(code.width(q))), code.place_of(v));
+      build.store(code.scores, weight, build.mul(code.load(code.scores, weight), scale));
+    }
+  });
+}
+
 }  // namespace
 
 void multiply_values(AttentionCode& code, const QueryTile& q, Reg key, Reg count) {
   AttentionPoint point = q.head;
   point[kKey] = key;
   if (code.is_narrow(2)) widen(code, q, 2, key, count);
+  if (code.value_scale >= 0) scale_weights(code, q, key, count);
   const Reg base = code.is_narrow(2) ? code.number(0) : element_at(code.emit, code.places[2], point);
   const int64_t lanes = code.lanes(), panel = code.tile.vectors * lanes, whole = code.value / panel * panel;
   code.build().loop(code.number(0), code.number(whole), code.number(panel),

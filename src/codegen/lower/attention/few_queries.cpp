@@ -198,7 +198,22 @@ class FewQueriesLowering {
       build().store(code_.part_weights, build().add(weights, code_.number(rows + r)), totals[static_cast<size_t>(r)]);
   }
 
+  /// Multiplies the weights of each key by the scale of its value.
+  void scale_weights(const RangeOfKeys& k) {
+    const Expr scale = Expr::input(code_.value_scale, DType::f32);
+    build().loop(code_.number(0), k.count, code_.number(code_.lanes()), [&](Reg at) {
+      const QueryLanes lanes = lanes_of(k, at);
+      auto loaded = code_.scores_of->value_of_keys(scale, k.head, lanes, kNone);
+      if (!loaded) code_.status = std::unexpected(loaded.error());
+      for (int r = 0; r < few_.rows; ++r) {
+        const Reg weight = build().add(row_of(r, code_.scores_of_a_row), at);
+        build().store(code_.scores, weight, build().mul(code_.load(code_.scores, weight), loaded ? *loaded : code_.vector(1)));
+      }
+    });
+  }
+
   void multiply_values(const RangeOfKeys& k) {
+    if (code_.value_scale >= 0) scale_weights(k);
     AttentionPoint point = k.head;
     point[kKey] = k.first_key;
     const Reg base = element_at(code_.emit, code_.places[2], point);

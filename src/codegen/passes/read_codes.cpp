@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/passes/read_codes.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "codegen/analysis/attention.h"
+#include "codegen/analysis/inline_nest.h"
+#include "codegen/analysis/nest_properties.h"
+#include "codegen/analysis/readers.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+/// The map as two: both give an element of its result, whose product the map stores.
+struct ScaledCodes {
+  Nest codes, scales;
+};
+
+/// One access of the map, stored as it is.
+Nest load_of(const Nest& map, const Expr& input) {
+  Nest out = map;
+  const NestAccess read = map.accesses[static_cast<size_t>(input->index)];
+  out.accesses = {read};
+  out.outputs[0].dtype = read.dtype;
+  out.outputs[0].value = Expr::input(0, read.dtype);
+  return out;
+}
+
+std::optional<ScaledCodes> scaled_codes(const Nest& map) {
+  const Expr& value = map.outputs[0].value;
+  if (map.accesses.size() != 2 || value.op() != ExprOp::mul || value.dtype() != DType::f32) return std::nullopt;
+  const auto is_code = [](const Expr& e) {
+    return e.op() == ExprOp::cast && e.args()[0].op() == ExprOp::input && bits_of(e.args()[0].dtype()) == 8;
+  };
+  const size_t code = is_code(value.args()[0]) ? 0 : 1;
+  const Expr cast = value.args()[code], scale = value.args()[1 - code];
+  if (!is_code(cast) || scale.op() != ExprOp::input) return std::nullopt;
+  const auto whole = [](const NestAccess& a) { return !a.within && !a.flat; };
+  if (!std::ranges::all_of(map.accesses, whole)) return std::nullopt;
+  ScaledCodes out{load_of(map, cast.args()[0]), load_of(map, scale)};
+  out.scales.nodes.clear();  // they are counted once
+  return out;
+}
+
+bool depends_on(const NestAccess& a, std::initializer_list<int> axes) {
+  return std::ranges::any_of(axes, [&](int axis) {
+    return (a.flat && mentions(a.flat, ExprOp::axis, axis)) ||
+           std::ranges::any_of(a.index, [&](const Expr& e) { return mentions(e, ExprOp::axis, axis); });
+  });
+}
+
+/// Whether a scale is one number for a row of keys (1) or values (2).
+bool is_of_rows(const NestAccess& scale, size_t operand) {
+  return !scale.within && !depends_on(scale, {kSharing, kQuery, operand == 1 ? kHeadSize : kValueSize});
+}
+
+bool is_walked(const NestAccess& a) {
+  const auto is_affine = [](const Expr& e) { return affine_of(e, kAttentionAxes).has_value(); };
+  return !a.within && (a.flat ? is_affine(a.flat) : std::ranges::all_of(a.index, is_affine));
+}
+
+/// Attention that loads the codes of keys (1) or values (2), and their scales as another operand.
+std::optional<Group> with_codes(const Group& attention, const ScaledCodes& parts, size_t operand, const Plan& plan) {
+  Group out = attention;
+  Nest& nest = out.nests[0];
+  NestAccess read = nest.accesses[operand];
+  if (nest.accesses.size() >= plan.limits.max_accesses) return std::nullopt;
+  if (inline_into(parts.codes, nest, operand, plan) != InlineResult::in_place) return std::nullopt;
+  // The same element of the scales.
+  const auto scale = static_cast<int>(nest.accesses.size());
+  nest.accesses.push_back(std::move(read));
+  if (inline_into(parts.scales, nest, static_cast<size_t>(scale), plan) != InlineResult::in_place) return std::nullopt;
+  if (!is_walked(nest.accesses[operand]) || !is_of_rows(nest.accesses.back(), operand)) return std::nullopt;
+  if (operand == 2) {
+    out.as<AttentionGroup>().value_scale = scale;
+    return out;
+  }
+  rewrite(nest, [&](const ExprNode& n) -> Expr {
+    if (n.op != ExprOp::input || n.index != 0) return {};
+    return Expr::input(0, DType::f32) * Expr::input(scale, DType::f32);
+  });
+  return out;
+}
+
+}  // namespace
+
+void read_codes(Plan& plan) {
+  if (!plan.sums_in_order) return;
+  Readers readers(plan);
+  for (Group& map : plan.groups) {
+    if (map.kind() != GroupKind::nests || map.nests.size() != 1 || map.epilogue || !is_map(map.nests[0])) continue;
+    const ArrayId made = map.nests[0].outputs[0].array;
+    if (readers.is_output(made) || readers.writers(made) != 1 || readers.of(made).size() != 1) continue;
+    Group& reader = plan.groups[*readers.of(made).begin()];
+    if (reader.kind() != GroupKind::attention || reader.as<AttentionGroup>().longest_sequence) continue;
+    const auto& accesses = reader.nests[0].accesses;
+    if (std::ranges::count(accesses, made, &NestAccess::array) != 1) continue;
+    const auto operand = static_cast<size_t>(std::ranges::find(accesses, made, &NestAccess::array) - accesses.begin());
+    const auto parts = scaled_codes(map.nests[0]);
+    if (!parts || (operand != 1 && operand != 2)) continue;
+    auto changed = with_codes(reader, *parts, operand, plan);
+    if (!changed) continue;
+    reader = *std::move(changed);
+    map.nests.clear();
+  }
+  std::erase_if(plan.groups, [](const Group& g) { return g.kind() == GroupKind::nests && g.nests.empty(); });
+}
+
+}  // namespace tenon::codegen
