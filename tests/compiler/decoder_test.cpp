@@ -212,16 +212,17 @@ TEST(Decoders, BitsOfASequenceDoNotDependOnTheBatch) {
   }
 }
 
-/// The matrices of a decoder in blocks, or what these decode to.
-class WeightsInBlocks : public nn::Weights {
+/// The matrices of a decoder in blocks or in a narrow type (F16, BF16), or what these decode to.
+class StoredMatrices : public nn::Weights {
  public:
-  WeightsInBlocks(const nn::Weights& of, std::string_view format, bool decoded)
+  StoredMatrices(const nn::Weights& of, std::string_view format, bool decoded)
       : of_(of), format_(*block_format_named(format)), decoded_(decoded) {}
   std::vector<std::string> names() const override { return of_.names(); }
   std::optional<Sizes> shape_of(std::string_view name) const override { return of_.shape_of(name); }
   ir::ConstantRef constant(std::string_view name) const override {
     const ir::ConstantRef plain = of_.constant(name);
     if (plain->shape.size() != 2 || plain->shape[1] % format_.elements != 0) return plain;
+    if (format_.elements == 1) return narrow(*plain);
     const auto bytes = block_bytes(format_, static_cast<uint64_t>(plain->count()));
     Tensor codes = *Tensor::make(DType::u8, {static_cast<int64_t>(*bytes)});
     EXPECT_TRUE(quantize(format_, plain->tensor()->as<float>(), {codes.mutable_data(), *bytes}));
@@ -230,31 +231,50 @@ class WeightsInBlocks : public nn::Weights {
   }
 
  private:
+  ir::ConstantRef narrow(const ir::Constant& plain) const {
+    const DType dtype = format_.name == "F16" ? DType::f16 : DType::bf16;
+    const ir::ConstantRef stored = ir::constant_of(*ir::materialise(*ir::cast(ir::constant_of(*plain.tensor()), dtype)));
+    const ir::ConstantRef wide = ir::cast(stored, DType::f32);
+    return decoded_ ? ir::constant_of(*ir::materialise(*wide)) : wide;
+  }
+
   const nn::Weights& of_;
   const BlockFormat& format_;
   bool decoded_;
 };
 
-TEST(Decoders, WeightsInBlocksGiveTheBitsOfDecodedOnesInAllChunkings) {
+TEST(Decoders, StoredMatricesGiveTheBitsOfDecodedOnesInAllChunkings) {
   const nn::DecoderConfig config = config_of_long_sequences();
   const auto weights = nn::testing::weights_of(config);
   const std::vector<int64_t> tokens = long_sequence();
-  for (const char* format : {"Q4_0", "Q4_1", "Q8_0"}) {
-    const WeightsInBlocks in_blocks(weights, format, false), decoded(weights, format, true);
+  for (const char* format : {"Q4_0", "Q4_1", "Q8_0", "F16", "BF16"}) {
+    const StoredMatrices stored(weights, format, false), decoded(weights, format, true);
     const std::vector<float> all = logits_in_chunks(config, decoded, tokens, {tokens.size()});
     ASSERT_FALSE(all.empty());
     for (const auto& chunks : std::vector<std::vector<size_t>>{{300}, {64, 2, 3, 4, 5, 6, 7, 8, 150}}) {
       SCOPED_TRACE(format);
-      expect_same_bits(all, logits_in_chunks(config, in_blocks, tokens, chunks), chunks.size());
+      expect_same_bits(all, logits_in_chunks(config, stored, tokens, chunks), chunks.size());
     }
   }
+}
+
+TEST(Decoders, NarrowMatricesTakeHalfTheMemory) {
+  const nn::DecoderConfig config = config_of_long_sequences();
+  const auto weights = nn::testing::weights_of(config);
+  const auto bytes_of = [&](bool decoded) {
+    auto steps = steps_of(config, StoredMatrices(weights, "BF16", decoded));
+    return steps ? steps->engine->programs().weight_bytes : 0;
+  };
+  const uint64_t wide = bytes_of(true), narrow = bytes_of(false);
+  EXPECT_GT(narrow, wide * 45 / 100);
+  EXPECT_LT(narrow, wide * 60 / 100);
 }
 
 TEST(Decoders, WeightsInBlocksEqualTheReference) {
   const nn::DecoderConfig config = config_of_long_sequences();
   const auto weights = nn::testing::weights_of(config);
   for (const char* format : {"Q4_0", "Q4_1", "Q8_0"}) {
-    auto steps = steps_of(config, WeightsInBlocks(weights, format, false));
+    auto steps = steps_of(config, StoredMatrices(weights, format, false));
     ASSERT_TRUE(steps) << steps.error().text();
     EXPECT_EQ(steps->run({3, 17, 0, 22, 9, 1, 1, 5}), "") << format;
     for (int64_t token : {9, 1}) EXPECT_EQ(steps->run({token}), "") << format;
@@ -288,7 +308,7 @@ class RandomCase {
     if (pick(4) == 0) config.score_softcap = 20;
     for (int64_t l = 0; l < config.layers && pick(2) == 0; ++l) config.windows = {0, one_of({1, 5, 70, 256, 300})};
     config.windows.resize(config.windows.empty() ? 0 : static_cast<size_t>(config.layers));
-    format = std::array{"", "Q4_0", "Q8_0"}[pick(3)];
+    format = std::array{"", "Q4_0", "Q8_0", "BF16"}[pick(4)];
     cache = std::array{nn::CacheType::f32, nn::CacheType::f16, nn::CacheType::bf16, nn::CacheType::int8}[pick(4)];
     batch = one_of({1, 2, 3, 5, 16});
     fixed_batch = pick(2) == 0;
@@ -323,8 +343,8 @@ void check_bits(uint64_t seed) {
   RandomCase drawn(seed);
   SCOPED_TRACE("TENON_SEED=" + std::to_string(seed) + ": " + drawn.text());
   const auto plain = nn::testing::weights_of(drawn.config);
-  const WeightsInBlocks in_blocks(plain, drawn.format.empty() ? "Q4_0" : drawn.format, false);
-  const nn::Weights& weights = drawn.format.empty() ? static_cast<const nn::Weights&>(plain) : in_blocks;
+  const StoredMatrices stored(plain, drawn.format.empty() ? "Q4_0" : drawn.format, false);
+  const nn::Weights& weights = drawn.format.empty() ? static_cast<const nn::Weights&>(plain) : stored;
   auto alone = steps_of(drawn.config, weights, {.cache = drawn.cache, .all_logits = true});
   auto steps =
       steps_of(drawn.config, weights, {.cache = drawn.cache, .batch = drawn.fixed_batch ? drawn.batch : 0, .all_logits = drawn.all_logits});

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "ir/literal.h"
+#include "ir/uncast.h"
 
 namespace tenon::ir {
 namespace {
@@ -230,6 +231,21 @@ TEST(Constant, ComparesByBytes) {
   EXPECT_TRUE(same(*a, *counting({2, 3})));
   EXPECT_FALSE(same(*a, *counting({3, 2})));
   EXPECT_TRUE(same(*slice(permute(a, {1, 0}), 1, 0, 1), *permute(slice(a, 0, 0, 1), {1, 0})));
+}
+
+TEST(Constant, UncastLeavesOutTheCastAlone) {
+  const auto narrow = [](DType dtype, Sizes shape) { return constant_of(*materialise(*cast(counting(std::move(shape)), dtype))); };
+  const ConstantRef a = cast(narrow(DType::bf16, {4, 6}), DType::f32), b = cast(narrow(DType::bf16, {4, 2}), DType::f32);
+  const ConstantRef all = reshape(permute(concat({slice(a, 1, 5, 0, -2), b}, 1), {1, 0}), {2, 10});
+  const ConstantRef before = uncast(*all);
+  ASSERT_TRUE(before);
+  EXPECT_EQ(before->dtype, DType::bf16);
+  EXPECT_EQ(made(cast(before, DType::f32)), made(all));
+  const ConstantRef half = cast(narrow(DType::f16, {4, 2}), DType::f32);
+  EXPECT_EQ(uncast(*half)->dtype, DType::f16);
+  for (const ConstantRef& other : {counting({4, 2}), concat({b, half}, 1), concat({b, counting({4, 2})}, 1), sum(b, b),
+                                   cast(cast(b, DType::f64), DType::f32), cast(constant_of(*Tensor::make(DType::i8, {4})), DType::f32)})
+    EXPECT_FALSE(uncast(*other)) << made(other);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "../files/temporary_folder.h"
 #include "adapter_files.h"
+#include "ir/uncast.h"
 #include "nn/adapters/adapter.h"
 #include "small_decoder.h"
 
@@ -108,9 +109,23 @@ TEST(StoredWeights, F32HasTheBitsOfTheBlocks) {
   }
 }
 
-TEST(StoredWeights, WeightsThatCannotBeStoredSoAreErrors) {
+TEST(StoredWeights, Bf16RoundsMatrices) {
   Checkpoint c = checkpoint_of(some_weights());
-  EXPECT_EQ(store_weights(StoredWeights::bf16, c).error().code(), Code::not_supported);
+  ASSERT_TRUE(store_weights(StoredWeights::bf16, c));
+  const RandomWeights before = some_weights();
+  for (const char* name : {"blk.0.attn_k.weight", "blk.0.attn_q.weight", "token_embd.weight"}) {
+    const ir::ConstantRef weight = c.weights->constant(name), stored = ir::uncast(*weight);
+    ASSERT_TRUE(stored) << name;
+    EXPECT_EQ(stored->dtype, DType::bf16) << name;
+    const Tensor was = *ir::materialise(*before.constant(name)), is = *ir::materialise(*weight);
+    for (int64_t i = 0; i < was.count(); i += 7) ASSERT_NEAR(is.number(i), was.number(i), std::abs(was.number(i)) / 256) << name << i;
+  }
+  EXPECT_FALSE(ir::uncast(*c.weights->constant("output_norm.weight")));
+  ASSERT_TRUE(store_weights(StoredWeights::f32, c));
+  EXPECT_FALSE(ir::uncast(*c.weights->constant("token_embd.weight")));
+}
+
+TEST(StoredWeights, WeightsThatCannotBeStoredSoAreErrors) {
   RandomWeights w = some_weights();
   std::vector<float> values(1200 * 64, 1);
   values[70'000] = std::numeric_limits<float>::infinity();

@@ -8,6 +8,7 @@
 #include "codegen/analysis/nest_properties.h"
 #include "codegen/analysis/padding.h"
 #include "codegen/prepare/operand_access.h"
+#include "ir/uncast.h"
 
 namespace tenon::codegen {
 
@@ -82,6 +83,9 @@ std::optional<ArrayId> pack_constant(const Nest& nest, const Contraction& roles,
   ir::ConstantRef c = lanes_constant(nest, roles, lane_order, plan);
   if (c) c = with_whole_groups(c, count_of(roles.depth.back().axes, nest), roles.group);
   if (!c) return std::nullopt;
+  // Tiles widen what they load, with the same bits; engines without states keep their weights.
+  if (plan.sums_in_order && roles.group == 1)
+    if (ir::ConstantRef narrow = ir::uncast(*c)) c = std::move(narrow);
   return add_constant(ir::pack(c, lane_order.panel, roles.group), plan);
 }
 

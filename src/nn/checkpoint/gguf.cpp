@@ -55,6 +55,9 @@ Result<std::vector<double>> numbers_of(const files::Gguf::Tensor& tensor) {
 
 ir::ConstantRef gguf_constant(const files::Gguf::Tensor& tensor, std::shared_ptr<const void> keeper) {
   if (tensor.format->name == "F32") return ir::constant_of(Tensor::view(DType::f32, tensor.shape, tensor.bytes.data(), std::move(keeper)));
+  for (const auto& [name, dtype] : {std::pair{"F16", DType::f16}, {"BF16", DType::bf16}})
+    if (tensor.format->name == name)
+      return ir::cast(ir::constant_of(Tensor::view(dtype, tensor.shape, tensor.bytes.data(), std::move(keeper))), DType::f32);
   Tensor codes = Tensor::view(DType::u8, {static_cast<int64_t>(tensor.bytes.size())}, tensor.bytes.data(), std::move(keeper));
   return ir::decode_blocks(std::move(codes), *tensor.format, tensor.shape);
 }

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/threads/thread_pool.h"
+#include "ir/uncast.h"
 #include "nn/name_list.h"
 
 namespace tenon::nn {
@@ -94,19 +95,18 @@ Result<ir::ConstantRef> quantized(const std::string& name, const ir::Constant& w
 
 Result<StorageReport> store_weights(StoredWeights as, Checkpoint& checkpoint) {
   if (as == StoredWeights::keep) return StorageReport{};
-  if (as == StoredWeights::bf16)
-    return fail(Code::not_supported, "--weights bf16", "not supported yet: products of f32 and bf16")
-        .expected("keep, int8, int4 or f32")
-        .advice("--precision bf16 rounds both operands of products");
-  const BlockFormat* const format = as == StoredWeights::f32 ? nullptr : block_format_named(as == StoredWeights::int8 ? "Q8_0" : "Q4_0");
+  const bool quantizes = as == StoredWeights::int8 || as == StoredWeights::int4;
+  const BlockFormat* const format = quantizes ? block_format_named(as == StoredWeights::int8 ? "Q8_0" : "Q4_0") : nullptr;
   std::map<std::string, ir::ConstantRef, std::less<>> replaced;
   std::vector<std::string> odd;
   Squares squares;
   for (const std::string& name : matrices_of_products(*checkpoint.weights)) {
     const ir::ConstantRef weight = checkpoint.weights->constant(name);
-    if (!format) {
-      // A cast is no step on blocks: the product reads the decoded weight.
-      if (format_of(*weight)) replaced.emplace(name, ir::cast(ir::cast(weight, DType::f64), DType::f32));
+    if (as == StoredWeights::bf16) {
+      replaced.emplace(name, ir::cast(ir::cast(weight, DType::bf16), DType::f32));
+    } else if (!format) {
+      // Neither blocks nor casts of narrow elements go through f64: the product reads the decoded weight.
+      if (format_of(*weight) || ir::uncast(*weight)) replaced.emplace(name, ir::cast(ir::cast(weight, DType::f64), DType::f32));
     } else if (weight->shape[1] % format->elements != 0) {
       odd.push_back(name);
     } else if (format_of(*weight) != format) {
