@@ -175,7 +175,7 @@ class Models(unittest.TestCase):
                 ("block_count", 2**31, "limit_exceeded", "", "too many layers"),
                 ("block_count", None, "bad_input", "", "does not have it"),
                 ("context_length", 2**31 - 1, "limit_exceeded", "", "2147483647 tokens"),
-                ("attention.key_length", 2**31, "limit_exceeded", "context_length", "2147483648 rotated elements"),
+                ("attention.key_length", 2**31, "limit_exceeded", "", "heads are too large"),
                 ("attention.head_count", 3, "bad_input", "attention.head_count_kv", "do not divide"),
                 ("attention.layer_norm_rms_epsilon", -1.0, "bad_input", "attention.layer_norm_epsilon", "-1"),
                 ("attention.layer_norm_rms_epsilon", float("nan"), "bad_input", "", "nan"),

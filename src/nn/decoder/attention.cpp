@@ -40,7 +40,7 @@ ir::ValueId rotated_by(DecoderParts& parts, const DecoderParts::Angles& angles, 
   const DecoderConfig& c = parts.config;
   if (!x || c.rotation == Rotation::none) return x;
   const int64_t size = c.rotated_size == c.head_size ? 0 : c.rotated_size;
-  return parts.build("RotaryEmbedding", {x, angles.cosines, angles.sines, parts.stream ? ir::ValueId{} : parts.positions},
+  return parts.build("RotaryEmbedding", {x, angles.cosines, angles.sines},
                      {{"interleaved", int64_t{c.rotation == Rotation::interleaved}}, {"rotary_embedding_dim", size}});
 }
 

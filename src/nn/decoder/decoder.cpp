@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ir/uncast.h"
 #include "nn/decoder/parts.h"
 #include "ops/core/op.h"
 #include "ops/definition/plain_ops.h"
@@ -42,7 +43,9 @@ ir::ValueId positions_of(DecoderParts& parts, ir::ValueId tokens) {
 
 ir::ValueId embedded(DecoderParts& parts, ir::ValueId tokens, ir::ConstantRef table) {
   ir::Builder& build = parts.build;
-  ir::ValueId x = build("Gather", {build.constant(std::move(table)), tokens});
+  const ir::ConstantRef narrow = ir::uncast(*table);
+  ir::ValueId x = build("Gather", {build.constant(narrow ? narrow : table), tokens});
+  if (narrow) x = ops::cast_to(build, x, DType::f32);
   if (parts.weights.has("position_embd.weight")) {
     const ir::ConstantRef places = parts.weights.read("position_embd.weight", {parts.config.context, parts.config.width});
     if (places) x = build("Add", {x, build("Gather", {build.constant(places), parts.positions})});
@@ -92,6 +95,15 @@ ir::ConstantRef embedding(WeightReader& reader, const Weights& weights, int64_t 
   return reader.read("token_embd.weight", {shape && shape->size() == 2 ? (*shape)[0] : 0, width});
 }
 
+Result<void> check_capacity(const DecoderParts& parts) {
+  constexpr int64_t kMostTokens = 1 << 24;
+  if (parts.stream || parts.capacity <= kMostTokens) return {};
+  return fail(Code::limit_exceeded, "hyperparameter 'context_length'", "the context is too long")
+      .expected(fmt::format("at most {} tokens", kMostTokens))
+      .found(fmt::format("{} tokens", parts.capacity))
+      .advice("--context TOKENS is the length for which the cache has room");
+}
+
 Result<void> expand_attention(ir::Graph& graph) {
   std::vector<ir::NodeId> found;
   for (const ir::NodeId id : graph.nodes())
@@ -114,12 +126,11 @@ Result<std::unique_ptr<ir::Graph>> make_decoder(const DecoderConfig& config, con
     TRY(check_stream(parts));
   }
   if (!parts.has_cache) parts.capacity = most;
+  TRY(check_capacity(parts));
   const ir::ConstantRef table = embedding(reader, weights, config.width);
   const ir::ValueId tokens = add_inputs(*graph, config, parts, options.batch, most);
   parts.positions = positions_of(parts, tokens);
-  TRY(check_rotation(parts));
-  if (parts.stream) add_stream_rotation(parts);
-  else add_rotation(parts);
+  add_rotation(parts);
   ir::ValueId x = table ? embedded(parts, tokens, table) : ir::ValueId{};
   for (int64_t layer = 0; layer < config.layers; ++layer) x = layer_of(parts, layer, x);
   const ir::ValueId logits = table ? logits_of(parts, x, table, options.all_logits) : ir::ValueId{};

@@ -25,8 +25,8 @@ struct DecoderOptions {
 /// Input: tokens i64[batch, new]. Output: logits f32[batch, vocabulary] of the last ones. States, two for each layer N from 0 on: keys.N
 /// and values.N, [batch, key heads, past, head size] of the cache's type, which grow by `new` in each run; with int8 and fp8 also
 /// keys.N.scales and values.N.scales, f32[batch, key heads, past, 1]. `new` and `past` are symbols of the graph. Options change this as
-/// they say. Errors: bad_input, naming in one error all weights that are missing, of another shape, or left over; limit_exceeded (a
-/// capacity whose rotations take more than 512 MB); those of ir::Builder::status().
+/// they say. Errors: bad_input, naming in one error all weights that are missing, of another shape, or left over; limit_exceeded
+/// (a capacity above 2^24); those of ir::Builder::status().
 /// With a window N and S sinks (docs/why/055-streams-in-a-ring.md) states do not grow. A run takes `most_tokens`, 0: 128. position,
 /// i64[1], is the number of tokens so far. A layer whose own window w is at most N keeps it, without sinks: its states have w + most_tokens
 /// rows of the head size; other layers N + S + most_tokens, keys of two head sizes where they are rotated and S > 0. `capacity` and

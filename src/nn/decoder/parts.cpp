@@ -34,31 +34,7 @@ int64_t window_of(const DecoderConfig& config, int64_t layer) {
   return config.windows.empty() ? 0 : config.windows[static_cast<size_t>(layer)];
 }
 
-std::vector<double> frequencies_of(int64_t rotated, double base, const std::vector<double>& divisors) {
-  std::vector<double> out;
-  for (int64_t i = 0; i < rotated / 2; ++i) {
-    out.push_back(std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(rotated)));
-    if (!divisors.empty()) out.back() /= divisors[static_cast<size_t>(i)];
-  }
-  return out;
-}
-
 namespace {
-
-/// divisors: of the frequencies; empty: 1.
-DecoderParts::Angles angles_of(DecoderParts& parts, double base, double factor, const std::vector<double>& divisors, double magnitude) {
-  const std::vector<double> frequencies = frequencies_of(parts.config.rotated_size, base, divisors);
-  const auto pairs = static_cast<int64_t>(frequencies.size());
-  const auto table = [&](double (*function)(double)) {
-    std::vector<float> values;
-    values.reserve(static_cast<size_t>(parts.capacity * pairs));
-    for (int64_t position = 0; position < parts.capacity; ++position)
-      for (const double frequency : frequencies)
-        values.push_back(static_cast<float>(function(static_cast<double>(position) / factor * frequency) * magnitude));
-    return parts.build.constant(Tensor::of_f32({parts.capacity, pairs}, values));
-  };
-  return {table([](double angle) { return std::cos(angle); }), table([](double angle) { return std::sin(angle); })};
-}
 
 /// f32[heads, new, past + new]: the slope of each head times the distance of the key, minus infinity for keys that are not read.
 ir::ValueId biased(DecoderParts& parts, ir::ValueId mask, ir::ValueId key, ir::ValueId query) {
@@ -71,25 +47,6 @@ ir::ValueId biased(DecoderParts& parts, ir::ValueId mask, ir::ValueId key, ir::V
 }
 
 }  // namespace
-
-Result<void> check_rotation(const DecoderParts& parts) {
-  const DecoderConfig& c = parts.config;
-  if (c.rotation == Rotation::none) return {};
-  constexpr int64_t kMostBytes = int64_t{512} << 20;                                        // 2^20 positions of heads of 128 elements
-  const int64_t bytes = 4 * c.rotated_size, positions = parts.stream ? 1 : parts.capacity;  // a cosine and a sine a pair
-  if (positions <= kMostBytes / bytes) return {};
-  return fail(Code::limit_exceeded, "hyperparameter 'context_length'", "the tables of rotations are too large")
-      .expected(fmt::format("at most {} tokens of {} rotated elements, in {} MB", kMostBytes / bytes, c.rotated_size, kMostBytes >> 20))
-      .found(fmt::format("{} tokens", positions))
-      .advice("--context TOKENS is the length for which the cache has room");
-}
-
-void add_rotation(DecoderParts& parts) {
-  const DecoderConfig& c = parts.config;
-  if (c.rotation == Rotation::none) return;
-  parts.angles = angles_of(parts, c.rotation_base, c.rotation_factor, c.rotation_divisors, c.rotation_magnitude);
-  parts.window_angles = c.window_rotation_base > 0 ? angles_of(parts, c.window_rotation_base, 1, {}, 1) : parts.angles;
-}
 
 std::vector<float> bias_slopes(int64_t heads) {
   const auto power = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(heads)));

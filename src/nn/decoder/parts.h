@@ -40,13 +40,9 @@ ir::ValueId normalized(DecoderParts& parts, const std::string& name, ir::ValueId
 ir::ValueId soft_capped(ir::Builder& build, ir::ValueId x, double cap);
 ir::ValueId scaled(ir::Builder& build, ir::ValueId x, double factor);
 
-/// The tables of angles of each position: position / factor * base^(-2i / rotated) / divisor i, cosine and sine of it times the magnitude,
-/// computed in f64 (https://arxiv.org/abs/2104.09864).
+/// The angles of the new tokens: position / factor * base^(-2i / rotated) / divisor i, cosine and sine of it times the magnitude, computed
+/// in f64 in each run (https://arxiv.org/abs/2104.09864). Of a stream also those of queries that read sinks, at min(position, window).
 void add_rotation(DecoderParts& parts);
-/// Errors: limit_exceeded (those tables would take more than 512 MB).
-Result<void> check_rotation(const DecoderParts& parts);
-/// Of each pair: base^(-2i / rotated) / divisor i. divisors: empty: 1.
-std::vector<double> frequencies_of(int64_t rotated, double base, const std::vector<double>& divisors);
 /// How much the score of a key falls with each token of distance, a number a head (https://arxiv.org/abs/2108.12409): 2^(-8 h / n) for the
 /// largest power of two n, then every other one of the same of 2n.
 std::vector<float> bias_slopes(int64_t heads);

@@ -40,19 +40,6 @@ ir::ValueId mask_of_ring(ir::Builder& build, const Ring& ring, ir::ValueId query
   return build("Where", {build("Less", {row, number(build, ring.sinks)}), build("LessOrEqual", {row, query}), in_window});
 }
 
-/// f32[1, new, pairs]: cosines and sines of positions, i64[1, new], as angles_of() in parts.cpp has them in tables.
-DecoderParts::Angles angles_at(ir::Builder& build, ir::ValueId positions, double factor, const std::vector<double>& frequencies,
-                               double magnitude) {
-  const auto pairs = static_cast<int64_t>(frequencies.size());
-  Tensor table = *Tensor::make(DType::f64, {pairs});
-  std::ranges::copy(frequencies, table.as_mutable<double>().begin());
-  const auto scaled = [&](const char* op, ir::ValueId x, double by) { return by == 1 ? x : build(op, {x, build.scalar(DType::f64, by)}); };
-  const ir::ValueId place = build("Unsqueeze", {ops::cast_to(build, positions, DType::f64), build.ints({2})});
-  const ir::ValueId angle = build("Mul", {scaled("Div", place, factor), build.constant(std::move(table))});
-  const auto of = [&](const char* function) { return ops::cast_to(build, scaled("Mul", build(function, {angle}), magnitude), DType::f32); };
-  return {of("Cos"), of("Sin")};
-}
-
 Error not_streamed(const char* what, const char* family) {
   return fail(Code::not_supported, "--window", fmt::format("not supported yet: streams of a model with {}", what))
       .expected("positions that are rotations, or none")
@@ -89,22 +76,6 @@ ir::ValueId add_position(DecoderParts& parts, ir::ValueId tokens) {
   graph.add_output(now, "position.now");
   graph.add_state({.name = "position", .input = position, .output = slot});
   return position;
-}
-
-void add_stream_rotation(DecoderParts& parts) {
-  const DecoderConfig& c = parts.config;
-  if (c.rotation == Rotation::none) return;
-  ir::Builder& build = parts.build;
-  const ir::ValueId sinks_at = build("Min", {parts.positions, number(build, parts.stream.window)});
-  const auto of_all = frequencies_of(c.rotated_size, c.rotation_base, c.rotation_divisors);
-  parts.angles = angles_at(build, parts.positions, c.rotation_factor, of_all, c.rotation_magnitude);
-  parts.sink_angles = angles_at(build, sinks_at, c.rotation_factor, of_all, c.rotation_magnitude);
-  parts.window_angles = parts.angles;
-  parts.window_sink_angles = parts.sink_angles;
-  if (c.window_rotation_base <= 0) return;
-  const auto own = frequencies_of(c.rotated_size, c.window_rotation_base, {});
-  parts.window_angles = angles_at(build, parts.positions, 1, own, 1);
-  parts.window_sink_angles = angles_at(build, sinks_at, 1, own, 1);
 }
 
 const RingValues& ring_values(DecoderParts& parts, const Ring& ring) {

@@ -45,8 +45,6 @@ ir::ValueId joined_keys(DecoderParts& parts, const Ring& ring, ir::ValueId keys)
 
 /// The input of the state `position`, i64[1], and its new value.
 ir::ValueId add_position(DecoderParts& parts, ir::ValueId tokens);
-/// Rotations by the positions of the tokens, and by min(position, window) for sinks: computed in f64, since positions have no end.
-void add_stream_rotation(DecoderParts& parts);
 const RingValues& ring_values(DecoderParts& parts, const Ring& ring);
 /// The state `old` with rows of new tokens, [batch, heads, new, size], in their places.
 ir::ValueId written(DecoderParts& parts, const Ring& ring, ir::ValueId old, ir::ValueId rows);

@@ -56,6 +56,7 @@ Result<const Family*> family_of_model_type(std::string_view model_type) {
 namespace {
 
 constexpr int64_t kMostLayers = 4096;
+constexpr int64_t kMostHeadSize = 1 << 14;
 
 Result<void> fill_sizes(const Family& family, const Hyperparameters& model, DecoderConfig& c) {
   c.layers = TRY(model.size("block_count"));
@@ -78,6 +79,10 @@ Result<void> fill_sizes(const Family& family, const Hyperparameters& model, Deco
         .expected(fmt::format("a divisor of embedding_length, {}", c.width))
         .found(std::to_string(c.heads));
   c.head_size = TRY(model.size("attention.key_length", c.width / c.heads));
+  if (c.head_size > kMostHeadSize)
+    return fail(Code::limit_exceeded, "hyperparameter 'attention.key_length'", "heads are too large")
+        .expected(fmt::format("at most {} elements", kMostHeadSize))
+        .found(std::to_string(c.head_size));
   if (const int64_t values = TRY(model.size("attention.value_length", c.head_size)); values != c.head_size)
     return fail(Code::not_supported, "hyperparameter 'attention.value_length'",
                 "not supported yet: heads of values of another size than keys")
