@@ -8,6 +8,7 @@
 #include "compiler/onnx_decoder.h"
 #include "files/gguf.h"
 #include "nn/checkpoint/checkpoint.h"
+#include "nn/checkpoint/token_ids.h"
 #include "nn/decoder/decoder.h"
 
 namespace tenon::compiler {
@@ -61,6 +62,7 @@ Result<import::Imported> decoder_of(nn::Checkpoint checkpoint, const std::filesy
   out.format = "checkpoint";
   out.producer = checkpoint.family->name;
   out.text = TRY(files::read_language_text(path));
+  TRY(nn::check_token_ids(out.text, path, checkpoint.weights->shape_of("token_embd.weight")->at(0)));
   if (std::string limits = options.config.session_limits(); !limits.empty()) out.text[files::TextPart::session_limits] = std::move(limits);
   return out;
 }

@@ -119,6 +119,28 @@ def checkpoint(key: str, value: float | str | None):
     return written("m.gguf", small_gguf(changed={key: value}), "build", "m.gguf")
 
 
+def checkpoint_of(changes: dict[str, dict]):
+    """A row's `make`: builds a folder of 32 rows of embeddings; of each file the members are changed, those of an object joined to it."""
+
+    def make(folder: Path) -> list:
+        model = language_model(folder, "m")
+        for name, members in changes.items():
+            data = json.loads((model / name).read_text()) if (model / name).exists() else {}
+            for key, value in members.items():
+                data[key] = data[key] | value if isinstance(value, dict) else value
+            (model / name).write_text(json.dumps(data))
+        return ["build", "m"]
+
+    return make
+
+
+def tokens_of(count: int, **special: int):
+    """A row's `make`: builds a GGUF file of 32 rows of embeddings with so many tokens."""
+    metadata = {"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.tokens": [f"t{i}" for i in range(count)]}
+    metadata |= {f"tokenizer.ggml.{name}": id for name, id in special.items()}
+    return written("m.gguf", small_gguf(changed=metadata), "build", "m.gguf")
+
+
 def text_file(data: bytes, *words: object):
     def make(folder: Path) -> list:
         (folder / "t.txt").write_bytes(data)
@@ -238,6 +260,53 @@ class Models(unittest.TestCase):
         Case("another kind", tokenizer(unigram), 3, "not_supported", "m", ["Unigram"], ("what",)),
         Case("no JSON", written("tokenizer.json", b"{", "tokens", "tokenizer.json", "a"), 1, "bad_file", "tokenizer.json"),
     )
+
+    test_vocabularies = table(
+        *(
+            Case(name, make, 1, "bad_input", place, ["below 32", *found])
+            for name, make, place, found in [
+                (
+                    "more tokens than rows",
+                    checkpoint_of({"tokenizer.json": {"model": {"type": "BPE", "vocab": {"a": 0, "late": 32}, "merges": []}}}),
+                    "m/tokenizer.json, model.vocab",
+                    ["token 32, 'late'"],
+                ),
+                (
+                    "an added token",
+                    checkpoint_of({"tokenizer.json": {"added_tokens": [{"content": "</s>", "id": 77, "special": True}]}}),
+                    "m/tokenizer.json, added_tokens",
+                    ["token 77"],
+                ),
+                ("an end", checkpoint_of({"config.json": {"eos_token_id": [2, 32]}}), "m/config.json, eos_token_id", ["32"]),
+                ("a beginning", checkpoint_of({"config.json": {"bos_token_id": 2**63}}), "m/config.json, bos_token_id", [str(2**63)]),
+                (
+                    "an end of answers",
+                    checkpoint_of({"generation_config.json": {"eos_token_id": 50256}}),
+                    "m/generation_config.json, eos_token_id",
+                    ["50256"],
+                ),
+                ("more tokens than rows, in GGUF", tokens_of(33), "m.gguf, tokenizer.ggml.tokens", ["33 tokens"]),
+                (
+                    "an end, in GGUF",
+                    tokens_of(32, eos_token_id=32),
+                    "m.gguf, tokenizer.ggml.eos_token_id",
+                    ["32"],
+                ),
+            ]
+        )
+    )
+
+    def test_vocabularies_with_fewer_tokens_than_rows_are_built(self):
+        ids = {"bos_token_id": 0, "eos_token_id": [29, 31], "pad_token_id": -1}
+        for name, make in {
+            "folder": checkpoint_of({"config.json": ids, "generation_config.json": ids}),
+            "gguf": tokens_of(30, eos_token_id=31, bos_token_id=2**32 - 1),
+        }.items():
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                arguments = make(Path(folder))
+                (Path(folder) / "c.json").write_text('{"dry_run": true}')
+                result = tenon(*arguments, "--build-config", "c.json", folder=Path(folder))
+                self.assertEqual(result.exit, 0, str(result))
 
     def test_templates_of_wrong_syntax(self):
         language_model(self.folder, "syntax", template="{% for m in messages %}{{ m.content")

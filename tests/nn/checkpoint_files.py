@@ -42,12 +42,14 @@ def text(value: str) -> bytes:
     return struct.pack("<Q", len(value.encode())) + value.encode()
 
 
-def gguf(metadata: dict[str, int | float | str], tensors: dict[str, np.ndarray]) -> bytes:
+def gguf(metadata: dict[str, int | float | str | list[str]], tensors: dict[str, np.ndarray]) -> bytes:
     out = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(metadata))
     for key, value in metadata.items():
         out += text(key)
         if isinstance(value, str):
             out += struct.pack("<I", 8) + text(value)
+        elif isinstance(value, list):
+            out += struct.pack("<IIQ", 9, 8, len(value)) + b"".join(map(text, value))
         else:
             out += struct.pack("<II", 4, value) if isinstance(value, int) else struct.pack("<If", 6, value)
     data = b""
