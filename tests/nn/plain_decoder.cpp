@@ -30,7 +30,6 @@ void round_row(Row& row, CacheType cache) {
 struct Plain {
   const DecoderConfig& c;
   const Weights& weights;
-  bool has_tables = true;  ///< of rotations, in f32
 
   bool has(const std::string& name) const { return weights.shape_of(name).has_value(); }
   Row all(const std::string& name) const {
@@ -69,7 +68,6 @@ struct Plain {
       if (!is_apart && !c.rotation_divisors.empty()) angle /= c.rotation_divisors[static_cast<size_t>(i)];
       const double magnitude = is_apart ? 1 : c.rotation_magnitude;
       double cosine = std::cos(angle) * magnitude, sine = std::sin(angle) * magnitude;
-      if (has_tables) cosine = static_cast<float>(cosine), sine = static_cast<float>(sine);
       const bool interleaved = c.rotation == Rotation::interleaved;
       double &a = head[static_cast<size_t>(interleaved ? 2 * i : i)], &b = head[static_cast<size_t>(interleaved ? 2 * i + 1 : i + n / 2)];
       const double x = a, y = b;
@@ -123,7 +121,7 @@ struct Plain {
 
 std::vector<double> plain_logits(const DecoderConfig& c, const Weights& weights, const std::vector<int64_t>& tokens, CacheType cache,
                                  const PlainStream& stream) {
-  const Plain p{c, weights, stream.window == 0};
+  const Plain p{c, weights};
   const Row table = p.all("token_embd.weight");
   std::vector<Row> x;
   for (size_t t = 0; t < tokens.size(); ++t) {

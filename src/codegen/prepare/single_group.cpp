@@ -28,6 +28,7 @@ void renumber(Group& group, const Renumber& number) {
 
 SingleGroup::SingleGroup(Group of, const Plan& from) : group(std::move(of)) {
   plan.limits = from.limits;
+  plan.sums_in_order = from.sums_in_order;
   renumber(group, [&](ArrayId a) { return own_number(a, from); });
 }
 
