@@ -39,15 +39,15 @@ Result<void> infer_gather(NodeView& view) {
 
 Result<LoopForm> form_of_gather(const NodeView& view) {
   TRY(require_known_ranks(view));
-  const int rank = view.rank(0), picks = view.rank(1);
+  const int rank = view.rank(0), indices_rank = view.rank(1);
   const int axis = TRY(normalise_axis(view, view.attributes->integer("axis", 0), rank));
   const Type& result = view.outputs[0];
   Loop loop;
   loop.axes = parallel_axes(*result.shape);
-  const Expr at = wrapped_index(load(loop, operand_access(view, 1, axis_indices(picks, axis))), view.type(0).dim(axis));
+  const Expr wrapped = wrapped_index(load(loop, operand_access(view, 1, axis_indices(indices_rank, axis))), view.type(0).dim(axis));
   std::vector<Expr> index = axis_indices(axis);
-  index.push_back(at);
-  for (const Expr& e : axis_indices(rank - axis - 1, axis + picks)) index.push_back(e);
+  index.push_back(wrapped);
+  for (const Expr& e : axis_indices(rank - axis - 1, axis + indices_rank)) index.push_back(e);
   const Expr value = load(loop, operand_access(view, 0, std::move(index)));
   loop.outputs.push_back(full_output(result.dtype, *result.shape, value));
   return single_loop_form(std::move(loop));
@@ -65,40 +65,40 @@ Result<void> reference_of_gather(Call& call) {
     if (d < axis) outer *= x.shape()[d];
     if (d > axis) inner *= x.shape()[d];
   }
-  Ints at = integers_of(indices);
-  for (int64_t& i : at) i = TRY(wrap_index(call.view, i, x.shape()[axis]));
-  int64_t to = 0;
+  Ints wrapped = integers_of(indices);
+  for (int64_t& i : wrapped) i = TRY(wrap_index(call.view, i, x.shape()[axis]));
+  int64_t out_index = 0;
   for (int64_t o = 0; o < outer; ++o) {
-    for (int64_t i : at) {
-      for (int64_t k = 0; k < inner; ++k) copy_element(*out, to++, x, (o * x.shape()[axis] + i) * inner + k);
+    for (int64_t i : wrapped) {
+      for (int64_t k = 0; k < inner; ++k) copy_element(*out, out_index++, x, (o * x.shape()[axis] + i) * inner + k);
     }
   }
   return {};
 }
 
-constexpr size_t kMostRuns = 64;  ///< of neighbours, that a lazy step is made for
+constexpr size_t kMaxSlices = 64;  ///< of one concatenation; a Gather with more runs is not folded
 
 /// OpDef::fold: a concatenation of slices, one for each run of consecutive indices, so that large tables are not read.
 Folded fold_gather(const NodeView& view, std::span<const ir::ConstantRef> in) {
   const Tensor* indices = in[1]->tensor();
   if (!indices || indices->count() == 0) return std::nullopt;
   const int axis = static_cast<int>(view.attributes->integer("axis", 0));
-  const int along = axis < 0 ? axis + static_cast<int>(in[0]->shape.size()) : axis;
-  const int64_t size = in[0]->shape[static_cast<size_t>(along)];
+  const int normalised_axis = axis < 0 ? axis + static_cast<int>(in[0]->shape.size()) : axis;
+  const int64_t size = in[0]->shape[static_cast<size_t>(normalised_axis)];
   std::vector<std::pair<int64_t, int64_t>> runs;  // begin, end
   for (int64_t k = 0; k < indices->count(); ++k) {
-    const int64_t given = indices->integer(k), i = given < 0 ? given + size : given;
+    const int64_t index = indices->integer(k), i = index < 0 ? index + size : index;
     if (i < 0 || i >= size) return std::nullopt;
     if (!runs.empty() && runs.back().second == i) ++runs.back().second;
     else runs.emplace_back(i, i + 1);
-    if (runs.size() > kMostRuns) return std::nullopt;
+    if (runs.size() > kMaxSlices) return std::nullopt;
   }
   std::vector<ir::ConstantRef> parts;
-  for (const auto& [begin, end] : runs) parts.push_back(ir::slice(in[0], along, begin, end));
-  Sizes shape(in[0]->shape.begin(), in[0]->shape.begin() + along);
+  for (const auto& [begin, end] : runs) parts.push_back(ir::slice(in[0], normalised_axis, begin, end));
+  Sizes shape(in[0]->shape.begin(), in[0]->shape.begin() + normalised_axis);
   shape.insert(shape.end(), in[1]->shape.begin(), in[1]->shape.end());
-  shape.insert(shape.end(), in[0]->shape.begin() + along + 1, in[0]->shape.end());
-  return std::vector{ir::reshape(ir::concat(std::move(parts), along), std::move(shape))};
+  shape.insert(shape.end(), in[0]->shape.begin() + normalised_axis + 1, in[0]->shape.end());
+  return std::vector{ir::reshape(ir::concat(std::move(parts), normalised_axis), std::move(shape))};
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ Result<void> infer_gather_nd(NodeView& view) {
     if (indices.back().is_number()) {
       const int64_t depth = indices.back().value();
       if (batch < 0 || depth < 1 || batch + depth > static_cast<int64_t>(data.size()) || batch >= static_cast<int64_t>(indices.size())) {
-        return refuse(view, Code::shape_mismatch, "the last size of the indices does not fit the data").found(view.type(1).text());
+        return refuse(view, Code::shape_mismatch, "the last dimension of the indices does not fit the data").found(view.type(1).text());
       }
       for (size_t k = 0; k < static_cast<size_t>(batch); ++k)
         TRY(require_equal(view, data[k], indices[k], "batch sizes of data and indices"));

@@ -23,7 +23,7 @@ Result<void> infer(NodeView& view) {
   TRY(require_rank(view, 0, 1, -1));
   if (view.type(0).has_rank()) {
     const Dim channels = view.rank(0) > 1 ? view.type(0).dim(1) : Dim(1);
-    for (size_t k : {1, 2, 3, 4}) TRY(require_vector(view, k, channels, "channels and size of scale, B, mean or variance"));
+    for (size_t k : {1, 2, 3, 4}) TRY(require_vector(view, k, channels, "number of channels and length of scale, B, mean or variance"));
   }
   if (!is_training(view) && view.outputs.size() > 1) {
     return refuse(view, Code::bad_attribute, "more than one output needs training_mode")

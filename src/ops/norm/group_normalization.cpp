@@ -23,7 +23,7 @@ Result<void> infer(NodeView& view) {
           .found(std::to_string(groups));
     }
     TRY(require_equal(view, floor_div(channels, groups) * groups, channels, "channels and a multiple of num_groups"));
-    for (size_t k : {1, 2}) TRY(require_vector(view, k, channels, "channels and size of scale or bias"));
+    for (size_t k : {1, 2}) TRY(require_vector(view, k, channels, "number of channels and length of scale or bias"));
   }
   set_output(view, 0, view.type(0));
   return {};
@@ -39,20 +39,20 @@ Result<LoopForm> loop_form(const NodeView& view) {
   for (const Dim& d : spatial_of(x)) space.push_back(d);
   const std::vector<int> row = axes_from(2, static_cast<int>(space.size()));
   const DType wide = statistics_dtype(x.dtype);
-  auto position = [&](const RowLoop& at) {
-    std::vector<Expr> index{at.element_index[0], at.element_index[1] * size_expr(per_group) + at.element_index[2]};
-    index.insert(index.end(), at.element_index.begin() + 3, at.element_index.end());
+  auto position = [&](const RowLoop& rows) {
+    std::vector<Expr> index{rows.element_index[0], rows.element_index[1] * size_expr(per_group) + rows.element_index[2]};
+    index.insert(index.end(), rows.element_index.begin() + 3, rows.element_index.end());
     return index;
   };
-  auto element = [&](RowLoop& at) { return cast(load(at.loop, operand_access(view, 0, position(at))), wide); };
+  auto element = [&](RowLoop& rows) { return cast(load(rows.loop, operand_access(view, 0, position(rows))), wide); };
   std::vector<Loop> loops;
   const RowStatistics s = add_statistics(loops, space, row, wide, element, view.attributes->number("epsilon", 1e-5f));
   RowLoop last = map_rows(space, row);
-  const Expr normal = (element(last) - last.load_of_row(s.mean, wide)) * last.load_of_row(s.scale, wide);
+  const Expr normalised = (element(last) - last.load_of_row(s.mean, wide)) * last.load_of_row(s.inv_std_dev, wide);
   const std::vector<Expr> to = position(last);
   auto parameter = [&](size_t k) { return cast(load(last.loop, operand_access(view, k, {to[1]})), wide); };
   const Expr scale = parameter(1), bias = parameter(2);
-  add_output(last, x.dtype, *x.shape, normal * scale + bias);
+  add_output(last, x.dtype, *x.shape, normalised * scale + bias);
   last.loop.outputs.back().index = to;
   loops.push_back(std::move(last.loop));
   return loop_sequence_form(std::move(loops));
@@ -112,12 +112,12 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   const ir::ValueId groups = build("Reshape", {in[0], build.ints({0, view.attributes->integer("num_groups", 1), -1})});
   const NormalisedRows rows =
       define_normalised_rows(build, as_dtype(build, groups, dtype, wide), wide, {-1}, view.attributes->number("epsilon", 1e-5f));
-  const ir::ValueId normal =
-      build("Reshape", {build("Mul", {rows.centred, rows.scale}), build("Shape", {in[0]})}, {{"allowzero", int64_t{1}}});
+  const ir::ValueId normalised =
+      build("Reshape", {build("Mul", {rows.centred, rows.inv_std_dev}), build("Shape", {in[0]})}, {{"allowzero", int64_t{1}}});
   Ints column(static_cast<size_t>(view.rank(0)) - 1, 1);  // [C, 1, 1 ...]
   column[0] = -1;
   const auto parameter = [&](size_t k) { return as_dtype(build, build("Reshape", {in[k], build.ints(column)}), dtype, wide); };
-  return {as_dtype(build, build("Add", {build("Mul", {normal, parameter(1)}), parameter(2)}), wide, dtype)};
+  return {as_dtype(build, build("Add", {build("Mul", {normalised, parameter(1)}), parameter(2)}), wide, dtype)};
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ Result<void> infer(NodeView& view) {
   TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
   TRY(require_rank(view, 0, 3, -1));
   if (view.type(0).has_rank())
-    for (size_t k : {1, 2}) TRY(require_vector(view, k, view.type(0).dim(1), "channels and size of scale or B"));
+    for (size_t k : {1, 2}) TRY(require_vector(view, k, view.type(0).dim(1), "number of channels and length of scale or B"));
   set_output(view, 0, view.type(0));
   return {};
 }
@@ -24,13 +24,13 @@ Result<LoopForm> loop_form(const NodeView& view) {
   const std::vector<int> row = axes_from(2, view.rank(0));
   const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);
   std::vector<Loop> loops;
-  auto element = [&](RowLoop& at) { return at.load_operand(view, 0); };
+  auto element = [&](RowLoop& rows) { return rows.load_operand(view, 0); };
   const RowStatistics s = add_statistics(loops, shape, row, wide, element, view.attributes->number("epsilon", 1e-5f));
   RowLoop last = map_rows(shape, row);
-  const Expr normal = (element(last) - last.load_of_row(s.mean, wide)) * last.load_of_row(s.scale, wide);
+  const Expr normalised = (element(last) - last.load_of_row(s.mean, wide)) * last.load_of_row(s.inv_std_dev, wide);
   auto parameter = [&](size_t k) { return to_compute_dtype(load(last.loop, operand_access(view, k, {Expr::axis(1)}))); };
   const Expr scale = parameter(1), bias = parameter(2);
-  add_output(last, dtype, shape, normal * scale + bias);
+  add_output(last, dtype, shape, normalised * scale + bias);
   loops.push_back(std::move(last.loop));
   return loop_sequence_form(std::move(loops));
 }
@@ -43,8 +43,8 @@ Result<void> evaluate(Call& call) {
   const double epsilon = call.view.attributes->number("epsilon", 1e-5f);
   for (size_t b = 0; b < rows.bases.size(); ++b) {
     const int64_t c = static_cast<int64_t>(b) % t.shape()[1];
-    for (int64_t at : rows.inner) {
-      double& v = x[rows.bases[b] + at];
+    for (int64_t offset : rows.inner) {
+      double& v = x[rows.bases[b] + offset];
       v = call.in[1]->number(c) * (v - m.mean[b]) / std::sqrt(m.variance[b] + epsilon) + call.in[2]->number(c);
     }
   }

@@ -50,10 +50,10 @@ Result<LoopForm> loop_form(const NodeView& view) {
   const std::vector<int> row = axes_from(TRY(axis_attribute(view)), view.rank(0));
   const DType dtype = view.type(0).dtype, wide = statistics_dtype(dtype);
   LoopForm out;
-  auto element = [&](RowLoop& at) { return cast(at.load_operand(view, 0), wide); };
+  auto element = [&](RowLoop& rows) { return cast(rows.load_operand(view, 0), wide); };
   const RowStatistics s = add_statistics(out.loops, shape, row, wide, element, view.attributes->number("epsilon", 1e-5f));
   RowLoop last = map_rows(shape, row);
-  Expr y = (element(last) - last.load_of_row(s.mean, wide)) * last.load_of_row(s.scale, wide);
+  Expr y = (element(last) - last.load_of_row(s.mean, wide)) * last.load_of_row(s.inv_std_dev, wide);
   auto parameter = [&](size_t k) {
     return cast(load(last.loop, operand_access(view, k, broadcast_index(*view.type(k).shape, shape))), wide);
   };
@@ -63,7 +63,7 @@ Result<LoopForm> loop_form(const NodeView& view) {
   out.loops.push_back(std::move(last.loop));
   out.results = {{Source::Kind::loop, static_cast<int>(out.loops.size()) - 1, 0}};
   for (size_t k = 1; k < view.outputs.size(); ++k) {
-    out.loops.push_back(statistic_result(view, k == 1 ? s.mean : s.scale, wide, row));
+    out.loops.push_back(statistic_result(view, k == 1 ? s.mean : s.inv_std_dev, wide, row));
     out.results.push_back({Source::Kind::loop, static_cast<int>(out.loops.size()) - 1, 0});
   }
   return out;
@@ -105,11 +105,11 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   const DType dtype = view.type(0).dtype, wide = definition_dtype(dtype), kept = stash_dtype(view);
   const NormalisedRows rows =
       define_normalised_rows(build, as_dtype(build, in[0], dtype, wide), wide, *axes, view.attributes->number("epsilon", 1e-5f));
-  ir::ValueId y = build("Mul", {build("Mul", {rows.centred, rows.scale}), as_dtype(build, in[1], dtype, wide)});
+  ir::ValueId y = build("Mul", {build("Mul", {rows.centred, rows.inv_std_dev}), as_dtype(build, in[1], dtype, wide)});
   if (view.has(2)) y = build("Add", {y, as_dtype(build, in[2], dtype, wide)});
   std::vector<ir::ValueId> out{as_dtype(build, y, wide, dtype)};
   if (view.outputs.size() > 1) out.push_back(as_dtype(build, rows.mean, wide, kept));
-  if (view.outputs.size() > 2) out.push_back(as_dtype(build, rows.scale, wide, kept));
+  if (view.outputs.size() > 2) out.push_back(as_dtype(build, rows.inv_std_dev, wide, kept));
   return out;
 }
 

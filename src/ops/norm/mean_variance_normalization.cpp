@@ -29,11 +29,11 @@ Result<LoopForm> loop_form(const NodeView& view) {
   const std::vector<int> row = TRY(reduced_axes(view, view.rank(0)));
   const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);
   std::vector<Loop> loops;
-  auto element = [&](RowLoop& at) { return at.load_operand(view, 0); };
+  auto element = [&](RowLoop& rows) { return rows.load_operand(view, 0); };
   const RowStatistics s = add_statistics(loops, shape, row, wide, element, kEpsilon, true);
   RowLoop last = map_rows(shape, row);
-  const Expr normal = (element(last) - last.load_of_row(s.mean, wide)) * last.load_of_row(s.scale, wide);
-  add_output(last, dtype, shape, normal);
+  const Expr normalised = (element(last) - last.load_of_row(s.mean, wide)) * last.load_of_row(s.inv_std_dev, wide);
+  add_output(last, dtype, shape, normalised);
   loops.push_back(std::move(last.loop));
   return loop_sequence_form(std::move(loops));
 }

@@ -30,12 +30,12 @@ Result<LoopForm> loop_form(const NodeView& view) {
   const std::vector<int> row = axes_from(TRY(axis_attribute(view)), view.rank(0));
   const DType wide = statistics_dtype(view.type(0).dtype);
   std::vector<Loop> loops;
-  auto element = [&](RowLoop& at) { return cast(at.load_operand(view, 0), wide); };
+  auto element = [&](RowLoop& rows) { return cast(rows.load_operand(view, 0), wide); };
   const int root = add_root_mean_square(loops, shape, row, wide, element, view.attributes->number("epsilon", 1e-5f));
   RowLoop last = map_rows(shape, row);
-  const Expr normal = element(last) * last.load_of_row(root, wide);
+  const Expr normalised = element(last) * last.load_of_row(root, wide);
   const Expr scale = cast(load(last.loop, operand_access(view, 1, broadcast_index(*view.type(1).shape, shape))), wide);
-  add_output(last, view.outputs[0].dtype, shape, normal * scale);
+  add_output(last, view.outputs[0].dtype, shape, normalised * scale);
   loops.push_back(std::move(last.loop));
   return loop_sequence_form(std::move(loops));
 }

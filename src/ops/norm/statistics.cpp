@@ -27,20 +27,20 @@ RowStatistics add_statistics(std::vector<Loop>& loops, const DimList& shape, std
                              double epsilon, bool deviation_epsilon) {
   RowStatistics r;
   r.mean = add_mean(loops, shape, row, wide, element, {});
-  auto squared = [&](RowLoop& at) {
-    const Expr centred = element(at) - at.load_of_row(r.mean, wide);
+  auto squared = [&](RowLoop& rows) {
+    const Expr centred = element(rows) - rows.load_of_row(r.mean, wide);
     return centred * centred;
   };
   const Expr one = Expr::constant(wide, 1), eps = Expr::constant(wide, epsilon);
-  r.scale =
+  r.inv_std_dev =
       add_mean(loops, shape, row, wide, squared, [&](Expr v) { return deviation_epsilon ? one / (sqrt(v) + eps) : one / sqrt(v + eps); });
   return r;
 }
 
 int add_root_mean_square(std::vector<Loop>& loops, const DimList& shape, std::span<const int> row, DType wide, const ElementOf& element,
                          double epsilon) {
-  auto squared = [&](RowLoop& at) {
-    const Expr x = element(at);
+  auto squared = [&](RowLoop& rows) {
+    const Expr x = element(rows);
     return x * x;
   };
   return add_mean(loops, shape, row, wide, squared,
@@ -51,9 +51,9 @@ RowMoments moments_of(std::span<const double> x, const RowOffsets& rows) {
   RowMoments m;
   for (int64_t base : rows.bases) {
     double sum = 0, squares = 0;
-    for (int64_t at : rows.inner) sum += x[base + at];
+    for (int64_t offset : rows.inner) sum += x[base + offset];
     const double mean = sum / static_cast<double>(rows.inner.size());
-    for (int64_t at : rows.inner) squares += (x[base + at] - mean) * (x[base + at] - mean);
+    for (int64_t offset : rows.inner) squares += (x[base + offset] - mean) * (x[base + offset] - mean);
     m.mean.push_back(mean);
     m.variance.push_back(squares / static_cast<double>(rows.inner.size()));
   }
@@ -75,7 +75,7 @@ NormalisedRows define_normalised_rows(ir::Builder& build, ir::ValueId x, DType d
   NormalisedRows rows;
   rows.mean = build("ReduceMean", {x, build.ints(axes)});
   rows.centred = build("Sub", {x, rows.mean});
-  rows.scale = define_root_mean_square(build, rows.centred, dtype, axes, epsilon);
+  rows.inv_std_dev = define_root_mean_square(build, rows.centred, dtype, axes, epsilon);
   return rows;
 }
 

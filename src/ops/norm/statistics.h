@@ -10,10 +10,10 @@ inline DType statistics_dtype(DType dtype) { return dtype == DType::f64 ? DType:
 
 /// Loads the element at `element_index` of a row loop.
 using ElementOf = std::function<Expr(RowLoop&)>;
-/// Appends loops that give, per row, the mean (output 0 of loop `mean`) and 1 / sqrt(variance + epsilon) (of loop `scale`).
+/// Appends loops that give, per row, the mean (output 0 of loop `mean`) and 1 / sqrt(variance + epsilon) (of loop `inv_std_dev`).
 /// Rows lose the `row` axes of `shape`. epsilon is added to the variance; with `deviation_epsilon` it is added to the root instead.
 struct RowStatistics {
-  int mean = -1, scale = -1;
+  int mean = -1, inv_std_dev = -1;
 };
 RowStatistics add_statistics(std::vector<Loop>& loops, const DimList& shape, std::span<const int> row, DType wide, const ElementOf& element,
                              double epsilon, bool deviation_epsilon = false);
@@ -29,7 +29,7 @@ RowMoments moments_of(std::span<const double> x, const RowOffsets& rows);
 
 /// In plain ops, over `axes` (kept with size 1): the mean of x, x - mean, and 1 / sqrt(variance + epsilon).
 struct NormalisedRows {
-  ir::ValueId mean, centred, scale;
+  ir::ValueId mean, centred, inv_std_dev;
 };
 NormalisedRows define_normalised_rows(ir::Builder& build, ir::ValueId x, DType dtype, const Ints& axes, double epsilon);
 /// 1 / sqrt(mean(x * x) + epsilon) over `axes` (kept with size 1), in plain ops.

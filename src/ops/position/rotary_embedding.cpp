@@ -37,7 +37,8 @@ Result<void> infer(NodeView& view) {
   if (view.has(3)) TRY(require_rank(view, 3, 2));
   if (ranks_known(view, {0, 1, 2})) {
     const RotarySizes s = TRY(sizes_of(view));
-    for (size_t k : {1, 2}) TRY(require_equal(view, view.type(k).dim(-1), s.half, "last size of the cache and half of the rotated size"));
+    for (size_t k : {1, 2})
+      TRY(require_equal(view, view.type(k).dim(-1), s.half, "last dimension of the cache and half of the rotated size"));
     if (s.merged_heads) TRY(require_equal(view, s.size * s.heads, view.type(0).dim(2), "hidden size and a multiple of num_heads"));
     TRY(require_at_least(view, s.size, s.half * 2, "more is rotated than a head has"));
     const Dim batch = s.batch, sequence = s.sequence;

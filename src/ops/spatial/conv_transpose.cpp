@@ -12,7 +12,7 @@ namespace {
 
 struct Geometry {
   Ints kernel, stride, dilation;
-  DimList begin, out;
+  DimList pads_begin, out;
 };
 
 Result<Geometry> geometry_of(const NodeView& view, const DimList& sizes) {
@@ -31,14 +31,14 @@ Result<Geometry> geometry_of(const NodeView& view, const DimList& sizes) {
     const Dim full = (sizes[i] - 1) * g.stride[i] + extra[i] + (g.kernel[i] - 1) * g.dilation[i] + 1;
     if (shape.empty() && !same) {
       const bool given = mode == "NOTSET";
-      g.begin.push_back(given ? pads[i] : 0);
+      g.pads_begin.push_back(given ? pads[i] : 0);
       g.out.push_back(given ? full - pads[i] - pads[n + i] : full);
       continue;
     }
     g.out.push_back(shape.empty() ? sizes[i] * g.stride[i] : Dim(shape[i]));
     const Dim total = max(full - g.out[i], 0);
     const Dim half = floor_div(total, 2);
-    g.begin.push_back(mode == "SAME_UPPER" ? half : total - half);
+    g.pads_begin.push_back(mode == "SAME_UPPER" ? half : total - half);
   }
   return g;
 }
@@ -64,7 +64,8 @@ Result<void> infer(NodeView& view) {
   return {};
 }
 
-/// The loop form, as a gather: position o sums x[(o + begin - k * dilation) / stride] * w[k] over the kernel where the division is exact.
+/// The loop form, as a gather: position o sums x[(o + pads_begin - k * dilation) / stride] * w[k] over the kernel where the division is
+/// exact.
 Result<LoopForm> loop_form(const NodeView& view) {
   TRY(require_known_ranks(view));
   const Type &x = view.type(0), &w = view.type(1);
@@ -85,7 +86,7 @@ Result<LoopForm> loop_form(const NodeView& view) {
   Expr within;
   for (int i = 0; i < n; ++i) {
     const Expr k = Expr::axis(c + 1 + i), stride = index_constant(g.stride[i]);
-    const Expr p = Expr::axis(3 + i) + size_expr(g.begin[i]) - k * index_constant(g.dilation[i]);
+    const Expr p = Expr::axis(3 + i) + size_expr(g.pads_begin[i]) - k * index_constant(g.dilation[i]);
     const Expr from = g.stride[i] == 1 ? p : p / stride;
     Expr inside = logical_and(index_constant(0) <= p, from < size_expr(sizes[i]));
     if (g.stride[i] != 1) inside = logical_and(inside, equal(binary(ExprOp::mod, p, stride), index_constant(0)));
@@ -115,13 +116,13 @@ Result<void> evaluate(Call& call) {
   const Ints pads = a.ints("pads", Ints(2 * n, 0)), wanted = a.ints("output_shape");
   const std::string mode = a.text("auto_pad", "NOTSET");
   const int64_t group = a.integer("group", 1), per_group = x.shape()[1] / group, outputs = w.shape()[1];
-  Sizes shape{x.shape()[0], outputs * group}, begin(n), out(n);
+  Sizes shape{x.shape()[0], outputs * group}, pads_begin(n), out(n);
   for (size_t i = 0; i < n; ++i) {
     const int64_t full = (data[i] - 1) * stride[i] + extra[i] + (kernel[i] - 1) * dilation[i] + 1;
     const bool same = mode.starts_with("SAME");
     out[i] = !wanted.empty() ? wanted[i] : same ? data[i] * stride[i] : mode == "VALID" ? full : full - pads[i] - pads[n + i];
     const int64_t total = std::max<int64_t>(full - out[i], 0);
-    begin[i] = !wanted.empty() || same ? (mode == "SAME_UPPER" ? total / 2 : total - total / 2) : mode == "VALID" ? 0 : pads[i];
+    pads_begin[i] = !wanted.empty() || same ? (mode == "SAME_UPPER" ? total / 2 : total - total / 2) : mode == "VALID" ? 0 : pads[i];
     shape.push_back(out[i]);
   }
   Tensor& y = *TRY(call.make(0, shape));
@@ -136,7 +137,7 @@ Result<void> evaluate(Call& call) {
       int64_t target = 0;
       bool inside = true;
       for (size_t i = 0; i < n; ++i) {
-        const int64_t o = at[i] * stride[i] + k[i] * dilation[i] - begin[i];
+        const int64_t o = at[i] * stride[i] + k[i] * dilation[i] - pads_begin[i];
         inside = inside && o >= 0 && o < out[i];
         target += o * steps[i];
       }

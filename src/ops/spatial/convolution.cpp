@@ -66,12 +66,12 @@ WindowIndex window_index(const Windows& windows, const DimList& sizes, int first
   for (size_t i = 0; i < sizes.size(); ++i) {
     const int k = static_cast<int>(i);
     const Expr at = Expr::axis(first_out + k) * index_constant(windows.strides[i]) +
-                    Expr::axis(first_kernel + k) * index_constant(windows.dilations[i]) - size_expr(windows.begin[i]);
+                    Expr::axis(first_kernel + k) * index_constant(windows.dilations[i]) - size_expr(windows.pads_begin[i]);
     r.index.push_back(simplify(at));
     Expr inside;
     const auto none = [](Dim pad) { return pad.known_equal(0); };
-    if (!none(windows.begin[i])) inside = index_constant(0) <= at;
-    if (!none(windows.end[i]) || windows.ceil_mode)
+    if (!none(windows.pads_begin[i])) inside = index_constant(0) <= at;
+    if (!none(windows.pads_end[i]) || windows.ceil_mode)
       inside = inside ? logical_and(inside, at < size_expr(sizes[i])) : at < size_expr(sizes[i]);
     if (inside) r.within = r.within ? logical_and(r.within, inside) : inside;
   }
@@ -98,25 +98,25 @@ Expr count_along(const Windows& windows, size_t i, Expr start, Dim low, Dim high
 Expr window_count(const Windows& windows, const DimList& sizes, int first_out, bool padded) {
   Expr count = index_constant(1);
   for (size_t i = 0; i < sizes.size(); ++i) {
-    const Expr start = Expr::axis(first_out + static_cast<int>(i)) * index_constant(windows.strides[i]) - size_expr(windows.begin[i]);
-    const Dim low = padded ? Dim(0) - windows.begin[i] : Dim(0);
-    const Dim high = padded ? sizes[i] + windows.end[i] : sizes[i];
-    const bool cut_before = !padded && !windows.begin[i].known_equal(0);
-    const bool cut_after = windows.ceil_mode || (!padded && !windows.end[i].known_equal(0));
+    const Expr start = Expr::axis(first_out + static_cast<int>(i)) * index_constant(windows.strides[i]) - size_expr(windows.pads_begin[i]);
+    const Dim low = padded ? Dim(0) - windows.pads_begin[i] : Dim(0);
+    const Dim high = padded ? sizes[i] + windows.pads_end[i] : sizes[i];
+    const bool cut_before = !padded && !windows.pads_begin[i].known_equal(0);
+    const bool cut_after = windows.ceil_mode || (!padded && !windows.pads_end[i].known_equal(0));
     count = count * count_along(windows, i, start, low, high, cut_before, cut_after);
   }
   return simplify(count);
 }
 
-WindowReach reach_of(const Windows& windows, size_t i, Dim size, Dim outputs) {
+KernelRange used_kernel_range(const Windows& windows, size_t i, Dim size, Dim outputs) {
   constexpr int64_t kShort = 7;
   const int64_t kernel = windows.kernel[i], dilation = windows.dilations[i];
-  // Position k of output o is element o * stride + k * dilation - begin.
-  const Dim begin = windows.begin[i], most = begin - (outputs - 1) * windows.strides[i];
-  const Dim first = min(max(ceil_div(most, dilation), 0), kernel);
-  const Dim count = max(min(floor_div(size - 1 + begin, dilation) + 1, kernel) - first, 0);
+  // Position k of output o is element o * stride + k * dilation - pad.
+  const Dim pad = windows.pads_begin[i], first_at_last_output = pad - (outputs - 1) * windows.strides[i];
+  const Dim first = min(max(ceil_div(first_at_last_output, dilation), 0), kernel);
+  const Dim count = max(min(floor_div(size - 1 + pad, dilation) + 1, kernel) - first, 0);
   const bool known = first.is_number() && count.is_number();
-  return known || kernel > kShort ? WindowReach{first, count} : WindowReach{0, kernel};
+  return known || kernel > kShort ? KernelRange{first, count} : KernelRange{0, kernel};
 }
 
 WindowLoop window_loop(const NodeView& view, const Windows& windows, Expr fill) {
@@ -126,9 +126,9 @@ WindowLoop window_loop(const NodeView& view, const Windows& windows, Expr fill) 
   r.loop.axes = parallel_axes(shape);
   Windows cut = windows;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    const WindowReach reach = reach_of(windows, i, sizes[i], shape[2 + i]);
-    cut.begin[i] = windows.begin[i] - reach.first * windows.dilations[i];
-    r.loop.axes.push_back({Axis::Kind::reduced, reach.count});
+    const KernelRange used = used_kernel_range(windows, i, sizes[i], shape[2 + i]);
+    cut.pads_begin[i] = windows.pads_begin[i] - used.first * windows.dilations[i];
+    r.loop.axes.push_back({Axis::Kind::reduced, used.count});
   }
   r.at = window_index(cut, sizes, 2, 2 + spatial);
   std::vector<Expr> index = axis_indices(2);

@@ -28,14 +28,15 @@ struct WindowIndex {
 WindowIndex window_index(const Windows& windows, const DimList& sizes, int first_out, int first_kernel);
 /// How many positions of the window at the output axes lie in the data (with `padded`: in the data and its padding), as i64.
 Expr window_count(const Windows& windows, const DimList& sizes, int first_out, bool padded);
-/// The positions of a window that lie in the data for at least one output: `count` of them, from number `first` on.
-struct WindowReach {
+/// `count` kernel positions from `first` on.
+struct KernelRange {
   Dim first, count;
 };
-/// The reach along spatial axis i. A short window over symbolic sizes stays whole: kernels unroll it.
-WindowReach reach_of(const Windows& windows, size_t i, Dim size, Dim outputs);
+/// The kernel positions along spatial axis i that lie in the data for at least one output. All of a short kernel over symbolic sizes, which
+/// code generation unrolls.
+KernelRange used_kernel_range(const Windows& windows, size_t i, Dim size, Dim outputs);
 /// A loop over the elements of result 0 and the positions of their windows, with the element of operand 0 there (widened), or `fill`
-/// outside of the data. The window is cut to its reach.
+/// outside of the data. Kernel axes run over used_kernel_range() only.
 struct WindowLoop {
   Loop loop;
   WindowIndex at;
@@ -54,7 +55,7 @@ Result<ConvLoop> conv_loop(const NodeView& view, size_t x, size_t w);
 // --- references --------------------------------------------------------------------------------------------------------
 /// Window geometry in numbers, from attributes and real sizes; shares nothing with `Windows`.
 struct WindowSizes {
-  Sizes data, kernel, stride, dilation, begin, end, out;
+  Sizes data, kernel, stride, dilation, pads_begin, pads_end, out;
 };
 Result<WindowSizes> window_sizes(const NodeView& view, const Sizes& data, const Sizes& kernel, bool ceil_mode);
 /// Of a convolution of operand `x` with operand `w`: windows, the shape of result 0, channels, and how many weights an output channel

@@ -19,19 +19,19 @@ Result<WindowSizes> window_sizes(const NodeView& view, const Sizes& data, const 
   for (size_t i = 0; i < n; ++i) {
     if (s.stride[i] < 1 || s.dilation[i] < 1 || kernel[i] < 1)
       return refuse(view, Code::bad_attribute, "sizes of a window must be positive");
-    const int64_t reach = (kernel[i] - 1) * s.dilation[i] + 1;
+    const int64_t kernel_extent = (kernel[i] - 1) * s.dilation[i] + 1;
     if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
       const int64_t out = (data[i] + s.stride[i] - 1) / s.stride[i];
-      const int64_t total = std::max<int64_t>(0, (out - 1) * s.stride[i] + reach - data[i]);
-      s.begin[i] = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
-      s.end[i] = total - s.begin[i];
+      const int64_t total = std::max<int64_t>(0, (out - 1) * s.stride[i] + kernel_extent - data[i]);
+      s.pads_begin[i] = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
+      s.pads_end[i] = total - s.pads_begin[i];
     } else if (mode == "NOTSET") {
-      s.begin[i] = pads[i];
-      s.end[i] = pads[n + i];
+      s.pads_begin[i] = pads[i];
+      s.pads_end[i] = pads[n + i];
     }
-    const int64_t room = data[i] + s.begin[i] + s.end[i] - reach;
+    const int64_t room = data[i] + s.pads_begin[i] + s.pads_end[i] - kernel_extent;
     int64_t out = floor_div(room, s.stride[i]) + 1;
-    if (ceil_mode && room % s.stride[i] != 0 && out * s.stride[i] < data[i] + s.begin[i]) ++out;
+    if (ceil_mode && room % s.stride[i] != 0 && out * s.stride[i] < data[i] + s.pads_begin[i]) ++out;
     s.out.push_back(std::max<int64_t>(0, out));
   }
   return s;
@@ -65,7 +65,7 @@ Stretch stretch_of(const WindowSizes& s, const Sizes& out, const Sizes& tap) {
   const Sizes strides = strides_of(s.data);
   Stretch r{0, 0, n ? s.out[n - 1] : 1, n ? s.stride[n - 1] : 1};
   for (size_t i = 0; i < n; ++i) {
-    const int64_t p = out[i] * s.stride[i] + tap[i] * s.dilation[i] - s.begin[i];
+    const int64_t p = out[i] * s.stride[i] + tap[i] * s.dilation[i] - s.pads_begin[i];
     r.base += p * strides[i];
     if (i + 1 < n) {
       if (p < 0 || p >= s.data[i]) return {};
@@ -115,9 +115,9 @@ void each_window(const WindowSizes& s, const WindowVisit& visit) {
       int64_t offset = 0;
       bool inside = true, in_padding = true;
       for (size_t i = 0; i < s.data.size(); ++i) {
-        const int64_t p = o[i] * s.stride[i] + k[i] * s.dilation[i] - s.begin[i];
+        const int64_t p = o[i] * s.stride[i] + k[i] * s.dilation[i] - s.pads_begin[i];
         inside = inside && p >= 0 && p < s.data[i];
-        in_padding = in_padding && p >= -s.begin[i] && p < s.data[i] + s.end[i];
+        in_padding = in_padding && p >= -s.pads_begin[i] && p < s.data[i] + s.pads_end[i];
         offset += p * strides[i];
       }
       if (inside) offsets.push_back(offset);

@@ -27,7 +27,7 @@ Result<void> infer(NodeView& view) {
   TRY(require_sizes(view, kSize, {2}));
   Type out(dtype_of(view, kX));
   if (ranks_known(view, {kX, kRois})) {
-    TRY(require_equal(view, view.type(kRois).dim(1), 4, "last size of rois and 4"));
+    TRY(require_equal(view, view.type(kRois).dim(1), 4, "last dimension of rois and 4"));
     TRY(require_sizes(view, kBatch, {view.type(kRois).dim(0)}));
     const auto size = known_elements(view, kSize);
     const auto part = [&](size_t k) { return size ? (*size)[k] : view.symbols->fresh(); };

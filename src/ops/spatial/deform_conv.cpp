@@ -67,8 +67,8 @@ Result<void> evaluate(Call& call) {
       const int64_t channel = m / (outputs / group) * per_group + c, og = n * offset_group + channel / (channels / offset_group);
       for (int64_t tap = 0; tap < taps; ++tap) {
         const double dy = offsets[((og * taps + tap) * 2) * plane + p], dx = offsets[((og * taps + tap) * 2 + 1) * plane + p];
-        const double row = static_cast<double>(p / s.out[1] * s.stride[0] - s.begin[0] + tap / kernel[1] * s.dilation[0]) + dy;
-        const double column = static_cast<double>(p % s.out[1] * s.stride[1] - s.begin[1] + tap % kernel[1] * s.dilation[1]) + dx;
+        const double row = static_cast<double>(p / s.out[1] * s.stride[0] - s.pads_begin[0] + tap / kernel[1] * s.dilation[0]) + dy;
+        const double column = static_cast<double>(p % s.out[1] * s.stride[1] - s.pads_begin[1] + tap % kernel[1] * s.dilation[1]) + dx;
         const double v = sample(from.data() + (n * channels + channel) * count_of(data), row, column, data[0], data[1]);
         sum += v * weights[(m * per_group + c) * taps + tap] * (masks.empty() ? 1 : masks[(og * taps + tap) * plane + p]);
       }
@@ -94,7 +94,7 @@ Result<Loop> sampled(const NodeView& view, const Windows& windows, const DimList
   };
   std::vector<std::vector<Tap>> axes;
   for (int k = 0; k < 2; ++k) {
-    const Expr place = Expr::axis(4 + k) * index_constant(windows.strides[k]) - size_expr(windows.begin[k]) +
+    const Expr place = Expr::axis(4 + k) * index_constant(windows.strides[k]) - size_expr(windows.pads_begin[k]) +
                        Expr::axis(2 + k) * index_constant(windows.dilations[k]);
     axes.push_back(linear_taps(cast(place, wide) + at_tap(kOffset, tap * index_constant(2) + index_constant(k)), sizes[k]));
   }

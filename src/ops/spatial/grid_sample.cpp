@@ -34,7 +34,7 @@ Result<void> infer(NodeView& view) {
     if (grid.rank() != x.rank())
       return refuse(view, Code::rank_mismatch, "X and grid differ in rank").expected(x.text()).found(grid.text());
     TRY(require_equal(view, grid.dim(0), x.dim(0), "batch sizes of X and grid"));
-    TRY(require_equal(view, grid.dim(-1), x.rank() - 2, "last size of grid and spatial axes of X"));
+    TRY(require_equal(view, grid.dim(-1), x.rank() - 2, "last dimension of grid and spatial axes of X"));
     out.shape = DimList{x.dim(0), x.dim(1)};
     for (int k = 1; k + 1 < grid.rank(); ++k) out.shape->push_back(grid.dim(k));
   }

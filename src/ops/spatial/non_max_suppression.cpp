@@ -14,7 +14,7 @@ Result<void> infer(NodeView& view) {
   if (ranks_known(view, {0, 1})) {
     TRY(require_equal(view, view.type(0).dim(0), view.type(1).dim(0), "batch sizes of boxes and scores"));
     TRY(require_equal(view, view.type(0).dim(1), view.type(1).dim(2), "numbers of boxes and scores"));
-    TRY(require_equal(view, view.type(0).dim(2), 4, "last size of boxes and 4"));
+    TRY(require_equal(view, view.type(0).dim(2), 4, "last dimension of boxes and 4"));
   }
   set_output(view, 0, Type(DType::i64, {view.symbols->fresh(), 3}));
   return {};
@@ -30,8 +30,8 @@ Box box_of(const double* p, bool centre) {
   return {std::fmin(p[0], p[2]), std::fmin(p[1], p[3]), std::fmax(p[0], p[2]), std::fmax(p[1], p[3])};
 }
 
-/// Intersection over union; 0 where the boxes do not overlap or are empty.
-double overlap(const Box& a, const Box& b) {
+/// 0 where the boxes do not overlap or are empty.
+double intersection_over_union(const Box& a, const Box& b) {
   const double height = std::fmin(a.y2, b.y2) - std::fmax(a.y1, b.y1), width = std::fmin(a.x2, b.x2) - std::fmax(a.x1, b.x1);
   if (height <= 0 || width <= 0 || a.area() <= 0 || b.area() <= 0) return 0;
   return height * width / (a.area() + b.area() - height * width);
@@ -41,24 +41,24 @@ Result<void> evaluate(Call& call) {
   const std::vector<double> boxes = numbers_of(*call.in[0]), scores = numbers_of(*call.in[1]);
   const int64_t batch = call.in[0]->shape()[0], count = call.in[0]->shape()[1], classes = call.in[1]->shape()[1];
   const int64_t limit = int_of(call, 2, 0);
-  const double threshold = number_of(call, 3, 0), least = number_of(call, 4, -INFINITY);
+  const double iou_threshold = number_of(call, 3, 0), score_threshold = number_of(call, 4, -INFINITY);
   const bool centre = call.view.attributes->integer("center_point_box", 0) != 0;
-  Ints found;
+  Ints selected;
   for (int64_t row = 0; row < batch * classes; ++row) {
-    std::vector<std::pair<double, int64_t>> order;  // best score first, then lowest number
+    std::vector<std::pair<double, int64_t>> order;  // best score first, then lowest index
     for (int64_t i = 0; i < count; ++i)
-      if (const double s = scores[row * count + i]; !call.has(4) || s > least) order.emplace_back(-s, i);
+      if (const double s = scores[row * count + i]; !call.has(4) || s > score_threshold) order.emplace_back(-s, i);
     std::sort(order.begin(), order.end());
     std::vector<Box> kept;
-    for (auto [score, i] : order) {
+    for (auto [negated_score, i] : order) {
       if (static_cast<int64_t>(kept.size()) >= limit) break;
       const Box box = box_of(boxes.data() + (row / classes * count + i) * 4, centre);
-      if (std::any_of(kept.begin(), kept.end(), [&](const Box& k) { return overlap(box, k) > threshold; })) continue;
+      if (std::any_of(kept.begin(), kept.end(), [&](const Box& k) { return intersection_over_union(box, k) > iou_threshold; })) continue;
       kept.push_back(box);
-      found.insert(found.end(), {row / classes, row % classes, i});
+      selected.insert(selected.end(), {row / classes, row % classes, i});
     }
   }
-  store_integers(*TRY(call.make(0, {static_cast<int64_t>(found.size()) / 3, 3})), found);
+  store_integers(*TRY(call.make(0, {static_cast<int64_t>(selected.size()) / 3, 3})), selected);
   return {};
 }
 

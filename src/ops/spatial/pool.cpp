@@ -36,18 +36,18 @@ Result<void> reference_of_pool(Call& call, const std::function<double(std::span<
   return {};
 }
 
-Result<LoopForm> form_of_sum_pool(const NodeView& view, const std::function<Expr(Expr)>& before,
-                                  const std::function<Expr(Expr sum, const Windows& windows)>& after) {
+Result<LoopForm> form_of_sum_pool(const NodeView& view, const std::function<Expr(Expr)>& transform,
+                                  const std::function<Expr(Expr sum, const Windows& windows)>& finish) {
   TRY(require_known_ranks(view));
   const DimList& shape = *view.outputs[0].shape;
   const Windows windows = TRY(windows_of(view, spatial_of(view.type(0))));
   const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);
-  std::vector<Loop> loops = pool_loops(view, windows, {Combine::sum, wide, Expr::constant(dtype, 0), before});
+  std::vector<Loop> loops = pool_loops(view, windows, {Combine::sum, wide, Expr::constant(dtype, 0), transform});
   Loop last;
   last.axes = parallel_axes(shape);
   const Expr total =
       load(last, loop_output_access(static_cast<int>(loops.size()) - 1, 0, wide, axis_indices(static_cast<int>(shape.size()))));
-  last.outputs.push_back(full_output(dtype, shape, after(total, windows)));
+  last.outputs.push_back(full_output(dtype, shape, finish(total, windows)));
   loops.push_back(std::move(last));
   return loop_sequence_form(std::move(loops));
 }

@@ -14,8 +14,8 @@ struct PoolSizes {
 Result<PoolSizes> pool_sizes(const Call& call);
 /// Calls `number` with the elements of each window that lie in the data, and how many positions it has in the data or its padding.
 Result<void> reference_of_pool(Call& call, const std::function<double(std::span<const double> x, int64_t padded)>& number);
-/// The form of a pooling that adds: `before` of each element (null: the element), summed; `after` of the sum.
-Result<LoopForm> form_of_sum_pool(const NodeView& view, const std::function<Expr(Expr)>& before,
-                                  const std::function<Expr(Expr sum, const Windows& windows)>& after);
+/// The loop form of a sum pooling: finish(sum of transform(element)). A null `transform` is the identity.
+Result<LoopForm> form_of_sum_pool(const NodeView& view, const std::function<Expr(Expr)>& transform,
+                                  const std::function<Expr(Expr sum, const Windows& windows)>& finish);
 
 }  // namespace tenon::ops

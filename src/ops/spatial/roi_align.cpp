@@ -20,7 +20,7 @@ Result<void> infer(NodeView& view) {
   TRY(require_rank(view, 2, 1));
   Type out(dtype_of(view, 0));
   if (ranks_known(view, {0, 1})) {
-    TRY(require_equal(view, view.type(1).dim(1), 4, "last size of rois and 4"));
+    TRY(require_equal(view, view.type(1).dim(1), 4, "last dimension of rois and 4"));
     TRY(require_sizes(view, 2, {view.type(1).dim(0)}));
     for (int axis : {2, 3}) TRY(require_at_least(view, view.type(0).dim(axis), 1, "the data has no elements to align with"));
     out.shape = DimList{view.type(1).dim(0), view.type(0).dim(1), view.attributes->integer("output_height", 1),

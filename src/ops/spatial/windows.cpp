@@ -24,12 +24,12 @@ Result<Ints> window_ints(const NodeView& view, std::string_view name, size_t cou
 
 void same_padding(Windows& w, const DimList& sizes, bool upper) {
   for (size_t i = 0; i < sizes.size(); ++i) {
-    const Dim reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
+    const Dim kernel_extent = (w.kernel[i] - 1) * w.dilations[i] + 1;
     const Dim outputs = ceil_div(sizes[i], w.strides[i]);
-    const Dim total = max((outputs - 1) * w.strides[i] + reach - sizes[i], 0);
+    const Dim total = max((outputs - 1) * w.strides[i] + kernel_extent - sizes[i], 0);
     const Dim small = floor_div(total, 2);
-    w.begin.push_back(upper ? small : total - small);
-    w.end.push_back(upper ? total - small : small);
+    w.pads_begin.push_back(upper ? small : total - small);
+    w.pads_end.push_back(upper ? total - small : small);
   }
 }
 
@@ -58,8 +58,8 @@ Result<Windows> windows_of(const NodeView& view, const DimList& sizes, std::opti
   }
   const Ints pads = TRY(window_ints(view, "pads", 2 * n, 0, -(int64_t{1} << 40)));
   for (size_t i = 0; i < n; ++i) {
-    w.begin.push_back(mode == "VALID" ? 0 : pads[i]);
-    w.end.push_back(mode == "VALID" ? 0 : pads[n + i]);
+    w.pads_begin.push_back(mode == "VALID" ? 0 : pads[i]);
+    w.pads_end.push_back(mode == "VALID" ? 0 : pads[n + i]);
   }
   return w;
 }
@@ -68,14 +68,15 @@ Result<DimList> window_outputs(const NodeView& view, const Windows& windows, con
   DimList out;
   for (size_t i = 0; i < sizes.size(); ++i) {
     const Dim stride = windows.strides[i];
-    const Dim padded = sizes[i] + windows.begin[i] + windows.end[i], reach = (windows.kernel[i] - 1) * windows.dilations[i] + 1;
+    const Dim padded = sizes[i] + windows.pads_begin[i] + windows.pads_end[i],
+              kernel_extent = (windows.kernel[i] - 1) * windows.dilations[i] + 1;
     // With ceil_mode the last window may exceed the end by less than its stride, even if it is the only one.
     const Dim beyond = windows.ceil_mode ? stride - 1 : Dim(0);
-    TRY(require_at_least(view, padded, reach - beyond, "the padded input is smaller than its window"));
-    const Dim room = padded - reach;
+    TRY(require_at_least(view, padded, kernel_extent - beyond, "the padded input is smaller than its window"));
+    const Dim room = padded - kernel_extent;
     Dim count = (windows.ceil_mode ? ceil_div(room, stride) : floor_div(room, stride)) + 1;
     // A window that would start in the padding after the data is left out (ONNX pooling, ceil_mode).
-    if (windows.ceil_mode) count = select(less_than((count - 1) * stride, sizes[i] + windows.begin[i]), count, count - 1);
+    if (windows.ceil_mode) count = select(less_than((count - 1) * stride, sizes[i] + windows.pads_begin[i]), count, count - 1);
     out.push_back(count);
   }
   return out;

@@ -9,7 +9,7 @@ namespace tenon::ops {
 /// Sliding windows of Conv and of the poolings; one element of each list a spatial axis.
 struct Windows {
   Ints kernel, strides, dilations;
-  DimList begin, end;  ///< padding
+  DimList pads_begin, pads_end;  ///< elements of padding before and after the data
   bool ceil_mode = false;
 };
 /// Reads kernel_shape (or `kernel`), strides, dilations, pads, auto_pad, ceil_mode; `sizes`: spatial sizes of the operand.
