@@ -2,7 +2,7 @@
 #include "llm/text/decoding.h"
 
 #include "llm/text/byte_alphabet.h"
-#include "llm/text/find_part.h"
+#include "llm/text/find_substring.h"
 #include "llm/text/utf8.h"
 
 namespace tenon::llm {
@@ -12,7 +12,7 @@ std::string with_replacement(const std::string& text, const std::string& from, c
   if (from.empty()) return text;
   std::string out;
   size_t end = 0;
-  for (size_t at = find_part(text, from); at != std::string::npos; at = find_part(text, from, end)) {
+  for (size_t at = find_substring(text, from); at != std::string::npos; at = find_substring(text, from, end)) {
     out.append(text, end, at - end);
     out += to;
     end = at + from.size();

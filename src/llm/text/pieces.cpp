@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "llm/text/find_part.h"
+#include "llm/text/find_substring.h"
 #include "llm/text/utf8.h"
 
 namespace tenon::llm {
@@ -57,7 +57,7 @@ Finder find_text(std::string text) {
   return [text = std::move(text)](std::string_view piece) -> Result<std::vector<TextRange>> {
     std::vector<TextRange> out;
     if (text.empty()) return out;
-    for (size_t at = find_part(piece, text); at != std::string_view::npos; at = find_part(piece, text, at + text.size()))
+    for (size_t at = find_substring(piece, text); at != std::string_view::npos; at = find_substring(piece, text, at + text.size()))
       out.push_back({at, at + text.size()});
     return out;
   };

@@ -5,7 +5,7 @@
 #include "llm/template/builtins/text_cases.h"
 #include "llm/template/builtins/text_methods.h"
 #include "llm/template/values/characters.h"
-#include "llm/text/find_part.h"
+#include "llm/text/find_substring.h"
 
 namespace tenon::llm::jinja {
 namespace {
@@ -40,7 +40,9 @@ template <bool kFromRight, bool kMustExist>
 Result<Value> find(RenderState&, const Value& self, Bound& arguments) {
   const std::string part = TRY(part_of(arguments[0]));
   const Range range = TRY(range_of(*self.text(), arguments[1], arguments[2]));
-  const size_t at = !range.exists ? std::string_view::npos : kFromRight ? find_last_part(range.text, part) : find_part(range.text, part);
+  const size_t at = !range.exists ? std::string_view::npos
+                    : kFromRight  ? find_last_substring(range.text, part)
+                                  : find_substring(range.text, part);
   if (at != std::string_view::npos) return Value::integer(range.begin + static_cast<int64_t>(character_count(range.text.substr(0, at))));
   if (kMustExist) return run_error("the text does not have the part").expected("'" + part + "'");
   return Value::integer(-1);

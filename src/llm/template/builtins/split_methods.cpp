@@ -6,7 +6,7 @@
 #include "llm/template/builtins/text_methods.h"
 #include "llm/template/values/characters.h"
 #include "llm/template/values/compare.h"
-#include "llm/text/find_part.h"
+#include "llm/text/find_substring.h"
 
 namespace tenon::llm::jinja {
 namespace {
@@ -53,7 +53,8 @@ Parts split_at_space_from_right(std::string_view text, size_t most) {
 
 Parts split_at(std::string_view text, std::string_view separator, size_t most) {
   Parts out;
-  for (size_t at = find_part(text, separator); at != std::string_view::npos && out.size() < most; at = find_part(text, separator)) {
+  for (size_t at = find_substring(text, separator); at != std::string_view::npos && out.size() < most;
+       at = find_substring(text, separator)) {
     out.push_back(text.substr(0, at));
     text.remove_prefix(at + separator.size());
   }
@@ -106,7 +107,7 @@ Result<Value> partition(RenderState&, const Value& self, Bound& arguments) {
   const std::string separator = TRY(text_argument(arguments[0], "sep"));
   if (separator.empty()) return run_error("'sep' is empty");
   const std::string& in = *self.text();
-  const size_t at = kFromRight ? find_last_part(in, separator) : find_part(in, separator);
+  const size_t at = kFromRight ? find_last_substring(in, separator) : find_substring(in, separator);
   const auto text = [&](std::string part) { return Value::text(std::move(part), self.is_safe()); };
   if (at == std::string::npos)
     return kFromRight ? Value::tuple({text(""), text(""), text(in)}) : Value::tuple({text(in), text(""), text("")});

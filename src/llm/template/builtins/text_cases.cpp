@@ -2,7 +2,7 @@
 #include "llm/template/builtins/text_cases.h"
 
 #include "llm/template/values/characters.h"
-#include "llm/text/find_part.h"
+#include "llm/text/find_substring.h"
 
 namespace tenon::llm::jinja {
 namespace {
@@ -64,7 +64,7 @@ std::vector<std::string_view> lines_of(std::string_view text, bool keeps_ends) {
 size_t occurrences(std::string_view text, std::string_view part) {
   if (part.empty()) return character_count(text) + 1;
   size_t count = 0;
-  for (size_t at = find_part(text, part); at != std::string_view::npos; at = find_part(text, part, at + part.size())) ++count;
+  for (size_t at = find_substring(text, part); at != std::string_view::npos; at = find_substring(text, part, at + part.size())) ++count;
   return count;
 }
 
@@ -79,7 +79,7 @@ std::string replaced(std::string_view text, std::string_view from, std::string_v
     }
     return out + std::string(text);
   }
-  for (size_t at = find_part(text, from); at != std::string_view::npos && left > 0; at = find_part(text, from), --left) {
+  for (size_t at = find_substring(text, from); at != std::string_view::npos && left > 0; at = find_substring(text, from), --left) {
     out += text.substr(0, at);
     out += to;
     text.remove_prefix(at + from.size());

@@ -6,7 +6,7 @@
 
 #include "llm/template/values/characters.h"
 #include "llm/template/values/loop.h"
-#include "llm/text/find_part.h"
+#include "llm/text/find_substring.h"
 
 namespace tenon::llm::jinja {
 namespace {
@@ -122,7 +122,7 @@ Result<bool> contains(RenderState& state, const Value& container, const Value& i
     if (!part && item.is_undefined()) return undefined_error(item);
     if (!part) return run_error("'in' of a text needs a text").expected("str").found(std::string(type_name(item)));
     TRY(state.step(text->size() / 64));
-    return find_part(*text, *part) != std::string_view::npos;
+    return find_substring(*text, *part) != std::string_view::npos;
   }
   if (const Dictionary* dictionary = container.dictionary()) {
     if (!is_hashable(item)) return run_error("the value cannot be a key").expected("a hashable value").found(std::string(type_name(item)));
