@@ -6,7 +6,7 @@
 
 namespace tenon::cli {
 
-/// Scripts that complete verbs, options, what an option may be, files and folders.
+/// Shell scripts that complete verbs, options, the values of an option, files and folders.
 std::string bash_completion(const CommandRow& program);
 std::string zsh_completion(const CommandRow& program);
 std::string fish_completion(const CommandRow& program);
