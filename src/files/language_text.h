@@ -8,8 +8,8 @@
 
 namespace tenon::files {
 
-/// The files of a checkpoint that describe text, and what its build says of sessions. The numbers are in engine files for ever: tags of
-/// their sections.
+/// Kinds of tokenizer, chat template and generation data of a checkpoint, and the session limits of its build. The values are section tags
+/// in engine files and never change.
 enum class TextPart : uint32_t {
   gguf_metadata = 1,      ///< a GGUF file without tensors: tokenizer.*
   tokenizer = 2,          ///< tokenizer.json
@@ -20,15 +20,16 @@ enum class TextPart : uint32_t {
   genai_config = 7,       ///< genai_config.json
 };
 
-/// What a language model's tokenizer and chat template are made of, as its checkpoint has it; only parts that are there.
+/// The tokenizer, chat template and generation settings of a language model: the bytes of the checkpoint's files. Missing parts have no
+/// entry.
 using LanguageText = std::map<TextPart, std::string>;
 
 /// Whether the file is an ONNX model, by its name.
 bool is_onnx(const std::filesystem::path& file);
 
-/// Of a GGUF file, of a folder of Hugging Face, or of an ONNX model the files beside it, or, where its folder is named onnx and has no
-/// tokenizer, beside that. Empty where there is no text. Cost: reads the small files, or copies the tokenizer's
-/// metadata. Errors: those of read_gguf; file_missing, limit_exceeded (a file of over 256 MB).
+/// Reads them from a GGUF file, a Hugging Face folder, or the files beside an ONNX model; where the model's folder is named onnx and has no
+/// tokenizer, from the files beside that folder. Empty where there are none. Cost: reads the small files, or copies the tokenizer's
+/// metadata. Errors: those of read_gguf; file_missing, limit_exceeded (a file of more than 256 MB).
 Result<LanguageText> read_language_text(const std::filesystem::path& checkpoint);
 
 }  // namespace tenon::files

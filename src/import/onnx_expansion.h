@@ -7,9 +7,9 @@
 
 namespace tenon::import {
 
-/// Counts the values of a model after its functions are expanded, before expansion: a few functions that each call the next twice would
-/// exceed all memory. Expanded values may be 256 times those in the file (and a million in any case, and limits.values at most). Errors:
-/// limit_exceeded (too many values, calls that are too deep, a function that calls itself). Cost: linear in the file.
+/// Checks, before functions are expanded, how many values the expanded model has: a short chain of functions, each of which calls the next
+/// twice, would exhaust memory. The limit is 256 times the values in the file or 2^20, whichever is more, and never more than
+/// limits.values. Errors: limit_exceeded (too many values, calls nested too deeply, a recursive function). Cost: linear in the file.
 Result<void> check_expansion(const OnnxModel& model, const FunctionTable& functions, const ir::OpTable& ops, const OnnxLimits& limits,
                              std::string_view file);
 

@@ -8,12 +8,12 @@
 
 namespace tenon::llm {
 
-/// The tokenizer that an engine or a checkpoint describes. `place` names it in errors.
+/// The tokenizer that an engine or a checkpoint describes. `place`: the location in errors.
 /// Errors: those of gguf_tokenizer() and json_tokenizer(); bad_file where the text describes no tokenizer.
 Result<Tokenizer> tokenizer_of(const files::LanguageText& text, std::string_view place);
 
-/// The tokenizer of a GGUF checkpoint, of a folder of Hugging Face, or of a tokenizer.json alone. Nothing of the file stays mapped.
-/// Errors: file_missing, limit_exceeded (a file of a folder of over 256 MB), and those of tokenizer_of().
+/// The tokenizer of a GGUF checkpoint, of a Hugging Face folder, or of a tokenizer.json alone. The file is not mapped when this returns.
+/// Errors: file_missing, limit_exceeded (a tokenizer file of more than 256 MB), and those of tokenizer_of().
 Result<Tokenizer> read_tokenizer(const std::filesystem::path& path);
 
 }  // namespace tenon::llm
