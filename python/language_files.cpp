@@ -50,7 +50,7 @@ tenon::base::Result<std::filesystem::path> found(const std::filesystem::path& mo
   if (options->flag().empty()) return model;
   const std::string name(options->flag().substr(2));
   return tenon::base::fail(Code::bad_usage, name, "the option is one of a build, and an engine is built already")
-      .expected("a GGUF file, a folder of Hugging Face or an ONNX decoder")
+      .expected("a GGUF file, a Hugging Face folder or an ONNX decoder")
       .found(model.string() + ", an engine")
       .advice("leave it out, or build the engine with --" + name);
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Language models: a GGUF file, a folder of Hugging Face, an ONNX decoder or an engine that was built from one answers in text."""
+"""Language models: a GGUF file, a Hugging Face folder, an ONNX decoder or an engine that was built from one answers in text."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LLM:
         build_config: BuildConfig | str | os.PathLike[str] | None = None,
         states: str | Sequence[str] = (),
     ) -> None:
-        """model: an engine, a GGUF file, a folder of Hugging Face or an ONNX decoder; all but the first are built once, into
+        """model: an engine, a GGUF file, a Hugging Face folder or an ONNX decoder; all but the first are built once, into
         $XDG_CACHE_HOME/tenon/engines, with these options of tenon.compile. context: tokens that the cache has room for; 0: those of the
         model. lora: adapters that are merged into the weights, "FILE" or "FILE=0.5". weights: how the matrices of products are stored.
         kv: how the states of keys and values are. window: how many of the last tokens a token reads; the sequence then has no end.

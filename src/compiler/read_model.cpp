@@ -74,7 +74,7 @@ Result<void> check_checkpoint_options(const std::filesystem::path& path, Checkpo
   const std::string_view flag = of_checkpoint.flag();
   if (flag.empty()) return {};
   return fail(Code::bad_usage, std::string(flag), "the option is for checkpoints")
-      .expected("a GGUF file or a folder of Hugging Face")
+      .expected("a GGUF file or a Hugging Face folder")
       .found(path.string())
       .advice(flag == "--context" ? "give capacities of an ONNX model with --state, or --state auto for a language model" : "leave it out");
 }

@@ -7,7 +7,7 @@
 
 namespace tenon::compiler {
 
-/// Reads a model of any kind that Tenon compiles: an ONNX file; a GGUF file or a folder of Hugging Face, whose decoder becomes a graph with
+/// Reads a model of any kind that Tenon compiles: an ONNX file; a GGUF file or a Hugging Face folder, whose decoder becomes a graph with
 /// states (nn::make_decoder); a folder with an ONNX decoder (onnx_decoder_in), which is read as with `--state auto`. Errors: those of
 /// import_onnx, nn::read_gguf_checkpoint, nn::read_hugging_face, nn::merge_adapters, nn::store_weights and nn::check_token_ids;
 /// bad_usage where an option has no meaning for that kind of model.

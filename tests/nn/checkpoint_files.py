@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes small checkpoints of one LLaMA: a GGUF file and a folder of Hugging Face with the same weights."""
+"""Writes small checkpoints of one LLaMA: a GGUF file and a Hugging Face folder with the same weights."""
 
 from __future__ import annotations
 

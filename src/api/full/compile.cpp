@@ -284,7 +284,7 @@ Result<Engine> compile(std::span<const std::byte> model, const CompileOptions& o
     const auto of_checkpoint = TRY(checkpoint_options(options));
     if (const std::string_view flag = of_checkpoint.flag(); !flag.empty())
       return base::fail(base::Code::bad_usage, std::string(flag.substr(2)), "the option is for checkpoints, which are files")
-          .expected("a GGUF file or a folder of Hugging Face")
+          .expected("a GGUF file or a Hugging Face folder")
           .found("a model in memory")
           .advice("leave it out");
     return engine_of(source_of(TRY(import::import_onnx(model, std::move(keeper), TRY(import_options(options))))), std::move(inner),

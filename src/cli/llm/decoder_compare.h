@@ -23,7 +23,7 @@ struct DecoderComparison {
 /// Cost: an evaluation by reference of all tokens, a second for 100 MFLOP.
 Result<void> compare_decoder(const DecoderComparison& comparison, Console& console);
 
-/// Whether the file or folder is a language model's checkpoint: GGUF, or a folder of Hugging Face.
+/// Whether the file or folder is a language model's checkpoint: GGUF, or a Hugging Face folder.
 bool is_checkpoint(const std::string& path);
 
 }  // namespace tenon::cli

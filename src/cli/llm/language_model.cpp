@@ -29,7 +29,7 @@ compiler::BuildMessages messages_on(Console& console) {
 void LanguageModelOptions::add_to(CLI::App& app) {
   app.add_option(
          "MODEL", path,
-         "an engine, a GGUF file, a folder of Hugging Face or an ONNX decoder; all but the first are built once, into the user's cache")
+         "an engine, a GGUF file, a Hugging Face folder or an ONNX decoder; all but the first are built once, into the user's cache")
       ->required()
       ->type_name("FILE");
   app.add_option("--context", context, "tokens of prompt and answer that the cache has room for (default: those of the model)")
@@ -57,7 +57,7 @@ Result<std::shared_ptr<const llm::Model>> LanguageModelOptions::open(Console& co
                                             .states = states};
   if (const std::string_view flag = options.flag(); built && !flag.empty())
     return fail(Code::bad_usage, std::string(flag), "the option is one of a build, and an engine is built already")
-        .expected("a GGUF file, a folder of Hugging Face or an ONNX decoder")
+        .expected("a GGUF file, a Hugging Face folder or an ONNX decoder")
         .found(path + ", an engine")
         .advice("give the option to `tenon build`");
   const std::filesystem::path file =

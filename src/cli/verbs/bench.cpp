@@ -130,7 +130,7 @@ VERB(bench) {
         "in the caches. The share of the peak counts products of bf16 and int8 at the peaks of their own instructions; above 100 % the\n"
         "machine was busy while the peak was measured. p50, p95 and p99 are over all runs of the samples that were kept.\n"
         "Each run of a model with states begins at their initial values, which are set outside of what is measured.\n"
-        "--prefill and --decode measure a language model (a GGUF file, a folder of Hugging Face, an engine of either) on random tokens: a\n"
+        "--prefill and --decode measure a language model (a GGUF file, a Hugging Face folder, an engine of either) on random tokens: a\n"
         "sample is one prompt or one answer, and --seconds is the time of each row. The share of memory's rate counts weights and the rows of\n"
         "the cache that are read. llama.cpp runs the same tokens, with its standard cache of f16: tools/requirements-llama.txt.\n",
     .setup = [](CLI::App& app) -> Action {

@@ -215,7 +215,7 @@ Result<bool> compares_logits(const Options& o) {
   const bool is_decoder = is_checkpoint(o.engine.model.path), llama = o.with == "llama.cpp";
   if (!is_decoder && (o.tokens || llama))
     return fail(Code::bad_usage, o.tokens ? "--tokens" : "--with llama.cpp", "the option is for checkpoints of language models")
-        .expected("a GGUF file or a folder of Hugging Face")
+        .expected("a GGUF file or a Hugging Face folder")
         .found(o.engine.model.path)
         .advice(o.tokens ? "--steps compares runs of a model with states that follow each other" : "give --with onnxruntime");
   if (!is_decoder) return false;
@@ -309,7 +309,7 @@ VERB(compare) {
         "A model with states runs several steps, on both sides each on the states that the one before left; judged are the outputs of each,\n"
         "and the states after the last. The search and --all-values then look at one step, with its states as inputs: the first bad one, or\n"
         "the last.\n"
-        "Of a checkpoint (GGUF, a folder of Hugging Face) the logits of tokens that run one after the other are compared with fp64 on the\n"
+        "Of a checkpoint (GGUF, a Hugging Face folder) the logits of tokens that run one after the other are compared with fp64 on the\n"
         "same weights: the root mean square of the errors, the largest, and after how many tokens the likeliest one is the same. With\n"
         "--steps outputs and states are judged as above.\n",
     .setup = [](CLI::App& app) -> Action {

@@ -47,9 +47,7 @@ VERB(tokens) {
         "  tenon tokens folder/ text --json\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
-      app.add_option("MODEL", o->model, "an engine, a GGUF file, a folder of Hugging Face or a tokenizer.json")
-          ->required()
-          ->type_name("FILE");
+      app.add_option("MODEL", o->model, "an engine, a GGUF file, a Hugging Face folder or a tokenizer.json")->required()->type_name("FILE");
       app.add_option("TEXT", o->text, "the text")->required();
       app.add_flag("--no-special", o->no_special, "leave out what the tokenizer puts around a text");
       app.add_flag("--literal", o->literal, "special tokens that the text writes are letters");

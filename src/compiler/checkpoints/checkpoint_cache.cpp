@@ -79,7 +79,7 @@ fs::path own_file() {
 
 /// Errors: file_missing, bad_usage.
 Result<void> check_checkpoint(const fs::path& path) {
-  constexpr const char* kExpected = "a GGUF file, a folder of Hugging Face, or an ONNX model with tokenizer.json beside it";
+  constexpr const char* kExpected = "a GGUF file, a Hugging Face folder, or an ONNX model with tokenizer.json beside it";
   std::error_code error;
   if (!fs::exists(path, error))
     return fail(Code::file_missing, path.string(), "there is no such file").expected(kExpected).found("nothing");

@@ -18,7 +18,7 @@ struct BuildMessages {
   std::function<void(std::string_view warning)> warning;
 };
 
-/// The engine file of a checkpoint (GGUF, a folder of Hugging Face, an ONNX decoder) in the user's cache, $XDG_CACHE_HOME/tenon/engines,
+/// The engine file of a checkpoint (GGUF, a Hugging Face folder, an ONNX decoder) in the user's cache, $XDG_CACHE_HOME/tenon/engines,
 /// built where it is not there yet. Its name has a hash of the files of the checkpoint and its adapters (paths, sizes, times), of the
 /// options, the CPU and this program: a file that changes is built anew. It appears whole or not at all; engines that were not used for
 /// longest make room for it (engine_cache_limit()). Errors: those of read_model() and compile(); bad_usage (another file; no folder for the

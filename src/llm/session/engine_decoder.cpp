@@ -55,7 +55,7 @@ Error no_decoder(const runtime::Engine& engine, std::string_view place) {
       .expected("one input of tokens, i64[1,new], one output of logits, f32[1,vocabulary], and states that grow or none")
       .found(fmt::format("inputs {}; outputs {}; {} states", ports_text(engine.inputs()), ports_text(engine.outputs()),
                          engine.states().size()))
-      .advice("build one from a GGUF file or a folder of Hugging Face, or from an ONNX decoder with --state auto");
+      .advice("build one from a GGUF file or a Hugging Face folder, or from an ONNX decoder with --state auto");
 }
 
 }  // namespace

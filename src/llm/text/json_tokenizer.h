@@ -6,7 +6,7 @@
 
 namespace tenon::llm {
 
-/// The files of a folder of Hugging Face that describe its tokenizer; "" for those that it lacks.
+/// The files of a Hugging Face folder that describe its tokenizer; "" for those that it lacks.
 struct TokenizerFiles {
   std::string_view tokenizer;          ///< tokenizer.json
   std::string_view tokenizer_config;   ///< tokenizer_config.json: which tokens begin and end a text
