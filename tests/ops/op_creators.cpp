@@ -68,7 +68,26 @@ TEST(OpCreators, MakeTheAttributesOfTheOp) {
   EXPECT_EQ(a.number("q_scaling", 0), 2);
   EXPECT_EQ(made->outputs, 1u);
   EXPECT_EQ(made->dtype, DType::bf16);
-  EXPECT_EQ(made->operands, (std::vector<std::optional<bool>>{true, std::nullopt, std::nullopt, true}));
+  EXPECT_EQ(made->operands, (std::vector<std::optional<bool>>{true, std::nullopt, std::nullopt, true, std::nullopt, false, false, false}));
+}
+
+TEST(OpCreators, MakeRotationsWindowsAndPages) {
+  const auto made = create_node(
+      attention(),
+      fields({i8("remove_input_padding", 1), i32("mask_type", 2), i8("position_embedding_type", 2), i32("rotary_embedding_dim", 6),
+              f32("rotary_embedding_base", 500000), i8("rotary_embedding_scale_type", 1), f32("rotary_embedding_scale", 4),
+              f32("attn_logit_softcapping_scale", 30), i8("use_logn_scaling", 1), i32("paged_kv_cache", 1), i32("tokens_per_block", 64)}));
+  ASSERT_TRUE(made) << made.error().text();
+  const ir::Attributes& a = made->attributes;
+  EXPECT_EQ(a.integer("causal", -1), 1);
+  EXPECT_EQ(a.integer("position_embedding_type", -1), 2);
+  EXPECT_EQ(a.integer("rotary_embedding_dim", -1), 6);
+  EXPECT_EQ(a.number("rotary_embedding_base", 0), 500000);
+  EXPECT_EQ(a.integer("rotary_embedding_scale_type", -1), 1);
+  EXPECT_EQ(a.number("rotary_embedding_scale", 0), 4);
+  EXPECT_EQ(a.number("attn_logit_softcapping_scale", 0), 30);
+  EXPECT_EQ(a.integer("tokens_per_block", -1), 64);
+  EXPECT_EQ(made->operands, (std::vector<std::optional<bool>>{true, true, true, false, true, true, true, true}));
 }
 
 TEST(OpCreators, TakeDefaultsOfWhatMayBeMissing) {
@@ -111,24 +130,34 @@ TEST(OpCreators, RefuseWhatTheOriginalHasWithTheReason) {
     const char* text;
   };
   for (const auto& [given, text] : std::vector<Case>{
-           {{i32("mask_type", 2)}, "field 'mask_type' (i32) = 2: not supported yet, masks are 0 (padding) and 1 (causal)"},
-           {{i8("position_embedding_type", 2)}, "rotate q and k before this layer"},
-           {{i32("paged_kv_cache", 1)}, "k and v of the past are one operand"},
+           {{i32("mask_type", 3)}, "field 'mask_type' (i32) = 3: not supported yet, masks are 0 (padding), 1 (causal) and 2"},
+           {{i8("position_embedding_type", 4)}, "positions are 0 (learned_absolute), 1 (rope_gptj) and 2 (rope_gpt_neox)"},
+           {{i8("rotary_embedding_scale_type", 2)}, "scales of positions are 0 (none) and 1 (linear)"},
+           {{i32("paged_kv_cache", 1)}, "paged_kv_cache = 1 with remove_input_padding = 0: not supported yet"},
+           {{i32("kv_cache_quant_mode", 64)}, "k and v are kept in the type of qkv"},
            {{i32("tp_size", 2), i32("tp_rank", 1)}, "field 'tp_rank' (i32) = 1: not supported yet, one process computes all heads"},
-           {{f32("attn_logit_softcapping_scale", 30)}, "scores are not capped"},
            {{i32("type_id", 2)}, "types are 0 (f32), 1 (f16) and 7 (bf16)"},
            {{i32("mask_type", 0)}, "padding is not masked"}}) {
     const Diagnostic d = refused(fields(given));
     EXPECT_EQ(d.code, Code::not_supported) << text;
     EXPECT_NE(d.found.find(text), std::string::npos) << text << " in\n" << d.found;
   }
-  EXPECT_EQ(refused(fields({i32("mask_type", 2), i32("num_heads", 0)})).code, Code::bad_attribute) << "one fault that is none of these";
+  EXPECT_EQ(refused(fields({i32("mask_type", 3), i32("num_heads", 0)})).code, Code::bad_attribute) << "one fault that is none of these";
 }
 
 TEST(OpCreators, RefuseFieldsThatDoNotFitTogether) {
   EXPECT_NE(refused(fields({i32("num_heads", 3)})).found.find("num_heads = 3 is no multiple of num_kv_heads = 2"), std::string::npos);
   for (const double scaling : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()})
     EXPECT_NE(refused(fields({f32("q_scaling", scaling)})).found.find("is not above 0"), std::string::npos) << scaling;
+  const plugin::Field rope = i8("position_embedding_type", 1), dim = i32("rotary_embedding_dim", 4);
+  for (const Fields& given : {Fields{rope}, {rope, i32("rotary_embedding_dim", 3)}, {rope, i32("rotary_embedding_dim", 10)}})
+    EXPECT_NE(refused(fields(given)).found.find("it is an even number in 2 .. head_size"), std::string::npos);
+  EXPECT_NE(refused(fields({rope, dim, f32("rotary_embedding_base", 0)})).found.find("base is not above 0"), std::string::npos);
+  EXPECT_NE(refused(fields({rope, dim, i8("rotary_embedding_scale_type", 1), f32("rotary_embedding_scale", 0)})).found.find("scale is not"),
+            std::string::npos);
+  EXPECT_NE(
+      refused(fields({i8("remove_input_padding", 1), i32("paged_kv_cache", 1), i32("use_cache", 0)})).found.find("pages that are written"),
+      std::string::npos);
 }
 
 TEST(OpCreators, RefuseBytesThatAreNotThere) {

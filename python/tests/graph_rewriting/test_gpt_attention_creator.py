@@ -131,6 +131,36 @@ def test_a_bias_and_a_scaling():
     np.testing.assert_allclose(engine.run({"qkv": qkv, "bias": bias})["context"], wanted, rtol=1e-4, atol=1e-5)
 
 
+def test_sequences_with_pages_go_on_where_they_ended():
+    """Two steps of two sequences over a pool of pages, rotated and in a window, beside both sequences at once without a past."""
+    lengths, qkv = [5, 4], random_qkv(1, 9, COLUMNS)
+    options = {"remove_input_padding": 1, "mask_type": 2, "position_embedding_type": (2, INT8), "rotary_embedding_dim": (HEAD_SIZE, INT32)}
+    sizes = {"qkv": (1, -1, COLUMNS), "counts": (2,), "past": (6, 2, HEADS, 2, HEAD_SIZE), "had": (2,), "pages": (2, 3), "window": (1,)}
+    engines = []
+    for more, left_out in ((options, ("past", "had", "pages")), ({**options, "paged_kv_cache": (1, INT32)}, ())):
+        network = Network()
+        with net_guard(network):
+            made = {
+                name: None
+                if name in left_out
+                else Tensor(name=name, dtype=trt.float32 if name in ("qkv", "past") else trt.int32, shape=shape)
+                for name, shape in sizes.items()
+            }
+            layer = gpt_attention(made["qkv"], made["counts"], made["past"], None, made["had"], made["pages"], made["window"], **more)
+            for k in range(layer.num_outputs):
+                _create_tensor(layer.get_output(k), layer).mark_output(("context", "present")[k])
+        engines.append(tenon.compile(network))
+    window, pages = np.array([3], np.int32), np.array([[4, 0, 5], [1, 3, -1]], np.int32)
+    wanted = engines[0].run({"qkv": qkv, "counts": np.array(lengths, np.int32), "window": window})["context"][0]
+    past, had = np.zeros(sizes["past"], np.float32), np.zeros(2, np.int32)
+    for counts in (np.array([4, 1], np.int32), np.array([1, 3], np.int32)):
+        rows = [begin + int(had[k]) + i for k, begin in enumerate((0, lengths[0])) for i in range(int(counts[k]))]
+        step = {"qkv": qkv[:, rows], "counts": counts, "past": past, "had": had, "pages": pages, "window": window}
+        results = engines[1].run(step)
+        np.testing.assert_allclose(results["context"][0], wanted[rows], rtol=1e-4, atol=1e-5)
+        past, had = results["present"], had + counts
+
+
 def test_the_creator_may_be_called_like_a_functional():
     network = Network()
     with net_guard(network):
@@ -152,9 +182,9 @@ def test_the_creator_may_be_called_like_a_functional():
         ({"head_size": ([4, 4], INT32)}, "bad_attribute", "field 'head_size' (i32) has 2 elements, not 1"),
         ({"num_kv_heads": 0}, "bad_attribute", "field 'num_kv_heads' (i32) = 0 is not in 1 .. 1048576"),
         ({"num_heads": 3}, "bad_attribute", "num_heads = 3 is no multiple of num_kv_heads = 2"),
-        ({"mask_type": 2}, "not_supported", "field 'mask_type' (i32) = 2: not supported yet, masks are 0 (padding) and 1 (causal)"),
-        ({"paged_kv_cache": (1, INT32)}, "not_supported", "k and v of the past are one operand"),
-        ({"position_embedding_type": (2, INT8)}, "not_supported", "rotate q and k before this layer"),
+        ({"mask_type": 3}, "not_supported", "field 'mask_type' (i32) = 3: not supported yet, masks are 0 (padding), 1 (causal) and 2"),
+        ({"paged_kv_cache": (1, INT32)}, "not_supported", "paged_kv_cache = 1 with remove_input_padding = 0"),
+        ({"position_embedding_type": (8, INT8)}, "not_supported", "positions are 0 (learned_absolute), 1 (rope_gptj) and 2"),
     ],
 )
 def test_wrong_fields_are_errors_of_the_creator(changed: dict[str, Any], code: str, text: str):
@@ -169,7 +199,7 @@ def test_wrong_fields_are_errors_of_the_creator(changed: dict[str, Any], code: s
 
 def test_all_wrong_fields_are_one_error():
     with pytest.raises(tenon.TenonError) as raised:
-        creator().create_plugin("it", page_fields(num_heads=None, mask_type=2, heads=1, head_size=0))
+        creator().create_plugin("it", page_fields(num_heads=None, mask_type=3, heads=1, head_size=0))
     assert raised.value.code == "bad_attribute"
     for name in ("num_heads", "mask_type", "heads", "head_size"):
         assert f"'{name}'" in raised.value.found
