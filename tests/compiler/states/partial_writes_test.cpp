@@ -66,6 +66,34 @@ TEST(PartialWrites, ScatterNDWritesRowsOfPages) {
   }
 }
 
+/// A prompt, a chunk and a single token in one run: only their rows of K and V are written.
+TEST(PartialWrites, GPTAttentionWritesRowsOfItsSequences) {
+  auto s = stepper(
+      "graph(x: f32[1,n,4096], counts: i64[2], had: i64[2], cache: f32[2,2,1,8,1024]) { y, now = tenon::GPTAttention(x, counts, cache, _, had, "
+      "num_heads=2, num_kv_heads=1, head_size=1024, packed=1, position_embedding_type=2, rotary_embedding_dim=2) "
+      "state cache(cache) = now return y, now }",
+      plain());
+  ASSERT_TRUE(s) << s.error().text();
+  BoundPages cache(*s->context, 0, {2, 2, 1, 8, 1024});
+  Sizes had{0, 0};
+  for (const auto& [first, second] : {std::pair{3, 1}, {1, 4}, {1, 0}, {2, 2}}) {
+    std::vector<int64_t> rows;
+    for (int64_t half = 0; half < 2; ++half) {
+      for (int64_t k = 0; k < first; ++k) rows.push_back(half * 8 + had[0] + k);
+      for (int64_t k = 0; k < second; ++k) rows.push_back((2 + half) * 8 + had[1] + k);
+    }
+    cache.allow(rows);
+    const Sizes counts{first, second};
+    EXPECT_STEP(*s, random({1, first + second, 4096}, static_cast<uint64_t>(rows[0])), indices({2}, counts), indices({2}, had));
+    had = {had[0] + first, had[1] + second};
+  }
+  const Sizes counts{2, 1};
+  const auto full = s->context->run(std::vector{random({1, 3, 4096}, 1), indices({2}, counts), indices({2}, had)});
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().code(), Code::index_out_of_range) << full.error().text();
+  EXPECT_TRUE(full.error().text().contains("node 'now'")) << full.error().text();
+}
+
 /// Each sequence of a batch has a past length of its own, which is data.
 TEST(PartialWrites, TensorScatterWritesAtALengthPerSequence) {
   auto s = stepper(
