@@ -229,6 +229,18 @@ TEST(Contractions, SlicesOfImagesWithAHaloMatchReference) {
   })");
 }
 
+/// With the padding around its rows, the result is not walked as one by the axes that lay along the lanes.
+TEST(Contractions, HalosChangeTheRolesOfTheirWriter) {
+  runs(R"(graph main(x: f32[5,3], b: f32[3,4,6], w: f32[8,7]) {
+    const pads: i64[6] = [0, 0, 1, 0, 0, 1]
+    h = Einsum(x, b, equation="ab,bqk->aqk")
+    p = Pad(h, pads)
+    y = MatMul(p, w)
+    return y
+  })",
+       1e-4, 2);
+}
+
 /// The last column of a window that moves in steps of two depends on how wide the image is.
 TEST(Contractions, StridedConvolutionsReadAHalo) {
   runs(R"(graph main(x: f32[n,2,7,m], k: f32[4,2,1,1], w: f32[3,4,3,3]) {
