@@ -51,6 +51,7 @@ TEST(Lanes, TacticChoosesTheVectorisedAxis) {
 TEST(Lanes, RefusesAnAxisOfOnePointAndAnUnknownAxis) {
   EXPECT_EQ(refused(kTurned, 1), "lanes=-1, or one of 0, 2; lanes=1");
   EXPECT_EQ(refused(kTurned, 3), "lanes=-1, or one of 0, 2; lanes=3");
+  EXPECT_EQ(refused(kTurned, 1 << 30), "lanes=-1, or one of 0, 2; lanes=1073741824");
 }
 
 TEST(Lanes, RefusesAScannedAxis) {

@@ -128,5 +128,21 @@ TEST(Windows, OtherConvolutionsAreNoWindowSums) {
   runs("graph main(x: f32[1,8,8,8], w: f32[8,1,3,3]) { y = Conv(x, w, group=8) return y }", 0);                   // weights stand apart
 }
 
+/// Weights that are a part of a constant cannot be transposed: loops add them up, and others run the map after them.
+TEST(Windows, PartsOfConstantsAreNoWeightsOfWindows) {
+  runs("graph main(x: f32[n,4,6,8]) { " + weights("a", {8, 1, 3, 4}) + weights("v", {5, 8, 1, 1}) + R"(
+    const first: i64[1] = [0]
+    const last: i64[1] = [3]
+    const axis: i64[1] = [3]
+    w = Slice(a, first, last, axis)
+    t = Transpose(x, perm=[0,3,1,2])
+    c = Conv(t, w, group=8)
+    r = Relu(c)
+    y = Conv(r, v)
+    return y
+  })",
+       0);
+}
+
 }  // namespace
 }  // namespace tenon::codegen
