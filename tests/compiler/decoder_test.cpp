@@ -125,6 +125,19 @@ TEST(Decoders, LogitsHaveTheSameBitsInAllChunkings) {
     expect_same_bits(all, logits_in_chunks(*steps, tokens, chunks), chunks.size());
 }
 
+TEST(Decoders, BasesThatGrowGiveTheSameBitsInAllChunkings) {  // dynamic NTK: each query rotates the keys by a base of its own
+  nn::DecoderConfig config = config_of_long_sequences();
+  std::tie(config.dynamic_context, config.dynamic_factor, config.windows) = std::tuple(37, 4, std::vector<int64_t>{0, 20});
+  auto steps = steps_of(config, nn::testing::weights_of(config));
+  ASSERT_TRUE(steps) << steps.error().text();
+  const std::vector<int64_t> all = long_sequence(), tokens(all.begin(), all.begin() + 80);
+  for (const ptrdiff_t count : {16, 16, 11, 1, 1, 7}) EXPECT_EQ(steps->run({all.begin(), all.begin() + count}), "");
+  const std::vector<float> one_by_one = logits_in_chunks(*steps, tokens, {});
+  ASSERT_FALSE(one_by_one.empty());
+  for (const auto& chunks : std::vector<std::vector<size_t>>{{16, 16, 16, 16, 16}, {7, 16, 1, 3, 16, 16, 16}, {16, 5, 15, 2, 16, 13, 11}})
+    expect_same_bits(one_by_one, logits_in_chunks(*steps, tokens, chunks), chunks.size());
+}
+
 TEST(Decoders, CachesOfSmallTypesEqualTheReferenceWithTheSameBitsInAllChunkings) {
   const nn::DecoderConfig config = config_of_long_sequences();
   const auto weights = nn::testing::weights_of(config);

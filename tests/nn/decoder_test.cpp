@@ -192,6 +192,36 @@ void expect_near(const std::vector<double>& want, std::span<const double> got, d
   for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], tolerance) << i;
 }
 
+TEST(Decoder, BasesThatGrowWithTheSequence) {  // dynamic NTK
+  DecoderConfig c = small_config();
+  const auto weights = weights_of(c);
+  const std::vector<double> fixed = testing::plain_logits(c, weights, kTokens);
+  c.dynamic_context = 8;  // the end of which is within the run of tokens 7 to 9
+  c.dynamic_factor = 4;
+  EXPECT_GT(largest_difference(testing::plain_logits(c, weights, kTokens), fixed), 1e-2) << "the base shows";
+  EXPECT_EQ(difference_in_chunks(c, weights), "");
+  c.rotation = Rotation::half_split;
+  c.rotated_size = 4;
+  c.rotation_divisors = {1, 1.5};
+  c.rotation_magnitude = 1.25;
+  c.windows = {3, 0};
+  EXPECT_EQ(difference_in_chunks(c, weights), "");
+  c.window_rotation_base = 50;
+  EXPECT_EQ(difference_in_chunks(c, weights), "");
+}
+
+TEST(Decoder, WhatBasesThatGrowDoNotSupport) {
+  DecoderConfig c = small_config();
+  c.dynamic_context = 8;
+  const auto weights = weights_of(c);
+  EXPECT_EQ(make_decoder(c, weights, {.has_cache = false}).error()->place, "kv_cache_type");
+  EXPECT_EQ(make_decoder(c, weights, {.window = 4}).error()->place, "--window");
+  c.context = 1 << 20;  // copies of keys for 2 queries are all that a run may have
+  const auto graph = make_decoder(c, weights);
+  ASSERT_TRUE(graph) << graph.error().text();
+  EXPECT_EQ((*graph)->value((*graph)->inputs()[0]).type.dim(1).upper(), 2);
+}
+
 TEST(Decoder, LogitsOfAllTokensWithoutACacheAndInPlainOps) {
   DecoderConfig c = small_config();
   c.windows = {3, 0};
@@ -336,6 +366,22 @@ TEST(Families, Gemma2OfGgufScalesScoresByItsDepth) {
   EXPECT_EQ(config_of("gemma2", sizes_of_a_model(42))->score_scale, 0) << "by the size of a head";
   EXPECT_EQ(config_of("gemma2", sizes_of_a_model(46))->score_scale, 0.25);
   EXPECT_TRUE(config_of("gemma2", sizes_of_a_model(42))->windows.empty()) << "the file gives no window";
+}
+
+TEST(Families, DynamicRotationsGrowBeyondTheContextOfTheTraining) {
+  Hyperparameters model = sizes_of_a_model(2);
+  model.set("rope.scaling.type", "dynamic");
+  model.set("rope.scaling.factor", 4.0);
+  const auto config = config_of("llama", model);
+  ASSERT_TRUE(config) << config.error().text();
+  EXPECT_EQ(config->dynamic_context, 128);
+  EXPECT_EQ(config->dynamic_factor, 4);
+  EXPECT_EQ(config->context, 512);
+  model.set("rope.scaling.factor", -1.0);
+  EXPECT_EQ(config_of("llama", model).error()->place, "hyperparameter 'rope.scaling.factor'");
+  model.set("rope.scaling.factor", 4.0);
+  model.set("rope.dimension_count", int64_t{2});
+  EXPECT_EQ(config_of("llama", model).error()->place, "hyperparameter 'rope.dimension_count'");
 }
 
 TEST(Families, GraniteRefusesToDivideByZero) {

@@ -57,12 +57,17 @@ struct Plain {
     for (size_t i = 0; i < x.size(); ++i) x[i] = (x[i] - mean) / std::sqrt(squares + epsilon) * w[i] + bias[i];
     return x;
   }
-  void rotate(Row& head, int64_t position, bool has_window) const {
+  /// length: of the sequence up to the query that reads the head.
+  void rotate(Row& head, int64_t position, bool has_window, int64_t length = 0) const {
     if (c.rotation == Rotation::none) return;
     const int64_t n = c.rotated_size;
     const bool is_apart = has_window && c.window_rotation_base > 0;
     for (int64_t i = 0; i < n / 2; ++i) {
-      const double base = is_apart ? c.window_rotation_base : c.rotation_base;
+      double base = is_apart ? c.window_rotation_base : c.rotation_base;
+      if (c.dynamic_context > 0 && !is_apart && length > c.dynamic_context) {
+        const double share = static_cast<double>(length) / static_cast<double>(c.dynamic_context);
+        base *= std::pow(c.dynamic_factor * share - (c.dynamic_factor - 1), static_cast<double>(n) / static_cast<double>(n - 2));
+      }
       double angle = static_cast<double>(position) * std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(n));
       if (!is_apart) angle /= c.rotation_factor;
       if (!is_apart && !c.rotation_divisors.empty()) angle /= c.rotation_divisors[static_cast<size_t>(i)];
@@ -142,21 +147,23 @@ std::vector<double> plain_logits(const DecoderConfig& c, const Weights& weights,
     const bool has_window = window > 0, is_stream = stream.window > 0, keeps_window = has_window && window <= stream.window;
     const int64_t sinks = is_stream && !keeps_window ? stream.sinks : 0;
     if (is_stream && !keeps_window) window = stream.window;
-    // Keys of a stream are kept as they are before their rotation.
-    const auto rotated = [&](Row key, int64_t position) {
-      p.rotate(key, position, has_window);
-      return key;
+    // Keys of a stream, and of a base that grows, are kept as they are before their rotation.
+    const bool as_read = is_stream || c.dynamic_context > 0;
+    const auto rotated = [&](Row row, int64_t position, size_t query) {
+      p.rotate(row, position, has_window, static_cast<int64_t>(query) + 1);
+      return row;
     };
     std::vector<std::vector<Row>> keys, values;
     std::vector<Row> next = x;
     for (size_t t = 0; t < tokens.size(); ++t) {
       const Row h = before ? p.norm(layer + "attn_norm", x[t]) : x[t], own = has_second ? p.norm(layer + "attn_norm_2", x[t]) : h;
-      keys.push_back(p.heads(layer, own, 'k', static_cast<int64_t>(t), has_window, !is_stream));
+      keys.push_back(p.heads(layer, own, 'k', static_cast<int64_t>(t), has_window, !as_read));
       values.push_back(p.heads(layer, own, 'v', static_cast<int64_t>(t), has_window));
       for (auto* stored : {&keys.back(), &values.back()})
         for (Row& row : *stored) round_row(row, cache);
       const int64_t shift = is_stream ? std::max<int64_t>(0, static_cast<int64_t>(t) - stream.window) : 0;
-      const auto queries = p.heads(layer, own, 'q', static_cast<int64_t>(t) - shift, has_window);
+      auto queries = p.heads(layer, own, 'q', 0, has_window, false);
+      for (Row& query : queries) query = rotated(query, static_cast<int64_t>(t) - shift, t);
       Row joined;
       for (int64_t head = 0; head < c.heads; ++head) {
         const auto kv = static_cast<size_t>(head / (c.heads / c.key_heads));
@@ -167,7 +174,7 @@ std::vector<double> plain_logits(const DecoderConfig& c, const Weights& weights,
           if (s >= first || static_cast<int64_t>(s) < sinks) read.push_back(s);
         for (size_t s : read) {
           const auto place = static_cast<int64_t>(s);
-          const Row key = is_stream ? rotated(keys[s][kv], place < sinks ? place : place - shift) : keys[s][kv];
+          const Row key = as_read ? rotated(keys[s][kv], place < sinks ? place : place - shift, t) : keys[s][kv];
           double sum = 0;
           for (size_t i = 0; i < queries[static_cast<size_t>(head)].size(); ++i) sum += queries[static_cast<size_t>(head)][i] * key[i];
           const double scale = c.score_scale == 0 ? 1 / std::sqrt(static_cast<double>(c.head_size)) : static_cast<float>(c.score_scale);

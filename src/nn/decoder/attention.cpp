@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "nn/decoder/parts.h"
 #include "ops/definition/plain_ops.h"
@@ -77,11 +78,14 @@ ir::ValueId attention(DecoderParts& parts, int64_t layer, ir::ValueId x) {
   const DecoderConfig& c = parts.config;
   const std::string prefix = fmt::format("blk.{}.", layer);
   const Projections projections = project(parts, prefix, x);
-  const auto [query, key] = rotated_pair(parts, layer, split_heads(parts, projections.query, c.heads, prefix + "attn_q_norm"),
-                                         split_heads(parts, projections.key, c.key_heads, prefix + "attn_k_norm"));
+  ir::ValueId query = split_heads(parts, projections.query, c.heads, prefix + "attn_q_norm");
+  ir::ValueId key = split_heads(parts, projections.key, c.key_heads, prefix + "attn_k_norm");
+  const bool as_read = rotates_as_read(parts, layer);
+  if (!as_read) std::tie(query, key) = rotated_pair(parts, layer, query, key);
   const ir::ValueId keys = cached(parts, layer, "keys", key);
   const ir::ValueId values = cached(parts, layer, "values", split_heads(parts, projections.value, c.key_heads));
-  const ir::ValueId joined = query && keys && values ? attended(parts, layer, query, keys, values) : ir::ValueId{};
+  ir::ValueId joined = {};
+  if (query && keys && values) joined = (as_read ? dynamically_attended : attended)(parts, layer, query, keys, values);
   return parts.weights.linear(prefix + "attn_output", joined, c.heads * c.head_size, c.width);
 }
 

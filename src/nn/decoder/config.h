@@ -39,8 +39,11 @@ struct DecoderConfig {
   double rotation_factor = 1;                  ///< positions are divided by it (linear scaling)
   std::vector<double> rotation_divisors = {};  ///< of the frequency of each rotated pair; empty: 1 (llama3, YaRN, LongRoPE)
   double rotation_magnitude = 1;               ///< cosines and sines are multiplied by it (YaRN, LongRoPE)
-  double window_rotation_base = 0;             ///< of layers with a window, whose rotation is not scaled; 0: as all layers (Gemma 3)
-  bool linear_bias = false;                    ///< scores of keys fall linearly with their distance, by a slope a head (ALiBi)
+  /// Above 0: keys are rotated as they are read, by a base that grows with the positions of queries beyond so many tokens (dynamic NTK).
+  int64_t dynamic_context = 0;
+  double dynamic_factor = 1;        ///< how fast that base grows
+  double window_rotation_base = 0;  ///< of layers with a window, whose rotation is not scaled; 0: as all layers (Gemma 3)
+  bool linear_bias = false;         ///< scores of keys fall linearly with their distance, by a slope a head (ALiBi)
   Activation activation = Activation::silu;
   bool gated = true;  ///< feed-forward is down(act(gate(x)) * up(x)); else down(act(up(x)))
   double embedding_scale = 1, residual_scale = 1, logit_scale = 1;

@@ -125,6 +125,8 @@ Result<std::unique_ptr<ir::Graph>> make_decoder(const DecoderConfig& config, con
     parts.stream = {options.window, options.sinks, most};
     TRY(check_stream(parts));
   }
+  TRY(check_dynamic(parts));
+  if (config.dynamic_context > 0) most = std::min(most, most_tokens_of_dynamic_run(parts));
   if (!parts.has_cache) parts.capacity = most;
   TRY(check_capacity(parts));
   const ir::ConstantRef table = embedding(reader, weights, config.width);

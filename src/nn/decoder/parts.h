@@ -6,6 +6,7 @@
 
 #include "nn/decoder/cache_type.h"
 #include "nn/decoder/config.h"
+#include "nn/decoder/dynamic_rotation.h"
 #include "nn/decoder/ring.h"
 #include "nn/decoder/weight_reader.h"
 
@@ -26,6 +27,7 @@ struct DecoderParts {
                 sines = {};  ///< f32[capacity, rotated size / 2], of a stream f32[1, new, rotated size / 2]; none without rotation
   };
   Angles angles = {}, window_angles = {};            ///< of layers without and with a window
+  Angles key_angles = {};                            ///< f32[new, past + new, rotated size / 2] of keys that are rotated as they are read
   Angles sink_angles = {}, window_sink_angles = {};  ///< of a stream: of queries that read sinks
   std::map<int64_t, ir::ValueId> masks = {};         ///< by window: bool[new, past + new]; with linear bias f32[heads, new, past + new]
   std::map<Ring, RingValues> rings = {};
@@ -43,6 +45,8 @@ ir::ValueId scaled(ir::Builder& build, ir::ValueId x, double factor);
 /// The angles of the new tokens: position / factor * base^(-2i / rotated) / divisor i, cosine and sine of it times the magnitude, computed
 /// in f64 in each run (https://arxiv.org/abs/2104.09864). Of a stream also those of queries that read sinks, at min(position, window).
 void add_rotation(DecoderParts& parts);
+/// Of each pair: base^(-2i / rotated) / divisor i. divisors: empty: 1.
+std::vector<double> frequencies_of(int64_t rotated, double base, const std::vector<double>& divisors);
 /// How much the score of a key falls with each token of distance, a number a head (https://arxiv.org/abs/2108.12409): 2^(-8 h / n) for the
 /// largest power of two n, then every other one of the same of 2n.
 std::vector<float> bias_slopes(int64_t heads);

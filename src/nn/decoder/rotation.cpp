@@ -6,9 +6,7 @@
 #include "ops/definition/plain_ops.h"
 
 namespace tenon::nn {
-namespace {
 
-/// Of each pair: base^(-2i / rotated) / divisor i. divisors: empty: 1.
 std::vector<double> frequencies_of(int64_t rotated, double base, const std::vector<double>& divisors) {
   std::vector<double> out;
   for (int64_t i = 0; i < rotated / 2; ++i) {
@@ -17,6 +15,8 @@ std::vector<double> frequencies_of(int64_t rotated, double base, const std::vect
   }
   return out;
 }
+
+namespace {
 
 /// f32[1, new, pairs]: cosines and sines of positions, i64[1, new].
 DecoderParts::Angles angles_at(ir::Builder& build, ir::ValueId positions, double factor, const std::vector<double>& frequencies,
@@ -39,6 +39,10 @@ void add_rotation(DecoderParts& parts) {
   ir::Builder& build = parts.build;
   const auto of_all = frequencies_of(c.rotated_size, c.rotation_base, c.rotation_divisors);
   const auto own = c.window_rotation_base > 0 ? frequencies_of(c.rotated_size, c.window_rotation_base, {}) : std::vector<double>();
+  if (c.dynamic_context > 0) {  // layers without that base: dynamic_rotation.cpp
+    if (!own.empty()) parts.window_angles = angles_at(build, parts.positions, 1, own, 1);
+    return;
+  }
   const auto add = [&](ir::ValueId positions, DecoderParts::Angles& all, DecoderParts::Angles& windows) {
     all = angles_at(build, positions, c.rotation_factor, of_all, c.rotation_magnitude);
     windows = own.empty() ? all : angles_at(build, positions, 1, own, 1);

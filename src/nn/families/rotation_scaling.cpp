@@ -93,6 +93,21 @@ Result<void> scale_longrope(const Hyperparameters& model, int64_t capacity, Deco
   return {};
 }
 
+/// As transformers does, the context of the training is where the base begins to grow; as in vLLM that of the model is `factor` times as
+/// long.
+Result<void> scale_dynamic(const Hyperparameters& model, DecoderConfig& c) {
+  const double original = TRY(positive(model, "rope.scaling.original_context_length", static_cast<double>(c.context)));
+  c.dynamic_factor = TRY(positive(model, "rope.scaling.factor", 1));
+  if (c.rotated_size <= 2)
+    return fail(Code::bad_input, "hyperparameter 'rope.dimension_count'", "the base of so small a rotation cannot grow")
+        .expected("at least 4")
+        .found(std::to_string(c.rotated_size));
+  constexpr double kMost = 1 << 30;
+  c.dynamic_context = static_cast<int64_t>(std::clamp(original, 1.0, kMost));
+  c.context = std::max(c.context, static_cast<int64_t>(std::min(static_cast<double>(c.dynamic_context) * c.dynamic_factor, kMost)));
+  return {};
+}
+
 }  // namespace
 
 Result<void> scale_rotation(const Hyperparameters& model, int64_t capacity, DecoderConfig& config) {
@@ -107,9 +122,10 @@ Result<void> scale_rotation(const Hyperparameters& model, int64_t capacity, Deco
   if (scaling == "llama3") return scale_llama3(model, config);
   if (scaling == "yarn") return scale_yarn(model, config);
   if (scaling == "longrope" || scaling == "su") return scale_longrope(model, capacity, config);
+  if (scaling == "dynamic") return scale_dynamic(model, config);
   return fail(Code::not_supported, "hyperparameter 'rope.scaling.type'",
               fmt::format("not supported yet: scaling '{}' of positions", scaling))
-      .expected("none, linear, llama3, yarn or longrope");
+      .expected("none, linear, llama3, yarn, longrope or dynamic");
 }
 
 }  // namespace tenon::nn
