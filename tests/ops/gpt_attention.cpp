@@ -249,8 +249,10 @@ TEST(GptAttention, RefusesRowsAndPagesThatAreNotThere) {
   const Tensor cache = floats({1, 2, kKvHeads, 8, kSize}, Row(2 * kKvHeads * 8 * kSize)),
                pool = floats({3, 2, kKvHeads, kBlock, kSize}, Row(3 * 2 * kKvHeads * kBlock * kSize));
   const auto pages = [](const Numbers& list) { return Tensor::of_i64({1, static_cast<int64_t>(list.size())}, list); };
+  std::string text;
   const auto code = [&](const Numbers& counts, const Tensor& past, int64_t had, const std::optional<Tensor>& table) {
     const auto got = run({packed(all, {0}, {3}), whole(counts), past, whole({had}), table}, {});
+    text = got ? "" : got.error().text();
     return got ? Code::internal : got.error().code();
   };
   EXPECT_EQ(code({3}, cache, 5, {}), Code::internal) << "no error";
@@ -263,6 +265,7 @@ TEST(GptAttention, RefusesRowsAndPagesThatAreNotThere) {
   EXPECT_EQ(code({3}, pool, 6, pages({1, 0})), Code::index_out_of_range) << "a page after the last";
   EXPECT_EQ(code({3}, pool, 2, pages({1, 3})), Code::index_out_of_range);
   EXPECT_EQ(code({3}, pool, 2, pages({1, -1})), Code::index_out_of_range);
+  EXPECT_TRUE(text.contains("ScatterND")) << "before anything is written: " << text;
   EXPECT_EQ(code({3}, pool, 5, pages({-1, 1})), Code::index_out_of_range) << "a page that is only read";
 }
 

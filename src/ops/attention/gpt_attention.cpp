@@ -145,8 +145,8 @@ Result<void> infer(NodeView& view) {
 /// together. past_key_value is then [sequences, 2, num_kv_heads, rows, head_size], or with page_table, [sequences, pages of one], the pool
 /// [pages, 2, num_kv_heads, tokens_per_block, head_size]; present_key_value is the same with the rows of new tokens written. Lengths that
 /// do not sum to the tokens, and rows and pages that are not there, are errors at run (index_out_of_range). Rows that no token has are
-/// masked, not skipped: they must be finite. Cost: every query is computed against the rows of all sequences, so that a call of n sequences
-/// costs n times what they cost alone.
+/// masked, not skipped: they must be finite. Cost: every query is computed against the rows of each sequence, so that a call of n sequences
+/// costs n times what they cost alone (docs/why/057-packed-gpt-attention.md).
 ///
 /// A token's position is past + its place in the sequence: of rotations (position_embedding_type 1: elements 2i and 2i + 1, 2: i and i +
 /// rotary_embedding_dim / 2; angle position / scale * base^(-2i / dim); K is kept rotated) and of logn_scaling, element t of which

@@ -123,7 +123,7 @@ class Definition {
     return {y[0], build_("Concat", {build_("Unsqueeze", {y[1], axis}), build_("Unsqueeze", {y[2], axis})}, {{"axis", int64_t{1}}})};
   }
 
-  /// Every query against the rows of all sequences, of which its mask leaves those of its own.
+  /// Every query against the rows of each sequence; the results of its own are taken.
   std::vector<ValueId> with_cache() {
     const PackedCache cache(build_, in_[kPast], in_[kPages], *sequences_, heads_.keys, heads_.size);
     const ValueId present = cache.joined(key_, value_);
@@ -131,10 +131,10 @@ class Definition {
     const ValueId last = is_causal(view_) ? position() : build_("Sub", {ends, build_.scalar(DType::i64, 1)});
     const ValueId mask = cache.visible(view_.has(kWindow) ? before_window(position()) : ValueId{}, last);
     const ValueId apart = build_("Reshape", {query_, build_.ints({0, 0, heads_.queries, heads_.size})});
-    const ValueId y = build_("Attention", {transposed(build_, apart, {0, 2, 1, 3}), cache.rows(present, 0), cache.rows(present, 1), mask},
-                             attributes(false));
+    const ValueId query = cache.repeated(transposed(build_, apart, {0, 2, 1, 3}));
+    const ValueId y = build_("Attention", {query, cache.rows(present, 0), cache.rows(present, 1), mask}, attributes(false));
     const ValueId joined = build_("Reshape", {transposed(build_, y, {0, 2, 1, 3}), build_.ints({0, 0, heads_.queries * heads_.size})});
-    std::vector<ValueId> out{joined, present};
+    std::vector<ValueId> out{cache.own(joined), present};
     out.resize(view_.outputs.size());
     return out;
   }

@@ -75,23 +75,32 @@ ValueId PackedCache::joined(ValueId key, ValueId value) const {
 }
 
 ValueId PackedCache::rows(ValueId cache, int64_t which) const {
-  const ValueId shape = build_.ints({1, heads_, -1, size_});
   const ValueId half = squeezed(build_, sliced(build_, cache, 1, which, which + 1), 1);
-  if (!pages_) return build_("Reshape", {transposed(build_, half, {1, 0, 2, 3}), shape});
+  if (!pages_) return half;
   const ValueId first_row = build_("Mul", {iota(build_, size_of(build_, pages_, 1)), block_});
   const ValueId is_used = build_("Less", {first_row, along(build_, sequences_.end(), 0, 2)});
   const ValueId page = build_("Where", {is_used, known_or_outside(pages_, size_of(build_, past_, 0)), whole(build_, 0)});
-  return build_("Reshape", {transposed(build_, build_("Gather", {half, page}), {2, 0, 1, 3, 4}), shape});
+  const ValueId shape = joined_sizes(build_, {shape_of(build_, pages_, 0, 1), build_.ints({heads_}),
+                                              build_("Unsqueeze", {keys_, build_.ints({0})}), build_.ints({size_})});
+  return build_("Reshape", {transposed(build_, build_("Gather", {half, page}), {0, 2, 1, 3, 4}), shape});
 }
 
 ValueId PackedCache::visible(ValueId first, ValueId last) const {
-  const ValueId own = build_("Equal", {along(build_, sequences_.number(), 0, 3), along(build_, iota(build_, count_), 1, 3)});
+  const ValueId own = build_("Equal", {along(build_, iota(build_, count_), 0, 4), along(build_, sequences_.number(), 2, 4)});
   const ValueId key = iota(build_, keys_);
-  ValueId seen = build_("And", {own, build_("LessOrEqual", {key, along(build_, last, 0, 3)})});
-  if (first) seen = build_("And", {seen, build_("Greater", {key, along(build_, first, 0, 3)})});
-  const ValueId shape = joined_sizes(
-      build_, {shape_of(build_, sequences_.number(), 0, 1), build_("Unsqueeze", {build_("Mul", {count_, keys_}), build_.ints({0})})});
-  return build_("Reshape", {seen, shape});
+  const ValueId seen = build_("And", {own, build_("LessOrEqual", {key, along(build_, last, 2, 4)})});
+  return first ? build_("And", {seen, build_("Greater", {key, along(build_, first, 2, 4)})}) : seen;
+}
+
+ValueId PackedCache::repeated(ValueId query) const {
+  const ValueId one = build_.ints({1});
+  return build_("Expand", {query, joined_sizes(build_, {build_("Unsqueeze", {count_, build_.ints({0})}), one, one, one})});
+}
+
+ValueId PackedCache::own(ValueId y) const {
+  const ValueId sequence = along(build_, sequences_.number(), 0, 2), token = along(build_, iota(build_, size_of(build_, y, 1)), 0, 2);
+  const ValueId rows = build_("GatherND", {y, build_("Concat", {sequence, token}, {{"axis", int64_t{1}}})});
+  return build_("Unsqueeze", {rows, build_.ints({0})});
 }
 
 }  // namespace tenon::ops

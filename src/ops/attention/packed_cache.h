@@ -32,10 +32,14 @@ class PackedCache {
 
   /// The cache with these rows, [1, tokens, heads * size] each, at the position of each token.
   ir::ValueId joined(ir::ValueId key, ir::ValueId value) const;
-  /// K (0) or V (1) of all sequences one after the other, of a result of joined(): [1, heads, sequences * keys, size].
+  /// K (0) or V (1) of a result of joined(): [sequences, heads, keys, size].
   ir::ValueId rows(ir::ValueId cache, int64_t which) const;
-  /// i64[tokens] to bool[tokens, sequences * keys]: rows of the token's sequence after `first` (none: all) up to `last`, a position each.
+  /// i64[tokens] to bool[sequences, 1, tokens, keys]: rows of the token's sequence after `first` (none: all) up to `last`, a position each.
   ir::ValueId visible(ir::ValueId first, ir::ValueId last) const;
+  /// The queries of all tokens for each sequence: [1, heads, tokens, size] to [sequences, heads, tokens, size].
+  ir::ValueId repeated(ir::ValueId query) const;
+  /// Of the results of all tokens for each sequence those of its own: [sequences, tokens, columns] to [1, tokens, columns].
+  ir::ValueId own(ir::ValueId y) const;
 
  private:
   /// The number of the page of each token, i64[tokens]; positions are not negative.
