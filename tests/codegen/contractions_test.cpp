@@ -264,6 +264,9 @@ TEST(Contractions, HalfFloatsMatchReference) {
     runs(of("graph main(a: TYPE[n,7], b: TYPE[m,7], c: TYPE[m]) { y = Gemm(a, b, c, transB=1, alpha=0.5) return y }"), 0.02, 1);
     runs(of("graph main(x: TYPE[n,2,6,6], w: TYPE[4,2,3,3]) { y = Conv(x, w, strides=[2, 1]) return y }"), 0.02, 1);
     runs(of("graph main(x: TYPE[n,2,6,6], w: TYPE[4,2,3,3]) { y = Conv(x, w, pads=[1, 1, 1, 1]) return y }"), 0.02, 1);
+    // The image is stored as f32 with the padding around it.
+    runs(of("graph main(x: TYPE[n,2,6,6], k: TYPE[4,2,1,1], w: TYPE[3,4,3,3]) { h = Conv(x, k) y = Conv(h, w, pads=[1,1,1,1]) return y }"),
+         0.05, 2);
     runs(of("graph main(x: TYPE[n,1,4,4]) { const w: TYPE[2,1,1,1] = [2, -3] y = Conv(x, w, pads=[1, 1, 1, 1]) return y }"), 0.02);
     runs(of("graph main(x: TYPE[n,2,5,5]) { const w: TYPE[2,2,1,1] = [2, -3, 1, 4] y = Conv(x, w) return y }"), 0.02, 1);
     runs(of("graph main(x: TYPE[n,3], w: TYPE[3,m]) { r = Relu(x) y = MatMul(r, w) return y }"), 0.02, 1);
