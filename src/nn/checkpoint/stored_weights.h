@@ -18,9 +18,9 @@ struct StorageReport {
 
 /// Stores the matrices of products so: all weights of two axes but tables of embeddings and positions; an embedding is one of them where
 /// it is the output's table too. int8, int4: quantize() of base/blocks, at once; one matrix at a time is decoded. A matrix that has the
-/// format already stays as it is, and so does one whose rows are no whole blocks. f32, bf16: decoded, and rounded to nearest, when an engine
-/// is written. Errors: bad_input (a weight that cannot be quantized: infinite, NaN), out_of_memory. Cost: one pass over the
-/// weights, on all threads of the default thread pool.
+/// format already stays as it is, and so does one whose rows are no whole blocks. f32, bf16: decoded, and rounded to nearest, when an
+/// engine is written. Errors: bad_input (a weight that cannot be quantized: infinite, NaN), out_of_memory. Cost: one pass over the weights,
+/// on all threads of the default thread pool.
 Result<StorageReport> store_weights(StoredWeights as, Checkpoint& checkpoint);
 
 }  // namespace tenon::nn
