@@ -9,7 +9,7 @@ namespace tenon::cli {
 
 class Console;
 
-/// The turns of a chat that stdin has: a line is one, and goes on in the next where it ends with a backslash.
+/// The turns of a chat that stdin has: a line is one, and continues on the next where it ends with a backslash.
 class TurnReader {
  public:
   explicit TurnReader(Console& console);

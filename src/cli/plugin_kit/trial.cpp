@@ -10,7 +10,7 @@ Result<Loaded> saved_and_loaded(const plugin::Object& object, const PluginCase& 
 }
 
 void Trial::found(const PluginCase& at, std::string_view what, const Error& error) {
-  found_(at.text, std::string(what) + ": " + error->what + (error->found.empty() ? "" : ", " + error->found));
+  sink_(at.text, std::string(what) + ": " + error->what + (error->found.empty() ? "" : ", " + error->found));
 }
 
 std::unique_ptr<plugin::Object> Trial::object(const PluginCase& at) {
@@ -33,8 +33,8 @@ bool Trial::set_shapes(PluginRun& run, const PluginCase& at, const PluginCase* w
   return done.has_value();
 }
 
-std::optional<RunResults> Trial::again(PluginRun& run, const PluginCase& at, const PluginRunOptions& options,
-                                       const std::vector<Tensor>* operands) {
+std::optional<RunResults> Trial::run_once(PluginRun& run, const PluginCase& at, const PluginRunOptions& options,
+                                          const std::vector<Tensor>* operands) {
   auto done = run.run(options, operands);
   if (done) return *std::move(done);
   found(at, "it does not run", done.error());
@@ -45,7 +45,7 @@ std::optional<RunResults> Trial::run(const plugin::Object& object, const PluginC
                                      const plugin::Layouts& layouts) {
   PluginRun made(object, at, layouts);
   if (!set_shapes(made, at)) return std::nullopt;
-  return again(made, at, options);
+  return run_once(made, at, options);
 }
 
 std::optional<std::vector<Tensor>> Trial::expected(const PluginCase& at) {
@@ -56,7 +56,8 @@ std::optional<std::vector<Tensor>> Trial::expected(const PluginCase& at) {
   return std::move(done->tensors);
 }
 
-void Trial::same(const PluginCase& at, const std::string& when, const std::vector<Tensor>& expected, const std::vector<Tensor>& found_now) {
+void Trial::expect_same(const PluginCase& at, const std::string& when, const std::vector<Tensor>& expected,
+                        const std::vector<Tensor>& found_now) {
   if (op().table.is_random) return;
   if (const std::string apart = difference(expected, found_now); !apart.empty()) found(at, when + ": " + apart);
 }

@@ -12,7 +12,7 @@
 
 namespace tenon::cli {
 
-/// An object that an engine makes of what another one saves.
+/// A second object, made from the fields that the first one saved, as an engine makes it.
 struct Loaded {
   std::unique_ptr<plugin::Object> object;
   std::vector<plugin::Field> fields;  ///< what was saved
@@ -20,40 +20,41 @@ struct Loaded {
 /// Errors: what `save` and `create` say.
 Result<Loaded> saved_and_loaded(const plugin::Object& object, const PluginCase& at);
 
-/// What one check works on, and where it reports findings.
+/// What one check works on: the plugin and its cases. Functions named `found` report a finding.
 class Trial {
  public:
-  using Found = std::function<void(const std::string& sample, const std::string& what)>;
-  Trial(const PluginOf& plugin, const PluginCases& drawn, Found found) : plugin(plugin), drawn(drawn), found_(std::move(found)) {}
+  using FindingSink = std::function<void(const std::string& sample, const std::string& what)>;
+  Trial(const PluginOf& plugin, const PluginCases& drawn, FindingSink sink) : plugin(plugin), drawn(drawn), sink_(std::move(sink)) {}
 
   const PluginOf& plugin;
   const PluginCases& drawn;
 
   const plugin::Op& op() const { return plugin.op; }
   const std::vector<PluginCase>& cases() const { return drawn.cases; }
-  void found(const PluginCase& at, const std::string& what) { found_(at.text, what); }
+  void found(const PluginCase& at, const std::string& what) { sink_(at.text, what); }
   void found(const PluginCase& at, std::string_view what, const Error& error);
-  void found(const std::string& sample, const std::string& what) { found_(sample, what); }
+  void found(const std::string& sample, const std::string& what) { sink_(sample, what); }
 
   /// A new object; null, with a finding, where the op does not make one.
   std::unique_ptr<plugin::Object> object(const PluginCase& at);
-  /// None, with a finding, where it is not saved or not made again.
+  /// Saves the object and makes another one from its fields; none, with a finding, where one of the two fails.
   std::optional<Loaded> loaded(const plugin::Object& object, const PluginCase& at);
-  /// Shapes and one run; none, with a finding, where there is an error: what a plugin may refuse is no case.
+  /// Sets the shapes and runs once; none, with a finding, where one of the two fails: a plugin must take every case.
   std::optional<RunResults> run(const plugin::Object& object, const PluginCase& at, const PluginRunOptions& options = {},
                                 const plugin::Layouts& layouts = {});
-  std::optional<RunResults> again(PluginRun& run, const PluginCase& at, const PluginRunOptions& options = {},
-                                  const std::vector<Tensor>* operands = nullptr);
+  /// One run with the shapes that are set; none, with a finding, where it fails.
+  std::optional<RunResults> run_once(PluginRun& run, const PluginCase& at, const PluginRunOptions& options = {},
+                                     const std::vector<Tensor>* operands = nullptr);
   bool set_shapes(PluginRun& run, const PluginCase& at, const PluginCase* workspace_of = nullptr);
-  /// What it is to give: one run of a new object. None as with run().
+  /// The results of one run of a new object, with which checks compare others. None as with run().
   std::optional<std::vector<Tensor>> expected(const PluginCase& at);
-  /// A finding where the results are others, bit for bit. Ops that are random may give others.
-  void same(const PluginCase& at, const std::string& when, const std::vector<Tensor>& expected, const std::vector<Tensor>& found);
+  /// Reports a finding where the results differ in a bit. The results of ops that are random may differ.
+  void expect_same(const PluginCase& at, const std::string& when, const std::vector<Tensor>& expected, const std::vector<Tensor>& found);
   /// Other operand values of the same types.
   std::vector<Tensor> other_operands(const PluginCase& at, uint64_t seed) const;
 
  private:
-  Found found_;
+  FindingSink sink_;
 };
 
 /// One property of plugins.

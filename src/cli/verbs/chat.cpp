@@ -18,8 +18,8 @@ namespace tenon::cli::verb_chat {
 namespace {
 
 constexpr std::string_view kHelp =
-    "A line is a turn; one that ends with \\ goes on in the next. /clear begins a new chat, /exit ends it, /help shows this.\n"
-    "Ctrl-C ends an answer, and the chat where none is under way; so does Ctrl-D.";
+    "A line is a turn; a line that ends with \\ continues on the next. /clear begins a new chat, /exit ends it, /help shows this.\n"
+    "Ctrl-C ends an answer that is under way. At the prompt, Ctrl-C or Ctrl-D ends the chat.";
 
 struct Options {
   LanguageModelOptions model;
@@ -33,14 +33,14 @@ class Chat {
  public:
   Chat(AnswerPrinter printer, const std::string& system) : printer_(std::move(printer)) {
     if (!system.empty()) messages_.push_back({"system", system});
-    first_ = messages_.size();
+    first_turn_ = messages_.size();
   }
 
   /// Where it fails the chat is as it was.
   Result<void> ask(std::string text) {
     TRY(check_text(text, "turn"));
     messages_.push_back({"user", std::move(text)});
-    auto answer = answer_last();
+    auto answer = answer_newest_turn();
     if (!answer) {
       messages_.pop_back();
       return std::unexpected(answer.error());
@@ -49,12 +49,13 @@ class Chat {
     return {};
   }
   /// Forgets all turns.
-  void clear() { messages_.resize(first_); }
-  /// Of all answers.
+  void clear() { messages_.resize(first_turn_); }
+  /// For --json: AnswerPrinter::data() of each answer.
   const nlohmann::ordered_json& data() const { return data_; }
 
  private:
-  Result<std::string> answer_last() {
+  /// Answers the last of messages_.
+  Result<std::string> answer_newest_turn() {
     std::string answer = TRY(printer_.answer(TRY(printer_.model().chat_tokens(messages_))));
     data_.push_back(printer_.data(answer));
     return answer;
@@ -62,7 +63,7 @@ class Chat {
 
   AnswerPrinter printer_;
   std::vector<llm::Message> messages_;
-  size_t first_ = 0;  ///< of the turns in messages_
+  size_t first_turn_ = 0;  ///< index in messages_: 1 after a system message
   nlohmann::ordered_json data_ = nlohmann::ordered_json::array();
 };
 
@@ -89,7 +90,7 @@ Result<void> talk(Chat& chat, runtime::StopToken& stop, Console& console) {
   return {};
 }
 
-/// What --file and --ask give: the files are part of the first turn. None: lines are read.
+/// The turns of --file and --ask: the files are part of the first one. Without any, the turns are read from lines of stdin.
 Result<std::vector<std::string>> given_turns(const Options& o) {
   std::vector<std::string> out = o.ask;
   for (std::string& turn : out)
@@ -129,9 +130,9 @@ VERB(chat) {
         "  tenon chat model.gguf --file letter.txt --ask 'Summarize this letter.'\n"
         "  tenon chat model.tenon < questions.txt\n"
         "  git diff | tenon chat model.tenon --system Explain --ask -\n"
-        "\nAnswers go to stdout, their speed to stderr. A line of stdin is a turn; one that ends with \\ goes on in the next. /clear begins\n"
-        "a new chat, /exit ends it. Ctrl-C ends an answer; the next one, at the prompt, ends the chat. The model's chat template makes one\n"
-        "text of the turns; what they have in common with the turns before is not computed again.\n",
+        "\nAnswers go to stdout, their speed to stderr. A line of stdin is a turn; a line that ends with \\ continues on the next. /clear\n"
+        "begins a new chat, /exit ends it. Ctrl-C ends an answer; at the prompt, it ends the chat. The model's chat template makes one\n"
+        "text of the turns; tokens at its beginning that are the same as in the turn before are not computed again.\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->model.add_to(app);
@@ -139,7 +140,7 @@ VERB(chat) {
           ->type_name("TEXT");
       app.add_option("--system-file", o->system_file, "the same, from a text file")->type_name("FILE")->excludes("--system");
       app.add_option("--ask", o->ask,
-                     "ask this in place of reading lines, and end; -: all that stdin has, as one turn; may be repeated: each is a turn")
+                     "a turn to answer in place of lines of stdin; -: all of stdin as one turn; may be repeated, once for each turn")
           ->type_name("TEXT")
           ->allow_extra_args(false);
       app.add_option("-f,--file", o->files, "a text file that is part of the first turn, before its --ask; may be repeated")

@@ -44,7 +44,7 @@ class Contexts {
       if (!alone) return false;
       PluginRun first(*alone, at_);
       if (!trial_.set_shapes(first, at_)) return false;
-      auto expected = trial_.again(first, at_, {}, &context->operands);
+      auto expected = trial_.run_once(first, at_, {}, &context->operands);
       if (!expected) return false;
       context->expected = std::move(expected->tensors);
       context->run = std::make_unique<PluginRun>(context->attached ? *context->attached : *shared_, at_);

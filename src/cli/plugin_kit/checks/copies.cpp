@@ -43,7 +43,7 @@ void check_attach(Trial& trial) {
       trial.found(at, "it does not attach", attached.error());
       continue;
     }
-    if (const auto done = trial.run(**attached, at)) trial.same(at, "an attached object", *expected, done->tensors);
+    if (const auto done = trial.run(**attached, at)) trial.expect_same(at, "an attached object", *expected, done->tensors);
   }
 }
 
@@ -54,7 +54,8 @@ void check_save(Trial& trial) {
     if (!expected || !object) continue;
     const auto loaded = trial.loaded(*object, at);
     if (!loaded) continue;
-    if (const auto done = trial.run(*loaded->object, at)) trial.same(at, "an object made of what was saved", *expected, done->tensors);
+    if (const auto done = trial.run(*loaded->object, at))
+      trial.expect_same(at, "an object made of what was saved", *expected, done->tensors);
     const auto twice = loaded->object->save(loaded->fields);
     if (twice && *twice != loaded->fields) trial.found(at, "an object made of what was saved saves other fields");
   }

@@ -15,7 +15,8 @@ void refused(Trial& trial, const PluginCase& at, const std::vector<Tensor>& expe
   if (!trial.set_shapes(run, at)) return;
   const auto done = run.run(options);
   if (done && done->refused) trial.found(at, call + " fails, and enqueue reports success");
-  if (const auto next = trial.again(run, at)) trial.same(at, "the run after one in which " + call + " failed", expected, next->tensors);
+  if (const auto next = trial.run_once(run, at))
+    trial.expect_same(at, "the run after one in which " + call + " failed", expected, next->tensors);
 }
 
 void without_resources(Trial& trial, const PluginCase& at, const std::vector<Tensor>& expected) {
@@ -25,7 +26,7 @@ void without_resources(Trial& trial, const PluginCase& at, const std::vector<Ten
   if (object) {
     PluginRun run(**object, at);
     if (run.set_shapes())
-      if (const auto done = run.run()) trial.same(at, "where acquire fails", expected, done->tensors);
+      if (const auto done = run.run()) trial.expect_same(at, "where acquire fails", expected, done->tensors);
   }
   host.refuse_resources(false);
 }
@@ -37,7 +38,7 @@ void stopped(Trial& trial, const PluginCase& at, const std::vector<Tensor>& expe
   if (!object) return;
   PluginRun run(*object, at);
   if (!trial.set_shapes(run, at)) return;
-  if (const auto done = run.run(options)) trial.same(at, "a run that is to stop and reports success", expected, done->tensors);
+  if (const auto done = run.run(options)) trial.expect_same(at, "a run that is to stop and reports success", expected, done->tensors);
 }
 
 void without_a_saver(Trial& trial, const PluginCase& at) {
