@@ -18,8 +18,8 @@ ChangeCollector::Layout layout_of(const Checkpoint& checkpoint) {
   return layout && *layout == "half_split" ? ChangeCollector::Layout::folder : ChangeCollector::Layout::gguf;
 }
 
-/// Rows of heads, each as [parts, rows / parts]: the two axes change places.
-ir::ConstantRef exchanged_rows(ir::ConstantRef value, int64_t heads, int64_t parts) {
+/// Each head's rows as a matrix [parts, rows / parts], transposed: the rows of a head get another order, the shape stays.
+ir::ConstantRef transposed_rows_of_heads(ir::ConstantRef value, int64_t heads, int64_t parts) {
   const Sizes shape = value->shape;
   const int64_t rows = shape[0], columns = rows > 0 ? value->count() / rows : 0;
   ir::ConstantRef grouped = ir::reshape(std::move(value), {heads, parts, rows / heads / parts, columns});
@@ -40,7 +40,7 @@ Result<ir::ConstantRef> low_rank(ir::ConstantRef left, ir::ConstantRef right, do
 ChangeCollector::ChangeCollector(const Checkpoint& checkpoint, Layout layout, std::string place)
     : checkpoint_(checkpoint), from_(layout), to_(layout_of(checkpoint)), place_(std::move(place)) {}
 
-/// The output's table is the embedding where the checkpoint has none of its own.
+/// Where the checkpoint has no weight "output.weight", the output shares the embedding's.
 std::optional<Sizes> ChangeCollector::shape_of(const std::string& name) const {
   const auto shape = checkpoint_.weights->shape_of(name);
   return shape || name != "output.weight" ? shape : checkpoint_.weights->shape_of("token_embd.weight");
@@ -50,37 +50,37 @@ ir::ConstantRef ChangeCollector::in_layout_of_checkpoint(const std::string& name
   if (from_ == to_ || !checkpoint_.family->neighbors_in_gguf) return value;
   const std::string_view layer_name = std::string_view(name).substr(0, name.rfind('.'));
   const bool is_query = layer_name.ends_with(".attn_q"), is_key = layer_name.ends_with(".attn_k");
-  const auto heads = checkpoint_.model.size("attention.head_count");
-  if (!heads || (!is_query && !is_key)) return value;
-  const int64_t groups = is_query ? *heads : checkpoint_.model.size("attention.head_count_kv", *heads).value_or(*heads);
-  if (value->shape[0] == 0 || value->shape[0] % (2 * groups) != 0) return value;  // make_decoder refuses such a weight
-  const int64_t parts = from_ == Layout::folder ? 2 : value->shape[0] / groups / 2;
-  return exchanged_rows(std::move(value), groups, parts);
+  const auto query_heads = checkpoint_.model.size("attention.head_count");
+  if (!query_heads || (!is_query && !is_key)) return value;
+  const int64_t heads = is_query ? *query_heads : checkpoint_.model.size("attention.head_count_kv", *query_heads).value_or(*query_heads);
+  if (value->shape[0] == 0 || value->shape[0] % (2 * heads) != 0) return value;  // make_decoder refuses such a weight
+  const int64_t parts = from_ == Layout::folder ? 2 : value->shape[0] / heads / 2;
+  return transposed_rows_of_heads(std::move(value), heads, parts);
 }
 
 void ChangeCollector::add(const std::string& name, Change change, const std::string& given_name) {
   const auto shape = shape_of(name);
   if (!shape) return unmatched_.push_back(given_name);
-  const auto wrong = [&](const Sizes& found, const Sizes& expected) {
+  const auto add_wrong_sizes = [&](const Sizes& found, const Sizes& expected) {
     wrong_.push_back(fmt::format("{} gives {} for {}", given_name, sizes_text(found), sizes_text(expected)));
   };
   ir::ConstantRef& value = change.base ? change.base : change.added;
-  if (*shape != value->shape) return wrong(value->shape, *shape);
+  if (*shape != value->shape) return add_wrong_sizes(value->shape, *shape);
   value = in_layout_of_checkpoint(name, ir::cast(std::move(value), DType::f32));
   if (auto& magnitudes = change.magnitudes) {
     const Sizes expected{(*shape)[static_cast<size_t>(magnitudes->axis)]};
-    if (magnitudes->values->shape != expected) return wrong(magnitudes->values->shape, expected);
+    if (magnitudes->values->shape != expected) return add_wrong_sizes(magnitudes->values->shape, expected);
     if (magnitudes->axis == 0) magnitudes->values = in_layout_of_checkpoint(name, std::move(magnitudes->values));
   }
-  Change& whole = changes_[name];
-  if (change.base ? whole.base : whole.added) return twice_.push_back(given_name);
-  if (change.base) whole.base = std::move(change.base);
-  else whole = {whole.base, std::move(change.added), std::move(change.magnitudes)};
+  Change& collected = changes_[name];
+  if (change.base ? collected.base : collected.added) return twice_.push_back(given_name);
+  if (change.base) collected.base = std::move(change.base);
+  else collected = {collected.base, std::move(change.added), std::move(change.magnitudes)};
 }
 
 Result<Changes> ChangeCollector::finish() {
   std::string found = listed("that match no weight", unmatched_) + listed("of other sizes", wrong_) +
-                      listed("for one weight twice", twice_) + listed("without the other matrix", halves_) +
+                      listed("that change one weight twice", twice_) + listed("without the other matrix", halves_) +
                       listed("with only some of use_dora, lora_A, lora_B and lora_magnitude_vector", unscaled_) +
                       listed("of no known meaning", unknown_);
   if (found.empty() && !changes_.empty()) return std::move(changes_);
@@ -90,8 +90,8 @@ Result<Changes> ChangeCollector::finish() {
   std::vector<std::string> names;
   for (const std::string& name : checkpoint_.weights->names())
     names.push_back(from_ == Layout::folder ? folder_name(name, *checkpoint_.family) : name);
-  return fail(Code::bad_input, place_, "the adapter is none for this checkpoint")
-      .expected("changes of weights that the checkpoint has, in their sizes")
+  return fail(Code::bad_input, place_, "the adapter does not fit this checkpoint")
+      .expected("changes of weights of the checkpoint, each of its weight's sizes")
       .found(found)
       .advice(unmatched_.empty() ? "" : did_you_mean(unmatched_[0], names));
 }

@@ -34,7 +34,8 @@ Result<ir::ConstantRef> low_rank(ir::ConstantRef left, ir::ConstantRef right, do
 /// Collects the changes of one adapter, and what is wrong with them: finish() reports all in one error.
 class ChangeCollector {
  public:
-  enum class Layout : uint8_t { folder, gguf };  ///< of the rows of q and k (Family::neighbors_in_gguf)
+  /// The order of the rows of q and k (Family::neighbors_in_gguf), and whose names an adapter has: Hugging Face's folders or GGUF.
+  enum class Layout : uint8_t { folder, gguf };
 
   /// place: of errors. The checkpoint outlives this.
   ChangeCollector(const Checkpoint& checkpoint, Layout layout, std::string place);
