@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of declared patterns share."""
+"""Patterns and a helper that the tests of EasyPatternOptimization share."""
 
 from onnx_models import same
 from tenon.pattern_optimizer import EasyPatternOptimization, GraphBuilder, OptimizationOptions
@@ -13,7 +13,7 @@ class NotNot(EasyPatternOptimization):
         return g.op.Identity(x)
 
 
-class SumOfSoftmax(EasyPatternOptimization):
+class ReluOfSoftmax(EasyPatternOptimization):
     def match_pattern(self, g, x):
         return g.op.Relu(g.op.Softmax(x, axis=1))
 
@@ -22,9 +22,10 @@ class SumOfSoftmax(EasyPatternOptimization):
 
 
 def optimised(onx, pattern, **options):
+    """The model after optimization, whose results must stay the same, and how often the pattern was applied."""
     options.setdefault("remove_identity", False)
     builder = GraphBuilder(onx, optimization_options=OptimizationOptions(patterns=[pattern], **options))
-    rows = builder.optimize()
+    statistics = builder.optimize()
     out = builder.to_onnx(optimize=False)
     same(onx, out)
-    return out, sum(r["pattern"].startswith("apply_") for r in rows)
+    return out, sum(r["pattern"].startswith("apply_") for r in statistics)

@@ -5,7 +5,7 @@ import numpy as np
 import onnx
 import onnx.helper as oh
 import pytest
-from easy_patterns import NotNot, SumOfSoftmax, optimised
+from easy_patterns import NotNot, ReluOfSoftmax, optimised
 from onnx_models import I64, B, F, model, nots, ops, same
 from tenon.pattern_optimizer import (
     EasyPatternOptimization,
@@ -131,7 +131,7 @@ def test_what_the_check_finds_out_goes_into_the_result():
 
 
 def test_a_pattern_may_compare_attributes_itself():
-    class AnyAxis(SumOfSoftmax):
+    class AnyAxis(ReluOfSoftmax):
         def validate_attribute_mapping(self, g, deleted_nodes, pattern_nodes=None):
             self.seen = g.get_axis(deleted_nodes[0])
             return self.seen == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Less precision for less work: rewrites that change results, and are in no set for that."""
+"""Rewrites that compute in lower precision to save work. They change results, so no set contains them: a caller names them."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class ComputationCastOpCastPattern(CataloguePattern):
         casts = [g.node_before(name) for name in node.input]
         casts = [cast if is_op(cast, "Cast") else None for cast in casts]
         if (casts[0] is None) == (casts[1] is None):
-            return "not one operand of two is a Cast"
+            return "exactly one of the two operands must be the result of a Cast"
         cast = casts[0] or casts[1]
         if g.try_infer_type(node.output[0]) != onnx.TensorProto.FLOAT or g.try_infer_type(cast.input[0]) not in HALVES:
-            return "no Cast from float16 or bfloat16 to float"
+            return "the Cast is not from float16 or bfloat16 to float"
         if only_user(g, cast.output[0]) is None:
-            return "what is cast is used elsewhere"
+            return "the result of the Cast has another use"
         if any(is_op(after, "Cast") for after in g.next_nodes(node.output[0])):
-            return "the result is cast itself"
+            return "another Cast reads the result"
         return [*casts, node]
 
     def apply(
