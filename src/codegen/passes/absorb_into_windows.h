@@ -5,7 +5,7 @@
 namespace tenon::codegen {
 
 /// Makes a map that is the only reader of a window sum's result its epilogue.
-/// Needs: final accesses, as after `group_rows`.  Not before it: nests that share a kernel over rows have no epilogue.
+/// Needs: final accesses.  Not before `group_rows`, which joins groups into kernels that have no epilogue.
 void absorb_into_windows(Plan& plan);
 
 }  // namespace tenon::codegen

@@ -24,7 +24,7 @@ struct Folded {
 /// What the convolution adds to each channel before.
 bool start_from_bias(const Match& m, ValueId bias, Folded& found) {
   found.bias.assign(found.channels, 0);
-  const Tensor* t = bias ? m.graph().tensor_of(bias, 1 << 24) : nullptr;
+  const Tensor* t = bias ? m.graph().tensor_of(bias, /*byte_limit=*/1 << 24) : nullptr;
   if (bias && (!t || t->count() != found.channels)) return false;
   if (bias) found.bias = numbers_of(*t);
   return true;

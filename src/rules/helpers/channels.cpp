@@ -11,7 +11,7 @@ using rewrite::Rewriter;
 
 std::optional<Numbers> vector_of(const Match& m, ir::ValueId value, int64_t channels) {
   if (!m.is_constant(value)) return std::nullopt;
-  const Tensor* t = m.graph().tensor_of(value, 1 << 24);
+  const Tensor* t = m.graph().tensor_of(value, /*byte_limit=*/1 << 24);
   if (!t || t->count() != channels) return std::nullopt;
   return numbers_of(*t);
 }
@@ -41,10 +41,10 @@ ir::ValueId vector_constant(Rewriter& w, const Numbers& numbers) {
 
 ir::ValueId scaled_weight(const Match& m, Rewriter& w, ir::ValueId weight, const Numbers& factor, int axis) {
   if (std::ranges::all_of(factor, [](double f) { return f == 1; })) return weight;
-  auto factors = Tensor::make(DType::f32, {static_cast<int64_t>(factor.size())});
-  if (!factors) return {};
-  store_numbers(*factors, factor);
-  return w.constant(ir::scale(m.value(weight).constant, ir::constant_of(std::move(*factors)), axis));
+  auto vector = Tensor::make(DType::f32, {static_cast<int64_t>(factor.size())});
+  if (!vector) return {};
+  store_numbers(*vector, factor);
+  return w.constant(ir::scale(m.value(weight).constant, ir::constant_of(std::move(*vector)), axis));
 }
 
 }  // namespace tenon::rules

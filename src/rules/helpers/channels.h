@@ -21,7 +21,7 @@ std::optional<Numbers> vector_of(const rewrite::Match& m, ir::ValueId value, int
 /// A BatchNormalization with constant statistics; nullopt in training mode or where a number is not finite.
 std::optional<ChannelMap> batch_norm_map(const rewrite::Match& m, ir::NodeId node, int64_t channels);
 
-/// An f32 vector.
+/// Adds `numbers` to the graph as a constant: an f32 vector. No value where memory does not suffice.
 ir::ValueId vector_constant(rewrite::Rewriter& w, const Numbers& numbers);
 
 /// `weight` with each slice along `axis` times its factor: a lazy constant, and `weight` itself where all factors are 1.
