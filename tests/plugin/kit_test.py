@@ -188,7 +188,8 @@ class Kit(unittest.TestCase):
         self.assertEqual(
             [creator[k] for k in ("namespace", "name", "version", "op")], ["tensorrt_llm", "GPTAttention", "1", "tenon::GPTAttention"]
         )
-        self.assertEqual([one["name"] for one in creator["operands"]], ["qkv", "context_lengths", "past_key_value", "qkv_bias"])
+        operands = ["qkv", "context_lengths", "past_key_value", "qkv_bias", "past_lengths", "page_table", "window", "logn_scaling"]
+        self.assertEqual([one["name"] for one in creator["operands"]], operands)
         fields = {field["name"]: field for field in creator["fields"]}
         self.assertEqual(len(fields), len(creator["fields"]))
         required = {"num_heads", "num_kv_heads", "head_size", "remove_input_padding", "mask_type"}
@@ -196,7 +197,7 @@ class Kit(unittest.TestCase):
         for name, kind in PAGE_FIELDS.items():
             self.assertEqual(fields[name]["type"], kind, name)
         self.assertEqual((fields["q_scaling"]["type"], fields["q_scaling"]["default"]), ("f32", "1"))
-        self.assertEqual((fields["mask_type"]["range"], fields["cp_group"]["type"]), ([0, 1], "i32[]"))
+        self.assertEqual((fields["mask_type"]["range"], fields["cp_group"]["type"]), ([0, 2], "i32[]"))
         self.assertEqual([one["name"] for one in listed["libraries"]], ["swish"])
         text = small_models.tenon("plugin", "list").stdout
         for part in ("tensorrt_llm::GPTAttention", "  operand     qkv: f32 or f16 or bf16", "  field       num_heads: i32, must be given"):

@@ -23,12 +23,12 @@ class Definition {
   std::vector<ValueId> run() {
     const ValueId qkv = view_.has(kBias) ? build_("Add", {in_[kQkv], in_[kBias]}) : in_[kQkv];
     const int64_t keys = heads_.queries * heads_.size, values = keys + heads_.keys * heads_.size;
-    query_ = sliced(build_, qkv, 2, 0, keys);
-    key_ = sliced(build_, qkv, 2, keys, values);
-    value_ = sliced(build_, qkv, 2, values, heads_.width());
     tokens_ = size_of(build_, qkv, 1);
     if (is_packed(view_)) sequences_.emplace(build_, tokens_, in_[kLengths], in_[kPastLengths]);
-    rotate();
+    const ValueId rotated = with_rotation(qkv);
+    query_ = sliced(build_, rotated, 2, 0, keys);
+    key_ = sliced(build_, rotated, 2, keys, values);
+    value_ = sliced(build_, qkv, 2, values, heads_.width());
     scale_queries();
     return view_.has(kPastLengths) ? with_cache() : with_rows();
   }
@@ -44,10 +44,12 @@ class Definition {
     return position_ = view_.has(kPast) ? build_("Add", {position_, size_of(build_, in_[kPast], 3)}) : position_;
   }
 
-  /// Angles are computed in f64: in f32 that of position 100,000 is wrong by 0.004.
-  void rotate() {
+  /// The heads of queries and keys alone, rotated; `qkv` where there is no rotation. Angles are computed in f64: in f32 that of position
+  /// 100,000 is wrong by 0.004. One RotaryEmbedding for both: ONNX Runtime takes two forms of a function that another one calls for one.
+  ValueId with_rotation(ValueId qkv) {
     const Rotation rotation = rotation_of(view_);
-    if (rotation == Rotation::none) return;
+    if (rotation == Rotation::none) return qkv;
+    const int64_t heads = heads_.queries + heads_.keys;
     const int64_t size = view_.attributes->integer("rotary_embedding_dim", 0);
     Tensor frequencies = *Tensor::make(DType::f64, {size / 2});
     for (int64_t i = 0; i < size / 2; ++i)
@@ -59,12 +61,11 @@ class Definition {
     const ValueId angle = build_("Mul", {place, build_.constant(std::move(frequencies))});
     const DType wide = definition_dtype(dtype_);
     const ValueId cosine = cast_to(build_, build_("Cos", {angle}), wide), sine = cast_to(build_, build_("Sin", {angle}), wide);
-    for (auto [x, heads] : {std::pair(&query_, heads_.queries), std::pair(&key_, heads_.keys)}) {
-      const ValueId rotated =
-          build_("RotaryEmbedding", {as_dtype(build_, *x, dtype_, wide), cosine, sine},
-                 {{"interleaved", int64_t{rotation == Rotation::pairs}}, {"num_heads", heads}, {"rotary_embedding_dim", size}});
-      *x = as_dtype(build_, rotated, wide, dtype_);
-    }
+    const ValueId both = as_dtype(build_, sliced(build_, qkv, 2, 0, heads * heads_.size), dtype_, wide);
+    const ValueId rotated =
+        build_("RotaryEmbedding", {both, cosine, sine},
+               {{"interleaved", int64_t{rotation == Rotation::pairs}}, {"num_heads", heads}, {"rotary_embedding_dim", size}});
+    return as_dtype(build_, rotated, wide, dtype_);
   }
 
   /// Multiplies the query at position t by element t of logn_scaling.
