@@ -19,7 +19,7 @@ TEST(FreeSizes, FirstRunFixesTheBatch) {
   for (const int64_t batch : {3, 1, 3, 5, 3}) {
     for (uint64_t k = 0; k < 4; ++k) EXPECT_STEP(*s, random({batch, 2, 1, 4}, k));
     EXPECT_EQ(s->context->length(0), 4);
-    const auto other = s->context->run(std::vector{random({2, 2, 1, 4}, 1)});
+    const auto other = s->context->run(std::vector{random({2, 2, 1, 4}, 1)}, tests::run_options());
     ASSERT_FALSE(other);
     EXPECT_EQ(other.error().code(), Code::bad_input);
     EXPECT_EQ(other.error()->place, "state 'past'");
