@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/blocks/block_bits.h"
 #include "base/checked.h"
 #include "ir/strided.h"
 
@@ -69,6 +70,8 @@ bool cast_quickly(const Tensor& from, Tensor& to) {
     std::transform(from.as<float>().begin(), from.as<float>().end(), to.as_mutable<uint16_t>().begin(), bf16_of);
   } else if (from.dtype() == DType::bf16 && to.dtype() == DType::f32) {
     for (size_t i = 0; i < n; ++i) to.as_mutable<uint32_t>()[i] = uint32_t{from.as<uint16_t>()[i]} << 16;
+  } else if (from.dtype() == DType::f16 && to.dtype() == DType::f32) {
+    for (size_t i = 0; i < n; ++i) to.as_mutable<float>()[i] = block_bits::f16_at(from.data() + 2 * i);
   } else if (from.dtype() == DType::f32 && to.dtype() == DType::f64) {
     std::ranges::copy(from.as<float>(), to.as_mutable<double>().begin());
   } else if (from.dtype() == DType::f64 && to.dtype() == DType::f32) {

@@ -233,6 +233,16 @@ TEST(Constant, ComparesByBytes) {
   EXPECT_TRUE(same(*slice(permute(a, {1, 0}), 1, 0, 1), *permute(slice(a, 0, 0, 1), {1, 0})));
 }
 
+TEST(Constant, EveryF16IsCastExactly) {
+  Tensor all = *Tensor::make(DType::f16, {1 << 16});
+  for (size_t i = 0; i < 1 << 16; ++i) all.as_mutable<uint16_t>()[i] = static_cast<uint16_t>(i);
+  const Tensor wide = *materialise(*cast(constant_of(all), DType::f32));
+  for (int64_t i = 0; i < all.count(); ++i) {
+    const double want = all.number(i), got = wide.number(i);
+    ASSERT_TRUE(std::isnan(want) ? std::isnan(got) : want == got && std::signbit(want) == std::signbit(got)) << i << ": " << got;
+  }
+}
+
 TEST(Constant, UncastLeavesOutTheCastAlone) {
   const auto narrow = [](DType dtype, Sizes shape) { return constant_of(*materialise(*cast(counting(std::move(shape)), dtype))); };
   const ConstantRef a = cast(narrow(DType::bf16, {4, 6}), DType::f32), b = cast(narrow(DType::bf16, {4, 2}), DType::f32);
