@@ -65,6 +65,26 @@ Plan conditional() {
   return plan_of("graph main(x: f32[1,16,64,64]) { const w: f32[16,16,3,3] = [" + zeros + "] y = Conv(x, w, pads=[1,1,1,1]) return y }");
 }
 
+TEST(PlanVerify, ScalesOfValuesAreOneNumberARow) {
+  const auto scaled_by = [](int access, bool in_order) {
+    Plan p = plan_of(
+        "graph main(q: f32[b,2,s,16], k: f32[b,2,t,16], v: f32[b,2,t,16], m: f32[s,t], r: f32[t]) "
+        "{ n = Add(m, r) y = Attention(q, k, v, n) return y }");
+    p.sums_in_order = in_order;
+    p.groups.back().as<AttentionGroup>().value_scale = access;
+    return p;
+  };
+  const Plan plain = scaled_by(-1, true);
+  EXPECT_EQ(wrong(plain), "");
+  const auto& accesses = plain.groups.back().nests[0].accesses;
+  ASSERT_EQ(accesses.size(), 5u) << "mask and row are added inside";
+  const int row = accesses[3].index.size() == 1 ? 3 : 4;
+  EXPECT_EQ(wrong(scaled_by(row, true)), "");
+  EXPECT_WRONG(scaled_by(7 - row, true), "differs within a row of values");
+  EXPECT_WRONG(scaled_by(5, true), "no operand");
+  EXPECT_WRONG(scaled_by(row, false), "kernels do not scale");
+}
+
 TEST(PlanVerify, ConditionsAreBoolsOverParallelAxes) {
   const Plan right = conditional();
   EXPECT_EQ(wrong(right), "");

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "codegen/analysis/attention.h"
 #include "codegen/analysis/bounds.h"
@@ -277,13 +278,12 @@ class PlanVerifier {
     must(k >= 3 && k < nest.accesses.size(), "a scale of values that is no operand", fmt::format("access {}", k));
     if (!out_.wrong.empty()) return;
     const NestAccess& a = nest.accesses[k];
-    const auto varies = [&](int axis) {
-      return (a.flat && mentions(a.flat, ExprOp::axis, axis)) ||
-             std::ranges::any_of(a.index, [&](const Expr& e) { return mentions(e, ExprOp::axis, axis); });
-    };
-    const bool of_rows =
-        a.dtype == DType::f32 && !a.within && !varies(kSharing) && !varies(kQuery) && !varies(kHeadSize) && !varies(kValueSize);
-    must(of_rows, "a scale that differs within a row of values", fmt::format("access {}", k));
+    const bool is_loaded =
+        mentions(a.flat, ExprOp::input) || std::ranges::any_of(a.index, [](const Expr& e) { return mentions(e, ExprOp::input); });
+    const bool varies =
+        std::ranges::any_of(std::array{kSharing, kQuery, kHeadSize, kValueSize}, [&](int axis) { return moves_along(a, axis); });
+    must(a.dtype == DType::f32 && !a.within && !is_loaded && !varies, "a scale that differs within a row of values",
+         fmt::format("access {}", k));
   }
 
   const Plan& plan_;

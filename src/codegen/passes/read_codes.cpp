@@ -44,16 +44,10 @@ std::optional<ScaledCodes> scaled_codes(const Nest& map) {
   return out;
 }
 
-bool depends_on(const NestAccess& a, std::initializer_list<int> axes) {
-  return std::ranges::any_of(axes, [&](int axis) {
-    return (a.flat && mentions(a.flat, ExprOp::axis, axis)) ||
-           std::ranges::any_of(a.index, [&](const Expr& e) { return mentions(e, ExprOp::axis, axis); });
-  });
-}
-
 /// Whether a scale is one number for a row of keys (1) or values (2).
 bool is_of_rows(const NestAccess& scale, size_t operand) {
-  return !scale.within && !depends_on(scale, {kSharing, kQuery, operand == 1 ? kHeadSize : kValueSize});
+  const int along_row = operand == 1 ? kHeadSize : kValueSize;
+  return !scale.within && !moves_along(scale, kSharing) && !moves_along(scale, kQuery) && !moves_along(scale, along_row);
 }
 
 bool is_walked(const NestAccess& a) {
