@@ -7,22 +7,40 @@
 #include <string>
 #include <string_view>
 
+#include "base/dtype.h"
 #include "base/result.h"
 
 namespace tenon::inline base {
 
+/// Equal parts of a block, each with an integer that multiplies the block's scale and, in some formats, one that multiplies its minimum.
+struct SubBlocks {
+  int elements;            ///< of a sub-block: a multiple of 8 that divides the block
+  int scale_bits;          ///< 4 or 8
+  bool is_signed = false;  ///< the scale, in two's complement
+  int minimum_bits = 0;    ///< 0 (there is none) or scale_bits; never negative
+  /// Of a block: `scale_bits + minimum_bits` bits for each sub-block, the scale in the lower ones, the first sub-block in the lowest.
+  void (*integers)(const std::byte* block, uint32_t* words);
+
+  int bits() const { return scale_bits + minimum_bits; }
+};
+
 /// Blocks whose elements are fma(code, scale, minimum) in f32, with the bits that `decode` gives: products can unpack them in registers.
 struct LinearBlocks {
-  static constexpr int kMostElements = 32;
+  static constexpr int kMostElements = 256;
+  static constexpr int kMostScales = 16;
 
-  int code_bits;  ///< 4: codes are 0..15; 8: -128..127
+  int code_bits;  ///< 2 to 6: codes are 0 to 2^code_bits - 1; 8: -128 to 127
   /// The minimum is stored beside the scale; else it is `offset` times the scale, exact in f32.
   bool has_minimum = false;
   int offset = 0;
+  DType scale_type = DType::f16;  ///< f16 or f32, of minima too
+  int scale_elements = 0;         ///< how many elements share a stored scale, a multiple of 32; 0: the block
+  /// A sub-block's scale is its integer times the stored one, its minimum likewise; both products are exact in f32. Not with 8-bit codes.
+  const SubBlocks* sub_blocks = nullptr;
   /// The codes of a block, in the order of its elements.
   void (*codes)(const std::byte* block, int8_t* codes);
-  /// The bits of a block's f16 scale and, where it is stored, minimum.
-  void (*scales)(const std::byte* block, uint16_t* scales);
+  /// The stored scales of a block, in `scale_type`; each is followed by its minimum where one is stored.
+  void (*scales)(const std::byte* block, std::byte* scales);
 };
 
 /// How checkpoints of language models store elements: in blocks of codes with a scale and sometimes a minimum. One file in this folder
