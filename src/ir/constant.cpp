@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/blocks/panel_words.h"
 #include "base/checked.h"
 #include "ir/literal.h"
 
@@ -186,10 +187,10 @@ ConstantRef decode_blocks(Tensor codes, const BlockFormat& format, Sizes shape) 
 static ConstantRef packed(ConstantRef bytes, const BlockFormat& format, int64_t panel, bool scales) {
   TENON_ASSERT(format.linear && bytes->shape.size() == 3 && bytes->shape[2] == format.bytes && panel > 0);
   const int64_t blocks = bytes->shape[0], panels = ceil_div(bytes->shape[1], panel);
-  const bool short_codes = format.linear->code_bits == 4;
-  Sizes shape{panels, short_codes ? blocks * format.elements / Constant::PackBlocks::kCodesOfNumber : blocks * format.elements, panel};
-  if (scales) shape = {panels, blocks, format.linear->has_minimum ? 2 : 1, panel};
-  const DType dtype = scales ? DType::f16 : short_codes ? DType::i32 : DType::i8;
+  const bool words = is_in_words(*format.linear);
+  Sizes shape = words ? Sizes{panels, blocks, panel_words(format), panel} : Sizes{panels, blocks * format.elements, panel};
+  if (scales) shape = {panels, blocks * (format.elements / scale_elements(format)), scale_parts(format), panel};
+  const DType dtype = scales ? format.linear->scale_type : words ? DType::i32 : DType::i8;
   return make(dtype, std::move(shape), Constant::PackBlocks{std::move(bytes), &format, panel, scales});
 }
 

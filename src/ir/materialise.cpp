@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/blocks/block_bits.h"
+#include "base/blocks/panel_words.h"
 #include "base/checked.h"
 #include "ir/strided.h"
 
@@ -241,42 +242,53 @@ Result<void> elements_into(const Constant& c, Tensor& to) {
 
 // --- blocks --------------------------------------------------------------------------------------------------
 
-/// Of one lane of a panel.
-void put_codes(const int8_t* codes, const BlockFormat& format, int64_t panel, std::byte* to) {
-  constexpr int64_t kCodes = Constant::PackBlocks::kCodesOfNumber;
-  if (format.linear->code_bits == 8) {
-    for (int64_t i = 0; i < format.elements; ++i) to[i * panel] = static_cast<std::byte>(codes[i]);
-    return;
-  }
-  for (int64_t i = 0; i < format.elements; i += kCodes) {
-    uint32_t number = 0;
-    for (int64_t j = 0; j < kCodes; ++j) number |= (static_cast<uint32_t>(codes[i + j]) & 15) << (4 * j);
-    std::memcpy(to + i / kCodes * panel * int64_t{sizeof number}, &number, sizeof number);
+/// Adds a block's bits in that field to the words of each unit.
+void put_field(const int8_t* codes, const BlockFormat& format, const CodeField& field, uint32_t* words) {
+  for (int i = 0; i < format.elements; ++i) {
+    const int unit = i / kCodesOfUnit, bit = i % kCodesOfUnit * field.bits;
+    const uint32_t part = static_cast<uint32_t>(codes[i]) >> field.position & ((1U << field.bits) - 1);
+    words[unit * format.linear->code_bits + field.first_word + bit / kWordBits] |= part << (bit % kWordBits);
   }
 }
 
+/// The words of one lane, `step` bytes apart.
+void put_words(const std::byte* block, const BlockFormat& format, int64_t step, std::byte* to) {
+  int8_t codes[LinearBlocks::kMostElements];
+  uint32_t words[LinearBlocks::kMostWords] = {};
+  format.linear->codes(block, codes);
+  put_field(codes, format, low_field(format.linear->code_bits), words);
+  if (const CodeField high = high_field(format.linear->code_bits); high.bits > 0) put_field(codes, format, high, words);
+  if (format.linear->sub_blocks) format.linear->sub_blocks->integers(block, &words[code_words(format)]);
+  for (int k = 0; k < panel_words(format); ++k) std::memcpy(to + k * step, &words[k], sizeof words[k]);
+}
+
+void put_bytes(const std::byte* block, const BlockFormat& format, int64_t step, std::byte* to) {
+  int8_t codes[LinearBlocks::kMostElements];
+  format.linear->codes(block, codes);
+  for (int64_t i = 0; i < format.elements; ++i) to[i * step] = static_cast<std::byte>(codes[i]);
+}
+
+void put_scales(const std::byte* block, const BlockFormat& format, int64_t step, std::byte* to) {
+  const auto size = static_cast<size_t>(bytes_of(format.linear->scale_type, 1));
+  std::byte scales[LinearBlocks::kMostScales * sizeof(float)];
+  format.linear->scales(block, scales);
+  const int count = format.elements / scale_elements(format) * scale_parts(format);
+  for (int k = 0; k < count; ++k) std::memcpy(to + k * step, &scales[static_cast<size_t>(k) * size], size);
+}
+
 /// Panel by panel: what is written lies side by side.
-void copy_packed_blocks(const Strided& from, const Constant::PackBlocks& step, std::byte* to) {
+void copy_packed_blocks(const Strided& from, const Constant& c, std::byte* to) {
+  const auto& step = std::get<Constant::PackBlocks>(c.source);
   const BlockFormat& format = *step.format;
-  const int64_t blocks = from.shape[0], lanes = from.shape[1], panel = step.panel, parts = format.linear->has_minimum ? 2 : 1;
-  const int64_t size = step.scales ? parts * panel * int64_t{sizeof(uint16_t)} : format.elements * panel * format.linear->code_bits / 8;
-  const int64_t lane_size = step.scales ? int64_t{sizeof(uint16_t)} : format.linear->code_bits == 4 ? int64_t{sizeof(uint32_t)} : 1;
-  std::memset(to, 0, static_cast<size_t>(ceil_div(lanes, panel) * blocks * size));
-  const auto copy_block = [&](const std::byte* block, std::byte* at) {
-    int8_t codes[LinearBlocks::kMostElements];
-    uint16_t scales[2];
-    if (!step.scales) {
-      format.linear->codes(block, codes);
-      return put_codes(codes, format, panel, at);
-    }
-    format.linear->scales(block, scales);
-    for (int64_t k = 0; k < parts; ++k) std::memcpy(at + k * panel * lane_size, &scales[k], sizeof(uint16_t));
-  };
+  const int64_t blocks = from.shape[0], lanes = from.shape[1], panel = step.panel;
+  const int64_t size = c.byte_size() / (ceil_div(lanes, panel) * blocks), lane_size = bytes_of(c.dtype, 1);
+  const auto put = step.scales ? put_scales : is_in_words(*format.linear) ? put_words : put_bytes;
+  std::memset(to, 0, static_cast<size_t>(c.byte_size()));
   for (int64_t first = 0; first < lanes; first += panel)
     for (int64_t b = 0; b < blocks; ++b)
       for (int64_t lane = first; lane < std::min(lanes, first + panel); ++lane)
-        copy_block(from.data + b * from.strides[0] + lane * from.strides[1],
-                   to + (first / panel * blocks + b) * size + (lane - first) * lane_size);
+        put(from.data + b * from.strides[0] + lane * from.strides[1], format, panel * lane_size,
+            to + (first / panel * blocks + b) * size + (lane - first) * lane_size);
 }
 
 /// Every step into a tensor of the constant's dtype and shape.
@@ -290,7 +302,7 @@ Result<void> compute(const Constant& c, Tensor& to) {
     return {};
   }
   if (auto* step = std::get_if<Constant::PackBlocks>(&c.source)) {
-    copy_packed_blocks(TRY(strided_view(*step->operand)), *step, to.mutable_data());
+    copy_packed_blocks(TRY(strided_view(*step->operand)), c, to.mutable_data());
     return {};
   }
   if (bits_of(c.dtype) < 8) return elements_into(c, to);

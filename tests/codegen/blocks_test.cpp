@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "ir/builder.h"
 #include "ops/core/op.h"
@@ -15,15 +17,34 @@
 namespace tenon::codegen {
 namespace {
 
-constexpr int64_t kDepth = 96;
+/// Two blocks or more.
+int64_t depth_of(std::string_view format) { return std::max<int64_t>(96, int64_t{2} * block_format_named(format)->elements); }
 
-/// f32[rows, kDepth] in blocks of the format.
+/// Blocks of random bytes whose elements are at most 1; blocks with larger ones are drawn again.
+void random_blocks(const BlockFormat& format, uint64_t seed, std::span<std::byte> bytes) {
+  const auto size = static_cast<size_t>(format.bytes);
+  std::vector<float> values(static_cast<size_t>(format.elements));
+  uint64_t drawn = 0;
+  for (size_t at = 0; at < bytes.size(); at += size) {
+    const auto is_large = [](float v) { return !(std::abs(v) <= 1); };
+    do {
+      const Tensor random = *ops::random_tensor(DType::u8, {format.bytes}, seed * 1'000'003 + drawn++, 0, 255);
+      std::memcpy(&bytes[at], random.data(), size);
+      format.decode(&bytes[at], values.data());
+    } while (std::ranges::any_of(values, is_large));
+  }
+}
+
+/// f32[rows, depth_of(format)] in blocks of the format.
 ir::ConstantRef matrix_in(std::string_view format, int64_t rows, uint64_t seed) {
   const BlockFormat& blocks = *block_format_named(format);
-  const Tensor values = *ops::random_tensor(DType::f32, {rows, kDepth}, seed, -1, 1);
+  const int64_t depth = depth_of(format);
+  const Tensor values = *ops::random_tensor(DType::f32, {rows, depth}, seed, -1, 1);
   Tensor codes = *Tensor::make(DType::u8, {static_cast<int64_t>(*block_bytes(blocks, static_cast<uint64_t>(values.count())))});
-  EXPECT_TRUE(quantize(blocks, values.as<float>(), {codes.mutable_data(), static_cast<size_t>(codes.byte_size())}));
-  return ir::decode_blocks(std::move(codes), blocks, {rows, kDepth});
+  const std::span<std::byte> bytes(codes.mutable_data(), static_cast<size_t>(codes.byte_size()));
+  if (blocks.encode) EXPECT_TRUE(quantize(blocks, values.as<float>(), bytes));
+  else random_blocks(blocks, seed, bytes);
+  return ir::decode_blocks(std::move(codes), blocks, {rows, depth});
 }
 
 struct Network {
@@ -46,11 +67,12 @@ std::vector<Target> targets_of_blocks() { return {**target_named("x86_avx2"), **
 /// Sums in the order of k, each product added with one rounding.
 std::vector<float> products(const Tensor& x, const Tensor& w) {
   std::vector<float> out;
+  const int64_t depth = x.shape()[1];
   for (int64_t r = 0; r < x.shape()[0]; ++r)
     for (int64_t n = 0; n < w.shape()[0]; ++n) {
       float sum = 0;
-      for (int64_t k = 0; k < kDepth; ++k)
-        sum = std::fma(x.as<float>()[static_cast<size_t>(r * kDepth + k)], w.as<float>()[static_cast<size_t>(n * kDepth + k)], sum);
+      for (int64_t k = 0; k < depth; ++k)
+        sum = std::fma(x.as<float>()[static_cast<size_t>(r * depth + k)], w.as<float>()[static_cast<size_t>(n * depth + k)], sum);
       out.push_back(sum);
     }
   return out;
@@ -61,14 +83,14 @@ class Blocks : public testing::TestWithParam<const char*> {};
 TEST_P(Blocks, ProductsHaveTheBitsOfDecodedWeights) {
   const ir::ConstantRef w = matrix_in(GetParam(), 70, 3);
   Network network;
-  const ir::ValueId x = network.input(DType::f32, {network.graph->symbols().symbol("n"), kDepth});
+  const ir::ValueId x = network.input(DType::f32, {network.graph->symbols().symbol("n"), depth_of(GetParam())});
   network.output(network.build("MatMul", {x, network.build.constant(ir::permute(w, {1, 0}))}));
   ASSERT_TRUE(network.build.status()) << network.build.status().error().text();
   for (const Target& target : targets_of_blocks()) {
     const auto planned = planned_graph(*network.graph, {.verify = true}, target);
     ASSERT_TRUE(planned) << planned.error().text();
     for (const int64_t n : {1, 2, 4, 5, 9, 30}) {
-      const Tensor rows = *ops::random_tensor(DType::f32, {n, kDepth}, static_cast<uint64_t>(n), -2, 2);
+      const Tensor rows = *ops::random_tensor(DType::f32, {n, depth_of(GetParam())}, static_cast<uint64_t>(n), -2, 2);
       const auto got = run(*planned, std::vector{rows});
       ASSERT_TRUE(got) << got.error().text();
       const auto numbers = (*got)[0].as<float>();
@@ -94,8 +116,8 @@ TEST_P(Blocks, RowsAreReadFromThePanelsOfTheirProduct) {
     ASSERT_TRUE(got) << got.error().text();
     const Tensor decoded = *ir::materialise(*table);
     for (int64_t r = 0; r < 4; ++r)
-      for (int64_t k = 0; k < kDepth; ++k)
-        EXPECT_EQ((*got)[0].number(r * kDepth + k), decoded.number(ids[static_cast<size_t>(r)] * kDepth + k))
+      for (int64_t k = 0; k < depth_of(GetParam()); ++k)
+        EXPECT_EQ((*got)[0].number(r * depth_of(GetParam()) + k), decoded.number(ids[static_cast<size_t>(r)] * depth_of(GetParam()) + k))
             << target.name << ", row " << r;
     const auto numbers = (*got)[1].as<float>();
     EXPECT_EQ(std::vector<float>(numbers.begin(), numbers.end()), products((*got)[0], decoded)) << target.name;
@@ -128,7 +150,7 @@ TEST_P(Blocks, ThatLieAlongTheLanesAreDecoded) {
 
 TEST_P(Blocks, LowTilesUnpackInRegisters) {
   Network network;
-  const ir::ValueId x = network.input(DType::f32, {1, kDepth});
+  const ir::ValueId x = network.input(DType::f32, {1, depth_of(GetParam())});
   network.output(network.build("MatMul", {x, network.build.constant(ir::permute(matrix_in(GetParam(), 64, 5), {1, 0}))}));
   const auto planned = planned_graph(*network.graph, {.verify = true}, **target_named("x86_avx512"));
   ASSERT_TRUE(planned) << planned.error().text();
@@ -136,7 +158,9 @@ TEST_P(Blocks, LowTilesUnpackInRegisters) {
   EXPECT_EQ(planned->kernels_by_group.back().back().tile.scratch_bytes(), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, Blocks, testing::Values("Q4_0", "Q4_1", "Q8_0"));
+INSTANTIATE_TEST_SUITE_P(Formats, Blocks,
+                         testing::Values("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS",
+                                         "MXFP4"));
 
 }  // namespace
 }  // namespace tenon::codegen

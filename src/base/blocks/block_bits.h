@@ -18,6 +18,10 @@ inline int signed_byte_at(const std::byte* p, int i) { return static_cast<int8_t
 /// Nibble `i` of a row whose first `half` elements are low nibbles and whose others are the high ones of the same bytes.
 inline int split_nibble(const std::byte* p, int i, int half) { return i < half ? byte_at(p, i) & 15 : byte_at(p, i - half) >> 4; }
 inline uint32_t bits16(const std::byte* p) { return static_cast<uint32_t>(byte_at(p, 0) | byte_at(p, 1) << 8); }
+/// 32 codes of 4 bits: the low nibbles of 16 bytes, then the high ones.
+inline void nibbles(const std::byte* p, int8_t* codes) {
+  for (int i = 0; i < 32; ++i) codes[i] = static_cast<int8_t>(split_nibble(p, i, 16));
+}
 inline uint32_t bits32(const std::byte* p) { return bits16(p) | bits16(p + 2) << 16; }
 
 /// The value of an f16, exact.
@@ -44,6 +48,13 @@ inline int code_of(float scaled, int most) {
   return scaled >= static_cast<float>(most) ? most : static_cast<int>(scaled);
 }
 
+/// An f16 of a block as LinearBlocks::scales writes it.
+inline void copy_f16(const std::byte* from, std::byte* to) { std::memcpy(to, from, 2); }
+inline void copy_negated_f16(const std::byte* from, std::byte* to) {
+  to[0] = from[0];
+  to[1] = from[1] ^ std::byte{0x80};
+}
+
 struct ScaleAndMinimum {
   int scale, minimum;
 };
@@ -52,6 +63,14 @@ inline ScaleAndMinimum packed_scale(const std::byte* p, int k) {
   if (k < 4) return {byte_at(p, k) & 63, byte_at(p, k + 4) & 63};
   const int low = byte_at(p, k + 4);
   return {(low & 15) | (byte_at(p, k - 4) >> 6 << 4), (low >> 4) | (byte_at(p, k) >> 6 << 4)};
+}
+
+/// SubBlocks::integers of Q4_K and Q5_K, from their 12 bytes.
+inline void packed_scales(const std::byte* p, uint32_t* words) {
+  for (int k = 0; k < 8; k += 2) {
+    const ScaleAndMinimum even = packed_scale(p, k), odd = packed_scale(p, k + 1);
+    words[k / 2] = static_cast<uint32_t>(even.scale | even.minimum << 8 | odd.scale << 16 | odd.minimum << 24);
+  }
 }
 
 /// Element of Q4_K and Q5_K: d * scale * code - dmin * minimum, each operation rounded by itself.

@@ -28,6 +28,7 @@ struct SubBlocks {
 struct LinearBlocks {
   static constexpr int kMostElements = 256;
   static constexpr int kMostScales = 16;
+  static constexpr int kMostWords = kMostElements / 32 * 6 + 8;  ///< of codes and integers
 
   int code_bits;  ///< 2 to 6: codes are 0 to 2^code_bits - 1; 8: -128 to 127
   /// The minimum is stored beside the scale; else it is `offset` times the scale, exact in f32.

@@ -24,11 +24,9 @@ void encode(const float* values, std::byte* block) {
   for (int i = 0; i < 16; ++i) block[2 + i] = static_cast<std::byte>(code(i) | code(i + 16) << 4);
 }
 
-void codes_of(const std::byte* block, int8_t* codes) {
-  for (int i = 0; i < 32; ++i) codes[i] = static_cast<int8_t>(split_nibble(block + 2, i, 16));
-}
+void codes_of(const std::byte* block, int8_t* codes) { nibbles(block + 2, codes); }
 
-void scale_of(const std::byte* block, uint16_t* scale) { *scale = static_cast<uint16_t>(bits16(block)); }
+void scale_of(const std::byte* block, std::byte* scale) { copy_f16(block, scale); }
 
 constexpr LinearBlocks kLinear{.code_bits = 4, .offset = -8, .codes = codes_of, .scales = scale_of};
 

@@ -30,12 +30,11 @@ void encode(const float* values, std::byte* block) {
   for (int i = 0; i < 16; ++i) block[4 + i] = static_cast<std::byte>(code(i) | code(i + 16) << 4);
 }
 
-void codes_of(const std::byte* block, int8_t* codes) {
-  for (int i = 0; i < 32; ++i) codes[i] = static_cast<int8_t>(split_nibble(block + 4, i, 16));
-}
+void codes_of(const std::byte* block, int8_t* codes) { nibbles(block + 4, codes); }
 
-void scales_of(const std::byte* block, uint16_t* scales) {
-  for (int i = 0; i < 2; ++i) scales[i] = static_cast<uint16_t>(bits16(block + 2 * i));
+void scales_of(const std::byte* block, std::byte* scales) {
+  copy_f16(block, scales);
+  copy_f16(block + 2, scales + 2);
 }
 
 constexpr LinearBlocks kLinear{.code_bits = 4, .has_minimum = true, .codes = codes_of, .scales = scales_of};

@@ -25,7 +25,7 @@ void encode(const float* values, std::byte* block) {
 
 void codes_of(const std::byte* block, int8_t* codes) { std::memcpy(codes, block + 2, 32); }
 
-void scale_of(const std::byte* block, uint16_t* scale) { *scale = static_cast<uint16_t>(bits16(block)); }
+void scale_of(const std::byte* block, std::byte* scale) { copy_f16(block, scale); }
 
 constexpr LinearBlocks kLinear{.code_bits = 8, .codes = codes_of, .scales = scale_of};
 

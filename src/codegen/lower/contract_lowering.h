@@ -3,6 +3,7 @@
 #include <functional>
 #include <span>
 
+#include "codegen/lower/block_unpacker.h"
 #include "codegen/lower/contract_places.h"
 #include "codegen/lower/contract_tasks.h"
 #include "codegen/lower/depth_blocks.h"
@@ -155,16 +156,8 @@ class ContractLowering {
   /// Tiles that unpack blocks in registers; higher ones read panels of f32 that the task unpacks before.
   bool unpacks_in_registers(int rows) const { return line_ == 1 && (rows + 3) * shape_.vectors < emit_.target().registers; }
   bool reads_unpacked(int rows) const { return blocks_format_ && !unpacks_in_registers(rows); }
-  /// Eight steps of the depth; weights: of one of them, a register each.
-  using BlockSteps = std::function<void(Reg first, const std::function<std::vector<Reg>(int step)>& weights, std::vector<Reg>& carried)>;
   /// The body for all steps of the panel that begins at that element, in order.
-  std::vector<Reg> each_block_step(Reg panel, std::vector<Reg> carried, const BlockSteps& body);
-  /// Registers of scales and minima.
-  struct BlockScales {
-    std::vector<Reg> scales, minima;
-  };
-  BlockScales load_scales(Reg at);
-  std::vector<Reg> weights_of(Reg codes, int step, const std::vector<Reg>& words, const BlockScales& scales);
+  std::vector<Reg> each_block_step(Reg panel_at, std::vector<Reg> carried, const BlockUnpacker::Steps& body);
   /// Fills panels of f32 where a tile of the task reads them.
   void unpack_panels(const Share& share, const PanelShare& part);
   std::vector<Reg> contract_blocks(int rows, const Reads& at, std::vector<Reg> sums);

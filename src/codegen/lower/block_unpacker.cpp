@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/lower/block_unpacker.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+constexpr int64_t kCacheLine = 64;
+constexpr int kGroupsOfUnit = kCodesOfUnit / BlockUnpacker::kSteps;
+
+int groups_of_word(const CodeField& field) { return kWordBits / (BlockUnpacker::kSteps * field.bits); }
+
+}  // namespace
+
+std::vector<Reg> BlockUnpacker::load(int32_t buffer, Reg at) {
+  std::vector<Reg> out;
+  for (int64_t v = 0; v < panels_.vectors; ++v)
+    out.push_back(build().load(buffer, build().add(at, emit_.integer(v * emit_.lanes())), emit_.lanes()));
+  return out;
+}
+
+void BlockUnpacker::prefetch(int32_t buffer, Reg at, int64_t width, int64_t bytes, int64_t ahead) {
+  for (int64_t byte = 0; ahead > 0 && byte < bytes; byte += kCacheLine)
+    build().prefetch(buffer, build().add(at, emit_.integer((byte + ahead) / width)));
+}
+
+Reg BlockUnpacker::bits_of(Reg word, Reg first, int bits, bool is_signed) {
+  const Reg shifted = first == kNone ? word : build().expr(ExprOp::shift_right, {word, first});
+  if (!is_signed) return build().expr(ExprOp::bit_and, {shifted, number((1 << bits) - 1)});
+  const Reg above = number(kWordBits - bits);
+  return build().expr(ExprOp::shift_right, {build().expr(ExprOp::shift_left, {shifted, above}), above});
+}
+
+BlockUnpacker::Scales BlockUnpacker::load_scales(Reg at) {
+  const auto in_f32 = [&](std::vector<Reg> stored) {
+    for (Reg& r : stored)
+      if (format_.linear->scale_type != DType::f32) r = build().expr(ExprOp::cast, {r}, DType::f32);
+    return stored;
+  };
+  Scales out{.scales = in_f32(load(panels_.scales, at)), .minima = {}};
+  if (format_.linear->has_minimum) out.minima = in_f32(load(panels_.scales, build().add(at, emit_.integer(panel()))));
+  return out;
+}
+
+BlockUnpacker::Scales BlockUnpacker::scales_of_sub_block(const Scales& stored, Reg codes, Reg sub_block) {
+  const SubBlocks& sub = *format_.linear->sub_blocks;
+  const int in_word = kWordBits / sub.bits();  // a power of two
+  const Reg word = build().add(divided(sub_block, in_word), emit_.integer(code_words(format_)));
+  const std::vector<Reg> words = load(panels_.codes, build().add(codes, multiplied(word, panel())));
+  const Reg place = multiplied(low_bits(sub_block, in_word), sub.bits());
+  const auto products = [&](const std::vector<Reg>& numbers, int further, int bits, bool is_signed) {
+    const Reg first = build().expr(ExprOp::cast, {build().add(place, emit_.integer(further))}, DType::i32);
+    std::vector<Reg> out;
+    for (size_t v = 0; v < numbers.size(); ++v)
+      out.push_back(build().mul(numbers[v], build().expr(ExprOp::cast, {bits_of(words[v], first, bits, is_signed)}, DType::f32)));
+    return out;
+  };
+  Scales out{.scales = products(stored.scales, 0, sub.scale_bits, sub.is_signed), .minima = {}};
+  if (sub.minimum_bits > 0) out.minima = products(stored.minima, sub.scale_bits, sub.minimum_bits, false);
+  return out;
+}
+
+void BlockUnpacker::set_offset(Scales& scales) {
+  const int offset = format_.linear->offset;
+  for (const Reg d : scales.scales)
+    if (offset != 0) scales.minima.push_back(build().mul(d, emit_.constant({DType::f32, 1}, *Expr::constant(DType::f32, offset))));
+}
+
+BlockUnpacker::FieldWords BlockUnpacker::load_field(Reg codes, Reg group, const CodeField& field) {
+  const int per_word = groups_of_word(field);
+  Reg word = divided(group, per_word);
+  if (field.bits != format_.linear->code_bits) {
+    const Reg unit = multiplied(divided(group, kGroupsOfUnit), format_.linear->code_bits);
+    const Reg inside = divided(low_bits(group, kGroupsOfUnit), per_word);
+    word = build().add(unit, build().add(inside, emit_.integer(field.first_word)));
+  }
+  FieldWords out{.field = field, .words = load(panels_.codes, build().add(codes, multiplied(word, panel())))};
+  if (per_word == 1) return out;
+  const Reg first = build().expr(ExprOp::cast, {multiplied(low_bits(group, per_word), int64_t{kSteps} * field.bits)}, DType::i32);
+  for (Reg& r : out.words) r = build().expr(ExprOp::shift_right, {r, first});
+  return out;
+}
+
+Reg BlockUnpacker::code_of(const std::vector<FieldWords>& fields, size_t vector, int step) {
+  Reg code = kNone;
+  for (const FieldWords& of : fields) {
+    Reg part = bits_of(of.words[vector], step == 0 ? kNone : number(int64_t{step} * of.field.bits), of.field.bits, false);
+    if (of.field.position > 0) part = build().expr(ExprOp::shift_left, {part, number(of.field.position)});
+    code = code == kNone ? part : build().expr(ExprOp::bit_or, {code, part});
+  }
+  return code;
+}
+
+std::vector<Reg> BlockUnpacker::codes_of_step(const Block& block, Reg group, const std::vector<FieldWords>& fields, int step) {
+  if (fields.empty()) {
+    const Reg first = build().add(block.codes, multiplied(group, kSteps * panel()));
+    return load(panels_.codes, build().add(first, emit_.integer(step * panel())));
+  }
+  std::vector<Reg> out;
+  for (size_t v = 0; v < static_cast<size_t>(panels_.vectors); ++v) out.push_back(code_of(fields, v, step));
+  return out;
+}
+
+std::vector<Reg> BlockUnpacker::each_group(const Block& block, Reg begin, int64_t count, const Scales& scales, std::vector<Reg> carried,
+                                           const Steps& body) {
+  const bool words = is_in_words(*format_.linear);
+  const int64_t width = words ? int64_t{sizeof(uint32_t)} : 1;
+  const int64_t of_block = panel() * (words ? panel_words(format_) : format_.elements), groups_of_block = format_.elements / kSteps;
+  const CodeField low = low_field(format_.linear->code_bits), high = high_field(format_.linear->code_bits);
+  return build().loop(
+      begin, build().add(begin, emit_.integer(count)), emit_.integer(1), std::move(carried), [&](Reg g, const std::vector<Reg>& inside) {
+        const Reg streamed = build().add(block.codes, divided(multiplied(g, of_block), groups_of_block));
+        prefetch(panels_.codes, streamed, width, of_block * width / groups_of_block, panels_.prefetch);
+        std::vector<FieldWords> fields;
+        if (words) fields.push_back(load_field(block.codes, g, low));
+        if (words && high.bits > 0) fields.push_back(load_field(block.codes, g, high));
+        const auto weights = [&](int step) {
+          std::vector<Reg> out = codes_of_step(block, g, fields, step);
+          for (size_t v = 0; v < out.size(); ++v) {
+            const Reg code = build().expr(ExprOp::cast, {out[v]}, DType::f32);
+            out[v] = scales.minima.empty() ? build().mul(code, scales.scales[v]) : build().fma(code, scales.scales[v], scales.minima[v]);
+          }
+          return out;
+        };
+        std::vector<Reg> results = inside;
+        body(build().add(block.first_element, multiplied(g, kSteps)), weights, results);
+        return results;
+      });
+}
+
+std::vector<Reg> BlockUnpacker::each_step(Reg panel_at, Reg depth, std::vector<Reg> carried, const Steps& body) {
+  const SubBlocks* const sub = format_.linear->sub_blocks;
+  const int64_t elements = scale_elements(format_), scales_of_block = panel() * scale_parts(format_);
+  const int64_t scale_width = bytes_of(format_.linear->scale_type, 1);
+  const int64_t codes_of_block = panel() * (is_in_words(*format_.linear) ? panel_words(format_) : elements);
+  const Reg first_block = divided(panel_at, elements * panel());
+  return build().loop(emit_.integer(0), divided(depth, elements), emit_.integer(1), std::move(carried),
+                      [&](Reg b, const std::vector<Reg>& inside) {
+                        const Reg block_number = build().add(first_block, b), scale_at = multiplied(block_number, scales_of_block);
+                        prefetch(panels_.scales, scale_at, scale_width, scales_of_block * scale_width, panels_.prefetch / kSteps);
+                        Scales scales = load_scales(scale_at);
+                        const Block block{.first_element = multiplied(b, elements), .codes = multiplied(block_number, codes_of_block)};
+                        if (!sub) {
+                          set_offset(scales);
+                          return each_group(block, emit_.integer(0), elements / kSteps, scales, inside, body);
+                        }
+                        return build().loop(emit_.integer(0), emit_.integer(elements / sub->elements), emit_.integer(1), inside,
+                                            [&](Reg j, const std::vector<Reg>& of_block) {
+                                              Scales of_sub = scales_of_sub_block(scales, block.codes, j);
+                                              set_offset(of_sub);
+                                              const int64_t groups = sub->elements / kSteps;
+                                              return each_group(block, multiplied(j, groups), groups, of_sub, of_block, body);
+                                            });
+                      });
+}
+
+}  // namespace tenon::codegen
