@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
+#include "../random_blocks.h"
 #include "ir/builder.h"
 #include "ops/core/op.h"
 #include "ops/core/sample.h"
@@ -20,31 +20,9 @@ namespace {
 /// Two blocks or more.
 int64_t depth_of(std::string_view format) { return std::max<int64_t>(96, int64_t{2} * block_format_named(format)->elements); }
 
-/// Blocks of random bytes whose elements are at most 1; blocks with larger ones are drawn again.
-void random_blocks(const BlockFormat& format, uint64_t seed, std::span<std::byte> bytes) {
-  const auto size = static_cast<size_t>(format.bytes);
-  std::vector<float> values(static_cast<size_t>(format.elements));
-  uint64_t drawn = 0;
-  for (size_t at = 0; at < bytes.size(); at += size) {
-    const auto is_large = [](float v) { return !(std::abs(v) <= 1); };
-    do {
-      const Tensor random = *ops::random_tensor(DType::u8, {format.bytes}, seed * 1'000'003 + drawn++, 0, 255);
-      std::memcpy(&bytes[at], random.data(), size);
-      format.decode(&bytes[at], values.data());
-    } while (std::ranges::any_of(values, is_large));
-  }
-}
-
 /// f32[rows, depth_of(format)] in blocks of the format.
 ir::ConstantRef matrix_in(std::string_view format, int64_t rows, uint64_t seed) {
-  const BlockFormat& blocks = *block_format_named(format);
-  const int64_t depth = depth_of(format);
-  const Tensor values = *ops::random_tensor(DType::f32, {rows, depth}, seed, -1, 1);
-  Tensor codes = *Tensor::make(DType::u8, {static_cast<int64_t>(*block_bytes(blocks, static_cast<uint64_t>(values.count())))});
-  const std::span<std::byte> bytes(codes.mutable_data(), static_cast<size_t>(codes.byte_size()));
-  if (blocks.encode) EXPECT_TRUE(quantize(blocks, values.as<float>(), bytes));
-  else random_blocks(blocks, seed, bytes);
-  return ir::decode_blocks(std::move(codes), blocks, {rows, depth});
+  return tests::random_blocks(*block_format_named(format), rows, depth_of(format), seed);
 }
 
 struct Network {

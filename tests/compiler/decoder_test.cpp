@@ -241,19 +241,44 @@ TEST(Decoders, StoredMatricesGiveTheBitsOfDecodedOnesInAllChunkings) {
   }
 }
 
-/// In any weather: portable files and other backends keep decoded weights.
+/// Of an engine of these weights in any weather: portable files and other backends keep decoded weights. 0: an error.
+uint64_t weight_bytes_of(const nn::DecoderConfig& config, const nn::Weights& weights) {
+  auto graph = nn::make_decoder(config, weights, {});
+  auto compiled = graph ? compile(*std::move(graph), {}) : std::unexpected(graph.error());
+  const auto engine = compiled ? load_compiled(*std::move(compiled)) : std::unexpected(compiled.error());
+  return engine ? (*engine)->programs().weight_bytes : 0;
+}
+
 TEST(Decoders, NarrowMatricesTakeHalfTheMemory) {
   const nn::DecoderConfig config = config_of_long_sequences();
   const auto weights = nn::testing::weights_of(config);
-  const auto bytes_of = [&](bool decoded) -> uint64_t {
-    auto graph = nn::make_decoder(config, StoredMatrices(weights, "BF16", decoded), {});
-    auto compiled = graph ? compile(*std::move(graph), {}) : std::unexpected(graph.error());
-    const auto engine = compiled ? load_compiled(*std::move(compiled)) : std::unexpected(compiled.error());
-    return engine ? (*engine)->programs().weight_bytes : 0;
-  };
-  const uint64_t wide = bytes_of(true), narrow = bytes_of(false);
+  const uint64_t wide = weight_bytes_of(config, StoredMatrices(weights, "BF16", true));
+  const uint64_t narrow = weight_bytes_of(config, StoredMatrices(weights, "BF16", false));
   EXPECT_GT(narrow, wide * 45 / 100);
   EXPECT_LT(narrow, wide * 60 / 100);
+}
+
+/// Values in another format than the rest of their layer, as mixtures of llama.cpp have them.
+class Mixture : public nn::Weights {
+ public:
+  Mixture(const nn::Weights& of) : of_(of), values_(of, "Q8_0", false), others_(of, "Q4_1", false) {}
+  std::vector<std::string> names() const override { return of_.names(); }
+  std::optional<Sizes> shape_of(std::string_view name) const override { return of_.shape_of(name); }
+  ir::ConstantRef constant(std::string_view name) const override {
+    return name.find("attn_v") == name.npos ? others_.constant(name) : values_.constant(name);
+  }
+
+ private:
+  const nn::Weights& of_;
+  StoredMatrices values_, others_;
+};
+
+TEST(Decoders, MatricesOfSeveralFormatsStayInBlocks) {
+  const nn::DecoderConfig config = config_of_long_sequences();
+  const auto weights = nn::testing::weights_of(config);
+  const uint64_t mixed = weight_bytes_of(config, Mixture(weights));
+  EXPECT_GT(mixed, weight_bytes_of(config, StoredMatrices(weights, "Q4_1", false)));
+  EXPECT_LT(mixed, weight_bytes_of(config, StoredMatrices(weights, "Q8_0", false)));
 }
 
 TEST(Decoders, WeightsInBlocksEqualTheReference) {

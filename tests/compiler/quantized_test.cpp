@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "../random_blocks.h"
 #include "helpers.h"
+#include "ir/builder.h"
 #include "ops/core/sample.h"
 #include "ops/reference/evaluate.h"
 
@@ -104,6 +106,43 @@ TEST(Quantized, ProductsOfDataThatIsQuantizedAtTheRunGiveWhatTheReferenceSays) {
     const auto got = testing::compiled_results(*ir::parse(text, ops::table()), inputs, 3);
     ASSERT_TRUE(want && got) << (got ? "" : got.error().text());
     EXPECT_EQ(testing::difference((*want)[0], (*got)[0], 20), "") << "m=" << m;
+  }
+}
+
+/// A row that is looked up and products of few and many rows, beside sums in fp64 of decoded weights.
+void check_blocks(const BlockFormat& format) {
+  const int64_t depth = std::max<int64_t>(96, int64_t{2} * format.elements), lanes = 50;
+  const ir::ConstantRef w = tests::random_blocks(format, lanes, depth, 7);
+  auto graph = std::make_unique<ir::Graph>(ops::table());
+  ir::Builder build(*graph);
+  const ir::ValueId x = graph->add_input("x", ir::Type(DType::f32, {graph->symbols().symbol("n"), depth}));
+  const ir::ValueId ids = graph->add_input("ids", ir::Type(DType::i64, {3}));
+  graph->add_output(build("MatMul", {x, build.constant(ir::permute(w, {1, 0}))}), "y");
+  graph->add_output(build("Gather", {build.constant(w), ids}), "rows");
+  ASSERT_TRUE(build.status()) << build.status().error().text();
+  const auto engine = testing::engine_of(std::move(graph), 3);
+  ASSERT_TRUE(engine) << engine.error().text();
+  auto context = runtime::Context::create(*engine);
+  ASSERT_TRUE(context) << context.error().text();
+  const Tensor decoded = *ir::materialise(*w), chosen = Tensor::of_i64({3}, std::vector<int64_t>{49, 0, 17});
+  for (const int64_t n : {1, 7, 40}) {
+    const Tensor rows = *ops::random_tensor(DType::f32, {n, depth}, static_cast<uint64_t>(n), -1, 1);
+    const auto got = testing::copied_results(**context, std::vector{rows, chosen});
+    ASSERT_TRUE(got) << got.error().text();
+    for (int64_t k = 0; k < n * lanes; ++k) {
+      double sum = 0;
+      for (int64_t i = 0; i < depth; ++i) sum += rows.number(k / lanes * depth + i) * decoded.number(k % lanes * depth + i);
+      ASSERT_NEAR(got->at(0).number(k), sum, 1e-4) << n << " rows, element " << k;
+    }
+    for (int64_t k = 0; k < 3 * depth; ++k)
+      ASSERT_EQ(got->at(1).number(k), decoded.number(static_cast<int64_t>(chosen.number(k / depth)) * depth + k % depth)) << k;
+  }
+}
+
+TEST(Blocks, OfAllFormatsAreProductsAndRowsOfDecodedWeights) {
+  for (const BlockFormat* format : block_formats()) {
+    SCOPED_TRACE(format->name);
+    if (format->linear) check_blocks(*format);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "ir/literal.h"
+#include "ir/storage.h"
 #include "ir/uncast.h"
 
 namespace tenon::ir {
@@ -53,6 +54,22 @@ TEST(Constant, HashesOfManyBytesDependOnEachOfThem) {
   for (const int64_t changed : {-1, 0, 262'143, 262'144, 524'288, 899'999}) hashes.push_back(words(changed));
   std::ranges::sort(hashes);
   EXPECT_EQ(std::ranges::adjacent_find(hashes), hashes.end());
+}
+
+TEST(Constant, StorageIsThatOfAllElements) {
+  const auto blocks = [](const char* name) {
+    const BlockFormat& format = *block_format_named(name);
+    return decode_blocks(*Tensor::make(DType::u8, {4 * format.bytes}), format, {4, format.elements});
+  };
+  const ConstantRef a = blocks("Q4_0"), b = blocks("Q8_0"), f32 = counting({4, 32});
+  const ConstantRef half = cast(constant_of(*Tensor::make(DType::f16, {4, 32})), DType::f32);
+  const Storage of_a{.blocks = block_format_named("Q4_0")};
+  EXPECT_EQ(storage_of(*permute(slice(concat({a, a}, 0), 0, 1, 3), {1, 0})), of_a);
+  EXPECT_EQ(storage_of(*reshape(a, {2, 2, 32})), of_a);
+  EXPECT_EQ(storage_of(*concat({a, b}, 0)), Storage{});
+  EXPECT_EQ(storage_of(*concat({a, f32}, 0)), Storage{});
+  EXPECT_EQ(storage_of(*f32), Storage{});
+  EXPECT_EQ(storage_of(*permute(half, {1, 0})), Storage{.dtype = DType::f16});
 }
 
 TEST(Constant, SlicesWithStepsEitherWay) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // MatMuls of one input with constant weights of equal height are one MatMul with the weights side by side, and a Split. Each
-// column of the product is the same sum as before; biases go the same way. The input is read once instead of k times.
+// column of the product is the same sum as before; biases go the same way. The input is read once instead of k times. Weights
+// that are stored in different ways (blocks of two formats) stay apart: side by side they would be decoded.
 #include <algorithm>
 
+#include "ir/storage.h"
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
@@ -46,11 +48,12 @@ bool siblings(Match& m) {
   const auto rank = m.rank(input);
   const auto first = branch_at(m, m.root(), input, nullptr);
   if (!first || !rank || *rank < 2 || !is_real_arithmetic(m.dtype(input))) return false;
+  const auto storage = [&](const Branch& b) { return ir::storage_of(*m.value(b.weight).constant); };
   Branches branches;
   for (const ir::Use& use : m.value(input).uses) {
     if (!use.node || use.slot != 0) continue;
     auto branch = branch_at(m, use.node, input, m.shape(first->weight));
-    if (branch && !branch->add == !first->add) branches.push_back(std::move(*branch));
+    if (branch && !branch->add == !first->add && storage(*branch) == storage(*first)) branches.push_back(std::move(*branch));
   }
   if (branches.size() < 2) return false;
   std::ranges::sort(branches, [&](const Branch& a, const Branch& b) { return m.graph().is_before(a.matmul, b.matmul); });
