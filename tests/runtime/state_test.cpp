@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs that read and replace states.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <algorithm>
 #include <numeric>
 
+#include "runtime/run/memory.h"
 #include "state_programs.h"
 
 namespace tenon::tests {
@@ -319,6 +322,23 @@ TEST(States, PlannedBytesAreThoseOfTheCapacity) {
   const auto planned = planned_bytes(table, shapes);
   ASSERT_TRUE(planned);
   EXPECT_GE(planned->values, static_cast<uint64_t>(kOuter * kCapacity * kInner) * sizeof(float));
+}
+
+/// Pages of 4 KiB that are in memory, where the first byte of each 2 MiB was written.
+int64_t pages_of_first_rows(bool fills_slowly) {
+  constexpr uint64_t kBytes = uint64_t{64} << 20;
+  Block block;
+  if (fills_slowly) block.fill_slowly();
+  std::byte* const memory = *block.reserve(kBytes);
+  for (uint64_t at = 0; at < kBytes; at += Block::kHugePage) memory[at] = std::byte{1};
+  std::vector<unsigned char> pages(kBytes / 4096);
+  EXPECT_EQ(mincore(memory, kBytes, pages.data()), 0);
+  return std::ranges::count_if(pages, [](unsigned char p) { return (p & 1) != 0; });
+}
+
+TEST(Block, ThatFillsSlowlyHasSmallPages) {
+  EXPECT_EQ(pages_of_first_rows(true), 32);
+  EXPECT_GE(pages_of_first_rows(false), 32);  // 32 huge ones where the system has them
 }
 
 }  // namespace

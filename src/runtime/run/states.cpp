@@ -136,6 +136,7 @@ Result<void> States::reserve(uint32_t state) {
   Value& v = values_[state];
   if (v.data != nullptr) return {};
   const uint64_t bytes = bytes_of(v.info) + kSlack;
+  if (v.info.growing_axis) v.memory.fill_slowly();
   auto memory = v.memory.reserve(bytes);
   if (!memory)
     return fail(Code::out_of_memory, state_place(infos_[state]), "no memory for the state")
