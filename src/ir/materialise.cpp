@@ -245,9 +245,10 @@ Result<void> elements_into(const Constant& c, Tensor& to) {
 /// Adds a block's bits in that field to the words of each unit.
 void put_field(const int8_t* codes, const BlockFormat& format, const CodeField& field, uint32_t* words) {
   for (int i = 0; i < format.elements; ++i) {
-    const int unit = i / kCodesOfUnit, bit = i % kCodesOfUnit * field.bits;
+    const int unit = i / kCodesOfUnit, inside = i % kCodesOfUnit;
     const uint32_t part = static_cast<uint32_t>(codes[i]) >> field.position & ((1U << field.bits) - 1);
-    words[unit * format.linear->code_bits + field.first_word + bit / kWordBits] |= part << (bit % kWordBits);
+    const int word = unit * format.linear->code_bits + field.first_word + inside / field.codes_of_word();
+    words[word] |= part << field.bit_of(inside % field.codes_of_word());
   }
 }
 

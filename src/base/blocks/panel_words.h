@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Words of 32 bits that hold a block's codes of 2 to 6 bits, and the integers of its sub-blocks, for one lane of a product's panel.
-/// First the codes: `code_bits` words for 32 of them. Their lower 4 bits (2, of fewer than 4) come first, then the upper ones.
-/// Then the integers of all sub-blocks. In each word the first is in the lowest bits.
+/// First the codes: `code_bits` words for 32 of them. Their lower 4 bits (2, of fewer than 4) come first, then the upper ones. Four codes
+/// that follow each other lie in the four bytes of a word, so that both parts of them meet in a word by one shift and one mask each.
+/// Then the integers of all sub-blocks, the first one in the lowest bits of the first word.
 #pragma once
 #include "base/blocks/block_format.h"
 
@@ -10,11 +11,17 @@ namespace tenon::inline base {
 inline constexpr int kWordBits = 32;
 inline constexpr int kCodesOfUnit = 32;  ///< codes that fill `code_bits` words
 
-/// The bits of a code that lie together: code k of a unit is in word `first_word + k * bits / 32` of the unit, at bit `k * bits % 32`.
+inline constexpr int kCodesOfSet = 4;  ///< codes in the bytes of a word
+
+/// Bits of a code. A word holds 8 / bits sets of four codes: of code k the field is in word `first_word + k * bits / 32` of the unit.
 struct CodeField {
   int bits;        ///< 1, 2 or 4; 0: the field is empty
   int first_word;  ///< of a unit
   int position;    ///< of the field's lowest bit in the code
+
+  int codes_of_word() const { return kWordBits / bits; }
+  /// The lowest bit in the word of code k of a word.
+  int bit_of(int k) const { return k % kCodesOfSet * 8 + k / kCodesOfSet * bits; }
 };
 
 inline CodeField low_field(int code_bits) { return {code_bits < 4 ? 2 : 4, 0, 0}; }

@@ -8,7 +8,9 @@ namespace {
 constexpr int64_t kCacheLine = 64;
 constexpr int kGroupsOfUnit = kCodesOfUnit / BlockUnpacker::kSteps;
 
-int groups_of_word(const CodeField& field) { return kWordBits / (BlockUnpacker::kSteps * field.bits); }
+constexpr int kSetsOfGroup = BlockUnpacker::kSteps / kCodesOfSet;
+
+int groups_of_word(const CodeField& field) { return field.codes_of_word() / BlockUnpacker::kSteps; }
 
 }  // namespace
 
@@ -76,28 +78,41 @@ BlockUnpacker::FieldWords BlockUnpacker::load_field(Reg codes, Reg group, const 
   }
   FieldWords out{.field = field, .words = load(panels_.codes, build().add(codes, multiplied(word, panel())))};
   if (per_word == 1) return out;
-  const Reg first = build().expr(ExprOp::cast, {multiplied(low_bits(group, per_word), int64_t{kSteps} * field.bits)}, DType::i32);
+  const Reg first = build().expr(ExprOp::cast, {multiplied(low_bits(group, per_word), int64_t{kSetsOfGroup} * field.bits)}, DType::i32);
   for (Reg& r : out.words) r = build().expr(ExprOp::shift_right, {r, first});
   return out;
 }
 
-Reg BlockUnpacker::code_of(const std::vector<FieldWords>& fields, size_t vector, int step) {
-  Reg code = kNone;
-  for (const FieldWords& of : fields) {
-    Reg part = bits_of(of.words[vector], step == 0 ? kNone : number(int64_t{step} * of.field.bits), of.field.bits, false);
-    if (of.field.position > 0) part = build().expr(ExprOp::shift_left, {part, number(of.field.position)});
-    code = code == kNone ? part : build().expr(ExprOp::bit_or, {code, part});
-  }
-  return code;
+std::vector<Reg> BlockUnpacker::join_fields(const FieldWords& low, const FieldWords& high, int set) {
+  std::vector<Reg> out;
+  const auto bytes = [&](const FieldWords& of, Reg word) {
+    if (set > 0) word = build().expr(ExprOp::shift_right, {word, number(int64_t{set} * of.field.bits)});
+    if (of.field.position > 0) word = build().expr(ExprOp::shift_left, {word, number(of.field.position)});
+    const int64_t mask = int64_t{((1 << of.field.bits) - 1) << of.field.position} * 0x01010101;
+    return build().expr(ExprOp::bit_and, {word, number(mask)});
+  };
+  for (size_t v = 0; v < low.words.size(); ++v)
+    out.push_back(build().expr(ExprOp::bit_or, {bytes(low, low.words[v]), bytes(high, high.words[v])}));
+  return out;
 }
 
-std::vector<Reg> BlockUnpacker::codes_of_step(const Block& block, Reg group, const std::vector<FieldWords>& fields, int step) {
-  if (fields.empty()) {
-    const Reg first = build().add(block.codes, multiplied(group, kSteps * panel()));
-    return load(panels_.codes, build().add(first, emit_.integer(step * panel())));
-  }
-  std::vector<Reg> out;
-  for (size_t v = 0; v < static_cast<size_t>(panels_.vectors); ++v) out.push_back(code_of(fields, v, step));
+BlockUnpacker::GroupCodes BlockUnpacker::load_group(Reg codes, Reg group) {
+  const int code_bits = format_.linear->code_bits;
+  if (!is_in_words(*format_.linear)) return {.bytes = build().add(codes, multiplied(group, kSteps * panel()))};
+  const FieldWords low = load_field(codes, group, low_field(code_bits));
+  if (low.field.bits == code_bits) return {.words = {low.words}, .field = low.field};
+  const FieldWords high = load_field(codes, group, high_field(code_bits));
+  GroupCodes out{.field = {.bits = 8, .first_word = 0, .position = 0}};
+  for (int set = 0; set < kSetsOfGroup; ++set) out.words.push_back(join_fields(low, high, set));
+  return out;
+}
+
+std::vector<Reg> BlockUnpacker::codes_of_step(const GroupCodes& group, int step) {
+  if (group.bytes != kNone) return load(panels_.codes, build().add(group.bytes, emit_.integer(step * panel())));
+  const auto sets = static_cast<int>(group.words.size());
+  std::vector<Reg> out = group.words[static_cast<size_t>(sets == 1 ? 0 : step / kCodesOfSet)];
+  const int bit = group.field.bit_of(sets == 1 ? step : step % kCodesOfSet);
+  for (Reg& word : out) word = bits_of(word, bit == 0 ? kNone : number(bit), group.field.bits, false);
   return out;
 }
 
@@ -106,16 +121,13 @@ std::vector<Reg> BlockUnpacker::each_group(const Block& block, Reg begin, int64_
   const bool words = is_in_words(*format_.linear);
   const int64_t width = words ? int64_t{sizeof(uint32_t)} : 1;
   const int64_t of_block = panel() * (words ? panel_words(format_) : format_.elements), groups_of_block = format_.elements / kSteps;
-  const CodeField low = low_field(format_.linear->code_bits), high = high_field(format_.linear->code_bits);
   return build().loop(
       begin, build().add(begin, emit_.integer(count)), emit_.integer(1), std::move(carried), [&](Reg g, const std::vector<Reg>& inside) {
         const Reg streamed = build().add(block.codes, divided(multiplied(g, of_block), groups_of_block));
         prefetch(panels_.codes, streamed, width, of_block * width / groups_of_block, panels_.prefetch);
-        std::vector<FieldWords> fields;
-        if (words) fields.push_back(load_field(block.codes, g, low));
-        if (words && high.bits > 0) fields.push_back(load_field(block.codes, g, high));
+        const GroupCodes codes = load_group(block.codes, g);
         const auto weights = [&](int step) {
-          std::vector<Reg> out = codes_of_step(block, g, fields, step);
+          std::vector<Reg> out = codes_of_step(codes, step);
           for (size_t v = 0; v < out.size(); ++v) {
             const Reg code = build().expr(ExprOp::cast, {out[v]}, DType::f32);
             out[v] = scales.minima.empty() ? build().mul(code, scales.scales[v]) : build().fma(code, scales.scales[v], scales.minima[v]);

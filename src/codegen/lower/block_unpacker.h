@@ -40,7 +40,13 @@ class BlockUnpacker {
   /// The words that hold a field of eight codes, the first one in the lowest bits.
   struct FieldWords {
     CodeField field;
-    std::vector<Reg> words;
+    std::vector<Reg> words;  ///< a register each
+  };
+  /// Eight codes.
+  struct GroupCodes {
+    std::vector<std::vector<Reg>> words = {};  ///< of all eight, or two sets of four in bytes
+    CodeField field = {};                      ///< in these words
+    Reg bytes = kNone;                         ///< in memory: where the first ones are, an index into the buffer
   };
 
   TileBuilder& build() { return emit_.build(); }
@@ -62,8 +68,10 @@ class BlockUnpacker {
   std::vector<Reg> each_group(const Block& block, Reg begin, int64_t count, const Scales& scales, std::vector<Reg> carried,
                               const Steps& body);
   FieldWords load_field(Reg codes, Reg group, const CodeField& field);
-  Reg code_of(const std::vector<FieldWords>& fields, size_t vector, int step);
-  std::vector<Reg> codes_of_step(const Block& block, Reg group, const std::vector<FieldWords>& fields, int step);
+  /// Four codes, in bytes.
+  std::vector<Reg> join_fields(const FieldWords& low, const FieldWords& high, int set);
+  GroupCodes load_group(Reg codes, Reg group);
+  std::vector<Reg> codes_of_step(const GroupCodes& group, int step);
 
   KernelEmitter& emit_;
   Panels panels_;

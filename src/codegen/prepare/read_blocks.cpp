@@ -70,10 +70,11 @@ class ElementReader {
     return binary(ExprOp::bit_and, binary(ExprOp::shift_right, word, cast(first, DType::i32)), integer(DType::i32, (1 << bits) - 1));
   }
   Expr field(const CodeField& field) {
-    const Expr bit = rest(k_, kCodesOfUnit) * integer(DType::i64, field.bits);
+    const Expr inside = rest(k_, kCodesOfUnit), code = rest(k_, field.codes_of_word());
     const Expr unit = whole(rest(k_, format_.elements), kCodesOfUnit) * integer(DType::i64, format_.linear->code_bits);
-    const Expr number = unit + integer(DType::i64, field.first_word) + whole(bit, kWordBits);
-    return bits_of(word(number), rest(bit, kWordBits), field.bits) * integer(DType::i32, 1 << field.position);
+    const Expr number = unit + integer(DType::i64, field.first_word) + whole(inside, field.codes_of_word());
+    const Expr bit = rest(code, kCodesOfSet) * integer(DType::i64, 8) + whole(code, kCodesOfSet) * integer(DType::i64, field.bits);
+    return bits_of(word(number), bit, field.bits) * integer(DType::i32, 1 << field.position);
   }
   Expr code() {
     if (!is_in_words(*format_.linear)) return read(packed_.codes, {panel_, k_, lane_});
