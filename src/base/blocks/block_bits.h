@@ -20,7 +20,8 @@ inline int split_nibble(const std::byte* p, int i, int half) { return i < half ?
 inline uint32_t bits16(const std::byte* p) { return static_cast<uint32_t>(byte_at(p, 0) | byte_at(p, 1) << 8); }
 /// 32 codes of 4 bits: the low nibbles of 16 bytes, then the high ones.
 inline void nibbles(const std::byte* p, int8_t* codes) {
-  for (int i = 0; i < 32; ++i) codes[i] = static_cast<int8_t>(split_nibble(p, i, 16));
+  for (int i = 0; i < 16; ++i) codes[i] = static_cast<int8_t>(byte_at(p, i) & 15);
+  for (int i = 0; i < 16; ++i) codes[16 + i] = static_cast<int8_t>(byte_at(p, i) >> 4);
 }
 inline uint32_t bits32(const std::byte* p) { return bits16(p) | bits16(p + 2) << 16; }
 
