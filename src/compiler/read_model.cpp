@@ -62,7 +62,7 @@ Result<import::Imported> decoder_of(nn::Checkpoint checkpoint, const std::filesy
   out.format = "checkpoint";
   out.producer = checkpoint.family->name;
   out.text = TRY(files::read_language_text(path));
-  TRY(nn::check_token_ids(out.text, path, checkpoint.weights->shape_of("token_embd.weight")->at(0)));
+  TRY(nn::check_token_ids(out.text, path, {.count = checkpoint.weights->shape_of("token_embd.weight")->at(0)}));
   if (std::string limits = options.config.session_limits(); !limits.empty()) out.text[files::TextPart::session_limits] = std::move(limits);
   return out;
 }
@@ -79,6 +79,16 @@ Result<void> check_checkpoint_options(const std::filesystem::path& path, Checkpo
       .advice(flag == "--context" ? "give capacities of an ONNX model with --state, or --state auto for a language model" : "leave it out");
 }
 
+/// How many a token has, in the output of a decoder; nullopt: not known before a run.
+std::optional<int64_t> logits_of(const ir::Graph& graph) {
+  for (uint32_t k = 0; k < graph.outputs().size(); ++k) {
+    const ir::Type& type = graph.value(graph.outputs()[k]).type;
+    if (graph.output_name(k) == "logits" && type.is_tensor() && type.has_rank() && type.rank() > 0)
+      return type.dim(type.rank() - 1).number();
+  }
+  return std::nullopt;
+}
+
 /// An ONNX model; as a decoder with its text where `--state auto` is given.
 Result<import::Imported> read_onnx(const std::filesystem::path& path, import::ImportOptions options,
                                    const CheckpointOptions& of_checkpoint) {
@@ -88,6 +98,7 @@ Result<import::Imported> read_onnx(const std::filesystem::path& path, import::Im
   options.states = TRY(states_of_decoder(path, options.states, of_checkpoint.context));
   auto out = TRY(import::import_onnx(path, options));
   out.text = TRY(files::read_language_text(path));
+  if (const auto logits = logits_of(*out.graph)) TRY(nn::check_token_ids(out.text, path, {.count = *logits, .name = "logits"}));
   return out;
 }
 

@@ -28,25 +28,25 @@ Result<std::string> whole_file(const std::filesystem::path& path) {
   return std::string(reinterpret_cast<const char*>(file->bytes().data()), file->size());
 }
 
-std::filesystem::path folder_of_text(const std::filesystem::path& model) {
-  const std::filesystem::path own = model.has_parent_path() ? model.parent_path() : std::filesystem::path(".");
-  const bool is_part = own.filename() == "onnx" && !std::filesystem::exists(own / "tokenizer.json");
-  return is_part ? own / ".." : own;
-}
-
 }  // namespace
 
 bool is_onnx(const std::filesystem::path& file) { return file.extension() == ".onnx"; }
 
+std::filesystem::path language_folder(const std::filesystem::path& checkpoint) {
+  if (std::filesystem::is_directory(checkpoint)) return checkpoint;
+  const std::filesystem::path own = checkpoint.has_parent_path() ? checkpoint.parent_path() : std::filesystem::path(".");
+  const bool is_part = own.filename() == "onnx" && !std::filesystem::exists(own / "tokenizer.json");
+  return is_part ? own / ".." : own;
+}
+
 Result<LanguageText> read_language_text(const std::filesystem::path& checkpoint) {
   LanguageText out;
-  const bool is_folder = std::filesystem::is_directory(checkpoint), is_model = !is_folder && is_onnx(checkpoint);
-  if (!is_folder && !is_model) {
+  if (!std::filesystem::is_directory(checkpoint) && !is_onnx(checkpoint)) {
     const Gguf file = TRY(read_gguf(checkpoint));
     if (file.find("tokenizer.ggml.model")) out[TextPart::gguf_metadata] = metadata_file(file, {"general.architecture", "tokenizer."});
     return out;
   }
-  const std::filesystem::path folder = is_model ? folder_of_text(checkpoint) : checkpoint;
+  const std::filesystem::path folder = language_folder(checkpoint);
   for (const auto& [part, name] : kNames)
     if (std::filesystem::exists(folder / name)) out[part] = TRY(whole_file(folder / name));
   return out;

@@ -27,9 +27,12 @@ using LanguageText = std::map<TextPart, std::string>;
 /// Whether the file is an ONNX model, by its name.
 bool is_onnx(const std::filesystem::path& file);
 
-/// Reads them from a GGUF file, a Hugging Face folder, or the files beside an ONNX model; where the model's folder is named onnx and has no
-/// tokenizer, from the files beside that folder. Empty where there are none. Cost: reads the small files, or copies the tokenizer's
-/// metadata. Errors: those of read_gguf; file_missing, limit_exceeded (a file of more than 256 MB).
+/// The folder with these files: a Hugging Face folder itself; of an ONNX model the one that has it, or, where that is named onnx and has no
+/// tokenizer, the one around it.
+std::filesystem::path language_folder(const std::filesystem::path& checkpoint);
+
+/// Reads them from a GGUF file or from the files of language_folder. Empty where there are none. Cost: reads the small files, or copies the
+/// tokenizer's metadata. Errors: those of read_gguf; file_missing, limit_exceeded (a file of more than 256 MB).
 Result<LanguageText> read_language_text(const std::filesystem::path& checkpoint);
 
 }  // namespace tenon::files

@@ -17,6 +17,7 @@ from harness import ROOT, Case, complaint, refuse, table, tenon, written
 
 sys.path.insert(0, str(ROOT / "tests/nn"))
 from checkpoint_files import small_gguf, write_folder, write_language_model  # noqa: E402
+from onnx_decoders import Decoder, write_text  # noqa: E402
 
 CONTEXT = 64
 # What a template may do, by what a turn's text is.
@@ -119,19 +120,31 @@ def checkpoint(key: str, value: float | str | None):
     return written("m.gguf", small_gguf(changed={key: value}), "build", "m.gguf")
 
 
+def change(model: Path, changes: dict[str, dict]) -> None:
+    """Of each file of the folder the members are changed, those of an object joined to it."""
+    for name, members in changes.items():
+        data = json.loads((model / name).read_text()) if (model / name).exists() else {}
+        for key, value in members.items():
+            data[key] = data.get(key, {}) | value if isinstance(value, dict) else value
+        (model / name).write_text(json.dumps(data))
+
+
 def checkpoint_of(changes: dict[str, dict]):
-    """A row's `make`: builds a folder of 32 rows of embeddings; of each file the members are changed, those of an object joined to it."""
+    """A row's `make`: builds a folder of 32 rows of embeddings with changed files."""
 
     def make(folder: Path) -> list:
-        model = language_model(folder, "m")
-        for name, members in changes.items():
-            data = json.loads((model / name).read_text()) if (model / name).exists() else {}
-            for key, value in members.items():
-                data[key] = data[key] | value if isinstance(value, dict) else value
-            (model / name).write_text(json.dumps(data))
+        change(language_model(folder, "m"), changes)
         return ["build", "m"]
 
     return make
+
+
+# A token without a row of embeddings, and the list of tokens of Unigram.
+LATE = {"tokenizer.json": {"model": {"type": "BPE", "vocab": {"a": 0, "late": 32}, "merges": []}}}
+
+
+def pieces(count: int) -> dict[str, dict]:
+    return {"tokenizer.json": {"model": {"type": "Unigram", "vocab": [[f"t{i}", -1.5] for i in range(count)], "unk_id": 0}}}
 
 
 def tokens_of(count: int, **special: int):
@@ -139,6 +152,20 @@ def tokens_of(count: int, **special: int):
     metadata = {"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.tokens": [f"t{i}" for i in range(count)]}
     metadata |= {f"tokenizer.ggml.{name}": id for name, id in special.items()}
     return written("m.gguf", small_gguf(changed=metadata), "build", "m.gguf")
+
+
+def decoder_of(changes: dict[str, dict], under: str = ""):
+    """A row's `make`: builds an ONNX decoder with 32 logits, which lies in the folder `under` of the folder with its changed text."""
+
+    def make(folder: Path) -> list:
+        model = folder / "m"
+        (model / under).mkdir(parents=True)
+        (model / under / "model.onnx").write_bytes(Decoder().model())
+        write_text(model)
+        change(model, changes)
+        return ["build", "m"]
+
+    return make
 
 
 def text_file(data: bytes, *words: object):
@@ -267,7 +294,7 @@ class Models(unittest.TestCase):
             for name, make, place, found in [
                 (
                     "more tokens than rows",
-                    checkpoint_of({"tokenizer.json": {"model": {"type": "BPE", "vocab": {"a": 0, "late": 32}, "merges": []}}}),
+                    checkpoint_of(LATE),
                     "m/tokenizer.json, model.vocab",
                     ["token 32, 'late'"],
                 ),
@@ -285,6 +312,15 @@ class Models(unittest.TestCase):
                     "m/generation_config.json, eos_token_id",
                     ["50256"],
                 ),
+                ("more pieces than rows", checkpoint_of(pieces(33)), "m/tokenizer.json, model.vocab", ["embeddings", "33 tokens"]),
+                ("more tokens than logits", decoder_of(LATE), "m/tokenizer.json, model.vocab", ["logits", "token 32, 'late'"]),
+                ("more pieces than logits", decoder_of(pieces(33), "onnx"), "m/tokenizer.json, model.vocab", ["logits", "33 tokens"]),
+                (
+                    "an end of an ONNX decoder",
+                    decoder_of({"genai_config.json": {"model": {"eos_token_id": [2, 32]}}}),
+                    "m/genai_config.json, model.eos_token_id",
+                    ["logits", "32"],
+                ),
                 ("more tokens than rows, in GGUF", tokens_of(33), "m.gguf, tokenizer.ggml.tokens", ["33 tokens"]),
                 (
                     "an end, in GGUF",
@@ -300,12 +336,15 @@ class Models(unittest.TestCase):
         ids = {"bos_token_id": 0, "eos_token_id": [29, 31], "pad_token_id": -1}
         for name, make in {
             "folder": checkpoint_of({"config.json": ids, "generation_config.json": ids}),
+            "pieces": checkpoint_of(pieces(32)),
+            "onnx": decoder_of({"config.json": ids} | pieces(32), "onnx"),
             "gguf": tokens_of(30, eos_token_id=31, bos_token_id=2**32 - 1),
         }.items():
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 arguments = make(Path(folder))
                 (Path(folder) / "c.json").write_text('{"dry_run": true}')
-                result = tenon(*arguments, "--build-config", "c.json", folder=Path(folder))
+                how = ("-o", "m.tenon") if name == "onnx" else ("--build-config", "c.json")
+                result = tenon(*arguments, *how, folder=Path(folder))
                 self.assertEqual(result.exit, 0, str(result))
 
     def test_templates_of_wrong_syntax(self):
