@@ -13,7 +13,7 @@
 namespace tenon::nn {
 namespace {
 
-constexpr int64_t kLargestSize = int64_t{1} << 31;
+constexpr int64_t kMaxSize = int64_t{1} << 31;
 
 std::string text_of(const Hyperparameters::Value& value) {
   return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
@@ -37,38 +37,38 @@ Result<int64_t> Hyperparameters::size(std::string_view key) const {
   std::vector<std::string> keys;
   for (const auto& [name, value] : values_) keys.push_back(name);
   return fail(Code::bad_input, fmt::format("hyperparameter '{}'", key), "the model does not have it")
-      .expected(fmt::format("a number of 1 to {}", kLargestSize))
+      .expected(fmt::format("a number of 1 to {}", kMaxSize))
       .found("nothing")
       .advice(did_you_mean(key, keys));
 }
 
-Result<int64_t> Hyperparameters::size(std::string_view key, int64_t otherwise) const {
+Result<int64_t> Hyperparameters::size(std::string_view key, int64_t default_value) const {
   const Value* const value = find(key);
-  if (!value) return otherwise;
+  if (!value) return default_value;
   const auto* const number = std::get_if<int64_t>(value);
-  if (!number || *number < 1 || *number > kLargestSize) return wrong(key, fmt::format("a number of 1 to {}", kLargestSize), *value);
+  if (!number || *number < 1 || *number > kMaxSize) return wrong(key, fmt::format("a number of 1 to {}", kMaxSize), *value);
   return *number;
 }
 
-Result<double> Hyperparameters::number(std::string_view key, double otherwise) const {
+Result<double> Hyperparameters::number(std::string_view key, double default_value) const {
   const Value* const value = find(key);
-  if (!value) return otherwise;
+  if (!value) return default_value;
   if (const auto* const integer = std::get_if<int64_t>(value)) return static_cast<double>(*integer);
   const auto* const number = std::get_if<double>(value);
   if (!number || !std::isfinite(*number)) return wrong(key, "a finite number", *value);
   return *number;
 }
 
-Result<std::string> Hyperparameters::word(std::string_view key, std::string_view otherwise) const {
+Result<std::string> Hyperparameters::text(std::string_view key, std::string_view default_value) const {
   const Value* const value = find(key);
-  if (!value) return std::string(otherwise);
-  if (const auto* const word = std::get_if<std::string>(value)) return *word;
+  if (!value) return std::string(default_value);
+  if (const auto* const text = std::get_if<std::string>(value)) return *text;
   return wrong(key, "a word", *value);
 }
 
-Result<bool> Hyperparameters::flag(std::string_view key, bool otherwise) const {
+Result<bool> Hyperparameters::flag(std::string_view key, bool default_value) const {
   const Value* const value = find(key);
-  if (!value) return otherwise;
+  if (!value) return default_value;
   if (const auto* const flag = std::get_if<bool>(value)) return *flag;
   return wrong(key, "true or false", *value);
 }

@@ -24,11 +24,12 @@ class Hyperparameters {
 
   /// A number of 1 to 2^31. Errors: bad_input where it is missing or has another value.
   Result<int64_t> size(std::string_view key) const;
-  Result<int64_t> size(std::string_view key, int64_t otherwise) const;
+  Result<int64_t> size(std::string_view key, int64_t default_value) const;
   /// A finite number. Errors: bad_input where the value is not finite or no number.
-  Result<double> number(std::string_view key, double otherwise) const;
-  Result<std::string> word(std::string_view key, std::string_view otherwise) const;
-  Result<bool> flag(std::string_view key, bool otherwise) const;
+  Result<double> number(std::string_view key, double default_value) const;
+  /// A string, true or false. Errors: bad_input where the value is of another kind.
+  Result<std::string> text(std::string_view key, std::string_view default_value) const;
+  Result<bool> flag(std::string_view key, bool default_value) const;
   /// Finite numbers; empty where there are none.
   Result<std::vector<double>> numbers(std::string_view key) const;
 

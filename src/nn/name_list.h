@@ -6,7 +6,7 @@
 
 namespace tenon::nn {
 
-/// For errors: "2 missing: a, b; ", of many the first 8; "" for none.
+/// Lists names for an error: "2 missing: a, b; ", of more than 8 names the first 8; "" for none. what: "missing".
 std::string listed(std::string_view what, std::vector<std::string> names);
 
 }  // namespace tenon::nn

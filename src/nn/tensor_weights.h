@@ -6,7 +6,7 @@
 
 namespace tenon::nn {
 
-/// Weights that are tensors, in a mapped file or in memory, or follow from such; of any float type.
+/// Weights from tensors in a mapped file or in memory, or from expressions over such; of any float type.
 class TensorWeights : public Weights {
  public:
   /// Replaces a weight of that name.

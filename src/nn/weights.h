@@ -14,6 +14,7 @@ namespace tenon::nn {
 class Weights {
  public:
   virtual ~Weights() = default;
+  /// The names of all weights.
   virtual std::vector<std::string> names() const = 0;
   /// nullopt where there is no such weight.
   virtual std::optional<Sizes> shape_of(std::string_view name) const = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small checkpoints for adapters, and what adapters make of them in plain loops.
+// Small checkpoints for tests of adapters, and the expected weights computed in plain loops.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -83,7 +83,7 @@ inline NamedTensors query_and_down() {
           {kDown + ".lora_B.weight", random_tensor({24, 3})}};
 }
 
-/// Rows of heads [2, n / 2] as [n / 2, 2], as GGUF stores those of q and k.
+/// The rows of each head reordered from [2, n / 2] to [n / 2, 2]: from the order of Hugging Face to that of GGUF for q and k.
 inline Tensor neighbors(const Tensor& of, int64_t heads) {
   const int64_t rows = of.shape()[0], columns = of.count() / rows, half = rows / heads / 2;
   std::vector<float> out(static_cast<size_t>(of.count()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adapters as files: what PEFT and llama.cpp write.
+// Writes adapter files in the formats of PEFT and llama.cpp.
 #pragma once
 #include <cstring>
 #include <filesystem>
@@ -31,7 +31,7 @@ inline std::string bytes_of_tensor(const Tensor& t) {
   return {reinterpret_cast<const char*>(t.data()), static_cast<size_t>(t.byte_size())};
 }
 
-/// Of f32 tensors.
+/// Writes f32 tensors as a .safetensors file.
 inline void write_safetensors(const std::filesystem::path& file, const NamedTensors& tensors) {
   std::string header, data;
   for (const auto& [name, t] : tensors) {
@@ -43,14 +43,14 @@ inline void write_safetensors(const std::filesystem::path& file, const NamedTens
   write_bytes(file, bytes_as(static_cast<uint64_t>(header.size())) + header + data);
 }
 
-/// A folder of PEFT.
+/// Writes an adapter as a folder of PEFT.
 inline void write_peft(const std::filesystem::path& folder, const std::string& config, const NamedTensors& tensors) {
   std::filesystem::create_directories(folder);
   write_bytes(folder / "adapter_config.json", config);
   write_safetensors(folder / "adapter_model.safetensors", tensors);
 }
 
-/// Texts and f32 numbers; f32 tensors.
+/// Writes a GGUF file: metadata of strings and f32 numbers, and f32 tensors.
 inline void write_gguf(const std::filesystem::path& file, const std::map<std::string, std::variant<std::string, float>>& metadata,
                        const NamedTensors& tensors) {
   const auto text = [](const std::string& s) { return bytes_as(static_cast<uint64_t>(s.size())) + s; };

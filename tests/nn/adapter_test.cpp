@@ -141,7 +141,7 @@ TEST(Adapters, EmbeddingsAreTransposed) {
   expect_changed(second, llama(), "token_embd.weight", change);
 }
 
-TEST(Adapters, WholeWeightsReplaceThoseOfTheCheckpoint) {
+TEST(Adapters, WeightsOfModulesToSaveReplaceThoseOfTheCheckpoint) {
   const files::TemporaryFolder folder;
   NamedTensors t = query_and_down();
   const Tensor head = random_tensor({kVocabulary, 24}), norm = random_tensor({24}), bias = random_tensor({24});
@@ -165,7 +165,7 @@ TEST(Adapters, WholeWeightsReplaceThoseOfTheCheckpoint) {
   EXPECT_EQ(values_of(*c.weights, "token_embd.weight"), values_of(*llama().weights, "token_embd.weight"));
 }
 
-TEST(Adapters, EmbeddingsMayBeWholeWithTheirMatrices) {  // PEFT's save_embedding_layers
+TEST(Adapters, EmbeddingsMayBeReplacedAndUpdated) {  // PEFT's save_embedding_layers
   const files::TemporaryFolder folder;
   const std::string head = "base_model.model.lm_head";
   const Tensor a = random_tensor({3, 24}), b = random_tensor({kVocabulary, 3}), whole = random_tensor({kVocabulary, 24});
@@ -177,7 +177,7 @@ TEST(Adapters, EmbeddingsMayBeWholeWithTheirMatrices) {  // PEFT's save_embeddin
   for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], whole.as<float>()[i] + change[i], 1e-6) << i;
 }
 
-TEST(Adapters, FamiliesHaveTheirLayouts) {
+TEST(Adapters, UpdatesFollowTheLayoutOfTheFamily) {
   const files::TemporaryFolder folder;
   const Tensor a = random_tensor({3, 24}), b = random_tensor({72, 3});
   RandomWeights w;
@@ -241,7 +241,7 @@ TEST(Adapters, KindsThatAreNotSupportedAreNamed) {
   }
 }
 
-TEST(Adapters, DamagedOnesAreErrors) {
+TEST(Adapters, DamagedFilesAreErrors) {
   const files::TemporaryFolder folder;
   Checkpoint c = llama();
   EXPECT_EQ(error_of(c, folder / "nothing").code(), Code::file_missing);

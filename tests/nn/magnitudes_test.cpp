@@ -14,7 +14,7 @@ using namespace testing;
 
 constexpr const char* kDora = R"({"peft_type": "LORA", "r": 3, "lora_alpha": 6, "use_dora": true})";
 
-/// What DoRA makes of a matrix: m * V / |V| with V = weight + change, |V| the norms of rows, or of columns.
+/// Expects the matrix after DoRA: m * V / |V| with V = weight + change, |V| the norms of rows, or of columns.
 void expect_magnitudes(const Checkpoint& of, const Checkpoint& before, const std::string& name, const std::vector<float>& change,
                        const Tensor& m, bool of_columns = false) {
   const std::vector<float> got = values_of(*of.weights, name), base = values_of(*before.weights, name);

@@ -21,7 +21,7 @@ struct AdapterFile {
 /// a time is in memory when an engine is written. With magnitudes m (DoRA) it is m * V / |V|, V = W + scale * alpha / r * B * A, |V| the
 /// 2-norms of V's rows, of columns in embeddings: as PEFT's set_scale and merge_and_unload do. Biases, norms and other weights that an
 /// adapter has whole (modules_to_save) replace those of the checkpoint, whatever the scale is. An embedding that is the output's table too
-/// is kept apart from it where an adapter changes one of them.
+/// is stored separately from it where an adapter changes one of them.
 ///
 /// Read are adapters of PEFT (a folder with adapter_config.json and adapter_model.safetensors, or a .safetensors file with that config
 /// beside it; https://huggingface.co/docs/peft, peft/tuners/lora) and of GGUF (general.type `adapter`, adapter.type `lora`;

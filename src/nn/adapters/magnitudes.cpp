@@ -2,13 +2,13 @@
 // Magnitudes of adapters (DoRA, https://arxiv.org/abs/2402.09353). Source: peft/tuners/lora/variants.py.
 #include <cmath>
 
-#include "nn/adapters/changes.h"
+#include "nn/adapters/weight_updates.h"
 
 namespace tenon::nn {
 namespace {
 
-/// 2-norms of rows (axis 0) or columns (axis 1) of a matrix of f32.
-std::vector<double> norms_of(const Tensor& matrix, int axis) {
+/// The 2-norm of each row (axis 0) or column (axis 1) of an f32 matrix.
+std::vector<double> two_norms(const Tensor& matrix, int axis) {
   const auto rows = static_cast<size_t>(matrix.shape()[0]), columns = static_cast<size_t>(matrix.shape()[1]);
   const std::span<const float> elements = matrix.as<float>();
   std::vector<double> out(axis == 0 ? rows : columns);
@@ -23,11 +23,11 @@ std::vector<double> norms_of(const Tensor& matrix, int axis) {
 
 }  // namespace
 
-Result<ir::ConstantRef> scaled_to(ir::ConstantRef weight, const Magnitudes& magnitudes) {
-  const std::vector<double> norms = norms_of(TRY(ir::materialise(*weight)), magnitudes.axis);
+Result<ir::ConstantRef> rescaled(ir::ConstantRef weight, const Magnitudes& magnitudes) {
+  const std::vector<double> norms = two_norms(TRY(ir::materialise(*weight)), magnitudes.axis);
   Tensor factors = TRY(Tensor::make(DType::f64, {static_cast<int64_t>(norms.size())}));
-  const Tensor wanted = TRY(ir::materialise(*ir::cast(magnitudes.values, DType::f64)));
-  for (size_t i = 0; i < norms.size(); ++i) factors.as_mutable<double>()[i] = norms[i] == 0 ? 0 : wanted.as<double>()[i] / norms[i];
+  const Tensor target_norms = TRY(ir::materialise(*ir::cast(magnitudes.values, DType::f64)));
+  for (size_t i = 0; i < norms.size(); ++i) factors.as_mutable<double>()[i] = norms[i] == 0 ? 0 : target_norms.as<double>()[i] / norms[i];
   return ir::scale(std::move(weight), ir::constant_of(std::move(factors)), magnitudes.axis);
 }
 

@@ -24,8 +24,8 @@ bool is_set(const json& config, const char* key) {
   return !(value.is_null() || value == false || ((value.is_array() || value.is_object()) && value.empty()));
 }
 
-/// Some ways to initialize an adapter change the checkpoint's own weights too (pissa, olora, corda, loftq, lora_ga).
-bool keeps_weights(const json& init) {
+/// False for initializations of an adapter that change the checkpoint's own weights too (pissa, olora, corda, loftq, lora_ga).
+bool keeps_base_weights(const json& init) {
   constexpr std::array<std::string_view, 3> kNames{"gaussian", "eva", "orthogonal"};
   return !init.is_string() || std::ranges::find(kNames, init.get<std::string>()) != kNames.end();
 }
@@ -41,14 +41,15 @@ Result<void> check_kind_of_lora(const json& config, const std::string& place) {
                                                          {"target_parameters", "parameters of no linear layer (target_parameters)"}};
   for (const auto& [key, what] : options)
     if (is_set(config, key)) return unsupported_adapter(place, what);
-  if (config.contains("init_lora_weights") && !keeps_weights(config["init_lora_weights"]))
+  if (config.contains("init_lora_weights") && !keeps_base_weights(config["init_lora_weights"]))
     return unsupported_adapter(
         place, "adapters that change the checkpoint's own weights (init_lora_weights " + config["init_lora_weights"].dump() + ")");
   return {};
 }
 
-/// The keys are regular expressions in PEFT; those that are names are read. "^" before one: it is the whole name.
-Result<std::vector<std::pair<std::string, double>>> alphas_of(const json& config, const std::string& place) {
+/// The keys are regular expressions in PEFT; those that are names are read. A key that begins with "^" must be the whole name of a module;
+/// others its end.
+Result<std::vector<std::pair<std::string, double>>> read_alpha_pattern(const json& config, const std::string& place) {
   std::vector<std::pair<std::string, double>> out;
   if (!is_set(config, "alpha_pattern")) return out;
   const json& pattern = config["alpha_pattern"];
@@ -64,7 +65,7 @@ Result<std::vector<std::pair<std::string, double>>> alphas_of(const json& config
   return out;
 }
 
-bool fits(std::string_view key, std::string_view module) {
+bool matches_module(std::string_view key, std::string_view module) {
   if (key.starts_with('^')) return key.substr(1) == module;
   return key == module || (module.ends_with(key) && module[module.size() - key.size() - 1] == '.');
 }
@@ -72,9 +73,9 @@ bool fits(std::string_view key, std::string_view module) {
 }  // namespace
 
 double PeftConfig::factor(std::string_view module, int64_t rank) const {
-  const auto own = std::ranges::find_if(alphas, [&](const auto& entry) { return fits(entry.first, module); });
+  const auto override_entry = std::ranges::find_if(alpha_overrides, [&](const auto& entry) { return matches_module(entry.first, module); });
   const double r = static_cast<double>(rank);
-  return (own == alphas.end() ? alpha : own->second) / (rank_stabilized ? std::sqrt(r) : r);
+  return (override_entry == alpha_overrides.end() ? alpha : override_entry->second) / (rank_stabilized ? std::sqrt(r) : r);
 }
 
 Result<PeftConfig> read_peft_config(const std::filesystem::path& file) {
@@ -90,7 +91,7 @@ Result<PeftConfig> read_peft_config(const std::filesystem::path& file) {
   if (!config.contains("lora_alpha") || !config["lora_alpha"].is_number())
     return fail(Code::bad_file, place, "the configuration has no scale").expected("lora_alpha, a number");
   return PeftConfig{config["lora_alpha"].get<double>(), is_set(config, "use_rslora"), is_set(config, "use_dora"),
-                    TRY(alphas_of(config, place))};
+                    TRY(read_alpha_pattern(config, place))};
 }
 
 }  // namespace tenon::nn

@@ -10,12 +10,12 @@
 
 namespace tenon::nn {
 
-/// What a PEFT adapter's adapter_config.json says of its scales. Ranks are those of the matrices.
+/// The fields of a PEFT adapter's adapter_config.json that determine scale factors. Ranks come from the shapes of the matrices instead.
 struct PeftConfig {
-  double alpha = 0;
-  bool rank_stabilized = false;                             ///< use_rslora
-  bool has_magnitudes = false;                              ///< use_dora
-  std::vector<std::pair<std::string, double>> alphas = {};  ///< alpha_pattern: by the end of a module's name
+  double alpha = 0;                                                  ///< lora_alpha
+  bool rank_stabilized = false;                                      ///< use_rslora
+  bool has_magnitudes = false;                                       ///< use_dora
+  std::vector<std::pair<std::string, double>> alpha_overrides = {};  ///< alpha_pattern: alpha by the end of a module's name
 
   /// alpha / rank, or alpha / sqrt(rank). module: "model.layers.0.self_attn.q_proj".
   double factor(std::string_view module, int64_t rank) const;

@@ -9,7 +9,7 @@
 namespace tenon::nn {
 namespace {
 
-/// What decoders of transformers call their weights.
+/// Names of weights that most decoders of Hugging Face's transformers share.
 constexpr WeightName kDecoderWeights[] = {
     {"model.embed_tokens", "token_embd"},
     {"model.norm", "output_norm"},
@@ -27,8 +27,8 @@ constexpr WeightName kDecoderWeights[] = {
     {"model.layers.*.mlp.down_proj", "blk.*.ffn_down"},
 };
 
-/// What * stands for, where `name` has the form of `pattern`.
-std::optional<std::string_view> matched(std::string_view pattern, std::string_view name) {
+/// The number that matches * in `pattern`; "" where the pattern has no *; nullopt where `name` does not match it.
+std::optional<std::string_view> layer_number(std::string_view pattern, std::string_view name) {
   const size_t star = pattern.find('*');
   if (star == pattern.npos) return name == pattern ? std::optional<std::string_view>("") : std::nullopt;
   const std::string_view before = pattern.substr(0, star), after = pattern.substr(star + 1);
@@ -38,13 +38,14 @@ std::optional<std::string_view> matched(std::string_view pattern, std::string_vi
   return is_number ? std::optional(number) : std::nullopt;
 }
 
-/// The name that has the form of `from` in a pair, in the form of `to`, with its ".weight" or ".bias".
-std::string renamed(std::string_view name, const Family& family, std::string_view WeightName::* from, std::string_view WeightName::* to) {
+/// Translates a name from one format (field `from` of WeightName) to the other (`to`); ".weight" or ".bias" stays. Unknown names stay.
+std::string translated_name(std::string_view name, const Family& family, std::string_view WeightName::* from,
+                            std::string_view WeightName::* to) {
   const size_t point = name.rfind('.');
   const std::string_view stem = name.substr(0, point), end = point == name.npos ? "" : name.substr(point);
   for (const std::span<const WeightName> names : {family.weights, std::span<const WeightName>(kDecoderWeights)})
     for (const WeightName& pair : names)
-      if (const auto number = matched(pair.*from, stem)) {
+      if (const auto number = layer_number(pair.*from, stem)) {
         std::string out(pair.*to);
         if (const size_t star = out.find('*'); star != out.npos) out.replace(star, 1, *number);
         return out + std::string(end);
@@ -53,7 +54,7 @@ std::string renamed(std::string_view name, const Family& family, std::string_vie
 }
 
 /// `tensor` + offset, f32. Errors: out_of_memory.
-Result<Tensor> moved(const Tensor& tensor, float offset) {
+Result<Tensor> with_offset(const Tensor& tensor, float offset) {
   Tensor out = TRY(ir::materialise(*ir::cast(ir::constant_of(tensor), DType::f32)));
   std::vector<float> values(out.as<float>().begin(), out.as<float>().end());
   for (float& v : values) v += offset;
@@ -63,17 +64,17 @@ Result<Tensor> moved(const Tensor& tensor, float offset) {
 }  // namespace
 
 std::string gguf_name(std::string_view folder_name, const Family& family) {
-  return renamed(folder_name, family, &WeightName::theirs, &WeightName::ours);
+  return translated_name(folder_name, family, &WeightName::folder, &WeightName::gguf);
 }
 
 std::string folder_name(std::string_view gguf_name, const Family& family) {
-  return renamed(gguf_name, family, &WeightName::ours, &WeightName::theirs);
+  return translated_name(gguf_name, family, &WeightName::gguf, &WeightName::folder);
 }
 
 Result<ir::ConstantRef> gguf_weight(const std::string& name, const Tensor& tensor, const Family& family, const Hyperparameters& model) {
-  const bool is_moved = family.norm_offset != 0 && name.ends_with("norm.weight");
-  ir::ConstantRef weight = ir::constant_of(is_moved ? TRY(moved(tensor, family.norm_offset)) : tensor);
-  if (family.inputs_first && name.starts_with("blk.") && weight->shape.size() == 2) weight = ir::permute(std::move(weight), {1, 0});
+  const bool has_offset = family.norm_offset != 0 && name.ends_with("norm.weight");
+  ir::ConstantRef weight = ir::constant_of(has_offset ? TRY(with_offset(tensor, family.norm_offset)) : tensor);
+  if (family.stores_inputs_first && name.starts_with("blk.") && weight->shape.size() == 2) weight = ir::permute(std::move(weight), {1, 0});
   return family.to_gguf_layout ? TRY(family.to_gguf_layout(name, std::move(weight), model)) : weight;
 }
 

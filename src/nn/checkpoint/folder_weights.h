@@ -13,8 +13,8 @@ std::string gguf_name(std::string_view folder_name, const Family& family);
 /// The reverse; the same where the family has none for it.
 std::string folder_name(std::string_view gguf_name, const Family& family);
 
-/// A weight of a folder of Hugging Face under GGUF's name, in GGUF's layout, except that rows of q and k stay where they are
-/// (Family::neighbors_in_gguf). Errors: bad_input, out_of_memory.
+/// A weight of a folder of Hugging Face under GGUF's name, in GGUF's layout, except that rows of q and k keep their order
+/// (Family::pairs_rows_in_gguf). Errors: bad_input, out_of_memory.
 Result<ir::ConstantRef> gguf_weight(const std::string& name, const Tensor& tensor, const Family& family, const Hyperparameters& model);
 
 }  // namespace tenon::nn

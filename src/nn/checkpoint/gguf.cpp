@@ -8,12 +8,12 @@
 namespace tenon::nn {
 namespace {
 
-/// Tensors that hold factors of the rotation's frequencies, and the hyperparameters that they become.
-struct FactorsName {
+/// A tensor of a GGUF file with factors of the rotation's frequencies, and the key of the hyperparameter that gets its elements.
+struct RotationFactors {
   std::string_view tensor;
   const char* key;
 };
-constexpr FactorsName kRotationFactors[] = {
+constexpr RotationFactors kRotationFactors[] = {
     {"rope_freqs.weight", "rope.factors"},
     {"rope_factors_long.weight", "rope.factors_long"},
     {"rope_factors_short.weight", "rope.factors_short"},
@@ -25,7 +25,7 @@ class GgufWeights : public Weights {
   std::vector<std::string> names() const override {
     std::vector<std::string> out;
     for (const files::Gguf::Tensor& t : file_->tensors)
-      if (std::ranges::find(kRotationFactors, t.name, &FactorsName::tensor) == std::end(kRotationFactors)) out.emplace_back(t.name);
+      if (std::ranges::find(kRotationFactors, t.name, &RotationFactors::tensor) == std::end(kRotationFactors)) out.emplace_back(t.name);
     return out;
   }
   std::optional<Sizes> shape_of(std::string_view name) const override {

@@ -7,7 +7,7 @@
 
 namespace tenon::nn {
 
-/// The elements as f32, decoded when they are materialised. keeper: of the tensor's bytes.
+/// The tensor's elements as an f32 constant, decoded when it is materialised. keeper: owner of the tensor's bytes.
 ir::ConstantRef gguf_constant(const files::Gguf::Tensor& tensor, std::shared_ptr<const void> keeper);
 
 }  // namespace tenon::nn

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Buffers that follow from the config, which older versions of transformers stored with the weights.
+/// Whether the tensor is a buffer (such as inv_freq) that the config determines; older versions of transformers stored these with weights.
 bool is_derived(std::string_view name) {
   constexpr std::string_view kEnds[] = {".inv_freq", ".attn.bias", ".attn.masked_bias", ".attention.bias", ".attention.masked_bias"};
   return std::ranges::any_of(kEnds, [&](std::string_view end) { return name.ends_with(end); });

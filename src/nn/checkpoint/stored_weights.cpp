@@ -16,24 +16,24 @@
 namespace tenon::nn {
 namespace {
 
-/// Some weights of a checkpoint replaced.
+/// The weights of a checkpoint, some of them replaced by name.
 class ReplacedWeights : public Weights {
  public:
-  ReplacedWeights(std::unique_ptr<Weights> of, std::map<std::string, ir::ConstantRef, std::less<>> replaced)
-      : of_(std::move(of)), replaced_(std::move(replaced)) {}
-  std::vector<std::string> names() const override { return of_->names(); }
-  std::optional<Sizes> shape_of(std::string_view name) const override { return of_->shape_of(name); }
+  ReplacedWeights(std::unique_ptr<Weights> base, std::map<std::string, ir::ConstantRef, std::less<>> replacements)
+      : base_(std::move(base)), replacements_(std::move(replacements)) {}
+  std::vector<std::string> names() const override { return base_->names(); }
+  std::optional<Sizes> shape_of(std::string_view name) const override { return base_->shape_of(name); }
   ir::ConstantRef constant(std::string_view name) const override {
-    const auto found = replaced_.find(name);
-    return found == replaced_.end() ? of_->constant(name) : found->second;
+    const auto found = replacements_.find(name);
+    return found == replacements_.end() ? base_->constant(name) : found->second;
   }
 
  private:
-  std::unique_ptr<Weights> of_;
-  std::map<std::string, ir::ConstantRef, std::less<>> replaced_;
+  std::unique_ptr<Weights> base_;
+  std::map<std::string, ir::ConstantRef, std::less<>> replacements_;
 };
 
-std::vector<std::string> matrices_of_products(const Weights& weights) {
+std::vector<std::string> product_matrices(const Weights& weights) {
   std::vector<std::string> out;
   const bool is_tied = !weights.shape_of("output.weight");
   for (std::string& name : weights.names()) {
@@ -43,27 +43,29 @@ std::vector<std::string> matrices_of_products(const Weights& weights) {
   return out;
 }
 
-/// Of a constant that is blocks of several elements; null: it is not.
-const BlockFormat* format_of(const ir::Constant& weight) {
+/// The format of a quantized constant; null where it is not in blocks of several elements.
+const BlockFormat* block_format_of(const ir::Constant& weight) {
   const auto* const blocks = std::get_if<ir::Constant::Blocks>(&weight.source);
   return blocks && blocks->format->elements > 1 ? blocks->format : nullptr;
 }
 
-struct Squares {
-  double errors = 0, weights = 0;
+/// Sums of squares for the relative error of a quantization.
+struct SquareSums {
+  double errors = 0;   ///< of quantization errors
+  double weights = 0;  ///< of the weights
 };
 
-/// Of some whole blocks; nullopt: quantize() refuses a value.
-std::optional<Squares> quantize_part(const BlockFormat& format, std::span<const float> values, std::span<std::byte> codes) {
+/// Quantizes some whole blocks; nullopt where quantize() refuses a value.
+std::optional<SquareSums> quantize_part(const BlockFormat& format, std::span<const float> values, std::span<std::byte> codes) {
   const auto error = quantize(format, values, codes);
   if (!error) return std::nullopt;
-  Squares out{*error * *error * static_cast<double>(values.size()), 0};
+  SquareSums out{*error * *error * static_cast<double>(values.size()), 0};
   for (const float v : values) out.weights += static_cast<double>(v) * static_cast<double>(v);
   return out;
 }
 
-/// Adds to `squares`. Errors: those of quantize(), at the name.
-Result<ir::ConstantRef> quantized(const std::string& name, const ir::Constant& weight, const BlockFormat& format, Squares& squares) {
+/// The weight quantized to blocks of `format`; its errors are added to `squares`. Errors: those of quantize(), with the name as place.
+Result<ir::ConstantRef> quantized(const std::string& name, const ir::Constant& weight, const BlockFormat& format, SquareSums& squares) {
   constexpr size_t kBlocksOfTask = 2048;  // so that the sums do not depend on the number of threads
   const Tensor tensor = TRY(ir::materialise(weight));
   const std::span<const float> values = tensor.as<float>();
@@ -71,7 +73,7 @@ Result<ir::ConstantRef> quantized(const std::string& name, const ir::Constant& w
   const size_t blocks = values.size() / elements, tasks = (blocks + kBlocksOfTask - 1) / kBlocksOfTask;
   Tensor codes = TRY(Tensor::make(DType::u8, {static_cast<int64_t>(blocks * bytes)}));
   const std::span<std::byte> out(codes.mutable_data(), blocks * bytes);
-  std::vector<std::optional<Squares>> parts(tasks);
+  std::vector<std::optional<SquareSums>> parts(tasks);
   const auto run = [&](int64_t begin, int64_t end, int) {
     for (auto task = static_cast<size_t>(begin); task < static_cast<size_t>(end); ++task) {
       const size_t first = task * kBlocksOfTask, count = std::min(kBlocksOfTask, blocks - first);
@@ -79,7 +81,7 @@ Result<ir::ConstantRef> quantized(const std::string& name, const ir::Constant& w
     }
   };
   default_thread_pool().run(static_cast<int64_t>(tasks), 1, run);
-  for (const std::optional<Squares>& part : parts) {
+  for (const std::optional<SquareSums>& part : parts) {
     if (!part) {
       Error error = quantize(format, values, out).error();
       std::string place = fmt::format("weight '{}', {}", name, error->place);
@@ -93,36 +95,37 @@ Result<ir::ConstantRef> quantized(const std::string& name, const ir::Constant& w
 
 }  // namespace
 
-Result<StorageReport> store_weights(StoredWeights as, Checkpoint& checkpoint) {
-  if (as == StoredWeights::keep) return StorageReport{};
-  const bool quantizes = as == StoredWeights::int8 || as == StoredWeights::int4;
-  const BlockFormat* const format = quantizes ? block_format_named(as == StoredWeights::int8 ? "Q8_0" : "Q4_0") : nullptr;
-  std::map<std::string, ir::ConstantRef, std::less<>> replaced;
-  std::vector<std::string> odd;
-  Squares squares;
-  for (const std::string& name : matrices_of_products(*checkpoint.weights)) {
+Result<StorageReport> store_weights(StoredWeights storage, Checkpoint& checkpoint) {
+  if (storage == StoredWeights::keep) return StorageReport{};
+  const bool is_quantized = storage == StoredWeights::int8 || storage == StoredWeights::int4;
+  const BlockFormat* const format = is_quantized ? block_format_named(storage == StoredWeights::int8 ? "Q8_0" : "Q4_0") : nullptr;
+  std::map<std::string, ir::ConstantRef, std::less<>> replacements;
+  std::vector<std::string> unaligned;
+  SquareSums squares;
+  for (const std::string& name : product_matrices(*checkpoint.weights)) {
     const ir::ConstantRef weight = checkpoint.weights->constant(name);
-    if (as == StoredWeights::bf16) {
-      replaced.emplace(name, ir::cast(ir::cast(weight, DType::bf16), DType::f32));
+    if (storage == StoredWeights::bf16) {
+      replacements.emplace(name, ir::cast(ir::cast(weight, DType::bf16), DType::f32));
     } else if (!format) {
       // Neither blocks nor casts of narrow elements go through f64: the product reads the decoded weight.
-      if (format_of(*weight) || ir::uncast(*weight)) replaced.emplace(name, ir::cast(ir::cast(weight, DType::f64), DType::f32));
+      if (block_format_of(*weight) || ir::uncast(*weight)) replacements.emplace(name, ir::cast(ir::cast(weight, DType::f64), DType::f32));
     } else if (weight->shape[1] % format->elements != 0) {
-      odd.push_back(name);
-    } else if (format_of(*weight) != format) {
-      replaced.emplace(name, TRY(quantized(name, *weight, *format, squares)));
+      unaligned.push_back(name);
+    } else if (block_format_of(*weight) != format) {
+      replacements.emplace(name, TRY(quantized(name, *weight, *format, squares)));
     }
   }
   StorageReport out;
-  if (!odd.empty()) {
-    std::string names = listed("matrices whose rows are no multiple of 32 elements stay as they are", odd);
+  if (!unaligned.empty()) {
+    std::string names = listed("matrices whose rows are no multiple of 32 elements stay as they are", unaligned);
     names.resize(names.size() - 2);
     out.warnings.push_back("--weights: " + names);
   }
-  if (format && !replaced.empty())
-    out.notes.push_back(fmt::format("quantized {} matrices to {}: the root mean square error is {:.2f} % of the weights'", replaced.size(),
-                                    format->name, squares.weights > 0 ? 100 * std::sqrt(squares.errors / squares.weights) : 0.0));
-  checkpoint.weights = std::make_unique<ReplacedWeights>(std::move(checkpoint.weights), std::move(replaced));
+  if (format && !replacements.empty())
+    out.notes.push_back(fmt::format("quantized {} matrices to {}: the root mean square error is {:.2f} % of the weights'",
+                                    replacements.size(), format->name,
+                                    squares.weights > 0 ? 100 * std::sqrt(squares.errors / squares.weights) : 0.0));
+  checkpoint.weights = std::make_unique<ReplacedWeights>(std::move(checkpoint.weights), std::move(replacements));
   return out;
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 using nlohmann::json;
 
+/// Keys of config.json, and the keys of GGUF for the same hyperparameters.
 constexpr std::pair<const char*, const char*> kKeys[] = {
     {"num_hidden_layers", "block_count"},
     {"n_layer", "block_count"},
@@ -56,7 +57,7 @@ constexpr std::pair<const char*, const char*> kKeys[] = {
     {"alibi", "alibi"},
 };
 
-/// How the rotation is scaled, in rope_parameters or rope_scaling.
+/// The same for keys of the objects rope_parameters and rope_scaling, which describe how the rotation is scaled.
 constexpr std::pair<const char*, const char*> kScalingKeys[] = {
     {"rope_theta", "rope.freq_base"},
     {"partial_rotary_factor", "rope.share"},
@@ -82,19 +83,20 @@ std::optional<Hyperparameters::Value> value_of(const json& value) {
   return std::nullopt;
 }
 
-void set_keys(const json& from, std::span<const std::pair<const char*, const char*>> keys, Hyperparameters& to) {
-  for (const auto& [theirs, ours] : keys)
-    if (from.contains(theirs))
-      if (auto value = value_of(from[theirs])) to.set(ours, std::move(*value));
+void set_keys(const json& config, std::span<const std::pair<const char*, const char*>> keys, Hyperparameters& to) {
+  for (const auto& [config_key, gguf_key] : keys)
+    if (config.contains(config_key))
+      if (auto value = value_of(config[config_key])) to.set(gguf_key, std::move(*value));
 }
 
-void set_all(const json& from, Hyperparameters& to) {
-  set_keys(from, kKeys, to);
+void set_common_keys(const json& config, Hyperparameters& to) {
+  set_keys(config, kKeys, to);
   for (const char* cap : {"attn_logit_softcapping", "final_logit_softcapping"})  // null: there is none
-    if (from.contains(cap) && from[cap].is_null()) to.set(cap, 0.0);
+    if (config.contains(cap) && config[cap].is_null()) to.set(cap, 0.0);
 }
 
-/// Transformers 5 has one object, or one for each type of layer; older versions have rope_theta and rope_scaling.
+/// Sets the keys of the rotation. Transformers 5 has an object rope_parameters, or one in it for each type of layer; older versions have
+/// rope_theta and rope_scaling.
 Result<void> set_rotation(const json& config, Hyperparameters& to) {
   to.set("rope.layout", "half_split");
   set_keys(config, std::array{std::pair{"original_max_position_embeddings", "rope.scaling.original_context_length"}}, to);
@@ -110,15 +112,15 @@ Result<void> set_rotation(const json& config, Hyperparameters& to) {
     if (all.contains("sliding_attention"))
       set_keys(all["sliding_attention"], std::array{std::pair{"rope_theta", "rope.freq_base_swa"}}, to);
   }
-  const double share = TRY(to.number("rope.share", 1));
-  if (share == 1) return {};
+  const double rotated_share = TRY(to.number("rope.share", 1));
+  if (rotated_share == 1) return {};
   const int64_t heads = TRY(to.size("attention.head_count"));
   const int64_t size = TRY(to.size("attention.key_length", TRY(to.size("embedding_length")) / heads));
-  to.set("rope.dimension_count", static_cast<int64_t>(static_cast<double>(size) * share));
+  to.set("rope.dimension_count", static_cast<int64_t>(static_cast<double>(size) * rotated_share));
   return {};
 }
 
-/// A letter a layer: s for one with a window.
+/// Sets attention.window_pattern, a letter for each layer: s with a window, f without.
 Result<void> set_windows(const json& config, const std::string& place, Hyperparameters& to) {
   if (!config.contains("layer_types") || !config["layer_types"].is_array()) return {};
   std::string pattern;
@@ -137,7 +139,7 @@ Result<void> set_windows(const json& config, const std::string& place, Hyperpara
 Result<Hyperparameters> translated_config(const json& config, const std::string& place) {
   if (!config.is_object()) return fail(Code::bad_input, place, "the configuration is no JSON object");
   Hyperparameters out;
-  set_all(config, out);
+  set_common_keys(config, out);
   TRY(set_rotation(config, out));
   TRY(set_windows(config, place, out));
   if (config.contains("query_pre_attn_scalar") && config["query_pre_attn_scalar"].is_number())

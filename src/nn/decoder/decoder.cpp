@@ -13,9 +13,9 @@
 namespace tenon::nn {
 namespace {
 
-constexpr int64_t kTokensOfAStream = 128;  ///< of a run, where nothing else is given
+constexpr int64_t kTokensOfAStream = 128;  ///< default of DecoderOptions::most_tokens with a window
 
-/// Inputs: at most `most` new tokens, and the cache of each layer, if any.
+/// Adds the graph's inputs: `tokens` (at most `most` new ones) and the states of each layer's cache, if any. Returns `tokens`.
 ir::ValueId add_inputs(ir::Graph& graph, const DecoderConfig& c, const DecoderParts& parts, int64_t sequences, int64_t most) {
   const Dim batch = sequences > 0 ? Dim(sequences) : graph.symbols().symbol("batch", 1);
   const Dim fresh = graph.symbols().symbol("new", 1, most);
@@ -32,33 +32,33 @@ ir::ValueId add_inputs(ir::Graph& graph, const DecoderConfig& c, const DecoderPa
   return tokens;
 }
 
-/// i64[1, new]: the places of the tokens in the sequence.
+/// i64[1, new]: the positions of the new tokens in the sequence.
 ir::ValueId positions_of(DecoderParts& parts, ir::ValueId tokens) {
   ir::Builder& build = parts.build;
-  ir::ValueId places = ops::iota(build, ops::size_of(build, tokens, 1));
-  if (parts.stream) places = build("Add", {places, add_position(parts, tokens)});
-  else if (parts.has_cache) places = build("Add", {places, ops::size_of(build, build.graph().find_value("keys.0"), 2)});
-  return build("Unsqueeze", {places, build.ints({0})});
+  ir::ValueId positions = ops::iota(build, ops::size_of(build, tokens, 1));
+  if (parts.stream) positions = build("Add", {positions, add_position(parts, tokens)});
+  else if (parts.has_cache) positions = build("Add", {positions, ops::size_of(build, build.graph().find_value("keys.0"), 2)});
+  return build("Unsqueeze", {positions, build.ints({0})});
 }
 
-ir::ValueId embedded(DecoderParts& parts, ir::ValueId tokens, ir::ConstantRef table) {
+ir::ValueId embed_tokens(DecoderParts& parts, ir::ValueId tokens, ir::ConstantRef table) {
   ir::Builder& build = parts.build;
   const ir::ConstantRef narrow = ir::uncast(*table);
   ir::ValueId x = build("Gather", {build.constant(narrow ? narrow : table), tokens});
   if (narrow) x = ops::cast_to(build, x, DType::f32);
   if (parts.weights.has("position_embd.weight")) {
-    const ir::ConstantRef places = parts.weights.read("position_embd.weight", {parts.config.context, parts.config.width});
-    if (places) x = build("Add", {x, build("Gather", {build.constant(places), parts.positions})});
+    const ir::ConstantRef position_table = parts.weights.read("position_embd.weight", {parts.config.context, parts.config.width});
+    if (position_table) x = build("Add", {x, build("Gather", {build.constant(position_table), parts.positions})});
   }
   x = scaled(build, x, parts.config.embedding_scale);
   return parts.weights.has("token_embd_norm.weight") ? normalized(parts, "token_embd_norm", x, parts.config.width) : x;
 }
 
-ir::ValueId added(DecoderParts& parts, ir::ValueId x, ir::ValueId part) {
+ir::ValueId add_residual(DecoderParts& parts, ir::ValueId x, ir::ValueId part) {
   return x && part ? parts.build("Add", {x, scaled(parts.build, part, parts.config.residual_scale)}) : ir::ValueId{};
 }
 
-ir::ValueId layer_of(DecoderParts& parts, int64_t layer, ir::ValueId x) {
+ir::ValueId decoder_layer(DecoderParts& parts, int64_t layer, ir::ValueId x) {
   const DecoderConfig& c = parts.config;
   const std::string prefix = fmt::format("blk.{}.", layer);
   const auto after = [&](const char* name, ir::ValueId y) {
@@ -67,17 +67,20 @@ ir::ValueId layer_of(DecoderParts& parts, int64_t layer, ir::ValueId x) {
   const auto before = [&](const char* name, ir::ValueId y) {
     return c.norms == NormPlacement::after ? y : normalized(parts, prefix + name, y, c.width);
   };
-  const ir::ValueId read = before("attn_norm", x);
-  const bool has_second = parts.weights.has(prefix + "attn_norm_2.weight");  // attention's own: the other is of feed-forward (Falcon)
-  const ir::ValueId attended = after("post_attention_norm", attention(parts, layer, has_second ? before("attn_norm_2", x) : read));
-  const ir::ValueId middle = c.joint_residual ? x : added(parts, x, attended);
+  const ir::ValueId attention_input = before("attn_norm", x);
+  const bool has_second =
+      parts.weights.has(prefix + "attn_norm_2.weight");  // Falcon: attention has a norm of its own; attn_norm is that of feed-forward
+  const ir::ValueId attention_output =
+      after("post_attention_norm", attention(parts, layer, has_second ? before("attn_norm_2", x) : attention_input));
+  const ir::ValueId after_attention = c.joint_residual ? x : add_residual(parts, x, attention_output);
   const bool shares_norm = c.joint_residual && !parts.weights.has(prefix + "ffn_norm.weight");
-  const ir::ValueId inner = shares_norm ? read : before("ffn_norm", middle);
-  const ir::ValueId fed = after("post_ffw_norm", feed_forward(parts, layer, inner));
-  return added(parts, c.joint_residual ? added(parts, x, attended) : middle, fed);
+  const ir::ValueId feed_forward_input = shares_norm ? attention_input : before("ffn_norm", after_attention);
+  const ir::ValueId feed_forward_output = after("post_ffw_norm", feed_forward(parts, layer, feed_forward_input));
+  return add_residual(parts, c.joint_residual ? add_residual(parts, x, attention_output) : after_attention, feed_forward_output);
 }
 
-/// f32[batch, vocabulary] of the last tokens, or f32[batch, new, vocabulary] of all; by the embedding where there is no weight of its own.
+/// Logits f32[batch, vocabulary] of the last tokens, or f32[batch, new, vocabulary] of all. Without output.weight the embedding `table` is
+/// the weight (tied).
 ir::ValueId logits_of(DecoderParts& parts, ir::ValueId x, const ir::ConstantRef& table, bool all) {
   x = normalized(parts, "output_norm", x, parts.config.width);
   if (!x) return {};
@@ -89,7 +92,7 @@ ir::ValueId logits_of(DecoderParts& parts, ir::ValueId x, const ir::ConstantRef&
   return y ? soft_capped(build, scaled(build, y, parts.config.logit_scale), parts.config.logit_softcap) : y;
 }
 
-/// The embedding: its rows are the vocabulary.
+/// Reads the embedding [vocabulary, width]; the vocabulary is the number of its rows.
 ir::ConstantRef embedding(WeightReader& reader, const Weights& weights, int64_t width) {
   const auto shape = weights.shape_of("token_embd.weight");
   return reader.read("token_embd.weight", {shape && shape->size() == 2 ? (*shape)[0] : 0, width});
@@ -126,15 +129,15 @@ Result<std::unique_ptr<ir::Graph>> make_decoder(const DecoderConfig& config, con
     TRY(check_stream(parts));
   }
   TRY(check_dynamic(parts));
-  if (config.dynamic_context > 0) most = std::min(most, most_tokens_of_dynamic_run(parts));
+  if (config.dynamic_context > 0) most = std::min(most, max_tokens_of_dynamic_run(parts));
   if (!parts.has_cache) parts.capacity = most;
   TRY(check_capacity(parts));
   const ir::ConstantRef table = embedding(reader, weights, config.width);
   const ir::ValueId tokens = add_inputs(*graph, config, parts, options.batch, most);
   parts.positions = positions_of(parts, tokens);
   add_rotation(parts);
-  ir::ValueId x = table ? embedded(parts, tokens, table) : ir::ValueId{};
-  for (int64_t layer = 0; layer < config.layers; ++layer) x = layer_of(parts, layer, x);
+  ir::ValueId x = table ? embed_tokens(parts, tokens, table) : ir::ValueId{};
+  for (int64_t layer = 0; layer < config.layers; ++layer) x = decoder_layer(parts, layer, x);
   const ir::ValueId logits = table ? logits_of(parts, x, table, options.all_logits) : ir::ValueId{};
   TRY(reader.finish());
   TRY(build.status());

@@ -11,9 +11,9 @@
 namespace tenon::nn {
 namespace {
 
-constexpr int64_t kMostElements = int64_t{1} << 24;  // of the rotated copies of keys
+constexpr int64_t kMaxCopiedKeyElements = int64_t{1} << 24;  // of the rotated copies of keys
 
-ir::ValueId of_f64(ir::Builder& build, const std::vector<double>& values) {
+ir::ValueId f64_constant(ir::Builder& build, const std::vector<double>& values) {
   Tensor table = *Tensor::make(DType::f64, {static_cast<int64_t>(values.size())});
   std::ranges::copy(values, table.as_mutable<double>().begin());
   return build.constant(std::move(table));
@@ -21,22 +21,24 @@ ir::ValueId of_f64(ir::Builder& build, const std::vector<double>& values) {
 
 ir::ValueId number(ir::Builder& build, double value) { return build.scalar(DType::f64, value); }
 
-/// f64[new, 1, pairs]: radians a token, by which the query at t and its keys turn. With n = max(t + 1, context) the base is
-/// base * (factor * n / context - factor + 1)^(rotated / (rotated - 2)), which is 1 times the base in the context.
+/// f64[new, 1, pairs]: by how many radians a token each pair of the query at position t, and of the keys that it reads, turns. With n =
+/// max(t + 1, context) the base is base * (factor * n / context - factor + 1)^(rotated / (rotated - 2)), which is 1 times the base in the
+/// context.
 ir::ValueId frequencies_of_queries(DecoderParts& parts, ir::ValueId position) {
   const DecoderConfig& c = parts.config;
   ir::Builder& build = parts.build;
   const auto context = static_cast<double>(c.dynamic_context);
-  const ir::ValueId beyond = build("Max", {build("Sub", {position, number(build, context - 1)}), number(build, 0)});
-  const ir::ValueId growth = build("Add", {build("Mul", {beyond, number(build, c.dynamic_factor / context)}), number(build, 1)});
+  const ir::ValueId tokens_beyond = build("Max", {build("Sub", {position, number(build, context - 1)}), number(build, 0)});
+  const ir::ValueId base_growth =
+      build("Add", {build("Mul", {tokens_beyond, number(build, c.dynamic_factor / context)}), number(build, 1)});
   std::vector<double> exponents, plain = frequencies_of(c.rotated_size, c.rotation_base, c.rotation_divisors);
   for (size_t i = 0; i < plain.size(); ++i) exponents.push_back(-2.0 * static_cast<double>(i) / static_cast<double>(c.rotated_size - 2));
   for (double& frequency : plain) frequency /= c.rotation_factor;
-  const ir::ValueId slowing = build("Exp", {build("Mul", {build("Log", {growth}), of_f64(build, exponents)})});
-  return build("Mul", {slowing, of_f64(build, plain)});
+  const ir::ValueId frequency_scale = build("Exp", {build("Mul", {build("Log", {base_growth}), f64_constant(build, exponents)})});
+  return build("Mul", {frequency_scale, f64_constant(build, plain)});
 }
 
-/// place: f64, the positions that turn by these frequencies.
+/// Cosines and sines of position * frequency. place: f64, positions that broadcast with `frequencies`.
 DecoderParts::Angles angles_at(DecoderParts& parts, ir::ValueId place, ir::ValueId frequencies) {
   ir::Builder& build = parts.build;
   const ir::ValueId angle = build("Mul", {place, frequencies});
@@ -48,7 +50,7 @@ DecoderParts::Angles angles_at(DecoderParts& parts, ir::ValueId place, ir::Value
   return {of("Cos"), of("Sin")};
 }
 
-/// What all layers share: f32[new, 1, pairs] of queries, f32[new, past + new, pairs] of their keys.
+/// Adds the angles that all layers share, once: f32[new, 1, pairs] of queries, f32[new, past + new, pairs] of the keys that each reads.
 void add_angles(DecoderParts& parts, ir::ValueId keys) {
   if (parts.angles.cosines) return;
   ir::Builder& build = parts.build;
@@ -67,13 +69,14 @@ ir::ValueId rotated(DecoderParts& parts, const DecoderParts::Angles& angles, ir:
                       {"rotary_embedding_dim", c.rotated_size == c.head_size ? 0 : c.rotated_size}});
 }
 
-/// f32[batch, key heads, past + new, size] for each query: f32[new, batch * key heads, past + new, size].
-ir::ValueId repeated(ir::Builder& build, ir::ValueId rows, ir::ValueId queries) {
+/// Repeats f32[batch, key heads, past + new, size] for each of `queries` (i64[1], their number): f32[new, batch * key heads, past + new,
+/// size].
+ir::ValueId repeat_per_query(ir::Builder& build, ir::ValueId rows, ir::ValueId queries) {
   const ir::ValueId joined = build("Reshape", {rows, build.ints({1, -1, 0, 0})});
   return build("Expand", {joined, build("Concat", {queries, build.ints({1, 1, 1})}, {{"axis", int64_t{0}}})});
 }
 
-/// bool[new * batch, 1, 1, past + new] of bool[new, past + new].
+/// The mask bool[new, past + new] as bool[new * batch, 1, 1, past + new], a row for each query of each sequence.
 ir::ValueId mask_of_queries(ir::Builder& build, ir::ValueId mask, ir::ValueId batch) {
   const ir::ValueId apart = build("Unsqueeze", {mask, build.ints({1, 2})});
   const ir::ValueId all = build("Expand", {apart, build("Concat", {build.ints({1}), batch, build.ints({1, 1})}, {{"axis", int64_t{0}}})});
@@ -82,19 +85,19 @@ ir::ValueId mask_of_queries(ir::Builder& build, ir::ValueId mask, ir::ValueId ba
 
 }  // namespace
 
-bool rotates_as_read(const DecoderParts& parts, int64_t layer) {
+bool rotates_keys_on_read(const DecoderParts& parts, int64_t layer) {
   const DecoderConfig& c = parts.config;
-  const bool is_apart = c.window_rotation_base > 0 && window_of(c, layer) > 0;
-  return c.dynamic_context > 0 && c.rotation != Rotation::none && !is_apart;
+  const bool has_own_base = c.window_rotation_base > 0 && window_of(c, layer) > 0;
+  return c.dynamic_context > 0 && c.rotation != Rotation::none && !has_own_base;
 }
 
-int64_t most_tokens_of_dynamic_run(const DecoderParts& parts) {
+int64_t max_tokens_of_dynamic_run(const DecoderParts& parts) {
   const DecoderConfig& c = parts.config;
   const int64_t row = c.key_heads * c.head_size;
-  return std::clamp(kMostElements / row / parts.capacity, int64_t{2}, int64_t{16});
+  return std::clamp(kMaxCopiedKeyElements / row / parts.capacity, int64_t{2}, int64_t{16});
 }
 
-ir::ValueId dynamically_attended(DecoderParts& parts, int64_t layer, ir::ValueId query, ir::ValueId keys, ir::ValueId values) {
+ir::ValueId dynamic_ntk_attention(DecoderParts& parts, int64_t layer, ir::ValueId query, ir::ValueId keys, ir::ValueId values) {
   const DecoderConfig& c = parts.config;
   ir::Builder& build = parts.build;
   add_angles(parts, keys);
@@ -102,9 +105,9 @@ ir::ValueId dynamically_attended(DecoderParts& parts, int64_t layer, ir::ValueId
   const auto apart = [&](ir::ValueId x, int64_t heads) { return build("Reshape", {x, build.ints({-1, heads, 0, c.head_size})}); };
   const ir::ValueId by_query = build("Reshape", {ops::transposed(build, query, {2, 0, 1, 3}), build.ints({0, -1, 1, c.head_size})});
   const ir::ValueId q = apart(rotated(parts, parts.angles, by_query), c.heads);
-  const ir::ValueId k = apart(rotated(parts, parts.key_angles, repeated(build, keys, queries)), c.key_heads);
-  const ir::ValueId v = apart(repeated(build, values, queries), c.key_heads);
-  const ir::ValueId mask = mask_of_queries(build, mask_of(parts, window_of(c, layer), ops::size_of(build, keys, 2)), batch);
+  const ir::ValueId k = apart(rotated(parts, parts.key_angles, repeat_per_query(build, keys, queries)), c.key_heads);
+  const ir::ValueId v = apart(repeat_per_query(build, values, queries), c.key_heads);
+  const ir::ValueId mask = mask_of_queries(build, attention_mask(parts, window_of(c, layer), ops::size_of(build, keys, 2)), batch);
   std::vector<std::pair<std::string, ir::Attribute>> attributes{{"softcap", static_cast<float>(c.score_softcap)}};
   if (c.score_scale != 0) attributes.emplace_back("scale", static_cast<float>(c.score_scale));
   const ir::ValueId y = build("Attention", {q, k, v, mask}, std::move(attributes));  // [new * batch, heads, 1, size]

@@ -36,8 +36,9 @@ int64_t window_of(const DecoderConfig& config, int64_t layer) {
 
 namespace {
 
-/// f32[heads, new, past + new]: the slope of each head times the distance of the key, minus infinity for keys that are not read.
-ir::ValueId biased(DecoderParts& parts, ir::ValueId mask, ir::ValueId key, ir::ValueId query) {
+/// ALiBi as an additive mask, f32[heads, new, past + new]: the slope of the head times the (negative) distance of the key, minus infinity
+/// where `mask` is false.
+ir::ValueId bias_mask(DecoderParts& parts, ir::ValueId mask, ir::ValueId key, ir::ValueId query) {
   ir::Builder& build = parts.build;
   const ir::ValueId distance =
       build("Cast", {build("Sub", {key, query})}, {{"to", static_cast<int64_t>(DType::f32)}});  // [new, past + new], at most 0
@@ -59,7 +60,7 @@ std::vector<float> bias_slopes(int64_t heads) {
   return out;
 }
 
-ir::ValueId mask_of(DecoderParts& parts, int64_t window, ir::ValueId keys) {
+ir::ValueId attention_mask(DecoderParts& parts, int64_t window, ir::ValueId keys) {
   ir::ValueId& mask = parts.masks[window];
   if (mask) return mask;
   ir::Builder& build = parts.build;
@@ -68,7 +69,7 @@ ir::ValueId mask_of(DecoderParts& parts, int64_t window, ir::ValueId keys) {
   mask = build("LessOrEqual", {key, query});
   if (window > 0)
     mask = build("And", {mask, build("Greater", {key, build("Sub", {query, build.scalar(DType::i64, static_cast<double>(window))})})});
-  if (parts.config.linear_bias) mask = biased(parts, mask, key, query);
+  if (parts.config.linear_bias) mask = bias_mask(parts, mask, key, query);
   return mask;
 }
 

@@ -29,25 +29,27 @@ struct Ring {
 
   friend auto operator<=>(const Ring&, const Ring&) = default;
 };
+/// The ring of a layer: with the layer's own window and no sinks where it has a smaller one than the stream.
 Ring ring_of(const DecoderParts& parts, int64_t layer);
 
-/// What layers with equal rings share.
+/// Values of the graph that layers with equal rings share.
 struct RingValues {
-  ir::ValueId places = {};  ///< i64[new]: rows of the new tokens
-  ir::ValueId mask = {};    ///< bool[new, rows]: whether a query reads the token in that row
+  ir::ValueId token_rows = {};  ///< i64[new]: rows of the new tokens
+  ir::ValueId mask = {};        ///< bool[new, rows]: whether a query reads the token in that row
 };
 
 /// Whether keys of the ring are of two head sizes, [0 | key] of a sink and [key | 0] of others, and queries too, each part rotated by a
 /// position of its own.
 bool has_joined_keys(const DecoderParts& parts, const Ring& ring);
-/// The keys of new tokens, f32[batch, heads, new, size], as that.
+/// Widens the keys of new tokens, f32[batch, heads, new, size], to joined keys [.., 2 * size] where the ring has them.
 ir::ValueId joined_keys(DecoderParts& parts, const Ring& ring, ir::ValueId keys);
 
-/// The input of the state `position`, i64[1], and its new value.
+/// Adds the state `position`, i64[1]: the number of tokens before this run. Returns its input.
 ir::ValueId add_position(DecoderParts& parts, ir::ValueId tokens);
+/// The values of a ring; added to the graph at the first call.
 const RingValues& ring_values(DecoderParts& parts, const Ring& ring);
-/// The state `old` with rows of new tokens, [batch, heads, new, size], in their places.
-ir::ValueId written(DecoderParts& parts, const Ring& ring, ir::ValueId old, ir::ValueId rows);
+/// The state `old` with the rows of new tokens, [batch, heads, new, size], written at their rows of the ring.
+ir::ValueId scatter_rows(DecoderParts& parts, const Ring& ring, ir::ValueId old, ir::ValueId rows);
 
 /// Errors: not_supported, for what cannot be streamed; bad_usage, where the model has no such window.
 Result<void> check_stream(const DecoderParts& parts);

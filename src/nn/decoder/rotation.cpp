@@ -37,20 +37,21 @@ void add_rotation(DecoderParts& parts) {
   const DecoderConfig& c = parts.config;
   if (c.rotation == Rotation::none) return;
   ir::Builder& build = parts.build;
-  const auto of_all = frequencies_of(c.rotated_size, c.rotation_base, c.rotation_divisors);
-  const auto own = c.window_rotation_base > 0 ? frequencies_of(c.rotated_size, c.window_rotation_base, {}) : std::vector<double>();
+  const auto frequencies = frequencies_of(c.rotated_size, c.rotation_base, c.rotation_divisors);
+  const auto window_frequencies =
+      c.window_rotation_base > 0 ? frequencies_of(c.rotated_size, c.window_rotation_base, {}) : std::vector<double>();
   if (c.dynamic_context > 0) {  // layers without that base: dynamic_rotation.cpp
-    if (!own.empty()) parts.window_angles = angles_at(build, parts.positions, 1, own, 1);
+    if (!window_frequencies.empty()) parts.window_angles = angles_at(build, parts.positions, 1, window_frequencies, 1);
     return;
   }
   const auto add = [&](ir::ValueId positions, DecoderParts::Angles& all, DecoderParts::Angles& windows) {
-    all = angles_at(build, positions, c.rotation_factor, of_all, c.rotation_magnitude);
-    windows = own.empty() ? all : angles_at(build, positions, 1, own, 1);
+    all = angles_at(build, positions, c.rotation_factor, frequencies, c.rotation_magnitude);
+    windows = window_frequencies.empty() ? all : angles_at(build, positions, 1, window_frequencies, 1);
   };
   add(parts.positions, parts.angles, parts.window_angles);
   if (!parts.stream) return;
-  const ir::ValueId sinks_at = build("Min", {parts.positions, build.scalar(DType::i64, static_cast<double>(parts.stream.window))});
-  add(sinks_at, parts.sink_angles, parts.window_sink_angles);
+  const ir::ValueId sink_positions = build("Min", {parts.positions, build.scalar(DType::i64, static_cast<double>(parts.stream.window))});
+  add(sink_positions, parts.sink_angles, parts.window_sink_angles);
 }
 
 }  // namespace tenon::nn

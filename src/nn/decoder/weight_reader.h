@@ -11,7 +11,7 @@
 namespace tenon::nn {
 
 /// Adds weights to a graph and collects errors: missing weights, weights of another shape and unused ones are reported in one error by
-/// finish(). A wrong weight gives none, and later calls continue.
+/// finish(). For such a weight a call returns null or a none id, and later calls continue.
 class WeightReader {
  public:
   WeightReader(ir::Builder& build, const Weights& weights) : build_(build), weights_(weights) {}

@@ -29,7 +29,7 @@ FAMILY(bloom){
       return ungrouped_rows(std::move(weight), TRY(model.size("attention.head_count")), 1, name);
     },
     .activation = Activation::gelu_tanh,
-    .inner_factor = 4,
+    .default_inner_factor = 4,
     .context = 2048,
     .configure = [](const Hyperparameters&, DecoderConfig& config) -> Result<void> {
       config.normalization = Normalization::layer;

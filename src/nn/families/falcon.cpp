@@ -39,7 +39,7 @@ FAMILY(falcon){
       return ungrouped_rows(std::move(weight), groups, TRY(model.size("attention.head_count")) / groups, name);
     },
     .activation = Activation::gelu,
-    .inner_factor = 4,
+    .default_inner_factor = 4,
     .configure = [](const Hyperparameters& model, DecoderConfig& config) -> Result<void> {
       if (TRY(model.flag("alibi", false)))
         return fail(Code::not_supported, "hyperparameter 'alibi'", "not supported yet: Falcon with linear bias of scores (ALiBi)");

@@ -55,19 +55,19 @@ Result<const Family*> family_of_model_type(std::string_view model_type) {
 
 namespace {
 
-constexpr int64_t kMostLayers = 4096;
-constexpr int64_t kMostHeadSize = 1 << 14;
+constexpr int64_t kMaxLayers = 4096;
+constexpr int64_t kMaxHeadSize = 1 << 14;
 
 Result<void> fill_sizes(const Family& family, const Hyperparameters& model, DecoderConfig& c) {
   c.layers = TRY(model.size("block_count"));
-  if (c.layers > kMostLayers)
+  if (c.layers > kMaxLayers)
     return fail(Code::limit_exceeded, "hyperparameter 'block_count'", "the model has too many layers")
-        .expected(fmt::format("at most {}", kMostLayers))
+        .expected(fmt::format("at most {}", kMaxLayers))
         .found(std::to_string(c.layers));
   c.width = TRY(model.size("embedding_length"));
   c.context = family.context == 0 ? TRY(model.size("context_length")) : TRY(model.size("context_length", family.context));
-  const bool is_named = family.inner_factor == 0 || model.has("feed_forward_length");
-  c.inner_width = is_named ? TRY(model.size("feed_forward_length")) : family.inner_factor * c.width;
+  const bool has_inner_width = family.default_inner_factor == 0 || model.has("feed_forward_length");
+  c.inner_width = has_inner_width ? TRY(model.size("feed_forward_length")) : family.default_inner_factor * c.width;
   c.heads = TRY(model.size("attention.head_count"));
   c.key_heads = TRY(model.size("attention.head_count_kv", c.heads));
   if (c.heads % c.key_heads != 0)
@@ -79,9 +79,9 @@ Result<void> fill_sizes(const Family& family, const Hyperparameters& model, Deco
         .expected(fmt::format("a divisor of embedding_length, {}", c.width))
         .found(std::to_string(c.heads));
   c.head_size = TRY(model.size("attention.key_length", c.width / c.heads));
-  if (c.head_size > kMostHeadSize)
+  if (c.head_size > kMaxHeadSize)
     return fail(Code::limit_exceeded, "hyperparameter 'attention.key_length'", "heads are too large")
-        .expected(fmt::format("at most {} elements", kMostHeadSize))
+        .expected(fmt::format("at most {} elements", kMaxHeadSize))
         .found(std::to_string(c.head_size));
   if (const int64_t values = TRY(model.size("attention.value_length", c.head_size)); values != c.head_size)
     return fail(Code::not_supported, "hyperparameter 'attention.value_length'",
@@ -101,9 +101,9 @@ Result<void> fill_rotation(const Hyperparameters& model, DecoderConfig& c) {
   return {};
 }
 
-Result<Activation> activation_of(const Hyperparameters& model, Activation otherwise) {
-  if (!model.has("activation")) return otherwise;
-  const std::string name = TRY(model.word("activation", ""));
+Result<Activation> activation_of(const Hyperparameters& model, Activation default_value) {
+  if (!model.has("activation")) return default_value;
+  const std::string name = TRY(model.text("activation", ""));
   if (name == "silu" || name == "swish") return Activation::silu;
   if (name == "gelu") return Activation::gelu;
   if (name == "gelu_pytorch_tanh" || name == "gelu_new" || name == "gelu_fast") return Activation::gelu_tanh;
@@ -115,7 +115,7 @@ Result<Activation> activation_of(const Hyperparameters& model, Activation otherw
 }  // namespace
 
 Result<Rotation> stored_rotation(const Hyperparameters& model) {
-  return TRY(model.word("rope.layout", "interleaved")) == "half_split" ? Rotation::half_split : Rotation::interleaved;
+  return TRY(model.text("rope.layout", "interleaved")) == "half_split" ? Rotation::half_split : Rotation::interleaved;
 }
 
 Result<ir::ConstantRef> ungrouped_rows(ir::ConstantRef weight, int64_t groups, int64_t queries, const std::string& name) {
@@ -139,7 +139,7 @@ Result<ir::ConstantRef> ungrouped_rows(ir::ConstantRef weight, int64_t groups, i
 Result<void> add_windows(const Hyperparameters& model, int64_t period, DecoderConfig& config) {
   if (!model.has("attention.sliding_window")) return {};
   const int64_t window = TRY(model.size("attention.sliding_window"));
-  const std::string pattern = TRY(model.word("attention.window_pattern", ""));
+  const std::string pattern = TRY(model.text("attention.window_pattern", ""));
   if (!pattern.empty() && pattern.size() != static_cast<size_t>(config.layers))
     return fail(Code::bad_input, "hyperparameter 'attention.window_pattern'", "it has another number of layers")
         .expected(std::to_string(config.layers))

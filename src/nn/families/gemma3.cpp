@@ -16,7 +16,7 @@ constexpr WeightName kGemma3Weights[] = {
 };
 constexpr int64_t kPeriod = 6;  // every sixth layer reads all keys
 
-/// A letter a layer, as a file without `attention.window_pattern` means it.
+/// The default of `attention.window_pattern`: a letter for each layer, s with a window, f without.
 std::string usual_pattern(int64_t layers) {
   std::string out;
   for (int64_t layer = 0; layer < layers; ++layer) out += layer % kPeriod == kPeriod - 1 ? 'f' : 's';

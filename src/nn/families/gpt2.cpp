@@ -33,9 +33,9 @@ FAMILY(gpt2){
     .name = "gpt2",
     .model_types = kGpt2Types,
     .weights = kGpt2Weights,
-    .inputs_first = true,
+    .stores_inputs_first = true,
     .activation = Activation::gelu_tanh,
-    .inner_factor = 4,
+    .default_inner_factor = 4,
     .configure = [](const Hyperparameters&, DecoderConfig& config) -> Result<void> {
       config.normalization = Normalization::layer;
       config.gated = false;

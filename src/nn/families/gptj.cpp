@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPT-J (https://github.com/kingoflolz/mesh-transformer-jax): attention and feed-forward read one layer norm, neighbors are rotated.
+// GPT-J (https://github.com/kingoflolz/mesh-transformer-jax): attention and feed-forward read one layer norm, the rotation is interleaved.
 #include "nn/families/family.h"
 
 namespace tenon::nn {
@@ -25,7 +25,7 @@ FAMILY(gptj){
     .model_types = kGptjTypes,
     .weights = kGptjWeights,
     .activation = Activation::gelu_tanh,
-    .inner_factor = 4,
+    .default_inner_factor = 4,
     .configure = [](const Hyperparameters&, DecoderConfig& config) -> Result<void> {
       config.rotation = Rotation::interleaved;
       config.normalization = Normalization::layer;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPT-NeoX (https://arxiv.org/abs/2204.06745), Pythia: attention and feed-forward read norms of their own of one input.
+// GPT-NeoX (https://arxiv.org/abs/2204.06745), Pythia: attention and feed-forward read the same input, each through a norm of its own.
 #include "nn/families/family.h"
 
 namespace tenon::nn {

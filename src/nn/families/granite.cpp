@@ -12,7 +12,7 @@ constexpr std::string_view kGraniteTypes[] = {"granite"};
 FAMILY(granite){
     .name = "granite",
     .model_types = kGraniteTypes,
-    .neighbors_in_gguf = true,
+    .pairs_rows_in_gguf = true,
     .configure = [](const Hyperparameters& model, DecoderConfig& config) -> Result<void> {
       config.rotation = TRY(stored_rotation(model));
       config.embedding_scale = TRY(model.number("embedding_scale", 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLaMA (https://arxiv.org/abs/2302.13971) and those that kept its layers: Mistral, SmolLM. GGUF stores the rows of q and k
-// permuted, so that neighbors are rotated; folders of Hugging Face do not.
+// LLaMA (https://arxiv.org/abs/2302.13971) and models with the same layers: Mistral, SmolLM. GGUF stores the rows of q and k
+// permuted, so that the rotation is interleaved; in Hugging Face folders it is half-split.
 #include "nn/families/family.h"
 
 namespace tenon::nn {
@@ -13,7 +13,7 @@ constexpr std::string_view kLlamaTypes[] = {"llama", "mistral"};
 FAMILY(llama){
     .name = "llama",
     .model_types = kLlamaTypes,
-    .neighbors_in_gguf = true,
+    .pairs_rows_in_gguf = true,
     .configure = [](const Hyperparameters& model, DecoderConfig& config) -> Result<void> {
       config.rotation = TRY(stored_rotation(model));
       if (model.has("expert_count"))

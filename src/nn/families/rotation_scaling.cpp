@@ -19,8 +19,8 @@ double frequency(const DecoderConfig& c, size_t i) {
   return std::pow(c.rotation_base, -2.0 * static_cast<double>(i) / static_cast<double>(c.rotated_size));
 }
 
-Result<double> positive(const Hyperparameters& model, const char* key, double otherwise) {
-  const double value = TRY(model.number(key, otherwise));
+Result<double> positive(const Hyperparameters& model, const char* key, double default_value) {
+  const double value = TRY(model.number(key, default_value));
   if (value <= 0)
     return fail(Code::bad_input, fmt::format("hyperparameter '{}'", key), "the rotation cannot be scaled by it")
         .expected("a number above 0")
@@ -28,7 +28,7 @@ Result<double> positive(const Hyperparameters& model, const char* key, double ot
   return value;
 }
 
-/// Factors of each pair, as the model stores them.
+/// The divisor of each pair's frequency, as the model stores it.
 Result<Divisors> stored_divisors(const Hyperparameters& model, const char* key, const DecoderConfig& c) {
   Divisors out = TRY(model.numbers(key));
   const bool fits = out.size() == static_cast<size_t>(c.rotated_size / 2) && std::ranges::all_of(out, [](double v) { return v > 0; });
@@ -39,7 +39,7 @@ Result<Divisors> stored_divisors(const Hyperparameters& model, const char* key, 
   return out;
 }
 
-/// Long waves are stretched by the factor, short ones are kept, those between are interpolated.
+/// Llama 3: low frequencies are divided by the factor, high ones stay, those between are interpolated.
 Result<void> scale_llama3(const Hyperparameters& model, DecoderConfig& c) {
   const double factor = TRY(positive(model, "rope.scaling.factor", 1)), low = TRY(positive(model, "rope.scaling.low_freq_factor", 1)),
                high = TRY(positive(model, "rope.scaling.high_freq_factor", 4)),
@@ -50,13 +50,13 @@ Result<void> scale_llama3(const Hyperparameters& model, DecoderConfig& c) {
         .found(fmt::format("{}", high));
   for (size_t i = 0; i < static_cast<size_t>(c.rotated_size / 2); ++i) {
     const double turns = original * frequency(c, i) / (2 * std::numbers::pi);  // in the original context
-    const double kept = std::clamp((turns - low) / (high - low), 0.0, 1.0);
-    c.rotation_divisors.push_back(1 / ((1 - kept) / factor + kept));
+    const double unscaled_share = std::clamp((turns - low) / (high - low), 0.0, 1.0);
+    c.rotation_divisors.push_back(1 / ((1 - unscaled_share) / factor + unscaled_share));
   }
   return {};
 }
 
-/// The pair that turns so many times in `context` tokens.
+/// The (fractional) index of the pair that turns `times` times in `context` tokens.
 double pair_that_turns(const DecoderConfig& c, double times, double context) {
   return static_cast<double>(c.rotated_size) * std::log(context / (times * 2 * std::numbers::pi)) / (2 * std::log(c.rotation_base));
 }
@@ -75,11 +75,12 @@ Result<void> scale_yarn(const Hyperparameters& model, DecoderConfig& c) {
   end = std::min(end, static_cast<double>(c.rotated_size - 1));
   if (begin == end) end += 0.001;
   for (size_t i = 0; i < static_cast<size_t>(c.rotated_size / 2); ++i) {
-    const double kept = 1 - std::clamp((static_cast<double>(i) - begin) / (end - begin), 0.0, 1.0);
-    c.rotation_divisors.push_back(1 / ((1 - kept) / factor + kept));
+    const double unscaled_share = 1 - std::clamp((static_cast<double>(i) - begin) / (end - begin), 0.0, 1.0);
+    c.rotation_divisors.push_back(1 / ((1 - unscaled_share) / factor + unscaled_share));
   }
-  const double usual = factor <= 1 ? 1 : 0.1 * std::log(factor) + 1;
-  c.rotation_magnitude = TRY(positive(model, "rope.scaling.magnitude", usual * TRY(positive(model, "rope.scaling.attn_factor", 1))));
+  const double default_magnitude = factor <= 1 ? 1 : 0.1 * std::log(factor) + 1;
+  c.rotation_magnitude =
+      TRY(positive(model, "rope.scaling.magnitude", default_magnitude * TRY(positive(model, "rope.scaling.attn_factor", 1))));
   return {};
 }
 
@@ -88,13 +89,14 @@ Result<void> scale_longrope(const Hyperparameters& model, int64_t capacity, Deco
   const double factor = TRY(positive(model, "rope.scaling.factor", static_cast<double>(c.context) / original));
   const bool is_long = static_cast<double>(capacity > 0 ? capacity : c.context) > original;
   c.rotation_divisors = TRY(stored_divisors(model, is_long ? "rope.factors_long" : "rope.factors_short", c));
-  const double usual = factor <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(original));
-  c.rotation_magnitude = TRY(positive(model, "rope.scaling.magnitude", TRY(positive(model, "rope.scaling.attn_factor", usual))));
+  const double default_magnitude = factor <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(original));
+  c.rotation_magnitude =
+      TRY(positive(model, "rope.scaling.magnitude", TRY(positive(model, "rope.scaling.attn_factor", default_magnitude))));
   return {};
 }
 
-/// As transformers does, the context of the training is where the base begins to grow; as in vLLM that of the model is `factor` times as
-/// long.
+/// Dynamic NTK: the base grows from the context of the training on, as in transformers; the model's context is `factor` times as long, as
+/// in vLLM.
 Result<void> scale_dynamic(const Hyperparameters& model, DecoderConfig& c) {
   const double original = TRY(positive(model, "rope.scaling.original_context_length", static_cast<double>(c.context)));
   c.dynamic_factor = TRY(positive(model, "rope.scaling.factor", 1));
@@ -113,7 +115,7 @@ Result<void> scale_dynamic(const Hyperparameters& model, DecoderConfig& c) {
 Result<void> scale_rotation(const Hyperparameters& model, int64_t capacity, DecoderConfig& config) {
   if (model.has("rope.factors")) config.rotation_divisors = TRY(stored_divisors(model, "rope.factors", config));
   const bool has_both = model.has("rope.factors_long") && model.has("rope.factors_short");
-  const std::string scaling = TRY(model.word("rope.scaling.type", has_both ? "longrope" : "none"));
+  const std::string scaling = TRY(model.text("rope.scaling.type", has_both ? "longrope" : "none"));
   if (scaling == "none") return {};
   if (scaling == "linear") {
     config.rotation_factor = TRY(positive(model, "rope.scaling.factor", 1));
