@@ -15,7 +15,7 @@
 #include "codegen/precision.h"
 #include "compiler/backends.h"
 #include "compiler/options/code_options.h"
-#include "files/language_text.h"
+#include "files/text_assets.h"
 #include "ir/graph.h"
 #include "partition/partition.h"
 #include "plugin/public/plugins.h"
@@ -37,37 +37,41 @@ struct CompileOptions : CodeOptions {
   std::function<void(std::string_view step)> progress;
   std::shared_ptr<const Registry> registry;         ///< of backends and devices; null: default_registry()
   backend::Backends backends;                       ///< in order of priority (Registry::named); empty: cpu, then reference
-  std::shared_ptr<const MeasureOptions> measuring;  ///< with Assign::cost, costs are measured; null: backends guess
-  std::shared_ptr<const Calibration> calibration;   ///< with Assign::cost, its measurements replace guesses; may be null
-  codegen::TacticBook tactics;                      ///< tactics that replace the default ones
-  const codegen::Target* target = nullptr;          ///< of the host backend's code; null: this CPU's best
+  std::shared_ptr<const MeasureOptions> measuring;  ///< with Assign::cost: how costs are measured; null: estimates of the backends are used
+  std::shared_ptr<const Calibration>
+      calibration;                          ///< with Assign::cost: measured overheads that replace the backends' estimates; may be null
+  codegen::TacticBook tactics;              ///< tactics that replace the default ones
+  const codegen::Target* target = nullptr;  ///< of the host backend's code; null: this CPU's best
   /// Targets of kernel backends, by the name of the backend; none: the backend's default.
   std::map<std::string, const codegen::Target*, std::less<>> targets;
   /// Called with the plan after each planning pass that changed it; bodies of branches and loops have plans of their own. May be null.
   std::function<void(std::string_view pass, const codegen::Plan& plan)> dump_plan;
-  files::LanguageText text;  ///< of a language model: goes into the engine as it is
-  std::string source;        ///< the place of errors that have no nearer one: the model's file
+  files::TextAssets text;  ///< of a language model: stored in the engine unchanged
+  std::string source;      ///< the model's file: Error::place of errors that no node or option caused
 };
 
+/// The time of one step of a build.
 struct StepTime {
   std::string name;
-  double ms = 0;
+  double ms = 0;  ///< milliseconds
 };
 
 /// The figures of a build.
 struct CompileReport {
-  size_t nodes_before = 0, nodes_after = 0;
-  size_t groups = 0, kernels = 0, steps = 0;
-  uint64_t weight_bytes = 0, code_bytes = 0;
+  size_t nodes_before = 0, nodes_after = 0;   ///< of the graph, before and after rewriting
+  size_t groups = 0, kernels = 0, steps = 0;  ///< groups of the plan, different kernels, steps of the program
+  uint64_t weight_bytes = 0, code_bytes = 0;  ///< in the engine
   /// For (backend, op) the number of nodes that the device of the backend runs, without a kernel.
   std::map<std::pair<std::string, std::string>, size_t> device_ops;
-  std::map<std::string, double> guessed_shares;  ///< per backend: the estimated part of a run's time; empty for one backend
-  std::vector<plugin::MeasuredNode> measured;    ///< nodes of plugins, where the build measures
+  std::map<std::string, double>
+      guessed_shares;  ///< by backend: its estimated fraction of a run's time; empty where one backend runs all nodes
+  std::vector<plugin::MeasuredNode> measured;  ///< candidates and times of nodes that plugins support, where the build measures
   std::vector<std::string> warnings;
-  std::vector<StepTime> times;
+  std::vector<StepTime> times;  ///< of the build's steps
 };
 
-/// A graph that replaces the graph of an entry where a condition holds. It runs on the fallback backend.
+/// A graph that runs in place of an entry's graph where a condition holds (a size out of range, an overridden default, a missing plugin).
+/// It runs on the fallback backend.
 struct FallbackGraph {
   runtime::Condition condition = runtime::Condition::none;
   std::unique_ptr<ir::Graph> graph;
@@ -115,7 +119,7 @@ struct Compiled {
 struct PassName {
   std::string_view name, docs;
 };
-/// All of them, in the order in which they run; a pass that runs again is listed once.
+/// All passes, in the order in which they run; a pass that runs several times is listed once.
 std::vector<PassName> pass_names();
 
 /// The input of the compiler for one entry: its graph, and graphs of the same model for conditions under which that graph cannot run.
@@ -131,7 +135,7 @@ struct Source {
   }
 };
 
-/// What an entry of an engine is compiled from.
+/// The name and the graphs of an entry to compile.
 struct EntrySource {
   std::string name;
   Source source;
@@ -150,14 +154,14 @@ struct PartitionedGraph {
   BackendsInUse backends;
   size_t nodes_before = 0;
   partition::Partition partition;
-  std::unique_ptr<ir::Graph> without_casts = nullptr;  ///< where partitioning inserted Casts: the graph before; else null
+  std::unique_ptr<ir::Graph> without_casts = nullptr;  ///< where partitioning inserted Casts: the graph before that; else null
   std::vector<plugin::MeasuredNode> measured = {};     ///< nodes of plugins, where the build measures
 };
 /// The steps of compile() before backends compile their segments. Errors: see compile().
 Result<PartitionedGraph> partition_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options);
 
-/// An engine in memory, its weights materialised there. `devices`: in addition to those of its registry. missing:
-/// runtime::Engine::missing_plugins.
+/// An engine in memory, its weights materialised there. `devices`: in addition to those of its registry. missing: the
+/// value of runtime::Engine::missing_plugins.
 Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const runtime::Devices& devices = {}, std::string missing = {});
 
 }  // namespace tenon::compiler

@@ -61,9 +61,9 @@ Result<import::Imported> decoder_of(nn::Checkpoint checkpoint, const std::filesy
   out.graph = std::move(*graph);
   out.format = "checkpoint";
   out.producer = checkpoint.family->name;
-  out.text = TRY(files::read_language_text(path));
+  out.text = TRY(files::read_text_assets(path));
   TRY(nn::check_token_ids(out.text, path, {.count = checkpoint.weights->shape_of("token_embd.weight")->at(0)}));
-  if (std::string limits = options.config.session_limits(); !limits.empty()) out.text[files::TextPart::session_limits] = std::move(limits);
+  if (std::string limits = options.config.session_limits(); !limits.empty()) out.text[files::TextAsset::session_limits] = std::move(limits);
   return out;
 }
 
@@ -97,7 +97,7 @@ Result<import::Imported> read_onnx(const std::filesystem::path& path, import::Im
   if (!is_decoder) return import::import_onnx(path, options);
   options.states = TRY(states_of_decoder(path, options.states, of_checkpoint.context));
   auto out = TRY(import::import_onnx(path, options));
-  out.text = TRY(files::read_language_text(path));
+  out.text = TRY(files::read_text_assets(path));
   if (const auto logits = logits_of(*out.graph)) TRY(nn::check_token_ids(out.text, path, {.count = *logits, .name = "logits"}));
   return out;
 }

@@ -26,7 +26,7 @@ enum class SectionType : uint32_t {
   plugin_times = 14,    ///< numbered fields: what was measured where the build measured
   plan_record = 15,     ///< numbered fields: which nodes each step computes, and what its kernel does; `tag`: the instruction set
   programs = 16,        ///< numbered fields: the table of programs
-  language_text = 17,   ///< a file that describes a language model's text; `tag`: which (files::TextPart)
+  language_text = 17,   ///< a text asset of a language model, such as its tokenizer; `tag`: its kind (files::TextAsset)
 };
 std::string_view name_of(SectionType type);
 

@@ -18,27 +18,27 @@ namespace tenon::files {
 
 namespace {
 
-const char* folder() {
+const char* temporary_folder() {
   const char* given = std::getenv("TMPDIR");
   return given && *given ? given : "/var/tmp";  // /tmp is memory on many systems
 }
 
-/// A write beyond that limit ends the process.
-bool may_be_so_large(size_t size) {
+/// Whether the process may write files of that size (RLIMIT_FSIZE): a write beyond the limit ends the process.
+bool is_within_file_limit(size_t size) {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && size <= limit.rlim_cur;
 }
 
-bool lies_on_disk(int file) {
+bool is_on_disk(int file) {
   struct statfs info{};
   return fstatfs(file, &info) == 0 && info.f_type != TMPFS_MAGIC && info.f_type != RAMFS_MAGIC;
 }
 
-/// In small parts: the system keeps a large one in large pages, and maps all of such a page where one byte of it is read.
+/// Writes in small pieces: the page cache stores a large write in large pages, and maps the whole large page where one byte of it is read.
 bool write_all(int file, std::span<const std::byte> bytes) {
-  constexpr size_t kPart = 64 << 10;
+  constexpr size_t kWriteBytes = 64 << 10;
   for (size_t at = 0; at < bytes.size();) {
-    const ssize_t written = ::pwrite(file, bytes.data() + at, std::min(kPart, bytes.size() - at), static_cast<off_t>(at));
+    const ssize_t written = ::pwrite(file, bytes.data() + at, std::min(kWriteBytes, bytes.size() - at), static_cast<off_t>(at));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return false;
     at += static_cast<size_t>(written);
@@ -46,9 +46,9 @@ bool write_all(int file, std::span<const std::byte> bytes) {
   return true;
 }
 
-bool map_over(int file, std::span<std::byte> pages, std::span<const std::byte> bytes) {
-  // With room promised, a disk that is full later takes no byte away: file systems that cannot promise it are not used.
-  return lies_on_disk(file) && may_be_so_large(bytes.size()) && ::fallocate(file, 0, 0, static_cast<off_t>(bytes.size())) == 0 &&
+bool write_and_map(int file, std::span<std::byte> pages, std::span<const std::byte> bytes) {
+  // fallocate() reserves the space, so that a disk that is full later loses no byte; file systems without it are not used.
+  return is_on_disk(file) && is_within_file_limit(bytes.size()) && ::fallocate(file, 0, 0, static_cast<off_t>(bytes.size())) == 0 &&
          write_all(file, bytes) && mmap(pages.data(), pages.size(), PROT_READ, MAP_PRIVATE | MAP_FIXED, file, 0) != MAP_FAILED;
 }
 
@@ -56,9 +56,9 @@ bool map_over(int file, std::span<std::byte> pages, std::span<const std::byte> b
 
 bool map_anonymous_file(std::span<std::byte> pages, std::span<const std::byte> bytes) {
   TENON_ASSERT(pages.size() == bytes.size() && reinterpret_cast<uintptr_t>(pages.data()) % static_cast<uintptr_t>(getpagesize()) == 0);
-  const int file = bytes.empty() ? -1 : ::open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  const int file = bytes.empty() ? -1 : ::open(temporary_folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (file < 0) return false;
-  const bool mapped = map_over(file, pages, bytes);
+  const bool mapped = write_and_map(file, pages, bytes);
   ::close(file);
   return mapped;
 }

@@ -5,10 +5,10 @@
 
 namespace tenon::files {
 
-/// Makes these whole pages, which hold nothing yet, read-only pages of a file that holds `bytes`, as many: those that are read are in
-/// memory, and the system may drop them. The file lies in $TMPDIR, else in /var/tmp, has no name, so that nobody else changes it or cuts it
-/// off, and ends with the mapping. False, and nothing is done, where the folder is memory itself, does not promise the room, or takes no
-/// such file.
+/// Writes `bytes` to a file without a name and maps it read-only at `pages` (page-aligned, unused, of the same size). The system loads a
+/// page when it is read, and may drop it again. The file is in $TMPDIR, else in /var/tmp; nobody else can change or truncate it, and it is
+/// deleted with the mapping. False, with `pages` unchanged, where the folder is on a RAM disk, cannot reserve the space, or supports no
+/// files without names.
 [[nodiscard]] bool map_anonymous_file(std::span<std::byte> pages, std::span<const std::byte> bytes);
 
 }  // namespace tenon::files

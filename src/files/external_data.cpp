@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kReadOnly = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
 
-/// The parts of a path that goes nowhere but down; nullopt for any other.
-std::optional<std::vector<std::string>> parts_of(std::string_view location) {
+/// The components of a relative path without ".."; nullopt for any other path.
+std::optional<std::vector<std::string>> relative_components(std::string_view location) {
   if (location.empty() || location.size() > 4096 || location.front() == '/' || location.find('\0') != location.npos) return std::nullopt;
   std::vector<std::string> parts;
   while (!location.empty()) {
@@ -32,33 +32,34 @@ std::optional<std::vector<std::string>> parts_of(std::string_view location) {
   return parts;
 }
 
-/// Part by part, each one no link: for kernels before 5.6 and for sandboxes that refuse openat2.
-int open_by_steps(int folder, const std::vector<std::string>& parts) {
-  int at = dup(folder);
-  for (size_t i = 0; i < parts.size() && at >= 0; ++i) {
+/// Opens a file component by component, none of which may be a link: for kernels before 5.6 and for sandboxes that refuse openat2.
+int open_by_components(int folder, const std::vector<std::string>& parts) {
+  int directory = dup(folder);
+  for (size_t i = 0; i < parts.size() && directory >= 0; ++i) {
     const bool last = i + 1 == parts.size();
-    const int next = openat(at, parts[i].c_str(), last ? kReadOnly : O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int next = openat(directory, parts[i].c_str(), last ? kReadOnly : O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     const int reason = errno;
-    close(at);
+    close(directory);
     // A link in the middle is refused as "not a folder"; it gets its own error here.
     errno = reason == ENOTDIR && !last ? ELOOP : reason;
-    at = next;
+    directory = next;
   }
-  return at;
+  return directory;
 }
 
+/// Opens a file below `folder` without following links. Returns -1 with errno on failure.
 int open_below(int folder, const std::vector<std::string>& parts) {
-  std::string joined;
-  for (const std::string& part : parts) joined += (joined.empty() ? "" : "/") + part;
+  std::string path;
+  for (const std::string& part : parts) path += (path.empty() ? "" : "/") + part;
   open_how how{};
   how.flags = static_cast<uint64_t>(kReadOnly);
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-  const auto descriptor = static_cast<int>(syscall(SYS_openat2, folder, joined.c_str(), &how, sizeof(how)));
+  const auto descriptor = static_cast<int>(syscall(SYS_openat2, folder, path.c_str(), &how, sizeof(how)));
   if (descriptor >= 0 || (errno != ENOSYS && errno != EPERM && errno != EINVAL && errno != E2BIG)) return descriptor;
-  return open_by_steps(folder, parts);
+  return open_by_components(folder, parts);
 }
 
-Error unsafe(const std::string& location, const char* what, const std::string& found) {
+Error unsafe_location(const std::string& location, const char* what, const std::string& found) {
   return fail(Code::file_unsafe, location, what)
       .expected("a regular file below the folder, reached by a relative path without links")
       .found(found)
@@ -67,7 +68,7 @@ Error unsafe(const std::string& location, const char* what, const std::string& f
 
 Error cannot_open(const std::string& location, int reason) {
   // ELOOP: a symbolic link; EXDEV: the path leaves the folder (RESOLVE_BENEATH). A mount below the folder is neither.
-  if (reason == ELOOP || reason == EXDEV) return unsafe(location, "external data is reached through a link", "a symbolic link");
+  if (reason == ELOOP || reason == EXDEV) return unsafe_location(location, "external data is reached through a link", "a symbolic link");
   return fail(Code::file_missing, location, "cannot open external data")
       .expected("a file that can be read")
       .found(std::strerror(reason))
@@ -77,9 +78,9 @@ Error cannot_open(const std::string& location, int reason) {
 }  // namespace
 
 Result<std::shared_ptr<const MappedFile>> ExternalData::file(const std::string& location) {
-  if (const auto found = open_.find(location); found != open_.end()) return found->second;
-  const auto parts = parts_of(location);
-  if (!parts) return unsafe(location, "external data lies outside the model's folder", "'" + location + "'");
+  if (const auto found = mapped_files_.find(location); found != mapped_files_.end()) return found->second;
+  const auto parts = relative_components(location);
+  if (!parts) return unsafe_location(location, "external data lies outside the model's folder", "'" + location + "'");
   const int folder = ::open(folder_.empty() ? "." : folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0)
     return fail(Code::file_missing, folder_.string(), "cannot open the folder of the external data")
@@ -90,14 +91,14 @@ Result<std::shared_ptr<const MappedFile>> ExternalData::file(const std::string& 
   close(folder);
   if (descriptor < 0) return cannot_open(location, reason);
   struct stat info{};
-  const bool regular = fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
-  if (!regular || (info.st_nlink > 1 && !chosen_)) {
+  const bool is_regular = fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
+  if (!is_regular || (info.st_nlink > 1 && !is_named_by_user_)) {
     close(descriptor);
-    return regular ? unsafe(location, "external data has several hard links", "a file with another name somewhere else")
-                   : unsafe(location, "external data is not a regular file", "a folder, a device or a pipe");
+    return is_regular ? unsafe_location(location, "external data has several hard links", "a file with another name somewhere else")
+                      : unsafe_location(location, "external data is not a regular file", "a folder, a device or a pipe");
   }
   auto mapped = TRY(MappedFile::of_descriptor(descriptor, location));
-  open_.emplace(location, mapped);
+  mapped_files_.emplace(location, mapped);
   return mapped;
 }
 

@@ -13,18 +13,19 @@
 
 namespace tenon::files {
 
-/// A piece of a mapped file; `keeper` keeps the mapping alive.
+/// A range of bytes of a mapped file; `keeper` owns the mapping.
 struct MappedSlice {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> keeper;
 };
 
-/// The files below one folder that a model may point into. Each is mapped once. Not thread-safe.
+/// Maps files below one folder to which a model refers as external data, each once. Not thread-safe.
 class ExternalData {
  public:
-  /// `chosen`: the user named this folder; then files with several hard links are taken too (installers of Python packages
-  /// make them), which a model's own folder could have been made to hold by somebody else.
-  explicit ExternalData(std::filesystem::path folder, bool chosen = false) : folder_(std::move(folder)), chosen_(chosen) {}
+  /// `is_named_by_user`: the user named this folder on the command line; then files with several hard links are allowed too (installers of
+  /// Python packages make them). In the model's own folder such a link may have been placed by an attacker.
+  explicit ExternalData(std::filesystem::path folder, bool is_named_by_user = false)
+      : folder_(std::move(folder)), is_named_by_user_(is_named_by_user) {}
 
   /// Bytes [offset, offset + length) of the file `location`, a relative path; no length: up to its end.
   /// Errors: file_unsafe (absolute, "..", through a link, not a regular file, several hard links), file_missing,
@@ -34,8 +35,8 @@ class ExternalData {
  private:
   Result<std::shared_ptr<const MappedFile>> file(const std::string& location);
   std::filesystem::path folder_;
-  bool chosen_;
-  std::map<std::string, std::shared_ptr<const MappedFile>> open_;
+  bool is_named_by_user_;
+  std::map<std::string, std::shared_ptr<const MappedFile>> mapped_files_;
 };
 
 }  // namespace tenon::files

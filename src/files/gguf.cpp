@@ -19,7 +19,7 @@ constexpr uint32_t kMaxRank = 4;
 constexpr uint64_t kMinEntryBytes = 8 + 4 + 1;       // an empty key, a type, a byte
 constexpr uint64_t kMinTensorBytes = 8 + 4 + 4 + 8;  // an empty name, no sizes, a type, an offset
 
-Error unsound(std::string place, std::string what) { return fail(Code::bad_file, std::move(place), "not a sound GGUF file: " + what); }
+Error malformed(std::string place, std::string what) { return fail(Code::bad_file, std::move(place), "not a sound GGUF file: " + what); }
 
 Result<uint32_t> read_version(GgufCursor& cursor, const std::string& file) {
   const auto magic = TRY(cursor.number<uint32_t>("its first bytes"));
@@ -50,8 +50,8 @@ Result<void> read_metadata(GgufCursor& cursor, uint64_t count, Gguf& out) {
     const std::string what = "metadata '" + printable(key) + "'";
     const GgufType type = TRY(cursor.type(what));
     const GgufValue value = TRY(cursor.value(type, what));
-    if (!out.entry_of.emplace(key, out.metadata.size()).second)
-      return unsound(place, what + " appears twice").expected("each key once").found("a second value").advice("write the file again");
+    if (!out.entry_index.emplace(key, out.metadata.size()).second)
+      return malformed(place, what + " appears twice").expected("each key once").found("a second value").advice("write the file again");
     out.metadata.push_back({key, value});
   }
   return {};
@@ -62,7 +62,7 @@ Result<void> read_alignment(Gguf& out, const std::string& file) {
   if (value == nullptr) return {};
   const auto alignment = value->integer();
   if (!alignment || *alignment <= 0 || !std::has_single_bit(static_cast<uint64_t>(*alignment)) || *alignment > int64_t{1} << 30)
-    return unsound(file + ":general.alignment", "the alignment is not valid")
+    return malformed(file + ":general.alignment", "the alignment is not valid")
         .expected("a power of two, at most 2^30")
         .found(alignment ? std::to_string(*alignment) : std::string(name_of(value->type)))
         .advice("write the file again");
@@ -70,7 +70,7 @@ Result<void> read_alignment(Gguf& out, const std::string& file) {
   return {};
 }
 
-/// Sizes in row-major order.
+/// Reads the rank and sizes of a tensor; returns them in row-major order.
 Result<Sizes> read_shape(GgufCursor& cursor, const std::string& what) {
   const std::string place = cursor.place();
   const auto rank = TRY(cursor.number<uint32_t>("the rank of " + what));
@@ -93,14 +93,15 @@ Result<Sizes> read_shape(GgufCursor& cursor, const std::string& what) {
   return shape;
 }
 
-struct TensorInfo {
+/// A tensor's entry in the file, before its range is checked.
+struct UncheckedTensor {
   Gguf::Tensor tensor;
-  uint64_t offset = 0;  ///< from the start of the data
-  uint64_t size = 0;    ///< in bytes
+  uint64_t offset = 0;  ///< of the bytes, from the start of the file's data section
+  uint64_t size = 0;    ///< bytes of the tensor
 };
 
-Result<TensorInfo> read_info(GgufCursor& cursor, uint64_t number, const std::string& file) {
-  TensorInfo out;
+Result<UncheckedTensor> read_tensor_info(GgufCursor& cursor, uint64_t number, const std::string& file) {
+  UncheckedTensor out;
   Gguf::Tensor& tensor = out.tensor;
   tensor.name = TRY(cursor.text(kMaxNameBytes, fmt::format("the name of tensor {}", number)));
   const std::string what = "tensor '" + printable(tensor.name) + "'", place = file + ":" + printable(tensor.name);
@@ -112,7 +113,7 @@ Result<TensorInfo> read_info(GgufCursor& cursor, uint64_t number, const std::str
   tensor.format = *format;
   const int64_t row = tensor.shape.empty() ? 1 : tensor.shape.back();
   if (row % tensor.format->elements != 0)
-    return unsound(place, "its rows are no whole number of blocks")
+    return malformed(place, "its rows are no whole number of blocks")
         .expected(fmt::format("a last size that is a multiple of {}, of {}", tensor.format->elements, tensor.format->name))
         .found(std::to_string(row))
         .advice("convert the model again");
@@ -127,30 +128,30 @@ Result<TensorInfo> read_info(GgufCursor& cursor, uint64_t number, const std::str
   return out;
 }
 
-Result<void> check_range(const TensorInfo& info, uint64_t alignment, uint64_t size, const std::string& place) {
-  if (info.offset % alignment != 0)
-    return unsound(place, "a tensor is not aligned")
+Result<void> check_range(const UncheckedTensor& tensor_info, uint64_t alignment, uint64_t size, const std::string& place) {
+  if (tensor_info.offset % alignment != 0)
+    return malformed(place, "a tensor is not aligned")
         .expected(fmt::format("an offset that is a multiple of {}", alignment))
-        .found(std::to_string(info.offset))
+        .found(std::to_string(tensor_info.offset))
         .advice("write the file again");
-  if (info.offset > size || info.size > size - info.offset)
-    return unsound(place, "a tensor lies outside the file")
+  if (tensor_info.offset > size || tensor_info.size > size - tensor_info.offset)
+    return malformed(place, "a tensor lies outside the file")
         .expected(fmt::format("bytes within the {} of the file's data", size))
-        .found(fmt::format("{} bytes at {}", info.size, info.offset))
+        .found(fmt::format("{} bytes at {}", tensor_info.size, tensor_info.offset))
         .advice("the file may be cut off: copy or download it again");
   return {};
 }
 
-Result<void> check_overlaps(const std::vector<TensorInfo>& infos, const std::string& file) {
-  std::vector<const TensorInfo*> order;
-  for (const TensorInfo& info : infos) {
-    if (info.size > 0) order.push_back(&info);
+Result<void> check_overlaps(const std::vector<UncheckedTensor>& unchecked, const std::string& file) {
+  std::vector<const UncheckedTensor*> order;
+  for (const UncheckedTensor& tensor_info : unchecked) {
+    if (tensor_info.size > 0) order.push_back(&tensor_info);
   }
-  std::ranges::sort(order, {}, &TensorInfo::offset);
+  std::ranges::sort(order, {}, &UncheckedTensor::offset);
   for (size_t k = 1; k < order.size(); ++k) {
-    const TensorInfo &a = *order[k - 1], &b = *order[k];
+    const UncheckedTensor &a = *order[k - 1], &b = *order[k];
     if (b.offset < a.offset + a.size)
-      return unsound(file + ":" + printable(b.tensor.name), "tensors overlap")
+      return malformed(file + ":" + printable(b.tensor.name), "tensors overlap")
           .expected(fmt::format("an offset of {} or more, behind tensor '{}'", a.offset + a.size, printable(a.tensor.name)))
           .found(std::to_string(b.offset))
           .advice("write the file again");
@@ -159,25 +160,25 @@ Result<void> check_overlaps(const std::vector<TensorInfo>& infos, const std::str
 }
 
 Result<void> read_tensors(GgufCursor& cursor, uint64_t count, std::span<const std::byte> bytes, Gguf& out, const std::string& file) {
-  std::vector<TensorInfo> infos;
+  std::vector<UncheckedTensor> unchecked;
   for (uint64_t k = 0; k < count; ++k) {
-    infos.push_back(TRY(read_info(cursor, k, file)));
-    const std::string_view name = infos.back().tensor.name;
-    if (!out.tensor_of.emplace(name, k).second)
-      return unsound(file + ":" + printable(name), "two tensors have the same name")
+    unchecked.push_back(TRY(read_tensor_info(cursor, k, file)));
+    const std::string_view name = unchecked.back().tensor.name;
+    if (!out.tensor_index.emplace(name, k).second)
+      return malformed(file + ":" + printable(name), "two tensors have the same name")
           .expected("each name once")
           .found("a second tensor")
           .advice("write the file again");
   }
   const uint64_t padding = (out.alignment - cursor.offset() % out.alignment) % out.alignment;
   const uint64_t begin = std::min<uint64_t>(cursor.offset() + padding, bytes.size());
-  for (const TensorInfo& info : infos)
-    TRY(check_range(info, out.alignment, bytes.size() - begin, file + ":" + printable(info.tensor.name)));
-  TRY(check_overlaps(infos, file));
-  for (TensorInfo& info : infos) {
-    info.tensor.offset = begin + info.offset;
-    info.tensor.bytes = bytes.subspan(static_cast<size_t>(info.tensor.offset), static_cast<size_t>(info.size));
-    out.tensors.push_back(std::move(info.tensor));
+  for (const UncheckedTensor& tensor_info : unchecked)
+    TRY(check_range(tensor_info, out.alignment, bytes.size() - begin, file + ":" + printable(tensor_info.tensor.name)));
+  TRY(check_overlaps(unchecked, file));
+  for (UncheckedTensor& tensor_info : unchecked) {
+    tensor_info.tensor.offset = begin + tensor_info.offset;
+    tensor_info.tensor.bytes = bytes.subspan(static_cast<size_t>(tensor_info.tensor.offset), static_cast<size_t>(tensor_info.size));
+    out.tensors.push_back(std::move(tensor_info.tensor));
   }
   return {};
 }
@@ -187,13 +188,13 @@ Result<void> read_tensors(GgufCursor& cursor, uint64_t count, std::span<const st
 int64_t Gguf::Tensor::count() const { return *checked_count(shape); }
 
 const GgufValue* Gguf::find(std::string_view key) const {
-  const auto at = entry_of.find(key);
-  return at == entry_of.end() ? nullptr : &metadata[at->second].value;
+  const auto at = entry_index.find(key);
+  return at == entry_index.end() ? nullptr : &metadata[at->second].value;
 }
 
 const Gguf::Tensor* Gguf::find_tensor(std::string_view name) const {
-  const auto at = tensor_of.find(name);
-  return at == tensor_of.end() ? nullptr : &tensors[at->second];
+  const auto at = tensor_index.find(name);
+  return at == tensor_index.end() ? nullptr : &tensors[at->second];
 }
 
 std::string_view Gguf::architecture() const {

@@ -18,36 +18,38 @@ namespace tenon::files {
 /// A checkpoint in the GGUF format: metadata and tensors of blocks. Names, values and bytes point into the mapped files.
 /// Source: ggml's docs/gguf.md.
 struct Gguf {
+  /// A key and its value in the metadata.
   struct Entry {
     std::string_view key;
     GgufValue value;
   };
   struct Tensor {
     std::string_view name;
-    Sizes shape;  ///< row-major: ggml's sizes in reverse
-    const BlockFormat* format = nullptr;
+    Sizes shape;                          ///< row-major: ggml's sizes in reverse
+    const BlockFormat* format = nullptr;  ///< how elements are stored
     std::span<const std::byte> bytes;
     uint64_t offset = 0;  ///< of the bytes, from the start of its file
-    uint32_t part = 0;    ///< the file of a split checkpoint
+    uint32_t part = 0;    ///< index in `files`: the file of a split checkpoint that has it
     int64_t count() const;
   };
   uint32_t version = 0;
-  uint64_t alignment = 32;
-  std::vector<Entry> metadata;  ///< in file order; of a split checkpoint the first part's
-  std::vector<Tensor> tensors;  ///< in file order
-  std::vector<std::string> files;
-  std::vector<std::shared_ptr<const void>> keepers;  ///< of the bytes
+  uint64_t alignment = 32;                           ///< of tensors in the file, in bytes
+  std::vector<Entry> metadata;                       ///< in file order; of a split checkpoint the first part's
+  std::vector<Tensor> tensors;                       ///< in file order
+  std::vector<std::string> files;                    ///< names of the files, one for each part
+  std::vector<std::shared_ptr<const void>> keepers;  ///< owners of the bytes
 
-  /// nullptr where there is none. Cost: constant.
+  /// The value of a key, and the tensor of a name; nullptr where there is none. Cost: constant.
   const GgufValue* find(std::string_view key) const;
   const Tensor* find_tensor(std::string_view name) const;
   /// Of `general.architecture`; "" where the file has none.
   std::string_view architecture() const;
 
-  std::unordered_map<std::string_view, size_t> entry_of, tensor_of;  ///< indices by name, kept by the reader
+  std::unordered_map<std::string_view, size_t> entry_index,
+      tensor_index;  ///< indices into `metadata` and `tensors` by name; read_gguf() fills them
 };
 
-/// Whether the file begins as GGUF does; false where it cannot be read.
+/// Whether the file begins with the bytes "GGUF"; false where it cannot be read.
 bool is_gguf(const std::filesystem::path& path);
 
 /// Reads one file of versions 2 and 3, little-endian; `split.*` is not followed. No memory is taken beyond a multiple of the file's size.

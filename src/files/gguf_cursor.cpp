@@ -6,8 +6,8 @@
 namespace tenon::files {
 namespace {
 
-/// Bytes of a type of fixed size; of strings and arrays those of the shortest.
-uint64_t least_bytes(GgufType type) {
+/// The bytes of a value of a type of fixed size; of strings and arrays those of an empty one.
+uint64_t min_bytes_of(GgufType type) {
   static constexpr uint8_t kBytes[] = {1, 1, 2, 2, 4, 4, 4, 1, 8, 12, 8, 8, 8};
   return kBytes[static_cast<uint32_t>(type)];
 }
@@ -73,7 +73,7 @@ Result<GgufValue> GgufCursor::value(GgufType type, std::string_view what, int de
     return out;
   }
   if (type != GgufType::array) {
-    out.bytes = TRY(take(least_bytes(type), what));
+    out.bytes = TRY(take(min_bytes_of(type), what));
     return out;
   }
   if (depth >= kMaxNesting)
@@ -82,12 +82,12 @@ Result<GgufValue> GgufCursor::value(GgufType type, std::string_view what, int de
         .found("more")
         .advice("store the value flat");
   out.element = TRY(this->type(what));
-  out.count = TRY(count(least_bytes(out.element), fmt::format("the number of elements of {}", what)));
+  out.count = TRY(count(min_bytes_of(out.element), fmt::format("the number of elements of {}", what)));
   const uint64_t begin = at_;
   if (out.element == GgufType::string || out.element == GgufType::array) {
     for (uint64_t k = 0; k < out.count; ++k) TRY(value(out.element, what, depth + 1));
   } else {
-    TRY(take(out.count * least_bytes(out.element), what));
+    TRY(take(out.count * min_bytes_of(out.element), what));
   }
   out.bytes = bytes_.subspan(static_cast<size_t>(begin), static_cast<size_t>(at_ - begin));
   return out;

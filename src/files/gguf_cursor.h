@@ -17,13 +17,15 @@ class GgufCursor {
 
   GgufCursor(std::span<const std::byte> bytes, std::string file) : bytes_(bytes), file_(std::move(file)) {}
 
+  /// Of the next byte.
   uint64_t offset() const { return at_; }
   uint64_t left() const { return bytes_.size() - at_; }
-  /// "FILE:byte OFFSET"
+  /// "FILE:byte OFFSET", for errors.
   std::string place() const { return place(at_); }
   std::string place(uint64_t offset) const;
 
-  /// `what` names what is read in errors: "the number of tensors". Errors of all: bad_file.
+  /// Reads a number. Here and below `what` names the item in errors ("the number of tensors"). Errors of all: bad_file, where the file ends
+  /// before the item does.
   template <class T>
   Result<T> number(std::string_view what) {
     T value;
@@ -31,13 +33,13 @@ class GgufCursor {
     std::memcpy(&value, bytes.data(), sizeof(T));
     return value;
   }
-  /// A number of items, each of at least `min_bytes` in the rest of the file.
+  /// Reads a number of items, and checks that the rest of the file has room for them at `min_bytes` each.
   Result<uint64_t> count(uint64_t min_bytes, std::string_view what);
-  /// Errors also: limit_exceeded, longer than `max_bytes`.
+  /// Reads a string. Errors also: limit_exceeded, longer than `max_bytes`.
   Result<std::string_view> text(uint64_t max_bytes, std::string_view what);
-  /// The number of a type. Also not_supported.
+  /// Reads the number of a type. Errors also: not_supported, an unknown type.
   Result<GgufType> type(std::string_view what);
-  /// A value of this type. Also limit_exceeded: nested deeper than kMaxNesting.
+  /// Reads a value of this type. depth: of enclosing arrays. Errors also: limit_exceeded, nested deeper than kMaxNesting.
   Result<GgufValue> value(GgufType type, std::string_view what, int depth = 0);
 
  private:

@@ -8,7 +8,8 @@
 
 namespace tenon::files {
 
-/// A GGUF file (version 3) without tensors that has the metadata whose keys begin with one of the prefixes, in the order of `file`.
+/// The bytes of a GGUF file (version 3) without tensors, with the metadata whose keys begin with one of the prefixes, in the order of
+/// `file`.
 std::string metadata_file(const Gguf& file, std::initializer_list<std::string_view> prefixes);
 
 }  // namespace tenon::files

@@ -27,9 +27,10 @@ void visit_elements(const GgufValue& array, uint64_t max_count, Visit visit) {
   }
 }
 
-/// get(element) of each; nullopt where one gives none. No memory beside the result.
+/// get(element) of each element of an array; nullopt where the value is no array, or get() gives nullopt for an element. Takes no memory
+/// beside the result.
 template <class T, class Get>
-std::optional<std::vector<T>> each_element(const GgufValue& value, Get get) {
+std::optional<std::vector<T>> map_elements(const GgufValue& value, Get get) {
   if (value.type != GgufType::array) return std::nullopt;
   std::optional<std::vector<T>> out(std::in_place);
   visit_elements(value, UINT64_MAX, [&](const GgufValue& element) {
@@ -84,13 +85,13 @@ std::optional<double> GgufValue::number() const {
 }
 
 std::optional<std::vector<std::string_view>> GgufValue::texts() const {
-  return each_element<std::string_view>(*this, [](const GgufValue& v) { return v.text(); });
+  return map_elements<std::string_view>(*this, [](const GgufValue& v) { return v.text(); });
 }
 std::optional<std::vector<int64_t>> GgufValue::integers() const {
-  return each_element<int64_t>(*this, [](const GgufValue& v) { return v.integer(); });
+  return map_elements<int64_t>(*this, [](const GgufValue& v) { return v.integer(); });
 }
 std::optional<std::vector<double>> GgufValue::numbers() const {
-  return each_element<double>(*this, [](const GgufValue& v) { return v.number(); });
+  return map_elements<double>(*this, [](const GgufValue& v) { return v.number(); });
 }
 
 std::vector<GgufValue> GgufValue::elements(uint64_t max_count) const {

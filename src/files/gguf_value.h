@@ -9,7 +9,7 @@
 
 namespace tenon::files {
 
-/// Types of metadata; the numbers are in the file.
+/// Types of metadata values; the numbers are those of the file format.
 enum class GgufType : uint32_t { u8, i8, u16, i16, u32, i32, f32, boolean, string, array, u64, i64, f64 };
 /// "u32", "array", ...
 std::string_view name_of(GgufType type);
@@ -17,8 +17,8 @@ std::string_view name_of(GgufType type);
 /// A value of a GGUF file's metadata: a view of bytes that the reader has checked. Each accessor decodes them anew.
 struct GgufValue {
   GgufType type = GgufType::u8;
-  GgufType element = GgufType::u8;   ///< of an array
-  uint64_t count = 0;                ///< of an array
+  GgufType element = GgufType::u8;   ///< type of an array's elements
+  uint64_t count = 0;                ///< number of an array's elements
   std::span<const std::byte> bytes;  ///< of a string its text, of an array its elements as stored
 
   /// nullopt where the value is of another kind (a u64 beyond int64_t is no integer).
@@ -27,7 +27,7 @@ struct GgufValue {
   std::optional<int64_t> integer() const;
   std::optional<double> number() const;  ///< of integers and floats
 
-  /// Elements of an array of strings, of integers, of numbers; of arrays. nullopt where the value is none. Cost: linear.
+  /// The elements of an array of strings, of integers, or of integers and floats; nullopt where the value is no such array. Cost: linear.
   std::optional<std::vector<std::string_view>> texts() const;
   std::optional<std::vector<int64_t>> integers() const;
   std::optional<std::vector<double>> numbers() const;

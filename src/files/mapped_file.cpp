@@ -17,13 +17,13 @@ namespace tenon::files {
 
 namespace {
 
-/// Where files are mapped: first byte and size.
-struct Mapped {
+/// All files that are mapped: size by first byte.
+struct MappedRanges {
   std::mutex lock;
   std::map<const std::byte*, size_t> files;
 };
-Mapped& mapped() {
-  static Mapped& all = *new Mapped;  // outlives every static that holds a file
+MappedRanges& mapped_ranges() {
+  static MappedRanges& all = *new MappedRanges;  // outlives every static that holds a file
   return all;
 }
 
@@ -58,21 +58,21 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::of_descriptor(int descript
 }
 
 MappedFile::MappedFile(const std::byte* data, size_t size) : data_(data), size_(size) {
-  const std::scoped_lock held(mapped().lock);
-  if (size_ != 0) mapped().files.emplace(data_, size_);
+  const std::scoped_lock guard(mapped_ranges().lock);
+  if (size_ != 0) mapped_ranges().files.emplace(data_, size_);
 }
 
 MappedFile::~MappedFile() {
   if (size_ == 0) return;
-  const std::scoped_lock held(mapped().lock);
-  mapped().files.erase(data_);
+  const std::scoped_lock guard(mapped_ranges().lock);
+  mapped_ranges().files.erase(data_);
   munmap(const_cast<std::byte*>(data_), size_);
 }
 
 void MappedFile::release_pages(std::span<const std::byte> bytes) {
-  const std::scoped_lock held(mapped().lock);
-  const auto after = mapped().files.upper_bound(bytes.data());
-  if (bytes.empty() || after == mapped().files.begin()) return;
+  const std::scoped_lock guard(mapped_ranges().lock);
+  const auto after = mapped_ranges().files.upper_bound(bytes.data());
+  if (bytes.empty() || after == mapped_ranges().files.begin()) return;
   const auto& [first, size] = *std::prev(after);
   const auto begin = static_cast<size_t>(bytes.data() - first);
   if (begin >= size) return;

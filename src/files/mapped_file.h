@@ -14,7 +14,7 @@ class MappedFile {
  public:
   /// Errors: file_missing (with the system's reason), bad_file (not a regular file).
   static Result<std::shared_ptr<const MappedFile>> open(const std::filesystem::path& path);
-  /// The same of an open descriptor, which is closed in any case.
+  /// Maps the file of an open descriptor, which is closed in any case. place: names the file in errors.
   static Result<std::shared_ptr<const MappedFile>> of_descriptor(int descriptor, const std::string& place);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;

@@ -15,11 +15,12 @@
 namespace tenon::files {
 namespace {
 
+/// A dtype and its name in .npy headers.
 struct Descr {
   DType dtype;
   std::string_view text;
 };
-/// One row a dtype that both sides have.
+/// The dtypes that both NumPy and Tenon have.
 constexpr Descr kDescrs[] = {{DType::boolean, "|b1"}, {DType::u8, "|u1"},  {DType::i8, "|i1"},  {DType::u16, "<u2"},  {DType::i16, "<i2"},
                              {DType::u32, "<u4"},     {DType::i32, "<i4"}, {DType::u64, "<u8"}, {DType::i64, "<i8"},  {DType::f16, "<f2"},
                              {DType::f32, "<f4"},     {DType::f64, "<f8"}, {DType::c64, "<c8"}, {DType::c128, "<c16"}};
@@ -92,7 +93,7 @@ Result<Tensor> read_numbers(const NpyHeader& h, DType dtype, std::span<const std
   return t;
 }
 
-/// The dtype that NumPy gets for one that it lacks.
+/// The dtype as which a tensor is written: its own, or a wider one where NumPy lacks it.
 DType stored_dtype(DType dtype) {
   for (const Descr& row : kDescrs) {
     if (row.dtype == dtype) return dtype;

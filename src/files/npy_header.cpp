@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 
-/// The header is the text of a Python dict with three keys; this reads no more of Python than that.
+/// Parses the header's text: a Python dict with the keys descr, fortran_order and shape, and no other Python.
 class DictParser {
  public:
   DictParser(std::string_view text, const std::string& place, const ArrayLimits& limits) : text_(text), place_(place), limits_(limits) {}

@@ -10,12 +10,12 @@
 
 namespace tenon::files {
 
-/// What comes before the data of an .npy file (NumPy's lib/format.py describes it).
+/// The header of an .npy file (NumPy's lib/format.py describes it).
 struct NpyHeader {
-  char kind = 0;     ///< 'b', 'i', 'u', 'f', 'c', 'U', 'S'
-  char order = '|';  ///< '<', '>', '|', '='
-  int64_t item = 0;  ///< the number after the kind: bytes, or characters of U
-  bool fortran = false;
+  char kind = 0;         ///< kind of dtype: 'b', 'i', 'u', 'f', 'c', 'U', 'S'
+  char order = '|';      ///< byte order: '<' little, '>' big, '=' native, '|' none
+  int64_t item = 0;      ///< the number after the kind: bytes, or characters of U
+  bool fortran = false;  ///< column-major
   Sizes shape;
   size_t data_offset = 0;
 };

@@ -18,7 +18,7 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 /// limits.tensor_bytes bounds the sum of all unpacked sizes. Errors: those of read_npy; bad_file, limit_exceeded.
 Result<NamedTensors> read_npz(std::span<const std::byte> bytes, const std::string& place, const ArrayLimits& limits = {});
 Result<NamedTensors> read_npz(const std::filesystem::path& path, const ArrayLimits& limits = {});
-/// Stored, not packed. Equal tensors give equal bytes. Errors: write_failed.
+/// Writes an archive of uncompressed .npy files. Equal tensors give equal bytes. Errors: write_failed.
 Result<void> write_npz(const std::filesystem::path& path, const NamedTensors& tensors);
 
 }  // namespace tenon::files

@@ -5,8 +5,8 @@
 
 namespace tenon::files {
 
-/// A name from a file that may be damaged, for errors: printable ASCII as it is, other bytes as \xNN; of more than 80 bytes the first
-/// ones and "...".
+/// Makes a name from a file that may be damaged printable in an error: ASCII as it is, other bytes as \xNN; names of more than 80 bytes are
+/// cut and end in "...".
 std::string printable(std::string_view name);
 
 }  // namespace tenon::files

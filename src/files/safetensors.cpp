@@ -34,7 +34,7 @@ Error bad(const std::string& place, std::string what, std::string expected, std:
       .found(std::move(found));
 }
 
-/// The header; a key that appears twice, or nesting beyond what the format has, makes it none.
+/// Parses the header; nullopt where a key appears twice, or objects are nested more deeply than in the format.
 std::optional<Json> parse_header(std::string_view text) {
   std::set<std::string> names;
   bool sound = true;
@@ -59,7 +59,7 @@ std::optional<std::vector<int64_t>> sizes_of(const Json& object, const char* key
   return out;
 }
 
-/// Where the bytes do not lie as the dtype needs, or nobody keeps them alive, they are copied.
+/// A view of the bytes; a copy where they are not aligned for the dtype, or have no keeper.
 Result<Tensor> tensor_at(DType dtype, Sizes shape, std::span<const std::byte> bytes, const std::shared_ptr<const void>& keeper) {
   const auto align = static_cast<uintptr_t>(std::clamp(bits_of(dtype) / 8, 1, 8));
   if (keeper && reinterpret_cast<uintptr_t>(bytes.data()) % align == 0) return Tensor::view(dtype, std::move(shape), bytes.data(), keeper);

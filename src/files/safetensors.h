@@ -12,16 +12,17 @@
 
 namespace tenon::files {
 
+/// The contents of one .safetensors file.
 struct SafeTensors {
   struct Entry {
     std::string name;
-    Tensor tensor;        ///< points into the file where its bytes lie aligned
+    Tensor tensor;        ///< a view of the file where its bytes are aligned, else a copy
     uint64_t offset = 0;  ///< of its bytes, from the start of the file
   };
   std::vector<Entry> entries;  ///< in the order of their offsets
   std::map<std::string, std::string> metadata;
 
-  /// nullptr where there is none. Cost: linear.
+  /// The tensor of that name; nullptr where there is none. Cost: linear.
   const Tensor* find(std::string_view name) const;
 };
 

@@ -27,7 +27,7 @@ Error bad(const fs::path& index, std::string what, std::string expected, std::st
       .advice("copy or download the checkpoint again");
 }
 
-/// The JSON text; keys that appear twice, or deep nesting, make it none.
+/// Parses the index; nullopt where a key appears twice, or objects are nested deeply.
 std::optional<Json> parse_index(std::string_view text) {
   std::vector<std::set<std::string>> keys;
   bool sound = true;
@@ -70,7 +70,7 @@ Result<WeightMap> read_weight_map(const fs::path& index) {
   return out;
 }
 
-/// What does not fit between index and files.
+/// Collects shards and tensors that are in only one of index and files, for one error.
 class Differences {
  public:
   void add(const std::string& kind, std::string_view name) {
@@ -120,14 +120,14 @@ void add_tensors(const SafeTensors& shard, const std::string& file, const std::s
 }
 
 void index_by_name(SafeTensorsCheckpoint& out) {
-  for (const SafeTensors::Entry* entry : out.entries()) out.tensor_of.emplace(entry->name, &entry->tensor);
+  for (const SafeTensors::Entry* entry : out.entries()) out.tensor_index.emplace(entry->name, &entry->tensor);
 }
 
 }  // namespace
 
 const Tensor* SafeTensorsCheckpoint::find(std::string_view name) const {
-  const auto at = tensor_of.find(name);
-  return at == tensor_of.end() ? nullptr : at->second;
+  const auto at = tensor_index.find(name);
+  return at == tensor_index.end() ? nullptr : at->second;
 }
 
 std::vector<const SafeTensors::Entry*> SafeTensorsCheckpoint::entries() const {

@@ -13,18 +13,18 @@ namespace tenon::files {
 /// The safetensors of one checkpoint, from one file or from several.
 struct SafeTensorsCheckpoint {
   SafeTensorsCheckpoint() = default;
-  SafeTensorsCheckpoint(SafeTensorsCheckpoint&&) = default;  // not copied: tensor_of points into `shards`
+  SafeTensorsCheckpoint(SafeTensorsCheckpoint&&) = default;  // not copied: tensor_index points into `shards`
   SafeTensorsCheckpoint& operator=(SafeTensorsCheckpoint&&) = default;
 
   std::vector<SafeTensors> shards;
   std::vector<std::filesystem::path> files;  ///< of the shards
 
-  /// nullptr where there is none. Cost: constant.
+  /// The tensor of that name; nullptr where there is none. Cost: constant.
   const Tensor* find(std::string_view name) const;
-  /// In the order of the files, then of the bytes.
+  /// All tensors, in the order of the files and of their offsets.
   std::vector<const SafeTensors::Entry*> entries() const;
 
-  std::unordered_map<std::string_view, const Tensor*> tensor_of;  ///< kept by the reader
+  std::unordered_map<std::string_view, const Tensor*> tensor_index;  ///< by name; the reading functions fill it
 };
 
 /// Reads NAME.safetensors.index.json, Hugging Face's list of which shard beside it holds which tensor, and all shards. Shards may be links,

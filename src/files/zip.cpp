@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kMaxEntries = 65536;
 
-/// Little-endian numbers in order, each read checked; after a read past the end, `ok` is false and everything is 0.
+/// Reads little-endian numbers one after the other; after a read past the end, `ok` is false and all results are 0.
 struct Cursor {
   std::span<const std::byte> bytes;
   bool ok = true;
@@ -38,10 +38,12 @@ Cursor cursor_at(std::span<const std::byte> bytes, uint64_t offset) {
   return {bytes.subspan(static_cast<size_t>(offset))};
 }
 
+/// The central directory: its number of entries, and its offset in the archive.
 struct Directory {
   uint64_t entries = 0, offset = 0;
 };
 
+/// The central directory as the zip64 end record before the plain one describes it; nullopt where there is none.
 std::optional<Directory> directory64(std::span<const std::byte> bytes, uint64_t end_offset) {
   if (end_offset < 20) return std::nullopt;
   Cursor locator = cursor_at(bytes, end_offset - 20);
@@ -57,7 +59,7 @@ std::optional<Directory> directory64(std::span<const std::byte> bytes, uint64_t 
   return end.ok ? std::optional(d) : std::nullopt;
 }
 
-/// The end record is at most a comment's length before the end of the file.
+/// Searches backwards for the end record, which only a comment of at most 65,535 bytes may follow.
 Result<Directory> find_directory(std::span<const std::byte> bytes, const std::string& place) {
   constexpr size_t kEndSize = 22, kLongestComment = 65535;
   if (bytes.size() < kEndSize) return bad_zip(place, "too short");

@@ -21,7 +21,7 @@ uint16_t flags_of(std::string_view name) {
   return ascii ? 0 : kUtf8Name;
 }
 
-/// Version, flags, method, time and date: stored, on 1 January 1980.
+/// The fields that local and central headers share: version, flags, method (stored), time and date (1 January 1980), checksum and sizes.
 void put_common(std::string& out, std::string_view name, uint32_t crc, uint64_t size) {
   put<uint16_t>(out, 45);
   put<uint16_t>(out, flags_of(name));
@@ -33,7 +33,7 @@ void put_common(std::string& out, std::string_view name, uint32_t crc, uint64_t 
   put<uint32_t>(out, low_or_64(size));
 }
 
-/// The sizes, twice the same, and the offset where they need more than 32 bits; empty where none does.
+/// The zip64 extra field: the sizes (packed and unpacked are equal) and the offset, each where it needs more than 32 bits; else empty.
 std::string extra_field(uint64_t size, uint64_t offset) {
   std::string numbers;
   if (size >= kIn64) {

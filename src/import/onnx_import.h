@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "files/language_text.h"
+#include "files/text_assets.h"
 #include "import/onnx_model.h"
 #include "import/onnx_types.h"
 #include "ir/graph.h"
@@ -15,6 +15,7 @@
 
 namespace tenon::import {
 
+/// How a model is read.
 struct ImportOptions {
   std::filesystem::path external_data_dir;  ///< empty: the model's own folder
   OnnxLimits limits;
@@ -35,23 +36,24 @@ struct ImportOptions {
   bool metadata = false;  ///< nodes keep the metadata that their exporter wrote, for tools that write the model again
 };
 
+/// A model that was read.
 struct Imported {
   std::unique_ptr<ir::Graph> graph;
   std::unique_ptr<ir::Graph> unbounded;  ///< where intervals of sizes were requested: the model without them
   std::vector<std::string> warnings;
-  std::vector<std::string> notes;  ///< what was done, for the user to read
-  std::string format = "ONNX";     ///< of what was read; or "checkpoint"
-  std::string producer;            ///< "pytorch 2.13.0"; of a checkpoint its family
-  std::vector<std::pair<std::string, int64_t>> opsets;
-  files::LanguageText text;  ///< of a checkpoint
+  std::vector<std::string> notes;                       ///< messages for the user that are no warnings
+  std::string format = "ONNX";                          ///< format of the model: "ONNX" or "checkpoint"
+  std::string producer;                                 ///< "pytorch 2.13.0"; of a checkpoint its family
+  std::vector<std::pair<std::string, int64_t>> opsets;  ///< domains and versions that the model imports
+  files::TextAssets text;                               ///< of a language model's checkpoint
 };
 
 /// Reads an ONNX model into a graph of the newest ops, every value typed. Weights stay in the mapped files.
 /// Errors: file_missing, bad_file, file_unsafe, limit_exceeded, bad_graph, bad_attribute, bad_input (a requested shape or output),
-/// not_supported (one error for all ops), and what inference finds wrong, at its node.
+/// not_supported (one error for all ops), and errors of inference, with the node as place.
 /// Cost: linear in the nodes and the small tensors; memory O(file) besides the mapping.
 Result<Imported> import_onnx(const std::filesystem::path& path, const ImportOptions& options = {});
-/// The same from memory. keeper keeps `bytes` alive as long as the graph's constants; null: they are copied.
+/// Reads a model from memory. keeper: owner of `bytes`, which constants of the graph keep; null: constants are copies.
 /// External data needs options.external_data_dir.
 Result<Imported> import_onnx(std::span<const std::byte> bytes, std::shared_ptr<const void> keeper, const ImportOptions& options = {});
 

@@ -84,7 +84,7 @@ Result<void> check_checkpoint(const fs::path& path) {
   if (!fs::exists(path, error))
     return fail(Code::file_missing, path.string(), "there is no such file").expected(kExpected).found("nothing");
   if (fs::is_directory(path, error) || files::is_gguf(path)) return {};
-  if (files::is_onnx(path) && TRY(files::read_language_text(path)).contains(files::TextPart::tokenizer)) return {};
+  if (files::is_onnx(path) && TRY(files::read_text_assets(path)).contains(files::TextAsset::tokenizer)) return {};
   return fail(Code::bad_usage, path.string(), "the file is no language model with its tokenizer")
       .expected(std::string("an engine that was built from one, ") + kExpected)
       .found(files::is_onnx(path) ? "an ONNX model alone" : "another file")

@@ -9,18 +9,19 @@
 
 namespace tenon::llm {
 
-/// Finds stop strings in a text that comes in pieces, also across their borders. What may be the beginning of one is held back.
+/// Finds stop strings in a text that arrives in pieces, also across piece boundaries. A suffix that may begin a stop string is held back.
 class StopStrings {
  public:
   /// Empty strings are refused: bad_usage.
   static Result<StopStrings> make(std::vector<std::string> strings);
 
-  /// Appends to `shown` what is certain to stand before the stop string that ends first (of several, the longest). After it nothing more
-  /// is shown. The result does not depend on how the text is cut into pieces.
+  /// Appends to `shown` the text that is certain to be before the first stop string (the one that ends first; of several, the longest).
+  /// Nothing is appended after that string. The result does not depend on how the text is cut into pieces.
   /// Cost: linear in the piece and the longest string, times the number of strings.
   void add(std::string_view piece, std::string& shown);
   /// The text has ended: appends what was held back.
   void finish(std::string& shown);
+  /// Whether a stop string was found.
   bool has_stopped() const { return stopped_; }
   void reset();
 

@@ -6,11 +6,12 @@
 
 namespace tenon::llm {
 
-/// Which tokens stand in a sequence, for penalties. 4 bytes for each token of the vocabulary, and no allocation after construction.
+/// The tokens of a sequence with their counts, for penalties. 4 bytes for each token of the vocabulary, and no allocation after
+/// construction.
 class TokenHistory {
  public:
   explicit TokenHistory(size_t vocabulary);
-  /// Tokens outside of the vocabulary are left out.
+  /// Adds the tokens of the prompt. Tokens outside of the vocabulary are ignored.
   void add_prompt(std::span<const int32_t> tokens);
   /// A token of the answer. Cost: constant.
   void add(int32_t token);
@@ -18,7 +19,7 @@ class TokenHistory {
 
   /// Tokens of the prompt and the answer, each once.
   std::span<const int32_t> tokens() const { return tokens_; }
-  /// How often a token stands in the answer.
+  /// The number of occurrences of a token in the answer.
   uint32_t answer_count(int32_t token) const { return marks_[static_cast<size_t>(token)] >> 1; }
 
  private:

@@ -10,9 +10,9 @@
 namespace tenon::llm {
 namespace {
 
-using files::TextPart;
+using files::TextAsset;
 
-std::string_view part(const files::LanguageText& text, TextPart which) {
+std::string_view part(const files::TextAssets& text, TextAsset which) {
   const auto found = text.find(which);
   return found == text.end() ? std::string_view() : std::string_view(found->second);
 }
@@ -47,13 +47,13 @@ Result<std::string> template_in_gguf(std::string_view metadata, std::string_view
   return std::string(*text);
 }
 
-Result<std::string> template_of(const files::LanguageText& text, std::string_view place) {
-  if (const auto own = part(text, TextPart::chat_template); !own.empty()) return std::string(own);
-  if (const auto config = part(text, TextPart::tokenizer_config); !config.empty()) {
+Result<std::string> template_of(const files::TextAssets& text, std::string_view place) {
+  if (const auto own = part(text, TextAsset::chat_template); !own.empty()) return std::string(own);
+  if (const auto config = part(text, TextAsset::tokenizer_config); !config.empty()) {
     auto found = TRY(template_in(TRY(read_json_object(config, place)), place));
     if (!found.empty()) return found;
   }
-  if (const auto metadata = part(text, TextPart::gguf_metadata); !metadata.empty()) return template_in_gguf(metadata, place);
+  if (const auto metadata = part(text, TextAsset::gguf_metadata); !metadata.empty()) return template_in_gguf(metadata, place);
   return std::string();
 }
 
@@ -80,7 +80,7 @@ struct ChatTemplate::Parts {
 ChatTemplate::ChatTemplate(std::unique_ptr<const Parts> parts) : parts_(std::move(parts)) {}
 ChatTemplate::~ChatTemplate() = default;
 
-Result<std::shared_ptr<const ChatTemplate>> ChatTemplate::of(const files::LanguageText& text, const Tokenizer& tokenizer,
+Result<std::shared_ptr<const ChatTemplate>> ChatTemplate::of(const files::TextAssets& text, const Tokenizer& tokenizer,
                                                              std::string_view place) {
   const std::string source = TRY(template_of(text, place));
   if (source.empty()) return nullptr;

@@ -10,21 +10,21 @@
 
 namespace tenon::llm {
 
-/// How an engine runs as a decoder.
+/// The properties of an engine that runs as a decoder.
 struct DecoderInterface {
-  int64_t vocabulary = 0;
-  int64_t capacity = 0;
-  int64_t most_tokens = 0;        ///< of a run
+  int64_t vocabulary = 0;         ///< number of logits
+  int64_t capacity = 0;           ///< the most tokens of a sequence
+  int64_t most_tokens = 0;        ///< the most tokens that one run takes
   bool has_cache = true;          ///< false: no states; a run is given the whole sequence
-  bool narrow_tokens = false;     ///< i32 in place of i64
+  bool narrow_tokens = false;     ///< tokens are i32, not i64
   bool can_be_shortened = false;  ///< every state grows
-  /// Of a stream, whose states are rings (nn::Stream): the state with the number of tokens so far. `capacity` is INT64_MAX then.
+  /// With states that are rings (nn::Stream): the index of the state with the number of tokens so far. `capacity` is INT64_MAX then.
   std::optional<size_t> position = {};
-  int64_t ring_rows = 0;  ///< of the shortest ring: so many tokens overwrite none
+  int64_t ring_rows = 0;  ///< of the shortest ring: the number of tokens that overwrite no row
 };
-/// Of an entry with one input, i64 or i32 [batch, new], and one output, f32[batch, vocabulary] or, of one sequence, f32[1, new,
-/// vocabulary], over states or without. Errors: bad_input for any other engine, saying what it has; bad_usage for one of another number of
-/// sequences.
+/// Checks that an engine is a decoder, and returns its properties. It has an entry with one input, i64 or i32 [batch, new], and one output,
+/// f32[batch, vocabulary] or, of one sequence, f32[1, new, vocabulary], over states or without. Errors: bad_input for any other engine,
+/// saying what it has; bad_usage for one of another number of sequences.
 Result<DecoderInterface> decoder_interface(const runtime::Engine& engine, std::string_view place, int64_t batch = 1);
 
 /// The decoder of an engine, with states of its own.
@@ -54,7 +54,7 @@ class EngineDecoder : public Decoder {
   std::shared_ptr<const runtime::Engine> engine_;
   std::unique_ptr<runtime::Context> context_;
   std::vector<TokenId> sequence_;  ///< where there is no cache: all tokens
-  std::vector<int64_t> wide_;
+  std::vector<int64_t> wide_;      ///< tokens converted to i64
   int64_t length_ = 0;
   int64_t written_ = 0;                ///< the largest length since all states were reset
   std::unique_ptr<int64_t> position_;  ///< of a stream, bound to its state

@@ -24,9 +24,9 @@ Result<std::vector<TokenId>> Model::chat_tokens(std::span<const Message> message
 
 namespace {
 
-Result<SessionLimits> limits_of(const files::LanguageText& text, std::string_view place) {
+Result<SessionLimits> limits_of(const files::TextAssets& text, std::string_view place) {
   SessionLimits out;
-  const auto part = text.find(files::TextPart::session_limits);
+  const auto part = text.find(files::TextAsset::session_limits);
   if (part == text.end()) return out;
   const Json json = TRY(read_json_object(part->second, place));
   const auto read = [&](const char* name, int64_t& value) {
@@ -39,7 +39,7 @@ Result<SessionLimits> limits_of(const files::LanguageText& text, std::string_vie
 
 }  // namespace
 
-Result<std::shared_ptr<const Model>> make_model(std::shared_ptr<const runtime::Engine> engine, const files::LanguageText& text,
+Result<std::shared_ptr<const Model>> make_model(std::shared_ptr<const runtime::Engine> engine, const files::TextAssets& text,
                                                 std::string place) {
   const DecoderInterface interface = TRY(decoder_interface(*engine, place));
   Tokenizer tokenizer = TRY(tokenizer_of(text, place));
@@ -49,13 +49,13 @@ Result<std::shared_ptr<const Model>> make_model(std::shared_ptr<const runtime::E
   return std::make_shared<const Model>(Model{std::move(engine), std::move(tokenizer), std::move(chat), std::move(place), limits});
 }
 
-Result<files::LanguageText> read_engine_text(const std::filesystem::path& engine) {
+Result<files::TextAssets> read_engine_text(const std::filesystem::path& engine) {
   const auto file = TRY(files::MappedFile::open(engine));
   const engine::Reader reader = TRY(engine::Reader::open(file->bytes(), file, engine.string()));
-  files::LanguageText out;
+  files::TextAssets out;
   for (const engine::Section& s : reader.sections())
     if (s.type == engine::SectionType::language_text)
-      out[static_cast<files::TextPart>(s.tag)].assign(reinterpret_cast<const char*>(s.bytes.data()), s.bytes.size());
+      out[static_cast<files::TextAsset>(s.tag)].assign(reinterpret_cast<const char*>(s.bytes.data()), s.bytes.size());
   return out;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "files/language_text.h"
+#include "files/text_assets.h"
 #include "llm/session/chat_template.h"
 #include "llm/session/generation.h"
 #include "llm/text/tokenizer.h"
@@ -23,16 +23,17 @@ struct Model {
 
   /// The text of a chat, which the model continues with an answer. Errors: not_supported without a template; those of ChatTemplate::render.
   Result<std::string> chat_text(std::span<const Message> messages) const;
-  /// Its tokens. What a message writes of special tokens becomes those, as with transformers. Errors: also those of Tokenizer::encode.
+  /// The tokens of chat_text(). Names of special tokens in a message become these tokens, as with transformers. Errors: also those of
+  /// Tokenizer::encode.
   Result<std::vector<TokenId>> chat_tokens(std::span<const Message> messages) const;
 };
 
-/// text: of the engine's file. Errors: those of decoder_interface(), tokenizer_of() (no tokenizer), ChatTemplate::of(); bad_file (limits);
-/// bad_input where the tokenizer has more tokens than the model.
-Result<std::shared_ptr<const Model>> make_model(std::shared_ptr<const runtime::Engine> engine, const files::LanguageText& text,
+/// text: the text assets of the engine file. Errors: those of decoder_interface(), tokenizer_of() (no tokenizer), ChatTemplate::of();
+/// bad_file (limits); bad_input where the tokenizer has more tokens than the model.
+Result<std::shared_ptr<const Model>> make_model(std::shared_ptr<const runtime::Engine> engine, const files::TextAssets& text,
                                                 std::string place);
 
-/// What an engine file keeps of its checkpoint's text. Errors: those of engine::Reader::open.
-Result<files::LanguageText> read_engine_text(const std::filesystem::path& engine);
+/// The text assets that an engine file contains. Errors: those of engine::Reader::open.
+Result<files::TextAssets> read_engine_text(const std::filesystem::path& engine);
 
 }  // namespace tenon::llm

@@ -6,8 +6,8 @@
 
 namespace tenon::llm {
 
-/// Bytes of weights that a run of one token reads: all, but of tables of which tokens pick a row (an embedding that is not the output's
-/// table) that row.
+/// The bytes of weights that a run of one token reads: all weights, but of tables from which a token gathers a row (an embedding that is
+/// not also the output's weight) one row.
 uint64_t token_bytes(const runtime::Engine& engine);
 
 }  // namespace tenon::llm

@@ -20,7 +20,7 @@ class Template {
   /// include, extends, block, recursive loops, ...), limit_exceeded (nesting).
   static Result<Template> parse(std::string_view text, std::string name = "chat template");
 
-  /// What to render with, besides the context.
+  /// How to render, besides the context.
   struct Options {
     Limits limits = {};
     std::optional<std::time_t> now = {};  ///< for strftime_now, in local time; empty: the clock's

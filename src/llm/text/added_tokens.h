@@ -12,15 +12,15 @@
 
 namespace tenon::llm {
 
-/// A token that is found in a text as it is, before anything is merged.
+/// A token whose text is searched for literally in a text, before byte pair encoding.
 struct AddedToken {
   std::string text;
   TokenId id = kNoToken;
-  bool special = false;      ///< controls the model: <|im_start|>; not found where options.parse_special is false
-  bool normalized = false;   ///< found in the normalized text
-  bool strips_left = false;  ///< takes the white space before it
-  bool strips_right = false;
-  bool single_word = false;  ///< not within a word
+  bool special = false;       ///< a control token, such as <|im_start|>; ignored where options.parse_special is false
+  bool normalized = false;    ///< searched for in the normalized text
+  bool strips_left = false;   ///< includes the white space before it
+  bool strips_right = false;  ///< includes the white space after it
+  bool single_word = false;   ///< not matched within a word
 };
 
 /// Finds added tokens: at each place the longest one, from left to right.

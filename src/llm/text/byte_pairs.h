@@ -9,8 +9,8 @@
 
 namespace tenon::llm {
 
-/// Byte pair encoding of one word: its characters are tokens that are merged, by ranks of pairs (GPT-2, tokenizer.json) or by the
-/// scores of what they become (SentencePiece's, as GGUF's `llama` has it).
+/// Byte pair encoding of words: the tokens of a word's characters are merged pair by pair, by the ranks of pairs (GPT-2, tokenizer.json) or
+/// by the scores of the merged tokens (SentencePiece, GGUF's `llama`).
 class BytePairs {
  public:
   Vocabulary vocabulary;
@@ -19,10 +19,10 @@ class BytePairs {
   std::vector<bool> reserved;  ///< by id: never made from the characters of a text
   TokenId unknown = kNoToken;  ///< for characters that are no token
   bool byte_fallback = false;  ///< such characters become tokens <0x00> to <0xFF> first, where all of them are there
-  bool fuse_unknown = false;   ///< several in a row are one
+  bool fuse_unknown = false;   ///< several unknown characters in a row become one token
   bool whole_words = false;    ///< a word that is a token is not merged from its characters
 
-  /// Looks up what the encoding of words needs; after the vocabulary is complete.
+  /// Fills the tables for encode(). To be called when the vocabulary is complete.
   void prepare();
   /// Appends the tokens of a word, which is sound UTF-8 of less than 2 GB. Characters that are no token, have no bytes and no unknown
   /// token are left out. Cost: n log n.

@@ -11,11 +11,11 @@
 
 namespace tenon::llm {
 
-/// What a tokenizer's tokens become in a text.
+/// How a tokenizer's tokens become text.
 struct Decoding {
-  bool byte_level = false;  ///< texts of tokens are in GPT-2's alphabet of bytes
-  bool bytes = false;       ///< tokens <0x00> to <0xFF> are bytes
-  bool joined_by_spaces = false;
+  bool byte_level = false;                                        ///< texts of tokens are in GPT-2's alphabet of bytes
+  bool bytes = false;                                             ///< tokens <0x00> to <0xFF> are bytes
+  bool joined_by_spaces = false;                                  ///< a space between tokens
   std::vector<std::pair<std::string, std::string>> replacements;  ///< within each token, in order
   std::string stripped;                                           ///< taken off the beginning of the text, at most `most_stripped` times
   uint32_t most_stripped = 0;
@@ -29,7 +29,7 @@ class Utf8Stream {
  public:
   /// The characters that are complete by now.
   std::string push(std::string_view bytes);
-  /// What is left, at the end.
+  /// The rest of the text at the end: U+FFFD for an incomplete character.
   std::string finish();
 
  private:

@@ -5,8 +5,8 @@
 
 namespace tenon::llm {
 
-/// Tokens that end an answer, whether or not a checkpoint says so. Source: the model cards of Llama 3, Qwen, Gemma, Phi, Granite, DeepSeek;
-/// llama.cpp's src/llama-vocab.cpp.
+/// Names of tokens that end an answer, even where a checkpoint does not mark them. Source: the model cards of Llama 3, Qwen, Gemma, Phi,
+/// Granite, DeepSeek; llama.cpp's src/llama-vocab.cpp.
 constexpr std::array<std::string_view, 10> kEndNames = {"<|eot_id|>",         "<|eom_id|>",           "<|im_end|>",      "<|end|>",
                                                         "<end_of_turn>",      "<|endoftext|>",        "<|end_of_text|>", "<EOT>",
                                                         "<end_of_utterance>", "<｜end▁of▁sentence｜>"};

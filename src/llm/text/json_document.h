@@ -14,7 +14,7 @@ namespace tenon::llm {
 
 using Json = nlohmann::json;
 
-/// A tokenizer.json: what is large in it lies apart from the rest, in file order.
+/// A parsed tokenizer.json: vocabulary and merges, which are large, in file order, and the rest as JSON.
 struct TokenizerDocument {
   Json rest;  ///< without model.vocab's and model.merges' contents
   std::vector<std::pair<std::string, int64_t>> vocabulary;

@@ -14,7 +14,7 @@ namespace tenon::llm {
 Result<std::vector<Normalizer>> json_normalizers(const Json* step, std::string_view place);
 Result<std::vector<PreTokenizer>> json_pre_tokenizers(const Json* step, std::string_view place);
 Result<Decoding> json_decoding(const Json* step, std::string_view place);
-/// Tokens in front of each text and after it.
+/// Reads the post-processor: the tokens before and after each text.
 Result<void> read_post_processor(const Json* step, TokenizerParts& parts, std::string_view place);
 
 /// For errors: a step's `type`, "" where it has none; one that is not supported; one without a field.

@@ -8,12 +8,12 @@
 
 namespace tenon::llm {
 
-/// Which pairs of tokens become which token, and in which order: the ranks of byte pair encoding.
+/// The merge table of byte pair encoding: for a pair of tokens the token that they become, and the pair's rank.
 class Merges {
  public:
-  /// Makes room for as many.
+  /// Reserves memory for `count` merges.
   void reserve(size_t count);
-  /// The next one; of equal pairs the last counts.
+  /// Adds a merge of the next rank; of equal pairs the last one is valid.
   /// Errors: bad_file (a part or what both become is no token; an empty part, which could be merged for ever).
   Result<void> add(std::string_view left, std::string_view right, const Vocabulary& vocabulary, std::string_view place);
 

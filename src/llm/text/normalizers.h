@@ -10,22 +10,22 @@
 
 namespace tenon::llm {
 
-/// What is made of a text before it is cut to pieces: sound UTF-8 in, sound UTF-8 out. These are the types of tokenizer.json's normalizers:
+/// A normalization of a text before it is split: from valid UTF-8 to valid UTF-8. These are the types of tokenizer.json's normalizers:
 /// NFC, NFD, NFKC and NFKD, Lowercase, Replace, Prepend, Strip, StripAccents, ByteLevel.
 /// Source: the documentation of PyPI tokenizers.
 using Normalizer = std::function<Result<std::string>(std::string text)>;
 
 Normalizer normal_form(NormalForm form);
 Normalizer lower_cased();
-/// Each match becomes `content`.
+/// Replaces each match by `content`.
 Normalizer replaced(Finder find, std::string content);
-/// Texts that are not empty begin with `content`.
+/// Puts `content` before texts that are not empty.
 Normalizer prepended(std::string content);
-/// Without white space at the left and at the right end.
+/// Removes white space at the left end, the right end, or both.
 Normalizer stripped(bool left, bool right);
-/// Without combining marks.
+/// Removes combining marks.
 Normalizer without_accents();
-/// In GPT-2's alphabet of bytes.
+/// Writes the bytes in GPT-2's alphabet of bytes.
 Normalizer byte_characters();
 
 }  // namespace tenon::llm

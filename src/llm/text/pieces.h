@@ -11,20 +11,20 @@
 
 namespace tenon::llm {
 
-/// A text on its way to tokens: the parts that are tokenized one by one.
+/// A text during tokenization, and the parts (pre-tokens) of it that are encoded separately.
 struct Pieces {
   std::string text;               ///< sound UTF-8
-  std::vector<TextRange> ranges;  ///< in order; none is empty
+  std::vector<TextRange> ranges;  ///< the pieces, in order; none is empty
   bool at_start = true;           ///< the first piece begins where the caller's text does
 
   std::string_view piece(TextRange range) const { return std::string_view(text).substr(range.begin, range.size()); }
 };
 
-/// What becomes of the matches that a piece is split by. Source: the documentation of PyPI tokenizers (SplitDelimiterBehavior).
+/// Where the delimiters at which a piece is split go. Source: the documentation of PyPI tokenizers (SplitDelimiterBehavior).
 enum class SplitBehavior : uint8_t { removed, isolated, merged_with_previous, merged_with_next, contiguous };
 
 using Finder = std::function<Result<std::vector<TextRange>>(std::string_view piece)>;
-/// Finders of a text, of characters of a kind, of what a regular expression matches.
+/// Finders of occurrences of a text, of characters for which `is_one` is true, and of matches of a regular expression.
 Finder find_text(std::string text);
 Finder find_characters(std::function<bool(uint32_t)> is_one);
 Finder find_regex(Regex regex);

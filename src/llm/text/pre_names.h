@@ -8,7 +8,7 @@
 
 namespace tenon::llm {
 
-/// What `tokenizer.ggml.pre` names.
+/// The pre-tokenizer that a value of `tokenizer.ggml.pre` names.
 struct PreName {
   std::vector<PreTokenizer> steps;
   bool whole_words = false;  ///< a word that is a token is not merged

@@ -10,16 +10,16 @@
 
 namespace tenon::llm {
 
-Result<Tokenizer> tokenizer_of(const files::LanguageText& text, std::string_view place) {
-  const auto part = [&](files::TextPart which) {
+Result<Tokenizer> tokenizer_of(const files::TextAssets& text, std::string_view place) {
+  const auto part = [&](files::TextAsset which) {
     const auto found = text.find(which);
     return found == text.end() ? std::string_view() : std::string_view(found->second);
   };
-  if (const std::string_view json = part(files::TextPart::tokenizer); !json.empty())
+  if (const std::string_view json = part(files::TextAsset::tokenizer); !json.empty())
     return json_tokenizer(
-        {json, part(files::TextPart::tokenizer_config), part(files::TextPart::generation_config), part(files::TextPart::genai_config)},
+        {json, part(files::TextAsset::tokenizer_config), part(files::TextAsset::generation_config), part(files::TextAsset::genai_config)},
         place);
-  const std::string_view metadata = part(files::TextPart::gguf_metadata);
+  const std::string_view metadata = part(files::TextAsset::gguf_metadata);
   if (metadata.empty())
     return fail(Code::bad_file, std::string(place), "the model has no tokenizer")
         .expected("tokenizer.ggml.* in a GGUF file, tokenizer.json in the folder, or beside an ONNX model")
@@ -31,7 +31,7 @@ Result<Tokenizer> tokenizer_of(const files::LanguageText& text, std::string_view
 Result<Tokenizer> read_tokenizer(const std::filesystem::path& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error) || files::is_onnx(path) || files::is_gguf(path))
-    return tokenizer_of(TRY(files::read_language_text(path)), path.string());
+    return tokenizer_of(TRY(files::read_text_assets(path)), path.string());
   const auto file = TRY(files::MappedFile::open(path));
   return json_tokenizer({{reinterpret_cast<const char*>(file->bytes().data()), file->size()}, "", ""}, path.string());
 }

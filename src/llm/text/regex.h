@@ -11,7 +11,7 @@ struct pcre2_real_code_8;
 
 namespace tenon::llm {
 
-/// A part of a text, in bytes.
+/// A range of bytes of a text.
 struct TextRange {
   size_t begin = 0, end = 0;
   size_t size() const { return end - begin; }

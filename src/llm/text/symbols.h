@@ -8,20 +8,20 @@
 
 namespace tenon::llm {
 
-/// A part of a word that is a token, or may become part of one.
+/// A part of a word during byte pair encoding: a token, or characters that may become part of one.
 struct Symbol {
   TokenId id = kNoToken;
-  uint32_t begin = 0, length = 0;    ///< in bytes of the word; length 0: joined to the one before
+  uint32_t begin = 0, length = 0;    ///< in bytes of the word; length 0: merged into the previous symbol
   int32_t previous = -1, next = -1;  ///< neighbors, by index; -1 at the ends
 };
 
-/// What two neighbors become; `id` is kNoToken where they stay apart.
+/// The token that two neighboring symbols become, and when; `id` is kNoToken where they are not merged.
 struct Merge {
-  double order = 0;  ///< the least comes first
+  double order = 0;  ///< the pair with the least is merged first
   TokenId id = kNoToken;
 };
 
-/// Memory that is used from word to word.
+/// Working memory of merge_symbols(), reused from word to word.
 struct MergeQueue {
   struct Candidate {
     double order;

@@ -16,30 +16,30 @@
 
 namespace tenon::llm {
 
-/// Tokens with a role, where the checkpoint names them.
+/// Special tokens by purpose, where the checkpoint defines them.
 struct SpecialTokens {
   std::optional<TokenId> begin, end, unknown, padding;
   std::vector<TokenId> end_of_generation;  ///< `end` and others that end an answer (<|im_end|>); sorted
 };
 
 struct EncodeOptions {
-  bool add_special = true;    ///< what the tokenizer puts around a text: <s>
-  bool parse_special = true;  ///< special tokens that are written in the text become those; false: their letters, as is right for
-                              ///< what strangers write
+  bool add_special = true;    ///< add the tokens that the tokenizer puts around a text, such as <s>
+  bool parse_special = true;  ///< names of special tokens in the text become these tokens; false: they are encoded as letters, which
+                              ///< is the safe choice for untrusted text
 };
 
 struct DecodeOptions {
   bool skip_special = true;  ///< leave special tokens out
-  bool continues = false;    ///< the text follows another: the space that a beginning loses stays
+  bool continues = false;    ///< the text continues another one: its leading space is kept
 };
 
-/// What a tokenizer is made of; a reader of a format fills it in.
+/// The parts of a tokenizer; a reader of a format fills them in.
 struct TokenizerParts {
   BytePairs model;
   std::vector<AddedToken> added;
   std::vector<Normalizer> normalizers;
   std::vector<PreTokenizer> pre_tokenizers;
-  std::vector<TokenId> prefix, suffix;  ///< around each text
+  std::vector<TokenId> prefix, suffix;  ///< tokens before and after each text
   Decoding decoding;
   bool added_are_literal = false;  ///< added tokens that are not special are decoded as they are written
   SpecialTokens special;
@@ -60,7 +60,7 @@ class Tokenizer {
 
   /// One more than the highest id.
   int64_t vocabulary_size() const;
-  /// As the vocabulary has it; "" where there is none.
+  /// The token's text in the vocabulary; "" where there is no such token.
   std::string_view token_text(TokenId id) const;
   /// The token with just this text in the vocabulary. Cost: constant.
   std::optional<TokenId> find_token(std::string_view text) const;
@@ -78,7 +78,7 @@ class Tokenizer {
   std::shared_ptr<const Tables> tables_;
 };
 
-/// The text of tokens as they come: each call returns the whole characters that are certain by then.
+/// Decodes tokens one by one: each call returns the characters that are complete so far.
 class TextStream {
  public:
   explicit TextStream(Tokenizer tokenizer, const DecodeOptions& options = {});

@@ -18,7 +18,7 @@ bool is_mark(uint32_t code);
 bool is_punctuation(uint32_t code);
 bool is_number(uint32_t code);
 bool is_letter(uint32_t code);
-/// Of Unicode's property White_Space.
+/// Whether the character has Unicode's property White_Space.
 bool is_space(uint32_t code);
 
 }  // namespace tenon::llm

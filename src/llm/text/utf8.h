@@ -6,12 +6,12 @@
 
 namespace tenon::llm {
 
-/// One step through UTF-8.
+/// One decoded character of UTF-8.
 struct Utf8Step {
   uint32_t code = 0;    ///< the code point; U+FFFD where the bytes are no UTF-8
-  uint32_t length = 0;  ///< in bytes, 1 to 4; of what is no UTF-8 its longest part that could begin a character
+  uint32_t length = 0;  ///< in bytes, 1 to 4; of invalid bytes the longest prefix that could begin a character
   bool valid = false;
-  bool cut = false;  ///< the text ends within a character that is sound so far
+  bool cut = false;  ///< the text ends within a character that is valid so far
 };
 /// The step at `at`, which lies inside `text`. Source: Unicode 15, table 3-7 (well-formed sequences) and section 3.9 (maximal subparts).
 Utf8Step utf8_step(std::string_view text, size_t at);

@@ -16,7 +16,7 @@ constexpr int64_t kMostTokens = int64_t{1} << 24;
 /// Texts of tokens by their ids, and ids by texts. Ids may have gaps.
 class Vocabulary {
  public:
-  /// Makes room for as many tokens.
+  /// Reserves memory for `count` tokens.
   void reserve(size_t count);
   /// Errors: bad_file (the text or the id is there already), limit_exceeded (an id of kMostTokens or more, 4 GB of texts).
   Result<void> add(std::string_view text, int64_t id, std::string_view place);

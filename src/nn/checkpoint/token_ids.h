@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "files/language_text.h"
+#include "files/text_assets.h"
 
 namespace tenon::nn {
 
@@ -15,9 +15,9 @@ struct VocabularyRows {
 };
 
 /// Whether a model has a row for each token of its tokenizer, and for the tokens that begin and end a text (bos, eos, eot, eom). More rows
-/// than tokens are usual. text: of the checkpoint (files::read_language_text), which is a GGUF file, a folder or an ONNX model; without a
+/// than tokens are usual. text: of the checkpoint (files::read_text_assets), which is a GGUF file, a folder or an ONNX model; without a
 /// tokenizer nothing is checked, since nothing reads these ids then. Of a folder config.json is read too. What is no JSON is left to the
 /// tokenizer's reader. Errors: bad_input, which names the file and the field. Cost: one pass over tokenizer.json.
-Result<void> check_token_ids(const files::LanguageText& text, const std::filesystem::path& checkpoint, VocabularyRows rows);
+Result<void> check_token_ids(const files::TextAssets& text, const std::filesystem::path& checkpoint, VocabularyRows rows);
 
 }  // namespace tenon::nn

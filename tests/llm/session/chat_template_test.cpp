@@ -9,7 +9,7 @@
 namespace tenon::llm {
 namespace {
 
-using files::TextPart;
+using files::TextAsset;
 
 constexpr const char* kTemplate =
     "{{ bos_token }}{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
@@ -17,7 +17,7 @@ constexpr const char* kTemplate =
 const std::vector<Message> kChat{{"user", "hi"}, {"assistant", "yes"}, {"user", "go"}};
 
 /// "" where there is none.
-std::string rendered(const files::LanguageText& text, const std::vector<Message>& chat = kChat) {
+std::string rendered(const files::TextAssets& text, const std::vector<Message>& chat = kChat) {
   const auto found = ChatTemplate::of(text, testing::letters(), "m");
   if (!found) return "error: " + found.error().text();
   if (!*found) return "";
@@ -28,18 +28,18 @@ std::string rendered(const files::LanguageText& text, const std::vector<Message>
 TEST(ChatTemplate, OfAFileOfItsOwnOrOfTheConfiguration) {
   const std::string want = "<s>user hi</s>assistant yes</s>user go</s>me";
   EXPECT_EQ(rendered({}), "");
-  EXPECT_EQ(rendered({{TextPart::tokenizer_config, "{}"}}), "");
-  EXPECT_EQ(rendered({{TextPart::chat_template, kTemplate}, {TextPart::tokenizer_config, R"({"chat_template": "no"})"}}), want);
-  EXPECT_EQ(rendered({{TextPart::tokenizer_config, R"({"chat_template": "yes"})"}}), "yes");
-  EXPECT_EQ(rendered({{TextPart::tokenizer_config,
+  EXPECT_EQ(rendered({{TextAsset::tokenizer_config, "{}"}}), "");
+  EXPECT_EQ(rendered({{TextAsset::chat_template, kTemplate}, {TextAsset::tokenizer_config, R"({"chat_template": "no"})"}}), want);
+  EXPECT_EQ(rendered({{TextAsset::tokenizer_config, R"({"chat_template": "yes"})"}}), "yes");
+  EXPECT_EQ(rendered({{TextAsset::tokenizer_config,
                        R"({"chat_template": [{"name": "tool_use", "template": "t"}, {"name": "default", "template": "d"}]})"}}),
             "d");
-  EXPECT_TRUE(rendered({{TextPart::tokenizer_config, R"({"chat_template": 5})"}}).starts_with("error: "));
-  EXPECT_TRUE(rendered({{TextPart::chat_template, "{% for"}}).starts_with("error: "));
+  EXPECT_TRUE(rendered({{TextAsset::tokenizer_config, R"({"chat_template": 5})"}}).starts_with("error: "));
+  EXPECT_TRUE(rendered({{TextAsset::chat_template, "{% for"}}).starts_with("error: "));
 }
 
 TEST(ChatTemplate, ARoleThatItRefusesIsAnError) {
-  const std::string text = rendered({{TextPart::chat_template, kTemplate}}, {{"system", "be kind"}, {"user", "hi"}});
+  const std::string text = rendered({{TextAsset::chat_template, kTemplate}}, {{"system", "be kind"}, {"user", "hi"}});
   EXPECT_TRUE(text.starts_with("error: ")) << text;
   EXPECT_NE(text.find("no system"), std::string::npos) << text;
 }

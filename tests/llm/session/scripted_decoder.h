@@ -19,7 +19,7 @@ inline Tokenizer letters() {
                            R"(}, "merges": []}, "added_tokens": [{"id": 26, "content": "</s>", "special": true},
                            {"id": 27, "content": "<s>", "special": true}]})";
   const std::string config = R"({"eos_token": "</s>", "bos_token": "<s>"})";
-  return *tokenizer_of({{files::TextPart::tokenizer, json}, {files::TextPart::tokenizer_config, config}}, "letters");
+  return *tokenizer_of({{files::TextAsset::tokenizer, json}, {files::TextAsset::tokenizer_config, config}}, "letters");
 }
 
 inline std::vector<TokenId> tokens_of(std::string_view text) { return *letters().encode(text, {.add_special = false}); }

@@ -24,11 +24,11 @@ TEST(ReadTokenizer, OfAFolderAFileAndAnEngine) {
   ASSERT_TRUE(alone) << alone.error().text();
   EXPECT_EQ(whole->special().begin, 2);
   EXPECT_EQ(alone->special().begin, std::nullopt);
-  const auto kept = tokenizer_of({{files::TextPart::tokenizer, kTokenizer}}, "m.tenon");
+  const auto kept = tokenizer_of({{files::TextAsset::tokenizer, kTokenizer}}, "m.tenon");
   ASSERT_TRUE(kept);
   EXPECT_EQ(*kept->encode("ab<s>"), (std::vector<TokenId>{0, 1, 2}));
   EXPECT_EQ(tokenizer_of({}, "m.tenon").error()->what, "the model has no tokenizer");
-  EXPECT_EQ(tokenizer_of({{files::TextPart::gguf_metadata, "GGUF"}}, "m.tenon").error().code(), Code::bad_file);
+  EXPECT_EQ(tokenizer_of({{files::TextAsset::gguf_metadata, "GGUF"}}, "m.tenon").error().code(), Code::bad_file);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct Builtin {
   Result<Value> operator()(RenderState& state, const Value& self, Arguments& arguments) const;
 };
 
-/// Arguments to parameters (see Builtin). Errors: too many, missing, unknown and doubled ones.
+/// Assigns the arguments of a call to parameters (see Builtin::parameters). Errors: too many, missing, unknown and doubled ones.
 Result<Bound> bind(std::string_view callee, std::string_view parameters, Arguments& arguments);
 
 const Builtin* find_builtin(std::span<const Builtin> table, std::string_view name);
@@ -33,12 +33,12 @@ const Builtin* find_builtin(std::span<const Builtin> table, std::string_view nam
 Result<int64_t> integer_argument(const Value& value, int64_t otherwise, std::string_view name);
 /// An argument as a text.
 Result<std::string> text_argument(const Value& value, std::string_view name);
-/// true where it is absent.
+/// An argument as a bool, `otherwise` where it is absent.
 bool flag_argument(const Value& value, bool otherwise);
 
 Value function(std::string name, std::string type, std::function<Result<Value>(RenderState&, Arguments)> call);
 
-/// Steps for a text of so many bytes that is searched or copied.
+/// The steps (Limits::steps) that searching or copying a text of this size counts.
 inline uint64_t steps_of(size_t bytes) { return 1 + bytes / 64; }
 
 }  // namespace tenon::llm::jinja

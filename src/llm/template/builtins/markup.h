@@ -2,14 +2,14 @@
 #pragma once
 #include "llm/template/values/render_state.h"
 
-/// Markup of MarkupSafe: what the filter 'safe' makes.
+/// Safe texts: Markup of MarkupSafe, the results of the filter 'safe'.
 namespace tenon::llm::jinja {
 
-/// &, <, >, " and ' as entities.
+/// The text with &, <, >, " and ' as entities.
 std::string escaped(std::string_view text);
 /// str(value), escaped unless it is safe.
 Result<std::string> escaped_text_of(RenderState& state, const Value& value);
-/// Texts in it become safe where `self` is.
+/// Marks texts in `value` as safe where `self` is safe.
 Value as_safe_as(const Value& self, Value value);
 
 }  // namespace tenon::llm::jinja

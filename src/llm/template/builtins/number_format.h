@@ -4,15 +4,16 @@
 
 namespace tenon::llm::jinja {
 
-/// How a value is written: the part of Python's format specifications that % and str.format share.
+/// A format specification: the fields that Python's % and str.format share.
 struct FormatStyle {
   std::string fill = " ";  ///< one character
-  char align = 0;          ///< '<', '>', '^', '='; 0: by type
+  char align = 0;          ///< '<', '>', '^', '='; 0: default of the type
   char sign = '-';         ///< '+', ' ', '-'
-  bool alternate = false;
-  char grouping = 0;  ///< ',' or '_'
-  int64_t width = 0, precision = -1;
-  char type = 0;
+  bool alternate = false;  ///< '#'
+  char grouping = 0;       ///< ',' or '_'
+  int64_t width = 0;       ///< least number of characters
+  int64_t precision = -1;  ///< -1: none
+  char type = 0;           ///< 'd', 'f', ...; 0: none
 };
 
 /// An int by the types d, x, X, o, b, c.

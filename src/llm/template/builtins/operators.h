@@ -10,7 +10,7 @@ Result<Value> subtract(RenderState& state, const Value& a, const Value& b);
 Result<Value> multiply(RenderState& state, const Value& a, const Value& b);
 Result<Value> divide(RenderState& state, const Value& a, const Value& b);
 Result<Value> floor_divide(RenderState& state, const Value& a, const Value& b);
-/// The remainder with the sign of b; of a text: what its % formats.
+/// a % b: of numbers the remainder with the sign of b; of a text printf-style formatting.
 Result<Value> modulo(RenderState& state, const Value& a, const Value& b);
 Result<Value> power(RenderState& state, const Value& a, const Value& b);
 Result<Value> negate(RenderState& state, const Value& a);

@@ -9,13 +9,13 @@ namespace tenon::llm::jinja {
 
 /// The first character in title case, the others in lower case.
 std::string capitalized(std::string_view text);
-/// str.title(): each run of letters with a title-case first one.
+/// str.title(): the first letter of each run of letters in title case.
 std::string titled(std::string_view text);
-/// str.splitlines(), without the ends of the lines.
+/// str.splitlines(); keeps_ends: lines keep their line ends.
 std::vector<std::string_view> lines_of(std::string_view text, bool keeps_ends = false);
-/// str.replace(); most: of the replacements, -1: all. An empty `from` stands between all characters.
+/// str.replace(); most: of the replacements, -1: all. An empty `from` matches between all characters.
 std::string replaced(std::string_view text, std::string_view from, std::string_view to, int64_t most);
-/// How many times replaced() replaces.
+/// The number of replacements that replaced() would make.
 size_t occurrences(std::string_view text, std::string_view part);
 
 }  // namespace tenon::llm::jinja

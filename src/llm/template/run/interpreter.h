@@ -22,8 +22,9 @@ class Interpreter {
   Result<std::string> run(ScopePtr variables);
 
  private:
-  /// Evaluations inside of each other: bounds the stack.
+  /// The deepest nesting of evaluations, which bounds the stack.
   static constexpr int kDeepest = 1200;
+  /// How execution continues after a statement.
   enum class Flow : uint8_t { next, leaves_loop, next_iteration };
 
   // Expressions.
@@ -80,9 +81,9 @@ class Interpreter {
 
   const Syntax& syntax_;
   RenderState& state_;
-  std::string* out_ = nullptr;
-  std::vector<ScopePtr> captured_;  ///< scopes of macros, which may hold the macros themselves
-  std::optional<NameIndex> loop_, caller_, varargs_, kwargs_;
+  std::string* out_ = nullptr;      ///< the output that statements append to
+  std::vector<ScopePtr> captured_;  ///< scopes captured by macros; cleared at the end, because a scope may hold its own macro (a cycle)
+  std::optional<NameIndex> loop_, caller_, varargs_, kwargs_;  ///< names of special variables, where the template uses them
 };
 
 }  // namespace tenon::llm::jinja

@@ -16,7 +16,7 @@ class Parser {
   Result<Syntax> run();
 
  private:
-  static constexpr int kHighest = 200;  ///< levels of expressions, and of statements
+  static constexpr int kHighest = 200;  ///< deepest nesting of expressions, and of statements
 
   // Tokens.
   const Token& current() const { return tokens_[at_]; }
@@ -88,11 +88,11 @@ class Parser {
   std::vector<std::string> names_;
   std::unordered_map<std::string, NameIndex> index_of_;
   int expression_depth_ = 0, statement_depth_ = 0;
-  int loops_ = 0;                     ///< for statements around, up to the innermost macro
-  int conditions_ = 0;                ///< if statements around: what they leave out may be unknown
-  int expressions_ = 0;               ///< expressions around, each of which may turn out to be conditional
+  int loops_ = 0;                     ///< enclosing for statements, up to the innermost macro
+  int conditions_ = 0;                ///< enclosing if statements: filters and tests in them may be unknown, since they may never run
+  int expressions_ = 0;               ///< enclosing expressions, each of which may prove to be conditional
   std::optional<Error> unknown_;      ///< the first unknown filter or test of an expression that is not known to be conditional
-  std::vector<MacroSyntax*> macros_;  ///< around, the innermost last
+  std::vector<MacroSyntax*> macros_;  ///< enclosing macros, the innermost last
 };
 
 }  // namespace tenon::llm::jinja

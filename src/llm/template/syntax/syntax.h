@@ -18,6 +18,7 @@ struct Expression;
 using ExpressionPtr = std::unique_ptr<Expression>;
 using Expressions = std::vector<ExpressionPtr>;
 
+/// The arguments of a call, a filter or a test.
 struct CallSyntax {
   Expressions positional;
   std::vector<std::pair<std::string, ExpressionPtr>> named;
@@ -81,7 +82,7 @@ struct ConcatenationExpression {
   Expressions parts;
 };
 struct ConditionalExpression {
-  ExpressionPtr condition, yes, no;  ///< no: may be null
+  ExpressionPtr condition, yes, no;  ///< yes if condition else no; no: may be null
 };
 
 struct Expression {
@@ -93,7 +94,7 @@ struct Expression {
       kind;
 };
 
-/// What is assigned to: a name, an attribute of a namespace, or several in a tuple.
+/// The target of an assignment: a name, an attribute of a namespace, or several in a tuple.
 struct Target {
   Position at;
   NameIndex name = 0;
@@ -107,7 +108,7 @@ using Block = std::vector<Statement>;
 
 struct Parameter {
   NameIndex name;
-  ExpressionPtr standard;  ///< the value where none is passed; may be null
+  ExpressionPtr standard;  ///< default value; null: the argument must be passed
 };
 struct MacroSyntax {
   std::string name;
@@ -130,7 +131,7 @@ struct IfStatement {
 struct ForStatement {
   Target target;
   ExpressionPtr items, condition;  ///< condition: may be null
-  Block body, otherwise;
+  Block body, otherwise;           ///< otherwise: runs where there are no items
 };
 struct SetStatement {
   Target target;
@@ -167,6 +168,7 @@ struct Statement {
       kind;
 };
 
+/// A parsed template.
 struct Syntax {
   std::vector<std::string> names;
   Block body;

@@ -8,7 +8,7 @@
 
 namespace tenon::llm::jinja {
 
-/// Both count from 1; columns in characters.
+/// A position in the source; both numbers count from 1, columns in characters.
 struct Position {
   int line = 1, column = 1;
 };

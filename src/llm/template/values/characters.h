@@ -22,7 +22,7 @@ bool is_ascii(std::string_view text);
 /// str.isspace() of one character.
 bool is_space(char32_t character);
 bool is_letter(char32_t character);
-/// Of the category Nd.
+/// Whether the character is of the category Nd.
 bool is_digit(char32_t character);
 bool is_upper(char32_t character);
 bool is_lower(char32_t character);
@@ -38,7 +38,7 @@ std::string lower_of(std::string_view text);
 /// Appends the character in title case: its own form where Unicode has one, else upper case.
 void append_title(std::string& out, char32_t character);
 
-/// Without white space (chars empty), or the characters of `chars`, at either end.
+/// The ends of a text from which stripped() removes characters: white space, or the characters of `chars`.
 enum class Ends : uint8_t { left = 1, right = 2, both = 3 };
 std::string_view stripped(std::string_view text, Ends ends);
 std::string_view stripped(std::string_view text, Ends ends, std::string_view chars);

@@ -8,8 +8,8 @@
 
 namespace tenon::llm::jinja {
 
-/// `loop` of a for statement. Items are taken when they are needed, so that a condition of the loop is evaluated beside the body, as in
-/// Jinja2.
+/// The variable `loop` of a for statement. Items are fetched lazily, so that evaluations of the loop's condition alternate with those of
+/// the body, as in Jinja2.
 class Loop {
  public:
   using Source = std::function<Result<std::optional<Value>>()>;  ///< the next item; empty at the end
@@ -19,7 +19,7 @@ class Loop {
   /// Goes to the next item; false at the end.
   Result<bool> advance();
   const Value& current() const { return current_; }
-  /// After the for statement, which the source belongs to.
+  /// To be called after the for statement, when `source` is no longer valid.
   void close() { source_ = nullptr; }
 
   Result<int64_t> length();
@@ -36,8 +36,8 @@ class Loop {
   std::optional<int64_t> length_;
   int64_t depth_, index0_ = -1;
   Value before_, current_;
-  std::vector<std::optional<Value>> ahead_;  ///< taken and not yet visited; empty: the end
-  size_t next_ahead_ = 0;
+  std::vector<std::optional<Value>> ahead_;  ///< items that were fetched and not yet visited; an empty one: the end
+  size_t next_ahead_ = 0;                    ///< index of the next one in ahead_
   std::optional<std::vector<Value>> last_changed_;
 };
 

@@ -12,21 +12,22 @@
 
 namespace tenon::llm::jinja {
 
-/// Levels of containers in a value; Python's recursion ends its own writers of nested values likewise.
+/// Most levels of nested containers in a value; Python's recursion limit bounds the same.
 inline constexpr int kHighestValue = 200;
 
-/// What a rendering has used of its limits, and what it owns.
+/// The state of one rendering: its use of the limits, and values that it owns.
 struct RenderState {
   Limits limits;
   uint64_t steps = 0, bytes = 0;
-  int depth = 0;                                       ///< of evaluations inside of each other
-  std::optional<std::time_t> now;                      ///< of strftime_now; empty: the clock's
-  std::vector<std::shared_ptr<Namespace>> namespaces;  ///< all of the rendering: they may hold each other
+  int depth = 0;                   ///< current nesting of evaluations
+  std::optional<std::time_t> now;  ///< the time for strftime_now; empty: the system clock
+  std::vector<std::shared_ptr<Namespace>>
+      namespaces;  ///< all namespaces: they are cleared at the end, because they may refer to each other
 
   /// Counts work. Errors: limit_exceeded.
   Result<void> step(uint64_t count = 1);
-  /// Counts memory, also that of values which are gone: before it is taken, where a value may be larger than its operands. Errors:
-  /// limit_exceeded.
+  /// Counts memory; memory of freed values is not subtracted. To be called before the allocation where a value may be larger than its
+  /// operands. Errors: limit_exceeded.
   Result<void> take(uint64_t bytes);
   /// `count` times `size` bytes.
   Result<void> take(uint64_t count, uint64_t size);

@@ -25,7 +25,7 @@ struct RenderState;
 
 /// An argument that was not passed. No expression has this value.
 struct Absent {};
-/// What a name, attribute or item without a value has; most operations on it are errors with the reason.
+/// The value of a name, attribute or item that does not exist; most operations on it are errors with the reason.
 struct Undefined {
   std::shared_ptr<const std::string> reason;
 };
@@ -88,8 +88,8 @@ struct Sequence {
   SequenceKind kind = SequenceKind::list;
   std::vector<Value> items;
   int64_t start = 0, stop = 0, step = 1;  ///< of a range
-  int height = 1;                         ///< levels of containers, itself included
-  bool hashable = false;                  ///< it can be a key
+  int height = 1;                         ///< levels of nested containers, itself included
+  bool hashable = false;                  ///< it can be a dictionary key
   mutable size_t next = 0;                ///< generator, reversed: the items before it have been consumed
 
   bool is_iterator() const { return kind == SequenceKind::generator || kind == SequenceKind::reversed; }
@@ -124,7 +124,7 @@ struct Arguments {
   std::vector<std::pair<std::string, Value>> named;
 };
 
-/// What can be called: a macro, a method of a value, a global function.
+/// A callable: a macro, a method of a value, a global function.
 struct Function {
   std::string name;
   std::string type;  ///< Python's name of the type
@@ -139,16 +139,16 @@ std::string_view type_name(const Value& value);
 bool is_true(const Value& value);
 /// bool, int or float.
 bool is_number(const Value& value);
-/// Of a number.
+/// The value of a number (is_number) as a double.
 double number_of(const Value& value);
 /// A bool or an int, as an int; false for others.
 bool integer_of(const Value& value, int64_t& out);
-/// Whether it can be a key.
+/// Whether the value can be a dictionary key.
 bool is_hashable(const Value& value);
 
 /// An error of a template's operation; the interpreter adds the place.
 Error run_error(std::string what);
-/// Says why the value is undefined.
+/// The error for using an undefined value, with the reason.
 Error undefined_error(const Value& value);
 
 }  // namespace tenon::llm::jinja

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "files/language_text.h"
+#include "files/text_assets.h"
 
 #include <gtest/gtest.h>
 
@@ -25,13 +25,13 @@ std::string with_tokenizer() {
   return w.file();
 }
 
-TEST(LanguageText, OfAGgufFileIsItsMetadataAboutText) {
+TEST(TextAssets, OfAGgufFileIsItsMetadataAboutText) {
   const TemporaryFolder folder;
   std::ofstream(folder / "m.gguf", std::ios::binary) << with_tokenizer();
-  const auto text = read_language_text(folder / "m.gguf");
+  const auto text = read_text_assets(folder / "m.gguf");
   ASSERT_TRUE(text) << text.error().text();
   ASSERT_EQ(text->size(), 1U);
-  const std::string& bytes = text->at(TextPart::gguf_metadata);
+  const std::string& bytes = text->at(TextAsset::gguf_metadata);
   const auto file = read_gguf(std::as_bytes(std::span(bytes)), nullptr, "metadata");
   ASSERT_TRUE(file) << file.error().text();
   EXPECT_EQ(file->architecture(), "llama");
@@ -43,35 +43,35 @@ TEST(LanguageText, OfAGgufFileIsItsMetadataAboutText) {
   EXPECT_EQ(file->find("tokenizer.ggml.add_bos_token")->boolean(), true);
 }
 
-TEST(LanguageText, OfAGgufFileWithoutTokenizerIsEmpty) {
+TEST(TextAssets, OfAGgufFileWithoutTokenizerIsEmpty) {
   const TemporaryFolder folder;
   std::ofstream(folder / "m.gguf", std::ios::binary) << GgufWriter().add_text("general.architecture", "llama").file();
-  const auto text = read_language_text(folder / "m.gguf");
+  const auto text = read_text_assets(folder / "m.gguf");
   ASSERT_TRUE(text) << text.error().text();
   EXPECT_TRUE(text->empty());
 }
 
-TEST(LanguageText, OfAFolderIsTheFilesThatAreThere) {
+TEST(TextAssets, OfAFolderIsTheFilesThatAreThere) {
   const TemporaryFolder folder;
   std::ofstream(folder / "tokenizer.json") << "{}";
   std::ofstream(folder / "chat_template.jinja") << "{{ messages }}";
   std::ofstream(folder / "config.json") << "{}";
-  const auto text = read_language_text(folder.path());
+  const auto text = read_text_assets(folder.path());
   ASSERT_TRUE(text) << text.error().text();
-  EXPECT_EQ(*text, (LanguageText{{TextPart::tokenizer, "{}"}, {TextPart::chat_template, "{{ messages }}"}}));
-  EXPECT_EQ(read_language_text(folder / "none.gguf").error().code(), Code::file_missing);
+  EXPECT_EQ(*text, (TextAssets{{TextAsset::tokenizer, "{}"}, {TextAsset::chat_template, "{{ messages }}"}}));
+  EXPECT_EQ(read_text_assets(folder / "none.gguf").error().code(), Code::file_missing);
 }
 
-TEST(LanguageText, OfAnOnnxModelIsInItsFolderOrTheOneAbove) {
+TEST(TextAssets, OfAnOnnxModelIsInItsFolderOrTheOneAbove) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "onnx");
   std::ofstream(folder / "tokenizer.json") << "{}";
   std::ofstream(folder / "genai_config.json") << "{ }";
-  const LanguageText want{{TextPart::tokenizer, "{}"}, {TextPart::genai_config, "{ }"}};
-  EXPECT_EQ(*read_language_text(folder / "model.onnx"), want);
-  EXPECT_EQ(*read_language_text(folder / "onnx" / "model.onnx"), want);
+  const TextAssets want{{TextAsset::tokenizer, "{}"}, {TextAsset::genai_config, "{ }"}};
+  EXPECT_EQ(*read_text_assets(folder / "model.onnx"), want);
+  EXPECT_EQ(*read_text_assets(folder / "onnx" / "model.onnx"), want);
   std::ofstream(folder / "onnx" / "tokenizer.json") << "[]";
-  EXPECT_EQ(*read_language_text(folder / "onnx" / "model.onnx"), (LanguageText{{TextPart::tokenizer, "[]"}}));
+  EXPECT_EQ(*read_text_assets(folder / "onnx" / "model.onnx"), (TextAssets{{TextAsset::tokenizer, "[]"}}));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "files/language_text.h"
+#include "files/text_assets.h"
 
 #include <fmt/format.h>
 
@@ -10,24 +10,25 @@
 namespace tenon::files {
 namespace {
 
-constexpr uint64_t kMostBytes = uint64_t{256} << 20;  // of one file
-constexpr std::pair<TextPart, const char*> kNames[] = {
-    {TextPart::tokenizer, "tokenizer.json"},
-    {TextPart::tokenizer_config, "tokenizer_config.json"},
-    {TextPart::generation_config, "generation_config.json"},
-    {TextPart::chat_template, "chat_template.jinja"},
-    {TextPart::genai_config, "genai_config.json"},
+constexpr uint64_t kMaxFileBytes = uint64_t{256} << 20;  // of one file
+constexpr std::pair<TextAsset, const char*> kNames[] = {
+    {TextAsset::tokenizer, "tokenizer.json"},
+    {TextAsset::tokenizer_config, "tokenizer_config.json"},
+    {TextAsset::generation_config, "generation_config.json"},
+    {TextAsset::chat_template, "chat_template.jinja"},
+    {TextAsset::genai_config, "genai_config.json"},
 };
 
-Result<std::string> whole_file(const std::filesystem::path& path) {
+Result<std::string> read_whole_file(const std::filesystem::path& path) {
   const auto file = TRY(MappedFile::open(path));
-  if (file->size() > kMostBytes)
+  if (file->size() > kMaxFileBytes)
     return fail(Code::limit_exceeded, path.string(), "the file is too large to describe text")
-        .expected(fmt::format("at most {} bytes", kMostBytes))
+        .expected(fmt::format("at most {} bytes", kMaxFileBytes))
         .found(fmt::format("{} bytes", file->size()));
   return std::string(reinterpret_cast<const char*>(file->bytes().data()), file->size());
 }
 
+/// The folder with the tokenizer of an ONNX model: its own, or the one above a folder named onnx.
 }  // namespace
 
 bool is_onnx(const std::filesystem::path& file) { return file.extension() == ".onnx"; }
@@ -39,16 +40,16 @@ std::filesystem::path language_folder(const std::filesystem::path& checkpoint) {
   return is_part ? own / ".." : own;
 }
 
-Result<LanguageText> read_language_text(const std::filesystem::path& checkpoint) {
-  LanguageText out;
+Result<TextAssets> read_text_assets(const std::filesystem::path& checkpoint) {
+  TextAssets out;
   if (!std::filesystem::is_directory(checkpoint) && !is_onnx(checkpoint)) {
     const Gguf file = TRY(read_gguf(checkpoint));
-    if (file.find("tokenizer.ggml.model")) out[TextPart::gguf_metadata] = metadata_file(file, {"general.architecture", "tokenizer."});
+    if (file.find("tokenizer.ggml.model")) out[TextAsset::gguf_metadata] = metadata_file(file, {"general.architecture", "tokenizer."});
     return out;
   }
   const std::filesystem::path folder = language_folder(checkpoint);
   for (const auto& [part, name] : kNames)
-    if (std::filesystem::exists(folder / name)) out[part] = TRY(whole_file(folder / name));
+    if (std::filesystem::exists(folder / name)) out[part] = TRY(read_whole_file(folder / name));
   return out;
 }
 
