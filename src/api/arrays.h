@@ -4,11 +4,11 @@
 
 namespace tenon::inline v1 {
 
-/// The caller's array as the runtime sees it: a view (strings are copied). Errors: bad_input where bytes and shape do not fit.
+/// A tensor over the caller's array: a view (strings are copied). Errors: bad_input where bytes and shape do not fit.
 base::Result<base::Tensor> tensor_of(const Array& array, const std::string& name);
-/// A result that lives in a context: a view of it.
+/// A view of a result whose memory a context owns.
 Array view_of(const base::Tensor& tensor);
-/// A result that outlives its context: shares the tensor's bytes where it owns them, copies them where it does not.
+/// An array of a result that may outlive its context: shares the tensor's bytes where it owns them, copies them where it does not.
 base::Result<Array> owned_array(const base::Tensor& tensor);
 
 }  // namespace tenon::inline v1

@@ -4,9 +4,9 @@
 
 namespace tenon::inline v1 {
 
-/// Named arrays in the order of the ports; an empty one for a default. Errors: bad_input for one that is missing, or that there is not.
+/// Named arrays in the order of the ports; an empty array where a port's default is used. Errors: bad_input for a missing or unknown name.
 base::Result<std::vector<Array>> in_order(const Arrays& named, std::span<const Port> ports);
-/// The reverse: one result a port.
+/// Results in the order of the ports as named arrays.
 Arrays by_name(std::vector<Array> results, std::span<const Port> ports);
 
 }  // namespace tenon::inline v1

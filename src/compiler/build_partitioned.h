@@ -12,14 +12,16 @@ namespace tenon::compiler {
 class StepClock {
  public:
   explicit StepClock(const CompileOptions& options) : options_(options) {}
+  /// Ends the current step, and begins one of that name.
   void begin(std::string name);
+  /// Ends the last step. Returns the times of all.
   std::vector<StepTime> end();
 
  private:
   void end_step();
 
   const CompileOptions& options_;
-  std::string name_;
+  std::string name_;  ///< of the current step
   std::chrono::steady_clock::time_point start_;
   std::vector<StepTime> times_;
 };
@@ -31,6 +33,7 @@ struct PartitionedFallback {
   CompileOptions options;
 };
 
+/// An entry of an engine and its fallbacks, after partitioning.
 struct PartitionedEntry {
   std::string name = "main";
   PartitionedGraph partitioned = {};
@@ -41,7 +44,7 @@ struct PartitionedEntry {
 /// segment, the graph is partitioned again without it. The fallbacks of a portable engine are compiled where it is loaded. Errors: those
 /// of compile().
 Result<Compiled> build_partitioned(std::vector<PartitionedEntry> entries, const CompileOptions& options, StepClock& clock);
-/// Of one entry without fallbacks.
+/// The same for one entry without fallbacks.
 Result<Compiled> build_partitioned(PartitionedGraph entry, const CompileOptions& options, StepClock& clock);
 
 }  // namespace tenon::compiler

@@ -23,6 +23,7 @@ class ConstantStream {
   Result<std::span<const std::byte>> next();
 
  private:
+  /// Frees memory that malloc() gave.
   struct Free {
     void operator()(std::byte* memory) const { std::free(memory); }
   };
@@ -30,11 +31,13 @@ class ConstantStream {
     std::unique_ptr<std::byte, Free> bytes;
     size_t size = 0;
   };
+  /// The bytes of a constant: its own where it is plain, else computed into `buffer`.
   static Result<std::span<const std::byte>> bytes_of(const ir::Constant& constant, Buffer& buffer);
+  /// Starts the thread that computes the next constant.
   void begin();
 
   const std::vector<ir::ConstantRef> constants_;
-  size_t begun_ = 0;
+  size_t begun_ = 0;  ///< number of constants whose computation was started
   Buffer buffers_[2];
   std::future<Result<std::span<const std::byte>>> pending_;  ///< last member: destroyed before the buffers that its thread writes to
 };

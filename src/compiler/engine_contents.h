@@ -11,14 +11,14 @@
 
 namespace tenon::compiler {
 
-/// What an engine file records of the compilation of an entry.
+/// The data about one entry's compilation that an engine file stores for inspection.
 struct EntryContents {
   std::string name;
   std::unique_ptr<ir::Graph> graph;  ///< as ir::parse_structure() reads it: large constants have no bytes
   std::optional<PlanRecord> plan;    ///< nullopt for portable and older engines
 };
 
-/// What an engine file records of its compilation.
+/// The data about an engine's compilation that its file stores for inspection.
 struct EngineContents {
   std::vector<EntryContents> entries;             ///< in order; an older native engine has the graph of the first alone
   std::optional<runtime::ProgramTable> programs;  ///< nullopt for a portable engine, which also lacks the members below

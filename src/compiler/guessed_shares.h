@@ -8,8 +8,8 @@
 
 namespace tenon::compiler {
 
-/// The estimated part of a run's time for each backend, from Backend::cost of its nodes; each body of a branch or loop counts once. Empty
-/// where one backend runs all nodes.
+/// For each backend the estimated fraction of a run's time that its nodes take, from Backend::cost of its nodes; each body of a branch or
+/// loop counts once. Empty where one backend runs all nodes.
 std::map<std::string, double> guessed_shares(const program::LoweredGraph& lowered, const backend::Backends& backends);
 
 }  // namespace tenon::compiler

@@ -8,8 +8,8 @@
 
 namespace tenon::compiler {
 
-/// Compiles the graphs that segments run (backend::Blob::graphs) on the fallback backend of their model: equal texts once, and
-/// graphs that an inner graph's own segments run before it.
+/// Compiles the graphs that segments run (backend::Blob::graphs) on the fallback backend of their model: graphs of equal text once. An
+/// inner graph may itself have segments that run graphs: these are compiled before it.
 class InnerGraphs {
  public:
   /// Keeps references to all arguments. The fallback backend and those after it run the graphs.
@@ -18,10 +18,11 @@ class InnerGraphs {
   /// Compiles the graphs of all segments that are new, and numbers them. Errors: those of parsing and compile(), naming library, node and
   /// graph; bad_graph for a graph that runs itself.
   Result<void> lower_graphs_of(program::LoweredGraph& lowered);
-  /// In the order of their numbers; points into this.
+  /// The compiled graphs in the order of their numbers; they point into this object.
   std::vector<program::LoweredGraph> take() { return std::move(lowered_); }
 
  private:
+  /// The number of a graph; compiles it where it is new.
   Result<uint32_t> number_of(const backend::InnerGraph& graph);
   Result<program::LoweredGraph> lowered(const backend::InnerGraph& graph);
 

@@ -11,9 +11,10 @@
 
 namespace tenon::compiler {
 
+/// How an engine file is loaded.
 struct LoadOptions {
   bool verify = false;                     ///< check the checksums of the whole file; always done for a portable engine
-  int threads = 0;                         ///< for compiling a portable engine
+  int threads = 0;                         ///< of the code of a portable engine, which is compiled when it is loaded; 0: all
   const ir::OpTable* ops = &ops::table();  ///< ops of its nodes; must outlive the engine
   runtime::Libraries libraries = {};       ///< of its backends
 };
@@ -21,7 +22,7 @@ struct LoadOptions {
 /// A portable engine (built with --portable), compiled for this CPU.
 struct CompiledPortable {
   Compiled compiled;
-  std::string missing;  ///< as runtime::Engine::missing_plugins
+  std::string missing;  ///< the value of runtime::Engine::missing_plugins
 };
 /// Compiles a portable engine; nullopt for one with native code. Errors: see load().
 Result<std::optional<CompiledPortable>> compile_if_portable(const std::filesystem::path& path, const LoadOptions& options = {});

@@ -9,7 +9,7 @@
 namespace tenon::compiler {
 
 /// Lowers a partitioned graph. Where a backend fails to compile a segment, adds it to `failed_segments` and partitions the graph again.
-/// Points into `partitioned`. Errors: those of compile().
+/// The result points into `partitioned`. Errors: those of compile().
 Result<program::LoweredGraph> lower_partition(PartitionedGraph& partitioned, const CompileOptions& options, const codegen::Target& target,
                                               std::vector<partition::FailedSegment>& failed_segments);
 

@@ -7,7 +7,8 @@
 
 namespace tenon::compiler {
 
-/// `plugin_times` of answers in JSON: a row a kind of node, its candidates with microseconds, null of what was dropped.
+/// The field `plugin_times` of JSON outputs: for each kind of node its candidates with their times in microseconds, null for a candidate
+/// that was rejected.
 nlohmann::ordered_json measured_data(std::span<const plugin::MeasuredNode> nodes);
 
 }  // namespace tenon::compiler

@@ -24,10 +24,10 @@ nlohmann::ordered_json placement_data(const ir::Graph& graph, const partition::P
 
 /// The overheads of a backend in nanoseconds, and whether they are guessed, calibrated or measured.
 nlohmann::ordered_json costs_data(const backend::Overheads& costs);
-/// "2.10 us, a copy 1.00 us and 0.100 ns a byte (calibrated)".
+/// The overheads as text: "2.10 us, a copy 1.00 us and 0.100 ns a byte (calibrated)".
 std::string costs_text(const backend::Overheads& costs);
 
-/// "[batch, seq]; seq in 14..512".
+/// A shape with the bounds of its symbols: "[batch, seq]; seq in 14..512".
 std::string shape_text(const ir::Type& type);
 
 }  // namespace tenon::compiler

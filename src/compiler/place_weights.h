@@ -11,7 +11,7 @@ namespace tenon::compiler {
 
 /// The weights of an engine in memory.
 struct PlacedWeights {
-  std::span<const std::byte> bytes;    ///< ProgramTable::weight_bytes, then kSlack
+  std::span<const std::byte> bytes;    ///< ProgramTable::weight_bytes bytes of weights, then kSlack bytes of padding
   std::shared_ptr<const void> keeper;  ///< owns the memory
 };
 

@@ -14,7 +14,8 @@ namespace tenon::compiler {
 Result<import::Imported> read_model(const std::filesystem::path& path, const import::ImportOptions& options,
                                     const CheckpointOptions& of_checkpoint = {});
 
-/// Errors: bad_usage where options name inputs, outputs or weights of an ONNX model, which a checkpoint does not have.
+/// Checks the options for a checkpoint. Errors: bad_usage where they name inputs, outputs or weights of an ONNX model, which a checkpoint
+/// does not have.
 Result<void> check_onnx_options(const std::filesystem::path& path, const import::ImportOptions& options);
 
 }  // namespace tenon::compiler

@@ -16,7 +16,7 @@ class SegmentGraphs {
   SegmentGraphs(const ir::Graph& graph, std::span<const ir::Segment> segments);
 
   const ir::Graph& graph(size_t segment) const { return *graphs_[segment]; }
-  /// The first segment that is equal to this one.
+  /// The number of the first segment that is equal to this one.
   size_t first_equal(size_t segment) const { return first_[segment]; }
 
  private:

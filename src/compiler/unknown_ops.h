@@ -5,8 +5,8 @@
 namespace tenon::compiler {
 
 /// Whether each unknown op of the graph, bodies included, is run by one of `backends` and has results whose types the model declares.
-/// Errors: not_supported, one for all ops that nobody runs, with counts and what was said of the first; bad_graph for a result without
-/// type.
+/// Errors: not_supported, one for all ops that no backend runs, with counts and the backends' reasons for the first; bad_graph for a result
+/// without type.
 Result<void> check_unknown_ops(const ir::Graph& graph, const backend::Backends& backends);
 
 }  // namespace tenon::compiler

@@ -8,14 +8,14 @@
 
 namespace tenon::compiler {
 
-/// A copy in which definitions stand in place of the nodes of plugins, in bodies too. Errors: not_supported, one for all ops that have
-/// none; limit_exceeded for definitions that hold themselves.
+/// A copy of the graph in which the nodes of plugins are replaced by their definitions, in bodies too. Errors: not_supported, one for all
+/// ops that have none; limit_exceeded for definitions that contain themselves.
 Result<std::unique_ptr<ir::Graph>> without_plugins(const ir::Graph& graph);
 
-/// Whether a plugin runs a node, of bodies too. backends: that the shares count.
+/// Whether a plugin runs any node, in bodies too. backends: those of the partition.
 bool runs_plugins(const partition::Partition& partition, const backend::Backends& backends);
 
-/// Those that run without libraries of plugins.
+/// The backends of `backends` that need no library of a plugin.
 backend::Backends without_plugins(const backend::Backends& backends);
 
 }  // namespace tenon::compiler

@@ -37,9 +37,10 @@ class GraphQuery {
   bool is_constant(ValueId value) const { return value && graph_->value(value).is_constant(); }
   /// The number that all elements of a constant have in common (scalar or splat); nullopt where there is none.
   std::optional<double> number(ValueId value) const;
-  /// Scalar or splat constant equal to `expected` up to the tolerance of its dtype (exact for integers and 0).
+  /// Whether the value is a scalar or splat constant equal to `expected` up to the tolerance of its dtype (exact for integers and 0).
   bool is_number(ValueId value, double expected) const;
-  /// Constant of this shape whose elements equal those of `expected`, floats up to the tolerance of its dtype (which may be another float).
+  /// Whether the value is a constant of this shape whose elements equal those of `expected`, floats up to the tolerance of its dtype (which
+  /// may be another float).
   bool is_tensor(ValueId value, const Tensor& expected) const;
   /// Elements of a small integer constant.
   std::optional<Ints> ints(ValueId value) const;
@@ -53,7 +54,7 @@ class GraphQuery {
   DType dtype(ValueId value) const { return graph_->value(value).type.dtype; }
   /// Known shape; nullptr where the rank is not known or the operand is missing.
   const DimList* shape(ValueId value) const;
-  /// Both known, and equal dim by dim for every value of the symbols.
+  /// Whether both shapes are known and equal for every value of the symbols.
   bool same_shape(ValueId a, ValueId b) const;
   bool same_type(ValueId a, ValueId b) const { return dtype(a) == dtype(b) && same_shape(a, b); }
   /// How many node operands, outputs and captures use the value.

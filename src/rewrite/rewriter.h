@@ -32,7 +32,7 @@ class Rewriter {
   std::vector<ValueId> many(const ir::Op& op, std::vector<ValueId> inputs, size_t outputs, ir::Attributes attributes = {}) {
     return build_->many(op, std::move(inputs), outputs, std::move(attributes));
   }
-  /// Inserts a node of the op and the attributes of `like` with other operands; returns its results, as many as `like` has.
+  /// Inserts a node with the op and the attributes of `like`, and with other operands; returns its results, as many as `like` has.
   std::vector<ValueId> clone_with_operands(NodeId like, std::vector<ValueId> inputs);
   ValueId constant(Tensor tensor) { return build_->constant(std::move(tensor)); }
   ValueId constant(ir::ConstantRef constant) { return build_->constant(std::move(constant)); }

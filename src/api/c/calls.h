@@ -3,6 +3,7 @@
 #include "api/state.h"
 #include "tenon/runtime.h"
 
+/// An error and its message.
 struct tenon_error {
   tenon::base::Diagnostic parts;
   std::string text;
@@ -10,17 +11,19 @@ struct tenon_error {
 
 namespace tenon::inline v1 {
 
-/// Runs `body` with `data`. Returns its code; an error, or what it throws, moves to *error for the caller to free.
+/// Calls `body` with `data`. Returns 0 or the code of its error; the error, or an exception that it throws, goes to *error, which the
+/// caller frees.
 int32_t call(tenon_error** error, base::Result<void> (*body)(void* data), void* data) noexcept;
 
-/// The body of a function of the C interface. TRY is not used inside a `new` expression: its early return would leak the memory.
+/// Runs the body of a function of the C interface. TRY is not used inside a `new` expression: its early return would leak the memory.
 template <class Body>
 int32_t call(tenon_error** error, Body body) noexcept {
   return call(error, [](void* data) -> base::Result<void> { return (*static_cast<Body*>(data))(); }, &body);
 }
 
-/// An error of the C++ interface as one of the floors below.
+/// An error of the public C++ interface as a base::Error.
 base::Error inner_error(Error error);
+/// A result of the public C++ interface as a base::Result.
 template <class T>
 base::Result<T> inner(Result<T> result) {
   if (!result) return inner_error(std::move(result.error()));
@@ -40,21 +43,22 @@ base::Result<void> check_not_null(const void* pointer, const char* argument);
 /// Errors: bad_usage for a negative number. argument: its name, for the error.
 base::Result<void> check_not_negative(int64_t number, const char* argument);
 
-/// The size of a struct in version 1 of the header, which no caller's is below. One that grows gets a specialisation with what it was.
+/// The size of a struct in version 1 of the header; no caller has a smaller one. A struct that later grows gets a specialisation with its
+/// first size.
 template <class T>
 inline constexpr size_t kFirstSize = sizeof(T);
 
-/// The bytes of a caller's struct and of the same struct as the library has it.
+/// Sizes of a struct of the C interface: in version 1 of the header (`first`), and in this library (`known`).
 struct StructSizes {
   size_t first, known;
 };
 template <class T>
 inline constexpr StructSizes kSizes = {kFirstSize<T>, sizeof(T)};
 
-/// Copies the fields that a caller's struct has; none of a null pointer. Errors: bad_usage for a size below the first, or an absurd one;
-/// not_supported where a byte after those that this library has is not 0.
+/// Copies the fields that a caller's struct has, by its `size`; none for a null pointer. Errors: bad_usage for a size below `first` or an
+/// absurd one; not_supported where a byte beyond `known` is not 0.
 base::Result<void> copy_from_struct(void* to, const void* from, StructSizes sizes, const char* argument);
-/// The reverse; leaves the size, which is the caller's. Errors: bad_usage for a null pointer or a bad size.
+/// Copies to a caller's struct the fields that it has, but not its `size`. Errors: bad_usage for a null pointer or a bad size.
 base::Result<void> copy_to_struct(void* to, const void* from, StructSizes sizes, const char* argument);
 
 template <class T>

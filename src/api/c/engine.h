@@ -6,7 +6,7 @@
 
 namespace tenon::inline v1 {
 
-/// What an engine is, in structs of C. Its texts and sizes are the engine's.
+/// The description of an engine in structs of the C interface. It points to texts and sizes that the engine owns.
 class Description {
  public:
   explicit Description(const Engine& engine);

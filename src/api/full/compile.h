@@ -11,16 +11,17 @@
 
 namespace tenon::inline v1 {
 
-/// What the public options say of reading a model.
+/// The import options in the public options.
 import::ImportOptions import_options(const std::filesystem::path& external_data, const std::map<std::string, std::vector<int64_t>>& shapes);
-/// Modules are read where somebody speaks of them. Errors: bad_usage for ranges that are none.
+/// The same from all compile options. Metadata of modules is read only where an option names modules. Errors: bad_usage for invalid ranges.
 base::Result<import::ImportOptions> import_options(const CompileOptions& options);
 
-/// The compile options among them. `source`: the place of errors without a nearer one. Errors: bad_usage; a library that is missing.
+/// The compiler's options from the public ones. source: Error::place of errors that no node or option caused. Errors: bad_usage; a library
+/// that is missing.
 base::Result<compiler::CompileOptions> inner_options(const CompileOptions& options, std::string source);
 
-/// A graph whose options are those of graphs, its types inferred again. Errors: bad_usage (options of models, an input without
-/// a type); what is wrong with the graph.
+/// Checks a graph that the caller built and its options, and infers its types again. Errors: bad_usage (options for model files, an input
+/// without a type); those of an invalid graph.
 base::Result<void> check_graph(ir::Graph& graph, const CompileOptions& options);
 
 /// Compiles a graph, which is consumed. Errors: those of check_graph() and compile().

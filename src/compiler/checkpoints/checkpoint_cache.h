@@ -11,22 +11,22 @@
 
 namespace tenon::compiler {
 
-/// Where a build reports; each may be empty.
+/// Functions that a build calls with its messages; each may be empty.
 struct BuildMessages {
-  std::function<void(std::string_view line)> note;  ///< what is built, and where; how long it took
-  std::function<void(std::string_view step)> step;  ///< as CompileOptions::progress
+  std::function<void(std::string_view line)> note;  ///< which engine is built, its file, and the time that it took
+  std::function<void(std::string_view step)> step;  ///< called as each step begins (CompileOptions::progress)
   std::function<void(std::string_view warning)> warning;
 };
 
 /// The engine file of a checkpoint (GGUF, a Hugging Face folder, an ONNX decoder) in the user's cache, $XDG_CACHE_HOME/tenon/engines,
 /// built where it is not there yet. Its name has a hash of the files of the checkpoint and its adapters (paths, sizes, times), of the
-/// options, the CPU and this program: a file that changes is built anew. It appears whole or not at all; engines that were not used for
-/// longest make room for it (engine_cache_limit()). Errors: those of read_model() and compile(); bad_usage (another file; no folder for the
-/// cache; its limit); file_missing; write_failed.
+/// options, the CPU and this program: a file that changes is built anew. It is written atomically; the least
+/// recently used engines are removed to make room for it (engine_cache_limit()). Errors: those of read_model() and compile(); bad_usage
+/// (another file; no folder for the cache; its limit); file_missing; write_failed.
 Result<std::filesystem::path> cached_engine(const std::filesystem::path& checkpoint, const CheckpointOptions& options,
                                             const BuildMessages& messages);
 
-/// The name in the cache. Errors: file_missing.
+/// The file name that cached_engine() gives the engine. Errors: file_missing.
 Result<std::string> cached_engine_name(const std::filesystem::path& checkpoint, const CheckpointOptions& options);
 
 }  // namespace tenon::compiler

@@ -11,15 +11,17 @@ namespace tenon::compiler {
 /// 1,024; 0: any number), else 20 GiB. Errors: bad_usage.
 Result<uint64_t> engine_cache_limit();
 
-/// Whether the engine is there. It counts as used now, and stays for a minute, in which the caller opens it. Processes wait for each other.
+/// Whether the engine is in the cache. Marks it as used now, so that no process removes it for a minute, in which the caller opens it.
+/// Takes the lock of the cache.
 bool use_engine(const std::filesystem::path& engine);
 
+/// What remove_engines() removed: the number of files, and their bytes.
 struct RemovedEngines {
   uint64_t count = 0, bytes = 0;
 };
-/// Removes those engines (*.tenon) of the folder that were not used for longest, until the rest takes at most `limit` bytes. `kept`, and
-/// what was used within a minute, stays, however large; so does what cannot be removed. Programs that run a removed one go on. Also removes
-/// what builds that were killed a day ago left. Processes wait for each other.
+/// Removes the least recently used engines (*.tenon) of the folder, until the rest takes at most `limit` bytes. The engine `kept`, engines
+/// that were used within the last minute, and files that cannot be removed stay. Processes that run a removed engine are not affected. Also
+/// removes temporary files of builds that are a day old. Takes the lock of the cache.
 RemovedEngines remove_engines(const std::filesystem::path& folder, const std::filesystem::path& kept, uint64_t limit);
 
 }  // namespace tenon::compiler

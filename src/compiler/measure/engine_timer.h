@@ -12,6 +12,7 @@ namespace tenon::compiler {
 /// Builds engines, times them with the runner of the measure options, and stores the times in the timing cache.
 class EngineTimer {
  public:
+  /// An engine to time.
   struct Item {
     std::string key_text;  ///< describes completely what is timed: items with equal texts are timed once
     std::function<Result<Compiled>()> build;

@@ -12,9 +12,9 @@ namespace tenon::compiler {
 struct KnownCosts {
   const ir::Graph* graph = nullptr;
   std::unordered_map<ir::NodeId, double> node_ns;
-  double guess_scale = 1;                       ///< multiplies the backend's guess for nodes without a measured time
+  double guess_scale = 1;                       ///< multiplies the backend's estimate for nodes without a measured time
   double node_factor = 1;                       ///< multiplies the costs of all nodes
-  std::optional<backend::Overheads> overheads;  ///< replace the backend's guesses
+  std::optional<backend::Overheads> overheads;  ///< measured overheads in place of the backend's estimates
 };
 
 /// Forwards to a backend, but returns measured costs for the nodes of one graph; other nodes cost its guess times `guess_scale`.

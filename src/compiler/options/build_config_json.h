@@ -16,12 +16,13 @@ class BuildConfigJson {
   /// place: the file, for errors. Errors: bad_file (no JSON); bad_input (unknown fields, with the nearest name; values of another type).
   static Result<BuildConfigJson> parse(std::string_view text, std::string place);
 
-  /// The value of a field, the standard one where it is missing. "enable", "disable" and the name of a flag are what they stand for.
+  /// The value of a field, the standard one where it is missing. "enable" and "disable" are
+  /// returned as true and false, the name of a flag as its number.
   nlohmann::json value(const BuildConfigField& field) const;
   nlohmann::json value(std::string_view name, std::string_view object = {}) const;
   /// The values of all fields.
   nlohmann::ordered_json all() const;
-  /// "FILE:12, plugin_config.gemm_plugin": the line where the text has it.
+  /// Where the text has a field, for errors: "FILE:12, plugin_config.gemm_plugin" (12: the line).
   std::string place_of(std::string_view object, std::string_view name) const;
 
  private:

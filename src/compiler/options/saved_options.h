@@ -10,8 +10,8 @@
 namespace tenon::compiler {
 
 /// The options on which the code of an engine depends, where they differ from the defaults: an object of values by name of the option. The
-/// manifest of an engine file contains it, and a portable engine is compiled with it where it is loaded. `libraries`: those that were
-/// given.
+/// manifest of an engine file contains it, and a portable engine is compiled with it where it is loaded. `libraries`: those that the
+/// user named.
 nlohmann::ordered_json saved_options(const CodeOptions& options, const runtime::Libraries& libraries);
 
 /// Reads what saved_options() returned into options that have their defaults. place: that of errors. Errors: wrong_target for an option or

@@ -9,7 +9,7 @@
 
 namespace tenon::compiler {
 
-/// The compile options whose values the compiler reads as they are given, each with the name that it has in the table.
+/// The compile options whose values the compiler reads without further parsing; field names are those of the option table.
 struct ScalarOptions {
 #define TENON_SCALAR_OPTION(TYPE, NAME, DEFAULT) TYPE NAME = DEFAULT;
 #include "tenon/compile_options.inc"

@@ -8,7 +8,7 @@
 
 namespace tenon::compiler {
 
-/// The shapes that a run without given inputs takes: those requested, numbers of the model, and for free dimensions 1 (the first)
+/// The input shapes of a run on generated inputs: requested sizes, the model's fixed sizes, and for symbolic dimensions 1 (the first)
 /// or 16, inside their bounds.
 std::vector<Sizes> default_shapes(std::span<const runtime::PortInfo> inputs, const std::vector<import::RequestedShape>& shapes);
 

@@ -9,9 +9,9 @@
 
 namespace tenon::compiler {
 
-/// Whether an engine's inputs may have these shapes: numbers, or whatever the engine says. `place`: the engine, for errors.
-/// Errors: bad_input (no such input, other rank, a size that the engine fixes, two sizes of one symbol), bad_usage (a symbol or an
-/// interval, which are given when an engine is built).
+/// Checks that an engine's inputs may have the requested shapes, whose sizes are numbers or are left to the engine. `place`: the engine,
+/// for errors. Errors: bad_input (no such input, other rank, a size that the engine fixes, two sizes of one symbol), bad_usage (a symbol or
+/// an interval, which only a build can take).
 Result<void> check_requested(std::span<const runtime::PortInfo> inputs, const std::vector<import::RequestedShape>& shapes,
                              const std::string& place);
 

@@ -19,17 +19,17 @@ struct ScreenResult {
   int64_t tried = 0;
 };
 
-/// A rule as the driver runs it, which owns all its data: made from a Rule of the library, from a statement of a .rules file, or from
-/// callables of another language. Immutable once it is in a set; may be in several. Members without a comment are those of Rule.
+/// A rule in the form that the driver runs; it owns all its data. It is made from a Rule of the library, from a statement of a .rules file,
+/// or from callables of another language. Immutable once it is in a set; may be in several. Members without a comment are those of Rule.
 struct CompiledRule {
   std::string name, docs;
-  std::string sets, covered_patterns;  ///< separated by blanks
+  std::string sets, covered_patterns;  ///< names, separated by blanks
   Stage stage = Stage::clean;
   Numerics numerics = Numerics::exact;
   bool finite = false;
   int benefit = 1;
   bool allow_outside_uses = false;
-  /// Its edits in place may replace operands by values of another shape; types after them are then inferred anew. Code rules only.
+  /// Code rules: edits in place may replace operands by values of another shape; types of later nodes are then inferred again.
   bool reshapes = false;
   std::optional<Equation> equation;
   /// Code rules: the ops at whose nodes they are tried ("Transpose", "com.microsoft::Gelu", "*"). Empty: at every node.

@@ -12,7 +12,7 @@
 
 namespace tenon::rewrite {
 
-/// A rewrite that is built and not yet carried out: both sides are in the graph, and the new one has no users.
+/// A rewrite that is built and not yet applied: both sides are in the graph, and the new side has no users.
 struct Proposal {
   const ir::Graph& graph;
   const CompiledRule& rule;
@@ -21,7 +21,7 @@ struct Proposal {
   std::span<const std::pair<ValueId, ValueId>> replacements;  ///< old value, new value
   bool edits_in_place = false;  ///< the rule has also changed existing nodes: the old side is no longer intact
 };
-/// Called before a proposal is carried out; an error states why it is wrong.
+/// Called before a proposal is applied; an error rejects it.
 using Check = std::function<Result<void>(const Proposal&)>;
 
 /// The result of one attempt. refused: the rule matches, and the driver or the rule itself refuses the rewrite; broken: the rule broke a
@@ -32,7 +32,7 @@ struct Outcome {
 };
 
 /// One attempt of one rule at one node: match, guard, build, check, replace. Unless it is `applied` the graph is as before.
-/// The graph's listener must be `journal`; the caller erases what died.
+/// The graph's listener must be `journal`; the caller erases dead nodes.
 class Attempt {
  public:
   Attempt(ir::Graph& graph, Journal& journal, const Check& check) : graph_(graph), journal_(journal), check_(check) {}
@@ -53,8 +53,8 @@ class Attempt {
   const Check& check_;
 };
 
-/// The reason why no rule may rewrite this match (users outside, different placements); empty where there is none. Cost: the uses of its
-/// inner values.
+/// The reason why the driver refuses to rewrite this match (users outside, different placements); empty where there is none. Cost: the uses
+/// of its inner values.
 std::string_view conflict_of(const Match& match, const CompiledRule& rule);
 
 /// Whether the node may be erased: no result is used, and the op has no effects.

@@ -36,7 +36,7 @@ class Automaton {
   struct Test {
     TestKind kind = TestKind::op;
     uint32_t place = 0;
-    const Term::AttributePattern* attribute = nullptr;  ///< its name and default
+    const Term::AttributePattern* attribute = nullptr;  ///< attribute tests: name and default of the attribute
     const ir::Op* op = nullptr;                         ///< op: the expected op
     double number = 0;
     const ir::Ints* ints = nullptr;
@@ -51,12 +51,14 @@ class Automaton {
     std::vector<std::pair<double, uint32_t>> by_number;     ///< sorted
     std::map<ir::Ints, uint32_t> by_ints;
     std::vector<std::pair<size_t, uint32_t>> by_hash;
-    uint32_t missing = 0;
+    uint32_t missing = 0;  ///< the state where the operand is missing
   };
+  /// A state: the rules that may match when it is reached, and the tests that follow.
   struct State {
     std::vector<uint32_t> rules;
     std::vector<Decision> decisions;
   };
+  /// A path of operand slots from the root: operand `slot` of the place `parent`.
   struct Place {
     uint32_t parent = 0;
     uint32_t slot = 0;

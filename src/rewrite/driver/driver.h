@@ -34,17 +34,18 @@ struct RewriteEvent {
   int sweep;                          ///< in which sweep over the graph, from 1
 };
 
+/// How rules run: limits, order, checks and hooks.
 struct Options {
   Numerics allowed = Numerics::reassociating;  ///< highest class of rules that may run
   Order order = Order::worklist;
-  int64_t stop_after = std::numeric_limits<int64_t>::max();  ///< rewrites by rules (folding constants is none); for bisecting
-  /// Limits that make every run end. A rule that meets one is left out for the rest of the run, and the report names it.
+  int64_t stop_after = std::numeric_limits<int64_t>::max();  ///< most rewrites by rules (constant folding does not count); for bisection
+  /// Limits that make every run end. A rule that reaches one is disabled for the rest of the run, and the report names it.
   int repeats = 1000;  ///< longest chain of rewrites, each of which matches a node that the one before it inserted
   int64_t growth = 4;  ///< the graph has at most this many times the nodes of the start, plus 10,000
-  int sweeps = 32;     ///< in the orders `sweep` and `in_turn`: at most so many with a rewrite, times 32
-  int iterations = std::numeric_limits<int>::max();  ///< sweeps at most, whatever they still find
-  uint64_t shuffle_seed = 0;  ///< not 0: the worklist starts in an order drawn from it, to find rules whose result depends on the order
-  bool timing = false;        ///< measure each rule (a clock read a try)
+  int sweeps = 32;     ///< in the orders `sweep` and `in_turn`: at most 32 times this many sweeps that rewrite
+  int iterations = std::numeric_limits<int>::max();  ///< most sweeps, even if further matches remain
+  uint64_t shuffle_seed = 0;  ///< not 0: seed of a random initial order of the worklist, to find rules whose result depends on the order
+  bool timing = false;        ///< measure the time of each rule (reads the clock at every attempt)
   bool bodies = true;         ///< also inside If, Loop and Scan bodies
   /// Names of nodes and values: a node of that name, or with a result of that name, is part of no rewrite and stays.
   NameSet keep;
@@ -69,9 +70,9 @@ struct Options {
 /// Worklist in topological order; after a rewrite only new nodes, users of what was replaced (two levels) and producers that lost
 /// a user are visited again; the end is confirmed by a sweep over all nodes without a change. A match is refused, with a reason, where a
 /// value inside it has users outside (unless the rule sets `allow_outside_uses`), where the replacement changes the shape, where it would
-/// make a cycle, or where a node is protected. A rule that throws, changes the graph while matching, gives a value of another graph or
-/// another element type, fails the check or does not settle is undone in place, named in the report and left out; the others go on. Errors:
-/// cancelled; internal where inference of an unchanged part fails. Cost: linear in nodes and rewrites.
+/// make a cycle, or where a node is in Options::keep. A rule that throws, changes the graph while matching, returns a value of another
+/// graph or another element type, fails the check or does not terminate is undone in place, named in the report and disabled; other rules
+/// continue. Errors: cancelled; internal where inference of an unchanged part fails. Cost: linear in nodes and rewrites.
 Result<Statistics> rewrite(ir::Graph& graph, const RuleSet& rules, const Options& options = {});
 
 /// Erases nodes whose results nobody uses (unless they have effects, or a name in `keep`) and unused constants. Returns how many nodes.

@@ -25,9 +25,10 @@ struct FaultyRule {
 
 /// Runs the rules on the graph in a forked child process. Where a rule crashes, hangs or runs out of memory, runs again without it, until a
 /// child ends normally. Returns those rules. The graph of this process stays as it is. `options.applied` is not called; a check runs in the
-/// child, and its time is not counted. Only for processes with one thread (a command line): the child has the calling thread alone, and
-/// locks that others held stay held. Errors: those of `rewrite`; internal where a child dies outside of every rule; not_supported where the
-/// system does not fork. Cost: one run more than there are faulty rules, plus `attempt_timeout` for each that hangs.
+/// child, and its time is not counted. Only for processes with one thread (a command line): the child process has only the calling
+/// thread, and locks that other threads held stay locked in it. Errors: those of `rewrite`; internal where a child dies outside of every
+/// rule; not_supported where the system does not fork. Cost: one run more than there are faulty rules, plus `attempt_timeout` for each that
+/// hangs.
 Result<std::vector<FaultyRule>> find_faulty_rules(ir::Graph& graph, const RuleSet& rules, const Options& options,
                                                   const ChildLimits& limits = {});
 

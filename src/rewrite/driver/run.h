@@ -40,15 +40,15 @@ class Run {
 
  private:
   Result<void> run_bodies();
-  // True where the graph changed.
+  // The functions that return Result<bool> return whether the graph changed.
   Result<bool> run_one_sweep();
   Result<bool> run_worklist();  ///< from all nodes until it is empty
-  Result<bool> sweep();
+  Result<bool> sweep();         ///< one sweep of the order `sweep`
   Result<std::vector<RulePlace>> candidate_places();
   void screen(uint32_t index, std::vector<RulePlace>& places);
   std::vector<RulePlace> select_disjoint_matches(std::span<const RulePlace> places);
   bool carry_out_matches(std::span<const RulePlace> places);
-  Result<bool> run_in_turn();
+  Result<bool> run_in_turn();  ///< one sweep of the order `in_turn`
   void report_unsettled(std::span<const int64_t> applied_before);
   void push_all();
   bool visit(NodeId node);
@@ -61,7 +61,7 @@ class Run {
 
   /// Attempt::decide with statistics. True where the match may be carried out.
   bool decide(uint32_t index, Match& match);
-  /// Attempt::carry_out with statistics, and what follows a rewrite. True where it was applied.
+  /// Attempt::carry_out with statistics; then queues the affected nodes and erases dead ones. True where the rewrite was applied.
   bool carry_out(uint32_t index, Match& match);
   /// Counts the reason; disables a rule that is broken.
   void record_refusal(uint32_t index, const Outcome& outcome, NodeId root);
@@ -73,6 +73,7 @@ class Run {
   void push_users(ValueId value);
   void push_with_users(NodeId node);
   int64_t erase_dead(NodeId node);
+  /// Queues or erases the producer of a value that has lost a user.
   void on_use_removed(ValueId value);
 
   ir::Graph& graph_;

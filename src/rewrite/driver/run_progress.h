@@ -8,7 +8,7 @@
 
 namespace tenon::rewrite {
 
-/// The attempt that a run is at, for a parent process that watches it: no pointers, fixed size, may be in shared memory.
+/// The current attempt of a run, for a parent process that monitors it: no pointers, fixed size, may be in shared memory.
 struct RunProgress {
   static constexpr uint32_t kNone = ~uint32_t{0};
   std::atomic<uint64_t> steps{0};     ///< grows with every attempt

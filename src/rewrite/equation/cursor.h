@@ -18,7 +18,7 @@ class Cursor {
   bool eat(std::string_view token);
   /// The next character after blanks, not consumed; '\0' at the end.
   char peek();
-  /// The one after it.
+  /// The character after that.
   char peek_second() const { return position_ + 1 < text_.size() ? text_[position_ + 1] : '\0'; }
   std::string_view word();   ///< the next identifier, not consumed; empty where there is none
   std::string identifier();  ///< the same, consumed
@@ -38,7 +38,7 @@ class Cursor {
   void set_position(size_t position) { position_ = position; }
   bool at_end() { return peek() == '\0' && position_ >= text_.size(); }
   std::string_view text() const { return text_; }
-  /// From `start` to the cursor, without blanks at the end.
+  /// The text from `start` to the cursor, without blanks at the end.
   std::string_view text_since(size_t start) const;
   int line_of(size_t position) const;
 

@@ -31,8 +31,8 @@ struct Term {
     variadic,           ///< ?xs...: any number of operands, in their order
     number,             ///< 0.5: a scalar or splat constant, equal within the tolerance
     ints,               ///< [0, 2, 1]: constant integers, element by element
-    missing,            ///< _: no operand
-    alternatives,       ///< (A | B): what matches one of the operands; only on the left
+    missing,            ///< _: the operand is missing
+    alternatives,       ///< (A | B): a value that matches one of the operands; only on the left
     computed_constant,  ///< const(...): only on the right
     tensor,             ///< a constant of this shape, floats within the dtype's tolerance; only from pattern graphs, without a text form
   } kind = Kind::missing;
@@ -43,11 +43,11 @@ struct Term {
   const ir::Op* op = nullptr;
   int variable = -1;  ///< variable, variadic: in Equation::variables
   double number = 0;
-  double tolerance = -1;  ///< number: absolute; negative: that of the dtype
+  double tolerance = -1;  ///< number: absolute tolerance; negative: the default of the dtype
   ir::Ints ints;
   Tensor tensor;
   int expression = -1;        ///< computed_constant: its value, in Equation::expressions
-  int dtype = -1;             ///< computed_constant: its element type, in Equation::expressions; -1: that of the operand next to it
+  int dtype = -1;             ///< computed_constant: its element type, in Equation::expressions; -1: that of a neighbouring operand
   std::vector<int> operands;  ///< op: the operands, alternatives: the choices; in Equation::terms
   /// name=expression among the operands of an op.
   struct AttributePattern {
@@ -87,7 +87,7 @@ struct Condition {
   int expression = -1;  ///< in Equation::expressions
   /// The condition is `==`, and its right side is a name that is not bound yet, or a list with such names: they get the left side's value.
   bool binds = false;
-  std::string text;  ///< as it is written: the reason where the condition does not hold
+  std::string text;  ///< source text: the reason for a refusal where the condition does not hold
 };
 
 /// A name of an equation: ?x. value: bound to a graph value; variadic: to operands (?xs...); attribute: to an attribute of a matched node;
@@ -97,7 +97,7 @@ struct Variable {
   std::string name;
 };
 
-/// What the names of an equation are bound to in one match.
+/// The values of the variables of an equation in one match.
 struct Bindings {
   /// The binding of one variable. free: not bound. The other kinds are those of Variable.
   struct Slot {
@@ -116,7 +116,7 @@ struct Predicate {
   size_t parameters = 0;                ///< their number: variables 0, 1, ... of the expressions
   std::vector<Expression> expressions;  ///< the last one is the condition
 };
-/// What an equation may call in addition to the functions of functions.h, by name.
+/// Functions and predicates that an equation may call in addition to those of functions.h, by name.
 struct UserFunctions {
   std::map<std::string, std::shared_ptr<const CustomFunction>, std::less<>> functions;
   std::map<std::string, Predicate, std::less<>> predicates;

@@ -22,7 +22,7 @@ class EquationParser {
   EquationParser(Cursor& cursor, const ir::OpTable& ops, const UserFunctions& user_functions, Equation& out)
       : cursor_(cursor), ops_(ops), user_functions_(user_functions), equation_(out), expanded_sizes_(out.expressions.size(), 1) {}
 
-  /// [ name ":" ] and the rest.
+  /// [ name ":" ] equation
   Result<void> named_equation();
   /// terms "=>" terms [ "where" ... ]
   Result<void> equation();

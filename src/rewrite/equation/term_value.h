@@ -36,16 +36,18 @@ using Answer = std::optional<TermValue>;
 TermValue term_value_of(const ir::Attribute& attribute);
 inline TermValue term_value_of(Dim dim) { return dim.is_number() ? TermValue(dim.value()) : TermValue(dim); }
 inline TermValue bool_value(bool holds) { return int64_t{holds}; }
-/// As an attribute: numbers as integers where they are whole and `floating` is false; nullopt where no attribute has such a value.
+/// The value as an attribute: numbers as integers where they are whole and `floating` is false; nullopt where no attribute has such a
+/// value.
 std::optional<ir::Attribute> attribute_of(const TermValue& value, bool floating = false);
 std::optional<double> as_number(const TermValue& value);
 std::optional<int64_t> as_integer(const TermValue& value);
-/// A number or a size; nullopt for all else.
+/// The value as a size; nullopt where it is neither a number nor a size.
 std::optional<Dim> as_dim(const TermValue& value);
-/// A list of integers or sizes; nullopt for all else.
+/// The value as a list of sizes; nullopt where it is no list of integers or sizes.
 std::optional<DimList> as_dims(const TermValue& value);
 
-/// Equal for all values of the symbols; numbers up to 1e-6 of the second. nullopt: depends on the symbols.
+/// Whether two values are equal for all values of the symbols; numbers with a relative tolerance of 1e-6. nullopt: it depends on the
+/// symbols.
 std::optional<bool> equal(const TermValue& a, const TermValue& b);
 /// Whether a < b for all values of the symbols; nullopt where it depends on them, or where the two have no order.
 std::optional<bool> less(const TermValue& a, const TermValue& b);

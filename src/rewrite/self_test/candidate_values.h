@@ -8,7 +8,7 @@
 
 namespace tenon::rewrite {
 
-/// CandidateValues for a name of a generated graph: inputs and constants of shapes that have to do with `shape`, small integers, flags.
+/// Makes candidate values for the names of a generated graph: inputs and constants of shapes derived from `shape`, small integers, flags.
 class CandidateValues {
  public:
   CandidateValues(ir::Graph& graph, ir::Builder& build, const Sizes& shape) : graph_(graph), build_(build), shape_(shape) {}

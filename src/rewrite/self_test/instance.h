@@ -10,10 +10,10 @@
 
 namespace tenon::rewrite {
 
-/// From what a graph is generated that the left side of an equation may match: what the pattern leaves open is chosen by `choices`.
+/// A description of a graph that the left side of an equation may match: `choices` select the values that the pattern leaves open.
 struct InstanceSpec {
   const Equation* equation = nullptr;
-  DType dtype = DType::f32;       ///< of floats, mostly of all values
+  DType dtype = DType::f32;       ///< of float values; most graphs have no others
   Sizes shape;                    ///< the basic shape; others are derived from it (candidate_values.h)
   std::vector<uint32_t> choices;  ///< a number for each variable, then for each term: which candidate it gets
   Mutation mutation;
@@ -21,7 +21,7 @@ struct InstanceSpec {
 
 /// The graph generated from a spec.
 struct BuiltInstance {
-  std::shared_ptr<const ir::Op> other_domain_op;  ///< what a mutation of kind domain has put in; the graph points to it
+  std::shared_ptr<const ir::Op> other_domain_op;  ///< the op that a mutation of kind `domain` inserted; the graph points to it
   std::unique_ptr<Graph> graph;                   ///< without outputs where is_valid is false
   bool is_valid = false;                          ///< inference has accepted every node
 };

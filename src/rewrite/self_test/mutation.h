@@ -14,7 +14,8 @@ namespace tenon::rewrite {
 class Equation;
 struct InstanceSpec;
 
-/// One deviation of a generated graph from the pattern, as in mutation testing: a rule must leave the mutant alone, or be right for it too.
+/// One deviation of a generated graph from the pattern, as in mutation testing: a rule must not match the mutant, or must rewrite it
+/// correctly.
 struct Mutation {
   enum class Kind : uint8_t {
     none,

@@ -13,14 +13,15 @@ namespace tenon::rewrite {
 struct SelfTestResult {
   std::string rule;
   int instances = 0;                   ///< different graphs that match, rewritten and compared by reference; 0: none was found
-  int mutants = 0;                     ///< graphs with one mutation that the rule leaves alone
-  std::map<std::string, int> refused;  ///< the same by kind of mutation
+  int mutants = 0;                     ///< graphs with one mutation that the rule does not rewrite
+  std::map<std::string, int> refused;  ///< `mutants` by kind of mutation
   int attempts = 0;                    ///< graphs that were tried in the search for instances
   int equivalent_mutants = 0;          ///< mutants that the rule matches and rewrites to an equal graph
   std::string example;                 ///< the first instance, in text form
   std::vector<std::string> faults;     ///< failures: what is wrong, with the graph that shows it
 };
 
+/// Limits of a self test.
 struct SelfTestOptions {
   uint64_t seed = 1;
   int attempts = 20000;  ///< graphs tried in the search for instances

@@ -16,8 +16,8 @@ enum class Distribution : uint8_t { normal, special, positive, big, large, huge,
 inline bool is_finite(Distribution distribution) { return distribution < Distribution::infinite; }
 std::string_view name_of(Distribution distribution);
 
-/// The unit roundoff of a float dtype: half the distance of 1 to the next number. f64 counts 1e-7, because exporters write constants
-/// of f32 into f64 graphs and rules compare them with that tolerance. 0 for what is no float.
+/// The unit roundoff of a float dtype: half the distance of 1 to the next number. For f64 it is 1e-7, because exporters write constants
+/// of f32 into f64 graphs and rules compare them with that tolerance. 0 for other dtypes.
 double unit_of(DType dtype);
 /// Largest finite and smallest positive (subnormal, where there are such) number of a float dtype.
 double largest_of(DType dtype);

@@ -22,21 +22,22 @@ struct Difference {
 struct ReferenceResult {
   Tensor declared;            ///< every node rounds to its dtype
   Tensor wide;                ///< computed in fp64 throughout; what new results are compared with
-  std::vector<double> error;  ///< by element: estimated rounding error, see widen_error
+  std::vector<double> error;  ///< for each element its estimated rounding error, see widen_error
   /// Largest magnitude of a finite result of a node of the old side, in fp64: what is far smaller may be lost in a sum there, even in fp64.
   double largest_intermediate = 0;
 };
 /// Widens `error` by how far `rounded` (the old side with rounding, on the same or on nudged inputs) is from the wide result.
 void widen_error(ReferenceResult& expected, const Tensor& rounded);
 
-/// exact: bit for bit; every NaN is like every other. Integers, bools and strings: always.
+/// The first difference in bits, where every NaN equals every other: for exact rules, and for integers, bools and strings of all rules.
 std::optional<Difference> differ_in_bits(const Tensor& old, const Tensor& fresh);
 
-/// NaN and infinities of the old side are at the same places in the new one, sign included. Finite elements of the old side are not
-/// compared.
+/// The first element that is NaN or infinite in the old result and not the same (sign included) in the new one. Finite elements of the old
+/// result are not compared.
 std::optional<Difference> differ_in_nonfinite(const Tensor& old, const Tensor& fresh);
 
-/// reassociating: where the old side is finite, the new one is finite and no further from the wide result than 16 times
+/// The first element beyond the tolerance of the rule's numerics. reassociating: where the old side is finite, the new one is finite and no
+/// further from the wide result than 16 times
 ///   error of the element + mean error of its tensor + half a step of the old side's coarsest dtype (`coarsest_unit`: at 1) at the element,
 ///   plus 16 of the dtype's smallest number and of half a step of fp64 at `largest_intermediate`.
 /// approximate: that, and 0.02 of the element and of the mean magnitude of its tensor.

@@ -20,8 +20,8 @@ struct Instance {
   std::vector<Tensor> inputs;
   std::unordered_map<const DimNode*, int64_t> sizes;  ///< the numbers chosen for the symbols
 };
-/// Whether a result has the shape that inference gives for these sizes. Exporters' reshapes to [batch, sequence, 3] mean something else
-/// where batch or sequence is 0, and rules go by what was inferred.
+/// Whether a result has the shape that inference gives for these sizes. It may not: a Reshape to [batch, sequence, 3] that an exporter
+/// wrote means something else where batch or sequence is 0 (0 copies a size), while rules rely on the inferred shapes.
 bool is_as_promised(const ir::Type& type, const Sizes& shape, const Instance& instance);
 
 /// Draws inputs for a subgraph. Sizes agree with the dims of all inputs and with the bounds of the symbols; integers whose elements follow

@@ -17,14 +17,14 @@ enum class Verify : uint8_t { off, first, all };
 std::string_view name_of(Verify verify);
 std::optional<Verify> verify_named(std::string_view name);
 
-/// What verification did, for reports.
+/// Counts of a verification, for reports.
 struct Verification {
   int64_t rewrites = 0;  ///< all proposals
-  int64_t verified = 0;  ///< run, and right on every instance
+  int64_t verified = 0;  ///< were run, and equal on every instance
   int64_t known = 0;     ///< of a rule and signature that was verified before
   int64_t wrong = 0;
   int64_t instances = 0;  ///< compared
-  int64_t skipped = 0;    ///< on which the old side had no answer
+  int64_t skipped = 0;    ///< on which the old side could not be evaluated
   /// By rule: reason and count of the rewrites that could not be verified. They are carried out all the same.
   std::map<std::string, std::map<std::string, int64_t>, std::less<>> unverified;
   double ms = 0;

@@ -8,7 +8,7 @@
 
 namespace tenon::rewrite {
 
-/// "'name' (Op)", "graph input 'x'", "constant f32[4] 'c'", "no operand".
+/// A value or node for messages: "'name' (Op)", "graph input 'x'", "constant f32[4] 'c'", "no operand".
 std::string describe(const GraphQuery& query, ValueId value);
 std::string describe(const GraphQuery& query, NodeId node);
 

@@ -12,6 +12,7 @@
 
 namespace tenon::rewrite {
 
+/// How why() searches.
 struct WhyOptions {
   Numerics allowed = Numerics::reassociating;
   /// As in the driver's Options.

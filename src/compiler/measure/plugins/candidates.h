@@ -18,6 +18,7 @@ struct Candidate {
   std::function<Result<Compiled>()> build;  ///< compiles an engine of the node alone
 };
 
+/// All implementations of one node.
 struct Candidates {
   std::vector<Candidate> all;  ///< the first is the one that is used without measuring
   std::string left_out;        ///< a note where there are more candidates than the limit; empty: there are none
