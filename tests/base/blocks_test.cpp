@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/blocks/block_bits.h"
+#include "base/blocks/grouped_codes.h"
 #include "base/blocks/panel_words.h"
 #include "base/dtype.h"
 
@@ -203,6 +204,46 @@ TEST(Blocks, LinearOnesAreOneRoundingOfCodeTimesScalePlusMinimum) {
     }
   }
   EXPECT_EQ(compared.size(), 13U);
+}
+
+TEST(Blocks, CodesInGroupsAreTheirDifferenceFromTheZeroPointTimesTheScale) {
+  std::set<std::string_view> names;
+  for (const int bits : {4, 8})
+    for (const int elements : {32, 64, 128, 256})
+      for (const float zero : {static_cast<float>(middle_code(bits)), 0.0F, 11.0F, 7.3F}) {
+        const bool has_minimum = zero != static_cast<float>(middle_code(bits));
+        const BlockFormat& format = *grouped_codes(bits, elements, has_minimum);
+        SCOPED_TRACE(std::string(format.name) + ", zero " + std::to_string(zero));
+        names.insert(format.name);
+        EXPECT_EQ(block_format_named(format.name), nullptr);
+        EXPECT_FALSE(block_format(format.ggml_type));
+        const float scale = -0.0123456F - 0.7F / static_cast<float>(elements);
+        std::vector<uint8_t> codes(static_cast<size_t>(elements));
+        for (size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<uint8_t>(i * 37 % (size_t{1} << bits));
+        std::vector<std::byte> block(static_cast<size_t>(format.bytes));
+        std::vector<float> values(codes.size());
+        ASSERT_TRUE(put_group(format, codes, scale, zero, block.data()));
+        dequantize(format, block, values);
+        EXPECT_EQ(linear_elements(format, block.data()), values);
+        const double of_minimum =
+            has_minimum ? std::abs(static_cast<double>(zero - (bits == 8 ? 128 : 0)) * static_cast<double>(scale)) : 0;
+        for (size_t i = 0; i < codes.size(); ++i) {
+          const double want = (codes[i] - static_cast<double>(zero)) * static_cast<double>(scale);
+          EXPECT_NEAR(static_cast<double>(values[i]), want, 0x1p-24 * (std::abs(want) + of_minimum) * 1.000001) << i;
+        }
+      }
+  EXPECT_EQ(names.size(), 16U);
+  EXPECT_EQ(grouped_codes(4, 16, true), nullptr);
+  EXPECT_EQ(grouped_codes(3, 32, true), nullptr);
+}
+
+TEST(Blocks, GroupsWithoutAFiniteScaleOrMinimumAreReported) {
+  const std::vector<uint8_t> codes(32, 3);
+  std::vector<std::byte> block(64);
+  const BlockFormat& format = *grouped_codes(4, 32, true);
+  EXPECT_TRUE(put_group(format, codes, 2, 0, block.data()));
+  EXPECT_FALSE(put_group(format, codes, std::numeric_limits<float>::infinity(), 1, block.data()));
+  EXPECT_FALSE(put_group(format, codes, 3e38F, 5, block.data()));
 }
 
 }  // namespace
