@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "ir/literal.h"
+#include "ir/quantized/grouped_constant.h"
 #include "ir/storage.h"
 #include "ir/uncast.h"
 
@@ -273,6 +274,37 @@ TEST(Constant, UncastLeavesOutTheCastAlone) {
   for (const ConstantRef& other : {counting({4, 2}), concat({b, half}, 1), concat({b, counting({4, 2})}, 1), sum(b, b),
                                    cast(cast(b, DType::f64), DType::f32), cast(constant_of(*Tensor::make(DType::i8, {4})), DType::f32)})
     EXPECT_FALSE(uncast(*other)) << made(other);
+}
+
+TEST(Constant, CodesInGroupsAreBlocks) {
+  EXPECT_EQ(block_of_group(384, 768), 128);
+  EXPECT_EQ(block_of_group(512, 512), 256);
+  EXPECT_EQ(block_of_group(16, 64), 0);
+  EXPECT_EQ(block_of_group(64, 96), 0);
+  GroupedCodes m{.rows = 3, .columns = 384, .group = 192, .scales = {1, 2, 4, 0.5F, 3, 1}, .zeros = {8, 3, 8, 0, 1, 8}};
+  for (int64_t k = 0; k < m.rows * m.columns; ++k) m.codes.push_back(static_cast<uint8_t>(k * 7 % 16));
+  const auto check = [](const GroupedCodes& given, std::string_view format) {
+    const auto made = grouped_constant(given);
+    ASSERT_TRUE(made) << made.error().text();
+    EXPECT_EQ(storage_of(**made).blocks->name, format);
+    EXPECT_EQ((*made)->shape, (Sizes{3, 384}));
+    const Tensor values = *materialise(**made);
+    for (int64_t k = 0; k < values.count(); ++k) {
+      const auto group = static_cast<size_t>(k / 384 * 2 + k % 384 / 192);
+      const float zero = given.zeros.empty() ? 8 : given.zeros[group];
+      ASSERT_EQ(values.as<float>()[static_cast<size_t>(k)], (given.codes[static_cast<size_t>(k)] - zero) * given.scales[group]) << k;
+    }
+  };
+  check(m, "G4_64_1");
+  m.zeros.assign(6, 8);
+  check(m, "G4_64_0");
+  m.zeros.clear();
+  check(m, "G4_64_0");
+  m.scales[3] = std::numeric_limits<float>::infinity();
+  const auto bad = grouped_constant(m);
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error()->place, "row 1, group 1");
+  EXPECT_EQ(transposed(std::vector<uint8_t>{1, 2, 3, 4, 5, 6}, 2, 3), (std::vector<uint8_t>{1, 4, 2, 5, 3, 6}));
 }
 
 }  // namespace
