@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "../random_blocks.h"
 #include "helpers.h"
 #include "ir/builder.h"
+#include "ir/storage.h"
 #include "ops/core/sample.h"
 #include "ops/reference/evaluate.h"
+#include "passes/pipeline.h"
 
 namespace tenon::compiler {
 namespace {
@@ -143,6 +147,67 @@ TEST(Blocks, OfAllFormatsAreProductsAndRowsOfDecodedWeights) {
   for (const BlockFormat* format : block_formats()) {
     SCOPED_TRACE(format->name);
     if (format->linear) check_blocks(*format);
+  }
+}
+
+/// A constant of integers that repeat slowly.
+std::string codes(std::string_view name, std::string_view type, int64_t count, int64_t least, int64_t range) {
+  std::string values;
+  for (int64_t k = 0; k < count; ++k) values += fmt::format("{}{}", k ? ", " : "", least + (k * 7 + k / 11) % range);
+  return fmt::format("const {}: {} = [{}]\n", name, type, values);
+}
+std::string scales(std::string_view name, std::string_view type, int64_t count) {
+  std::string values;
+  for (int64_t k = 0; k < count; ++k) values += fmt::format("{}{}", k ? ", " : "", 0.0013 * static_cast<double>(k % 13 + 1));
+  return fmt::format("const {}: {} = [{}]\n", name, type, values);
+}
+
+/// Products and rows of weights in groups, as exporters write them. The one that is transposed is too large to be computed at once.
+std::string grouped_network() {
+  return "graph main(x: f32[m,96], v: f32[m,256], i: i64[3]) {\n" + codes("w1", "u8[21,3,16]", 21 * 48, 0, 256) +
+         scales("s1", "f32[63]", 63) + codes("z1", "u8[21,2]", 42, 1, 255) + scales("bias", "f32[21]", 21) +
+         codes("w2", "u8[21,2,64]", 21 * 128, 0, 256) + scales("s2", "f32[21,2]", 42) + codes("w3", "u8[21,4,64]", 21 * 256, 0, 256) +
+         scales("s3", "f32[84]", 84) + codes("z3", "u8[84]", 84, 0, 256) + scales("s4", "f32[21,2]", 42) + scales("z4", "f32[21,2]", 42) +
+         codes("w5", "i4[96,21]", 96 * 21, -8, 16) + scales("s5", "f32[3,21]", 63) + codes("z5", "i4[3,21]", 63, -8, 16) +
+         codes("w6", "u8[171,96]", 96 * 171, 0, 256) + scales("s6", "f32[171,3]", 513) + codes("w7", "u8[21,128]", 21 * 128, 0, 256) +
+         scales("s7", "f32[21,4]", 84) + codes("z7", "u8[21,2]", 42, 0, 256) + R"(
+    a = com.microsoft::MatMulNBits(x, w1, s1, z1, _, bias, K=96, N=21, block_size=32)
+    b = com.microsoft::MatMulNBits(v, w2, s2, K=256, N=21, block_size=128)
+    c = com.microsoft::MatMulNBits(v, w3, s3, z3, K=256, N=21, block_size=64, bits=8)
+    d = com.microsoft::MatMulNBits(v, w2, s4, z4, K=256, N=21, block_size=128)
+    d5 = DequantizeLinear(w5, s5, z5, axis=0, block_size=32)
+    e = MatMul(x, d5)
+    d6 = DequantizeLinear(w6, s6, axis=1, block_size=32)
+    t6 = Transpose(d6, perm=[1,0])
+    f = MatMul(x, t6)
+    g = com.microsoft::GatherBlockQuantized(w7, i, s7, z7, block_size=64)
+    return a, b, c, d, e, f, g
+  })";
+}
+
+TEST(Blocks, WeightsInGroupsAreNotUnpackedInEachRun) {
+  const std::string text = grouped_network();
+  const auto optimised = *ir::parse(text, ops::table());
+  ASSERT_TRUE(passes::optimise(*optimised, {}));
+  std::set<std::string_view> formats;
+  for (const ir::ValueId v : optimised->values())
+    if (const auto& constant = optimised->value(v).constant)
+      if (const BlockFormat* const format = ir::storage_of(*constant).blocks) formats.insert(format->name);
+  EXPECT_EQ(formats, (std::set<std::string_view>{"G4_32_1", "G4_128_0", "G8_64_1", "G4_128_1", "G8_32_1", "G4_64_1"}));
+  const auto engine = testing::engine_of(text, 3);
+  ASSERT_TRUE(engine) << engine.error().text();
+  const auto context = runtime::Context::create(*engine);
+  for (const int64_t m : {1, 3, 40}) {
+    const std::vector<Tensor> inputs{*ops::random_tensor(DType::f32, {m, 96}, 3, -1, 1),
+                                     *ops::random_tensor(DType::f32, {m, 256}, 4, -1, 1),
+                                     Tensor::of_i64({3}, std::vector<int64_t>{20, -21, 5})};
+    const auto want = ops::evaluate(**ir::parse(text, ops::table()), inputs), got = testing::copied_results(**context, inputs);
+    ASSERT_TRUE(want) << want.error().text();
+    ASSERT_TRUE(got) << got.error().text();
+    for (size_t k = 0; k < want->size(); ++k)
+      for (int64_t j = 0; j < (*want)[k].count(); ++j)
+        ASSERT_NEAR((*want)[k].number(j), (*got)[k].number(j), 1e-5 * std::max(1.0, std::abs((*want)[k].number(j))))
+            << "result " << k << ", m=" << m << ", element " << j;
   }
 }
 

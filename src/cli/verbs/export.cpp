@@ -40,7 +40,7 @@ Result<void> write(const Options& o, Console& console) {
   if (o.opt > 0) {
     passes::Options rewriting;
     rewriting.level = o.opt;
-    rewriting.rule_selection = o.rules;
+    rewriting.rule_selection = o.rules + "-fuse/grouped_weights";  // ONNX has no constants in blocks
     TRY(passes::optimise(*m.graph, rewriting));
   }
   const int64_t opset = TRY(import::export_onnx(*m.graph, o.output, export_options(o))).opset;
