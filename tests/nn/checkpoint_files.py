@@ -105,10 +105,10 @@ def write_language_model(folder: Path, template: str | None = TEMPLATE, context:
 
 
 def write_safetensors(file: Path, tensors: dict[str, np.ndarray]) -> None:
-    """Of f16 and f32."""
+    """Of f16, f32 and i32."""
     header, data = {}, b""
     for name, tensor in tensors.items():
-        dtype = {"float16": "F16", "float32": "F32"}[tensor.dtype.name]
+        dtype = {"float16": "F16", "float32": "F32", "int32": "I32"}[tensor.dtype.name]
         header[name] = {"dtype": dtype, "shape": tensor.shape, "data_offsets": [len(data), len(data) + tensor.nbytes]}
         data += tensor.tobytes()
     packed = json.dumps(header).encode()

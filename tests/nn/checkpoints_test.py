@@ -11,6 +11,7 @@ from pathlib import Path
 
 import checkpoint_files as files
 import numpy as np
+import quantized_files as quantized
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
 
@@ -86,6 +87,45 @@ class Checkpoints(unittest.TestCase):
         self.assertNotIn("Attention(", tenon("inspect", plain, "--text").stdout)
         short = self.built("short", max_num_tokens=4)
         self.assertEqual(self.error("run", short, "--input", f"tokens={self.tokens}")["place"], "input 'tokens'")
+
+    def test_quantized_folders_give_the_logits_of_decoded_weights(self):
+        self.assertEqual(quantized.words(np.arange(8)[None], 4, quantized.AWQ_ORDER)[0, 0], 0x75316420)
+        bytes_of_groups = {"bits": 8, "group_size": -1, "checkpoint_format": "gptq_v2"}
+        for how in (quantized.AWQ, quantized.GPTQ, quantized.GPTQ | {"sym": True}, quantized.GPTQ | bytes_of_groups):
+            with self.subTest(how=how):
+                folder = self.folder / "quantized"
+                plain = quantized.write_quantized(folder, how)
+                np.testing.assert_allclose(self.logits(folder), self.logits(plain), rtol=1e-5, atol=1e-5)
+
+    def test_quantized_folders_that_cannot_be_read_are_one_error(self):
+        folder, name = self.folder / "odd", "model.layers.1.mlp.down_proj"
+        outputs, inputs = files.WIDTH, files.INNER
+
+        def error(how: dict, changed: dict[str, np.ndarray] | None = None) -> dict:
+            quantized.write_quantized(folder, quantized.GPTQ | how, changed)
+            return self.error("build", folder)
+
+        for how, what, expected in (
+            ({"quant_method": "bitsandbytes"}, "quant_method bitsandbytes", "awq or gptq"),
+            ({"checkpoint_format": "marlin"}, "checkpoint_format marlin", "gptq or gptq_v2"),
+            ({"dynamic": {"+:.*": {"bits": 8}}}, "other formats for some modules", "no dynamic"),
+        ):
+            found = error(how)
+            self.assertEqual((found["name"], found["what"]), ("not_supported", f"not supported yet: {what}"))
+            self.assertEqual((found["place"], found["expected"]), (f"{folder / 'config.json'}, quantization_config", expected))
+        groups = np.arange(inputs, dtype=np.int32)[::-1].copy() // 32
+        found = error({}, {f"{name}.g_idx": groups})
+        self.assertEqual((found["place"], found["advice"]), (f"tensor '{name}.g_idx', element 0", "quantize with desc_act=false"))
+        found = error({}, {f"{name}.scales": np.ones((2, outputs), np.float16)})
+        self.assertEqual((found["place"], found["found"]), (f"tensor '{name}.scales'", f"f16[2,{outputs}]"))
+        found = error({}, {f"{name}.scales": np.full((3, outputs), np.inf, np.float16)})
+        self.assertTrue(found["place"].startswith(f"tensor '{name}.scales', row "), found)
+        found = error({"group_size": 16})
+        self.assertEqual((found["name"], found["found"]), ("not_supported", "group_size 16"))
+        quantized.write_quantized(folder, quantized.GPTQ)
+        config = json.loads((folder / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps(config | {"quantization_config": None}))
+        self.assertIn("quantization_config in config.json", self.error("build", folder)["expected"])
 
     def test_a_build_config_that_does_not_fit_is_an_error(self):
         config = self.folder / "bad.json"

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 
 #include "files/safetensors_index.h"
 #include "nn/checkpoint/checkpoint.h"
+#include "nn/checkpoint/folder_quantization.h"
 #include "nn/checkpoint/folder_weights.h"
 #include "nn/checkpoint/translated_config.h"
 #include "nn/tensor_weights.h"
@@ -19,15 +22,40 @@ bool is_derived(std::string_view name) {
   return std::ranges::any_of(kEnds, [&](std::string_view end) { return name.ends_with(end); });
 }
 
-Result<std::unique_ptr<Weights>> weights_of(const files::SafeTensorsCheckpoint& checkpoint, const Family& family,
-                                            const Hyperparameters& model) {
-  auto out = std::make_unique<TensorWeights>();
-  for (const files::SafeTensors::Entry* e : checkpoint.entries()) {
-    if (is_derived(e->name)) continue;
-    std::string name = gguf_name(e->name, family);
-    ir::ConstantRef weight = TRY(gguf_weight(name, e->tensor, family, model));
-    out->set(std::move(name), std::move(weight));
+struct FolderReader {
+  const files::SafeTensorsCheckpoint& checkpoint;
+  const Family& family;
+  const Hyperparameters& model;
+  const FolderQuantization& quantization;
+
+  /// Under GGUF's name. Of the tensors of a quantized weight, its codes give the weight, and the others nothing.
+  Result<void> read(const files::SafeTensors::Entry& e, TensorWeights& out) const {
+    const auto stem = quantized_stem(checkpoint, e.name);
+    if (!stem) {
+      std::string name = gguf_name(e.name, family);
+      ir::ConstantRef weight = TRY(gguf_weight(name, e.tensor, family, model));
+      out.set(std::move(name), std::move(weight));
+      return {};
+    }
+    if (quantization.method == FolderQuantization::Method::none)
+      return fail(Code::bad_input, fmt::format("tensor '{}'", e.name),
+                  "the tensor is of a quantized weight, and config.json does not say how")
+          .expected("quantization_config in config.json, with quant_method awq or gptq")
+          .found("none")
+          .advice("add the content of quantize_config.json or quant_config.json, as newer versions of the quantizer write it");
+    if (!e.name.ends_with(".qweight")) return {};
+    std::string name = gguf_name(std::string(*stem) + ".weight", family);
+    ir::ConstantRef weight = TRY(quantized_weight(checkpoint, *stem, quantization));
+    if (family.to_gguf_layout) weight = TRY(family.to_gguf_layout(name, std::move(weight), model));
+    out.set(std::move(name), std::move(weight));
+    return {};
   }
+};
+
+Result<std::unique_ptr<Weights>> weights_of(const FolderReader& reader) {
+  auto out = std::make_unique<TensorWeights>();
+  for (const files::SafeTensors::Entry* e : reader.checkpoint.entries())
+    if (!is_derived(e->name)) TRY(reader.read(*e, *out));
   return out;
 }
 
@@ -52,7 +80,9 @@ Result<Checkpoint> read_hugging_face(const std::filesystem::path& folder) {
   Checkpoint out;
   out.family = TRY(family_of_model_type(config["model_type"].get<std::string>()));
   out.model = TRY(translated_config(config, place));
-  out.weights = TRY(weights_of(TRY(files::read_safetensors_folder(folder)), *out.family, out.model));
+  const FolderQuantization quantization = TRY(folder_quantization(config, place));
+  const auto checkpoint = TRY(files::read_safetensors_folder(folder));
+  out.weights = TRY(weights_of({checkpoint, *out.family, out.model, quantization}));
   return out;
 }
 
