@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tenon
 from graph_rewriting_networks import HEAD_SIZE, HEADS, attention_by_numpy
-from tenon.graph_rewriting import Network, Tensor, default_trtnet, net_guard, trt
+from tenon.graph_rewriting import Network, Tensor, default_trtnet, functional, net_guard, trt
 from tenon.graph_rewriting.functional import _create_tensor
 
 # In the order of the page's createPlugin, with the types that it reads; then three of those that it leaves out.
@@ -131,7 +131,26 @@ def test_a_bias_and_a_scaling():
     np.testing.assert_allclose(engine.run({"qkv": qkv, "bias": bias})["context"], wanted, rtol=1e-4, atol=1e-5)
 
 
-def test_sequences_with_pages_go_on_where_they_ended():
+def by_functional(made: dict[str, Tensor | None]) -> tuple[Tensor, Tensor]:
+    """The paged layer of the test below."""
+    return functional.gpt_attention(
+        qkv=made["qkv"],
+        context_lengths=made["counts"],
+        past_key_value=made["past"],
+        past_lengths=made["had"],
+        page_table=made["pages"],
+        tokens_per_block=2,
+        window=made["window"],
+        mask_type=2,
+        num_heads=HEADS,
+        hidden_size_per_head=HEAD_SIZE,
+        position_embedding_type=2,
+        rotary_embedding_dim=HEAD_SIZE,
+    )
+
+
+@pytest.mark.parametrize("is_functional", [False, True])
+def test_sequences_with_pages_go_on_where_they_ended(is_functional):
     """Two steps of two sequences over a pool of pages, rotated and in a window, beside both sequences at once without a past."""
     lengths, qkv = [5, 4], random_qkv(1, 9, COLUMNS)
     options = {"remove_input_padding": 1, "mask_type": 2, "position_embedding_type": (2, INT8), "rotary_embedding_dim": (HEAD_SIZE, INT32)}
@@ -146,9 +165,13 @@ def test_sequences_with_pages_go_on_where_they_ended():
                 else Tensor(name=name, dtype=trt.float32 if name in ("qkv", "past") else trt.int32, shape=shape)
                 for name, shape in sizes.items()
             }
-            layer = gpt_attention(made["qkv"], made["counts"], made["past"], None, made["had"], made["pages"], made["window"], **more)
-            for k in range(layer.num_outputs):
-                _create_tensor(layer.get_output(k), layer).mark_output(("context", "present")[k])
+            if is_functional and not left_out:
+                results = by_functional(made)
+            else:
+                layer = gpt_attention(made["qkv"], made["counts"], made["past"], None, made["had"], made["pages"], made["window"], **more)
+                results = [_create_tensor(layer.get_output(k), layer) for k in range(layer.num_outputs)]
+            for name, result in zip(("context", "present"), results, strict=True):
+                result.mark_output(name)
         engines.append(tenon.compile(network))
     window, pages = np.array([3], np.int32), np.array([[4, 0, 5], [1, 3, -1]], np.int32)
     wanted = engines[0].run({"qkv": qkv, "counts": np.array(lengths, np.int32), "window": window})["context"][0]
@@ -159,6 +182,21 @@ def test_sequences_with_pages_go_on_where_they_ended():
         results = engines[1].run(step)
         np.testing.assert_allclose(results["context"][0], wanted[rows], rtol=1e-4, atol=1e-5)
         past, had = results["present"], had + counts
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"mask_type": 3}, NotImplementedError, "mask_type 3"),
+        ({"mask_type": 0}, NotImplementedError, "remove the padding"),
+        ({"mask_type": 2}, ValueError, "needs window"),
+        ({"alibi_slopes": 1}, NotImplementedError, "alibi_slopes"),
+    ],
+)
+def test_what_the_functional_refuses(options, error, text):
+    with net_guard(Network()), pytest.raises(error, match=text):
+        qkv = Tensor(name="qkv", dtype=trt.float32, shape=(2, 4, COLUMNS))
+        functional.gpt_attention(qkv=qkv, num_heads=HEADS, hidden_size_per_head=HEAD_SIZE, **options)
 
 
 def test_the_creator_may_be_called_like_a_functional():
