@@ -19,7 +19,7 @@ ir::ValueId f64_constant(ir::Builder& build, const std::vector<double>& values) 
   return build.constant(std::move(table));
 }
 
-ir::ValueId number(ir::Builder& build, double value) { return build.scalar(DType::f64, value); }
+ir::ValueId f64_scalar(ir::Builder& build, double value) { return build.scalar(DType::f64, value); }
 
 /// f64[new, 1, pairs]: by how many radians a token each pair of the query at position t, and of the keys that it reads, turns. With n =
 /// max(t + 1, context) the base is base * (factor * n / context - factor + 1)^(rotated / (rotated - 2)), which is 1 times the base in the
@@ -28,9 +28,9 @@ ir::ValueId frequencies_of_queries(DecoderParts& parts, ir::ValueId position) {
   const DecoderConfig& c = parts.config;
   ir::Builder& build = parts.build;
   const auto context = static_cast<double>(c.dynamic_context);
-  const ir::ValueId tokens_beyond = build("Max", {build("Sub", {position, number(build, context - 1)}), number(build, 0)});
+  const ir::ValueId tokens_beyond = build("Max", {build("Sub", {position, f64_scalar(build, context - 1)}), f64_scalar(build, 0)});
   const ir::ValueId base_growth =
-      build("Add", {build("Mul", {tokens_beyond, number(build, c.dynamic_factor / context)}), number(build, 1)});
+      build("Add", {build("Mul", {tokens_beyond, f64_scalar(build, c.dynamic_factor / context)}), f64_scalar(build, 1)});
   std::vector<double> exponents, plain = frequencies_of(c.rotated_size, c.rotation_base, c.rotation_divisors);
   for (size_t i = 0; i < plain.size(); ++i) exponents.push_back(-2.0 * static_cast<double>(i) / static_cast<double>(c.rotated_size - 2));
   for (double& frequency : plain) frequency /= c.rotation_factor;
@@ -44,7 +44,7 @@ DecoderParts::Angles angles_at(DecoderParts& parts, ir::ValueId place, ir::Value
   const ir::ValueId angle = build("Mul", {place, frequencies});
   const auto of = [&](const char* function) {
     ir::ValueId y = build(function, {angle});
-    if (parts.config.rotation_magnitude != 1) y = build("Mul", {y, number(build, parts.config.rotation_magnitude)});
+    if (parts.config.rotation_magnitude != 1) y = build("Mul", {y, f64_scalar(build, parts.config.rotation_magnitude)});
     return ops::cast_to(build, y, DType::f32);
   };
   return {of("Cos"), of("Sin")};
