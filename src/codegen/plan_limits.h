@@ -41,7 +41,7 @@ struct PlanLimits {
   int64_t max_region_traffic = 0;  ///< bytes that the kernels read and write for each byte that stays there; 0: no limit
   int64_t min_region_rows = 0;     ///< rows of a part, so that it fills the register tiles
   int64_t min_task_work = 0;       ///< work of a task of a loop
-  int64_t min_odd_units = 0;       ///< units from which on an odd number of them is nearly evenly shared by two threads
+  int64_t min_odd_units = 0;       ///< least odd number of units that two threads share nearly evenly
 };
 
 }  // namespace tenon::codegen

@@ -17,7 +17,7 @@ bool float_of_rank(const ir::NodeView& view, size_t k, int rank) {
   return view.has(k) && view.type(k).dtype == DType::f32 && view.type(k).has_rank() && view.rank(k) == rank;
 }
 
-/// Numbers of heads that divide, on that axis, and static sizes of a head.
+/// Whether the number of query heads (axis `heads`) is a multiple of that of key heads, and head sizes are static and at most 512.
 bool heads_fit(const ir::NodeView& view, int heads) {
   const auto heads_q = view.type(0).dim(heads).number(), heads_k = view.type(1).dim(heads).number();
   if (!heads_q || !heads_k || *heads_k == 0 || *heads_q % *heads_k != 0) return false;
@@ -42,7 +42,7 @@ bool attention_fits(const ir::NodeView& view) {
   if (!heads_fit(view, 1)) return false;
   if (view.has(ops::kNonpad) && !(view.type(ops::kNonpad).has_rank() && view.type(ops::kNonpad).dim(0).known_equal(view.type(0).dim(0))))
     return false;
-  // A shorter one hides the keys that it does not reach, even where it has one column only.
+  // A mask with fewer columns than keys would hide the others, even with one column.
   return !view.has(3) || (is_mask(view.type(3), 2, 4) && view.type(3).dim(-1).known_equal(view.type(1).dim(2)));
 }
 
@@ -60,7 +60,7 @@ Expr query_head(const ir::NodeView& view) {
 
 NestAccess access_to(ArrayId array, DType dtype, std::vector<Expr> index) { return {array, dtype, std::move(index), {}, {}, {}}; }
 
-/// Where a score finds its element of the mask, which broadcasts to [batch, heads, queries, keys].
+/// The index of a score's element in the mask, which broadcasts to [batch, heads, queries, keys].
 std::vector<Expr> mask_index(const ir::NodeView& view) {
   const ir::Type& mask = view.type(3);
   const Expr own[4] = {axis(kBatch), query_head(view), axis(kQuery), axis(kKey)};
@@ -69,7 +69,7 @@ std::vector<Expr> mask_index(const ir::NodeView& view) {
   for (int d = 0; d < mask.rank(); ++d) {
     const int place = 4 - mask.rank() + d;
     const Dim extent = mask.dim(d);
-    // A size that is found to be 1 only at run time is walked with a step of 0.
+    // A dimension that may be 1 at run time gets a step that is 0 then.
     const bool whole = extent.is_number() || extent == full[place];
     const Dim step = extent == Dim(1) ? Dim(0) : whole ? Dim(1) : select(equal_to(extent, 1), 0, 1);
     index.push_back(step == Dim(1) ? own[place] : simplify(own[place] * Expr::dim(step)));
@@ -77,24 +77,25 @@ std::vector<Expr> mask_index(const ir::NodeView& view) {
   return index;
 }
 
-Expr nothing() { return Expr::constant(DType::f32, -std::numeric_limits<double>::infinity()); }
+/// The score of a hidden key.
+Expr minus_infinity() { return Expr::constant(DType::f32, -std::numeric_limits<double>::infinity()); }
 
-/// The score with the mask, operand `mask` of the node and Expr::input(3), laid over it: -inf where a query may not see the key.
+/// Applies the mask (operand `mask` of the node, Expr::input(3)) to the score: -inf where the key is hidden from the query.
 Expr masked_score(const ir::NodeView& view, size_t mask, const Expr& score) {
   if (!view.has(mask)) return score;
   const bool chooses = view.type(mask).dtype == DType::boolean;
-  return chooses ? select(Expr::input(3, DType::boolean), score, nothing()) : score + Expr::input(3, DType::f32);
+  return chooses ? select(Expr::input(3, DType::boolean), score, minus_infinity()) : score + Expr::input(3, DType::f32);
 }
 
-/// -inf where the places of query and key hide one from the other. length: keys of the sequence, of which the last ones are those of the
-/// queries; null: all keys, and the first ones are those of the queries.
+/// The score, or -inf where the positions of query and key hide the key (causal masks, windows). length: number of keys of the sequence, of
+/// which the last ones belong to the queries; null: all keys, of which the first ones belong to the queries.
 Expr hidden_by_places(const ir::NodeView& view, const Expr& length, Expr score) {
   const int64_t left = view.attributes->integer("left_window_size", -1), right = view.attributes->integer("right_window_size", -1);
   const Expr query = length ? axis(kQuery) + (length - Expr::dim(view.type(0).dim(2))) : axis(kQuery);
-  if (length) score = select(axis(kKey) < length, score, nothing());
-  if (view.attributes->integer("is_causal", 0) != 0) score = select(axis(kKey) <= query, score, nothing());
-  if (left >= 0) score = select(query - axis(kKey) <= Expr::integer(DType::i64, left), score, nothing());
-  if (right >= 0) score = select(axis(kKey) - query <= Expr::integer(DType::i64, right), score, nothing());
+  if (length) score = select(axis(kKey) < length, score, minus_infinity());
+  if (view.attributes->integer("is_causal", 0) != 0) score = select(axis(kKey) <= query, score, minus_infinity());
+  if (left >= 0) score = select(query - axis(kKey) <= Expr::integer(DType::i64, left), score, minus_infinity());
+  if (right >= 0) score = select(axis(kKey) - query <= Expr::integer(DType::i64, right), score, minus_infinity());
   return score;
 }
 

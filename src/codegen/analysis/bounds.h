@@ -21,29 +21,31 @@ class Bounds {
   std::string range(const Expr& index) const;
 
  private:
-  bool known_at_least_zero(const Expr& e, const std::vector<Expr>& holds) const;
-  /// By at most `depth` facts.
-  bool known_at_least_zero(Dim d, int depth) const;
-  bool follows_from_a_fact(Dim d, int depth) const;
-  Dim settled(Dim d) const;
-  void add_not_negative(Dim size);
+  /// Whether e >= 0 can be proved where each of `holds` is at least 0.
+  bool is_known_nonnegative(const Expr& e, const std::vector<Expr>& holds) const;
+  /// Whether d >= 0 can be proved by adding up at most `depth` facts.
+  bool is_known_nonnegative(Dim d, int depth) const;
+  bool follows_from_facts(Dim d, int depth) const;
+  /// The size with symbols replaced by the sizes that equal_ has for them.
+  Dim canonical(Dim d) const;
+  void add_nonnegative(Dim size);
   void add_equal(Dim a, Dim b);
 
-  /// A size that is at least 0.
+  /// A size that is at least 0. canonical: the same after canonical().
   struct Fact {
-    Dim size, settled;
+    Dim size, canonical;
     std::vector<const DimNode*> symbols;  ///< of `size`
   };
 
-  /// All, with `settled` up to date.
+  /// facts_, with Fact::canonical up to date.
   const std::vector<Fact>& facts() const;
 
   DimList extents_;
-  mutable std::vector<Fact> not_negative_;
-  mutable bool are_settled_ = true;
-  std::vector<std::pair<Dim, Dim>> equal_;  ///< pairs of a symbol and an equal size
-  std::vector<ir::Assumption> either_;      ///< each: two sizes are equal, or one of them is 1 (broadcasting)
-  /// Differences for which no proof of so many steps was found.
+  mutable std::vector<Fact> facts_;
+  mutable bool are_canonical_ = true;         ///< Fact::canonical is up to date in all facts
+  std::vector<std::pair<Dim, Dim>> equal_;    ///< pairs of a symbol and an equal size
+  std::vector<ir::Assumption> alternatives_;  ///< each: two sizes are equal, or one of them is 1 (broadcasting)
+  /// For sizes without a proof of being at least 0: the depth with which it was tried.
   mutable std::unordered_map<Dim, int> unproved_;
 };
 

@@ -20,7 +20,7 @@ void each_expression(Nest& nest, F f) {
   }
 }
 
-/// A load at the number of an axis itself: most maps have one for each axis.
+/// Whether some load has the axis itself as an index, as most maps have for each axis: then its elements differ along diagonals.
 bool depends_on_axis(const Nest& map, int axis) {
   const auto plain = [&](const Expr& e) { return e.op() == ExprOp::axis && e->index == axis; };
   return std::ranges::any_of(map.accesses, [&](const NestAccess& a) { return std::ranges::any_of(a.index, plain); });

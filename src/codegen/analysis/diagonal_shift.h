@@ -15,12 +15,12 @@ class DiagonalShift {
   Expr operator()(const Expr& e);
 
  private:
-  Expr of(const Expr& e);
-  Expr compared(const Expr& e) const;
+  Expr substituted(const Expr& e);
+  Expr normalized_comparison(const Expr& e) const;
 
   const Diagonal d_;
-  const Expr column_;
-  std::unordered_map<const ExprNode*, Expr> done_;
+  const Expr column_;                               ///< the old column over the new axes
+  std::unordered_map<const ExprNode*, Expr> done_;  ///< expressions that are rewritten already
 };
 
 }  // namespace tenon::codegen

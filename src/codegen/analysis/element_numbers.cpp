@@ -5,7 +5,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// The dimensions that axes walk, one axis after the other.
+/// Assigns dimensions of an array to the axes that run over them, one axis after the other.
 class DimensionsLeft {
  public:
   DimensionsLeft(const DimList& shape, const std::vector<int>& order) : from_(row_major(shape)), to_(strides_in_order(shape, order)) {
@@ -13,7 +13,7 @@ class DimensionsLeft {
       if (!(shape[d] == Dim(1))) left_.push_back({d, shape[d]});
   }
 
-  /// The step in memory of an axis that makes `step` in row-major order.
+  /// The stride in memory of an axis with stride `step` in row-major order. nullopt where it does not run over whole dimensions.
   std::optional<Dim> step_of(Dim step, Dim extent) {
     size_t at = left_.size();
     while (at > 0 && !(from_[left_[at - 1].dimension] == step)) --at;
@@ -36,7 +36,7 @@ class DimensionsLeft {
     Dim size;
   };
   DimList from_, to_;
-  std::vector<Left> left_;  ///< dimensions that no axis walks yet
+  std::vector<Left> left_;  ///< dimensions without an axis yet
 };
 
 }  // namespace

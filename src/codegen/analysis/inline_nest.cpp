@@ -31,11 +31,11 @@ void rewrite(Nest& nest, const std::function<Expr(const ExprNode&)>& leaf) {
 
 namespace {
 
-/// A view needs no new access: the one that reads it reads what the view reads.
-void inline_view(const NestAccess& seen, Nest& consumer, size_t access, const Plan& plan) {
+/// Lets the access that reads a view read the array that the view reads.
+void inline_view(const NestAccess& source, Nest& consumer, size_t access, const Plan& plan) {
   NestAccess& a = consumer.accesses[access];
   auto leaf = [&](const ExprNode& n) -> Expr { return n.op == ExprOp::axis ? a.index[n.index] : Expr(); };
-  NestAccess moved = seen;
+  NestAccess moved = source;
   for (Expr& e : moved.index) e = simplify(substitute(e, leaf));
   if (moved.flat) moved.flat = simplify(substitute(moved.flat, leaf));
   if (moved.within) moved.within = substitute(moved.within, leaf);
@@ -90,7 +90,7 @@ InlineResult inline_into(const Nest& producer, Nest& consumer, size_t access, co
     return n.op == ExprOp::input && n.index > static_cast<int>(access) ? Expr::input(n.index - 1, n.dtype) : Expr();
   });
   if (mentions(made.value, ExprOp::axis))
-    for (NestOutput& o : consumer.outputs) o.value = simplify(o.value);  // positions are compared in sight of each other now
+    for (NestOutput& o : consumer.outputs) o.value = simplify(o.value);  // comparisons of positions may now fold
   consumer.nodes.insert(consumer.nodes.end(), producer.nodes.begin(), producer.nodes.end());
   return InlineResult::appended;
 }

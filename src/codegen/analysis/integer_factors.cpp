@@ -37,18 +37,18 @@ std::optional<std::array<IntegerFactor, 2>> integer_factors_of(const Nest& nest)
   const NestOutput& o = nest.outputs[0];
   const bool sums =
       o.combine == ops::Combine::sum && o.dtype == DType::i32 && o.value && o.value.op() == ExprOp::mul && !o.within && !o.flat;
-  const auto walked_at_once = [](const ops::Axis& a) { return a.kind != ops::Axis::Kind::scanned; };
-  if (!sums || !std::ranges::all_of(nest.axes, walked_at_once)) return std::nullopt;
+  const auto is_unscanned = [](const ops::Axis& a) { return a.kind != ops::Axis::Kind::scanned; };
+  if (!sums || !std::ranges::all_of(nest.axes, is_unscanned)) return std::nullopt;
   const auto a = integer_factor_of(o.value.args()[0], nest), b = integer_factor_of(o.value.args()[1], nest);
   return a && b && a->data != b->data ? std::optional(std::array{*a, *b}) : std::nullopt;
 }
 
 namespace {
 
-/// Row-major element numbers of a small array along the elements of a larger one: `at(element)` of it belongs to element `element`.
+/// Walks the elements of a large array in row-major order, and gives for each the element number in a smaller array that broadcasts to it.
 class AlignedElements {
  public:
-  /// steps: of the small array along each dimension of the large one.
+  /// shape: of the large array. steps: strides of the small array along each of its dimensions.
   AlignedElements(Sizes shape, std::vector<int64_t> steps) : shape_(std::move(shape)), steps_(std::move(steps)), index_(shape_.size(), 0) {}
 
   int64_t at() const { return at_; }
@@ -68,7 +68,7 @@ class AlignedElements {
   int64_t at_ = 0;
 };
 
-/// Of the zero point, along each dimension of the factor; nullopt where it does not go along them.
+/// Strides of the zero point along each dimension of the factor; nullopt where it does not broadcast to the factor.
 std::optional<std::vector<int64_t>> zero_steps(const NestAccess& b, const NestAccess& zero, const Sizes& shape) {
   std::vector<int64_t> out(b.index.size(), 0);
   int64_t step = 1;
@@ -83,7 +83,7 @@ std::optional<std::vector<int64_t>> zero_steps(const NestAccess& b, const NestAc
   return out;
 }
 
-/// b - zb; null where a difference is no i8.
+/// b - zero as i8; null where a difference does not fit.
 ir::ConstantRef without_zeros(const Tensor& b, const Tensor& zero, AlignedElements place) {
   auto out = Tensor::make(DType::i8, b.shape());
   if (!out) return nullptr;
@@ -98,7 +98,7 @@ ir::ConstantRef without_zeros(const Tensor& b, const Tensor& zero, AlignedElemen
   return ir::constant_of(std::move(*out));
 }
 
-/// The factor without its zero point; itself where there is nothing to take off.
+/// The factor minus its zero point; the factor itself where that is 0 or missing.
 ir::ConstantRef without_zero(const IntegerFactor& b, const Nest& nest, const Plan& plan) {
   const NestAccess& data = nest.accesses[b.data];
   const ir::ConstantRef source = plan.arrays[data.array].constant;
@@ -113,13 +113,13 @@ ir::ConstantRef without_zero(const IntegerFactor& b, const Nest& nest, const Pla
     zero = constant && !access.within && !access.flat ? constant->tensor() : nullptr;
     if (!zero || !(steps = zero_steps(data, access, constant->shape))) return nullptr;
   }
-  const bool neutral = source->dtype == DType::i8 && std::ranges::all_of(zero->as<uint8_t>(), [](uint8_t z) { return z == 0; });
-  if (neutral) return source;
+  const bool is_zero_point_0 = source->dtype == DType::i8 && std::ranges::all_of(zero->as<uint8_t>(), [](uint8_t z) { return z == 0; });
+  if (is_zero_point_0) return source;
   const Tensor* tensor = source->tensor();
   return tensor ? without_zeros(*tensor, *zero, AlignedElements(source->shape, *steps)) : nullptr;
 }
 
-/// Which dimensions the nest sums over as a whole; nullopt where one is neither that nor free of reduced axes.
+/// For each dimension, whether the nest sums over all of it. nullopt where the nest reduces one in part.
 std::optional<std::vector<bool>> summed_dimensions(const NestAccess& b, const Nest& nest, const Sizes& shape) {
   std::vector<bool> out;
   std::vector<bool> seen(nest.axes.size(), false);

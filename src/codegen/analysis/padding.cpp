@@ -9,16 +9,17 @@ namespace tenon::codegen {
 
 namespace {
 
-/// One dimension of the array as the nest reaches it.
+/// The index of an access in one dimension, and its range.
 struct Reach {
   Affine index;
   Dim lowest, highest;  ///< of the index, over the axes
-  Dim from, to;         ///< where the element counts as inside
+  Dim from, to;         ///< an element is loaded where from <= index < to
 
+  /// Whether an element is loaded at all steps.
   bool inside() const { return from.less(lowest + 1).value_or(false) && highest.less(to).value_or(false); }
 };
 
-/// An index over the axes that move: those of one step are 0.
+/// The index as an affine function of the axes with more than one step.
 std::optional<Affine> affine_over(const Expr& index, const Nest& nest) {
   auto affine = affine_of(index, static_cast<int>(nest.axes.size()));
   for (size_t x = 0; affine && x < nest.axes.size(); ++x)
@@ -26,7 +27,7 @@ std::optional<Affine> affine_over(const Expr& index, const Nest& nest) {
   return affine;
 }
 
-/// nullopt where the sign of a step is not known.
+/// nullopt where the sign of a coefficient is unknown. size: of the dimension.
 std::optional<Reach> reach_of(Affine index, const Nest& nest, Dim size) {
   Reach r{std::move(index), 0, 0, 0, size};
   r.lowest = r.highest = r.index.offset;
@@ -39,7 +40,7 @@ std::optional<Reach> reach_of(Affine index, const Nest& nest, Dim size) {
   return r;
 }
 
-/// factor with `a` = factor * `index` + rest, axis by axis; nullopt where there is none. Not for an `a` without axes.
+/// The factor by which the coefficients of `a` are those of `index`; nullopt where there is none, or no axis moves the index.
 std::optional<Dim> factor_of(const Affine& a, const Affine& index) {
   std::optional<Dim> factor;
   for (size_t x = 0; x < a.coefficients.size(); ++x) {
@@ -55,13 +56,13 @@ std::optional<Dim> factor_of(const Affine& a, const Affine& index) {
   return factor;
 }
 
-/// A condition on the axes of a nest, expressed by the indices of its reads: as bounds of single dimensions where it is a conjunction of
-/// such, and as one more condition over the index of each dimension (Expr::axis) for what is left.
+/// Expresses a condition over the axes of a nest by the indices of one access. Comparisons of one index narrow Reach::from and to; the
+/// remaining parts form the condition `rest`, in which Expr::axis(d) is the index in dimension d.
 class IndexCondition {
  public:
   IndexCondition(std::vector<Reach>& reach, const Nest& nest) : reach_(reach), nest_(nest) {}
 
-  /// false: some comparison is not one of an index.
+  /// Adds a conjunction. False: some part of it is no condition on indices.
   bool add(const Expr& within) {
     if (within.op() == ExprOp::logical_and) return add(within.args()[0]) && add(within.args()[1]);
     if (within.op() == ExprOp::constant && within->int_value != 0) return true;
@@ -105,7 +106,7 @@ class IndexCondition {
     return true;
   }
 
-  /// Null where it cannot be determined.
+  /// The condition over indices; null where it is none.
   Expr of(const Expr& e) const {
     if (!mentions(e, ExprOp::axis)) return mentions(e, ExprOp::input) ? Expr() : e;
     if (compares(e)) {
@@ -129,11 +130,12 @@ class IndexCondition {
   const Nest& nest_;
 };
 
-/// How an access reaches its array; nullopt where it cannot be padded.
+/// The ranges of an access in all dimensions.
 struct Padded {
   std::vector<Reach> reach;
   Expr rest;  ///< in addition to the bounds: over the indices, as axes
 };
+/// nullopt where the access cannot be padded.
 std::optional<Padded> padded_of(const NestAccess& access, const Nest& nest, const Plan& plan) {
   const Array& source = plan.arrays[access.array];
   if (access.flat || mentions(access.fill, ExprOp::axis) || mentions(access.fill, ExprOp::input)) return std::nullopt;
@@ -150,7 +152,7 @@ std::optional<Padded> padded_of(const NestAccess& access, const Nest& nest, cons
   return out;
 }
 
-/// Over the dimensions of the copy in their order in memory: contiguous ones are walked as one.
+/// A nest whose axes are the dimensions of the copy in their memory order, so that contiguous ones can be joined.
 class CopyNest {
  public:
   CopyNest(size_t rank, const std::vector<int>& order) : place(rank) {
@@ -163,7 +165,7 @@ class CopyNest {
   std::vector<Expr> place;  ///< the axis of each dimension
 };
 
-/// What is read, element by element, where it may be outside; `shape` is that of the copy.
+/// One nest that reads each element of the copy, or its fill where the condition is false. shape: of the copy.
 Nest copy_by_element(const Padded& how, const NestAccess& access, const DimList& shape, const std::vector<int>& order) {
   CopyNest copy(how.reach.size(), order);
   NestAccess read{access.array, access.dtype, {}, {}, Expr(), access.fill};
@@ -183,7 +185,7 @@ Nest copy_by_element(const Padded& how, const NestAccess& access, const DimList&
   return std::move(copy.nest);
 }
 
-/// The fill everywhere, and then what is inside: both walk whole rows.
+/// Two nests: one fills the whole copy, one then copies the elements that are inside. Both write whole rows.
 std::vector<Nest> copy_by_rows(const Padded& how, const NestAccess& access, const DimList& shape, const std::vector<int>& order) {
   CopyNest around(how.reach.size(), order), inside(how.reach.size(), order);
   NestAccess read{access.array, access.dtype, {}, {}, {}, {}};

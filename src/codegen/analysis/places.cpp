@@ -8,7 +8,7 @@
 namespace tenon::codegen {
 namespace {
 
-/// A hostile index operand must not reach outside the array.
+/// Clamps a loaded index, which may be any number, to the dimension.
 Expr clamp_index(const Expr& index, Dim extent) {
   if (!mentions(index, ExprOp::input, -1)) return index;
   const Expr i = index.dtype() == DType::i64 ? index : cast(index, DType::i64);
@@ -22,7 +22,7 @@ Expr flat_in(const std::vector<Expr>& index, const Array& array) {
   return array.halo.empty() ? place : simplify(place + Expr::dim(start_of(array)));
 }
 
-/// Everything of the nest that is an affine place, as coefficients over its axes; nullopt where one is not.
+/// The places of all accesses, then of all outputs; nullopt where one is not affine.
 std::optional<std::vector<Affine>> places_of(const Nest& nest, const Plan& plan) {
   std::vector<Affine> out;
   const int axes = static_cast<int>(nest.axes.size());
@@ -47,7 +47,7 @@ bool axis_is_free(const Nest& nest, int axis) {
   return true;
 }
 
-/// Joins axis k+1 into axis k: axis k counts both, its inner part is axis k's number times 1.
+/// Replaces axes k and k + 1 by one axis that runs over both.
 void join_axes(Nest& nest, int k, const std::vector<Affine>& places) {
   // With coefficient_k = coefficient_(k+1) * extent_(k+1) in every place, the pair is one axis with the inner coefficient.
   auto flat_from = [&](const Affine& p) {

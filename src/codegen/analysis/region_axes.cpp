@@ -16,8 +16,7 @@ void add_axis(std::vector<int>& list, int axis, const Nest& nest) {
   if (nest.axes[axis].kind == Axis::Kind::parallel && !(nest.axes[axis].extent == Dim(1))) list.push_back(axis);
 }
 
-/// Axes by which the tasks of a lone loop may be numbered: in the order of its result in memory, but for the innermost, which is
-/// vectorized.
+/// Axes that can number the tasks of a single loop: those of its result in memory order, but for the innermost, which is vectorised.
 std::vector<int> axes_in_memory(const Nest& nest, const Plan& plan) {
   const NestOutput& o = nest.outputs[0];
   const Array& array = plan.arrays[o.array];
@@ -32,7 +31,7 @@ std::vector<int> axes_in_memory(const Nest& nest, const Plan& plan) {
   return out;
 }
 
-/// With a number for sizes that are known only at run time.
+/// The size with 128, or the nearest number in its range, for each symbol.
 Dim usual(Dim size) {
   constexpr int64_t kUsualSize = 128;
   return substitute(size, [&](const DimNode& s) { return Dim(std::clamp(kUsualSize, s.lower, s.upper)); });
@@ -63,7 +62,7 @@ std::vector<GroupPlace> places_of(const Group& g) {
   return out;
 }
 
-/// Of a state, which other parts may still read.
+/// Whether the group writes the memory of a state of fixed shape, which other parts of a region may still read.
 static bool changes_old_value(const Group& g, const Plan& plan) {
   const auto changes = [&](const Nest& n) {
     return std::ranges::any_of(n.outputs, [&](const NestOutput& o) { return state_in(o.array, plan) && !plan.arrays[o.array].growing; });

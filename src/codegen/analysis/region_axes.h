@@ -10,7 +10,7 @@ struct GroupPlace {
   ArrayId array = -1;
   std::vector<Expr> index;  ///< empty: it cannot be determined
   bool written = false;
-  bool always = true;  ///< at all steps; otherwise it has a condition, and the kernel may access element 0 where that is false
+  bool always = true;  ///< accessed at all steps; false: it has a condition, and where that is false, the kernel may access element 0
 };
 
 std::vector<GroupPlace> places_of(const Group& g);

@@ -10,6 +10,7 @@ namespace tenon::codegen {
 
 namespace {
 
+/// Whether the index is (i0, i1, ...), the axes in their order.
 bool is_own_place(const std::vector<Expr>& index) {
   for (size_t d = 0; d < index.size(); ++d)
     if (!(index[d].op() == ExprOp::axis && index[d]->index == static_cast<int>(d))) return false;

@@ -26,7 +26,7 @@ Expr replaced(const Expr& e, const Expr& what, const Expr& by) {
   return Expr::make(e.op(), e.dtype(), std::move(args));
 }
 
-/// The lowest number, if the score is that or a sum of it and something else; else 0.
+/// The hidden score, where the score is one (a constant of at most kHiddenScore) or a sum with one; else 0.
 double hidden_by(const Expr& score) {
   if (score.op() == ExprOp::constant) return score->float_value <= kHiddenScore ? score->float_value : 0;
   if (score.op() != ExprOp::add) return 0;
@@ -45,7 +45,7 @@ bool depends_on_batch_alone(const Expr& e, const Nest& attention) {
          std::ranges::all_of(a.index, [&](const Expr& i) { return depends_on_batch_alone(i, attention); });
 }
 
-/// A sum as that of its terms without loads and that of its terms with loads (null: there are none).
+/// A sum, split into the terms without loads and those with loads. Null: there are none.
 struct SplitSum {
   Expr places, loaded;
 
@@ -61,7 +61,7 @@ struct SplitSum {
   }
 };
 
-/// Where a * key + b * query + c <= 0 holds, |a| being 1.
+/// The bound of the keys for which sum <= 0 holds; nullopt where the coefficient of the key is neither 1 nor -1.
 std::optional<KeyBound> bound_of(const Affine& sum) {
   for (int axis = 0; axis < kAttentionAxes; ++axis)
     if (axis != kKey && axis != kQuery && !(sum.coefficients[axis] == Dim(0))) return std::nullopt;
@@ -71,11 +71,11 @@ std::optional<KeyBound> bound_of(const Affine& sum) {
   return KeyBound{false, sum.offset, query.value()};
 }
 
-/// Of a comparison, where it holds, or where it does not.
+/// The bound of the keys for which the comparison is `holds`.
 std::optional<KeyBound> bound_of(const Expr& comparison, bool holds, const Nest& attention) {
   const Expr low = comparison.args()[0], high = comparison.args()[1];
   if (low.dtype() != DType::i64 || high.dtype() != DType::i64) return std::nullopt;
-  // low < high is low - high + 1 <= 0; not so is high - low <= 0.
+  // low < high means low - high + 1 <= 0; its negation means high - low <= 0.
   const bool strict = (comparison.op() == ExprOp::less) == holds;
   SplitSum split;
   split.add(holds ? low : high, false);

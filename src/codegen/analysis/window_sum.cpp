@@ -30,7 +30,7 @@ std::optional<Slide> slide_of(const Expr& index, const Nest& nest, const IndexBo
   return out;
 }
 
-/// The windows of the data: one or two; every other dimension is always inside.
+/// Sets the slides of the data: one or two. False: there are none, or an index in another dimension may be outside.
 bool find_slides(WindowSum& sum, const Nest& nest, const Plan& plan) {
   const NestAccess& data = nest.accesses[sum.data];
   const auto inside = index_bounds_of(data, nest, plan);
@@ -49,7 +49,7 @@ bool find_slides(WindowSum& sum, const Nest& nest, const Plan& plan) {
   return nest.axes[sum.columns.kernel].extent.is_number();
 }
 
-/// Along the channels data and result lie side by side.
+/// The axis along which data and result are contiguous; -1: there is none.
 int channels_of(const WindowSum& sum, const Nest& nest, const Plan& plan) {
   const int axes = static_cast<int>(nest.axes.size());
   const auto data = affine_of(flat_of(nest.accesses[sum.data], plan), axes), result = affine_of(flat_of(nest.outputs[0], plan), axes);

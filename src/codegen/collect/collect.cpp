@@ -82,12 +82,12 @@ class Collector {
     return copy(id);
   }
 
-  /// New values of states first: they may share the memory of the old ones, which results that a caller gets never do.
+  /// New values of states get their arrays first: they may share the memory of the old values, and results for the caller never do.
   void add_outputs() {
     plan_.outputs.resize(graph_.outputs().size());
     for (const ir::State& s : graph_.states()) {
-      const ValueId made = graph_.outputs()[s.output];
-      plan_.outputs[s.output] = made == s.input ? array_of(made) : output(array_of(made));  // or it stays as it is
+      const ValueId new_value = graph_.outputs()[s.output];
+      plan_.outputs[s.output] = new_value == s.input ? array_of(new_value) : output(array_of(new_value));  // the state does not change
       plan_.states.push_back({.name = s.name, .input = graph_.value(s.input).index, .output = s.output});
     }
     for (uint32_t k = 0; k < graph_.outputs().size(); ++k)
@@ -102,9 +102,9 @@ class Collector {
     return known->second;
   }
 
-  /// The condition and carried values go to the next iteration of a loop, which sees the same bytes: one that is a row of the results too
-  /// is made once, and one that is passed on unchanged is not copied. (In another's place it would outlive the two iterations that memory
-  /// of carried values lasts.)
+  /// Outputs of a loop's body: the condition and carried values, then rows of stacked results. A carried value that is also a row is
+  /// computed once, and one that is its own input, unchanged, is not copied. (In the place of another carried value it must be copied:
+  /// memory of carried values lasts two iterations.)
   void add_loop_results() {
     const size_t rows = 1 + *carried_;
     plan_.outputs.resize(graph_.outputs().size());
@@ -145,11 +145,11 @@ class Collector {
     nest.accesses.push_back({from, a.dtype, index, {}, {}, {}});
     nest.outputs.push_back({to, a.dtype, Expr::input(0, a.dtype), ops::Combine::none, index, {}, {}});
     resolve_reshapes(nest.accesses[0], nest, plan_);
-    push(GroupKind::nests, {}).nests.push_back(std::move(nest));
+    push_group(GroupKind::nests, {}).nests.push_back(std::move(nest));
     return to;
   }
 
-  Group& push(GroupKind kind, NodeId node) {
+  Group& push_group(GroupKind kind, NodeId node) {
     Group g;
     g.set_kind(kind);
     g.node = node;
@@ -163,7 +163,7 @@ class Collector {
     switch (role.kind) {
       case RoleKind::sizes: add_sizes(n, node); return {};
       case RoleKind::same_bytes: plan_.arrays[array_of(node.outputs[0])].same_bytes = dense(array_of(node.inputs[0])); return {};
-      case RoleKind::loops: return add_form(n, node, role.form);
+      case RoleKind::loops: return add_loops(n, node, role.form);
       case RoleKind::attention: add_attention(n, node); return {};
       case RoleKind::packed_rows: add_step(GroupKind::packed_rows, n, node.inputs, node.outputs); return {};
       case RoleKind::control: add_step(GroupKind::control, n, node.inputs, node.outputs); return {};
@@ -185,7 +185,7 @@ class Collector {
     for (const auto* list : {&in, &out})
       for (ArrayId a : *list)
         if (a >= 0) plan_.arrays[a].fixed_layout = true;
-    Group& group = push(kind, node);
+    Group& group = push_group(kind, node);
     group.inputs = std::move(in);
     group.outputs = std::move(out);
     return group;
@@ -196,7 +196,7 @@ class Collector {
       if (!v) continue;
       const ArrayId a = array_of(v);
       plan_.arrays[a].fixed_layout = true;
-      Group& g = push(GroupKind::sizes, n);
+      Group& g = push_group(GroupKind::sizes, n);
       g.outputs = {a};
       for (Dim d : *graph_.value(v).data) each_symbol(d, [&](const DimNode& s) { g.as<SizesGroup>().symbols.push_back(&s); });
     }
@@ -212,7 +212,7 @@ class Collector {
     for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);
     std::vector<ArrayId> starts;
     if (ragged) starts = {dense(arrays[ops::kQueryStarts]), dense(arrays[ops::kKeyStarts])};
-    Group& g = push(GroupKind::attention, n);
+    Group& g = push_group(GroupKind::attention, n);
     g.as<AttentionGroup>().scale = attention_scale(view);
     if (ragged) {
       g.as<AttentionGroup>().longest_sequence = (*view.inputs[ops::kLongest].data)[0];
@@ -223,37 +223,37 @@ class Collector {
     g.nests.push_back(std::move(nest));
   }
 
-  Result<void> add_form(NodeId n, const ir::Node& node, const ops::LoopForm& form) {
-    std::vector<std::vector<ArrayId>> made(form.loops.size());
+  Result<void> add_loops(NodeId n, const ir::Node& node, const ops::LoopForm& form) {
+    std::vector<std::vector<ArrayId>> arrays(form.loops.size());
     for (size_t k = 0; k < node.outputs.size(); ++k) {
       if (!node.outputs[k] || k >= form.results.size()) continue;
       const ops::Source& s = form.results[k];
-      if (made[s.index].size() <= size_t(s.output)) made[s.index].resize(s.output + 1, -1);
-      made[s.index][s.output] = array_of(node.outputs[k]);
+      if (arrays[s.index].size() <= size_t(s.output)) arrays[s.index].resize(s.output + 1, -1);
+      arrays[s.index][s.output] = array_of(node.outputs[k]);
     }
     // Where a loop writes only parts (Concat, Scatter), the loop before it writes the rest, into the same array.
-    auto goes_on = [&](size_t l, size_t k) {
+    auto next_loop_completes = [&](size_t l, size_t k) {
       if (l + 1 >= form.loops.size() || k >= form.loops[l + 1].outputs.size()) return false;
       const ops::Output& next = form.loops[l + 1].outputs[k];
       return next.partial && next.shape == form.loops[l].outputs[k].shape;
     };
     for (size_t l = form.loops.size(); l-- > 0;) {
       const auto& outputs = form.loops[l].outputs;
-      made[l].resize(outputs.size(), -1);
+      arrays[l].resize(outputs.size(), -1);
       for (size_t k = 0; k < outputs.size(); ++k) {
-        if (made[l][k] >= 0) continue;
-        made[l][k] = goes_on(l, k) ? made[l + 1][k] : temporary(outputs[k]);
+        if (arrays[l][k] >= 0) continue;
+        arrays[l][k] = next_loop_completes(l, k) ? arrays[l + 1][k] : temporary(outputs[k]);
       }
     }
     const std::string where = graph_.view(n).where();
     for (size_t l = 0; l < form.loops.size(); ++l) {
-      Nest nest = nest_of(form.loops[l], made, l, node);
+      Nest nest = nest_of(form.loops[l], arrays, l, node);
       nest.nodes = {n};
       add_size_checks(nest, plan_, graph_.assumptions, where, checks_);
       check_indices(nest, form.loops[l].index_checks, n);
       substitute_known_scalars(nest, graph_, plan_);
       for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);
-      push(GroupKind::nests, n).nests.push_back(std::move(nest));
+      push_group(GroupKind::nests, n).nests.push_back(std::move(nest));
     }
     return {};
   }
@@ -262,7 +262,7 @@ class Collector {
   /// checks, of others by a step.
   void check_indices(const Nest& nest, std::span<const ops::IndexCheck> places, NodeId n) {
     for (const LoadedIndex& i : loaded_indices(nest, places, plan_)) {
-      if (i.covers_array && plan_.arrays[i.array].constant && lies_inside(i)) continue;
+      if (i.covers_array && plan_.arrays[i.array].constant && are_indices_valid(i)) continue;
       const IndexLimit limit{i.array, i.extent, i.from_end};
       const bool input = is_caller_input(i.array);
       if (i.covers_array && input && is_known_from_inputs(i.extent)) {
@@ -275,10 +275,10 @@ class Collector {
       Nest range = index_range_nest(i, plan_);
       range.nodes = {n};
       resolve_reshapes(range.accesses[0], range, plan_);
-      const std::vector<ArrayId> made = {range.outputs[0].array, range.outputs[1].array};
-      push(GroupKind::nests, n).nests.push_back(std::move(range));
-      Group& check = push(GroupKind::check, n);
-      check.inputs = made;
+      const std::vector<ArrayId> bounds = {range.outputs[0].array, range.outputs[1].array};
+      push_group(GroupKind::nests, n).nests.push_back(std::move(range));
+      Group& check = push_group(GroupKind::check, n);
+      check.inputs = bounds;
       check.as<CheckGroup>().limit = limit;
     }
   }
@@ -295,7 +295,8 @@ class Collector {
     return known;
   }
 
-  bool lies_inside(const LoadedIndex& i) const {
+  /// Whether the array is a constant whose elements are all in range.
+  bool are_indices_valid(const LoadedIndex& i) const {
     const Tensor* t = plan_.arrays[i.array].value ? graph_.tensor_of(plan_.arrays[i.array].value) : nullptr;
     if (!t || !i.extent.is_number()) return false;
     for (int64_t k = 0; k < t->count(); ++k)
@@ -321,14 +322,14 @@ class Collector {
     o.combine = ops::Combine::none;
   }
 
-  Nest nest_of(const ops::Loop& loop, const std::vector<std::vector<ArrayId>>& made, size_t l, const ir::Node& node) {
+  Nest nest_of(const ops::Loop& loop, const std::vector<std::vector<ArrayId>>& arrays, size_t l, const ir::Node& node) {
     Nest nest;
     nest.axes = loop.axes;
     nest.exclusive = loop.exclusive;
     nest.reverse = loop.reverse;
     for (const ops::Access& a : loop.accesses) {
       const ArrayId from =
-          a.source.kind == ops::Source::Kind::operand ? array_of(node.inputs[a.source.index]) : made[a.source.index][a.source.output];
+          a.source.kind == ops::Source::Kind::operand ? array_of(node.inputs[a.source.index]) : arrays[a.source.index][a.source.output];
       nest.accesses.push_back({from, a.dtype, a.index, {}, a.within, a.fill});
     }
     for (size_t k = 0; k < loop.outputs.size(); ++k) {
@@ -338,21 +339,21 @@ class Collector {
         for (size_t x = 0; x < loop.axes.size(); ++x)
           if (loop.axes[x].kind != ops::Axis::Kind::reduced) index.push_back(Expr::axis(static_cast<int>(x)));
       }
-      nest.outputs.push_back({made[l][k], o.dtype, o.value, o.combine, std::move(index), {}, o.within});
+      nest.outputs.push_back({arrays[l][k], o.dtype, o.value, o.combine, std::move(index), {}, o.within});
       if (updates_in_order(loop, o)) update_in_place(nest, nest.outputs.back());
     }
     return nest;
   }
 
   const ir::Graph& graph_;
-  const std::optional<size_t> carried_;
+  const std::optional<size_t> carried_;  ///< see PlanOptions::carried
   Plan plan_;
   ir::Assumptions checks_;  ///< relations of sizes that loops need and inference did not assume
   std::unordered_map<ValueId, ArrayId> ids_;
-  std::unordered_set<ArrayId> returned_;        ///< arrays that are outputs
-  std::unordered_map<ArrayId, ArrayId> dense_;  ///< copies of states that grow
-  std::set<std::pair<ArrayId, std::string>> checked_;
-  std::unordered_set<const DimNode*> input_symbols_;  ///< symbols that are sizes of inputs or of the graph around this one
+  std::unordered_set<ArrayId> returned_;               ///< arrays that are outputs
+  std::unordered_map<ArrayId, ArrayId> dense_;         ///< copies of states that grow
+  std::set<std::pair<ArrayId, std::string>> checked_;  ///< index checks that exist: array, and text of range and column
+  std::unordered_set<const DimNode*> input_symbols_;   ///< symbols that are sizes of inputs or of the graph around this one
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// The types that inputs and outputs of a program can have.
+/// Whether an input or output of a program can have the type.
 bool has_known_type(const ir::Type& t) { return t.is_tensor() ? t.has_rank() : t.dtype != DType::none; }
 
 bool body_fits(const ir::Graph& body) {
@@ -17,7 +17,7 @@ bool body_fits(const ir::Graph& body) {
   return std::ranges::all_of(body.inputs(), known) && std::ranges::all_of(body.outputs(), known);
 }
 
-/// Every iteration passes on the kind of value that it got: no optional of which the element alone is passed on.
+/// Whether each carried value of the loop has one kind (tensor, sequence, optional) as input and output of the body.
 bool keeps_kinds(const ir::Node& loop) {
   const ir::Graph& body = *loop.bodies[0].graph;
   for (size_t k = 2; k < loop.explicit_inputs; ++k)

@@ -10,12 +10,12 @@ namespace tenon::codegen {
 namespace {
 
 /// The number of the access whose loaded value the index is, as it is or wrapped where negative. -1: the index is something else.
-int loaded_from(const Expr& index) {
+int access_of_index(const Expr& index) {
   if (index.op() == ExprOp::input) return index->index;
-  if (index.op() == ExprOp::cast) return loaded_from(index.args()[0]);
+  if (index.op() == ExprOp::cast) return access_of_index(index.args()[0]);
   if (index.op() != ExprOp::select) return -1;
-  const int plain = loaded_from(index.args()[2]);
-  return mentions(index, ExprOp::axis) ? -1 : plain;
+  const int access = access_of_index(index.args()[2]);
+  return mentions(index, ExprOp::axis) ? -1 : access;
 }
 
 /// Whether dimension d of the loaded index has a fixed component (GatherND), so that the index is one column of its array.
@@ -28,7 +28,7 @@ bool is_component(const NestAccess& access, size_t d, const Plan& plan) {
 void add_loaded_indices(const std::vector<Expr>& index, const Expr& within, ArrayId table, const Nest& nest, const Plan& plan,
                         std::vector<LoadedIndex>& out) {
   for (size_t d = 0; d < index.size(); ++d) {
-    const int k = loaded_from(index[d]);
+    const int k = access_of_index(index[d]);
     if (k < 0 || !is_integer(nest.accesses[k].dtype) || (within && mentions(within, ExprOp::input, k))) continue;
     const NestAccess& from = nest.accesses[k];
     bool whole = true;

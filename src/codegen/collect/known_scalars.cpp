@@ -10,7 +10,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// What the access always loads; null where that is not known.
+/// The number that the access always loads; null where it is not known.
 Expr number_of(const NestAccess& access, const ir::Graph& graph, const Plan& plan) {
   const Array& array = plan.arrays[access.array];
   if (access.within || !array.value || !(product(array.shape) == Dim(1))) return {};

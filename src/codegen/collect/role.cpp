@@ -55,7 +55,7 @@ bool takes_f8(const ops::OpDef& def, const ir::NodeView& view) {
          (def.name == "ScatterElements" && view.attributes->text("reduction", "none") == "none");
 }
 
-/// Ranks and dtypes of all operands and results are known, and none is a string, sequence or packed type.
+/// Whether ranks and dtypes of all operands and results are known, and none is a string, sequence or packed type.
 bool has_kernel_types(const ops::OpDef& def, const ir::NodeView& view) {
   auto fits = [&](const ir::Type& t) {
     return t.kind == ir::Type::Kind::tensor && t.has_rank() && t.dtype != DType::string && !is_complex(t.dtype) && bits_of(t.dtype) >= 8 &&
@@ -65,7 +65,7 @@ bool has_kernel_types(const ops::OpDef& def, const ir::NodeView& view) {
          std::ranges::all_of(view.outputs, [&](const ir::Type& t) { return t.dtype == DType::none || fits(t); });
 }
 
-/// Whether the node only passes its first operand on. Some ops do so in their common use alone: Dropout may have a mask as second result.
+/// Whether the only result of the node is its first operand. Some ops have other uses: Dropout may have a mask as second result.
 bool only_moves(const ops::OpDef& def, const ir::NodeView& view) {
   for (size_t k = 1; k < view.outputs.size(); ++k)
     if (view.outputs[k].dtype != DType::none) return false;

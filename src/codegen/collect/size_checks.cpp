@@ -18,11 +18,11 @@ class Checker {
     for (const ops::Axis& a : nest.axes) extents_.push_back(a.extent);
   }
 
-  void place(const std::vector<Expr>& index, ArrayId array) {
+  void check_index(const std::vector<Expr>& index, ArrayId array) {
     const DimList& shape = plan_.arrays[array].shape;
     if (index.size() != shape.size()) return;
     for (size_t d = 0; d < index.size(); ++d) {
-      if (!reaches_its_bounds(index[d])) continue;
+      if (!is_range_exact(index[d])) continue;
       const ExprRange range = range_of(index[d], extents_);
       if (range.upper) require(shape[d] - 1, *range.upper, "an index exceeds its array");
       if (range.lower) require(*range.lower, 0, "a place lies before the start of its array");
@@ -30,9 +30,9 @@ class Checker {
   }
 
  private:
-  /// A sum of different axes takes its largest and smallest value; of other expressions ranges are only bounds. A factor that may be 0 is
-  /// that of a broadcast axis, which inference has looked at.
-  static bool reaches_its_bounds(const Expr& index) {
+  /// Whether the index takes the ends of its range: it is a sum of different axes. Ranges of other expressions are only bounds. A factor
+  /// that may be 0 is that of a broadcast axis, which inference has checked.
+  static bool is_range_exact(const Expr& index) {
     const Linear sum = linear_of(index);
     return !sum.overflowed() && std::ranges::all_of(sum.terms, [](const auto& term) {
       return term.first.op() == ExprOp::axis && (term.second.is_number() || term.second.lower() > 0);
@@ -60,9 +60,9 @@ void add_size_checks(const Nest& nest, const Plan& plan, const ir::Assumptions& 
                      ir::Assumptions& checks) {
   Checker check(nest, plan, assumed, where, checks);
   for (const NestAccess& a : nest.accesses)
-    if (!a.within) check.place(a.index, a.array);
+    if (!a.within) check.check_index(a.index, a.array);
   for (const NestOutput& o : nest.outputs)
-    if (!o.within) check.place(o.index, o.array);
+    if (!o.within) check.check_index(o.index, o.array);
 }
 
 }  // namespace tenon::codegen

@@ -11,8 +11,8 @@ namespace {
 
 /// A step in elements, with 64 for each symbol.
 int64_t typical_step(Dim step) {
-  constexpr int64_t kMany = 64;
-  const Dim size = substitute(step, [](const DimNode&) { return Dim(kMany); });
+  constexpr int64_t kSymbolValue = 64;
+  const Dim size = substitute(step, [](const DimNode&) { return Dim(kSymbolValue); });
   return std::abs(size.number().value_or(0));
 }
 
@@ -23,7 +23,7 @@ struct TaskOrder {
   const std::vector<TaskAxis>& tasks;
   /// Axes of task components before the current one.
   std::vector<bool> passed = std::vector<bool>(nest.axes.size(), false);
-  bool whole = false;
+  bool is_whole = false;
 
   int64_t step(int axis) const { return nest.axes[axis].extent == Dim(1) ? 0 : typical_step(place.coefficients[axis]); }
 
@@ -44,10 +44,10 @@ struct TaskOrder {
   Dim parts_from(size_t k) {
     if (k == tasks.size()) return 1;
     const TaskAxis& task = tasks[k];
-    const int64_t here = step(task), largest = largest_remaining_step();
-    const bool in_order = here > 0 && here >= largest;
+    const int64_t own_step = step(task), largest = largest_remaining_step();
+    const bool in_order = own_step > 0 && own_step >= largest;
     if (!in_order) {
-      whole = here == 0;
+      is_whole = own_step == 0;
       if (task.extent.is_number() && task.extent != Dim(1)) return 1;
     }
     if (!task.in_parts)
@@ -78,7 +78,7 @@ void AccessPatterns::add(ArrayId array, const std::optional<Affine>& place, cons
   if (place) {
     TaskOrder order{*place, nest, tasks_};
     pattern.parts = order.parts_from(0);
-    pattern.whole = order.whole;
+    pattern.whole = order.is_whole;
   }
   const auto [known, fresh] = patterns_.emplace(array, pattern);
   if (fresh) return;

@@ -10,7 +10,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Of the rows operand: where it is read, or where `store_rows_operand` will put it.
+/// The place of the rows operand: of its load, or in the array that `store_rows_operand` will add.
 std::optional<Affine> rows_place(const Contraction& c, const Nest& nest, const Plan& plan) {
   const int axes = static_cast<int>(nest.axes.size());
   if (c.rows_operand.accesses.size() == 1) return affine_of(flat_of(nest.accesses[c.rows_operand.accesses[0]], plan), axes);
@@ -30,36 +30,36 @@ std::optional<Affine> scale_place(const Contraction& c, const Nest& nest, const 
 
 bool scale_moves(const Tiling& t, const JointAxis& rows) { return t.scale && !(t.scale->coefficients[rows.axes.back()] == Dim(0)); }
 
-/// Tiles run over the last axis of rows: one that is known to be long, where the last one may be short (a batch of unknown size after the
-/// steps of a sequence).
-void put_many_rows_last(Tiling& t, int64_t many) {
+/// Tiles run over the last axis of rows. Where that may be short (a batch of unknown size), moves an axis that is known to be long (the
+/// steps of a sequence) to the end.
+void move_long_rows_last(Tiling& t, int64_t long_rows) {
   std::vector<JointAxis>& rows = t.roles.rows;
   const auto count = [](const JointAxis& a) { return a.extent.number().value_or(0); };
-  if (rows.empty() || count(rows.back()) >= many) return;
+  if (rows.empty() || count(rows.back()) >= long_rows) return;
   const auto longest = std::ranges::max_element(rows, {}, count);
-  if (count(*longest) >= many && !scale_moves(t, *longest)) std::rotate(longest, longest + 1, rows.end());
+  if (count(*longest) >= long_rows && !scale_moves(t, *longest)) std::rotate(longest, longest + 1, rows.end());
 }
 
-bool join(Tiling& t, const Plan& plan) {
+bool join_axes(Tiling& t, const Plan& plan) {
   std::vector<Affine> places{t.rows};
   places.insert(places.end(), t.results.begin(), t.results.end());
   for (const EpilogueRead& r : t.reads) places.push_back(r.place);
   if (t.scale) places.push_back(*t.scale);
   join_roles(t.roles, places);
-  put_many_rows_last(t, plan.limits.tile_rows);
+  move_long_rows_last(t, plan.limits.tile_rows);
   return t.roles.lanes.size() == 1;
 }
 
-/// The same with the epilogue on the tile; nullopt where it has to run after.
-std::optional<Tiling> with_epilogue(const Tiling& bare, const Group& group, const Plan& plan) {
+/// The tiling with the epilogue on the tile; nullopt where the epilogue must be a kernel of its own.
+std::optional<Tiling> with_epilogue(const Tiling& without_epilogue, const Group& group, const Plan& plan) {
   auto places = group.epilogue ? epilogue_places(*group.epilogue, group.nests[0], plan) : std::nullopt;
   if (!places) return std::nullopt;
-  Tiling whole = bare;
-  whole.with_epilogue = true;
-  whole.reads = std::move(places->reads);
-  whole.results = std::move(places->results);
-  whole.columns = group.epilogue->columns;
-  return join(whole, plan) ? std::optional(std::move(whole)) : std::nullopt;
+  Tiling tiling = without_epilogue;
+  tiling.with_epilogue = true;
+  tiling.reads = std::move(places->reads);
+  tiling.results = std::move(places->results);
+  tiling.columns = group.epilogue->columns;
+  return join_axes(tiling, plan) ? std::optional(std::move(tiling)) : std::nullopt;
 }
 
 }  // namespace
@@ -71,10 +71,10 @@ int lines_of(const Tiling& tiling, Tile tile) {
 
 bool walks_groups(const Tiling& tiling) {
   const Contraction& c = tiling.roles;
-  const JointAxis& inner = c.depth.back();
+  const JointAxis& innermost = c.depth.back();
   if (c.group == 1) return true;
-  const bool whole = mod(inner.extent, Dim(c.group)) == Dim(0);
-  return tiling.rows.coefficients[inner.axes.back()] == Dim(1) && (whole || is_integer(c.sum));
+  const bool is_whole = mod(innermost.extent, Dim(c.group)) == Dim(0);
+  return tiling.rows.coefficients[innermost.axes.back()] == Dim(1) && (is_whole || is_integer(c.sum));
 }
 
 std::optional<Tiling> tiling_of(const Group& group, const Plan& plan) {
@@ -84,9 +84,9 @@ std::optional<Tiling> tiling_of(const Group& group, const Plan& plan) {
   auto rows = rows_place(*group.contraction(), nest, plan);
   auto plain = affine_of(flat_of(nest.outputs[0], plan), axes);
   if (!rows || !plain) return std::nullopt;
-  Tiling bare{*group.contraction(), std::move(*rows), scale_place(*group.contraction(), nest, plan), {std::move(*plain)}};
-  if (auto whole = with_epilogue(bare, group, plan)) return whole;
-  return join(bare, plan) ? std::optional(std::move(bare)) : std::nullopt;
+  Tiling without_epilogue{*group.contraction(), std::move(*rows), scale_place(*group.contraction(), nest, plan), {std::move(*plain)}};
+  if (auto tiling = with_epilogue(without_epilogue, group, plan)) return tiling;
+  return join_axes(without_epilogue, plan) ? std::optional(std::move(without_epilogue)) : std::nullopt;
 }
 
 }  // namespace tenon::codegen

@@ -10,7 +10,7 @@ namespace tenon::codegen {
 struct Tiling {
   Contraction roles;
   Affine rows;                  ///< of the rows operand
-  std::optional<Affine> scale;  ///< of what it is multiplied by
+  std::optional<Affine> scale;  ///< of the scale that multiplies it
   std::vector<Affine> results;  ///< of the epilogue where it runs on the tile, else of the sum
   bool with_epilogue = false;   ///< the group's epilogue runs on the tile; else it is a kernel of its own
   std::vector<EpilogueRead> reads = {};
@@ -18,14 +18,14 @@ struct Tiling {
 };
 
 /// nullopt where the group has no roles, a place is not affine, or the lanes do not join into one axis (the result is cut into panels as
-/// one product). An epilogue is left out where that is its doing.
+/// one product). Where only the epilogue is the reason, the tiling is that of the sum alone (with_epilogue is false).
 std::optional<Tiling> tiling_of(const Group& group, const Plan& plan);
 
-/// How many steps of the rows' last axis but one a tile takes.
+/// How many lines (see lines_of in contract_cost.h) a tile of this tiling contains.
 int lines_of(const Tiling& tiling, Tile tile);
 
-/// Whether the innermost depth is contiguous in the rows operand, in whole groups: what a group reads after its run is
-/// multiplied by zeros, which only integers bear.
+/// Whether groups of products can read the rows operand: its innermost depth is contiguous, and consists of whole groups. Integers may have
+/// a last group that reads beyond the row: these elements are multiplied by zeros (floats could be NaN there).
 bool walks_groups(const Tiling& tiling);
 
 }  // namespace tenon::codegen

@@ -11,14 +11,14 @@ double Machine::peak(const MultiplyAdd& instruction, const Target& target) const
 }
 
 Machine default_machine(const Target& target, int threads) {
-  constexpr double kGHz = 3, kBytesACycle = 28, kThird = 25, kMemory = 10, kAllMemory = 40, kExchange = 10;
+  constexpr double kGHz = 3, kL2BytesPerCycle = 28, kL3Gbps = 25, kMemoryGbps = 10, kMaxMemoryGbps = 40, kExchangeGbps = 10;
   const MultiplyAdd& instruction = target.of_f32();
   Machine out;
   out.f32_gflops = kGHz * 2 * instruction.lanes / instruction.cycles;
-  out.l2_bandwidth = {kGHz * kBytesACycle, kGHz * kBytesACycle * threads};
-  out.l3_bandwidth = {kThird, kThird * threads};
-  out.memory_bandwidth = {kMemory, std::max(kMemory, std::min(kMemory * threads, kAllMemory))};
-  if (threads > 1) out.shared_read_gbps = out.shared_write_gbps = kExchange * threads;
+  out.l2_bandwidth = {kGHz * kL2BytesPerCycle, kGHz * kL2BytesPerCycle * threads};
+  out.l3_bandwidth = {kL3Gbps, kL3Gbps * threads};
+  out.memory_bandwidth = {kMemoryGbps, std::max(kMemoryGbps, std::min(kMemoryGbps * threads, kMaxMemoryGbps))};
+  if (threads > 1) out.shared_read_gbps = out.shared_write_gbps = kExchangeGbps * threads;
   out.fork_join_ns = 2000;
   out.threads = threads;
   out.l2_bytes = target.caches[1];

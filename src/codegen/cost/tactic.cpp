@@ -12,13 +12,14 @@
 namespace tenon::codegen {
 namespace {
 
-/// Of attention's two products: keys times vectors of queries, then queries times vectors of values.
+/// The tile of both products of attention: keys times vectors of queries, then queries times vectors of values.
 Tile attention_tile(const Target& target) { return target.registers >= 32 ? Tile{8, 2} : Tile{6, 2}; }
 
-/// Of attention: tasks that keep some threads busy to the end, and keys whose products outweigh what a part leaves and is joined from.
+/// Of attention: enough tasks for some threads, and the keys of a part whose products take longer than storing and joining its results.
 constexpr int64_t kTasksOfAttention = 8, kKeysOfAPart = 256;
-/// Of attention behind a state: queries of a head up to which a vector of them, mostly empty, takes longer than keys that are transposed.
-constexpr int64_t kFewQueries = 3;
+/// Of attention in plans that sum in one order: with at most so many queries, transposing keys is faster than a mostly empty vector of
+/// queries.
+constexpr int64_t kMaxFewQueries = 3;
 
 int registers_of(Tile tile) { return tile.rows * tile.vectors + tile.vectors + 1; }
 
@@ -27,7 +28,7 @@ template <class T>
 struct Field {
   std::string_view name;
   int64_t T::* value;
-  int64_t least, most, multiple = 1;
+  int64_t min, max, multiple = 1;
 };
 
 constexpr int64_t kManyOps = int64_t{1} << 40;
@@ -103,10 +104,10 @@ Result<void> set(T& tactic, std::string_view word, const Target& target) {
   for (const auto& f : fields_of(tactic)) {
     if (f.name != name) continue;
     const auto n = number_of(value);
-    if (!n || *n < f.least || *n > f.most || *n % f.multiple != 0)
+    if (!n || *n < f.min || *n > f.max || *n % f.multiple != 0)
       return refused(
           word, "not a number that this field may have",
-          fmt::format("{}={} to {}{}", name, f.least, f.most, f.multiple == 1 ? "" : fmt::format(", a multiple of {}", f.multiple)));
+          fmt::format("{}={} to {}{}", name, f.min, f.max, f.multiple == 1 ? "" : fmt::format(", a multiple of {}", f.multiple)));
     tactic.*f.value = *n;
     return {};
   }
@@ -123,19 +124,19 @@ Result<void> each_word(std::string_view text, auto&& take) {
   return {};
 }
 
-/// Of sums that wait in a thread's scratch memory for the next products.
-constexpr int64_t kMostWaitingBytes = 4 << 20;
+/// Most bytes of sums that a task keeps in scratch memory between blocks of the depth.
+constexpr int64_t kMaxScratchSums = 4 << 20;
 
-/// What several fields must keep together.
-Result<void> fits(const Tactic& tactic, const Target& target) {
+/// Checks limits on several fields together.
+Result<void> check_fields_together(const Tactic& tactic, const Target& target) {
   const auto* product = std::get_if<ContractTactic>(&tactic);
   if (!product || product->depth == 0) return {};
   const int64_t panel = int64_t{product->tile.vectors} * target.lanes();
   // Each field is below 2^20 and a tile has at most 1024 sums.
   const int64_t sums = product->split * product->panels * product->tile.rows * panel;
-  if (sums * 4 > kMostWaitingBytes)
+  if (sums * 4 > kMaxScratchSums)
     return refused(text_of(tactic), "with a depth, the sums of a task wait in memory, and these are too many",
-                   fmt::format("split * panels * ROWS * {} of at most {}", panel, kMostWaitingBytes / 4));
+                   fmt::format("split * panels * ROWS * {} of at most {}", panel, kMaxScratchSums / 4));
   return {};
 }
 
@@ -162,7 +163,7 @@ Tactic default_tactic(const Group& group, const Target& target) {
                              .split = kTasksOfAttention,
                              .least = kKeysOfAPart,
                              .grain = kFlopsWorthAThread,
-                             .few = kFewQueries};
+                             .few = kMaxFewQueries};
     default: return {};
   }
 }
@@ -180,7 +181,7 @@ std::string text_of(const Tactic& tactic) {
 
 Result<Tactic> override_fields(Tactic tactic, std::string_view text, const Target& target) {
   TRY(each_word(text, [&](std::string_view word) { return std::visit([&](auto& of) { return set(of, word, target); }, tactic); }));
-  TRY(fits(tactic, target));
+  TRY(check_fields_together(tactic, target));
   return tactic;
 }
 

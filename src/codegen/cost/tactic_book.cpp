@@ -8,15 +8,16 @@
 namespace tenon::codegen {
 namespace {
 
+/// Whether the group computes the node of that name.
 bool computes(const Group& group, const ir::Graph& graph, std::string_view name) {
   if (group.is_auxiliary()) return false;
-  const auto is_it = [&](ir::NodeId n) { return n && graph.node(n).name == name; };
-  if (is_it(group.node)) return true;
-  const auto in = [&](const Nest& nest) { return std::ranges::any_of(nest.nodes, is_it); };
-  return std::ranges::any_of(group.nests, in) || (group.epilogue && in(group.epilogue->map));
+  const auto is_named = [&](ir::NodeId n) { return n && graph.node(n).name == name; };
+  if (is_named(group.node)) return true;
+  const auto contains = [&](const Nest& nest) { return std::ranges::any_of(nest.nodes, is_named); };
+  return std::ranges::any_of(group.nests, contains) || (group.epilogue && contains(group.epilogue->map));
 }
 
-/// And without blanks at its end.
+/// The line without its comment and without blanks at its end.
 std::string_view without_comment(std::string_view line) {
   line = line.substr(0, line.find('#'));
   while (!line.empty() && (line.back() == ' ' || line.back() == '\r' || line.back() == '\t')) line.remove_suffix(1);

@@ -27,17 +27,17 @@ struct Sizes {
 
 constexpr int kNoAxis = -1;
 
-bool walked_by_one(const std::optional<Affine>& place, int axis) { return place && place->coefficients[axis] == Dim(1); }
+bool is_contiguous(const std::optional<Affine>& place, int axis) { return place && place->coefficients[axis] == Dim(1); }
 bool is_invariant(const std::optional<Affine>& place, int axis) { return place && place->coefficients[axis] == Dim(0); }
 
 /// Shuffles for one register of a square that is transposed in registers.
-constexpr double kTranspose = 4;
+constexpr double kTransposeCost = 4;
 /// Cost in additions, of which two start in a cycle (Zen 5): of a division or a root, and of a minimum whose operands may both be NaN.
-constexpr double kDivision = 5, kMinimum = 3;
+constexpr double kDivisionCost = 5, kMinimumCost = 3;
 /// Latency in additions: cycles from one step of a reduction to the next, times two.
 constexpr double kAdditionLatency = 4, kMultiplyAddLatency = 8, kMinimumLatency = 8;
 /// Cost of the bounds check of a load that is computed at each point, in additions.
-constexpr double kMask = 3;
+constexpr double kMaskCost = 3;
 
 /// What one point of a nest costs; see LoopWork. Operations whose result is the same in all lanes are not counted.
 class PointCost {
@@ -63,8 +63,8 @@ class PointCost {
     else if (e.op() == ExprOp::axis) out = e->index == vector_;
     else
       for (const Expr& a : e.args()) {
-        const bool mine = varies(a);
-        out = out || mine;
+        const bool is_varying = varies(a);
+        out = out || is_varying;
       }
     return varies_[e.get()] = out;
   }
@@ -73,7 +73,7 @@ class PointCost {
     count(o.value);
     if (o.combine == ops::Combine::none) return;
     const bool sums = o.combine == ops::Combine::sum, multiply_add = sums && o.value && o.value.op() == ExprOp::mul;
-    if (!multiply_add) operations += sums ? 1 : kMinimum;
+    if (!multiply_add) operations += sums ? 1 : kMinimumCost;
     sum_latency = std::max(sum_latency, multiply_add ? kMultiplyAddLatency : sums ? kAdditionLatency : kMinimumLatency);
   }
 
@@ -85,9 +85,9 @@ class PointCost {
       case ExprOp::exp: ++exponentials; return;
       case ExprOp::div:
       case ExprOp::reciprocal:
-      case ExprOp::sqrt: operations += kDivision; return;
+      case ExprOp::sqrt: operations += kDivisionCost; return;
       case ExprOp::min:
-      case ExprOp::max: operations += std::ranges::any_of(e.args(), is_constant) ? 1 : kMinimum; return;
+      case ExprOp::max: operations += std::ranges::any_of(e.args(), is_constant) ? 1 : kMinimumCost; return;
       default: is_transcendental(e.op()) ? ++transcendentals : ++operations;
     }
   }
@@ -104,23 +104,23 @@ class PointCost {
 void count_loops(LoopWork& out, const Nest& nest, int vector, int64_t unrolled) {
   const auto parallel = [](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; };
   Dim reduced = 1, innermost = 1;
-  bool written_out = true;
+  bool is_unrolled = true;
   for (int x = 0; x < static_cast<int>(nest.axes.size()); ++x) {
     const ops::Axis& a = nest.axes[x];
     if (parallel(a) || x == vector) continue;
     reduced = reduced * a.extent;
     innermost = a.extent;
-    written_out = written_out && a.extent.number().value_or(unrolled + 1) <= unrolled;
+    is_unrolled = is_unrolled && a.extent.number().value_or(unrolled + 1) <= unrolled;
   }
-  const auto in = [](Dim all, Dim each) { return floor_div(all, max(Dim(1), each)); };
+  const auto quotient = [](Dim all, Dim each) { return floor_div(all, max(Dim(1), each)); };
   out.lane_extent = nest.axes[vector].extent;
-  const Dim runs = in(out.points, out.lane_extent), apart = in(runs, reduced);
+  const Dim vector_loops = quotient(out.points, out.lane_extent), results = quotient(vector_loops, reduced);
   if (parallel(nest.axes[vector])) {
-    out.vector_loops = apart;
-    if (!written_out) out.inner_loops = in(reduced, innermost);
+    out.vector_loops = results;
+    if (!is_unrolled) out.inner_loops = quotient(reduced, innermost);
   } else {
-    out.vector_loops = runs;
-    out.lane_reductions = apart * Dim(static_cast<int64_t>(nest.outputs.size()));
+    out.vector_loops = vector_loops;
+    out.lane_reductions = results * Dim(static_cast<int64_t>(nest.outputs.size()));
   }
 }
 
@@ -174,7 +174,7 @@ Work few_queries_work(const Nest& nest, Dim used, int rows, int vectors, const T
                 .transcendentals = 1,
                 .loads = kLoadsOfPair},
                // Keys are transposed in registers.
-               {.points = heads * chunks * keys * extent(kHeadSize), .lane_extent = keys, .operations = kTranspose, .loads = 2}};
+               {.points = heads * chunks * keys * extent(kHeadSize), .lane_extent = keys, .operations = kTransposeCost, .loads = 2}};
   return out;
 }
 
@@ -188,20 +188,20 @@ LoopWork loop_work(const Nest& nest, int vector, int transposed, int sums, int64
     out.sum_latency = body.sum_latency / sums;
   }
   const int axes = static_cast<int>(nest.axes.size());
-  const bool along_runs = vector >= 0 && vector + 1 == axes;
-  const auto place = [&](const Expr& flat) {
+  const bool is_vector_innermost = vector >= 0 && vector + 1 == axes;
+  const auto count_access = [&](const Expr& flat) {
     const auto at = affine_of(flat, axes);
-    if (along_runs && is_invariant(at, vector)) return;  // a register holds it
-    const bool by_squares = transposed >= 0 && walked_by_one(at, transposed) && !walked_by_one(at, vector) && !is_invariant(at, vector);
-    if (by_squares) out.operations += kTranspose;
-    ++(by_squares || vector < 0 || walked_by_one(at, vector) || is_invariant(at, vector) ? out.loads : out.gathers);
+    if (is_vector_innermost && is_invariant(at, vector)) return;  // loaded before the loop along the lanes
+    const bool by_squares = transposed >= 0 && is_contiguous(at, transposed) && !is_contiguous(at, vector) && !is_invariant(at, vector);
+    if (by_squares) out.operations += kTransposeCost;
+    ++(by_squares || vector < 0 || is_contiguous(at, vector) || is_invariant(at, vector) ? out.loads : out.gathers);
   };
   for (const NestAccess& a : nest.accesses) {
-    place(flat_of(a, plan));
-    if (a.within && (!along_runs || mentions(a.within, ExprOp::axis, vector))) out.operations += kMask;
+    count_access(flat_of(a, plan));
+    if (a.within && (!is_vector_innermost || mentions(a.within, ExprOp::axis, vector))) out.operations += kMaskCost;
   }
   for (const NestOutput& o : nest.outputs)
-    if (o.combine == ops::Combine::none) place(flat_of(o, plan));
+    if (o.combine == ops::Combine::none) count_access(flat_of(o, plan));
   return out;
 }
 

@@ -35,7 +35,7 @@ namespace tenon::codegen {
 namespace machine {
 namespace {
 
-/// What is compiled, cut into modules: kernels, and after them the subroutines that they call.
+/// The LLVM modules to compile: some kernels each, and one of the subroutines that kernels call.
 class Modules {
  public:
   explicit Modules(std::span<const TileKernel> kernels) : kernels_(kernels), calls_(subroutine_calls_of(kernels)) {}
@@ -49,7 +49,7 @@ class Modules {
     }
     for (size_t k = number * size(); k < std::min(kernels_.size(), (number + 1) * size()); ++k) {
       TRY(verify(kernels_[k]));
-      TRY(Lower(kernels_[k], target, module, calls_.is_caller[k]).run(symbol(k)));
+      TRY(KernelLowering(kernels_[k], target, module, calls_.is_caller[k]).run(symbol(k)));
     }
     return {};
   }
@@ -57,8 +57,8 @@ class Modules {
   static std::string symbol(size_t kernel) { return "kernel" + std::to_string(kernel); }
 
  private:
-  /// Kernels a module: they share the set-up of LLVM's passes (some milliseconds). Few, so that all threads have work; it follows from
-  /// the number of kernels alone, so that bytes never depend on the number of threads.
+  /// Kernels in a module, which share the set-up of LLVM's passes (some milliseconds): few, so that all threads have work. It depends on
+  /// the number of kernels alone, so that the bytes do not depend on the number of threads.
   size_t size() const { return std::clamp<size_t>(kernels_.size() / 32, 4, 16); }
   size_t of_kernels() const { return (kernels_.size() + size() - 1) / size(); }
 
@@ -66,7 +66,7 @@ class Modules {
   SubroutineCalls calls_;
 };
 
-/// What LLVM compiles in one go. Members are destroyed from the last to the first.
+/// One module and the objects that LLVM needs to compile it. Members are destroyed from the last to the first.
 struct Unit {
   llvm::LLVMContext context;
   llvm::Module module{"tenon", context};
@@ -75,7 +75,7 @@ struct Unit {
   llvm::legacy::PassManager passes;
 };
 
-/// What one thread needs to compile kernel after kernel.
+/// Compiles modules on one thread.
 class Compiler {
  public:
   explicit Compiler(const Target& target) : target_(target) {}
@@ -125,11 +125,11 @@ class Compiler {
   std::unique_ptr<llvm::TargetMachine> machine_;
 };
 
-/// Registers all architectures and passes. LLVM does that once and under locks, which an exception would leave closed for ever: where the
-/// memory ends here, this process generates no code any more; later it may end without harm.
+/// Registers all architectures and passes. LLVM does that once and under locks, which an exception would leave locked for ever. So after a
+/// lack of memory here, this process cannot generate code; later it does no harm.
 bool initialize() {
   void* frame = nullptr;
-  (void)backtrace(&frame, 1);  // loads what an exception needs to pass through the C library
+  (void)backtrace(&frame, 1);  // loads the unwinder, which exceptions need later
   for (auto construct = tenon_llvm_constructors_begin; construct != tenon_llvm_constructors_end; ++construct) (*construct)();
   for (const Architecture* a : all_architectures()) a->initialize();
   llvm::initializeCodeGen(*llvm::PassRegistry::getPassRegistry());
@@ -153,13 +153,13 @@ Result<void> start_llvm() {
   return {};
 }
 
-/// The first exception that left a thread.
+/// The first exception of all threads.
 struct Failure {
-  std::atomic<bool> seen = false;
+  std::atomic<bool> has_failed = false;
   std::exception_ptr first;
 
-  void keep() {
-    if (!seen.exchange(true)) first = std::current_exception();
+  void store_current() {
+    if (!has_failed.exchange(true)) first = std::current_exception();
   }
   /// After all threads have ended.
   Result<void> result() const {
@@ -178,7 +178,7 @@ void on_threads(int64_t count, Work work) {
   try {
     while (static_cast<int64_t>(workers.size()) < count - 1) workers.emplace_back(work);
   } catch (const std::exception&) {
-    // What has begun goes on; the rest falls to those that run.
+    // The threads that started do all the work.
   }
   work();
   for (std::thread& t : workers) t.join();
@@ -197,8 +197,8 @@ Result<MachineCode> emit(std::span<const TileKernel> kernels, const Target& targ
   machine::on_threads(std::min<int64_t>(threads, static_cast<int64_t>(made.size())), [&] {
     try {
       machine::Compiler compiler(target);
-      for (size_t i = next++; i < made.size() && !failure.seen; i = next++) made[i] = compiler.compile(modules, i);
-    } catch (...) { failure.keep(); }
+      for (size_t i = next++; i < made.size() && !failure.has_failed; i = next++) made[i] = compiler.compile(modules, i);
+    } catch (...) { failure.store_current(); }
   });
   TRY(failure.result());
   std::vector<std::string> objects;

@@ -18,7 +18,7 @@ llvm::Type* like(V a, llvm::Type* element) { return with_lanes(element, a.lanes(
 V unary(ID id, V a) { return a.with(a.b->CreateUnaryIntrinsic(id, a.v)); }
 V binary(ID id, V a, V b) { return a.with(a.b->CreateBinaryIntrinsic(id, a.v, b.v)); }
 
-/// Clamps to the range and then truncates: LLVM saturates lanes of 8 and 16 bits one by one.
+/// Casts floats to integers: clamps to the range, then truncates. (LLVM's own saturating casts take lanes of 8 and 16 bits one by one.)
 V float_to_short_integer(V value, DType to) {
   const bool with_sign = is_signed(to);
   // Rounding is part of the conversion: it may follow the clamp, whose bounds are whole numbers.
@@ -45,7 +45,7 @@ V float_to_integer(V value, DType to) {
   return value.with(b.CreateIntrinsic(id, {type, value.type()}, {value.v}));
 }
 
-/// An integer that f64 cannot hold, rounded to odd at 2^11: it can now, and whoever rounds it to half of the bits or fewer rounds right.
+/// Rounds a 64-bit integer to odd at 2^11, so that f64 holds it and a later rounding to half of the bits or fewer is correct.
 V odd_beyond_53_bits(V value, bool with_sign) {
   const V high = with_sign ? shift_right_signed(value, 53) : shift_right(value, 53);
   V fits = equal(high, value.splat_integer(0));
@@ -65,7 +65,7 @@ V integer_to_float(V value, DType from, DType to) {
   return half(to) ? round_half(to, number) : number;
 }
 
-/// What minps and maxps do: b where a is not the better one, so also where either is NaN and where both are zeros.
+/// The minimum or maximum as minps and maxps compute it: b unless a is better, so b where either is NaN or both are zeros.
 V better(V a, V b, bool larger) { return select(larger ? less(b, a) : less(a, b), a, b); }
 
 std::optional<double> constant_of(V a) {
@@ -74,7 +74,7 @@ std::optional<double> constant_of(V a) {
   return a.width() == 32 ? number->convertToFloat() : number->convertToDouble();
 }
 
-/// The zero that wins against every zero.
+/// The zero that is the result for any two zeros: -0 of a minimum, +0 of a maximum.
 bool is_best_zero(double c, bool larger) { return c == 0 && std::signbit(c) != larger; }
 
 V extreme_of_constant(V x, V constant, double c, bool larger) {
@@ -166,7 +166,7 @@ V integer_mod(DType d, V a, V b) {
   return select(apart, r + b, r);
 }
 
-/// Square and multiply, one round for each bit of the largest exponent.
+/// Integer powers by squaring and multiplying, one step for each bit of the largest exponent.
 V integer_pow(DType d, V base, V exponent) {
   Builder& b = *base.b;
   llvm::Function* f = b.GetInsertBlock()->getParent();

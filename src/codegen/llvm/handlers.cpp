@@ -37,12 +37,12 @@ thread_local std::jmp_buf* escape_of_thread = nullptr;
   throw std::bad_alloc();
 }
 
-std::atomic<std::new_handler> other_handler = nullptr;  ///< that was there before
+std::atomic<std::new_handler> previous_handler = nullptr;  ///< installed before ErrorHandlers
 
-/// operator new calls it where there is no memory, also in LLVM's code.
+/// The handler that operator new calls where there is no memory, also in LLVM's code.
 void no_memory_for_new() {
   if (escape_of_thread) std::longjmp(*escape_of_thread, 1);
-  const std::new_handler other = other_handler;
+  const std::new_handler other = previous_handler;
   if (!other) throw std::bad_alloc();
   other();
 }
@@ -52,7 +52,7 @@ void no_memory_for_new() {
 ErrorHandlers::ErrorHandlers() {
   const std::lock_guard guard(users().mutex);
   if (users().count++ != 0) return;
-  other_handler = std::set_new_handler(no_memory_for_new);
+  previous_handler = std::set_new_handler(no_memory_for_new);
   llvm::install_bad_alloc_error_handler(no_memory);
   llvm::install_fatal_error_handler(end_process);
 }
@@ -60,7 +60,7 @@ ErrorHandlers::ErrorHandlers() {
 ErrorHandlers::~ErrorHandlers() {
   const std::lock_guard guard(users().mutex);
   if (--users().count != 0) return;
-  if (std::get_new_handler() == no_memory_for_new) std::set_new_handler(other_handler);
+  if (std::get_new_handler() == no_memory_for_new) std::set_new_handler(previous_handler);
   llvm::remove_bad_alloc_error_handler();
   llvm::remove_fatal_error_handler();
 }

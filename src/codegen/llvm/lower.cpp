@@ -15,7 +15,7 @@ using llvm::BasicBlock;
 using llvm::Type;
 using llvm::Value;
 
-Lower::Lower(const TileKernel& kernel, const Target& target, llvm::Module& module, bool calls_functions)
+KernelLowering::KernelLowering(const TileKernel& kernel, const Target& target, llvm::Module& module, bool calls_functions)
     : kernel_(kernel),
       target_(target),
       module_(module),
@@ -23,11 +23,11 @@ Lower::Lower(const TileKernel& kernel, const Target& target, llvm::Module& modul
       registers_(kernel.registers.size()),
       calls_functions_(calls_functions) {}
 
-BasicBlock* Lower::new_block(const char* name) { return BasicBlock::Create(b_.getContext(), name, function_); }
+BasicBlock* KernelLowering::new_block(const char* name) { return BasicBlock::Create(b_.getContext(), name, function_); }
 
-Value* Lower::scalar_or(Reg r, int64_t otherwise) { return r == kNone ? i64(otherwise) : registers_[r].v; }
+Value* KernelLowering::scalar_or(Reg r, int64_t otherwise) { return r == kNone ? i64(otherwise) : registers_[r].v; }
 
-void Lower::bind_buffers(Value* arguments, Value* scratch) {
+void KernelLowering::bind_buffers(Value* arguments, Value* scratch) {
   int64_t used = 0;
   for (const Buffer& buffer : kernel_.buffers) {
     if (buffer.kind == Buffer::Kind::argument) {
@@ -39,7 +39,7 @@ void Lower::bind_buffers(Value* arguments, Value* scratch) {
   }
 }
 
-Result<void> Lower::run(const std::string& symbol) {
+Result<void> KernelLowering::run(const std::string& symbol) {
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getInt64Ty(), b_.getInt64Ty()}, false);
   function_ = new_function(module_, type, symbol, target_);
   b_.SetInsertPoint(new_block("entry"));
@@ -57,12 +57,12 @@ Result<void> Lower::run(const std::string& symbol) {
   return {};
 }
 
-Result<void> Lower::block(const TileBlock& instructions) {
+Result<void> KernelLowering::block(const TileBlock& instructions) {
   for (const TileInstr& in : instructions) TRY(instruction(in));
   return {};
 }
 
-Result<void> Lower::instruction(const TileInstr& in) {
+Result<void> KernelLowering::instruction(const TileInstr& in) {
   switch (in.op) {
     case TileOp::store: store(in); return {};
     case TileOp::prefetch: prefetch(in); return {};
@@ -74,7 +74,7 @@ Result<void> Lower::instruction(const TileInstr& in) {
   }
 }
 
-Result<V> Lower::value(const TileInstr& in) {
+Result<V> KernelLowering::value(const TileInstr& in) {
   switch (in.op) {
     case TileOp::constant: return constant(in);
     case TileOp::size: return wrap(b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt64Ty(), sizes_, in.index)));
@@ -96,13 +96,13 @@ Result<V> Lower::value(const TileInstr& in) {
   }
 }
 
-V Lower::call(const Subroutine& subroutine, llvm::ArrayRef<V> args) {
+V KernelLowering::call(const Subroutine& subroutine, llvm::ArrayRef<V> args) {
   llvm::SmallVector<Value*, 2> actual;
   for (V a : args) actual.push_back(a.v);
   return wrap(b_.CreateCall(subroutine.declare(module_, target_), actual));
 }
 
-Result<V> Lower::expression(const TileInstr& in) {
+Result<V> KernelLowering::expression(const TileInstr& in) {
   llvm::SmallVector<V, 3> args;
   for (Reg r : in.args) args.push_back(reg(r));
   const DType operand = kernel_.registers[in.args.back()].element;
@@ -114,7 +114,7 @@ Result<V> Lower::expression(const TileInstr& in) {
   return v;
 }
 
-V Lower::constant(const TileInstr& in) {
+V KernelLowering::constant(const TileInstr& in) {
   Type* type = register_type(b_.getContext(), in.type);
   if (type->isFPOrFPVectorTy()) return wrap(llvm::ConstantFP::get(type, in.number));
   const DType d = in.type.element;
@@ -123,7 +123,7 @@ V Lower::constant(const TileInstr& in) {
   return wrap(llvm::ConstantInt::get(type, llvm::APInt(type->getScalarSizeInBits(), value, false, true)));
 }
 
-V Lower::iota(TileType t) {
+V KernelLowering::iota(TileType t) {
   llvm::SmallVector<llvm::Constant*, 64> lanes;
   Type* element = element_type(b_.getContext(), t.element);
   for (int i = 0; i < t.lanes; ++i) {
@@ -134,7 +134,7 @@ V Lower::iota(TileType t) {
   return wrap(t.lanes == 1 ? static_cast<Value*>(lanes[0]) : llvm::ConstantVector::get(lanes));
 }
 
-V Lower::first_mask(V count, int lanes) {
+V KernelLowering::first_mask(V count, int lanes) {
   const V zero = count.splat_integer(0), most = count.splat_integer(lanes);
   const V low = select(less(count, zero), zero, count);
   const V clamped = select(less(most, low), most, low);
@@ -142,9 +142,9 @@ V Lower::first_mask(V count, int lanes) {
   return less(iota({DType::i32, lanes}), splat(narrow, lanes));
 }
 
-V Lower::splat(V scalar, int lanes) { return lanes == 1 ? scalar : wrap(b_.CreateVectorSplat(lanes, scalar.v)); }
+V KernelLowering::splat(V scalar, int lanes) { return lanes == 1 ? scalar : wrap(b_.CreateVectorSplat(lanes, scalar.v)); }
 
-V Lower::reduce(const TileInstr& in) {
+V KernelLowering::reduce(const TileInstr& in) {
   V v = reg(in.args[0]);
   for (int half = v.lanes() / 2; half > 0; half /= 2)
     v = emit_combine(target_, in.combine, in.type.element, slice(v, 0, half), slice(v, half, half));
@@ -152,7 +152,7 @@ V Lower::reduce(const TileInstr& in) {
 }
 
 /// Rotated: the test is at the end, so that an iteration costs one branch. Each copy of an unrolled body sees its own induction value.
-Result<void> Lower::loop_part(const TileInstr& in, Value* to, int times, std::vector<V>& state) {
+Result<void> KernelLowering::loop_part(const TileInstr& in, Value* to, int times, std::vector<V>& state) {
   BasicBlock *before = b_.GetInsertBlock(), *body = new_block("loop"), *after = new_block("after");
   Value *from = state[0].v, *step = reg(in.args[2]).v;
   b_.CreateCondBr(b_.CreateICmpSLT(from, to), body, after);
@@ -184,7 +184,7 @@ Result<void> Lower::loop_part(const TileInstr& in, Value* to, int times, std::ve
   return {};
 }
 
-Result<void> Lower::loop(const TileInstr& in) {
+Result<void> KernelLowering::loop(const TileInstr& in) {
   Value *to = reg(in.args[1]).v, *step = reg(in.args[2]).v;
   std::vector<V> state{reg(in.args[0])};
   for (Reg r : in.carried_in) state.push_back(reg(r));
@@ -194,7 +194,7 @@ Result<void> Lower::loop(const TileInstr& in) {
   return {};
 }
 
-Result<void> Lower::branch(const TileInstr& in) {
+Result<void> KernelLowering::branch(const TileInstr& in) {
   BasicBlock *then = new_block("then"), *otherwise = new_block("else"), *after = new_block("join");
   b_.CreateCondBr(reg(in.args[0]).v, then, otherwise);
   auto side = [&](BasicBlock* at, const TileBlock& body) -> Result<BasicBlock*> {

@@ -8,10 +8,10 @@
 namespace tenon::codegen::machine {
 
 /// Lowers one verified kernel to a function of an LLVM module, instruction by instruction; vectors stay as wide as the tile IR says.
-class Lower {
+class KernelLowering {
  public:
   /// calls_functions: transcendental functions become calls of subroutines, which the module declares; false: they are inlined.
-  Lower(const TileKernel& kernel, const Target& target, llvm::Module& module, bool calls_functions);
+  KernelLowering(const TileKernel& kernel, const Target& target, llvm::Module& module, bool calls_functions);
   /// Errors: not_supported (a float function without an emission for its dtype).
   Result<void> run(const std::string& symbol);
 

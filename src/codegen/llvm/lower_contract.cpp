@@ -12,50 +12,51 @@ using llvm::Value;
 namespace {
 
 constexpr int kCacheLine = 64;
-/// Of llvm.prefetch: 3 is the first-level cache.
-constexpr int kIntoSecondLevel = 2;
+/// Locality of llvm.prefetch for the second-level cache (3: first level).
+constexpr int kSecondLevelLocality = 2;
 
 }  // namespace
 
 /// Addresses of the operands of the next steps. Rows of A are addressed from few moving base pointers, each with two neighbours at one and
 /// two strides, so that x86 addressing ([base + stride], [base + 2*stride]) reaches them without a register for every row. Neighbours are
-/// rows of a line, or those of the same place in several lines, whichever needs fewer.
-struct Lower::Panel {
-  static constexpr int kRowsOfABase = 3;
+/// rows of one line, or rows at one position in several lines, whichever needs fewer base pointers.
+struct KernelLowering::Panel {
+  static constexpr int kRowsPerBase = 3;
   struct Row {
     int base, neighbour;
   };
 
-  int line = 1, lines = 1;  ///< rows are `lines` lines of `line`
-  bool down = false;        ///< neighbours are in several lines
-  std::vector<Value*> a;    ///< base pointers
-  Value *b = nullptr, *fetch = nullptr, *scale = nullptr;
+  int line = 1, lines = 1;       ///< rows of a line, and number of lines
+  bool is_across_lines = false;  ///< neighbours are rows of several lines; false: of one line
+  std::vector<Value*> a;         ///< base pointers
+  Value *b = nullptr, *prefetch_pointer = nullptr, *scale = nullptr;
   Value *stride, *a_step, *b_step, *scale_step = nullptr;  ///< bytes; the stride between neighbours
   int64_t a_bytes = 4, b_bytes = 4;                        ///< of an element
 
   explicit Panel(const Contract& c) : line(c.rows_per_line > 0 ? c.rows_per_line : c.rows), lines(c.rows / line) {
-    down = line * bases_of(lines) < lines * bases_of(line);
+    is_across_lines = line * bases_of(lines) < lines * bases_of(line);
   }
-  static int bases_of(int rows) { return (rows + kRowsOfABase - 1) / kRowsOfABase; }
+  static int bases_of(int rows) { return (rows + kRowsPerBase - 1) / kRowsPerBase; }
   Row of(int row) const {
-    const int in_line = row % line, number = row / line, along = down ? number : in_line, across = down ? in_line : number;
-    return {across * bases_of(down ? lines : line) + along / kRowsOfABase, along % kRowsOfABase};
+    const int in_line = row % line, number = row / line, position = is_across_lines ? number : in_line,
+              group = is_across_lines ? in_line : number;
+    return {group * bases_of(is_across_lines ? lines : line) + position / kRowsPerBase, position % kRowsPerBase};
   }
 };
 
-/// The accumulators' K loop: a few steps a trip, then the rest one by one.
-Result<void> Lower::contract(const Contract& c) {
+/// Emits the loop over K with the accumulators: iterations of several steps, then the remaining steps one by one.
+Result<void> KernelLowering::contract(const Contract& c) {
   TRY(check_group(c));
   Panel p(c);
   p.a_bytes = bits_of(kernel_.buffers[c.a].dtype) / 8;
   p.b_bytes = bits_of(kernel_.buffers[c.b].dtype) / 8;
   Value* row_bytes = b_.CreateMul(scalar_or(c.a_row_stride, 0), i64(p.a_bytes));
   Value* line_bytes = c.rows_per_line > 0 ? b_.CreateMul(scalar_or(c.a_line_stride, 0), i64(p.a_bytes)) : i64(0);
-  p.stride = p.down ? line_bytes : row_bytes;
+  p.stride = p.is_across_lines ? line_bytes : row_bytes;
   p.a_step = b_.CreateMul(scalar_or(c.a_k_stride, c.products), i64(p.a_bytes));
   p.b_step = b_.CreateMul(scalar_or(c.b_k_stride, int64_t{c.vectors} * c.lanes * c.products), i64(p.b_bytes));
   p.b = address(c.b, scalar_or(c.b_offset, 0));
-  if (c.prefetch_from != kNone) p.fetch = address(c.b, reg(c.prefetch_from).v);
+  if (c.prefetch_from != kNone) p.prefetch_pointer = address(c.b, reg(c.prefetch_from).v);
   if (c.scale >= 0) {
     p.scale = address(c.scale, scalar_or(c.scale_offset, 0));
     p.scale_step = b_.CreateMul(scalar_or(c.scale_k_stride, 1), i64(bits_of(c.accumulator) / 8));
@@ -72,7 +73,7 @@ Result<void> Lower::contract(const Contract& c) {
   std::vector<V> acc;
   llvm::Type* type = register_type(b_.getContext(), {c.accumulator, c.lanes});
   for (Reg r : c.accumulators_in) acc.push_back(r == kNone ? wrap(llvm::Constant::getNullValue(type)) : reg(r));
-  const int unroll = c.rows * c.vectors >= 16 ? 2 : kStepsPerTrip;  // large tiles hide the loop in two steps, and compile in half the time
+  const int unroll = c.rows * c.vectors >= 16 ? 2 : kStepsPerTrip;  // two steps of a large tile hide the loop's own instructions
   Value* depth = reg(c.depth).v;
   Value* rest = b_.CreateAnd(depth, i64(unroll - 1));
   const size_t sums = acc.size();
@@ -87,24 +88,24 @@ Result<void> Lower::contract(const Contract& c) {
 
 /// The same pointer, opaque to the code generator: else it finds that all rows derive from one pointer and computes the others
 /// by a chain of additions in the loop, which costs registers and, through the scheduler, spills (14x2: 69 % of peak instead of 99).
-Value* Lower::opaque(Value* pointer) {
+Value* KernelLowering::opaque(Value* pointer) {
   auto* type = llvm::FunctionType::get(b_.getPtrTy(), {b_.getPtrTy()}, false);
   return b_.CreateCall(llvm::InlineAsm::get(type, "", "=r,0", false), {pointer});
 }
 
-std::vector<V> Lower::contract_loop(const Contract& c, Panel& p, Value* depth, int steps, std::vector<V> acc) {
+std::vector<V> KernelLowering::contract_loop(const Contract& c, Panel& p, Value* depth, int steps, std::vector<V> acc) {
   BasicBlock *before = b_.GetInsertBlock(), *body = new_block("contract"), *after = new_block("contracted");
   std::vector<Value*> state{depth, p.b};
   state.insert(state.end(), p.a.begin(), p.a.end());
   for (const V& v : acc) state.push_back(v.v);
-  // Those of the two that there are come last.
-  Value** const others[] = {&p.fetch, &p.scale};
-  for (Value** other : others)
-    if (*other) state.push_back(*other);
-  const auto take_others = [&](const auto& from) {
+  // The pointers for prefetch and scale, where there are any, come last.
+  Value** const optional_pointers[] = {&p.prefetch_pointer, &p.scale};
+  for (Value** pointer : optional_pointers)
+    if (*pointer) state.push_back(*pointer);
+  const auto set_optional_pointers = [&](const auto& from) {
     size_t at = 2 + p.a.size() + acc.size();
-    for (Value** other : others)
-      if (*other) *other = from[at++];
+    for (Value** pointer : optional_pointers)
+      if (*pointer) *pointer = from[at++];
   };
   b_.CreateCondBr(b_.CreateICmpSGT(depth, i64(0)), body, after);
   b_.SetInsertPoint(body);
@@ -116,15 +117,15 @@ std::vector<V> Lower::contract_loop(const Contract& c, Panel& p, Value* depth, i
   p.b = phis[1];
   for (size_t i = 0; i < p.a.size(); ++i) p.a[i] = opaque(phis[2 + i]);
   for (size_t i = 0; i < acc.size(); ++i) acc[i].v = phis[2 + p.a.size() + i];
-  take_others(phis);
+  set_optional_pointers(phis);
   const size_t sums = static_cast<size_t>(c.rows) * c.vectors;
   for (int s = 0; s < steps; ++s) contract_step(c, p, s, std::span(acc).subspan(static_cast<size_t>(s) * sums % acc.size(), sums));
   auto advance = [&](Value* pointer, Value* step) { return b_.CreateGEP(b_.getInt8Ty(), pointer, b_.CreateMul(step, i64(steps))); };
   std::vector<Value*> next{b_.CreateSub(phis[0], i64(steps)), advance(p.b, p.b_step)};
   for (Value* a : p.a) next.push_back(advance(a, p.a_step));
   for (const V& v : acc) next.push_back(v.v);
-  if (p.fetch)
-    next.push_back(b_.CreateConstGEP1_64(b_.getInt8Ty(), p.fetch,
+  if (p.prefetch_pointer)
+    next.push_back(b_.CreateConstGEP1_64(b_.getInt8Ty(), p.prefetch_pointer,
                                          kCacheLine * ((steps + Contract::kStepsPerPrefetch - 1) / Contract::kStepsPerPrefetch)));
   if (p.scale) next.push_back(advance(p.scale, p.scale_step));
   for (size_t i = 0; i < phis.size(); ++i) phis[i]->addIncoming(next[i], body);
@@ -139,12 +140,12 @@ std::vector<V> Lower::contract_loop(const Contract& c, Panel& p, Value* depth, i
   p.b = state[1];
   for (size_t i = 0; i < p.a.size(); ++i) p.a[i] = state[2 + i];
   for (size_t i = 0; i < acc.size(); ++i) acc[i].v = state[2 + p.a.size() + i];
-  take_others(state);
+  set_optional_pointers(state);
   return acc;
 }
 
-/// One a lane, in the accumulator's type; of groups, their bits as one integer.
-V Lower::contract_operand(const Contract& c, int32_t buffer, Value* at, int lanes, Value* mask) {
+/// Loads an operand: one element for each lane, cast to the accumulator's type; with groups, the bits of each lane's group as one integer.
+V KernelLowering::contract_operand(const Contract& c, int32_t buffer, Value* at, int lanes, Value* mask) {
   const DType d = kernel_.buffers[buffer].dtype;
   llvm::Type* element = memory_type(b_.getContext(), d);
   if (c.products > 1) element = b_.getIntNTy(static_cast<unsigned>(bits_of(d) * c.products));
@@ -156,28 +157,29 @@ V Lower::contract_operand(const Contract& c, int32_t buffer, Value* at, int lane
   return c.products > 1 ? wrap(raw) : emit_cast(from_memory(d, wrap(raw)), d, c.accumulator);
 }
 
-V Lower::multiply_add(const Contract& c, V a, V b, V sum) {
+V KernelLowering::multiply_add(const Contract& c, V a, V b, V sum) {
   if (c.products == 1) return sum.real() ? fma(a, b, sum) : a * b + sum;
   const bool bytes = c.accumulator == DType::i32;
   llvm::Type* group = with_lanes(bytes ? b_.getInt8Ty() : b_.getBFloatTy(), c.lanes * c.products);
   return instructions_of(target_).add_products_of_group(sum, b_.CreateBitCast(a.v, group), b_.CreateBitCast(b.v, group));
 }
 
-/// Groups are for one instruction alone, which the target must have.
-Result<void> Lower::check_group(const Contract& c) const {
+/// Checks that the target has the instruction for groups of more than one product.
+Result<void> KernelLowering::check_group(const Contract& c) const {
   if (c.products == 1) return {};
   const DType a = kernel_.buffers[c.a].dtype, b = kernel_.buffers[c.b].dtype;
-  const MultiplyAdd* form = target_.multiply_add(a, b, c.accumulator);
-  if (form && form->products == c.products && form->lanes == c.lanes && instructions_of(target_).add_products_of_group) return {};
+  const MultiplyAdd* instruction = target_.multiply_add(a, b, c.accumulator);
+  if (instruction && instruction->products == c.products && instruction->lanes == c.lanes && instructions_of(target_).add_products_of_group)
+    return {};
   return fail(Code::internal, kernel_.name, "no instruction of the target multiplies these groups")
       .found(std::string(target_.name) + ": " + std::string(name_of(a)) + " x " + std::string(name_of(b)));
 }
 
-void Lower::contract_step(const Contract& c, Panel& p, int step, std::span<V> acc) {
+void KernelLowering::contract_step(const Contract& c, Panel& p, int step, std::span<V> acc) {
   llvm::Type* byte = b_.getInt8Ty();
   Value* at_b = step == 0 ? p.b : b_.CreateGEP(byte, p.b, b_.CreateMul(p.b_step, i64(step)));
-  if (p.fetch && step % Contract::kStepsPerPrefetch == 0)
-    prefetch_at(b_.CreateConstGEP1_64(byte, p.fetch, kCacheLine * (step / Contract::kStepsPerPrefetch)), kIntoSecondLevel);
+  if (p.prefetch_pointer && step % Contract::kStepsPerPrefetch == 0)
+    prefetch_at(b_.CreateConstGEP1_64(byte, p.prefetch_pointer, kCacheLine * (step / Contract::kStepsPerPrefetch)), kSecondLevelLocality);
   llvm::SmallVector<V, 8> b;
   for (int v = 0; v < c.vectors; ++v) {
     const int64_t from = v * c.lanes * c.products * p.b_bytes;

@@ -11,7 +11,7 @@ using llvm::Value;
 
 namespace {
 
-/// The target's instructions for it, where it has no registers of masks; LLVM takes elements of 8 and 16 bits one by one.
+/// The target's masked loads and stores for the element type, where it has no mask registers; nullopt: LLVM accesses the lanes one by one.
 std::optional<Instructions::MaskedParts> masked_parts(const Target& target, Type* element, int lanes) {
   const auto find = instructions_of(target).masked_parts;
   return target.has_mask_registers || !find ? std::nullopt : find(element, lanes);
@@ -19,14 +19,14 @@ std::optional<Instructions::MaskedParts> masked_parts(const Target& target, Type
 
 }  // namespace
 
-/// The mask as signs. LLVM 22 splits a masked load that is wider than a register, and where one half's mask turns out to be none of it,
-/// that half is loaded whole: masks are split here, and as signs they are plain numbers to LLVM.
-V Lower::signs(Value* mask, Type* element) {
+/// The mask as a vector of integers whose sign bits are the mask. LLVM 22 splits a masked load that is wider than a register, and where it
+/// can see that the mask of one half is empty, it loads all of that half. So masks are split here, and LLVM sees plain integers.
+V KernelLowering::signs(Value* mask, Type* element) {
   const int lanes = wrap(mask).lanes();
   return wrap(b_.CreateSExt(mask, with_lanes(b_.getIntNTy(static_cast<unsigned>(element->getPrimitiveSizeInBits())), lanes)));
 }
 
-V Lower::masked_load(Type* element, Value* at, Value* mask, Value* fill) {
+V KernelLowering::masked_load(Type* element, Value* at, Value* mask, Value* fill) {
   const int lanes = wrap(mask).lanes();
   Type* vector = with_lanes(element, lanes);
   const auto parts = masked_parts(target_, element, lanes);
@@ -44,7 +44,7 @@ V Lower::masked_load(Type* element, Value* at, Value* mask, Value* fill) {
   return constant && constant->isNullValue() ? read[0] : wrap(b_.CreateSelect(mask, read[0].v, fill));
 }
 
-void Lower::masked_store(V value, Type* element, Value* at, Value* mask) {
+void KernelLowering::masked_store(V value, Type* element, Value* at, Value* mask) {
   const int lanes = value.lanes();
   const auto parts = masked_parts(target_, element, lanes);
   if (!parts) {

@@ -8,30 +8,30 @@ using llvm::BasicBlock;
 using llvm::Type;
 using llvm::Value;
 
-Value* Lower::address(int32_t buffer, Value* element) {
+Value* KernelLowering::address(int32_t buffer, Value* element) {
   return b_.CreateGEP(memory_type(b_.getContext(), kernel_.buffers[buffer].dtype), buffers_[buffer], element);
 }
 
-V Lower::from_memory(DType dtype, V stored) { return dtype == DType::boolean ? !equal(stored, stored.splat_integer(0)) : stored; }
+V KernelLowering::from_memory(DType dtype, V stored) { return dtype == DType::boolean ? !equal(stored, stored.splat_integer(0)) : stored; }
 
-V Lower::to_memory(DType dtype, V value) {
+V KernelLowering::to_memory(DType dtype, V value) {
   if (dtype != DType::boolean) return value;
   return wrap(b_.CreateZExt(value.v, with_lanes(b_.getInt8Ty(), value.lanes())));
 }
 
-/// One pointer a lane: base + offsets[lane], or base + lane * stride.
-V Lower::lane_addresses(const TileInstr& in, Value* base) {
+/// A vector with the address of each lane: base + offsets[lane], or base + lane * stride.
+V KernelLowering::lane_addresses(const TileInstr& in, Value* base) {
   const V offsets = in.offsets != kNone ? reg(in.offsets) : iota({DType::i64, in.type.lanes}) * splat(reg(in.stride), in.type.lanes);
   return wrap(b_.CreateGEP(memory_type(b_.getContext(), in.type.element), base, offsets.v));
 }
 
 /// Whether the stride is the constant `value`.
-bool Lower::has_stride(const TileInstr& in, int64_t value) const {
+bool KernelLowering::has_stride(const TileInstr& in, int64_t value) const {
   const auto* number = in.stride == kNone ? nullptr : llvm::dyn_cast<llvm::ConstantInt>(reg(in.stride).v);
   return number && number->getSExtValue() == value;
 }
 
-V Lower::load(const TileInstr& in) {
+V KernelLowering::load(const TileInstr& in) {
   const DType d = in.type.element;
   const int lanes = in.type.lanes;
   const bool broadcast = in.broadcast || (in.offsets == kNone && has_stride(in, 0));
@@ -42,7 +42,7 @@ V Lower::load(const TileInstr& in) {
   if (lanes == 1 && in.offsets != kNone) at = b_.CreateGEP(element, at, reg(in.offsets).v);
   Value* mask = in.mask == kNone ? nullptr : reg(in.mask).v;
   if (one && !mask) return splat(from_memory(d, wrap(b_.CreateAlignedLoad(element, at, align))), lanes);
-  if (lanes == 1) {  // a masked scalar: an address that is always valid replaces it
+  if (lanes == 1) {  // a masked scalar load: where the mask is false, it loads from a valid address
     BasicBlock *before = b_.GetInsertBlock(), *then = new_block("load"), *after = new_block("loaded");
     const V fill = in.fill != kNone ? reg(in.fill) : wrap(llvm::Constant::getNullValue(register_type(b_.getContext(), in.type)));
     b_.CreateCondBr(mask, then, after);
@@ -66,8 +66,8 @@ V Lower::load(const TileInstr& in) {
   return from_memory(d, wrap(b_.CreateMaskedGather(vector, pointers.v, align, mask, fill)));
 }
 
-/// Lanes of 8 and 16 bits, for which there is no scatter, at a constant stride: a store each, whose places are constants.
-bool Lower::store_by_lane(const TileInstr& in, V value, Type* element, Value* at) {
+/// Stores lanes of 8 or 16 bits at a constant stride one by one, since there is no scatter for them. False: not applicable.
+bool KernelLowering::store_by_lane(const TileInstr& in, V value, Type* element, Value* at) {
   const auto* stride = in.stride == kNone ? nullptr : llvm::dyn_cast<llvm::ConstantInt>(reg(in.stride).v);
   if (!stride || stride->isOne() || in.offsets != kNone || in.mask != kNone || bits_of(in.type.element) > 16) return false;
   for (int lane = 0; lane < in.type.lanes; ++lane) {
@@ -77,7 +77,7 @@ bool Lower::store_by_lane(const TileInstr& in, V value, Type* element, Value* at
   return true;
 }
 
-void Lower::store(const TileInstr& in) {
+void KernelLowering::store(const TileInstr& in) {
   const DType d = in.type.element;
   const int lanes = in.type.lanes;
   Type* element = memory_type(b_.getContext(), d);
@@ -115,8 +115,8 @@ void Lower::store(const TileInstr& in) {
   b_.CreateAlignedStore(value.v, at, align);
 }
 
-/// Streaming stores fault where they are not aligned, so that is tested.
-void Lower::stream(V value, Value* at, int64_t bytes) {
+/// Emits a streaming store and a plain one, and a test of the alignment that chooses: streaming stores fault where they are not aligned.
+void KernelLowering::stream(V value, Value* at, int64_t bytes) {
   if (bytes < 16 || bytes > target_.register_bytes || !std::has_single_bit(static_cast<uint64_t>(bytes))) {
     b_.CreateAlignedStore(value.v, at, Align(1));
     return;
@@ -136,14 +136,14 @@ void Lower::stream(V value, Value* at, int64_t bytes) {
   b_.SetInsertPoint(after);
 }
 
-void Lower::prefetch_at(Value* at, int locality, bool to_write) {
+void KernelLowering::prefetch_at(Value* at, int locality, bool to_write) {
   b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
                      {at, b_.getInt32(to_write ? 1 : 0), b_.getInt32(static_cast<uint32_t>(locality)), b_.getInt32(1)});
 }
 
 /// The line of a buffer that is written is fetched in exclusive state, so that another core's copy is invalidated meanwhile. (CPUs without
 /// PREFETCHW take it for no operation.)
-void Lower::prefetch(const TileInstr& in) {
+void KernelLowering::prefetch(const TileInstr& in) {
   constexpr int kIntoFirstLevel = 3;
   prefetch_at(address(in.buffer, reg(in.args[0]).v), kIntoFirstLevel, kernel_.buffers[in.buffer].written);
 }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kPartBits = 128;
 
-/// Of each part of `part` lanes the half that begins at `from`, a's elements and b's interleaved.
+/// Interleaves elements of a and b: of each part of `part` lanes, the half that begins at lane `from`.
 V interleaved(V a, V b, int part, int from) {
   llvm::SmallVector<int, 64> lanes;
   for (int base = 0; base < a.lanes(); base += part)
@@ -17,7 +17,7 @@ V interleaved(V a, V b, int part, int from) {
   return a.with(a.b->CreateShuffleVector(a.v, b.v, lanes));
 }
 
-/// Every second part from number `first` on, of a and after them of b.
+/// Parts first, first + 2, ... of a, followed by those of b.
 V every_second(V a, V b, int part, int first) {
   llvm::SmallVector<int, 64> lanes;
   for (int base = first * part; base < 2 * a.lanes(); base += 2 * part)
@@ -27,7 +27,7 @@ V every_second(V a, V b, int part, int first) {
 
 using Rows = std::vector<V>;
 
-/// `part` registers: element (i, j) of each part becomes (j, i).
+/// Transposes within each part of `part` registers: element (i, j) becomes (j, i).
 Rows with_parts_transposed(Rows rows) {
   const int part = static_cast<int>(rows.size());
   for (int round = 1; round < part; round *= 2) {
@@ -39,7 +39,7 @@ Rows with_parts_transposed(Rows rows) {
   return rows;
 }
 
-/// As many registers as each has parts: part (i, j) becomes (j, i).
+/// Transposes parts across registers, of which there are as many as parts in a register: part (i, j) becomes (j, i).
 Rows with_parts_exchanged(Rows rows, int part) {
   for (size_t round = 1; round < rows.size(); round *= 2) {
     Rows next;
@@ -52,7 +52,7 @@ Rows with_parts_exchanged(Rows rows, int part) {
 
 }  // namespace
 
-void Lower::transpose(const TileInstr& in) {
+void KernelLowering::transpose(const TileInstr& in) {
   const int lanes = in.type.lanes, part = std::min(lanes, kPartBits / bits_of(in.type.element));
   Rows rows;
   for (int from = 0; from < lanes; from += part) {

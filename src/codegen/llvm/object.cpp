@@ -27,6 +27,7 @@ using llvm::object::SymbolRef;
 
 std::string text_of(llvm::Error error) { return llvm::toString(std::move(error)); }
 
+/// Copies sections of objects into one block and resolves relocations.
 class Linker {
  public:
   Result<void> add(std::string_view bytes) {
@@ -60,13 +61,14 @@ class Linker {
  private:
   struct Placed {
     std::unique_ptr<ObjectFile> object;
-    std::map<uint64_t, uint64_t> sections;  ///< number to place
+    std::map<uint64_t, uint64_t> sections;  ///< offset of each section in the code, by its index
   };
 
   Error bad(std::string what, std::string found) const {
     return fail(Code::internal, "emit", "generated code: " + std::move(what)).found(std::move(found));
   }
 
+  /// Appends the code sections, or the read-only data sections, of an object.
   Result<void> lay_out(Placed& placed, bool code) {
     for (const SectionRef& s : placed.object->sections()) {
       const uint64_t flags = ELFSectionRef(s).getFlags();
@@ -139,7 +141,7 @@ class Linker {
 
   const Architecture* architecture_ = nullptr;  ///< of the objects
   std::vector<Placed> objects_;
-  std::unordered_map<std::string, uint64_t> symbols_;  ///< the global ones, by place
+  std::unordered_map<std::string, uint64_t> symbols_;  ///< offsets of global symbols, by name
   FlatCode flat_;
 };
 

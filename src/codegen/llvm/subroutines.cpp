@@ -11,19 +11,19 @@
 namespace tenon::codegen::machine {
 namespace {
 
-constexpr int kMostCopies = 8;             ///< of a function in f32 that one kernel holds
-constexpr int kMostCopiesInProgram = 256;  ///< networks have fewer than 20: their layers share kernels
+constexpr int kMaxCopies = 8;             ///< most inlined copies of f32 functions in a kernel
+constexpr int kMaxCopiesInProgram = 256;  ///< usual networks have fewer than 20, since their layers share kernels
 
-/// How many copies of a function in f32 the instruction is as long as; 0: no function.
-int weight_of(const TileInstr& in) {
+/// The length of the instruction's inlined copy, in copies of an f32 function; 0: the instruction is no function.
+int copies_of(const TileInstr& in) {
   if (!subroutine_of(in)) return 0;
-  const bool narrow = in.expr_op == ExprOp::exp || in.expr_op == ExprOp::tanh || in.expr_op == ExprOp::erf;
-  return narrow && in.type.element != DType::f64 ? 1 : 2;
+  const bool has_f32_version = in.expr_op == ExprOp::exp || in.expr_op == ExprOp::tanh || in.expr_op == ExprOp::erf;
+  return has_f32_version && in.type.element != DType::f64 ? 1 : 2;
 }
 
-int weight_of(const TileBlock& instructions) {
+int copies_of(const TileBlock& instructions) {
   int sum = 0;
-  for (const TileInstr& in : instructions) sum += weight_of(in) + weight_of(in.body) + weight_of(in.otherwise);
+  for (const TileInstr& in : instructions) sum += copies_of(in) + copies_of(in.body) + copies_of(in.otherwise);
   return sum;
 }
 
@@ -44,17 +44,17 @@ std::optional<Subroutine> subroutine_of(const TileInstr& in) {
 }
 
 SubroutineCalls subroutine_calls_of(std::span<const TileKernel> kernels) {
-  std::vector<int> weights;
+  std::vector<int> copies_of_kernels;
   int copies = 0;
   for (const TileKernel& k : kernels) {
-    weights.push_back(weight_of(k.body));
-    if (weights.back() <= kMostCopies) copies += weights.back();
+    copies_of_kernels.push_back(copies_of(k.body));
+    if (copies_of_kernels.back() <= kMaxCopies) copies += copies_of_kernels.back();
   }
-  const int most = copies <= kMostCopiesInProgram ? kMostCopies : 0;
+  const int max_copies = copies <= kMaxCopiesInProgram ? kMaxCopies : 0;
   SubroutineCalls out;
   std::set<Subroutine> subroutines;
   for (size_t k = 0; k < kernels.size(); ++k) {
-    out.is_caller.push_back(weights[k] > most);
+    out.is_caller.push_back(copies_of_kernels[k] > max_copies);
     if (out.is_caller.back()) collect(kernels[k].body, subroutines);
   }
   out.subroutines.assign(subroutines.begin(), subroutines.end());

@@ -5,9 +5,10 @@ namespace tenon::codegen {
 
 namespace {
 
+/// The size of a block along one axis is a multiple of this.
 constexpr int64_t kBlockMultiple = 8;
 
-bool known(const std::vector<JointAxis>& depth) {
+bool has_known_extents(const std::vector<JointAxis>& depth) {
   for (const JointAxis& a : depth)
     if (!a.extent.is_number()) return false;
   return !depth.empty();
@@ -17,8 +18,8 @@ bool known(const std::vector<JointAxis>& depth) {
 
 DepthBlocks depth_blocks(const std::vector<JointAxis>& depth, int64_t products) {
   DepthBlocks out;
-  if (products == 0 || !known(depth)) return out;
-  // A block half as large again costs less than a further pass over the sums.
+  if (products == 0 || !has_known_extents(depth)) return out;
+  // A block that is half as large again costs less than another pass over the sums.
   const int64_t most = products + products / 2;
   int64_t size = 1;
   size_t first = depth.size();

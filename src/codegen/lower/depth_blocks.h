@@ -6,16 +6,17 @@
 
 namespace tenon::codegen {
 
-/// How the depth of a contraction is cut: steps over its first `outer` axes, and, where none of the others can be one block, steps of
-/// `inner` products along the last.
+/// How the depth of a contraction is cut into blocks: loops over its first `outer` axes, and, where inner > 0, blocks of `inner` products
+/// along the last axis.
 struct DepthBlocks {
   size_t outer = 0;
-  int64_t inner = 0;  ///< 0: the axes behind `outer` are one block
+  int64_t inner = 0;  ///< 0: all axes after the first `outer` are one block
 
+  /// Whether all of the depth is one block.
   bool whole() const { return outer == 0 && inner == 0; }
 };
 
-/// Blocks of about `products`; 0, and extents that are known at the run only, are one block.
+/// Blocks of about `products` products. One block where `products` is 0 or an extent is known only at run time.
 DepthBlocks depth_blocks(const std::vector<JointAxis>& depth, int64_t products);
 
 }  // namespace tenon::codegen

@@ -5,7 +5,8 @@ namespace tenon::codegen {
 
 namespace {
 
-/// The number of the axis of rows that alone moves the index beside `depth`; nullopt where there is none. The last runs over registers.
+/// The position in roles.rows of the only axis that the index depends on apart from `depth`; nullopt where there is no such one. The last
+/// axis of the rows does not count: a tile has several of its steps.
 std::optional<size_t> rows_axis(const Affine& index, int depth, const Contraction& roles, const Nest& nest) {
   std::optional<size_t> found;
   for (int x = 0; x < static_cast<int>(nest.axes.size()); ++x) {
@@ -41,7 +42,7 @@ DepthSteps steps_of(const DepthRange& range, Dim depth, Reg first, Reg last, Ker
   TileBuilder& b = emit.build();
   const Reg dilation = emit.integer(range.dilation);
   const auto place_of = [&](Reg row) { return b.add(b.mul(row, emit.dim(range.step)), emit.dim(range.offset)); };
-  // The division cuts towards zero: below it, the bounds of the depth hold.
+  // Division rounds towards zero; results for negative numerators are cut off by the maximum with 0 and the minimum with `depth` below.
   const auto steps_to = [&](Dim place, Reg from) {
     return b.expr(ExprOp::div, {b.add(b.sub(emit.dim(place), from), emit.integer(range.dilation - 1)), dilation});
   };

@@ -18,10 +18,10 @@ struct Kernel {
   Dim tasks = 1;                   ///< number of tasks; results do not depend on how they are split among threads
   Dim units = 0;  ///< in a region: its tasks are so many equal ranges, one for each unit (or part); 0: tasks are not numbered by units
   Dim grain = 1;  ///< least tasks that are worth a thread
-  Dim flops = 0, bytes = 0;
-  std::vector<ir::NodeId> nodes;
-  std::string tactic;  ///< as text, see text_of(Tactic)
-  Work work;           ///< for predictions of its time
+  Dim flops = 0, bytes = 0;       ///< of a call: arithmetic operations; bytes of its operands and results
+  std::vector<ir::NodeId> nodes;  ///< that it computes
+  std::string tactic;             ///< as text, see text_of(Tactic)
+  Work work;                      ///< for predictions of its time
 };
 
 /// Lowers a group of any kind to the kernels that run it, in order; none for a step without a kernel. Group and tactic are those that

@@ -24,6 +24,7 @@ class KernelEmitter {
   int32_t buffer(ArrayId array, bool written);
   /// An i64 scalar, visible in all of the kernel.
   Reg integer(int64_t value);
+  /// The value of a size, an i64 scalar: a constant or a size argument.
   Reg dim(Dim size);
   Reg constant(TileType type, const ExprNode& value);
   Reg iota();  ///< i64, 0 .. lanes-1
@@ -36,13 +37,14 @@ class KernelEmitter {
         memo;  ///< registers of evaluated expressions. Keeps the expressions alive, so that keys are unique
   };
   Result<Reg> evaluate(const Expr& e, EvalContext& context);
-  /// sum + coefficient * axis, of i64 scalars; `sum` where the coefficient is 0. sum: kNone is 0.
+  /// sum + coefficient * axis, of i64 scalars; `sum` where the coefficient is 0. A sum of kNone counts as 0.
   Reg add_scaled(Reg sum, Dim coefficient, Reg axis);
 
   /// Inserts the entry code before the body; call once, at the end.
   void finish();
 
  private:
+  /// Adds an instruction to the entry code.
   Reg at_entry(TileInstr instr, TileType type);
 
   Kernel& kernel_;

@@ -12,31 +12,32 @@ using ops::Combine;
 
 namespace {
 
-/// Longer than the bodies of networks are, but for chains of many nodes.
+/// Whether the body is long: of usual networks only chains of many fused nodes are.
 bool is_long_body(const Nest& nest) {
   const BodyCost cost = cost_of(nest);
   return cost.transcendental > 4 || cost.arithmetic + cost.transcendental > 32;
 }
 
+/// Whether the value is a product, or a sum of nothing but products.
 bool adds_products(const Expr& value) {
   if (value.op() == ExprOp::mul) return true;
   return value.op() == ExprOp::add && std::ranges::all_of(value.args(), adds_products);
 }
 
-/// An addition takes two to four cycles.
-constexpr int kSumsOfARow = 4;
+/// Partial sums of a reduction: as many as hide the latency of an addition, two to four cycles.
+constexpr int kPartialSums = 4;
 
 }  // namespace
 
-int sums_of_a_row(const Nest& nest, int vector, int lanes) {
+int partial_sums_of_reduction(const Nest& nest, int vector, int lanes) {
   if (vector < 0 || nest.axes[vector].kind == Axis::Kind::parallel || is_long_body(nest)) return 1;
   const auto fixed = nest.axes[vector].extent.number();
-  return !fixed || *fixed >= int64_t{2} * kSumsOfARow * lanes ? kSumsOfARow : 1;
+  return !fixed || *fixed >= int64_t{2} * kPartialSums * lanes ? kPartialSums : 1;
 }
 
 NestLowering::NestLowering(KernelEmitter& emit, const Nest& nest, const Schedule& schedule, const LoopTactic& tactic)
     : emit_(emit), nest_(nest), schedule_(schedule), unroll_(tactic.unroll) {
-  limits_ = take_step_limits(nest_, schedule.vector, [&](int axis) { return axis != schedule.vector && !is_written_out(axis); });
+  limits_ = take_step_limits(nest_, schedule.vector, [&](int axis) { return axis != schedule.vector && !is_unrolled(axis); });
   const int axes = static_cast<int>(nest.axes.size());
   for (const NestAccess& a : nest_.accesses) reads_.push_back(cursor(a.array, flat_of(a, emit.plan()), axes, false));
   for (const NestOutput& o : nest.outputs) writes_.push_back(cursor(o.array, flat_of(o, emit.plan()), axes, true));
@@ -51,11 +52,11 @@ Result<void> NestLowering::run(std::vector<Reg> outer_axes, Reg from, Reg to) {
   state.axes = std::move(outer_axes);
   state.axes.resize(nest_.axes.size(), kNone);
   state.vector = schedule_.vector;
-  state.whole.resize(reads_.size() + writes_.size(), kNone);
-  for (const Cursor& c : reads_) state.offsets.push_back(start(c, state));
-  for (const Cursor& c : writes_) state.offsets.push_back(start(c, state));
-  from_ = from;
-  to_ = to;
+  state.conditions.resize(reads_.size() + writes_.size(), kNone);
+  for (const Cursor& c : reads_) state.offsets.push_back(first_offset(c, state));
+  for (const Cursor& c : writes_) state.offsets.push_back(first_offset(c, state));
+  task_begin_ = from;
+  task_end_ = to;
   if (schedule_.transposed >= 0) return squares(state);
   TRY(enter(schedule_.outer, state, {}));
   return {};
@@ -66,7 +67,7 @@ Cursor NestLowering::cursor(ArrayId array, Expr flat, int axes, bool written) {
   return c;
 }
 
-Reg NestLowering::start(const Cursor& c, const State& state) {
+Reg NestLowering::first_offset(const Cursor& c, const State& state) {
   if (!c.affine) return kNone;
   Reg sum = c.affine->offset == Dim(0) ? kNone : emit_.dim(c.affine->offset);
   for (int x = 0; x < schedule_.outer; ++x) sum = emit_.add_scaled(sum, c.affine->coefficients[x], state.axes[x]);
@@ -103,12 +104,12 @@ Result<std::vector<Reg>> NestLowering::enter_where_true(int axis, const State& s
 
 Result<std::vector<Reg>> NestLowering::enter_axis(int axis, const State& state, const std::vector<Reg>& carried) {
   if (axis == static_cast<int>(nest_.axes.size())) return innermost(state, carried);
-  if (reducing(axis) && (axis == schedule_.outer || !reducing(axis - 1)) && carried.empty()) return reduce_from(axis, state);
-  if (axis == schedule_.vector) return strips(axis, state, carried);
-  return walk(axis, state, carried, emit_.integer(0), emit_.dim(nest_.axes[axis].extent), 1);
+  if (is_reduction(axis) && (axis == schedule_.outer || !is_reduction(axis - 1)) && carried.empty()) return reduce_from(axis, state);
+  if (axis == schedule_.vector) return vector_loop(axis, state, carried);
+  return loop_over(axis, state, carried, emit_.integer(0), emit_.dim(nest_.axes[axis].extent), 1);
 }
 
-bool NestLowering::small_from(int axis) const {
+bool NestLowering::is_small_window_from(int axis) const {
   int64_t steps = 1;
   for (size_t x = static_cast<size_t>(axis); x < nest_.axes.size(); ++x) {
     if (static_cast<int>(x) == schedule_.vector) continue;
@@ -118,18 +119,19 @@ bool NestLowering::small_from(int axis) const {
   return true;
 }
 
-bool NestLowering::is_written_out(int axis) const {
+bool NestLowering::is_unrolled(int axis) const {
   const auto extent = nest_.axes[static_cast<size_t>(axis)].extent.number();
-  return reducing(axis) && axis != schedule_.vector && extent && *extent <= unroll_ && small_from(axis);
+  return is_reduction(axis) && axis != schedule_.vector && extent && *extent <= unroll_ && is_small_window_from(axis);
 }
 
-void NestLowering::limit(int axis, const State& state, Reg& from, Reg& to) {
+void NestLowering::apply_limits(int axis, const State& state, Reg& from, Reg& to) {
   for (const Affine& condition : limits_[static_cast<size_t>(axis)]) {
     Reg rest = emit_.dim(condition.offset);
     for (int x = 0; x < axis; ++x) rest = emit_.add_scaled(rest, condition.coefficients[x], state.axes[x]);
     const int64_t step = condition.coefficients[axis].value();
     const Reg divisor = emit_.integer(std::abs(step));
-    // The first step with step * i >= -rest, or the one behind the last with -step * i <= rest; from below 0 both are rounded to 0 at most.
+    // step > 0: the first i with step * i >= -rest. step < 0: one past the last i with -step * i <= rest. Division rounds towards zero, so
+    // that a bound below 0 becomes at most 0.
     const Reg distance = step > 0 ? build().sub(emit_.integer(step - 1), rest) : build().add(rest, divisor);
     const Reg end = divisor == emit_.integer(1) ? distance : build().expr(ExprOp::div, {distance, divisor});
     if (step > 0) from = build().expr(ExprOp::max, {from, end});
@@ -146,10 +148,11 @@ Result<std::vector<Reg>> NestLowering::unrolled(int axis, const State& state, st
   return carried;
 }
 
-Result<std::vector<Reg>> NestLowering::walk(int axis, const State& state, const std::vector<Reg>& carried, Reg from, Reg to, int64_t step) {
-  if (inside_reduction_ && is_written_out(axis)) return unrolled(axis, state, carried, nest_.axes[axis].extent.value());
-  limit(axis, state, from, to);
-  const State outside = TRY(with_bounds(axis, state));
+Result<std::vector<Reg>> NestLowering::loop_over(int axis, const State& state, const std::vector<Reg>& carried, Reg from, Reg to,
+                                                 int64_t step) {
+  if (inside_reduction_ && is_unrolled(axis)) return unrolled(axis, state, carried, nest_.axes[axis].extent.value());
+  apply_limits(axis, state, from, to);
+  const State outside = TRY(with_read_conditions(axis, state));
   Result<void> status;
   auto after = build().loop(from, to, emit_.integer(step), carried, [&](Reg i, const std::vector<Reg>& inside) {
     State inner = outside;
@@ -163,19 +166,19 @@ Result<std::vector<Reg>> NestLowering::walk(int axis, const State& state, const 
   return after;
 }
 
-Result<NestLowering::State> NestLowering::with_bounds(int axis, State state) {
+Result<NestLowering::State> NestLowering::with_read_conditions(int axis, State state) {
   if (!inside_reduction_ || axis + 1 != static_cast<int>(nest_.axes.size())) return state;
   KernelEmitter::EvalContext context = context_for(state);
   for (size_t k = 0; k < reads_.size(); ++k) {
     const Expr& within = nest_.accesses[k].within;
-    if (!within || state.whole[k] != kNone || mentions(within, ExprOp::axis, axis) || mentions(within, ExprOp::input)) continue;
+    if (!within || state.conditions[k] != kNone || mentions(within, ExprOp::axis, axis) || mentions(within, ExprOp::input)) continue;
     if (state.vector >= 0 && mentions(within, ExprOp::axis, state.vector)) continue;
-    state.whole[k] = TRY(emit_.evaluate(within, context));
+    state.conditions[k] = TRY(emit_.evaluate(within, context));
   }
   return state;
 }
 
-Result<NestLowering::State> NestLowering::with_masks(int axis, State state) {
+Result<NestLowering::State> NestLowering::with_lane_masks(int axis, State state) {
   if (axis + 1 != static_cast<int>(nest_.axes.size())) return state;
   KernelEmitter::EvalContext context = context_for(state);
   size_t k = 0;
@@ -184,8 +187,8 @@ Result<NestLowering::State> NestLowering::with_masks(int axis, State state) {
     if (!within || !c.affine || c.affine->coefficients[axis] == Dim(0)) return {};
     if (mentions(within, ExprOp::axis, axis) || mentions(within, ExprOp::input)) return {};
     const Reg all = TRY(emit_.evaluate(within, context));
-    state.offsets[at] = inside(all, state.offsets[at]);
-    state.whole[at] = build().splat(all, emit_.lanes());
+    state.offsets[at] = safe_offset(all, state.offsets[at]);
+    state.conditions[at] = build().splat(all, emit_.lanes());
     return {};
   };
   for (size_t r = 0; r < reads_.size(); ++r) TRY(find_mask(nest_.accesses[r].within, reads_[r]));
@@ -193,18 +196,18 @@ Result<NestLowering::State> NestLowering::with_masks(int axis, State state) {
   return state;
 }
 
-Result<std::vector<Reg>> NestLowering::strips(int axis, const State& outside, std::vector<Reg> carried) {
-  const State state = reducing(axis) ? TRY(with_bounds(axis, outside)) : TRY(with_masks(axis, outside));
+Result<std::vector<Reg>> NestLowering::vector_loop(int axis, const State& outside, std::vector<Reg> carried) {
+  const State state = is_reduction(axis) ? TRY(with_read_conditions(axis, outside)) : TRY(with_lane_masks(axis, outside));
   const int lanes = emit_.lanes();
   const Dim extent = nest_.axes[axis].extent;
   const bool part = schedule_.cut >= 0;
-  const Reg from = part ? from_ : emit_.integer(0), to = part ? to_ : emit_.dim(extent);
+  const Reg from = part ? task_begin_ : emit_.integer(0), to = part ? task_end_ : emit_.dim(extent);
   const auto fixed = extent.number();
-  if (!part && fixed && *fixed < lanes) { return masked(axis, state, carried, from, to); }
-  if (vector_parallel() && is_long_body(nest_) && (part || !fixed || *fixed % lanes != 0)) {
+  if (!part && fixed && *fixed < lanes) { return masked_step(axis, state, carried, from, to); }
+  if (is_vector_parallel() && is_long_body(nest_) && (part || !fixed || *fixed % lanes != 0)) {
     Result<void> status;
     auto after = build().loop(from, to, emit_.integer(lanes), carried, [&](Reg i, const std::vector<Reg>& inside) {
-      auto r = masked(axis, state, inside, i, to);
+      auto r = masked_step(axis, state, inside, i, to);
       if (r) return *r;
       status = std::unexpected(r.error());
       return inside;
@@ -220,14 +223,14 @@ Result<std::vector<Reg>> NestLowering::strips(int axis, const State& outside, st
     whole_end = build().add(from, build().sub(length, build().expr(ExprOp::rem, {length, emit_.integer(lanes)})));
   }
   Reg begin = from;
-  if (sums_of_a_row(nest_, axis, lanes) > 1) carried = TRY(side_by_side(axis, state, carried, begin, whole_end));
-  carried = TRY(walk(axis, state, carried, begin, whole_end, lanes));
+  if (partial_sums_of_reduction(nest_, axis, lanes) > 1) carried = TRY(interleaved_sums(axis, state, carried, begin, whole_end));
+  carried = TRY(loop_over(axis, state, carried, begin, whole_end, lanes));
   if (!part && fixed && *fixed % lanes == 0) return carried;
   Result<void> status;
   auto after = build().branch(
       build().expr(ExprOp::less, {whole_end, to}),
       [&] {
-        auto r = masked(axis, state, carried, whole_end, to);
+        auto r = masked_step(axis, state, carried, whole_end, to);
         if (r) return *r;
         status = std::unexpected(r.error());
         return carried;
@@ -237,11 +240,11 @@ Result<std::vector<Reg>> NestLowering::strips(int axis, const State& outside, st
   return after;
 }
 
-Result<std::vector<Reg>> NestLowering::side_by_side(int axis, const State& state, const std::vector<Reg>& carried, Reg& from, Reg to) {
-  const Reg step = emit_.integer(int64_t{kSumsOfARow} * emit_.lanes()), length = build().sub(to, from);
+Result<std::vector<Reg>> NestLowering::interleaved_sums(int axis, const State& state, const std::vector<Reg>& carried, Reg& from, Reg to) {
+  const Reg step = emit_.integer(int64_t{kPartialSums} * emit_.lanes()), length = build().sub(to, from);
   const Reg end = build().add(from, build().sub(length, build().expr(ExprOp::rem, {length, step})));
   std::vector<Reg> all = carried;
-  for (int k = 1; k < kSumsOfARow; ++k) {
+  for (int k = 1; k < kPartialSums; ++k) {
     const std::vector<Reg> more = identities();
     all.insert(all.end(), more.begin(), more.end());
   }
@@ -249,7 +252,7 @@ Result<std::vector<Reg>> NestLowering::side_by_side(int axis, const State& state
   Result<void> status;
   all = build().loop(from, end, step, all, [&](Reg i, const std::vector<Reg>& inside) {
     std::vector<Reg> after;
-    for (size_t k = 0; k < kSumsOfARow; ++k) {
+    for (size_t k = 0; k < kPartialSums; ++k) {
       State inner = state;
       advance(inner, axis, build().add(i, emit_.integer(static_cast<int64_t>(k) * emit_.lanes())));
       const auto mine = std::span(inside).subspan(k * sums, sums);
@@ -270,7 +273,7 @@ Result<std::vector<Reg>> NestLowering::side_by_side(int axis, const State& state
   return all;
 }
 
-Result<std::vector<Reg>> NestLowering::masked(int axis, const State& state, const std::vector<Reg>& carried, Reg at, Reg to) {
+Result<std::vector<Reg>> NestLowering::masked_step(int axis, const State& state, const std::vector<Reg>& carried, Reg at, Reg to) {
   State inner = state;
   advance(inner, axis, at);
   inner.mask = build().first_mask(build().sub(to, at), emit_.lanes());
@@ -292,12 +295,13 @@ Result<std::vector<Reg>> NestLowering::reduce_from(int axis, const State& state)
   if (nest_.axes[axis].kind == Axis::Kind::scanned) return scan(axis, state, carried);
   inside_reduction_ = true;
   const bool along = axis == schedule_.vector;
-  auto sums = along ? strips(axis, state, carried) : walk(axis, state, carried, emit_.integer(0), emit_.dim(nest_.axes[axis].extent), 1);
+  auto sums =
+      along ? vector_loop(axis, state, carried) : loop_over(axis, state, carried, emit_.integer(0), emit_.dim(nest_.axes[axis].extent), 1);
   inside_reduction_ = false;
   if (!sums) return sums;
   for (size_t k = 0; k < nest_.outputs.size(); ++k) {
     Reg total = (*sums)[k];
-    if (vector_reduced()) total = build().reduce(total, nest_.outputs[k].combine);
+    if (is_vector_reduced()) total = build().reduce(total, nest_.outputs[k].combine);
     TRY(store(k, total, state, nullptr));
   }
   return std::vector<Reg>{};
@@ -345,16 +349,16 @@ Result<std::vector<Reg>> NestLowering::innermost(const State& state, const std::
 }
 
 Result<Reg> NestLowering::accumulate(const NestOutput& o, Reg before, const State& state, KernelEmitter::EvalContext& context) {
-  const bool masked = vector_reduced() && state.mask != kNone;
+  const bool masked = is_vector_reduced() && state.mask != kNone;
   const int lanes = build().type(before).lanes;
   const Expr& v = o.value;
-  // Several multiply-adds in a row wait for each other, which other sums hide.
-  const bool multiplies = v.op() == ExprOp::mul || (nest_.outputs.size() >= kSumsOfARow && adds_products(v));
+  // A chain of multiply-adds on one sum has their latency; enough other sums hide it.
+  const bool multiplies = v.op() == ExprOp::mul || (nest_.outputs.size() >= kPartialSums && adds_products(v));
   if (o.combine == Combine::sum && multiplies && is_real_arithmetic(v.dtype()) && !masked) return add_products(v, before, context);
   Reg value = build().splat(TRY(emit_.evaluate(v, context)), lanes);
   if (masked) {
-    const Reg neutral = build().splat(emit_.constant({v.dtype(), 1}, identity_of(o.combine, v.dtype())), lanes);
-    value = build().expr(ExprOp::select, {state.mask, value, neutral});
+    const Reg identity = build().splat(emit_.constant({v.dtype(), 1}, identity_of(o.combine, v.dtype())), lanes);
+    value = build().expr(ExprOp::select, {state.mask, value, identity});
   }
   return build().expr(operator_of(o.combine), {before, value});
 }

@@ -7,13 +7,13 @@
 namespace tenon::codegen {
 
 /// How many registers of partial sums a reduction along the vectorised axis keeps, so that additions are independent.
-int sums_of_a_row(const Nest& nest, int vector, int lanes);
+int partial_sums_of_reduction(const Nest& nest, int vector, int lanes);
 
-/// An access or output of a nest, whose element offset is updated as loops are entered.
+/// An access or output of a nest: its buffer and its element number. Loops keep the offset of an affine one in a register (State::offsets).
 struct Cursor {
   int32_t buffer = -1;
-  Expr flat;
-  std::optional<Affine> affine;  ///< nullopt: `flat` is evaluated at each use
+  Expr flat;                     ///< element number in memory
+  std::optional<Affine> affine;  ///< `flat` over the axes; nullopt: not affine, `flat` is evaluated at each use
 };
 
 /// Emits the loops of one nest, inside a task.
@@ -25,26 +25,32 @@ class NestLowering {
   Result<void> run(std::vector<Reg> outer_axes, Reg from, Reg to);
 
  private:
+  /// The registers at one point of the emitted loops.
   struct State {
-    std::vector<Reg> axes;
-    std::vector<Reg> offsets;  ///< reads, then writes
+    std::vector<Reg> axes;     ///< step of each axis; kNone: its loop is not entered yet
+    std::vector<Reg> offsets;  ///< element offsets of reads_, then writes_, as far as loops are entered
     int vector = -1;           ///< the axis along the lanes
     Reg mask = kNone;          ///< lanes inside the vector axis; kNone: all
-    int column = -1;           ///< of a square, where its loads are transposed
-    std::vector<Reg> whole;    ///< reads, then writes: the mask (of a reduction's reads: the bool) whether all lanes are inside, or none;
-                               ///< kNone: to be evaluated
+    int square_row = -1;       ///< number of the row of a square that is emitted, whose transposed loads are in square_rows_; -1: none
+    /// Of reads_, then writes_: the value of `within` that was evaluated before the innermost loop, for all lanes: a mask, or, for reads in
+    /// a reduction, a bool. kNone: `within` is evaluated at each use.
+    std::vector<Reg> conditions;
   };
 
   TileBuilder& build() { return emit_.build(); }
 
   Cursor cursor(ArrayId array, Expr flat, int axes, bool written);
-  Reg start(const Cursor& c, const State& state);
+  /// The element offset in a task, before any loop is entered.
+  Reg first_offset(const Cursor& c, const State& state);
 
+  /// Enters an axis at step `at`: adds its part to all offsets.
   void advance(State& state, int axis, Reg at);
 
-  bool reducing(int axis) const { return axis < static_cast<int>(nest_.axes.size()) && nest_.axes[axis].kind != ops::Axis::Kind::parallel; }
-  bool vector_reduced() const { return schedule_.vector >= 0 && reducing(schedule_.vector); }
-  bool vector_parallel() const { return schedule_.vector >= 0 && !reducing(schedule_.vector); }
+  bool is_reduction(int axis) const {
+    return axis < static_cast<int>(nest_.axes.size()) && nest_.axes[axis].kind != ops::Axis::Kind::parallel;
+  }
+  bool is_vector_reduced() const { return schedule_.vector >= 0 && is_reduction(schedule_.vector); }
+  bool is_vector_parallel() const { return schedule_.vector >= 0 && !is_reduction(schedule_.vector); }
 
   /// Emits the axes from `axis` inwards; `carried` are the accumulators, whose new values are returned.
   Result<std::vector<Reg>> enter(int axis, const State& state, const std::vector<Reg>& carried);
@@ -52,44 +58,52 @@ class NestLowering {
   /// The axes from `axis` on, behind a branch on the nest's condition.
   Result<std::vector<Reg>> enter_where_true(int axis, const State& state);
 
-  /// Whether the axis is a reduced one whose steps are written out.
-  bool is_written_out(int axis) const;
-  /// Moves the ends of a loop over the axis to the steps that its limits allow.
-  void limit(int axis, const State& state, Reg& from, Reg& to);
+  /// Whether the axis is a reduced one whose steps are emitted one after the other, without a loop.
+  bool is_unrolled(int axis) const;
+  /// Narrows [from, to), the range of a loop over the axis, to the steps that limits_ allow.
+  void apply_limits(int axis, const State& state, Reg& from, Reg& to);
 
-  /// All axes from this one on together make a window of at most that many steps squared.
-  bool small_from(int axis) const;
+  /// Whether the axes from this one on, but for the vectorised one, have at most unroll_ * unroll_ points together.
+  bool is_small_window_from(int axis) const;
 
-  /// A short window is written out, so that its places are constants.
+  /// Emits each step of a short axis without a loop, so that offsets are constants.
   Result<std::vector<Reg>> unrolled(int axis, const State& state, std::vector<Reg> carried, int64_t extent);
-  Result<std::vector<Reg>> walk(int axis, const State& state, const std::vector<Reg>& carried, Reg from, Reg to, int64_t step);
+  /// A loop over steps from, from + step, ... below `to` of the axis.
+  Result<std::vector<Reg>> loop_over(int axis, const State& state, const std::vector<Reg>& carried, Reg from, Reg to, int64_t step);
 
-  /// Whole registers first, then one masked rest. A long body is emitted once: masks cost it nothing that shows, a copy would cost the
-  /// code generator as much again.
-  Result<std::vector<Reg>> strips(int axis, const State& outside, std::vector<Reg> carried);
-  /// Whole registers of a row that is summed up, as long as there are several; `from` is moved to those that are left.
-  Result<std::vector<Reg>> side_by_side(int axis, const State& state, const std::vector<Reg>& carried, Reg& from, Reg to);
-  /// Where all lanes are inside or none, that is found out once before they are walked.
-  Result<State> with_masks(int axis, State state);
-  /// Before the innermost axis of a reduction: what says whether reads are inside, where it is the same at each of its steps.
-  Result<State> with_bounds(int axis, State state);
-  Result<std::vector<Reg>> masked(int axis, const State& state, const std::vector<Reg>& carried, Reg at, Reg to);
+  /// The loop over the vectorised axis: full registers first, then one masked step for the lanes that remain. A long body is emitted once,
+  /// and each of its steps is masked: a mask costs it little, and a second copy would double the time of code generation.
+  Result<std::vector<Reg>> vector_loop(int axis, const State& outside, std::vector<Reg> carried);
+  /// The first part of a reduction along the lanes: a loop that takes kPartialSums full registers at once, into as many partial sums, which
+  /// are added at its end. Moves `from` to the registers that remain.
+  Result<std::vector<Reg>> interleaved_sums(int axis, const State& state, const std::vector<Reg>& carried, Reg& from, Reg to);
+  /// Before the vectorised axis, where it is the innermost: evaluates each `within` that is equal in all lanes, once.
+  Result<State> with_lane_masks(int axis, State state);
+  /// Before the innermost axis of a reduction: evaluates each read's `within` that is equal at all of its steps, once.
+  Result<State> with_read_conditions(int axis, State state);
+  /// One register from step `at` on, of which only lanes below `to` are loaded, combined and stored.
+  Result<std::vector<Reg>> masked_step(int axis, const State& state, const std::vector<Reg>& carried, Reg at, Reg to);
 
-  /// The transposed axis and the vector axis by squares of registers (nest_squares.cpp).
+  /// Loops over the transposed axis and the vectorised axis, square by square (nest_squares.cpp): rows of a square are steps of the
+  /// transposed axis, columns are steps of the vectorised one.
   Result<void> squares(const State& state);
-  /// left: rows and columns that there are from here on; kNone: a whole square.
+  /// rows_left, columns_left: steps from the square's first one to the end of the axis; kNone: the square is full.
   Result<void> square(const State& at, Reg rows_left, Reg columns_left);
+  /// The rows of a square of read number k.
   Result<std::vector<Reg>> transposed(int k, const State& at, Reg rows_left, Reg columns_left);
   State moved(State state, int axis, Reg by);
+  /// One past the last step of the axis in this task.
   Reg end_of(int axis);
 
-  std::vector<Reg> identities();  ///< of the outputs' combinations
+  std::vector<Reg> identities();  ///< identity elements of the outputs' combinations
   /// All reduced (or scanned) axes from here on: accumulators start at the identity and are stored at the end.
   Result<std::vector<Reg>> reduce_from(int axis, const State& state);
 
   /// The running combination, stored at each step.
   Result<std::vector<Reg>> scan(int axis, const State& state, const std::vector<Reg>& start);
+  /// Combines the values of one step with `before` and stores the results, which it returns.
   Result<std::vector<Reg>> scan_step(const State& state, const std::vector<Reg>& before);
+  /// The body: stores the outputs, or, in a reduction, returns the accumulators with this point's values added.
   Result<std::vector<Reg>> innermost(const State& state, const std::vector<Reg>& carried);
   Result<Reg> accumulate(const NestOutput& o, Reg before, const State& state, KernelEmitter::EvalContext& context);
   /// sum + value, one fused multiply-add for each product of the value.
@@ -97,31 +111,32 @@ class NestLowering {
   KernelEmitter::EvalContext context_for(const State& state);
   Result<Reg> load(int k, const State& state);
 
-  /// The offset where all lanes are inside, or none: then that of element 0, which every buffer has. Further out there may be no memory,
-  /// and what touches none takes long, even where its mask is empty.
-  Reg inside(Reg within, Reg offset);
-  /// Out of bounds, what is read is thrown away.
+  /// `offset` where the scalar condition `within` holds, else 0, since every buffer has an element 0. Beyond a buffer there may be unmapped
+  /// memory, where even an access with an empty mask is slow. Where `within` is a mask: `offset`.
+  Reg safe_offset(Reg within, Reg offset);
+  /// Loads one element; where `within` is false, the result is the fill.
   Result<Reg> load_scalar(int k, Reg offset, Reg within, const State& state);
 
-  struct Where {
+  /// Element numbers of a register's lanes, as in MemoryOptions.
+  struct LaneAddresses {
     Reg offset = kNone, stride = kNone, offsets = kNone;
-    int lanes = 1;  ///< 1: all lanes are at one place
+    int lanes = 1;  ///< 1: all lanes access one element
   };
-  Result<Where> where(const Cursor& c, Reg offset, const State& state);
-  /// Elements from step to step of the axis, of a place that is loaded in part; nullopt where it cannot be determined.
-  std::optional<int64_t> steps_along(const Expr& flat, int axis) const;
+  Result<LaneAddresses> addresses_of(const Cursor& c, Reg offset, const State& state);
+  /// The stride of `flat` along the axis, in elements, where `flat` contains loads; nullopt where it cannot be determined.
+  std::optional<int64_t> stride_along(const Expr& flat, int axis) const;
   Result<void> store(size_t k, Reg value, const State& state, KernelEmitter::EvalContext* context);
 
   KernelEmitter& emit_;
-  Nest nest_;  ///< without the conditions that limits_ keeps
+  Nest nest_;  ///< without the conditions that became limits_
   StepLimits limits_;
   const Schedule schedule_;
   const int64_t unroll_;
   int condition_at_ = -1;  ///< axis before which the nest's condition is loaded; -1: it has none
   std::vector<Cursor> reads_, writes_;
-  std::vector<std::vector<Reg>> columns_;  ///< of the transposed reads, in a square
-  Reg from_ = kNone, to_ = kNone;
-  bool inside_reduction_ = false;
+  std::vector<std::vector<Reg>> square_rows_;  ///< by read: the rows of the current square, where the read is transposed
+  Reg task_begin_ = kNone, task_end_ = kNone;  ///< steps of axis Schedule::cut in this task
+  bool inside_reduction_ = false;              ///< a loop over reduced axes is being emitted
 };
 
 }  // namespace tenon::codegen

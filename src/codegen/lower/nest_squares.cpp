@@ -4,12 +4,12 @@
 
 namespace tenon::codegen {
 
-Reg NestLowering::end_of(int axis) { return axis == schedule_.cut ? to_ : emit_.dim(nest_.axes[axis].extent); }
+Reg NestLowering::end_of(int axis) { return axis == schedule_.cut ? task_end_ : emit_.dim(nest_.axes[axis].extent); }
 
 Result<void> NestLowering::squares(const State& state) {
   const int rows = schedule_.transposed, columns = schedule_.vector, lanes = emit_.lanes();
   const auto is_whole = [&](int axis) { return mod(nest_.axes[axis].extent, Dim(lanes)) == Dim(0); };
-  const auto begin_of = [&](int axis) { return axis == schedule_.cut ? from_ : emit_.integer(0); };
+  const auto begin_of = [&](int axis) { return axis == schedule_.cut ? task_begin_ : emit_.integer(0); };
   Result<void> status;
   const auto emit_square = [&](const State& at, Reg rows_left, Reg columns_left) {
     if (auto r = square(at, rows_left, columns_left); !r && status) status = std::move(r);
@@ -32,16 +32,16 @@ Result<void> NestLowering::squares(const State& state) {
 }
 
 Result<void> NestLowering::square(const State& at, Reg rows_left, Reg columns_left) {
-  columns_.assign(reads_.size(), {});
+  square_rows_.assign(reads_.size(), {});
   for (size_t k = 0; k < reads_.size(); ++k)
     if (reads_[k].affine && is_transposed(*reads_[k].affine, schedule_))
-      columns_[k] = TRY(transposed(static_cast<int>(k), at, rows_left, columns_left));
+      square_rows_[k] = TRY(transposed(static_cast<int>(k), at, rows_left, columns_left));
   Result<void> status;
   State row = at;
   row.mask = columns_left == kNone ? kNone : build().first_mask(columns_left, emit_.lanes());
   for (int i = 0; i < emit_.lanes(); ++i) {
     State line = moved(row, schedule_.transposed, emit_.integer(i));
-    line.column = i;
+    line.square_row = i;
     const auto emit_line = [&] {
       if (auto r = innermost(line, {}); !r && status) status = std::unexpected(r.error());
       return std::vector<Reg>{};
@@ -52,8 +52,9 @@ Result<void> NestLowering::square(const State& at, Reg rows_left, Reg columns_le
   return status;
 }
 
-/// The columns are loaded, for they lie in memory, and turned into rows. Behind the last column that one is read again: further on there
-/// may be no memory, where even a load of no lanes takes long.
+/// Columns are contiguous in memory: they are loaded as registers and transposed into rows. Where the square has fewer columns than lanes,
+/// the last one is loaded again in place of those that it lacks: memory beyond it may be unmapped, where even a load with an empty mask is
+/// slow.
 Result<std::vector<Reg>> NestLowering::transposed(int k, const State& at, Reg rows_left, Reg columns_left) {
   State column = at;
   column.vector = schedule_.transposed;

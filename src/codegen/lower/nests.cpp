@@ -23,7 +23,7 @@ Dim points_inside(const std::vector<Nest>& nests, int outer) {
   return points;
 }
 
-/// Of the axes from `outer` on, with a block of axis `cut`.
+/// Points of a task: of the axes from `outer` on, with `block` points of axis `cut`.
 Dim points_of_block(const Nest& nest, int outer, int cut, int64_t block) {
   Dim points = block;
   for (int x = outer; x < static_cast<int>(nest.axes.size()); ++x)
@@ -46,10 +46,10 @@ std::vector<Reg> coordinates(KernelEmitter& emit, Reg t, const std::vector<Dim>&
   return out;
 }
 
-/// A transcendental function takes as long as so many operations; a point, at least as long as kUsualWork.
+/// The operations that take as long as one transcendental function; the least operations that a point counts as.
 constexpr int kFunctionWork = 8, kUsualWork = 4;
 
-/// How many points of little work the costliest loop's points take as long as.
+/// The time of a point of the costliest nest, in units of a point with kUsualWork operations.
 int64_t weight_of(const std::vector<Nest>& nests) {
   int work = kUsualWork;
   for (const Nest& n : nests) {
@@ -61,7 +61,7 @@ int64_t weight_of(const std::vector<Nest>& nests) {
 
 void count_work(Kernel& kernel, const std::vector<Nest>& nests) {
   for (const Nest& n : nests) {
-    Dim points = n.condition < 0 ? 1 : 0;  // what a condition keeps from running in the usual case
+    Dim points = n.condition < 0 ? 1 : 0;  // a nest with a condition usually does not run
     for (const Axis& a : n.axes) points = points * a.extent;
     const BodyCost cost = cost_of(n);
     kernel.flops = kernel.flops + points * Dim(std::max(1, cost.arithmetic + cost.transcendental));
@@ -69,9 +69,11 @@ void count_work(Kernel& kernel, const std::vector<Nest>& nests) {
   }
 }
 
+/// Whether all values of the expression have 8 bits. Null: true.
 bool is_of_bytes(const Expr& e) { return !e || (bits_of(e.dtype()) == 8 && std::ranges::all_of(e.args(), is_of_bytes)); }
 
-/// Loops that load, compute and store nothing but bytes, side by side along the lanes: registers hold more of them.
+/// Whether all nests load, compute and store 8-bit elements alone, contiguous along the lanes: a register then has a lane for each of its
+/// bytes.
 bool walks_bytes(const std::vector<Nest>& nests, const std::vector<Schedule>& schedules, const Plan& plan) {
   for (size_t k = 0; k < nests.size(); ++k) {
     const Nest& n = nests[k];
@@ -113,7 +115,7 @@ Result<Kernel> lower_nests(const Group& group, const LoopTactic& tactic, const P
   if (walks_bytes(nests, schedules, plan)) emit.set_lanes(target.lanes(DType::u8));
   for (size_t k = 0; k < nests.size(); ++k) {
     if (nests[k].condition >= 0) continue;
-    const int sums = sums_of_a_row(nests[k], schedules[k].vector, emit.lanes());
+    const int sums = partial_sums_of_reduction(nests[k], schedules[k].vector, emit.lanes());
     kernel.work.loops.push_back(loop_work(nests[k], schedules[k].vector, schedules[k].transposed, sums, tactic.unroll, plan));
   }
   const int outer = schedules[0].outer, cut = schedules[0].cut, transposed = schedules[0].transposed;
@@ -123,10 +125,10 @@ Result<Kernel> lower_nests(const Group& group, const LoopTactic& tactic, const P
   const Dim length = cut >= 0 ? nests[0].axes[cut].extent : Dim(0);
   if (cut >= 0) extents.push_back(ceil_div(length, block));
   kernel.tasks = product(extents);
-  Dim inside = points_inside(nests, outer);
-  if (cut >= 0 && transposed < 0) inside = points_of_block(nests[0], outer, cut, block);
-  else if (cut >= 0) inside = Dim(block) * nests[0].axes[cut == transposed ? schedules[0].vector : transposed].extent;
-  kernel.grain = max(Dim(1), floor_div(Dim(tactic.grain / weight_of(nests)), max(Dim(1), inside)));
+  Dim points_of_task = points_inside(nests, outer);
+  if (cut >= 0 && transposed < 0) points_of_task = points_of_block(nests[0], outer, cut, block);
+  else if (cut >= 0) points_of_task = Dim(block) * nests[0].axes[cut == transposed ? schedules[0].vector : transposed].extent;
+  kernel.grain = max(Dim(1), floor_div(Dim(tactic.grain / weight_of(nests)), max(Dim(1), points_of_task)));
 
   Result<void> status;
   emit.build().loop(emit.build().task_begin(), emit.build().task_end(), emit.integer(1), [&](Reg t) {
@@ -138,17 +140,17 @@ Result<Kernel> lower_nests(const Group& group, const LoopTactic& tactic, const P
       axes.pop_back();
     }
     for (size_t k = 0; k < nests.size() && status; ++k) {
-      std::vector<Reg> mine(axes.begin(), axes.begin() + outer);
+      std::vector<Reg> outer_axes(axes.begin(), axes.begin() + outer);
       NestLowering lowering(emit, nests[k], schedules[k], tactic);
-      if (auto r = lowering.run(std::move(mine), from, to); !r) status = std::move(r);
+      if (auto r = lowering.run(std::move(outer_axes), from, to); !r) status = std::move(r);
     }
   });
   if (!status) return std::unexpected(status.error());
   emit.finish();
-  std::vector<int> of_tasks(static_cast<size_t>(outer));
-  std::iota(of_tasks.begin(), of_tasks.end(), 0);
-  if (cut >= 0) of_tasks.push_back(cut);
-  AccessPatterns patterns(plan, tasks_over(of_tasks, nests[0]));
+  std::vector<int> task_axes(static_cast<size_t>(outer));
+  std::iota(task_axes.begin(), task_axes.end(), 0);
+  if (cut >= 0) task_axes.push_back(cut);
+  AccessPatterns patterns(plan, tasks_over(task_axes, nests[0]));
   for (const Nest& n : nests)
     if (n.condition < 0) patterns.add(n);
   kernel.work.access_patterns = patterns.of(kernel.arguments);

@@ -14,12 +14,14 @@
 namespace tenon::codegen {
 namespace {
 
+/// Whether the axis can be vectorised.
 bool may_lie_along_lanes(const Nest& nest, int axis) {
   const ops::Axis& a = nest.axes[static_cast<size_t>(axis)];
   return a.kind != ops::Axis::Kind::scanned && a.extent != Dim(1) && !is_axis_of_condition(nest, axis);
 }
 
-/// How well axes lie along the lanes. A nest that reduces reads more often than it writes.
+/// Scores axes of a nest as the vectorised one: contiguous places count for it, strided ones against it. Outputs weigh less where the nest
+/// reduces, since it reads more often than it writes.
 class LaneScores {
  public:
   LaneScores(const Nest& nest, const Plan& plan) : nest_(nest) {
@@ -56,13 +58,13 @@ class LaneScores {
   std::vector<Expr> flat_;
 };
 
-/// Adds up what fills no register, one step after the other.
+/// Whether the axis is reduced or scanned and shorter than a register.
 bool is_short_sum(const ops::Axis& axis) {
   constexpr int64_t kLanes = 16;
   return axis.kind != ops::Axis::Kind::parallel && axis.extent.is_number() && axis.extent.value() < kLanes;
 }
 
-/// The innermost of those that lie there best, but for a short sum beside an axis that walks results.
+/// The axis with the best score; the innermost of equal ones, except that a short reduced axis does not replace a parallel one.
 int best_lane_axis(const Nest& nest, int from, const Plan& plan) {
   const LaneScores scores(nest, plan);
   int best = -1, best_score = 0;
@@ -103,11 +105,12 @@ int order_inner(Nest& nest, int outer, int vector) {
   return vector < 0 ? -1 : static_cast<int>(std::find(order.begin(), order.end(), vector) - order.begin());
 }
 
-/// Points of the axes [from, to); a dynamic size counts as many.
+/// Points of the axes [from, to); a dynamic extent counts as 64.
 int64_t points(const Nest& nest, size_t from, size_t to) {
-  constexpr int64_t kMany = 64;
+  constexpr int64_t kDynamicExtent = 64;
   int64_t n = 1;
-  for (size_t x = from; x < to && n < (int64_t{1} << 40); ++x) n *= nest.axes[x].extent.is_number() ? nest.axes[x].extent.value() : kMany;
+  for (size_t x = from; x < to && n < (int64_t{1} << 40); ++x)
+    n *= nest.axes[x].extent.is_number() ? nest.axes[x].extent.value() : kDynamicExtent;
   return n;
 }
 
@@ -121,32 +124,32 @@ bool leaves_tasks(const Nest& nest, int outer, const LoopTactic& tactic) {
          (batch && points(nest, 0, from) >= tactic.split && points(nest, from + 1, nest.axes.size()) < kWorthFinding);
 }
 
-/// Two points that differ in this axis write different elements: it is an index of every output.
-bool keeps_apart(const Nest& nest, int axis) {
+/// Whether points that differ in this axis write different elements: the axis is an index of every output.
+bool writes_disjoint(const Nest& nest, int axis) {
   return std::ranges::all_of(nest.outputs, [&](const NestOutput& o) {
     return std::ranges::any_of(o.index, [&](const Expr& e) { return e.op() == ExprOp::axis && e->index == axis; });
   });
 }
 
-/// Axes that keep elements apart, or those in which points that differ may write the same element.
-std::vector<int> axes_that(bool keep_apart, const Nest& nest) {
+/// The axes for which writes_disjoint() is `disjoint`. Points that differ only in other axes may write the same element.
+std::vector<int> axes_that_write(bool disjoint, const Nest& nest) {
   std::vector<int> out;
   for (int x = 0; x < static_cast<int>(nest.axes.size()); ++x)
-    if (keeps_apart(nest, x) == keep_apart) out.push_back(x);
+    if (writes_disjoint(nest, x) == disjoint) out.push_back(x);
   return out;
 }
 
-/// Each element is read before it is written (Scatter with a reduction).
+/// Whether the nest reads an array that it writes (Scatter with a reduction).
 bool updates_in_place(const Nest& nest) {
   return std::ranges::any_of(nest.accesses, [&](const NestAccess& a) {
     return std::ranges::any_of(nest.outputs, [&](const NestOutput& o) { return a.array == o.array; });
   });
 }
 
-/// Lanes are written from the first to the last: an axis that is written in turn may lie along them where it is the innermost one, and
-/// nothing is read before.
+/// Whether a scatter may be vectorised along the axis. A vector store writes its lanes from the first to the last, so an axis along which
+/// steps must be stored in order is legal too where it is the innermost of those and the nest reads none of the elements.
 bool scatters_along_lanes(const Nest& nest, int axis) {
-  const std::vector<int> sequential = axes_that(false, nest);
+  const std::vector<int> sequential = axes_that_write(false, nest);
   return std::ranges::find(sequential, axis) == sequential.end() || (axis == sequential.back() && !updates_in_place(nest));
 }
 
@@ -160,50 +163,52 @@ int innermost_axis(const Nest& nest, const Plan& plan) {
   return -1;
 }
 
-/// Points of a task along the lanes, where those axes alone keep elements apart: few parts, for each walks all of the indices.
+/// Points of a task along the vectorised axis, where no other axis separates tasks: few large blocks, since each task reads all indices.
 int64_t block_of_scatter(Dim lanes, int64_t row_parts) {
   constexpr int64_t kTwoLines = 32, kUnknown = 64;
   const int64_t extent = lanes.number().value_or(kUnknown);
   return std::max(kTwoLines, round_up(ceil_div(extent, row_parts), kTwoLines));
 }
 
-/// Tasks run over the axes that keep elements apart. The others follow in their order, so that the last write stays, as the standard's
-/// reference has it.
+/// Tasks run over the axes that write disjoint elements. The others are loops in a task, in their order, so that the last write of an
+/// element is the one that remains, as in ONNX's reference.
 Schedule schedule_scatter(Nest& nest, const LoopTactic& tactic, const Plan& plan) {
-  std::vector<int> order = axes_that(true, nest);
+  std::vector<int> order = axes_that_write(true, nest);
   int vector = tactic.lanes >= 0 ? tactic.lanes : updates_in_place(nest) ? innermost_axis(nest, plan) : best_lane_axis(nest, 0, plan);
   if (vector >= 0 && !scatters_along_lanes(nest, vector)) vector = -1;
   Schedule s;
   s.outer = static_cast<int>(std::ranges::count_if(order, [&](int x) { return x != vector; }));
-  const std::vector<int> sequential = axes_that(false, nest);
+  const std::vector<int> sequential = axes_that_write(false, nest);
   order.insert(order.end(), sequential.begin(), sequential.end());
   if (vector >= 0) {
     std::erase(order, vector);
     order.push_back(vector);
     s.vector = static_cast<int>(nest.axes.size()) - 1;
     const Dim lanes = nest.axes[static_cast<size_t>(vector)].extent;
-    const bool apart = std::ranges::find(sequential, vector) == sequential.end();
-    if (apart && s.outer == 0) s.cut = s.vector, s.block = block_of_scatter(lanes, plan.limits.row_parts);
+    const bool is_disjoint = std::ranges::find(sequential, vector) == sequential.end();
+    if (is_disjoint && s.outer == 0) s.cut = s.vector, s.block = block_of_scatter(lanes, plan.limits.row_parts);
   }
   reorder_axes(nest, order);
   return s;
 }
 
-int64_t usual(Dim extent) {
-  constexpr int64_t kMany = 64;
-  return extent.number().value_or(kMany);
+/// The extent; a dynamic one counts as 64.
+int64_t assumed_extent(Dim extent) {
+  constexpr int64_t kDynamicExtent = 64;
+  return extent.number().value_or(kDynamicExtent);
 }
 
-/// Squares of registers pay where they are mostly full.
-bool fills_squares(const ops::Axis& axis) { return usual(axis.extent) >= 8; }
+/// Whether the axis is long enough that squares of registers along it are mostly full.
+bool fills_squares(const ops::Axis& axis) { return assumed_extent(axis.extent) >= 8; }
 
-/// The body is emitted once for each row of a square.
+/// Whether the body is short enough to be emitted once for each row of a square.
 bool is_short_body(const Nest& nest) {
   const BodyCost cost = cost_of(nest);
   return cost.transcendental == 0 && cost.arithmetic <= 4 && nest.accesses.size() <= 4;
 }
 
-/// Masked loads of less than 32 bits are loops where there are no mask registers; registers of 64 bits are too many in a square.
+/// Whether elements of that type can be transposed in squares. Without mask registers, masked loads of less than 32 bits become loops;
+/// with 64 bits, a square has too many registers.
 bool fits_squares(DType dtype, const Target& target) {
   return dtype != DType::boolean && (bits_of(dtype) == 32 || (bits_of(dtype) < 32 && target.has_mask_registers));
 }
@@ -220,7 +225,8 @@ bool is_transposition(const Nest& nest, const Schedule& squares, const Plan& pla
   return any;
 }
 
-/// The axis along which some loads are contiguous, to transpose with the vectorised axis, the last; -1: none, or squares are not worth it.
+/// The axis along which some loads are contiguous, so that its squares with `vector` (the last axis) are transposed; -1: there is none, or
+/// it does not pay.
 int axis_to_transpose(const Nest& nest, int vector, const Plan& plan, const Target& target) {
   if (nest.condition >= 0 || !is_short_body(nest) || !fills_squares(nest.axes[vector])) return -1;
   for (const NestOutput& o : nest.outputs) {
@@ -232,7 +238,7 @@ int axis_to_transpose(const Nest& nest, int vector, const Plan& plan, const Targ
   return -1;
 }
 
-/// Tasks are blocks of the longer side of the transposed matrices, so long that a task has at least LoopTactic::least points.
+/// Cuts the longer of the two axes of the squares into tasks with at least LoopTactic::least points each.
 Schedule schedule_squares(Nest& nest, int transposed, const LoopTactic& tactic) {
   constexpr int64_t kLongest = 64;  // squares have at most so many rows
   const int axes = static_cast<int>(nest.axes.size());
@@ -243,8 +249,8 @@ Schedule schedule_squares(Nest& nest, int transposed, const LoopTactic& tactic) 
   order.push_back(axes - 1);
   reorder_axes(nest, order);
   Schedule s{.outer = axes - 2, .vector = axes - 1, .transposed = axes - 2};
-  s.cut = usual(nest.axes[s.transposed].extent) >= usual(nest.axes[s.vector].extent) ? s.transposed : s.vector;
-  const int64_t across = std::max<int64_t>(1, usual(nest.axes[s.cut == s.transposed ? s.vector : s.transposed].extent));
+  s.cut = assumed_extent(nest.axes[s.transposed].extent) >= assumed_extent(nest.axes[s.vector].extent) ? s.transposed : s.vector;
+  const int64_t across = std::max<int64_t>(1, assumed_extent(nest.axes[s.cut == s.transposed ? s.vector : s.transposed].extent));
   s.block = kLongest * (1 + (tactic.least - 1) / (kLongest * across));
   return s;
 }
@@ -281,9 +287,9 @@ bool is_transposed(const Affine& place, const Schedule& schedule) {
 
 namespace {
 
-/// kept: leading axes that stay as they are, and tasks run over.
-Schedule schedule_loop(Nest& nest, int kept, const LoopTactic& tactic, const Plan& plan, const Target& target) {
-  collapse(nest, plan, kept);
+/// leading: number of leading axes that keep their places; tasks run over them.
+Schedule schedule_loop(Nest& nest, int leading, const LoopTactic& tactic, const Plan& plan, const Target& target) {
+  collapse(nest, plan, leading);
   Schedule s;
   s.vector = order_inner(nest, 0, tactic.lanes >= 0 ? tactic.lanes : best_lane_axis(nest, 0, plan));
   const auto parallel = [&](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; };
@@ -296,7 +302,7 @@ Schedule schedule_loop(Nest& nest, int kept, const LoopTactic& tactic, const Pla
     if (nest.axes[s.vector].extent.number().value_or(INT64_MAX) > 2 * tactic.block) s.cut = s.vector, s.block = tactic.block;
   }
   // A task of a few points costs more to find than to run: take in the innermost outer axes, as long as enough tasks are left.
-  while (s.cut < 0 && s.outer > std::max(1, kept) && points(nest, s.outer, nest.axes.size()) < tactic.least &&
+  while (s.cut < 0 && s.outer > std::max(1, leading) && points(nest, s.outer, nest.axes.size()) < tactic.least &&
          leaves_tasks(nest, s.outer - 1, tactic))
     --s.outer;
   return s;
@@ -310,16 +316,16 @@ Schedule schedule_nest(Nest& nest, const LoopTactic& tactic, const Plan& plan, c
 
 std::optional<Schedule> schedule_by_axes(const std::vector<int>& axes, Nest& nest, const LoopTactic& tactic, const Plan& plan,
                                          const Target& target) {
-  const int kept = static_cast<int>(axes.size());
+  const int leading = static_cast<int>(axes.size());
   if (scatters(nest) || tactic.lanes >= 0) return std::nullopt;
   Nest moved = nest;
   std::vector<int> order = axes;
   for (int x = 0; x < static_cast<int>(nest.axes.size()); ++x)
     if (std::ranges::find(axes, x) == axes.end()) order.push_back(x);
   reorder_axes(moved, order);
-  if (best_lane_axis(moved, 0, plan) < kept) return std::nullopt;
-  const Schedule s = schedule_loop(moved, kept, tactic, plan, target);
-  if (s.transposed >= 0 || s.outer < kept) return std::nullopt;
+  if (best_lane_axis(moved, 0, plan) < leading) return std::nullopt;
+  const Schedule s = schedule_loop(moved, leading, tactic, plan, target);
+  if (s.transposed >= 0 || s.outer < leading) return std::nullopt;
   nest = std::move(moved);
   return s;
 }

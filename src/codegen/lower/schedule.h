@@ -26,7 +26,7 @@ std::optional<Schedule> schedule_by_axes(const std::vector<int>& axes, Nest& nes
 struct ScheduledNest {
   Nest nest;
   Schedule schedule;
-  bool by_units = false;  ///< tasks are numbered by the axes of the group's region first
+  bool by_units = false;  ///< the axes of the group's region are the outermost axes of the tasks
 };
 /// Schedules the only nest of a group, by units of its region where it has one. The tactic must pass check_lanes.
 ScheduledNest schedule_group_nest(const Group& group, const LoopTactic& tactic, const Plan& plan, const Target& target);

@@ -10,6 +10,7 @@ namespace tenon::codegen {
 
 namespace {
 
+/// Whether the expression is that constant.
 bool is_number(const Expr& e, const ExprNode& number) {
   return e.op() == ExprOp::constant && e->float_value == number.float_value && e->int_value == number.int_value;
 }
@@ -26,7 +27,7 @@ bool fill_changes_nothing(const Nest& nest, int access) {
   });
 }
 
-/// What is at least 0 where a comparison of integers holds; nullopt where it is not affine in the axes.
+/// The difference that is at least 0 where the comparison of integers `e` holds; nullopt where it is not affine in the axes.
 std::optional<Affine> at_least_zero(const Expr& e, int axes) {
   if ((e.op() != ExprOp::less && e.op() != ExprOp::less_equal) || e.args()[0].dtype() != DType::i64) return std::nullopt;
   auto difference = affine_of(e.args()[1] - e.args()[0], axes);
@@ -51,7 +52,7 @@ class LimitFinder {
   }
 
  private:
-  /// What is left of a condition; null where nothing is.
+  /// Moves comparisons of the condition to limits_, and returns the others; null where none is left.
   Expr rest_of(const Expr& within) {
     if (within.op() == ExprOp::logical_and) {
       const Expr a = rest_of(within.args()[0]), b = rest_of(within.args()[1]);
@@ -64,7 +65,7 @@ class LimitFinder {
     return {};
   }
 
-  /// -1 where no loop can keep it.
+  /// The axis whose loop the condition can limit; -1: none.
   int limited_axis(const Affine& condition) const {
     int last = -1;
     for (int x = 0; x < static_cast<int>(nest_.axes.size()); ++x)

@@ -8,7 +8,7 @@
 
 namespace tenon::codegen {
 
-/// An array that the kernel reads or writes, its place affine in the nest's axes.
+/// An array that the kernel reads or writes. buffer: its argument; at: the element number, over the nest's axes.
 struct WindowOperand {
   int32_t buffer = -1;
   Affine at;
@@ -19,15 +19,15 @@ class WindowLowering {
  public:
   WindowLowering(Kernel& kernel, const Plan& plan, const Target& target, const Nest& nest, const WindowSum& sum);
 
-  /// places: without an epilogue, of no use.
+  /// places: of the epilogue; ignored where `epilogue` is null.
   void set_epilogue(const Epilogue* epilogue, EpiloguePlaces places);
 
-  /// Whether its tasks run over those axes first; of an axis with one step there is nothing to say.
-  bool runs_by(const std::vector<int>& axes) const;
+  /// Whether tasks are numbered by these axes first, outermost first. Axes with one step do not count.
+  bool has_leading_task_axes(const std::vector<int>& axes) const;
 
   Result<void> run(int64_t grain);
 
-  /// Of a product: a tile of neighbouring sums loads what their windows hold of a row, and the weights, once.
+  /// Loads for each product: a tile of neighbouring sums loads each element of a row of their windows, and each weight, once.
   double loads_of_product() const {
     return static_cast<double>(span(tile_) + kernel_columns_) / static_cast<double>(int64_t{tile_} * kernel_columns_);
   }
@@ -36,7 +36,7 @@ class WindowLowering {
   std::vector<AccessPattern> access_patterns() const;
 
  private:
-  /// Channels of a task: their part of the image's rows is what the first-level cache holds.
+  /// Registers of channels in a task: so few that their part of the image's rows fits in the first-level cache.
   static constexpr int64_t kRegistersOfChannels = 8;
 
   TileBuilder& build() { return emit_.build(); }
@@ -48,7 +48,8 @@ class WindowLowering {
     return {emit_.buffer(where.array, written), *affine_of(flat_of(where, emit_.plan()), static_cast<int>(nest_.axes.size()))};
   }
 
-  /// Element offsets, at the first column and the first lane; of the data at the first row and column of the window too.
+  /// The registers at one point of the loops: element offsets of the first column of sums and the first lane. The offset of the data is
+  /// that of the first row and column of the window.
   struct State {
     Reg data = kNone, weights = kNone, result = kNone;
     std::vector<Reg> reads;
@@ -56,56 +57,62 @@ class WindowLowering {
     Reg mask = kNone;  ///< of the channels; kNone: all lanes
   };
 
-  /// With an axis moved on by `at`.
+  /// Adds `at` steps of the axis to all offsets.
   void advance(State& s, int axis, Reg at);
 
   void task(Reg t, const std::vector<Dim>& extents);
 
-  /// ceil(a / b), for what a maximum with 0 follows.
+  /// ceil(a / b) for a >= 0; at most 0 for others: the caller takes the maximum with 0.
   Reg steps_to(Reg a, int64_t b) {
     return b == 1 ? a : build().expr(ExprOp::div, {build().add(a, emit_.integer(b - 1)), emit_.integer(b)});
   }
 
-  /// The kernel's rows that lie in the data.
-  void find_rows(const State& s);
+  /// Sets kernel_row_begin_ and kernel_row_end_ to the kernel rows whose data is not in the padding.
+  void limit_kernel_rows(const State& s);
 
-  /// Calls body(state) for each register of the block's channels.
+  /// Emits body(state) for each register of the channels of the task.
   template <class Body>
-  void strips(const State& s, Body body);
+  void each_channel_register(const State& s, Body body);
 
   // --- columns
 
-  /// Of the data: where the windows of `count` sums from column `first` on begin and end.
+  /// The data's column at which the window of sum `first` begins.
   Dim column(Dim first) const { return first * sum_.columns.step + sum_.columns.offset; }
+  /// Columns of the data in the windows of `count` neighbouring sums.
   int64_t span(int count) const { return (count - 1) * sum_.columns.step + (kernel_columns_ - 1) * sum_.columns.dilation + 1; }
 
-  /// Whether they lie in the data; nullopt where that is not known here.
+  /// Whether columns [from, to), counted from the first one of the window of sum `first`, are in the data; nullopt: known only at run time.
   std::optional<bool> lies_inside(Dim first, int64_t from, int64_t to) const;
 
-  void columns(const State& s);
+  /// Emits the sums of all columns of one row.
+  void emit_columns(const State& s);
 
-  void fixed_tile(const State& s, int64_t at, int count);
+  /// A tile of `count` sums from column `at` on, whose bounds are partly known.
+  void tile_at_known_column(const State& s, int64_t at, int count);
 
-  /// Whole tiles, then one column after the other.
-  void unknown_columns(const State& s);
+  /// Loops over whole tiles, then over single columns.
+  void columns_in_a_loop(const State& s);
 
-  void checked_tile(const State& s, Reg at, int count);
+  /// Emits the tile with and without masks, and a branch that takes the latter where all of its columns are in the data.
+  void tile_with_bounds_check(const State& s, Reg at, int count);
 
-  /// The data's column that is `q` behind the first of the windows at `at`.
+  /// The data's column that is `q` after the first one of the window of sum `at`.
   Reg column(Reg at, int64_t q) {
     return build().add(build().mul(at, emit_.integer(sum_.columns.step)), emit_.dim(sum_.columns.offset + q));
   }
-  Reg from_first(Reg at, int64_t q) { return build().expr(ExprOp::less_equal, {emit_.dim(sum_.columns.inside.from), column(at, q)}); }
-  Reg to_last(Reg at, int64_t q) { return build().expr(ExprOp::less, {column(at, q), emit_.dim(sum_.columns.inside.to)}); }
-  Reg within(Reg at, int64_t q) { return build().expr(ExprOp::logical_and, {from_first(at, q), to_last(at, q)}); }
+  Reg is_after_begin(Reg at, int64_t q) { return build().expr(ExprOp::less_equal, {emit_.dim(sum_.columns.inside.from), column(at, q)}); }
+  Reg is_before_end(Reg at, int64_t q) { return build().expr(ExprOp::less, {column(at, q), emit_.dim(sum_.columns.inside.to)}); }
+  Reg is_inside(Reg at, int64_t q) { return build().expr(ExprOp::logical_and, {is_after_begin(at, q), is_before_end(at, q)}); }
 
   // --- a tile
 
-  /// bounds(q): whether column q of the windows is read: kNone always, a condition, or nullopt never.
+  /// Emits a tile of `count` sums from column `at` on. bounds(q): the condition under which column q of the windows is in the data; kNone:
+  /// always; nullopt: never.
   template <class Bounds>
   void tile(const State& s, Reg at, int count, Bounds bounds);
 
-  void sums_of(const State& here, int count, const std::vector<std::optional<Reg>>& conditions);
+  /// conditions: by column of the windows, as `bounds` of tile().
+  void sum_windows(const State& here, int count, const std::vector<std::optional<Reg>>& conditions);
 
   Reg mask_of(Reg condition, Reg channels) {
     const Reg lanes = build().splat(condition, emit_.lanes());
@@ -114,13 +121,15 @@ class WindowLowering {
 
   /// The kernel's column that sum t multiplies with column q; nullopt where it is none.
   std::optional<int> kernel_column(int64_t q, int t) const;
-  bool needed(int64_t q, int count) const;
+  /// Whether one of `count` sums reads column q of the windows (with a dilation, some are not read).
+  bool is_read(int64_t q, int count) const;
 
-  /// One row of the kernel: each column of the data is loaded once, for all sums whose windows hold it.
-  std::vector<Reg> add_line(const State& s, const std::vector<std::optional<Reg>>& masks, std::vector<Reg> sums);
+  /// Adds the products of one row of the kernel: each column of the data is loaded once, for all sums that read it.
+  std::vector<Reg> add_kernel_row(const State& s, const std::vector<std::optional<Reg>>& masks, std::vector<Reg> sums);
 
-  Reg moved_by(Reg offset, Dim elements) { return elements == Dim(0) ? offset : build().add(offset, emit_.dim(elements)); }
+  Reg offset_by(Reg offset, Dim elements) { return elements == Dim(0) ? offset : build().add(offset, emit_.dim(elements)); }
 
+  /// Runs the epilogue on sum number t of a tile, and stores the result.
   Result<void> finish(const State& s, int t, Reg sum);
 
   Kernel& kernel_;
@@ -129,12 +138,14 @@ class WindowLowering {
   const WindowSum& sum_;
   const Epilogue* epilogue_ = nullptr;
   WindowOperand data_, weights_, result_;
-  std::vector<WindowOperand> reads_;
-  DType stored_ = DType::f32;
-  int kernel_columns_ = 0, tile_ = 1;
-  std::vector<int> outer_;    ///< axes of the tasks, beside blocks of channels
-  bool tiles_first_ = false;  ///< a task goes from tile to tile, over all its channels; else from channels to channels, over all tiles
-  Reg rows_from_ = kNone, rows_to_ = kNone, first_channel_ = kNone;
+  std::vector<WindowOperand> reads_;  ///< of the epilogue; buffer -1: the sum
+  DType result_dtype_ = DType::f32;
+  int kernel_columns_ = 0;      ///< columns of the kernel
+  int tile_ = 1;                ///< neighbouring sums (columns) of a tile
+  std::vector<int> task_axes_;  ///< axes whose steps are tasks, in addition to blocks of channels
+  bool tiles_first_ = false;    ///< the loop over tiles is outside of that over registers of channels; false: inside
+  Reg kernel_row_begin_ = kNone, kernel_row_end_ = kNone;  ///< range of kernel rows that the current row of sums reads
+  Reg first_channel_ = kNone;                              ///< of the task
   Result<void> status_;
 };
 

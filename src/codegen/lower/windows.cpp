@@ -24,7 +24,7 @@ std::optional<WindowSum> window_of(const Group& group, const LoopTactic& tactic,
   return sum && places_of_epilogue(group, plan) ? sum : std::nullopt;
 }
 
-bool walks_channels(const Nest& nest, const WindowSum& sum, const Plan& plan) {
+bool are_weights_channels_last(const Nest& nest, const WindowSum& sum, const Plan& plan) {
   const auto weights = affine_of(flat_of(nest.accesses[sum.weights], plan), static_cast<int>(nest.axes.size()));
   return weights && weights->coefficients[sum.channels] == Dim(1);
 }
@@ -32,13 +32,13 @@ bool walks_channels(const Nest& nest, const WindowSum& sum, const Plan& plan) {
 Result<std::optional<Kernel>> lower_windows(const Group& group, const LoopTactic& tactic, const Plan& plan, const Target& target) {
   const auto sum = window_of(group, tactic, plan);
   const Nest& nest = group.nests[0];
-  if (!sum || !walks_channels(nest, *sum, plan)) return std::nullopt;
+  if (!sum || !are_weights_channels_last(nest, *sum, plan)) return std::nullopt;
   const Epilogue* epilogue = group.epilogue ? &*group.epilogue : nullptr;
   Kernel kernel;
   WindowLowering lowering(kernel, plan, target, nest, *sum);
   lowering.set_epilogue(epilogue, *places_of_epilogue(group, plan));
   TRY(lowering.run(tactic.grain));
-  if (group.region && lowering.runs_by(group.region->axes)) kernel.units = group.region->units;
+  if (group.region && lowering.has_leading_task_axes(group.region->axes)) kernel.units = group.region->units;
   Dim points = 2;
   for (const ops::Axis& a : nest.axes) points = points * a.extent;
   kernel.flops = points;

@@ -38,21 +38,21 @@ void absorb_into_windows(Plan& plan) {
     if (sum.kind() != GroupKind::nests || sum.nests.size() != 1 || sum.epilogue) continue;
     const auto window = window_sum_of(sum.nests[0], plan);
     if (!window) continue;
-    const ArrayId made = sum.nests[0].outputs[0].array;
-    if (readers.is_output(made) || readers.of(made).size() != 1 || readers.writers(made) != 1) continue;
-    const size_t r = *readers.of(made).begin();
-    const Group& reader = plan.groups[r];
-    if (r <= g || reader.kind() != GroupKind::nests || reader.nests.size() != 1 || !is_map(reader.nests[0])) continue;
-    const int access = own_read(reader.nests[0], made, plan);
+    const ArrayId result = sum.nests[0].outputs[0].array;
+    if (readers.is_output(result) || readers.of(result).size() != 1 || readers.writers(result) != 1) continue;
+    const size_t reader_number = *readers.of(result).begin();
+    const Group& reader = plan.groups[reader_number];
+    if (reader_number <= g || reader.kind() != GroupKind::nests || reader.nests.size() != 1 || !is_map(reader.nests[0])) continue;
+    const int access = own_read(reader.nests[0], result, plan);
     if (access < 0 || readers.writers(reader.nests[0].outputs[0].array) != 1) continue;
     Group merged = plan.groups[g];
-    merged.epilogue = Epilogue{plan.groups[r].nests[0], access};
+    merged.epilogue = Epilogue{plan.groups[reader_number].nests[0], access};
     if (!stores_channels_together(*merged.epilogue, sum.nests[0], *window, plan)) continue;
     readers.remove(g);
-    readers.remove(r);
-    plan.groups[r] = std::move(merged);
+    readers.remove(reader_number);
+    plan.groups[reader_number] = std::move(merged);
     plan.groups[g] = Group{};
-    readers.add(r);
+    readers.add(reader_number);
   }
   std::erase_if(plan.groups, [](const Group& g) { return g.kind() == GroupKind::nests && g.nests.empty(); });
 }

@@ -23,7 +23,7 @@ bool is_product_of_loads(const Group& g) {
          std::ranges::all_of(value.args(), [](const Expr& e) { return e.op() == ExprOp::input; });
 }
 
-/// Whether it is faster that tiles multiply by the scale than that rows are multiplied before.
+/// Whether multiplying panels by the scale in each tile is faster than multiplying and storing the rows before.
 bool pays(const Group& product, const Plan& plan) {
   const Contraction& c = *product.contraction();
   const Nest& nest = product.nests[0];
@@ -33,9 +33,10 @@ bool pays(const Group& product, const Plan& plan) {
   for (const JointAxis& a : c.rows)
     if (scale->coefficients[a.axes[0]] == Dim(0)) rows = rows * a.extent;
   const auto lanes = extent_of(c.lanes).number();
-  // A window would multiply by it at each of its places, and what is walked against its order is better copied.
-  const bool once = c.depth.size() == 1 && read->coefficients[c.depth[0].axes[0]] == Dim(1);
-  return once && !rows.less(plan.limits.min_scaled_rows).value_or(false) && lanes && *lanes <= plan.limits.max_scaled_lanes;
+  // Windows would multiply an element once for each window that reads it; and where the depth is strided in memory, a multiplied copy is
+  // read faster.
+  const bool is_single_use = c.depth.size() == 1 && read->coefficients[c.depth[0].axes[0]] == Dim(1);
+  return is_single_use && !rows.less(plan.limits.min_scaled_rows).value_or(false) && lanes && *lanes <= plan.limits.max_scaled_lanes;
 }
 
 /// The product with the multiplication of the map in it; nullopt where that is not possible or slower.
@@ -47,31 +48,31 @@ std::optional<Group> scaled(const Group& product, const Group& map, size_t acces
 }
 
 /// The number of the load of a product's rows operand; nullopt where the product reads that array by another load too.
-std::optional<size_t> only_rows(const Group& g, const Plan& plan) {
+std::optional<size_t> rows_access(const Group& g, const Plan& plan) {
   if (!g.contraction() || !g.contraction()->rows_operand.is_load()) return std::nullopt;
   const auto access = static_cast<size_t>(g.contraction()->rows_operand.accesses[0]);
   const ArrayId a = g.nests[0].accesses[access].array;
   const auto reads = [&](const Nest& n) { return std::ranges::count(n.accesses, a, &NestAccess::array); };
-  const bool once = reads(g.nests[0]) + (g.epilogue ? reads(g.epilogue->map) : 0) == 1;
-  return once && !plan.arrays[a].constant ? std::optional(access) : std::nullopt;
+  const bool is_single_use = reads(g.nests[0]) + (g.epilogue ? reads(g.epilogue->map) : 0) == 1;
+  return is_single_use && !plan.arrays[a].constant ? std::optional(access) : std::nullopt;
 }
 
 }  // namespace
 
 void absorb_scales(Plan& plan) {
-  const std::vector<bool> relied = has_fixed_strides(plan);
+  const std::vector<bool> has_fixed = has_fixed_strides(plan);
   Readers readers(plan);
-  std::vector<int64_t> maps(plan.arrays.size(), -1);  // the group that makes the array
+  std::vector<int64_t> map_of(plan.arrays.size(), -1);  // by array: the group of the product that computes it; -1: none
   for (size_t g = 0; g < plan.groups.size(); ++g) {
-    if (is_product_of_loads(plan.groups[g])) maps[plan.groups[g].nests[0].outputs[0].array] = static_cast<int64_t>(g);
-    const auto access = only_rows(plan.groups[g], plan);
+    if (is_product_of_loads(plan.groups[g])) map_of[plan.groups[g].nests[0].outputs[0].array] = static_cast<int64_t>(g);
+    const auto access = rows_access(plan.groups[g], plan);
     if (!access) continue;
     const ArrayId a = plan.groups[g].nests[0].accesses[*access].array;
-    if (maps[a] < 0 || relied[a] || readers.of(a).size() != 1 || readers.writers(a) != 1) continue;
-    Group& map = plan.groups[static_cast<size_t>(maps[a])];
-    auto whole = scaled(plan.groups[g], map, *access, plan);
-    if (!whole) continue;
-    plan.groups[g] = *std::move(whole);
+    if (map_of[a] < 0 || has_fixed[a] || readers.of(a).size() != 1 || readers.writers(a) != 1) continue;
+    Group& map = plan.groups[static_cast<size_t>(map_of[a])];
+    auto merged = scaled(plan.groups[g], map, *access, plan);
+    if (!merged) continue;
+    plan.groups[g] = *std::move(merged);
     map = Group{};
   }
   std::erase_if(plan.groups, [](const Group& g) { return g.kind() == GroupKind::nests && g.nests.empty(); });

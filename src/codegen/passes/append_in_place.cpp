@@ -10,7 +10,8 @@ namespace tenon::codegen {
 
 namespace {
 
-bool is_flat_on(const Group& group, ArrayId array) {
+/// Whether the group reads the array by element number.
+bool reads_by_number(const Group& group, ArrayId array) {
   bool flat = false;
   each_nest(group, [&](const Nest& n) {
     for (const NestAccess& a : n.accesses) flat |= a.array == array && static_cast<bool>(a.flat);
@@ -18,6 +19,7 @@ bool is_flat_on(const Group& group, ArrayId array) {
   return flat;
 }
 
+/// Lets the new value of one growing state use the memory of the old one.
 class Append {
  public:
   Append(Plan& plan, PlanState& state)
@@ -34,7 +36,7 @@ class Append {
     array.strides = strides_of(array);
     state_.in_place = true;
     std::erase_if(plan_.groups, [&](const Group& g) { return copies_old(g); });
-    give_dense_copy();
+    add_dense_copy();
   }
 
  private:
@@ -45,35 +47,35 @@ class Append {
   /// Whether one group copies the old rows, and all other writes are to rows after them.
   bool is_append() const {
     const Dim rows = plan_.arrays[old_].shape[growing_.axis];
-    bool copied = false;
+    bool has_copy = false;
     for (const Group& g : plan_.groups) {
       if (!writes(g, new_)) continue;
       const bool copies = copies_old(g);
       if (!copies && (g.kind() != GroupKind::nests || g.nests.size() != 1 || writes_before(g.nests[0], new_, growing_.axis, rows, plan_)))
         return false;
-      copied |= copies;
+      has_copy |= copies;
     }
-    return copied && std::ranges::count(plan_.outputs, new_) == 1;
+    return has_copy && std::ranges::count(plan_.outputs, new_) == 1;
   }
 
   /// Adds a dense copy for readers by element number and for steps without a kernel.
-  void give_dense_copy() {
-    const auto needs = [&](const Group& g) {
+  void add_dense_copy() {
+    const auto needs_dense_copy = [&](const Group& g) {
       const bool by_step = std::ranges::any_of(g.inputs, [&](ArrayId a) { return a >= 0 && storage_of(a, plan_) == new_; });
-      bool reshaped = by_step || is_flat_on(g, new_);
+      bool reshaped = by_step || reads_by_number(g, new_);
       each_nest(g, [&](const Nest& n) {
         for (const NestAccess& a : n.accesses) reshaped |= a.array != new_ && storage_of(a.array, plan_) == new_;
       });
       return reshaped;
     };
-    const ArrayId copy = std::ranges::any_of(plan_.groups, needs) ? add_copy() : -1;  // none: nobody reads what shares its bytes
+    const ArrayId copy = std::ranges::any_of(plan_.groups, needs_dense_copy) ? add_copy() : -1;  // -1: nothing reads reshapes of it
     for (Array& a : plan_.arrays)
       if (a.same_bytes == new_) a.same_bytes = copy;
     for (Group& g : plan_.groups) {
       std::ranges::replace(g.inputs, new_, copy);
       for (Nest& n : g.nests)
         for (NestAccess& a : n.accesses)
-          if (a.array == new_ && a.flat) a.array = copy;  // which there is then
+          if (a.array == new_ && a.flat) a.array = copy;  // `needs_dense_copy` held for this group
     }
   }
 

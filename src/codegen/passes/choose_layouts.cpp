@@ -20,7 +20,8 @@ void each_nest(Plan& plan, const std::function<void(Group&, Nest&)>& f) {
   }
 }
 
-bool image(const Array& a) { return a.shape.size() >= 3 && a.shape.size() <= 5; }
+/// Whether the array has the rank of an image: 3 to 5.
+bool has_image_rank(const Array& a) { return a.shape.size() >= 3 && a.shape.size() <= 5; }
 
 /// For each dimension, whether a window slides along it: its index has two axes (output position and kernel position).
 std::vector<bool> windows_of(const NestAccess& a, const Nest& nest) {
@@ -35,8 +36,8 @@ std::vector<bool> windows_of(const NestAccess& a, const Nest& nest) {
   return out;
 }
 
-/// Whether the access reads windows of its last dimension alone that are contiguous and do not overlap: parts of rows (the heads of a
-/// product's result), which lie in a row as they are. Nothing slides over positions.
+/// Whether windows of the access are contiguous parts of its last dimension that do not overlap (the heads in the rows of a product's
+/// result), so that they are no windows over the positions of an image.
 bool reads_parts_of_rows(const NestAccess& a, const Nest& nest, const std::vector<bool>& windows) {
   if (!windows.back() || std::ranges::count(windows, true) != 1) return false;
   const auto affine = affine_of(a.index.back(), static_cast<int>(nest.axes.size()));
@@ -54,14 +55,14 @@ bool reduces(const Nest& nest) {
   return std::any_of(nest.axes.begin(), nest.axes.end(), [](const ops::Axis& a) { return a.kind != ops::Axis::Kind::parallel; });
 }
 
-/// Removes reshapes that nothing reads since their readers read the original array: they need no memory order any more.
+/// Detaches reshapes that nothing reads any more, because all readers read the original array: its memory order may then change.
 void drop_unread_reshapes(Plan& plan) {
   const Readers readers(plan);
-  std::vector<bool> seen(plan.arrays.size(), false);
+  std::vector<bool> is_visible(plan.arrays.size(), false);
   for (ArrayId a : plan.outputs)
-    for (; a >= 0; a = plan.arrays[a].same_bytes) seen[a] = true;
+    for (; a >= 0; a = plan.arrays[a].same_bytes) is_visible[a] = true;
   for (ArrayId a = 0; a < static_cast<ArrayId>(plan.arrays.size()); ++a)
-    if (readers.of(a).empty() && !seen[a]) plan.arrays[a].same_bytes = -1;
+    if (readers.of(a).empty() && !is_visible[a]) plan.arrays[a].same_bytes = -1;
 }
 
 /// For each array, whether its memory order must not change: operands of attention, reshaped, constant, or visible outside.
@@ -69,7 +70,7 @@ std::vector<bool> has_fixed_order(Plan& plan) {
   std::vector<bool> fixed(plan.arrays.size(), false);
   for (size_t a = 0; a < plan.arrays.size(); ++a) {
     const Array& array = plan.arrays[a];
-    fixed[a] = fixed[a] || array.fixed_layout || array.constant || array.same_bytes >= 0 || !image(array);
+    fixed[a] = fixed[a] || array.fixed_layout || array.constant || array.same_bytes >= 0 || !has_image_rank(array);
     if (array.same_bytes >= 0) fixed[array.same_bytes] = true;
   }
   each_nest(plan, [&](Group& g, Nest& n) {
@@ -119,7 +120,7 @@ std::vector<int> axes_of(const std::vector<Expr>& index, const Nest& nest, const
 /// The memory order of an array with axes `to` (by dimension) in which axes come in the order that they have in an array with axes `from`
 /// and order `order`; nullopt where a dimension of `to` has an axis that `from` lacks. In a contraction one dimension may lack it (the
 /// channels that are summed or computed): it becomes the innermost.
-std::optional<Order> carried_over(const Order& order, const std::vector<int>& from, const std::vector<int>& to, bool contraction) {
+std::optional<Order> order_after(const Order& order, const std::vector<int>& from, const std::vector<int>& to, bool contraction) {
   Order out;
   for (int d : order)
     for (size_t t = 0; t < to.size(); ++t)
@@ -134,14 +135,14 @@ std::optional<Order> carried_over(const Order& order, const std::vector<int>& fr
 }
 
 /// An access or output by element number, and the axes of its nest.
-struct Numbered {
+struct NumberedPlace {
   Expr* flat;
   const std::vector<ops::Axis>* axes;
 };
 
-/// All of them, by array.
-std::vector<std::vector<Numbered>> numbered_places(Plan& plan) {
-  std::vector<std::vector<Numbered>> out(plan.arrays.size());
+/// All accesses and outputs by element number, by array.
+std::vector<std::vector<NumberedPlace>> numbered_places(Plan& plan) {
+  std::vector<std::vector<NumberedPlace>> out(plan.arrays.size());
   each_nest(plan, [&](Group&, Nest& n) {
     for (NestAccess& a : n.accesses)
       if (a.flat) out[a.array].push_back({&a.flat, &n.axes});
@@ -167,7 +168,7 @@ class Layouts {
   }
 
   void run() {
-    each_nest(plan_, [&](Group&, Nest& n) { seed(n); });
+    each_nest(plan_, [&](Group&, Nest& n) { set_initial_orders(n); });
     for (bool changed = true; changed;) {
       changed = false;
       each_nest(plan_, [&](Group& g, Nest& n) {
@@ -177,67 +178,68 @@ class Layouts {
     }
     for (size_t a = 0; a < order_.size(); ++a) {
       if (order_[a] == plan_.arrays[a].order) continue;
-      for (const Numbered& n : numbered_[a]) *n.flat = *number_in(order_[a], static_cast<ArrayId>(a), n);
+      for (const NumberedPlace& n : numbered_[a]) *n.flat = *number_in(order_[a], static_cast<ArrayId>(a), n);
       plan_.arrays[a].order = order_[a];
       plan_.arrays[a].strides = strides_of(plan_.arrays[a]);
     }
   }
 
  private:
+  /// Sets the order of an array that has none yet and may change. Whether it did.
   bool set_order(ArrayId a, Order order) {
     if (fixed_[a] || !order_[a].empty()) return false;
-    // Who reads by element number and has its pixels innermost keeps them so.
-    const auto gains = [&](const Numbered& n) {
+    // A place by element number that is contiguous must stay so in the new order.
+    const auto stays_contiguous = [&](const NumberedPlace& n) {
       const auto flat = number_in(order, a, n);
       return flat && is_contiguous(*flat, *n.axes);
     };
-    if (!std::ranges::all_of(numbered_[a], gains)) return false;
+    if (!std::ranges::all_of(numbered_[a], stays_contiguous)) return false;
     order_[a] = std::move(order);
     return true;
   }
 
-  std::optional<Expr> number_in(const Order& order, ArrayId a, const Numbered& n) const {
+  std::optional<Expr> number_in(const Order& order, ArrayId a, const NumberedPlace& n) const {
     return number_in_order(*n.flat, plan_.arrays[a].shape, order, *n.axes);
   }
 
   /// Sets the orders of images that a window slides over, and of the results.
-  void seed(const Nest& n) {
+  void set_initial_orders(const Nest& n) {
     if (!reduces(n)) return;
-    if (n.accesses.size() == 1) return seed_pooling(n);
+    if (n.accesses.size() == 1) return set_pooling_orders(n);
     for (const NestAccess& a : n.accesses) {
       const std::vector<bool> windows = windows_of(a, n);
-      if (!image(plan_.arrays[a.array]) || plan_.arrays[a.array].constant || std::count(windows.begin(), windows.end(), true) == 0)
+      if (!has_image_rank(plan_.arrays[a.array]) || plan_.arrays[a.array].constant || std::count(windows.begin(), windows.end(), true) == 0)
         continue;
       set_order(a.array, channels_last(windows));
-      seed_results(n, windows.size());
+      set_result_orders(n, windows.size());
     }
   }
 
   /// Sets the order of a convolution's results, whose dimensions are batch, channels, positions.
-  void seed_results(const Nest& n, size_t rank) {
+  void set_result_orders(const Nest& n, size_t rank) {
     std::vector<bool> positions(rank, true);
     positions[0] = positions[1] = false;
     for (const NestOutput& o : n.outputs)
       if (plan_.arrays[o.array].shape.size() == rank) set_order(o.array, channels_last(positions));
   }
 
-  /// Pooling. Where the image stays row-major, so do the results: changing their order takes longer. A reduction over parts of rows has the
-  /// same loops, but no image: a product that computes the rows keeps its columns innermost.
-  void seed_pooling(const Nest& n) {
+  /// Sets the orders of a pooling. Where its image stays row-major, so do its results: changing their order would take longer. A reduction
+  /// over parts of rows has the same loops but reads no image: its data stay row-major too.
+  void set_pooling_orders(const Nest& n) {
     const ArrayId data = n.accesses[0].array;
     const std::vector<bool> windows = windows_of(n.accesses[0], n);
-    if (!image(plan_.arrays[data]) || plan_.arrays[data].constant || std::ranges::count(windows, true) == 0) return;
+    if (!has_image_rank(plan_.arrays[data]) || plan_.arrays[data].constant || std::ranges::count(windows, true) == 0) return;
     const bool parts = reads_parts_of_rows(n.accesses[0], n, windows);
-    const bool stays = order_[data].empty() && (fixed_[data] || pooled_as_is_.contains(data) || parts);
+    const bool stays_row_major = order_[data].empty() && (fixed_[data] || row_major_poolings_.contains(data) || parts);
     for (const NestOutput& o : n.outputs)
-      if (stays) pooled_as_is_.insert(o.array);
-    if (stays) return;
-    // One pass of a pooling may have a window in one dimension alone: its channels are where those of all are.
+      if (stays_row_major) row_major_poolings_.insert(o.array);
+    if (stays_row_major) return;
+    // A separable pooling has a pass for each dimension: dimensions without a window in this pass are positions too.
     std::vector<bool> positions(windows.size(), true);
     positions[0] = positions[1] = false;
     const bool slides_positions = windows.size() > 2 && !windows[0] && !windows[1];
     set_order(data, channels_last(slides_positions ? positions : windows));
-    seed_results(n, windows.size());
+    set_result_orders(n, windows.size());
   }
 
   /// Gives the arrays of a loop the order of the first of them that has one. Whether an order was set.
@@ -255,7 +257,7 @@ class Layouts {
     for (const Side& from : sides) {
       if (order_[from.array].empty()) continue;
       for (const Side& to : sides)
-        if (auto order = carried_over(order_[from.array], from.axes, to.axes, contraction))
+        if (auto order = order_after(order_[from.array], from.axes, to.axes, contraction))
           changed |= set_order(to.array, std::move(*order));
     }
     return changed;
@@ -263,9 +265,9 @@ class Layouts {
 
   Plan& plan_;
   const std::vector<bool> fixed_;
-  const std::vector<std::vector<Numbered>> numbered_;
-  std::vector<Order> order_;        ///< by array; empty: not chosen yet
-  std::set<ArrayId> pooled_as_is_;  ///< results of poolings over row-major images
+  const std::vector<std::vector<NumberedPlace>> numbered_;
+  std::vector<Order> order_;              ///< by array; empty: not chosen yet
+  std::set<ArrayId> row_major_poolings_;  ///< results of poolings over row-major images
 };
 
 }  // namespace

@@ -12,12 +12,13 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Images with fewer channels are not copied: these do not fill a cache line.
-constexpr int64_t kFewChannels = 8;
-/// Depthwise windows of fewer elements are summed in less time than a copy takes (Zen 5: 3 x 3 on 57 x 57 pixels of 272 channels in half of
-/// it; 5 x 5 take longer).
-constexpr int64_t kSmallWindow = 16;
+/// Images with fewer channels are not copied: their channels do not fill a cache line.
+constexpr int64_t kMinChannels = 8;
+/// Images of depthwise windows with fewer elements are not copied: the sums take less time than a copy (Zen 5: 3 x 3 on 57 x 57 pixels of
+/// 272 channels in half of it; 5 x 5 take longer).
+constexpr int64_t kMinWindow = 16;
 
+/// Whether the array is an image that is visible outside of the plan.
 bool is_external_image(ArrayId a, const Plan& plan) {
   const Array& array = plan.arrays[a];
   return array.fixed_layout && !array.constant && array.shape.size() >= 3 && array.shape.size() <= 5;
@@ -51,7 +52,7 @@ class Copies {
     if (!is_external_image(data.array, plan_) && !is_external_image(result, plan_)) return false;
     if (data.index[1].op() != ExprOp::axis || nest.outputs[0].index.size() != data.index.size()) return false;
     const ops::Axis& channels = nest.axes[data.index[1]->index];
-    return channels.kind == ops::Axis::Kind::reduced && channels.extent.is_number() && channels.extent.value() >= kFewChannels;
+    return channels.kind == ops::Axis::Kind::reduced && channels.extent.is_number() && channels.extent.value() >= kMinChannels;
   }
 
   /// Whether the group would be a window sum (a depthwise convolution) if its images were channels-last.
@@ -71,9 +72,10 @@ class Copies {
     if (!sum) return false;
     const auto at_least = [&](int axis, int64_t least) { return !nest.axes[axis].extent.less(least).value_or(true); };
     const int64_t rows = sum->rows ? nest.axes[sum->rows->kernel].extent.number().value_or(1) : 1;
-    return at_least(sum->channels, kFewChannels) && at_least(sum->columns.kernel, ceil_div(kSmallWindow, rows));
+    return at_least(sum->channels, kMinChannels) && at_least(sum->columns.kernel, ceil_div(kMinWindow, rows));
   }
 
+  /// Adds a channels-last array with the shape of `like`.
   ArrayId channels_last(ArrayId like) {
     const Array& array = plan_.arrays[like];
     std::vector<int> order{0};
@@ -82,7 +84,7 @@ class Copies {
     return add_temporary(plan_, array.dtype, array.shape, order);
   }
 
-  Group copy(ArrayId from, ArrayId to, const std::vector<ir::NodeId>& nodes) const {
+  Group copy_group(ArrayId from, ArrayId to, const std::vector<ir::NodeId>& nodes) const {
     Nest nest;
     NestAccess read;
     NestOutput out;
@@ -104,13 +106,14 @@ class Copies {
     return g;
   }
 
+  /// Lets the group read channels-last copies of external images; adds groups that make the copies.
   void read_copy(Group& g) {
     for (NestAccess& access : g.nests[0].accesses) {
       if (!is_external_image(access.array, plan_)) continue;
       const auto [known, is_new] = copies_.try_emplace(access.array, -1);
       if (is_new) {
         known->second = channels_last(access.array);
-        groups_.push_back(copy(access.array, known->second, g.nests[0].nodes));
+        groups_.push_back(copy_group(access.array, known->second, g.nests[0].nodes));
       }
       access.array = known->second;
     }
@@ -143,10 +146,10 @@ class Copies {
     Nest& writer = g.epilogue ? g.epilogue->map : g.nests[0];
     NestOutput& out = writer.outputs[0];
     if (!is_external_image(out.array, plan_) || !writes_all(out, writer)) return;
-    const ArrayId seen = out.array;
-    out.array = channels_last(seen);
-    copies_.emplace(seen, out.array);
-    Group back = copy(out.array, seen, g.nests[0].nodes);
+    const ArrayId external = out.array;
+    out.array = channels_last(external);
+    copies_.emplace(external, out.array);
+    Group back = copy_group(out.array, external, g.nests[0].nodes);
     groups_.push_back(std::move(back));
   }
 

@@ -14,10 +14,11 @@ namespace tenon::codegen {
 
 namespace {
 
+/// Added to elements of i8 to store them as u8.
 constexpr int64_t kUnsignedShift = 128;
 
-/// The index, which is over the nest's axes, over the axes of a map over the nest's result; null where that is not possible.
-Expr in_map(const Expr& index, const NestOutput& result) {
+/// Expresses an index over the nest's axes by the axes of a map over the nest's result; null where that is not possible.
+Expr over_result_axes(const Expr& index, const NestOutput& result) {
   if (!mentions(index, ExprOp::axis)) return index;
   for (size_t d = 0; d < result.index.size(); ++d)
     if (same(result.index[d], index)) return Expr::axis(static_cast<int>(d));
@@ -48,6 +49,7 @@ class ZeroPoints {
     return split(g, (*factors)[second ? 0 : 1], (*factors)[second ? 1 : 0]);
   }
 
+  /// Splits the sum into plain products and a map that subtracts zero points. a: the factor that is no constant; b: the constant one.
   std::vector<Group> split(const Group& g, const IntegerFactor& a, const IntegerFactor& b) {
     const Nest& nest = g.nests[0];
     if (plan_.arrays[nest.accesses[a.data].array].constant) return {};
@@ -59,11 +61,11 @@ class ZeroPoints {
     const auto copies = copies_;
     std::vector<Group> out;
     std::optional<Nest> sum = plain_sum(nest, a, b, *zero, *weights, out), map;
-    if (sum && !is_none(*zero)) {
+    if (sum && !is_absent(*zero)) {
       map = subtract_zero_points(nest, a, *zero, *weights);
       if (map) sum->outputs[0].array = map->accesses[0].array;
     }
-    if (!sum || (!is_none(*zero) && !map) || !contraction_of(*sum, plan_)) {
+    if (!sum || (!is_absent(*zero) && !map) || !contraction_of(*sum, plan_)) {
       plan_.arrays.resize(arrays);
       copies_ = copies;
       return {};
@@ -85,16 +87,16 @@ class ZeroPoints {
   }
 
   /// The zero point of `a` as u8: `number`, or else a loaded value, plus `shift`.
-  struct Zero {
+  struct ZeroPoint {
     std::optional<int64_t> number;
     int64_t shift = 0;
   };
-  static bool is_none(const Zero& zero) { return zero.number == 0; }
+  static bool is_absent(const ZeroPoint& zero) { return zero.number == 0; }
 
   /// The zero point of factor `a`; nullopt where its access is not supported.
-  std::optional<Zero> zero_of(const IntegerFactor& a, const Nest& nest) const {
+  std::optional<ZeroPoint> zero_of(const IntegerFactor& a, const Nest& nest) const {
     const NestAccess& data = nest.accesses[a.data];
-    Zero out;
+    ZeroPoint out;
     if (data.dtype == DType::i8) out.shift = kUnsignedShift;
     if (a.zero < 0) {
       out.number = out.shift;
@@ -110,7 +112,7 @@ class ZeroPoints {
   }
 
   /// The sum of plain products u8 x i8; nullopt where the image cannot be copied.
-  std::optional<Nest> plain_sum(const Nest& nest, const IntegerFactor& a, const IntegerFactor& b, const Zero& zero,
+  std::optional<Nest> plain_sum(const Nest& nest, const IntegerFactor& a, const IntegerFactor& b, const ZeroPoint& zero,
                                 const IntegerWeights& weights, std::vector<Group>& before) {
     Nest sum = nest;
     NestAccess data = nest.accesses[a.data], kernel = nest.accesses[b.data];
@@ -126,13 +128,14 @@ class ZeroPoints {
   }
 
   /// Copies the image with padding of a zero point that is known only at run time.
-  bool pad_with_zero_point(NestAccess& data, const Nest& nest, const NestAccess& zero, const Zero& how, std::vector<Group>& before) {
+  bool pad_with_zero_point(NestAccess& data, const Nest& nest, const NestAccess& zero, const ZeroPoint& zero_point,
+                           std::vector<Group>& before) {
     data.fill = Expr::integer(DType::u8, 0);
     std::vector<Nest> copies;
     if (!pad_operand(data, nest, plan_, copies) || copies.size() != 2) return false;
     NestAccess load = zero;
     for (Expr& e : load.index) e = Expr::integer(DType::i64, 0);
-    const Expr number = cast(Expr::input(0, load.dtype), DType::i32) + Expr::integer(DType::i32, how.shift);
+    const Expr number = cast(Expr::input(0, load.dtype), DType::i32) + Expr::integer(DType::i32, zero_point.shift);
     copies[0].accesses = {std::move(load)};
     copies[0].outputs[0].value = simplify(cast(number, DType::u8));
     for (Nest& copy : copies) push(before, std::move(copy), first_of(nest.nodes), true);
@@ -156,9 +159,9 @@ class ZeroPoints {
     const DimList shape = plan_.arrays[from].shape;
     known->second = add_temporary(plan_, DType::u8, shape);
     Nest copy = map_over(shape);
-    copy.accesses.push_back({from, DType::i8, own_place(shape), {}, {}, {}});
+    copy.accesses.push_back({from, DType::i8, axes_of(shape), {}, {}, {}});
     const Expr wide = cast(Expr::input(0, DType::i8), DType::i32) + Expr::integer(DType::i32, kUnsignedShift);
-    copy.outputs.push_back({known->second, DType::u8, cast(wide, DType::u8), ops::Combine::none, own_place(shape), {}, {}});
+    copy.outputs.push_back({known->second, DType::u8, cast(wide, DType::u8), ops::Combine::none, axes_of(shape), {}, {}});
     copy.nodes = nodes;
     resolve_reshapes(copy.accesses[0], copy, plan_);
     push(before, std::move(copy), first_of(nodes), true);
@@ -170,7 +173,7 @@ class ZeroPoints {
     for (const Dim d : shape) map.axes.push_back({ops::Axis::Kind::parallel, d});
     return map;
   }
-  static std::vector<Expr> own_place(const DimList& shape) {
+  static std::vector<Expr> axes_of(const DimList& shape) {
     std::vector<Expr> out;
     for (size_t d = 0; d < shape.size(); ++d) out.push_back(Expr::axis(static_cast<int>(d)));
     return out;
@@ -178,34 +181,34 @@ class ZeroPoints {
 
   /// The map that reads the plain sum, subtracts the zero points, and writes the nest's result; nullopt where an index cannot be expressed
   /// by the result's axes.
-  std::optional<Nest> subtract_zero_points(const Nest& nest, const IntegerFactor& a, const Zero& zero, const IntegerWeights& weights) {
+  std::optional<Nest> subtract_zero_points(const Nest& nest, const IntegerFactor& a, const ZeroPoint& zero, const IntegerWeights& weights) {
     const NestOutput& result = nest.outputs[0];
     const DimList shape = plan_.arrays[result.array].shape;
-    NestAccess sums{-1, DType::i32, moved(weights.index, result), {}, {}, {}};
+    NestAccess sums{-1, DType::i32, indices_over_result(weights.index, result), {}, {}, {}};
     if (sums.index.size() != weights.index.size()) return std::nullopt;
     Nest map = map_over(shape);
     map.nodes = nest.nodes;
-    map.accesses.push_back({add_temporary(plan_, DType::i32, shape), DType::i32, own_place(shape), {}, {}, {}});
+    map.accesses.push_back({add_temporary(plan_, DType::i32, shape), DType::i32, axes_of(shape), {}, {}, {}});
     sums.array = add_constant(zero.number ? scaled(*weights.sums, *zero.number) : weights.sums);
     map.accesses.push_back(std::move(sums));
-    Expr off = Expr::input(1, DType::i32);
+    Expr correction = Expr::input(1, DType::i32);
     if (!zero.number) {
       NestAccess load = nest.accesses[a.zero];
-      load.index = moved(load.index, result);
+      load.index = indices_over_result(load.index, result);
       if (load.index.size() != nest.accesses[a.zero].index.size()) return std::nullopt;
-      off = (cast(Expr::input(2, load.dtype), DType::i32) + Expr::integer(DType::i32, zero.shift)) * off;
+      correction = (cast(Expr::input(2, load.dtype), DType::i32) + Expr::integer(DType::i32, zero.shift)) * correction;
       map.accesses.push_back(std::move(load));
     }
     map.outputs.push_back(
-        {result.array, DType::i32, simplify(Expr::input(0, DType::i32) - off), ops::Combine::none, own_place(shape), {}, {}});
+        {result.array, DType::i32, simplify(Expr::input(0, DType::i32) - correction), ops::Combine::none, axes_of(shape), {}, {}});
     return map;
   }
 
-  /// The index over the axes of a map over the result; shorter than `index` where in_map fails.
-  static std::vector<Expr> moved(const std::vector<Expr>& index, const NestOutput& result) {
+  /// The index over the axes of a map over the result; shorter than `index` where over_result_axes fails.
+  static std::vector<Expr> indices_over_result(const std::vector<Expr>& index, const NestOutput& result) {
     std::vector<Expr> out;
     for (const Expr& e : index) {
-      out.push_back(in_map(e, result));
+      out.push_back(over_result_axes(e, result));
       if (!out.back()) return {};
     }
     return out;

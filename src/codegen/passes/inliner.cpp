@@ -34,17 +34,18 @@ class Inliner {
     drop_empty();
   }
 
-  /// Evaluates positions (maps without operands) inside attention too, which then says which keys a query sees; others read them as before.
-  void show_positions() {
+  /// Inlines positions (maps without operands) into attention, so that visible_keys() finds the keys that its mask hides. Other readers
+  /// keep reading the stored positions.
+  void inline_positions() {
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
       if (!is_single_map(g) || !plan_.groups[g].nests[0].accesses.empty()) continue;
       const Nest map = plan_.groups[g].nests[0];
-      const ArrayId made = map.outputs[0].array;
-      if (readers_.writers(made) != 1) continue;
-      const auto users = readers_.of(made);
-      for (size_t u : users) {
+      const ArrayId result = map.outputs[0].array;
+      if (readers_.writers(result) != 1) continue;
+      const auto reader_groups = readers_.of(result);
+      for (size_t u : reader_groups) {
         Group after = plan_.groups[u];
-        if (after.kind() != GroupKind::attention || !rewrite_group(map, made, plan_.groups[u], after, 1)) continue;
+        if (after.kind() != GroupKind::attention || !rewrite_group(map, result, plan_.groups[u], after, 1)) continue;
         readers_.remove(u);
         plan_.groups[u] = std::move(after);
         readers_.add(u);
@@ -53,8 +54,8 @@ class Inliner {
   }
 
   /// Inlines large masks into attention, from the last group to the first: the group that computes a mask then directly precedes attention.
-  void save_memory() {
-    saves_memory_ = true;
+  void inline_large_masks() {
+    is_for_memory_ = true;
     for (size_t g = plan_.groups.size(); g-- > 0;)
       if (is_single_map(g) && is_large_mask(plan_.groups[g].nests[0].outputs[0].array)) inline_group(g);
     drop_empty();
@@ -88,8 +89,8 @@ class Inliner {
 
   /// Whether evaluating the map at this access costs no more than storing it saves.
   bool is_worth_inlining(const Nest& map, const Group& group, const Nest& reader, size_t access, int accesses_in_all) const {
-    const bool operand = (group.kind() == GroupKind::contract || group.kind() == GroupKind::attention) && &reader == &group.nests[0];
-    if (operand) {
+    const bool is_operand = (group.kind() == GroupKind::contract || group.kind() == GroupKind::attention) && &reader == &group.nests[0];
+    if (is_operand) {
       // A contraction reads its operands many times: plain views only; attention's mask (access 3 and on) where cheap in all.
       return (is_view(map) && !map.accesses[0].flat) || (group.kind() == GroupKind::attention && access >= 3);
     }
@@ -99,46 +100,49 @@ class Inliner {
     return cost.transcendental == 0 && cost.arithmetic <= 3 && cost.loads <= 2 && !cost.indirect;
   }
 
-  /// Whether keys or values behind a state are stored in fewer bits, and the map gives them as f32, which attention does as it loads them.
+  /// Whether the map casts keys or values of f16 or bf16 (from a state) to f32, which the attention kernel also does when it loads them.
   bool is_widened_view(const Nest& map) const {
-    const NestOutput& made = map.outputs[0];
-    if (!plan_.sums_in_order || map.accesses.size() != 1 || made.value.op() != ExprOp::cast || made.dtype != DType::f32) return false;
+    const NestOutput& result = map.outputs[0];
+    if (!plan_.sums_in_order || map.accesses.size() != 1 || result.value.op() != ExprOp::cast || result.dtype != DType::f32) return false;
     const NestAccess& read = map.accesses[0];
-    const Expr from = made.value.args()[0];
+    const Expr from = result.value.args()[0];
     return from.op() == ExprOp::input && from->index == 0 && (read.dtype == DType::f16 || read.dtype == DType::bf16) && !read.within &&
            !read.flat;
   }
 
-  static Nest view_of_narrow(Nest map) {
+  static Nest without_cast(Nest map) {
     map.outputs[0].dtype = map.accesses[0].dtype;
     map.outputs[0].value = Expr::input(0, map.accesses[0].dtype);
     return map;
   }
 
-  struct Change {
+  /// A group as it is after inlining.
+  struct ChangedGroup {
     size_t group;
     Group after;
   };
 
   /// Inlines the group into all its readers, or changes nothing.
   bool inline_group(size_t g) {
-    const ArrayId made = plan_.groups[g].nests[0].outputs[0].array;
-    const size_t count = readers_.of(made).size();
-    if (count == 0 || count > plan_.limits.max_readers || readers_.is_output(made) || readers_.writers(made) != 1) return false;
+    const ArrayId result = plan_.groups[g].nests[0].outputs[0].array;
+    const size_t count = readers_.of(result).size();
+    if (count == 0 || count > plan_.limits.max_readers || readers_.is_output(result) || readers_.writers(result) != 1) return false;
     const Nest map = plan_.groups[g].nests[0];
-    const auto users = readers_.of(made);
+    const auto reader_groups = readers_.of(result);
     int accesses = 0;
-    for (size_t u : users) accesses += count_accesses(plan_.groups[u], made);
-    std::vector<Change> changes;
-    const bool banded = !saves_memory_ && is_band(map);
-    for (size_t u : users) {
+    for (size_t u : reader_groups) accesses += count_accesses(plan_.groups[u], result);
+    std::vector<ChangedGroup> changes;
+    const bool is_stored_by_diagonal = !is_for_memory_ && is_better_as_diagonals(map);
+    for (size_t u : reader_groups) {
       Group after = plan_.groups[u];
-      if (!rewrite_group(map, made, plan_.groups[u], after, accesses) || (banded && !is_band(after.nests[0]))) return false;
+      if (!rewrite_group(map, result, plan_.groups[u], after, accesses) ||
+          (is_stored_by_diagonal && !is_better_as_diagonals(after.nests[0])))
+        return false;
       changes.push_back({u, std::move(after)});
     }
     readers_.remove(g);
     plan_.groups[g].nests.clear();
-    for (Change& c : changes) {
+    for (ChangedGroup& c : changes) {
       readers_.remove(c.group);
       plan_.groups[c.group] = std::move(c.after);
       readers_.add(c.group);
@@ -146,10 +150,10 @@ class Inliner {
     return true;
   }
 
-  int count_accesses(const Group& group, ArrayId made) const {
+  int count_accesses(const Group& group, ArrayId result) const {
     int n = 0;
     auto count = [&](const Nest& nest) {
-      for (const NestAccess& a : nest.accesses) n += a.array == made;
+      for (const NestAccess& a : nest.accesses) n += a.array == result;
     };
     for (const Nest& nest : group.nests) count(nest);
     if (group.epilogue) count(group.epilogue->map);
@@ -157,7 +161,7 @@ class Inliner {
   }
 
   /// Whether the map is better stored as one element a diagonal (store_diagonals) than computed for each element.
-  static bool is_band(const Nest& map) {
+  static bool is_better_as_diagonals(const Nest& map) {
     const auto computes_much = [&] {
       const BodyCost cost = cost_of(map);
       return cost.transcendental > 0 || cost.arithmetic > 3;
@@ -172,44 +176,47 @@ class Inliner {
     });
   }
 
+  /// Whether attention with the inlined mask evaluates no more than a score may take.
   bool mask_is_cheap(const Nest& before, const Nest& after) const {
     const BodyCost own = cost_of(before), cost = cost_of(after);
-    if (saves_memory_)
+    if (is_for_memory_)
       return cost.arithmetic + plan_.limits.transcendental_work * cost.transcendental <= plan_.limits.max_mask_work_for_memory;
     return cost.transcendental == own.transcendental && cost.arithmetic <= plan_.limits.max_mask_work && !cost.indirect;
   }
 
-  bool rewrite_group(const Nest& map, ArrayId made, const Group& before, Group& after, int accesses) const {
+  /// Inlines the map into each access of `result` in `after`, a copy of group `before`. False: an access cannot or should not be inlined.
+  bool rewrite_group(const Nest& map, ArrayId result, const Group& before, Group& after, int accesses) const {
     for (ArrayId a : before.inputs)
       for (; a >= 0; a = plan_.arrays[a].same_bytes)
-        if (a == made) return false;
+        if (a == result) return false;
     for (size_t n = 0; n < after.nests.size(); ++n)
-      if (!rewrite_nest(map, made, before, before.nests[n], after.nests[n], accesses, nullptr)) return false;
+      if (!rewrite_nest(map, result, before, before.nests[n], after.nests[n], accesses, nullptr)) return false;
     if (after.kind() == GroupKind::attention && !(operands_are_affine(after.nests[0]) && mask_is_cheap(before.nests[0], after.nests[0])))
       return false;
     if (after.epilogue &&
-        !rewrite_nest(map, made, before, before.epilogue->map, after.epilogue->map, accesses, &after.epilogue->accumulator))
+        !rewrite_nest(map, result, before, before.epilogue->map, after.epilogue->map, accesses, &after.epilogue->accumulator))
       return false;
-    return after.kind() != GroupKind::contract || still_contracts(before, after);
+    return after.kind() != GroupKind::contract || stays_on_tiles(before, after);
   }
 
   /// Whether `after` still runs on register tiles if `before` does: that saves more time than a stored view costs.
-  bool still_contracts(const Group& before, Group& after) const {
+  bool stays_on_tiles(const Group& before, Group& after) const {
     if (!recompute_roles(after, plan_) || !same_operands(*before.contraction(), *after.contraction())) return false;
     return tiling_of(after, plan_) || !tiling_of(before, plan_);
   }
 
-  bool rewrite_nest(const Nest& map, ArrayId made, const Group& group, const Nest& before, Nest& after, int accesses,
+  /// The same for one nest. accumulator: of an epilogue, is renumbered; may be null.
+  bool rewrite_nest(const Nest& map, ArrayId result, const Group& group, const Nest& before, Nest& after, int accesses,
                     int* accumulator) const {
     for (size_t k = before.accesses.size(); k-- > 0;) {
-      if (before.accesses[k].array != made) {
+      if (before.accesses[k].array != result) {
         for (ArrayId a = plan_.arrays[before.accesses[k].array].same_bytes; a >= 0; a = plan_.arrays[a].same_bytes)
-          if (a == made) return false;
+          if (a == result) return false;
         continue;
       }
       const bool widens = group.kind() == GroupKind::attention && (k == 1 || k == 2) && is_widened_view(map);
       if (!widens && !is_worth_inlining(map, group, before, k, accesses)) return false;
-      const InlineResult how = inline_into(widens ? view_of_narrow(map) : map, after, k, plan_);
+      const InlineResult how = inline_into(widens ? without_cast(map) : map, after, k, plan_);
       if (how == InlineResult::refused || after.accesses.size() > plan_.limits.max_accesses ||
           (how == InlineResult::appended && !within_budget(after)))
         return false;
@@ -220,7 +227,7 @@ class Inliner {
 
   Plan& plan_;
   Readers readers_;
-  bool saves_memory_ = false;
+  bool is_for_memory_ = false;
 };
 
 }  // namespace
@@ -228,9 +235,9 @@ class Inliner {
 void inline_into_readers(Plan& plan) {
   Inliner inliner(plan);
   inliner.run();
-  if (plan.sums_in_order) inliner.show_positions();
+  if (plan.sums_in_order) inliner.inline_positions();
 }
 
-void inline_into_attention(Plan& plan) { Inliner(plan).save_memory(); }
+void inline_into_attention(Plan& plan) { Inliner(plan).inline_large_masks(); }
 
 }  // namespace tenon::codegen

@@ -19,43 +19,48 @@ class RegionBuilder {
   RegionBuilder(const Plan& plan, size_t first) : plan_(plan), first_(first) {
     const Group& g = plan.groups[first];
     if (!can_run_by_parts(g, plan)) return;
-    members_.push_back(task_axes(g, plan));
-    drop_small_task_axes(members_[0], g, plan);
-    for (const int x : members_[0]) extents_.push_back(g.nests[0].axes[x].extent);
-    if (shares_evenly(extents_) && add_weights(g)) note_written(g, members_[0]);
+    axes_of_groups_.push_back(task_axes(g, plan));
+    drop_small_task_axes(axes_of_groups_[0], g, plan);
+    for (const int x : axes_of_groups_[0]) extents_.push_back(g.nests[0].axes[x].extent);
+    if (divides_evenly(extents_) && add_weights(g)) record_writes(g, axes_of_groups_[0]);
     else extents_.clear();
   }
 
-  size_t size() const { return members_.size(); }
+  /// The number of groups in the region.
+  size_t size() const { return axes_of_groups_.size(); }
 
-  bool take(const Group& g) {
+  /// Adds the group after the last one, where that is possible. Whether it did.
+  bool try_join(const Group& g) {
     if (extents_.empty() || !can_run_by_parts(g, plan_)) return false;
     auto axes = axes_of(g);
     drop_small_task_axes(axes, g, plan_);
     if (axes.empty()) return false;
     const DimList extents(extents_.begin(), extents_.begin() + static_cast<ptrdiff_t>(axes.size()));
-    if (!shares_evenly(extents) || !add_weights(g)) return false;
+    if (!divides_evenly(extents) || !add_weights(g)) return false;
     extents_ = extents;
-    for (std::vector<int>& m : members_) m.resize(axes.size());
-    members_.push_back(axes);
-    note_read(g);
-    note_written(g, axes);
+    for (std::vector<int>& m : axes_of_groups_) m.resize(axes.size());
+    axes_of_groups_.push_back(axes);
+    record_reads(g);
+    record_writes(g, axes);
     return true;
   }
 
-  void mark(Plan& plan, const Readers& readers, const std::vector<bool>& shared) const {
+  /// Sets Group::region of the groups, and Array::units of arrays that only they access, where the region is worth it. shared: by array,
+  /// whether its memory must not be divided.
+  void set_regions(Plan& plan, const Readers& readers, const std::vector<bool>& shared) const {
     if (size() < 2) return;
     const Dim units = product(extents_), parts = images(extents_) * Dim(parts_of_image());
     if (parts_of_image() == 1) return;
-    std::vector<ArrayId> kept;
+    std::vector<ArrayId> local_arrays;
     for (const auto& [root, w] : written_)
-      if (is_kept(w, readers, shared)) kept.push_back(w.array);
-    if (!pays(kept)) return;
-    for (size_t k = 0; k < size(); ++k) plan.groups[first_ + k].region = Region{members_[k], units, parts, k > 0};
-    for (const ArrayId a : kept) plan.arrays[a].units = units;
+      if (is_local(w, readers, shared)) local_arrays.push_back(w.array);
+    if (!pays(local_arrays)) return;
+    for (size_t k = 0; k < size(); ++k) plan.groups[first_ + k].region = Region{axes_of_groups_[k], units, parts, k > 0};
+    for (const ArrayId a : local_arrays) plan.arrays[a].units = units;
   }
 
  private:
+  /// An array that groups of the region write.
   struct Written {
     ArrayId array = -1;
     std::vector<int> dimensions;  ///< that the axes of the units run over, outermost first
@@ -67,14 +72,14 @@ class RegionBuilder {
   /// The size of a batch that is known only at run time; 1 where all extents are known.
   static Dim images(const DimList& extents) { return !extents.empty() && !extents[0].is_number() ? extents[0] : Dim(1); }
   /// The part of `all` that belongs to one image of such a batch; 0: unknown.
-  static int64_t of_image(Dim all, const DimList& extents) {
+  static int64_t per_image(Dim all, const DimList& extents) {
     const auto one = exact_quotient(all, images(extents));
     return one ? one->number().value_or(0) : 0;
   }
 
   /// Whether two threads get about the same number of units.
-  bool shares_evenly(const DimList& extents) const {
-    const int64_t n = of_image(product(extents), extents);
+  bool divides_evenly(const DimList& extents) const {
+    const int64_t n = per_image(product(extents), extents);
     return n >= plan_.limits.row_parts && (n % 2 == 0 || n >= plan_.limits.min_odd_units);
   }
 
@@ -82,7 +87,7 @@ class RegionBuilder {
   std::vector<int> axes_of(const Group& g) const {
     std::vector<int> axes;
     size_t count = extents_.size();
-    bool meets = false;
+    bool reads_region = false;
     for (const GroupPlace& p : places_of(g)) {
       const auto found = written_.find(storage_of(p.array, plan_));
       if (found == written_.end()) continue;
@@ -95,9 +100,9 @@ class RegionBuilder {
         if (is_new) axes.push_back(axis);
         if (k >= axes.size() || axes[k] != axis) count = k;
       }
-      meets = true;
+      reads_region = true;
     }
-    if (!meets) return {};
+    if (!reads_region) return {};
     axes.resize(std::min(axes.size(), count));
     if (!is_single_loop(g, plan_)) axes.erase(std::ranges::mismatch(axes, task_axes(g, plan_)).in1, axes.end());
     return axes;
@@ -110,7 +115,7 @@ class RegionBuilder {
     return axis >= 0 && whole && p.nest->axes[axis].extent.known_equal(extent) ? axis : -1;
   }
 
-  void note_written(const Group& g, const std::vector<int>& axes) {
+  void record_writes(const Group& g, const std::vector<int>& axes) {
     for (const GroupPlace& p : places_of(g)) {
       if (!p.written) continue;
       const auto [at, is_new] = written_.try_emplace(storage_of(p.array, plan_), Written{p.array, {}});
@@ -130,7 +135,7 @@ class RegionBuilder {
     }
   }
 
-  void note_read(const Group& g) {
+  void record_reads(const Group& g) {
     for (const GroupPlace& p : places_of(g)) {
       const auto found = written_.find(storage_of(p.array, plan_));
       if (found == written_.end() || p.written) continue;
@@ -140,7 +145,7 @@ class RegionBuilder {
   }
 
   /// Whether only this region accesses the array, and the dimensions that number the units are its outermost ones in memory.
-  bool is_kept(const Written& w, const Readers& readers, const std::vector<bool>& shared) const {
+  bool is_local(const Written& w, const Readers& readers, const std::vector<bool>& shared) const {
     const std::set<size_t>& by = readers.of(w.array);
     const bool inside = w.read && *by.begin() >= first_ && *by.rbegin() < first_ + size() && readers.writers(w.array) == w.writers;
     return inside && w.always && !shared[static_cast<size_t>(w.array)] && is_stored_by_units(w);
@@ -163,48 +168,48 @@ class RegionBuilder {
         (extent_of(c.batch) * extent_of(c.depth) * extent_of(c.lanes) * Dim(bits_of(c.lanes_operand.value.dtype()) / 8)).number();
     if (!c.packed || !weights || weights_ + *weights > plan_.limits.max_region_weights) return false;
     weights_ += *weights;
-    rows_ = std::min(rows_, of_image(extent_of(c.rows), extents_));
+    rows_ = std::min(rows_, per_image(extent_of(c.rows), extents_));
     return true;
   }
 
   int64_t bytes_of_image(ArrayId a) const {
     const Array& array = plan_.arrays[a];
-    return of_image(product(stored_shape(array)) * Dim(bits_of(array.dtype)), extents_) / 8;
+    return per_image(product(stored_shape(array)) * Dim(bits_of(array.dtype)), extents_) / 8;
   }
 
   /// Whether the region is faster than its groups: parts are larger than tasks and split less evenly among threads, so that much of the
   /// traffic must stay in a cache.
-  bool pays(const std::vector<ArrayId>& kept) const {
+  bool pays(const std::vector<ArrayId>& local_arrays) const {
     if (plan_.limits.max_region_traffic == 0) return true;
-    std::set<ArrayId> moved;
+    std::set<ArrayId> accessed;
     for (size_t k = 0; k < size(); ++k)
       for (const GroupPlace& p : places_of(plan_.groups[first_ + k]))
-        if (!plan_.arrays[p.array].constant) moved.insert(storage_of(p.array, plan_));
-    int64_t stays = 0, all = 0;
-    for (const ArrayId a : kept) stays += bytes_of_image(a);
-    for (const ArrayId a : moved) all += bytes_of_image(a);
-    return static_cast<double>(all) <= static_cast<double>(stays) * static_cast<double>(plan_.limits.max_region_traffic);
+        if (!plan_.arrays[p.array].constant) accessed.insert(storage_of(p.array, plan_));
+    int64_t local_bytes = 0, all_bytes = 0;
+    for (const ArrayId a : local_arrays) local_bytes += bytes_of_image(a);
+    for (const ArrayId a : accessed) all_bytes += bytes_of_image(a);
+    return static_cast<double>(all_bytes) <= static_cast<double>(local_bytes) * static_cast<double>(plan_.limits.max_region_traffic);
   }
 
-  /// Parts of an image: enough that the results which a part passes on stay in a cache, few enough that a part fills the register tiles,
-  /// and of equal size where possible. 1: there are too few rows.
+  /// The number of parts of an image: enough that the results of a part stay in a cache until they are read, few enough that a part fills
+  /// the register tiles, and of equal size where possible. 1: there are too few rows.
   int64_t parts_of_image() const {
     int64_t bytes = 0;
     for (const auto& [root, w] : written_)
       if (w.read) bytes += bytes_of_image(w.array);
-    const int64_t units = of_image(product(extents_), extents_),
-                  most = std::min(rows_ / plan_.limits.min_region_rows, units) / plan_.limits.row_parts * plan_.limits.row_parts;
-    const int64_t fits =
-        std::min(round_up(std::max<int64_t>(1, ceil_div(bytes, plan_.limits.max_region_bytes)), plan_.limits.row_parts), most);
-    for (int64_t equal = fits; equal > 0 && equal <= most; equal += plan_.limits.row_parts)
+    const int64_t units = per_image(product(extents_), extents_),
+                  max_parts = std::min(rows_ / plan_.limits.min_region_rows, units) / plan_.limits.row_parts * plan_.limits.row_parts;
+    const int64_t min_parts =
+        std::min(round_up(std::max<int64_t>(1, ceil_div(bytes, plan_.limits.max_region_bytes)), plan_.limits.row_parts), max_parts);
+    for (int64_t equal = min_parts; equal > 0 && equal <= max_parts; equal += plan_.limits.row_parts)
       if (units % equal == 0) return equal;
-    return std::max<int64_t>(1, fits);
+    return std::max<int64_t>(1, min_parts);
   }
 
   const Plan& plan_;
   size_t first_ = 0;
-  std::vector<std::vector<int>> members_;  ///< by group: its axes that number the units
-  DimList extents_;                        ///< of those axes; empty: no group can join
+  std::vector<std::vector<int>> axes_of_groups_;  ///< by group: its axes that number the units
+  DimList extents_;                               ///< of those axes; empty: no group can join
   std::unordered_map<ArrayId, Written> written_;
   int64_t weights_ = 0;       ///< bytes of the weights of all products
   int64_t rows_ = INT64_MAX;  ///< rows of an image in the product with the fewest
@@ -218,8 +223,8 @@ void join_regions(Plan& plan) {
   for (size_t g = 0; g < plan.groups.size();) {
     RegionBuilder region(plan, g);
     size_t next = g + 1;
-    while (next < plan.groups.size() && region.take(plan.groups[next])) ++next;
-    region.mark(plan, readers, shared);
+    while (next < plan.groups.size() && region.try_join(plan.groups[next])) ++next;
+    region.set_regions(plan, readers, shared);
     g = next;
   }
 }

@@ -16,12 +16,12 @@ std::optional<std::vector<size_t>> permutation_of(const Nest& view, const Plan& 
   const NestAccess& from = view.accesses[0];
   if (from.flat || from.within || from.index.size() != view.axes.size()) return std::nullopt;
   std::vector<size_t> out(view.axes.size());
-  std::vector<bool> seen(view.axes.size(), false);
+  std::vector<bool> has_axis(view.axes.size(), false);
   for (size_t d = 0; d < from.index.size(); ++d) {
     const Expr& e = from.index[d];
-    if (e.op() != ExprOp::axis || seen[e->index]) return std::nullopt;
+    if (e.op() != ExprOp::axis || has_axis[e->index]) return std::nullopt;
     if (!view.axes[e->index].extent.known_equal(plan.arrays[from.array].shape[d])) return std::nullopt;
-    seen[e->index] = true;
+    has_axis[e->index] = true;
     out[e->index] = d;
   }
   return out;
@@ -48,14 +48,14 @@ void place_results(Plan& plan) {
   for (size_t g = 0; g < plan.groups.size(); ++g) {
     Group& attention = plan.groups[g];
     if (attention.kind() != GroupKind::attention) continue;
-    const ArrayId made = attention.nests[0].outputs[0].array;
-    if (readers.is_output(made) || readers.of(made).size() != 1 || readers.writers(made) != 1) continue;
-    const size_t reader = *readers.of(made).begin();
+    const ArrayId result = attention.nests[0].outputs[0].array;
+    if (readers.is_output(result) || readers.of(result).size() != 1 || readers.writers(result) != 1) continue;
+    const size_t reader = *readers.of(result).begin();
     Group& group = plan.groups[reader];
     if (group.kind() != GroupKind::nests || group.nests.size() != 1 || !is_view(group.nests[0])) continue;
     const Nest& view = group.nests[0];
-    if (view.accesses[0].array != made || readers.writers(view.outputs[0].array) != 1 || !place(attention, view, plan)) continue;
-    group.nests.clear();  // `readers` still counts it: a second view of the same group does not come
+    if (view.accesses[0].array != result || readers.writers(view.outputs[0].array) != 1 || !place(attention, view, plan)) continue;
+    group.nests.clear();  // `readers` is not updated: the result has no other reader
   }
   std::erase_if(plan.groups, [](const Group& g) { return g.kind() == GroupKind::nests && g.nests.empty(); });
 }

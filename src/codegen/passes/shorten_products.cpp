@@ -12,22 +12,23 @@ namespace tenon::codegen {
 
 namespace {
 
-constexpr int64_t kFewLanes = 32, kFewProducts = 32;
+/// Products with fewer lanes or a shorter depth stay in f32: rounding costs more than it saves.
+constexpr int64_t kMinLanes = 32, kMinDepth = 32;
 
 std::optional<int64_t> known_extent(const std::vector<JointAxis>& axes) { return extent_of(axes).number(); }
 
 bool is_even(const JointAxis& axis) { return axis.extent.is_number() && axis.extent.value() % 2 == 0; }
 
-/// Rewrites the groups in order.
+/// Rewrites the groups in order. Each array is rounded once.
 class Shortening {
  public:
   explicit Shortening(Plan& plan) : plan_(plan) {}
 
   void run() {
     for (Group& g : plan_.groups) {
-      if (const auto operands = that_pay(g)) shorten(g, *operands);
+      if (const auto operands = operands_to_round(g)) shorten(g, *operands);
       for (const Nest& n : g.nests)
-        for (const NestOutput& o : n.outputs) makers_[o.array] = n.nodes;
+        for (const NestOutput& o : n.outputs) nodes_of_[o.array] = n.nodes;
       groups_.push_back(std::move(g));
     }
     plan_.groups = std::move(groups_);
@@ -40,19 +41,20 @@ class Shortening {
     int weights, rows;
   };
 
-  std::optional<Operands> that_pay(const Group& g) const {
+  /// nullopt where the product is not to be shortened.
+  std::optional<Operands> operands_to_round(const Group& g) const {
     if (g.kind() != GroupKind::contract || !g.contraction()) return std::nullopt;
     const Contraction& c = *g.contraction();
     const Nest& nest = g.nests[0];
     if (c.sum != DType::f32 || c.group != 1 || !c.rows_operand.is_load() || !c.lanes_operand.is_load()) return std::nullopt;
     const auto is_constant = [&](const ContractOperand& o) { return constant_of(o, nest, plan_) != nullptr; };
-    const bool along = is_constant(c.lanes_operand);
-    if (along == is_constant(c.rows_operand)) return std::nullopt;
-    const auto lanes = known_extent(along ? c.lanes : c.rows), depth = known_extent(c.depth);
-    const bool large = lanes && depth && *lanes >= kFewLanes && *depth >= kFewProducts;
+    const bool is_lanes_constant = is_constant(c.lanes_operand);
+    if (is_lanes_constant == is_constant(c.rows_operand)) return std::nullopt;
+    const auto lanes = known_extent(is_lanes_constant ? c.lanes : c.rows), depth = known_extent(c.depth);
+    const bool large = lanes && depth && *lanes >= kMinLanes && *depth >= kMinDepth;
     if (!large || std::ranges::none_of(c.depth, is_even)) return std::nullopt;
     const int a = c.lanes_operand.accesses[0], b = c.rows_operand.accesses[0];
-    const Operands out = along ? Operands{a, b} : Operands{b, a};
+    const Operands out = is_lanes_constant ? Operands{a, b} : Operands{b, a};
     return has_plain_fill(nest.accesses[out.rows]) ? std::optional(out) : std::nullopt;
   }
 
@@ -77,7 +79,7 @@ class Shortening {
     if (!is_new) return known->second;
     const Array& array = plan_.arrays[from];
     known->second = add_temporary(plan_, DType::bf16, array.shape, array.order);
-    const auto maker = makers_.find(storage_of(from, plan_));
+    const auto producer = nodes_of_.find(storage_of(from, plan_));
     Nest map;
     NestAccess read;
     NestOutput out;
@@ -92,7 +94,7 @@ class Shortening {
     out.value = cast(Expr::input(0, DType::f32), DType::bf16);
     map.accesses.push_back(std::move(read));
     map.outputs.push_back(std::move(out));
-    map.nodes = maker == makers_.end() ? reader : maker->second;
+    map.nodes = producer == nodes_of_.end() ? reader : producer->second;
     Group g;
     g.as<LoopGroup>().auxiliary = true;
     g.nests.push_back(std::move(map));
@@ -103,7 +105,7 @@ class Shortening {
   Plan& plan_;
   std::vector<Group> groups_;
   std::map<ArrayId, ArrayId> rounded_;
-  std::map<ArrayId, std::vector<ir::NodeId>> makers_;  ///< by array: the nodes that computed it
+  std::map<ArrayId, std::vector<ir::NodeId>> nodes_of_;  ///< by array: the nodes that computed it
 };
 
 }  // namespace

@@ -4,9 +4,10 @@
 
 namespace tenon::codegen {
 
-/// Stores a map whose elements are equal along its diagonals as one element a diagonal (a relative position bias, a causal mask), so that
-/// its memory grows with the sum of the two sizes and not with their product. Needs: one nest a group; the arithmetic of a value in one
-/// body, so not before `inline_maps`.  Promises: readers see the same numbers. Not after `choose_layouts`: the arrays change their rank.
+/// Stores the result of a map as one element for each diagonal, where all elements of a diagonal are equal (a relative position bias, a
+/// causal mask). A matrix of r rows and c columns then takes r + c elements in place of r * c. Needs: one nest a group, and the whole
+/// computation of an element in one body, so not before `inline_maps`. Promises: readers read the same values. Not after `choose_layouts`:
+/// the array loses a dimension.
 void store_diagonals(Plan& plan);
 
 }  // namespace tenon::codegen

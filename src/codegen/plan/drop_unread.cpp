@@ -14,10 +14,10 @@ void add_symbols(const DimList& dims, SymbolSet& to) {
   for (Dim d : dims) each_symbol(d, [&](const DimNode& s) { to.insert(&s); });
 }
 
-/// What is read of a plan, from its end on.
-class Reads {
+/// The arrays and symbols that groups read, collected from the last group to the first.
+class ReadArrays {
  public:
-  explicit Reads(const Plan& plan) : plan_(plan), read_(plan.arrays.size(), false), defines_(plan.groups.size()) {
+  explicit ReadArrays(const Plan& plan) : plan_(plan), read_(plan.arrays.size(), false), defines_(plan.groups.size()) {
     SymbolSet known(plan.outer_symbols.begin(), plan.outer_symbols.end());
     for (ArrayId a : plan.inputs) add_symbols(plan.arrays[a].shape, known);
     for (size_t g = 0; g < plan.groups.size(); ++g) {
@@ -29,15 +29,15 @@ class Reads {
     for (ArrayId a : plan.outputs) mark(a);
   }
 
-  bool needs(size_t number) const {
+  bool is_needed(size_t number) const {
     const Group& group = plan_.groups[number];
-    bool wanted = group.kind() == GroupKind::check;
-    each_written(group, [&](ArrayId a) { wanted |= read_[a]; });
-    for (ArrayId a : group.outputs) wanted |= a >= 0 && read_[a];
-    return wanted || std::ranges::any_of(defines_[number], [&](const DimNode* s) { return needed_.contains(s); });
+    bool is_read = group.kind() == GroupKind::check;
+    each_written(group, [&](ArrayId a) { is_read |= read_[a]; });
+    for (ArrayId a : group.outputs) is_read |= a >= 0 && read_[a];
+    return is_read || std::ranges::any_of(defines_[number], [&](const DimNode* s) { return needed_.contains(s); });
   }
 
-  void keep(const Group& group) {
+  void mark_reads(const Group& group) {
     for (const Nest& n : group.nests) {
       for (const NestAccess& a : n.accesses) mark(a.array);
       for (const ops::Axis& axis : n.axes) add_symbols({axis.extent}, needed_);
@@ -76,11 +76,11 @@ class Reads {
 }  // namespace
 
 void drop_unread(Plan& plan) {
-  Reads readers(plan);
+  ReadArrays reads(plan);
   for (size_t g = plan.groups.size(); g-- > 0;) {
     Group& group = plan.groups[g];
-    if (readers.needs(g)) {
-      readers.keep(group);
+    if (reads.is_needed(g)) {
+      reads.mark_reads(group);
       continue;
     }
     group = Group{};

@@ -65,7 +65,7 @@ Expr flatten(const std::vector<Expr>& index, const DimList& strides) {
 
 namespace {
 
-/// First dimension (outermost) whose stride divides the coefficient; sizes of 1 take nothing.
+/// The outermost dimension, of more than one element, whose stride divides the coefficient, and the quotient.
 std::optional<std::pair<size_t, Dim>> owner_of(Dim coefficient, const DimList& shape, const DimList& strides) {
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == Dim(1)) continue;

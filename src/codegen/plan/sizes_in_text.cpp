@@ -16,7 +16,7 @@ constexpr int64_t kDefaultUpper = int64_t{1} << 40;
 
 bool is_symbol(const DimNode* node) { return node->kind == DimNode::Kind::symbol; }
 
-/// Symbols, and quotients, minima and the like, of all sizes in a plan.
+/// Collects the symbols, quotients, minima and other nodes that occur in the sizes of a plan.
 class SizesInPlan {
  public:
   explicit SizesInPlan(const Plan& plan) {
@@ -30,7 +30,7 @@ class SizesInPlan {
     for (const Group& g : plan.groups) group(g);
   }
 
-  /// By age.
+  /// In the order in which they were created.
   std::vector<const DimNode*> sorted() const {
     std::vector<const DimNode*> out(found_.begin(), found_.end());
     std::ranges::sort(out, {}, &DimNode::id);

@@ -14,7 +14,7 @@ namespace tenon::codegen {
 
 namespace {
 
-constexpr int64_t kMostElements = 8;  ///< of a constant that the text contains
+constexpr int64_t kMostElements = 8;  ///< most elements of a constant that is written out in the text
 
 std::string name_of_array(ArrayId id, const Plan& plan) {
   if (id < 0) return "_";
@@ -28,7 +28,7 @@ std::string names_of(const std::vector<ArrayId>& ids, const Plan& plan) {
   return out;
 }
 
-/// In brackets where it is more than a word.
+/// The size as text, in brackets where it is an expression.
 std::string dim_text(Dim d) {
   std::string text = d.text();
   const bool plain = d.is_number() || (d.node()->kind == DimNode::Kind::symbol && text[0] != '"');
@@ -150,7 +150,7 @@ class PlanPrinter {
  private:
   void line(std::string_view text) { out_ += fmt::format("  {}\n", text); }
 
-  /// Arrays that the text refers to.
+  /// Marks the arrays that the text refers to.
   void find_named() {
     const auto name = [&](ArrayId a) {
       for (; a >= 0 && !named_[a]; a = plan_.arrays[a].same_bytes) named_[a] = true;

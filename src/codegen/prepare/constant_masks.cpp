@@ -13,7 +13,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Elements by query and key.
+/// The elements of a constant mask. by_query, by_key: strides in elements.
 struct Matrix {
   Tensor tensor;
   int64_t queries, keys, offset, by_query, by_key;
@@ -28,8 +28,8 @@ std::optional<Matrix> matrix_of(const NestAccess& access, const Nest& nest, cons
   const Dim queries = nest.axes[kQuery].extent, keys = nest.axes[kKey].extent;
   if (!place || !place->offset.is_number() || !queries.is_number() || !keys.is_number()) return std::nullopt;
   for (int axis = 0; axis < kAttentionAxes; ++axis) {
-    const bool walked = axis == kQuery || axis == kKey;
-    if (walked ? !place->coefficients[axis].is_number() : !(place->coefficients[axis] == Dim(0))) return std::nullopt;
+    const bool may_move = axis == kQuery || axis == kKey;
+    if (may_move ? !place->coefficients[axis].is_number() : !(place->coefficients[axis] == Dim(0))) return std::nullopt;
   }
   auto tensor = ir::materialise(*constant);
   if (!tensor) return std::nullopt;
@@ -41,20 +41,22 @@ std::optional<Matrix> matrix_of(const NestAccess& access, const Nest& nest, cons
                 place->coefficients[kKey].value()};
 }
 
-/// Which keys `shows` by their distance to the query: "all" is true, up to a distance a comparison; null where distances do not tell.
-template <class Shows>
-Expr condition_on_distance(const Matrix& m, Shows shows) {
-  std::optional<int64_t> furthest;
-  for (int64_t q = 0; q < m.queries && !furthest; ++q)
-    for (int64_t k = 0; k < m.keys && !furthest; ++k)
-      if (!shows(m.at(q, k))) furthest = k - 1 - q;
-  if (!furthest) return Expr::integer(DType::boolean, 1);
+/// The condition under which is_shown(element number) holds, as a comparison of positions: true, or key <= query + distance. Null: there is
+/// no such condition.
+template <class IsShown>
+Expr condition_on_distance(const Matrix& m, IsShown is_shown) {
+  std::optional<int64_t> max_distance;
+  for (int64_t q = 0; q < m.queries && !max_distance; ++q)
+    for (int64_t k = 0; k < m.keys && !max_distance; ++k)
+      if (!is_shown(m.at(q, k))) max_distance = k - 1 - q;
+  if (!max_distance) return Expr::integer(DType::boolean, 1);
   for (int64_t q = 0; q < m.queries; ++q)
     for (int64_t k = 0; k < m.keys; ++k)
-      if (shows(m.at(q, k)) != (k - q <= *furthest)) return {};
-  return Expr::axis(kKey) <= Expr::axis(kQuery) + Expr::integer(DType::i64, *furthest);
+      if (is_shown(m.at(q, k)) != (k - q <= *max_distance)) return {};
+  return Expr::axis(kKey) <= Expr::axis(kQuery) + Expr::integer(DType::i64, *max_distance);
 }
 
+/// The mask as an expression over positions; null where it is none.
 Expr condition_of(const Matrix& m) {
   const std::byte* bytes = m.tensor.data();
   if (m.tensor.dtype() == DType::boolean) return condition_on_distance(m, [&](int64_t at) { return bytes[at] != std::byte(0); });
@@ -81,16 +83,16 @@ Expr condition_of(const Matrix& m) {
 void simplify_constant_masks(Nest& attention, int& value_scale, const Plan& plan) {
   for (size_t k = attention.accesses.size(); k-- > 3;) {
     const auto matrix = matrix_of(attention.accesses[k], attention, plan);
-    const Expr by = matrix ? condition_of(*matrix) : Expr();
-    if (!by) continue;
+    const Expr condition = matrix ? condition_of(*matrix) : Expr();
+    if (!condition) continue;
     attention.accesses.erase(attention.accesses.begin() + static_cast<ptrdiff_t>(k));
-    const int gone = static_cast<int>(k);
+    const int removed = static_cast<int>(k);
     rewrite(attention, [&](const ExprNode& n) -> Expr {
-      if (n.op != ExprOp::input || n.index < gone) return {};
-      return n.index == gone ? by : Expr::input(n.index - 1, n.dtype);
+      if (n.op != ExprOp::input || n.index < removed) return {};
+      return n.index == removed ? condition : Expr::input(n.index - 1, n.dtype);
     });
     attention.outputs[0].value = simplify(attention.outputs[0].value);
-    if (value_scale > gone) --value_scale;
+    if (value_scale > removed) --value_scale;
   }
 }
 

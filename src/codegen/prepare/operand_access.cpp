@@ -11,7 +11,7 @@ Expr zero_of(DType dtype) { return is_float(dtype) ? Expr::constant(dtype, 0) : 
 
 using Leaf = std::function<Expr(const ExprNode&)>;
 
-/// The load with the axes put at other places; where `fits` (may be null) does not hold, nothing is read and it is zero.
+/// The load with its axes replaced by `place`. Where `fits` (may be null) is false, nothing is read and the value is 0.
 NestAccess moved(NestAccess read, const Leaf& place, const Expr& fits) {
   for (Expr& e : read.index) e = simplify(substitute(e, place));
   if (read.flat) read.flat = simplify(substitute(read.flat, place));

@@ -19,7 +19,7 @@ void copy_operand(Nest& nest, int operand, const std::vector<int>& axes, int64_t
   Nest copy;
   DimList shape;
   NestAccess read = nest.accesses[operand];
-  std::vector<Expr> own(nest.axes.size(), zero_index()), written, moved;
+  std::vector<Expr> own(nest.axes.size(), zero_index()), written, over_nest;
   for (size_t k = 0; k < axes.size(); ++k) {
     const Dim extent = nest.axes[axes[k]].extent;
     const bool last = k + 1 == axes.size();
@@ -27,7 +27,7 @@ void copy_operand(Nest& nest, int operand, const std::vector<int>& axes, int64_t
     shape.push_back(last ? Dim(round_up(extent.value(), lanes)) : extent);
     own[axes[k]] = Expr::axis(static_cast<int>(k));
     written.push_back(own[axes[k]]);
-    moved.push_back(Expr::axis(axes[k]));
+    over_nest.push_back(Expr::axis(axes[k]));
   }
   auto place = [&](const ExprNode& n) { return n.op == ExprOp::axis ? own[n.index] : Expr(); };
   for (Expr& e : read.index) e = simplify(substitute(e, place));
@@ -38,19 +38,19 @@ void copy_operand(Nest& nest, int operand, const std::vector<int>& axes, int64_t
   out.dtype = DType::f32;
   out.value = cast(Expr::input(0, nest.accesses[operand].dtype), DType::f32);
   out.index = std::move(written);
-  const ArrayId made = out.array;
+  const ArrayId copied = out.array;
   copy.outputs.push_back(std::move(out));
   copy.nodes = nest.nodes;
   copies.push_back(std::move(copy));
   NestAccess& access = nest.accesses[operand];
-  access.array = made;
+  access.array = copied;
   access.dtype = DType::f32;
-  access.index = std::move(moved);
+  access.index = std::move(over_nest);
   access.flat = Expr();
 }
 
-/// Values that lie side by side in whole registers.
-bool reads_values_where_they_are(const Nest& nest, const Plan& plan, const Target& target) {
+/// Whether the kernel can read the values without a copy: they are contiguous, in whole registers.
+bool can_read_values(const Nest& nest, const Plan& plan, const Target& target) {
   const auto values = affine_of(flat_of(nest.accesses[2], plan), kAttentionAxes);
   return values && values->coefficients[kValueSize] == Dim(1) && nest.axes[kValueSize].extent.value() % target.lanes() == 0;
 }
@@ -59,25 +59,26 @@ bool reads_values_where_they_are(const Nest& nest, const Plan& plan, const Targe
 
 void prepare_attention(const Group& group, const AttentionTactic& tactic, Preparation& to) {
   Group out = group;
-  auto& own = out.as<AttentionGroup>();
+  auto& group_data = out.as<AttentionGroup>();
   Nest& nest = out.nests[0];
   std::vector<Nest> copies;
-  if (!reads_values_where_they_are(nest, to.plan, to.target))
-    copy_operand(nest, 2,
-                 own.longest_sequence ? std::vector<int>{kKeyHead, kKey, kValueSize} : std::vector<int>{kBatch, kKeyHead, kKey, kValueSize},
-                 to.target.lanes(), to.plan, copies);
+  if (!can_read_values(nest, to.plan, to.target))
+    copy_operand(
+        nest, 2,
+        group_data.longest_sequence ? std::vector<int>{kKeyHead, kKey, kValueSize} : std::vector<int>{kBatch, kKeyHead, kKey, kValueSize},
+        to.target.lanes(), to.plan, copies);
   to.add_copies(std::move(copies), group.node);
-  simplify_constant_masks(nest, own.value_scale, to.plan);
+  simplify_constant_masks(nest, group_data.value_scale, to.plan);
   transpose_constants(nest, Nest(nest), kQuery, to.plan);
   if (const KeyParts parts = key_parts(nest, out, tactic, to.plan, to.target); parts.several()) {
     const PartShapes shapes = part_shapes(parts, nest, tactic.tile, to.target);
-    own.part_sums = add_temporary(to.plan, DType::f32, shapes.sums);
-    own.part_weights = add_temporary(to.plan, DType::f32, shapes.weights);
+    group_data.part_sums = add_temporary(to.plan, DType::f32, shapes.sums);
+    group_data.part_weights = add_temporary(to.plan, DType::f32, shapes.weights);
   }
   if (const auto few = few_queries(nest, out, tactic, to.plan)) {
     const PartShapes shapes = part_shapes(*few, nest, to.target);
-    own.part_sums = add_temporary(to.plan, DType::f32, shapes.sums);
-    own.part_weights = add_temporary(to.plan, DType::f32, shapes.weights);
+    group_data.part_sums = add_temporary(to.plan, DType::f32, shapes.sums);
+    group_data.part_weights = add_temporary(to.plan, DType::f32, shapes.weights);
   }
   to.add(std::move(out), tactic);
 }

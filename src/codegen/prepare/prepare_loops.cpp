@@ -12,13 +12,13 @@ namespace tenon::codegen {
 
 namespace {
 
-/// A group that runs as a window sum. false, and nothing is done: it does not.
+/// Prepares a group that runs as a window sum. False: it does not, and nothing is changed.
 bool prepare_window(const Group& group, const LoopTactic& tactic, Preparation& to) {
   const auto sum = window_of(group, tactic, to.plan);
   if (!sum) return false;
   Group window = group;
   transpose_constants(window.nests[0], group.nests[0], sum->channels, to.plan);
-  if (!walks_channels(window.nests[0], *sum, to.plan)) return false;  // weights that cannot be transposed
+  if (!are_weights_channels_last(window.nests[0], *sum, to.plan)) return false;  // weights that cannot be transposed
   to.add(std::move(window), tactic);
   return true;
 }

@@ -71,16 +71,16 @@ void store_rows_in_order(Nest& nest, const Contraction& roles, Plan& plan, std::
   NestOutput out;
   DimList shape;
   NestAccess stored;
-  std::vector<Expr> at(nest.axes.size(), zero_index());
+  std::vector<Expr> over_copy(nest.axes.size(), zero_index());
   for (const auto* list : {&roles.batch, &roles.rows, &roles.depth})
     for (const int x : axes_of(*list)) {
-      at[x] = Expr::axis(static_cast<int>(copy.axes.size()));
+      over_copy[x] = Expr::axis(static_cast<int>(copy.axes.size()));
       copy.axes.push_back({ops::Axis::Kind::parallel, nest.axes[x].extent});
       shape.push_back(nest.axes[x].extent);
-      out.index.push_back(at[x]);
+      out.index.push_back(over_copy[x]);
       stored.index.push_back(Expr::axis(x));
     }
-  const auto place = [&](const ExprNode& n) { return n.op == ExprOp::axis ? at[n.index] : Expr(); };
+  const auto place = [&](const ExprNode& n) { return n.op == ExprOp::axis ? over_copy[n.index] : Expr(); };
   out.value = moved_operand(nest, roles.rows_operand, place, Expr(), copy);
   out.dtype = out.value.dtype();
   out.array = add_temporary(plan, out.dtype, shape);
@@ -90,12 +90,12 @@ void store_rows_in_order(Nest& nest, const Contraction& roles, Plan& plan, std::
   copy.nodes = nest.nodes;
   copies.push_back(std::move(copy));
   Nest lanes;
-  const Expr along = moved_operand(nest, roles.lanes_operand, [](const ExprNode&) { return Expr(); }, Expr(), lanes);
-  const int last = static_cast<int>(lanes.accesses.size());
+  const Expr lanes_value = moved_operand(nest, roles.lanes_operand, [](const ExprNode&) { return Expr(); }, Expr(), lanes);
+  const int stored_number = static_cast<int>(lanes.accesses.size());
   nest.accesses = std::move(lanes.accesses);
   nest.accesses.push_back(std::move(stored));
   const DType sum = nest.outputs[0].dtype;
-  nest.outputs[0].value = widened(Expr::input(last, out.dtype), sum) * widened(along, sum);
+  nest.outputs[0].value = widened(Expr::input(stored_number, out.dtype), sum) * widened(lanes_value, sum);
 }
 
 }  // namespace tenon::codegen

@@ -10,21 +10,21 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Elements of a constant that one axis walks: every `step`-th, from the first up to `end`.
+/// The element numbers along one axis of a constant: multiples of `step` below `end`.
 struct Span {
   int64_t step = 0, end = 0;
 
   bool contains(Dim coefficient) const { return coefficient.value() >= step && coefficient.value() < end; }
 };
 
-/// What the vector axis walks, where the constant has to be transposed for it; nullopt where it has not, or cannot be.
+/// The span of the vector axis; nullopt where the constant need not, or cannot, be transposed for it.
 std::optional<Span> span_to_transpose(const NestAccess& access, const Nest& scheduled, int vector_axis, const Plan& plan) {
   const ir::ConstantRef& constant = plan.arrays[access.array].constant;
   if (!constant || access.within) return std::nullopt;
   const auto place = affine_of(flat_of(access, plan), static_cast<int>(scheduled.axes.size()));
   if (!place || place->coefficients[vector_axis] == Dim(0) || place->coefficients[vector_axis] == Dim(1)) return std::nullopt;
   const auto order = dense_order(*place, scheduled, constant->shape);
-  // An axis of one step has no place in it.
+  // An axis of one step is not in the order.
   if (!order || std::ranges::find(*order, vector_axis) == order->end()) return std::nullopt;
   const int64_t step = place->coefficients[vector_axis].value();
   return Span{step, step * scheduled.axes[vector_axis].extent.value()};

@@ -93,7 +93,7 @@ class PlanParser {
     return {};
   }
 
-  /// Of tensors, or the word of a container, whose elements have no layout.
+  /// Reads an element type, or the word for a sequence, map or optional, which has no layout.
   Result<DType> dtype() {
     const Token word = lexer_.take();
     for (const DType container : {DType::none, DType::sequence, DType::optional, DType::map})

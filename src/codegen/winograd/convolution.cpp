@@ -12,11 +12,12 @@ namespace {
 
 using C = Convolution;
 
+/// Whether the index consists of these axes.
 bool is_plain(const std::vector<Expr>& index, std::initializer_list<int> axes) {
   return std::ranges::equal(index, axes, [](const Expr& e, int x) { return e.op() == ExprOp::axis && e->index == x; });
 }
 
-/// Parallel and reduced axes as an ungrouped convolution has them, the kernel 3x3.
+/// Whether the nest has the axes of an ungrouped convolution with a 3x3 kernel.
 bool has_axes(const Nest& nest) {
   if (nest.axes.size() != C::axes) return false;
   for (int x = 0; x < C::axes; ++x)
@@ -33,7 +34,8 @@ std::optional<Dim> window(const Expr& index, int output, int kernel) {
   return affine->offset;
 }
 
-/// Finds the windows' dimensions; the others stay inside by themselves and belong to no window.
+/// Sets the dimensions that windows slide along. False: there are not two, or an index in another dimension may be outside or moves with a
+/// window.
 bool find_windows(C& c, const NestAccess& data, const Nest& nest, const Plan& plan) {
   const auto inside = index_bounds_of(data, nest, plan);
   if (!inside) return false;
@@ -52,7 +54,8 @@ bool find_windows(C& c, const NestAccess& data, const Nest& nest, const Plan& pl
   return c.data_rows >= 0 && c.data_columns >= 0;
 }
 
-int64_t usual(Dim size, int64_t value) {
+/// The size with `value`, or the nearest number in its range, for each symbol.
+int64_t assumed_size(Dim size, int64_t value) {
   const Dim n = substitute(size, [&](const DimNode& s) { return Dim(std::clamp(value, s.lower, s.upper)); });
   return n.number().value_or(value);
 }
@@ -87,21 +90,23 @@ std::optional<Convolution> convolution_of(const Group& group, const Plan& plan) 
 }
 
 int tile_outputs(const Convolution& c, const PlanLimits& limits) {
-  const auto of = [&](Dim size) { return static_cast<double>(usual(size, limits.default_image_size)); };
-  const double images = static_cast<double>(usual(c.images, 1)), channels = static_cast<double>(c.inputs) * static_cast<double>(c.outputs);
+  const auto of = [&](Dim size) { return static_cast<double>(assumed_size(size, limits.default_image_size)); };
+  const double images = static_cast<double>(assumed_size(c.images, 1)),
+               channels = static_cast<double>(c.inputs) * static_cast<double>(c.outputs);
   const double weights = channels * sizeof(float) * limits.ops_per_weight_byte;
-  double least = images * of(c.result_rows) * of(c.result_columns) * channels * 2 * 9 + 9 * weights;
+  double best_work = images * of(c.result_rows) * of(c.result_columns) * channels * 2 * 9 + 9 * weights;
   int best = 0;
   for (const int outputs : {2, 4}) {
     const double tiles = images * std::ceil(of(c.result_rows) / outputs) * std::ceil(of(c.result_columns) / outputs);
     const double elements = (outputs + 2) * (outputs + 2) * tiles;
-    const auto moved = [&](int64_t of_channels) {
+    const auto cost_of_copies = [&](int64_t of_channels) {
       const double bytes = static_cast<double>(of_channels) * sizeof(float);
-      const bool kept = elements * bytes <= static_cast<double>(limits.winograd_cache_bytes);
-      return 2 * bytes * (kept ? limits.ops_per_cached_byte : limits.ops_per_memory_byte);
+      const bool stays_in_cache = elements * bytes <= static_cast<double>(limits.winograd_cache_bytes);
+      return 2 * bytes * (stays_in_cache ? limits.ops_per_cached_byte : limits.ops_per_memory_byte);
     };
-    const double work = elements * (channels * 2 + moved(c.inputs) + moved(c.outputs)) + (outputs + 2) * (outputs + 2) * weights;
-    if (work < least) best = outputs, least = work;
+    const double work =
+        elements * (channels * 2 + cost_of_copies(c.inputs) + cost_of_copies(c.outputs)) + (outputs + 2) * (outputs + 2) * weights;
+    if (work < best_work) best = outputs, best_work = work;
   }
   return best;
 }

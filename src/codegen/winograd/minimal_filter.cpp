@@ -27,7 +27,7 @@ std::vector<double> polynomial(const MinimalFilter& f, int without) {
   return out;
 }
 
-/// The sum of factor * x over those x whose number is even (odd), in sight of each other; null where all factors are 0.
+/// The sum of factors[k] * x[k] over k = first, first + step, ...; null where all of these factors are 0.
 Expr sum_of(std::span<const double> factors, std::span<const Expr> x, size_t first, size_t step) {
   Expr sum;
   for (size_t k = factors.size(); k-- > 0;) {
@@ -40,7 +40,7 @@ Expr sum_of(std::span<const double> factors, std::span<const Expr> x, size_t fir
 }
 
 /// B d. The factors of two points p and -p are the sum and the difference of the same two parts.
-std::vector<Expr> data_line(const MinimalFilter& f, std::span<const Expr> d) {
+std::vector<Expr> transform_data(const MinimalFilter& f, std::span<const Expr> d) {
   std::vector<Expr> out{sum_of(polynomial(f, 0), d, 0, 1)};
   for (int pair = 0; pair < static_cast<int>(f.points.size()); ++pair) {
     const std::vector<double> factors = polynomial(f, 1 + 2 * pair);
@@ -52,8 +52,8 @@ std::vector<Expr> data_line(const MinimalFilter& f, std::span<const Expr> d) {
   return out;
 }
 
-/// A m: sum i is the i-th powers of the points times their products; infinity counts in the highest alone.
-std::vector<Expr> sum_line(const MinimalFilter& f, std::span<const Expr> m) {
+/// A m: sum i adds up the products, each times the i-th power of its point; the product at infinity is added to the last sum alone.
+std::vector<Expr> transform_sums(const MinimalFilter& f, std::span<const Expr> m) {
   std::vector<Expr> sums, differences;
   for (size_t pair = 0; pair < f.points.size(); ++pair) {
     sums.push_back(m[1 + 2 * pair] + m[2 + 2 * pair]);
@@ -72,7 +72,7 @@ std::vector<Expr> sum_line(const MinimalFilter& f, std::span<const Expr> m) {
 }
 
 /// G, row by row: the powers of a point over the product of its distances from the others.
-std::vector<std::vector<double>> kernel_lines(const MinimalFilter& f) {
+std::vector<std::vector<double>> kernel_matrix(const MinimalFilter& f) {
   std::vector<std::vector<double>> out;
   const std::vector<double> points = all_points(f);
   for (double p : points) {
@@ -85,19 +85,19 @@ std::vector<std::vector<double>> kernel_lines(const MinimalFilter& f) {
   return out;
 }
 
-/// Every line of the square, then every column of what that gives.
+/// Applies `line` to each column of the square, then to each row of the result.
 template <class F>
-std::vector<Expr> both_ways(std::span<const Expr> square, int size, int results, F line) {
+std::vector<Expr> transform_square(std::span<const Expr> square, int size, int results, F line) {
   std::vector<Expr> columns(static_cast<size_t>(results) * size), out(static_cast<size_t>(results) * results);
   for (int j = 0; j < size; ++j) {
     std::vector<Expr> column;
     for (int i = 0; i < size; ++i) column.push_back(square[i * size + j]);
-    const std::vector<Expr> done = line(column);
-    for (int i = 0; i < results; ++i) columns[i * size + j] = done[i];
+    const std::vector<Expr> transformed = line(column);
+    for (int i = 0; i < results; ++i) columns[i * size + j] = transformed[i];
   }
   for (int i = 0; i < results; ++i) {
-    const std::vector<Expr> done = line(std::span(columns).subspan(static_cast<size_t>(i) * size, static_cast<size_t>(size)));
-    for (int j = 0; j < results; ++j) out[i * results + j] = done[j];
+    const std::vector<Expr> transformed = line(std::span(columns).subspan(static_cast<size_t>(i) * size, static_cast<size_t>(size)));
+    for (int j = 0; j < results; ++j) out[i * results + j] = transformed[j];
   }
   return out;
 }
@@ -111,7 +111,7 @@ MinimalFilter minimal_filter(int outputs) {
 }
 
 ir::ConstantRef kernel_factors(const MinimalFilter& f) {
-  const auto g = kernel_lines(f);
+  const auto g = kernel_matrix(f);
   Tensor out = *Tensor::make(DType::f64, {int64_t{f.size()} * f.size(), 9});
   int64_t at = 0;
   for (const auto& row : g)
@@ -122,11 +122,11 @@ ir::ConstantRef kernel_factors(const MinimalFilter& f) {
 }
 
 std::vector<Expr> data_factors(const MinimalFilter& f, std::span<const Expr> square) {
-  return both_ways(square, f.size(), f.size(), [&](std::span<const Expr> d) { return data_line(f, d); });
+  return transform_square(square, f.size(), f.size(), [&](std::span<const Expr> d) { return transform_data(f, d); });
 }
 
 std::vector<Expr> sums_of_products(const MinimalFilter& f, std::span<const Expr> products) {
-  return both_ways(products, f.size(), f.outputs, [&](std::span<const Expr> m) { return sum_line(f, m); });
+  return transform_square(products, f.size(), f.outputs, [&](std::span<const Expr> m) { return transform_sums(f, m); });
 }
 
 }  // namespace tenon::codegen

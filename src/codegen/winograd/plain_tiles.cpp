@@ -7,12 +7,12 @@ namespace tenon::codegen {
 
 namespace {
 
-constexpr int64_t kBlock = 2;
-constexpr double kInfinity = std::numeric_limits<double>::infinity(), kLargest = std::numeric_limits<float>::max();
+constexpr int64_t kBlockSize = 2;
+constexpr double kInfinity = std::numeric_limits<double>::infinity(), kMaxF32 = std::numeric_limits<float>::max();
 
 Expr f32(double value) { return Expr::constant(DType::f32, value); }
 
-/// Neighbours first: a sum of few roundings.
+/// Adds neighbours pairwise, so that a result has few roundings.
 Expr sum_of(std::vector<Expr> terms) {
   while (terms.size() > 1) {
     std::vector<Expr> pairs;
@@ -48,7 +48,7 @@ PlainTiles::PlainTiles(Plan& plan, const Convolution& c, const Nest& nest, const
       c_(c),
       tiles_(tiles),
       outputs_(outputs),
-      grid_(c, nest, kBlock, tiles.down() * (outputs / kBlock) + 1, tiles.across() * (outputs / kBlock) + 1) {
+      grid_(c, nest, kBlockSize, tiles.down() * (outputs / kBlockSize) + 1, tiles.across() * (outputs / kBlockSize) + 1) {
   energy_ = add_temporary(plan, DType::f32, {c.images, grid_.down(), grid_.across()});
   marks_ = add_temporary(plan, DType::boolean, {c.images, tiles.down(), tiles.across()});
   kernels_ = add_constant(plan, ir::permute(plan.arrays[nest.accesses[static_cast<size_t>(c.kernels)].array].constant, {2, 3, 1, 0}));
@@ -56,13 +56,13 @@ PlainTiles::PlainTiles(Plan& plan, const Convolution& c, const Nest& nest, const
 
 std::vector<Group> PlainTiles::groups() const { return {auxiliary_group(energy_loop()), auxiliary_group(marks_loop())}; }
 
-/// The squares of each block, summed up over the channels.
+/// The loop that sums the squares of the elements of each block over all channels.
 Nest PlainTiles::energy_loop() const {
   Nest nest = grid_.loop(c_.inputs);
   nest.axes[kChannel] = reduced_axis(c_.inputs);
   std::vector<Expr> squares;
-  for (int64_t k = 0; k < kBlock * kBlock; ++k) {
-    nest.accesses.push_back(grid_.element(k / kBlock, k % kBlock, kChannel));
+  for (int64_t k = 0; k < kBlockSize * kBlockSize; ++k) {
+    nest.accesses.push_back(grid_.element(k / kBlockSize, k % kBlockSize, kChannel));
     const Expr x = Expr::input(static_cast<int>(k), DType::f32);
     squares.push_back(x * x);
   }
@@ -73,34 +73,36 @@ Nest PlainTiles::energy_loop() const {
 }
 
 Expr PlainTiles::whole_energy(Expr energy, int64_t i, int64_t j) const {
-  Expr touches;
+  Expr overlaps;
   const auto extend = [&](TileAxis tiles, Dim first, const IndexBounds& image) {
-    const Expr whole =
+    const Expr whole_block =
         conjunction(tiles_.in_range(tiles, first, image.from, image.to), tiles_.in_range(tiles, first + 1, image.from, image.to));
-    if (whole) energy = select(whole, energy, energy * f32(kBlock));
-    touches = conjunction(touches, tiles_.in_range(tiles, first, image.from - (kBlock - 1), image.to));
+    if (whole_block) energy = select(whole_block, energy, energy * f32(kBlockSize));
+    overlaps = conjunction(overlaps, tiles_.in_range(tiles, first, image.from - (kBlockSize - 1), image.to));
   };
-  extend(kDown, c_.first_row + kBlock * i, *c_.rows);
-  extend(kAcross, c_.first_column + kBlock * j, *c_.columns);
-  return touches ? select(touches, energy, f32(kInfinity)) : energy;
+  extend(kDown, c_.first_row + kBlockSize * i, *c_.rows);
+  extend(kAcross, c_.first_column + kBlockSize * j, *c_.columns);
+  return overlaps ? select(overlaps, energy, f32(kInfinity)) : energy;
 }
 
 Nest PlainTiles::marks_loop() const {
   Nest nest = tiles_.loop(1);
   nest.axes.pop_back();
-  std::vector<Expr> all;
-  Expr least;
+  std::vector<Expr> energies;
+  Expr smallest;
   for (int64_t k = 0; k < blocks() * blocks(); ++k) {
     const int64_t i = k / blocks(), j = k % blocks();
-    const auto block = [&](TileAxis tiles, int64_t at) { return simplify(Expr::axis(tiles) * index_of(outputs_ / kBlock) + index_of(at)); };
+    const auto block = [&](TileAxis tiles, int64_t at) {
+      return simplify(Expr::axis(tiles) * index_of(outputs_ / kBlockSize) + index_of(at));
+    };
     nest.accesses.push_back({energy_, DType::f32, {Expr::axis(kImage), block(kDown, i), block(kAcross, j)}, {}, {}, {}});
-    all.push_back(Expr::input(static_cast<int>(k), DType::f32));
-    const Expr whole = whole_energy(all.back(), i, j);
-    least = least ? min(least, whole) : whole;
+    energies.push_back(Expr::input(static_cast<int>(k), DType::f32));
+    const Expr whole_block = whole_energy(energies.back(), i, j);
+    smallest = smallest ? min(smallest, whole_block) : whole_block;
   }
-  const Expr bound = min(least * f32(plan_.limits.tile_contrast), f32(kLargest));
+  const Expr bound = min(smallest * f32(plan_.limits.tile_contrast), f32(kMaxF32));
   nest.outputs.push_back(
-      output(marks_, DType::boolean, logical_not(sum_of(all) <= bound), {Expr::axis(kImage), Expr::axis(kDown), Expr::axis(kAcross)}));
+      output(marks_, DType::boolean, logical_not(sum_of(energies) <= bound), {Expr::axis(kImage), Expr::axis(kDown), Expr::axis(kAcross)}));
   return nest;
 }
 

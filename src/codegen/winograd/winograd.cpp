@@ -15,44 +15,44 @@ namespace {
 
 using C = Convolution;
 
-/// One convolution on its way.
-class Tiles {
+/// Builds the groups that replace one convolution.
+class ConvolutionInTiles {
  public:
-  Tiles(Plan& plan, const Group& group, const Convolution& c, int outputs)
+  ConvolutionInTiles(Plan& plan, const Group& group, const Convolution& c, int outputs)
       : plan_(plan),
         group_(group),
         nest_(group_.nests[0]),
         c_(c),
-        f_(minimal_filter(outputs)),
+        filter_(minimal_filter(outputs)),
         tiles_(c, nest_, outputs, ceil_div(c.result_rows, Dim(outputs)), ceil_div(c.result_columns, Dim(outputs))) {}
 
   std::vector<Group> groups() {
     const ArrayId factors = add_factors(c_.inputs), products = add_factors(c_.outputs);
-    const PlainTiles plain(plan_, c_, nest_, tiles_, f_.outputs);
+    const PlainTiles plain(plan_, c_, nest_, tiles_, filter_.outputs);
     std::vector<Group> out = plain.groups();
     out.push_back(auxiliary_group(data_loop(factors)));
     out.push_back(product(factors, products));
     out.push_back(plain.sums(products));
-    const bool inside = !group_.epilogue || is_light(group_.epilogue->map);
-    out.push_back(auxiliary_group(result_loop(products, plain.marks(), inside ? group_.epilogue : std::nullopt)));
-    if (!inside) out.push_back(plain_groups(group_).back());
+    const bool runs_on_tiles = !group_.epilogue || is_light(group_.epilogue->map);
+    out.push_back(auxiliary_group(result_loop(products, plain.marks(), runs_on_tiles ? group_.epilogue : std::nullopt)));
+    if (!runs_on_tiles) out.push_back(plain_groups(group_).back());
     return out;
   }
 
  private:
-  int64_t size() const { return f_.size(); }
+  int64_t size() const { return filter_.size(); }
 
-  /// A body that is repeated for each of a tile's results.
+  /// Whether the epilogue is cheap enough to be emitted once for each result of a tile.
   bool is_light(const Nest& map) const {
     const BodyCost cost = cost_of(map);
     return cost.transcendental == 0 && cost.arithmetic <= plan_.limits.max_tile_epilogue;
   }
 
-  /// What belongs to a tile is contiguous: it is written at once, and a part of the tiles is a piece of memory.
+  /// Adds an array of size^2 factors (or products) for each tile and channel. The elements of a tile are contiguous.
   ArrayId add_factors(int64_t channels) {
     const ArrayId a =
         add_temporary(plan_, DType::f32, {size() * size(), c_.images, tiles_.down(), tiles_.across(), channels}, {1, 2, 3, 0, 4});
-    // Rows of the product would all fall into one set of the first-level cache.
+    // Without padding, the rows of the product would begin in one set of the first-level cache.
     const int64_t bytes = size() * size() * channels * static_cast<int64_t>(sizeof(float));
     if (plan_.limits.set_bytes > 0 && bytes % plan_.limits.set_bytes == 0)
       plan_.arrays[a].row_padding = plan_.limits.line_bytes / static_cast<int64_t>(sizeof(float));
@@ -72,7 +72,7 @@ class Tiles {
       nest.accesses.push_back(tiles_.element(k / size(), k % size(), kChannel));
       square.push_back(Expr::input(static_cast<int>(k), DType::f32));
     }
-    const std::vector<Expr> values = data_factors(f_, square);
+    const std::vector<Expr> values = data_factors(filter_, square);
     for (int64_t k = 0; k < size() * size(); ++k) {
       NestOutput o;
       o.array = factors;
@@ -87,11 +87,11 @@ class Tiles {
 
   /// [size^2, inputs, outputs]
   ArrayId add_kernels() {
-    const ir::ConstantRef given = plan_.arrays[nest_.accesses[c_.kernels].array].constant;
-    const ir::ConstantRef rows = ir::reshape(given, {c_.outputs * c_.inputs, 9});
-    const ir::ConstantRef made = ir::reshape(ir::product(rows, kernel_factors(f_)), {c_.outputs, c_.inputs, size() * size()});
+    const ir::ConstantRef kernels = plan_.arrays[nest_.accesses[c_.kernels].array].constant;
+    const ir::ConstantRef rows = ir::reshape(kernels, {c_.outputs * c_.inputs, 9});
+    const ir::ConstantRef transformed = ir::reshape(ir::product(rows, kernel_factors(filter_)), {c_.outputs, c_.inputs, size() * size()});
     Array a;
-    a.constant = ir::permute(made, {2, 1, 0});
+    a.constant = ir::permute(transformed, {2, 1, 0});
     for (int64_t n : a.constant->shape) a.shape.push_back(n);
     a.strides = row_major(a.shape);
     plan_.arrays.push_back(std::move(a));
@@ -121,8 +121,8 @@ class Tiles {
     g.nests.push_back(std::move(nest));
     g.node = group_.node;
     g.set_kind(GroupKind::contract);
-    const bool settled = recompute_roles(g, plan_);
-    TENON_ASSERT(settled);
+    const bool has_roles = recompute_roles(g, plan_);
+    TENON_ASSERT(has_roles);
     return g;
   }
 
@@ -134,7 +134,8 @@ class Tiles {
     return [=](const ExprNode& n) { return n.op == ExprOp::axis ? at[n.index] : Expr(); };
   }
 
-  /// The epilogue's loads at that result, after those of the nest; the numbers that they get. One that is the same for all is shared.
+  /// Adds the epilogue's loads for result (i, j) of a tile to the nest, and returns their numbers. A load that is equal for all results of
+  /// a tile is added once: `first` has the numbers of result (0, 0).
   std::vector<int> add_loads(const Epilogue& e, int64_t i, int64_t j, const Expr& inside, const std::vector<int>& first, Nest& nest) const {
     std::vector<int> numbers;
     for (int k = 0; k < static_cast<int>(e.map.accesses.size()); ++k) {
@@ -143,15 +144,16 @@ class Tiles {
       Nest moved;
       moved.accesses.push_back(e.map.accesses[static_cast<size_t>(k)]);
       NestAccess& a = moved.accesses[0];
-      bool same = true;
-      for (const Expr* x : {&a.flat, &a.within, &a.fill}) same &= !mentions(*x, ExprOp::axis, 2) && !mentions(*x, ExprOp::axis, 3);
-      for (const Expr& x : a.index) same &= !mentions(x, ExprOp::axis, 2) && !mentions(x, ExprOp::axis, 3);
-      if (same && !first.empty()) {
+      bool is_equal_in_tile = true;
+      for (const Expr* x : {&a.flat, &a.within, &a.fill})
+        is_equal_in_tile &= !mentions(*x, ExprOp::axis, 2) && !mentions(*x, ExprOp::axis, 3);
+      for (const Expr& x : a.index) is_equal_in_tile &= !mentions(x, ExprOp::axis, 2) && !mentions(x, ExprOp::axis, 3);
+      if (is_equal_in_tile && !first.empty()) {
         numbers.back() = first[static_cast<size_t>(k)];
         continue;
       }
       rewrite(moved, result_axes(i, j));
-      if (!same && inside) a.within = conjunction(a.within, inside);
+      if (!is_equal_in_tile && inside) a.within = conjunction(a.within, inside);
       if (a.within && !a.fill) a.fill = is_float(a.dtype) ? Expr::constant(a.dtype, 0) : Expr::integer(a.dtype, 0);
       numbers.back() = static_cast<int>(nest.accesses.size());
       nest.accesses.push_back(std::move(a));
@@ -159,8 +161,8 @@ class Tiles {
     return numbers;
   }
 
-  /// What the epilogue makes of a sum.
-  Expr finished(const Epilogue& e, const Expr& sum, int64_t i, int64_t j, const std::vector<int>& numbers) const {
+  /// The epilogue's value for a sum.
+  Expr apply_epilogue(const Epilogue& e, const Expr& sum, int64_t i, int64_t j, const std::vector<int>& numbers) const {
     const auto axes = result_axes(i, j);
     return substitute(e.map.outputs[0].value, [&](const ExprNode& n) {
       if (n.op != ExprOp::input) return axes(n);
@@ -168,7 +170,7 @@ class Tiles {
     });
   }
 
-  /// A marked tile has its results among the products as they are.
+  /// The loop that transforms products to results. A plain tile has its results at the first positions of the products already.
   Nest result_loop(ArrayId products, ArrayId marks, const std::optional<Epilogue>& epilogue) const {
     Nest nest = tiles_.loop(c_.outputs);
     if (epilogue) nest.nodes.insert(nest.nodes.end(), epilogue->map.nodes.begin(), epilogue->map.nodes.end());
@@ -179,22 +181,22 @@ class Tiles {
     }
     const Expr is_plain = Expr::input(static_cast<int>(nest.accesses.size()), DType::boolean);
     nest.accesses.push_back({marks, DType::boolean, {Expr::axis(kImage), Expr::axis(kDown), Expr::axis(kAcross)}, {}, {}, {}});
-    const std::vector<Expr> sums = sums_of_products(f_, square);
-    const NestOutput& made = epilogue ? epilogue->map.outputs[0] : nest_.outputs[0];
+    const std::vector<Expr> sums = sums_of_products(filter_, square);
+    const NestOutput& result = epilogue ? epilogue->map.outputs[0] : nest_.outputs[0];
     std::vector<int> first;
-    for (int64_t i = 0; i < f_.outputs; ++i)
-      for (int64_t j = 0; j < f_.outputs; ++j) {
+    for (int64_t i = 0; i < filter_.outputs; ++i)
+      for (int64_t j = 0; j < filter_.outputs; ++j) {
         NestOutput o;
-        o.array = made.array;
-        o.dtype = made.dtype;
+        o.array = result.array;
+        o.dtype = result.dtype;
         o.within = conjunction(tiles_.in_range(kDown, i, 0, c_.result_rows), tiles_.in_range(kAcross, j, 0, c_.result_columns));
         o.index = {Expr::axis(kImage), Expr::axis(kChannel), tiles_.coordinate(kDown, i), tiles_.coordinate(kAcross, j)};
-        const auto at = static_cast<size_t>(i * f_.outputs + j);
+        const auto at = static_cast<size_t>(i * filter_.outputs + j);
         o.value = select(is_plain, square[at], sums[at]);
         if (epilogue) {
           const std::vector<int> numbers = add_loads(*epilogue, i, j, o.within, first, nest);
           if (first.empty()) first = numbers;
-          o.value = finished(*epilogue, o.value, i, j, numbers);
+          o.value = apply_epilogue(*epilogue, o.value, i, j, numbers);
         }
         nest.outputs.push_back(std::move(o));
       }
@@ -205,7 +207,7 @@ class Tiles {
   const Group group_;
   const Nest& nest_;  ///< the group's
   const Convolution c_;
-  const MinimalFilter f_;
+  const MinimalFilter filter_;
   const TileGrid tiles_;
 };
 
@@ -220,7 +222,7 @@ void winograd(Plan& plan) {
       out.push_back(std::move(group));
       continue;
     }
-    std::vector<Group> tiles = Tiles(plan, group, *convolution, outputs).groups();
+    std::vector<Group> tiles = ConvolutionInTiles(plan, group, *convolution, outputs).groups();
     std::ranges::move(tiles, std::back_inserter(out));
   }
   plan.groups = std::move(out);

@@ -10,15 +10,15 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Query, key and value are walked in steps; a mask may be read anywhere.
-Result<void> places_known(const Nest& nest, const Plan& plan) {
+/// The kernel needs affine places of query, key and value, always inside; masks may be at any place.
+Result<void> check_places(const Nest& nest, const Plan& plan) {
   for (size_t k = 0; k < 3; ++k)
     if (nest.accesses[k].within || !affine_of(flat_of(nest.accesses[k], plan), kAttentionAxes))
       return fail(Code::not_supported, "", "not supported yet: attention over operands whose places are not affine");
   return {};
 }
 
-/// Of query and key; of packed sequences as if they were of one length.
+/// Pairs of a query and a key; packed sequences count as if all were equally long.
 Dim pairs_of(const Nest& nest, const Group& group) {
   const Dim batch = nest.axes[kBatch].extent, keys = nest.axes[kKey].extent;
   const Dim rows = nest.axes[kKeyHead].extent * nest.axes[kSharing].extent * nest.axes[kQuery].extent;
@@ -29,8 +29,8 @@ Dim flops_of(const Nest& nest, const Group& group) {
   return pairs_of(nest, group) * Dim(2) * (nest.axes[kHeadSize].extent + nest.axes[kValueSize].extent);
 }
 
-/// The kernel runs, and works, where `not_used` is 0.
-void use_unless(Dim not_used, Kernel& kernel) {
+/// Sets tasks and work of the kernel to 0 where `not_used` is 1.
+void zero_work_where(Dim not_used, Kernel& kernel) {
   const auto unless = [&](Dim& size) { size = select(not_used, Dim(0), size); };
   unless(kernel.tasks);
   unless(kernel.flops);
@@ -41,14 +41,14 @@ void use_unless(Dim not_used, Kernel& kernel) {
   }
 }
 
-Result<Kernel> join_of_parts(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Plan& plan, const Target& target,
-                             const KeyParts& parts) {
+Result<Kernel> kernel_of_join(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Plan& plan, const Target& target,
+                              const KeyParts& parts) {
   Kernel kernel;
   TRY(emit_merge_of_parts(kernel, plan, target, tactic, nest, group, parts));
   kernel.nodes = nest.nodes;
   kernel.tactic = text_of(tactic);
   const Dim along = padded_values(nest, tactic.tile, target), queries = int64_t{tactic.tile.vectors} * target.lanes();
-  const Dim points = parts.tasks_of_join() * parts.parts * queries * along;
+  const Dim points = parts.join_tasks() * parts.parts * queries * along;
   kernel.flops = points * Dim(2);
   kernel.work.loops.push_back({.points = points, .lane_extent = along, .operations = 2, .loads = 3});
   return kernel;
@@ -77,7 +77,7 @@ Result<void> add_few_queries(const Nest& nest, const Group& group, const Attenti
 
 Result<std::vector<Kernel>> lower_attention(const Group& group, const AttentionTactic& tactic, const Plan& plan, const Target& target) {
   const Nest& nest = group.nests[0];
-  TRY(places_known(nest, plan));
+  TRY(check_places(nest, plan));
   const KeyParts parts = key_parts(nest, group, tactic, plan, target);
   const auto few = few_queries(nest, group, tactic, plan);
   std::vector<Kernel> kernels;
@@ -89,9 +89,9 @@ Result<std::vector<Kernel>> lower_attention(const Group& group, const AttentionT
   kernel.nodes = nest.nodes;
   kernel.tactic = text_of(tactic);
   kernel.work = attention_work(nest, tactic.tile, target);
-  if (few) use_unless(few->used, kernel);
+  if (few) zero_work_where(few->used, kernel);
   kernels.push_back(std::move(kernel));
-  if (parts.several()) kernels.push_back(TRY(join_of_parts(nest, group, tactic, plan, target, parts)));
+  if (parts.several()) kernels.push_back(TRY(kernel_of_join(nest, group, tactic, plan, target, parts)));
   return kernels;
 }
 

@@ -10,7 +10,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Of AttentionForm.
+/// Names of the kernels, by AttentionForm.
 constexpr const char* kNames[] = {"attention", "attention_join", "attention_few", "attention_few_join"};
 
 }  // namespace
@@ -27,9 +27,9 @@ AttentionCode::AttentionCode(Kernel& kernel, const Plan& plan, const Target& tar
       visible(group.as<AttentionGroup>().longest_sequence ? std::nullopt : visible_keys(of)) {
   for (size_t k = 0; k < 3; ++k) places[k] = *affine_of(flat_of(nest.accesses[k], plan), kAttentionAxes);
   result = *affine_of(flat_of(nest.outputs[0], plan), kAttentionAxes);
-  head = extent(kHeadSize).value();
-  value = extent(kValueSize).value();
-  value_pad = is_for_few() ? round_up(value, int64_t{lanes()}) : padded_values(nest, tile, target);
+  head_size = extent(kHeadSize).value();
+  value_size = extent(kValueSize).value();
+  padded_value_size = is_for_few() ? round_up(value_size, int64_t{lanes()}) : padded_values(nest, tile, target);
   take_buffers(group);
   const int64_t block = in_order ? kKeysOfARange : tactic.block;
   is_for_few() ? take_scratch_for_few(few->rows) : take_scratch(extent(kKey).is_number() ? std::min(block, extent(kKey).value()) : block);
@@ -49,9 +49,9 @@ void AttentionCode::take_buffers(const Group& group) {
 
 void AttentionCode::take_scratch(int64_t keys_of_a_block) {
   const int64_t queries = int64_t{tile.vectors} * lanes();
-  scaled_query = build().scratch(DType::f32, queries * round_up(head, int64_t{lanes()}));
+  scaled_query = build().scratch(DType::f32, queries * round_up(head_size, int64_t{lanes()}));
   scores = build().scratch(DType::f32, queries * std::max<int64_t>(keys_of_a_block, 1));
-  sums = build().scratch(DType::f32, queries * value_pad);
+  sums = build().scratch(DType::f32, queries * padded_value_size);
   maxima = build().scratch(DType::f32, queries);
   totals = build().scratch(DType::f32, queries);
   factors = build().scratch(DType::f32, queries);
@@ -62,20 +62,20 @@ void AttentionCode::take_scratch(int64_t keys_of_a_block) {
 
 void AttentionCode::take_scratch_for_few(int rows) {
   if (joins()) {
-    sums = build().scratch(DType::f32, value_pad);
+    sums = build().scratch(DType::f32, padded_value_size);
     for (int32_t* each : {&maxima, &totals, &factors, &part_factors}) *each = build().scratch(DType::f32, lanes());
     return;
   }
-  const int64_t padded_head = round_up(head, int64_t{lanes()});
+  const int64_t padded_head_size = round_up(head_size, int64_t{lanes()});
   vectors_of_panel = vectors_for(rows, emit.target());
   const int64_t panel = int64_t{vectors_of_panel} * lanes();
   scores_of_a_row = round_up(kKeysOfARange, panel);
-  scaled_query = build().scratch(DType::f32, rows * padded_head);
-  panel_of_keys = build().scratch(DType::f32, padded_head * panel);
+  scaled_query = build().scratch(DType::f32, rows * padded_head_size);
+  panel_of_keys = build().scratch(DType::f32, padded_head_size * panel);
   scores = build().scratch(DType::f32, rows * scores_of_a_row);
 }
 
-KeyRange AttentionCode::keys_seen_by(Reg first, Reg last, const AttentionPoint& head) {
+KeyRange AttentionCode::visible_key_range(Reg first, Reg last, const AttentionPoint& head) {
   return key_range(emit, *visible, first, last, emit.dim(extent(kKey)), [&](const Expr& loaded) {
     auto made = scores_of->number_at(loaded, head);
     if (!made) status = std::unexpected(made.error());

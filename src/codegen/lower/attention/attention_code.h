@@ -13,7 +13,7 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// A tile of queries of one head: `vectors` vectors of queries, of which the first `valid` exist.
 struct QueryTile {
-  AttentionPoint head;                         ///< batch and head
+  AttentionPoint head;                         ///< batch and heads of the tile; its other axes are kNone
   Reg first = kNone, valid = kNone;            ///< number of the first query; how many exist
   Reg end = kNone;                             ///< one past the last query of the head or sequence
   Reg first_key = kNone, end_of_keys = kNone;  ///< range of the keys, or of the task's part of them
@@ -43,10 +43,11 @@ struct AttentionCode {
 
   TileBuilder& build() { return emit.build(); }
   int lanes() const { return emit.lanes(); }
+  /// Queries of the tile, those beyond `valid` included.
   int64_t width(const QueryTile& q) const { return int64_t{q.vectors} * lanes(); }
   Dim extent(int axis) const { return nest.axes[axis].extent; }
   Reg number(int64_t v) { return emit.integer(v); }
-  Reg real(double v);
+  Reg real(double v);  ///< an f32 scalar constant
   Reg vector(double v) { return build().splat(real(v), lanes()); }
   /// base + index * step
   Reg at(Reg base, Reg index, int64_t step) { return build().add(base, build().mul(index, number(step))); }
@@ -58,12 +59,12 @@ struct AttentionCode {
   Reg load_wide(int operand, Reg place, const MemoryOptions& how) {
     return build().expr(ExprOp::cast, {build().load(operands[operand], place, lanes(), how)}, DType::f32);
   }
-  /// The keys that queries `first` to `last` of a head see.
-  KeyRange keys_seen_by(Reg first, Reg last, const AttentionPoint& head);
+  /// The keys that are visible to queries `first` to `last` of a head.
+  KeyRange visible_key_range(Reg first, Reg last, const AttentionPoint& head);
   /// Whether keys (1) or values (2) are stored in fewer bits than f32.
   bool is_narrow(int operand) const { return nest.accesses[static_cast<size_t>(operand)].dtype != DType::f32; }
   /// Elements of a row of `wide`.
-  int64_t wide_row(int operand) const { return round_up(operand == 1 ? head : value, int64_t{emit.lanes()}); }
+  int64_t wide_row(int operand) const { return round_up(operand == 1 ? head_size : value_size, int64_t{emit.lanes()}); }
 
   KernelEmitter emit;
   const Nest& nest;
@@ -74,11 +75,13 @@ struct AttentionCode {
   const bool in_order;                                 ///< keys are summed in ranges, see kKeysOfARange
   const std::optional<VisibleKeys> visible;            ///< none for ragged attention
   Affine places[3], result;                            ///< places of query, key and value, and of the result
-  int64_t head = 0, value = 0, value_pad = 0;          ///< elements of a query, of a value, and of a value rounded up to whole panels
+  int64_t head_size = 0, value_size = 0;               ///< elements of a query or key, and of a value
+  int64_t padded_value_size = 0;                       ///< value_size, rounded up to whole panels
   int32_t operands[3] = {}, starts[2] = {}, out = -1;  ///< argument buffers; starts: of ragged attention
   int32_t part_sums = -1, part_weights = -1;           ///< argument buffers with results of parts, see part_shapes
   std::optional<AttentionScores> scores_of;
-  // Scratch memory: [head size][queries], [keys of a block][queries] (scores, then weights), [queries][values], and of each query a number.
+  // Scratch memory: [head size][queries], [keys of a block][queries] (scores, then weights), [queries][value], and one number for each
+  // query.
   int32_t scaled_query = -1, scores = -1, sums = -1, maxima = -1, totals = -1, factors = -1, part_factors = -1;
   int32_t wide[3] = {-1, -1, -1};  ///< keys and values of a range as f32, [keys][elements], where they are stored in fewer bits
   // Of few queries instead: [rows][head size], [head size][keys of a panel], [rows][keys of a range].

@@ -15,12 +15,12 @@ namespace tenon::codegen {
 namespace {
 
 /// One task: a tile of queries of one head, which lie along the lanes. Keys and values are read where they are, one key a row of the
-/// register tile, so that a softmax needs no sum over lanes and a mask of keys is one number for all queries. Keys pass in blocks: scores
-/// of one are kept whole. Where there are more, each query keeps its running maximum m, sum l and weighted values o, rescaled from block to
-/// block (online softmax, Milakov and Gimelshein, arXiv 1805.02867).
+/// register tile, so that a softmax needs no sum over lanes and a mask of keys is one number for all queries. Keys are processed in blocks,
+/// whose scores are in scratch memory. With several blocks, each query keeps its running maximum m, sum l and weighted values o, rescaled
+/// from block to block (online softmax, Milakov and Gimelshein, arXiv 1805.02867).
 class AttentionLowering {
  public:
-  /// joins: the kernel behind the one that leaves the sums of parts.
+  /// joins: this is the second kernel, which adds up the results of parts.
   AttentionLowering(Kernel& kernel, const Plan& plan, const Target& target, const AttentionTactic& tactic, const Nest& nest,
                     const Group& group, const KeyParts& parts, bool joins)
       : kernel_(kernel),
@@ -33,7 +33,7 @@ class AttentionLowering {
     const Dim queries = code_.tile.vectors * code_.lanes();
     const std::optional<Dim>& longest = group_.as<AttentionGroup>().longest_sequence;
     blocks_ = longest ? max(Dim(1), ceil_div(*longest, queries)) : ceil_div(code_.extent(kQuery), queries);
-    kernel_.tasks = joins_ ? code_.parts.tasks_of_join() : code_.parts.tiles * code_.parts.parts;
+    kernel_.tasks = joins_ ? code_.parts.join_tasks() : code_.parts.tiles * code_.parts.parts;
     kernel_.grain = max(Dim(1), floor_div(Dim(tactic_.grain), max(Dim(1), work_of_task(queries))));
     build().loop(build().task_begin(), build().task_end(), code_.number(1), [&](Reg t) { task(t); });
     TRY(std::move(code_.status));
@@ -45,10 +45,10 @@ class AttentionLowering {
   TileBuilder& build() { return code_.build(); }
 
   Dim work_of_task(Dim queries) const {
-    if (joins_) return code_.parts.parts * queries * Dim(2 * code_.value);
+    if (joins_) return code_.parts.parts * queries * Dim(2 * code_.value_size);
     const Dim keys = code_.extent(kKey),
               of_one = group_.as<AttentionGroup>().longest_sequence ? floor_div(keys, max(Dim(1), code_.extent(kBatch))) : keys;
-    return floor_div(of_one, code_.parts.parts) * queries * Dim(2 * (code_.head + code_.value));
+    return floor_div(of_one, code_.parts.parts) * queries * Dim(2 * (code_.head_size + code_.value_size));
   }
 
   void task(Reg t) {
@@ -78,14 +78,15 @@ class AttentionLowering {
     tile(q);
   }
 
-  /// Where the rows of the task's sequence begin and end: `side` 0: queries, 1: keys. Clamped to the `rows` that there are.
+  /// First row of the task's sequence, and one past its last row. side: 0: queries, 1: keys. Clamped to `rows`, the rows of the array.
   std::pair<Reg, Reg> rows_of(const QueryTile& q, size_t side, Reg rows) {
     const auto clamped = [&](Reg at, Reg least) { return build().expr(ExprOp::max, {build().min(at, rows), least}); };
     const Reg begin = clamped(build().load(code_.starts[side], q.head[kBatch], 1), code_.number(0));
     return {begin, clamped(build().load(code_.starts[side], build().add(q.head[kBatch], code_.number(1)), 1), begin)};
   }
 
-  /// A block of queries of a packed sequence, where it has that many; the last block takes what is left of a longer one.
+  /// Block number `block` of the queries of a packed sequence; nothing where the sequence is shorter. The last block takes all remaining
+  /// queries.
   void sequence(QueryTile q, Reg block) {
     const auto [begin, end] = rows_of(q, 0, code_.emit.dim(code_.extent(kQuery)));
     std::tie(q.first_key, q.end_of_keys) = rows_of(q, 1, code_.emit.dim(code_.extent(kKey)));
@@ -120,7 +121,7 @@ class AttentionLowering {
     prepare_queries(code_, q, group_.as<AttentionGroup>().scale);
     if (code_.visible) {
       const Reg last = build().sub(build().add(q.first, q.valid), code_.number(1));
-      q.keys = code_.keys_seen_by(q.first, last, q.head);
+      q.keys = code_.visible_key_range(q.first, last, q.head);
     }
     const auto whole = [&] {
       if (code_.in_order) attend_in_order(q);
@@ -147,7 +148,8 @@ class AttentionLowering {
     });
   }
 
-  /// The keys that some query sees; those before and behind only where a query has seen none: then the hidden ones share its weight.
+  /// Attends to the keys that are visible to some query of the tile; then to those before and after, where a query has no visible key: its
+  /// weight is then shared by the hidden keys.
   void attend_visible(const QueryTile& q, Reg keys) {
     build().loop(code_.number(0), code_.number(3), code_.number(1), [&](Reg part) {
       const auto is = [&](int64_t n) { return build().expr(ExprOp::equal, {part, code_.number(n)}); };
@@ -160,12 +162,12 @@ class AttentionLowering {
     });
   }
 
-  /// Ranges of keys that begin at absolute places, so that no sum depends on the other queries of the tile.
+  /// Sums keys in ranges that begin at multiples of kKeysOfARange, so that no sum depends on the other queries of the tile.
   void attend_in_order(const QueryTile& q) {
     const Reg none = code_.number(0), all = q.end_of_keys;
     if (!code_.visible) return add_ranges(q, q.first_key, q.first_key, all);
     if (code_.visible->hidden_score == -kInfinity) return add_ranges(q, start_of_range(q.keys.begin), q.keys.begin, q.keys.end);
-    // Hidden keys share the weight of a query that sees none: then all keys once more.
+    // The weight of a query without a visible key is shared by the hidden keys: then a second attempt takes all keys.
     build().loop(code_.number(0), code_.number(2), code_.number(1), [&](Reg attempt) {
       const Reg first = build().expr(ExprOp::equal, {attempt, none});
       const auto of = [&](Reg visible, Reg whole) { return build().expr(ExprOp::select, {first, visible, whole}); };
@@ -199,7 +201,7 @@ class AttentionLowering {
   const Group& group_;
   const AttentionTactic& tactic_;
   const bool joins_;
-  Dim blocks_ = 0;  ///< tasks of a head
+  Dim blocks_ = 0;  ///< tiles of queries of a head
 };
 
 }  // namespace

@@ -8,9 +8,9 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Cache lines of results come from the cores that read what was there before, a few with each tile of keys: all at once would keep
-/// keys waiting.
-void ask_for_results(AttentionCode& code, const QueryTile& q, Reg tile_of_keys) {
+/// Prefetches the cache lines of results, which other cores may hold, for kQueriesATile queries with each tile of keys: all at once would
+/// delay the loads of keys.
+void prefetch_results(AttentionCode& code, const QueryTile& q, Reg tile_of_keys) {
   constexpr int64_t kQueriesATile = 4;
   if (!(code.result.coefficients[kValueSize] == Dim(1)) || code.parts.several()) return;  // of parts another kernel writes them
   TileBuilder& build = code.build();
@@ -19,21 +19,21 @@ void ask_for_results(AttentionCode& code, const QueryTile& q, Reg tile_of_keys) 
     AttentionPoint point = q.head;
     point[kQuery] = build.add(q.first, r);
     const Reg row = element_at(code.emit, code.result, point);
-    for (int64_t v = 0; v < code.value; v += code.lanes()) build.prefetch(code.out, build.add(row, code.number(v)));
+    for (int64_t v = 0; v < code.value_size; v += code.lanes()) build.prefetch(code.out, build.add(row, code.number(v)));
   });
 }
 
-/// The score of a product; where it cannot be determined, the code's status says why.
-Reg score_of(AttentionCode& code, const Expr& wanted, const AttentionPoint& point, size_t vector, Reg product) {
-  auto made = code.scores_of->value(wanted, point, vector, product);
+/// Evaluates `score_expr` for a product of query and key. Errors go to AttentionCode::status.
+Reg score_of(AttentionCode& code, const Expr& score_expr, const AttentionPoint& point, size_t vector, Reg product) {
+  auto made = code.scores_of->value(score_expr, point, vector, product);
   if (made) return *made;
   code.status = std::unexpected(made.error());
   return product;
 }
 
 /// Stores the scores of a tile of keys from `point` on, in lines from `first` on; returns the highest of each query.
-std::vector<Reg> keep_scores(AttentionCode& code, const QueryTile& q, const Expr& wanted, AttentionPoint point, Reg first,
-                             const std::vector<Reg>& products, std::vector<Reg> highest) {
+std::vector<Reg> store_scores(AttentionCode& code, const QueryTile& q, const Expr& score_expr, AttentionPoint point, Reg first,
+                              const std::vector<Reg>& products, std::vector<Reg> highest) {
   TileBuilder& build = code.build();
   const Reg key = point[kKey];
   for (size_t r = 0; r < products.size() / q.lanes.size(); ++r) {
@@ -41,7 +41,7 @@ std::vector<Reg> keep_scores(AttentionCode& code, const QueryTile& q, const Expr
     point[kKey] = build.add(key, code.number(static_cast<int64_t>(r)));
     const Reg line = build.mul(build.add(first, code.number(static_cast<int64_t>(r))), code.number(code.width(q)));
     for (size_t v = 0; v < q.lanes.size(); ++v) {
-      const Reg score = score_of(code, wanted, point, v, products[r * q.lanes.size() + v]);
+      const Reg score = score_of(code, score_expr, point, v, products[r * q.lanes.size() + v]);
       build.store(code.scores, build.add(line, code.place_of(static_cast<int>(v))), score);
       highest[v] = higher(code, highest[v], score);
     }
@@ -49,7 +49,7 @@ std::vector<Reg> keep_scores(AttentionCode& code, const QueryTile& q, const Expr
   return highest;
 }
 
-/// Keys from `point` on, which are number `first` and later of the block.
+/// Products of the queries with `rows` keys from `point` on. first: number of the first of these keys in the block.
 std::vector<Reg> products_of(AttentionCode& code, const QueryTile& q, const AttentionPoint& point, Reg first, int rows) {
   Contract c;
   c.rows = rows;
@@ -69,17 +69,17 @@ std::vector<Reg> products_of(AttentionCode& code, const QueryTile& q, const Atte
   }
   c.b_offset = code.number(0);
   c.b_k_stride = code.number(code.width(q));
-  c.depth = code.number(code.head);
+  c.depth = code.number(code.head_size);
   return code.build().contract(std::move(c));
 }
 
-/// Keys that all queries see need no mask.
+/// Scores of a tile of `rows` keys. Where all keys are visible to all queries, the score has no mask.
 std::vector<Reg> tile_of_keys(AttentionCode& code, const QueryTile& q, Reg key, Reg first, int rows, const std::vector<Reg>& highest) {
   TileBuilder& build = code.build();
   AttentionPoint point = q.head;
   point[kKey] = build.add(key, first);
   const auto products = products_of(code, q, point, first, rows);
-  const auto scored = [&](const Expr& score) { return keep_scores(code, q, score, point, first, products, highest); };
+  const auto scored = [&](const Expr& score) { return store_scores(code, q, score, point, first, products, highest); };
   if (!code.visible) return scored(code.nest.outputs[0].value);
   const Reg reach = build.add(point[kKey], code.number(rows));
   const Reg clear = build.expr(ExprOp::logical_and, {build.expr(ExprOp::less_equal, {q.keys.clear_begin, point[kKey]}),
@@ -95,9 +95,9 @@ std::vector<Reg> multiply_keys(AttentionCode& code, const QueryTile& q, Reg key,
   const std::vector<Reg> lowest(static_cast<size_t>(q.vectors), code.vector(-kInfinity));
   const auto all = [&](int rows) {
     return build.loop(code.number(0), count, code.number(rows), lowest, [&](Reg k, const std::vector<Reg>& highest) {
-      // The last rows come twice where they fill no tile: it says the same again.
+      // The last tile ends at the last key: where it overlaps the one before, it computes the same scores again.
       const Reg first = rows == 1 ? k : build.min(k, build.sub(count, code.number(rows)));
-      ask_for_results(code, q, build.expr(ExprOp::div, {k, code.number(rows)}));
+      prefetch_results(code, q, build.expr(ExprOp::div, {k, code.number(rows)}));
       return tile_of_keys(code, q, key, first, rows, highest);
     });
   };

@@ -10,7 +10,7 @@ KeyRange key_range(KernelEmitter& emit, const VisibleKeys& visible, Reg first, R
   const auto higher = [&](Reg a, Reg b) { return build.expr(ExprOp::max, {a, b}); };
   const Reg zero = emit.integer(0), one = emit.integer(1);
   KeyRange r{zero, keys, zero, keys};
-  // Lengths are data: clamped, sums of them do not overflow.
+  // Loaded lengths may be any number: they are clamped, so that sums do not overflow.
   const Reg beyond = emit.integer(int64_t{1} << 40);
   for (const KeyBound& b : visible.bounds) {
     Reg offset = emit.dim(b.offset);

@@ -7,7 +7,8 @@
 
 namespace tenon::codegen {
 
-/// Ranges of keys for a tile of queries: [begin, end) are seen by some of the queries, [clear_begin, clear_end) by all.
+/// Ranges of keys for a tile of queries: [begin, end) has all keys that are visible to some of the queries, [clear_begin, clear_end) those
+/// that are visible to all.
 struct KeyRange {
   Reg begin = kNone, end = kNone, clear_begin = kNone, clear_end = kNone;
 };

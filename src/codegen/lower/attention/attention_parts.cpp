@@ -21,20 +21,21 @@ KeyParts key_parts(const Nest& nest, const Group& group, const AttentionTactic& 
                          : ceil_div(extent(kQuery), queries);
   KeyParts out{.tiles = extent(kBatch) * extent(kKeyHead) * extent(kSharing) * blocks};
   if (plan.sums_in_order) return out;
-  // Tasks of one usual batch and query that are enough are no fewer with more.
+  // The least number of tiles, with 1 for each symbol: where it is enough tasks, no run needs parts.
   const Dim least = substitute(out.tiles, [](const DimNode&) { return Dim(1); });
   if (group.as<AttentionGroup>().longest_sequence || Dim(tactic.split - 1).less(least).value_or(false)) return out;
   const Dim few = less_than(out.tiles, Dim(tactic.split)), most = floor_div(extent(kKey), Dim(std::max<int64_t>(1, tactic.least)));
   out.parts = max(Dim(1), select(few, min(ceil_div(Dim(tactic.split), max(Dim(1), out.tiles)), most), Dim(1)));
-  // Parts look at all keys: of a causal mask that is more, but for queries that follow nearly all of them.
+  // A part reads all of its keys, hidden ones too. So with a mask by position, keys are split only where there is one block of queries,
+  // which usually follow nearly all keys.
   if (visible_keys(nest)) out.parts = select(less_than(blocks, Dim(2)), out.parts, Dim(1));
   return out;
 }
 
 PartShapes part_shapes(const KeyParts& parts, const Nest& nest, Tile tile, const Target& target) {
   const int64_t queries = int64_t{tile.vectors} * target.lanes();
-  const Dim kept = select(less_than(Dim(1), parts.parts), parts.parts, Dim(0));
-  return {{parts.tiles, kept, queries * padded_values(nest, tile, target)}, {parts.tiles, kept, 2 * queries}};
+  const Dim stored_parts = select(less_than(Dim(1), parts.parts), parts.parts, Dim(0));
+  return {{parts.tiles, stored_parts, queries * padded_values(nest, tile, target)}, {parts.tiles, stored_parts, 2 * queries}};
 }
 
 std::optional<FewQueries> few_queries(const Nest& nest, const Group& group, const AttentionTactic& tactic, const Plan& plan) {

@@ -14,7 +14,7 @@ struct KeyParts {
 
   bool several() const { return !(parts == Dim(1)); }
   /// Tasks of the second kernel: one for each tile; 0 where a run has one part.
-  Dim tasks_of_join() const { return select(less_than(Dim(1), parts), tiles, Dim(0)); }
+  Dim join_tasks() const { return select(less_than(Dim(1), parts), tiles, Dim(0)); }
 };
 
 /// How the tactic splits the keys of that nest: where there are fewer tiles than its `split`, into parts of at least `least` keys.

@@ -11,7 +11,7 @@ std::vector<Reg> rows_of_queries(AttentionCode& code, const QueryTile& q, Reg r,
   TileBuilder& build = code.build();
   const Dim step = code.places[0].coefficients[kHeadSize];
   MemoryOptions how;
-  if (code.head % code.lanes() != 0) how.mask = build.first_mask(build.sub(code.number(code.head), d), code.lanes());
+  if (code.head_size % code.lanes() != 0) how.mask = build.first_mask(build.sub(code.number(code.head_size), d), code.lanes());
   if (!(step == Dim(1))) how.stride = code.emit.dim(step);
   std::vector<Reg> rows;
   for (int i = 0; i < code.lanes(); ++i) {
@@ -24,10 +24,11 @@ std::vector<Reg> rows_of_queries(AttentionCode& code, const QueryTile& q, Reg r,
   return rows;
 }
 
+/// Stores the scaled queries as [head size][queries].
 void transpose_queries(AttentionCode& code, const QueryTile& q, double scale) {
   TileBuilder& build = code.build();
   build.loop(code.number(0), code.number(code.width(q)), code.number(code.lanes()), [&](Reg r) {
-    build.loop(code.number(0), code.number(code.head), code.number(code.lanes()), [&](Reg d) {
+    build.loop(code.number(0), code.number(code.head_size), code.number(code.lanes()), [&](Reg d) {
       const std::vector<Reg> columns = build.transpose(rows_of_queries(code, q, r, d, scale));
       for (int i = 0; i < code.lanes(); ++i)
         build.store(code.scaled_query, code.at(r, build.add(d, code.number(i)), code.width(q)), columns[static_cast<size_t>(i)]);

@@ -39,7 +39,7 @@ Result<void> AttentionScores::enter_queries(const Expr& score, const AttentionPo
   return {};
 }
 
-/// The largest parts of the expression that the keys have no part in.
+/// Evaluates the largest subexpressions that do not depend on keys.
 Result<void> AttentionScores::evaluate_free(const Expr& e, KernelEmitter::EvalContext& context) {
   if (e.op() == ExprOp::constant || e.op() == ExprOp::dim) return {};
   if (!depends_on_key(e)) {
@@ -91,7 +91,7 @@ bool AttentionScores::depends_on_key(const Expr& e) const {
          std::ranges::any_of(a.index, [&](const Expr& i) { return depends_on_key(i); });
 }
 
-/// One number for all queries, or one a lane.
+/// The value of an access: a scalar where it is equal for all lanes, else a vector.
 Result<Reg> AttentionScores::load(int access, const AttentionPoint& point, const QueryLanes& queries, KernelEmitter::EvalContext& context) {
   const NestAccess& a = nest_.accesses[access];
   MemoryOptions how;
@@ -121,7 +121,7 @@ Result<Reg> AttentionScores::load_within(int access, Reg offset, MemoryOptions h
   return build().expr(ExprOp::select, {within, load_lanes(access, safe, how, mask), fill});
 }
 
-/// One number where neither a stride nor offsets are given.
+/// Loads a scalar where `how` has neither a stride nor offsets.
 Reg AttentionScores::load_lanes(int access, Reg offset, MemoryOptions how, Reg mask) {
   const int32_t buffer = buffers_[access - 3];
   if (how.stride == kNone && how.offsets == kNone) return build().load(buffer, offset, 1);

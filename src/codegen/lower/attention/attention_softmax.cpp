@@ -5,13 +5,14 @@ namespace tenon::codegen {
 
 namespace {
 
-void shrink_sums(AttentionCode& code, const QueryTile& q) {
+/// Multiplies the sums of each query by its factor.
+void rescale_sums(AttentionCode& code, const QueryTile& q) {
   TileBuilder& build = code.build();
   build.loop(code.number(0), code.number(code.width(q)), code.number(1), [&](Reg r) {
-    const Reg shrink = build.load(code.factors, r, 1);
-    for (int64_t v = 0; v < code.value_pad; v += code.lanes()) {
-      const Reg place = code.at(code.number(v), r, code.value_pad);
-      build.store(code.sums, place, build.mul(code.load(code.sums, place), shrink));
+    const Reg rescale = build.load(code.factors, r, 1);
+    for (int64_t v = 0; v < code.padded_value_size; v += code.lanes()) {
+      const Reg place = code.at(code.number(v), r, code.padded_value_size);
+      build.store(code.sums, place, build.mul(code.load(code.sums, place), rescale));
     }
   });
 }
@@ -27,23 +28,25 @@ Reg exponentials(AttentionCode& code, const QueryTile& q, Reg place, Reg base, R
   })[0];
 }
 
-/// Puts the block's totals to those of the blocks before, if there were any; those shrink by e^shrinks.
-void join(AttentionCode& code, const QueryTile& q, Reg joins, const std::vector<Reg>& shrinks, const std::vector<Reg>& totals) {
+/// Adds the block's totals to those of earlier blocks. Where there are any (has_earlier), their totals and sums are multiplied by
+/// e^exponents first.
+void add_block_totals(AttentionCode& code, const QueryTile& q, Reg has_earlier, const std::vector<Reg>& exponents,
+                      const std::vector<Reg>& totals) {
   TileBuilder& build = code.build();
   const auto begin = [&] {
     for (int v = 0; v < q.vectors; ++v) build.store(code.totals, code.place_of(v), totals[static_cast<size_t>(v)]);
     return std::vector<Reg>{};
   };
-  const auto go_on = [&] {
+  const auto add_to_earlier = [&] {
     for (int v = 0; v < q.vectors; ++v) {
-      const Reg place = code.place_of(v), shrink = build.expr(ExprOp::exp, {shrinks[static_cast<size_t>(v)]});
-      build.store(code.factors, place, shrink);
-      build.store(code.totals, place, build.fma(code.load(code.totals, place), shrink, totals[static_cast<size_t>(v)]));
+      const Reg place = code.place_of(v), rescale = build.expr(ExprOp::exp, {exponents[static_cast<size_t>(v)]});
+      build.store(code.factors, place, rescale);
+      build.store(code.totals, place, build.fma(code.load(code.totals, place), rescale, totals[static_cast<size_t>(v)]));
     }
-    shrink_sums(code, q);
+    rescale_sums(code, q);
     return std::vector<Reg>{};
   };
-  build.branch(joins, go_on, begin);
+  build.branch(has_earlier, add_to_earlier, begin);
 }
 
 }  // namespace
@@ -61,35 +64,35 @@ void begin_softmax(AttentionCode& code, const QueryTile& q) {
     build.store(code.maxima, code.place_of(v), code.vector(-kInfinity));
     build.store(code.totals, code.place_of(v), code.vector(0));
   }
-  build.loop(code.number(0), code.number(code.width(q) * code.value_pad), code.number(code.lanes()),
+  build.loop(code.number(0), code.number(code.width(q) * code.padded_value_size), code.number(code.lanes()),
              [&](Reg i) { build.store(code.sums, i, code.vector(0)); });
 }
 
-void normalise(AttentionCode& code, const QueryTile& q, Reg joins, Reg count, const std::vector<Reg>& highest) {
+void normalise(AttentionCode& code, const QueryTile& q, Reg has_earlier, Reg count, const std::vector<Reg>& highest) {
   TileBuilder& build = code.build();
-  std::vector<Reg> shrinks, totals;
+  std::vector<Reg> exponents, totals;
   for (int v = 0; v < q.vectors; ++v) {
     const Reg place = code.place_of(v);
     const Reg old = code.load(code.maxima, place), maximum = higher(code, old, highest[static_cast<size_t>(v)]);
     build.store(code.maxima, place, maximum);
     const Reg base = base_of(code, maximum);
-    shrinks.push_back(build.sub(old, base));
-    // One vector after the other: the numbers of one exp fill the registers.
+    exponents.push_back(build.sub(old, base));
+    // One vector at a time: one inlined exp needs nearly all registers.
     totals.push_back(exponentials(code, q, place, base, count));
   }
-  join(code, q, joins, shrinks, totals);
+  add_block_totals(code, q, has_earlier, exponents, totals);
 }
 
 void merge_weights(AttentionCode& code, Reg place, Reg old, Reg maximum_of_part, const std::function<Reg()>& total_of_part) {
   TileBuilder& build = code.build();
   const Reg maximum = higher(code, old, maximum_of_part), base = base_of(code, maximum);
   const auto factor = [&](Reg highest) { return build.expr(ExprOp::exp, {build.sub(highest, base)}); };
-  const Reg shrink = factor(old), of_part = factor(maximum_of_part);
+  const Reg rescale = factor(old), part_factor = factor(maximum_of_part);
   const Reg total = total_of_part();
   build.store(code.maxima, place, maximum);
-  build.store(code.factors, place, shrink);
-  build.store(code.part_factors, place, of_part);
-  build.store(code.totals, place, build.fma(total, of_part, build.mul(code.load(code.totals, place), shrink)));
+  build.store(code.factors, place, rescale);
+  build.store(code.part_factors, place, part_factor);
+  build.store(code.totals, place, build.fma(total, part_factor, build.mul(code.load(code.totals, place), rescale)));
 }
 
 void add_weights_of_range(AttentionCode& code, const QueryTile& q, Reg count, const std::vector<Reg>& highest) {

@@ -5,7 +5,7 @@ namespace tenon::codegen {
 
 void widen(AttentionCode& code, const QueryTile& q, int operand, Reg key, Reg count) {
   TileBuilder& build = code.build();
-  const int64_t size = operand == 1 ? code.head : code.value;
+  const int64_t size = operand == 1 ? code.head_size : code.value_size;
   const Dim step = code.places[operand].coefficients[operand == 1 ? kHeadSize : kValueSize];
   build.loop(code.number(0), count, code.number(1), [&](Reg k) {
     AttentionPoint point = q.head;

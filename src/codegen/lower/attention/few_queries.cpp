@@ -11,15 +11,15 @@ namespace {
 
 /// A task: one range of the keys of one query, for the heads of a tile.
 struct RangeOfKeys {
-  std::vector<AttentionPoint> rows;  ///< where the query of each row is
+  std::vector<AttentionPoint> rows;  ///< batch, heads and query of each row
   AttentionPoint head;               ///< batch and key head
   Reg slot = kNone;                  ///< number of the task
   Reg first_key = kNone, end_of_keys = kNone;
   Reg count = kNone;  ///< of keys
 };
 
-/// Scores have keys along the lanes: panels of keys are transposed in registers, and the rows of a tile are the queries of the heads that
-/// share them. Each score is one chain over the head size, each sum one chain over the keys of the range, as in the form for many queries.
+/// Keys lie along the lanes: panels of keys are transposed in registers, and the rows of a tile are the queries of the heads that share the
+/// keys. Each score is one chain over the head size, each sum one chain over the keys of the range, as in the form for many queries.
 class FewQueriesLowering {
  public:
   FewQueriesLowering(Kernel& kernel, const Plan& plan, const Target& target, const AttentionTactic& tactic, const Nest& nest,
@@ -32,7 +32,7 @@ class FewQueriesLowering {
 
   Result<void> run() {
     kernel_.tasks = few_.tasks();
-    kernel_.grain = Dim(std::max<int64_t>(1, grain_ / (kKeysOfARange * few_.rows * 2 * (code_.head + code_.value))));
+    kernel_.grain = Dim(std::max<int64_t>(1, grain_ / (kKeysOfARange * few_.rows * 2 * (code_.head_size + code_.value_size))));
     build().loop(build().task_begin(), build().task_end(), code_.number(1), [&](Reg t) { task(t); });
     TRY(std::move(code_.status));
     code_.emit.finish();
@@ -41,7 +41,7 @@ class FewQueriesLowering {
 
  private:
   TileBuilder& build() { return code_.build(); }
-  int64_t padded_head() const { return round_up(code_.head, int64_t{code_.emit.lanes()}); }
+  int64_t padded_head_size() const { return round_up(code_.head_size, int64_t{code_.emit.lanes()}); }
 
   void task(Reg t) {
     RangeOfKeys k;
@@ -57,10 +57,10 @@ class FewQueriesLowering {
       k.rows.push_back(k.head);
       k.rows.back()[kSharing] = build().min(build().add(first, code_.number(r)), code_.number(few_.heads - 1));
     }
-    const auto [visible_from, visible_to_here] = visible_to(code_, query, k.head);
+    const auto [visible_from, visible_to_here] = read_key_range(code_, query, k.head);
     const Reg size = code_.number(kKeysOfARange), start = build().mul(range, size);
     k.end_of_keys = build().min(build().add(start, size), visible_to_here);
-    // Once, or not at all.
+    // A loop with one iteration, or with none where no key of the range is visible.
     build().loop(build().expr(ExprOp::max, {start, visible_from}), k.end_of_keys, size, [&](Reg key) {
       k.first_key = key;
       k.count = build().sub(k.end_of_keys, key);
@@ -74,12 +74,14 @@ class FewQueriesLowering {
     multiply_values(k);
   }
 
+  /// Offset of row r of a scratch array whose rows have `size` elements.
   Reg row_of(int64_t r, int64_t size) { return code_.number(r * size); }
 
+  /// Options of a load of a register of elements of a query or key, from element `d` on.
   MemoryOptions along_head(int operand, Reg d) {
     MemoryOptions how;
     const Dim step = code_.places[operand].coefficients[kHeadSize];
-    if (code_.head % code_.lanes() != 0) how.mask = build().first_mask(build().sub(code_.number(code_.head), d), code_.lanes());
+    if (code_.head_size % code_.lanes() != 0) how.mask = build().first_mask(build().sub(code_.number(code_.head_size), d), code_.lanes());
     if (!(step == Dim(1))) how.stride = code_.emit.dim(step);
     return how;
   }
@@ -88,9 +90,9 @@ class FewQueriesLowering {
     const Dim step = code_.places[0].coefficients[kHeadSize];
     for (int r = 0; r < few_.rows; ++r) {
       const Reg from = element_at(code_.emit, code_.places[0], k.rows[static_cast<size_t>(r)]);
-      build().loop(code_.number(0), code_.number(code_.head), code_.number(code_.lanes()), [&](Reg d) {
+      build().loop(code_.number(0), code_.number(code_.head_size), code_.number(code_.lanes()), [&](Reg d) {
         const Reg query = build().load(code_.operands[0], code_.emit.add_scaled(from, step, d), code_.lanes(), along_head(0, d));
-        build().store(code_.scaled_query, build().add(row_of(r, padded_head()), d), build().mul(query, code_.vector(scale_)));
+        build().store(code_.scaled_query, build().add(row_of(r, padded_head_size()), d), build().mul(query, code_.vector(scale_)));
       });
     }
   }
@@ -106,7 +108,7 @@ class FewQueriesLowering {
       std::vector<Reg> starts;
       for (int i = 0; i < code_.lanes(); ++i)
         starts.push_back(code_.emit.add_scaled(head, key_step, build().min(build().add(first, code_.number(i)), last)));
-      build().loop(code_.number(0), code_.number(code_.head), code_.number(code_.lanes()), [&](Reg d) {
+      build().loop(code_.number(0), code_.number(code_.head_size), code_.number(code_.lanes()), [&](Reg d) {
         const MemoryOptions how = along_head(1, d);
         std::vector<Reg> keys;
         for (Reg start : starts) keys.push_back(code_.load_wide(1, code_.emit.add_scaled(start, step, d), how));
@@ -125,8 +127,8 @@ class FewQueriesLowering {
     c.lanes = code_.lanes();
     c.a = code_.scaled_query;
     c.b = code_.panel_of_keys;
-    c.a_row_stride = code_.number(padded_head());
-    c.depth = code_.number(code_.head);
+    c.a_row_stride = code_.number(padded_head_size());
+    c.depth = code_.number(code_.head_size);
     return build().contract(std::move(c));
   }
 
@@ -139,9 +141,9 @@ class FewQueriesLowering {
     return l;
   }
 
-  /// Keeps the scores of all keys; returns the highest ones of each row, by lane.
+  /// Stores the scores of all keys; returns for each row the highest score in each lane.
   std::vector<Reg> multiply_keys(const RangeOfKeys& k) {
-    const Expr& wanted = skips_hidden_keys(code_) ? code_.visible->visible_score : code_.nest.outputs[0].value;
+    const Expr& score_expr = skips_hidden_keys(code_) ? code_.visible->visible_score : code_.nest.outputs[0].value;
     const int vectors = code_.vectors_of_panel;
     const std::vector<Reg> lowest(static_cast<size_t>(few_.rows), code_.vector(-kInfinity));
     const Reg panel = code_.number(int64_t{vectors} * code_.lanes());
@@ -152,7 +154,7 @@ class FewQueriesLowering {
         const Reg at = build().add(from, code_.place_of(v));
         const QueryLanes lanes = lanes_of(k, at);
         for (size_t r = 0; r < highest.size(); ++r) {
-          const Reg score = score_of(wanted, k.rows[r], lanes, products[r * static_cast<size_t>(vectors) + static_cast<size_t>(v)]);
+          const Reg score = score_of(score_expr, k.rows[r], lanes, products[r * static_cast<size_t>(vectors) + static_cast<size_t>(v)]);
           build().store(code_.scores, build().add(row_of(static_cast<int64_t>(r), code_.scores_of_a_row), at), score);
           highest[r] = higher(code_, highest[r], score);
         }
@@ -162,8 +164,8 @@ class FewQueriesLowering {
   }
 
   /// -inf in lanes without a key.
-  Reg score_of(const Expr& wanted, const AttentionPoint& point, const QueryLanes& keys, Reg product) {
-    auto made = code_.scores_of->value_of_keys(wanted, point, keys, product);
+  Reg score_of(const Expr& score_expr, const AttentionPoint& point, const QueryLanes& keys, Reg product) {
+    auto made = code_.scores_of->value_of_keys(score_expr, point, keys, product);
     if (!made) code_.status = std::unexpected(made.error());
     return build().expr(ExprOp::select, {keys.inside, made ? *made : product, code_.vector(-kInfinity)});
   }
@@ -218,8 +220,8 @@ class FewQueriesLowering {
     point[kKey] = k.first_key;
     const Reg base = element_at(code_.emit, code_.places[2], point);
     const int64_t lanes = code_.lanes(), most = vectors_for(few_.rows, code_.emit.target()) * lanes;
-    for (int64_t v = 0; v < code_.value_pad; v += most)
-      panel_of_values(k, build().add(base, code_.number(v)), v, static_cast<int>(std::min(most, code_.value_pad - v) / lanes));
+    for (int64_t v = 0; v < code_.padded_value_size; v += most)
+      panel_of_values(k, build().add(base, code_.number(v)), v, static_cast<int>(std::min(most, code_.padded_value_size - v) / lanes));
   }
 
   void panel_of_values(const RangeOfKeys& k, Reg from, int64_t first, int vectors) {
@@ -234,10 +236,10 @@ class FewQueriesLowering {
     c.b_k_stride = code_.emit.dim(code_.places[2].coefficients[kKey]);
     c.depth = k.count;
     const auto sums = build().contract(std::move(c));
-    const Reg to = code_.at(code_.number(first), k.slot, few_.rows * code_.value_pad);
+    const Reg to = code_.at(code_.number(first), k.slot, few_.rows * code_.padded_value_size);
     for (int r = 0; r < few_.rows; ++r)
       for (int x = 0; x < vectors; ++x)
-        build().store(code_.part_sums, build().add(to, code_.number(r * code_.value_pad + int64_t{x} * code_.lanes())),
+        build().store(code_.part_sums, build().add(to, code_.number(r * code_.padded_value_size + int64_t{x} * code_.lanes())),
                       sums[static_cast<size_t>(r) * static_cast<size_t>(vectors) + static_cast<size_t>(x)]);
   }
 

@@ -9,7 +9,8 @@ namespace tenon::codegen {
 
 namespace {
 
-/// All lanes have the same number: then each operation is that of a vector of queries, to the bit.
+/// Maxima and totals are vectors with one number in all lanes: then each operation is the one that a vector of queries takes, with equal
+/// bits.
 class JoinOfRanges {
  public:
   JoinOfRanges(Kernel& kernel, const Plan& plan, const Target& target, const AttentionTactic& tactic, const Nest& nest, const Group& group,
@@ -22,7 +23,7 @@ class JoinOfRanges {
 
   Result<void> run() {
     kernel_.tasks = few_.results;
-    kernel_.grain = max(Dim(1), floor_div(Dim(grain_), max(Dim(1), few_.ranges) * Dim(2 * code_.value_pad)));
+    kernel_.grain = max(Dim(1), floor_div(Dim(grain_), max(Dim(1), few_.ranges) * Dim(2 * code_.padded_value_size)));
     build().loop(build().task_begin(), build().task_end(), code_.number(1), [&](Reg t) { task(t); });
     TRY(std::move(code_.status));
     code_.emit.finish();
@@ -47,11 +48,11 @@ class JoinOfRanges {
     const Reg chunk = build().add(build().mul(heads_before, code_.number(few_.chunks)), build().expr(ExprOp::div, {head, rows}));
     const Reg tile = build().add(build().mul(chunk, code_.emit.dim(code_.extent(kQuery))), q.first);
     clear();
-    const auto [from, to] = visible_to(code_, q.first, q.head);
+    const auto [from, to] = read_key_range(code_, q.first, q.head);
     const Reg step = code_.number(kKeysOfARange), first_slot = build().mul(tile, code_.emit.dim(few_.ranges));
     const Reg begin = build().expr(ExprOp::div, {from, step});
     const Reg end = build().expr(ExprOp::div, {build().add(to, code_.number(kKeysOfARange - 1)), step});
-    // No task has written the range of a query that sees no key.
+    // Where no key is visible, no range was written.
     build().loop(begin, build().expr(ExprOp::select, {build().expr(ExprOp::less, {from, to}), end, begin}), code_.number(1),
                  [&](Reg range) { add(build().add(first_slot, range), build().expr(ExprOp::rem, {head, rows})); });
     write_results(code_, q, group_.as<AttentionGroup>().masked_rows);
@@ -60,21 +61,22 @@ class JoinOfRanges {
   void clear() {
     build().store(code_.maxima, code_.number(0), code_.vector(-kInfinity));
     build().store(code_.totals, code_.number(0), code_.vector(0));
-    build().loop(code_.number(0), code_.number(code_.value_pad), code_.number(code_.lanes()),
+    build().loop(code_.number(0), code_.number(code_.padded_value_size), code_.number(code_.lanes()),
                  [&](Reg v) { build().store(code_.sums, v, code_.vector(0)); });
   }
 
+  /// Adds range `slot` of the parts, of which it reads row `row`.
   void add(Reg slot, Reg row) {
     const int64_t rows = few_.rows, lanes = code_.lanes();
     const Reg place = code_.number(0), weights = code_.at(row, slot, 2 * rows);
     const auto same = [&](int32_t buffer, Reg at) { return build().load(buffer, at, code_.lanes(), {.broadcast = true}); };
     merge_weights(code_, place, code_.load(code_.maxima, place), same(code_.part_weights, weights),
                   [&] { return same(code_.part_weights, build().add(weights, code_.number(rows))); });
-    const Reg shrink = code_.load(code_.factors, place), of_range = code_.load(code_.part_factors, place);
-    const Reg theirs = build().mul(code_.at(row, slot, rows), code_.number(code_.value_pad));
-    build().loop(code_.number(0), code_.number(code_.value_pad), code_.number(lanes), [&](Reg v) {
-      const Reg before = build().mul(code_.load(code_.sums, v), shrink);
-      build().store(code_.sums, v, build().fma(code_.load(code_.part_sums, build().add(theirs, v)), of_range, before));
+    const Reg rescale = code_.load(code_.factors, place), of_range = code_.load(code_.part_factors, place);
+    const Reg part_offset = build().mul(code_.at(row, slot, rows), code_.number(code_.padded_value_size));
+    build().loop(code_.number(0), code_.number(code_.padded_value_size), code_.number(lanes), [&](Reg v) {
+      const Reg before = build().mul(code_.load(code_.sums, v), rescale);
+      build().store(code_.sums, v, build().fma(code_.load(code_.part_sums, build().add(part_offset, v)), of_range, before));
     });
   }
 
